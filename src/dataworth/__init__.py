@@ -1,0 +1,71 @@
+"""dataworth: how much is this data worth, in information rather than in benchmark points?
+
+Names are imported when they are first used, so that `import dataworth` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .audit import Audit, audit
+    from .data import Dataset
+    from .errors import DataworthError
+    from .io import read
+    from .models import Linear, Logistic
+    from .pmi import PMI, pmi
+    from .rank import Ranking, rank
+    from .score import Score, score
+    from .yardstick import Yardstick
+
+__all__ = [
+    "PMI",
+    "Audit",
+    "Dataset",
+    "DataworthError",
+    "Linear",
+    "Logistic",
+    "Ranking",
+    "Score",
+    "Yardstick",
+    "__version__",
+    "audit",
+    "pmi",
+    "rank",
+    "read",
+    "score",
+]
+
+_HOMES = {
+    "PMI": "pmi",
+    "Audit": "audit",
+    "Dataset": "data",
+    "DataworthError": "errors",
+    "Linear": "models",
+    "Logistic": "models",
+    "Ranking": "rank",
+    "Score": "score",
+    "Yardstick": "yardstick",
+    "audit": "audit",
+    "pmi": "pmi",
+    "rank": "rank",
+    "read": "io",
+    "score": "score",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("dataworth")
+    if name not in _HOMES:
+        raise AttributeError(f"module 'dataworth' has no attribute {name!r}")
+    value = getattr(import_module(f".{_HOMES[name]}", __name__), name)
+    globals()[name] = value  # importing dataworth.score would otherwise leave the module under this name
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

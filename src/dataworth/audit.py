@@ -1,0 +1,420 @@
+"""Did this curation add information, or only make the data look like the test set?
+
+Arms: `before`, `after`, and a control that changes the size alike, blindly. Selection = after − control.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from .changes import Arms, Change, compare
+from .data import Dataset
+from .errors import DataworthError
+from .evaluate import PairTable
+from .intervals import Estimate, against_controls, over_blocks, over_pairs
+from .leaks import drop_leaks
+from .pairs import Draw, Pairs, Prepared, Rows, Sample, Whole, select, stratified
+from .plan import (
+    Options,
+    block_count,
+    choose_design,
+    fit_yardstick,
+    measure,
+    pair_notes,
+    pair_sizes,
+    pairs_for_precision,
+)
+from .pmi import NATS_PER_BIT
+from .pool import Pool, check_datasets
+from .verdict import decide
+from .yardstick import Yardstick
+
+SCHEMA = "dataworth/audit/1"
+REPLICATES = 8
+"""Blind controls in the design *whole*, where chance decides what they are."""
+METHOD_PAIRS = 100
+QUESTIONS = {
+    "whole": "Is the data after curation worth more than before, to someone facing this test set?",
+    "row": "Does this curation, applied to datasets of this size, raise their worth (matched rows)?",
+    "rate": "Does this curation, applied to datasets of this size, raise their worth (unmatched rows)?",
+    "size": "Row for row, is the curated data worth more (equal sizes; no verdict)?",
+    "method": "Does this method, applied to datasets of this size, raise their worth?",
+}
+Curation = Callable[..., Dataset]
+
+
+@dataclass(frozen=True)
+class Control:
+    """The blind control's value, and how far `after` stands above it."""
+
+    value: float
+    selection: float
+    selection_interval: tuple[float, float] | None
+    replicates: int
+
+
+@dataclass(frozen=True)
+class Audit:
+    """A verdict on a curation, with the numbers it rests on (nats)."""
+
+    verdict: str | None
+    reason: str
+    delta: float
+    stderr: float | None
+    interval: tuple[float, float] | None
+    accuracy_delta: float
+    accuracy_interval: tuple[float, float] | None
+    information_gain_delta: float
+    before: float
+    after: float
+    control: Control | None
+    change: dict[str, Any]
+    design: str
+    question: str
+    details: dict[str, Any]
+    yardstick: Yardstick
+    notes: tuple[str, ...]
+    table: PairTable = field(repr=False)
+
+    def to_dict(self, bits: bool = False) -> dict[str, Any]:
+        """Plain data for JSON, in nats or in bits."""
+        unit = NATS_PER_BIT if bits else 1.0
+        change = Estimate(self.delta, self.stderr, self.interval).to_dict(unit)
+        control = None
+        if self.control is not None:
+            selection = Estimate(self.control.selection, None, self.control.selection_interval).to_dict(unit)
+            control = {
+                "value": self.control.value / unit,
+                "selection": selection["value"],
+                "selection_interval": selection["interval"],
+                "replicates": self.control.replicates,
+            }
+        return {
+            "schema": SCHEMA,
+            "unit": "bits" if bits else "nats",
+            "verdict": self.verdict,
+            "reason": self.reason,
+            "delta": change["value"],
+            "stderr": change["stderr"],
+            "interval": change["interval"],
+            "accuracy_delta": self.accuracy_delta,
+            "accuracy_interval": self.accuracy_interval,
+            "information_gain_delta": self.information_gain_delta / unit,
+            "before": self.before / unit,
+            "after": self.after / unit,
+            "control": control,
+            "change": self.change,
+            "design": self.design,
+            "question": self.question,
+            **self.details,
+            "yardstick": self.yardstick.summary(),
+            "notes": list(self.notes),
+        }
+
+
+def audit(
+    before: Dataset,
+    after: Dataset | None = None,
+    test: Dataset | None = None,
+    *,
+    curate: Curation | None = None,
+    yardstick: Yardstick | None = None,
+    design: str | None = None,
+    pairs: int | None = None,
+    size: int | tuple[int, int] | None = None,
+    **options: Any,
+) -> Audit:
+    """Compare a dataset before and after curation (further options: `dataworth.plan.Options`).
+
+    Give `after`, or a callable `curate`: f(D), f(D, T), either with a keyword `rng`. A callable that takes T
+    sees one half of the test rows and is scored on the other.
+
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(400, 2))
+    >>> clean = (X[:, 0] > 0).astype(int)
+    >>> noisy = np.where(rng.random(400) < 0.25, 1 - clean, clean)
+    >>> raw = Dataset(X[:250], noisy[:250])
+    >>> a = audit(raw, raw.take(noisy[:250] == clean[:250]), Dataset(X[250:], clean[250:]))
+    >>> a.verdict
+    'informative'
+    """
+    opts = Options.parse(options)
+    if (after is None) == (curate is None):
+        raise DataworthError(
+            "give either after= (the curated dataset) or curate= (a callable), not both or none."
+        )
+    check_datasets({"before": before, "test": test} | ({} if after is None else {"after": after}))
+    assert test is not None
+    known = ("whole", "row", "rate", "size", "pairs") if curate is None else ("method", "whole", "pairs")
+    design = choose_design(design, pairs, size, known)
+    yard = yardstick or fit_yardstick(test, opts)
+    before = before.select(yard.recipe.columns)
+    if curate is not None and design != "whole":
+        return _audit_method(before, test, curate, yard, pairs, size, opts)
+    seen: Rows = np.zeros(0, dtype=np.intp)
+    if curate is not None:
+        rng = np.random.default_rng([opts.seed, 0xC0DE])
+        order = rng.permutation(len(test))
+        if _wants_test(curate):
+            seen, order = order[: len(test) // 2], order[len(test) // 2 :]
+        after = _curated(curate, before, test.take(np.sort(seen)), rng)
+        test = test.take(np.sort(order))
+    assert after is not None
+    after = after.select(yard.recipe.columns)
+    change = compare(before, after)
+    if design == "pairs":
+        design = "row" if change.kept else "rate"
+    leaks = drop_leaks(test, {"before": before, "after": after})
+    test = test.take(leaks.kept)
+    pool, arms = pool_arms(yard, before, after, test, change)
+    fitter, data, held = pool.fitter(), pool.samples["before"], pool.samples["test"]
+    config = {
+        "what": "audit",
+        "design": design,
+        "pairs": pairs,
+        "size": size,
+        "before": before.content_hash(),
+    }
+    config |= {
+        "after": after.content_hash(),
+        "test": test.content_hash(),
+        "yardstick": yard.digest,
+        **opts.to_dict(),
+    }
+    notes = [n for n in (leaks.note,) if n]
+    details: dict[str, Any] = {"before_rows": len(before), "after_rows": len(after), "test_rows": len(test)}
+    if design == "whole":
+        rng = np.random.default_rng([opts.seed, 0xC017])
+        count = REPLICATES if arms.random else 1
+        samples = {"before": arms.before, "after": arms.after}
+        samples |= {f"control {r + 1}": arms.control(rng) for r in range(count)}
+        blocks = block_count(len(test))
+        table = measure(Whole(samples, held, blocks, opts.seed), fitter, blocks, opts, config)
+        details |= {"blocks": blocks, "rows_per_test": float(table.test_rows.mean())}
+        return summarise(table, change, design, details, yard, notes, blocks=None)
+    sizes = pair_sizes(len(before), len(test), pairs, size)
+    strata = pool.strata(data)
+    maker = {
+        "row": _row_arms(arms),
+        "rate": _rate_arms(pool, arms, before, after),
+        "size": _size_arms(pool, arms),
+    }
+    plan = Pairs(data, held, strata, pool.strata(held), sizes.data, sizes.test, opts.seed, maker[design])
+    sizes = replace(sizes, pairs=pairs_for_precision(plan, fitter, sizes.pairs, opts, notes))
+    table = measure(plan, fitter, sizes.pairs, opts, config)
+    details |= {"pairs": sizes.pairs, "size": [sizes.data, sizes.test]}
+    return summarise(table, change, design, details, yard, notes, blocks=sizes.blocks, opts=opts)
+
+
+def pool_arms(
+    yard: Yardstick, before: Dataset, after: Dataset, test: Dataset, change: Change
+) -> tuple[Pool, Arms]:
+    """Pool and arms; rows that curation left alone stand in the pool once."""
+    own = np.flatnonzero((change.origin < 0) | change.relabelled)
+    pool = Pool.build(yard, {"before": before, "after": after.take(own), "test": test})
+    rows = change.origin.copy()
+    rows[own] = pool.samples["after"].rows
+    return pool, Arms(change, pool.samples["before"], Sample(rows, after.weights))
+
+
+def _row_arms(arms: Arms) -> Callable[[Rows, np.random.Generator], dict[str, Sample]]:
+    """What the curation made of the rows drawn, plus new rows at the same rate."""
+    change = arms.change
+    new = np.flatnonzero(change.origin < 0)
+
+    def make(drawn: Rows, rng: np.random.Generator) -> dict[str, Sample]:
+        place = np.full(change.before_rows, -1, dtype=np.intp)
+        place[drawn] = np.arange(len(drawn))
+        stays = np.flatnonzero((change.origin >= 0) & (place[change.origin] >= 0))
+        added = rng.choice(new, round(len(new) * len(drawn) / change.before_rows), replace=False)
+        rows = np.concatenate([stays, added])
+        origin = np.where(change.origin[rows] >= 0, place[change.origin[rows]], -1)
+        part = Arms(
+            Change(origin, change.relabelled[rows], len(drawn), change.by),
+            select(arms.before, drawn),
+            select(arms.after, rows),
+        )
+        return {"before": part.before, "after": part.after, "control": part.control(rng)}
+
+    return make
+
+
+def _rate_arms(
+    pool: Pool, arms: Arms, before: Dataset, after: Dataset
+) -> Callable[[Rows, np.random.Generator], dict[str, Sample]]:
+    """Unmatched: an independent draw from `after`, sized in proportion; the control changes size blindly."""
+    strata, ratio = pool.strata(arms.after), len(after) / len(before)
+
+    def make(drawn: Rows, rng: np.random.Generator) -> dict[str, Sample]:
+        n = max(1, min(len(after), round(len(drawn) * ratio)))
+        own = rng.permutation(drawn)
+        blind = np.concatenate([own, rng.choice(drawn, max(0, n - len(own)))])[:n]
+        return {
+            "before": select(arms.before, drawn),
+            "after": select(arms.after, stratified(strata, n, rng)),
+            "control": select(arms.before, blind),
+        }
+
+    return make
+
+
+def _size_arms(pool: Pool, arms: Arms) -> Callable[[Rows, np.random.Generator], dict[str, Sample]]:
+    """Equal sizes, the paper's mode for curated datasets; there is no control, hence no verdict."""
+    strata = pool.strata(arms.after)
+
+    def make(drawn: Rows, rng: np.random.Generator) -> dict[str, Sample]:
+        n = min(len(drawn), len(strata))
+        return {"before": select(arms.before, drawn), "after": select(arms.after, stratified(strata, n, rng))}
+
+    return make
+
+
+def _audit_method(
+    before: Dataset,
+    test: Dataset,
+    curate: Curation,
+    yard: Yardstick,
+    pairs: int | None,
+    size: int | tuple[int, int] | None,
+    opts: Options,
+) -> Audit:
+    """Design *method*: f applied to each Dᵢ. The callable runs here, once a pair, before any model does."""
+    leaks = drop_leaks(test, {"before": before})
+    test = test.take(leaks.kept)
+    looks = _wants_test(curate)
+    # a method that looks at T gets one half of Tᵢ and is scored on the other: twice the rows are drawn
+    sizes = pair_sizes(
+        len(before), len(test) // (2 if looks else 1), METHOD_PAIRS if pairs is None else pairs, size
+    )
+    base = Pool.build(yard, {"before": before, "test": test})
+    data, held = base.samples["before"], base.samples["test"]
+    data_strata, test_strata = base.strata(data), base.strata(held)
+    X, y, start = [base.X], [base.y], len(base.y)
+    draws, changes = [], []
+    for i in range(sizes.pairs):
+        rng = np.random.default_rng([opts.seed, 0xF00D, i])
+        drawn = stratified(data_strata, sizes.data, rng)
+        shown = stratified(test_strata, sizes.test * (2 if looks else 1), rng)
+        if looks:
+            shown = rng.permutation(shown)
+        seen, scored = shown[: len(shown) - sizes.test], shown[len(shown) - sizes.test :]
+        part = before.take(drawn)
+        made = _curated(curate, part, test.take(seen), rng).select(yard.recipe.columns)
+        change = compare(part, made)
+        own = np.flatnonzero((change.origin < 0) | change.relabelled)
+        rows = np.where(change.origin >= 0, drawn[change.origin], 0)
+        rows[own] = np.arange(start, start + len(own))
+        if len(own):
+            fresh = made.take(own)
+            X.append(yard.features(fresh))
+            y.append(yard.targets(fresh, "the curated data"))
+            start += len(own)
+        arms = Arms(change, select(data, drawn), Sample(rows, made.weights))
+        draws.append(
+            Draw(
+                {"before": arms.before, "after": arms.after, "control": arms.control(rng)},
+                select(held, scored),
+            )
+        )
+        changes.append(change)
+        if opts.progress is not None:
+            opts.progress.update(i + 1, sizes.pairs)
+    fitter = yard.model.bind(np.concatenate(X), np.concatenate(y))
+    table = measure(Prepared(tuple(draws)), fitter, sizes.pairs, replace(opts, run_dir=None), {})
+    notes = [n for n in (leaks.note,) if n]
+    details: dict[str, Any] = {"before_rows": len(before), "test_rows": len(test), "pairs": sizes.pairs}
+    details |= {
+        "size": [sizes.data, sizes.test],
+        "rows_after": float(np.mean([len(c.origin) for c in changes])),
+    }
+    return summarise(table, changes[0], "method", details, yard, notes, blocks=sizes.blocks, opts=opts)
+
+
+def _parameters(curate: Curation) -> tuple[list[str], bool]:
+    """Positional parameters of a callable that must be given, and whether it takes a keyword rng."""
+    try:
+        parameters = inspect.signature(curate).parameters.values()
+    except (TypeError, ValueError):
+        return ["D"], False
+    positional = [
+        p.name
+        for p in parameters
+        if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty and p.name != "rng"
+    ]
+    return positional, any(p.name == "rng" for p in parameters)
+
+
+def _wants_test(curate: Curation) -> bool:
+    positional, _ = _parameters(curate)
+    if not callable(curate) or not 1 <= len(positional) <= 2:
+        raise DataworthError("curate must be a callable f(D) or f(D, T), either with a keyword rng.")
+    return len(positional) == 2
+
+
+def _curated(curate: Curation, data: Dataset, seen: Dataset, rng: np.random.Generator) -> Dataset:
+    """Apply the callable; whatever it returns must be a Dataset with rows."""
+    _, takes_rng = _parameters(curate)
+    arguments = (data, seen) if _wants_test(curate) else (data,)
+    made = curate(*arguments, rng=rng) if takes_rng else curate(*arguments)
+    if not isinstance(made, Dataset):
+        raise DataworthError(f"curate returned a {type(made).__name__}; it must return a Dataset.")
+    return made
+
+
+def summarise(
+    table: PairTable,
+    change: Change,
+    design: str,
+    details: dict[str, Any],
+    yard: Yardstick,
+    notes: list[str],
+    *,
+    blocks: float | None,
+    opts: Options | None = None,
+) -> Audit:
+    """From the table to estimates and a verdict."""
+
+    def estimate(values: Any) -> Estimate:
+        return over_blocks(values) if blocks is None else over_pairs(values, blocks)
+
+    delta = estimate(table.change("pmi", "after", "before"))
+    accuracy = estimate(table.change("accuracy", "after", "before"))
+    controls = [a for a in table.arms if a.startswith("control")]
+    control = None
+    verdict: str | None = None
+    reason = "equal sizes compare rows, not datasets: there is no verdict"
+    if controls:
+        after, blind = (
+            table.column("pmi", "after"),
+            np.column_stack([table.column("pmi", c) for c in controls]),
+        )
+        selection = against_controls(after, blind) if blocks is None else estimate(after - blind[:, 0])
+        control = Control(float(blind.mean()), selection.value, selection.interval, len(controls))
+        verdict, reason = decide(delta, selection, accuracy, blocks is not None)
+    if blocks is not None and opts is not None:
+        notes = notes + pair_notes(delta, blocks, opts)
+    return Audit(
+        verdict,
+        reason,
+        delta.value,
+        delta.stderr,
+        delta.interval,
+        accuracy.value,
+        accuracy.interval,
+        float(table.change("information_gain", "after", "before").mean()),
+        float(table.column("pmi", "before").mean()),
+        float(table.column("pmi", "after").mean()),
+        control,
+        change.to_dict(),
+        design,
+        QUESTIONS[design],
+        details,
+        yard,
+        tuple(notes),
+        table,
+    )

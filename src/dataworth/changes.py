@@ -1,0 +1,196 @@
+"""What a curation did, row by row, and the control that does the same blindly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .data import Dataset, label_keys
+from .pairs import Rows, Sample, weights_of
+
+
+@dataclass(frozen=True)
+class Change:
+    """How `after` came from `before`.
+
+    `origin[i]` is the row of `before` that row i of `after` keeps, or −1 if it is new; `relabelled[i]` says
+    that it was kept with another label.
+    """
+
+    origin: Rows
+    relabelled: NDArray[np.bool_]
+    before_rows: int
+    by: str
+
+    @property
+    def kept(self) -> int:
+        """Distinct rows of `before` that are still there."""
+        return len(np.unique(self.origin[self.origin >= 0]))
+
+    @property
+    def removed(self) -> int:
+        """Rows of `before` that are gone."""
+        return self.before_rows - self.kept
+
+    @property
+    def new(self) -> int:
+        """Rows that `before` does not have."""
+        return int((self.origin < 0).sum())
+
+    @property
+    def repeated(self) -> int:
+        """Further copies of rows that are kept."""
+        return len(self.origin) - self.new - self.kept
+
+    def to_dict(self) -> dict[str, int | str]:
+        """Plain data for JSON."""
+        return {
+            "kept": self.kept,
+            "removed": self.removed,
+            "new": self.new,
+            "repeated": self.repeated,
+            "relabelled": int(self.relabelled.sum()),
+            "matched_by": self.by,
+        }
+
+    def __str__(self) -> str:
+        parts = [
+            f"{self.kept} kept",
+            f"{self.removed} removed",
+            f"{self.new} new",
+            f"{self.repeated} repeated",
+        ]
+        if self.relabelled.any():
+            parts.append(f"{int(self.relabelled.sum())} relabelled")
+        return ", ".join(p for p in parts if not p.startswith("0 "))
+
+
+def compare(before: Dataset, after: Dataset) -> Change:
+    """Match the rows of `after` to those of `before`: by ids where both have them, else by their features.
+
+    The first copy of a repeated row in `after` goes to its first copy in `before`, and so on; copies beyond
+    those count as repeats. Where features repeat, a copy with the same label is preferred.
+
+    >>> before = Dataset([[1.0], [2.0], [3.0]], [0, 1, 1])
+    >>> print(compare(before, before.take([0, 0, 2])))
+    2 kept, 1 removed, 1 repeated
+    """
+    if before.ids is not None and after.ids is not None:
+        by, keys_before, keys_after = "ids", before.ids, after.ids
+    else:
+        by = "features"
+        keys_before, keys_after = before.row_keys().astype(np.str_), after.row_keys().astype(np.str_)
+    labels_before, labels_after = label_keys(before.y), label_keys(after.y)
+    origin = _match(_join(keys_before, labels_before), _join(keys_after, labels_after))
+    # what did not match with its label may be a relabelled row: match it by key alone, to rows still free
+    free = np.setdiff1d(np.arange(len(before)), origin)
+    left = np.flatnonzero(origin < 0)
+    by_key = _match(keys_before[free], keys_after[left])
+    found = by_key >= 0
+    origin[left[found]] = free[by_key[found]]
+    relabelled = np.zeros(len(after), dtype=bool)
+    relabelled[left[found]] = True
+    # copies beyond those that `before` has: repeats of a row with the same key
+    left = np.flatnonzero(origin < 0)
+    unique, first = np.unique(keys_before, return_index=True)
+    place = np.searchsorted(unique, keys_after[left])
+    inside = place < len(unique)
+    left, place = left[inside], place[inside]
+    same = unique[place] == keys_after[left]
+    left, row = left[same], first[place[same]]
+    origin[left] = row
+    relabelled[left] = labels_before[row] != labels_after[left]
+    return Change(origin, relabelled, len(before), by)
+
+
+def _join(keys: NDArray[np.str_], labels: NDArray[np.str_]) -> NDArray[np.str_]:
+    return np.char.add(np.char.add(keys, "\x1f"), labels)
+
+
+def _match(wanted: NDArray[np.str_], given: NDArray[np.str_]) -> Rows:
+    """For each of `given` the place of its own copy in `wanted`, the k-th to the k-th; −1 without one."""
+    _, codes = np.unique(np.concatenate([wanted, given]), return_inverse=True)
+    left, right = codes[: len(wanted)], codes[len(wanted) :]
+    # number the copies of each key, then match (key, copy)
+    stride = max(len(wanted), len(given)) + 1
+    left_keys, right_keys = left * stride + _copy_number(left), right * stride + _copy_number(right)
+    order = np.argsort(left_keys, kind="stable")
+    place = np.searchsorted(left_keys[order], right_keys)
+    result = np.full(len(given), -1, dtype=np.intp)
+    inside = place < len(wanted)
+    hit = np.zeros(len(given), dtype=bool)
+    hit[inside] = left_keys[order][place[inside]] == right_keys[inside]
+    result[hit] = order[place[hit]]
+    return result
+
+
+def _copy_number(codes: Rows) -> Rows:
+    """How many equal codes stand before each: [5, 7, 5] → [0, 0, 1]."""
+    order = np.argsort(codes, kind="stable")
+    ordered = codes[order]
+    starts = (
+        np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]]) if len(codes) else np.zeros(0, dtype=int)
+    )
+    lengths = np.diff(np.r_[starts, len(codes)])
+    numbers = np.empty(len(codes), dtype=np.intp)
+    numbers[order] = np.arange(len(codes)) - np.repeat(starts, lengths)
+    return numbers
+
+
+@dataclass(frozen=True)
+class Arms:
+    """The arms of a comparison as rows of one pool: before, after, and blind controls.
+
+    The control makes the same change of size without selection or new knowledge: as many rows removed at
+    random, as many copies of random rows, the same weights dealt out at random, and the rows whose labels
+    are new or changed labelled by the model of `before`.
+    """
+
+    change: Change
+    before: Sample
+    after: Sample
+
+    @property
+    def random(self) -> bool:
+        """Whether the control is a matter of chance, so that several of them are needed."""
+        uneven = self.change.repeated % max(self.change.kept, 1) != 0
+        return self.change.removed > 0 or uneven or self.reweighted
+
+    @property
+    def reweighted(self) -> bool:
+        """Whether kept rows have other weights than before."""
+        kept = self.change.origin >= 0
+        return not np.array_equal(
+            weights_of(self.after)[kept], weights_of(self.before)[self.change.origin[kept]]
+        )
+
+    def control(self, rng: np.random.Generator) -> Sample:
+        """One blind control."""
+        change = self.change
+        taught = (change.origin < 0) | change.relabelled
+        same = np.flatnonzero(~taught)
+        distinct = np.unique(change.origin[same])
+        # rows that stand in the control with a label of their own must not also stand there with the old one
+        pool = np.setdiff1d(np.arange(change.before_rows), change.origin[change.relabelled])
+        drawn = (
+            pool
+            if len(distinct) == len(pool)
+            else rng.choice(pool, min(len(distinct), len(pool)), replace=False)
+        )
+        copies = len(same) - len(drawn)
+        if copies and len(drawn):
+            rounds = -(-copies // len(drawn))
+            extra = np.concatenate([rng.permutation(drawn) for _ in range(rounds)])[:copies]
+            drawn = np.concatenate([drawn, extra])
+        rows = np.concatenate([self.before.rows[drawn], self.after.rows[taught]])
+        labelled = np.zeros(len(rows), dtype=bool)
+        labelled[len(drawn) :] = True
+        weights = None
+        if self.before.weights is not None or self.after.weights is not None:
+            own = weights_of(self.before)[drawn]
+            if self.reweighted and len(same) == len(drawn):
+                own = rng.permutation(weights_of(self.after)[same])
+            weights = np.concatenate([own, weights_of(self.after)[taught]])
+        return Sample(rows, weights, labelled if labelled.any() else None)

@@ -1,0 +1,184 @@
+"""From a design to a table: every pair or block, with all its arms."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from .engines import Engine, Local
+from .models import Fit, Fitter
+from .models.base import Array
+from .pairs import Design, Draw, Prepared, Sample, weights_of
+from .pmi import fit_joint
+from .runs import Run, map_resumable
+
+CHUNKS = 64
+"""Chunks a run is cut into at most: what an interruption can lose, and how often progress is shown."""
+
+
+@dataclass(frozen=True)
+class PairTable:
+    """One row a pair (or block): PMI, test accuracy and information gain of each arm (k × arms)."""
+
+    arms: tuple[str, ...]
+    pmi: Array
+    accuracy: Array
+    information_gain: Array
+    data_rows: Array
+    log_z_test: Array
+    test_rows: Array
+
+    def __len__(self) -> int:
+        return len(self.pmi)
+
+    def column(self, name: str, arm: str) -> Array:
+        """One column of one arm."""
+        values: Array = getattr(self, name)[:, self.arms.index(arm)]
+        return values
+
+    def change(self, name: str, arm: str, reference: str) -> Array:
+        """A column of one arm minus that of another, pair by pair."""
+        return self.column(name, arm) - self.column(name, reference)
+
+    def rows(self) -> list[dict[str, float | int | str]]:
+        """Long form, for CSV: one record a pair and arm."""
+        return [
+            {
+                "pair": i,
+                "arm": arm,
+                "pmi": float(self.pmi[i, a]),
+                "accuracy": float(self.accuracy[i, a]),
+                "information_gain": float(self.information_gain[i, a]),
+                "data_rows": int(self.data_rows[i, a]),
+                "test_rows": int(self.test_rows[i]),
+                "log_z_test": float(self.log_z_test[i]),
+            }
+            for i in range(len(self))
+            for a, arm in enumerate(self.arms)
+        ]
+
+
+class Work(NamedTuple):
+    """What every worker shares."""
+
+    design: Design
+    fitter: Fitter
+    fits: dict[str, tuple[Fit, Array | None]]
+
+
+def evaluate(
+    design: Design,
+    fitter: Fitter,
+    k: int,
+    engine: Engine,
+    run: Run | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> PairTable:
+    """Evaluate pairs 0 … k−1. The unit of work is one pair with all its arms; nothing is cached between."""
+    fits: dict[str, tuple[Fit, Array | None]] = {}
+    if design.arms_fixed:
+        # in the design *whole* the arms do not change from block to block: fit each of them once
+        arms = design.draw(0).arms
+        first, *others = arms
+        fits[first] = next(iter(engine.map(_fit_first, [arms[first]], shared=fitter)))
+        shared = (fitter, fits[first][0])
+        fits |= zip(others, engine.map(_fit_other, [arms[o] for o in others], shared=shared), strict=True)
+    size = max(1, -(-k // CHUNKS))
+    chunks = [list(range(i, min(i + size, k))) for i in range(0, k, size)]
+    payloads = map_resumable(
+        engine, _evaluate_chunk, chunks, shared=Work(design, fitter, fits), run=run, on_chunk=progress
+    )
+    return _table([row for payload in payloads for row in payload])
+
+
+def rehearse(design: Design, fitter: Fitter, k: int) -> float:
+    """Estimated seconds of `evaluate` on one core: one arm of one pair is timed and thrown away."""
+    draw = design.draw(0)
+    name, sample = next(iter(draw.arms.items()))
+    started = time.perf_counter()
+    fits = {name: next(iter(Local(1).map(_fit_first, [sample], shared=fitter)))}
+    fitted = time.perf_counter()
+    alone = Prepared((Draw({name: sample}, draw.test),))
+    list(Local(1).map(_evaluate_chunk, [[0]], shared=Work(alone, fitter, fits)))
+    done = time.perf_counter()
+    fit, pair = (fitted - started) * len(draw.arms), (done - fitted) * len(draw.arms)
+    return fit + k * pair if design.arms_fixed else k * (fit + pair)
+
+
+def _fit_first(fitter: Fitter, sample: Sample) -> tuple[Fit, Array | None]:
+    return fit_sample(fitter, sample, None)
+
+
+def _fit_other(shared: tuple[Fitter, Fit], sample: Sample) -> tuple[Fit, Array | None]:
+    fitter, first = shared
+    return fit_sample(fitter, sample, first)
+
+
+def fit_sample(fitter: Fitter, sample: Sample, first: Fit | None) -> tuple[Fit, Array | None]:
+    """Fit an arm. Its self-labelled rows get their labels from the first arm's fit, where it starts too."""
+    targets = None
+    if sample.self_labelled is not None and first is not None and sample.self_labelled.any():
+        targets = pool_targets(fitter, sample)
+        mask = sample.self_labelled
+        targets[mask] = fitter.predict(first, sample.rows[mask])
+    start = () if first is None else (first,)
+    return fitter(sample.rows, start, weights=sample.weights, targets=targets), targets
+
+
+def pool_targets(fitter: Fitter, sample: Sample) -> Array:
+    """The pool's own targets of a sample."""
+    return np.array(fitter.y[sample.rows], dtype=float)
+
+
+def _evaluate_chunk(work: Work, chunk: list[int]) -> list[dict[str, Any]]:
+    return [_evaluate_pair(work, i) for i in chunk]
+
+
+def _evaluate_pair(work: Work, i: int) -> dict[str, Any]:
+    """One pair: the test set's fit is shared by all arms and dropped with the pair."""
+    fitter = work.fitter
+    draw = work.design.draw(i)
+    test_fit, _ = fit_sample(fitter, draw.test, None)
+    first: Fit | None = None
+    arms: dict[str, list[float]] = {}
+    for name, sample in draw.arms.items():
+        fit, targets = work.fits[name] if name in work.fits else fit_sample(fitter, sample, first)
+        first = fit if first is None else first
+        joint = _fit_joint(fitter, sample, targets, fit, draw.test, test_fit)
+        arms[name] = [
+            joint - fit.log_z - test_fit.log_z,
+            fitter.accuracy(fit, draw.test.rows),
+            fitter.information_gain(fit),
+            len(sample.rows),
+        ]
+    return {"arms": arms, "log_z_test": test_fit.log_z, "test_rows": len(draw.test.rows)}
+
+
+def _fit_joint(
+    fitter: Fitter, data: Sample, targets: Array | None, data_fit: Fit, test: Sample, test_fit: Fit
+) -> float:
+    """Log evidence of D∪T."""
+    weights = None
+    if data.weights is not None or test.weights is not None:
+        weights = np.concatenate([weights_of(data), weights_of(test)])
+    if targets is not None:
+        targets = np.concatenate([targets, pool_targets(fitter, test)])
+    return fit_joint(fitter, data.rows, test.rows, data_fit, test_fit, weights=weights, targets=targets).log_z
+
+
+def _table(rows: list[dict[str, Any]]) -> PairTable:
+    arms = tuple(rows[0]["arms"])
+    values = np.array([[row["arms"][a] for a in arms] for row in rows], dtype=float)
+    return PairTable(
+        arms,
+        values[:, :, 0],
+        values[:, :, 1],
+        values[:, :, 2],
+        values[:, :, 3],
+        np.array([row["log_z_test"] for row in rows], dtype=float),
+        np.array([row["test_rows"] for row in rows], dtype=float),
+    )

@@ -1,0 +1,180 @@
+"""Three ways to hold a linear model under the prior N(0, C·I): n×n, d×d, and square-root.
+
+All three give the same mode and the same determinant,
+log det(I + C XᵀWX) = log det(I + W^½ K W^½) with K = C·X Xᵀ; they differ in cost and in how many digits
+survive (Rasmussen & Williams 2006, Algorithm 3.1, for the n×n form).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import cho_solve, qr
+from scipy.linalg.lapack import dpotrf, dtrtri
+
+from .logistic import Array
+
+GRAM_LIMIT = 1e9
+"""Largest C·‖x‖² for which Gram matrices keep enough digits: their rounding error, about 1e-16·C·‖x‖²,
+enters log Z directly. Beyond it the square-root geometry never squares the condition number."""
+
+SLAB = 4096
+
+
+class Factor(NamedTuple):
+    """A triangular factor of I + C XᵀWX or of I + W^½ K W^½ (equal determinants and trace defects)."""
+
+    matrix: Array
+    lower: bool
+
+    def solve(self, target: Array) -> Array:
+        """The factored matrix's inverse times `target`."""
+        return cho_solve((self.matrix, self.lower), target, check_finite=False)
+
+    def log_det(self) -> float:
+        """Log determinant of the factored matrix."""
+        return 2.0 * float(np.log(np.abs(np.diagonal(self.matrix))).sum())
+
+    def trace_defect(self) -> float:
+        """trace of the inverse minus its size, ≤ 0: what the data take from the prior's variance."""
+        inverse, _ = dtrtri(self.matrix, lower=int(self.lower))
+        return float(np.einsum("ij,ij->", inverse, inverse)) - len(self.matrix)
+
+
+def cholesky_factor(symmetric: Array) -> Factor:
+    """Cholesky; LAPACK's `info` is checked, a failure is never returned as a factor."""
+    # the transpose of a symmetric C-ordered matrix is the same matrix in LAPACK's order: no copy
+    factor, info = dpotrf(symmetric.T, lower=1, clean=1, overwrite_a=1)
+    if info != 0:
+        raise np.linalg.LinAlgError(f"Cholesky failed at pivot {info}")
+    return Factor(factor, True)
+
+
+def weighted_gram(X: Array, weights: Array) -> Array:
+    """Xᵀ diag(weights) X, a slab of rows at a time: no copy of X is made, and slabs stay in the cache."""
+    root = np.sqrt(weights)
+    total = np.zeros((X.shape[1], X.shape[1]))
+    for i in range(0, len(X), SLAB):
+        scaled = X[i : i + SLAB] * root[i : i + SLAB, None]
+        total += scaled.T @ scaled
+    return total
+
+
+def gram_factor(X: Array, weights: Array) -> Factor:
+    """Factor of I + Xᵀ diag(weights) X through the product."""
+    normal = weighted_gram(X, weights)
+    normal.flat[:: len(normal) + 1] += 1.0
+    return cholesky_factor(normal)
+
+
+def root_factor(X: Array, weights: Array) -> Factor:
+    """The same by QR of [√weights·X; I], without forming the product: half the digits are not lost."""
+    stacked = np.vstack([X * np.sqrt(weights)[:, None], np.eye(X.shape[1])])
+    triangle = qr(stacked, mode="r", overwrite_a=True, check_finite=False)[0]
+    return Factor(np.asfortranarray(triangle[: X.shape[1]]), False)
+
+
+class Step(NamedTuple):
+    """A Newton step in both representations, and the factor at the point it starts from."""
+
+    coef: Array
+    f: Array
+    factor: Factor
+
+
+class Dual:
+    """n×n: coefficients a with f = K a, for more features than rows."""
+
+    def __init__(self, gram: Array) -> None:
+        self.gram = gram
+
+    def predictor(self, coef: Array) -> Array:
+        """f = K a."""
+        return self.gram @ coef
+
+    def penalty(self, coef: Array, other_coef: Array, other_f: Array) -> float:
+        """aᵀ K b = aᵀ f_b."""
+        return float(coef @ other_f)
+
+    def degrees(self) -> int:
+        """At most one parameter per row."""
+        return len(self.gram)
+
+    def step(self, coef: Array, gradient: Array, curvature: Array) -> Step:
+        """Residual form: r = a − ∇, t = B⁻¹ √W K r, Δa = √W t − r, Δf = K Δa, B = I + √W K √W.
+
+        The textbook form solves for the new a instead of Δa and loses digits at wide priors. W = 0 is an
+        identity row of B: nothing is ever divided by W.
+        """
+        root = np.sqrt(curvature)
+        b = self.gram * root
+        b *= root[:, None]
+        b.flat[:: len(b) + 1] += 1.0
+        factor = cholesky_factor(b)
+        residual = coef - gradient
+        step = root * factor.solve(root * (self.gram @ residual)) - residual
+        return Step(step, self.gram @ step, factor)
+
+
+class Primal:
+    """d×d: coefficients θ with f = Xθ, for more rows than features.
+
+    `factorise` is `gram_factor`, or `root_factor` (twice the cost) where C‖x‖² is enormous.
+    """
+
+    def __init__(
+        self, X: Array, prior_variance: float, factorise: Callable[[Array, Array], Factor] = gram_factor
+    ) -> None:
+        self.X = X
+        self.prior_variance = prior_variance
+        self.factorise = factorise
+
+    def predictor(self, coef: Array) -> Array:
+        """f = X θ."""
+        return self.X @ coef
+
+    def penalty(self, coef: Array, other_coef: Array, other_f: Array) -> float:
+        """θᵀθ′ / C."""
+        return float(coef @ other_coef) / self.prior_variance
+
+    def degrees(self) -> int:
+        """One parameter per feature."""
+        return self.X.shape[1]
+
+    def step(self, coef: Array, gradient: Array, curvature: Array) -> Step:
+        """Δθ = (I + C XᵀWX)⁻¹ (C Xᵀ∇ − θ)."""
+        factor = self.factorise(self.X, self.prior_variance * curvature)
+        step = factor.solve(self.prior_variance * (self.X.T @ gradient) - coef)
+        return Step(step, self.X @ step, factor)
+
+
+def graded_features(X: Array) -> Array:
+    """n×min(n, d) features Z with Z Zᵀ = X Xᵀ, their columns in order of decreasing size.
+
+    The same model in coordinates that keep strong and weak directions apart, so that rounding in the
+    strong ones (1e8, say) cannot drown the weak ones (1). Column-pivoted QR is stable row by row, which
+    a singular value decomposition is not.
+
+    >>> X = np.arange(8.0).reshape(2, 4)
+    >>> Z = graded_features(X)
+    >>> Z.shape, bool(np.allclose(Z @ Z.T, X @ X.T))
+    ((2, 2), True)
+    """
+    triangle, order = qr(X.T, mode="r", pivoting=True, check_finite=False)
+    Z = np.empty((X.shape[0], min(X.shape)))
+    Z[order] = triangle[: Z.shape[1]].T
+    return Z
+
+
+def choose_geometry(X: Array, prior_variance: float) -> Dual | Primal:
+    """The cheapest geometry that keeps its digits: n×n below the measured crossover n ≈ 2d, else d×d."""
+    n, d = X.shape
+    if n and prior_variance * float(np.einsum("ij,ij->i", X, X).max()) > GRAM_LIMIT:
+        return Primal(graded_features(X), prior_variance, root_factor)
+    if n < 2 * d:
+        gram = X @ X.T
+        gram *= prior_variance
+        return Dual(gram)
+    return Primal(X, prior_variance)

@@ -1,0 +1,137 @@
+"""What a model is: a prior, a likelihood, an evidence.
+
+A model in user code needs `fit` alone; `SliceFitter` then serves as its hot path. Targets are numbers
+here: class 0 or 1, or the value to regress on. Labels as users write them live in `yardstick` and `pmi`.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol, runtime_checkable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import DataworthError
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+
+class Fit(NamedTuple):
+    """Log evidence of some rows, and whatever the fitter needs to start or predict from there."""
+
+    log_z: float
+    state: Any
+
+
+@runtime_checkable
+class Posterior(Protocol):
+    """A posterior over parameters θ."""
+
+    log_evidence: float
+
+    def log_density(self, theta: Array) -> float:
+        """Log p(θ | data) at one θ."""
+        ...
+
+    def sample(self, rng: np.random.Generator, m: int) -> Array:
+        """`m` draws of θ, one a row."""
+        ...
+
+    def predict_proba(self, X: Array) -> Array:
+        """Posterior predictive: class probabilities (n × classes), or means (n) for regression."""
+        ...
+
+
+class Fitter(Protocol):
+    """A model bound to one pool of rows: the only hot path."""
+
+    y: Array
+    """The pool's targets."""
+
+    def __call__(
+        self,
+        rows: Rows,
+        start: tuple[Fit, ...] = (),
+        *,
+        weights: Array | None = None,
+        targets: Array | None = None,
+    ) -> Fit:
+        """Fit the pool's `rows`, starting from earlier fits of their parts.
+
+        Repeated rows count as often as they are named, a row of weight w as w rows; `targets` stand in for
+        the pool's own.
+        """
+        ...
+
+    def predict(self, fit: Fit, rows: Rows) -> Array:
+        """The most probable target of each row: class 0 or 1, or the mean."""
+        ...
+
+    def accuracy(self, fit: Fit, rows: Rows) -> float:
+        """Benchmark score of the fit on `rows`: accuracy, or R² for regression."""
+        ...
+
+    def information_gain(self, fit: Fit) -> float:
+        """KL(posterior ‖ prior) in nats."""
+        ...
+
+
+@runtime_checkable
+class Model(Protocol):
+    """A Bayesian model; its prior is a number, never fitted here."""
+
+    def fit(self, X: Array, y: Array, weights: Array | None = None) -> Posterior:
+        """Posterior given rows X, targets y and row weights (a row of weight w counts as w rows)."""
+        ...
+
+    def bind(self, X: Array, y: Array) -> Fitter:
+        """A fitter on this pool of rows."""
+        ...
+
+
+def positive_number(value: float, name: str) -> float:
+    """`value` as a float, or a sentence."""
+    if isinstance(value, str) or not np.isfinite(value) or value <= 0:
+        raise DataworthError(f"{name} is {value!r}; it must be a positive number.")
+    return float(value)
+
+
+def hit_rate(predicted: Array, target: Array) -> float:
+    """Fraction of equal entries; 0/0 is not a number, and says so."""
+    return float(np.mean(predicted == target)) if len(target) else float("nan")
+
+
+class SliceFitter:
+    """The default hot path of a classifier: slice the pool, fit the model."""
+
+    def __init__(self, model: Model, X: Array, y: Array) -> None:
+        self.model = model
+        self.X = X
+        self.y = y
+
+    def __call__(
+        self,
+        rows: Rows,
+        start: tuple[Fit, ...] = (),
+        *,
+        weights: Array | None = None,
+        targets: Array | None = None,
+    ) -> Fit:
+        """Fit from scratch: a general posterior has no warm start."""
+        posterior = self.model.fit(self.X[rows], self.y[rows] if targets is None else targets, weights)
+        return Fit(posterior.log_evidence, posterior)
+
+    def predict(self, fit: Fit, rows: Rows) -> Array:
+        """The most probable class."""
+        probabilities: Array = fit.state.predict_proba(self.X[rows])
+        return probabilities.argmax(axis=1).astype(float)
+
+    def accuracy(self, fit: Fit, rows: Rows) -> float:
+        """Fraction of rows whose most probable class is theirs."""
+        return hit_rate(self.predict(fit, rows), self.y[rows])
+
+    def information_gain(self, fit: Fit) -> float:
+        """From the posterior where it knows; otherwise not a number."""
+        gain = getattr(fit.state, "information_gain", None)
+        return float(gain()) if gain is not None else float("nan")

@@ -1,0 +1,204 @@
+"""Before any work: sizes, numbers of blocks and pairs, where it runs and how long it will take."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+import numpy as np
+
+from .data import Dataset
+from .engines import Engine, get_engine
+from .errors import DataworthError
+from .evaluate import PairTable, evaluate, rehearse
+from .intervals import Estimate
+from .models import Fitter
+from .pairs import Design
+from .pmi import check_form
+from .runs import Run
+from .yardstick import Yardstick
+
+DEFAULT_PAIRS = 200
+MIN_BLOCKS = 8
+"""The default size of a pair leaves this many disjoint blocks in the data and in the test set."""
+PARALLEL_AFTER = 8.0
+"""Seconds of work from which starting processes pays."""
+
+
+class Progress(Protocol):
+    """Whoever wants to hear how the work goes."""
+
+    def expect(self, seconds: float) -> None:
+        """Called once before the work with its estimated time."""
+        ...
+
+    def update(self, done: int, total: int) -> None:
+        """Called after each chunk of work."""
+        ...
+
+
+@dataclass(frozen=True)
+class Options:
+    """Options that every measurement takes, beside its own.
+
+    seed: all randomness comes from it. form: how PMI is computed. model, inference, prior_variance: what the
+    yardstick is to use (it chooses what is not given). jobs: processes (none: decided by the estimated time;
+    −1: all cores). engine: where the work runs. run_dir: a directory (or an open Run) that makes the work
+    resumable. precision: wanted Monte-Carlo standard error in nats, for the design *pairs*. progress: told
+    how far the work is.
+    """
+
+    seed: int = 0
+    form: str = "evidence"
+    model: str = "auto"
+    inference: str = "laplace"
+    prior_variance: float | None = None
+    jobs: int | None = None
+    engine: str | Engine = "local"
+    run_dir: str | Path | Run | None = None
+    precision: float | None = None
+    progress: Progress | None = None
+
+    @classmethod
+    def parse(cls, options: dict[str, Any]) -> Options:
+        """Options from keywords; an unknown or senseless one is a sentence."""
+        known = {f.name for f in fields(cls)}
+        unknown = sorted(set(options) - known)
+        if unknown:
+            raise DataworthError(
+                f"there is no option {unknown[0]!r}; known options: {', '.join(sorted(known))}."
+            )
+        parsed = cls(**options)
+        check_form(parsed.form)
+        if isinstance(parsed.seed, bool) or not isinstance(parsed.seed, int) or parsed.seed < 0:
+            raise DataworthError(f"seed is {parsed.seed!r}; it must be a whole number, 0 or more.")
+        if parsed.precision is not None and not parsed.precision > 0:
+            raise DataworthError(f"precision is {parsed.precision!r}; it must be a positive number of nats.")
+        return parsed
+
+    def to_dict(self) -> dict[str, Any]:
+        """What of them determines a result."""
+        return {
+            n: getattr(self, n) for n in ("seed", "form", "model", "inference", "prior_variance", "precision")
+        }
+
+
+def block_count(test_rows: int) -> int:
+    """Disjoint test blocks of the design *whole*: 20 to 40 where rows allow, of 4 rows at least.
+
+    >>> [block_count(n) for n in (40, 229, 600, 20_000)]
+    [10, 20, 24, 40]
+    """
+    if test_rows < 8:
+        raise DataworthError(f"{test_rows} test rows are left; scoring needs at least 8.")
+    return max(2, test_rows // 4) if test_rows < 80 else max(20, min(40, test_rows // 25))
+
+
+@dataclass(frozen=True)
+class PairSizes:
+    """Sizes of the pairs, how many, and how many disjoint blocks of that size the data hold."""
+
+    data: int
+    test: int
+    pairs: int
+    blocks: float
+
+
+def pair_sizes(
+    data_rows: int, test_rows: int, pairs: int | None, size: int | tuple[int, int] | None
+) -> PairSizes:
+    """Sizes asked for, or the largest that leave eight blocks in the data and in the test set.
+
+    >>> pair_sizes(340, 229, None, None)
+    PairSizes(data=28, test=28, pairs=200, blocks=8.178571428571429)
+    """
+    k = DEFAULT_PAIRS if pairs is None else pairs
+    if isinstance(k, bool) or not isinstance(k, int) or k < 2:
+        raise DataworthError(f"pairs is {pairs!r}; it must be a whole number, 2 or more.")
+    if size is None:
+        n = min(data_rows, test_rows) // MIN_BLOCKS
+        if n < 2:
+            raise DataworthError(
+                f"{data_rows} data rows and {test_rows} test rows are too few for pairs (at least "
+                f"{2 * MIN_BLOCKS} each): use the design whole, or give a size."
+            )
+        size = n
+    data, test = (size, size) if isinstance(size, int) else size
+    for name, n, rows in (("data", data, data_rows), ("test", test, test_rows)):
+        if n < 1:
+            raise DataworthError(f"size is {size!r}; sizes are whole numbers, 1 or more.")
+        if n > rows:
+            raise DataworthError(f"size is {n}, but the {name} has only {rows} rows: give a smaller size.")
+    return PairSizes(data, test, k, min(data_rows / data, test_rows / test))
+
+
+def choose_design(
+    design: str | None, pairs: int | None, size: int | tuple[int, int] | None, known: tuple[str, ...]
+) -> str:
+    """The design asked for; naming pairs or a size selects *pairs*; else the first known one."""
+    if design is None:
+        return known[0] if pairs is None and size is None else "pairs"
+    if design not in known:
+        raise DataworthError(f"design is {design!r}; known designs here: {', '.join(known)}.")
+    if design == "whole" and (pairs is not None or size is not None):
+        raise DataworthError(
+            "the design whole uses all rows, so pairs and size mean nothing to it: drop them."
+        )
+    return design
+
+
+def fit_yardstick(test: Dataset, opts: Options) -> Yardstick:
+    """A yardstick from the test set, as the options want it."""
+    return Yardstick.fit(
+        test, model=opts.model, inference=opts.inference, prior_variance=opts.prior_variance, seed=opts.seed
+    )
+
+
+def measure(design: Design, fitter: Fitter, k: int, options: Options, config: dict[str, Any]) -> PairTable:
+    """Evaluate the design's first k pairs where and how the options say."""
+    engine = options.engine
+    if isinstance(engine, str):
+        seconds = rehearse(design, fitter, k)
+        jobs = options.jobs
+        if jobs is None:
+            jobs = -1 if seconds > PARALLEL_AFTER else 1
+        engine = get_engine(engine, jobs)
+        if options.progress is not None:
+            options.progress.expect(seconds / (jobs if jobs > 0 else os.cpu_count() or 1))
+    report = None if options.progress is None else options.progress.update
+    run = options.run_dir
+    if run is None or isinstance(run, Run):
+        return evaluate(design, fitter, k, engine, run, report)
+    with Run.open(run, config) as opened:
+        return evaluate(design, fitter, k, engine, opened, report)
+
+
+def pairs_for_precision(plan: Design, fitter: Fitter, pairs: int, opts: Options, notes: list[str]) -> int:
+    """Pairs that bring the Monte-Carlo error to the wanted precision, by a pilot of fifty."""
+    if opts.precision is None:
+        return pairs
+    pilot = measure(plan, fitter, 50, replace(opts, run_dir=None, progress=None), {})
+    values = pilot.pmi[:, -1] - pilot.pmi[:, 0] if len(pilot.arms) > 1 else pilot.pmi[:, 0]
+    needed = int(np.ceil((float(values.std(ddof=1)) / opts.precision) ** 2))
+    most = 20_000
+    if needed > most:
+        notes.append(f"precision {opts.precision:g} would take {needed} pairs; {most} were drawn")
+    return min(max(needed, 50), most)
+
+
+def pair_notes(value: Estimate, blocks: float, opts: Options) -> list[str]:
+    """What of the error more pairs would remove, and what only more rows would."""
+    if value.stderr is None:
+        return [
+            f"no interval: the data hold only {blocks:.1f} disjoint blocks of this size; use a smaller size"
+        ]
+    floor = float(np.sqrt(max(value.stderr**2 - value.monte_carlo**2, 0.0)))
+    text = (
+        f"of the standard error {value.stderr:.3g}, {value.monte_carlo:.2g} is Monte-Carlo (more pairs help)"
+    )
+    text += f" and {floor:.3g} comes from finite data (only more rows help)"
+    if opts.precision is not None and floor > opts.precision:
+        text += f"; precision {opts.precision:g} is about the first"
+    return [text]

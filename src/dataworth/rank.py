@@ -1,0 +1,152 @@
+"""Which of these datasets is worth most? All on the same blocks of the same test set."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from .data import Dataset
+from .errors import DataworthError
+from .evaluate import PairTable
+from .intervals import LEVEL, Estimate, over_blocks, two_sided_p
+from .leaks import drop_leaks
+from .pairs import Whole
+from .plan import Options, block_count, fit_yardstick, measure
+from .pmi import NATS_PER_BIT
+from .pool import Pool, check_datasets
+from .yardstick import Yardstick
+
+SCHEMA = "dataworth/rank/1"
+QUESTION = "Which of these datasets, as they are, is worth most to someone facing this test set?"
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """One candidate: value with a simultaneous interval, and its distance to the best."""
+
+    name: str
+    value: float
+    stderr: float | None
+    interval: tuple[float, float] | None
+    to_best: Estimate
+    p_value: float
+    tied: bool
+    accuracy: float
+    rows: int
+
+    def to_dict(self, unit: float = 1.0) -> dict[str, Any]:
+        """Plain data for JSON."""
+        gap = self.to_best.to_dict(unit)
+        return {
+            "name": self.name,
+            **Estimate(self.value, self.stderr, self.interval).to_dict(unit),
+            "difference_to_best": gap["value"],
+            "difference_interval": gap["interval"],
+            "p_value": self.p_value,
+            "tied_with_best": self.tied,
+            "accuracy": self.accuracy,
+            "rows": self.rows,
+        }
+
+
+@dataclass(frozen=True)
+class Ranking:
+    """Candidates, best first."""
+
+    ranking: tuple[Ranked, ...]
+    details: dict[str, Any]
+    yardstick: Yardstick
+    notes: tuple[str, ...]
+    table: PairTable = field(repr=False)
+    question: str = QUESTION
+
+    def __iter__(self) -> Any:
+        return iter(self.ranking)
+
+    def __len__(self) -> int:
+        return len(self.ranking)
+
+    def __getitem__(self, place: int) -> Ranked:
+        return self.ranking[place]
+
+    def to_dict(self, bits: bool = False) -> dict[str, Any]:
+        """Plain data for JSON, in nats or in bits."""
+        unit = NATS_PER_BIT if bits else 1.0
+        return {
+            "schema": SCHEMA,
+            "unit": "bits" if bits else "nats",
+            "ranking": [r.to_dict(unit) for r in self.ranking],
+            "question": self.question,
+            **self.details,
+            "yardstick": self.yardstick.summary(),
+            "notes": list(self.notes),
+        }
+
+
+def rank(
+    candidates: Mapping[str, Dataset], test: Dataset, *, yardstick: Yardstick | None = None, **options: Any
+) -> Ranking:
+    """Rank datasets by their value; intervals hold for all of them at once (Bonferroni; Holm for the ties).
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(400, 2))
+    >>> data = Dataset(X, (X[:, 0] + 0.5 * rng.normal(size=400) > 0).astype(int))
+    >>> few, many = data.take(range(10)), data.take(range(10, 250))
+    >>> [r.name for r in rank({"few": few, "many": many}, data.take(range(250, 400)))]
+    ['many', 'few']
+    """
+    opts = Options.parse(options)
+    if not isinstance(candidates, Mapping) or not candidates:
+        raise DataworthError("rank takes a dict of names and Datasets, with at least one: {'a': A, 'b': B}.")
+    check_datasets({**candidates, "test": test})
+    yard = yardstick or fit_yardstick(test, opts)
+    leaks = drop_leaks(test, candidates)
+    test = test.take(leaks.kept)
+    names = list(candidates)
+    # the test set stands under a name that no candidate can have
+    pool = Pool.build(yard, {**{f"{n!r}": d for n, d in candidates.items()}, "test": test})
+    arms = {n: pool.samples[f"{n!r}"] for n in names}
+    blocks = block_count(len(test))
+    config = {"what": "rank", "data": {n: d.content_hash() for n, d in candidates.items()}}
+    config |= {"test": test.content_hash(), "yardstick": yard.digest, **opts.to_dict()}
+    table = measure(Whole(arms, pool.samples["test"], blocks, opts.seed), pool.fitter(), blocks, opts, config)
+    details = {"blocks": blocks, "test_rows": len(test), "rows_per_test": float(table.test_rows.mean())}
+    ranking = order(table, {n: len(d) for n, d in candidates.items()})
+    return Ranking(tuple(ranking), details, yard, tuple(n for n in (leaks.note,) if n), table)
+
+
+def order(table: PairTable, rows: Mapping[str, int]) -> list[Ranked]:
+    """Best first; differences to the best are taken block by block."""
+    names = sorted(table.arms, key=lambda n: -float(table.column("pmi", n).mean()))
+    best, m = names[0], len(names)
+    gaps = {n: table.change("pmi", n, best) for n in names[1:]}
+    adjusted = holm({n: two_sided_p(gap) for n, gap in gaps.items()})
+    simultaneous = 1 - (1 - LEVEL) / m
+    between = 1 - (1 - LEVEL) / max(m - 1, 1)
+    ranked = []
+    for name in names:
+        value = over_blocks(table.column("pmi", name), simultaneous)
+        gap = over_blocks(gaps[name], between) if name in gaps else Estimate(0.0, 0.0, (0.0, 0.0))
+        p = adjusted.get(name, 1.0)
+        accuracy = float(table.column("accuracy", name).mean())
+        tied = p > 1 - LEVEL
+        ranked.append(
+            Ranked(name, value.value, value.stderr, value.interval, gap, p, tied, accuracy, rows[name])
+        )
+    return ranked
+
+
+def holm(p_values: Mapping[str, float]) -> dict[str, float]:
+    """Holm's step-down adjustment.
+
+    >>> holm({"a": 0.01, "b": 0.04, "c": 0.03})
+    {'a': 0.03, 'c': 0.06, 'b': 0.06}
+    """
+    adjusted: dict[str, float] = {}
+    running = 0.0
+    for i, name in enumerate(sorted(p_values, key=lambda n: p_values[n])):
+        running = max(running, (len(p_values) - i) * p_values[name])
+        adjusted[name] = min(1.0, running)
+    return adjusted

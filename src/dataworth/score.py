@@ -1,0 +1,145 @@
+"""How much is this dataset worth? Score = mean PMI with the test set, in nats."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from .data import Dataset
+from .evaluate import PairTable
+from .intervals import Estimate, over_blocks, over_pairs
+from .leaks import drop_leaks
+from .pairs import Pairs, Whole, select
+from .plan import (
+    Options,
+    block_count,
+    choose_design,
+    fit_yardstick,
+    measure,
+    pair_notes,
+    pair_sizes,
+    pairs_for_precision,
+)
+from .pmi import NATS_PER_BIT
+from .pool import Pool, check_datasets
+from .yardstick import Yardstick
+
+SCHEMA = "dataworth/score/1"
+QUESTIONS = {
+    "whole": "Is this dataset, as it is, worth more than nothing to someone facing this test set?",
+    "pairs": "What are datasets of this size, made this way, worth?",
+}
+
+
+@dataclass(frozen=True)
+class Score:
+    """Value of a dataset in nats: per test block (design *whole*) or per pair (design *pairs*)."""
+
+    value: float
+    stderr: float | None
+    interval: tuple[float, float] | None
+    per_row: float
+    accuracy: Estimate
+    information_gain: float
+    design: str
+    question: str
+    details: dict[str, Any]
+    yardstick: Yardstick
+    notes: tuple[str, ...]
+    table: PairTable = field(repr=False)
+
+    def to_dict(self, bits: bool = False) -> dict[str, Any]:
+        """Plain data for JSON, in nats or in bits."""
+        unit = NATS_PER_BIT if bits else 1.0
+        return {
+            "schema": SCHEMA,
+            "unit": "bits" if bits else "nats",
+            **Estimate(self.value, self.stderr, self.interval).to_dict(unit),
+            "per_row": self.per_row / unit,
+            "accuracy": self.accuracy.value,
+            "accuracy_interval": self.accuracy.interval,
+            "information_gain": self.information_gain / unit,
+            "design": self.design,
+            "question": self.question,
+            **self.details,
+            "yardstick": self.yardstick.summary(),
+            "notes": list(self.notes),
+        }
+
+
+def score(
+    D: Dataset,
+    T: Dataset,
+    *,
+    yardstick: Yardstick | None = None,
+    design: str | None = None,
+    pairs: int | None = None,
+    size: int | tuple[int, int] | None = None,
+    **options: Any,
+) -> Score:
+    """Value of dataset D to someone facing test data like T (further options: `dataworth.plan.Options`).
+
+    >>> import numpy as np
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 2))
+    >>> data = Dataset(X, (X[:, 0] + rng.normal(size=300) > 0).astype(int))
+    >>> s = score(data.take(range(200)), data.take(range(200, 300)))
+    >>> s.design, s.interval[0] < s.value < s.interval[1]
+    ('whole', True)
+    """
+    opts = Options.parse(options)
+    check_datasets({"D": D, "T": T})
+    design = choose_design(design, pairs, size, ("whole", "pairs"))
+    yard = yardstick or fit_yardstick(T, opts)
+    leaks = drop_leaks(T, {"the data": D})
+    T = T.take(leaks.kept)
+    pool = Pool.build(yard, {"the data": D, "the test set": T})
+    data, test = pool.samples["the data"], pool.samples["the test set"]
+    fitter = pool.fitter()
+    config = {"what": "score", "design": design, "pairs": pairs, "size": size, "data": D.content_hash()}
+    config |= {"test": T.content_hash(), "yardstick": yard.digest, **opts.to_dict()}
+    notes = [n for n in (leaks.note,) if n]
+    if design == "whole":
+        blocks = block_count(len(T))
+        table = measure(Whole({"data": data}, test, blocks, opts.seed), fitter, blocks, opts, config)
+        value, accuracy = over_blocks(table.pmi[:, 0]), over_blocks(table.accuracy[:, 0])
+        details: dict[str, Any] = {"blocks": blocks}
+    else:
+        sizes = pair_sizes(len(D), len(T), pairs, size)
+        plan = Pairs(
+            data,
+            test,
+            pool.strata(data),
+            pool.strata(test),
+            sizes.data,
+            sizes.test,
+            opts.seed,
+            lambda drawn, rng: {"data": select(data, drawn)},
+        )
+        sizes = replace(sizes, pairs=pairs_for_precision(plan, fitter, sizes.pairs, opts, notes))
+        table = measure(plan, fitter, sizes.pairs, opts, config)
+        value, accuracy = (
+            over_pairs(table.pmi[:, 0], sizes.blocks),
+            over_pairs(table.accuracy[:, 0], sizes.blocks),
+        )
+        details = {
+            "pairs": sizes.pairs,
+            "size": [sizes.data, sizes.test],
+            "monte_carlo_stderr": value.monte_carlo,
+        }
+        notes += pair_notes(value, sizes.blocks, opts)
+    rows = float(table.test_rows.mean())
+    return Score(
+        value.value,
+        value.stderr,
+        value.interval,
+        value.value / rows,
+        accuracy,
+        float(table.information_gain[:, 0].mean()),
+        design,
+        QUESTIONS[design],
+        {"data_rows": len(D), "test_rows": len(T), "rows_per_test": rows, **details},
+        yard,
+        tuple(notes),
+        table,
+    )

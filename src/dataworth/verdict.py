@@ -1,0 +1,56 @@
+"""From three intervals to one word.
+
+The paper calls "strategic" every curation with θ → D → f(D); that covers strategic, costly and harmful here.
+"""
+
+from __future__ import annotations
+
+from .intervals import Estimate
+
+VERDICTS = ("informative", "recycled", "inconclusive", "strategic", "harmful", "costly")
+BENCHMARK_HOLDS = -0.005
+"""The benchmark is shown to hold if the lower bound of its change is above −0.5 points."""
+SMALL_SELECTION = 0.5
+"""Selection is shown small if its upper bound is below this share of the rise."""
+
+
+def decide(
+    delta: Estimate, selection: Estimate, accuracy: Estimate, by_pairs: bool = False
+) -> tuple[str, str]:
+    """Verdict and reason from ΔPMI (after − before), selection (after − control) and Δaccuracy.
+
+    >>> up = Estimate(2.0, 0.5, (1.0, 3.0))
+    >>> none = Estimate(0.0, 0.1, (-0.2, 0.2))
+    >>> decide(up, up, none)[0], decide(up, none, none)[0], decide(none, up, none)[0]
+    ('informative', 'recycled', 'inconclusive')
+    >>> down = Estimate(-2.0, 0.5, (-3.0, -1.0))
+    >>> holds = Estimate(0.01, 0.005, (0.0, 0.02))
+    >>> decide(down, up, holds)[0], decide(down, down, holds)[0], decide(down, none, holds)[0]
+    ('strategic', 'harmful', 'costly')
+    """
+    if delta.positive:
+        if selection.positive:
+            return (
+                "informative",
+                "it raises the information, and more than a blind change of the same size does",
+            )
+        if selection.interval is not None and selection.interval[1] < SMALL_SELECTION * delta.value:
+            return "recycled", "the rise is no more than re-using the same data gives"
+        return (
+            "inconclusive",
+            "it rose, but cannot yet be told from re-using the same data: more test rows would",
+        )
+    if delta.negative:
+        holds = accuracy.interval is not None and accuracy.interval[0] > BENCHMARK_HOLDS
+        if selection.positive and holds:
+            return "strategic", "it keeps what the test rewards, and the data carry less information"
+        if selection.negative:
+            return "harmful", "it lowers the information, and more than a blind change of the same size does"
+        return "costly", "fewer rows or less in them, but no worse than a blind change of the same size"
+    if delta.interval is None:
+        return "inconclusive", "there is no interval: the data hold too few disjoint blocks of this size"
+    more_pairs = by_pairs and delta.stderr is not None and delta.monte_carlo > 0.5 * delta.stderr
+    return (
+        "inconclusive",
+        f"the change may be zero; {'more pairs' if more_pairs else 'only more rows'} would decide",
+    )

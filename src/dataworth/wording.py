@@ -1,0 +1,21 @@
+"""Small words for sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def counted(n: int, noun: str) -> str:
+    """A number and its noun, as in "1 row", "2 rows"."""
+    return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
+
+
+def listed(names: Sequence[str], limit: int = 5) -> str:
+    """At most five names, as in "columns 'a', 'b' and 3 more"."""
+    noun = "column " if len(names) == 1 else "columns "
+    return noun + ", ".join(repr(name) for name in names[:limit]) + and_more(len(names) - limit)
+
+
+def and_more(n: int) -> str:
+    """What ends a list that is cut short."""
+    return f" and {n} more" if n > 0 else ""

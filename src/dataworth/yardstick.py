@@ -1,0 +1,315 @@
+"""The yardstick: features, class order, model and prior, from the test set alone.
+
+Subsamples of one real dataset share one θ*. If the model is under-confident, anything that sharpens its
+posterior raises the score: doubling every row would look informative. So the yardstick is chosen by
+held-out log-likelihood over halves of the test set, subject to the *doubling probe*
+
+    U(2×T_a, T_b) − U(T_a, T_b) ≤ 0  on average,
+
+then frozen and hashed. Nobody's data can move it, because it never sees any.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .data import Dataset
+from .errors import DataworthError
+from .models import Fit, Fitter, Linear, Logistic
+from .models.base import Array, Rows
+from .recipe import Basis, Recipe
+from .targets import Amounts, Classes, learn_targets
+
+SCHEMA = "dataworth/yardstick/1"
+SIZES = (1, 2, 3, 5, 10, 20, 40, 80, 160)
+EXPONENTS = (0.0, 0.5, 1.0)
+PRIORS = tuple(float(f"{c:.3g}") for c in 10.0 ** np.arange(-4.0, 3.01, 0.5))
+NOISES = (0.03, 0.1, 0.3, 0.6, 1.0)
+ROWS = 1000
+"""Rows of the test set that the search uses at most; the recipe's axes come from the same rows."""
+SPLITS = 6
+LEAST_ROWS = 20
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One candidate of the search: mean held-out log-likelihood of a half, and the doubling probe."""
+
+    size: int
+    exponent: float
+    prior_variance: float
+    noise_variance: float | None
+    held_out: float
+    probe: float | None = None
+
+
+@dataclass(frozen=True)
+class Yardstick:
+    """A frozen way of measuring. `Yardstick.fit(T)` makes one; `features`, `targets` and `model` apply it."""
+
+    recipe: Recipe
+    labels: Classes | Amounts
+    model: Logistic | Linear
+    chosen: Trial
+    test_hash: str
+    rows: int
+    seed: int
+
+    @classmethod
+    def fit(
+        cls,
+        test: Dataset,
+        *,
+        model: str = "auto",
+        inference: str = "laplace",
+        prior_variance: float | None = None,
+        seed: int = 0,
+    ) -> Yardstick:
+        """Search sizes, exponents and priors on halves of the test set."""
+        if len(test) < LEAST_ROWS:
+            raise DataworthError(
+                f"the test set has {len(test)} rows; a yardstick needs {LEAST_ROWS} or more."
+            )
+        labels = learn_targets(test)
+        kind = "linear" if isinstance(labels, Amounts) else "logistic"
+        if model not in ("auto", kind):
+            known = model in ("logistic", "linear")
+            reason = (
+                f"but the test set's labels suit {kind}" if known else "known models: auto, logistic, linear"
+            )
+            raise DataworthError(f"model is {model!r}; {reason}.")
+        rng = np.random.default_rng([seed, 0x7E57])
+        rows = np.sort(rng.permutation(len(test))[:ROWS])
+        sample = test.take(rows)
+        basis = Basis.learn(sample)
+        make: Callable[[float, float | None], Logistic | Linear]
+        if kind == "linear":
+            make = lambda c, noise: Linear(c, noise if noise is not None else 1.0)  # noqa: E731
+        else:
+            make = lambda c, noise: Logistic(c, inference)  # noqa: E731
+        search = Search(sample, basis, labels.encode(sample.y), make, halves(sample, rng))
+        chosen = search.run(NOISES if kind == "linear" else (None,), prior_variance)
+        return cls(
+            basis.recipe(chosen.size, chosen.exponent),
+            labels,
+            make(chosen.prior_variance, chosen.noise_variance),
+            chosen,
+            test.content_hash(),
+            len(test),
+            seed,
+        )
+
+    def features(self, data: Dataset) -> Array:
+        """The dataset's features on this yardstick."""
+        return self.recipe.features(data)
+
+    def targets(self, data: Dataset, what: str = "the data") -> Array:
+        """The dataset's labels as numbers."""
+        return self.labels.encode(data.y, what)
+
+    @property
+    def calibrated(self) -> bool:
+        """Whether the doubling probe is not positive: doubling data does not look informative."""
+        return self.chosen.probe is not None and self.chosen.probe <= 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON, with the digest of everything else."""
+        labels = (
+            {"classes": list(self.labels.names)}
+            if isinstance(self.labels, Classes)
+            else {"center": self.labels.center, "scale": self.labels.scale}
+        )
+        model: dict[str, Any] = {
+            "prior_variance": self.model.prior_variance,
+            "intercept": self.model.intercept,
+        }
+        if isinstance(self.model, Linear):
+            model |= {"kind": "linear", "noise_variance": self.model.noise_variance}
+        else:
+            model |= {"kind": "logistic", "inference": self.model.inference}
+        body = {
+            "schema": SCHEMA,
+            "labels": labels,
+            "model": model,
+            "chosen": vars(self.chosen),
+            "test_hash": self.test_hash,
+            "rows": self.rows,
+            "seed": self.seed,
+            "recipe": self.recipe.to_dict(),
+        }
+        return body | {"digest": _digest(body)}
+
+    def summary(self) -> dict[str, Any]:
+        """What of it belongs in every result: enough to name it, not enough to apply it."""
+        return {
+            "digest": self.digest,
+            "model": repr(self.model),
+            "calibrated": self.calibrated,
+            **vars(self.chosen),
+        }
+
+    @property
+    def digest(self) -> str:
+        """A hash of all of it: equal digests measure alike."""
+        return str(self.to_dict()["digest"])
+
+    def save(self, path: str | Path) -> None:
+        """Write as JSON."""
+        Path(path).write_text(json.dumps(self.to_dict()) + "\n")
+
+    @classmethod
+    def load(cls, path: str | Path) -> Yardstick:
+        """Read what `save` wrote; a file that was altered is refused."""
+        try:
+            d = json.loads(Path(path).read_text())
+        except FileNotFoundError:
+            raise DataworthError(
+                f"there is no yardstick at {str(path)!r}; `dataworth yardstick` makes one."
+            ) from None
+        except (OSError, ValueError):
+            raise DataworthError(
+                f"{str(path)!r} is not a yardstick; `dataworth yardstick` makes one."
+            ) from None
+        if not isinstance(d, dict) or d.get("schema") != SCHEMA:
+            raise DataworthError(f"{str(path)!r} is not a yardstick of this version ({SCHEMA}).")
+        if d.pop("digest", None) != _digest(d):
+            raise DataworthError(f"{str(path)!r} was changed after it was made (its digest does not match).")
+        labels = d["labels"]
+        m = d["model"]
+        return cls(
+            Recipe.from_dict(d["recipe"]),
+            Classes(tuple(labels["classes"])) if "classes" in labels else Amounts(**labels),
+            Linear(m["prior_variance"], m["noise_variance"], m["intercept"])
+            if m["kind"] == "linear"
+            else Logistic(m["prior_variance"], m["inference"], m["intercept"]),
+            Trial(**d["chosen"]),
+            d["test_hash"],
+            d["rows"],
+            d["seed"],
+        )
+
+    def __str__(self) -> str:
+        axes = f"{self.chosen.size} principal axes, variance exponent {self.chosen.exponent:g}"
+        probe = "" if self.chosen.probe is None else f", doubling probe {self.chosen.probe:+.2f}"
+        return f"{axes}; {self.model!r}{probe}; {self.digest[:12]}"
+
+
+def _digest(body: dict[str, Any]) -> str:
+    return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+
+
+def halves(test: Dataset, rng: np.random.Generator) -> list[tuple[Rows, Rows]]:
+    """Random halves of the test set."""
+    n = len(test)
+    return [(p[: n // 2], p[n // 2 :]) for p in (rng.permutation(n) for _ in range(SPLITS))]
+
+
+@dataclass(frozen=True)
+class Search:
+    """Held-out likelihood and doubling probe of candidates, on fixed halves of the test set."""
+
+    sample: Dataset
+    basis: Basis
+    targets: Array
+    make: Callable[[float, float | None], Logistic | Linear]
+    splits: list[tuple[Rows, Rows]]
+
+    def run(self, noises: tuple[float | None, ...], prior_variance: float | None) -> Trial:
+        """The candidate with the best held-out likelihood among those whose probe is not positive."""
+        trials = sorted(self.candidates(noises, prior_variance), key=lambda t: -t.held_out)
+        if not trials:
+            raise DataworthError("every feature of the test set is constant; there is nothing to learn from.")
+        probed: list[Trial] = []
+        for trial in trials[:60]:
+            probed.append(replace(trial, probe=self.probe(trial)))
+            if probed[-1].probe is not None and probed[-1].probe <= 0:
+                return probed[-1]
+        return min(probed, key=lambda t: t.probe if t.probe is not None else np.inf)
+
+    def candidates(self, noises: tuple[float | None, ...], prior_variance: float | None) -> Iterator[Trial]:
+        """Every size and exponent, each with priors around its best one.
+
+        Sizes grow until two in a row bring nothing: larger ones cost more and are less calibrated.
+        """
+        most = max(1, len(self.sample) // 6)
+        sizes = sorted({min(k, self.basis.rank) for k in SIZES if k <= most} - {0})
+        best, idle, center = -np.inf, 0, PRIORS.index(1.0)
+        for size in sizes:
+            top = -np.inf
+            for exponent in EXPONENTS if size > 1 else (1.0,):
+                features = self.basis.recipe(size, exponent).features(self.sample)
+                for noise in noises:
+                    found = self.climb(features, size, exponent, noise, center, prior_variance)
+                    yield from found.values()
+                    index = max(found, key=lambda i: found[i].held_out)
+                    if found[index].held_out > top:
+                        top, center = found[index].held_out, index
+            idle = 0 if top > best else idle + 1
+            best = max(best, top)
+            if idle == 2:
+                return
+
+    def climb(
+        self,
+        features: Array,
+        size: int,
+        exponent: float,
+        noise: float | None,
+        center: int,
+        fixed: float | None,
+    ) -> dict[int, Trial]:
+        """Held-out likelihood on the grid of priors, uphill from `center`, and one step past the top.
+
+        Wider priors than the best are kept as candidates too: they are more confident, so they may pass the
+        probe where the best does not.
+        """
+        priors = PRIORS if fixed is None else (fixed,)
+        center = min(center, len(priors) - 1)
+        found: dict[int, Trial] = {}
+
+        def at(i: int) -> float:
+            if not 0 <= i < len(priors):
+                return -np.inf
+            if i not in found:
+                held_out = self.held_out(features, priors[i], noise)
+                found[i] = Trial(size, exponent, priors[i], noise, held_out)
+            return found[i].held_out
+
+        while max(at(center - 1), at(center + 1)) > at(center):
+            center += 1 if at(center + 1) > at(center - 1) else -1
+        for i in range(center + 1, center + 4):
+            at(i)
+        return found
+
+    def held_out(self, features: Array, prior_variance: float, noise: float | None) -> float:
+        """Mean of log p(T_b | T_a) = log Z(T) − log Z(T_a) over halves, both ways round."""
+        fitter = self.make(prior_variance, noise).bind(features, self.targets)
+        whole = self.fit_rows(fitter, np.arange(len(self.targets)))
+        parts = [self.fit_rows(fitter, part, whole).log_z for split in self.splits for part in split]
+        return float(whole.log_z - np.mean(parts))
+
+    def fit_rows(self, fitter: Fitter, rows: Rows, *start: Fit) -> Fit:
+        """Fit some rows of the sample with their weights."""
+        weights = self.sample.weights
+        return fitter(rows, start, weights=None if weights is None else weights[rows])
+
+    def probe(self, trial: Trial) -> float:
+        """Mean of U(2×T_a, T_b) − U(T_a, T_b) over halves, both ways round."""
+        features = self.basis.recipe(trial.size, trial.exponent).features(self.sample)
+        model = self.make(trial.prior_variance, trial.noise_variance)
+        fitter = model.bind(features, self.targets)
+        whole = self.fit_rows(fitter, np.arange(len(self.targets)))
+        gains = []
+        for a, b in (pair for split in self.splits for pair in (split, split[::-1])):
+            single = self.fit_rows(fitter, a, whole)
+            double = self.fit_rows(fitter, np.concatenate([a, a]), single)
+            joint = self.fit_rows(fitter, np.concatenate([a, a, b]), double, whole)
+            gains.append((joint.log_z - double.log_z) - (whole.log_z - single.log_z))
+        return float(np.mean(gains))

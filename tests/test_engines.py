@@ -1,0 +1,300 @@
+import os
+import pickle
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.linalg
+from threadpoolctl import threadpool_info, threadpool_limits
+
+from dataworth.engines import Local, get_engine
+from dataworth.engines.local import _dump, _load
+from dataworth.errors import DataworthError
+
+SOURCE = Path(__file__).parents[1] / "src"
+
+
+def blas_heavy(shared, seed):
+    A = shared["X"] + np.random.default_rng(seed).standard_normal((300, 300))
+    L = scipy.linalg.cholesky(A @ A.T + 300 * np.eye(300), lower=True)
+    return (L @ A).tobytes() + np.linalg.eigvalsh(L @ L.T).tobytes()
+
+
+def slow(shared, chunk):
+    time.sleep(shared)
+    return chunk
+
+
+def picky(shared, chunk):
+    if chunk == shared:
+        raise DataworthError(f"chunk {chunk} is bad")
+    return chunk
+
+
+def threads(shared, chunk):
+    return [library["num_threads"] for library in threadpool_info()]
+
+
+def die(shared, chunk):
+    if chunk == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return chunk
+
+
+class Slots:
+    __slots__ = ("X",)
+
+    def __init__(self, X):
+        self.X = X
+
+
+@dataclass(frozen=True)
+class Nested:
+    slots: Slots
+    by_name: dict
+
+
+def inspect(shared, chunk):
+    """Describe each array in `shared`: mapped from a file, or writable; and which process is looking."""
+    arrays = [shared.slots.X, shared.by_name["F"], shared.by_name["list"][0]]
+    kinds = []
+    for X in arrays:
+        base = X
+        while isinstance(base, np.ndarray) and base.base is not None:
+            base = base.base
+        mapped = isinstance(base, memoryview) and type(base.obj).__name__ == "mmap"
+        kinds.append((mapped, X.flags.writeable, X.flags.f_contiguous, float(X.sum())))
+    return kinds, id(shared), os.getpid()
+
+
+@pytest.fixture
+def temporary(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path
+
+
+def leftovers(folder):
+    return list(folder.glob("dataworth-*"))
+
+
+def run_script(text, *arguments, **options):
+    environment = {**os.environ, "PYTHONPATH": str(SOURCE), **options.pop("env", {})}
+    command = [sys.executable, "-W", "error", "-c", text, *map(str, arguments)]
+    return subprocess.Popen(
+        command, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE, **options
+    )
+
+
+def wait_for(condition, seconds=60):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, "waited too long"
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_order_and_length(jobs):
+    assert list(Local(jobs).map(slow, range(7), shared=0.01)) == list(range(7))
+    assert list(Local(jobs).map(slow, [], shared=0)) == []
+    assert list(Local(jobs).map(slow, [5], shared=0)) == [5]
+
+
+def test_all_cores():
+    assert list(Local(-1).map(slow, range(3), shared=0)) == [0, 1, 2]
+
+
+def test_bits_do_not_depend_on_jobs():
+    shared = {"X": np.asfortranarray(np.random.default_rng(0).standard_normal((300, 300)))}
+    chunks = list(range(6))
+    with threadpool_limits(2):  # so that inline must really pin
+        one = list(Local(1).map(blas_heavy, chunks, shared=shared))
+    assert one == list(Local(2).map(blas_heavy, chunks, shared=shared))
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_one_thread_in_every_chunk(jobs):
+    for counts in Local(jobs).map(threads, range(3), shared=None):
+        assert set(counts) == {1}
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_threads_are_restored(jobs):
+    with threadpool_limits(2):
+        before = threads(None, None)
+        results = Local(jobs).map(slow, range(4), shared=0)
+        next(results)
+        assert threads(None, None) == before  # also between two chunks
+        results.close()
+        assert threads(None, None) == before
+        with pytest.raises(DataworthError):
+            list(Local(jobs).map(picky, range(4), shared=1))
+        assert threads(None, None) == before
+
+
+def test_nested_arrays_are_mapped_and_loaded_once():
+    X = np.arange(200_000.0)
+    F = np.asfortranarray(X.reshape(400, 500))
+    shared = Nested(Slots(X), {"F": F, "list": [X[:0]]})
+    views = list(Local(2).map(inspect, range(8), shared=shared))
+    total = float(X.sum())
+    for kinds, _, _ in views:
+        assert kinds == [
+            (True, False, True, total),
+            (True, False, True, float(F.sum())),
+            (True, False, True, 0.0),
+        ]
+    processes = {process for _, _, process in views}
+    assert os.getpid() not in processes
+    assert len({(process, address) for _, address, process in views}) == len(processes)
+
+
+def test_dump_keeps_the_pickle_small_and_the_buffers_aligned(tmp_path):
+    X = np.arange(10_001.0)
+    _dump({"a": X, "b": X[:3].copy(), "same": X}, tmp_path)
+    value = _load(tmp_path)
+    assert (tmp_path / "value").stat().st_size < 2_000
+    assert value["same"] is value["a"]
+    assert value["a"].ctypes.data % 64 == value["b"].ctypes.data % 64 == 0
+    np.testing.assert_array_equal(value["a"], X)
+    assert pickle.loads(pickle.dumps(value["b"])).flags.writeable
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_exceptions_keep_their_type(jobs, temporary):
+    with pytest.raises(DataworthError, match="chunk 3 is bad"):
+        list(Local(jobs).map(picky, range(6), shared=3))
+    assert not leftovers(temporary)
+    assert list(Local(jobs).map(picky, range(3), shared=3)) == [0, 1, 2]  # and the engine works on
+
+
+def test_killed_worker_is_a_sentence(temporary):
+    with pytest.raises(DataworthError, match="use fewer jobs"):
+        list(Local(2).map(die, range(6), shared=None))
+    assert not leftovers(temporary)
+
+
+def test_closing_early_removes_the_files(temporary):
+    results = Local(2).map(slow, range(50), shared=0.05)
+    assert not leftovers(temporary)  # nothing happens before the first result is asked for
+    assert next(results) == 0
+    assert leftovers(temporary)
+    results.close()
+    assert not leftovers(temporary)
+
+
+def test_caller_keeps_its_own_joblib_settings():
+    from joblib.parallel import get_active_backend
+
+    before = [type(part) for part in get_active_backend()]
+    results = Local(2).map(slow, range(3), shared=0)
+    next(results)
+    assert [type(part) for part in get_active_backend()] == before
+    results.close()
+
+
+MAIN = """
+import numpy as np
+from dataworth.engines import Local
+
+class Shared:
+    __slots__ = ("X",)
+
+class Odd(Exception):
+    pass
+
+def fn(shared, chunk):
+    if chunk == 3:
+        raise Odd(float(shared.X[chunk]))
+    return float(shared.X[chunk])
+
+shared = Shared()
+shared.X = np.arange(100_000.0)
+print(list(Local(2).map(fn, range(3), shared=shared)))
+try:
+    list(Local(2).map(fn, range(4), shared=shared))
+except Odd as error:
+    print("Odd", error)
+"""
+
+
+def test_functions_and_classes_of_main():
+    out, err = run_script(MAIN).communicate(timeout=120)
+    assert out.splitlines() == ["[0.0, 1.0, 2.0]", "Odd 3.0"], err
+
+
+INTERRUPTED = """
+import os, sys, time
+from pathlib import Path
+from dataworth.engines import Local
+
+folder = Path(sys.argv[1])
+
+def fn(shared, chunk):
+    (folder / f"worker-{os.getpid()}").touch()
+    time.sleep(100)
+
+list(Local(2).map(fn, range(10), shared=None))
+"""
+
+
+def alive(process):
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks for the workers in /proc")
+@pytest.mark.parametrize(
+    ("send", "number"),
+    [
+        (os.kill, signal.SIGINT),
+        (os.killpg, signal.SIGINT),
+        (os.kill, signal.SIGTERM),
+        (os.kill, signal.SIGKILL),
+    ],
+    ids=["interrupt", "interrupt-from-terminal", "terminate", "kill"],
+)
+def test_signals_end_the_workers(tmp_path, send, number):
+    process = run_script(INTERRUPTED, tmp_path, env={"TMPDIR": str(tmp_path)}, start_new_session=True)
+    try:
+        wait_for(lambda: len(list(tmp_path.glob("worker-*"))) == 2 or process.poll() is not None)
+        workers = [int(path.name.split("-")[1]) for path in tmp_path.glob("worker-*")]
+        assert len(workers) == 2
+        assert all(alive(worker) for worker in workers)
+        send(process.pid, number)
+        _, err = process.communicate(timeout=60)
+    finally:
+        process.kill()
+        process.communicate()
+    assert process.returncode == -number, err
+    if number == signal.SIGINT:
+        assert err.splitlines()[-1] == "KeyboardInterrupt", err
+    wait_for(lambda: not any(alive(worker) for worker in workers), 10)
+    assert not leftovers(tmp_path)
+
+
+def test_inline_does_not_import_joblib():
+    text = "import sys; from dataworth.engines import Local\n"
+    text += "print(list(Local().map(lambda s, c: c, [1, 2], shared=None)), 'joblib' in sys.modules)"
+    out, err = run_script(text).communicate(timeout=60)
+    assert out.strip() == "[1, 2] False", err
+
+
+@pytest.mark.parametrize("jobs", [0, -2, 1.5, "2", None])
+def test_bad_jobs(jobs):
+    with pytest.raises(DataworthError, match="jobs is"):
+        Local(jobs)
+
+
+def test_get_engine():
+    assert get_engine().jobs == 1
+    assert get_engine("local", jobs=2).jobs == 2
+    with pytest.raises(DataworthError, match=r"'dask'.*'local'"):
+        get_engine("dask")

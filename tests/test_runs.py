@@ -1,0 +1,394 @@
+import contextlib
+import json
+import math
+import os
+import signal
+import struct
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from dataworth.engines import Local
+from dataworth.errors import DataworthError
+from dataworth.runs import Run, map_resumable
+
+SOURCE = Path(__file__).parents[1] / "src"
+CONFIG = {"seed": 0, "model": {"prior": 1.0, "name": "logistic"}, "about": {"dataworth": "0.1.0"}}
+
+
+def work(shared, chunk):
+    """Leave one file for each call, so that calls can be counted across processes."""
+    folder, pause = shared
+    name = f"{chunk}-{os.getpid()}-{time.monotonic_ns()}"
+    (Path(folder) / name).touch()
+    time.sleep(pause)
+    values = [math.sin(chunk + j) / 3 for j in range(5)]
+    return {"z": values, "a": (chunk, float("nan"), float("-inf"), -0.0, 5e-324, None, True, "é")}
+
+
+def calls(folder, chunk):
+    return len(list(folder.glob(f"{chunk}-*")))
+
+
+def bits(value):
+    """A form in which two payloads are equal only if their bits, types and key order are."""
+    if isinstance(value, dict):
+        return ("dict", [(key, bits(inner)) for key, inner in value.items()])
+    if isinstance(value, list):
+        return ("list", [bits(inner) for inner in value])
+    if isinstance(value, float):
+        return ("float", struct.pack("<d", value))
+    return (type(value).__name__, value)
+
+
+@pytest.fixture
+def counter(tmp_path):
+    folder = tmp_path / "calls"
+    folder.mkdir()
+    return folder
+
+
+@pytest.fixture
+def directory(tmp_path):
+    return tmp_path / "deep" / "run"
+
+
+def filled(directory, n=3):
+    """A closed run with n finished chunks; return the path of its log."""
+    with Run.open(directory, CONFIG) as run:
+        for i in range(n):
+            run.append(i, {"value": i / 7})
+    return directory / "chunks.jsonl"
+
+
+@contextlib.contextmanager
+def script(text, *arguments):
+    command = [sys.executable, "-W", "error", "-c", text, *map(str, arguments)]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(SOURCE), str(Path(__file__).parent)])}
+    process = subprocess.Popen(
+        command, env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+SLOW = """
+import sys
+from dataworth.engines import Local
+from dataworth.runs import Run, map_resumable
+from test_runs import CONFIG, work
+
+directory, folder, jobs = sys.argv[1:]
+with Run.open(directory, CONFIG) as run:
+    map_resumable(Local(int(jobs)), work, range(30), shared=(folder, 0.1), run=run)
+"""
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("kill", [signal.SIGKILL, signal.SIGINT], ids=["kill", "interrupt"])
+def test_killed_run_continues(directory, counter, tmp_path, jobs, kill):
+    other = tmp_path / "other"
+    other.mkdir()
+    whole = map_resumable(Local(), work, range(30), shared=(other, 0), run=None)
+    log = directory / "chunks.jsonl"
+    with script(SLOW, directory, counter, jobs) as process:
+        deadline = time.monotonic() + 60
+        while not log.exists() or log.read_bytes().count(b"\n") < 4:
+            assert process.poll() is None, process.communicate()[1]
+            assert time.monotonic() < deadline
+            time.sleep(0.02)
+        process.send_signal(kill)
+        _, err = process.communicate(timeout=60)
+        assert process.returncode == -kill, err
+
+    seen = []
+    with Run.open(directory, CONFIG) as run:
+        before = run.completed()
+        assert 4 <= len(before) < 30
+        rest = map_resumable(
+            Local(jobs),
+            work,
+            range(30),
+            shared=(counter, 0),
+            run=run,
+            on_chunk=lambda *progress: seen.append(progress),
+        )
+        assert sorted(run.completed()) == list(range(30))
+    assert bits(rest) == bits(whole)
+    assert [calls(counter, i) for i in before] == [1] * len(before)
+    assert seen == [(done, 30) for done in range(len(before), 31)]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_runs_of_any_number_of_jobs_are_equal(directory, counter, jobs):
+    plain = map_resumable(Local(), work, range(6), shared=(counter, 0), run=None)
+    with Run.open(directory, CONFIG) as run:
+        fresh = map_resumable(Local(jobs), work, range(6), shared=(counter, 0), run=run)
+    with Run.load(directory) as run:
+        resumed = map_resumable(Local(jobs), work, range(6), shared=(counter, 0), run=run)
+    assert bits(plain) == bits(fresh) == bits(resumed)
+    assert [calls(counter, i) for i in range(6)] == [2] * 6  # once plain, once fresh
+
+
+def test_on_chunk_may_interrupt(directory, counter):
+    def interrupt(done, total):
+        if done == 2:
+            raise KeyboardInterrupt
+
+    with Run.open(directory, CONFIG) as run, pytest.raises(KeyboardInterrupt):
+        map_resumable(Local(), work, range(5), shared=(counter, 0), run=run, on_chunk=interrupt)
+    with Run.load(directory) as run:
+        assert list(run.completed()) == [0, 1]
+
+
+def test_engine_that_loses_a_chunk_is_noticed():
+    class Lossy:
+        def map(self, fn, chunks, *, shared):
+            return iter([1])
+
+    with pytest.raises(ValueError, match="shorter"):
+        map_resumable(Lossy(), None, [0, 1], shared=None, run=None)
+
+
+def test_results_must_be_json(directory):
+    with Run.open(directory, CONFIG) as run, pytest.raises(TypeError, match="set"):
+        map_resumable(Local(), lambda shared, chunk: {1}, [0], shared=None, run=run)
+    assert not (directory / "chunks.jsonl").exists()
+
+
+def test_line_of_the_log(directory):
+    line = filled(directory, 1).read_bytes()
+    assert line.endswith(b"\n")
+    entry = json.loads(line)
+    assert list(entry) == ["chunk", "sha", "rows"]
+    assert (entry["chunk"], len(entry["sha"]), entry["rows"]) == (0, 16, {"value": 0.0})
+
+
+def test_torn_last_line(directory):
+    """Wherever the last line is torn, the others count and the next append starts a new line."""
+    log = filled(directory)
+    whole = log.read_bytes()
+    start = whole.rindex(b"\n", 0, -1) + 1
+    for end in range(start, len(whole)):
+        log.write_bytes(whole[:end])
+        with Run.load(directory) as run:
+            assert list(run.completed()) == [0, 1]
+            assert log.stat().st_size == end  # reading changes nothing
+            run.append(2, {"value": 2 / 7})
+        assert log.read_bytes() == whole
+
+
+def test_garbage_in_the_last_line(directory):
+    log = filled(directory)
+    whole = log.read_bytes()
+    for garbage in (
+        b"\0" * 100,
+        b"\xff\xfe\n",
+        b"[1]\n",
+        b"null\n",
+        b"{}\n",
+        b'{"chunk":9,"sha":"","rows":0}\n',
+    ):
+        log.write_bytes(whole + garbage)
+        with Run.load(directory) as run:
+            run.append(3, 1)
+            assert list(run.completed()) == [0, 1, 2, 3]
+        assert log.read_bytes().startswith(whole + b'{"chunk":3')
+
+
+def test_flipped_bytes_are_never_trusted(directory):
+    """Flip each byte in turn: what is still read is what was written, under the right number."""
+    log = filled(directory)
+    whole = log.read_bytes()
+    with Run.load(directory) as run:
+        truth = run.completed()
+        for i in range(len(whole)):
+            for flip in (1, 8, 0xFF):
+                damaged = bytearray(whole)
+                damaged[i] ^= flip
+                log.write_bytes(damaged)
+                read = run.completed()
+                assert read.items() <= truth.items()
+                assert len(read) >= len(truth) - 2  # a damaged newline costs two lines
+
+
+def test_damaged_chunk_is_computed_again(directory, counter):
+    with Run.open(directory, CONFIG) as run:
+        first = map_resumable(Local(), work, range(4), shared=(counter, 0), run=run)
+    log = directory / "chunks.jsonl"
+    lines = log.read_bytes().splitlines(keepends=True)
+    lines[1] = lines[1].replace(b"0.", b"0.1", 1)
+    log.write_bytes(b"".join(lines))
+    for _ in range(2):  # the second time nothing is left to do
+        with Run.open(directory, CONFIG) as run:
+            again = map_resumable(Local(), work, range(4), shared=(counter, 0), run=run)
+        assert bits(again) == bits(first)
+    assert [calls(counter, i) for i in range(4)] == [1, 2, 1, 1]
+
+
+def test_first_valid_line_wins(directory):
+    filled(directory)
+    with Run.load(directory) as run:
+        run.append(1, "later")
+        assert run.completed()[1] == {"value": 1 / 7}
+
+
+def test_chunks_out_of_range_are_ignored(directory, counter):
+    filled(directory, 5)
+    with Run.load(directory) as run:
+        assert len(map_resumable(Local(), work, range(2), shared=(counter, 0), run=run)) == 2
+
+
+def test_same_configuration_continues(directory):
+    filled(directory)
+    same = {
+        "about": {"dataworth": "0.1.0", "host": "b"},
+        "model": {"name": "logistic", "prior": 1},
+        "seed": 0,
+    }
+    with Run.open(str(directory), same) as run:
+        assert run.config == CONFIG
+        assert run.notes == []
+        assert list(run.completed()) == [0, 1, 2]
+
+
+def test_configuration_with_nan_and_tuples(directory):
+    config = {"prior": float("nan"), "arms": ("a", "b")}
+    Run.open(directory, config).close()
+    with Run.open(directory, config) as run:
+        assert run.config["arms"] == ["a", "b"]
+
+
+def test_new_version_is_noted(directory):
+    filled(directory)
+    with Run.open(directory, {**CONFIG, "about": {"dataworth": "9.0"}}) as run:
+        assert len(run.notes) == 1
+        assert "0.1.0" in run.notes[0]
+        assert "9.0" in run.notes[0]
+    with Run.open(directory, {key: CONFIG[key] for key in ("seed", "model")}) as run:
+        assert run.notes == []
+
+
+def test_other_configuration_is_refused(directory):
+    filled(directory)
+    before = (directory / "config.json").read_bytes()
+    with pytest.raises(DataworthError) as caught:
+        Run.open(directory, {"seed": 1, "model": {"prior": 2.0, "name": "logistic"}, "k": [1]})
+    message = str(caught.value)
+    assert "seed: 0 → 1; model.prior: 1.0 → 2.0; k: absent → [1]" in message
+    assert "name" not in message
+    assert (directory / "config.json").read_bytes() == before
+    Run.open(directory, CONFIG).close()  # the refusal has released the lock
+
+
+def test_at_most_five_differences(directory):
+    Run.open(directory, {"x": list(range(8)), "long": "a" * 999}).close()
+    with pytest.raises(DataworthError) as caught:
+        Run.open(directory, {"x": list(range(1, 9)), "long": "b" * 999})
+    assert "x.4: 4 → 5; and 4 more)" in str(caught.value)
+    assert len(str(caught.value)) < 600
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("thesis.tex", "x"),
+        ("config.json", '{"model_type": "bert"}'),
+        ("config.json", "{"),
+        ("config.json", "[]"),
+    ],
+)
+def test_foreign_directory_is_refused_and_untouched(directory, name, content):
+    directory.mkdir(parents=True)
+    (directory / name).write_text(content)
+    for attempt in (lambda: Run.open(directory, CONFIG), lambda: Run.load(directory)):
+        with pytest.raises(DataworthError, match="run"):
+            attempt()
+    assert [path.name for path in directory.iterdir()] == [name]
+    assert (directory / name).read_text() == content
+
+
+def test_file_missing_and_unwritable_paths(directory, tmp_path):
+    with pytest.raises(DataworthError, match="does not exist"):
+        Run.load(directory)
+    assert not directory.exists()
+    file = tmp_path / "file"
+    file.touch()
+    with pytest.raises(DataworthError, match="is a file"):
+        Run.open(file, CONFIG)
+    with pytest.raises(DataworthError, match="not a run directory"):
+        Run.load(file)
+    with pytest.raises(DataworthError, match="cannot be written to"):
+        Run.open(file / "run", CONFIG)
+
+
+def test_killed_before_the_configuration_was_written(directory):
+    directory.mkdir(parents=True)
+    (directory / "lock").touch()
+    (directory / "config.json.tmp").write_text('{"se')
+    with pytest.raises(DataworthError, match="not a run directory"):
+        Run.load(directory)
+    Run.open(directory, CONFIG).close()
+    with Run.load(directory) as run:
+        assert run.config == CONFIG
+
+
+HOLD = """
+import sys, time
+from dataworth.runs import Run
+with Run.load(sys.argv[1]):
+    print("locked", flush=True)
+    time.sleep(100)
+"""
+
+
+def test_locked_by_another_process(directory):
+    pytest.importorskip("fcntl")
+    filled(directory)
+    with script(HOLD, directory) as process:
+        assert process.stdout.readline() == "locked\n"
+        for attempt in (lambda: Run.open(directory, CONFIG), lambda: Run.load(directory)):
+            with pytest.raises(DataworthError, match="Another process is working"):
+                attempt()
+    Run.load(directory).close()  # a killed process holds no lock
+
+
+def test_result(directory):
+    with Run.open(directory, CONFIG) as run:
+        assert run.result() is None
+        run.finish({"pmi": 0.1, "spread": float("inf")})
+    with Run.open(directory, CONFIG) as run:
+        assert run.result() == {"pmi": 0.1, "spread": float("inf")}
+    assert sorted(path.name for path in directory.iterdir()) == ["config.json", "lock", "result.json"]
+    (directory / "result.json").write_text("{")
+    with pytest.raises(DataworthError, match=r"result\.json"):
+        run.result()
+
+
+def test_closed_run_takes_no_more(directory):
+    run = Run.open(directory, CONFIG)
+    run.close()
+    run.close()
+    for attempt in (lambda: run.append(0, 1), lambda: run.finish({})):
+        with pytest.raises(DataworthError, match="closed"):
+            attempt()
+
+
+def test_full_disk_leaves_no_torn_line(directory, monkeypatch):
+    log = filled(directory)
+    whole = log.read_bytes()
+    write = os.write
+    with Run.load(directory) as run:
+        monkeypatch.setattr(os, "write", lambda handle, line: write(handle, line[:10]))
+        with pytest.raises(OSError, match="No space"):
+            run.append(3, 1)
+        monkeypatch.undo()
+        assert log.read_bytes() == whole
+        run.append(3, 1)
+        assert list(run.completed()) == [0, 1, 2, 3]
