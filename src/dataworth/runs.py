@@ -132,6 +132,11 @@ class Run:
         """Return what `finish` wrote, or None if the run is not finished."""
         return _read(self.directory / _RESULT)
 
+    def abandon(self) -> None:
+        """Forget the run if nothing was done in it: what was asked for turned out to be impossible."""
+        if not (self.directory / _CHUNKS).exists():
+            (self.directory / _CONFIG).unlink(missing_ok=True)
+
     def close(self) -> None:
         """Release the lock; the directory can then be continued by anyone."""
         self._closed = True

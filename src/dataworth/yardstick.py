@@ -29,6 +29,7 @@ from .targets import Amounts, Classes, learn_targets
 
 SCHEMA = "dataworth/yardstick/1"
 SIZES = (1, 2, 3, 5, 10, 20, 40, 80, 160)
+ALWAYS_TRIED = 40
 EXPONENTS = (0.0, 0.5, 1.0)
 PRIORS = tuple(float(f"{c:.3g}") for c in 10.0 ** np.arange(-4.0, 3.01, 0.5))
 NOISES = (0.03, 0.1, 0.3, 0.6, 1.0)
@@ -236,11 +237,12 @@ class Search:
     def candidates(self, noises: tuple[float | None, ...], prior_variance: float | None) -> Iterator[Trial]:
         """Every size and exponent, each with priors around its best one.
 
-        Sizes grow until two in a row bring nothing: larger ones cost more and are less calibrated.
+        Every size up to 40 is tried, since what matters may lie behind axes that do not; larger ones, which
+        cost more, only until one brings nothing.
         """
         most = max(1, len(self.sample) // 6)
         sizes = sorted({min(k, self.basis.rank) for k in SIZES if k <= most} - {0})
-        best, idle, center = -np.inf, 0, PRIORS.index(1.0)
+        best, center = -np.inf, PRIORS.index(1.0)
         for size in sizes:
             top = -np.inf
             for exponent in EXPONENTS if size > 1 else (1.0,):
@@ -251,10 +253,9 @@ class Search:
                     index = max(found, key=lambda i: found[i].held_out)
                     if found[index].held_out > top:
                         top, center = found[index].held_out, index
-            idle = 0 if top > best else idle + 1
-            best = max(best, top)
-            if idle == 2:
+            if size >= ALWAYS_TRIED and top <= best:
                 return
+            best = max(best, top)
 
     def climb(
         self,

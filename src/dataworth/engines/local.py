@@ -10,11 +10,12 @@ import mmap
 import os
 import pickle
 import shutil
+import sys
 import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -66,10 +67,18 @@ def _pinned(fn: Callable[[Any, Any], Any], shared: Any, chunk: Any) -> Any:
     # Only libraries that are already loaded can be pinned. scipy brings a BLAS of its own, so load it now
     # rather than, unpinned, in the middle of the first chunk.
     import scipy.linalg  # noqa: F401
-    from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(1):
+    with _thread_pools(frozenset({"sklearn", "torch", "numba"} & sys.modules.keys())).limit(limits=1):
         return fn(shared, chunk)
+
+
+@cache
+def _thread_pools(loaded: frozenset[str]) -> Any:
+    """The BLAS and OpenMP pools of this process; looking for them takes milliseconds, so once per set of
+    `loaded` packages that bring their own."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
 
 
 def _in_processes(

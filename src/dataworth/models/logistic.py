@@ -22,6 +22,8 @@ from .gaussian import GaussianPosterior, with_intercept
 CHORD_RATIO = 4
 """Chord steps pay when the part whose factor is known has this many times the rows that are new."""
 CHORD_STEPS = 3
+CHORD_SIZE = 200_000
+"""Entries of the feature matrix from which a factorisation costs more than a few chord steps."""
 
 
 @dataclass(frozen=True)
@@ -130,42 +132,50 @@ class LogisticFitter:
         if not coef.any():
             return coef
         f = geometry.predictor(coef)
-        return coef * line_search(np.zeros(len(ids)), f, counts, 0.0, geometry.penalty(coef, coef, f))
+        origin = np.zeros(len(ids))
+        slope = float(terms(origin, counts).gradient @ f)
+        return coef * line_search(origin, f, counts, slope, 0.0, geometry.penalty(coef, coef, f))
 
     def _primal_start(self, geometry: Primal, ids: Rows, counts: Counts, start: tuple[Fit, ...]) -> Array:
-        """The best of the given modes (and of zero) for the joint objective, moved by a few chord steps.
+        """The best of the given modes (and of zero) for the joint objective; chord steps if they pay."""
+        usable = [fit.state for fit in start if fit.state.kind == "primal"]
+        zero = np.zeros(geometry.X.shape[1])
+        if not usable:
+            return zero
+        values = [
+            self._objective(geometry, counts, theta) for theta in (*(u.mode.coef for u in usable), zero)
+        ]
+        best = int(np.argmax(values))
+        if best == len(usable):
+            return zero
+        state: LogisticState = usable[best]
+        fresh = len(ids) - len(state.ids)
+        if geometry.X.size < CHORD_SIZE or len(state.ids) < CHORD_RATIO * fresh:
+            return state.mode.coef
+        return self._chord_steps(geometry, ids, counts, state)
 
-        Where a large part's fit is known, its factor plus the curvature of the few new rows is nearly the
-        joint curvature: a step costs O(n d) instead of O(n d²), and the Newton iteration that follows
-        usually finds nothing left to do but its one factorisation.
+    def _chord_steps(self, geometry: Primal, ids: Rows, counts: Counts, state: LogisticState) -> Array:
+        """From the mode of a large part towards the joint mode, at O(n d) a step instead of O(n d²).
+
+        The part's factor plus the curvature of the few new rows is nearly the joint curvature, so that the
+        Newton iteration that follows usually finds nothing left to do but its one factorisation.
         """
-        usable = [fit for fit in start if fit.state.kind == "primal"]
-        candidates = [fit.state.mode.coef for fit in usable] + [np.zeros(geometry.X.shape[1])]
-
-        def objective(theta: Array) -> float:
-            return terms(geometry.X @ theta, counts).value - 0.5 * geometry.penalty(theta, theta, theta)
-
-        best = max(range(len(candidates)), key=lambda i: objective(candidates[i])) if usable else 0
-        theta = candidates[best]
-        if best == len(usable) or len(usable[best].state.ids) < CHORD_RATIO * (
-            len(ids) - len(usable[best].state.ids)
-        ):
-            return theta
-        state: LogisticState = usable[best].state
-        new = np.setdiff1d(ids, state.ids, assume_unique=True)
-        places = np.searchsorted(ids, new)
+        new = np.searchsorted(ids, np.setdiff1d(ids, state.ids, assume_unique=True))
         known = state.mode.factor.matrix @ state.mode.factor.matrix.T
-        value = objective(theta)
+        theta, value = state.mode.coef, self._objective(geometry, counts, state.mode.coef)
         for _ in range(CHORD_STEPS):
             at = terms(geometry.X @ theta, counts)
-            curvature = self.prior_variance * at.curvature[places]
-            factor = cholesky_factor(known + weighted_gram(geometry.X[places], curvature))
+            curvature = self.prior_variance * at.curvature[new]
+            factor = cholesky_factor(known + weighted_gram(geometry.X[new], curvature))
             moved = theta + factor.solve(self.prior_variance * (geometry.X.T @ at.gradient) - theta)
-            moved_value = objective(moved)
+            moved_value = self._objective(geometry, counts, moved)
             if not moved_value > value:
                 break
             theta, value = moved, moved_value
         return theta
+
+    def _objective(self, geometry: Primal, counts: Counts, theta: Array) -> float:
+        return terms(geometry.X @ theta, counts).value - 0.5 * geometry.penalty(theta, theta, theta)
 
     def predict(self, fit: Fit, rows: Rows) -> Array:
         """Class 1 where the mode's linear predictor is positive."""

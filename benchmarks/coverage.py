@@ -1,0 +1,196 @@
+"""Do 95 % intervals cover? Score and audit, designs *whole* and *pairs*, simulated and resampled real data.
+
+    python benchmarks/coverage.py [--repetitions 1000] [--out results/coverage.json]
+
+whole: D is fixed, T is fresh each time; the truth is the mean over thousands of fresh blocks.
+pairs: D and T are fresh each time; the truth is the mean over thousands of independent pairs. Beside it the
+width of the interval from disjoint blocks of the same data, which needs no theory.
+
+The real pool is made of overlapping patches of the two photographs that ship with scikit-learn (which
+photograph is a patch from?), drawn at random: some 160,000 rows.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+from pathlib import Path
+
+import joblib
+import numpy as np
+from sklearn.datasets import load_sample_image
+
+import dataworth as dw
+from dataworth.intervals import over_blocks, t_quantile
+
+FLIPPED = 0.15
+
+
+def photo_patches(stride=2, size=8):
+    """Each patch as mean and standard deviation of its colours: six features that do not quite suffice."""
+    rows, labels = [], []
+    for label, name in enumerate(("china.jpg", "flower.jpg")):
+        image = load_sample_image(name) / 255.0
+        windows = np.lib.stride_tricks.sliding_window_view(image, (size, size), axis=(0, 1))[
+            ::stride, ::stride
+        ]
+        flat = windows.reshape(-1, 3, size * size)
+        rows.append(np.hstack([flat.mean(axis=2), flat.std(axis=2)]))
+        labels.append(np.full(len(flat), label))
+    return np.vstack(rows), np.concatenate(labels)
+
+
+class Photos:
+    """Draws from the pool of distinct patches; data and test sets from different halves of it."""
+
+    def __init__(self):
+        X, y = photo_patches()
+        _, first = np.unique(X, axis=0, return_index=True)
+        order = np.random.default_rng(0).permutation(first)
+        self.X, self.y = X[order], y[order]
+
+    def draw(self, n, rng, test=False):
+        half = len(self.y) // 2
+        rows = rng.choice(half, n, replace=False) + half * test
+        return self.X[rows], self.y[rows]
+
+
+class Simulated:
+    """Logistic regression with five features and one θ."""
+
+    theta = np.array([1.5, -1.0, 0.5, 0.0, 0.0])
+
+    def draw(self, n, rng, test=False):
+        X = rng.standard_normal((n, 5))
+        return X, (X @ self.theta + rng.logistic(size=n) > 0).astype(int)
+
+
+def noisy_and_clean(world, n, rng):
+    """A dataset with flipped labels, and the same without those rows."""
+    X, y = world.draw(n, rng)
+    bad = rng.random(n) < FLIPPED
+    noisy = dw.Dataset(X, np.where(bad, 1 - y, y))
+    return noisy, noisy.take(~bad)
+
+
+def measured(kind, before, after, test, yard, seed, **design):
+    if kind == "score":
+        return dw.score(before, test, yardstick=yard, seed=seed, jobs=1, **design)
+    return dw.audit(before, after, test, yardstick=yard, seed=seed, jobs=1, **design)
+
+
+def value_of(kind, result):
+    """Value and the per-pair values of a score, or of an audit's change."""
+    if kind == "score":
+        return result.value, result.table.pmi[:, 0]
+    return result.delta, result.table.change("pmi", "after", "before")
+
+
+def whole(kind, world, yard, repetitions, jobs, n_data=200, n_test=200, truth_blocks=4000):
+    rng = np.random.default_rng([1, len(kind)])
+    before, after = noisy_and_clean(world, n_data, rng)
+
+    def one(seed, rows):
+        own = np.random.default_rng([2, seed, rows])
+        result = measured(kind, before, after, dw.Dataset(*world.draw(rows, own, test=True)), yard, seed)
+        return value_of(kind, result), result.interval
+
+    block = n_test / 20
+    # the truth from test sets of the same size, each cut as in the design: blocks of the same size
+    many = joblib.Parallel(jobs)(
+        joblib.delayed(one)(10**6 + i, n_test) for i in range(int(truth_blocks * block / n_test))
+    )
+    values = np.concatenate([v[1] for v, _ in many])
+    truth = values.mean()
+    runs = joblib.Parallel(jobs)(joblib.delayed(one)(i, n_test) for i in range(repetitions))
+    covered = [low <= truth <= high for _, (low, high) in runs]
+    width = np.mean([high - low for _, (low, high) in runs])
+    return {
+        "truth": truth,
+        "truth_stderr": values.std() / np.sqrt(len(values)),
+        "coverage": np.mean(covered),
+        "width": width,
+    }
+
+
+def pairs(kind, world, yard, repetitions, jobs, n_data=320, n_test=320, size=40, k=100, truth_pairs=4000):
+    def truth_of(seed):
+        own = np.random.default_rng([3, seed])
+        # one independent pair: the smallest design that draws all of it, twice (a pair needs two draws)
+        before, after = noisy_and_clean(world, size, own)
+        result = measured(
+            kind, before, after, dw.Dataset(*world.draw(size, own, test=True)), yard, seed, pairs=2, size=size
+        )
+        return value_of(kind, result)[1][0]
+
+    def one(seed):
+        own = np.random.default_rng([4, seed])
+        before, after = noisy_and_clean(world, n_data, own)
+        test = dw.Dataset(*world.draw(n_test, own, test=True))
+        result = measured(kind, before, after, test, yard, seed, pairs=k, size=size)
+        disjoint = disjoint_values(kind, before, after, test, yard, size, own)
+        return result.interval, disjoint
+
+    def disjoint_values(kind, before, after, test, yard, size, own):
+        """One value per disjoint block of both sets."""
+        order, held, values = own.permutation(len(before)), own.permutation(len(test)), []
+        for i in range(min(len(before), len(test)) // size):
+            part = before.take(order[i * size : (i + 1) * size])
+            keys = set(part.row_keys().tolist())
+            kept = after.take(np.array([key in keys for key in after.row_keys().tolist()]))
+            block = test.take(held[i * size : (i + 1) * size])
+            result = measured(kind, part, kept, block, yard, i, pairs=2, size=size)
+            values.append(value_of(kind, result)[1][0])
+        return over_blocks(np.array(values)).interval
+
+    values = np.array(joblib.Parallel(jobs)(joblib.delayed(truth_of)(i) for i in range(truth_pairs)))
+    truth = values.mean()
+    runs = joblib.Parallel(jobs)(joblib.delayed(one)(i) for i in range(repetitions))
+    ours, blocks = [r[0] for r in runs], [r[1] for r in runs]
+    return {
+        "truth": truth,
+        "truth_stderr": values.std() / np.sqrt(len(values)),
+        "coverage": np.mean([low <= truth <= high for low, high in ours]),
+        "width": np.mean([high - low for low, high in ours]),
+        "disjoint_coverage": np.mean([low <= truth <= high for low, high in blocks]),
+        "disjoint_width": np.mean([high - low for low, high in blocks]),
+    }
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--repetitions", type=int, default=1000)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--out", type=Path)
+    args = parser.parse_args()
+    results = []
+    for name, world in (("simulated", Simulated()), ("photographs", Photos())):
+        yard = dw.Yardstick.fit(dw.Dataset(*world.draw(400, np.random.default_rng(0), test=True)))
+        for kind in ("score", "audit"):
+            for design, study, n in (
+                ("whole", whole, args.repetitions),
+                ("pairs", pairs, args.repetitions // 2),
+            ):
+                found = {k: float(v) for k, v in study(kind, world, yard, n, args.jobs).items()}
+                error = t_quantile(1e9) * np.sqrt(0.05 * 0.95 / n)
+                results.append({"data": name, "what": kind, "design": design, "repetitions": n, **found})
+                print(
+                    f"{name:12} {kind:6} {design:6} coverage {found['coverage']:.1%} (±{error:.1%} chance)",
+                    end="",
+                )
+                print(f" width {found['width']:.3f}", end="")
+                if design == "pairs":
+                    print(
+                        f"; disjoint {found['disjoint_coverage']:.1%} width {found['disjoint_width']:.3f}",
+                        end="",
+                    )
+                print(flush=True)
+    if args.out:
+        about = {"numpy": np.__version__, "python": platform.python_version(), "dataworth": dw.__version__}
+        args.out.parent.mkdir(parents=True, exist_ok=True)
+        args.out.write_text(json.dumps({"about": about, "results": results}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()

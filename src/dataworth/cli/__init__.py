@@ -1,0 +1,20 @@
+"""The command line: `dataworth score | audit | rank | …`."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Entry point of the `dataworth` script."""
+    from .guard import report_interrupt
+
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="replace")  # a terminal without Δ shows ?, and no traceback
+    try:
+        from .app import app
+
+        app(prog_name="dataworth")
+    except KeyboardInterrupt as interrupt:  # before or after a command: the guard sees the others
+        sys.exit(report_interrupt(interrupt))

@@ -1,0 +1,5 @@
+"""`python -m dataworth.cli` is the `dataworth` script."""
+
+from . import main
+
+main()

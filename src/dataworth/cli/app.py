@@ -1,0 +1,245 @@
+"""The commands. Nothing heavy is imported before a command runs, so that help is there at once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .guard import VERDICT_FAILS
+from .options import (
+    Columns,
+    Drawing,
+    FailOn,
+    Keeping,
+    Measuring,
+    Modelling,
+    Picturing,
+    Showing,
+    Talking,
+    Test,
+    Working,
+    command,
+)
+
+app = typer.Typer(
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _file(help: str, metavar: str = "FILE") -> Any:
+    return typer.Argument(help=help, metavar=metavar, show_default=False)
+
+
+DataFile = Annotated[Path, _file("Data: .csv, .tsv, .jsonl, .parquet, .feather, .arrow or .npz.", "DATA")]
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        import dataworth
+
+        print(dataworth.__version__)
+        raise typer.Exit
+
+
+@app.callback()
+def dataworth(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True),
+    ] = False,
+) -> None:
+    """How much is this data worth, in information rather than in benchmark points?"""
+
+
+@app.command()
+@command
+def score(
+    context: typer.Context,
+    data: DataFile,
+    test: Test,
+    columns: Columns,
+    measuring: Measuring,
+    modelling: Modelling,
+    drawing: Drawing,
+    working: Working,
+    keeping: Keeping,
+    showing: Showing,
+) -> None:
+    """Say what a dataset is worth to someone facing this test set.
+
+    Example: dataworth score data.csv --test test.csv
+    """
+    from . import show
+    from .measure import Job, measure
+
+    job = Job("score", {"data": data, "test": test}, columns, (measuring, modelling, drawing))
+    show.result(measure(job, working, keeping, showing, pins=context.obj), showing, show.SCORE)
+
+
+@app.command()
+@command
+def audit(
+    context: typer.Context,
+    before: Annotated[Path, _file("The data before curation.", "BEFORE")],
+    after: Annotated[Path, _file("The data after curation.", "AFTER")],
+    test: Test,
+    columns: Columns,
+    measuring: Measuring,
+    modelling: Modelling,
+    drawing: Drawing,
+    working: Working,
+    keeping: Keeping,
+    showing: Showing,
+    fail_on: FailOn = None,
+) -> int:
+    """Say whether a curation added information, or only made the data look like the test set.
+
+    Example: dataworth audit raw.csv new.csv --test test.csv --fail-on harmful
+    """
+    from . import show
+    from .measure import Job, failing_verdicts, measure
+
+    fails = failing_verdicts(fail_on, drawing.design)
+    files = {"before": before, "after": after, "test": test}
+    job = Job("audit", files, columns, (measuring, modelling, drawing), {"fail_on": fail_on})
+    found = measure(job, working, keeping, showing, pins=context.obj)
+    show.result(found, showing, show.AUDIT)
+    return VERDICT_FAILS if found.verdict in fails else 0
+
+
+@app.command()
+@command
+def rank(
+    context: typer.Context,
+    data: Annotated[list[Path], _file("The datasets.", "DATA...")],
+    test: Test,
+    columns: Columns,
+    measuring: Measuring,
+    modelling: Modelling,
+    working: Working,
+    keeping: Keeping,
+    showing: Showing,
+) -> None:
+    """Order datasets by what they are worth, best first.
+
+    Example: dataworth rank a.parquet b.parquet --test test.parquet
+    """
+    from . import show
+    from .measure import Job, measure
+
+    job = Job("rank", {"data": data, "test": test}, columns, (measuring, modelling))
+    show.result(measure(job, working, keeping, showing, pins=context.obj), showing, show.RANKING)
+
+
+@app.command()
+@command
+def describe(
+    file: Annotated[Path, _file("Data: .csv, .tsv, .jsonl, .parquet, .feather, .arrow or .npz.")],
+    columns: Columns,
+    talking: Talking,
+) -> None:
+    """Say what of a file would be used as what, and why.
+
+    Example: dataworth describe data.csv
+    """
+    from dataworth.io import describe
+
+    from . import show
+
+    options = {name: value for name, value in vars(columns).items() if name != "impute"}
+    show.result(describe(file, **options), talking, show.DESCRIPTION)
+
+
+@app.command()
+@command
+def yardstick(
+    test: Annotated[Path, _file("The test set.", "TEST")],
+    columns: Columns,
+    modelling: Modelling,
+    talking: Talking,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "--output", "-o", help="File to save it to, as JSON.", metavar="FILE", show_default=False
+        ),
+    ] = None,
+) -> None:
+    """Fit the yardstick of a test set, to measure any data with later.
+
+    Example: dataworth yardstick test.csv -o yardstick.json
+    """
+    from . import show
+    from .measure import make_yardstick
+
+    made = make_yardstick(test, columns, modelling, output, talking.quiet)
+    show.result(made, talking, show.YARDSTICK)
+
+
+@app.command()
+@command
+def run(
+    context: typer.Context,
+    config: Annotated[
+        Path, _file("A configuration: the config.json of a run directory, or one like it.", "CONFIG")
+    ],
+    working: Working,
+    keeping: Keeping,
+    showing: Showing,
+    fail_on: FailOn = None,
+) -> int:
+    """Replay a configuration: a JSON object with the command and its options.
+
+    Example: dataworth run config.json --json
+    """
+    from .replay import read_config, replay
+
+    return replay(context, read_config(config), config, working, keeping, showing, fail_on)
+
+
+@app.command()
+@command
+def resume(
+    context: typer.Context,
+    directory: Annotated[Path, _file("The --run-dir of the interrupted run.", "DIR")],
+    working: Working,
+    showing: Showing,
+    fail_on: FailOn = None,
+) -> int:
+    """Continue an interrupted run from its directory alone.
+
+    Example: dataworth resume my-run
+    """
+    from .replay import replay, stored_config
+
+    stored = stored_config(directory)
+    return replay(context, stored, directory, working, Keeping(directory), showing, fail_on)
+
+
+@app.command()
+@command
+def demo(
+    picturing: Picturing,
+    seed: Annotated[
+        int, typer.Option(help="All randomness comes from it (default: 0).", show_default=False)
+    ] = 0,
+) -> None:
+    """Tell six curations apart, on data that ships with scikit-learn; takes less than a minute.
+
+    Example: dataworth demo --plot demo.png
+    """
+    from dataworth.studies.demo import demo
+
+    from . import show
+    from .files import check_outputs
+    from .progress import listen
+
+    check_outputs(plot=picturing.plot)
+    with listen(picturing.quiet) as progress:
+        told = demo(seed=seed, progress=progress)
+    show.result(told, picturing, show.DEMO)

@@ -1,0 +1,103 @@
+"""Files in and out: each input read once, each output written whole or not at all."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from dataworth.data import Dataset
+from dataworth.errors import DataworthError
+from dataworth.io import read_with_roles
+
+from .options import Columns
+
+PLOT_SUFFIXES = (".png", ".svg", ".pdf")
+GUESSED = "guessed from its name"
+
+
+def absolute(path: str | Path) -> str:
+    """The path under which a file is known in a configuration."""
+    return os.path.abspath(path)
+
+
+class Inputs:
+    """Reads files with the same columns; what was guessed about a file is said once."""
+
+    def __init__(self, columns: Columns, say: Callable[[str], None]) -> None:
+        self._columns, self._say = columns, say
+        self._read: dict[str, Dataset] = {}
+
+    def __call__(self, path: Path) -> Dataset:
+        """The dataset in a file."""
+        key = absolute(path)
+        if key not in self._read:
+            self._read[key], roles = read_with_roles(path, **vars(self._columns))
+            for role in roles:
+                if role.role in ("label", "id") and role.why == GUESSED:
+                    self._say(
+                        f'{role.role} column "{role.column}" guessed in {path}; say --{role.role} to choose'
+                    )
+        return self._read[key]
+
+    def hashes(self) -> dict[str, str]:
+        """Content hash of each file read, by its absolute path."""
+        return {path: data.content_hash() for path, data in self._read.items()}
+
+
+def check_pins(hashes: Mapping[str, str], pins: Mapping[str, str]) -> None:
+    """Refuse inputs that are not what a configuration was made with."""
+    changed = [path for path, value in hashes.items() if pins.get(path, value) != value]
+    if changed:
+        raise DataworthError(
+            f"{changed[0]} has changed since the run was configured: restore the file, or start a new run."
+        )
+
+
+def check_outputs(*paths: Path | None, plot: Path | None = None) -> None:
+    """Refuse outputs that cannot be written, before the work rather than after it."""
+    if plot is not None and plot.suffix.lower() not in PLOT_SUFFIXES:
+        raise DataworthError(f"{plot}: a plot is one of {' '.join(PLOT_SUFFIXES)}: give it such a name.")
+    for path in (*paths, plot):
+        if path is not None:
+            _check_output(path)
+
+
+def _check_output(path: Path) -> None:
+    folder = path.resolve().parent
+    if path.is_dir():
+        raise DataworthError(f"{path} is a directory, but a file is to be written: name a file in it.")
+    if not folder.is_dir():
+        raise DataworthError(f"{path} cannot be written, for there is no directory {folder}: create it.")
+    if _is_device(path):
+        return
+    try:
+        trial = _temporary(path)
+        trial.touch()
+        trial.unlink()
+    except OSError as error:
+        raise DataworthError(f"{path} cannot be written ({error.strerror}): choose another place.") from error
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A file to write that takes the place of `path` when all is written."""
+    if _is_device(path):  # /dev/stdout is written to, not replaced
+        yield path
+        return
+    temporary = _temporary(path)
+    try:
+        yield temporary
+        os.replace(temporary, path.resolve())
+    finally:
+        temporary.unlink(missing_ok=True)
+
+
+def _temporary(path: Path) -> Path:
+    target = path.resolve()  # so that a link stays a link
+    return target.with_name(f".{target.name}.{os.getpid()}.tmp")
+
+
+def _is_device(path: Path) -> bool:
+    return path.exists() and not path.is_file()

@@ -1,0 +1,197 @@
+"""From the words of a command to a result: read, check, measure, keep."""
+
+from __future__ import annotations
+
+import platform
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from dataworth.data import Dataset
+from dataworth.engines import get_engine
+from dataworth.errors import DataworthError
+from dataworth.io.readers import READERS
+from dataworth.plan import Options, fit_yardstick
+from dataworth.runs import Run
+from dataworth.verdict import VERDICTS
+from dataworth.yardstick import Yardstick
+
+from .files import Inputs, absolute, check_outputs, check_pins, replacing
+from .guard import Interrupted, say
+from .options import Columns, Keeping, Modelling, Showing, Working
+from .progress import listen
+
+FITTING = "fitting the yardstick…"
+PACKAGES = ("dataworth", "numpy", "scipy", "scikit-learn", "joblib", "pyarrow", "narwhals")
+ARGUMENTS = {"score": {"data": "D", "test": "T"}, "rank": {"data": "candidates"}}
+"""Where the library calls a file's role by another name than the command."""
+Files = Mapping[str, Path | Sequence[Path]]
+
+
+@dataclass(frozen=True)
+class Job:
+    """A measurement: the files by their roles, and the option groups that determine its result.
+
+    `about` holds what does not determine it but belongs to it.
+    """
+
+    command: str
+    files: Files
+    columns: Columns
+    groups: tuple[Any, ...]
+    about: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """All options but the columns, by name."""
+        return {name: value for group in self.groups for name, value in vars(group).items()}
+
+    def config(self, inputs: Mapping[str, str]) -> dict[str, Any]:
+        """What replays the job from anywhere: paths are absolute, inputs are known by their content."""
+        options = {**vars(self.columns), **self.options}
+        if options["yardstick"] is not None:
+            options["yardstick"] = absolute(options["yardstick"])
+        files = {
+            role: absolute(given) if isinstance(given, Path) else [absolute(path) for path in given]
+            for role, given in self.files.items()
+        }
+        return {
+            "command": self.command,
+            "inputs": dict(inputs),
+            "options": {**files, **options},
+            "about": {"python": platform.python_version(), **{p: version(p) for p in PACKAGES}, **self.about},
+        }
+
+
+def measure(
+    job: Job, working: Working, keeping: Keeping, showing: Showing, pins: Mapping[str, str] | None = None
+) -> Any:
+    """Carry out a job: a Score, an Audit or a Ranking."""
+    check_outputs(showing.csv, plot=showing.plot)
+    get_engine(working.engine, 1 if working.jobs is None else working.jobs)  # refuses what it does not know
+    options = {**job.options, **vars(working)}
+    if "size" in options:
+        options["size"] = parse_size(options["size"])
+    inputs = Inputs(job.columns, (lambda sentence: None) if showing.quiet else say)
+    arguments = _arguments(job, inputs)
+    hashes = inputs.hashes() if pins or keeping.run_dir else {}
+    if options["yardstick"] is not None:
+        path = options["yardstick"]
+        options["yardstick"] = Yardstick.load(path)
+        hashes[absolute(path)] = options["yardstick"].digest
+    check_pins(hashes, pins or {})
+    with ExitStack() as stack:
+        run = None
+        if keeping.run_dir is not None:
+            run = stack.enter_context(Run.open(keeping.run_dir, job.config(hashes)))
+            for note in run.notes:
+                say(note)
+        fitting = None if options["yardstick"] else FITTING
+        continued = run is not None and bool(run.completed())
+        progress = stack.enter_context(listen(showing.quiet, working.jobs, continued, fitting))
+        try:
+            result = _function(job.command)(**arguments, **options, run_dir=run, progress=progress)
+        except KeyboardInterrupt:
+            if run is not None:
+                raise Interrupted(run.directory) from None
+            raise
+        except DataworthError:
+            if run is not None:
+                run.abandon()
+            raise
+        if run is not None:
+            run.finish(result.to_dict())
+    return result
+
+
+def _function(command: str) -> Callable[..., Any]:
+    if command == "score":
+        from dataworth.score import score
+
+        return score
+    if command == "audit":
+        from dataworth.audit import audit
+
+        return audit
+    from dataworth.rank import rank
+
+    return rank
+
+
+def _arguments(job: Job, read: Inputs) -> dict[str, Any]:
+    """The datasets under the names that the library's function gives them."""
+
+    def datasets(given: Path | Sequence[Path]) -> Dataset | dict[str, Dataset]:
+        if isinstance(given, Path):
+            return read(given)
+        return dict(zip(names_of(given), map(read, given), strict=True))
+
+    names = ARGUMENTS.get(job.command, {})
+    return {names.get(role, role): datasets(given) for role, given in job.files.items()}
+
+
+def names_of(paths: Sequence[Path]) -> list[str]:
+    """File names without their suffixes; the whole path where two would have the same name.
+
+    >>> names_of([Path("x/a.csv"), Path("y/a.csv"), Path("b.csv.gz")])
+    ['x/a.csv', 'y/a.csv', 'b']
+    """
+    twice = [str(path) for path, times in Counter(map(str, paths)).items() if times > 1]
+    if twice:
+        raise DataworthError(f"{twice[0]} is given more than once: give each dataset once.")
+    stems = [_stem(path) for path in paths]
+    return [stem if stems.count(stem) == 1 else str(path) for stem, path in zip(stems, paths, strict=True)]
+
+
+def _stem(path: Path) -> str:
+    suffix = max((s for s in READERS if path.name.lower().endswith(s)), key=len, default="")
+    return path.name[: len(path.name) - len(suffix)]
+
+
+def parse_size(text: str | None) -> int | tuple[int, int] | None:
+    """N, or N,M.
+
+    >>> parse_size("30"), parse_size("30,20")
+    (30, (30, 20))
+    """
+    if text is None:
+        return None
+    parts = text.split(",")
+    if len(parts) > 2 or not all(part.strip().isdecimal() for part in parts):
+        raise DataworthError(f"size is {text!r}; give N, or N,M for the rows of data and test in a pair.")
+    sizes = [int(part) for part in parts]
+    return sizes[0] if len(sizes) == 1 else (sizes[0], sizes[1])
+
+
+def failing_verdicts(fail_on: str | None, design: str | None) -> frozenset[str]:
+    """The verdicts in --fail-on."""
+    words = [] if fail_on is None else [word.strip() for word in fail_on.split(",")]
+    unknown = [word for word in words if word not in VERDICTS]
+    if unknown:
+        raise DataworthError(
+            f"--fail-on {unknown[0]!r} is no verdict; the verdicts are {', '.join(VERDICTS)}."
+        )
+    if words and design == "size":
+        raise DataworthError(
+            "the design size gives no verdict, so --fail-on would never fail: drop one of them."
+        )
+    return frozenset(words)
+
+
+def make_yardstick(
+    test: Path, columns: Columns, modelling: Modelling, output: Path | None, quiet: bool
+) -> Yardstick:
+    """Fit a yardstick and save it."""
+    check_outputs(output)
+    options = Options.parse(vars(modelling))
+    data = Inputs(columns, (lambda sentence: None) if quiet else say)(test)
+    with listen(quiet, preparing=FITTING):
+        made = fit_yardstick(data, options)
+    if output is not None:
+        with replacing(output) as file:
+            made.save(file)
+    return made

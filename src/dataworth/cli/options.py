@@ -1,0 +1,179 @@
+"""The options of all commands, each declared once; a command takes groups of them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass, fields, is_dataclass
+from functools import wraps
+from pathlib import Path
+from typing import Annotated, Any, get_type_hints
+
+import typer
+
+from .guard import end_with_code
+
+
+def _option(panel: str, help: str, *names: str, **settings: Any) -> Any:
+    return typer.Option(*names, help=help, rich_help_panel=panel, show_default=False, **settings)
+
+
+def _columns(help: str, *names: str) -> Any:
+    return _option("Columns (the same in all files)", help, *names)
+
+
+def _measuring(help: str, *names: str) -> Any:
+    return _option("Measuring", help, *names)
+
+
+def _working(help: str, *names: str) -> Any:
+    return _option("Work", help, *names)
+
+
+def _showing(help: str, *names: str) -> Any:
+    return _option("Output", help, *names)
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What the columns of the files are used as."""
+
+    label: Annotated[str | None, _columns("Label column; guessed from its name if only one fits.")] = None
+    group: Annotated[str | None, _columns("Column that says which rows belong together.")] = None
+    id: Annotated[str | None, _columns("Column that names rows; guessed from its name.")] = None
+    features: Annotated[
+        str | None, _columns("Feature columns: names or patterns, such as 'age,emb_*' (default: all others).")
+    ] = None
+    weights: Annotated[str | None, _columns("Column that says how often a row counts.")] = None
+    impute: Annotated[
+        bool, _columns("Fill in missing feature values instead of refusing them.", "--impute")
+    ] = False
+
+
+@dataclass(frozen=True)
+class Modelling:
+    """What a yardstick is made with."""
+
+    model: Annotated[str, _measuring("auto (the default), logistic (two classes) or linear (amounts).")] = (
+        "auto"
+    )
+    inference: Annotated[str, _measuring("How evidences are computed (default: laplace).")] = "laplace"
+    prior_variance: Annotated[
+        float | None, _measuring("Prior variance (default: chosen on the test set).")
+    ] = None
+    seed: Annotated[int, _measuring("All randomness comes from it (default: 0).")] = 0
+
+
+@dataclass(frozen=True)
+class Measuring:
+    """The yardstick, and the form of the score."""
+
+    yardstick: Annotated[
+        Path | None, _measuring("Yardstick made by 'dataworth yardstick' (default: fitted to the test set).")
+    ] = None
+    form: Annotated[str, _measuring("Form of the pointwise mutual information (default: evidence).")] = (
+        "evidence"
+    )
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """Which rows are measured against which."""
+
+    design: Annotated[
+        str | None,
+        _measuring(
+            "whole (the default): the data as they are; pairs: draws of a size (audit also: row, rate, size)."
+        ),
+    ] = None
+    pairs: Annotated[int | None, _measuring("Number of pairs; selects the design pairs.")] = None
+    size: Annotated[
+        str | None, _measuring("Rows of a pair: N, or N,M for data and test; selects the design pairs.")
+    ] = None
+    precision: Annotated[
+        float | None, _measuring("Draw as many pairs as bring the Monte-Carlo error to this many nats.")
+    ] = None
+
+
+@dataclass(frozen=True)
+class Working:
+    """Where the work runs."""
+
+    jobs: Annotated[
+        int | None, _working("Processes; −1: all cores (default: as many as pay).", "--jobs", "-j")
+    ] = None
+    engine: Annotated[str, _working("Where the work runs (default: local).")] = "local"
+
+
+@dataclass(frozen=True)
+class Keeping:
+    """Where the work is kept."""
+
+    run_dir: Annotated[
+        Path | None, _working("Directory that makes the work resumable: 'dataworth resume DIR'.")
+    ] = None
+
+
+@dataclass(frozen=True)
+class Talking:
+    """How much is said."""
+
+    json: Annotated[bool, _showing("The result alone, as JSON, on stdout.", "--json")] = False
+    quiet: Annotated[bool, _showing("One line only.", "--quiet", "-q")] = False
+    verbose: Annotated[
+        bool, _showing("Also each arm and the yardstick; tracebacks of bugs.", "--verbose", "-v")
+    ] = False
+
+
+@dataclass(frozen=True)
+class Showing(Talking):
+    """What is made of the result of a measurement."""
+
+    bits: Annotated[bool, _showing("Bits instead of nats.", "--bits")] = False
+    csv: Annotated[Path | None, _showing("Write every block or pair and arm to this file, in nats.")] = None
+    plot: Annotated[Path | None, _showing("Draw the result: .png, .svg or .pdf.")] = None
+
+
+@dataclass(frozen=True)
+class Picturing(Talking):
+    """What is made of the result of the demo."""
+
+    bits: Annotated[bool, _showing("Bits instead of nats.", "--bits")] = False
+    plot: Annotated[Path | None, _showing("Draw the result: .png, .svg or .pdf.")] = None
+
+
+FailOn = Annotated[
+    str | None, _showing("Exit with code 1 on these verdicts, such as 'strategic,harmful'.", "--fail-on")
+]
+Test = Annotated[Path, typer.Option("--test", help="Test set that the data are measured on.", metavar="FILE")]
+
+
+def command(function: Callable[..., int | None]) -> Callable[..., None]:
+    """Make a command of a function: option groups become single options, exceptions become sentences."""
+    hints = get_type_hints(function, include_extras=True)
+    groups = {name: kind for name, kind in hints.items() if is_dataclass(kind) and isinstance(kind, type)}
+    parameters = []
+    for name, parameter in inspect.signature(function).parameters.items():
+        alone = parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY)
+        parameters += _parameters_of(groups[name]) if name in groups else [alone]
+
+    @wraps(function)
+    def run(**values: Any) -> None:
+        verbose = values.get("verbose", False)
+        for name, kind in groups.items():
+            values[name] = kind(**{field.name: values.pop(field.name) for field in fields(kind)})
+        end_with_code(lambda: function(**values), verbose)
+
+    run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+    return run
+
+
+def _parameters_of(group: type) -> list[inspect.Parameter]:
+    hints = get_type_hints(group, include_extras=True)
+    return [
+        inspect.Parameter(
+            field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name]
+        )
+        for field in fields(group)
+    ]

@@ -1,0 +1,140 @@
+"""How far the work is: a bar on a terminal, a line now and then in a log, nothing when quiet."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from .guard import say
+
+PATIENCE = 2.0
+"""Seconds of work before a bar appears."""
+LINE_EVERY = 10.0
+"""Seconds between two lines in a log."""
+LONG = 60.0
+"""Expected seconds from which an estimate is printed."""
+
+
+def duration(seconds: float) -> str:
+    """Seconds in words of the right size.
+
+    >>> duration(42), duration(170), duration(9000)
+    ('42 s', '3 min', '2.5 h')
+    """
+    if seconds < 90:
+        return f"{max(1, round(seconds))} s"
+    return f"{round(seconds / 60)} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
+
+
+def estimate(seconds: float, jobs: int | None, continued: bool) -> str:
+    """The sentence before long work.
+
+    >>> estimate(170, 2, False)
+    'about 3 min on 2 cores'
+    """
+    cores = jobs if jobs is not None and jobs > 0 else os.cpu_count() or 1
+    less = ", less what is already done" if continued else ""
+    return f"about {duration(seconds)} on {cores} core{'s' * (cores > 1)}{less}"
+
+
+class Lines:
+    """Progress in a pipe or log."""
+
+    def __init__(self, jobs: int | None = None, continued: bool = False, write: Callable[[str], None] = say):
+        self._jobs, self._continued, self._write = jobs, continued, write
+        self._started: tuple[float, int] | None = None
+        self._last = 0.0
+
+    def preparing(self, what: str) -> None:
+        """Say what is done before the work is known; a log need not know."""
+
+    def expect(self, seconds: float) -> None:
+        """Print the estimate of long work."""
+        if seconds > LONG:
+            self._write(estimate(seconds, self._jobs, self._continued))
+
+    def update(self, done: int, total: int) -> None:
+        """Print a line, if the last one is long ago."""
+        now = time.monotonic()
+        if self._started is None:
+            self._started, self._last = (now, done), now
+        started, before = self._started
+        if now - self._last >= LINE_EVERY and before < done < total:
+            left = (now - started) / (done - before) * (total - done)
+            self._write(f"{done / total:.0%} done, about {duration(left)} left")
+            self._last = now
+
+    def close(self) -> None:
+        """Nothing is left to tidy up."""
+
+
+class Bar(Lines):
+    """Progress on a terminal."""
+
+    def __init__(self, jobs: int | None = None, continued: bool = False) -> None:
+        super().__init__(jobs, continued)
+        from rich.console import Console
+
+        self._console = Console(stderr=True)
+        self._live: Any = None  # the status line, then the bar
+        self._task: Any = None
+        self._begun: float | None = None
+
+    def preparing(self, what: str) -> None:
+        """Show a status line until the work begins."""
+        self.close()
+        self._live = self._console.status(what)
+        self._live.start()
+
+    def expect(self, seconds: float) -> None:
+        """Show the bar at once if the work will last."""
+        self.close()
+        super().expect(seconds)
+        self._begun = time.monotonic()
+        if seconds > PATIENCE:
+            self._show()
+
+    def update(self, done: int, total: int) -> None:
+        """Move the bar, which appears when the work has lasted a while."""
+        now = time.monotonic()
+        self._begun = now if self._begun is None else self._begun
+        if self._task is None and now - self._begun > PATIENCE:
+            self.close()
+            self._show()
+        if self._task is not None:
+            self._live.update(self._task, completed=done, total=total)
+
+    def _show(self) -> None:
+        from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
+
+        columns = (TextColumn("measuring"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+        self._live = Progress(*columns, console=self._console, transient=True)
+        self._live.start()
+        self._task = self._live.add_task("measuring", total=None)
+
+    def close(self) -> None:
+        """Take whatever is shown off the terminal."""
+        if self._live is not None:
+            self._live.stop()
+        self._live = self._task = None
+
+
+@contextmanager
+def listen(
+    quiet: bool, jobs: int | None = None, continued: bool = False, preparing: str | None = None
+) -> Iterator[Lines | None]:
+    """Whoever is to hear of the progress, if anybody is."""
+    if quiet:
+        yield None
+        return
+    listener = Bar(jobs, continued) if sys.stderr.isatty() else Lines(jobs, continued)
+    try:
+        if preparing is not None:
+            listener.preparing(preparing)
+        yield listener
+    finally:
+        listener.close()

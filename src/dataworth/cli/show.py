@@ -1,0 +1,83 @@
+"""A result on stdout, for people or for programs, and in the files that were asked for."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from dataworth.report import plot, text
+
+from .files import replacing
+from .options import Talking
+
+
+class View(NamedTuple):
+    """How one kind of result is shown: in full, in a line, as a figure, as data."""
+
+    full: Callable[..., Any]
+    line: Callable[..., str]
+    figure: Callable[..., Any] | None = None
+    in_bits: bool = True
+
+
+SCORE = View(text.score_report, text.score_line, plot.score_figure)
+AUDIT = View(text.audit_report, text.audit_line, plot.audit_figure)
+RANKING = View(text.ranking_report, text.ranking_line, plot.ranking_figure)
+DEMO = View(text.demo_report, text.demo_line, plot.demo_figure)
+DESCRIPTION = View(text.description_report, text.description_line, in_bits=False)
+YARDSTICK = View(text.yardstick_report, text.yardstick_line, in_bits=False)
+
+
+def result(result: Any, options: Talking, view: View) -> None:
+    """Write files, then print."""
+    bits = {"bits": getattr(options, "bits", False)} if view.in_bits else {}
+    table, picture = getattr(options, "csv", None), getattr(options, "plot", None)
+    if table is not None:
+        write_table(result.table.rows(), table)
+    if picture is not None and view.figure is not None:
+        write_figure(view.figure(result, **bits), picture)
+    if options.json:
+        print(json.dumps(finite(result.to_dict(**bits)), indent=2, allow_nan=False))
+    elif options.quiet:
+        print(view.line(result, **bits))
+    else:
+        print_rich(view.full(result, verbose=options.verbose, **bits))
+
+
+def finite(value: Any) -> Any:
+    """The same data with null for what JSON has no number for."""
+    if isinstance(value, dict):
+        return {key: finite(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [finite(item) for item in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def print_rich(renderable: Any) -> None:
+    """Print for a terminal of any width, or without colours for a pipe."""
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    with console.capture() as captured:  # not straight: rich ends the program when a pipe closes
+        console.print(renderable)
+    lines = captured.get().split("\n")
+    sys.stdout.write("\n".join(line.rstrip(" ") for line in lines))
+
+
+def write_table(rows: list[dict[str, Any]], path: Path) -> None:
+    """CSV with a header."""
+    with replacing(path) as place, place.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def write_figure(figure: Any, path: Path) -> None:
+    """The format follows from the suffix."""
+    with replacing(path) as place:
+        figure.savefig(place, format=path.suffix.lower()[1:], dpi=150)

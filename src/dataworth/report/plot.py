@@ -1,0 +1,140 @@
+"""Results as figures. Colours are those of Okabe and Ito, and every verdict also has a shape of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from textwrap import fill
+from typing import TYPE_CHECKING, Any
+
+from .numbers import digits_for, number, scaled, with_interval
+from .text import _benchmark, per_what, unit_of
+
+if TYPE_CHECKING:
+    from dataworth.audit import Audit
+    from dataworth.rank import Ranking
+    from dataworth.score import Score
+
+VERDICT_MARKS = {
+    "informative": ("#009E73", "^"),
+    "recycled": ("#56B4E9", "o"),
+    "inconclusive": ("#777777", "s"),
+    "costly": ("#E69F00", "v"),
+    "strategic": ("#D55E00", "D"),
+    "harmful": ("#000000", "X"),
+}
+PLAIN = ("#0072B2", "o")
+GREY = "#777777"
+WIDTH = 7.0
+
+
+def score_figure(score: Score, bits: bool = False) -> Any:
+    """The values of all blocks or pairs, with their mean and its interval."""
+    unit, factor = unit_of(bits)
+    values = score.table.pmi[:, 0] * factor
+    figure, (axes,) = _figure(3.4)
+    heights, _, _ = axes.hist(values, bins="auto", color="#CCCCCC", edgecolor="white")
+    value, interval = score.value * factor, scaled(score.interval, factor)
+    top = 1.1 * float(heights.max())
+    if interval is not None:
+        axes.plot(interval, [top, top], color=PLAIN[0], linewidth=2.5, solid_capstyle="butt")
+    axes.plot([value, value], [0, top], color=PLAIN[0], linewidth=1.5)
+    axes.plot(value, top, PLAIN[1], color=PLAIN[0], markersize=8)
+    shown = f"mean {with_interval(value, interval, unit)}"
+    axes.annotate(shown, (value, top), (0, 8), textcoords="offset points", ha="center")
+    axes.set_ylim(0, 1.25 * top)
+    axes.yaxis.get_major_locator().set_params(integer=True)
+    axes.set_xlabel(f"PMI, {unit} per {per_what(score.details, score.table)}")
+    axes.set_ylabel("blocks" if "blocks" in score.details else "pairs")
+    return figure
+
+
+def audit_figure(audit: Audit, bits: bool = False) -> Any:
+    """ΔPMI and selection in one panel, the benchmark in another: their units differ."""
+    unit, factor = unit_of(bits)
+    mark = VERDICT_MARKS.get(audit.verdict or "", PLAIN)
+    rows = [("after − before", audit.delta * factor, scaled(audit.interval, factor))]
+    if audit.control is not None:
+        selection = scaled(audit.control.selection_interval, factor)
+        rows.append(("after − blind control", audit.control.selection * factor, selection))
+    figure, (above, below) = _figure(3.9, heights=(len(rows), 1))
+    _forest(above, rows, [mark] * len(rows))
+    above.set_xlabel(f"change of PMI, {unit} per {per_what(audit.details, audit.table)}")
+    name, points, change_unit = _benchmark(audit.yardstick)
+    name = name.split(",")[0]
+    interval = scaled(audit.accuracy_interval, points)
+    _forest(below, [("after − before", audit.accuracy_delta * points, interval)], [(GREY, "o")])
+    below.set_xlabel(f"change of {name}" + (f", {change_unit}" if change_unit else ""))
+    verdict = (
+        f"{audit.verdict}: {audit.reason}" if audit.verdict else f"no verdict: {audit.reason.split(':')[0]}"
+    )
+    figure.suptitle(fill(verdict, 80), x=0.02, ha="left", fontsize=11)
+    return figure
+
+
+def ranking_figure(ranking: Ranking, bits: bool = False) -> Any:
+    """All candidates, best first; those tied with the best share its colour."""
+    unit, factor = unit_of(bits)
+    figure, (axes,) = _figure(1.4 + 0.5 * len(ranking))
+    rows = [(_short(r.name), r.value * factor, scaled(r.interval, factor)) for r in ranking]
+    tied = [place == 0 or one.tied for place, one in enumerate(ranking)]
+    _forest(axes, rows, [PLAIN if t else (GREY, "s") for t in tied], zero=False)
+    axes.set_xlabel(f"PMI, {unit} per {per_what(ranking.details, ranking.table)}")
+    title = "best first; simultaneous 95 % intervals; circles: the best and what cannot be told from it"
+    figure.suptitle(fill(title, 80), x=0.02, ha="left", fontsize=10)
+    return figure
+
+
+def demo_figure(demo: Any, bits: bool = False) -> Any:
+    """One row a chapter, with its verdict."""
+    unit, factor = unit_of(bits)
+    audits = [chapter.audit for chapter in demo.audits]
+    figure, (axes,) = _figure(1.3 + 0.55 * len(audits))
+    rows = [
+        (chapter.name, a.delta * factor, scaled(a.interval, factor))
+        for chapter, a in zip(demo.audits, audits, strict=True)
+    ]
+    marks = [VERDICT_MARKS.get(a.verdict or "", PLAIN) for a in audits]
+    _forest(axes, rows, marks, words=[a.verdict or "no verdict" for a in audits])
+    axes.set_xlabel(f"change of PMI, {unit} per {per_what(audits[0].details, audits[0].table)}")
+    figure.suptitle("Did these curations add information?", x=0.02, ha="left", fontsize=11)
+    return figure
+
+
+def _figure(height: float, heights: Sequence[float] = (1,)) -> tuple[Any, list[Any]]:
+    """A figure with panels one below the other; no pyplot, so no global state."""
+    from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    figure = Figure(figsize=(WIDTH, height), layout=ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.08))
+    panels = figure.subplots(len(heights), 1, height_ratios=heights, squeeze=False)[:, 0]
+    for axes in panels:
+        axes.spines[["top", "right"]].set_visible(False)
+    return figure, list(panels)
+
+
+def _forest(
+    axes: Any,
+    rows: Sequence[tuple[str, float, Sequence[float] | None]],
+    marks: Sequence[tuple[str, str]],
+    zero: bool = True,
+    words: Sequence[str] | None = None,
+) -> None:
+    """Points with intervals, one below the other, each with its value above it."""
+    if zero:
+        axes.axvline(0, color="black", linewidth=0.8)
+    for place, ((_, value, interval), (colour, shape)) in enumerate(zip(rows, marks, strict=True)):
+        if interval is not None:
+            axes.plot(interval, [place, place], color=colour, linewidth=2.2, solid_capstyle="butt")
+        axes.plot(value, place, shape, color=colour, markersize=8)
+        label = number(value, digits_for(value, interval), sign=zero)
+        label = label if words is None else f"{words[place]} {label}"
+        axes.annotate(label, (value, place), (0, 8), textcoords="offset points", ha="center", fontsize=9)
+    axes.set_yticks(range(len(rows)), [name for name, *_ in rows])
+    axes.set_ylim(len(rows) - 0.6, -0.7)
+    axes.margins(x=0.12)
+    axes.spines["left"].set_visible(False)
+    axes.tick_params(axis="y", length=0)
+
+
+def _short(name: str) -> str:
+    return name if len(name) <= 28 else "…" + name[-27:]

@@ -1,0 +1,400 @@
+"""Results as text for a terminal: a sentence first, then the numbers it rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich import box
+from rich.console import Group, RenderableType
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from dataworth.models import Linear
+from dataworth.pmi import NATS_PER_BIT
+
+from .numbers import bounds, digits_for, number, scaled, with_interval
+
+if TYPE_CHECKING:
+    from dataworth.audit import Audit
+    from dataworth.evaluate import PairTable
+    from dataworth.io import Description
+    from dataworth.rank import Ranking
+    from dataworth.score import Score
+    from dataworth.yardstick import Yardstick
+
+VERDICT_STYLES = {
+    "informative": "bold green",
+    "recycled": "bold yellow",
+    "inconclusive": "bold",
+    "costly": "bold yellow",
+    "strategic": "bold red",
+    "harmful": "bold red",
+}
+
+
+def unit_of(bits: bool) -> tuple[str, float]:
+    """Name of the unit, and the factor from nats to it."""
+    return ("bits", 1.0 / NATS_PER_BIT) if bits else ("nats", 1.0)
+
+
+def per_what(details: dict[str, Any], table: PairTable) -> str:
+    """What a value is counted over: a block of the test set, or a pair."""
+    if "blocks" in details:
+        return f"block of {number(float(table.test_rows.mean()), 0)} test rows"
+    data, test = details["size"]
+    return f"pair of {data} data and {test} test rows"
+
+
+# --- score -------------------------------------------------------------------------------------------------
+
+
+def score_line(score: Score, bits: bool = False) -> str:
+    """The score in one line."""
+    unit, factor = unit_of(bits)
+    return with_interval(score.value * factor, scaled(score.interval, factor), unit)
+
+
+def score_report(score: Score, bits: bool = False, verbose: bool = False) -> RenderableType:
+    """The score, its accuracy, and what it was measured with."""
+    unit, factor = unit_of(bits)
+    interval = scaled(score.interval, factor)
+    digits = digits_for(score.value * factor, interval)
+    rows = float(score.table.test_rows.mean())
+    table = _table("measure", "value", "95 % interval")
+    table.add_row(
+        f"PMI, {unit} per {per_what(score.details, score.table)}",
+        number(score.value * factor, digits),
+        bounds(interval, digits),
+    )
+    table.add_row(
+        f"PMI, {unit} per test row",
+        *_cells(score.per_row * factor, scaled(interval, 1 / rows)),
+    )
+    name, points, _ = _benchmark(score.yardstick)
+    table.add_row(name, *_cells(score.accuracy.value * points, scaled(score.accuracy.interval, points)))
+    size = f"{score.details['data_rows']} data rows, {score.details['test_rows']} test rows"
+    return _report(
+        Text(f"worth {score_line(score, bits)} per {per_what(score.details, score.table)}.", style="bold"),
+        score.question,
+        table,
+        [("Measured on", f"{size}, {_draws(score.details)}"), *_common_facts(score)],
+        _details(score, bits) if verbose else [],
+    )
+
+
+# --- audit -------------------------------------------------------------------------------------------------
+
+
+def verdict_text(audit: Audit) -> Text:
+    """Verdict and reason, the verdict in its colour."""
+    if audit.verdict is None:
+        return Text(f"no verdict: {audit.reason.split(':')[0]}.")
+    return Text.assemble(
+        (audit.verdict, VERDICT_STYLES.get(audit.verdict, "bold")), (f": {audit.reason}.", "bold")
+    )
+
+
+def audit_line(audit: Audit, bits: bool = False) -> str:
+    """Verdict and change in one line."""
+    unit, factor = unit_of(bits)
+    change = with_interval(audit.delta * factor, scaled(audit.interval, factor), unit, sign=True)
+    return f"{audit.verdict or 'no verdict'}: ΔPMI {change}"
+
+
+def benchmark_sentence(audit: Audit) -> str:
+    """Would the benchmark have noticed?"""
+    name, points, unit = _benchmark(audit.yardstick)
+    name = name.split(",")[0]
+    interval = scaled(audit.accuracy_interval, points)
+    moved = f"{name} moved by {with_interval(audit.accuracy_delta * points, interval, unit, sign=True)}"
+    moved = moved[0].upper() + moved[1:]
+    if interval is None:
+        return f"{moved}: whether the benchmark would have noticed cannot be told."
+    if interval[0] > 0:
+        return f"{moved}: the benchmark would have shown an improvement."
+    if interval[1] < 0:
+        return f"{moved}: the benchmark would have shown a loss."
+    return f"{moved}: the benchmark would not have noticed."
+
+
+def change_text(change: dict[str, Any]) -> str:
+    """What the curation did to the rows."""
+    kinds = ("kept", "removed", "new", "repeated", "relabelled")
+    parts = [f"{change[kind]} {kind}" for kind in kinds if change[kind]]
+    return f"{', '.join(parts)} (rows matched by {change['matched_by']})"
+
+
+def audit_report(audit: Audit, bits: bool = False, verbose: bool = False) -> RenderableType:
+    """The verdict, the three intervals it rests on, and what changed."""
+    return _report(
+        verdict_text(audit),
+        audit.question,
+        _audit_table(audit, bits),
+        [
+            ("Benchmark", benchmark_sentence(audit)),
+            ("Changed", change_text(audit.change)),
+            ("Measured on", f"{audit.details['test_rows']} test rows, {_draws(audit.details)}"),
+            *_common_facts(audit),
+        ],
+        _details(audit, bits) if verbose else [],
+    )
+
+
+def _audit_table(audit: Audit, bits: bool) -> Table:
+    unit, factor = unit_of(bits)
+    table = _table("measure", "from", "to", "change", "95 % interval")
+
+    def add(name: str, start: float, end: float, change: float, interval: Sequence[float] | None) -> None:
+        digits = digits_for(change, interval)
+        table.add_row(
+            name,
+            number(start, digits),
+            number(end, digits),
+            number(change, digits, sign=True),
+            bounds(interval, digits),
+        )
+
+    rows = float(audit.table.test_rows.mean())
+    value = [n * factor for n in (audit.before, audit.after, audit.delta)]
+    interval = scaled(audit.interval, factor)
+    add(f"PMI, {unit} per {per_what(audit.details, audit.table)}", value[0], value[1], value[2], interval)
+    per_row = [n / rows for n in value]
+    add(f"PMI, {unit} per test row", per_row[0], per_row[1], per_row[2], scaled(interval, 1 / rows))
+    if audit.control is not None:
+        start, change = audit.control.value * factor, audit.control.selection * factor
+        add(
+            "PMI against the blind control",
+            start,
+            value[1],
+            change,
+            scaled(audit.control.selection_interval, factor),
+        )
+    name, points, _ = _benchmark(audit.yardstick)
+    start, end = (float(audit.table.column("accuracy", arm).mean()) * points for arm in ("before", "after"))
+    add(name, start, end, audit.accuracy_delta * points, scaled(audit.accuracy_interval, points))
+    return table
+
+
+# --- rank --------------------------------------------------------------------------------------------------
+
+
+def ranking_line(ranking: Ranking, bits: bool = False) -> str:
+    """The best, and who is tied with it."""
+    unit, factor = unit_of(bits)
+    best = ranking[0]
+    tied = [other.name for other in ranking.ranking[1:] if other.tied]
+    shown = with_interval(best.value * factor, scaled(best.interval, factor), unit)
+    also = f"; cannot be told from it: {', '.join(tied)}" if tied else ""
+    return f"best: {best.name}, {shown}{also}"
+
+
+def ranking_report(ranking: Ranking, bits: bool = False, verbose: bool = False) -> RenderableType:
+    """The datasets, best first."""
+    unit, factor = unit_of(bits)
+    name, points, _ = _benchmark(ranking.yardstick)
+    table = _table("", "dataset", f"value, {unit}", "to the best", "rows", name)
+    digits = max(digits_for(one.value * factor, scaled(one.interval, factor)) for one in ranking)
+    for place, one in enumerate(ranking, start=1):
+        gap = number(one.to_best.value * factor, digits, sign=True)
+        table.add_row(
+            str(place),
+            one.name,
+            f"{number(one.value * factor, digits)} {bounds(scaled(one.interval, factor), digits)}",
+            "" if place == 1 else f"{gap} {bounds(scaled(one.to_best.interval, factor), digits)}",
+            str(one.rows),
+            number(one.accuracy * points, 1 if points > 1 else 3),
+        )
+    per = per_what(ranking.details, ranking.table)
+    facts = [
+        ("Values", f"per {per}; the 95 % intervals hold for all datasets at once"),
+        ("Measured on", f"{ranking.details['test_rows']} test rows, {_draws(ranking.details)}"),
+        *_common_facts(ranking),
+    ]
+    headline = Text(f"{ranking_line(ranking, bits)}.", style="bold")
+    return _report(headline, ranking.question, table, facts, _details(ranking, bits) if verbose else [])
+
+
+# --- describe, yardstick, demo -----------------------------------------------------------------------------
+
+
+def description_line(description: Description) -> str:
+    """A file in one line."""
+    features = sum(role.role == "feature" for role in description.roles)
+    label = next(role.column for role in description.roles if role.role == "label")
+    return f"{description.path}: {description.rows} rows, {features} feature columns, label {label!r}"
+
+
+def description_report(description: Description, verbose: bool = False) -> RenderableType:
+    """What each column would be used as, and why; features of one kind share a line unless verbose."""
+    table = _table("column", "used as", "holds", "why", "missing", numbers=())
+    for names, role in _alike(description.roles, apart=verbose):
+        missing = sum(description.missing.get(name, 0) for name in names)
+        table.add_row(_enumerated(names), role.role, role.kind, role.why, str(missing) if missing else "")
+    facts = [("Labels", str(description.labels)), *(("Note", note) for note in description.notes)]
+    return _report(Text(f"{description_line(description)}.", style="bold"), None, table, facts, [])
+
+
+def _alike(roles: Iterable[Any], apart: bool) -> list[tuple[list[str], Any]]:
+    """Neighbouring columns with the same role, kind and reason."""
+    runs: list[tuple[list[str], Any]] = []
+    for role in roles:
+        last = runs[-1][1] if runs else None
+        same = last is not None and (last.role, last.kind, last.why) == (role.role, role.kind, role.why)
+        if same and not apart:
+            runs[-1][0].append(role.column)
+        else:
+            runs.append(([role.column], role))
+    return runs
+
+
+def _enumerated(names: Sequence[str]) -> str:
+    return ", ".join(names) if len(names) <= 3 else f"{names[0]}, {names[1]} … {names[-1]} ({len(names)})"
+
+
+def yardstick_line(yardstick: Yardstick) -> str:
+    """A yardstick in one line."""
+    chosen, model = yardstick.chosen, yardstick.model
+    how = "linear" if isinstance(model, Linear) else f"logistic ({model.inference})"
+    probe = "none" if chosen.probe is None else number(chosen.probe, 2, sign=True)
+    return (
+        f"{chosen.size} principal axes, variance exponent {chosen.exponent:g}, {how}, prior variance "
+        f"{chosen.prior_variance:g}, doubling probe {probe} nats, {yardstick.digest[:12]}"
+    )
+
+
+def yardstick_report(yardstick: Yardstick, verbose: bool = False) -> RenderableType:
+    """What was chosen, and the doubling probe."""
+    headline = "calibrated" if yardstick.calibrated else "not calibrated"
+    meaning = "repeating data does not look informative on it"
+    if not yardstick.calibrated:
+        meaning = "repeating data can look informative on it"
+    return _report(Text(f"{headline}: {meaning}.", style="bold"), None, None, _yardstick_facts(yardstick), [])
+
+
+def demo_line(demo: Any, bits: bool = False) -> str:
+    """Chapters and verdicts in one line."""
+    return ", ".join(f"{chapter.name}: {chapter.audit.verdict}" for chapter in demo.audits)
+
+
+def demo_report(demo: Any, bits: bool = False, verbose: bool = False) -> RenderableType:
+    """One row a chapter, then what each of them did."""
+    unit, factor = unit_of(bits)
+    table = _table(
+        "curation", f"ΔPMI, {unit}", "95 % interval", "accuracy, points", "verdict", numbers=(1, 2, 3)
+    )
+    for chapter in demo.audits:
+        audit = chapter.audit
+        table.add_row(
+            chapter.name,
+            *_cells(audit.delta * factor, scaled(audit.interval, factor), sign=True),
+            number(audit.accuracy_delta * 100, 1, sign=True),
+            Text(audit.verdict or "no verdict", style=VERDICT_STYLES.get(audit.verdict or "", "bold")),
+        )
+    stories = [(chapter.name, chapter.story) for chapter in demo.audits]
+    chapters: list[RenderableType] = [
+        Group(Text(f"\n{chapter.name}", style="bold"), audit_report(chapter.audit, bits))
+        for chapter in demo.audits
+    ]
+    headline = Text("Did these curations add information?", style="bold")
+    return _report(headline, None, table, stories, chapters if verbose else [])
+
+
+# --- parts of reports --------------------------------------------------------------------------------------
+
+
+def _report(
+    headline: Text,
+    question: str | None,
+    table: Table | None,
+    facts: Iterable[tuple[str, str]],
+    details: list[RenderableType],
+) -> RenderableType:
+    parts: list[RenderableType] = [headline]
+    if question is not None:
+        parts.append(Text(question))
+    parts.append(Text(""))
+    if table is not None:
+        parts += [table, Text("")]
+    parts.append(_grid(facts))
+    return Group(*parts, *details)
+
+
+def _grid(facts: Iterable[tuple[str, str]]) -> RenderableType:
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True, style="dim")
+    grid.add_column(overflow="fold")
+    for name, fact in facts:
+        grid.add_row(name, Text(fact))
+    return Padding(grid, (0, 0, 0, 1))
+
+
+def _table(*headers: str, numbers: Sequence[int] | None = None) -> Table:
+    """A table whose columns are numbers, except the first or unless said."""
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="dim")
+    numbers = range(1, len(headers)) if numbers is None else numbers
+    for place, header in enumerate(headers):
+        right = place in numbers and header != "dataset"
+        table.add_column(header, justify="right" if right else "left", overflow="fold")
+    return table
+
+
+def _cells(value: float, interval: Sequence[float] | None, sign: bool = False) -> tuple[str, str]:
+    digits = digits_for(value, interval)
+    return number(value, digits, sign), bounds(interval, digits)
+
+
+def _benchmark(yardstick: Yardstick) -> tuple[str, float, str]:
+    """Name of the benchmark score, the factor it is shown with, and the unit of its changes."""
+    if isinstance(yardstick.model, Linear):
+        return "test R²", 1.0, ""
+    return "test accuracy, %", 100.0, "points"
+
+
+def _draws(details: dict[str, Any]) -> str:
+    if "blocks" in details:
+        return f"in {details['blocks']} blocks"
+    return f"in {details['pairs']} pairs"
+
+
+def _common_facts(result: Score | Audit | Ranking) -> list[tuple[str, str]]:
+    facts = [("Yardstick", yardstick_line(result.yardstick))]
+    if not result.yardstick.calibrated:
+        facts.append(("Note", "the yardstick is not calibrated: repeating data can look informative on it"))
+    return [*facts, *(("Note", note) for note in result.notes)]
+
+
+def _details(result: Score | Audit | Ranking, bits: bool) -> list[RenderableType]:
+    """Each arm and the yardstick, for -v."""
+    unit, factor = unit_of(bits)
+    pairs = result.table
+    name, points, _ = _benchmark(result.yardstick)
+    arms = _table("arm", "rows", f"PMI, {unit}", "s.d.", name, f"information gain, {unit}")
+    for arm in pairs.arms:
+        pmi = pairs.column("pmi", arm) * factor
+        spread = float(pmi.std(ddof=1)) if len(pmi) > 1 else float("nan")
+        arms.add_row(
+            arm,
+            number(float(pairs.column("data_rows", arm).mean()), 0),
+            number(float(pmi.mean()), 3),
+            number(spread, 3),
+            number(float(pairs.column("accuracy", arm).mean()) * points, 2),
+            number(float(pairs.column("information_gain", arm).mean()) * factor, 2),
+        )
+    return [Text(""), arms, Text("yardstick", style="dim"), _grid(_yardstick_facts(result.yardstick))]
+
+
+def _yardstick_facts(yardstick: Yardstick) -> list[tuple[str, str]]:
+    chosen = yardstick.chosen
+    probe = "not probed" if chosen.probe is None else number(chosen.probe, 3, sign=True)
+    passed = "passed" if yardstick.calibrated else "failed"
+    return [
+        ("Features", f"{chosen.size} principal axes of {len(yardstick.recipe.center)} standardised columns"),
+        ("Exponent", f"{chosen.exponent:g} (1: variances as they are, 0: whitened)"),
+        ("Model", repr(yardstick.model)),
+        ("Held out", f"{number(chosen.held_out, 2)} nats, mean log-likelihood of half the test set"),
+        ("Doubling", f"{probe} nats from doubling half the test set: {passed}"),
+        ("Test set", f"{yardstick.rows} rows, {yardstick.test_hash[:12]}"),
+        ("Digest", yardstick.digest),
+    ]
