@@ -5,7 +5,9 @@ Names are imported when they are first used, so that `import dataworth` costs ne
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -55,6 +57,21 @@ _HOMES = {
 }
 
 
+class _Package(ModuleType):
+    """This package: `dataworth.score` is the function, also after something imported the module score.py.
+
+    Python binds every submodule on its package; where a function has the module's name, it is bound instead.
+    """
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _HOMES and isinstance(value, ModuleType):
+            value = getattr(value, name)
+        super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _Package
+
+
 def __getattr__(name: str) -> Any:
     if name == "__version__":
         from importlib.metadata import version
@@ -63,7 +80,7 @@ def __getattr__(name: str) -> Any:
     if name not in _HOMES:
         raise AttributeError(f"module 'dataworth' has no attribute {name!r}")
     value = getattr(import_module(f".{_HOMES[name]}", __name__), name)
-    globals()[name] = value  # importing dataworth.score would otherwise leave the module under this name
+    globals()[name] = value
     return value
 
 

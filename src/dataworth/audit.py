@@ -192,7 +192,7 @@ def audit(
         rng = np.random.default_rng([opts.seed, 0xC017])
         count = REPLICATES if arms.random else 1
         samples = {"before": arms.before, "after": arms.after}
-        samples |= {f"control {r + 1}": arms.control(rng) for r in range(count)}
+        samples |= {f"control {r + 1}": arms.control(rng, replicate=True) for r in range(count)}
         blocks = block_count(len(test))
         table = measure(Whole(samples, held, blocks, opts.seed), fitter, blocks, opts, config)
         details |= {"blocks": blocks, "rows_per_test": float(table.test_rows.mean())}
@@ -215,7 +215,7 @@ def pool_arms(
     yard: Yardstick, before: Dataset, after: Dataset, test: Dataset, change: Change
 ) -> tuple[Pool, Arms]:
     """Pool and arms; rows that curation left alone stand in the pool once."""
-    own = np.flatnonzero((change.origin < 0) | change.relabelled)
+    own = change.own
     pool = Pool.build(yard, {"before": before, "after": after.take(own), "test": test})
     rows = change.origin.copy()
     rows[own] = pool.samples["after"].rows
@@ -235,7 +235,7 @@ def _row_arms(arms: Arms) -> Callable[[Rows, np.random.Generator], dict[str, Sam
         rows = np.concatenate([stays, added])
         origin = np.where(change.origin[rows] >= 0, place[change.origin[rows]], -1)
         part = Arms(
-            Change(origin, change.relabelled[rows], len(drawn), change.by),
+            Change(origin, change.relabelled[rows], change.edited[rows], len(drawn), change.by),
             select(arms.before, drawn),
             select(arms.after, rows),
         )
@@ -306,7 +306,7 @@ def _audit_method(
         part = before.take(drawn)
         made = _curated(curate, part, test.take(seen), rng).select(yard.recipe.columns)
         change = compare(part, made)
-        own = np.flatnonzero((change.origin < 0) | change.relabelled)
+        own = change.own
         rows = np.where(change.origin >= 0, drawn[change.origin], 0)
         rows[own] = np.arange(start, start + len(own))
         if len(own):

@@ -10,17 +10,20 @@ from numpy.typing import NDArray
 from .data import Dataset, label_keys
 from .pairs import Rows, Sample, weights_of
 
+TEACHER_SHARE = 0.8
+
 
 @dataclass(frozen=True)
 class Change:
     """How `after` came from `before`.
 
     `origin[i]` is the row of `before` that row i of `after` keeps, or −1 if it is new; `relabelled[i]` says
-    that it was kept with another label.
+    that it was kept with another label, `edited[i]` that it was kept (by its id) with other features.
     """
 
     origin: Rows
     relabelled: NDArray[np.bool_]
+    edited: NDArray[np.bool_]
     before_rows: int
     by: str
 
@@ -40,6 +43,11 @@ class Change:
         return int((self.origin < 0).sum())
 
     @property
+    def own(self) -> Rows:
+        """Rows of `after` that differ from what `before` has."""
+        return np.flatnonzero((self.origin < 0) | self.relabelled | self.edited)
+
+    @property
     def repeated(self) -> int:
         """Further copies of rows that are kept."""
         return len(self.origin) - self.new - self.kept
@@ -52,6 +60,7 @@ class Change:
             "new": self.new,
             "repeated": self.repeated,
             "relabelled": int(self.relabelled.sum()),
+            "edited": int(self.edited.sum()),
             "matched_by": self.by,
         }
 
@@ -62,13 +71,12 @@ class Change:
             f"{self.new} new",
             f"{self.repeated} repeated",
         ]
-        if self.relabelled.any():
-            parts.append(f"{int(self.relabelled.sum())} relabelled")
+        parts += [f"{int(self.relabelled.sum())} relabelled", f"{int(self.edited.sum())} edited"]
         return ", ".join(p for p in parts if not p.startswith("0 "))
 
 
 def compare(before: Dataset, after: Dataset) -> Change:
-    """Match the rows of `after` to those of `before`: by ids where both have them, else by their features.
+    """Match the rows of `after` to those of `before`: by ids that identify them, else by features.
 
     The first copy of a repeated row in `after` goes to its first copy in `before`, and so on; copies beyond
     those count as repeats. Where features repeat, a copy with the same label is preferred.
@@ -77,11 +85,10 @@ def compare(before: Dataset, after: Dataset) -> Change:
     >>> print(compare(before, before.take([0, 0, 2])))
     2 kept, 1 removed, 1 repeated
     """
-    if before.ids is not None and after.ids is not None:
+    features_before, features_after = before.row_keys().astype(np.str_), after.row_keys().astype(np.str_)
+    by, keys_before, keys_after = "features", features_before, features_after
+    if before.ids is not None and after.ids is not None and _ids_identify(before, after):
         by, keys_before, keys_after = "ids", before.ids, after.ids
-    else:
-        by = "features"
-        keys_before, keys_after = before.row_keys().astype(np.str_), after.row_keys().astype(np.str_)
     labels_before, labels_after = label_keys(before.y), label_keys(after.y)
     origin = _match(_join(keys_before, labels_before), _join(keys_after, labels_after))
     # what did not match with its label may be a relabelled row: match it by key alone, to rows still free
@@ -102,7 +109,18 @@ def compare(before: Dataset, after: Dataset) -> Change:
     left, row = left[same], first[place[same]]
     origin[left] = row
     relabelled[left] = labels_before[row] != labels_after[left]
-    return Change(origin, relabelled, len(before), by)
+    edited = (origin >= 0) & (features_before[origin] != features_after)
+    return Change(origin, relabelled, edited, len(before), by)
+
+
+def _ids_identify(before: Dataset, after: Dataset) -> bool:
+    """Whether equal ids mean the same row: not if curation renumbered rows, whose features then differ."""
+    assert before.ids is not None
+    assert after.ids is not None
+    features_before, features_after = before.row_keys(), after.row_keys()
+    place = _match(before.ids, after.ids)
+    same = (place >= 0) & (features_before[place] == features_after)
+    return bool(2 * same.sum() >= np.isin(features_after, features_before).sum())
 
 
 def _join(keys: NDArray[np.str_], labels: NDArray[np.str_]) -> NDArray[np.str_]:
@@ -145,7 +163,8 @@ class Arms:
 
     The control makes the same change of size without selection or new knowledge: as many rows removed at
     random, as many copies of random rows, the same weights dealt out at random, and the rows whose labels
-    are new or changed labelled by the model of `before`.
+    are new or changed labelled by the model of `before` (in a replicate: of four fifths of it, so that
+    replicates show how far two models of nearly the same data differ).
     """
 
     change: Change
@@ -156,7 +175,12 @@ class Arms:
     def random(self) -> bool:
         """Whether the control is a matter of chance, so that several of them are needed."""
         uneven = self.change.repeated % max(self.change.kept, 1) != 0
-        return self.change.removed > 0 or uneven or self.reweighted
+        return self.change.removed > 0 or uneven or self.reweighted or bool(self.taught.any())
+
+    @property
+    def taught(self) -> NDArray[np.bool_]:
+        """Rows of `after` whose labels are new or changed."""
+        return (self.change.origin < 0) | self.change.relabelled
 
     @property
     def reweighted(self) -> bool:
@@ -166,10 +190,9 @@ class Arms:
             weights_of(self.after)[kept], weights_of(self.before)[self.change.origin[kept]]
         )
 
-    def control(self, rng: np.random.Generator) -> Sample:
-        """One blind control."""
-        change = self.change
-        taught = (change.origin < 0) | change.relabelled
+    def control(self, rng: np.random.Generator, *, replicate: bool = False) -> Sample:
+        """One blind control; as a `replicate`, chance decides its labels too."""
+        change, taught = self.change, self.taught
         same = np.flatnonzero(~taught)
         distinct = np.unique(change.origin[same])
         # rows that stand in the control with a label of their own must not also stand there with the old one
@@ -193,4 +216,11 @@ class Arms:
             if self.reweighted and len(same) == len(drawn):
                 own = rng.permutation(weights_of(self.after)[same])
             weights = np.concatenate([own, weights_of(self.after)[taught]])
-        return Sample(rows, weights, labelled if labelled.any() else None)
+        if not labelled.any():
+            return Sample(rows, weights)
+        teacher = None
+        if replicate:
+            teacher = rng.permutation(self.before.rows)[
+                : max(1, round(TEACHER_SHARE * len(self.before.rows)))
+            ]
+        return Sample(rows, weights, labelled, teacher)

@@ -29,8 +29,9 @@ class Leaks:
 def drop_leaks(test: Dataset, data: Mapping[str, Dataset]) -> Leaks:
     """Drop test rows that occur in any of the datasets; refuse if more than 5 % do.
 
-    Rows are compared by ids and by features. Where the features of test rows repeat among themselves (a few
-    categories, say), equal features do not mean the same row, and ids alone can tell.
+    Rows are compared by features: ids are often mere row numbers, which every file starts anew. Only where
+    features of test rows repeat among themselves (a few categories, say), so that equal features do not mean
+    the same row, ids are asked.
     """
     leaked = np.zeros(len(test), dtype=bool)
     keys = test.row_keys()

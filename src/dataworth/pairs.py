@@ -17,11 +17,16 @@ Rows = NDArray[np.intp]
 
 
 class Sample(NamedTuple):
-    """Rows of the pool, with weights (none: all 1), some of them to be labelled by the first arm's model."""
+    """Rows of the pool, with weights (none: all 1).
+
+    Rows marked `self_labelled` are to be labelled by a model: that of the first arm, or one fitted on the
+    rows `teacher`.
+    """
 
     rows: Rows
     weights: Array | None = None
     self_labelled: NDArray[np.bool_] | None = None
+    teacher: Rows | None = None
 
 
 class Draw(NamedTuple):
@@ -106,6 +111,7 @@ def select(sample: Sample, places: Rows) -> Sample:
         sample.rows[places],
         None if weights is None else weights[places],
         None if labelled is None else labelled[places],
+        sample.teacher,
     )
 
 

@@ -195,10 +195,8 @@ def pair_notes(value: Estimate, blocks: float, opts: Options) -> list[str]:
             f"no interval: the data hold only {blocks:.1f} disjoint blocks of this size; use a smaller size"
         ]
     floor = float(np.sqrt(max(value.stderr**2 - value.monte_carlo**2, 0.0)))
-    text = (
-        f"of the standard error {value.stderr:.3g}, {value.monte_carlo:.2g} is Monte-Carlo (more pairs help)"
-    )
-    text += f" and {floor:.3g} comes from finite data (only more rows help)"
+    text = f"of the standard error {value.stderr:.3g} nats, {value.monte_carlo:.2g} is Monte-Carlo error "
+    text += f"(more pairs help) and {floor:.3g} comes from finite data (only more rows help)"
     if opts.precision is not None and floor > opts.precision:
         text += f"; precision {opts.precision:g} is about the first"
     return [text]

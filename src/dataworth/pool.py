@@ -29,9 +29,12 @@ class Pool:
     @classmethod
     def build(cls, yardstick: Yardstick, parts: Mapping[str, Dataset]) -> Pool:
         """Measure all parts with the yardstick."""
+        from threadpoolctl import threadpool_limits
+
         X, y, samples, start = [], [], {}, 0
         for name, part in parts.items():
-            X.append(yardstick.features(part))
+            with threadpool_limits(1):  # a resumed run must find the same bits
+                X.append(yardstick.features(part))
             y.append(yardstick.targets(part, name))
             samples[name] = Sample(np.arange(start, start + len(part)), part.weights)
             start += len(part)

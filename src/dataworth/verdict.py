@@ -46,7 +46,10 @@ def decide(
             return "strategic", "it keeps what the test rewards, and the data carry less information"
         if selection.negative:
             return "harmful", "it lowers the information, and more than a blind change of the same size does"
-        return "costly", "fewer rows or less in them, but no worse than a blind change of the same size"
+        return (
+            "costly",
+            "it lowers the information, but not shown to do so more than a blind change of the same size",
+        )
     if delta.interval is None:
         return "inconclusive", "there is no interval: the data hold too few disjoint blocks of this size"
     more_pairs = by_pairs and delta.stderr is not None and delta.monte_carlo > 0.5 * delta.stderr

@@ -74,6 +74,8 @@ class Yardstick:
         seed: int = 0,
     ) -> Yardstick:
         """Search sizes, exponents and priors on halves of the test set."""
+        from threadpoolctl import threadpool_limits
+
         if len(test) < LEAST_ROWS:
             raise DataworthError(
                 f"the test set has {len(test)} rows; a yardstick needs {LEAST_ROWS} or more."
@@ -89,14 +91,16 @@ class Yardstick:
         rng = np.random.default_rng([seed, 0x7E57])
         rows = np.sort(rng.permutation(len(test))[:ROWS])
         sample = test.take(rows)
-        basis = Basis.learn(sample)
+        with threadpool_limits(1):  # how threads share a sum shows in its last bits
+            basis = Basis.learn(sample)
         make: Callable[[float, float | None], Logistic | Linear]
         if kind == "linear":
             make = lambda c, noise: Linear(c, noise if noise is not None else 1.0)  # noqa: E731
         else:
             make = lambda c, noise: Logistic(c, inference)  # noqa: E731
         search = Search(sample, basis, labels.encode(sample.y), make, halves(sample, rng))
-        chosen = search.run(NOISES if kind == "linear" else (None,), prior_variance)
+        with threadpool_limits(1):
+            chosen = search.run(NOISES if kind == "linear" else (None,), prior_variance)
         return cls(
             basis.recipe(chosen.size, chosen.exponent),
             labels,

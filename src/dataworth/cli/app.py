@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -231,6 +233,8 @@ def demo(
 ) -> None:
     """Tell six curations apart, on data that ships with scikit-learn; takes less than a minute.
 
+    Writes a picture, dataworth-demo.png unless --plot names another.
+
     Example: dataworth demo --plot demo.png
     """
     from dataworth.studies.demo import demo
@@ -239,7 +243,9 @@ def demo(
     from .files import check_outputs
     from .progress import listen
 
+    if picturing.plot is None and not (picturing.json or picturing.quiet) and os.access(".", os.W_OK):
+        picturing = replace(picturing, plot=Path("dataworth-demo.png"))
     check_outputs(plot=picturing.plot)
-    with listen(picturing.quiet) as progress:
+    with listen(picturing.quiet, preparing="auditing six curations…") as progress:
         told = demo(seed=seed, progress=progress)
     show.result(told, picturing, show.DEMO)

@@ -10,6 +10,7 @@ import mmap
 import os
 import pickle
 import shutil
+import signal
 import sys
 import threading
 import time
@@ -118,6 +119,8 @@ def _in_worker(folder: str, chunk: Any) -> Any:
 def _receive(folder: str) -> tuple[Callable[[Any, Any], Any], Any]:
     parent, fn, shared = _load(Path(folder))
     if os.getppid() == parent:
+        # Ctrl-C reaches the whole process group; the parent ends us, and has something to say about it.
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         threading.Thread(target=_end_with, args=(parent, folder), daemon=True).start()
     return fn, shared
 

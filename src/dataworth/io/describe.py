@@ -16,6 +16,8 @@ from dataworth.io.readers import missing_rows, naming, table_with_roles, to_data
 from dataworth.io.roles import Role
 from dataworth.wording import counted, listed
 
+SCHEMA = "dataworth/description/1"
+
 
 @dataclass(frozen=True)
 class Description:
@@ -31,6 +33,7 @@ class Description:
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
         return {
+            "schema": SCHEMA,
             "path": self.path,
             "rows": self.rows,
             "roles": [asdict(role) for role in self.roles],

@@ -128,7 +128,9 @@ class LogisticFitter:
         coef = np.zeros(len(ids))
         for fit in start:
             if fit.state.kind == "dual":
-                coef[np.searchsorted(ids, fit.state.ids)] += fit.state.mode.coef
+                # a start need not be a part: an arm begins at the fit of another, with other rows
+                _, here, there = np.intersect1d(ids, fit.state.ids, assume_unique=True, return_indices=True)
+                coef[here] += fit.state.mode.coef[there]
         if not coef.any():
             return coef
         f = geometry.predictor(coef)

@@ -25,6 +25,8 @@ VERDICT_MARKS = {
 PLAIN = ("#0072B2", "o")
 GREY = "#777777"
 WIDTH = 7.0
+BACKGROUND = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
+"""Behind a number, so that no line runs through it."""
 
 
 def score_figure(score: Score, bits: bool = False) -> Any:
@@ -127,8 +129,19 @@ def _forest(
             axes.plot(interval, [place, place], color=colour, linewidth=2.2, solid_capstyle="butt")
         axes.plot(value, place, shape, color=colour, markersize=8)
         label = number(value, digits_for(value, interval), sign=zero)
-        label = label if words is None else f"{words[place]} {label}"
-        axes.annotate(label, (value, place), (0, 8), textcoords="offset points", ha="center", fontsize=9)
+        axes.annotate(
+            label,
+            (value, place),
+            (0, 9),
+            textcoords="offset points",
+            ha="center",
+            fontsize=9,
+            bbox=BACKGROUND,
+        )
+        if words is not None:
+            axes.text(
+                1.02, place, words[place], transform=axes.get_yaxis_transform(), va="center", color=colour
+            )
     axes.set_yticks(range(len(rows)), [name for name, *_ in rows])
     axes.set_ylim(len(rows) - 0.6, -0.7)
     axes.margins(x=0.12)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from rich import box
 from rich.console import Group, RenderableType
@@ -60,23 +60,18 @@ def score_report(score: Score, bits: bool = False, verbose: bool = False) -> Ren
     """The score, its accuracy, and what it was measured with."""
     unit, factor = unit_of(bits)
     interval = scaled(score.interval, factor)
-    digits = digits_for(score.value * factor, interval)
     rows = float(score.table.test_rows.mean())
-    table = _table("measure", "value", "95 % interval")
-    table.add_row(
-        f"PMI, {unit} per {per_what(score.details, score.table)}",
-        number(score.value * factor, digits),
-        bounds(interval, digits),
-    )
-    table.add_row(
-        f"PMI, {unit} per test row",
-        *_cells(score.per_row * factor, scaled(interval, 1 / rows)),
-    )
     name, points, _ = _benchmark(score.yardstick)
-    table.add_row(name, *_cells(score.accuracy.value * points, scaled(score.accuracy.interval, points)))
+    accuracy = scaled(score.accuracy.interval, points)
+    table = _table("measure", "value, 95 % interval")
+    per = per_what(score.details, score.table)
+    _add_row(table, f"PMI, {unit} per {per}", with_interval(score.value * factor, interval))
+    per_row = with_interval(score.per_row * factor, scaled(interval, 1 / rows))
+    _add_row(table, f"PMI, {unit} per test row", per_row)
+    _add_row(table, name, with_interval(score.accuracy.value * points, accuracy))
     size = f"{score.details['data_rows']} data rows, {score.details['test_rows']} test rows"
     return _report(
-        Text(f"worth {score_line(score, bits)} per {per_what(score.details, score.table)}.", style="bold"),
+        Text(f"worth {score_line(score, bits)} per {per}.", style="bold"),
         score.question,
         table,
         [("Measured on", f"{size}, {_draws(score.details)}"), *_common_facts(score)],
@@ -144,17 +139,12 @@ def audit_report(audit: Audit, bits: bool = False, verbose: bool = False) -> Ren
 
 def _audit_table(audit: Audit, bits: bool) -> Table:
     unit, factor = unit_of(bits)
-    table = _table("measure", "from", "to", "change", "95 % interval")
+    table = _table("measure", "from", "to", "change, 95 % interval")
 
     def add(name: str, start: float, end: float, change: float, interval: Sequence[float] | None) -> None:
         digits = digits_for(change, interval)
-        table.add_row(
-            name,
-            number(start, digits),
-            number(end, digits),
-            number(change, digits, sign=True),
-            bounds(interval, digits),
-        )
+        shown = with_interval(change, interval, sign=True)
+        _add_row(table, name, number(start, digits), number(end, digits), shown)
 
     rows = float(audit.table.test_rows.mean())
     value = [n * factor for n in (audit.before, audit.after, audit.delta)]
@@ -194,15 +184,15 @@ def ranking_report(ranking: Ranking, bits: bool = False, verbose: bool = False) 
     """The datasets, best first."""
     unit, factor = unit_of(bits)
     name, points, _ = _benchmark(ranking.yardstick)
-    table = _table("", "dataset", f"value, {unit}", "to the best", "rows", name)
+    table = _table("dataset", f"value, {unit}", "to the best", "rows", name.removeprefix("test "))
     digits = max(digits_for(one.value * factor, scaled(one.interval, factor)) for one in ranking)
-    for place, one in enumerate(ranking, start=1):
+    for place, one in enumerate(ranking):
         gap = number(one.to_best.value * factor, digits, sign=True)
-        table.add_row(
-            str(place),
+        _add_row(
+            table,
             one.name,
             f"{number(one.value * factor, digits)} {bounds(scaled(one.interval, factor), digits)}",
-            "" if place == 1 else f"{gap} {bounds(scaled(one.to_best.interval, factor), digits)}",
+            "" if place == 0 else f"{gap} {bounds(scaled(one.to_best.interval, factor), digits)}",
             str(one.rows),
             number(one.accuracy * points, 1 if points > 1 else 3),
         )
@@ -228,10 +218,10 @@ def description_line(description: Description) -> str:
 
 def description_report(description: Description, verbose: bool = False) -> RenderableType:
     """What each column would be used as, and why; features of one kind share a line unless verbose."""
-    table = _table("column", "used as", "holds", "why", "missing", numbers=())
+    table = _table("column", "used as", "holds", "why", "missing")
     for names, role in _alike(description.roles, apart=verbose):
         missing = sum(description.missing.get(name, 0) for name in names)
-        table.add_row(_enumerated(names), role.role, role.kind, role.why, str(missing) if missing else "")
+        _add_row(table, _enumerated(names), role.role, role.kind, role.why, str(missing) if missing else "")
     facts = [("Labels", str(description.labels)), *(("Note", note) for note in description.notes)]
     return _report(Text(f"{description_line(description)}.", style="bold"), None, table, facts, [])
 
@@ -281,14 +271,13 @@ def demo_line(demo: Any, bits: bool = False) -> str:
 def demo_report(demo: Any, bits: bool = False, verbose: bool = False) -> RenderableType:
     """One row a chapter, then what each of them did."""
     unit, factor = unit_of(bits)
-    table = _table(
-        "curation", f"ΔPMI, {unit}", "95 % interval", "accuracy, points", "verdict", numbers=(1, 2, 3)
-    )
+    table = _table("curation", f"ΔPMI, {unit}, 95 % interval", "accuracy, points", "verdict")
     for chapter in demo.audits:
         audit = chapter.audit
-        table.add_row(
+        _add_row(
+            table,
             chapter.name,
-            *_cells(audit.delta * factor, scaled(audit.interval, factor), sign=True),
+            with_interval(audit.delta * factor, scaled(audit.interval, factor), sign=True),
             number(audit.accuracy_delta * 100, 1, sign=True),
             Text(audit.verdict or "no verdict", style=VERDICT_STYLES.get(audit.verdict or "", "bold")),
         )
@@ -326,23 +315,28 @@ def _grid(facts: Iterable[tuple[str, str]]) -> RenderableType:
     grid.add_column(no_wrap=True, style="dim")
     grid.add_column(overflow="fold")
     for name, fact in facts:
-        grid.add_row(name, Text(fact))
+        _add_row(grid, name, fact)
     return Padding(grid, (0, 0, 0, 1))
 
 
-def _table(*headers: str, numbers: Sequence[int] | None = None) -> Table:
-    """A table whose columns are numbers, except the first or unless said."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="dim")
-    numbers = range(1, len(headers)) if numbers is None else numbers
-    for place, header in enumerate(headers):
-        right = place in numbers and header != "dataset"
-        table.add_column(header, justify="right" if right else "left", overflow="fold")
+TEXT_COLUMNS = ("measure", "dataset", "curation", "verdict", "arm", "column", "used as", "holds", "why")
+SHORT_COLUMNS = ("from", "to", "rows", "verdict")
+
+
+def _table(*headers: str) -> Table:
+    """A table of numbers, except in columns that are known to hold text; short columns never break."""
+    table = Table(
+        box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, collapse_padding=True, header_style="dim"
+    )
+    for header in headers:
+        side: Literal["left", "right"] = "left" if header in TEXT_COLUMNS else "right"
+        table.add_column(header, justify=side, overflow="fold", no_wrap=header in SHORT_COLUMNS)
     return table
 
 
-def _cells(value: float, interval: Sequence[float] | None, sign: bool = False) -> tuple[str, str]:
-    digits = digits_for(value, interval)
-    return number(value, digits, sign), bounds(interval, digits)
+def _add_row(table: Table, *cells: str | Text) -> None:
+    """A row of plain text: brackets in somebody's column names are not markup."""
+    table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in cells))
 
 
 def _benchmark(yardstick: Yardstick) -> tuple[str, float, str]:
@@ -374,7 +368,8 @@ def _details(result: Score | Audit | Ranking, bits: bool) -> list[RenderableType
     for arm in pairs.arms:
         pmi = pairs.column("pmi", arm) * factor
         spread = float(pmi.std(ddof=1)) if len(pmi) > 1 else float("nan")
-        arms.add_row(
+        _add_row(
+            arms,
             arm,
             number(float(pairs.column("data_rows", arm).mean()), 0),
             number(float(pmi.mean()), 3),

@@ -1,0 +1,1 @@
+"""Studies: reproductions and stories on real data."""

@@ -1,0 +1,517 @@
+"""Audits: verdicts where the truth is known, every design, callables that must not see what scores them."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+
+import dataworth as dw
+from dataworth.data import Dataset
+from dataworth.verdict import VERDICTS
+from dataworth.yardstick import Yardstick
+from worlds import amounts, classes, flipped, held_out, refusal, yardstick
+
+DATA = classes(160, seed=1)
+NOISY, BAD = flipped(DATA, 0.35, seed=1)
+FILTERED = NOISY.take(~BAD)
+SHUFFLED = DATA.with_labels(np.random.default_rng(1).permutation(DATA.y))
+SMALL_PAIRS = {"pairs": 40, "size": 20}
+
+
+def audit(before, after=None, **options):
+    return dw.audit(before, after, held_out(), yardstick=yardstick(), **options)
+
+
+def true_rows(D):
+    """Rows whose label is the more probable one: a filter that knows the truth."""
+    return D.take((D.X[:, 0] - D.X[:, 1] > 0) == (D.y == 1))
+
+
+# Verdicts where the truth is known
+
+
+@pytest.mark.parametrize("options", [{}, {"design": "row"} | SMALL_PAIRS, {"design": "rate"} | SMALL_PAIRS])
+def test_a_filter_of_wrong_labels_is_informative(options):
+    """A third of the labels wrong, then removed; informative for each of 30 seeds, in all three designs."""
+    result = audit(NOISY, FILTERED, **options)
+    assert result.verdict == "informative"
+    assert result.interval[0] > 0
+    assert result.delta == pytest.approx(result.after - result.before)
+    assert result.control.selection == pytest.approx(result.after - result.control.value)
+
+
+@pytest.mark.parametrize("options", [{}, {"design": "row"} | SMALL_PAIRS])
+def test_shuffled_labels_are_harmful(options):
+    """Harmful for each of 30 seeds, in both designs."""
+    result = audit(DATA, SHUFFLED, **options)
+    assert result.verdict == "harmful"
+    assert result.interval[1] < 0
+    assert result.accuracy_delta < 0
+
+
+@pytest.mark.parametrize("data", [DATA, NOISY, DATA.take(range(6))])
+def test_doubling_is_never_informative(data):
+    """Its control is the same thing, so there is no selection at all: no chance involved."""
+    rows = np.random.default_rng(0).permutation(np.tile(np.arange(len(data)), 2))
+    result = audit(data, data.take(rows))
+    assert result.verdict != "informative"
+    assert result.control.selection == 0.0
+    assert result.control.replicates == 1
+
+
+def test_doubling_under_a_prior_too_tight_is_recycled():
+    """Where the model is under-confident doubling does raise the score; the control gives it away."""
+    T = held_out()
+    tight = Yardstick.fit(T, prior_variance=1e-4)
+    result = dw.audit(DATA, DATA.take([*range(160), *range(160)]), T, yardstick=tight)
+    assert result.interval[0] > 0
+    assert result.verdict == "recycled"
+    assert not result.yardstick.calibrated
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_self_labelled_rows_are_never_informative(seed):
+    """120 rows labelled by a model of the other 40; informative for none of 30 seeds."""
+    data = classes(160, seed=seed)
+    few = data.take(range(40))
+    own = LogisticRegression().fit(few.X, few.y).predict(data.X[40:])
+    result = audit(few, Dataset.concat([few, Dataset(data.X[40:], own)]), seed=seed)
+    assert result.verdict != "informative"
+    assert result.change["new"] == 120
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_random_half_is_neither_strategic_nor_informative(seed):
+    """Costly or inconclusive for each of 30 seeds."""
+    half = np.random.default_rng(seed).permutation(160)[:80]
+    assert audit(DATA, DATA.take(half), seed=seed).verdict in ("costly", "inconclusive")
+
+
+@pytest.fixture(scope="module")
+def wide_world():
+    """Twelve features, of which eight rows say little."""
+    T = classes(300, seed=2_000, d=12)
+    return T, Yardstick.fit(T, prior_variance=1.0)
+
+
+def test_truly_new_rows_are_informative_where_data_are_poor(wide_world):
+    """292 rows added to 8; informative for each of 30 seeds."""
+    T, yard = wide_world
+    data = classes(300, seed=1, d=12)
+    result = dw.audit(data.take(range(8)), data, T, yardstick=yard)
+    assert result.verdict == "informative"
+    assert (result.change["kept"], result.change["new"], result.change["removed"]) == (8, 292, 0)
+
+
+def test_removing_the_informative_rows_of_one_class_is_not_informative():
+    """All but three rows of class 1 removed: less is known; harmful for each of 30 seeds."""
+    ones = np.flatnonzero(DATA.y == 1)
+    result = audit(DATA, DATA.take(np.setdiff1d(np.arange(160), ones[3:])))
+    assert result.verdict in ("harmful", "costly")
+    assert result.interval[1] < 0
+
+
+def test_amounts_are_audited_too():
+    """A third of the amounts with the wrong sign, then removed; R² stands in for accuracy.
+
+    Informative for 27 of 30 seeds, inconclusive for the others; this is one of the 27.
+    """
+    T = amounts(160, seed=5, d=2)
+    yard = Yardstick.fit(T, prior_variance=1.0)
+    data = amounts(120, seed=6, d=2)
+    bad = np.random.default_rng(6).permutation(120) < 40
+    noisy = data.with_labels(np.where(bad, -data.y, data.y))
+    result = dw.audit(noisy, noisy.take(~bad), T, yardstick=yard)
+    assert result.verdict == "informative"
+    assert result.accuracy_delta > 0
+
+
+# Arms
+
+
+def test_arms_are_what_scores_are_made_of():
+    """Each arm of the design whole is the score of that dataset alone, on the same blocks."""
+    result = audit(NOISY, FILTERED)
+    for arm, data in (("before", NOISY), ("after", FILTERED)):
+        alone = dw.score(data, held_out(), yardstick=yardstick())
+        assert result.table.column("pmi", arm) == pytest.approx(alone.table.pmi[:, 0], abs=1e-5)
+        assert result.table.column("accuracy", arm) == pytest.approx(alone.table.accuracy[:, 0])
+        assert result.table.column("data_rows", arm).tolist() == [len(data)] * 20
+    changes = result.table.change("pmi", "after", "before")
+    assert result.delta == pytest.approx(changes.mean())
+    assert result.stderr == pytest.approx(changes.std(ddof=1) / math.sqrt(20))
+
+
+def test_controls_have_the_size_of_after():
+    result = audit(NOISY, FILTERED)
+    assert result.control.replicates == 8
+    for r in range(8):
+        assert result.table.column("data_rows", f"control {r + 1}").tolist() == [len(FILTERED)] * 20
+
+
+def test_the_control_of_new_labels_is_the_models_own():
+    """Relabelled by the very model of `before`, `after` differs from no control by knowledge.
+
+    The control's labels come from models of parts of `before`, so a small gap remains: at most 6 % of that
+    for labels that are wrong, over 30 seeds. The bound is 10 %.
+    """
+    yard = yardstick()
+    X = np.column_stack([yard.features(NOISY), np.ones(160)])
+    learner = LogisticRegression(C=yard.model.prior_variance, fit_intercept=False, tol=1e-10)
+    own = learner.fit(X, NOISY.y).predict(X)
+    recycled, wrong = audit(NOISY, NOISY.with_labels(own)), audit(NOISY, NOISY.with_labels(1 - own))
+    assert abs(recycled.control.selection) < 0.1 * abs(wrong.control.selection)
+    assert recycled.verdict != "informative"
+
+
+def test_changed_weights_only():
+    """Weight taken from wrong rows, and nothing else: informative for each of 30 seeds.
+
+    The same weights on random rows: informative for none of them.
+    """
+    result = audit(NOISY, NOISY.with_weights(np.where(BAD, 0.01, 1.0)))
+    assert result.verdict == "informative"
+    assert result.change["kept"] == 160
+    assert result.change["relabelled"] == result.change["removed"] == result.change["new"] == 0
+    blind = audit(NOISY, NOISY.with_weights(np.random.default_rng(0).permutation(np.where(BAD, 0.01, 1.0))))
+    assert blind.verdict != "informative"
+
+
+def test_whole_weights_are_repeated_rows():
+    weights = np.random.default_rng(0).integers(1, 4, size=160)
+    weighted = audit(DATA, DATA.with_weights(weights))
+    repeated = audit(DATA, DATA.take(np.repeat(np.arange(160), weights)))
+    assert weighted.delta == pytest.approx(repeated.delta, abs=1e-6)
+
+
+def test_edited_features_count_as_they_are_after():
+    """Rows kept by their ids, their features replaced by noise: the same harm as without ids."""
+    ids = [f"row {i}" for i in range(160)]
+    noise = np.random.default_rng(0).normal(size=(160, 3))
+    noise[:40] = DATA.X[:40]
+    before, after = Dataset(DATA.X, DATA.y, ids=ids), Dataset(noise, DATA.y, ids=ids)
+    result = audit(before, after)
+    assert result.change["edited"] == 120
+    anonymous = audit(DATA, Dataset(noise, DATA.y))
+    assert result.delta == pytest.approx(anonymous.delta, abs=1e-5)
+    assert result.interval[1] < 0
+
+
+def test_nothing_changed():
+    result = audit(DATA, DATA)
+    assert result.delta == pytest.approx(0.0, abs=1e-6)
+    assert result.accuracy_delta == 0.0
+    assert result.change["kept"] == 160
+
+
+# Designs
+
+DESIGNS = ["whole", "row", "rate", "size", "pairs", "method"]
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_every_design_runs_and_says_what_it_answers(design):
+    few = {} if design == "whole" else {"pairs": 4, "size": 20}
+    given = {"curate": true_rows} if design == "method" else {"after": FILTERED}
+    result = audit(NOISY, **given, design=design, **few)
+    plain = json.loads(json.dumps(result.to_dict()))
+    assert result.design == ("row" if design == "pairs" else design)
+    assert result.question == plain["question"]
+    assert result.question.endswith("?")
+    assert (result.verdict is None) == (design == "size")
+    assert result.verdict in (None, *VERDICTS)
+    assert (result.control is None) == (design == "size")
+    if design != "whole":
+        assert len(result.table) == 4
+        assert result.details["size"] == [20, 20]
+
+
+def test_each_design_answers_another_question():
+    from dataworth.audit import QUESTIONS
+
+    assert len(set(QUESTIONS.values())) == len(QUESTIONS) == 5
+
+
+def test_pairs_are_matched_where_rows_are():
+    unrelated = classes(100, seed=77)
+    assert audit(DATA, DATA.take(range(50)), pairs=3).design == "row"
+    assert audit(DATA, unrelated, pairs=3).design == "rate"
+
+
+def test_rows_are_matched_in_the_design_row():
+    """Half of `before` removed: what is drawn loses about half, and the control loses as many."""
+    result = audit(DATA, DATA.take(range(0, 160, 2)), design="row", pairs=30, size=40)
+    before, after, control = (result.table.column("data_rows", arm) for arm in ("before", "after", "control"))
+    assert (before == 40).all()
+    assert (after == control).all()
+    # hypergeometric with mean 20 and standard deviation 2.8; the mean of 30 within 5 of its deviations
+    assert abs(after.mean() - 20) < 5 * 2.8 / math.sqrt(30)
+    assert after.std() > 0
+
+
+def test_new_rows_come_at_their_rate_in_the_design_row():
+    new = classes(80, seed=9)
+    result = audit(DATA, Dataset.concat([DATA, new]), design="row", pairs=3, size=40)
+    # 80 new to 160 old: 20 to each 40
+    assert result.table.column("data_rows", "after").tolist() == [60.0] * 3
+    assert result.table.column("data_rows", "control").tolist() == [60.0] * 3
+
+
+def test_nothing_changed_in_the_design_row():
+    result = audit(DATA, DATA.take(np.random.default_rng(0).permutation(160)), design="row", pairs=10)
+    assert result.delta == pytest.approx(0.0, abs=1e-6)
+
+
+def test_sizes_in_the_designs_rate_and_size():
+    rate = audit(NOISY, FILTERED, design="rate", pairs=3, size=40).table
+    assert rate.column("data_rows", "after").tolist() == [26.0] * 3  # 40·104/160
+    assert rate.column("data_rows", "control").tolist() == [26.0] * 3
+    larger = audit(FILTERED, NOISY, design="rate", pairs=3, size=40).table
+    assert larger.column("data_rows", "control").tolist() == [round(40 * 160 / 104)] * 3
+    equal = audit(NOISY, FILTERED, design="size", pairs=3, size=40).table
+    assert equal.arms == ("before", "after")
+    assert equal.column("data_rows", "after").tolist() == [40.0] * 3
+
+
+def test_pairs_say_which_error_is_which():
+    result = audit(NOISY, FILTERED, design="row", pairs=10, size=10)
+    assert any("Monte-Carlo" in note for note in result.notes)
+    # min(160/10, 200/10) = 16 blocks
+    changes = result.table.change("pmi", "after", "before")
+    assert result.stderr == pytest.approx(changes.std(ddof=1) * math.sqrt(1 / 15 + 1 / 10))
+
+
+def test_no_interval_no_verdict_but_inconclusive():
+    result = audit(NOISY, FILTERED, design="row", pairs=3, size=100)
+    assert result.interval is None
+    assert result.verdict == "inconclusive"
+    assert "no interval" in result.reason
+    assert any("no interval" in note for note in result.notes)
+
+
+# Callables
+
+
+def with_ids(data, prefix):
+    return Dataset(data.X, data.y, ids=[f"{prefix}{i}" for i in range(len(data))])
+
+
+@pytest.fixture
+def drawn(monkeypatch):
+    """The designs that are measured, so that a test can see which rows are scored."""
+    module, designs = sys.modules["dataworth.audit"], []
+    measure = module.measure
+
+    def spy(design, *rest):
+        designs.append(design)
+        return measure(design, *rest)
+
+    monkeypatch.setattr(module, "measure", spy)
+    return designs
+
+
+def test_a_method_that_looks_at_the_test_set_is_scored_on_other_rows(drawn):
+    before, test, seen = with_ids(DATA, "d"), with_ids(held_out(), "t"), []
+
+    def curate(D, T):
+        assert set(D.ids) <= set(before.ids)
+        seen.append(T.ids.tolist())
+        return D.take(range(len(D) // 2))
+
+    result = dw.audit(before, test=test, curate=curate, yardstick=yardstick(), pairs=6, size=(20, 15))
+    assert result.design == "method"
+    (design,) = drawn
+    for i, shown in enumerate(seen):
+        scored = test.ids[design.draw(i).test.rows - len(before)].tolist()
+        assert len(shown) == len(set(shown)) == 15
+        assert len(scored) == len(set(scored)) == 15
+        assert not set(shown) & set(scored)
+    assert len(seen) == 6
+    assert len({tuple(s) for s in seen}) == 6
+
+
+def test_a_method_in_the_design_whole_is_scored_on_the_other_half(drawn):
+    """It puts all it sees into the data; were any of that scored, the audit would refuse it as leaked."""
+    before, test, seen = with_ids(DATA, "d"), with_ids(held_out(), "t"), []
+
+    def curate(D, T):
+        seen.extend(T.ids)
+        return Dataset.concat([D, T])
+
+    result = dw.audit(before, test=test, curate=curate, yardstick=yardstick(), design="whole")
+    assert result.design == "whole"
+    assert len(seen) == len(set(seen)) == 100
+    assert result.details["test_rows"] == 100
+    assert result.change["new"] == 100
+    assert not any("left out" in note for note in result.notes)
+
+
+def test_a_method_that_looks_at_the_data_alone_costs_no_test_rows():
+    assert audit(NOISY, curate=true_rows, design="whole").details["test_rows"] == 200
+
+
+@pytest.mark.parametrize("curate", [true_rows, lambda D, T: true_rows(D)], ids=["f(D)", "f(D, T)"])
+def test_a_method_that_filters_wrong_labels_is_informative(curate):
+    """Informative for each of 30 seeds."""
+    assert audit(NOISY, curate=curate, **SMALL_PAIRS).verdict == "informative"
+
+
+def test_a_callable_in_the_design_whole_is_what_it_makes():
+    """Up to the half of the test set that f(D, T) would take: f(D) gives the audit of f(D)'s result."""
+    by_callable, by_data = audit(NOISY, curate=true_rows, design="whole"), audit(NOISY, true_rows(NOISY))
+    assert by_callable.delta == by_data.delta
+    assert by_callable.change == by_data.change
+
+
+def test_randomness_of_a_method_comes_from_the_seed():
+    drawn = []
+
+    def thin_out(D, *, rng):
+        rows = rng.permutation(len(D))[: len(D) // 2]
+        drawn.append(rows.tolist())
+        return D.take(rows)
+
+    first, again, other = (audit(NOISY, curate=thin_out, pairs=5, size=20, seed=s) for s in (1, 1, 2))
+    assert first.table.pmi.tobytes() == again.table.pmi.tobytes()
+    assert first.table.pmi.tobytes() != other.table.pmi.tobytes()
+    assert drawn[:5] == drawn[5:10] != drawn[10:]
+    assert len({tuple(rows) for rows in drawn[:5]}) == 5  # each pair has its own
+    whole = [audit(NOISY, curate=thin_out, design="whole", seed=s).delta for s in (1, 1, 2)]
+    assert whole[0] == whole[1] != whole[2]
+
+
+def test_a_method_may_take_both_the_test_set_and_a_generator():
+    def thin_out(D, T, rng):
+        assert isinstance(T, Dataset)
+        return D.take(rng.permutation(len(D))[:10])
+
+    assert audit(NOISY, curate=thin_out, pairs=3, size=20).details["rows_after"] == 10
+
+
+def test_a_method_may_add_relabel_and_repeat():
+    fresh = classes(5, seed=33)
+
+    def rework(D):
+        return Dataset.concat([D.with_labels(1 - D.y), D.take([0, 0]).with_labels(1 - D.y[[0, 0]]), fresh])
+
+    result = audit(DATA, curate=rework, pairs=3, size=20)
+    assert result.change["relabelled"] == 22
+    assert result.change["repeated"] == 2
+    assert result.change["new"] == 5
+    for arm in ("after", "control"):
+        assert result.table.column("data_rows", arm).tolist() == [27.0] * 3
+
+
+def test_a_method_of_identity_changes_nothing():
+    result = audit(DATA, curate=lambda D: D, pairs=4, size=20)
+    assert result.delta == pytest.approx(0.0, abs=1e-6)
+    assert result.accuracy_delta == 0.0
+
+
+# Columns, labels, plain data
+
+
+def named(data, names=("a", "b", "c")):
+    return Dataset(data.X, data.y, names=names)
+
+
+def test_further_columns_are_ignored_and_order_does_not_matter():
+    T = named(held_out())
+    yard = Yardstick.fit(T, prior_variance=1.0)
+    plain = dw.audit(named(NOISY), named(FILTERED), T, yardstick=yard)
+    turned = Dataset(
+        np.column_stack([np.arange(len(FILTERED)), FILTERED.X[:, [2, 0, 1]]]),
+        FILTERED.y,
+        names=["number", "c", "a", "b"],
+    )
+    other = dw.audit(named(NOISY), turned, T, yardstick=yard)
+    assert other.delta == plain.delta
+    assert other.change == plain.change
+
+
+def test_missing_columns_are_named():
+    T = named(held_out())
+    yard = Yardstick.fit(T, prior_variance=1.0)
+    short = Dataset(FILTERED.X[:, :2], FILTERED.y, names=["a", "b"])
+    assert "'c'" in refusal(dw.audit, named(NOISY), short, T, yardstick=yard)
+    assert "'c'" in refusal(dw.audit, short, named(NOISY), T, yardstick=yard)
+
+
+def test_unknown_labels_are_named():
+    sentence = refusal(audit, DATA, DATA.with_labels(["0"] * 159 + ["maybe"]))
+    assert "after has the label 'maybe'" in sentence
+    assert "before has the label '5'" in refusal(audit, DATA.with_labels([5] * 160), DATA)
+    curate = lambda D: D.with_labels([5] * len(D))  # noqa: E731
+    assert "'5'" in refusal(audit, DATA, curate=curate, pairs=3)
+
+
+def test_a_result_is_plain_data():
+    result = audit(NOISY, FILTERED)
+    plain = json.loads(json.dumps(result.to_dict()))
+    assert plain["schema"] == "dataworth/audit/1"
+    assert plain["verdict"] == result.verdict
+    assert plain["delta"] == result.delta
+    assert plain["interval"] == list(result.interval)
+    assert plain["accuracy_delta"] == result.accuracy_delta
+    assert plain["control"]["selection"] == result.control.selection
+    assert plain["change"]["removed"] == int(BAD.sum())
+    bits = result.to_dict(bits=True)
+    for key in ("delta", "stderr", "before", "after"):
+        assert bits[key] * math.log(2) == pytest.approx(plain[key])
+    assert bits["control"]["value"] * math.log(2) == pytest.approx(plain["control"]["value"])
+    assert [b * math.log(2) for b in bits["control"]["selection_interval"]] == pytest.approx(
+        plain["control"]["selection_interval"]
+    )
+    assert bits["accuracy_delta"] == plain["accuracy_delta"]
+
+
+@pytest.mark.parametrize("options", [{}, {"design": "row", "pairs": 4}, {"design": "rate", "pairs": 4}])
+def test_the_seed_determines_everything(options):
+    tables = [audit(NOISY, FILTERED, seed=s, **options).table.pmi.tobytes() for s in (1, 1, 2)]
+    assert tables[0] == tables[1] != tables[2]
+
+
+def test_two_processes_give_the_same_bits():
+    one, two = (audit(NOISY, FILTERED, design="row", pairs=6, size=20, jobs=jobs) for jobs in (1, 2))
+    assert one.table.pmi.tobytes() == two.table.pmi.tobytes()
+
+
+def test_a_run_directory_belongs_to_one_audit(tmp_path):
+    first = audit(NOISY, FILTERED, run_dir=tmp_path)
+    assert audit(NOISY, FILTERED, run_dir=tmp_path).table.pmi.tobytes() == first.table.pmi.tobytes()
+    assert "after" in refusal(audit, NOISY, DATA, run_dir=tmp_path)
+    assert "design" in refusal(audit, NOISY, FILTERED, design="row", run_dir=tmp_path)
+
+
+# Sentences
+
+
+def test_what_is_refused():
+    T = held_out()
+    assert "give either after=" in refusal(audit, DATA)
+    assert "give either after=" in refusal(audit, DATA, DATA, curate=true_rows)
+    assert "test is a NoneType" in refusal(dw.audit, DATA, DATA)
+    assert "before is a str" in refusal(dw.audit, "raw.csv", DATA, T)
+    assert "after is a ndarray" in refusal(dw.audit, DATA, DATA.X, T)
+    assert "after has no rows" in refusal(audit, DATA, DATA.take([]))
+    assert "known designs here: whole, row, rate, size, pairs" in refusal(audit, DATA, DATA, design="method")
+    assert "known designs here: method, whole, pairs" in refusal(audit, DATA, curate=true_rows, design="row")
+    assert "design whole uses all rows" in refusal(audit, DATA, DATA, design="whole", size=5)
+
+
+@pytest.mark.parametrize("design", ["method", "whole"])
+@pytest.mark.parametrize("made", [None, 3, "data.csv", np.ones((3, 3))])
+def test_a_callable_must_return_a_dataset(design, made):
+    sentence = refusal(audit, DATA, curate=lambda D: made, design=design)
+    assert f"curate returned a {type(made).__name__}" in sentence
+
+
+@pytest.mark.parametrize("curate", ["filter", 3, lambda: DATA, lambda D, T, more: D])
+@pytest.mark.parametrize("design", ["method", "whole"])
+def test_curate_must_be_a_callable_of_one_or_two(curate, design):
+    assert "curate must be a callable f(D) or f(D, T)" in refusal(audit, DATA, curate=curate, design=design)

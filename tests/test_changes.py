@@ -1,0 +1,287 @@
+"""What a curation did, counted row by row, and what its blind control may and may not contain."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dataworth.changes import Arms, compare
+from dataworth.data import Dataset
+from dataworth.pairs import Sample
+from worlds import classes
+
+quick = settings(max_examples=150, deadline=None)
+AFTER = 1_000
+"""Where the rows of `after` start in the pool of these tests."""
+
+
+@st.composite
+def curations(draw):
+    """`before`, `after`, and what was done, told by the key (feature value or id) of each row.
+
+    Rows of `before` may repeat; copies have the same label. Each of its keys is kept, repeated, thinned or
+    removed, all its copies relabelled or none; then come new keys, and the order is shuffled.
+    """
+    labels = draw(st.lists(st.integers(0, 1), min_size=1, max_size=8))
+    copies = [draw(st.sampled_from([1, 1, 1, 2, 3])) for _ in labels]
+    kept = [draw(st.integers(0, 4)) for _ in labels]
+    relabelled = [draw(st.booleans()) for _ in labels]
+    new = [draw(st.integers(1, 2)) for _ in range(draw(st.integers(0 if any(kept) else 1, 3)))]
+    rows_before = [(key, labels[key]) for key, n in enumerate(copies) for _ in range(n)]
+    rows_after = [
+        (key, labels[key] ^ relabelled[key]) for key in range(len(labels)) for _ in range(kept[key])
+    ]
+    rows_after += [(100 + j, j % 2) for j, n in enumerate(new) for _ in range(n)]
+    rows_before, rows_after = draw(st.permutations(rows_before)), draw(st.permutations(rows_after))
+    pairs = list(zip(copies, kept, strict=True))
+    counts = {
+        "kept": sum(min(b, a) for b, a in pairs),
+        "removed": sum(max(b - a, 0) for b, a in pairs),
+        "repeated": sum(max(a - b, 0) for b, a in pairs),
+        "new": sum(new),
+        "relabelled": sum(a for (_, a), changed in zip(pairs, relabelled, strict=True) if changed),
+    }
+    # what tells rows apart: their features, their ids as well, or (where nothing is added) their ids alone
+    by = draw(
+        st.sampled_from(
+            ["features", "both", "ids"] if not (new or counts["repeated"]) else ["features", "both"]
+        )
+    )
+    made = [
+        Dataset(
+            [[1, 1] if by == "ids" else [key, -key] for key, _ in rows],
+            [label for _, label in rows],
+            ids=None if by == "features" else [f"row {key}" for key, _ in rows],
+        )
+        for rows in (rows_before, rows_after)
+    ]
+    counts["edited"] = 0
+    return *made, counts
+
+
+def arms_of(before, after):
+    change = compare(before, after)
+    return Arms(
+        change,
+        Sample(np.arange(len(before)), before.weights),
+        Sample(AFTER + np.arange(len(after)), after.weights),
+    )
+
+
+# Counting
+
+
+@quick
+@given(curations())
+def test_counts(curation):
+    before, after, counts = curation
+    change = compare(before, after)
+    assert {name: change.to_dict()[name] for name in counts} == counts
+    assert change.kept + change.removed == len(before)
+    assert change.kept + change.repeated + change.new == len(after)
+
+
+@quick
+@given(curations())
+def test_each_row_is_traced_to_a_row_of_its_own_key_and_label(curation):
+    before, after, _ = curation
+    change = compare(before, after)
+    keys = (before.ids, after.ids) if change.by == "ids" else (before.X[:, 0], after.X[:, 0])
+    for i, origin in enumerate(change.origin):
+        if origin >= 0:
+            assert keys[0][origin] == keys[1][i]
+            assert change.relabelled[i] == (before.y[origin] != after.y[i])
+        else:
+            assert keys[1][i] not in keys[0]
+            assert not change.relabelled[i]
+
+
+@quick
+@given(curations())
+def test_nothing_changed_is_said_to_have_changed(curation):
+    before, _, _ = curation
+    change = compare(before, before)
+    assert change.kept == len(before)
+    assert change.removed == change.new == change.repeated == 0
+    assert not change.relabelled.any()
+    assert not change.edited.any()
+
+
+def test_a_copy_with_the_same_label_is_preferred():
+    before = Dataset([[1.0], [1.0]], [0, 1])
+    assert compare(before, before.take([1])).origin.tolist() == [1]
+    assert compare(before, before.take([1, 0])).origin.tolist() == [1, 0]
+    assert not compare(before, before.take([1, 0])).relabelled.any()
+
+
+def test_ids_are_used_only_if_both_have_them():
+    before = Dataset([[1.0], [1.0]], [0, 0], ids=["a", "b"])
+    swapped = Dataset([[1.0], [1.0]], [0, 0], ids=["b", "a"])
+    assert compare(before, swapped).origin.tolist() == [1, 0]
+    assert compare(before, swapped).by == "ids"
+    assert compare(before, Dataset(swapped.X, [0, 0])).origin.tolist() == [0, 1]
+    assert compare(before, Dataset(swapped.X, [0, 0])).by == "features"
+
+
+def test_rows_with_the_same_id_and_other_features_are_edited():
+    before = Dataset([[1.0], [2.0], [3.0], [4.0]], [0, 1, 0, 1], ids=["a", "b", "c", "d"])
+    change = compare(before, Dataset([[1.0], [2.5], [3.0]], [0, 1, 1], ids=["a", "b", "c"]))
+    assert change.origin.tolist() == [0, 1, 2]
+    assert change.edited.tolist() == [False, True, False]
+    assert change.relabelled.tolist() == [False, False, True]
+    assert change.own.tolist() == [1, 2]
+
+
+def test_ids_that_are_only_row_numbers_do_not_match_rows():
+    """A file written anew counts its rows from 0 again: the features say what is what."""
+    before = classes(20, seed=0)
+    numbered = Dataset(before.X, before.y, ids=range(20))
+    rest = before.take(range(5, 20))
+    change = compare(numbered, Dataset(rest.X, rest.y, ids=range(15)))
+    assert change.by == "features"
+    assert change.origin.tolist() == list(range(5, 20))
+    assert not change.edited.any()
+
+
+def test_labels_are_compared_by_what_they_say():
+    before = Dataset([[1.0], [2.0]], [0, 1])
+    assert not compare(before, before.with_labels([False, True])).relabelled.any()
+    assert not compare(before, before.with_labels(["0", "1"])).relabelled.any()
+    assert compare(before, before.with_labels([0.0, 1.5])).relabelled.tolist() == [False, True]
+
+
+def test_a_change_in_words():
+    before = Dataset([[1.0], [2.0], [3.0], [4.0]], [0, 1, 1, 0])
+    after = Dataset([[1.0], [1.0], [2.0], [9.0]], [0, 0, 0, 1])
+    assert str(compare(before, after)) == "2 kept, 2 removed, 1 new, 1 repeated, 1 relabelled"
+    assert str(compare(before, before)) == "4 kept"
+
+
+# The control
+
+
+@quick
+@given(curations(), st.integers(0, 2**32 - 1))
+def test_the_control_changes_the_size_alike_and_knows_nothing_new(curation, seed):
+    before, after, _ = curation
+    arms = arms_of(before, after)
+    control = arms.control(np.random.default_rng(seed))
+    change = arms.change
+    assert len(control.rows) == len(after)
+    blind = np.zeros(len(after), dtype=bool) if control.self_labelled is None else control.self_labelled
+    # rows with new or changed labels are there, all of them, but their labels are not
+    taught = AFTER + np.flatnonzero((change.origin < 0) | change.relabelled)
+    assert sorted(control.rows[blind]) == taught.tolist()
+    # all others are rows of `before`, and none of those that stand there with a label of their own
+    old = control.rows[~blind]
+    assert (old < len(before)).all()
+    assert not np.isin(old, change.origin[change.relabelled]).any()
+    # as many distinct ones as `after` keeps, each about as often as every other
+    unchanged = change.origin[(change.origin >= 0) & ~change.relabelled]
+    assert len(np.unique(old)) == len(np.unique(unchanged))
+    often = Counter(old.tolist()).values()
+    assert not often or max(often) - min(often) <= 1
+
+
+def test_the_control_is_blind_to_what_was_removed():
+    """Each row survives with the same probability: 400 controls that keep 5 of 10.
+
+    Every count is Binomial(400, ½), standard deviation 10; outside 200 ± 60 with probability below 2e-8.
+    """
+    before = classes(10, seed=0)
+    arms = arms_of(before, before.take(range(5)))
+    rng = np.random.default_rng(0)
+    kept = np.bincount(np.concatenate([arms.control(rng).rows for _ in range(400)]), minlength=10)
+    assert kept.sum() == 2_000
+    assert np.abs(kept - 200).max() <= 60
+
+
+@pytest.mark.parametrize("times", [1, 2, 3, 5])
+def test_the_control_of_repeating_everything_is_the_same_thing(times):
+    before = classes(12, seed=0)
+    rng = np.random.default_rng(0)
+    after = before.take(rng.permutation(np.tile(np.arange(12), times)))
+    arms = arms_of(before, after)
+    control = arms.control(rng)
+    assert not arms.random
+    assert control.self_labelled is None
+    assert np.bincount(control.rows).tolist() == [times] * 12
+
+
+def test_doubling_rows_that_repeat_already():
+    before = classes(4, seed=0).take([0, 0, 1, 2, 3, 3, 3])
+    arms = arms_of(before, Dataset.concat([before, before]))
+    assert not arms.random
+    control = arms.control(np.random.default_rng(0))
+    assert np.bincount(control.rows).tolist() == [2] * 7
+
+
+def test_repeats_are_spread_evenly():
+    before = classes(10, seed=0)
+    arms = arms_of(before, before.take([*range(10), *([0] * 25)]))
+    assert arms.random
+    counts = np.bincount(arms.control(np.random.default_rng(0)).rows)
+    assert sorted(counts) == [3] * 5 + [4] * 5
+
+
+def test_what_is_left_to_chance():
+    before = classes(10, seed=0)
+    rng = np.random.default_rng(0)
+
+    def random(after):
+        return arms_of(before, after).random
+
+    assert not random(before)
+    assert not random(before.take(rng.permutation(10)))
+    assert not random(before.take([*range(10), *range(10)]))
+    assert random(before.take(range(9)))
+    assert random(before.take([*range(10), 0]))
+    assert random(before.with_weights(np.arange(1.0, 11.0)))
+
+
+def test_shuffled_labels_leave_the_control_all_rows_and_no_labels():
+    before = classes(10, seed=0)
+    arms = arms_of(before, before.with_labels(1 - before.y))
+    control = arms.control(np.random.default_rng(0))
+    assert sorted(control.rows) == list(range(AFTER, AFTER + 10))
+    assert control.self_labelled.all()
+
+
+# Weights
+
+
+def test_changed_weights_are_dealt_out_at_random():
+    before = classes(30, seed=0)
+    weights = np.arange(1.0, 31.0)
+    arms = arms_of(before, before.with_weights(weights))
+    rng = np.random.default_rng(0)
+    first, second = arms.control(rng), arms.control(rng)
+    for control in (first, second):
+        assert sorted(control.rows) == list(range(30))
+        assert sorted(control.weights) == weights.tolist()
+    assert first.weights.tolist() != second.weights.tolist()
+
+
+def test_weights_that_stay_stay_with_their_rows():
+    weights = np.arange(1.0, 11.0)
+    before = classes(10, seed=0).with_weights(weights)
+    control = arms_of(before, before.take(range(6))).control(np.random.default_rng(0))
+    assert len(control.rows) == 6
+    assert control.weights.tolist() == weights[control.rows].tolist()
+
+
+def test_rows_with_new_labels_bring_their_weights():
+    before = classes(10, seed=0).with_weights(np.full(10, 2.0))
+    new = classes(5, seed=1).with_weights(np.arange(3.0, 8.0))
+    control = arms_of(before, Dataset.concat([before, new])).control(np.random.default_rng(0))
+    assert control.weights[control.self_labelled].tolist() == [3.0, 4.0, 5.0, 6.0, 7.0]
+    assert control.weights[~control.self_labelled].tolist() == [2.0] * 10
+
+
+def test_no_weights_anywhere_are_none_in_the_control():
+    before = classes(10, seed=0)
+    assert arms_of(before, before.take(range(6))).control(np.random.default_rng(0)).weights is None

@@ -1,0 +1,669 @@
+"""The command line: the main paths as real processes, the rest in this one."""
+
+import csv
+import importlib
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import types
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.feather
+import pyarrow.parquet
+import pytest
+from typer.testing import CliRunner
+
+import dataworth as dw
+from dataworth.cli.app import app
+from dataworth.cli.measure import names_of
+from dataworth.cli.progress import Bar, Lines, estimate
+from dataworth.cli.show import finite
+from dataworth.errors import DataworthError
+from dataworth.verdict import VERDICTS
+
+COMMANDS = ("score", "audit", "rank", "describe", "yardstick", "run", "resume", "demo")
+SCORE_MODULE = importlib.import_module("dataworth.score")  # dataworth.score is the function
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1] / "src"), "PYTHONUNBUFFERED": "1"}
+
+
+@pytest.fixture(scope="session")
+def folder(tmp_path_factory):
+    """raw (a third of its labels wrong), clean (without those rows), half, test; and test's yardstick."""
+    folder = tmp_path_factory.mktemp("files")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(260, 2))
+    y = (X[:, 0] + 0.2 * rng.normal(size=260) > 0).astype(int)
+    wrong = np.arange(160) % 3 == 0
+    labels = np.where(wrong, 1 - y[:160], y[:160])
+    for name, rows, target in (
+        ("raw", np.arange(160), labels),
+        ("clean", np.flatnonzero(~wrong), y[:160][~wrong]),
+        ("half", np.arange(80), y[:80]),
+        ("test", np.arange(160, 260), y[160:]),
+    ):
+        table = pa.table({"a": X[rows, 0], "b": X[rows, 1], "target": target})
+        pa.csv.write_csv(table, folder / f"{name}.csv")
+    test = dw.read(folder / "test.csv")
+    dw.Yardstick.fit(test, prior_variance=1.0).save(folder / "y.json")
+    return folder
+
+
+@pytest.fixture
+def inside(folder, monkeypatch):
+    """The folder as the working directory."""
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def process(*words, cwd, **settings):
+    """A real `dataworth`, in a session of its own."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "dataworth.cli", *map(str, words)],
+        cwd=cwd,
+        env=ENVIRONMENT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        **settings,
+    )
+
+
+def run(*words, cwd):
+    child = process(*words, cwd=cwd)
+    out, err = child.communicate(timeout=120)
+    return child.returncode, out, err
+
+
+def call(*words):
+    """The command in this process: exit code, stdout, stderr."""
+    result = CliRunner().invoke(app, list(map(str, words)))
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.exit_code, result.stdout, result.stderr
+
+
+def measured(command, *words):
+    """A quick call of a measuring command on the fixture's files."""
+    return call(command, *words, "--test", "test.csv", "--yardstick", "y.json", "--label", "target")
+
+
+def refused(outcome):
+    """The one sentence of a refusal."""
+    code, out, err = outcome
+    assert (code, out) == (2, "")
+    assert err.startswith("dataworth: ")
+    assert err.count("\n") == 1
+    return err
+
+
+# --- the main paths ----------------------------------------------------------------------------------------
+
+
+def test_score_in_a_process(folder):
+    code, out, err = run("score", "clean.csv", "--test", "test.csv", "--json", cwd=folder)
+    assert code == 0
+    result = json.loads(out)
+    assert result["schema"] == "dataworth/score/1"
+    assert result["interval"][0] < result["value"] < result["interval"][1]
+    assert result["stderr"] > 0
+    assert err.splitlines() == [
+        'dataworth: label column "target" guessed in clean.csv; say --label to choose',
+        'dataworth: label column "target" guessed in test.csv; say --label to choose',
+    ]
+
+
+def test_audit_in_a_process_finds_the_filter_informative(folder):
+    code, out, _ = run(
+        "audit", "raw.csv", "clean.csv", "--test", "test.csv", "--yardstick", "y.json", cwd=folder
+    )
+    assert code == 0
+    assert out.startswith("informative: ")
+    assert "106 kept, 54 removed" in out
+    assert "\x1b" not in out, "colours in a pipe"
+    assert all(len(line) <= 80 for line in out.splitlines())
+
+
+def test_rank_in_a_process(folder):
+    words = ("rank", "raw.csv", "clean.csv", "half.csv", "--test", "test.csv", "--json")
+    code, out, _ = run(*words, cwd=folder)
+    ranking = json.loads(out)["ranking"]
+    assert code == 0
+    assert {one["name"] for one in ranking} == {"raw", "clean", "half"}
+    assert [one["value"] for one in ranking] == sorted((one["value"] for one in ranking), reverse=True)
+    assert ranking[-1]["name"] == "raw"
+
+
+def test_yardstick_in_a_process_is_the_librarys(folder, tmp_path):
+    saved = tmp_path / "y.json"
+    words = ("yardstick", "test.csv", "-o", saved, "--prior-variance", "1")
+    code, out, _ = run(*words, cwd=folder)
+    assert code == 0
+    assert "Doubling" in out
+    assert saved.read_bytes() == (folder / "y.json").read_bytes()
+
+
+def test_help_imports_nothing_heavy():
+    code = "import sys; sys.argv=['dataworth','--help']\n"
+    code += "from dataworth.cli import main\ntry: main()\nexcept SystemExit: pass\n"
+    code += (
+        "print([m for m in ('numpy','scipy','sklearn','matplotlib','pyarrow','joblib') if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=ENVIRONMENT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip().endswith("[]")
+    assert "audit" in done.stdout
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_help_has_an_example(command):
+    code, out, _ = call(command, "--help")
+    assert code == 0
+    assert f"Example: dataworth {command}" in out
+
+
+def test_version():
+    assert call("--version") == (0, f"{dw.__version__}\n", "")
+
+
+# --- what is printed ---------------------------------------------------------------------------------------
+
+
+def test_score_table(inside):
+    code, out, err = measured("score", "clean.csv", "-v")
+    assert (code, err) == (0, "")
+    for part in (
+        "nats per block of 5 test rows",
+        "per test row",
+        "test accuracy, %",
+        "information gain",
+        "Digest",
+    ):
+        assert part in out
+
+
+def test_quiet_is_one_line(inside):
+    for command, files, pattern in (
+        ("score", ["clean.csv"], r"−?\d+\.\d+ nats \[.+, .+\]\n"),
+        ("audit", ["raw.csv", "clean.csv"], r"informative: ΔPMI \+\d+\.\d+ nats \[.+, .+\]\n"),
+        ("rank", ["raw.csv", "clean.csv"], r"best: clean, \d+\.\d+ nats \[.+, .+\]\n"),
+    ):
+        code, out, err = call(command, *files, "--test", "test.csv", "--yardstick", "y.json", "-q")
+        assert (code, err) == (0, "")
+        assert re.fullmatch(pattern, out), out
+
+
+def test_bits(inside):
+    nats, bits = (
+        json.loads(measured("score", "clean.csv", "--json", *more)[1]) for more in ((), ("--bits",))
+    )
+    assert bits["unit"] == "bits"
+    assert bits["value"] == pytest.approx(nats["value"] / np.log(2))
+
+
+def test_audit_json_has_the_keys_that_scripts_rely_on(inside):
+    result = json.loads(measured("audit", "raw.csv", "clean.csv", "--json")[1])
+    assert {"schema", "verdict", "delta", "interval", "accuracy_delta", "control", "change"} <= set(result)
+    assert result["verdict"] in VERDICTS
+
+
+def test_pairs_design_takes_two_sizes(inside):
+    code, out, _ = measured("score", "clean.csv", "--pairs", 5, "--size", "12,10", "--json")
+    assert code == 0
+    assert json.loads(out)["size"] == [12, 10]
+    assert json.loads(out)["design"] == "pairs"
+
+
+def test_describe(inside):
+    code, out, _ = call("describe", "raw.csv")
+    assert code == 0
+    for part in ("160 rows", "guessed from its name", "feature", "Labels"):
+        assert part in out
+    described = json.loads(call("describe", "raw.csv", "--json")[1])
+    assert described["schema"] == "dataworth/description/1"
+    assert described["rows"] == 160
+    assert call("describe", "raw.csv", "-q")[1] == "raw.csv: 160 rows, 2 feature columns, label 'target'\n"
+
+
+def test_yardstick_json(inside):
+    code, out, _ = call("yardstick", "test.csv", "--prior-variance", 1, "--json")
+    assert code == 0
+    assert json.loads(out) == json.loads((inside / "y.json").read_text())
+
+
+def test_nothing_that_json_lacks_is_printed():
+    assert finite({"a": [float("nan"), 1.5, (float("inf"),)]}) == {"a": [None, 1.5, [None]]}
+
+
+def test_demo_tells_its_chapters(inside, monkeypatch, tmp_path):
+    before, after, test = (dw.read(inside / f"{name}.csv") for name in ("raw", "clean", "test"))
+    audit = dw.audit(before, after, test, yardstick=dw.Yardstick.load(inside / "y.json"))
+    chapter = types.SimpleNamespace(name="filter", story="wrong labels go", audit=audit)
+    told = types.SimpleNamespace(audits=(chapter,), to_dict=lambda bits=False: {"schema": "s", "audits": []})
+    module = types.ModuleType("dataworth.studies.demo")
+    module.demo = lambda seed, progress: told
+    monkeypatch.setitem(sys.modules, "dataworth.studies.demo", module)
+    code, out, _ = call("demo", "--plot", tmp_path / "demo.png")
+    assert code == 0
+    assert "informative" in out
+    assert "wrong labels go" in out
+    assert (tmp_path / "demo.png").stat().st_size > 0
+    assert json.loads(call("demo", "--json")[1]) == {"schema": "s", "audits": []}
+    assert call("demo", "-q")[1] == "filter: informative\n"
+
+
+# --- files in ----------------------------------------------------------------------------------------------
+
+
+def write_as(table, path):
+    """The table in the format of the path's suffix."""
+    if path.suffix == ".csv":
+        pa.csv.write_csv(table, path)
+    elif path.suffix == ".tsv":
+        pa.csv.write_csv(table, path, pa.csv.WriteOptions(delimiter="\t"))
+    elif path.suffix == ".jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in table.to_pylist()))
+    elif path.suffix == ".parquet":
+        pa.parquet.write_table(table, path)
+    elif path.suffix == ".feather":
+        pa.feather.write_feather(table, path)
+    else:
+        X = np.column_stack([table["a"].to_numpy(), table["b"].to_numpy()])
+        np.savez(path, X=X, y=table["target"].to_numpy(), names=np.array(["a", "b"]))
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "jsonl", "parquet", "feather", "npz"])
+def test_every_format_gives_the_same_score(inside, tmp_path, suffix):
+    path = tmp_path / f"clean.{suffix}"
+    write_as(pa.csv.read_csv("clean.csv"), path)
+    code, out, err = call("score", path, "--test", "test.csv", "--yardstick", "y.json", "--json")
+    assert code == 0
+    expected = json.loads(measured("score", "clean.csv", "--json")[1])
+    assert json.loads(out)["value"] == expected["value"]
+    assert (str(path) in err) == (suffix != "npz"), "an npz names its label: nothing is guessed"
+
+
+def test_a_guess_is_said_once_for_each_file(inside):
+    _, _, err = call("audit", "raw.csv", "raw.csv", "--test", "test.csv", "--yardstick", "y.json", "--json")
+    assert err.count("guessed in raw.csv") == 1
+    assert err.count("guessed") == 2
+
+
+def test_a_guessed_id_is_said(inside, tmp_path):
+    table = pa.csv.read_csv("clean.csv")
+    pa.csv.write_csv(table.append_column("id", pa.array(range(len(table)))), tmp_path / "named.csv")
+    _, _, err = measured("score", tmp_path / "named.csv", "--json")
+    assert f'id column "id" guessed in {tmp_path / "named.csv"}; say --id to choose' in err
+
+
+def test_names_of_candidates():
+    assert names_of([Path("a.csv"), Path("b.parquet")]) == ["a", "b"]
+    assert names_of([Path("x/a.csv"), Path("y/a.npz"), Path("b.csv")]) == ["x/a.csv", "y/a.npz", "b"]
+
+
+# --- files out ---------------------------------------------------------------------------------------------
+
+
+def test_csv_holds_every_block_and_arm(inside, tmp_path):
+    code, out, _ = measured("rank", "raw.csv", "clean.csv", "--csv", tmp_path / "rows.csv", "--json")
+    assert code == 0
+    with (tmp_path / "rows.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    assert {row["arm"] for row in rows} == {"raw", "clean"}
+    values = [float(row["pmi"]) for row in rows if row["arm"] == "clean"]
+    assert np.mean(values) == pytest.approx(json.loads(out)["ranking"][0]["value"])
+    assert [path.name for path in tmp_path.iterdir()] == ["rows.csv"], "a temporary file is left"
+
+
+@pytest.mark.parametrize(
+    ("command", "suffix", "magic"),
+    [("score", "png", b"\x89PNG"), ("audit", "svg", b"<?xml"), ("rank", "pdf", b"%PDF")],
+)
+def test_plots(inside, tmp_path, command, suffix, magic):
+    files = ["clean.csv"] if command == "score" else ["raw.csv", "clean.csv"]
+    code, _, _ = measured(command, *files, "--plot", tmp_path / f"p.{suffix}", "-q")
+    assert code == 0
+    assert (tmp_path / f"p.{suffix}").read_bytes().startswith(magic)
+
+
+def test_a_device_is_written_to_and_not_replaced(folder):
+    words = (
+        "score",
+        "clean.csv",
+        "--test",
+        "test.csv",
+        "--yardstick",
+        "y.json",
+        "-q",
+        "--csv",
+        "/dev/stdout",
+    )
+    code, out, _ = run(*words, cwd=folder)
+    assert code == 0
+    assert out.startswith("pair,arm,pmi")
+    assert Path("/dev/stdout").is_symlink()
+
+
+# --- refusals ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        (["score", "no.csv"], "no.csv: there is no such file"),
+        (["score", "clean.csv", "--plot", "p.jpg"], "p.jpg: a plot is one of .png .svg .pdf"),
+        (["score", "clean.csv", "--plot", "no/p.png"], "for there is no directory"),
+        (["score", "clean.csv", "--csv", "."], "is a directory, but a file is to be written"),
+        (["score", "clean.csv", "--size", "x"], "size is 'x'; give N, or N,M"),
+        (["score", "clean.csv", "--jobs", "0"], "jobs is 0"),
+        (["score", "clean.csv", "--engine", "moon"], "no engine 'moon'"),
+        (["score", "clean.csv", "--design", "row"], "design is 'row'; known designs here: whole, pairs"),
+        (["score", "clean.csv", "--form", "x"], "form is 'x'"),
+        (["score", "clean.csv", "--seed", "-1"], "seed is -1"),
+        (["audit", "raw.csv", "clean.csv", "--fail-on", "bad"], f"the verdicts are {', '.join(VERDICTS)}"),
+        (["audit", "raw.csv", "clean.csv", "--fail-on", "harmful", "--design", "size"], "gives no verdict"),
+        (["rank", "raw.csv", "raw.csv"], "raw.csv is given more than once"),
+        (["score", "clean.csv", "--group", "g"], "clean.csv: there is no group column 'g'"),
+        (["score", "test.csv"], "test rows (100%) also stand in the data"),
+    ],
+)
+def test_refusals_of_measurements(inside, words, part):
+    assert part in refused(measured(*words))
+
+
+def test_refusal_of_a_file_that_is_no_yardstick(inside):
+    outcome = call("score", "clean.csv", "--test", "test.csv", "--yardstick", "raw.csv", "--label", "target")
+    assert "'raw.csv' is not a yardstick" in refused(outcome)
+
+
+def test_refusal_of_an_unwritable_yardstick_comes_before_the_work(inside):
+    assert "cannot be written, for there is no directory" in refused(
+        call("yardstick", "test.csv", "-o", "no/y.json")
+    )
+
+
+def test_refusal_of_a_directory_that_cannot_be_written_to(inside, monkeypatch):
+    def deny(path, *args, **kwargs):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "touch", deny)
+    assert "out.csv cannot be written (Permission denied)" in refused(
+        measured("score", "clean.csv", "--csv", "out.csv")
+    )
+
+
+def test_errors_of_the_operating_system_are_sentences(inside, monkeypatch):
+    def deny(path):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "read_bytes", deny)
+    assert refused(call("run", "c.json")) == "dataworth: c.json: Permission denied\n"
+
+
+def test_usage_errors_exit_with_2(inside):
+    for words in (["score"], ["score", "clean.csv"], ["nonsense"], ["score", "clean.csv", "--nonsense"]):
+        code, out, err = call(*words)
+        assert (code, out) == (2, "")
+        assert "Traceback" not in err
+
+
+def test_bugs_ask_to_be_reported(inside, monkeypatch):
+    def fail(*args, **kwargs):
+        raise ZeroDivisionError("division by zero")
+
+    monkeypatch.setattr(SCORE_MODULE, "score", fail)
+    code, out, err = measured("score", "clean.csv")
+    assert (code, out) == (70, "")
+    sentence = "this is a bug, please report it (-v shows where): ZeroDivisionError: division by zero"
+    assert err == f"dataworth: {sentence}\n"
+    assert "Traceback" in measured("score", "clean.csv", "-v")[2]
+
+
+def test_lack_of_memory_is_a_sentence(inside, monkeypatch):
+    def fail(*args, **kwargs):
+        raise MemoryError
+
+    monkeypatch.setattr(SCORE_MODULE, "score", fail)
+    assert "not enough memory" in refused(measured("score", "clean.csv"))
+
+
+def test_a_reader_who_leaves_is_no_error(folder):
+    child = process("score", "clean.csv", "--test", "test.csv", "--yardstick", "y.json", cwd=folder)
+    child.stdout.close()
+    err = child.stderr.read()
+    child.stderr.close()
+    assert child.wait(timeout=60) == 141
+    assert "Error" not in err
+
+
+# --- exit codes of verdicts --------------------------------------------------------------------------------
+
+
+def test_fail_on(inside):
+    assert measured("audit", "raw.csv", "clean.csv", "-q", "--fail-on", "informative")[0] == 1
+    assert measured("audit", "raw.csv", "clean.csv", "-q", "--fail-on", "strategic, harmful")[0] == 0
+    code, out, _ = measured("audit", "clean.csv", "raw.csv", "-q", "--fail-on", "strategic,harmful")
+    assert (code, out.split(":")[0]) == (1, "harmful"), "wrong rows are added"
+
+
+# --- runs --------------------------------------------------------------------------------------------------
+
+LONG_AUDIT = (
+    "audit",
+    "raw.csv",
+    "clean.csv",
+    "--test",
+    "test.csv",
+    "--yardstick",
+    "y.json",
+    "--pairs",
+    "128",
+)
+
+
+def wait_for_chunks(child, directory, count):
+    """Until the run has done some of its work."""
+    log = directory / "chunks.jsonl"
+    while child.poll() is None and not (log.exists() and log.read_bytes().count(b"\n") >= count):
+        time.sleep(0.01)
+    assert child.poll() is None, "the run ended too early to be interrupted"
+
+
+def test_killed_and_resumed_is_as_never_interrupted(folder, tmp_path):
+    code, whole, _ = run(*LONG_AUDIT, "--json", "--jobs", "1", "--run-dir", tmp_path / "a", cwd=folder)
+    assert code == 0
+    child = process(
+        *LONG_AUDIT, "--fail-on", "informative", "--jobs", "1", "--run-dir", tmp_path / "b", cwd=folder
+    )
+    wait_for_chunks(child, tmp_path / "b", 3)
+    child.kill()
+    child.communicate()
+    assert not (tmp_path / "b/result.json").exists()
+    code, resumed, _ = run(
+        "resume", tmp_path / "b", "--json", "--jobs", "1", cwd=tmp_path
+    )  # from another directory
+    assert code == 1, "the original's --fail-on"
+    assert resumed == whole
+    assert (tmp_path / "a/result.json").read_bytes() == (tmp_path / "b/result.json").read_bytes()
+
+
+def test_ctrl_c(folder, tmp_path):
+    child = process(*LONG_AUDIT, "--jobs", "2", "--run-dir", tmp_path / "run", cwd=folder)
+    wait_for_chunks(child, tmp_path / "run", 2)
+    os.killpg(child.pid, signal.SIGINT)  # as a terminal does: to the workers too
+    out, err = child.communicate(timeout=60)
+    assert child.returncode == 130
+    assert out == ""
+    assert err.splitlines()[-1] == f"interrupted; continue with: dataworth resume {tmp_path / 'run'}"
+    assert "Traceback" not in err
+
+
+def test_ctrl_c_without_a_run_directory(inside, monkeypatch):
+    def interrupt(*args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(SCORE_MODULE, "score", interrupt)
+    assert measured("score", "clean.csv") == (130, "", "interrupted\n")
+
+
+def test_the_same_command_again_prints_the_same(inside, tmp_path):
+    words = ("score", "clean.csv", "--json", "--run-dir", tmp_path / "run")
+    assert measured(*words) == measured(*words)
+    assert json.loads((tmp_path / "run/result.json").read_text()) == json.loads(measured(*words)[1])
+
+
+def test_another_configuration_is_refused(inside, tmp_path):
+    measured("score", "clean.csv", "-q", "--run-dir", tmp_path / "run")
+    outcome = measured("score", "clean.csv", "-q", "--seed", "1", "--run-dir", tmp_path / "run")
+    assert "has another configuration (options.seed: 0 → 1)" in refused(outcome)
+
+
+def test_what_only_shows_the_result_may_differ(inside, tmp_path):
+    measured("score", "clean.csv", "-q", "--run-dir", tmp_path / "run")
+    assert measured("score", "clean.csv", "--bits", "--jobs", "1", "--run-dir", tmp_path / "run")[0] == 0
+
+
+def test_an_impossible_request_leaves_no_run(inside, tmp_path):
+    refused(measured("score", "clean.csv", "--size", "500", "--run-dir", tmp_path / "run"))
+    assert (
+        measured("score", "clean.csv", "-q", "--size", "12", "--pairs", "4", "--run-dir", tmp_path / "run")[0]
+        == 0
+    )
+
+
+def test_the_environment_is_recorded(inside, tmp_path):
+    measured("score", "clean.csv", "-q", "--run-dir", tmp_path / "run")
+    config = json.loads((tmp_path / "run/config.json").read_text())
+    assert set(config) == {"dataworth_run", "command", "inputs", "options", "about"}
+    assert {"dataworth", "python", "numpy", "scipy"} <= set(config["about"])
+    assert config["inputs"][str(inside / "clean.csv")] == dw.read(inside / "clean.csv").content_hash()
+
+
+def test_resume_refuses_changed_and_missing_inputs(inside, tmp_path):
+    data = tmp_path / "data.csv"
+    data.write_bytes((inside / "clean.csv").read_bytes())
+    measured("score", data, "-q", "--run-dir", tmp_path / "run")
+    data.write_bytes((inside / "half.csv").read_bytes())
+    assert refused(call("resume", tmp_path / "run")).startswith(f"dataworth: {data} has changed since")
+    data.unlink()
+    assert f"{data}: there is no such file" in refused(call("resume", tmp_path / "run"))
+
+
+def test_resume_refuses_what_is_no_run(tmp_path):
+    assert "does not exist" in refused(call("resume", tmp_path / "no"))
+
+
+def test_run_replays_the_configuration_of_a_run(inside, tmp_path):
+    words = ("rank", "raw.csv", "clean.csv", "--json", "--seed", "3")
+    _, expected, _ = measured(*words, "--run-dir", tmp_path / "run")
+    assert call("run", tmp_path / "run/config.json", "--json") == (0, expected, "")
+
+
+def test_run_takes_a_configuration_written_by_hand(inside, tmp_path):
+    (tmp_path / "y.json").write_bytes((inside / "y.json").read_bytes())
+    options = {"data": str(inside / "clean.csv"), "test": str(inside / "test.csv"), "yardstick": "y.json"}
+    options |= {"label": "target", "size": [12, 10], "pairs": 4, "features": ["a", "b"], "impute": True}
+    (tmp_path / "c.json").write_text(json.dumps({"command": "score", "options": options}))
+    code, out, _ = call("run", tmp_path / "c.json", "--json")
+    assert code == 0
+    assert json.loads(out)["size"] == [12, 10]
+
+
+@pytest.mark.parametrize(
+    ("config", "part"),
+    [
+        ("{", "is not JSON"),
+        ("[]", "is no configuration"),
+        ('{"command": "score", "option": {}}', "has the key 'option'"),
+        ('{"command": "demo"}', "has the command 'demo'; it must be one of 'score', 'audit', 'rank'"),
+        ('{"command": "score", "options": []}', "has options that are no JSON object"),
+        (
+            '{"command": "score", "options": {"sed": 1}}',
+            "score has no option 'sed'; its options are data, test",
+        ),
+        ('{"command": "score", "options": {"data": "a.csv", "seed": "x"}}', "Invalid value for '--seed'"),
+        ('{"command": "score", "options": {"data": "a.csv"}}', "Missing option '--test'"),
+        (
+            '{"command": "score", "options": {"data": "a.csv", "test": "t.csv"}}',
+            "a.csv: there is no such file",
+        ),
+    ],
+)
+def test_refusals_of_configurations(tmp_path, config, part):
+    (tmp_path / "c.json").write_text(config)
+    assert part in refused(call("run", tmp_path / "c.json"))
+
+
+def test_refusal_of_a_configuration_that_is_missing(tmp_path):
+    assert "No such file" in refused(call("run", tmp_path / "c.json"))
+
+
+def test_a_configuration_can_pin_its_inputs(inside, tmp_path):
+    options = {"data": str(inside / "clean.csv"), "test": str(inside / "test.csv")}
+    config = {"command": "score", "options": options, "inputs": {options["data"]: "another hash"}}
+    (tmp_path / "c.json").write_text(json.dumps(config))
+    code, _, err = call("run", tmp_path / "c.json")
+    assert code == 2
+    assert f"{options['data']} has changed since the run was configured" in err
+
+
+# --- progress ----------------------------------------------------------------------------------------------
+
+
+def test_a_log_gets_a_line_now_and_then(monkeypatch):
+    now, lines = [0.0], []
+    monkeypatch.setattr("dataworth.cli.progress.time.monotonic", lambda: now[0])
+    progress = Lines(jobs=2, write=lines.append)
+    progress.expect(59)
+    progress.expect(180)
+    for second in range(41):
+        now[0] = float(second)
+        progress.update(second, 40)
+    assert lines == [
+        "about 3 min on 2 cores",
+        "25% done, about 30 s left",
+        "50% done, about 20 s left",
+        "75% done, about 10 s left",
+    ]
+
+
+def test_estimates_name_the_cores():
+    assert estimate(7200, 1, continued=True) == "about 2.0 h on 1 core, less what is already done"
+    assert estimate(70, -1, continued=False).endswith(f"on {os.cpu_count()} core{'s' * (os.cpu_count() > 1)}")
+
+
+def test_a_bar_appears_only_for_work_that_lasts(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("dataworth.cli.progress.time.monotonic", lambda: now[0])
+    bar = Bar()
+    bar.expect(0.5)
+    bar.update(0, 4)
+    assert bar._task is None
+    now[0] = 3.0
+    bar.update(2, 4)
+    assert bar._task is not None
+    bar.close()
+    bar.expect(30.0)
+    assert bar._task is not None
+    bar.close()
+    assert bar._task is None
+
+
+def test_quiet_hears_nothing():
+    from dataworth.cli.progress import listen
+
+    with listen(quiet=True) as nobody:
+        assert nobody is None
+
+
+def test_library_errors_stay_errors_in_the_library():
+    with pytest.raises(DataworthError):
+        names_of([Path("a.csv"), Path("a.csv")])

@@ -1,0 +1,73 @@
+"""`import dataworth` is cheap, and the names on its surface are what they should be."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+import dataworth as dw
+
+HEAVY = ("numpy", "scipy", "sklearn", "joblib", "pyarrow", "narwhals", "matplotlib", "typer", "rich")
+
+
+def in_fresh_process(code):
+    """What the code prints, as JSON, in an interpreter that has imported nothing yet."""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_importing_the_package_imports_nothing_heavy():
+    loaded = in_fresh_process("import dataworth, sys, json; print(json.dumps(sorted(sys.modules)))")
+    assert "dataworth" in loaded
+    assert not {name.partition(".")[0] for name in loaded} & set(HEAVY)
+
+
+def test_the_error_type_needs_no_numpy():
+    loaded = in_fresh_process(
+        "import dataworth, sys, json; dataworth.DataworthError; print(json.dumps(sorted(sys.modules)))"
+    )
+    assert "dataworth.errors" in loaded
+    assert "numpy" not in loaded
+
+
+@pytest.mark.parametrize("name", dw.__all__)
+def test_every_public_name_resolves(name):
+    value = getattr(dw, name)
+    assert isinstance(value, str) if name == "__version__" else callable(value)
+
+
+def test_the_names_scripts_rely_on_are_there():
+    promised = {"Dataset", "read", "pmi", "Logistic", "Linear", "Yardstick", "score", "audit", "rank"}
+    assert promised <= set(dw.__all__)
+    assert set(dir(dw)) >= set(dw.__all__)
+    assert len(set(dw.__all__)) == len(dw.__all__)
+
+
+def test_an_unknown_name_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="'dataworth' has no attribute 'worth'"):
+        _ = dw.worth
+
+
+def test_star_import_gives_the_public_names():
+    names = in_fresh_process("from dataworth import *; import json; print(json.dumps(sorted(globals())))")
+    assert set(dw.__all__) <= set(names)
+
+
+FUNCTIONS = ("audit", "pmi", "rank", "score")
+ORDERS = {
+    "name, then module": "dw.{0}; import dataworth.{0}",
+    "module alone": "import dataworth.{0}",
+    "from the module, then name": "from dataworth.{0} import {0} as f; assert dw.{0} is f",
+}
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_a_function_keeps_its_name_whatever_is_imported_first(order):
+    """A submodule of the same name is put over the function by the import system; that must not last."""
+    lines = ["import json, dataworth as dw", *(ORDERS[order].format(name) for name in FUNCTIONS)]
+    lines.append(f"print(json.dumps([type(getattr(dw, n)).__name__ for n in {FUNCTIONS}]))")
+    assert in_fresh_process("\n".join(lines)) == ["function"] * 4

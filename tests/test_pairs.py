@@ -1,0 +1,247 @@
+"""Designs: draws are pure in (seed, i), inside their sets, stratified by a stated rule."""
+
+from __future__ import annotations
+
+from math import floor
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from reference import tolerance
+
+from dataworth import Dataset, pmi
+from dataworth.engines import Local
+from dataworth.evaluate import evaluate
+from dataworth.models import Linear, Logistic
+from dataworth.pairs import Pairs, Prepared, Sample, Whole, select, stratified, weights_of
+
+
+def identity_arms(data):
+    return lambda places, rng: {
+        "before": select(data, places),
+        "half": select(data, places[: len(places) // 2]),
+    }
+
+
+def make_pairs(seed=0, n=40, m=30, data_size=12, test_size=9):
+    rng = np.random.default_rng(99)
+    data = Sample(np.arange(n), rng.uniform(1, 2, n))
+    test = Sample(np.arange(n, n + m), None)
+    strata = rng.integers(0, 2, n), rng.integers(0, 2, m)
+    return Pairs(data, test, *strata, data_size, test_size, seed, identity_arms(data))
+
+
+def make_whole(seed=0, m=23, blocks=5):
+    arms = {"before": Sample(np.arange(10)), "after": Sample(np.arange(5))}
+    return Whole(arms, Sample(np.arange(10, 10 + m), np.arange(m) + 0.5), blocks, seed)
+
+
+def same(a, b):
+    assert list(a.arms) == list(b.arms)
+    for one, other in [(a.test, b.test), *((a.arms[name], b.arms[name]) for name in a.arms)]:
+        assert np.array_equal(one.rows, other.rows)
+        assert np.array_equal(weights_of(one), weights_of(other))
+
+
+# --- purity ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("make", [make_pairs, make_whole])
+def test_draws_are_pure_in_seed_and_number(make):
+    forwards = [make(7).draw(i) for i in range(5)]
+    design = make(7)
+    np.random.default_rng(0)
+    backwards = [design.draw(i) for i in (4, 3, 3, 2, 1, 0)]
+    for i, draw in zip((4, 3, 3, 2, 1, 0), backwards, strict=True):
+        same(forwards[i], draw)
+
+
+@pytest.mark.parametrize("make", [make_pairs, make_whole])
+def test_other_seeds_and_other_numbers_draw_other_rows(make):
+    a, b, c = make(7).draw(0), make(8).draw(0), make(7).draw(1)
+    assert not np.array_equal(a.test.rows, b.test.rows)
+    assert not np.array_equal(a.test.rows, c.test.rows)
+
+
+def test_prepared_pairs_are_given_back():
+    draws = tuple(make_pairs().draw(i) for i in range(3))
+    assert [Prepared(draws).draw(i) for i in (2, 0)] == [draws[2], draws[0]]
+
+
+# --- what is drawn ---------------------------------------------------------------------------------------
+
+
+@given(seed=st.integers(0, 2**32 - 1), m=st.integers(2, 60), blocks=st.integers(2, 60))
+@settings(max_examples=60, deadline=None, derandomize=True)
+def test_whole_blocks_partition_the_test_rows(seed, m, blocks):
+    blocks = min(blocks, m)
+    design = make_whole(seed, m, blocks)
+    drawn = [design.draw(i).test for i in range(blocks)]
+    rows = np.concatenate([t.rows for t in drawn])
+    assert sorted(rows.tolist()) == list(range(10, 10 + m))
+    assert np.array_equal(np.concatenate([t.weights for t in drawn]), rows - 10 + 0.5)  # weights go along
+    sizes = [len(t.rows) for t in drawn]
+    assert max(sizes) - min(sizes) <= 1
+    assert all(design.draw(i).arms is design.arms for i in range(blocks))
+
+
+def test_whole_blocks_are_shuffled():
+    blocks = [make_whole(3, 40, 4).draw(i).test.rows for i in range(4)]
+    assert any(not np.array_equal(np.sort(b), np.arange(b.min(), b.min() + 10)) for b in blocks)
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(1, 50),
+    m=st.integers(1, 50),
+    share=st.tuples(st.floats(0.01, 1), st.floats(0.01, 1)),
+    i=st.integers(0, 10**9),
+)
+@settings(max_examples=60, deadline=None, derandomize=True)
+def test_pairs_are_drawn_without_replacement_inside_their_sets(seed, n, m, share, i):
+    sizes = max(1, int(share[0] * n)), max(1, int(share[1] * m))
+    design = make_pairs(seed, n, m, *sizes)
+    draw = design.draw(i)
+    before, test = draw.arms["before"], draw.test
+    assert (len(before.rows), len(test.rows)) == sizes
+    assert len(set(before.rows)) == sizes[0]
+    assert len(set(test.rows)) == sizes[1]
+    assert set(before.rows) <= set(range(n))
+    assert set(test.rows) <= set(range(n, n + m))
+    assert np.array_equal(before.weights, design.data.weights[before.rows])
+
+
+def test_every_row_is_drawn_equally_often_within_its_stratum():
+    """4,000 draws of 4 of 20 rows: each count within 5 s.d. of 800; false alarm 1e-5 in all."""
+    strata = np.array([0] * 15 + [1] * 5)
+    rng = np.random.default_rng(2)
+    counts = np.zeros(20)
+    for _ in range(4000):
+        counts[stratified(strata, 4, rng)] += 1
+    assert counts.sum() == 16_000
+    assert np.abs(counts - 800).max() < 5 * np.sqrt(4000 * 0.2 * 0.8)
+
+
+# --- the rule of stratified draws --------------------------------------------------------------------------
+
+
+@given(
+    totals=st.lists(st.integers(0, 40), min_size=1, max_size=6).filter(any),
+    share=st.floats(0, 1),
+    seed=st.integers(0, 2**32 - 1),
+)
+@settings(max_examples=200, deadline=None, derandomize=True)
+def test_stratified_counts(totals, share, seed):
+    """Shares by largest remainder; and one row of each class wherever there is room for one of each."""
+    rng = np.random.default_rng(seed)
+    strata = rng.permutation(np.repeat(np.arange(len(totals)), totals))
+    n, present = len(strata), np.count_nonzero(totals)
+    size = round(share * n)
+    rows = stratified(strata, size, rng)
+    counts = np.bincount(strata[rows], minlength=len(totals))
+    assert len(rows) == len(set(rows.tolist())) == size
+    assert (counts <= totals).all()
+    shares = np.array(totals) * size / n
+    if size >= present:
+        assert (counts[np.array(totals) > 0] > 0).all()
+    if size < present or (shares[np.array(totals) > 0] >= 1.0).all():
+        assert (np.abs(counts - shares) < 1.0 + 1e-9).all()
+        assert all(
+            c in (floor(s + 1e-9), floor(s - 1e-9) + 1, floor(s - 1e-9))
+            for c, s in zip(counts, shares, strict=True)
+        )
+
+
+@pytest.mark.parametrize(
+    ("totals", "size", "expected"),
+    [
+        ([50, 50], 10, [5, 5]),
+        ([70, 30], 10, [7, 3]),
+        ([66, 34], 10, [7, 3]),  # 6.6 and 3.4: the larger remainder gets the row
+        ([99, 1], 10, [9, 1]),  # a rare class still gives one row, taken from the largest
+        ([98, 1, 1], 4, [2, 1, 1]),
+        ([98, 1, 1], 2, [2, 0, 0]),  # no room for one of each: plain shares
+        ([100, 0, 100], 10, [5, 0, 5]),  # a missing class gives nothing
+        ([3, 2], 5, [3, 2]),  # everything
+        ([7], 3, [3]),
+        ([3, 2], 0, [0, 0]),
+    ],
+)
+def test_stratified_counts_by_hand(totals, size, expected):
+    strata = np.repeat(np.arange(len(totals)), totals)
+    rows = stratified(strata, size, np.random.default_rng(0))
+    assert np.bincount(strata[rows], minlength=len(totals)).tolist() == expected
+
+
+# --- samples ---------------------------------------------------------------------------------------------
+
+
+def test_select_takes_everything_that_belongs_to_a_row():
+    sample = Sample(np.array([10, 11, 12]), np.array([1.0, 2.0, 3.0]), np.array([True, False, True]))
+    part = select(sample, np.array([2, 0]))
+    assert part.rows.tolist() == [12, 10]
+    assert part.weights.tolist() == [3.0, 1.0]
+    assert part.self_labelled.tolist() == [True, True]
+    bare = select(Sample(np.array([4, 5])), np.array([1]))
+    assert (bare.weights, bare.self_labelled) == (None, None)
+    assert weights_of(bare).tolist() == [1.0]
+    assert weights_of(part).tolist() == [3.0, 1.0]
+
+
+# --- a design evaluated is a table of pmi() --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("model", [Logistic(), Linear(noise_variance=0.3)], ids=["logistic", "linear"])
+@pytest.mark.parametrize("make", [make_pairs, make_whole])
+def test_every_entry_of_the_table_is_a_pmi(make, model):
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(70, 3))
+    y = (X[:, 0] + rng.normal(size=70) > 0).astype(int)
+    design, fitter = make(1), model.bind(X, y.astype(float))
+    table = evaluate(design, fitter, 4, Local(1))
+    assert len(table) == 4
+    assert table.arms == tuple(design.draw(0).arms)
+    for i in range(4):
+        draw = design.draw(i)
+        T = Dataset(X[draw.test.rows], y[draw.test.rows], weights=draw.test.weights)
+        for name, sample in draw.arms.items():
+            D = Dataset(X[sample.rows], y[sample.rows], weights=sample.weights)
+            expected = pmi(D, T, model)
+            assert table.column("pmi", name)[i] == pytest.approx(
+                expected.value, abs=2 * tolerance(expected.log_z_joint), rel=0
+            )
+            assert table.log_z_test[i] == pytest.approx(
+                expected.log_z_test, abs=tolerance(expected.log_z_test)
+            )
+            fit = fitter(sample.rows, weights=sample.weights)
+            assert table.column("accuracy", name)[i] == pytest.approx(fitter.accuracy(fit, draw.test.rows))
+            assert table.column("information_gain", name)[i] == pytest.approx(
+                fitter.information_gain(fit), abs=1e-5
+            )
+            assert table.column("data_rows", name)[i] == len(sample.rows)
+        assert table.test_rows[i] == len(draw.test.rows)
+    change = table.change("pmi", table.arms[1], table.arms[0])
+    assert np.array_equal(change, table.pmi[:, 1] - table.pmi[:, 0])
+
+
+def test_self_labelled_rows_take_the_labels_of_the_first_arms_model():
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(60, 2))
+    y = (X[:, 0] + 0.8 * rng.normal(size=60) > 0).astype(float)
+    extra = np.arange(20, 40)
+    arms = {
+        "before": Sample(np.arange(20)),
+        "more": Sample(np.arange(40), None, np.arange(40) >= 20),
+    }
+    fitter = Logistic().bind(X, y)
+    table = evaluate(Whole(arms, Sample(np.arange(40, 60)), 2, 0), fitter, 2, Local(1))
+    posterior = Logistic().fit(X[:20], y[:20])
+    labels = y.copy()
+    labels[extra] = (posterior.predict_proba(X[extra])[:, 1] > 0.5).astype(float)
+    assert (labels != y).any()
+    D = Dataset(X[:40], labels[:40].astype(int))
+    for i in range(2):
+        rows = Whole(arms, Sample(np.arange(40, 60)), 2, 0).draw(i).test.rows
+        expected = pmi(D, Dataset(X[rows], y[rows].astype(int))).value
+        assert table.column("pmi", "more")[i] == pytest.approx(expected, abs=2e-6)

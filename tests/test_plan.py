@@ -1,0 +1,209 @@
+"""Sizes, numbers of blocks and pairs, and options: the rules, and the sentences when they are broken."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import dataworth.plan as plan
+from dataworth.evaluate import PairTable
+from dataworth.intervals import Estimate
+from dataworth.plan import (
+    Options,
+    PairSizes,
+    block_count,
+    choose_design,
+    pair_notes,
+    pair_sizes,
+    pairs_for_precision,
+)
+from worlds import refusal
+
+# Blocks
+
+
+@given(st.integers(8, 10**7))
+def test_blocks_are_many_where_rows_allow(rows):
+    blocks = block_count(rows)
+    assert 2 <= blocks <= 40
+    assert rows // blocks >= 4  # the smallest block of an even split
+    if rows >= 80:
+        assert blocks >= 20
+
+
+@given(st.integers(8, 10**6))
+def test_more_rows_never_give_fewer_blocks(rows):
+    assert block_count(rows + 1) >= block_count(rows)
+
+
+@pytest.mark.parametrize("rows", [0, 1, 7])
+def test_too_few_rows_for_blocks(rows):
+    assert f"{rows} test rows are left" in refusal(block_count, rows)
+
+
+# Pairs
+
+
+@given(st.integers(16, 10**6), st.integers(16, 10**6))
+def test_the_default_size_is_the_largest_that_leaves_eight_blocks(data_rows, test_rows):
+    sizes = pair_sizes(data_rows, test_rows, None, None)
+    n = sizes.data
+    assert sizes.test == n
+    assert min(data_rows // n, test_rows // n) >= 8
+    assert min(data_rows // (n + 1), test_rows // (n + 1)) < 8
+    assert sizes.blocks == pytest.approx(min(data_rows, test_rows) / n)
+    assert sizes.pairs == 200
+
+
+def test_sizes_asked_for():
+    assert pair_sizes(100, 60, 7, 20) == PairSizes(20, 20, 7, 3.0)
+    assert pair_sizes(100, 60, 7, (50, 10)) == PairSizes(50, 10, 7, 2.0)
+    assert pair_sizes(100, 60, 2, (100, 60)) == PairSizes(100, 60, 2, 1.0)
+    assert pair_sizes(3, 60, None, 1) == PairSizes(1, 1, 200, 3.0)
+
+
+@pytest.mark.parametrize("rows", [(15, 100), (100, 15), (0, 0)])
+def test_too_few_rows_for_pairs(rows):
+    assert "too few for pairs" in refusal(pair_sizes, *rows, None, None)
+
+
+@pytest.mark.parametrize("pairs", [1, 0, -5, 2.0, True, "ten"])
+def test_numbers_of_pairs_that_are_none(pairs):
+    assert f"pairs is {pairs!r}" in refusal(pair_sizes, 100, 100, pairs, 10)
+
+
+@pytest.mark.parametrize("size", [0, -1, (0, 5), (5, 0)])
+def test_sizes_that_are_none(size):
+    assert "sizes are whole numbers, 1 or more" in refusal(pair_sizes, 100, 100, 10, size)
+
+
+def test_sizes_beyond_the_rows():
+    assert "the data has only 30 rows" in refusal(pair_sizes, 30, 100, 10, 31)
+    assert "the test has only 100 rows" in refusal(pair_sizes, 30, 100, 10, (30, 101))
+
+
+# Designs
+
+SCORE, AUDIT, METHOD = (
+    ("whole", "pairs"),
+    ("whole", "row", "rate", "size", "pairs"),
+    ("method", "whole", "pairs"),
+)
+
+
+@pytest.mark.parametrize(
+    ("design", "pairs", "size", "known", "chosen"),
+    [
+        (None, None, None, SCORE, "whole"),
+        (None, 10, None, SCORE, "pairs"),
+        (None, None, 10, SCORE, "pairs"),
+        (None, 10, (5, 5), AUDIT, "pairs"),
+        (None, None, None, METHOD, "method"),
+        ("whole", None, None, METHOD, "whole"),
+        ("pairs", None, None, SCORE, "pairs"),
+        ("row", 10, 5, AUDIT, "row"),
+    ],
+)
+def test_the_design_chosen(design, pairs, size, known, chosen):
+    assert choose_design(design, pairs, size, known) == chosen
+
+
+def test_designs_refused():
+    assert "known designs here: whole, pairs" in refusal(choose_design, "row", None, None, SCORE)
+    assert "known designs here: whole, pairs" in refusal(choose_design, "", None, None, SCORE)
+    assert "design whole uses all rows" in refusal(choose_design, "whole", 10, None, SCORE)
+    assert "design whole uses all rows" in refusal(choose_design, "whole", None, 10, SCORE)
+
+
+# Options
+
+
+def test_options_are_kept():
+    options = Options.parse({"seed": 3, "prior_variance": 0.5, "precision": 0.1, "jobs": 2})
+    assert (options.seed, options.prior_variance, options.precision, options.jobs) == (3, 0.5, 0.1, 2)
+
+
+def test_what_determines_a_result_and_what_does_not():
+    """Where and how fast the work runs must not be part of a run's configuration."""
+    slow, fast = Options.parse({"seed": 1, "jobs": 1}), Options.parse({"seed": 1, "jobs": 8, "run_dir": "x"})
+    assert slow.to_dict() == fast.to_dict()
+    for change in ({"seed": 2}, {"model": "logistic"}, {"prior_variance": 1.0}, {"precision": 0.1}):
+        assert Options.parse({"seed": 1} | change).to_dict() != slow.to_dict()
+
+
+def test_an_unknown_option_is_named():
+    sentence = refusal(Options.parse, {"sed": 1})
+    assert "'sed'" in sentence
+    assert "seed" in sentence.replace("'sed'", "")
+
+
+@pytest.mark.parametrize("seed", [-1, True, False, 1.0, "0", None])
+def test_seeds_that_are_none(seed):
+    assert f"seed is {seed!r}" in refusal(Options.parse, {"seed": seed})
+
+
+@pytest.mark.parametrize("precision", [0, 0.0, -0.1, float("nan")])
+def test_precisions_that_are_none(precision):
+    assert "precision is" in refusal(Options.parse, {"precision": precision})
+
+
+def test_a_form_that_does_not_exist():
+    assert "form is 'eta-ish'" in refusal(Options.parse, {"form": "eta-ish"})
+
+
+# Precision
+
+
+def pilot_table(spread):
+    """Fifty pairs of one arm with a standard deviation of exactly `spread`."""
+    values = np.tile([-1.0, 1.0], 25)
+    values *= spread / values.std(ddof=1)
+    column, rows = values[:, None] + 5.0, np.full(50, 10.0)
+    return PairTable(("data",), column, column, column, np.full((50, 1), 10.0), rows, rows)
+
+
+@pytest.mark.parametrize(
+    ("spread", "precision", "pairs"),
+    [(2.0, 0.1, 400), (2.0, 0.2, 100), (1.0, 0.0999, 101), (0.1, 0.1, 50), (2.0, 0.01, 20_000)],
+)
+def test_pairs_that_precision_takes(monkeypatch, spread, precision, pairs):
+    """The Monte-Carlo error of k pairs is s/√k, so k = (s/ε)², at least the pilot's 50, at most 20,000."""
+    asked = []
+
+    def measure(design, fitter, k, options, config):
+        asked.append((k, options.run_dir, options.progress))
+        return pilot_table(spread)
+
+    monkeypatch.setattr(plan, "measure", measure)
+    notes: list[str] = []
+    options = Options.parse({"precision": precision, "run_dir": "somewhere"})
+    assert pairs_for_precision(None, None, 200, options, notes) == pairs
+    assert asked == [(50, None, None)]  # the pilot leaves no trace in the run directory
+    assert [("would take 40000 pairs" in n or "would take 40001 pairs" in n) for n in notes] == (
+        [True] if pairs == 20_000 else []
+    )
+
+
+def test_without_a_precision_there_is_no_pilot():
+    assert pairs_for_precision(None, None, 123, Options(), []) == 123
+
+
+def test_notes_split_the_error():
+    """Standard error 0.5 of which 0.3 is Monte-Carlo: 0.4 remains, since variances add."""
+    estimate = Estimate(1.0, 0.5, (0.0, 2.0), monte_carlo=0.3)
+    (note,) = pair_notes(estimate, 8.0, Options())
+    assert "0.3 is Monte-Carlo" in note
+    assert "0.4 comes from finite data" in note
+    assert "precision" not in note
+    (note,) = pair_notes(estimate, 8.0, Options(precision=0.2))
+    assert "precision 0.2 is about the first" in note
+    (note,) = pair_notes(estimate, 8.0, Options(precision=0.6))
+    assert "precision" not in note
+
+
+def test_no_interval_is_explained():
+    (note,) = pair_notes(Estimate(1.0, None, None), 1.5, Options())
+    assert "no interval" in note
+    assert "1.5 disjoint blocks" in note

@@ -1,0 +1,178 @@
+"""Rankings: best first, ties by Holm over paired blocks, intervals that hold for all at once."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+import dataworth as dw
+from dataworth.evaluate import PairTable
+from dataworth.rank import holm, order
+from worlds import classes, flipped, held_out, refusal, yardstick
+
+DATA = classes(120, seed=1)
+
+
+def rank(**candidates):
+    return dw.rank(candidates, held_out(), yardstick=yardstick())
+
+
+def table_of(**columns):
+    """A table of given PMI columns, as if it had been measured."""
+    pmi = np.column_stack([np.asarray(c, dtype=float) for c in columns.values()])
+    rows = np.full(len(pmi), 10.0)
+    return PairTable(tuple(columns), pmi, pmi, pmi, np.full(pmi.shape, 50.0), rows, rows)
+
+
+# On data
+
+
+def test_the_order_of_worth():
+    """Clean, three in ten labels wrong, shuffled, all wrong: the same order for each of 30 seeds."""
+    candidates = {
+        "opposite": flipped(DATA, 1.0, seed=0)[0],
+        "clean": DATA,
+        "shuffled": DATA.with_labels(np.random.default_rng(0).permutation(DATA.y)),
+        "noisy": flipped(DATA, 0.3, seed=0)[0],
+    }
+    result = rank(**candidates)
+    assert [r.name for r in result] == ["clean", "noisy", "shuffled", "opposite"]
+    assert [r.tied for r in result] == [True, False, False, False]
+    assert [r.rows for r in result] == [120] * 4
+    values = [r.value for r in result]
+    assert values == sorted(values, reverse=True)
+    assert result[0].interval[0] > 0 > result[-1].interval[1]
+
+
+def test_a_value_is_that_of_the_score_and_its_interval_is_wider():
+    """Three intervals at once: each at 1 − 0.05/3, by Student's t over the same 20 blocks."""
+    result = rank(a=DATA, b=DATA.take(range(40)), c=DATA.take(range(20)))
+    alone = dw.score(DATA, held_out(), yardstick=yardstick())
+    (a,) = (r for r in result if r.name == "a")
+    assert a.value == pytest.approx(alone.value, abs=1e-6)
+    assert a.accuracy == alone.accuracy.value
+    single, wide = (i[1] - i[0] for i in (alone.interval, a.interval))
+    ratio = stats.t.ppf(1 - 0.05 / 6, 19) / stats.t.ppf(0.975, 19)
+    assert ratio > 1
+    assert wide / single == pytest.approx(ratio, rel=1e-4)
+
+
+def test_one_candidate():
+    (only,) = rank(a=DATA)
+    alone = dw.score(DATA, held_out(), yardstick=yardstick())
+    assert (only.value, only.interval) == (alone.value, pytest.approx(alone.interval))
+    assert only.tied
+    assert only.to_best.value == 0
+
+
+def test_any_name_will_do():
+    names = ["test", "", "the test set", "'a'", "a", "control 1", "données"]
+    result = dw.rank(
+        {n: DATA.take(range(10, 20 + i)) for i, n in enumerate(names)}, held_out(), yardstick=yardstick()
+    )
+    assert sorted(r.name for r in result) == sorted(names)
+    assert {r.name: r.rows for r in result} == {n: 10 + i for i, n in enumerate(names)}
+
+
+def test_candidates_may_share_rows():
+    result = rank(all=DATA, half=DATA.take(range(60)), twice=DATA.take([*range(120), *range(120)]))
+    assert len(result) == 3
+    assert result.details["test_rows"] == 200  # nothing of the test set leaked
+
+
+def test_a_ranking_is_plain_data():
+    result = rank(a=DATA, b=DATA.take(range(10)))
+    plain = json.loads(json.dumps(result.to_dict()))
+    assert plain["schema"] == "dataworth/rank/1"
+    assert [r["name"] for r in plain["ranking"]] == [r.name for r in result]
+    assert plain["ranking"][0]["value"] == result[0].value
+    assert plain["ranking"][1]["difference_to_best"] == result[1].to_best.value < 0
+    bits = result.to_dict(bits=True)
+    assert bits["unit"] == "bits"
+    for ours, theirs in zip(plain["ranking"], bits["ranking"], strict=True):
+        assert theirs["value"] * math.log(2) == pytest.approx(ours["value"])
+        assert theirs["difference_to_best"] * math.log(2) == pytest.approx(ours["difference_to_best"])
+        assert theirs["p_value"] == ours["p_value"]
+
+
+def test_the_seed_determines_the_blocks():
+    results = [
+        dw.rank({"a": DATA}, held_out(), yardstick=yardstick(), seed=s).table.pmi.tobytes() for s in (1, 1, 2)
+    ]
+    assert results[0] == results[1] != results[2]
+
+
+def test_what_is_refused():
+    T = held_out()
+    for nothing in ({}, [], [DATA], None, DATA):
+        assert "rank takes a dict" in refusal(dw.rank, nothing, T)
+    assert "a is a list" in refusal(dw.rank, {"a": [1]}, T)
+    assert "test is a NoneType" in refusal(dw.rank, {"a": DATA}, None)
+    assert "b has no rows" in refusal(dw.rank, {"a": DATA, "b": DATA.take([])}, T)
+    assert "there is no option 'pairs'" in refusal(dw.rank, {"a": DATA}, T, pairs=5)
+    sentence = refusal(dw.rank, {"a": DATA, "b": DATA.with_labels([7] * 120)}, T, yardstick=yardstick())
+    assert "'b' has the label '7'" in sentence
+
+
+# From a table
+
+
+def test_differences_to_the_best_are_paired():
+    """Against scipy's paired t-test; a large common part of all blocks cancels."""
+    rng = np.random.default_rng(0)
+    common = 100 * rng.normal(size=20)
+    a, b, c = (common + shift + rng.normal(size=20) for shift in (1.0, 0.0, 0.8))
+    ranked = order(table_of(b=b, a=a, c=c), {"a": 5, "b": 6, "c": 7})
+    names = sorted("abc", key=lambda n: -{"a": a, "b": b, "c": c}[n].mean())
+    assert [r.name for r in ranked] == names
+    columns = {"a": a, "b": b, "c": c}
+    best = columns[names[0]]
+    tests = {n: stats.ttest_rel(columns[n], best) for n in names[1:]}
+    smaller, larger = sorted(t.pvalue for t in tests.values())
+    adjusted = {smaller: 2 * smaller, larger: max(2 * smaller, larger)}
+    for r in ranked[1:]:
+        test = tests[r.name]
+        assert r.to_best.value == pytest.approx(columns[r.name].mean() - best.mean())
+        # two differences at once: each interval at 1 − 0.05/2
+        low, high = test.confidence_interval(0.975)
+        assert r.to_best.interval == pytest.approx((low, high))
+        assert r.p_value == pytest.approx(min(1.0, adjusted[test.pvalue]))
+        assert r.tied == (r.p_value > 0.05)
+    assert {r.name: r.rows for r in ranked} == {"a": 5, "b": 6, "c": 7}
+
+
+def test_equal_columns_tie_and_equal_shifts_do_not():
+    values = np.random.default_rng(0).normal(size=20)
+    ranked = {r.name: r for r in order(table_of(a=values, b=values, c=values - 1), dict.fromkeys("abc", 1))}
+    assert ranked["a"].tied
+    assert ranked["b"].tied
+    assert ranked["b"].to_best.value == ranked["a"].to_best.value == 0.0
+    assert not ranked["c"].tied
+
+
+# Holm
+
+
+def test_holm_by_hand():
+    adjusted = holm({"a": 0.01, "b": 0.04, "c": 0.03, "d": 0.005})
+    # 4·0.005, then 3·0.01, then 2·0.03, then 1·0.04 but not below the one before
+    assert adjusted == pytest.approx({"d": 0.02, "a": 0.03, "c": 0.06, "b": 0.06})
+    assert holm({"a": 0.6, "b": 0.7}) == {"a": 1.0, "b": 1.0}
+    assert holm({"a": 0.3}) == {"a": 0.3}
+    assert holm({}) == {}
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=6))
+def test_holm_is_closed_testing_with_bonferroni(p_values):
+    """Its other definition: the largest Bonferroni p-value of all intersections that contain a hypothesis."""
+    p = dict(enumerate(p_values))
+    subsets = [s for k in range(1, len(p) + 1) for s in itertools.combinations(p, k)]
+    expected = {i: max(min(1.0, len(s) * min(p[j] for j in s)) for s in subsets if i in s) for i in p}
+    assert holm(p) == pytest.approx(expected)

@@ -1,0 +1,276 @@
+"""The feature recipe: what standardising, one-hot coding and projecting must and must not change."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from scipy.spatial.distance import pdist
+
+from dataworth.convert import Column
+from dataworth.data import Dataset
+from dataworth.recipe import Basis, Recipe, expand
+from worlds import classes, refusal
+
+shapes = st.tuples(st.integers(8, 40), st.integers(1, 6))
+seeds = st.integers(0, 2**32 - 1)
+exponents = st.floats(-1.0, 2.0)
+quick = settings(max_examples=40, deadline=None)
+
+
+def numbers(n, d, seed):
+    """Correlated columns of different spread; labels do not matter here."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) @ rng.normal(size=(d, d)) + rng.normal(size=d)
+    return Dataset(X, np.arange(n) % 2)
+
+
+def inner_products(features):
+    """What a model with an isotropic prior sees of features: nothing changes if axes turn or swap sign."""
+    return features @ features.T
+
+
+# What the exponent does
+
+
+@quick
+@given(shapes, seeds, exponents, st.data())
+def test_mean_variance_is_one_whatever_the_exponent(shape, seed, exponent, data):
+    T = numbers(*shape, seed)
+    basis = Basis.learn(T)
+    size = data.draw(st.integers(1, basis.rank))
+    features = basis.recipe(size, exponent).features(T)
+    assert features.shape == (len(T), size)
+    assert features.var(axis=0).mean() == pytest.approx(1.0, rel=1e-9)
+    assert features.mean(axis=0) == pytest.approx(np.zeros(size), abs=1e-9)
+
+
+@quick
+@given(shapes, seeds)
+def test_exponent_zero_is_white(shape, seed):
+    T = numbers(*shape, seed)
+    basis = Basis.learn(T)
+    features = basis.recipe(basis.rank, 0.0).features(T)
+    assert features.T @ features / len(T) == pytest.approx(np.eye(basis.rank), abs=1e-7)
+
+
+@quick
+@given(shapes, seeds)
+def test_exponent_one_at_full_size_is_a_rotation_times_a_constant(shape, seed):
+    T = numbers(*shape, seed)
+    basis = Basis.learn(T)
+    standard = (T.X - T.X.mean(axis=0)) / T.X.std(axis=0)
+    # standardised columns have total variance d, the features have total variance `rank`
+    factor = np.sqrt(basis.rank / T.n_features)
+    features = basis.recipe(basis.rank, 1.0).features(T)
+    assert pdist(features) == pytest.approx(factor * pdist(standard), rel=1e-8, abs=1e-10)
+
+
+def test_one_half_lies_between():
+    """Variances v of the axes become vᵅ, up to one constant."""
+    # two equal columns and an independent one: correlation matrix with eigenvalues 2 and 1
+    a, b = np.array([1.0, 1.0, -1.0, -1.0]), np.array([1.0, -1.0, 1.0, -1.0])
+    T = Dataset(np.column_stack([a, a, b]), [0, 1, 0, 1])
+    basis = Basis.learn(T)
+    assert basis.variances == pytest.approx([2.0, 1.0])
+    for exponent, ratio in ((0.0, 1.0), (0.5, np.sqrt(2.0)), (1.0, 2.0)):
+        variances = basis.recipe(2, exponent).features(T).var(axis=0)
+        assert variances[0] / variances[1] == pytest.approx(ratio)
+
+
+def test_the_first_axis_is_the_one_of_most_variance():
+    a, b = np.array([1.0, 1.0, -1.0, -1.0]), np.array([1.0, -1.0, 1.0, -1.0])
+    T = Dataset(np.column_stack([b, a, a]), [0, 1, 0, 1])
+    (feature,) = Basis.learn(T).recipe(1, 1.0).features(T).T
+    assert np.abs(feature) == pytest.approx(np.ones(4))
+    assert abs(feature @ a) == pytest.approx(4.0)
+
+
+# What must not matter
+
+
+@quick
+@given(
+    seeds,
+    st.lists(st.integers(-8, 8), min_size=4, max_size=4),
+    st.lists(st.floats(-1e8, 1e8), min_size=4, max_size=4),
+    st.lists(st.booleans(), min_size=4, max_size=4),
+)
+def test_units_and_origins_of_raw_columns_do_not_matter(seed, powers, shifts, mirrored):
+    """Columns in other units (1e−8 … 1e8), from another origin (up to 1e8 units away), mirrored."""
+    rng = np.random.default_rng(seed)
+    T, D = rng.normal(size=(30, 4)), rng.normal(size=(10, 4))
+    scales = 10.0 ** np.array(powers) * np.where(mirrored, -1.0, 1.0)
+
+    def change(X):
+        return Dataset((X + np.array(shifts)) * scales, np.zeros(len(X), dtype=int))
+
+    plain = Basis.learn(Dataset(T, np.zeros(30, dtype=int))).recipe(4, 0.5)
+    changed = Basis.learn(change(T)).recipe(4, 0.5)
+    expected = inner_products(plain.features(Dataset(D, np.zeros(10, dtype=int))))
+    # a shift of 1e8 leaves 8 digits of what was there
+    assert inner_products(changed.features(change(D))) == pytest.approx(expected, abs=1e-5)
+
+
+@quick
+@given(shapes, seeds, st.randoms(use_true_random=False))
+def test_the_order_of_columns_does_not_matter_to_the_data(shape, seed, random):
+    T = numbers(*shape, seed)
+    order = random.sample(range(T.n_features), T.n_features)
+    named = Dataset(T.X, T.y, names=[f"c{j}" for j in range(T.n_features)])
+    other = Dataset(T.X[:, order], T.y, names=[f"c{j}" for j in order])
+    recipe = Basis.learn(named).recipe(1, 0.5)
+    assert np.array_equal(recipe.features(other), recipe.features(named))
+
+
+def test_further_columns_are_ignored_and_missing_ones_named():
+    T = classes(30, seed=0, d=3)
+    recipe = Basis.learn(Dataset(T.X, T.y, names=["a", "b", "c"])).recipe(3, 0.5)
+    more = Dataset(np.column_stack([T.X, T.X]), T.y, names=["a", "b", "c", "p", "q", "r"])
+    assert np.array_equal(recipe.features(more), recipe.features(Dataset(T.X, T.y, names=["a", "b", "c"])))
+    assert "'c'" in refusal(recipe.features, Dataset(T.X[:, :2], T.y, names=["a", "b"]))
+
+
+@quick
+@given(seeds, st.sampled_from([0.0, 0.1, -7.3, 1e8, 1e-8, 123456.789]))
+def test_a_constant_column_has_no_weight(seed, constant):
+    """Even where other data vary in it: the test set says nothing about what it does."""
+    rng = np.random.default_rng(seed)
+    T = rng.normal(size=(20, 3))
+    with_constant = np.insert(T, 1, constant, axis=1)
+    basis = Basis.learn(Dataset(with_constant, np.arange(20) % 2))
+    assert basis.rank == 3
+    recipe = basis.recipe(3, 0.5)
+    wild = np.insert(T, 1, rng.normal(size=20) * 1e6, axis=1)
+    plain = Basis.learn(Dataset(T, np.arange(20) % 2)).recipe(3, 0.5)
+    expected = inner_products(plain.features(Dataset(T, np.arange(20) % 2)))
+    assert inner_products(recipe.features(Dataset(wild, np.arange(20) % 2))) == pytest.approx(
+        expected, abs=1e-8
+    )
+
+
+def test_collinear_columns_are_fewer_directions():
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    T = Dataset(np.column_stack([X, X @ [1.0, 2.0], X[:, 0] * 1e6]), np.arange(30) % 2)
+    basis = Basis.learn(T)
+    assert basis.rank == 2
+    assert np.isfinite(basis.recipe(2, 0.0).features(T)).all()
+
+
+def test_more_columns_than_rows():
+    T = Dataset(np.random.default_rng(0).normal(size=(6, 40)), [0, 1] * 3)
+    basis = Basis.learn(T)
+    assert basis.rank == 5  # six centred rows span five directions
+    assert basis.recipe(5, 0.0).features(T).var(axis=0) == pytest.approx(np.ones(5))
+
+
+def test_a_dataset_of_constants_has_no_directions():
+    assert Basis.learn(Dataset(np.full((10, 3), 0.1), [0, 1] * 5)).rank == 0
+
+
+# Categories and missing values
+
+
+def table(colours, sizes=None):
+    sizes = np.arange(len(colours)) if sizes is None else sizes
+    frame = pl.DataFrame({"colour": colours, "size": sizes}, schema={"colour": pl.String, "size": pl.Float64})
+    return Dataset(frame, np.arange(len(colours)) % 2, allow_missing=True)
+
+
+def test_each_category_is_a_column():
+    data = table(["red", "blue", "red", "green"], [1.0, 2.0, 3.0, 4.0])
+    assert expand(data, np.zeros(2)).tolist() == [
+        # blue, green, red, size
+        [0, 0, 1, 1],
+        [1, 0, 0, 2],
+        [0, 0, 1, 3],
+        [0, 1, 0, 4],
+    ]
+
+
+def test_categories_equal_their_own_one_hot_columns():
+    colours = ["red", "blue", "red", "green", "blue", "red"]
+    T = table(colours)
+    by_hand = Dataset(
+        np.column_stack([[c == name for c in colours] for name in ("blue", "green", "red")] + [T.X[:, 1]]),
+        T.y,
+    )
+    ours, plain = Basis.learn(T), Basis.learn(by_hand)
+    assert ours.rank == plain.rank == 3  # three exclusive columns are two directions
+    assert inner_products(ours.recipe(3, 0.5).features(T)) == pytest.approx(
+        inner_products(plain.recipe(3, 0.5).features(by_hand)), abs=1e-9
+    )
+
+
+def test_codes_of_categories_do_not_matter():
+    """The same row has the same features, though "red" is code 2 in one dataset and code 0 in the other."""
+    T = table(["red", "blue", "green", "red", "blue", "green"])
+    recipe = Basis.learn(T).recipe(3, 0.5)
+    # (BLAS sums a single row in another order, so not to the last bit)
+    assert recipe.features(table(["red"], [3.0]))[0] == pytest.approx(recipe.features(T)[3], abs=1e-12)
+
+
+def test_an_unknown_category_is_no_known_one():
+    T = table(["red", "blue", "green", "red", "blue", "green"])
+    basis = Basis.learn(T)
+    recipe = basis.recipe(basis.rank, 0.5)
+    pink = recipe.features(table(["pink", "red"], [3.0, 3.0]))[0]
+    # zeros in all three columns, standardised with the test set's means (1/3) and deviations
+    one_hot = np.array([0.0, 0.0, 0.0, 3.0])
+    deviations = np.array([np.sqrt(2) / 3] * 3 + [np.sqrt(35 / 12)])
+    means = np.array([1 / 3, 1 / 3, 1 / 3, 2.5])
+    assert pink == pytest.approx(((one_hot - means) / deviations) @ recipe.projection)
+    assert pink == pytest.approx(recipe.features(table([None], [3.0]))[0], abs=1e-12)
+
+
+def test_missing_numbers_take_the_medians_of_the_test_set():
+    T = Dataset([[1.0, 5.0], [2.0, 7.0], [np.nan, 100.0], [9.0, 8.0]], [0, 1, 0, 1], allow_missing=True)
+    recipe = Basis.learn(T).recipe(2, 0.5)
+    D = Dataset([[np.nan, 6.0], [1e6, np.nan]], [0, 1], allow_missing=True)
+    # medians: 2 of (1, 2, 9), 7.5 of (5, 7, 8, 100); D's own numbers play no part
+    filled = Dataset([[2.0, 6.0], [1e6, 7.5]], [0, 1])
+    assert np.array_equal(recipe.features(D), recipe.features(filled))
+    assert recipe.fill.tolist() == [2.0, 7.5]
+
+
+def test_a_column_without_any_value_has_no_weight():
+    X = np.random.default_rng(0).normal(size=(10, 2))
+    T = Dataset(np.column_stack([X, np.full(10, np.nan)]), [0, 1] * 5, allow_missing=True)
+    recipe = Basis.learn(T).recipe(2, 0.5)
+    D = Dataset(np.column_stack([X, np.arange(10.0)]), [0, 1] * 5)
+    assert np.array_equal(recipe.features(D), recipe.features(T))
+
+
+# Plain data
+
+finite = st.floats(allow_nan=False, allow_infinity=False)
+
+
+@quick
+@given(st.lists(st.lists(st.text(max_size=3), max_size=3, unique=True), min_size=1, max_size=4), st.data())
+def test_json_keeps_every_bit(categories, data):
+    columns = tuple(
+        Column(f"é{j}", "categorical" if names else "numeric", tuple(names))
+        for j, names in enumerate(categories)
+    )
+    width = sum(len(names) or 1 for names in categories)
+    rows = data.draw(hnp.arrays(float, (width + 3, width), elements=finite))
+    recipe = Recipe(columns, rows[0, : len(columns)], rows[1], rows[2], rows[3:])
+    back = Recipe.from_dict(json.loads(json.dumps(recipe.to_dict())))
+    assert back.columns == recipe.columns
+    for name in ("fill", "center", "inverse_scale", "projection"):
+        ours, theirs = getattr(recipe, name), getattr(back, name)
+        assert ours.shape == theirs.shape
+        assert ours.tobytes() == theirs.tobytes()
+
+
+def test_json_keeps_the_features_of_a_learned_recipe():
+    T = table(["red", "blue", "green", "red", None, "green"], [0.1, np.nan, 1e8, 1e-8, 3.0, -2.5])
+    recipe = Basis.learn(T).recipe(2, 0.5)
+    back = Recipe.from_dict(json.loads(json.dumps(recipe.to_dict())))
+    assert back.features(T).tobytes() == recipe.features(T).tobytes()

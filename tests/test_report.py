@@ -1,0 +1,199 @@
+"""Text and figures of results: the numbers are in them, the axes are named."""
+
+import io
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from rich.console import Console
+
+import dataworth as dw
+from dataworth.io import describe
+from dataworth.report import plot, text
+from dataworth.report.numbers import number, with_interval
+
+
+def shown(renderable, width=100):
+    """The text of a renderable on a terminal of this width."""
+    console = Console(width=width, file=io.StringIO(), highlight=False)
+    console.print(renderable)
+    return console.file.getvalue()
+
+
+@pytest.fixture(scope="module")
+def data():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(220, 2))
+    return dw.Dataset(X, (X[:, 0] + 0.5 * rng.normal(size=220) > 0).astype(int))
+
+
+@pytest.fixture(scope="module")
+def test_set(data):
+    return data.take(range(140, 220))
+
+
+@pytest.fixture(scope="module")
+def yardstick(test_set):
+    return dw.Yardstick.fit(test_set, prior_variance=1.0)
+
+
+@pytest.fixture(scope="module")
+def score(data, test_set, yardstick):
+    return dw.score(data.take(range(140)), test_set, yardstick=yardstick)
+
+
+@pytest.fixture(scope="module")
+def audit(data, test_set, yardstick):
+    return dw.audit(data.take(range(140)), data.take(range(20)), test_set, yardstick=yardstick)
+
+
+@pytest.fixture(scope="module")
+def ranking(data, test_set, yardstick):
+    candidates = {"many": data.take(range(140)), "few": data.take(range(8))}
+    return dw.rank(candidates, test_set, yardstick=yardstick)
+
+
+def test_numbers_have_the_digits_that_their_error_supports():
+    assert with_interval(1.23456, (1.1, 1.37), "nats") == "1.23 nats [1.10, 1.37]"
+    assert with_interval(123.456, (23.4, 223.4)) == "123 [23, 223]"
+    assert with_interval(0.5, None, "nats") == "0.500 nats no interval"
+    assert number(float("nan"), 2) == "–"
+
+
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_score_report(score, width):
+    out = shown(text.score_report(score, verbose=True), width)
+    assert text.score_line(score) in " ".join(out.split())
+    assert number(score.accuracy.value * 100, 1) in out
+    assert max(map(len, out.splitlines())) <= width
+
+
+def test_score_report_in_bits(score):
+    assert number(score.value / np.log(2), 1) in text.score_line(score, bits=True)
+    assert "bits per block of 4 test rows" in shown(text.score_report(score, bits=True))
+
+
+def test_audit_report(audit):
+    out = shown(text.audit_report(audit))
+    assert out.startswith(f"{audit.verdict}: {audit.reason}.")
+    assert with_interval(audit.delta, audit.interval, sign=True) in out
+    assert with_interval(audit.control.selection, audit.control.selection_interval, sign=True) in out
+    assert "20 kept, 120 removed (rows matched by features)" in out
+    assert "the benchmark would" in out
+    assert audit.yardstick.digest[:12] in out
+
+
+def test_audit_report_without_a_verdict(data, test_set, yardstick):
+    audit = dw.audit(
+        data.take(range(140)), data.take(range(20)), test_set, yardstick=yardstick, design="size", pairs=4
+    )
+    assert shown(text.audit_report(audit)).startswith("no verdict: equal sizes compare rows, not datasets.")
+    assert text.audit_line(audit).startswith("no verdict: ΔPMI ")
+    assert [axes.get_xlabel() for axes in plot.audit_figure(audit).axes]
+
+
+@pytest.mark.parametrize(
+    ("interval", "end"),
+    [
+        (
+            (-0.002, 0.010),
+            "Test accuracy moved by +0.40 points [−0.20, 1.00]: the benchmark would not have noticed.",
+        ),
+        ((0.001, 0.007), "the benchmark would have shown an improvement."),
+        ((-0.007, -0.001), "the benchmark would have shown a loss."),
+        (None, "whether the benchmark would have noticed cannot be told."),
+    ],
+)
+def test_would_the_benchmark_have_noticed(audit, interval, end):
+    told = replace(audit, accuracy_delta=0.004, accuracy_interval=interval)
+    assert text.benchmark_sentence(told).endswith(end)
+
+
+def test_regression_has_no_accuracy():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(160, 2))
+    data = dw.Dataset(X, X[:, 0] + rng.normal(size=160))
+    score = dw.score(data.take(range(100)), data.take(range(100, 160)))
+    assert "test R²" in shown(text.score_report(score))
+    assert "linear" in text.yardstick_line(score.yardstick)
+
+
+def test_ranking_report(ranking):
+    out = shown(text.ranking_report(ranking))
+    assert out.startswith("best: many, ")
+    assert out.index("many") < out.index("few")
+    assert "hold for all datasets at once" in out
+
+
+def test_details_show_every_arm(audit):
+    out = shown(text.audit_report(audit, verbose=True))
+    for arm in audit.table.arms:
+        assert arm in out
+    assert audit.yardstick.digest in out
+
+
+def test_an_uncalibrated_yardstick_is_noted(score):
+    chosen = replace(score.yardstick.chosen, probe=0.5)
+    told = replace(score, yardstick=replace(score.yardstick, chosen=chosen))
+    assert "not calibrated" in shown(text.score_report(told))
+    assert shown(text.yardstick_report(told.yardstick)).startswith("not calibrated: ")
+
+
+def test_description_groups_columns_that_are_alike(tmp_path):
+    file = tmp_path / "d.csv"
+    file.write_text("a,b,c,d,label\n1,2,3,,0\n2,3,4,5,1\n")
+    out = shown(text.description_report(describe(file)))
+    assert "a, b … d (4)" in out
+    assert "0: 1, 1: 1" in out
+    assert "a, b" not in shown(text.description_report(describe(file), verbose=True))
+
+
+def test_markup_in_names_is_only_text(ranking, tmp_path):
+    file = tmp_path / "d.csv"
+    file.write_text("[red]a[/red],label\n1,0\n2,1\n")
+    assert "[red]a[/red]" in shown(text.description_report(describe(file)))
+    first = replace(ranking[0], name="[bold]many[/bold]")
+    assert "[bold]many[/bold]" in shown(text.ranking_report(replace(ranking, ranking=(first, ranking[1]))))
+
+
+def test_score_figure(score):
+    (axes,) = plot.score_figure(score).axes
+    assert axes.get_xlabel() == "PMI, nats per block of 4 test rows"
+    assert axes.get_ylabel() == "blocks"
+    assert text.score_line(score) in axes.texts[0].get_text()
+
+
+def test_audit_figure_has_a_panel_for_each_unit(audit):
+    above, below = plot.audit_figure(audit, bits=True).axes
+    assert above.get_xlabel() == "change of PMI, bits per block of 4 test rows"
+    assert below.get_xlabel() == "change of test accuracy, points"
+    assert [label.get_text() for label in above.get_yticklabels()] == [
+        "after − before",
+        "after − blind control",
+    ]
+
+
+def test_ranking_figure_has_the_best_on_top(ranking):
+    (axes,) = plot.ranking_figure(ranking).axes
+    assert [label.get_text() for label in axes.get_yticklabels()] == ["many", "few"]
+    bottom, top = axes.get_ylim()
+    assert bottom > top, "the first row is the highest"
+
+
+def test_demo_report_and_figure(audit):
+    chapter = SimpleNamespace(name="a cut", story="most rows go", audit=audit)
+    demo = SimpleNamespace(audits=(chapter, chapter))
+    out = shown(text.demo_report(demo, verbose=True))
+    assert "most rows go" in out
+    assert audit.reason in out
+    (axes,) = plot.demo_figure(demo).axes
+    assert axes.get_xlabel().startswith("change of PMI, nats")
+    assert audit.verdict in [written.get_text() for written in axes.texts]
+
+
+def test_every_verdict_has_a_mark_of_its_own():
+    from dataworth.verdict import VERDICTS
+
+    assert set(plot.VERDICT_MARKS) == set(VERDICTS) == set(text.VERDICT_STYLES)
+    assert len({shape for _, shape in plot.VERDICT_MARKS.values()}) == len(VERDICTS)

@@ -1,0 +1,99 @@
+"""Every row of the table of verdicts, at its boundaries and without intervals."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+
+from dataworth.intervals import Estimate
+from dataworth.verdict import VERDICTS, decide
+
+
+def between(low, high, monte_carlo=0.0):
+    return Estimate((low + high) / 2, (high - low) / 4, (low, high), monte_carlo)
+
+
+UP, DOWN, ABOUT_ZERO = between(1.0, 3.0), between(-3.0, -1.0), between(-0.2, 0.2)
+UNKNOWN = Estimate(5.0, None, None)
+HOLDS, FALLS, UNSURE = between(0.0, 0.02), between(-0.04, -0.02), between(-0.02, 0.02)
+
+TABLE = [
+    # ΔPMI, selection, Δaccuracy, verdict
+    (UP, UP, HOLDS, "informative"),
+    (UP, UP, FALLS, "informative"),
+    (UP, ABOUT_ZERO, HOLDS, "recycled"),
+    (UP, DOWN, HOLDS, "recycled"),
+    (UP, between(-2.0, 2.0), HOLDS, "inconclusive"),
+    (UP, UNKNOWN, HOLDS, "inconclusive"),
+    (DOWN, UP, HOLDS, "strategic"),
+    (DOWN, UP, FALLS, "costly"),
+    (DOWN, UP, UNSURE, "costly"),
+    (DOWN, UP, UNKNOWN, "costly"),
+    (DOWN, DOWN, HOLDS, "harmful"),
+    (DOWN, DOWN, FALLS, "harmful"),
+    (DOWN, DOWN, UNKNOWN, "harmful"),
+    (DOWN, ABOUT_ZERO, HOLDS, "costly"),
+    (DOWN, ABOUT_ZERO, FALLS, "costly"),
+    (DOWN, UNKNOWN, HOLDS, "costly"),
+    (ABOUT_ZERO, UP, HOLDS, "inconclusive"),
+    (ABOUT_ZERO, DOWN, FALLS, "inconclusive"),
+    (ABOUT_ZERO, ABOUT_ZERO, UNSURE, "inconclusive"),
+    (UNKNOWN, UP, HOLDS, "inconclusive"),
+    (UNKNOWN, UNKNOWN, UNKNOWN, "inconclusive"),
+]
+
+
+@pytest.mark.parametrize(("delta", "selection", "accuracy", "verdict"), TABLE)
+def test_the_table(delta, selection, accuracy, verdict):
+    assert decide(delta, selection, accuracy)[0] == verdict
+    assert decide(delta, selection, accuracy, by_pairs=True)[0] == verdict
+
+
+@pytest.mark.parametrize(
+    ("delta", "selection", "accuracy", "verdict"),
+    [
+        # an interval that ends at zero contains it
+        (between(0.0, 2.0), UP, HOLDS, "inconclusive"),
+        (between(-2.0, 0.0), DOWN, HOLDS, "inconclusive"),
+        (between(1e-9, 2.0), UP, HOLDS, "informative"),
+        (between(-2.0, -1e-9), DOWN, HOLDS, "harmful"),
+        (UP, between(0.0, 3.0), HOLDS, "inconclusive"),
+        (UP, between(1e-9, 3.0), HOLDS, "informative"),
+        (DOWN, between(-3.0, 0.0), HOLDS, "costly"),
+        (DOWN, between(-3.0, -1e-9), HOLDS, "harmful"),
+        (DOWN, between(0.0, 3.0), HOLDS, "costly"),
+        # small: below half of ΔPMI, which is 2 here
+        (UP, between(-1.0, 1.0), HOLDS, "inconclusive"),
+        (UP, between(-1.0, 1.0 - 1e-9), HOLDS, "recycled"),
+        # selection shown above zero is informative however small
+        (UP, between(0.1, 0.2), HOLDS, "informative"),
+        # the benchmark holds: above −0.5 points
+        (DOWN, UP, between(-0.005, 0.02), "costly"),
+        (DOWN, UP, between(-0.005 + 1e-9, 0.02), "strategic"),
+        (DOWN, UP, between(-0.0051, 0.02), "costly"),
+    ],
+)
+def test_boundaries(delta, selection, accuracy, verdict):
+    assert decide(delta, selection, accuracy)[0] == verdict
+
+
+def test_every_verdict_occurs_and_no_other():
+    intervals = (UP, DOWN, ABOUT_ZERO, UNKNOWN)
+    found = {
+        decide(delta, selection, accuracy)[0]
+        for delta, selection in itertools.product(intervals, repeat=2)
+        for accuracy in (HOLDS, FALLS, UNSURE, UNKNOWN)
+    }
+    assert found == set(VERDICTS)
+    assert len(VERDICTS) == 6
+
+
+def test_inconclusive_says_what_would_decide():
+    mostly_drawing, mostly_sampling = between(-1.0, 1.0, monte_carlo=0.4), between(-1.0, 1.0, monte_carlo=0.1)
+    assert "more pairs would" in decide(mostly_drawing, ABOUT_ZERO, UNSURE, by_pairs=True)[1]
+    assert "only more rows would" in decide(mostly_sampling, ABOUT_ZERO, UNSURE, by_pairs=True)[1]
+    # in the design whole there are no pairs to add
+    assert "only more rows would" in decide(mostly_drawing, ABOUT_ZERO, UNSURE)[1]
+    assert "no interval" in decide(UNKNOWN, UP, HOLDS)[1]
+    assert "rose" in decide(UP, between(-2.0, 2.0), HOLDS)[1]

@@ -1,0 +1,312 @@
+"""The yardstick: what it depends on, what it refuses, and that its doubling probe means what it says."""
+
+from __future__ import annotations
+
+import json
+from functools import cache
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_digits
+
+import dataworth as dw
+from dataworth.data import Dataset
+from dataworth.recipe import Basis
+from dataworth.targets import Amounts, Classes
+from dataworth.yardstick import Search, Trial, Yardstick
+from worlds import amounts, classes, flipped, held_out, refusal
+
+SMALL = classes(40, seed=7, d=2)
+
+
+@cache
+def small_yardstick():
+    return Yardstick.fit(SMALL)
+
+
+# What it depends on
+
+
+def test_it_is_fitted_from_the_test_set_alone():
+    """Score, audit and rank of very different data use the same yardstick: the one of their test set."""
+    own = Yardstick.fit(SMALL, prior_variance=1.0).digest
+    good, bad = classes(60, seed=8, d=2), flipped(classes(20, seed=9, d=2), 0.5, seed=9)[0]
+    assert dw.score(good, SMALL, prior_variance=1.0).yardstick.digest == own
+    assert dw.score(bad, SMALL, prior_variance=1.0).yardstick.digest == own
+    assert dw.audit(bad, good, SMALL, prior_variance=1.0).yardstick.digest == own
+    assert dw.rank({"good": good, "bad": bad}, SMALL, prior_variance=1.0).yardstick.digest == own
+
+
+def test_it_is_deterministic_in_the_seed():
+    assert Yardstick.fit(SMALL).to_dict() == small_yardstick().to_dict()
+    other = Yardstick.fit(SMALL, seed=4)
+    assert other.chosen != small_yardstick().chosen  # other halves
+    assert other.seed == 4
+
+
+def test_another_test_set_has_another_digest():
+    relabelled = SMALL.with_labels(np.where(np.arange(40) == 5, 1 - SMALL.y, SMALL.y))
+    made = [Yardstick.fit(T, prior_variance=1.0) for T in (relabelled, SMALL)]
+    assert made[0].digest != made[1].digest
+    assert made[0].test_hash != made[1].test_hash
+
+
+@pytest.mark.parametrize("names", [("no", "yes"), (False, True), (0.0, 2.0)])
+def test_names_of_the_classes_do_not_matter(names):
+    renamed = Yardstick.fit(SMALL.with_labels([names[label] for label in SMALL.y]))
+    assert renamed.chosen == small_yardstick().chosen
+
+
+def test_units_of_the_features_do_not_matter():
+    plain = small_yardstick().chosen
+    other = Yardstick.fit(Dataset(SMALL.X * [1e8, -1e-8] + [1.0, 1e-3], SMALL.y)).chosen
+    assert (other.size, other.exponent, other.prior_variance) == (
+        plain.size,
+        plain.exponent,
+        plain.prior_variance,
+    )
+    assert other.held_out == pytest.approx(plain.held_out, abs=1e-4)
+    assert other.probe == pytest.approx(plain.probe, abs=1e-4)
+
+
+def test_labels_of_rows_without_weight_do_not_matter():
+    """Weights are honoured: flipping the labels of rows of weight 0 changes nothing, of weight 1 it does."""
+    wrong, bad = flipped(SMALL, 0.3, seed=0)
+    weights = np.where(bad, 0.0, 1.0)
+    right, other = (Yardstick.fit(T.with_weights(weights)).chosen for T in (SMALL, wrong))
+    assert right == other
+    assert right != small_yardstick().chosen
+    assert Yardstick.fit(wrong).chosen != small_yardstick().chosen
+
+
+def test_weights_of_one_are_no_weights():
+    weighted = SMALL.with_weights(np.ones(len(SMALL)))
+    assert (
+        Yardstick.fit(weighted, prior_variance=1.0).chosen == Yardstick.fit(SMALL, prior_variance=1.0).chosen
+    )
+
+
+# What it chooses
+
+
+@pytest.fixture(scope="module")
+def breast_cancer():
+    data = load_breast_cancer()
+    return Dataset(data.data[340:], data.target[340:])
+
+
+def test_the_probe_of_breast_cancer_is_not_positive(breast_cancer):
+    yard = Yardstick.fit(breast_cancer)
+    assert yard.calibrated
+    assert yard.chosen.probe <= 0
+    assert isinstance(yard.model, dw.Logistic)
+
+
+def test_the_probe_of_digits_is_not_positive():
+    data = load_digits()
+    yard = Yardstick.fit(Dataset(data.data[-300:], data.target[-300:] % 2))
+    assert yard.calibrated
+    assert yard.chosen.probe <= 0
+
+
+def doubling(model, features, y, seed, repeats=6):
+    """U(2×T_a, T_b) − U(T_a, T_b) over fresh halves, by the public `pmi` alone."""
+    rng = np.random.default_rng(seed)
+    data, gains = Dataset(features, y), []
+    for _ in range(repeats):
+        order = rng.permutation(len(data))
+        a, b = data.take(order[: len(data) // 2]), data.take(order[len(data) // 2 :])
+        twice = Dataset.concat([a, a])
+        gains.append(dw.pmi(twice, b, model=model).value - dw.pmi(a, b, model=model).value)
+    return np.array(gains)
+
+
+def test_an_under_confident_model_is_found_out():
+    """A prior far too tight: doubling looks informative, and the yardstick says so.
+
+    The probe is repeated on six fresh halves by `pmi`; all of them are positive for such a prior.
+    """
+    T = held_out()
+    yard = Yardstick.fit(T, prior_variance=1e-4)
+    assert yard.model.prior_variance == 1e-4
+    assert yard.chosen.probe > 0
+    assert not yard.calibrated
+    assert (doubling(yard.model, yard.features(T), T.y, seed=0) > 0).all()
+
+
+def test_probe_and_held_out_likelihood_are_what_they_are_called():
+    """Both against `pmi` on the same halves: log p(T_b|T_a) = log Z(T) − log Z(T_a), and the doubling."""
+    T = classes(60, seed=11)
+    order = np.random.default_rng(0).permutation(60)
+    splits = [(order[:30], order[30:]), (order[::2], order[1::2])]
+    basis = Basis.learn(T)
+    search = Search(T, basis, T.y.astype(float), lambda c, noise: dw.Logistic(c), splits)
+    trial = Trial(2, 0.5, 0.3, None, 0.0)
+    features = basis.recipe(2, 0.5).features(T)
+    model, data = dw.Logistic(0.3), Dataset(features, T.y)
+    likelihoods, gains = [], []
+    for split in splits:
+        for rows, others in (split, split[::-1]):
+            a, b = data.take(rows), data.take(others)
+            once, twice = dw.pmi(a, b, model=model), dw.pmi(Dataset.concat([a, a]), b, model=model)
+            likelihoods.append(once.log_z_joint - once.log_z_data)
+            gains.append(twice.value - once.value)
+    assert search.held_out(features, 0.3, None) == pytest.approx(np.mean(likelihoods), abs=1e-6)
+    assert search.probe(trial) == pytest.approx(np.mean(gains), abs=1e-6)
+
+
+def test_noise_features_are_not_worth_their_axes():
+    """One axis carries the label and two thirds of the variance; 15 columns of noise carry nothing."""
+    rng = np.random.default_rng(0)
+    label = np.arange(72) % 2
+    signal = (2 * label - 1) + 0.7 * rng.normal(size=72)
+    X = np.column_stack([signal[:, None] + 0.3 * rng.normal(size=(72, 30)), rng.normal(size=(72, 15))])
+    assert Yardstick.fit(Dataset(X, label)).chosen.size <= 2
+
+
+def test_amounts_choose_linear():
+    T = amounts(60, seed=1, d=2)
+    yard = Yardstick.fit(T)
+    assert isinstance(yard.model, dw.Linear)
+    assert isinstance(yard.labels, Amounts)
+    assert yard.targets(T).mean() == pytest.approx(0.0, abs=1e-12)
+    assert yard.targets(T).std() == pytest.approx(1.0)
+    assert yard.labels.decode(yard.targets(T)) == pytest.approx(T.y)
+
+
+def test_whole_numbers_of_two_values_are_classes():
+    yard = Yardstick.fit(SMALL.with_labels(np.where(SMALL.y == 1, 30, 20)), prior_variance=1.0)
+    assert yard.labels == Classes(("20", "30"))
+    assert isinstance(yard.model, dw.Logistic)
+
+
+def test_a_wished_prior_and_model_are_kept():
+    yard = Yardstick.fit(SMALL, prior_variance=0.7, model="logistic")
+    assert yard.model == dw.Logistic(0.7)
+    assert yard.chosen.prior_variance == 0.7
+
+
+# Files
+
+
+@pytest.fixture
+def saved(tmp_path):
+    path = tmp_path / "yardstick.json"
+    Yardstick.fit(SMALL, seed=2, prior_variance=1.0).save(path)
+    return path
+
+
+def test_a_saved_yardstick_measures_alike(saved):
+    made, loaded = Yardstick.fit(SMALL, seed=2, prior_variance=1.0), Yardstick.load(saved)
+    D = classes(30, seed=3, d=2)
+    assert loaded.digest == made.digest == json.loads(saved.read_text())["digest"]
+    assert loaded.features(D).tobytes() == made.features(D).tobytes()
+    assert loaded.targets(D).tolist() == made.targets(D).tolist()
+    assert (loaded.model, loaded.chosen, loaded.labels) == (made.model, made.chosen, made.labels)
+    assert dw.score(D, SMALL, yardstick=loaded).value == dw.score(D, SMALL, yardstick=made).value
+
+
+def test_a_saved_linear_yardstick_measures_alike(tmp_path):
+    T = amounts(40, seed=5, d=2)
+    made = Yardstick.fit(T, prior_variance=1.0)
+    made.save(tmp_path / "y.json")
+    loaded = Yardstick.load(tmp_path / "y.json")
+    assert loaded.digest == made.digest
+    assert loaded.model == made.model
+    assert loaded.targets(T).tobytes() == made.targets(T).tobytes()
+
+
+def tampered(saved, change):
+    content = json.loads(saved.read_text())
+    change(content)
+    saved.write_text(json.dumps(content))
+    return refusal(Yardstick.load, saved)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda d: d["model"].update(prior_variance=9.0),
+        lambda d: d["recipe"]["projection"][0].__setitem__(0, 0.123),
+        lambda d: d["labels"].update(classes=["1", "0"]),
+        lambda d: d["chosen"].update(probe=-9.0),
+        lambda d: d.update(test_hash="0" * 64),
+        lambda d: d.update(further=1),
+        lambda d: d.pop("rows"),
+        lambda d: d.pop("digest"),
+        lambda d: d.update(digest=None),
+    ],
+)
+def test_a_tampered_file_is_refused(saved, change):
+    assert "was changed after it was made" in tampered(saved, change)
+
+
+def test_another_schema_is_refused(saved):
+    sentence = tampered(saved, lambda d: d.update(schema="dataworth/yardstick/99"))
+    assert "not a yardstick of this version" in sentence
+
+
+@pytest.mark.parametrize("content", ["", "{", "no yardstick", "\x00\x01"])
+def test_a_file_that_is_not_json_is_refused(tmp_path, content):
+    (tmp_path / "y.json").write_text(content)
+    assert "is not a yardstick" in refusal(Yardstick.load, tmp_path / "y.json")
+
+
+@pytest.mark.parametrize("content", ["[]", "3", "null", '"dataworth/yardstick/1"', "{}"])
+def test_json_that_is_no_yardstick_is_refused(tmp_path, content):
+    (tmp_path / "y.json").write_text(content)
+    assert "not a yardstick of this version" in refusal(Yardstick.load, tmp_path / "y.json")
+
+
+def test_bytes_that_are_no_text_are_refused(tmp_path):
+    (tmp_path / "y.json").write_bytes(b"\xff\xfe\x00")
+    assert "is not a yardstick" in refusal(Yardstick.load, tmp_path / "y.json")
+
+
+def test_a_missing_file_is_refused(tmp_path):
+    assert "there is no yardstick at" in refusal(Yardstick.load, tmp_path / "none.json")
+    assert "is not a yardstick" in refusal(Yardstick.load, tmp_path)
+
+
+# Sentences
+
+
+def test_too_few_rows():
+    assert "19 rows" in refusal(Yardstick.fit, SMALL.take(range(19)))
+    assert Yardstick.fit(SMALL.take(range(20)), prior_variance=1.0).rows == 20
+
+
+def test_one_class():
+    assert "every row of the test set has the label '1'" in refusal(
+        Yardstick.fit, SMALL.with_labels([1] * 40)
+    )
+
+
+def test_three_classes():
+    sentence = refusal(Yardstick.fit, SMALL.with_labels(np.arange(40) % 3))
+    assert "3 classes" in sentence
+
+
+def test_constant_features():
+    assert "constant" in refusal(Yardstick.fit, Dataset(np.ones((40, 3)), SMALL.y))
+
+
+def test_models_that_do_not_fit_or_do_not_exist():
+    assert "suit logistic" in refusal(Yardstick.fit, SMALL, model="linear")
+    assert "suit linear" in refusal(Yardstick.fit, amounts(40, seed=0), model="logistic")
+    assert "known models: auto, logistic, linear" in refusal(Yardstick.fit, SMALL, model="forest")
+    assert "inference is 'magic'" in refusal(Yardstick.fit, SMALL, inference="magic")
+
+
+@pytest.mark.parametrize("prior", [0.0, -1.0, np.inf, np.nan])
+def test_priors_that_are_no_variance(prior):
+    assert "prior_variance" in refusal(Yardstick.fit, SMALL, prior_variance=prior)
+
+
+def test_unknown_labels_and_text_for_amounts():
+    yard = small_yardstick()
+    sentence = refusal(yard.targets, SMALL.with_labels(["0"] * 39 + ["maybe"]), "the vendor's data")
+    assert "the vendor's data has the label 'maybe'" in sentence
+    assert "'0' and '1'" in sentence
+    linear = Yardstick.fit(amounts(30, seed=0), prior_variance=1.0)
+    assert "text labels" in refusal(linear.targets, SMALL.with_labels(["a", "b"] * 20))

@@ -1,0 +1,57 @@
+"""Small worlds whose truth is known, and the sentence of a refusal: what several test files share."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from dataworth.data import Dataset
+from dataworth.errors import DataworthError
+from dataworth.yardstick import Yardstick
+
+
+def classes(n, seed, *, d=3, sharpness=3.0):
+    """Rows from the logistic model itself: P(y=1|x) = σ(sharpness·(x₀ − x₁)), x standard normal."""
+    rng = np.random.default_rng([seed, 0xC1A55])
+    X = rng.normal(size=(n, d))
+    probability = 1 / (1 + np.exp(-sharpness * (X[:, 0] - X[:, 1])))
+    return Dataset(X, (rng.random(n) < probability).astype(int))
+
+
+def amounts(n, seed, *, d=3, noise=0.5):
+    """Rows from the linear model: y = x₀ − x₁ + noise."""
+    rng = np.random.default_rng([seed, 0xA3017])
+    X = rng.normal(size=(n, d))
+    return Dataset(X, X[:, 0] - X[:, 1] + noise * rng.normal(size=n))
+
+
+def flipped(data, share, seed):
+    """The data with a share of its 0/1 labels flipped, and which rows those are."""
+    rng = np.random.default_rng([seed, 0xF11B])
+    bad = np.zeros(len(data), dtype=bool)
+    bad[rng.permutation(len(data))[: round(share * len(data))]] = True
+    return data.with_labels(np.where(bad, 1 - data.y, data.y)), bad
+
+
+@cache
+def held_out():
+    """The test set of most tests: 200 rows."""
+    return classes(200, seed=1_000)
+
+
+@cache
+def yardstick():
+    """Its yardstick, fitted once."""
+    return Yardstick.fit(held_out())
+
+
+def refusal(call, *args, **kwargs):
+    """The one sentence with which a call is refused."""
+    with pytest.raises(DataworthError) as caught:
+        call(*args, **kwargs)
+    sentence = str(caught.value)
+    assert sentence
+    assert "\n" not in sentence
+    return sentence
