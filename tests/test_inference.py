@@ -7,11 +7,10 @@ from functools import cache
 import mpmath as mp
 import numpy as np
 import pytest
-from cases import CASES, PRIOR_VARIANCES, WIDE_PRIORS
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from reference import dense_laplace, laplace_log_z, tolerance, with_ones
 
+from cases import CASES, PRIOR_VARIANCES, WIDE_PRIORS
 from dataworth.inference.geometry import (
     Dual,
     Factor,
@@ -27,6 +26,7 @@ from dataworth.inference.logistic import Counts, terms
 from dataworth.inference.newton import find_mode, line_search
 from dataworth.models import Logistic
 from dataworth.models.logistic import CHORD_SIZE, LogisticFitter, distinct_rows
+from reference import dense_laplace, laplace_log_z, tolerance, with_ones
 
 BY_NAME = {case.name: case for case in CASES}
 over_cases = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -56,7 +56,9 @@ def fit_rows(model, case, rows, start=(), fitter=None):
 
 @over_priors
 @over_cases
-def test_evidence_and_pmi_match_many_digits_cold_and_warm(case, prior_variance):
+def test_evidence_and_pmi_match_many_digits_cold_and_warm(case, prior_variance, request):
+    if (case.name, prior_variance) == ("heavy weights", 1e8):
+        request.applymarker(gram_loss)
     fitter = Logistic(prior_variance).bind(case.X, case.y)
     data, test = case.halves()
     both = np.concatenate([data, test])
@@ -128,7 +130,7 @@ def test_chord_start_reaches_the_cold_evidence_with_fewer_factorisations(monkeyp
 @pytest.mark.parametrize(("case", "prior_variance"), WIDE_PRIORS, ids=lambda v: getattr(v, "name", ""))
 def test_wide_priors_match_many_digits(case, prior_variance):
     expected = laplace_log_z(with_ones(case.X), case.y, case.weights, prior_variance)
-    fit = Logistic(prior_variance).bind(case.X, case.y)(np.arange(len(case.y)))
+    fit = fit_rows(Logistic(prior_variance), case, np.arange(len(case.y)))
     assert fit.state.mode.converged
     assert fit.log_z == pytest.approx(expected, abs=tolerance(expected), rel=0)
 

@@ -8,13 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from reference import tolerance
 
 from dataworth import Dataset, pmi
 from dataworth.engines import Local
 from dataworth.evaluate import evaluate
 from dataworth.models import Linear, Logistic
 from dataworth.pairs import Pairs, Prepared, Sample, Whole, select, stratified, weights_of
+from reference import tolerance
 
 
 def identity_arms(data):
@@ -189,7 +189,7 @@ def test_select_takes_everything_that_belongs_to_a_row():
     assert weights_of(part).tolist() == [3.0, 1.0]
 
 
-# --- a design evaluated is a table of pmi() --------------------------------------------------------------------
+# --- a design evaluated is a table of pmi() --------------------------------------------------------------
 
 
 @pytest.mark.parametrize("model", [Logistic(), Linear(noise_variance=0.3)], ids=["logistic", "linear"])

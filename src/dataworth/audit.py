@@ -5,20 +5,20 @@ Arms: `before`, `after`, and a control that changes the size alike, blindly. Sel
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from .changes import Arms, Change, compare
+from .arms import Arms, rate_arms, row_arms, size_arms
+from .changes import Change, compare
 from .data import Dataset
 from .errors import DataworthError
 from .evaluate import PairTable
 from .intervals import Estimate, against_controls, over_blocks, over_pairs
 from .leaks import drop_leaks
-from .pairs import Draw, Pairs, Prepared, Rows, Sample, Whole, select, stratified
+from .methods import Curation, apply, wants_test
+from .pairs import Draw, Pairs, Prepared, Rows, Sample, Whole, fingerprint, select, stratified
 from .plan import (
     Options,
     block_count,
@@ -30,7 +30,7 @@ from .plan import (
     pairs_for_precision,
 )
 from .pmi import NATS_PER_BIT
-from .pool import Pool, check_datasets
+from .pool import Pool, check_datasets, strata
 from .verdict import decide
 from .yardstick import Yardstick
 
@@ -45,7 +45,6 @@ QUESTIONS = {
     "size": "Row for row, is the curated data worth more (equal sizes; no verdict)?",
     "method": "Does this method, applied to datasets of this size, raise their worth?",
 }
-Curation = Callable[..., Dataset]
 
 
 @dataclass(frozen=True)
@@ -160,9 +159,9 @@ def audit(
     if curate is not None:
         rng = np.random.default_rng([opts.seed, 0xC0DE])
         order = rng.permutation(len(test))
-        if _wants_test(curate):
+        if wants_test(curate):
             seen, order = order[: len(test) // 2], order[len(test) // 2 :]
-        after = _curated(curate, before, test.take(np.sort(seen)), rng)
+        after = apply(curate, before, test.take(np.sort(seen)), rng)
         test = test.take(np.sort(order))
     assert after is not None
     after = after.select(yard.recipe.columns)
@@ -172,7 +171,7 @@ def audit(
     leaks = drop_leaks(test, {"before": before, "after": after})
     test = test.take(leaks.kept)
     pool, arms = pool_arms(yard, before, after, test, change)
-    fitter, data, held = pool.fitter(), pool.samples["before"], pool.samples["test"]
+    fitter, data, held = pool.fitter, pool.samples["before"], pool.samples["test"]
     config = {
         "what": "audit",
         "design": design,
@@ -198,13 +197,11 @@ def audit(
         details |= {"blocks": blocks, "rows_per_test": float(table.test_rows.mean())}
         return summarise(table, change, design, details, yard, notes, blocks=None)
     sizes = pair_sizes(len(before), len(test), pairs, size)
-    strata = pool.strata(data)
-    maker = {
-        "row": _row_arms(arms),
-        "rate": _rate_arms(pool, arms, before, after),
-        "size": _size_arms(pool, arms),
-    }
-    plan = Pairs(data, held, strata, pool.strata(held), sizes.data, sizes.test, opts.seed, maker[design])
+    cells = strata(yard, after)
+    maker = {"row": row_arms(arms), "rate": rate_arms(arms, cells), "size": size_arms(arms, cells)}[design]
+    plan = Pairs(
+        data, held, strata(yard, before), strata(yard, test), sizes.data, sizes.test, opts.seed, maker
+    )
     sizes = replace(sizes, pairs=pairs_for_precision(plan, fitter, sizes.pairs, opts, notes))
     table = measure(plan, fitter, sizes.pairs, opts, config)
     details |= {"pairs": sizes.pairs, "size": [sizes.data, sizes.test]}
@@ -222,58 +219,6 @@ def pool_arms(
     return pool, Arms(change, pool.samples["before"], Sample(rows, after.weights))
 
 
-def _row_arms(arms: Arms) -> Callable[[Rows, np.random.Generator], dict[str, Sample]]:
-    """What the curation made of the rows drawn, plus new rows at the same rate."""
-    change = arms.change
-    new = np.flatnonzero(change.origin < 0)
-
-    def make(drawn: Rows, rng: np.random.Generator) -> dict[str, Sample]:
-        place = np.full(change.before_rows, -1, dtype=np.intp)
-        place[drawn] = np.arange(len(drawn))
-        stays = np.flatnonzero((change.origin >= 0) & (place[change.origin] >= 0))
-        added = rng.choice(new, round(len(new) * len(drawn) / change.before_rows), replace=False)
-        rows = np.concatenate([stays, added])
-        origin = np.where(change.origin[rows] >= 0, place[change.origin[rows]], -1)
-        part = Arms(
-            Change(origin, change.relabelled[rows], change.edited[rows], len(drawn), change.by),
-            select(arms.before, drawn),
-            select(arms.after, rows),
-        )
-        return {"before": part.before, "after": part.after, "control": part.control(rng)}
-
-    return make
-
-
-def _rate_arms(
-    pool: Pool, arms: Arms, before: Dataset, after: Dataset
-) -> Callable[[Rows, np.random.Generator], dict[str, Sample]]:
-    """Unmatched: an independent draw from `after`, sized in proportion; the control changes size blindly."""
-    strata, ratio = pool.strata(arms.after), len(after) / len(before)
-
-    def make(drawn: Rows, rng: np.random.Generator) -> dict[str, Sample]:
-        n = max(1, min(len(after), round(len(drawn) * ratio)))
-        own = rng.permutation(drawn)
-        blind = np.concatenate([own, rng.choice(drawn, max(0, n - len(own)))])[:n]
-        return {
-            "before": select(arms.before, drawn),
-            "after": select(arms.after, stratified(strata, n, rng)),
-            "control": select(arms.before, blind),
-        }
-
-    return make
-
-
-def _size_arms(pool: Pool, arms: Arms) -> Callable[[Rows, np.random.Generator], dict[str, Sample]]:
-    """Equal sizes, the paper's mode for curated datasets; there is no control, hence no verdict."""
-    strata = pool.strata(arms.after)
-
-    def make(drawn: Rows, rng: np.random.Generator) -> dict[str, Sample]:
-        n = min(len(drawn), len(strata))
-        return {"before": select(arms.before, drawn), "after": select(arms.after, stratified(strata, n, rng))}
-
-    return make
-
-
 def _audit_method(
     before: Dataset,
     test: Dataset,
@@ -286,15 +231,15 @@ def _audit_method(
     """Design *method*: f applied to each Dᵢ. The callable runs here, once a pair, before any model does."""
     leaks = drop_leaks(test, {"before": before})
     test = test.take(leaks.kept)
-    looks = _wants_test(curate)
+    looks = wants_test(curate)
     # a method that looks at T gets one half of Tᵢ and is scored on the other: twice the rows are drawn
     sizes = pair_sizes(
         len(before), len(test) // (2 if looks else 1), METHOD_PAIRS if pairs is None else pairs, size
     )
-    base = Pool.build(yard, {"before": before, "test": test})
-    data, held = base.samples["before"], base.samples["test"]
-    data_strata, test_strata = base.strata(data), base.strata(held)
-    X, y, start = [base.X], [base.y], len(base.y)
+    data = Sample(np.arange(len(before)), before.weights)
+    held = Sample(np.arange(len(before), len(before) + len(test)), test.weights)
+    data_strata, test_strata = strata(yard, before), strata(yard, test)
+    start, fresh = len(before) + len(test), []
     draws, changes = [], []
     for i in range(sizes.pairs):
         rng = np.random.default_rng([opts.seed, 0xF00D, i])
@@ -304,15 +249,13 @@ def _audit_method(
             shown = rng.permutation(shown)
         seen, scored = shown[: len(shown) - sizes.test], shown[len(shown) - sizes.test :]
         part = before.take(drawn)
-        made = _curated(curate, part, test.take(seen), rng).select(yard.recipe.columns)
+        made = apply(curate, part, test.take(seen), rng).select(yard.recipe.columns)
         change = compare(part, made)
         own = change.own
         rows = np.where(change.origin >= 0, drawn[change.origin], 0)
         rows[own] = np.arange(start, start + len(own))
         if len(own):
-            fresh = made.take(own)
-            X.append(yard.features(fresh))
-            y.append(yard.targets(fresh, "the curated data"))
+            fresh.append(made.take(own))
             start += len(own)
         arms = Arms(change, select(data, drawn), Sample(rows, made.weights))
         draws.append(
@@ -324,8 +267,12 @@ def _audit_method(
         changes.append(change)
         if opts.progress is not None:
             opts.progress.update(i + 1, sizes.pairs)
-    fitter = yard.model.bind(np.concatenate(X), np.concatenate(y))
-    table = measure(Prepared(tuple(draws)), fitter, sizes.pairs, replace(opts, run_dir=None), {})
+    parts = {"before": before, "test": test}
+    if fresh:
+        parts["the curated data"] = Dataset.concat(fresh)
+    config = {"what": "audit", "design": "method", "draws": fingerprint(draws), **opts.to_dict()}
+    config |= {"pool": [part.content_hash() for part in parts.values()], "yardstick": yard.digest}
+    table = measure(Prepared(tuple(draws)), Pool.build(yard, parts).fitter, sizes.pairs, opts, config)
     notes = [n for n in (leaks.note,) if n]
     details: dict[str, Any] = {"before_rows": len(before), "test_rows": len(test), "pairs": sizes.pairs}
     details |= {
@@ -333,37 +280,6 @@ def _audit_method(
         "rows_after": float(np.mean([len(c.origin) for c in changes])),
     }
     return summarise(table, changes[0], "method", details, yard, notes, blocks=sizes.blocks, opts=opts)
-
-
-def _parameters(curate: Curation) -> tuple[list[str], bool]:
-    """Positional parameters of a callable that must be given, and whether it takes a keyword rng."""
-    try:
-        parameters = inspect.signature(curate).parameters.values()
-    except (TypeError, ValueError):
-        return ["D"], False
-    positional = [
-        p.name
-        for p in parameters
-        if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty and p.name != "rng"
-    ]
-    return positional, any(p.name == "rng" for p in parameters)
-
-
-def _wants_test(curate: Curation) -> bool:
-    positional, _ = _parameters(curate)
-    if not callable(curate) or not 1 <= len(positional) <= 2:
-        raise DataworthError("curate must be a callable f(D) or f(D, T), either with a keyword rng.")
-    return len(positional) == 2
-
-
-def _curated(curate: Curation, data: Dataset, seen: Dataset, rng: np.random.Generator) -> Dataset:
-    """Apply the callable; whatever it returns must be a Dataset with rows."""
-    _, takes_rng = _parameters(curate)
-    arguments = (data, seen) if _wants_test(curate) else (data,)
-    made = curate(*arguments, rng=rng) if takes_rng else curate(*arguments)
-    if not isinstance(made, Dataset):
-        raise DataworthError(f"curate returned a {type(made).__name__}; it must return a Dataset.")
-    return made
 
 
 def summarise(

@@ -5,7 +5,8 @@ A draw is pure in (seed, i), so any engine, in any order, after any interruption
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import hashlib
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, Protocol
 
@@ -102,6 +103,15 @@ class Prepared:
     def draw(self, i: int) -> Draw:
         """The i-th pair."""
         return self.draws[i]
+
+
+def fingerprint(draws: Iterable[Draw]) -> str:
+    """A hash of which rows were drawn."""
+    digest = hashlib.sha256()
+    for draw in draws:
+        for name, sample in {**draw.arms, "test": draw.test}.items():
+            digest.update(f"{name} {len(sample.rows)}".encode() + sample.rows.astype("<i8").tobytes())
+    return digest.hexdigest()
 
 
 def select(sample: Sample, places: Rows) -> Sample:

@@ -12,18 +12,16 @@ from numpy.typing import NDArray
 from .data import Dataset
 from .errors import DataworthError
 from .models import Fitter
-from .pairs import Array, Sample
+from .pairs import Sample
 from .targets import Classes
 from .yardstick import Yardstick
 
 
 @dataclass(frozen=True)
 class Pool:
-    """Features and targets of several datasets on one yardstick, one below the other."""
+    """Several datasets on one yardstick, one below the other, with the yardstick's model bound to them."""
 
-    yardstick: Yardstick
-    X: Array
-    y: Array
+    fitter: Fitter
     samples: dict[str, Sample]
 
     @classmethod
@@ -31,24 +29,24 @@ class Pool:
         """Measure all parts with the yardstick."""
         from threadpoolctl import threadpool_limits
 
-        X, y, samples, start = [], [], {}, 0
+        y = np.concatenate([yardstick.targets(part, name) for name, part in parts.items()])
+        X = np.empty((len(y), yardstick.recipe.projection.shape[1]))
+        samples: dict[str, Sample] = {}
+        start = 0
         for name, part in parts.items():
+            end = start + len(part)
             with threadpool_limits(1):  # a resumed run must find the same bits
-                X.append(yardstick.features(part))
-            y.append(yardstick.targets(part, name))
-            samples[name] = Sample(np.arange(start, start + len(part)), part.weights)
-            start += len(part)
-        return cls(yardstick, np.concatenate(X), np.concatenate(y), samples)
+                X[start:end] = yardstick.features(part)
+            samples[name] = Sample(np.arange(start, end), part.weights)
+            start = end
+        return cls(yardstick.model.bind(X, y), samples)
 
-    def fitter(self) -> Fitter:
-        """The yardstick's model on these rows."""
-        return self.yardstick.model.bind(self.X, self.y)
 
-    def strata(self, sample: Sample) -> NDArray[np.intp]:
-        """Class of each row, for stratified draws; amounts are one stratum."""
-        if isinstance(self.yardstick.labels, Classes):
-            return self.y[sample.rows].astype(np.intp)
-        return np.zeros(len(sample.rows), dtype=np.intp)
+def strata(yardstick: Yardstick, data: Dataset) -> NDArray[np.intp]:
+    """Class of each row, for stratified draws; amounts are one stratum."""
+    if isinstance(yardstick.labels, Classes):
+        return yardstick.targets(data).astype(np.intp)
+    return np.zeros(len(data), dtype=np.intp)
 
 
 def check_datasets(parts: Mapping[str, Any]) -> None:

@@ -111,7 +111,7 @@ def rank(
     blocks = block_count(len(test))
     config = {"what": "rank", "data": {n: d.content_hash() for n, d in candidates.items()}}
     config |= {"test": test.content_hash(), "yardstick": yard.digest, **opts.to_dict()}
-    table = measure(Whole(arms, pool.samples["test"], blocks, opts.seed), pool.fitter(), blocks, opts, config)
+    table = measure(Whole(arms, pool.samples["test"], blocks, opts.seed), pool.fitter, blocks, opts, config)
     details = {"blocks": blocks, "test_rows": len(test), "rows_per_test": float(table.test_rows.mean())}
     ranking = order(table, {n: len(d) for n, d in candidates.items()})
     return Ranking(tuple(ranking), details, yard, tuple(n for n in (leaks.note,) if n), table)

@@ -12,6 +12,8 @@ from .convert import Column
 from .data import Dataset
 
 Array = NDArray[np.float64]
+SLAB = 8192
+"""Rows measured at a time, so that no second copy of a large dataset is made."""
 
 
 @dataclass(frozen=True)
@@ -30,8 +32,12 @@ class Recipe:
 
     def features(self, data: Dataset) -> Array:
         """Features of a dataset with (at least) the recipe's columns."""
-        standard = (expand(data.select(self.columns), self.fill) - self.center) * self.inverse_scale
-        return np.ascontiguousarray(standard @ self.projection)
+        data = data.select(self.columns)
+        features = np.empty((len(data), self.projection.shape[1]))
+        for i in range(0, len(data), SLAB):
+            rows = expand(data.columns, data.X[i : i + SLAB], self.fill)
+            features[i : i + SLAB] = ((rows - self.center) * self.inverse_scale) @ self.projection
+        return features
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
@@ -55,16 +61,18 @@ class Recipe:
         )
 
 
-def expand(data: Dataset, fill: Array) -> Array:
+def expand(columns: tuple[Column, ...], X: Array, fill: Array) -> Array:
     """Numbers with missing ones filled; each category a 0/1 column."""
+    if all(column.kind != "categorical" for column in columns):
+        return np.where(np.isnan(X), fill, X)
     parts = []
-    for j, column in enumerate(data.columns):
-        values = data.X[:, j]
+    for j, column in enumerate(columns):
+        values = X[:, j]
         if column.kind == "categorical":
             parts.append((values[:, None] == np.arange(len(column.categories))).astype(float))
         else:
             parts.append(np.where(np.isnan(values), fill[j], values)[:, None])
-    return np.hstack(parts) if parts else np.zeros((len(data), 0))
+    return np.hstack(parts)
 
 
 @dataclass(frozen=True)
@@ -87,7 +95,7 @@ class Basis:
                 for c, x in zip(data.columns, data.X.T, strict=True)
             ]
         fill = np.array([np.nanmedian(x) if ok else 0.0 for ok, x in zip(numeric, data.X.T, strict=True)])
-        X = expand(data, fill)
+        X = expand(data.columns, data.X, fill)
         center = X.mean(axis=0)
         # two-pass standardisation: features of size 1e8 or 1e-8 lose nothing
         size = np.abs(X).max(axis=0, initial=0.0)

@@ -21,7 +21,7 @@ from .plan import (
     pairs_for_precision,
 )
 from .pmi import NATS_PER_BIT
-from .pool import Pool, check_datasets
+from .pool import Pool, check_datasets, strata
 from .yardstick import Yardstick
 
 SCHEMA = "dataworth/score/1"
@@ -95,7 +95,7 @@ def score(
     T = T.take(leaks.kept)
     pool = Pool.build(yard, {"the data": D, "the test set": T})
     data, test = pool.samples["the data"], pool.samples["the test set"]
-    fitter = pool.fitter()
+    fitter = pool.fitter
     config = {"what": "score", "design": design, "pairs": pairs, "size": size, "data": D.content_hash()}
     config |= {"test": T.content_hash(), "yardstick": yard.digest, **opts.to_dict()}
     notes = [n for n in (leaks.note,) if n]
@@ -109,8 +109,8 @@ def score(
         plan = Pairs(
             data,
             test,
-            pool.strata(data),
-            pool.strata(test),
+            strata(yard, D),
+            strata(yard, T),
             sizes.data,
             sizes.test,
             opts.seed,

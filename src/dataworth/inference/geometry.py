@@ -7,10 +7,11 @@ survive (Rasmussen & Williams 2006, Algorithm 3.1, for the n×n form).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import qr
 from scipy.linalg.lapack import dpotrf, dpotrs, dtrtri
 
@@ -21,6 +22,8 @@ GRAM_LIMIT = 1e9
 enters log Z directly. Beyond it the square-root geometry never squares the condition number."""
 
 SLAB = 4096
+GATHERED = 4 * SLAB
+"""Rows up to which a selection is copied out at once."""
 
 
 class Factor(NamedTuple):
@@ -53,19 +56,10 @@ def cholesky_factor(symmetric: Array) -> Factor:
     return Factor(factor, True)
 
 
-def weighted_gram(X: Array, weights: Array) -> Array:
-    """Xᵀ diag(weights) X, a slab of rows at a time: no copy of X is made, and slabs stay in the cache."""
-    root = np.sqrt(weights)
-    total = np.zeros((X.shape[1], X.shape[1]))
-    for i in range(0, len(X), SLAB):
-        scaled = X[i : i + SLAB] * root[i : i + SLAB, None]
-        total += scaled.T @ scaled
-    return total
-
-
 def gram_factor(X: Array, weights: Array) -> Factor:
     """Factor of I + Xᵀ diag(weights) X through the product."""
-    normal = weighted_gram(X, weights)
+    scaled = X * np.sqrt(weights)[:, None]
+    normal = scaled.T @ scaled
     normal.flat[:: len(normal) + 1] += 1.0
     return cholesky_factor(normal)
 
@@ -122,19 +116,35 @@ class Dual:
 class Primal:
     """d×d: coefficients θ with f = Xθ, for more rows than features.
 
-    `factorise` is `gram_factor`, or `root_factor` (twice the cost) where C‖x‖² is enormous.
+    With `rows`, the model has those rows of X only; where they are many they are read a slab at a time, so
+    that a fit of 100,000 rows neither copies them nor leaves the cache more than twice a step. `root` takes
+    the factor by QR (twice the cost) where C‖x‖² is enormous.
     """
 
     def __init__(
-        self, X: Array, prior_variance: float, factorise: Callable[[Array, Array], Factor] = gram_factor
+        self, X: Array, prior_variance: float, rows: NDArray[np.intp] | None = None, *, root: bool = False
     ) -> None:
+        if rows is not None and len(rows) <= GATHERED:
+            X, rows = X[rows], None
         self.X = X
+        self.rows = rows
         self.prior_variance = prior_variance
-        self.factorise = factorise
+        self.root = root
+
+    def __len__(self) -> int:
+        return len(self.X) if self.rows is None else len(self.rows)
+
+    def _slabs(self) -> Iterator[tuple[slice, Array]]:
+        for i in range(0, len(self), SLAB):
+            part = slice(i, i + SLAB)
+            yield part, self.X[part] if self.rows is None else self.X[self.rows[part]]
 
     def predictor(self, coef: Array) -> Array:
         """f = X θ."""
-        return self.X @ coef
+        f = np.empty(len(self))
+        for part, X in self._slabs():
+            f[part] = X @ coef
+        return f
 
     def penalty(self, coef: Array, other_coef: Array, other_f: Array) -> float:
         """θᵀθ′ / C."""
@@ -146,9 +156,25 @@ class Primal:
 
     def step(self, coef: Array, gradient: Array, curvature: Array) -> Step:
         """Δθ = (I + C XᵀWX)⁻¹ (C Xᵀ∇ − θ)."""
-        factor = self.factorise(self.X, self.prior_variance * curvature)
-        step = factor.solve(self.prior_variance * (self.X.T @ gradient) - coef)
-        return Step(step, self.X @ step, factor)
+        weights = self.prior_variance * curvature
+        if self.root:
+            factor, pull = root_factor(self.X, weights), self.X.T @ gradient
+        else:
+            normal, pull = self._normal_equations(weights, gradient)
+            normal.flat[:: len(normal) + 1] += 1.0
+            factor = cholesky_factor(normal)
+        step = factor.solve(self.prior_variance * pull - coef)
+        return Step(step, self.predictor(step), factor)
+
+    def _normal_equations(self, weights: Array, gradient: Array) -> tuple[Array, Array]:
+        """Xᵀ diag(weights) X and Xᵀ∇ in one pass."""
+        d = self.X.shape[1]
+        normal, pull, root = np.zeros((d, d)), np.zeros(d), np.sqrt(weights)
+        for part, X in self._slabs():
+            scaled = X * root[part, None]
+            normal += scaled.T @ scaled
+            pull += X.T @ gradient[part]
+        return normal, pull
 
 
 def graded_features(X: Array) -> Array:
@@ -169,13 +195,30 @@ def graded_features(X: Array) -> Array:
     return Z
 
 
-def choose_geometry(X: Array, prior_variance: float) -> Dual | Primal:
-    """The cheapest geometry that keeps its digits: n×n below the measured crossover n ≈ 2d, else d×d."""
-    n, d = X.shape
-    if n and prior_variance * float(np.einsum("ij,ij->i", X, X).max()) > GRAM_LIMIT:
-        return Primal(graded_features(X), prior_variance, root_factor)
-    if n < 2 * d:
-        gram = X @ X.T
-        gram *= prior_variance
-        return Dual(gram)
-    return Primal(X, prior_variance)
+def largest_square(X: Array) -> float:
+    """The largest ‖x‖²."""
+    return max(
+        (
+            float(np.einsum("ij,ij->i", X[i : i + SLAB], X[i : i + SLAB]).max())
+            for i in range(0, len(X), SLAB)
+        ),
+        default=0.0,
+    )
+
+
+def choose_geometry(
+    X: Array, prior_variance: float, rows: NDArray[np.intp] | None = None, square: float | None = None
+) -> Dual | Primal:
+    """The cheapest geometry that keeps its digits: n×n below the measured crossover n ≈ 2d, else d×d.
+
+    `rows` selects rows of X; `square` is their largest ‖x‖² (or that of all of X), if it is known.
+    """
+    n, d = len(X) if rows is None else len(rows), X.shape[1]
+    if prior_variance * (largest_square(X) if square is None else square) > GRAM_LIMIT:
+        return Primal(graded_features(X if rows is None else X[rows]), prior_variance, root=True)
+    if n >= 2 * d:
+        return Primal(X, prior_variance, rows)
+    own = X if rows is None else X[rows]
+    gram = own @ own.T
+    gram *= prior_variance
+    return Dual(gram)

@@ -14,6 +14,7 @@ from .geometry import Factor, Step
 from .logistic import Array, Counts, slope_along, terms
 
 TOLERANCE = 3e-7  # nats, for each of the two stopping bounds: PMI is a sum of three such fits
+RELATIVE_TOLERANCE = 1e-9  # of the log-likelihood, which a large dataset's evidence is made of
 MAX_ITERATIONS = 200
 
 
@@ -87,7 +88,7 @@ def find_mode(geometry: Geometry, counts: Counts, coef: Array, offset: Array | f
 
     `offset` is added to the predictor: what a prior with a mean other than zero says of each row.
 
-    Stops when the Newton decrement and a bound on the change of ½ log det are both below TOLERANCE. With
+    Stops when the Newton decrement and a bound on the change of ½ log det are both below the tolerance. With
     leverages hᵢ = Wᵢ var(fᵢ) ∈ [0, 1), d(½ log det) = −½ Σ hᵢ tanh(fᵢ/2) Δfᵢ, and Σ hᵢ is at most the
     number of parameters; so the last factorisation can be kept without refactorising at the last step.
     """
@@ -104,7 +105,8 @@ def find_mode(geometry: Geometry, counts: Counts, coef: Array, offset: Array | f
         decrement = slope - cross
         moves = np.abs(step.f * at.tanh_half)
         log_det_move = 0.5 * min(float(moves.sum()), degrees * float(moves.max(initial=0.0)))
-        converged = decrement < TOLERANCE and log_det_move < TOLERANCE
+        tolerance = TOLERANCE + RELATIVE_TOLERANCE * abs(at.value)
+        converged = decrement < tolerance and log_det_move < tolerance
         size = 1.0 if converged else line_search(f, step.f, counts, slope, cross, square)
         coef = coef + size * step.coef
         f = f + size * step.f

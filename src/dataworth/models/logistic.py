@@ -10,20 +10,19 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import solve_triangular
 from scipy.special import expit
 
 from ..errors import DataworthError
-from ..inference.geometry import Dual, Primal, cholesky_factor, choose_geometry, root_factor, weighted_gram
+from ..inference.geometry import GATHERED, SLAB, Dual, Primal, choose_geometry, largest_square
 from ..inference.logistic import Counts, terms
 from ..inference.newton import Mode, find_mode, line_search
 from .base import Array, Fit, Rows, hit_rate, positive_number
 from .gaussian import GaussianPosterior, with_intercept
 
-CHORD_RATIO = 4
-"""Chord steps pay when the part whose factor is known has this many times the rows that are new."""
-CHORD_STEPS = 3
-CHORD_SIZE = 200_000
-"""Entries of the feature matrix from which a factorisation costs more than a few chord steps."""
+FEW = 4
+"""A joint fit starts at the conditional mode if the further rows are at most one in this many."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +91,7 @@ class LogisticFitter:
         self.y = y
         distinct, self.ids = distinct_rows(X)
         self.X = with_intercept(distinct, model.intercept)
+        self._square = largest_square(self.X)
 
     def __call__(
         self,
@@ -103,10 +103,10 @@ class LogisticFitter:
     ) -> Fit:
         """Laplace evidence of the pool's `rows`, started at earlier fits of their parts."""
         ids, counts = self._count(rows, weights, self.y[rows] if targets is None else targets)
-        geometry = choose_geometry(self.X[ids], self.prior_variance)
+        geometry = choose_geometry(self.X, self.prior_variance, ids, self._square)
         if isinstance(geometry, Dual):
             kind, coef = "dual", self._dual_start(geometry, ids, counts, start)
-        elif geometry.factorise is root_factor:
+        elif geometry.root:
             kind, coef = "root", np.zeros(geometry.X.shape[1])
         else:
             kind, coef = "primal", self._primal_start(geometry, ids, counts, start)
@@ -139,45 +139,33 @@ class LogisticFitter:
         return coef * line_search(origin, f, counts, slope, 0.0, geometry.penalty(coef, coef, f))
 
     def _primal_start(self, geometry: Primal, ids: Rows, counts: Counts, start: tuple[Fit, ...]) -> Array:
-        """The best of the given modes (and of zero) for the joint objective; chord steps if they pay."""
+        """The mode of the largest part known, moved by what the few further rows say."""
         usable = [fit.state for fit in start if fit.state.kind == "primal"]
-        zero = np.zeros(geometry.X.shape[1])
         if not usable:
-            return zero
-        values = [
-            self._objective(geometry, counts, theta) for theta in (*(u.mode.coef for u in usable), zero)
-        ]
-        best = int(np.argmax(values))
-        if best == len(usable):
-            return zero
-        state: LogisticState = usable[best]
-        fresh = len(ids) - len(state.ids)
-        if geometry.X.size < CHORD_SIZE or len(state.ids) < CHORD_RATIO * fresh:
+            return np.zeros(geometry.X.shape[1])
+        state: LogisticState = max(usable, key=lambda s: len(s.ids))
+        known = np.zeros(len(self.X), dtype=bool)
+        known[state.ids] = True
+        fresh = np.flatnonzero(~known[ids])
+        is_part = len(ids) - len(fresh) == len(state.ids)
+        if not is_part or len(ids) < GATHERED or len(fresh) > len(state.ids) // FEW:
             return state.mode.coef
-        return self._chord_steps(geometry, ids, counts, state)
+        return self._conditional_mode(state, ids[fresh], Counts(counts.ones[fresh], counts.zeros[fresh]))
 
-    def _chord_steps(self, geometry: Primal, ids: Rows, counts: Counts, state: LogisticState) -> Array:
-        """From the mode of a large part towards the joint mode, at O(n d) a step instead of O(n d²).
+    def _conditional_mode(self, state: LogisticState, ids: Rows, counts: Counts) -> Array:
+        """The mode given further rows, with the known posterior N(μ, Σ) as their prior.
 
-        The part's factor plus the curvature of the few new rows is nearly the joint curvature, so that the
-        Newton iteration that follows usually finds nothing left to do but its one factorisation.
+        Exact to second order, and it costs no pass over the rows that are known. In coordinates
+        θ = μ + √C L⁻ᵀ z, where Σ = C (L Lᵀ)⁻¹, the prior of z is standard normal.
         """
-        new = np.searchsorted(ids, np.setdiff1d(ids, state.ids, assume_unique=True))
-        known = state.mode.factor.matrix @ state.mode.factor.matrix.T
-        theta, value = state.mode.coef, self._objective(geometry, counts, state.mode.coef)
-        for _ in range(CHORD_STEPS):
-            at = terms(geometry.X @ theta, counts)
-            curvature = self.prior_variance * at.curvature[new]
-            factor = cholesky_factor(known + weighted_gram(geometry.X[new], curvature))
-            moved = theta + factor.solve(self.prior_variance * (geometry.X.T @ at.gradient) - theta)
-            moved_value = self._objective(geometry, counts, moved)
-            if not moved_value > value:
-                break
-            theta, value = moved, moved_value
-        return theta
-
-    def _objective(self, geometry: Primal, counts: Counts, theta: Array) -> float:
-        return terms(geometry.X @ theta, counts).value - 0.5 * geometry.penalty(theta, theta, theta)
+        L, scale = state.mode.factor.matrix, np.sqrt(self.prior_variance)
+        rows = self.X[ids]
+        Z = scale * solve_triangular(L, rows.T, lower=True, check_finite=False).T
+        geometry = choose_geometry(Z, 1.0)
+        size = len(Z) if isinstance(geometry, Dual) else Z.shape[1]
+        mode = find_mode(geometry, counts, np.zeros(size), offset=rows @ state.mode.coef)
+        z = Z.T @ mode.coef if isinstance(geometry, Dual) else mode.coef
+        return state.mode.coef + scale * solve_triangular(L, z, lower=True, trans="T", check_finite=False)
 
     def predict(self, fit: Fit, rows: Rows) -> Array:
         """Class 1 where the mode's linear predictor is positive."""
@@ -202,20 +190,30 @@ def distinct_rows(X: Array) -> tuple[Array, Rows]:
     """
     if X.shape[1] == 0 or len(X) == 0:
         return X[: min(len(X), 1)], np.zeros(len(X), dtype=np.intp)
-    # hash first, compare after: sorting 64-bit hashes is far cheaper than sorting rows. −0.0 and 0.0 are
-    # one value with two bit patterns; adding 0.0 makes them one.
-    bits = np.ascontiguousarray(X + 0.0).view(np.uint64)
-    multipliers = np.random.default_rng(0).integers(0, 2**63, size=X.shape[1], dtype=np.uint64) * 2 + 1
-    mixed = bits * multipliers
-    keys = (mixed ^ (mixed >> np.uint64(29))).sum(axis=1, dtype=np.uint64)
+    # hash first, compare after: sorting 64-bit hashes is far cheaper than sorting rows
+    keys = np.concatenate([_hash_rows(X[i : i + SLAB]) for i in range(0, len(X), SLAB)])
     _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    if not np.array_equal(X[first][inverse], X):  # a collision of hashes: sort the rows themselves
-        packed = bits.view(np.dtype((np.void, X.shape[1] * X.itemsize))).ravel()
+    if len(first) == len(X):
+        return X, np.arange(len(X))
+    same = all(
+        np.array_equal(X[first[inverse[i : i + SLAB]]], X[i : i + SLAB]) for i in range(0, len(X), SLAB)
+    )
+    if not same:  # a collision of hashes: sort the rows themselves
+        packed = (X + 0.0).view(np.dtype((np.void, X.shape[1] * X.itemsize))).ravel()
         _, first, inverse = np.unique(packed, return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.empty_like(order)
     rank[order] = np.arange(len(order))
     return X[first[order]], rank[inverse.ravel()]
+
+
+def _hash_rows(X: Array) -> NDArray[np.uint64]:
+    # −0.0 and 0.0 are one value with two bit patterns; adding 0.0 makes them one
+    bits = np.ascontiguousarray(X + 0.0).view(np.uint64)
+    multipliers = np.random.default_rng(0).integers(0, 2**63, size=X.shape[1], dtype=np.uint64) * 2 + 1
+    mixed = bits * multipliers
+    mixed ^= mixed >> np.uint64(29)
+    return mixed.sum(axis=1, dtype=np.uint64)
 
 
 class LogisticPosterior(GaussianPosterior):

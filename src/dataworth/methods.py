@@ -1,0 +1,45 @@
+"""Curation methods as callables: f(D) or f(D, T), either with a keyword rng."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+
+import numpy as np
+
+from .data import Dataset
+from .errors import DataworthError
+
+Curation = Callable[..., Dataset]
+
+
+def _parameters(curate: Curation) -> tuple[list[str], bool]:
+    """Positional parameters of a callable that must be given, and whether it takes a keyword rng."""
+    try:
+        parameters = inspect.signature(curate).parameters.values()
+    except (TypeError, ValueError):
+        return ["D"], False
+    positional = [
+        p.name
+        for p in parameters
+        if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD) and p.default is p.empty and p.name != "rng"
+    ]
+    return positional, any(p.name == "rng" for p in parameters)
+
+
+def wants_test(curate: Curation) -> bool:
+    """Whether the callable takes the test set too; one with other than one or two arguments is refused."""
+    positional, _ = _parameters(curate)
+    if not callable(curate) or not 1 <= len(positional) <= 2:
+        raise DataworthError("curate must be a callable f(D) or f(D, T), either with a keyword rng.")
+    return len(positional) == 2
+
+
+def apply(curate: Curation, data: Dataset, seen: Dataset, rng: np.random.Generator) -> Dataset:
+    """Apply the callable; whatever it returns must be a Dataset with rows."""
+    _, takes_rng = _parameters(curate)
+    arguments = (data, seen) if wants_test(curate) else (data,)
+    made = curate(*arguments, rng=rng) if takes_rng else curate(*arguments)
+    if not isinstance(made, Dataset):
+        raise DataworthError(f"curate returned a {type(made).__name__}; it must return a Dataset.")
+    return made
