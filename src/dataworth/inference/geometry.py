@@ -116,15 +116,17 @@ class Dual:
 class Primal:
     """d×d: coefficients θ with f = Xθ, for more rows than features.
 
-    With `rows`, the model has those rows of X only; where they are many they are read a slab at a time, so
-    that a fit of 100,000 rows neither copies them nor leaves the cache more than twice a step. `root` takes
-    the factor by QR (twice the cost) where C‖x‖² is enormous.
+    With `rows` (distinct, in order), the model has those rows of X only; where they are many they are read a
+    slab at a time, so that a fit of 100,000 rows neither copies them nor leaves the cache more than twice a
+    step. `root` takes the factor by QR (twice the cost) where C‖x‖² is enormous.
     """
 
     def __init__(
         self, X: Array, prior_variance: float, rows: NDArray[np.intp] | None = None, *, root: bool = False
     ) -> None:
-        if rows is not None and len(rows) <= GATHERED:
+        if rows is not None and len(rows) == len(X):
+            rows = None
+        elif rows is not None and len(rows) <= GATHERED:
             X, rows = X[rows], None
         self.X = X
         self.rows = rows

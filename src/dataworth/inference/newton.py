@@ -103,7 +103,7 @@ def find_mode(geometry: Geometry, counts: Counts, coef: Array, offset: Array | f
         square = geometry.penalty(step.coef, step.coef, step.f)
         slope = float(at.gradient @ step.f)
         decrement = slope - cross
-        moves = np.abs(step.f * at.tanh_half)
+        moves = np.abs(step.f * at.tanh_half) * (at.curvature > 0)
         log_det_move = 0.5 * min(float(moves.sum()), degrees * float(moves.max(initial=0.0)))
         tolerance = TOLERANCE + RELATIVE_TOLERANCE * abs(at.value)
         converged = decrement < tolerance and log_det_move < tolerance

@@ -102,26 +102,29 @@ class LogisticFitter:
         targets: Array | None = None,
     ) -> Fit:
         """Laplace evidence of the pool's `rows`, started at earlier fits of their parts."""
-        ids, counts = self._count(rows, weights, self.y[rows] if targets is None else targets)
+        tally = self._count(rows, weights, self.y[rows] if targets is None else targets)
+        ids = np.flatnonzero(tally.ones + tally.zeros)
+        if len(ids) > GATHERED and 2 * len(ids) > len(self.X):
+            # most of a large pool: rows of weight 0 cost less than picking out the others
+            ids = np.arange(len(self.X))
+        counts = Counts(tally.ones[ids], tally.zeros[ids])
         geometry = choose_geometry(self.X, self.prior_variance, ids, self._square)
         if isinstance(geometry, Dual):
             kind, coef = "dual", self._dual_start(geometry, ids, counts, start)
         elif geometry.root:
             kind, coef = "root", np.zeros(geometry.X.shape[1])
         else:
-            kind, coef = "primal", self._primal_start(geometry, ids, counts, start)
+            kind, coef = "primal", self._primal_start(geometry, tally, start)
         mode = find_mode(geometry, counts, coef)
         return Fit(mode.log_z, LogisticState(ids, counts, mode, kind))
 
-    def _count(self, rows: Rows, weights: Array | None, targets: Array) -> tuple[Rows, Counts]:
-        """Distinct rows among `rows`, and how often each was seen with label 1 and with label 0."""
+    def _count(self, rows: Rows, weights: Array | None, targets: Array) -> Counts:
+        """How often each distinct row of the pool is seen with label 1 and with label 0."""
         weights = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=float)
-        pool = self.ids[rows]
-        size = len(self.X)
-        ones = np.bincount(pool, weights=weights * targets, minlength=size)
-        zeros = np.bincount(pool, weights=weights * (1.0 - targets), minlength=size)
-        ids = np.flatnonzero(ones + zeros)
-        return ids, Counts(np.asarray(ones[ids], dtype=float), np.asarray(zeros[ids], dtype=float))
+        place, size = self.ids[rows], len(self.X)
+        ones = np.bincount(place, weights=weights * targets, minlength=size)
+        zeros = np.bincount(place, weights=weights * (1.0 - targets), minlength=size)
+        return Counts(ones.astype(float, copy=False), zeros.astype(float, copy=False))
 
     def _dual_start(self, geometry: Dual, ids: Rows, counts: Counts, start: tuple[Fit, ...]) -> Array:
         """c·[a_D; a_T], with the best c found along the line: two solutions overshoot together."""
@@ -138,19 +141,21 @@ class LogisticFitter:
         slope = float(terms(origin, counts).gradient @ f)
         return coef * line_search(origin, f, counts, slope, 0.0, geometry.penalty(coef, coef, f))
 
-    def _primal_start(self, geometry: Primal, ids: Rows, counts: Counts, start: tuple[Fit, ...]) -> Array:
+    def _primal_start(self, geometry: Primal, tally: Counts, start: tuple[Fit, ...]) -> Array:
         """The mode of the largest part known, moved by what the few further rows say."""
         usable = [fit.state for fit in start if fit.state.kind == "primal"]
         if not usable:
             return np.zeros(geometry.X.shape[1])
         state: LogisticState = max(usable, key=lambda s: len(s.ids))
-        known = np.zeros(len(self.X), dtype=bool)
-        known[state.ids] = True
-        fresh = np.flatnonzero(~known[ids])
-        is_part = len(ids) - len(fresh) == len(state.ids)
-        if not is_part or len(ids) < GATHERED or len(fresh) > len(state.ids) // FEW:
+        if len(geometry) <= GATHERED:
             return state.mode.coef
-        return self._conditional_mode(state, ids[fresh], Counts(counts.ones[fresh], counts.zeros[fresh]))
+        ones, zeros = tally.ones.copy(), tally.zeros.copy()
+        ones[state.ids] -= state.counts.ones
+        zeros[state.ids] -= state.counts.zeros
+        fresh = np.flatnonzero(ones + zeros)
+        if min(ones.min(), zeros.min()) < 0 or len(fresh) > len(geometry) // FEW:
+            return state.mode.coef  # not a part, or too much is new
+        return self._conditional_mode(state, fresh, Counts(ones[fresh], zeros[fresh]))
 
     def _conditional_mode(self, state: LogisticState, ids: Rows, counts: Counts) -> Array:
         """The mode given further rows, with the known posterior N(μ, Σ) as their prior.
