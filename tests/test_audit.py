@@ -136,9 +136,9 @@ def test_amounts_are_audited_too():
 
 def test_arms_are_what_scores_are_made_of():
     """Each arm of the design whole is the score of that dataset alone, on the same blocks."""
-    result = audit(NOISY, FILTERED)
+    result = audit(NOISY, FILTERED, seed=3)
     for arm, data in (("before", NOISY), ("after", FILTERED)):
-        alone = dw.score(data, held_out(), yardstick=yardstick())
+        alone = dw.score(data, held_out(), yardstick=yardstick(), seed=3)
         assert result.table.column("pmi", arm) == pytest.approx(alone.table.pmi[:, 0], abs=1e-5)
         assert result.table.column("accuracy", arm) == pytest.approx(alone.table.accuracy[:, 0])
         assert result.table.column("data_rows", arm).tolist() == [len(data)] * 20
@@ -405,6 +405,28 @@ def test_a_method_may_add_relabel_and_repeat():
     assert result.change["new"] == 5
     for arm in ("after", "control"):
         assert result.table.column("data_rows", arm).tolist() == [27.0] * 3
+
+
+def test_a_method_is_scored_on_what_it_made():
+    """Pairs that draw the whole test set: the arm `after` is the PMI of what the method returned."""
+    yard, fresh = yardstick(), classes(15, seed=33)
+
+    def expected(data):
+        parts = [Dataset(yard.features(part), part.y) for part in (data, held_out())]
+        return dw.pmi(*parts, model=yard.model).value
+
+    replaced = audit(DATA, curate=lambda D: fresh, pairs=3, size=(20, 200))
+    assert replaced.table.column("pmi", "after") == pytest.approx([expected(fresh)] * 3, abs=1e-5)
+    flipped_and_fresh = []
+
+    def rework(D):
+        flipped_and_fresh.append(Dataset.concat([D.with_labels(1 - D.y), fresh]))
+        return flipped_and_fresh[-1]
+
+    reworked = audit(DATA, curate=rework, pairs=3, size=(20, 200))
+    assert reworked.table.column("pmi", "after") == pytest.approx(
+        [expected(made) for made in flipped_and_fresh], abs=1e-5
+    )
 
 
 def test_a_method_of_identity_changes_nothing():

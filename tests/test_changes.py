@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dataworth.changes import Arms, compare
+from dataworth.arms import Arms
+from dataworth.changes import compare
 from dataworth.data import Dataset
 from dataworth.pairs import Sample
 from worlds import classes

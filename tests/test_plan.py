@@ -27,7 +27,7 @@ from worlds import refusal
 @given(st.integers(8, 10**7))
 def test_blocks_are_many_where_rows_allow(rows):
     blocks = block_count(rows)
-    assert 2 <= blocks <= 40
+    assert blocks >= 2
     assert rows // blocks >= 4  # the smallest block of an even split
     if rows >= 80:
         assert blocks >= 20

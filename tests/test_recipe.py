@@ -169,6 +169,14 @@ def test_more_columns_than_rows():
     assert basis.recipe(5, 0.0).features(T).var(axis=0) == pytest.approx(np.ones(5))
 
 
+def test_many_rows_are_measured_like_few():
+    """Large data are measured a slab at a time: every row as if it stood alone."""
+    T = numbers(30, 3, seed=0)
+    recipe = Basis.learn(T).recipe(3, 0.5)
+    many = T.take(np.arange(20_000) % 30)
+    assert recipe.features(many) == pytest.approx(recipe.features(T)[np.arange(20_000) % 30], abs=1e-12)
+
+
 def test_a_dataset_of_constants_has_no_directions():
     assert Basis.learn(Dataset(np.full((10, 3), 0.1), [0, 1] * 5)).rank == 0
 
@@ -184,7 +192,7 @@ def table(colours, sizes=None):
 
 def test_each_category_is_a_column():
     data = table(["red", "blue", "red", "green"], [1.0, 2.0, 3.0, 4.0])
-    assert expand(data, np.zeros(2)).tolist() == [
+    assert expand(data.columns, data.X, np.zeros(2)).tolist() == [
         # blue, green, red, size
         [0, 0, 1, 1],
         [1, 0, 0, 2],

@@ -20,7 +20,7 @@ FLOORS = [
     ["io", "runs", "embed", "curation", "models"],
     ["recipe", "targets"],
     ["pmi", "yardstick"],
-    ["pairs", "intervals", "evaluate", "pool", "changes", "leaks", "plan"],
+    ["pairs", "intervals", "evaluate", "pool", "changes", "arms", "leaks", "methods", "plan"],
     ["checks"],
     ["verdict", "score", "audit", "rank"],
     ["report", "studies"],
@@ -45,6 +45,7 @@ NARROW = {
     "pmi": {"models", "data", "targets", "errors", "wording"},
     "yardstick": {"models", "data", "recipe", "targets", "errors", "wording"},
     "intervals": set(),
+    "methods": {"data", "errors", "wording"},
     "verdict": {"intervals"},
 }
 

@@ -72,10 +72,14 @@ def root_factor(X: Array, weights: Array) -> Factor:
 
 
 class Step(NamedTuple):
-    """A Newton step in both representations, and the factor at the point it starts from."""
+    """A Newton step in both representations, its decrement (the slope of Ψ along it), and the factor.
+
+    The decrement is taken from the gradient of Ψ, not as a difference of two sums that nearly cancel.
+    """
 
     coef: Array
     f: Array
+    decrement: float
     factor: Factor
 
 
@@ -110,7 +114,8 @@ class Dual:
         factor = cholesky_factor(b)
         residual = coef - gradient
         step = root * factor.solve(root * (self.gram @ residual)) - residual
-        return Step(step, self.gram @ step, factor)
+        step_f = self.gram @ step
+        return Step(step, step_f, -float(residual @ step_f), factor)
 
 
 class Primal:
@@ -165,8 +170,9 @@ class Primal:
             normal, pull = self._normal_equations(weights, gradient)
             normal.flat[:: len(normal) + 1] += 1.0
             factor = cholesky_factor(normal)
-        step = factor.solve(self.prior_variance * pull - coef)
-        return Step(step, self.predictor(step), factor)
+        ascent = self.prior_variance * pull - coef
+        step = factor.solve(ascent)
+        return Step(step, self.predictor(step), float(ascent @ step) / self.prior_variance, factor)
 
     def _normal_equations(self, weights: Array, gradient: Array) -> tuple[Array, Array]:
         """Xᵀ diag(weights) X and Xᵀ∇ in one pass."""

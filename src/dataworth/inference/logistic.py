@@ -56,9 +56,3 @@ def terms(f: Array, counts: Counts) -> Terms:
         (ones + zeros) * (major * minor),
         np.copysign((1.0 - e) * major, f),
     )
-
-
-def slope_along(f: Array, direction: Array, counts: Counts) -> tuple[float, float]:
-    """First and second derivative of the log-likelihood at f along `direction`."""
-    at = terms(f, counts)
-    return float(at.gradient @ direction), -float(at.curvature @ direction**2)

@@ -11,11 +11,12 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from .geometry import Factor, Step
-from .logistic import Array, Counts, slope_along, terms
+from .logistic import Array, Counts, terms
 
 TOLERANCE = 3e-7  # nats, for each of the two stopping bounds: PMI is a sum of three such fits
 RELATIVE_TOLERANCE = 1e-9  # of the log-likelihood, which a large dataset's evidence is made of
 MAX_ITERATIONS = 200
+LONGEST_STEP = 64.0  # in Newton steps
 
 
 class Geometry(Protocol):
@@ -59,27 +60,31 @@ class Mode(NamedTuple):
         return 0.5 * (self.factor.trace_defect() + self.penalty + self.factor.log_det())
 
 
-def line_search(f: Array, step_f: Array, counts: Counts, slope: float, cross: float, square: float) -> float:
-    """The maximiser over s ≥ 0 of log p(y|f + s·Δf) − s·cross − ½ s²·square.
+def line_search(
+    f: Array, step_f: Array, counts: Counts, gradient: Array, decrement: float, square: float
+) -> float:
+    """The maximiser over s ≥ 0 of log p(y|f + s·Δf) minus the penalty, which is quadratic in s.
 
     f and coef are linear in s, so each trial costs O(n), next to nothing beside a factorisation. Steps
     beyond 1 are allowed: on separable classes the mode runs away and full steps alone need twice as many.
-    `slope` is the likelihood's at s = 0. A safeguarded Newton iteration; the function is concave, so the
-    bracket [low, high] only shrinks.
+    `gradient` is the likelihood's at s = 0, `decrement` the whole slope there and `square` the penalty's
+    curvature; slopes are taken as differences from s = 0, since at wide priors likelihood and penalty nearly
+    cancel. A safeguarded Newton iteration; the function is concave, so the bracket [low, high] only shrinks.
     """
-    tolerance = 0.02 * abs(slope - cross)
     low, high, s = 0.0, np.inf, 1.0
     for _ in range(40):
-        slope, bend = slope_along(f + s * step_f, step_f, counts)
-        slope -= cross + s * square
-        bend -= square
-        if abs(slope) <= tolerance:
+        at = terms(f + s * step_f, counts)
+        slope = decrement + float((at.gradient - gradient) @ step_f) - s * square
+        bend = -float(at.curvature @ step_f**2) - square
+        if abs(slope) <= 0.02 * decrement:
             break
         low, high = (s, high) if slope > 0 else (low, s)
         s = s - slope / bend if bend < 0 else 2.0 * s
         if not low < s < high:
             s = 0.5 * (low + high) if np.isfinite(high) else 2.0 * low
         s = min(s, 8.0 * max(low, 1.0))
+        if s > LONGEST_STEP:
+            return LONGEST_STEP
     return s
 
 
@@ -99,15 +104,16 @@ def find_mode(geometry: Geometry, counts: Counts, coef: Array, offset: Array | f
         iterations += 1
         at = terms(f, counts)
         step = geometry.step(coef, at.gradient, at.curvature)
-        cross = geometry.penalty(coef, step.coef, step.f)
-        square = geometry.penalty(step.coef, step.coef, step.f)
-        slope = float(at.gradient @ step.f)
-        decrement = slope - cross
+        # both are squares, but in floating point they can come out below zero, where nothing is left to gain
+        decrement = max(step.decrement, 0.0)
+        square = max(geometry.penalty(step.coef, step.coef, step.f), 0.0)
         moves = np.abs(step.f * at.tanh_half) * (at.curvature > 0)
         log_det_move = 0.5 * min(float(moves.sum()), degrees * float(moves.max(initial=0.0)))
         tolerance = TOLERANCE + RELATIVE_TOLERANCE * abs(at.value)
         converged = decrement < tolerance and log_det_move < tolerance
-        size = 1.0 if converged else line_search(f, step.f, counts, slope, cross, square)
+        size = 1.0
+        if decrement > 0 and not converged:
+            size = line_search(f, step.f, counts, at.gradient, decrement, square)
         coef = coef + size * step.coef
         f = f + size * step.f
         if converged or iterations == MAX_ITERATIONS:

@@ -138,8 +138,11 @@ class LogisticFitter:
             return coef
         f = geometry.predictor(coef)
         origin = np.zeros(len(ids))
-        slope = float(terms(origin, counts).gradient @ f)
-        return coef * line_search(origin, f, counts, slope, 0.0, geometry.penalty(coef, coef, f))
+        gradient = terms(origin, counts).gradient
+        slope = float(gradient @ f)
+        if slope <= 0:
+            return np.zeros(len(ids))
+        return coef * line_search(origin, f, counts, gradient, slope, geometry.penalty(coef, coef, f))
 
     def _primal_start(self, geometry: Primal, tally: Counts, start: tuple[Fit, ...]) -> Array:
         """The mode of the largest part known, moved by what the few further rows say."""
