@@ -15,7 +15,7 @@ from dataworth.data import Dataset
 from dataworth.pairs import Sample
 from worlds import classes
 
-quick = settings(max_examples=150, deadline=None)
+quick = settings(max_examples=100, deadline=None)
 AFTER = 1_000
 """Where the rows of `after` start in the pool of these tests."""
 

@@ -173,7 +173,7 @@ def test_a_missing_category_within_a_dictionary_is_missing():
         (np.array([["1"], [2]], dtype=object), "of type object with values that are not numbers"),
         (np.array([[1j], [2]]), "X is an array of type complex128"),
         (np.array([[date(2020, 1, 1)], [2]], dtype=object), "X is an array of type object"),
-        (pl.LazyFrame({"a": [1, 2]}), "X is a lazy frame, but its rows are needed: give X.collect()"),
+        (pl.LazyFrame({"a": [1, 2]}), "X is a lazy frame, but its rows are needed: collect() it"),
         (pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]), "X has column 'a' more than once"),
         (pd.DataFrame({"a": [1, "b"]}), "column 'a' mixes values of different types"),
         (pd.DataFrame({"d": pd.to_datetime(["2020-01-01"] * 2)}), "column 'd' is date or time, but"),

@@ -25,21 +25,21 @@ from dataworth.inference.geometry import (
     root_factor,
 )
 from dataworth.inference.logistic import Counts, terms
-from dataworth.inference.newton import find_mode, line_search
+from dataworth.inference.newton import LONGEST_STEP, find_mode, line_search
 from dataworth.models import Logistic
 from dataworth.models.logistic import LogisticFitter, distinct_rows
 from reference import dense_laplace, laplace_log_z, tolerance, with_ones
 
 BY_NAME = {case.name: case for case in CASES}
 over_cases = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
-gram_loss = pytest.mark.xfail(strict=True, reason="defect: the n×n form at C·w‖x‖² from 1e6 on")
+gram_loss = pytest.mark.xfail(strict=True, reason="defect: GRAM_LIMIT does not know of weights")
 empty = pytest.mark.xfail(strict=True, reason="defect: LAPACK refuses empty matrices")
 over_priors = pytest.mark.parametrize("prior_variance", PRIOR_VARIANCES)
 
 
 @cache
 def exact(name: str, part: str, prior_variance: float, intercept: bool = True) -> float:
-    """The 80-digit log evidence of D, of T or of both."""
+    """The 60-digit log evidence of D, of T or of both."""
     case = BY_NAME[name]
     data, test = case.halves()
     rows = {"D": data, "T": test, "both": np.concatenate([data, test])}[part]
@@ -140,9 +140,10 @@ def test_a_large_start_that_is_no_part_is_only_a_start():
         assert fit.log_z == pytest.approx(dense.log_z, abs=tolerance(dense.log_z), rel=0)
 
 
-@gram_loss
 @pytest.mark.parametrize(("case", "prior_variance"), WIDE_PRIORS, ids=lambda v: getattr(v, "name", ""))
-def test_wide_priors_match_many_digits(case, prior_variance):
+def test_wide_priors_match_many_digits(case, prior_variance, request):
+    if case.name == "two heavy rows":
+        request.applymarker(gram_loss)
     expected = laplace_log_z(with_ones(case.X), case.y, case.weights, prior_variance)
     fit = fit_rows(Logistic(prior_variance), case, np.arange(len(case.y)))
     assert fit.state.mode.converged
@@ -320,12 +321,17 @@ def test_line_search_finds_the_maximum(seed, scale):
     f, direction = rng.normal(size=n), 10.0**scale * rng.normal(size=n)
     counts = Counts(rng.uniform(0, 2, n), rng.uniform(0, 2, n))
     square = float(direction @ direction) * 10.0 ** rng.uniform(-6, 0)
-    slope = float(terms(f, counts).gradient @ direction)
-    cross = slope - abs(rng.normal()) * abs(slope)  # uphill at the start, as for every Newton step
-    s = line_search(f, direction, counts, slope, cross, square)
-    left = float(terms(f + s * direction, counts).gradient @ direction) - cross - s * square
-    assert s > 0
-    assert abs(left) <= 0.02 * abs(slope - cross) + 1e-12
+    gradient = terms(f, counts).gradient
+    decrement = abs(rng.normal()) * abs(
+        float(gradient @ direction)
+    )  # uphill at the start, as every Newton step
+    s = line_search(f, direction, counts, gradient, decrement, square)
+    fall = float((terms(f + s * direction, counts).gradient - gradient) @ direction) - s * square
+    assert 0 < s <= LONGEST_STEP
+    if s == LONGEST_STEP:
+        assert decrement + fall > 0  # cut short while still rising
+    else:
+        assert abs(decrement + fall) <= 0.02 * decrement + 1e-12
 
 
 @pytest.mark.parametrize("name", ["noisy", "separable", "fractional weights", "wide", "zero weights"])
@@ -344,7 +350,7 @@ def test_offset_is_a_shift_of_the_predictor(name):
             assert mode.f == pytest.approx(X @ dense.mean + offset, abs=1e-5), label
 
 
-@over_priors
+@pytest.mark.parametrize("prior_variance", [1e-2, 1e4])
 @over_cases
 def test_information_gain_is_the_divergence_from_the_prior(case, prior_variance):
     X = with_ones(case.X)
@@ -515,7 +521,6 @@ def test_a_collision_of_hashes_does_not_merge_rows():
 # --- nothing ---------------------------------------------------------------------------------------------
 
 
-@empty
 @pytest.mark.parametrize("d", [1, 20])
 def test_no_rows_have_no_evidence(d):
     fit = Logistic().bind(np.ones((3, d)), np.ones(3))(np.arange(0))
@@ -523,7 +528,6 @@ def test_no_rows_have_no_evidence(d):
     assert fit.state.mode.converged
 
 
-@empty
 def test_rows_of_weight_zero_have_no_evidence():
     fit = Logistic().bind(np.ones((3, 2)), np.ones(3))(np.arange(3), weights=np.zeros(3))
     assert fit.log_z == 0.0

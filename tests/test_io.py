@@ -140,8 +140,8 @@ def test_npz_of_booleans_and_missing_values(tmp_path):
 @pytest.mark.parametrize(
     ("arrays", "words"),
     [
-        ({"X": np.eye(2)}, "an npz holds X and y, but y is missing among X: save it with numpy.savez"),
-        ({"a": np.eye(2)}, "but X and y is missing among a"),
+        ({"X": np.eye(2)}, "an npz holds X and y, but y is missing (it holds X): save it with numpy.savez"),
+        ({"a": np.eye(2)}, "but X and y are missing (it holds a)"),
         ({"X": np.eye(2), "y": [0]}, "y has shape (1,), but X has 2 rows: give one value per row"),
         ({"X": np.eye(2), "y": [[0], [1]]}, "y has shape (2, 1), but X has 2 rows"),
         ({"X": [1, 2], "y": [0, 1]}, "X has shape (2,), but rows × features are expected"),
@@ -160,12 +160,14 @@ def test_refused_npz(tmp_path, arrays, words):
 def test_a_lone_array_named_npz(tmp_path):
     with (tmp_path / "a.npz").open("wb") as file:
         np.save(file, np.eye(2))
-    assert "but X and y is missing among no arrays" in refusal(tmp_path / "a.npz")
+    assert "but X and y are missing (it holds no named arrays)" in refusal(tmp_path / "a.npz")
 
 
 def test_an_npz_with_pickles_is_not_opened(tmp_path):
     np.savez(tmp_path / "a.npz", X=np.array([[{}]], dtype=object), y=[0], allow_pickle=True)
-    assert "this cannot be read as .npz (Object arrays cannot be loaded" in refusal(tmp_path / "a.npz")
+    assert "this cannot be read as .npz (it is no archive of plain arrays)" in refusal(tmp_path / "a.npz")
+    (tmp_path / "b.npz").write_bytes(b"garbage")
+    assert "pickle" not in refusal(tmp_path / "b.npz")
 
 
 def test_embeddings_are_read_from_parquet_and_jsonl(tmp_path):
@@ -234,7 +236,7 @@ def test_damage_within_a_file(tmp_path):
     path.write_bytes(path.read_bytes().replace(offsets, np.array([0, 3, 7, 2**30], dtype="<i4").tobytes()))
     assert "this cannot be read as .arrow (Column 0: " in refusal(path)
     other = text(tmp_path, '{"c": "Köln", "label": 1}\n', "a.jsonl", encoding="latin-1")
-    assert "this cannot be read as .jsonl (Column 0: " in refusal(other)
+    assert refusal(other) == "this is not UTF-8 text: save it as UTF-8"
 
 
 def test_a_zip_of_a_kind_that_python_cannot_open(tmp_path):
@@ -340,7 +342,7 @@ def test_text_that_is_partly_numbers_is_text(tmp_path):
 
 def test_infinite_values_are_refused_even_to_impute(tmp_path):
     path = text(tmp_path, "a,label\n1,0\ninf,1\n")
-    assert "column 'a' has 1 infinite value" in refusal(path, impute=True)
+    assert "column 'a' has 1 infinite value: replace it, or leave the row or" in refusal(path, impute=True)
 
 
 def test_an_index_written_by_pandas_is_ignored(tmp_path):
@@ -456,11 +458,13 @@ DAY = pd.Timestamp("2020-01-01")
     ("extra", "options", "words"),
     [
         ({"when": [DAY] * 2}, {},
-         "column 'when' (date or time) cannot be a feature: leave it out with --features a"),
+         "column 'when' (date or time) cannot be a feature: leave it out with --exclude when"),
         ({"s": [{"k": 1}] * 2}, {}, "column 's' (nested) cannot be a feature"),
         ({"s": [b"k"] * 2}, {}, "column 's' (binary) cannot be a feature"),
-        ({"s": [b"k"] * 2, "t": [DAY] * 2}, {}, "'s' (binary), 't' (date or time) cannot be features: leave"),
-        ({"s": [b"k"] * 2} | {f"x{i}": [1] * 2 for i in range(6)}, {}, "out by naming the others with"),
+        ({"s": [b"k"] * 2, "t": [DAY] * 2}, {},
+         "'s' (binary), 't' (date or time) cannot be features: leave them out with --exclude s,t"),
+        ({"s t": [b"k"] * 2}, {}, "leave it out with --exclude 's t'"),
+        ({"e": ["[0.1, 0.2 … 0.3]", "[1, -2e-3]"]}, {}, "column 'e' (lists written as text: embeddings need"),
         ({"when": [DAY] * 2}, {"label": "when"}, "'when' (date or time) cannot be the label, which is"),
         ({"e": [[1.0]] * 2}, {"group": "e"}, "column 'e' (embedding) cannot be the group"),
         ({"w": ["u", "v"]}, {"weights": "w"}, "the weight, which is numeric or boolean: name another"),
@@ -488,13 +492,99 @@ def test_free_text_is_refused_and_few_or_repeated_texts_are_not(tmp_path):
     distinct = [f"text {i}" for i in range(51)]
     sentence = refusal(file(distinct))
     assert sentence == (
-        "column 't' is free text or an id (51 different values in 51 rows), but a text feature is a category:"
-        " embed it, name it with --id, or leave it out with --features a"
+        "column 't' (free text or an id: 51 different values in 51 rows) cannot be a feature: leave it out"
+        " with --exclude t; text can also be embedded, and an id named with --id"
     )
     assert read(file(distinct), id="t").ids[50] == "text 50"
     assert read(file(distinct), features="a").names == ("a",)
     assert len(read(file(distinct[:50])).columns[1].categories) == 50
     assert len(read(file(distinct * 2)).columns[1].categories) == 51
+
+
+def test_all_unusable_columns_are_named_at_once(tmp_path):
+    columns = {"a": [1] * 51, "when": [DAY] * 51, "t": [f"text {i}" for i in range(51)], "y": [0] * 51}
+    path = write(pa.table(columns), tmp_path / "a.parquet")
+    sentence = refusal(path)
+    assert sentence.startswith("columns 'when' (date or time), 't' (free text or an id: ")
+    assert "leave them out with --exclude when,t" in sentence
+    assert read(path, exclude="when,t").names == ("a",)
+
+
+def test_exclude_by_name_pattern_and_comma():
+    columns = {"emb_1": [1], "emb_2": [1], "b": [1], "label": [0], "target": [0], "id": [1]}
+    for exclude in (["emb_*", "target"], "emb_*, target"):
+        roles = roles_of(columns, exclude=exclude)
+        assert [name for name, role in roles.items() if role == "feature"] == ["b"]
+        assert [name for name, role in roles.items() if role == "ignored"] == ["emb_1", "emb_2", "target"]
+    assert roles_of(columns, label="label", exclude="id")["id"] == "ignored"
+    assert roles_of(columns, label="label", features="emb_*", exclude="emb_2")["emb_2"] == "ignored"
+    assert roles_of(columns, label="label", exclude="none,no_*", absent_ok=True)["b"] == "feature"
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"exclude": "aeg"}, "there is no excluded column 'aeg': did you mean 'age'?"),
+        ({"exclude": "emb_*"}, "no column matches the excluded pattern 'emb_*'"),
+        ({"exclude": "label"}, "column 'label' was asked for as label and as excluded"),
+        ({"exclude": "age", "features": "age"}, "column 'age' was asked for as feature and as excluded"),
+        ({"exclude": "age,income,target"}, "no column is left to be a feature"),
+    ],
+)
+def test_refused_exclusions(options, words):
+    with pytest.raises(DataworthError) as caught:
+        roles_of(COLUMNS, label="label", **options)
+    assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "frame", [pd.DataFrame(ROWS), pl.DataFrame(ROWS), pa.table(ROWS), pa.table(ROWS).to_batches()[0]]
+)
+def test_frames_are_read_as_files_are(tmp_path, frame):
+    expected = read(write_any(tmp_path, ".parquet"), **ROLES)
+    assert read(frame, **ROLES).content_hash() == expected.content_hash()
+    assert read(frame, **ROLES, exclude="city").names == ("age", "member")
+    assert describe(frame, **ROLES).path == "frame"
+
+
+@pytest.mark.parametrize(
+    ("source", "words"),
+    [
+        ([[1, 2]], "read was given a list: give the path of a file, or a pandas, polars or pyarrow frame"),
+        (np.eye(2), "read was given a ndarray"),
+        (None, "read was given a NoneType"),
+        (3, "read was given a int"),
+        (pl.LazyFrame(ROWS), "the frame is a lazy frame"),
+        (pd.DataFrame([[1, 2]], columns=["a", "a"]), "the frame has column 'a' more than once"),
+        (pa.table({"a": pa.array([], pa.int64()), "y": pa.array([], pa.int64())}), "the frame has no rows"),
+        (pd.DataFrame({"a": [1, "x", 2.5], "y": [0, 1, 1]}), "column 'a' mixes values of different types"),
+        (pd.DataFrame({"a": [1, 2]}), "no column is named like a label"),
+    ],
+)
+def test_refused_frames(source, words):
+    with pytest.raises(DataworthError) as caught:
+        read(source)
+    assert str(caught.value).startswith(words)
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "shown"),
+    [
+        ("a.csv", "a;b;label\n1,5;2;0\n", "';'"),
+        ("a.csv", "a\tlabel\n1\t0\n", "a tab"),
+        ("a.csv", "a|label\n1|0\n", "'|'"),
+        ("a.tsv", "a,label\n1,0\n", "','"),
+    ],
+)
+def test_another_separator_is_named(tmp_path, name, content, shown):
+    assert refusal(text(tmp_path, content, name)) == (
+        f"one column only: is the separator {shown}? this reader expects commas (.csv) or tabs (.tsv)"
+    )
+
+
+def test_a_spreadsheets_unicode_is_named(tmp_path):
+    path = text(tmp_path, "a,label\n1,0\n", encoding="utf-16")
+    assert refusal(path) == "this is UTF-16, not UTF-8 text: save it as UTF-8"
 
 
 def test_check_usable_works_on_pandas_and_polars():
@@ -554,6 +644,26 @@ def test_describe_numbers_and_single_classes(tmp_path):
     assert about.notes == ()
     assert describe(text(tmp_path, "a,y\n1,0\n2,0\n")).notes == ("all labels are the same",)
     assert describe(text(tmp_path, "a,b,y\n1,1,\n2,1,\n")).labels.classes is not None
+
+
+def test_describe_marks_unusable_columns(tmp_path):
+    columns = {"a": [1] * 51, "when": [DAY] * 51, "t": [f"text {i}" for i in range(51)], "y": [0, 1, 1] * 17}
+    about = describe(write(pa.table(columns), tmp_path / "a.parquet"))
+    assert [role.role for role in about.roles] == ["feature", "unusable", "unusable", "label"]
+    assert [role.why for role in about.roles[1:3]] == [
+        "date or time",
+        "free text or an id: 51 different values in 51 rows",
+    ]
+    assert about.notes[0] == "reading needs --exclude when,t"
+    assert about.labels.classes == {"0": 17, "1": 34}
+    alone = describe(pa.table({"when": [DAY] * 2, "y": [0, 1]}))
+    assert [role.role for role in alone.roles] == ["unusable", "label"]
+
+
+def test_describe_says_what_imputing_does(tmp_path):
+    path = text(tmp_path, "a,y\n1,0\n,1\n3,0\n")
+    assert describe(path).notes == ("1 row with missing feature values: reading needs impute=True (--impute)",)
+    assert describe(path, impute=True).notes == ("1 row with missing feature values: they will be filled in",)
 
 
 @pytest.mark.parametrize("content", ["a,b\n1,2\n", "a,y\ninf,2\n", "a,y\n", "a,a,y\n1,2,3\n"])

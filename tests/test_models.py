@@ -162,7 +162,12 @@ def test_predictions_and_benchmark_score_of_a_fit(model):
         assert fitter.predict(fit, test).tolist() == (forecast[:, 1] > 0.5).astype(float).tolist()
         expected = np.mean((forecast[:, 1] > 0.5) == (y[test] > 0.5))
     assert fitter.accuracy(fit, test) == pytest.approx(expected, abs=1e-9)
+    twice = np.concatenate([test, test[:2]])
+    assert fitter.accuracy(fit, test, np.array([2.0, 2.0, 1.0, 1.0])) == pytest.approx(
+        fitter.accuracy(fit, twice)
+    )
     assert np.isnan(fitter.accuracy(fit, np.arange(0)))
+    assert np.isnan(fitter.accuracy(fit, test, np.zeros(4)))
 
 
 @pytest.mark.parametrize("model", [Logistic(2.0, intercept=False), Linear(2.0, 0.5, intercept=False), Toy()])
@@ -248,12 +253,12 @@ LOST = {("badly scaled", 1e-4): 1e8, ("badly scaled, separable", 1e-4): 1e4}
 """From which prior variance on; see the reason below."""
 
 
-@pytest.mark.parametrize("noise_variance", [1e-4, 1.0, 1e4])
+@pytest.mark.parametrize("noise_variance", [1e-4, 1.0])
 @pytest.mark.parametrize("prior_variance", PRIOR_VARIANCES)
 @over_cases
 def test_linear_matches_many_digits(case, prior_variance, noise_variance, request):
     if case.X.shape[1] > 1000 and (prior_variance, noise_variance) != (1.0, 1.0):
-        pytest.skip("4,000 variances in 80 digits: once is enough")
+        pytest.skip("4,000 variances in 60 digits: once is enough")
     X = with_ones(case.X)
     if (case.name, noise_variance) in LOST and prior_variance >= LOST[case.name, noise_variance]:
         request.applymarker(

@@ -13,7 +13,7 @@ from dataworth import Dataset, pmi
 from dataworth.engines import Local
 from dataworth.evaluate import evaluate
 from dataworth.models import Linear, Logistic
-from dataworth.pairs import Pairs, Prepared, Sample, Whole, select, stratified, weights_of
+from dataworth.pairs import Pairs, Prepared, Sample, Whole, same_sample, select, stratified, weights_of
 from reference import tolerance
 
 
@@ -189,6 +189,17 @@ def test_select_takes_everything_that_belongs_to_a_row():
     assert weights_of(part).tolist() == [3.0, 1.0]
 
 
+def test_the_same_sample_in_any_order():
+    rows, weights = np.array([3, 1, 2]), np.array([0.5, 1.0, 2.0])
+    order = np.array([2, 0, 1])
+    assert same_sample(Sample(rows, weights), Sample(rows[order], weights[order]))
+    assert same_sample(Sample(rows), Sample(rows[order], np.ones(3)))
+    assert not same_sample(Sample(rows, weights), Sample(rows[order], weights))
+    assert not same_sample(Sample(rows), Sample(np.array([0, 2, 4])))  # the same sum
+    assert not same_sample(Sample(rows), Sample(rows[:2]))
+    assert not same_sample(Sample(rows), Sample(rows, None, np.array([True, False, False])))
+
+
 # --- a design evaluated is a table of pmi() --------------------------------------------------------------
 
 
@@ -215,7 +226,9 @@ def test_every_entry_of_the_table_is_a_pmi(make, model):
                 expected.log_z_test, abs=tolerance(expected.log_z_test)
             )
             fit = fitter(sample.rows, weights=sample.weights)
-            assert table.column("accuracy", name)[i] == pytest.approx(fitter.accuracy(fit, draw.test.rows))
+            assert table.column("accuracy", name)[i] == pytest.approx(
+                fitter.accuracy(fit, draw.test.rows, draw.test.weights)
+            )
             assert table.column("information_gain", name)[i] == pytest.approx(
                 fitter.information_gain(fit), abs=1e-5
             )

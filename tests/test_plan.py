@@ -76,12 +76,12 @@ def test_numbers_of_pairs_that_are_none(pairs):
 
 @pytest.mark.parametrize("size", [0, -1, (0, 5), (5, 0)])
 def test_sizes_that_are_none(size):
-    assert "sizes are whole numbers, 1 or more" in refusal(pair_sizes, 100, 100, 10, size)
+    assert "it must be a whole number, 1 or more" in refusal(pair_sizes, 100, 100, 10, size)
 
 
 def test_sizes_beyond_the_rows():
     assert "the data has only 30 rows" in refusal(pair_sizes, 30, 100, 10, 31)
-    assert "the test has only 100 rows" in refusal(pair_sizes, 30, 100, 10, (30, 101))
+    assert "the test set has only 100 rows" in refusal(pair_sizes, 30, 100, 10, (30, 101))
 
 
 # Designs
@@ -146,7 +146,7 @@ def test_seeds_that_are_none(seed):
 
 @pytest.mark.parametrize("precision", [0, 0.0, -0.1, float("nan")])
 def test_precisions_that_are_none(precision):
-    assert "precision is" in refusal(Options.parse, {"precision": precision})
+    assert "precision (in nats) is" in refusal(Options.parse, {"precision": precision})
 
 
 def test_a_form_that_does_not_exist():
@@ -166,10 +166,10 @@ def pilot_table(spread):
 
 @pytest.mark.parametrize(
     ("spread", "precision", "pairs"),
-    [(2.0, 0.1, 400), (2.0, 0.2, 100), (1.0, 0.0999, 101), (0.1, 0.1, 50), (2.0, 0.01, 20_000)],
+    [(2.0, 0.1, 484), (2.0, 0.2, 121), (1.0, 0.0999, 122), (0.1, 0.1, 50), (2.0, 0.01, 20_000)],
 )
 def test_pairs_that_precision_takes(monkeypatch, spread, precision, pairs):
-    """The Monte-Carlo error of k pairs is s/√k, so k = (s/ε)², at least the pilot's 50, at most 20,000."""
+    """The error of k pairs is s/√k, so k = (1.1·s/ε)²: a tenth for the pilot's own error; 50 to 20,000."""
     asked = []
 
     def measure(design, fitter, k, options, config):
@@ -181,7 +181,7 @@ def test_pairs_that_precision_takes(monkeypatch, spread, precision, pairs):
     options = Options.parse({"precision": precision, "run_dir": "somewhere"})
     assert pairs_for_precision(None, None, 200, options, notes) == pairs
     assert asked == [(50, None, None)]  # the pilot leaves no trace in the run directory
-    assert [("would take 40000 pairs" in n or "would take 40001 pairs" in n) for n in notes] == (
+    assert ["would take 484" in n for n in notes] == (
         [True] if pairs == 20_000 else []
     )
 
@@ -198,7 +198,7 @@ def test_notes_split_the_error():
     assert "0.4 comes from finite data" in note
     assert "precision" not in note
     (note,) = pair_notes(estimate, 8.0, Options(precision=0.2))
-    assert "precision 0.2 is about the first" in note
+    assert "asked for, 0.2, is that of the first" in note
     (note,) = pair_notes(estimate, 8.0, Options(precision=0.6))
     assert "precision" not in note
 

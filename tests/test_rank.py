@@ -118,7 +118,7 @@ def test_what_is_refused():
     assert "b has no rows" in refusal(dw.rank, {"a": DATA, "b": DATA.take([])}, T)
     assert "there is no option 'pairs'" in refusal(dw.rank, {"a": DATA}, T, pairs=5)
     sentence = refusal(dw.rank, {"a": DATA, "b": DATA.with_labels([7] * 120)}, T, yardstick=yardstick())
-    assert "'b' has the label '7'" in sentence
+    assert "'b': label '7'" in sentence
 
 
 # From a table

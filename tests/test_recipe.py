@@ -246,6 +246,13 @@ def test_missing_numbers_take_the_medians_of_the_test_set():
     assert recipe.fill.tolist() == [2.0, 7.5]
 
 
+def test_missing_numbers_beside_categories():
+    T = table(["red", "blue", "green", "red"], [1.0, 2.0, np.nan, 9.0])
+    recipe = Basis.learn(T).recipe(3, 0.5)
+    missing, filled = table(["red", "blue"], [np.nan, 1e6]), table(["red", "blue"], [2.0, 1e6])
+    assert np.array_equal(recipe.features(missing), recipe.features(filled))
+
+
 def test_a_column_without_any_value_has_no_weight():
     X = np.random.default_rng(0).normal(size=(10, 2))
     T = Dataset(np.column_stack([X, np.full(10, np.nan)]), [0, 1] * 5, allow_missing=True)

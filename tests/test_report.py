@@ -142,9 +142,10 @@ def test_an_uncalibrated_yardstick_is_noted(score):
 
 def test_description_groups_columns_that_are_alike(tmp_path):
     file = tmp_path / "d.csv"
-    file.write_text("a,b,c,d,label\n1,2,3,,0\n2,3,4,5,1\n")
+    file.write_text("a,b,c,d,e,f,label\n1,2,3,4,,6,0\n2,3,4,5,6,7,1\n")
     out = shown(text.description_report(describe(file)))
     assert "a, b … d (4)" in out
+    assert re.search(r"\n *e +feature .* 1\n *f +feature", out), "a column with missing values stands alone"
     assert "0: 1, 1: 1" in out
     assert "a, b" not in shown(text.description_report(describe(file), verbose=True))
 

@@ -1,5 +1,6 @@
 import contextlib
 import json
+import re
 import math
 import os
 import signal
@@ -287,12 +288,29 @@ def test_other_configuration_is_refused(directory):
     Run.open(directory, CONFIG).close()  # the refusal has released the lock
 
 
-def test_at_most_five_differences(directory):
+def test_at_most_three_differences(directory):
     Run.open(directory, {"x": list(range(8)), "long": "a" * 999}).close()
     with pytest.raises(DataworthError) as caught:
         Run.open(directory, {"x": list(range(1, 9)), "long": "b" * 999})
-    assert "x.4: 4 → 5; and 4 more)" in str(caught.value)
+    assert "x.2: 2 → 3; and 6 more)" in str(caught.value)
     assert len(str(caught.value)) < 600
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"options": {"data": "/x/b.csv", "seed": 0}, "inputs": {"/x/b.csv": "c" * 64}}, "data: a.csv → b.csv"),
+        ({"inputs": {"/x/a.csv": "d" * 64}}, "a.csv: other content"),
+        ({"inputs": {}}, "a.csv: in one of them only"),
+        ({"options": {"data": "/x/a.csv", "seed": None}}, "seed: 0 → none"),
+        ({"test": "e" * 64}, "test: other content"),
+    ],
+)
+def test_differences_name_options_and_files_but_no_hashes(directory, change, words):
+    config = {"options": {"data": "/x/a.csv", "seed": 0}, "inputs": {"/x/a.csv": "c" * 64}, "test": "c" * 64}
+    Run.open(directory, config).close()
+    with pytest.raises(DataworthError, match=re.escape(f"has another configuration ({words}): ")):
+        Run.open(directory, config | change)
 
 
 @pytest.mark.parametrize(

@@ -192,7 +192,7 @@ def test_precision_sets_the_number_of_pairs():
     assert 4 * (k - 1) < k_fine <= 4 * k
     assert fine.details["monte_carlo_stderr"] == pytest.approx(0.04, rel=0.4)
     # the finite data leave more error than that, and the user is told which one precision is about
-    assert any("precision 0.04 is about the first" in note for note in fine.notes)
+    assert any("asked for, 0.04, is that of the first" in note for note in fine.notes)
 
 
 # Plain data, other machines, other days

@@ -90,7 +90,7 @@ def test_every_verdict_occurs_and_no_other():
 
 
 def test_inconclusive_says_what_would_decide():
-    mostly_drawing, mostly_sampling = between(-1.0, 1.0, monte_carlo=0.4), between(-1.0, 1.0, monte_carlo=0.1)
+    mostly_drawing, mostly_sampling = between(-1.0, 1.2, monte_carlo=0.4), between(-1.0, 1.2, monte_carlo=0.1)
     assert "more pairs would" in decide(mostly_drawing, ABOUT_ZERO, UNSURE, by_pairs=True)[1]
     assert "only more rows would" in decide(mostly_sampling, ABOUT_ZERO, UNSURE, by_pairs=True)[1]
     # in the design whole there are no pairs to add

@@ -55,13 +55,11 @@ class Arms:
         change, taught = self.change, self.taught
         same = np.flatnonzero(~taught)
         distinct = np.unique(change.origin[same])
-        # rows that stand in the control with a label of their own must not also stand there with the old one
-        pool = np.setdiff1d(np.arange(change.before_rows), change.origin[change.relabelled])
-        drawn = (
-            pool
-            if len(distinct) == len(pool)
-            else rng.choice(pool, min(len(distinct), len(pool)), replace=False)
-        )
+        # a row that stands in the control with a label of its own stands there with the old one only if the
+        # curation kept both
+        replaced = np.setdiff1d(change.origin[change.relabelled], distinct)
+        pool = np.setdiff1d(np.arange(change.before_rows), replaced)
+        drawn = pool if len(distinct) == len(pool) else rng.choice(pool, len(distinct), replace=False)
         copies = len(same) - len(drawn)
         if copies and len(drawn):
             rounds = -(-copies // len(drawn))
@@ -80,9 +78,8 @@ class Arms:
             return Sample(rows, weights)
         teacher = None
         if replicate:
-            teacher = rng.permutation(self.before.rows)[
-                : max(1, round(TEACHER_SHARE * len(self.before.rows)))
-            ]
+            size = max(1, round(TEACHER_SHARE * len(self.before.rows)))
+            teacher = select(self.before, rng.permutation(len(self.before.rows))[:size])
         return Sample(rows, weights, labelled, teacher)
 
 

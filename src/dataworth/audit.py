@@ -16,18 +16,19 @@ from .data import Dataset
 from .errors import DataworthError
 from .evaluate import PairTable
 from .intervals import Estimate, against_controls, over_blocks, over_pairs
-from .leaks import drop_leaks
+from .leaks import DIGITS as LEAK_DIGITS
+from .leaks import MOST_LEAKED, drop_leaks
 from .methods import Curation, apply, wants_test
 from .pairs import Draw, Pairs, Prepared, Rows, Sample, Whole, fingerprint, select, stratified
 from .plan import (
     Options,
     block_count,
     choose_design,
-    fit_yardstick,
     measure,
     pair_notes,
     pair_sizes,
     pairs_for_precision,
+    use_yardstick,
 )
 from .pmi import NATS_PER_BIT
 from .pool import Pool, check_datasets, strata
@@ -151,7 +152,7 @@ def audit(
     assert test is not None
     known = ("whole", "row", "rate", "size", "pairs") if curate is None else ("method", "whole", "pairs")
     design = choose_design(design, pairs, size, known)
-    yard = yardstick or fit_yardstick(test, opts)
+    yard = use_yardstick(yardstick, test, opts)
     before = before.select(yard.recipe.columns)
     if curate is not None and design != "whole":
         return _audit_method(before, test, curate, yard, pairs, size, opts)
@@ -241,6 +242,8 @@ def _audit_method(
     data_strata, test_strata = strata(yard, before), strata(yard, test)
     start, fresh = len(before) + len(test), []
     draws, changes = [], []
+    test_keys = test.row_keys(digits=LEAK_DIGITS)
+    leaked = 0
     for i in range(sizes.pairs):
         rng = np.random.default_rng([opts.seed, 0xF00D, i])
         drawn = stratified(data_strata, sizes.data, rng)
@@ -257,6 +260,10 @@ def _audit_method(
         if len(own):
             fresh.append(made.take(own))
             start += len(own)
+            # what the method made must not hold the very rows it is scored on
+            found = np.isin(test_keys[scored], fresh[-1].row_keys(digits=LEAK_DIGITS))
+            leaked += int(found.sum())
+            scored = scored[~found]
         arms = Arms(change, select(data, drawn), Sample(rows, made.weights))
         draws.append(
             Draw(
@@ -267,6 +274,11 @@ def _audit_method(
         changes.append(change)
         if opts.progress is not None:
             opts.progress.update(i + 1, sizes.pairs)
+    if leaked > MOST_LEAKED * sizes.pairs * sizes.test:
+        raise DataworthError(
+            f"the method's output holds {leaked / (sizes.pairs * sizes.test):.0%} of the test rows it is "
+            "scored on: a method must not see those."
+        )
     parts = {"before": before, "test": test}
     if fresh:
         parts["the curated data"] = Dataset.concat(fresh)

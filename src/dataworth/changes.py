@@ -10,6 +10,9 @@ from numpy.typing import NDArray
 from .data import Dataset, label_keys
 from .pairs import Rows
 
+DIGITS = 6
+"""Digits to which features are compared: a file may hold the same numbers in single precision."""
+
 
 @dataclass(frozen=True)
 class Change:
@@ -83,7 +86,7 @@ def compare(before: Dataset, after: Dataset) -> Change:
     >>> print(compare(before, before.take([0, 0, 2])))
     2 kept, 1 removed, 1 repeated
     """
-    features_before, features_after = before.row_keys().astype(np.str_), after.row_keys().astype(np.str_)
+    features_before, features_after = (d.row_keys(digits=DIGITS).astype(np.str_) for d in (before, after))
     by, keys_before, keys_after = "features", features_before, features_after
     if before.ids is not None and after.ids is not None and _ids_identify(before, after):
         by, keys_before, keys_after = "ids", before.ids, after.ids
@@ -97,16 +100,16 @@ def compare(before: Dataset, after: Dataset) -> Change:
     origin[left[found]] = free[by_key[found]]
     relabelled = np.zeros(len(after), dtype=bool)
     relabelled[left[found]] = True
-    # copies beyond those that `before` has: repeats of a row with the same key
-    left = np.flatnonzero(origin < 0)
-    unique, first = np.unique(keys_before, return_index=True)
-    place = np.searchsorted(unique, keys_after[left])
-    inside = place < len(unique)
-    left, place = left[inside], place[inside]
-    same = unique[place] == keys_after[left]
-    left, row = left[same], first[place[same]]
-    origin[left] = row
-    relabelled[left] = labels_before[row] != labels_after[left]
+    # copies beyond those that `before` has: repeats of a row with the same key, at best with the same label
+    for wanted, given in (
+        (_join(keys_before, labels_before), _join(keys_after, labels_after)),
+        (keys_before, keys_after),
+    ):
+        left = np.flatnonzero(origin < 0)
+        row = _first(wanted, given[left])
+        left, row = left[row >= 0], row[row >= 0]
+        origin[left] = row
+        relabelled[left] = labels_before[row] != labels_after[left]
     edited = (origin >= 0) & (features_before[origin] != features_after)
     return Change(origin, relabelled, edited, len(before), by)
 
@@ -115,14 +118,23 @@ def _ids_identify(before: Dataset, after: Dataset) -> bool:
     """Whether equal ids mean the same row: not if curation renumbered rows, whose features then differ."""
     assert before.ids is not None
     assert after.ids is not None
-    features_before, features_after = before.row_keys(), after.row_keys()
-    place = _match(before.ids, after.ids)
+    features_before, features_after = before.row_keys(digits=DIGITS), after.row_keys(digits=DIGITS)
+    place = _first(before.ids, after.ids)
     same = (place >= 0) & (features_before[place] == features_after)
     return bool(2 * same.sum() >= np.isin(features_after, features_before).sum())
 
 
 def _join(keys: NDArray[np.str_], labels: NDArray[np.str_]) -> NDArray[np.str_]:
     return np.char.add(np.char.add(keys, "\x1f"), labels)
+
+
+def _first(wanted: NDArray[np.str_], given: NDArray[np.str_]) -> Rows:
+    """For each of `given` the first place in `wanted` that equals it; −1 without one."""
+    unique, first = np.unique(wanted, return_index=True)
+    place = np.minimum(np.searchsorted(unique, given), max(len(unique) - 1, 0))
+    if len(unique) == 0:
+        return np.full(len(given), -1, dtype=np.intp)
+    return np.where(unique[place] == given, first[place], -1)
 
 
 def _match(wanted: NDArray[np.str_], given: NDArray[np.str_]) -> Rows:

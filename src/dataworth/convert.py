@@ -81,8 +81,8 @@ def to_arrow(series: Any, name: str) -> Any:
     return array
 
 
-def as_frame(X: Any) -> Any:
-    """X as a narwhals frame, or None if it is none."""
+def as_frame(X: Any, what: str = "X") -> Any:
+    """X as a narwhals frame, or None if it is none; sentences call it `what`."""
     if isinstance(X, np.ndarray | list | tuple):
         return None
     import narwhals as nw
@@ -97,10 +97,10 @@ def as_frame(X: Any) -> Any:
             _ = frame.columns  # pandas allows a name twice, narwhals says so here
             return frame
     except nw.exceptions.DuplicateError as error:
-        _refuse_twice([str(name) for name in X.columns])
-        raise DataworthError("X has a column name more than once: give each its own name") from error
+        _refuse_twice([str(name) for name in X.columns], what)
+        raise DataworthError(f"{what} has a column name more than once: give each its own name") from error
     if type(X).__name__ == "LazyFrame":
-        raise DataworthError("X is a lazy frame, but its rows are needed: give X.collect()")
+        raise DataworthError(f"{what} is a lazy frame, but its rows are needed: collect() it")
     return None
 
 
@@ -373,10 +373,10 @@ def renamed(columns: tuple[Column, ...], names: Sequence[str] | None) -> tuple[C
     return columns
 
 
-def _refuse_twice(names: Sequence[str]) -> None:
+def _refuse_twice(names: Sequence[str], what: str = "X") -> None:
     twice = [name for name, times in Counter(names).items() if times > 1]
     if twice:
-        raise DataworthError(f"X has {listed(twice)} more than once: give each column its own name")
+        raise DataworthError(f"{what} has {listed(twice)} more than once: give each column its own name")
 
 
 def refuse_infinite(X: FloatArray, columns: Sequence[Column]) -> None:
@@ -384,9 +384,10 @@ def refuse_infinite(X: FloatArray, columns: Sequence[Column]) -> None:
     counts = np.isinf(X).sum(axis=0)
     if counts.any():
         j = int(np.argmax(counts > 0))
+        it, rows = ("it", "row") if counts[j] == 1 else ("them", "rows")
         raise DataworthError(
-            f"column {columns[j].name!r} has {counted(int(counts[j]), 'infinite value')}: replace them, or"
-            " leave the rows or the column out"
+            f"column {columns[j].name!r} has {counted(int(counts[j]), 'infinite value')}: replace {it}, or"
+            f" leave the {rows} or the column out"
         )
 
 

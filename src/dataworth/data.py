@@ -283,22 +283,23 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
                 )
         return Dataset._make(X, kept, self.y, self.groups, self.ids, self.weights)
 
-    def row_keys(self) -> NDArray[np.bytes_]:
+    def row_keys(self, digits: int | None = None) -> NDArray[np.bytes_]:
         """A 128-bit hash of each row's features, as 32 hexadecimal bytes; the same in every process.
 
-        −0.0 equals 0.0, missing equals missing, and a category counts by its text, not its code.
+        −0.0 equals 0.0, missing equals missing, and a category counts by its text, not its code. With
+        `digits`, numbers are rounded to so many significant digits first.
 
         >>> keys = Dataset([[0.0, 1.0], [-0.0, 1.0], [1.0, 0.0]], [0, 0, 1]).row_keys()
         >>> bool(keys[0] == keys[1]), bool(keys[0] == keys[2])
         (True, False)
         """
-        rows = self._canonical_bits()
+        rows = self._canonical_bits(digits)
         digests = [hashlib.blake2b(row, digest_size=16).hexdigest() for row in rows]
         return np.array(digests, dtype="S32")
 
-    def _canonical_bits(self) -> NDArray[np.uint64]:
+    def _canonical_bits(self, digits: int | None = None) -> NDArray[np.uint64]:
         """X as little-endian words: equal words for equal content, whatever the codes and the machine."""
-        X = self.X + 0.0  # −0.0 + 0.0 is 0.0
+        X = (self.X if digits is None else round_significant(self.X, digits)) + 0.0  # −0.0 + 0.0 is 0.0
         X[np.isnan(X)] = np.nan  # one of the many bit patterns of NaN
         bits = X.astype("<f8", copy=False).view("<u8")
         for j, column in enumerate(self.columns):
@@ -349,6 +350,20 @@ class LabelSummary:
         if self.classes is not None:
             return {"classes": dict(self.classes)}
         return {"low": self.low, "high": self.high}
+
+
+def round_significant(X: FloatArray, digits: int) -> FloatArray:
+    """Each number to `digits` significant digits; zeros and missing values stay.
+
+    >>> round_significant(np.array([123456.7, -0.00123456, 0.0]), 3).tolist()
+    [123000.0, -0.00123, 0.0]
+    """
+    size = np.abs(X)
+    usable = np.isfinite(size) & (size > 0)
+    power = np.floor(np.log10(size, out=np.zeros_like(size), where=usable))
+    # both factors are powers of ten below 1e22 apart, where they are exact
+    unit = 10.0 ** (digits - 1 - power)
+    return np.where(usable, np.round(X * unit) / unit, X)
 
 
 def summarise_labels(y: NDArray[Any]) -> LabelSummary:

@@ -67,7 +67,9 @@ def two_sided_p(values: Array) -> float:
     """
     from scipy.special import stdtr
 
-    spread = float(values.std(ddof=1)) / np.sqrt(len(values)) if len(values) > 1 else 0.0
+    if len(values) < 2:
+        return 1.0  # one block proves nothing
+    spread = float(values.std(ddof=1)) / np.sqrt(len(values))
     if spread == 0.0:
         return 1.0 if float(values.mean()) == 0.0 else 0.0
     return float(2.0 * stdtr(len(values) - 1, -abs(float(values.mean())) / spread))

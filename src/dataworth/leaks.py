@@ -13,6 +13,8 @@ from .pairs import Rows
 from .wording import counted
 
 MOST_LEAKED = 0.05
+DIGITS = 5
+"""Digits to which features are compared: copies come rounded, or in single precision."""
 IDENTIFYING = 0.99
 """Rows identify themselves by their features if at least this share of the test rows is distinct."""
 
@@ -34,13 +36,13 @@ def drop_leaks(test: Dataset, data: Mapping[str, Dataset]) -> Leaks:
     the same row, ids are asked.
     """
     leaked = np.zeros(len(test), dtype=bool)
-    keys = test.row_keys()
+    keys = test.row_keys(digits=DIGITS)
     identifying = len(np.unique(keys)) >= IDENTIFYING * len(keys)
     where: dict[str, int] = {}
     for name, part in data.items():
         found = np.zeros(len(test), dtype=bool)
         if identifying:
-            found |= np.isin(keys, part.select(test.columns).row_keys())
+            found |= np.isin(keys, part.select(test.columns).row_keys(digits=DIGITS))
         elif test.ids is not None and part.ids is not None:
             found |= np.isin(test.ids, part.ids)
         leaked |= found
@@ -49,8 +51,8 @@ def drop_leaks(test: Dataset, data: Mapping[str, Dataset]) -> Leaks:
     if dropped > MOST_LEAKED * len(test):
         worst = max(where, key=lambda n: where[n])
         raise DataworthError(
-            f"{dropped} of {len(test)} test rows ({dropped / len(test):.0%}) also stand in the data (most in "
-            f"{worst}: {where[worst]}); rows that were trained on say nothing: remove them from one."
+            f"{dropped} of {len(test)} test rows ({dropped / len(test):.0%}) also stand in {worst}; "
+            "what was learned from cannot test: remove those rows from the data or from the test set."
         )
     note = None
     if dropped:

@@ -42,4 +42,6 @@ def apply(curate: Curation, data: Dataset, seen: Dataset, rng: np.random.Generat
     made = curate(*arguments, rng=rng) if takes_rng else curate(*arguments)
     if not isinstance(made, Dataset):
         raise DataworthError(f"curate returned a {type(made).__name__}; it must return a Dataset.")
+    if len(made) == 0:
+        raise DataworthError("curate returned a Dataset without rows; there is nothing to measure.")
     return made

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,13 +21,13 @@ class Sample(NamedTuple):
     """Rows of the pool, with weights (none: all 1).
 
     Rows marked `self_labelled` are to be labelled by a model: that of the first arm, or one fitted on the
-    rows `teacher`.
+    sample `teacher`.
     """
 
     rows: Rows
     weights: Array | None = None
     self_labelled: NDArray[np.bool_] | None = None
-    teacher: Rows | None = None
+    teacher: Any = None  # a Sample; a NamedTuple cannot name itself
 
 
 class Draw(NamedTuple):
@@ -111,6 +111,9 @@ def fingerprint(draws: Iterable[Draw]) -> str:
     for draw in draws:
         for name, sample in {**draw.arms, "test": draw.test}.items():
             digest.update(f"{name} {len(sample.rows)}".encode() + sample.rows.astype("<i8").tobytes())
+            digest.update(weights_of(sample).astype("<f8").tobytes())
+            if sample.self_labelled is not None:
+                digest.update(sample.self_labelled.tobytes())
     return digest.hexdigest()
 
 
@@ -122,6 +125,18 @@ def select(sample: Sample, places: Rows) -> Sample:
         None if weights is None else weights[places],
         None if labelled is None else labelled[places],
         sample.teacher,
+    )
+
+
+def same_sample(a: Sample, b: Sample) -> bool:
+    """Whether two samples hold the same rows, in any order, with the same weights."""
+    if len(a.rows) != len(b.rows) or a.self_labelled is not None or b.self_labelled is not None:
+        return False
+    if a.rows.sum() != b.rows.sum():  # cheaper than sorting, and nearly always enough
+        return False
+    first, second = np.argsort(a.rows, kind="stable"), np.argsort(b.rows, kind="stable")
+    return np.array_equal(a.rows[first], b.rows[second]) and np.array_equal(
+        weights_of(a)[first], weights_of(b)[second]
     )
 
 

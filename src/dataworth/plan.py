@@ -15,6 +15,7 @@ from .errors import DataworthError
 from .evaluate import PairTable, evaluate, rehearse
 from .intervals import Estimate
 from .models import Fitter
+from .models.base import positive_number
 from .pairs import Design
 from .pmi import check_form
 from .runs import Run
@@ -72,17 +73,22 @@ class Options:
             )
         parsed = cls(**options)
         check_form(parsed.form)
-        if isinstance(parsed.seed, bool) or not isinstance(parsed.seed, int) or parsed.seed < 0:
-            raise DataworthError(f"seed is {parsed.seed!r}; it must be a whole number, 0 or more.")
-        if parsed.precision is not None and not parsed.precision > 0:
-            raise DataworthError(f"precision is {parsed.precision!r}; it must be a positive number of nats.")
-        return parsed
+        if parsed.precision is not None:
+            positive_number(parsed.precision, "precision (in nats)")
+        return replace(parsed, seed=whole_number(parsed.seed, "seed", least=0))
 
     def to_dict(self) -> dict[str, Any]:
         """What of them determines a result."""
         return {
             n: getattr(self, n) for n in ("seed", "form", "model", "inference", "prior_variance", "precision")
         }
+
+
+def whole_number(value: Any, name: str, *, least: int) -> int:
+    """`value` as an int (numpy's too), or a sentence."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, (int, np.integer)) or value < least:
+        raise DataworthError(f"{name} is {value!r}; it must be a whole number, {least} or more.")
+    return int(value)
 
 
 def block_count(test_rows: int) -> int:
@@ -116,9 +122,7 @@ def pair_sizes(
     >>> pair_sizes(340, 229, None, None)
     PairSizes(data=28, test=28, pairs=200, blocks=8.178571428571429)
     """
-    k = DEFAULT_PAIRS if pairs is None else pairs
-    if isinstance(k, bool) or not isinstance(k, int) or k < 2:
-        raise DataworthError(f"pairs is {pairs!r}; it must be a whole number, 2 or more.")
+    k = DEFAULT_PAIRS if pairs is None else whole_number(pairs, "pairs", least=2)
     if size is None:
         n = min(data_rows, test_rows) // MIN_BLOCKS
         if n < 2:
@@ -127,10 +131,13 @@ def pair_sizes(
                 f"{2 * MIN_BLOCKS} each): use the design whole, or give a size."
             )
         size = n
-    data, test = (size, size) if isinstance(size, int) else size
-    for name, n, rows in (("data", data, data_rows), ("test", test, test_rows)):
-        if n < 1:
-            raise DataworthError(f"size is {size!r}; sizes are whole numbers, 1 or more.")
+    both = tuple(size) if isinstance(size, (tuple, list)) else (size, size)
+    if len(both) != 2:
+        raise DataworthError(
+            f"size is {size!r}; it must be one whole number, or one for the data and one for the test."
+        )
+    data, test = (whole_number(n, "size", least=1) for n in both)
+    for name, n, rows in (("data", data, data_rows), ("test set", test, test_rows)):
         if n > rows:
             raise DataworthError(f"size is {n}, but the {name} has only {rows} rows: give a smaller size.")
     return PairSizes(data, test, k, min(data_rows / data, test_rows / test))
@@ -151,8 +158,14 @@ def choose_design(
     return design
 
 
-def fit_yardstick(test: Dataset, opts: Options) -> Yardstick:
-    """A yardstick from the test set, as the options want it."""
+def use_yardstick(yardstick: Yardstick | None, test: Dataset, opts: Options) -> Yardstick:
+    """The yardstick given, or one from the test set, as the options want it."""
+    if yardstick is not None:
+        if not isinstance(yardstick, Yardstick):
+            raise DataworthError(
+                f"yardstick is a {type(yardstick).__name__}; give a Yardstick, by Yardstick.fit or .load."
+            )
+        return yardstick
     return Yardstick.fit(
         test, model=opts.model, inference=opts.inference, prior_variance=opts.prior_variance, seed=opts.seed
     )
@@ -182,8 +195,9 @@ def pairs_for_precision(plan: Design, fitter: Fitter, pairs: int, opts: Options,
     if opts.precision is None:
         return pairs
     pilot = measure(plan, fitter, 50, replace(opts, run_dir=None, progress=None), {})
-    values = pilot.pmi[:, -1] - pilot.pmi[:, 0] if len(pilot.arms) > 1 else pilot.pmi[:, 0]
-    needed = int(np.ceil((float(values.std(ddof=1)) / opts.precision) ** 2))
+    values = pilot.change("pmi", "after", "before") if "after" in pilot.arms else pilot.pmi[:, 0]
+    # the pilot's spread is itself uncertain by a tenth: ask for that much more
+    needed = int(np.ceil((1.1 * float(values.std(ddof=1)) / opts.precision) ** 2))
     most = 20_000
     if needed > most:
         notes.append(f"precision {opts.precision:g} would take {needed} pairs; {most} were drawn")
@@ -200,5 +214,5 @@ def pair_notes(value: Estimate, blocks: float, opts: Options) -> list[str]:
     text = f"of the standard error {value.stderr:.3g} nats, {value.monte_carlo:.2g} is Monte-Carlo error "
     text += f"(more pairs help) and {floor:.3g} comes from finite data (only more rows help)"
     if opts.precision is not None and floor > opts.precision:
-        text += f"; precision {opts.precision:g} is about the first"
+        text += f"; the precision asked for, {opts.precision:g}, is that of the first"
     return [text]

@@ -15,7 +15,7 @@ import numpy as np
 from .data import Dataset
 from .errors import DataworthError
 from .models import Fit, Fitter, Linear, Logistic, Model
-from .models.base import Array, Rows
+from .models.base import Array, Rows, bind
 from .targets import Amounts, common_classes
 
 FORMS = ("evidence",)
@@ -70,7 +70,7 @@ def pmi(D: Dataset, T: Dataset, model: Model | None = None, form: str = "evidenc
             )
     pool = Dataset.concat([D, T])
     targets = Amounts() if isinstance(model, Linear) else common_classes([D.y, T.y])
-    fitter = model.bind(pool.X, targets.encode(pool.y))
+    fitter = bind(model, pool.X, targets.encode(pool.y))
     data, test = np.arange(len(D)), np.arange(len(D), len(pool))
     data_fit, test_fit = fitter(data, weights=D.weights), fitter(test, weights=T.weights)
     joint = fit_joint(fitter, data, test, data_fit, test_fit, weights=pool.weights)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .data import Dataset
+from .data import Dataset, label_keys
 from .errors import DataworthError
 from .models import Fitter
 from .pairs import Sample
@@ -47,6 +47,13 @@ def strata(yardstick: Yardstick, data: Dataset) -> NDArray[np.intp]:
     if isinstance(yardstick.labels, Classes):
         return yardstick.targets(data).astype(np.intp)
     return np.zeros(len(data), dtype=np.intp)
+
+
+def one_class_note(yardstick: Yardstick, data: Dataset, what: str) -> str | None:
+    """A note if a dataset has rows of one class only."""
+    if not isinstance(yardstick.labels, Classes) or len(np.unique(label_keys(data.y))) > 1:
+        return None
+    return f"{what}: all rows have the label {label_keys(data.y[:1])[0]!r}; the other class is absent"
 
 
 def check_datasets(parts: Mapping[str, Any]) -> None:

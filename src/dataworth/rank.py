@@ -12,9 +12,10 @@ from .evaluate import PairTable
 from .intervals import LEVEL, Estimate, over_blocks, two_sided_p
 from .leaks import drop_leaks
 from .pairs import Whole
-from .plan import Options, block_count, fit_yardstick, measure
+from .plan import Options, block_count, measure, use_yardstick
 from .pmi import NATS_PER_BIT
-from .pool import Pool, check_datasets
+from .pool import Pool, check_datasets, one_class_note
+from .verdict import NEGLIGIBLE
 from .yardstick import Yardstick
 
 SCHEMA = "dataworth/rank/1"
@@ -98,10 +99,15 @@ def rank(
     ['many', 'few']
     """
     opts = Options.parse(options)
-    if not isinstance(candidates, Mapping) or not candidates:
+    if (
+        not isinstance(candidates, Mapping)
+        or not candidates
+        or not all(isinstance(n, str) for n in candidates)
+    ):
         raise DataworthError("rank takes a dict of names and Datasets, with at least one: {'a': A, 'b': B}.")
-    check_datasets({**candidates, "test": test})
-    yard = yardstick or fit_yardstick(test, opts)
+    check_datasets(candidates)
+    check_datasets({"test": test})
+    yard = use_yardstick(yardstick, test, opts)
     leaks = drop_leaks(test, candidates)
     test = test.take(leaks.kept)
     names = list(candidates)
@@ -114,7 +120,8 @@ def rank(
     table = measure(Whole(arms, pool.samples["test"], blocks, opts.seed), pool.fitter, blocks, opts, config)
     details = {"blocks": blocks, "test_rows": len(test), "rows_per_test": float(table.test_rows.mean())}
     ranking = order(table, {n: len(d) for n, d in candidates.items()})
-    return Ranking(tuple(ranking), details, yard, tuple(n for n in (leaks.note,) if n), table)
+    notes = (leaks.note, *(one_class_note(yard, d, n) for n, d in candidates.items()))
+    return Ranking(tuple(ranking), details, yard, tuple(n for n in notes if n), table)
 
 
 def order(table: PairTable, rows: Mapping[str, int]) -> list[Ranked]:
@@ -122,7 +129,8 @@ def order(table: PairTable, rows: Mapping[str, int]) -> list[Ranked]:
     names = sorted(table.arms, key=lambda n: -float(table.column("pmi", n).mean()))
     best, m = names[0], len(names)
     gaps = {n: table.change("pmi", n, best) for n in names[1:]}
-    adjusted = holm({n: two_sided_p(gap) for n, gap in gaps.items()})
+    # a gap that solvers may have left is no gap
+    adjusted = holm({n: two_sided_p(g) if abs(g.mean()) > NEGLIGIBLE else 1.0 for n, g in gaps.items()})
     simultaneous = 1 - (1 - LEVEL) / m
     between = 1 - (1 - LEVEL) / max(m - 1, 1)
     ranked = []

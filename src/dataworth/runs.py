@@ -17,6 +17,7 @@ import errno
 import hashlib
 import json
 import os
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
@@ -35,6 +36,7 @@ _TEMPORARY = ".tmp"
 _MARK = "dataworth_run"  # tells our config.json from the many others
 _FORMAT = 1
 _ABSENT = object()
+_NOT_IN_BOTH = ": in one of them only"
 
 
 class Run:
@@ -292,8 +294,10 @@ def _refuse_other(directory: Path, stored: dict[str, Any], given: dict[str, Any]
     old, new = ({key: value for key, value in c.items() if key != "about"} for c in (stored, given))
     differences = list(_differences(old, new))
     if differences:
-        shown = "; ".join(differences[:5])
-        more = f"; and {len(differences) - 5} more" if len(differences) > 5 else ""
+        # A file that only one of them has is, as a rule, named among the options too.
+        differences = [d for d in differences if not d.endswith(_NOT_IN_BOTH)] or differences
+        shown = "; ".join(differences[:3])
+        more = f"; and {len(differences) - 3} more" if len(differences) > 3 else ""
         raise DataworthError(
             f"The run in {directory} has another configuration ({shown}{more}): give that one to continue, "
             "or another directory to start a new run."
@@ -301,20 +305,33 @@ def _refuse_other(directory: Path, stored: dict[str, Any], given: dict[str, Any]
 
 
 def _differences(old: Any, new: Any, path: str = "") -> Iterator[str]:
-    """Yield ``dotted.path: old → new`` for each leaf that differs."""
+    """Yield ``dotted.path: old → new`` for each leaf that differs, ``name: other content`` for each file."""
     if isinstance(old, dict) and isinstance(new, dict):
         for key in {**old, **new}:
-            inner = f"{path}.{key}" if path else key
-            yield from _differences(old.get(key, _ABSENT), new.get(key, _ABSENT), inner)
+            here, there = old.get(key, _ABSENT), new.get(key, _ABSENT)
+            if path == "inputs":
+                if here != there:
+                    both = here is not _ABSENT and there is not _ABSENT
+                    yield os.path.basename(key) + (": other content" if both else _NOT_IN_BOTH)
+            else:
+                yield from _differences(here, there, key if path in ("", "options") else f"{path}.{key}")
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         for i, pair in enumerate(zip(old, new, strict=True)):
             yield from _differences(*pair, f"{path}.{i}")
     elif old != new and not (old != old and new != new):  # nan is the same as nan
-        yield f"{path}: {_short(old)} → {_short(new)}"
+        hashes = _is_hash(old) or _is_hash(new)
+        yield f"{path}: other content" if hashes else f"{path}: {_short(old)} → {_short(new)}"
+
+
+def _is_hash(value: Any) -> bool:
+    return isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None
 
 
 def _short(value: Any) -> str:
-    text = "absent" if value is _ABSENT else _dumps(value)
+    """A value for a sentence: a file by its name."""
+    if value is _ABSENT or value is None:
+        return "none" if value is None else "absent"
+    text = os.path.basename(value) if isinstance(value, str) and os.path.isabs(value) else _dumps(value)
     return text if len(text) <= 60 else text[:57] + "..."
 
 

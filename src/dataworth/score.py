@@ -14,19 +14,19 @@ from .plan import (
     Options,
     block_count,
     choose_design,
-    fit_yardstick,
     measure,
     pair_notes,
     pair_sizes,
     pairs_for_precision,
+    use_yardstick,
 )
 from .pmi import NATS_PER_BIT
-from .pool import Pool, check_datasets, strata
+from .pool import Pool, check_datasets, one_class_note, strata
 from .yardstick import Yardstick
 
 SCHEMA = "dataworth/score/1"
 QUESTIONS = {
-    "whole": "Is this dataset, as it is, worth more than nothing to someone facing this test set?",
+    "whole": "Is this dataset, as it is, worth anything to someone facing this test set?",
     "pairs": "What are datasets of this size, made this way, worth?",
 }
 
@@ -48,6 +48,15 @@ class Score:
     notes: tuple[str, ...]
     table: PairTable = field(repr=False)
 
+    @property
+    def answer(self) -> str:
+        """Whether the dataset is worth anything here: yes, no, or cannot tell, in a sentence."""
+        if self.interval is None or self.interval[0] <= 0 <= self.interval[1]:
+            return "cannot tell: the interval contains zero"
+        if self.value > 0:
+            return "yes: with it the test labels are predicted better than without any data"
+        return "no: with it the test labels are predicted worse than without any data"
+
     def to_dict(self, bits: bool = False) -> dict[str, Any]:
         """Plain data for JSON, in nats or in bits."""
         unit = NATS_PER_BIT if bits else 1.0
@@ -61,6 +70,7 @@ class Score:
             "information_gain": self.information_gain / unit,
             "design": self.design,
             "question": self.question,
+            "answer": self.answer,
             **self.details,
             "yardstick": self.yardstick.summary(),
             "notes": list(self.notes),
@@ -90,7 +100,7 @@ def score(
     opts = Options.parse(options)
     check_datasets({"D": D, "T": T})
     design = choose_design(design, pairs, size, ("whole", "pairs"))
-    yard = yardstick or fit_yardstick(T, opts)
+    yard = use_yardstick(yardstick, T, opts)
     leaks = drop_leaks(T, {"the data": D})
     T = T.take(leaks.kept)
     pool = Pool.build(yard, {"the data": D, "the test set": T})
@@ -98,7 +108,7 @@ def score(
     fitter = pool.fitter
     config = {"what": "score", "design": design, "pairs": pairs, "size": size, "data": D.content_hash()}
     config |= {"test": T.content_hash(), "yardstick": yard.digest, **opts.to_dict()}
-    notes = [n for n in (leaks.note,) if n]
+    notes = [n for n in (leaks.note, one_class_note(yard, D, "the data")) if n]
     if design == "whole":
         blocks = block_count(len(T))
         table = measure(Whole({"data": data}, test, blocks, opts.seed), fitter, blocks, opts, config)

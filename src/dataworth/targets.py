@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from .data import Dataset, label_keys
 from .errors import DataworthError
-from .wording import listed
 
 Array = NDArray[np.float64]
 MOST_CLASSES = 20
@@ -33,9 +32,9 @@ class Classes:
         keys = label_keys(y)
         known = np.isin(keys, self.names)
         if not known.all():
-            strange = ", ".join(repr(str(k)) for k in np.unique(keys[~known])[:3])
+            strange = " and ".join(repr(str(k)) for k in np.unique(keys[~known])[:3])
             raise DataworthError(
-                f"{what} has the label {strange}, which the test set does not; its classes are "
+                f"{what}: label {strange} does not occur in the test set, whose classes are "
                 f"{' and '.join(repr(n) for n in self.names)}: rename or drop those rows."
             )
         return (keys == self.names[-1]).astype(float) if len(self.names) > 1 else np.zeros(len(keys))
@@ -81,8 +80,9 @@ def learn_targets(test: Dataset) -> Classes | Amounts:
             f"every row of the test set has the label {names[0]!r}; valuing data needs both classes in it."
         )
     if len(names) > 2:
+        shown = ", ".join(names[:5]) + (", …" if len(names) > 5 else "")
         raise DataworthError(
-            f"the test set has {len(names)} classes ({listed(names)}); "
+            f"the test set has {len(names)} classes ({shown}); "
             "this version values two classes, or amounts: keep two classes, or join them into two."
         )
     return Classes(names)

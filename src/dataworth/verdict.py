@@ -10,6 +10,8 @@ from .intervals import Estimate
 VERDICTS = ("informative", "recycled", "inconclusive", "strategic", "harmful", "costly")
 BENCHMARK_HOLDS = -0.005
 """The benchmark is shown to hold if the lower bound of its change is above −0.5 points."""
+NEGLIGIBLE = 1e-3
+"""Nats per block or pair below which a change is none, however sure: solvers leave less than that."""
 SMALL_SELECTION = 0.5
 """Selection is shown small if its upper bound is below this share of the rise."""
 
@@ -28,6 +30,8 @@ def decide(
     >>> decide(down, up, holds)[0], decide(down, down, holds)[0], decide(down, none, holds)[0]
     ('strategic', 'harmful', 'costly')
     """
+    if abs(delta.value) < NEGLIGIBLE:
+        return "inconclusive", "nothing changed that could be measured"
     if delta.positive:
         if selection.positive:
             return (

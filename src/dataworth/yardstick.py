@@ -4,7 +4,7 @@ Subsamples of one real dataset share one θ*. If the model is under-confident, a
 posterior raises the score: doubling every row would look informative. So the yardstick is chosen by
 held-out log-likelihood over halves of the test set, subject to the *doubling probe*
 
-    U(2×T_a, T_b) − U(T_a, T_b) ≤ 0  on average,
+    U(2×T_a, T_b) − U(T_a, T_b) ≤ 0  on average (within its standard error),
 
 then frozen and hashed. Nobody's data can move it, because it never sees any.
 """
@@ -37,11 +37,14 @@ ROWS = 1000
 """Rows of the test set that the search uses at most; the recipe's axes come from the same rows."""
 SPLITS = 6
 LEAST_ROWS = 20
+MOST_PROBED = 60
+LEAST_ALLOWANCE, ALLOWANCE = 3.0, 0.1
+"""Held-out nats, and share of the best held-out likelihood, within which a candidate is near the best."""
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One candidate of the search: mean held-out log-likelihood of a half, and the doubling probe."""
+    """One candidate of the search: mean held-out log-likelihood of a half, and the doubling probe (nats)."""
 
     size: int
     exponent: float
@@ -49,9 +52,15 @@ class Trial:
     noise_variance: float | None
     held_out: float
     probe: float | None = None
+    probe_stderr: float | None = None
+
+    @property
+    def calibrated(self) -> bool:
+        """Whether the doubling probe is not shown positive: not above one standard error."""
+        return self.probe is not None and self.probe_stderr is not None and self.probe <= self.probe_stderr
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Yardstick:
     """A frozen way of measuring. `Yardstick.fit(T)` makes one; `features`, `targets` and `model` apply it."""
 
@@ -76,6 +85,9 @@ class Yardstick:
         """Search sizes, exponents and priors on halves of the test set."""
         from threadpoolctl import threadpool_limits
 
+        if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+            raise DataworthError(f"seed is {seed!r}; it must be a whole number, 0 or more.")
+        seed = int(seed)
         if len(test) < LEAST_ROWS:
             raise DataworthError(
                 f"the test set has {len(test)} rows; a yardstick needs {LEAST_ROWS} or more."
@@ -121,8 +133,14 @@ class Yardstick:
 
     @property
     def calibrated(self) -> bool:
-        """Whether the doubling probe is not positive: doubling data does not look informative."""
-        return self.chosen.probe is not None and self.chosen.probe <= 0
+        """Whether doubling data does not look informative on this yardstick."""
+        return self.chosen.calibrated
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Yardstick) and self.digest == other.digest
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON, with the digest of everything else."""
@@ -157,6 +175,7 @@ class Yardstick:
             "digest": self.digest,
             "model": repr(self.model),
             "calibrated": self.calibrated,
+            "unit": "nats",
             **vars(self.chosen),
         }
 
@@ -201,7 +220,8 @@ class Yardstick:
         )
 
     def __str__(self) -> str:
-        axes = f"{self.chosen.size} principal axes, variance exponent {self.chosen.exponent:g}"
+        plural = "axis" if self.chosen.size == 1 else "axes"
+        axes = f"{self.chosen.size} principal {plural}, variance exponent {self.chosen.exponent:g}"
         probe = "" if self.chosen.probe is None else f", doubling probe {self.chosen.probe:+.2f}"
         return f"{axes}; {self.model!r}{probe}; {self.digest[:12]}"
 
@@ -227,16 +247,26 @@ class Search:
     splits: list[tuple[Rows, Rows]]
 
     def run(self, noises: tuple[float | None, ...], prior_variance: float | None) -> Trial:
-        """The candidate with the best held-out likelihood among those whose probe is not positive."""
+        """The candidate with the best held-out likelihood among those near the best that are calibrated.
+
+        If none is, the one with the least positive probe, and `calibrated` says so.
+        """
         trials = sorted(self.candidates(noises, prior_variance), key=lambda t: -t.held_out)
         if not trials:
             raise DataworthError("every feature of the test set is constant; there is nothing to learn from.")
+        near = [t for t in trials if t.held_out >= trials[0].held_out - self.allowance(trials[0])]
         probed: list[Trial] = []
-        for trial in trials[:60]:
-            probed.append(replace(trial, probe=self.probe(trial)))
-            if probed[-1].probe is not None and probed[-1].probe <= 0:
+        for trial in near[:MOST_PROBED]:
+            probe, stderr = self.probe(trial)
+            probed.append(replace(trial, probe=probe, probe_stderr=stderr))
+            if probed[-1].calibrated:
                 return probed[-1]
         return min(probed, key=lambda t: t.probe if t.probe is not None else np.inf)
+
+    @staticmethod
+    def allowance(best: Trial) -> float:
+        """Held-out nats that calibration may cost: a model that sees less is the worse evil."""
+        return max(LEAST_ALLOWANCE, ALLOWANCE * abs(best.held_out))
 
     def candidates(self, noises: tuple[float | None, ...], prior_variance: float | None) -> Iterator[Trial]:
         """Every size and exponent, each with priors around its best one.
@@ -305,8 +335,8 @@ class Search:
         weights = self.sample.weights
         return fitter(rows, start, weights=None if weights is None else weights[rows])
 
-    def probe(self, trial: Trial) -> float:
-        """Mean of U(2×T_a, T_b) − U(T_a, T_b) over halves, both ways round."""
+    def probe(self, trial: Trial) -> tuple[float, float]:
+        """Mean and standard error of U(2×T_a, T_b) − U(T_a, T_b) over halves, both ways round."""
         features = self.basis.recipe(trial.size, trial.exponent).features(self.sample)
         model = self.make(trial.prior_variance, trial.noise_variance)
         fitter = model.bind(features, self.targets)
@@ -317,4 +347,4 @@ class Search:
             double = self.fit_rows(fitter, np.concatenate([a, a]), single)
             joint = self.fit_rows(fitter, np.concatenate([a, a, b]), double, whole)
             gains.append((joint.log_z - double.log_z) - (whole.log_z - single.log_z))
-        return float(np.mean(gains))
+        return float(np.mean(gains)), float(np.std(gains, ddof=1) / np.sqrt(len(gains)))

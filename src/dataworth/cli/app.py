@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .guard import VERDICT_FAILS
+from .guard import VERDICT_FAILS, say
 from .options import (
     Columns,
     Drawing,
@@ -154,8 +154,7 @@ def describe(
 
     from . import show
 
-    options = {name: value for name, value in vars(columns).items() if name != "impute"}
-    show.result(describe(file, **options), talking, show.DESCRIPTION)
+    show.result(describe(file, **vars(columns)), talking, show.DESCRIPTION)
 
 
 @app.command()
@@ -180,6 +179,10 @@ def yardstick(
     from .measure import make_yardstick
 
     made = make_yardstick(test, columns, modelling, output, talking.quiet)
+    if output is not None:
+        show.announce("yardstick", output, talking.quiet)
+    elif not (talking.quiet or talking.json):
+        say("nothing was saved: -o FILE saves the yardstick")
     show.result(made, talking, show.YARDSTICK)
 
 

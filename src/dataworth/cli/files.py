@@ -10,6 +10,7 @@ from pathlib import Path
 from dataworth.data import Dataset
 from dataworth.errors import DataworthError
 from dataworth.io import read_with_roles
+from dataworth.io.roles import wishes_of
 
 from .options import Columns
 
@@ -23,23 +24,38 @@ def absolute(path: str | Path) -> str:
 
 
 class Inputs:
-    """Reads files with the same columns; what was guessed about a file is said once."""
+    """Reads files with the same columns, each once; what was guessed is said when all are read."""
 
     def __init__(self, columns: Columns, say: Callable[[str], None]) -> None:
         self._columns, self._say = columns, say
         self._read: dict[str, Dataset] = {}
+        self._names: set[str] = set()
+        self._guesses: dict[tuple[str, str], list[str]] = {}
 
     def __call__(self, path: Path) -> Dataset:
         """The dataset in a file."""
         key = absolute(path)
         if key not in self._read:
-            self._read[key], roles = read_with_roles(path, **vars(self._columns))
+            # What one file has to leave out need not be in the others.
+            self._read[key], roles = read_with_roles(path, **vars(self._columns), absent_ok=True)
+            self._names |= {role.column for role in roles}
             for role in roles:
                 if role.role in ("label", "id") and role.why == GUESSED:
-                    self._say(
-                        f'{role.role} column "{role.column}" guessed in {path}; say --{role.role} to choose'
-                    )
+                    self._guesses.setdefault((role.role, role.column), []).append(str(path))
         return self._read[key]
+
+    def finish(self) -> None:
+        """Say what was guessed; refuse to exclude what is in no file."""
+        exclude = self._columns.exclude
+        for wanted in [] if exclude is None else wishes_of(exclude, list(self._names)):
+            start = wanted.removesuffix("*")
+            if wanted not in self._names and not (
+                wanted.endswith("*") and any(name.startswith(start) for name in self._names)
+            ):
+                raise DataworthError(f"--exclude {wanted!r} is no column of any file: check its name.")
+        for (role, column), paths in self._guesses.items():
+            self._say(f'{role} column "{column}" guessed in {", ".join(paths)}; say --{role} to choose')
+        self._guesses.clear()
 
     def hashes(self) -> dict[str, str]:
         """Content hash of each file read, by its absolute path."""

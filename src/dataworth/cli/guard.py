@@ -17,9 +17,9 @@ VERDICT_FAILS, BAD_INPUT, INTERNAL, INTERRUPTED, BROKEN_PIPE = 1, 2, 70, 130, 14
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C in the middle of a run that its directory can continue."""
+    """Ctrl-C in the middle of a measurement, which its run directory can continue, if it has one."""
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path | None) -> None:
         super().__init__()
         self.directory = directory
 
@@ -31,11 +31,11 @@ def say(sentence: str) -> None:
 
 def report_interrupt(interrupt: KeyboardInterrupt) -> int:
     """Say how to go on; return the exit code."""
-    how = (
-        f"; continue with: dataworth resume {interrupt.directory}"
-        if isinstance(interrupt, Interrupted)
-        else ""
-    )
+    how = ""
+    if isinstance(interrupt, Interrupted):
+        how = "; nothing was kept (--run-dir keeps finished work)"
+        if interrupt.directory is not None:
+            how = f"; continue with: dataworth resume {interrupt.directory}"
     print(f"interrupted{how}", file=sys.stderr, flush=True)
     return INTERRUPTED
 

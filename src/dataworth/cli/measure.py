@@ -14,10 +14,12 @@ from typing import Any
 from dataworth.data import Dataset
 from dataworth.engines import get_engine
 from dataworth.errors import DataworthError
-from dataworth.io.readers import READERS
-from dataworth.plan import Options, fit_yardstick
+from dataworth.io.readers import READERS, naming
+from dataworth.plan import Options, use_yardstick
 from dataworth.runs import Run
+from dataworth.targets import learn_targets
 from dataworth.verdict import VERDICTS
+from dataworth.wording import listed
 from dataworth.yardstick import Yardstick
 
 from .files import Inputs, absolute, check_outputs, check_pins, replacing
@@ -76,14 +78,17 @@ def measure(
     options = {**job.options, **vars(working)}
     if "size" in options:
         options["size"] = parse_size(options["size"])
-    inputs = Inputs(job.columns, (lambda sentence: None) if showing.quiet else say)
+    tell = (lambda sentence: None) if showing.quiet else say
+    inputs = Inputs(job.columns, tell)
     arguments = _arguments(job, inputs)
+    inputs.finish()
     hashes = inputs.hashes() if pins or keeping.run_dir else {}
     if options["yardstick"] is not None:
         path = options["yardstick"]
         options["yardstick"] = Yardstick.load(path)
         hashes[absolute(path)] = options["yardstick"].digest
     check_pins(hashes, pins or {})
+    check_fit(job.files, inputs, options["yardstick"], tell)
     with ExitStack() as stack:
         run = None
         if keeping.run_dir is not None:
@@ -96,9 +101,7 @@ def measure(
         try:
             result = _function(job.command)(**arguments, **options, run_dir=run, progress=progress)
         except KeyboardInterrupt:
-            if run is not None:
-                raise Interrupted(run.directory) from None
-            raise
+            raise Interrupted(None if run is None else run.directory) from None
         except DataworthError:
             if run is not None:
                 run.abandon()
@@ -132,6 +135,34 @@ def _arguments(job: Job, read: Inputs) -> dict[str, Any]:
 
     names = ARGUMENTS.get(job.command, {})
     return {names.get(role, role): datasets(given) for role, given in job.files.items()}
+
+
+def check_fit(files: Files, read: Inputs, yardstick: Yardstick | None, tell: Callable[[str], None]) -> None:
+    """Compare columns and labels with the test set's or the yardstick's, so that sentences name the file."""
+    paths = [path for given in files.values() for path in ([given] if isinstance(given, Path) else given)]
+    if yardstick is None:
+        (test,) = (given for role, given in files.items() if role == "test" and isinstance(given, Path))
+        with naming(test):
+            labels = learn_targets(read(test))
+        columns, what = read(test).columns, "the test set"
+    else:
+        columns, labels, what = yardstick.recipe.columns, yardstick.labels, "the yardstick"
+    known = {column.name for column in columns}
+    for path in dict.fromkeys(paths):
+        data = read(path)
+        try:
+            data.select(columns)
+        except DataworthError as error:
+            sentence = str(error).replace("the other dataset", what)
+            raise DataworthError(f"{path}: {sentence}") from error
+        try:
+            labels.encode(data.y, str(path))
+        except DataworthError as error:
+            raise DataworthError(str(error).replace("the test set", what)) from error
+        extra = [name for name in data.names if name not in known]
+        if extra:
+            verb = "is" if len(extra) == 1 else "are"
+            tell(f"{path}: {listed(extra)} {verb} not in {what} and {verb} ignored")
 
 
 def names_of(paths: Sequence[Path]) -> list[str]:
@@ -188,9 +219,11 @@ def make_yardstick(
     """Fit a yardstick and save it."""
     check_outputs(output)
     options = Options.parse(vars(modelling))
-    data = Inputs(columns, (lambda sentence: None) if quiet else say)(test)
+    read = Inputs(columns, (lambda sentence: None) if quiet else say)
+    data = read(test)
+    read.finish()
     with listen(quiet, preparing=FITTING):
-        made = fit_yardstick(data, options)
+        made = use_yardstick(None, data, options)
     if output is not None:
         with replacing(output) as file:
             made.save(file)

@@ -14,12 +14,16 @@ import typer
 from .guard import end_with_code
 
 
+FLAG = {"metavar": " "}
+"""An option that takes no value: without this, help would name its type."""
+
+
 def _option(panel: str, help: str, *names: str, **settings: Any) -> Any:
     return typer.Option(*names, help=help, rich_help_panel=panel, show_default=False, **settings)
 
 
-def _columns(help: str, *names: str) -> Any:
-    return _option("Columns (the same in all files)", help, *names)
+def _columns(help: str, *names: str, **settings: Any) -> Any:
+    return _option("Columns (the same in all files)", help, *names, **settings)
 
 
 def _measuring(help: str, *names: str) -> Any:
@@ -30,8 +34,8 @@ def _working(help: str, *names: str) -> Any:
     return _option("Work", help, *names)
 
 
-def _showing(help: str, *names: str) -> Any:
-    return _option("Output", help, *names)
+def _showing(help: str, *names: str, **settings: Any) -> Any:
+    return _option("Output", help, *names, **settings)
 
 
 @dataclass(frozen=True)
@@ -44,9 +48,12 @@ class Columns:
     features: Annotated[
         str | None, _columns("Feature columns: names or patterns, such as 'age,emb_*' (default: all others).")
     ] = None
+    exclude: Annotated[
+        str | None, _columns("Columns to leave out: names or patterns, such as 'when,raw_*'.")
+    ] = None
     weights: Annotated[str | None, _columns("Column that says how often a row counts.")] = None
     impute: Annotated[
-        bool, _columns("Fill in missing feature values instead of refusing them.", "--impute")
+        bool, _columns("Fill in missing feature values instead of refusing them.", "--impute", **FLAG)
     ] = False
 
 
@@ -57,7 +64,7 @@ class Modelling:
     model: Annotated[str, _measuring("auto (the default), logistic (two classes) or linear (amounts).")] = (
         "auto"
     )
-    inference: Annotated[str, _measuring("How evidences are computed (default: laplace).")] = "laplace"
+    inference: Annotated[str, _measuring("How evidences are computed: laplace (the default).")] = "laplace"
     prior_variance: Annotated[
         float | None, _measuring("Prior variance (default: chosen on the test set).")
     ] = None
@@ -71,7 +78,7 @@ class Measuring:
     yardstick: Annotated[
         Path | None, _measuring("Yardstick made by 'dataworth yardstick' (default: fitted to the test set).")
     ] = None
-    form: Annotated[str, _measuring("Form of the pointwise mutual information (default: evidence).")] = (
+    form: Annotated[str, _measuring("Form of the pointwise mutual information: evidence (the default).")] = (
         "evidence"
     )
 
@@ -102,7 +109,7 @@ class Working:
     jobs: Annotated[
         int | None, _working("Processes; −1: all cores (default: as many as pay).", "--jobs", "-j")
     ] = None
-    engine: Annotated[str, _working("Where the work runs (default: local).")] = "local"
+    engine: Annotated[str, _working("Where the work runs: local (the default).")] = "local"
 
 
 @dataclass(frozen=True)
@@ -118,10 +125,10 @@ class Keeping:
 class Talking:
     """How much is said."""
 
-    json: Annotated[bool, _showing("The result alone, as JSON, on stdout.", "--json")] = False
-    quiet: Annotated[bool, _showing("One line only.", "--quiet", "-q")] = False
+    json: Annotated[bool, _showing("The result alone, as JSON, on stdout.", "--json", **FLAG)] = False
+    quiet: Annotated[bool, _showing("One line only.", "--quiet", "-q", **FLAG)] = False
     verbose: Annotated[
-        bool, _showing("Also each arm and the yardstick; tracebacks of bugs.", "--verbose", "-v")
+        bool, _showing("Also each arm and the yardstick; tracebacks of bugs.", "--verbose", "-v", **FLAG)
     ] = False
 
 
@@ -129,7 +136,7 @@ class Talking:
 class Showing(Talking):
     """What is made of the result of a measurement."""
 
-    bits: Annotated[bool, _showing("Bits instead of nats.", "--bits")] = False
+    bits: Annotated[bool, _showing("Bits instead of nats.", "--bits", **FLAG)] = False
     csv: Annotated[Path | None, _showing("Write every block or pair and arm to this file, in nats.")] = None
     plot: Annotated[Path | None, _showing("Draw the result: .png, .svg or .pdf.")] = None
 
@@ -138,7 +145,7 @@ class Showing(Talking):
 class Picturing(Talking):
     """What is made of the result of the demo."""
 
-    bits: Annotated[bool, _showing("Bits instead of nats.", "--bits")] = False
+    bits: Annotated[bool, _showing("Bits instead of nats.", "--bits", **FLAG)] = False
     plot: Annotated[Path | None, _showing("Draw the result: .png, .svg or .pdf.")] = None
 
 

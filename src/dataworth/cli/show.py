@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 from dataworth.report import plot, text
 
 from .files import replacing
+from .guard import say
 from .options import Talking
 
 
@@ -39,14 +40,22 @@ def result(result: Any, options: Talking, view: View) -> None:
     table, picture = getattr(options, "csv", None), getattr(options, "plot", None)
     if table is not None:
         write_table(result.table.rows(), table)
+        announce("table", table, options.quiet)
     if picture is not None and view.figure is not None:
         write_figure(view.figure(result, **bits), picture)
+        announce("picture", picture, options.quiet)
     if options.json:
         print(json.dumps(finite(result.to_dict(**bits)), indent=2, allow_nan=False))
     elif options.quiet:
         print(view.line(result, **bits))
     else:
         print_rich(view.full(result, verbose=options.verbose, **bits))
+
+
+def announce(what: str, path: Path, quiet: bool) -> None:
+    """Say that a file was written."""
+    if not quiet:
+        say(f"{what} written to {path}")
 
 
 def finite(value: Any) -> Any:

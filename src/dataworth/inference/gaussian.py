@@ -42,11 +42,10 @@ def fit_gaussian(
     """
     ratio = prior_variance / noise_variance
     rows = X
-    wide = X.shape[1] > X.shape[0]
+    wide = X.shape[1] > X.shape[0] > 0
     large = X.size and ratio * float(weights @ np.einsum("ij,ij->i", X, X)) > GRAM_LIMIT
-    if wide or large:
-        # at most n coordinates, and strong directions kept apart from weak ones
-        rows = graded_features(X)
+    if wide:
+        rows = graded_features(X)  # at most n coordinates
     factorise = root_factor if large else gram_factor
     factor = factorise(rows, ratio * weights)
     coef = ratio * factor.solve(rows.T @ (weights * y))

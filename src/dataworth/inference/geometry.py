@@ -222,9 +222,11 @@ def choose_geometry(
     `rows` selects rows of X; `square` is their largest ‖x‖² (or that of all of X), if it is known.
     """
     n, d = len(X) if rows is None else len(rows), X.shape[1]
-    if prior_variance * (largest_square(X) if square is None else square) > GRAM_LIMIT:
-        return Primal(graded_features(X if rows is None else X[rows]), prior_variance, root=True)
-    if n >= 2 * d:
+    if n and prior_variance * (largest_square(X) if square is None else square) > GRAM_LIMIT:
+        own = X if rows is None else X[rows]
+        # columns as given are columns kept apart; only more columns than rows need other coordinates
+        return Primal(own if n >= d else graded_features(own), prior_variance, root=True)
+    if n >= 2 * d or n == 0:
         return Primal(X, prior_variance, rows)
     own = X if rows is None else X[rows]
     gram = own @ own.T

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from dataworth.convert import as_labels
 from dataworth.data import Dataset, LabelSummary, summarise_labels
 from dataworth.io.readers import missing_rows, naming, table_with_roles, to_dataset
-from dataworth.io.roles import Role
+from dataworth.io.roles import Role, exclusion, marked
 from dataworth.wording import counted, listed
 
 SCHEMA = "dataworth/description/1"
@@ -44,14 +44,18 @@ class Description:
 
 
 def describe(
-    path: str | PathLike[str],
+    source: Any,
     label: str | None = None,
     features: str | Sequence[str] | None = None,
     group: str | None = None,
     id: str | None = None,
     weights: str | None = None,
+    impute: bool = False,
+    exclude: str | Sequence[str] | None = None,
 ) -> Description:
-    """Describe a file; missing values are reported, and what else `read` refuses is refused.
+    """Describe a file or a frame; missing values and unusable columns are reported, not refused.
+
+    What else `read` refuses is refused.
 
     >>> import tempfile, pathlib
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
@@ -60,17 +64,24 @@ def describe(
     >>> print(about.rows, about.labels, about.missing)
     2 0: 1, 1: 1 {'age': 1}
     """
-    with naming(path):
-        table, roles = table_with_roles(Path(path), label, features, group, id, weights)
-        incomplete = {role.column: _missing(table, role) for role in roles if role.role != "ignored"}
-        needed = [r.column for r in roles if r.role in ("label", "group", "id", "weight")]
+    with naming(source):
+        table, roles, reasons = table_with_roles(source, label, features, group, id, weights, exclude)
+        roles = marked(roles, reasons)
+        used = [role for role in roles if role.role not in ("ignored", "unusable")]
+        incomplete = {role.column: _missing(table, role) for role in used}
+        needed = [role.column for role in used if role.role != "feature"]
         without = np.any([incomplete[name] for name in needed], axis=0)
-        data = to_dataset(table.filter(~without), roles, allow_missing=True)
+        complete = table.filter(~without)
+        target = next(role.column for role in used if role.role == "label")
+        labels = summarise_labels(as_labels(complete[target], complete.num_rows))
+        # As features, if there are any: reading would refuse infinite values.
+        data = to_dataset(complete, roles, allow_missing=True) if len(used) > len(needed) else None
     missing = {name: int(rows.sum()) for name, rows in incomplete.items() if rows.any()}
-    notes = _notes(data, incomplete, needed)
-    return Description(
-        str(path), table.num_rows, tuple(roles), summarise_labels(data.y), missing, tuple(notes)
-    )
+    notes = [] if not reasons else [f"reading needs {exclusion(list(reasons))}"]
+    notes += _missing_notes(incomplete, needed, impute)
+    notes += [] if data is None else _constant_notes(data)
+    name = str(source) if isinstance(source, str | PathLike) else "frame"
+    return Description(name, table.num_rows, tuple(roles), labels, missing, tuple(notes))
 
 
 def _missing(table: Any, role: Role) -> NDArray[np.bool_]:
@@ -80,18 +91,22 @@ def _missing(table: Any, role: Role) -> NDArray[np.bool_]:
     return missing_rows(table[role.column])
 
 
-def _notes(data: Dataset, incomplete: dict[str, Any], needed: Sequence[str]) -> list[str]:
+def _missing_notes(incomplete: dict[str, Any], needed: Sequence[str], impute: bool) -> list[str]:
     notes = []
     for name in needed:
         if incomplete[name].any():
             lost = counted(int(incomplete[name].sum()), "row")
             notes.append(f"{lost} without a value of {name!r}: reading needs one in every row")
     features = [rows for name, rows in incomplete.items() if name not in needed]
-    holes = int(np.any(features, axis=0).sum())
+    holes = int(np.any(features, axis=0).sum()) if features else 0
     if holes:
-        notes.append(
-            f"{counted(holes, 'row')} with missing feature values: reading needs impute=True (--impute)"
-        )
+        how = "they will be filled in" if impute else "reading needs impute=True (--impute)"
+        notes.append(f"{counted(holes, 'row')} with missing feature values: {how}")
+    return notes
+
+
+def _constant_notes(data: Dataset) -> list[str]:
+    notes = []
     constant = [c.name for j, c in enumerate(data.columns) if len(np.unique(data.X[:, j])) == 1]
     if constant and len(data) > 1:
         notes.append(f"constant: {listed(constant)}")

@@ -15,38 +15,43 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dataworth.convert import as_frame, to_arrow
 from dataworth.data import Dataset
 from dataworth.errors import DataworthError
-from dataworth.io.roles import Role, assign_roles, check_usable
+from dataworth.io.roles import Role, assign_roles, check_kinds, refuse_unusable, unusable
 from dataworth.wording import counted, listed
 
 MISSING = ("", "NA", "NaN", "nan", "null", "None")
 """The cells of a text file that stand for a missing value."""
 
 READING_ERRORS = (OSError, ValueError, KeyError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error)
+NOT_VECTORS = ("feature", "ignored", "unusable")
 NPZ_ROLES = {"label": "y", "group": "groups", "id": "ids", "weights": "weights"}
 
 
 def read(
-    path: str | PathLike[str],
+    source: Any,
     label: str | None = None,
     features: str | Sequence[str] | None = None,
     group: str | None = None,
     id: str | None = None,
     weights: str | None = None,
     impute: bool = False,
+    exclude: str | Sequence[str] | None = None,
 ) -> Dataset:
-    """Read a Dataset from csv, tsv, jsonl, parquet, feather, arrow or npz.
+    """Read a Dataset from csv, tsv, jsonl, parquet, feather, arrow or npz, or from a frame.
 
     Args:
-        path: the file; its suffix says what it is. An npz holds `X` and `y` (and, if it likes, `groups`,
-            `ids`, `weights`, `names`); they have these roles whatever columns are named in other files.
+        source: a file, whose suffix says what it is, or a pandas, polars or pyarrow frame. An npz holds `X`
+            and `y` (and, if it likes, `groups`, `ids`, `weights`, `names`); they have these roles whatever
+            columns are named in other files.
         label: the label column; guessed only if exactly one is named label, target, y, class or outcome.
         features: names or patterns (`emb_*`) of the feature columns; by default all that have no other role.
         group: the column that says which rows belong together.
         id: the column that names rows; guessed from its name.
         weights: the column that says how often a row counts.
         impute: keep missing feature values, as NaN, for the yardstick to fill in, instead of refusing them.
+        exclude: names or patterns of columns to leave out.
 
     >>> import tempfile, pathlib
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
@@ -54,22 +59,33 @@ def read(
     >>> D = read(file)
     >>> D, D.names
     (Dataset(2 rows × 2 features, labels 0: 1, 1: 1), ('age', 'city'))
+    >>> import pyarrow.csv
+    >>> read(pyarrow.csv.read_csv(file), exclude="city")
+    Dataset(2 rows × 1 feature, labels 0: 1, 1: 1)
     """
-    return read_with_roles(path, label, features, group, id, weights, impute)[0]
+    return read_with_roles(source, label, features, group, id, weights, impute, exclude)[0]
 
 
 def read_with_roles(
-    path: str | PathLike[str],
+    source: Any,
     label: str | None = None,
     features: str | Sequence[str] | None = None,
     group: str | None = None,
     id: str | None = None,
     weights: str | None = None,
     impute: bool = False,
+    exclude: str | Sequence[str] | None = None,
+    absent_ok: bool = False,
 ) -> tuple[Dataset, list[Role]]:
-    """As `read`, with the role of every column, so that a guess can be shown."""
-    with naming(path):
-        table, roles = table_with_roles(Path(path), label, features, group, id, weights)
+    """As `read`, with the role of every column, so that a guess can be shown.
+
+    With `absent_ok`, `exclude` may name columns that are not there: they may be in another file.
+    """
+    with naming(source):
+        table, roles, reasons = table_with_roles(
+            source, label, features, group, id, weights, exclude, absent_ok
+        )
+        refuse_unusable(reasons)
         for role in roles:
             count = int(missing_rows(table[role.column]).sum())
             if count and role.role in ("label", "group", "id", "weight"):
@@ -87,47 +103,70 @@ def read_table(path: str | PathLike[str]) -> Any:
 
 
 @contextmanager
-def naming(path: str | PathLike[str]) -> Iterator[None]:
+def naming(source: Any) -> Iterator[None]:
     """Begin every sentence about a file with the file: a command may have read several."""
     try:
         yield
     except DataworthError as error:
-        raise DataworthError(f"{path}: {error}") from error.__cause__
+        if not isinstance(source, str | PathLike):
+            raise
+        raise DataworthError(f"{source}: {error}") from error.__cause__
 
 
 def table_with_roles(
-    path: Path,
+    source: Any,
     label: str | None,
     features: str | Sequence[str] | None,
     group: str | None,
     id: str | None,
     weights: str | None,
-) -> tuple[Any, list[Role]]:
-    """The table and its roles, checked except for missing values."""
+    exclude: str | Sequence[str] | None = None,
+    absent_ok: bool = False,
+) -> tuple[Any, list[Role], dict[str, str]]:
+    """The table, its roles, and the features that cannot be used, with why; missing values are unchecked."""
     import narwhals as nw
 
-    table = _table(path)
+    path = Path(source) if isinstance(source, str | PathLike) else None
+    table = _table_of_frame(source) if path is None else _table(path)
+    suffix = "" if path is None else _suffix(path)
     frame = nw.from_native(table, eager_only=True)
-    if _suffix(path) == ".npz":
+    if suffix == ".npz":
         fixed = {option: name for option, name in NPZ_ROLES.items() if name in table.column_names}
         roles = [
             replace(role, why="what an npz names so") if role.column in fixed.values() else role
-            for role in assign_roles(frame, features=features, **fixed)
+            for role in assign_roles(frame, features=features, exclude=exclude, absent_ok=absent_ok, **fixed)
         ]
     else:
-        roles = assign_roles(frame, label, features, group, id, weights)
-    if _suffix(path).startswith((".csv", ".tsv")):
+        roles = assign_roles(frame, label, features, group, id, weights, exclude, absent_ok)
+    if suffix.startswith((".csv", ".tsv")):
         # Before the checks of roles, which would take a numeric column with one stray word for free text.
         for role in roles:
             if role.role in ("label", "weight", "feature") and role.kind == "categorical":
                 _refuse_stray_text(table[role.column], role.column)
-    check_usable(frame, roles)
-    return table, roles
+    check_kinds(roles)
+    return table, roles, unusable(frame, roles)
+
+
+def _table_of_frame(source: Any) -> Any:
+    """A pandas, polars or pyarrow frame as a pyarrow Table."""
+    import pyarrow as pa
+
+    frame = as_frame(source, "the frame")
+    if frame is None:
+        raise DataworthError(
+            f"read was given a {type(source).__name__}: give the path of a file, or a pandas, polars or"
+            " pyarrow frame; arrays go to dw.Dataset(X, y)"
+        )
+    if len(frame) == 0:
+        raise DataworthError("the frame has no rows: give some")
+    names = [str(name) for name in frame.columns]
+    columns = [to_arrow(frame[column], name) for column, name in zip(frame.columns, names, strict=True)]
+    return pa.Table.from_arrays(columns, names=names)
 
 
 def to_dataset(table: Any, roles: Sequence[Role], allow_missing: bool) -> Dataset:
     """The Dataset that the roles make of the table."""
-    where = {role.role: table[role.column] for role in roles if role.role not in ("feature", "ignored")}
+    where = {role.role: table[role.column] for role in roles if role.role not in NOT_VECTORS}
     return Dataset(
         table.select([role.column for role in roles if role.role == "feature"]),
         where["label"],
@@ -166,6 +205,10 @@ def _table(path: Path) -> Any:
         raise DataworthError("this is not UTF-8 text: save it as UTF-8") from error
     except (pa.ArrowException, *READING_ERRORS) as error:
         reason = " ".join(str(error).split())[:160]
+        if "UTF8" in reason.replace("-", "").upper():
+            raise DataworthError("this is not UTF-8 text: save it as UTF-8") from error
+        if "allow_pickle" in reason:  # numpy's advice, which would run whatever code the file holds
+            reason = "it is no archive of plain arrays"
         if reason.startswith("Empty"):
             raise DataworthError("the file is empty: write rows to it") from error
         raise DataworthError(
@@ -189,6 +232,7 @@ def _read_csv(path: Path, delimiter: str = ",") -> Any:
     import pyarrow as pa
     import pyarrow.csv as csv
 
+    _check_header(path, delimiter)
     with pa.input_stream(str(path)) as stream:  # unpacks .gz by itself
         table = csv.read_csv(
             stream,
@@ -200,6 +244,23 @@ def _read_csv(path: Path, delimiter: str = ",") -> Any:
         if pa.types.is_binary(column.type):
             raise DataworthError(f"column {name!r} is not UTF-8 text: save the file as UTF-8")
     return pa.Table.from_arrays([_tidied(column) for column in table.columns], names=names)
+
+
+def _check_header(path: Path, delimiter: str) -> None:
+    """Refuse another separator or encoding, which would make one column of them all."""
+    import pyarrow as pa
+
+    with pa.input_stream(str(path)) as stream:
+        start = stream.read(1 << 16)
+    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise DataworthError("this is UTF-16, not UTF-8 text: save it as UTF-8")
+    header = start.split(b"\n")[0].decode("utf-8", "replace").strip()
+    others = [other for other in ";\t|," if other in header]
+    if others and delimiter not in header:
+        shown = "a tab" if others[0] == "\t" else repr(others[0])
+        raise DataworthError(
+            f"one column only: is the separator {shown}? this reader expects commas (.csv) or tabs (.tsv)"
+        )
 
 
 def _read_tsv(path: Path) -> Any:
@@ -265,8 +326,9 @@ def _read_npz(path: Path) -> Any:
         lacking = [name for name in ("X", "y") if name not in present]
         if lacking:
             raise DataworthError(
-                f"an npz holds X and y, but {' and '.join(lacking)} is missing among"
-                f" {', '.join(present) or 'no arrays'}: save it with numpy.savez(file, X=X, y=y)"
+                f"an npz holds X and y, but {' and '.join(lacking)} {'is' if len(lacking) == 1 else 'are'}"
+                f" missing (it holds {', '.join(present) or 'no named arrays'}): save it with"
+                " numpy.savez(file, X=X, y=y)"
             )
         names = file["names"].tolist() if "names" in present else None
         X = file["X"]

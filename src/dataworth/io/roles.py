@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from dataworth.convert import column_kind, to_arrow
 from dataworth.errors import DataworthError
 from dataworth.wording import and_more, listed
 
-RoleName = Literal["label", "group", "id", "weight", "feature", "ignored"]
+RoleName = Literal["label", "group", "id", "weight", "feature", "ignored", "unusable"]
 
 LABEL_NAMES = ("label", "labels", "target", "y", "class", "outcome")
 ID_NAMES = ("id", "ids", "row_id", "rowid", "uuid", "guid", "index")
 FEATURE_KINDS = ("numeric", "boolean", "categorical", "embedding")
 OPTIONS = {"label": "label= (--label)", "group": "group= (--group)", "id": "id= (--id)"}
 OPTIONS |= {"weight": "weights= (--weights)", "feature": "features= (--features)"}
+LIST_AS_TEXT = re.compile(r"\s*\[\s*[-+]?[0-9.]+(e[-+]?[0-9]+)?(\s*[,\s].*)?(\]|…|\.\.\.)\s*$", re.DOTALL)
+FREE_TEXT = "free text or an id"
+MOST_SHOWN = 20
 
 
 @dataclass(frozen=True)
@@ -37,11 +42,14 @@ def assign_roles(
     group: str | None = None,
     id: str | None = None,
     weights: str | None = None,
+    exclude: str | Sequence[str] | None = None,
+    absent_ok: bool = False,
 ) -> list[Role]:
     """One role per column of a narwhals frame, in the frame's order.
 
     The label is guessed only if exactly one column is named like one; group and weights are never guessed.
-    `features` are names, or patterns such as `emb_*`; without them every column left over is a feature.
+    `features` are names, or patterns such as `emb_*`; without them every column left over is a feature,
+    except those that `exclude` names. With `absent_ok`, `exclude` may name columns that are not there.
 
     >>> import narwhals as nw, pyarrow as pa
     >>> frame = nw.from_native(pa.table({"id": [7, 8], "age": [31, 45], "label": ["a", "b"]}))
@@ -61,13 +69,23 @@ def assign_roles(
             _require(column, names, role)
             _refuse_second(column, asked, role)
             asked[column] = role
-    chosen = None if features is None else _chosen(features, names, asked)
+    chosen = None if features is None else _chosen(features, names, asked, "feature")
+    left_out = {} if exclude is None else _chosen(exclude, names, asked, "excluded", absent_ok)
+    left_out = {name: how for name, how in left_out.items() if name not in asked}
+    for name in left_out:
+        if chosen is not None and chosen.pop(name, None) == "named" and left_out[name] == "named":
+            raise DataworthError(
+                f"column {name!r} was asked for as feature and as excluded: drop one of them"
+            )
     found: dict[str, tuple[RoleName, str]] = {column: (role, "asked for") for column, role in asked.items()}
     if label is None:
         free = [
-            name for name in names if name not in asked and (chosen is None or chosen.get(name) != "named")
+            name
+            for name in names
+            if name not in asked and name not in left_out and (chosen is None or chosen.get(name) != "named")
         ]
         found[_guess_label(free, names)] = ("label", "guessed from its name")
+    found |= dict.fromkeys(left_out, ("ignored", "excluded"))
     for name in chosen or ():
         found.setdefault(name, ("feature", "asked for"))
     for name, guess in _guess_ids([name for name in names if name not in found], id).items():
@@ -87,6 +105,37 @@ def assign_roles(
     return roles
 
 
+def unusable(frame: Any, roles: Sequence[Role]) -> dict[str, str]:
+    """Why columns that would be features cannot be: dates, nested or binary values, free text, lists as text.
+
+    >>> import narwhals as nw, pyarrow as pa
+    >>> frame = nw.from_native(pa.table({"a": [1, 2], "b": [b"x", b"y"], "label": [0, 1]}))
+    >>> unusable(frame, assign_roles(frame))
+    {'b': 'binary'}
+    """
+    reasons = {}
+    for role in (role for role in roles if role.role == "feature"):
+        if role.kind not in FEATURE_KINDS:
+            reasons[role.column] = role.kind
+        elif role.kind == "categorical":
+            texts = frame[role.column].drop_nulls()
+            if len(texts) and all(LIST_AS_TEXT.match(str(text)) for text in texts.head(5).to_list()):
+                reasons[role.column] = "lists written as text: embeddings need lists in Parquet or JSONL"
+                continue
+            distinct = texts.n_unique()
+            if distinct > 50 and distinct > len(frame) / 2:
+                reasons[role.column] = f"{FREE_TEXT}: {distinct} different values in {len(frame)} rows"
+    return reasons
+
+
+def marked(roles: Sequence[Role], reasons: Mapping[str, str]) -> list[Role]:
+    """The roles, with the columns that cannot be used marked so."""
+    return [
+        replace(role, role="unusable", why=reasons[role.column]) if role.column in reasons else role
+        for role in roles
+    ]
+
+
 def check_usable(frame: Any, roles: Sequence[Role]) -> None:
     """Refuse columns that cannot do what they are asked: dates as features, text as weights, free text.
 
@@ -95,25 +144,37 @@ def check_usable(frame: Any, roles: Sequence[Role]) -> None:
     >>> check_usable(frame, assign_roles(frame))
     Traceback (most recent call last):
         ...
-    dataworth.errors.DataworthError: column 'b' (binary) cannot be a feature: leave it out with --features a
+    dataworth.errors.DataworthError: column 'b' (binary) cannot be a feature: leave it out with --exclude b
     """
+    check_kinds(roles)
+    refuse_unusable(unusable(frame, roles))
+
+
+def refuse_unusable(reasons: Mapping[str, str]) -> None:
+    """A sentence that names all columns that cannot be features, and how to leave them out."""
+    if reasons:
+        shown = [f"{name!r} ({why})" for name, why in reasons.items()]
+        listing = ", ".join(shown[:MOST_SHOWN]) + and_more(len(shown) - MOST_SHOWN)
+        noun, what, it = ("column", "a feature", "it") if len(shown) == 1 else ("columns", "features", "them")
+        how = f"leave {it} out with {exclusion(list(reasons))}"
+        if any(why.startswith(FREE_TEXT) for why in reasons.values()):
+            how += "; text can also be embedded, and an id named with --id"
+        raise DataworthError(f"{noun} {listing} cannot be {what}: {how}")
+
+
+def exclusion(names: Sequence[str]) -> str:
+    """The option that leaves the columns out, ready to copy.
+
+    >>> exclusion(["when", "full name"])
+    "--exclude 'when,full name'"
+    """
+    return f"--exclude {shlex.quote(','.join(names))}"
+
+
+def check_kinds(roles: Sequence[Role]) -> None:
+    """Refuse a label, group, id or weight that holds something else."""
     for role in roles:
         _check_kind(role)
-    unfit = [r for r in roles if r.role == "feature" and r.kind not in FEATURE_KINDS]
-    if unfit:
-        shown = ", ".join(f"{r.column!r} ({r.kind})" for r in unfit[:5]) + and_more(len(unfit) - 5)
-        noun, what, it = ("column", "a feature", "it") if len(unfit) == 1 else ("columns", "features", "them")
-        how = _leave_out([r.column for r in unfit], roles, it)
-        raise DataworthError(f"{noun} {shown} cannot be {what}: {how}")
-    for role in roles:
-        if role.role == "feature" and role.kind == "categorical":
-            distinct = frame[role.column].drop_nulls().n_unique()
-            if distinct > 50 and distinct > len(frame) / 2:
-                raise DataworthError(
-                    f"column {role.column!r} is free text or an id ({distinct} different values in"
-                    f" {len(frame)} rows), but a text feature is a category: embed it, name it with --id, or"
-                    f" {_leave_out([role.column], roles, 'it')}"
-                )
 
 
 def _check_kind(role: Role) -> None:
@@ -132,14 +193,6 @@ def _check_kind(role: Role) -> None:
 
 def _kinded(found: tuple[RoleName, str], kind: str) -> tuple[RoleName, str, str]:
     return found[0], kind, found[1]
-
-
-def _leave_out(unwanted: Sequence[str], roles: Sequence[Role], pronoun: str) -> str:
-    """How to leave columns out, as far as possible as something to paste."""
-    others = [r.column for r in roles if r.role == "feature" and r.column not in unwanted]
-    if 0 < len(others) <= 5:
-        return f"leave {pronoun} out with --features {','.join(others)}"
-    return f"leave {pronoun} out by naming the others with --features (patterns such as emb_* work)"
 
 
 def _guess_label(free: Sequence[str], names: Sequence[str]) -> str:
@@ -171,26 +224,35 @@ def _guess_ids(free: Sequence[str], asked: str | None) -> dict[str, tuple[RoleNa
 
 
 def _chosen(
-    features: str | Sequence[str], names: Sequence[str], asked: dict[str, RoleName]
+    wishes: str | Sequence[str],
+    names: Sequence[str],
+    asked: dict[str, RoleName],
+    what: str,
+    absent_ok: bool = False,
 ) -> dict[str, Literal["named", "matched"]]:
     """The columns that the names and patterns stand for; a pattern may match columns with another role."""
-    if isinstance(features, str):
-        features = [features] if features in names else [part.strip() for part in features.split(",")]
     chosen: dict[str, Literal["named", "matched"]] = {}
-    for wanted in features:
+    for wanted in wishes_of(wishes, names):
         if wanted.endswith("*") and wanted not in names:
             matches = [name for name in names if name.startswith(wanted[:-1])]
-            if not matches:
+            if not matches and not absent_ok:
                 raise DataworthError(
-                    f"no column matches the feature pattern {wanted!r}: {_hint(wanted, names)}"
+                    f"no column matches the {what} pattern {wanted!r}: {_hint(wanted, names)}"
                 )
             for name in matches:
                 chosen.setdefault(name, "matched")
-        else:
-            _require(wanted, names, "feature")
-            _refuse_second(wanted, asked, "feature")
+        elif wanted in names or not absent_ok:
+            _require(wanted, names, what)
+            _refuse_second(wanted, asked, what)
             chosen[wanted] = "named"
     return chosen
+
+
+def wishes_of(wishes: str | Sequence[str], names: Sequence[str]) -> list[str]:
+    """Names and patterns, which may come joined by commas."""
+    if not isinstance(wishes, str):
+        return list(wishes)
+    return [wishes] if wishes in names else [part.strip() for part in wishes.split(",") if part.strip()]
 
 
 def _require(name: str, names: Sequence[str], role: str) -> None:

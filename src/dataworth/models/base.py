@@ -68,13 +68,22 @@ class Fitter(Protocol):
         """The most probable target of each row: class 0 or 1, or the mean."""
         ...
 
-    def accuracy(self, fit: Fit, rows: Rows) -> float:
+    def accuracy(self, fit: Fit, rows: Rows, weights: Array | None = None) -> float:
         """Benchmark score of the fit on `rows`: accuracy, or R² for regression."""
         ...
 
     def information_gain(self, fit: Fit) -> float:
         """KL(posterior ‖ prior) in nats."""
         ...
+
+
+def bind(model: Model, X: Array, y: Array) -> Fitter:
+    """The model's own fitter on a pool, or for a model that has `fit` alone, the plain one."""
+    if hasattr(model, "bind"):
+        return model.bind(X, y)
+    if not hasattr(model, "fit"):
+        raise DataworthError(f"model is a {type(model).__name__}; give a model, such as dw.Logistic().")
+    return SliceFitter(model, X, y)
 
 
 @runtime_checkable
@@ -92,14 +101,16 @@ class Model(Protocol):
 
 def positive_number(value: float, name: str) -> float:
     """`value` as a float, or a sentence."""
-    if isinstance(value, str) or not np.isfinite(value) or value <= 0:
+    if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0 < value < np.inf:
         raise DataworthError(f"{name} is {value!r}; it must be a positive number.")
     return float(value)
 
 
-def hit_rate(predicted: Array, target: Array) -> float:
-    """Fraction of equal entries; 0/0 is not a number, and says so."""
-    return float(np.mean(predicted == target)) if len(target) else float("nan")
+def hit_rate(predicted: Array, target: Array, weights: Array | None = None) -> float:
+    """Weighted fraction of equal entries; 0/0 is not a number, and says so."""
+    if len(target) == 0 or (weights is not None and not weights.any()):
+        return float("nan")
+    return float(np.average(predicted == target, weights=weights))
 
 
 class SliceFitter:
@@ -127,9 +138,9 @@ class SliceFitter:
         probabilities: Array = fit.state.predict_proba(self.X[rows])
         return probabilities.argmax(axis=1).astype(float)
 
-    def accuracy(self, fit: Fit, rows: Rows) -> float:
+    def accuracy(self, fit: Fit, rows: Rows, weights: Array | None = None) -> float:
         """Fraction of rows whose most probable class is theirs."""
-        return hit_rate(self.predict(fit, rows), self.y[rows])
+        return hit_rate(self.predict(fit, rows), self.y[rows], weights)
 
     def information_gain(self, fit: Fit) -> float:
         """From the posterior where it knows; otherwise not a number."""

@@ -42,7 +42,7 @@ class Linear:
             mean=state.theta,
             prior_variance=self.prior_variance,
             rows=fitter.X,
-            row_precision=(np.ones(len(y)) if weights is None else weights) / self.noise_variance,
+            row_precision=np.asarray(np.ones(len(y)) if weights is None else weights) / self.noise_variance,
             log_det=state.fit.factor.log_det(),
             gain=state.fit.information_gain(),
             intercept=self.intercept,
@@ -78,7 +78,7 @@ class LinearFitter:
         targets: Array | None = None,
     ) -> Fit:
         """Exact evidence of the pool's `rows`."""
-        weights = np.ones(len(rows)) if weights is None else weights
+        weights = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=float)
         y = self.y[rows] if targets is None else targets
         fit = fit_gaussian(self.X[rows], y, weights, self.model.prior_variance, self.model.noise_variance)
         return Fit(fit.log_z, LinearState(fit.coef, fit))
@@ -88,9 +88,11 @@ class LinearFitter:
         mean: Array = self.X[rows] @ fit.state.theta
         return mean
 
-    def accuracy(self, fit: Fit, rows: Rows) -> float:
+    def accuracy(self, fit: Fit, rows: Rows, weights: Array | None = None) -> float:
         """R²: 1 − mean squared error over the pool's variance (one constant for every block and arm)."""
-        error = float(np.mean((self.y[rows] - self.predict(fit, rows)) ** 2)) if len(rows) else float("nan")
+        if len(rows) == 0 or (weights is not None and not weights.any()):
+            return float("nan")
+        error = float(np.average((self.y[rows] - self.predict(fit, rows)) ** 2, weights=weights))
         return 1.0 - error / self.spread if self.spread > 0 else float("nan")
 
     def information_gain(self, fit: Fit) -> float:

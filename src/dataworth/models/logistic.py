@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
-from scipy.special import expit
+from scipy.special import expit, logit, ndtr
 
 from ..errors import DataworthError
 from ..inference.geometry import GATHERED, SLAB, Dual, Primal, choose_geometry, largest_square
@@ -108,7 +108,8 @@ class LogisticFitter:
             # most of a large pool: rows of weight 0 cost less than picking out the others
             ids = np.arange(len(self.X))
         counts = Counts(tally.ones[ids], tally.zeros[ids])
-        geometry = choose_geometry(self.X, self.prior_variance, ids, self._square)
+        heaviest = max(1.0, float((counts.ones + counts.zeros).max(initial=0.0)))
+        geometry = choose_geometry(self.X, self.prior_variance, ids, heaviest * self._square)
         if isinstance(geometry, Dual):
             kind, coef = "dual", self._dual_start(geometry, ids, counts, start)
         elif geometry.root:
@@ -179,9 +180,9 @@ class LogisticFitter:
         """Class 1 where the mode's linear predictor is positive."""
         return (self.X[self.ids[rows]] @ fit.state.theta(self) > 0).astype(float)
 
-    def accuracy(self, fit: Fit, rows: Rows) -> float:
+    def accuracy(self, fit: Fit, rows: Rows, weights: Array | None = None) -> float:
         """Fraction of rows on the right side of the mode's boundary."""
-        return hit_rate(self.predict(fit, rows), self.y[rows])
+        return hit_rate(self.predict(fit, rows), self.y[rows], weights)
 
     def information_gain(self, fit: Fit) -> float:
         """KL(N(μ, Σ) ‖ N(0, C·I))."""
@@ -230,10 +231,15 @@ class LogisticPosterior(GaussianPosterior):
     def predict_proba(self, X: Array) -> Array:
         """Predictive probabilities of class 0 and 1, averaged over the Gaussian posterior.
 
-        Each row's linear predictor is Gaussian; its logistic average is taken by Gauss–Hermite quadrature.
+        Each row's linear predictor is Gaussian, N(m, s²), and E σ(f) is an integral over f, by Gauss–Hermite
+        quadrature, or over a logistic variable u, E Φ((m + u)/s): the first is smooth if s is small, the
+        second if it is large.
         """
         mean, variance = self.predictor(X)
+        mean, spread = mean[:, None], np.sqrt(variance)[:, None]
         nodes, node_weights = np.polynomial.hermite_e.hermegauss(32)
-        f = mean[:, None] + np.sqrt(variance)[:, None] * nodes
-        one = expit(f) @ node_weights / node_weights.sum()
+        narrow = expit(mean + spread * nodes) @ node_weights / node_weights.sum()
+        levels, level_weights = np.polynomial.legendre.leggauss(64)
+        wide = ndtr((mean + logit(0.5 + 0.5 * levels)) / np.maximum(spread, 1.0)) @ level_weights / 2.0
+        one = np.where(spread[:, 0] < 1.0, narrow, wide)
         return np.column_stack([1.0 - one, one])

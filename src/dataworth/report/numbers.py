@@ -50,13 +50,15 @@ def bounds(interval: Interval, digits: int) -> str:
     return f"[{number(interval[0], digits)}, {number(interval[1], digits)}]"
 
 
-def with_interval(value: float, interval: Interval, unit: str = "", sign: bool = False) -> str:
-    """A value, its unit and its interval, with digits that suit them.
+def with_interval(
+    value: float, interval: Interval, unit: str = "", sign: bool = False, digits: int | None = None
+) -> str:
+    """A value, its unit and its interval, with digits that suit them unless given.
 
     >>> with_interval(1.2345, (0.9, 1.6), "nats", sign=True)
     '+1.23 nats [0.90, 1.60]'
     """
-    digits = digits_for(value, interval)
+    digits = digits_for(value, interval) if digits is None else digits
     shown = f"{number(value, digits, sign)} {unit}".strip()
     return f"{shown} {bounds(interval, digits)}"
 

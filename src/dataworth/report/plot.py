@@ -81,8 +81,9 @@ def ranking_figure(ranking: Ranking, bits: bool = False) -> Any:
     tied = [place == 0 or one.tied for place, one in enumerate(ranking)]
     _forest(axes, rows, [PLAIN if t else (GREY, "s") for t in tied], zero=False)
     axes.set_xlabel(f"PMI, {unit} per {per_what(ranking.details, ranking.table)}")
-    title = "best first; simultaneous 95 % intervals; circles: the best and what cannot be told from it"
-    figure.suptitle(fill(title, 80), x=0.02, ha="left", fontsize=10)
+    if len(ranking) > 1:
+        title = "best first; simultaneous 95 % intervals; circles: the best and what cannot be told from it"
+        figure.suptitle(fill(title, 80), x=0.02, ha="left", fontsize=10)
     return figure
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from rich import box
@@ -42,7 +42,8 @@ def unit_of(bits: bool) -> tuple[str, float]:
 def per_what(details: dict[str, Any], table: PairTable) -> str:
     """What a value is counted over: a block of the test set, or a pair."""
     if "blocks" in details:
-        return f"block of {number(float(table.test_rows.mean()), 0)} test rows"
+        rows = float(table.test_rows.mean())
+        return f"block of {number(rows, 0 if rows.is_integer() else 1)} test rows"
     data, test = details["size"]
     return f"pair of {data} data and {test} test rows"
 
@@ -155,7 +156,7 @@ def _audit_table(audit: Audit, bits: bool) -> Table:
     if audit.control is not None:
         start, change = audit.control.value * factor, audit.control.selection * factor
         add(
-            "PMI against the blind control",
+            f"PMI against the blind control, {unit}",
             start,
             value[1],
             change,
@@ -177,28 +178,33 @@ def ranking_line(ranking: Ranking, bits: bool = False) -> str:
     tied = [other.name for other in ranking.ranking[1:] if other.tied]
     shown = with_interval(best.value * factor, scaled(best.interval, factor), unit)
     also = f"; cannot be told from it: {', '.join(tied)}" if tied else ""
-    return f"best: {best.name}, {shown}{also}"
+    return f"best: {best.name}, {shown}{also}" if len(ranking) > 1 else f"{best.name}: {shown}"
 
 
 def ranking_report(ranking: Ranking, bits: bool = False, verbose: bool = False) -> RenderableType:
     """The datasets, best first."""
     unit, factor = unit_of(bits)
     name, points, _ = _benchmark(ranking.yardstick)
-    table = _table("dataset", f"value, {unit}", "to the best", "rows", name.removeprefix("test "))
+    compared = ("to the best",) if len(ranking) > 1 else ()
+    table = _table("dataset", f"value, {unit}", *compared, "rows", name.removeprefix("test "))
     digits = max(digits_for(one.value * factor, scaled(one.interval, factor)) for one in ranking)
     for place, one in enumerate(ranking):
         gap = number(one.to_best.value * factor, digits, sign=True)
+        gap = "" if place == 0 else f"{gap} {bounds(scaled(one.to_best.interval, factor), digits)}"
         _add_row(
             table,
             one.name,
             f"{number(one.value * factor, digits)} {bounds(scaled(one.interval, factor), digits)}",
-            "" if place == 0 else f"{gap} {bounds(scaled(one.to_best.interval, factor), digits)}",
+            *(gap for _ in compared),
             str(one.rows),
             number(one.accuracy * points, 1 if points > 1 else 3),
         )
     per = per_what(ranking.details, ranking.table)
     facts = [
-        ("Values", f"per {per}; the 95 % intervals hold for all datasets at once"),
+        (
+            "Values",
+            f"per {per}; the 95 % intervals hold for all datasets at once" if compared else f"per {per}",
+        ),
         ("Measured on", f"{ranking.details['test_rows']} test rows, {_draws(ranking.details)}"),
         *_common_facts(ranking),
     ]
@@ -219,20 +225,20 @@ def description_line(description: Description) -> str:
 def description_report(description: Description, verbose: bool = False) -> RenderableType:
     """What each column would be used as, and why; features of one kind share a line unless verbose."""
     table = _table("column", "used as", "holds", "why", "missing")
-    for names, role in _alike(description.roles, apart=verbose):
+    for names, role in _alike(description.roles, description.missing, apart=verbose):
         missing = sum(description.missing.get(name, 0) for name in names)
         _add_row(table, _enumerated(names), role.role, role.kind, role.why, str(missing) if missing else "")
     facts = [("Labels", str(description.labels)), *(("Note", note) for note in description.notes)]
     return _report(Text(f"{description_line(description)}.", style="bold"), None, table, facts, [])
 
 
-def _alike(roles: Iterable[Any], apart: bool) -> list[tuple[list[str], Any]]:
-    """Neighbouring columns with the same role, kind and reason."""
+def _alike(roles: Iterable[Any], missing: Mapping[str, int], apart: bool) -> list[tuple[list[str], Any]]:
+    """Neighbouring columns with the same role, kind and reason; one with missing values stands alone."""
     runs: list[tuple[list[str], Any]] = []
     for role in roles:
         last = runs[-1][1] if runs else None
         same = last is not None and (last.role, last.kind, last.why) == (role.role, role.kind, role.why)
-        if same and not apart:
+        if same and not apart and not missing.keys() & {last.column, role.column}:
             runs[-1][0].append(role.column)
         else:
             runs.append(([role.column], role))
@@ -272,12 +278,14 @@ def demo_report(demo: Any, bits: bool = False, verbose: bool = False) -> Rendera
     """One row a chapter, then what each of them did."""
     unit, factor = unit_of(bits)
     table = _table("curation", f"ΔPMI, {unit}, 95 % interval", "accuracy, points", "verdict")
-    for chapter in demo.audits:
+    changes = [(c.audit.delta * factor, scaled(c.audit.interval, factor)) for c in demo.audits]
+    digits = max(digits_for(value, interval) for value, interval in changes)
+    for chapter, (value, interval) in zip(demo.audits, changes, strict=True):
         audit = chapter.audit
         _add_row(
             table,
             chapter.name,
-            with_interval(audit.delta * factor, scaled(audit.interval, factor), sign=True),
+            with_interval(value, interval, sign=True, digits=digits),
             number(audit.accuracy_delta * 100, 1, sign=True),
             Text(audit.verdict or "no verdict", style=VERDICT_STYLES.get(audit.verdict or "", "bold")),
         )
@@ -364,7 +372,7 @@ def _details(result: Score | Audit | Ranking, bits: bool) -> list[RenderableType
     unit, factor = unit_of(bits)
     pairs = result.table
     name, points, _ = _benchmark(result.yardstick)
-    arms = _table("arm", "rows", f"PMI, {unit}", "s.d.", name, f"information gain, {unit}")
+    arms = _table("arm", "rows", f"PMI, {unit}", f"s.d., {unit}", name, f"information gain, {unit}")
     for arm in pairs.arms:
         pmi = pairs.column("pmi", arm) * factor
         spread = float(pmi.std(ddof=1)) if len(pmi) > 1 else float("nan")
