@@ -467,7 +467,7 @@ def test_missing_columns_are_named():
 def test_unknown_labels_are_named():
     sentence = refusal(audit, DATA, DATA.with_labels(["0"] * 159 + ["maybe"]))
     assert "after: label 'maybe'" in sentence
-    assert "before has the label '5'" in refusal(audit, DATA.with_labels([5] * 160), DATA)
+    assert "before: label '5'" in refusal(audit, DATA.with_labels([5] * 160), DATA)
     curate = lambda D: D.with_labels([5] * len(D))  # noqa: E731
     assert "'5'" in refusal(audit, DATA, curate=curate, pairs=3)
 

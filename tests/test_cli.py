@@ -115,8 +115,7 @@ def test_score_in_a_process(folder):
     assert result["interval"][0] < result["value"] < result["interval"][1]
     assert result["stderr"] > 0
     assert err.splitlines() == [
-        'dataworth: label column "target" guessed in clean.csv; say --label to choose',
-        'dataworth: label column "target" guessed in test.csv; say --label to choose',
+        'dataworth: label column "target" guessed in clean.csv, test.csv; say --label to choose',
     ]
 
 
@@ -233,6 +232,46 @@ def test_describe(inside):
     assert call("describe", "raw.csv", "-q")[1] == "raw.csv: 160 rows, 2 feature columns, label 'target'\n"
 
 
+def test_describe_shows_what_cannot_be_used(inside, tmp_path):
+    table = pa.csv.read_csv("clean.csv")
+    days = pa.array(range(len(table)), pa.timestamp("s"))
+    pa.parquet.write_table(table.append_column("when", days), tmp_path / "d.parquet")
+    code, out, _ = call("describe", tmp_path / "d.parquet")
+    assert code == 0
+    assert re.search(r"when +unusable +date or time +a feature is", out)
+    assert "1 unusable." in " ".join(out.split())
+    assert "--exclude when" in out
+    assert "(date or time) cannot be a feature: leave it out with --exclude when" in refused(
+        measured("score", tmp_path / "d.parquet")
+    )
+    assert measured("score", tmp_path / "d.parquet", "-q", "--exclude", "when") == measured(
+        "score", "clean.csv", "-q"
+    ), "the test set need not have the column"
+    assert "--exclude 'wen' is no column of any file" in refused(
+        measured("score", "clean.csv", "--exclude", "wen")
+    )
+
+
+def test_describe_with_impute_does_not_ask_for_it(tmp_path):
+    (tmp_path / "d.csv").write_text("a,label\n1,0\n,1\n2,1\n")
+    assert "--impute" in call("describe", tmp_path / "d.csv")[1]
+    assert "--impute" not in call("describe", tmp_path / "d.csv", "--impute")[1]
+
+
+def test_a_yardstick_that_is_not_saved_says_so(inside, tmp_path):
+    words = ("yardstick", "test.csv", "--label", "target", "--prior-variance", 1)
+    assert call(*words)[2] == "dataworth: nothing was saved: -o FILE saves the yardstick\n"
+    assert call(*words, "-q")[2] == ""
+    assert call(*words, "-o", tmp_path / "y.json")[2] == (
+        f"dataworth: yardstick written to {tmp_path / 'y.json'}\n"
+    )
+
+
+def test_help_names_no_type_for_flags():
+    out = call("score", "--help")[1]
+    assert not [line for line in out.splitlines() if "<bool>" in line and "--help" not in line]
+
+
 def test_yardstick_json(inside):
     code, out, _ = call("yardstick", "test.csv", "--prior-variance", 1, "--json")
     assert code == 0
@@ -251,8 +290,8 @@ def test_demo_tells_its_chapters(inside, monkeypatch, tmp_path):
     module = types.ModuleType("dataworth.studies.demo")
     module.demo = lambda seed, progress: told
     monkeypatch.setitem(sys.modules, "dataworth.studies.demo", module)
-    code, out, _ = call("demo", "--plot", tmp_path / "demo.png")
-    assert code == 0
+    code, out, err = call("demo", "--plot", tmp_path / "demo.png")
+    assert (code, err) == (0, f"dataworth: picture written to {tmp_path / 'demo.png'}\n")
     assert "informative" in out
     assert "wrong labels go" in out
     assert (tmp_path / "demo.png").stat().st_size > 0
@@ -291,10 +330,9 @@ def test_every_format_gives_the_same_score(inside, tmp_path, suffix):
     assert (str(path) in err) == (suffix != "npz"), "an npz names its label: nothing is guessed"
 
 
-def test_a_guess_is_said_once_for_each_file(inside):
+def test_a_guess_is_said_once_for_all_files(inside):
     _, _, err = call("audit", "raw.csv", "raw.csv", "--test", "test.csv", "--yardstick", "y.json", "--json")
-    assert err.count("guessed in raw.csv") == 1
-    assert err.count("guessed") == 2
+    assert err == 'dataworth: label column "target" guessed in raw.csv, test.csv; say --label to choose\n'
 
 
 def test_a_guessed_id_is_said(inside, tmp_path):
@@ -313,8 +351,8 @@ def test_names_of_candidates():
 
 
 def test_csv_holds_every_block_and_arm(inside, tmp_path):
-    code, out, _ = measured("rank", "raw.csv", "clean.csv", "--csv", tmp_path / "rows.csv", "--json")
-    assert code == 0
+    code, out, err = measured("rank", "raw.csv", "clean.csv", "--csv", tmp_path / "rows.csv", "--json")
+    assert (code, err) == (0, f"dataworth: table written to {tmp_path / 'rows.csv'}\n")
     with (tmp_path / "rows.csv").open() as file:
         rows = list(csv.DictReader(file))
     assert {row["arm"] for row in rows} == {"raw", "clean"}
@@ -329,8 +367,8 @@ def test_csv_holds_every_block_and_arm(inside, tmp_path):
 )
 def test_plots(inside, tmp_path, command, suffix, magic):
     files = ["clean.csv"] if command == "score" else ["raw.csv", "clean.csv"]
-    code, _, _ = measured(command, *files, "--plot", tmp_path / f"p.{suffix}", "-q")
-    assert code == 0
+    code, _, err = measured(command, *files, "--plot", tmp_path / f"p.{suffix}", "-q")
+    assert (code, err) == (0, "")
     assert (tmp_path / f"p.{suffix}").read_bytes().startswith(magic)
 
 
@@ -377,6 +415,46 @@ def test_a_device_is_written_to_and_not_replaced(folder):
 )
 def test_refusals_of_measurements(inside, words, part):
     assert part in refused(measured(*words))
+
+
+def with_columns(path, **columns):
+    """The clean data with columns added, replaced, or (None) left out."""
+    table = pa.csv.read_csv("clean.csv")
+    data = {**table.to_pydict(), **{name: make and make(len(table)) for name, make in columns.items()}}
+    pa.csv.write_csv(pa.table({name: values for name, values in data.items() if values is not None}), path)
+    return path
+
+
+@pytest.mark.parametrize(
+    ("columns", "words"),
+    [
+        ({"b": None}, "{path}: the rows lack column 'b', which {other} has"),
+        ({"b": lambda n: ["u", "v"] * (n // 2)}, "{path}: column 'b' is categorical, but numeric in {other}"),
+        ({"target": lambda n: [0, 7] * (n // 2)}, "label '7'"),
+    ],
+)
+@pytest.mark.parametrize("other", ["the test set", "the yardstick"])
+def test_refusals_of_columns_and_labels_name_the_file(inside, tmp_path, columns, words, other):
+    path = with_columns(tmp_path / "d.csv", **columns)
+    more = ["--yardstick", "y.json"] if other == "the yardstick" else []
+    outcome = call("audit", "raw.csv", path, "--test", "test.csv", "--label", "target", *more)
+    sentence = refused(outcome)
+    assert words.format(path=path, other=other) in sentence
+    assert sentence.startswith(f"dataworth: {path}")
+    assert other in sentence
+
+
+def test_refusal_of_the_test_sets_labels_names_the_file(inside, tmp_path):
+    path = with_columns(tmp_path / "t.csv", target=lambda n: [1] * n)
+    outcome = call("score", "raw.csv", "--test", path, "--label", "target")
+    assert f"dataworth: {path}: " in refused(outcome)
+
+
+def test_columns_that_the_test_set_lacks_are_noted(inside, tmp_path):
+    path = with_columns(tmp_path / "d.csv", extra=lambda n: list(range(n)))
+    code, _, err = measured("score", path)
+    assert (code, err) == (0, f"dataworth: {path}: column 'extra' is not in the yardstick and is ignored\n")
+    assert measured("score", path, "-q")[2] == ""
 
 
 def test_refusal_of_a_file_that_is_no_yardstick(inside):
@@ -511,7 +589,11 @@ def test_ctrl_c_without_a_run_directory(inside, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(SCORE_MODULE, "score", interrupt)
-    assert measured("score", "clean.csv") == (130, "", "interrupted\n")
+    assert measured("score", "clean.csv") == (
+        130,
+        "",
+        "interrupted; nothing was kept (--run-dir keeps finished work)\n",
+    )
 
 
 def test_the_same_command_again_prints_the_same(inside, tmp_path):
@@ -523,7 +605,9 @@ def test_the_same_command_again_prints_the_same(inside, tmp_path):
 def test_another_configuration_is_refused(inside, tmp_path):
     measured("score", "clean.csv", "-q", "--run-dir", tmp_path / "run")
     outcome = measured("score", "clean.csv", "-q", "--seed", "1", "--run-dir", tmp_path / "run")
-    assert "has another configuration (options.seed: 0 → 1)" in refused(outcome)
+    assert "has another configuration (seed: 0 → 1)" in refused(outcome)
+    outcome = measured("score", "half.csv", "-q", "--run-dir", tmp_path / "run")
+    assert "has another configuration (data: clean.csv → half.csv)" in refused(outcome)
 
 
 def test_what_only_shows_the_result_may_differ(inside, tmp_path):

@@ -41,7 +41,6 @@ def test_two_sided_p_without_spread():
     assert two_sided_p(np.full(5, 2.0)) == 0.0
 
 
-@pytest.mark.xfail(strict=True, reason="defect: p = 0 from a single block")
 def test_one_block_proves_nothing():
     assert not two_sided_p(np.array([3.0])) < 0.05
 

@@ -120,6 +120,7 @@ def test_npz_gives_the_same_dataset(tmp_path):
     named = read(tmp_path / "b.npz")
     assert named.content_hash() == Dataset(X, y, names=["p", "q", "r"]).content_hash()
     assert read(tmp_path / "b.npz", features=["p", "r"]).names == ("p", "r")
+    assert "p" not in read(tmp_path / "b.npz", exclude="p").names
 
 
 def test_in_an_npz_y_is_the_label_whatever_is_asked_for_elsewhere(tmp_path):
@@ -550,10 +551,13 @@ def test_frames_are_read_as_files_are(tmp_path, frame):
 @pytest.mark.parametrize(
     ("source", "words"),
     [
-        ([[1, 2]], "read was given a list: give the path of a file, or a pandas, polars or pyarrow frame"),
-        (np.eye(2), "read was given a ndarray"),
-        (None, "read was given a NoneType"),
-        (3, "read was given a int"),
+        (
+            [[1, 2]],
+            "read was given an object of type list: give the path of a file, or a pandas, polars or pyarrow",
+        ),
+        (np.eye(2), "read was given an object of type ndarray"),
+        (None, "read was given an object of type NoneType"),
+        (3, "read was given an object of type int"),
         (pl.LazyFrame(ROWS), "the frame is a lazy frame"),
         (pd.DataFrame([[1, 2]], columns=["a", "a"]), "the frame has column 'a' more than once"),
         (pa.table({"a": pa.array([], pa.int64()), "y": pa.array([], pa.int64())}), "the frame has no rows"),
@@ -651,7 +655,7 @@ def test_describe_marks_unusable_columns(tmp_path):
     about = describe(write(pa.table(columns), tmp_path / "a.parquet"))
     assert [role.role for role in about.roles] == ["feature", "unusable", "unusable", "label"]
     assert [role.why for role in about.roles[1:3]] == [
-        "date or time",
+        "a feature is a number, a category or an embedding",
         "free text or an id: 51 different values in 51 rows",
     ]
     assert about.notes[0] == "reading needs --exclude when,t"
@@ -662,7 +666,9 @@ def test_describe_marks_unusable_columns(tmp_path):
 
 def test_describe_says_what_imputing_does(tmp_path):
     path = text(tmp_path, "a,y\n1,0\n,1\n3,0\n")
-    assert describe(path).notes == ("1 row with missing feature values: reading needs impute=True (--impute)",)
+    assert describe(path).notes == (
+        "1 row with missing feature values: reading needs impute=True (--impute)",
+    )
     assert describe(path, impute=True).notes == ("1 row with missing feature values: they will be filled in",)
 
 

@@ -232,12 +232,9 @@ def test_samples_have_the_dense_mean_and_covariance(name, model):
     "shape",
     [
         (5, 2),
-        *(
-            pytest.param(
-                shape, marks=pytest.mark.xfail(strict=True, reason="defect: broadcast before the check")
-            )
-            for shape in ((1,), (), (3,))
-        ),
+        (1,),
+        (),
+        (3,),
     ],
 )
 def test_log_density_takes_one_theta(shape):
@@ -249,21 +246,13 @@ def test_log_density_takes_one_theta(shape):
 # --- Linear ----------------------------------------------------------------------------------------------
 
 
-LOST = {("badly scaled", 1e-4): 1e8, ("badly scaled, separable", 1e-4): 1e4}
-"""From which prior variance on; see the reason below."""
-
-
 @pytest.mark.parametrize("noise_variance", [1e-4, 1.0])
 @pytest.mark.parametrize("prior_variance", PRIOR_VARIANCES)
 @over_cases
-def test_linear_matches_many_digits(case, prior_variance, noise_variance, request):
+def test_linear_matches_many_digits(case, prior_variance, noise_variance):
     if case.X.shape[1] > 1000 and (prior_variance, noise_variance) != (1.0, 1.0):
         pytest.skip("4,000 variances in 60 digits: once is enough")
     X = with_ones(case.X)
-    if (case.name, noise_variance) in LOST and prior_variance >= LOST[case.name, noise_variance]:
-        request.applymarker(
-            pytest.mark.xfail(strict=True, reason="defect: graded features mix 1e8 into 1e-8")
-        )
     truth = gaussian_posterior(X, case.amounts, case.weights, prior_variance, noise_variance)
     model = Linear(prior_variance, noise_variance)
     posterior = model.fit(case.X, case.amounts, case.weights)
@@ -331,7 +320,6 @@ def test_logistic_predictions_average_over_the_posterior(name, prior_variance):
         assert got[:, 1] == pytest.approx(expected, abs=1e-5)
 
 
-@pytest.mark.xfail(strict=True, reason="defect: Gauss–Hermite nodes are too far apart for a step")
 @pytest.mark.parametrize("prior_variance", [1e2, 1e4, 1e8])
 def test_logistic_predictions_average_over_wide_posteriors(prior_variance):
     """The predictor's s.d. is 10 to 10,000 here: nearly Φ(mean/s.d.), by integration on pieces."""
@@ -347,7 +335,6 @@ def test_logistic_predictions_average_over_wide_posteriors(prior_variance):
     assert posterior.predict_proba(new)[:, 1] == pytest.approx(expected, abs=1e-3)
 
 
-@pytest.mark.xfail(strict=True, reason="defect: the posterior's covariance goes through the product XᵀX")
 @pytest.mark.parametrize("name", ["constant columns", "wide"])
 def test_predictive_variances_at_wide_priors_match_many_digits(name):
     case = BY_NAME[name]
@@ -389,9 +376,6 @@ def test_a_user_model_serves_pmi():
     assert pmi(D, T, Toy()).value == pytest.approx(expected, abs=1e-6)
 
 
-@pytest.mark.xfail(
-    strict=True, reason="defect: models/base.py promises that fit alone will do; bind is called"
-)
 def test_a_model_with_fit_alone_serves_pmi():
     class FitOnly:
         fit = Toy.fit
@@ -404,9 +388,7 @@ def test_a_model_with_fit_alone_serves_pmi():
     "model",
     [
         Logistic(),
-        pytest.param(
-            Linear(), marks=pytest.mark.xfail(strict=True, reason="defect: lists are not converted")
-        ),
+        Linear(),
     ],
 )
 def test_lists_are_arrays(model):
@@ -418,13 +400,7 @@ def test_lists_are_arrays(model):
 # --- sentences -------------------------------------------------------------------------------------------
 
 
-NOT_NUMBERS = [
-    pytest.param(value, marks=pytest.mark.xfail(strict=True, reason="defect: a TypeError, or accepted"))
-    for value in (None, [1.0], True)
-]
-
-
-@pytest.mark.parametrize("value", [0, -1.0, float("nan"), float("inf"), "auto", *NOT_NUMBERS])
+@pytest.mark.parametrize("value", [0, -1.0, float("nan"), float("inf"), "auto", None, [1.0], True])
 @pytest.mark.parametrize(
     ("make", "name"),
     [

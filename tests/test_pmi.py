@@ -326,7 +326,6 @@ def test_different_features():
         pmi(GOOD, Dataset([[0.0, 1.0]], [1]))
 
 
-@pytest.mark.xfail(strict=True, reason="defect: an AttributeError about bind")
 def test_something_that_is_not_a_model():
     with pytest.raises(DataworthError, match="model"):
         pmi(GOOD, GOOD, "logistic")

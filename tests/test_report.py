@@ -1,6 +1,7 @@
 """Text and figures of results: the numbers are in them, the axes are named."""
 
 import io
+import re
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -126,6 +127,28 @@ def test_ranking_report(ranking):
     assert "hold for all datasets at once" in out
 
 
+def test_a_ranking_of_one_has_no_best(ranking):
+    alone = replace(ranking, ranking=ranking.ranking[:1])
+    assert text.ranking_line(alone).startswith(f"{ranking[0].name}: ")
+    assert "best" not in shown(text.ranking_report(alone)).split("Yardstick")[0].replace("best first", "")
+    assert plot.ranking_figure(alone)._suptitle is None
+
+
+def test_blocks_of_different_sizes_have_a_decimal(score):
+    whole = SimpleNamespace(test_rows=np.array([13, 13]))
+    mixed = SimpleNamespace(test_rows=np.array([13, 14, 13, 13, 14]))
+    assert text.per_what({"blocks": 2}, whole) == "block of 13 test rows"
+    assert text.per_what({"blocks": 5}, mixed) == "block of 13.4 test rows"
+
+
+def test_in_bits_every_number_of_information_has_its_unit(audit):
+    out = shown(text.audit_report(audit, bits=True, verbose=True), width=160)
+    assert "PMI against the blind control, bits" in out
+    assert "s.d., bits" in out
+    for line in out.splitlines():
+        assert "nats" not in line or "Yardstick" in line or "Held out" in line or "Doubling" in line
+
+
 def test_details_show_every_arm(audit):
     out = shown(text.audit_report(audit, verbose=True))
     for arm in audit.table.arms:
@@ -191,6 +214,14 @@ def test_demo_report_and_figure(audit):
     (axes,) = plot.demo_figure(demo).axes
     assert axes.get_xlabel().startswith("change of PMI, nats")
     assert audit.verdict in [written.get_text() for written in axes.texts]
+
+
+def test_the_rows_of_a_column_have_the_same_decimals(audit):
+    coarse = replace(audit, delta=123.4, interval=(20.0, 230.0))
+    chapters = [SimpleNamespace(name=n, story="", audit=a) for n, a in (("fine", audit), ("coarse", coarse))]
+    out = shown(text.demo_report(SimpleNamespace(audits=chapters)))
+    numbers = [re.search(rf"{name} +[+−]?\d+\.(\d+)", out) for name in ("fine", "coarse")]
+    assert len({len(found[1]) for found in numbers}) == 1
 
 
 def test_every_verdict_has_a_mark_of_its_own():

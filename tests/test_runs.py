@@ -1,8 +1,8 @@
 import contextlib
 import json
-import re
 import math
 import os
+import re
 import signal
 import struct
 import subprocess
@@ -299,7 +299,10 @@ def test_at_most_three_differences(directory):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"options": {"data": "/x/b.csv", "seed": 0}, "inputs": {"/x/b.csv": "c" * 64}}, "data: a.csv → b.csv"),
+        (
+            {"options": {"data": "/x/b.csv", "seed": 0}, "inputs": {"/x/b.csv": "c" * 64}},
+            "data: a.csv → b.csv",
+        ),
         ({"inputs": {"/x/a.csv": "d" * 64}}, "a.csv: other content"),
         ({"inputs": {}}, "a.csv: in one of them only"),
         ({"options": {"data": "/x/a.csv", "seed": None}}, "seed: 0 → none"),

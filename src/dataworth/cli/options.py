@@ -13,7 +13,6 @@ import typer
 
 from .guard import end_with_code
 
-
 FLAG = {"metavar": " "}
 """An option that takes no value: without this, help would name its type."""
 

@@ -154,8 +154,8 @@ def _table_of_frame(source: Any) -> Any:
     frame = as_frame(source, "the frame")
     if frame is None:
         raise DataworthError(
-            f"read was given a {type(source).__name__}: give the path of a file, or a pandas, polars or"
-            " pyarrow frame; arrays go to dw.Dataset(X, y)"
+            f"read was given an object of type {type(source).__name__}: give the path of a file, or a pandas,"
+            " polars or pyarrow frame; arrays go to dw.Dataset(X, y)"
         )
     if len(frame) == 0:
         raise DataworthError("the frame has no rows: give some")

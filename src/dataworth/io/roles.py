@@ -22,6 +22,7 @@ OPTIONS = {"label": "label= (--label)", "group": "group= (--group)", "id": "id= 
 OPTIONS |= {"weight": "weights= (--weights)", "feature": "features= (--features)"}
 LIST_AS_TEXT = re.compile(r"\s*\[\s*[-+]?[0-9.]+(e[-+]?[0-9]+)?(\s*[,\s].*)?(\]|…|\.\.\.)\s*$", re.DOTALL)
 FREE_TEXT = "free text or an id"
+NO_FEATURE = "a feature is a number, a category or an embedding"
 MOST_SHOWN = 20
 
 
@@ -130,10 +131,12 @@ def unusable(frame: Any, roles: Sequence[Role]) -> dict[str, str]:
 
 def marked(roles: Sequence[Role], reasons: Mapping[str, str]) -> list[Role]:
     """The roles, with the columns that cannot be used marked so."""
-    return [
-        replace(role, role="unusable", why=reasons[role.column]) if role.column in reasons else role
-        for role in roles
-    ]
+    whys = {
+        r.column: NO_FEATURE if reasons[r.column] == r.kind else reasons[r.column]
+        for r in roles
+        if r.column in reasons
+    }
+    return [replace(r, role="unusable", why=whys[r.column]) if r.column in whys else r for r in roles]
 
 
 def check_usable(frame: Any, roles: Sequence[Role]) -> None:

@@ -13,6 +13,7 @@ from rich.text import Text
 
 from dataworth.models import Linear
 from dataworth.pmi import NATS_PER_BIT
+from dataworth.wording import counted
 
 from .numbers import bounds, digits_for, number, scaled, with_interval
 
@@ -219,7 +220,10 @@ def description_line(description: Description) -> str:
     """A file in one line."""
     features = sum(role.role == "feature" for role in description.roles)
     label = next(role.column for role in description.roles if role.role == "label")
-    return f"{description.path}: {description.rows} rows, {features} feature columns, label {label!r}"
+    unusable = sum(role.role == "unusable" for role in description.roles)
+    also = f", {unusable} unusable" if unusable else ""
+    counts = f"{counted(description.rows, 'row')}, {counted(features, 'feature column')}"
+    return f"{description.path}: {counts}, label {label!r}{also}"
 
 
 def description_report(description: Description, verbose: bool = False) -> RenderableType:
@@ -237,8 +241,12 @@ def _alike(roles: Iterable[Any], missing: Mapping[str, int], apart: bool) -> lis
     runs: list[tuple[list[str], Any]] = []
     for role in roles:
         last = runs[-1][1] if runs else None
-        same = last is not None and (last.role, last.kind, last.why) == (role.role, role.kind, role.why)
-        if same and not apart and not missing.keys() & {last.column, role.column}:
+        same = (
+            last is not None
+            and (last.role, last.kind, last.why) == (role.role, role.kind, role.why)
+            and not missing.keys() & {last.column, role.column}
+        )
+        if same and not apart:
             runs[-1][0].append(role.column)
         else:
             runs.append(([role.column], role))
@@ -255,9 +263,13 @@ def yardstick_line(yardstick: Yardstick) -> str:
     how = "linear" if isinstance(model, Linear) else f"logistic ({model.inference})"
     probe = "none" if chosen.probe is None else number(chosen.probe, 2, sign=True)
     return (
-        f"{chosen.size} principal axes, variance exponent {chosen.exponent:g}, {how}, prior variance "
+        f"{_axes(chosen.size)}, variance exponent {chosen.exponent:g}, {how}, prior variance "
         f"{chosen.prior_variance:g}, doubling probe {probe} nats, {yardstick.digest[:12]}"
     )
+
+
+def _axes(size: int) -> str:
+    return f"{size} principal {'axis' if size == 1 else 'axes'}"
 
 
 def yardstick_report(yardstick: Yardstick, verbose: bool = False) -> RenderableType:
@@ -393,7 +405,7 @@ def _yardstick_facts(yardstick: Yardstick) -> list[tuple[str, str]]:
     probe = "not probed" if chosen.probe is None else number(chosen.probe, 3, sign=True)
     passed = "passed" if yardstick.calibrated else "failed"
     return [
-        ("Features", f"{chosen.size} principal axes of {len(yardstick.recipe.center)} standardised columns"),
+        ("Features", f"{_axes(chosen.size)} of {len(yardstick.recipe.center)} standardised columns"),
         ("Exponent", f"{chosen.exponent:g} (1: variances as they are, 0: whitened)"),
         ("Model", repr(yardstick.model)),
         ("Held out", f"{number(chosen.held_out, 2)} nats, mean log-likelihood of half the test set"),
