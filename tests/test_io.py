@@ -548,6 +548,15 @@ def test_frames_are_read_as_files_are(tmp_path, frame):
     assert describe(frame, **ROLES).path == "frame"
 
 
+def test_columns_of_a_frame_may_be_numbered():
+    frame = pd.DataFrame(np.arange(6.0).reshape(2, 3), index=[7, 8])
+    D = read(frame, label="2")
+    assert D.names == ("0", "1")
+    assert D.X.tolist() == [[0, 1], [3, 4]]
+    assert D.y.tolist() == [2, 5]
+    assert Dataset(frame, [0, 1]).X.tolist() == frame.to_numpy().tolist()
+
+
 @pytest.mark.parametrize(
     ("source", "words"),
     [

@@ -181,9 +181,7 @@ def test_pairs_that_precision_takes(monkeypatch, spread, precision, pairs):
     options = Options.parse({"precision": precision, "run_dir": "somewhere"})
     assert pairs_for_precision(None, None, 200, options, notes) == pairs
     assert asked == [(50, None, None)]  # the pilot leaves no trace in the run directory
-    assert ["would take 484" in n for n in notes] == (
-        [True] if pairs == 20_000 else []
-    )
+    assert ["would take 484" in n for n in notes] == ([True] if pairs == 20_000 else [])
 
 
 def test_without_a_precision_there_is_no_pilot():

@@ -140,7 +140,7 @@ def from_frame(frame: Any) -> tuple[FloatArray, tuple[Column, ...]]:
     columns: list[Column] = []
     for label in frame.columns:
         name = str(label)
-        array = to_arrow(frame[label], name)
+        array = to_arrow(frame.get_column(label), name)
         kind = column_kind(array)
         if kind in ("numeric", "boolean"):
             blocks.append(_numbers(array)[:, None])

@@ -28,6 +28,13 @@ class Estimate:
     stderr: float | None
     interval: tuple[float, float] | None
     monte_carlo: float = 0.0
+    degrees: float = float("inf")
+
+    def at(self, level: float) -> Estimate:
+        """The same estimate with an interval of another level."""
+        if self.stderr is None:
+            return self
+        return make_estimate(self.value, self.stderr, self.degrees, level, self.monte_carlo)
 
     @property
     def positive(self) -> bool:
@@ -54,9 +61,10 @@ def t_quantile(degrees: float, level: float = LEVEL) -> float:
     >>> round(t_quantile(19), 3)
     2.093
     """
-    from scipy.special import stdtrit  # scipy.stats takes a second to import
+    from scipy.special import ndtri, stdtrit  # scipy.stats takes a second to import
 
-    return float(stdtrit(degrees, 0.5 + level / 2))
+    tail = 0.5 + level / 2
+    return float(ndtri(tail) if np.isinf(degrees) else stdtrit(degrees, tail))
 
 
 def two_sided_p(values: Array) -> float:
@@ -80,7 +88,8 @@ def make_estimate(
 ) -> Estimate:
     """value ± t·stderr."""
     half = t_quantile(degrees, level) * stderr
-    return Estimate(value, float(stderr), (float(value - half), float(value + half)), float(monte_carlo))
+    interval = (float(value - half), float(value + half))
+    return Estimate(value, float(stderr), interval, float(monte_carlo), degrees)
 
 
 def over_blocks(values: Array, level: float = LEVEL) -> Estimate:

@@ -10,6 +10,8 @@ from .intervals import Estimate
 VERDICTS = ("informative", "recycled", "inconclusive", "strategic", "harmful", "costly")
 BENCHMARK_HOLDS = -0.005
 """The benchmark is shown to hold if the lower bound of its change is above −0.5 points."""
+ACCUSED = 0.99
+"""Level at which selection must be shown before a curation is called strategic or harmful."""
 NEGLIGIBLE = 1e-3
 """Nats per block or pair below which a change is none, however sure: solvers leave less than that."""
 SMALL_SELECTION = 0.5
@@ -21,7 +23,7 @@ def decide(
 ) -> tuple[str, str]:
     """Verdict and reason from ΔPMI (after − before), selection (after − control) and Δaccuracy.
 
-    >>> up = Estimate(2.0, 0.5, (1.0, 3.0))
+    >>> up = Estimate(2.0, 0.5, (1.0, 3.0))  # at 99 %: 0.7 to 3.3
     >>> none = Estimate(0.0, 0.1, (-0.2, 0.2))
     >>> decide(up, up, none)[0], decide(up, none, none)[0], decide(none, up, none)[0]
     ('informative', 'recycled', 'inconclusive')
@@ -45,10 +47,11 @@ def decide(
             "it rose, but cannot yet be told from re-using the same data: more test rows would",
         )
     if delta.negative:
+        surely = selection.at(ACCUSED)
         holds = accuracy.interval is not None and accuracy.interval[0] > BENCHMARK_HOLDS
-        if selection.positive and holds:
+        if surely.positive and holds:
             return "strategic", "it keeps what the test rewards, and the data carry less information"
-        if selection.negative:
+        if surely.negative:
             return "harmful", "it lowers the information, and more than a blind change of the same size does"
         return (
             "costly",

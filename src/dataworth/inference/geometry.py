@@ -45,6 +45,8 @@ class Factor(NamedTuple):
 
     def trace_defect(self) -> float:
         """trace of the inverse minus its size, ≤ 0: what the data take from the prior's variance."""
+        if not self.matrix.size:
+            return 0.0
         inverse, _ = dtrtri(self.matrix, lower=int(self.lower))
         return float(np.einsum("ij,ij->", inverse, inverse)) - len(self.matrix)
 
@@ -69,6 +71,8 @@ def gram_factor(X: Array, weights: Array) -> Factor:
 def root_factor(X: Array, weights: Array) -> Factor:
     """The same by QR of [√weights·X; I], without forming the product: half the digits are not lost."""
     stacked = np.vstack([X * np.sqrt(weights)[:, None], np.eye(X.shape[1])])
+    # large rows first: only then is QR stable row by row (Cox & Higham 1998)
+    stacked = stacked[np.argsort(-np.abs(stacked).max(axis=1, initial=0.0), kind="stable")]
     triangle = qr(stacked, mode="r", overwrite_a=True, check_finite=False)[0]
     return Factor(np.asfortranarray(triangle[: X.shape[1]]), False)
 
@@ -199,6 +203,7 @@ def graded_features(X: Array) -> Array:
     >>> Z.shape, bool(np.allclose(Z @ Z.T, X @ X.T))
     ((2, 2), True)
     """
+    X = X[:, np.argsort(-np.abs(X).max(axis=0, initial=0.0), kind="stable")]  # rows of Xᵀ, large ones first
     triangle, order = qr(X.T, mode="r", pivoting=True, check_finite=False)
     Z = np.empty((X.shape[0], min(X.shape)))
     Z[order] = triangle[: Z.shape[1]].T

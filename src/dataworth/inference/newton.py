@@ -6,6 +6,7 @@ f and the penalty are represented (n×n or d×d) is the business of a `Geometry`
 
 from __future__ import annotations
 
+import warnings
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -118,5 +119,7 @@ def find_mode(geometry: Geometry, counts: Counts, coef: Array, offset: Array | f
         f = f + size * step.f
         if converged or iterations == MAX_ITERATIONS:
             break
+    if not converged:
+        warnings.warn(f"Newton's method did not converge in {iterations} steps", RuntimeWarning, stacklevel=2)
     penalty = geometry.penalty(coef, coef, f - offset)
     return Mode(coef, f, terms(f, counts).value - 0.5 * penalty, penalty, step.factor, iterations, converged)

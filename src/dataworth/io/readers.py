@@ -160,7 +160,9 @@ def _table_of_frame(source: Any) -> Any:
     if len(frame) == 0:
         raise DataworthError("the frame has no rows: give some")
     names = [str(name) for name in frame.columns]
-    columns = [to_arrow(frame[column], name) for column, name in zip(frame.columns, names, strict=True)]
+    columns = [
+        to_arrow(frame.get_column(column), name) for column, name in zip(frame.columns, names, strict=True)
+    ]
     return pa.Table.from_arrays(columns, names=names)
 
 

@@ -74,7 +74,7 @@ def score_report(score: Score, bits: bool = False, verbose: bool = False) -> Ren
     size = f"{score.details['data_rows']} data rows, {score.details['test_rows']} test rows"
     return _report(
         Text(f"worth {score_line(score, bits)} per {per}.", style="bold"),
-        score.question,
+        f"{score.question} {score.answer[0].upper()}{score.answer[1:]}.",
         table,
         [("Measured on", f"{size}, {_draws(score.details)}"), *_common_facts(score)],
         _details(score, bits) if verbose else [],
