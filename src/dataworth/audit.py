@@ -36,8 +36,9 @@ from .verdict import decide
 from .yardstick import Yardstick
 
 SCHEMA = "dataworth/audit/1"
-REPLICATES = 8
-"""Blind controls in the design *whole*, where chance decides what they are."""
+REPLICATES, LARGE_REPLICATES, LARGE = 20, 8, 20_000
+"""Blind controls in the design *whole*, where chance decides what they are; fewer for more rows than LARGE,
+which leave less to chance and cost more."""
 METHOD_PAIRS = 100
 QUESTIONS = {
     "whole": "Is the data after curation worth more than before, to someone facing this test set?",
@@ -190,7 +191,8 @@ def audit(
     details: dict[str, Any] = {"before_rows": len(before), "after_rows": len(after), "test_rows": len(test)}
     if design == "whole":
         rng = np.random.default_rng([opts.seed, 0xC017])
-        count = REPLICATES if arms.random else 1
+        replicates = REPLICATES if len(before) <= LARGE else LARGE_REPLICATES
+        count = replicates if arms.random else 1
         samples = {"before": arms.before, "after": arms.after}
         samples |= {f"control {r + 1}": arms.control(rng, replicate=True) for r in range(count)}
         blocks = block_count(len(test))
