@@ -149,8 +149,8 @@ def test_arms_are_what_scores_are_made_of():
 
 def test_controls_have_the_size_of_after():
     result = audit(NOISY, FILTERED)
-    assert result.control.replicates == 8
-    for r in range(8):
+    assert result.control.replicates == REPLICATES
+    for r in range(REPLICATES):
         assert result.table.column("data_rows", f"control {r + 1}").tolist() == [len(FILTERED)] * 20
 
 
@@ -232,7 +232,7 @@ def test_every_design_runs_and_says_what_it_answers(design):
 
 
 def test_each_design_answers_another_question():
-    from dataworth.audit import QUESTIONS
+    from dataworth.audit import REPLICATES, QUESTIONS
 
     assert len(set(QUESTIONS.values())) == len(QUESTIONS) == 5
 
