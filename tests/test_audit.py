@@ -11,6 +11,7 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import dataworth as dw
+from dataworth.audit import REPLICATES
 from dataworth.data import Dataset
 from dataworth.verdict import VERDICTS
 from dataworth.yardstick import Yardstick
@@ -232,7 +233,7 @@ def test_every_design_runs_and_says_what_it_answers(design):
 
 
 def test_each_design_answers_another_question():
-    from dataworth.audit import REPLICATES, QUESTIONS
+    from dataworth.audit import QUESTIONS
 
     assert len(set(QUESTIONS.values())) == len(QUESTIONS) == 5
 
