@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NoReturn
 
@@ -34,6 +34,7 @@ from .convert import (
 from .errors import DataworthError
 from .wording import and_more, counted, listed
 
+SLAB = 8192
 UNKNOWN = -1.0
 """The code of a category that the columns selected against do not have; a missing value is NaN instead."""
 
@@ -293,24 +294,29 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
         >>> bool(keys[0] == keys[1]), bool(keys[0] == keys[2])
         (True, False)
         """
-        rows = self._canonical_bits(digits)
-        digests = [hashlib.blake2b(row, digest_size=16).hexdigest() for row in rows]
+        slabs = self._canonical_bits(digits)
+        digests = [hashlib.blake2b(row, digest_size=16).hexdigest() for rows in slabs for row in rows]
         return np.array(digests, dtype="S32")
 
-    def _canonical_bits(self, digits: int | None = None) -> NDArray[np.uint64]:
-        """X as little-endian words: equal words for equal content, whatever the codes and the machine."""
-        X = (self.X if digits is None else round_significant(self.X, digits)) + 0.0  # −0.0 + 0.0 is 0.0
-        X[np.isnan(X)] = np.nan  # one of the many bit patterns of NaN
-        bits = X.astype("<f8", copy=False).view("<u8")
-        for j, column in enumerate(self.columns):
-            if column.kind == "categorical":
-                words = [
-                    hashlib.blake2b(c.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-                    for c in column.categories
-                ]
-                known = self.X[:, j] >= 0  # neither missing nor unknown
-                bits[known, j] = np.frombuffer(b"".join(words), "<u8")[self.X[known, j].astype(np.intp)]
-        return bits
+    def _canonical_bits(self, digits: int | None = None) -> Iterator[NDArray[np.uint64]]:
+        """X as little-endian words: equal words for equal content, whatever the codes and the machine.
+
+        A slab of rows at a time, so that no second copy of a large dataset is made.
+        """
+        words = {
+            j: np.frombuffer(b"".join(_digest8(c) for c in column.categories), "<u8")
+            for j, column in enumerate(self.columns)
+            if column.kind == "categorical"
+        }
+        for i in range(0, len(self), SLAB):
+            own = self.X[i : i + SLAB]
+            X = (own if digits is None else round_significant(own, digits)) + 0.0  # −0.0 + 0.0 is 0.0
+            X[np.isnan(X)] = np.nan  # one of the many bit patterns of NaN
+            bits = X.astype("<f8", copy=False).view("<u8")
+            for j, codes in words.items():
+                known = own[:, j] >= 0  # neither missing nor unknown
+                bits[known, j] = codes[own[known, j].astype(np.intp)]
+            yield bits
 
     def content_hash(self) -> str:
         """SHA-256 of all content: names, kinds, values, labels, groups, ids, weights; stable as `row_keys`.
@@ -324,11 +330,16 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
         # Lengths and names come first, so that no two contents run together into the same bytes.
         header = {"rows": len(self), "columns": [[c.name, c.kind] for c in self.columns]}
         digest.update(json.dumps(header).encode())
-        digest.update(self._canonical_bits().tobytes())
+        for rows in self._canonical_bits():
+            digest.update(rows.tobytes())
         texts = [label_keys(self.y), self.groups, self.ids]
         digest.update(json.dumps([None if t is None else t.tolist() for t in texts]).encode())
         digest.update(b"none" if self.weights is None else (self.weights + 0.0).astype("<f8").tobytes())
         return digest.hexdigest()
+
+
+def _digest8(text: str) -> bytes:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
 
 
 @dataclass(frozen=True)

@@ -93,7 +93,12 @@ def read_with_roles(
                     f"the {role.role} column {role.column!r} has {counted(count, 'missing value')} in"
                     f" {counted(table.num_rows, 'row')}: fill them in, or leave the rows out"
                 )
-        return to_dataset(table, roles, allow_missing=impute), roles
+        dataset = to_dataset(table, roles, allow_missing=impute)
+    import pyarrow as pa
+
+    del table
+    pa.default_memory_pool().release_unused()  # else pyarrow keeps the file's size for itself
+    return dataset, roles
 
 
 def read_table(path: str | PathLike[str]) -> Any:
