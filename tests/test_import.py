@@ -71,3 +71,13 @@ def test_a_function_keeps_its_name_whatever_is_imported_first(order):
     lines = ["import json, dataworth as dw", *(ORDERS[order].format(name) for name in FUNCTIONS)]
     lines.append(f"print(json.dumps([type(getattr(dw, n)).__name__ for n in {FUNCTIONS}]))")
     assert in_fresh_process("\n".join(lines)) == ["function"] * 4
+
+
+def test_a_function_that_mentions_the_package_travels():
+    """Workers get functions by cloudpickle, which takes modules by their exact type."""
+    source = (
+        "import cloudpickle, pickle, dataworth as dw\n"
+        "f = pickle.loads(cloudpickle.dumps(lambda: dw.Logistic(2.0).prior_variance))\n"
+        "assert f() == 2.0"
+    )
+    subprocess.run([sys.executable, "-c", source], check=True)

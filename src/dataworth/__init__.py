@@ -68,6 +68,10 @@ class _Package(ModuleType):
             value = getattr(value, name)
         super().__setattr__(name, value)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # a function that mentions this package must still travel to a worker process
+        return import_module, (self.__name__,)
+
 
 sys.modules[__name__].__class__ = _Package
 
