@@ -1,7 +1,7 @@
 """The story of the demo on embedded datasets, over ten seeds: a table of verdict × seed.
 
 Photographs: which of scikit-learn's two photographs is a patch from? Diabetes: amounts (regression), and
-above the median or not (weak features: an accuracy of some 75 %).
+above the median or not: weak features.
 
 python benchmarks/verdicts.py [--seeds 10] [--inference laplace] [--out results/verdicts.json]
 """
