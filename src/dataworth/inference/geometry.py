@@ -147,7 +147,8 @@ class Primal:
     def __len__(self) -> int:
         return len(self.X) if self.rows is None else len(self.rows)
 
-    def _slabs(self) -> Iterator[tuple[slice, Array]]:
+    def slabs(self) -> Iterator[tuple[slice, Array]]:
+        """The rows, a slab at a time, and where each slab stands among them."""
         for i in range(0, len(self), SLAB):
             part = slice(i, i + SLAB)
             yield part, self.X[part] if self.rows is None else self.X[self.rows[part]]
@@ -155,7 +156,7 @@ class Primal:
     def predictor(self, coef: Array) -> Array:
         """f = X θ."""
         f = np.empty(len(self))
-        for part, X in self._slabs():
+        for part, X in self.slabs():
             f[part] = X @ coef
         return f
 
@@ -169,22 +170,25 @@ class Primal:
 
     def step(self, coef: Array, gradient: Array, curvature: Array) -> Step:
         """Δθ = (I + C XᵀWX)⁻¹ (C Xᵀ∇ − θ)."""
-        weights = self.prior_variance * curvature
-        if self.root:
-            factor, pull = root_factor(self.X, weights), self.X.T @ gradient
-        else:
-            normal, pull = self._normal_equations(weights, gradient)
-            normal.flat[:: len(normal) + 1] += 1.0
-            factor = cholesky_factor(normal)
+        factor, pull = self.factorise(curvature, gradient)
         ascent = self.prior_variance * pull - coef
         step = factor.solve(ascent)
         return Step(step, self.predictor(step), float(ascent @ step) / self.prior_variance, factor)
+
+    def factorise(self, curvature: Array, gradient: Array) -> tuple[Factor, Array]:
+        """The factor of I + C XᵀWX, and Xᵀ∇."""
+        weights = self.prior_variance * curvature
+        if self.root:
+            return root_factor(self.X, weights), self.X.T @ gradient
+        normal, pull = self._normal_equations(weights, gradient)
+        normal.flat[:: len(normal) + 1] += 1.0
+        return cholesky_factor(normal), pull
 
     def _normal_equations(self, weights: Array, gradient: Array) -> tuple[Array, Array]:
         """Xᵀ diag(weights) X and Xᵀ∇ in one pass."""
         d = self.X.shape[1]
         normal, pull, root = np.zeros((d, d)), np.zeros(d), np.sqrt(weights)
-        for part, X in self._slabs():
+        for part, X in self.slabs():
             scaled = X * root[part, None]
             normal += scaled.T @ scaled
             pull += X.T @ gradient[part]
