@@ -1,0 +1,189 @@
+"""PMI of conjugate models by their log-normalisers alone: the route of Chen et al. (2020).
+
+Where prior and posteriors are of one family p(θ|λ) = exp(λ·t(θ) − A(λ)) h(θ), data add to the natural
+parameters: λ_S = λ_0 + (sufficient statistics of S). So λ_{D∪T} = λ_D + λ_T − λ_0, and since
+log Z(S) = A(λ_S) − A(λ_0) + (what cancels),
+
+    PMI(D, T) = A(λ_D + λ_T − λ_0) − A(λ_D) − A(λ_T) + A(λ_0).
+
+The two posteriors and the prior are all it takes: no rows, no joint fit. (Y. Chen, Y. Shen, S. Zheng,
+Truthful Data Acquisition via Peer Prediction, NeurIPS 2020, where g = exp(−A).)
+
+Natural parameters are tuples of arrays that add entry by entry. A family here is three functions: `…_prior`,
+`…_posterior` and `…_log_normaliser`. Sufficient statistics forget the rows, and with them digits: where
+labels of 1e6 fit to 1e-3, use the model's evidence (`inference.gaussian`), whose residuals do not cancel.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..errors import DataworthError
+
+Array = NDArray[np.float64]
+Natural = tuple[Array, ...]
+
+
+def normaliser_pmi(
+    log_normaliser: Callable[[Natural], float], prior: Natural, data: Natural, test: Natural
+) -> float:
+    """A(λ_D + λ_T − λ_0) − A(λ_D) − A(λ_T) + A(λ_0), in nats.
+
+    One coin, two tosses: under a uniform prior P(11) = 1/3 and P(1) = 1/2, so PMI = log(4/3).
+
+    >>> prior = dirichlet_prior(2, 1.0)
+    >>> heads = dirichlet_posterior(prior, np.array([1]))
+    >>> round(float(np.exp(normaliser_pmi(dirichlet_log_normaliser, prior, heads, heads))), 6)
+    1.333333
+    """
+    shapes = [[np.shape(part) for part in natural] for natural in (prior, data, test)]
+    if not shapes[0] == shapes[1] == shapes[2]:
+        raise DataworthError(
+            f"prior, data and test have natural parameters of shapes {shapes[0]}, {shapes[1]} and "
+            f"{shapes[2]}; they must be of one family and size: make both posteriors from the same prior."
+        )
+    joint = tuple(d + t - p for d, t, p in zip(data, test, prior, strict=True))
+    return log_normaliser(joint) - log_normaliser(data) - log_normaliser(test) + log_normaliser(prior)
+
+
+# --- classes: Dirichlet prior, categorical labels (two classes: Beta and Bernoulli) ------------------------
+
+
+def dirichlet_prior(classes: int, concentration: float) -> Natural:
+    """The symmetric Dirichlet(a, …, a)."""
+    return (np.full(classes, float(concentration)),)
+
+
+def dirichlet_posterior(prior: Natural, labels: NDArray[np.integer], weights: Array | None = None) -> Natural:
+    """α + counts of the labels 0 … K−1; a row of weight w counts w times.
+
+    >>> dirichlet_posterior(dirichlet_prior(3, 0.5), np.array([0, 2, 2]))[0].tolist()
+    [1.5, 0.5, 2.5]
+    """
+    (alpha,) = prior
+    labels = np.asarray(labels)
+    if len(labels) and not (
+        np.issubdtype(labels.dtype, np.integer) and labels.min() >= 0 and labels.max() < len(alpha)
+    ):
+        raise DataworthError(
+            f"labels must be whole numbers from 0 to {len(alpha) - 1}, since the prior has {len(alpha)} "
+            "classes: encode them."
+        )
+    counts = np.bincount(labels.astype(np.intp), weights=weights, minlength=len(alpha))
+    return (alpha + counts,)
+
+
+def dirichlet_log_normaliser(natural: Natural) -> float:
+    """A(α) = Σ log Γ(αᵢ) − log Γ(Σ αᵢ), the log of the multivariate Beta function.
+
+    >>> round(dirichlet_log_normaliser((np.array([2.0, 3.0]),)), 6) == round(float(-np.log(12.0)), 6)
+    True
+    """
+    from scipy.special import gammaln
+
+    (alpha,) = natural
+    if not (alpha > 0).all():
+        raise DataworthError(f"concentrations are {alpha.tolist()}; a Dirichlet needs positive ones.")
+    return float(gammaln(alpha).sum() - gammaln(alpha.sum()))
+
+
+# --- amounts with known noise: Gaussian prior on coefficients ----------------------------------------------
+
+
+def gaussian_prior(features: int, prior_variance: float) -> Natural:
+    """N(0, C·I) as (precision · mean, precision) = (0, I/C)."""
+    return np.zeros(features), np.eye(features) / prior_variance
+
+
+def gaussian_posterior(
+    prior: Natural, X: Array, y: Array, noise_variance: float, weights: Array | None = None
+) -> Natural:
+    """(h + XᵀWy/s², P + XᵀWX/s²) for y = Xθ + N(0, s²).
+
+    >>> h, P = gaussian_posterior(gaussian_prior(1, 1.0), np.array([[2.0]]), np.array([3.0]), 0.5)
+    >>> h.tolist(), P.tolist()
+    ([12.0], [[9.0]])
+    """
+    h, P = prior
+    moment, gram, _, _ = _statistics(X, y, weights)
+    return h + moment / noise_variance, P + gram / noise_variance
+
+
+def gaussian_log_normaliser(natural: Natural) -> float:
+    """A(h, P) = ½ hᵀP⁻¹h − ½ log det P + (d/2) log 2π.
+
+    >>> A = gaussian_log_normaliser((np.array([1.0]), np.array([[2.0]])))  # ∫ exp(θ − θ²) dθ = √π e^¼
+    >>> round(A, 9) == round(float(0.5 * np.log(np.pi) + 0.25), 9)
+    True
+    """
+    h, P = natural
+    square, log_det = _solve(h, P)
+    return 0.5 * (square - log_det + len(h) * float(np.log(2.0 * np.pi)))
+
+
+# --- amounts with unknown noise: normal-inverse-gamma prior on coefficients and noise variance -------------
+
+
+def nig_prior(features: int, prior_variance: float, shape: float, scale: float) -> Natural:
+    """θ|σ² ~ N(0, σ² C·I), σ² ~ InverseGamma(shape a, scale b), as (Pμ, P, 2b + μᵀPμ, 2a)."""
+    h, P = gaussian_prior(features, prior_variance)
+    return h, P, np.array(2.0 * scale), np.array(2.0 * shape)
+
+
+def nig_posterior(prior: Natural, X: Array, y: Array, weights: Array | None = None) -> Natural:
+    """(h + XᵀWy, P + XᵀWX, total + yᵀWy, count + Σw); σ² is the common unit, so it does not appear.
+
+    >>> start = nig_prior(1, 1.0, shape=2.0, scale=1.0)
+    >>> [part.tolist() for part in nig_posterior(start, np.array([[2.0]]), np.array([3.0]))]
+    [[6.0], [[5.0]], 11.0, 5.0]
+    """
+    h, P, total, count = prior
+    moment, gram, square, rows = _statistics(X, y, weights)
+    return h + moment, P + gram, total + square, count + rows
+
+
+def nig_log_normaliser(natural: Natural) -> float:
+    """A = log Γ(a) − a log b − ½ log det P + (d/2) log 2π, with 2a = count and 2b = total − hᵀP⁻¹h.
+
+    >>> A = nig_log_normaliser(nig_prior(0, 1.0, shape=3.0, scale=1.0))  # Γ(3) = 2
+    >>> round(A, 9) == round(float(np.log(2.0)), 9)
+    True
+    """
+    from scipy.special import gammaln
+
+    h, P, total, count = natural
+    square, log_det = _solve(h, P)
+    a, b = float(count) / 2.0, (float(total) - square) / 2.0
+    if not (a > 0 and b > 0):
+        raise DataworthError(
+            f"shape {a:g} and scale {b:g} of the noise must be positive: give a proper prior (a scale that "
+            "rounding cannot swallow)."
+        )
+    return float(gammaln(a)) - a * float(np.log(b)) + 0.5 * (len(h) * float(np.log(2.0 * np.pi)) - log_det)
+
+
+# --- what Gaussians share ----------------------------------------------------------------------------------
+
+
+def _statistics(X: Array, y: Array, weights: Array | None) -> tuple[Array, Array, float, float]:
+    """XᵀWy, XᵀWX, yᵀWy and Σw."""
+    w = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=float)
+    weighted = X * w[:, None]
+    return weighted.T @ y, weighted.T @ X, float(w @ y**2), float(w.sum())
+
+
+def _solve(h: Array, P: Array) -> tuple[float, float]:
+    """hᵀP⁻¹h and log det P, by Cholesky."""
+    from scipy.linalg import solve_triangular
+
+    try:
+        L = np.linalg.cholesky(P)
+    except np.linalg.LinAlgError as error:
+        raise DataworthError(
+            "the precision is not positive definite: both posteriors must be made from the same proper prior."
+        ) from error
+    z = solve_triangular(L, h, lower=True) if len(h) else h
+    return float(z @ z), 2.0 * float(np.log(np.diag(L)).sum())
