@@ -69,7 +69,7 @@ def test_evidence_and_pmi_match_many_digits_cold_and_warm(case, prior_variance):
     assert warm.log_z == pytest.approx(truth[2], abs=tolerance(truth[2]), rel=0)
     value = warm.log_z - sum(fit.log_z for fit in parts)
     assert value == pytest.approx(truth[2] - truth[0] - truth[1], abs=tolerance(*truth), rel=0)
-    assert all(fit.state.mode.converged for fit in (*parts, cold, warm))
+    assert all(fit.state.solution.converged for fit in (*parts, cold, warm))
 
 
 @over_cases
@@ -80,7 +80,7 @@ def test_evidence_without_intercept_matches_many_digits(case):
     fit = fit_rows(Logistic(1.0, intercept=False), case, rows)
     expected = exact(case.name, "both", 1.0, intercept=False)
     assert fit.log_z == pytest.approx(expected, abs=tolerance(expected), rel=0)
-    assert fit.state.mode.converged
+    assert fit.state.solution.converged
 
 
 @given(seed=st.integers(0, 2**32 - 1), start_rows=st.integers(0, 12))
@@ -99,7 +99,7 @@ def test_any_start_leads_to_the_same_evidence(seed, start_rows):
     )
     cold, warm = fitter(rows), fitter(rows, start)
     assert warm.log_z == pytest.approx(cold.log_z, abs=tolerance(cold.log_z), rel=0)
-    assert warm.state.mode.converged
+    assert warm.state.solution.converged
 
 
 @pytest.mark.parametrize("repeats", [False, True])
@@ -115,14 +115,14 @@ def test_a_large_joint_fit_starts_at_the_conditional_mode(monkeypatch, repeats):
     everything = np.arange(n + new)
     start = fitter(np.arange(n)), fitter(np.arange(n, n + new))
     conditional = fitter(everything, start)
-    monkeypatch.setattr(LogisticFitter, "_conditional_mode", lambda self, state, *rest: state.mode.coef)
+    monkeypatch.setattr(LogisticFitter, "_conditional_mode", lambda self, state, *rest: state.solution.coef)
     warm, cold = fitter(everything, start), fitter(everything)
     for fit, rows in ((start[0], n), (conditional, n + new), (warm, n + new), (cold, n + new)):
         dense = dense_laplace(with_ones(X[:rows]), y[:rows], np.ones(rows), 1.0)
         assert fit.log_z == pytest.approx(dense.log_z, abs=tolerance(dense.log_z), rel=0)
-        assert np.allclose(fit.state.mode.coef, dense.mean, atol=1e-5)
-        assert fit.state.mode.converged
-    assert conditional.state.mode.iterations < warm.state.mode.iterations < cold.state.mode.iterations
+        assert np.allclose(fit.state.solution.coef, dense.mean, atol=1e-5)
+        assert fit.state.solution.converged
+    assert conditional.state.solution.iterations < warm.state.solution.iterations < cold.state.solution.iterations
 
 
 def test_a_large_start_that_is_no_part_is_only_a_start():
@@ -142,7 +142,7 @@ def test_a_large_start_that_is_no_part_is_only_a_start():
 def test_wide_priors_match_many_digits(case, prior_variance):
     expected = laplace_log_z(with_ones(case.X), case.y, case.weights, prior_variance)
     fit = fit_rows(Logistic(prior_variance), case, np.arange(len(case.y)))
-    assert fit.state.mode.converged
+    assert fit.state.solution.converged
     assert fit.log_z == pytest.approx(expected, abs=tolerance(expected), rel=0)
 
 
@@ -159,7 +159,7 @@ def test_random_hostile_problems_match_many_digits(seed):
         prior_variance = 10.0 ** rng.uniform(-6, 8)
         expected = laplace_log_z(with_ones(X), y, weights, prior_variance)
         fit = Logistic(prior_variance).bind(X, y)(np.arange(n), weights=weights)
-        assert fit.state.mode.converged
+        assert fit.state.solution.converged
         assert fit.log_z == pytest.approx(expected, abs=tolerance(expected), rel=0)
 
 
@@ -380,7 +380,7 @@ class Problem:
     def log_z(self, X=None, y=None, weights=None):
         X, y = self.X if X is None else X, self.y if y is None else y
         fit = self.model.bind(X, y)(np.arange(len(y)), weights=weights)
-        assert fit.state.mode.converged
+        assert fit.state.solution.converged
         return fit.log_z
 
     def same(self, a, b):
@@ -521,7 +521,7 @@ def test_a_collision_of_hashes_does_not_merge_rows():
 def test_no_rows_have_no_evidence(d):
     fit = Logistic().bind(np.ones((3, d)), np.ones(3))(np.arange(0))
     assert fit.log_z == 0.0
-    assert fit.state.mode.converged
+    assert fit.state.solution.converged
 
 
 def test_rows_of_weight_zero_have_no_evidence():

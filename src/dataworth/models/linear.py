@@ -11,8 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from ..inference.gaussian import GaussianFit, fit_gaussian
+from ..inference.sites import Sites
 from .base import Array, Fit, Rows, positive_number
-from .gaussian import GaussianPosterior, with_intercept
+from .gaussian import GaussianPosterior, GaussianRows, RowGaussian, with_intercept
 
 
 @dataclass(frozen=True)
@@ -54,17 +55,21 @@ class Linear:
 
 
 class LinearState(NamedTuple):
-    """The posterior mean and what its evidence was made of."""
+    """The posterior mean, what its evidence was made of, and the rows that it saw."""
 
     theta: Array
     fit: GaussianFit
+    rows: Rows
+    weights: Array
+    targets: Array
 
 
-class LinearFitter:
+class LinearFitter(GaussianRows):
     """Closed form: nothing to warm-start."""
 
     def __init__(self, model: Linear, X: Array, y: Array) -> None:
         self.model = model
+        self.prior_variance = float(model.prior_variance)
         self.X = with_intercept(X, model.intercept)
         self.y = y
         self.spread = float(np.var(y)) if len(y) else 1.0
@@ -81,12 +86,38 @@ class LinearFitter:
         weights = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=float)
         y = self.y[rows] if targets is None else targets
         fit = fit_gaussian(self.X[rows], y, weights, self.model.prior_variance, self.model.noise_variance)
-        return Fit(fit.log_z, LinearState(fit.coef, fit))
+        return Fit(fit.log_z, LinearState(fit.coef, fit, rows, weights, y))
+
+    def log_predictive(
+        self, fit: Fit, rows: Rows, *, weights: Array | None = None, targets: Array | None = None
+    ) -> float:
+        """Log p(T | D): exact, so the chain rule gives it."""
+        known: LinearState = fit.state
+        weights = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=float)
+        targets = self.y[rows] if targets is None else targets
+        joint = self(
+            np.concatenate([known.rows, rows]),
+            weights=np.concatenate([known.weights, weights]),
+            targets=np.concatenate([known.targets, targets]),
+        )
+        return joint.log_z - fit.log_z
+
+    def row_gaussian(self, fit: Fit) -> RowGaussian:
+        """The posterior as sites: each row adds τ = w/s² and ν = w y/s²."""
+        known: LinearState = fit.state
+        ids, place = np.unique(known.rows, return_inverse=True)
+        tau = np.bincount(place, known.weights, len(ids)) / self.model.noise_variance
+        nu = np.bincount(place, known.weights * known.targets, len(ids)) / self.model.noise_variance
+        return RowGaussian.of(self.geometry(ids), ids, Sites(tau, nu))
+
+    def predictor(self, fit: Fit, ids: Rows) -> Array:
+        """Posterior mean of g = Xθ."""
+        mean: Array = self.X[ids] @ fit.state.theta
+        return mean
 
     def predict(self, fit: Fit, rows: Rows) -> Array:
         """Posterior mean of the target."""
-        mean: Array = self.X[rows] @ fit.state.theta
-        return mean
+        return self.predictor(fit, rows)
 
     def accuracy(self, fit: Fit, rows: Rows, weights: Array | None = None) -> float:
         """R²: 1 − mean squared error over the pool's variance (one constant for every block and arm)."""

@@ -1,7 +1,8 @@
-"""Binary Bayesian logistic regression: p(y=1|x, θ) = σ(θᵀx), θ ~ N(0, C·I).
+"""Binary Bayesian logistic regression: p(y=1|x, θ) = σ(θᵀx), θ ~ N(0, C·I) or any Gaussian.
 
-Evidence by Laplace's method, log Z ≈ log p(y|μ) − ½ μᵀμ/C − ½ log det(I + C XᵀWX) at the mode μ. Costs
-O(n³) or O(n d²), whichever is less, per Newton step; memory O(n²) or O(d²).
+Evidence by Laplace's method, log Z ≈ log p(y|μ) − ½ μᵀμ/C − ½ log det(I + C XᵀWX) at the mode μ, or by EP
+(inference/ep.py), which costs a few times as much and is far closer to the truth at wide priors. Either
+costs O(n³) or O(n d²), whichever is less, per round; memory O(n²) or O(d²).
 """
 
 from __future__ import annotations
@@ -10,19 +11,30 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 from scipy.special import expit, logit, ndtr
 
 from ..errors import DataworthError
-from ..inference.geometry import GATHERED, SLAB, Dual, Primal, choose_geometry, largest_square
+from ..inference.ep import Moments, find_moments
+from ..inference.geometry import GATHERED, Dual, Primal, choose_geometry, largest_square
 from ..inference.logistic import Counts, terms
 from ..inference.newton import Mode, find_mode, line_search
+from ..inference.sites import Sites, condition
 from .base import Array, Fit, Rows, hit_rate, positive_number
-from .gaussian import GaussianPosterior, with_intercept
+from .distinct import distinct_rows
+from .gaussian import (
+    GaussianPosterior,
+    GaussianPrior,
+    GaussianRows,
+    RowGaussian,
+    Whitening,
+    with_intercept,
+)
 
+INFERENCES = ("laplace", "ep")
 FEW = 4
 """A joint fit starts at the conditional mode if the further rows are at most one in this many."""
+POLISH = 4
+"""Newton steps that bring a converged mode to the last digits, for forms that depend on it to first order."""
 
 
 @dataclass(frozen=True)
@@ -30,9 +42,9 @@ class Logistic:
     """Binary logistic regression under N(0, prior_variance · I).
 
     >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
-    >>> posterior = Logistic(prior_variance=1.0).fit(X, np.array([0.0, 0.0, 1.0, 1.0]))
-    >>> round(posterior.log_evidence, 4)
-    -2.981
+    >>> y = np.array([0.0, 0.0, 1.0, 1.0])
+    >>> [round(Logistic(1.0, inference).fit(X, y).log_evidence, 4) for inference in ("laplace", "ep")]
+    [-2.981, -2.9294]
     """
 
     prior_variance: float = 1.0
@@ -41,56 +53,82 @@ class Logistic:
 
     def __post_init__(self) -> None:
         positive_number(self.prior_variance, "prior_variance")
-        if self.inference != "laplace":
-            raise DataworthError(f"inference is {self.inference!r}; Logistic knows: laplace.")
+        if self.inference not in INFERENCES:
+            raise DataworthError(
+                f"inference is {self.inference!r}; Logistic knows: {', '.join(INFERENCES)}."
+            )
 
-    def fit(self, X: Array, y: Array, weights: Array | None = None) -> LogisticPosterior:
-        """The Gaussian posterior of Laplace's method, with its log evidence."""
-        fitter = self.bind(X, y)
+    def fit(
+        self, X: Array, y: Array, weights: Array | None = None, prior: GaussianPrior | None = None
+    ) -> LogisticPosterior:
+        """The Gaussian posterior, with its log evidence; a `prior` stands in for N(0, prior_variance · I)."""
+        fitter = self.bind(X, y, prior)
         fit = fitter(np.arange(len(y)), weights=weights)
         state: LogisticState = fit.state
         return LogisticPosterior(
             log_evidence=fit.log_z,
-            mean=state.theta(fitter),
-            prior_variance=self.prior_variance,
+            mean=state.coordinates(fitter),
+            prior_variance=fitter.prior_variance,
             rows=fitter.X[state.ids],
-            row_precision=terms(state.mode.f, state.counts).curvature,
-            log_det=state.mode.factor.log_det(),
-            gain=state.mode.information_gain(),
+            row_precision=state.sites(fitter.offset_at(state.ids)).tau,
+            log_det=state.solution.factor.log_det(),
+            gain=state.solution.information_gain(),
             intercept=self.intercept,
+            whitening=fitter.whitening,
         )
 
-    def bind(self, X: Array, y: Array) -> LogisticFitter:
+    def bind(self, X: Array, y: Array, prior: GaussianPrior | None = None) -> LogisticFitter:
         """A fitter on this pool; rows with identical features are found once, here."""
-        return LogisticFitter(self, np.asarray(X, dtype=float), np.asarray(y, dtype=float))
+        return LogisticFitter(self, np.asarray(X, dtype=float), np.asarray(y, dtype=float), prior)
 
 
 class LogisticState(NamedTuple):
-    """A mode over the distinct rows `ids` of the pool, held in one of the geometries."""
+    """A mode, or EP's moments, over the distinct rows `ids` of the pool, held in one of the geometries."""
 
     ids: Rows
     counts: Counts
-    mode: Mode
+    solution: Mode | Moments
     kind: str
 
-    def theta(self, fitter: LogisticFitter) -> Array:
-        """The mode as a vector of feature coefficients."""
+    def coordinates(self, fitter: LogisticFitter) -> Array:
+        """The mode or mean as a vector of coefficients of the fitter's (whitened) features."""
         if self.kind == "primal":
-            return self.mode.coef
+            return self.solution.coef
+        rows = fitter.X[self.ids]
         if self.kind == "dual":
-            return fitter.prior_variance * (fitter.X[self.ids].T @ self.mode.coef)
-        # square-root: the mode lies in the row space of X, so it is the least-norm solution of Xθ = f
-        return np.asarray(np.linalg.lstsq(fitter.X[self.ids], self.mode.f, rcond=None)[0], dtype=float)
+            return fitter.prior_variance * (rows.T @ self.solution.coef)
+        # square-root: it lies in the row space of X, so it is the least-norm solution of Xθ = g
+        g = self.solution.f - fitter.offset_at(self.ids)
+        return np.asarray(np.linalg.lstsq(rows, g, rcond=None)[0], dtype=float)
+
+    def sites(self, offset: Array | float) -> Sites:
+        """What each row adds to the prior: EP's sites, or the likelihood's second-order expansion."""
+        if isinstance(self.solution, Moments):
+            return self.solution.sites
+        return expand(self.solution.f, offset, self.counts)
 
 
-class LogisticFitter:
+def expand(f: Array, offset: Array | float, counts: Counts) -> Sites:
+    """The likelihood's second-order expansion at f as sites on g = f − offset."""
+    at = terms(f, counts)
+    return Sites(at.curvature, at.gradient + at.curvature * (f - offset))
+
+
+class LogisticFitter(GaussianRows):
     """The hot path. Distinct rows of the pool are numbered once; a fit sees distinct rows and counts."""
 
-    def __init__(self, model: Logistic, X: Array, y: Array) -> None:
+    def __init__(self, model: Logistic, X: Array, y: Array, prior: GaussianPrior | None = None) -> None:
         self.prior_variance = float(model.prior_variance)
+        self.inference = model.inference
         self.y = y
         distinct, self.ids = distinct_rows(X)
         self.X = with_intercept(distinct, model.intercept)
+        self._offset: Array | None = None
+        if prior is not None:
+            self.whitening = prior.whitening(self.X.shape[1])
+            self._offset = self.whitening.offset(self.X)
+            self.X = self.whitening.rows(self.X)
+            self.prior_variance = 1.0
         self._square = largest_square(self.X)
 
     def __call__(
@@ -101,23 +139,21 @@ class LogisticFitter:
         weights: Array | None = None,
         targets: Array | None = None,
     ) -> Fit:
-        """Laplace evidence of the pool's `rows`, started at earlier fits of their parts."""
+        """Log evidence of the pool's `rows`, started at earlier fits of their parts."""
         tally = self._count(rows, weights, self.y[rows] if targets is None else targets)
         ids = np.flatnonzero(tally.ones + tally.zeros)
         if len(ids) > GATHERED and 2 * len(ids) > len(self.X):
             # most of a large pool: rows of weight 0 cost less than picking out the others
             ids = np.arange(len(self.X))
         counts = Counts(tally.ones[ids], tally.zeros[ids])
-        heaviest = max(1.0, float((counts.ones + counts.zeros).max(initial=0.0)))
-        geometry = choose_geometry(self.X, self.prior_variance, ids, heaviest * self._square)
-        if isinstance(geometry, Dual):
-            kind, coef = "dual", self._dual_start(geometry, ids, counts, start)
-        elif geometry.root:
-            kind, coef = "root", np.zeros(geometry.X.shape[1])
+        geometry, kind = self._geometry(ids, counts)
+        offset = self.offset_at(ids)
+        solution: Mode | Moments
+        if self.inference == "ep":
+            solution = find_moments(geometry, counts, self._start_sites(ids, counts, start), offset)
         else:
-            kind, coef = "primal", self._primal_start(geometry, tally, start)
-        mode = find_mode(geometry, counts, coef)
-        return Fit(mode.log_z, LogisticState(ids, counts, mode, kind))
+            solution = find_mode(geometry, counts, self._start(geometry, kind, ids, tally, start), offset)
+        return Fit(solution.log_z, LogisticState(ids, counts, solution, kind))
 
     def _count(self, rows: Rows, weights: Array | None, targets: Array) -> Counts:
         """How often each distinct row of the pool is seen with label 1 and with label 0."""
@@ -127,6 +163,44 @@ class LogisticFitter:
         zeros = np.bincount(place, weights=weights * (1.0 - targets), minlength=size)
         return Counts(ones.astype(float, copy=False), zeros.astype(float, copy=False))
 
+    def _geometry(self, ids: Rows, counts: Counts) -> tuple[Dual | Primal, str]:
+        heaviest = max(1.0, float((counts.ones + counts.zeros).max(initial=0.0)))
+        geometry = choose_geometry(self.X, self.prior_variance, ids, heaviest * self._square)
+        if isinstance(geometry, Dual):
+            return geometry, "dual"
+        return geometry, "root" if geometry.root else "primal"
+
+    def offset_at(self, ids: Rows) -> Array | float:
+        """What the prior's mean says of the predictor at distinct rows."""
+        return 0.0 if self._offset is None else self._offset[ids]
+
+    def _start_sites(self, ids: Rows, counts: Counts, start: tuple[Fit, ...]) -> Sites | None:
+        """The sites of the parts, together; a row seen in several parts has no more than its share."""
+        if not start:
+            return None
+        tau, nu, seen = np.zeros(len(ids)), np.zeros(len(ids)), np.zeros(len(ids))
+        for fit in start:
+            # a start need not be a part: an arm begins at the fit of another, with other rows
+            state: LogisticState = fit.state
+            _, here, there = np.intersect1d(ids, state.ids, assume_unique=True, return_indices=True)
+            sites = state.sites(self.offset_at(state.ids))
+            tau[here] += sites.tau[there]
+            nu[here] += sites.nu[there]
+            seen[here] += (state.counts.ones + state.counts.zeros)[there]
+        count = counts.ones + counts.zeros
+        share = np.divide(count, seen, out=np.ones(len(ids)), where=seen > count)
+        return Sites(tau * share, nu * share)
+
+    def _start(
+        self, geometry: Dual | Primal, kind: str, ids: Rows, tally: Counts, start: tuple[Fit, ...]
+    ) -> Array:
+        """Coefficients to start Newton's method at."""
+        if isinstance(geometry, Dual):
+            return self._dual_start(geometry, ids, Counts(tally.ones[ids], tally.zeros[ids]), start)
+        if kind == "root":
+            return np.zeros(geometry.X.shape[1])
+        return self._primal_start(geometry, tally, start)
+
     def _dual_start(self, geometry: Dual, ids: Rows, counts: Counts, start: tuple[Fit, ...]) -> Array:
         """c·[a_D; a_T], with the best c found along the line: two solutions overshoot together."""
         coef = np.zeros(len(ids))
@@ -134,11 +208,11 @@ class LogisticFitter:
             if fit.state.kind == "dual":
                 # a start need not be a part: an arm begins at the fit of another, with other rows
                 _, here, there = np.intersect1d(ids, fit.state.ids, assume_unique=True, return_indices=True)
-                coef[here] += fit.state.mode.coef[there]
+                coef[here] += fit.state.solution.coef[there]
         if not coef.any():
             return coef
         f = geometry.predictor(coef)
-        origin = np.zeros(len(ids))
+        origin = np.zeros(len(ids)) + self.offset_at(ids)
         gradient = terms(origin, counts).gradient
         slope = float(gradient @ f)
         if slope <= 0:
@@ -152,77 +226,86 @@ class LogisticFitter:
             return np.zeros(geometry.X.shape[1])
         state: LogisticState = max(usable, key=lambda s: len(s.ids))
         if len(geometry) <= GATHERED:
-            return state.mode.coef
+            return state.solution.coef
         ones, zeros = tally.ones.copy(), tally.zeros.copy()
         ones[state.ids] -= state.counts.ones
         zeros[state.ids] -= state.counts.zeros
         fresh = np.flatnonzero(ones + zeros)
         if min(ones.min(), zeros.min()) < 0 or len(fresh) > len(geometry) // FEW:
-            return state.mode.coef  # not a part, or too much is new
+            return state.solution.coef  # not a part, or too much is new
         return self._conditional_mode(state, fresh, Counts(ones[fresh], zeros[fresh]))
 
     def _conditional_mode(self, state: LogisticState, ids: Rows, counts: Counts) -> Array:
         """The mode given further rows, with the known posterior N(μ, Σ) as their prior.
 
-        Exact to second order, and it costs no pass over the rows that are known. In coordinates
-        θ = μ + √C L⁻ᵀ z, where Σ = C (L Lᵀ)⁻¹, the prior of z is standard normal.
+        Exact to second order, and it costs no pass over the rows that are known.
         """
-        L, scale = state.mode.factor.matrix, np.sqrt(self.prior_variance)
-        rows = self.X[ids]
-        Z = scale * solve_triangular(L, rows.T, lower=True, check_finite=False).T
+        known = self._as_prior(state)
+        Z = known.rows(self.X[ids])
         geometry = choose_geometry(Z, 1.0)
-        size = len(Z) if isinstance(geometry, Dual) else Z.shape[1]
-        mode = find_mode(geometry, counts, np.zeros(size), offset=rows @ state.mode.coef)
-        z = Z.T @ mode.coef if isinstance(geometry, Dual) else mode.coef
-        return state.mode.coef + scale * solve_triangular(L, z, lower=True, trans="T", check_finite=False)
+        offset = known.offset(self.X[ids]) + self.offset_at(ids)
+        mode = find_mode(geometry, counts, np.zeros(_coefficients(geometry)), offset)
+        return known.theta(Z.T @ mode.coef if isinstance(geometry, Dual) else mode.coef)
+
+    def _as_prior(self, state: LogisticState) -> Whitening:
+        """A fit's N(μ, Σ) as coordinates in which it is standard normal, d×d."""
+        if state.kind == "primal":
+            return Whitening(state.solution.coef, state.solution.factor.matrix / np.sqrt(self.prior_variance))
+        weighted = self.X[state.ids] * np.sqrt(state.sites(self.offset_at(state.ids)).tau)[:, None]
+        precision = weighted.T @ weighted
+        precision.flat[:: len(precision) + 1] += 1.0 / self.prior_variance
+        return GaussianPrior(state.coordinates(self), precision).whitening(len(precision))
+
+    def log_predictive(
+        self, fit: Fit, rows: Rows, *, weights: Array | None = None, targets: Array | None = None
+    ) -> float:
+        """Log evidence of `rows` with the fit's Gaussian as their prior: log p(T | D), as far as N(μ, Σ) is D's.
+
+        The buyer's side of sealed scoring.
+        """
+        state: LogisticState = fit.state
+        tally = self._count(rows, weights, self.y[rows] if targets is None else targets)
+        ids = np.flatnonzero(tally.ones + tally.zeros)
+        counts = Counts(tally.ones[ids], tally.zeros[ids])
+        known = self._as_prior(state)
+        geometry = choose_geometry(known.rows(self.X[ids]), 1.0)
+        offset = known.offset(self.X[ids]) + self.offset_at(ids)
+        if self.inference == "ep":
+            return find_moments(geometry, counts, None, offset).log_z
+        return find_mode(geometry, counts, np.zeros(_coefficients(geometry)), offset).log_z
+
+    def row_gaussian(self, fit: Fit) -> RowGaussian:
+        """The fit as sites on rows, a mode brought to its last digits."""
+        state: LogisticState = fit.state
+        geometry, _ = self._geometry(state.ids, state.counts)
+        offset = self.offset_at(state.ids)
+        sites = state.sites(offset)
+        if isinstance(state.solution, Mode):
+            for _ in range(POLISH):
+                sites = expand(condition(geometry, sites).mean + offset, offset, state.counts)
+        return RowGaussian.of(geometry, state.ids, sites)
+
+    def predictor(self, fit: Fit, ids: Rows) -> Array:
+        """The fit's g = Xθ at distinct rows, without the prior's mean."""
+        return np.asarray(self.X[ids] @ fit.state.coordinates(self), dtype=float)
 
     def predict(self, fit: Fit, rows: Rows) -> Array:
-        """Class 1 where the mode's linear predictor is positive."""
-        return (self.X[self.ids[rows]] @ fit.state.theta(self) > 0).astype(float)
+        """Class 1 where the linear predictor is positive."""
+        ids = self.ids[rows]
+        return (self.predictor(fit, ids) + self.offset_at(ids) > 0).astype(float)
 
     def accuracy(self, fit: Fit, rows: Rows, weights: Array | None = None) -> float:
-        """Fraction of rows on the right side of the mode's boundary."""
+        """Fraction of rows on the right side of the boundary."""
         return hit_rate(self.predict(fit, rows), self.y[rows], weights)
 
     def information_gain(self, fit: Fit) -> float:
-        """KL(N(μ, Σ) ‖ N(0, C·I))."""
-        gain: float = fit.state.mode.information_gain()
+        """KL(N(μ, Σ) ‖ prior)."""
+        gain: float = fit.state.solution.information_gain()
         return gain
 
 
-def distinct_rows(X: Array) -> tuple[Array, Rows]:
-    """Distinct rows of X in order of first appearance, and the number of each row among them.
-
-    >>> rows, ids = distinct_rows(np.array([[2.0], [1.0], [2.0]]))
-    >>> rows.ravel().tolist(), ids.tolist()
-    ([2.0, 1.0], [0, 1, 0])
-    """
-    if X.shape[1] == 0 or len(X) == 0:
-        return X[: min(len(X), 1)], np.zeros(len(X), dtype=np.intp)
-    # hash first, compare after: sorting 64-bit hashes is far cheaper than sorting rows
-    keys = np.concatenate([_hash_rows(X[i : i + SLAB]) for i in range(0, len(X), SLAB)])
-    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    if len(first) == len(X):
-        return X, np.arange(len(X))
-    same = all(
-        np.array_equal(X[first[inverse[i : i + SLAB]]], X[i : i + SLAB]) for i in range(0, len(X), SLAB)
-    )
-    if not same:  # a collision of hashes: sort the rows themselves
-        packed = (X + 0.0).view(np.dtype((np.void, X.shape[1] * X.itemsize))).ravel()
-        _, first, inverse = np.unique(packed, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    return X[first[order]], rank[inverse.ravel()]
-
-
-def _hash_rows(X: Array) -> NDArray[np.uint64]:
-    # −0.0 and 0.0 are one value with two bit patterns; adding 0.0 makes them one
-    bits = np.ascontiguousarray(X + 0.0).view(np.uint64)
-    multipliers = np.random.default_rng(0).integers(0, 2**63, size=X.shape[1], dtype=np.uint64) * 2 + 1
-    mixed = bits * multipliers
-    mixed ^= mixed >> np.uint64(29)
-    return mixed.sum(axis=1, dtype=np.uint64)
+def _coefficients(geometry: Dual | Primal) -> int:
+    return len(geometry.gram) if isinstance(geometry, Dual) else geometry.X.shape[1]
 
 
 class LogisticPosterior(GaussianPosterior):
