@@ -221,6 +221,30 @@ def test_pairs_design_takes_two_sizes(inside):
     assert json.loads(out)["design"] == "pairs"
 
 
+@pytest.mark.parametrize("command", ["score", "audit", "rank"])
+def test_clipping(inside, tmp_path, command):
+    """The result is of clipped values and says so, the table of raw ones."""
+    files = ["clean.csv"] if command == "score" else ["raw.csv", "clean.csv"]
+    words = (command, *files, "--winsorise", "0.5", "--csv", tmp_path / "rows.csv", "--json")
+    code, out, _ = measured(*words)
+    result = json.loads(out)
+    assert code == 0
+    assert (result["clipping"]["rule"], result["clipping"]["bound"]) == ("winsorise", 0.5)
+    with (tmp_path / "rows.csv").open() as file:
+        rows = list(csv.DictReader(file))
+    beyond = sum(abs(float(row["pmi"])) > 0.5 for row in rows)
+    assert 0 < beyond == result["clipping"]["changed"]
+    assert any(n.startswith(f"winsorised at ±0.5 nats: {beyond} of {len(rows)}") for n in result["notes"])
+    # as folded by a terminal of 80 columns
+    assert "truncated at ±0.5 nats" in " ".join(measured(command, *files, "--truncate", "0.5")[1].split())
+
+
+def test_help_says_that_the_table_stays_raw():
+    shown = " ".join(call("rank", "--help")[1].replace("│", " ").split())
+    for rule in ("--truncate", "--winsorise"):
+        assert "--csv stays raw" in shown[shown.index(rule) :][:200]
+
+
 def test_describe(inside):
     code, out, _ = call("describe", "raw.csv")
     assert code == 0
@@ -406,6 +430,9 @@ def test_a_device_is_written_to_and_not_replaced(folder):
         (["score", "clean.csv", "--design", "row"], "design is 'row'; known designs here: whole, pairs"),
         (["score", "clean.csv", "--form", "x"], "form is 'x'"),
         (["score", "clean.csv", "--seed", "-1"], "seed is -1"),
+        (["score", "clean.csv", "--truncate", "0"], "truncate (in nats) is 0.0; it must be a positive"),
+        (["rank", "clean.csv", "--winsorise", "-1"], "winsorise (in nats) is -1.0"),
+        (["score", "clean.csv", "--truncate", "1", "--winsorise", "1"], "beyond it: give one of them"),
         (["audit", "raw.csv", "clean.csv", "--fail-on", "bad"], f"the verdicts are {', '.join(VERDICTS)}"),
         (["audit", "raw.csv", "clean.csv", "--fail-on", "harmful", "--design", "size"], "gives no verdict"),
         (["rank", "raw.csv", "raw.csv"], "raw.csv is given more than once"),
@@ -608,6 +635,20 @@ def test_another_configuration_is_refused(inside, tmp_path):
     assert "has another configuration (seed: 0 → 1)" in refused(outcome)
     outcome = measured("score", "half.csv", "-q", "--run-dir", tmp_path / "run")
     assert "has another configuration (data: clean.csv → half.csv)" in refused(outcome)
+
+
+def test_clipping_belongs_to_a_run_and_only_if_it_is_used(inside, tmp_path):
+    """Runs from before there was clipping do not mention it, and are resumed."""
+    plain, clipped = tmp_path / "plain", tmp_path / "clipped"
+    measured("score", "clean.csv", "-q", "--run-dir", plain)
+    assert not {"truncate", "winsorise"} & set(json.loads((plain / "config.json").read_text())["options"])
+    assert measured("score", "clean.csv", "-q", "--run-dir", plain)[0] == 0
+    outcome = measured("score", "clean.csv", "-q", "--winsorise", "0.5", "--run-dir", plain)
+    assert "has another configuration" in refused(outcome)
+    first = measured("score", "clean.csv", "--json", "--winsorise", "0.5", "--run-dir", clipped)
+    assert json.loads(call("resume", clipped, "--json")[1]) == json.loads(first[1])
+    assert json.loads(first[1])["clipping"]["bound"] == 0.5
+    assert json.loads((clipped / "result.json").read_text()) == json.loads(first[1])
 
 
 def test_what_only_shows_the_result_may_differ(inside, tmp_path):

@@ -129,7 +129,9 @@ def test_what_determines_a_result_and_what_does_not():
     """Where and how fast the work runs must not be part of a run's configuration."""
     slow, fast = Options.parse({"seed": 1, "jobs": 1}), Options.parse({"seed": 1, "jobs": 8, "run_dir": "x"})
     assert slow.to_dict() == fast.to_dict()
-    for change in ({"seed": 2}, {"model": "logistic"}, {"prior_variance": 1.0}, {"precision": 0.1}):
+    changes = [{"seed": 2}, {"model": "logistic"}, {"prior_variance": 1.0}, {"precision": 0.1}]
+    changes += [{"truncate": 9.0}, {"winsorise": 9.0}]
+    for change in changes:
         assert Options.parse({"seed": 1} | change).to_dict() != slow.to_dict()
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from .errors import DataworthError
     from .io import read
     from .models import Linear, Logistic
+    from .planner import pairs_needed
     from .pmi import PMI, pmi
     from .rank import Ranking, rank
     from .score import Score, score
@@ -33,6 +34,7 @@ __all__ = [
     "Yardstick",
     "__version__",
     "audit",
+    "pairs_needed",
     "pmi",
     "rank",
     "read",
@@ -50,6 +52,7 @@ _HOMES = {
     "Score": "score",
     "Yardstick": "yardstick",
     "audit": "audit",
+    "pairs_needed": "planner",
     "pmi": "pmi",
     "rank": "rank",
     "read": "io",

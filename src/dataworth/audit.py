@@ -24,6 +24,7 @@ from .plan import (
     Options,
     block_count,
     choose_design,
+    clip_table,
     measure,
     pair_notes,
     pair_sizes,
@@ -198,7 +199,7 @@ def audit(
         blocks = block_count(len(test))
         table = measure(Whole(samples, held, blocks, opts.seed), fitter, blocks, opts, config)
         details |= {"blocks": blocks, "rows_per_test": float(table.test_rows.mean())}
-        return summarise(table, change, design, details, yard, notes, blocks=None)
+        return summarise(table, change, design, details, yard, notes, opts, blocks=None)
     sizes = pair_sizes(len(before), len(test), pairs, size)
     cells = strata(yard, after)
     maker = {"row": row_arms(arms), "rate": rate_arms(arms, cells), "size": size_arms(arms, cells)}[design]
@@ -208,7 +209,7 @@ def audit(
     sizes = replace(sizes, pairs=pairs_for_precision(plan, fitter, sizes.pairs, opts, notes))
     table = measure(plan, fitter, sizes.pairs, opts, config)
     details |= {"pairs": sizes.pairs, "size": [sizes.data, sizes.test]}
-    return summarise(table, change, design, details, yard, notes, blocks=sizes.blocks, opts=opts)
+    return summarise(table, change, design, details, yard, notes, opts, blocks=sizes.blocks)
 
 
 def pool_arms(
@@ -293,7 +294,7 @@ def _audit_method(
         "size": [sizes.data, sizes.test],
         "rows_after": float(np.mean([len(c.origin) for c in changes])),
     }
-    return summarise(table, changes[0], "method", details, yard, notes, blocks=sizes.blocks, opts=opts)
+    return summarise(table, changes[0], "method", details, yard, notes, opts, blocks=sizes.blocks)
 
 
 def summarise(
@@ -303,11 +304,12 @@ def summarise(
     details: dict[str, Any],
     yard: Yardstick,
     notes: list[str],
+    opts: Options,
     *,
     blocks: float | None,
-    opts: Options | None = None,
 ) -> Audit:
     """From the table to estimates and a verdict."""
+    raw, table = table, clip_table(table, opts, details, notes)
 
     def estimate(values: Any) -> Estimate:
         return over_blocks(values) if blocks is None else over_pairs(values, blocks)
@@ -326,7 +328,7 @@ def summarise(
         selection = against_controls(after, blind) if blocks is None else estimate(after - blind[:, 0])
         control = Control(float(blind.mean()), selection.value, selection.interval, len(controls))
         verdict, reason = decide(delta, selection, accuracy, blocks is not None)
-    if blocks is not None and opts is not None:
+    if blocks is not None:
         notes = notes + pair_notes(delta, blocks, opts)
     return Audit(
         verdict,
@@ -346,5 +348,5 @@ def summarise(
         details,
         yard,
         tuple(notes),
-        table,
+        raw,
     )

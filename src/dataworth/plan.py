@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from .clipping import check_clipping, clip
 from .data import Dataset
 from .engines import Engine, get_engine
 from .errors import DataworthError
@@ -17,6 +18,7 @@ from .intervals import Estimate
 from .models import Fitter
 from .models.base import positive_number
 from .pairs import Design
+from .planner import pairs_for_error
 from .pmi import check_form
 from .runs import Run
 from .yardstick import Yardstick
@@ -26,6 +28,7 @@ MIN_BLOCKS = 8
 """The default size of a pair leaves this many disjoint blocks in the data and in the test set."""
 PARALLEL_AFTER = 8.0
 """Seconds of work from which starting processes pays."""
+CLIPPING = ("truncate", "winsorise")
 
 
 class Progress(Protocol):
@@ -47,8 +50,9 @@ class Options:
     seed: all randomness comes from it. form: how PMI is computed. model, inference, prior_variance: what the
     yardstick is to use (it chooses what is not given). jobs: processes (none: decided by the estimated time;
     −1: all cores). engine: where the work runs. run_dir: a directory (or an open Run) that makes the work
-    resumable. precision: wanted Monte-Carlo standard error in nats, for the design *pairs*. progress: told
-    how far the work is.
+    resumable. precision: wanted Monte-Carlo standard error in nats, for the design *pairs*. truncate,
+    winsorise: set PMI beyond ± this many nats to 0, or to ± that (not both; `clipping`). progress: told how
+    far the work is.
     """
 
     seed: int = 0
@@ -60,6 +64,8 @@ class Options:
     engine: str | Engine = "local"
     run_dir: str | Path | Run | None = None
     precision: float | None = None
+    truncate: float | None = None
+    winsorise: float | None = None
     progress: Progress | None = None
 
     @classmethod
@@ -75,13 +81,14 @@ class Options:
         check_form(parsed.form)
         if parsed.precision is not None:
             positive_number(parsed.precision, "precision (in nats)")
+        check_clipping(parsed.truncate, parsed.winsorise)
         return replace(parsed, seed=whole_number(parsed.seed, "seed", least=0))
 
     def to_dict(self) -> dict[str, Any]:
-        """What of them determines a result."""
-        return {
-            n: getattr(self, n) for n in ("seed", "form", "model", "inference", "prior_variance", "precision")
-        }
+        """What of them determines a result; clipping only if it is used, so that older runs resume."""
+        names = ["seed", "form", "model", "inference", "prior_variance", "precision"]
+        names += [n for n in CLIPPING if getattr(self, n) is not None]
+        return {n: getattr(self, n) for n in names}
 
 
 def whole_number(value: Any, name: str, *, least: int) -> int:
@@ -190,14 +197,28 @@ def measure(design: Design, fitter: Fitter, k: int, options: Options, config: di
         return evaluate(design, fitter, k, engine, opened, report)
 
 
+def clip_table(table: PairTable, opts: Options, details: dict[str, Any], notes: list[str]) -> PairTable:
+    """The table to summarise: PMI clipped as the options say, which details and notes then tell.
+
+    What is returned is for estimates alone; the raw table stays in the result.
+    """
+    if check_clipping(opts.truncate, opts.winsorise) is None:
+        return table
+    clipped = clip(table.pmi, opts.truncate, opts.winsorise)
+    details["clipping"] = clipped.to_dict(table.arms)
+    notes.append(clipped.note(table.arms))
+    return replace(table, pmi=clipped.values)
+
+
 def pairs_for_precision(plan: Design, fitter: Fitter, pairs: int, opts: Options, notes: list[str]) -> int:
     """Pairs that bring the Monte-Carlo error to the wanted precision, by a pilot of fifty."""
     if opts.precision is None:
         return pairs
     pilot = measure(plan, fitter, 50, replace(opts, run_dir=None, progress=None), {})
+    pilot = clip_table(pilot, opts, {}, [])
     values = pilot.change("pmi", "after", "before") if "after" in pilot.arms else pilot.pmi[:, 0]
     # the pilot's spread is itself uncertain by a tenth: ask for that much more
-    needed = int(np.ceil((1.1 * float(values.std(ddof=1)) / opts.precision) ** 2))
+    needed = pairs_for_error(opts.precision, spread=1.1 * float(values.std(ddof=1)))
     most = 20_000
     if needed > most:
         notes.append(f"precision {opts.precision:g} would take {needed} pairs; {most} were drawn")

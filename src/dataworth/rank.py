@@ -12,7 +12,7 @@ from .evaluate import PairTable
 from .intervals import LEVEL, Estimate, over_blocks, two_sided_p
 from .leaks import drop_leaks
 from .pairs import Whole
-from .plan import Options, block_count, measure, use_yardstick
+from .plan import Options, block_count, clip_table, measure, use_yardstick
 from .pmi import NATS_PER_BIT
 from .pool import Pool, check_datasets, one_class_note
 from .verdict import NEGLIGIBLE
@@ -119,9 +119,10 @@ def rank(
     config |= {"test": test.content_hash(), "yardstick": yard.digest, **opts.to_dict()}
     table = measure(Whole(arms, pool.samples["test"], blocks, opts.seed), pool.fitter, blocks, opts, config)
     details = {"blocks": blocks, "test_rows": len(test), "rows_per_test": float(table.test_rows.mean())}
-    ranking = order(table, {n: len(d) for n, d in candidates.items()})
-    notes = (leaks.note, *(one_class_note(yard, d, n) for n, d in candidates.items()))
-    return Ranking(tuple(ranking), details, yard, tuple(n for n in notes if n), table)
+    told = (leaks.note, *(one_class_note(yard, d, n) for n, d in candidates.items()))
+    notes = [n for n in told if n]
+    ranking = order(clip_table(table, opts, details, notes), {n: len(d) for n, d in candidates.items()})
+    return Ranking(tuple(ranking), details, yard, tuple(notes), table)
 
 
 def order(table: PairTable, rows: Mapping[str, int]) -> list[Ranked]:

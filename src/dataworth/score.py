@@ -14,6 +14,7 @@ from .plan import (
     Options,
     block_count,
     choose_design,
+    clip_table,
     measure,
     pair_notes,
     pair_sizes,
@@ -60,6 +61,9 @@ class Score:
     def to_dict(self, bits: bool = False) -> dict[str, Any]:
         """Plain data for JSON, in nats or in bits."""
         unit = NATS_PER_BIT if bits else 1.0
+        details = dict(self.details)
+        if "monte_carlo_stderr" in details:
+            details["monte_carlo_stderr"] /= unit
         return {
             "schema": SCHEMA,
             "unit": "bits" if bits else "nats",
@@ -71,7 +75,7 @@ class Score:
             "design": self.design,
             "question": self.question,
             "answer": self.answer,
-            **self.details,
+            **details,
             "yardstick": self.yardstick.summary(),
             "notes": list(self.notes),
         }
@@ -112,8 +116,9 @@ def score(
     if design == "whole":
         blocks = block_count(len(T))
         table = measure(Whole({"data": data}, test, blocks, opts.seed), fitter, blocks, opts, config)
-        value, accuracy = over_blocks(table.pmi[:, 0]), over_blocks(table.accuracy[:, 0])
         details: dict[str, Any] = {"blocks": blocks}
+        value = over_blocks(clip_table(table, opts, details, notes).pmi[:, 0])
+        accuracy = over_blocks(table.accuracy[:, 0])
     else:
         sizes = pair_sizes(len(D), len(T), pairs, size)
         plan = Pairs(
@@ -128,15 +133,10 @@ def score(
         )
         sizes = replace(sizes, pairs=pairs_for_precision(plan, fitter, sizes.pairs, opts, notes))
         table = measure(plan, fitter, sizes.pairs, opts, config)
-        value, accuracy = (
-            over_pairs(table.pmi[:, 0], sizes.blocks),
-            over_pairs(table.accuracy[:, 0], sizes.blocks),
-        )
-        details = {
-            "pairs": sizes.pairs,
-            "size": [sizes.data, sizes.test],
-            "monte_carlo_stderr": value.monte_carlo,
-        }
+        details = {"pairs": sizes.pairs, "size": [sizes.data, sizes.test]}
+        value = over_pairs(clip_table(table, opts, details, notes).pmi[:, 0], sizes.blocks)
+        accuracy = over_pairs(table.accuracy[:, 0], sizes.blocks)
+        details["monte_carlo_stderr"] = value.monte_carlo
         notes += pair_notes(value, sizes.blocks, opts)
     rows = float(table.test_rows.mean())
     return Score(

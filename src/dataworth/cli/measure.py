@@ -15,7 +15,7 @@ from dataworth.data import Dataset
 from dataworth.engines import get_engine
 from dataworth.errors import DataworthError
 from dataworth.io.readers import READERS, naming
-from dataworth.plan import Options, use_yardstick
+from dataworth.plan import CLIPPING, Options, use_yardstick
 from dataworth.runs import Run
 from dataworth.targets import learn_targets
 from dataworth.verdict import VERDICTS
@@ -55,6 +55,10 @@ class Job:
     def config(self, inputs: Mapping[str, str]) -> dict[str, Any]:
         """What replays the job from anywhere: paths are absolute, inputs are known by their content."""
         options = {**vars(self.columns), **self.options}
+        # as in Options.to_dict: runs from before there was clipping can be resumed
+        options = {
+            name: value for name, value in options.items() if name not in CLIPPING or value is not None
+        }
         if options["yardstick"] is not None:
             options["yardstick"] = absolute(options["yardstick"])
         files = {

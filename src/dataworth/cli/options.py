@@ -72,7 +72,7 @@ class Modelling:
 
 @dataclass(frozen=True)
 class Measuring:
-    """The yardstick, and the form of the score."""
+    """The yardstick, the form of the score, and what becomes of extreme values."""
 
     yardstick: Annotated[
         Path | None, _measuring("Yardstick made by 'dataworth yardstick' (default: fitted to the test set).")
@@ -80,6 +80,13 @@ class Measuring:
     form: Annotated[str, _measuring("Form of the pointwise mutual information: evidence (the default).")] = (
         "evidence"
     )
+    truncate: Annotated[
+        float | None,
+        _measuring("Count PMI beyond ± this many nats as 0, as the paper does (--csv stays raw)."),
+    ] = None
+    winsorise: Annotated[
+        float | None, _measuring("Count PMI beyond ± this many nats as ± that (--csv stays raw).")
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -136,7 +143,9 @@ class Showing(Talking):
     """What is made of the result of a measurement."""
 
     bits: Annotated[bool, _showing("Bits instead of nats.", "--bits", **FLAG)] = False
-    csv: Annotated[Path | None, _showing("Write every block or pair and arm to this file, in nats.")] = None
+    csv: Annotated[
+        Path | None, _showing("Write every block or pair and arm to this file, in nats, unclipped.")
+    ] = None
     plot: Annotated[Path | None, _showing("Draw the result: .png, .svg or .pdf.")] = None
 
 

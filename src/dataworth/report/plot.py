@@ -7,7 +7,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from .numbers import digits_for, number, scaled, with_interval
-from .text import _benchmark, per_what, unit_of
+from .text import _benchmark, counted_pmi, per_what, unit_of
 
 if TYPE_CHECKING:
     from dataworth.audit import Audit
@@ -32,7 +32,7 @@ BACKGROUND = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
 def score_figure(score: Score, bits: bool = False) -> Any:
     """The values of all blocks or pairs, with their mean and its interval."""
     unit, factor = unit_of(bits)
-    values = score.table.pmi[:, 0] * factor
+    values = counted_pmi(score)[:, 0] * factor
     figure, (axes,) = _figure(3.4)
     heights, _, _ = axes.hist(values, bins="auto", color="#CCCCCC", edgecolor="white")
     value, interval = score.value * factor, scaled(score.interval, factor)

@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from dataworth.clipping import Array, clip
 from dataworth.models import Linear
 from dataworth.pmi import NATS_PER_BIT
 from dataworth.wording import counted
@@ -47,6 +48,13 @@ def per_what(details: dict[str, Any], table: PairTable) -> str:
         return f"block of {number(rows, 0 if rows.is_integer() else 1)} test rows"
     data, test = details["size"]
     return f"pair of {data} data and {test} test rows"
+
+
+def counted_pmi(result: Score | Audit | Ranking) -> Array:
+    """PMI as it was counted, clipped if it was (k × arms, in nats); the result's own table is raw."""
+    clipping = result.details.get("clipping")
+    pmi = result.table.pmi
+    return pmi if clipping is None else clip(pmi, **{clipping["rule"]: clipping["bound"]}).values
 
 
 # --- score -------------------------------------------------------------------------------------------------
@@ -382,11 +390,10 @@ def _common_facts(result: Score | Audit | Ranking) -> list[tuple[str, str]]:
 def _details(result: Score | Audit | Ranking, bits: bool) -> list[RenderableType]:
     """Each arm and the yardstick, for -v."""
     unit, factor = unit_of(bits)
-    pairs = result.table
+    pairs, values = result.table, counted_pmi(result) * factor
     name, points, _ = _benchmark(result.yardstick)
     arms = _table("arm", "rows", f"PMI, {unit}", f"s.d., {unit}", name, f"information gain, {unit}")
-    for arm in pairs.arms:
-        pmi = pairs.column("pmi", arm) * factor
+    for arm, pmi in zip(pairs.arms, values.T, strict=True):
         spread = float(pmi.std(ddof=1)) if len(pmi) > 1 else float("nan")
         _add_row(
             arms,

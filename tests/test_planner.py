@@ -1,0 +1,150 @@
+"""Numbers of pairs: the formulas solved by other means, guarantees by exact probabilities and simulation."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+import dataworth as dw
+from dataworth.planner import NEEDS, pairs_for_error, pairs_needed, round_up
+from worlds import refusal
+
+METHODS = tuple(NEEDS)
+sizes = st.floats(1e-2, 1e2)
+risks = st.floats(1e-9, 0.9)
+checked = settings(max_examples=60, deadline=None, derandomize=True)
+
+
+def test_it_is_on_the_surface():
+    assert dw.pairs_needed is pairs_needed
+
+
+# The bounds themselves: k is the first number of pairs at which the inequality promises δ
+
+
+def promised(method, k, epsilon, spread, bound):
+    """What the inequality says of P(|mean − E| > ε) at k pairs."""
+    if method == "hoeffding":  # a range of 2M: 2 exp(−2kε²/(2M)²)
+        return 2 * math.exp(-2 * k * epsilon**2 / (2 * bound) ** 2)
+    if method == "bernstein":  # |U − E U| ≤ b = 2M: 2 exp(−kε²/(2s² + 2bε/3))
+        return 2 * math.exp(-k * epsilon**2 / (2 * spread**2 + 2 * (2 * bound) * epsilon / 3))
+    if method == "chebyshev":
+        return spread**2 / (k * epsilon**2)
+    return 2 * stats.norm.sf(epsilon * math.sqrt(k) / spread)
+
+
+@pytest.mark.parametrize("method", METHODS)
+@given(sizes, risks, sizes, st.floats(0.01, 1.0))
+@checked
+def test_k_is_the_first_that_keeps_the_promise(method, epsilon, delta, bound, share):
+    spread = share * bound
+    k = pairs_needed(epsilon, delta, spread=spread, bound=bound, method=method)
+    slack = 1 + 1e-9 * (1 + abs(math.log(delta)))
+    assert promised(method, k, epsilon, spread, bound) <= delta * slack
+    if k > 1:
+        assert promised(method, k - 1, epsilon, spread, bound) >= delta / slack
+
+
+def test_by_hand():
+    """M = 1, ε = 0.1, δ = 0.05: 2·100·ln 40 = 737.8; s = 1: (1.95996/0.1)² = 384.1 and 100/0.05 = 2000."""
+    assert pairs_needed(0.1, bound=1.0) == 738
+    assert pairs_needed(0.1, spread=1.0) == 385
+    assert pairs_needed(0.1, spread=1.0, method="chebyshev") == 2000
+    # (2·0.25 + 4·0.1/3)·100·ln 40 = 233.6
+    assert pairs_needed(0.1, spread=0.5, bound=1.0) == 234
+
+
+def test_the_default_method_follows_from_what_is_known():
+    for known, method in (
+        ({"spread": 2.0}, "normal"),
+        ({"bound": 9.0}, "hoeffding"),
+        ({"spread": 2.0, "bound": 9.0}, "bernstein"),
+    ):
+        assert pairs_needed(0.3, 0.1, **known) == pairs_needed(0.3, 0.1, method=method, **known)
+
+
+@pytest.mark.parametrize("method", ["normal", "chebyshev", "hoeffding"])
+def test_half_the_error_takes_four_times_the_pairs(method):
+    coarse, fine = (pairs_needed(e, spread=2.0, bound=30.0, method=method) for e in (0.2, 0.1))
+    assert 4 * (coarse - 1) < fine <= 4 * coarse
+
+
+def test_what_more_knowledge_saves():
+    """Small spread in a wide range: normal < bernstein < chebyshev and hoeffding, at a small risk."""
+    k = {m: pairs_needed(0.1, 0.001, spread=1.0, bound=20.0, method=m) for m in METHODS}
+    assert k["normal"] < k["bernstein"] < k["chebyshev"] < k["hoeffding"]
+
+
+def test_the_smallest_risks_still_count():
+    """1 − δ/2 is 1 in floating point from δ = 1e-16 on; the quantile is not infinite."""
+    assert pairs_needed(1.0, 1e-20, spread=1.0) == math.ceil(stats.norm.isf(5e-21) ** 2)
+
+
+def test_no_spread_takes_one_pair():
+    assert pairs_needed(0.1, spread=0.0) == pairs_for_error(0.1, 0.0) == 1
+
+
+# Guarantees
+
+
+@pytest.mark.parametrize("p", [0.5, 0.9, 0.99])
+@pytest.mark.parametrize("method", ["chebyshev", "hoeffding", "bernstein"])
+@pytest.mark.parametrize(("epsilon", "delta"), [(0.3, 0.05), (0.1, 0.01), (0.5, 0.3)])
+def test_guarantees_hold_exactly_for_coins(p, method, epsilon, delta):
+    """±1 with probability p, whose mean is a binomial count: no simulation, no chance."""
+    mean, spread = 2 * p - 1, 2 * math.sqrt(p * (1 - p))
+    k = pairs_needed(epsilon, delta, spread=spread, bound=1.0, method=method)
+    counts = np.arange(k + 1)
+    outside = np.abs(2 * counts / k - 1 - mean) > epsilon + 1e-12
+    assert stats.binom(k, p).pmf(counts)[outside].sum() <= delta
+
+
+def test_normal_is_exact_for_normal_values():
+    """The mean of k normals: the promise is met with nothing to spare but the rounding of k."""
+    k = pairs_needed(0.5, 0.1, spread=3.0)
+    assert k == math.ceil((1.6448536269514722 * 6) ** 2)
+    assert 2 * stats.norm.sf(0.5 * math.sqrt(k) / 3.0) == pytest.approx(0.1, abs=0.002)
+
+
+def test_the_standard_error_is_reached():
+    """s/√k ≤ E, and not at k − 1."""
+    for spread, error in ((3.0, 0.07), (1.0, 0.1), (0.3, 0.1)):
+        k = pairs_for_error(error, spread)
+        assert spread / math.sqrt(k) <= error * (1 + 1e-9)
+        assert spread / math.sqrt(max(k - 1, 0.5)) > error
+
+
+def test_rounding_errors_are_no_pairs():
+    assert (0.3 / 0.1) ** 2 < 9 < (0.6 / 0.2) ** 2 * (1 + 1e-9)
+    assert [round_up(x) for x in (9.0, 9.0 + 2e-15, 9.0 + 1e-6)] == [9, 9, 10]
+
+
+# Refusals
+
+
+@pytest.mark.parametrize(
+    ("call", "part"),
+    [
+        ({"epsilon": 0.0, "spread": 1.0}, "epsilon (in nats) is 0.0"),
+        ({"epsilon": -1, "spread": 1.0}, "epsilon (in nats) is -1"),
+        ({"epsilon": "x", "spread": 1.0}, "epsilon (in nats) is 'x'"),
+        ({"epsilon": 0.1, "delta": 0.0, "spread": 1.0}, "delta is 0.0"),
+        ({"epsilon": 0.1, "delta": 1.0, "spread": 1.0}, "give one between 0 and 1"),
+        ({"epsilon": 0.1}, "neither spread nor bound is given"),
+        ({"epsilon": 0.1, "spread": -1.0}, "spread (in nats) is -1.0"),
+        ({"epsilon": 0.1, "spread": float("nan")}, "spread (in nats) is nan"),
+        ({"epsilon": 0.1, "bound": 0}, "bound (in nats) is 0"),
+        ({"epsilon": 0.1, "spread": 3.0, "bound": 2.0}, "spread is 3 and bound is 2"),
+        ({"epsilon": 0.1, "spread": 3.0, "method": "hoeffding"}, "hoeffding needs the bound"),
+        ({"epsilon": 0.1, "bound": 3.0, "method": "bernstein"}, "bernstein needs the spread"),
+        ({"epsilon": 0.1, "bound": 3.0, "method": "chernoff"}, "known methods: normal, chebyshev"),
+        ({"epsilon": 1e-200, "bound": 3.0}, "give a larger one"),
+    ],
+)
+def test_what_is_refused(call, part):
+    assert part in refusal(pairs_needed, **call)
