@@ -309,6 +309,7 @@ def summarise(
     blocks: float | None,
 ) -> Audit:
     """From the table to estimates and a verdict."""
+    details |= opts.how()
     raw, table = table, clip_table(table, opts, details, notes)
 
     def estimate(values: Any) -> Estimate:

@@ -5,17 +5,20 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .engines import Engine, Local
+from .forms import Form, Pair
 from .models import Fit, Fitter
 from .models.base import Array
 from .pairs import Design, Draw, Prepared, Sample, same_sample, weights_of
 from .pmi import fit_joint
 from .runs import Run, map_resumable
 
+EVIDENCE = Form()
 CHUNKS = 64
 """Chunks a run is cut into at most: what an interruption can lose, and how often progress is shown."""
 
@@ -68,6 +71,7 @@ class Work(NamedTuple):
     design: Design
     fitter: Fitter
     fits: dict[str, tuple[Fit, Array | None]]
+    form: Form
 
 
 def evaluate(
@@ -77,6 +81,7 @@ def evaluate(
     engine: Engine,
     run: Run | None = None,
     progress: Callable[[int, int], None] | None = None,
+    form: Form = EVIDENCE,
 ) -> PairTable:
     """Evaluate pairs 0 … k−1. The unit of work is one pair with all its arms; nothing is cached between."""
     fits: dict[str, tuple[Fit, Array | None]] = {}
@@ -90,19 +95,19 @@ def evaluate(
     size = max(1, -(-k // CHUNKS))
     chunks = [list(range(i, min(i + size, k))) for i in range(0, k, size)]
     payloads = map_resumable(
-        engine, _evaluate_chunk, chunks, shared=Work(design, fitter, fits), run=run, on_chunk=progress
+        engine, _evaluate_chunk, chunks, shared=Work(design, fitter, fits, form), run=run, on_chunk=progress
     )
     return _table([row for payload in payloads for row in payload])
 
 
-def rehearse(design: Design, fitter: Fitter, k: int) -> float:
+def rehearse(design: Design, fitter: Fitter, k: int, form: Form = EVIDENCE) -> float:
     """Estimated seconds of `evaluate` on one core: one arm of one pair is timed and thrown away."""
     draw = design.draw(0)
     name, sample = next(iter(draw.arms.items()))
     started = time.perf_counter()
     fits = {name: next(iter(Local(1).map(_fit_first, [sample], shared=fitter)))}
     fitted = time.perf_counter()
-    alone = Work(Prepared((Draw({name: sample}, draw.test),)), fitter, fits)
+    alone = Work(Prepared((Draw({name: sample}, draw.test),)), fitter, fits, form)
     seconds = []
     for _ in range(2):  # the first time is cold
         begun = time.perf_counter()
@@ -157,9 +162,10 @@ def _evaluate_pair(work: Work, i: int) -> dict[str, Any]:
             continue
         fit, targets = work.fits[name] if name in work.fits else fit_sample(fitter, sample, first)
         first = fit if first is None else first
-        joint = _fit_joint(fitter, sample, targets, fit, draw.test, test_fit)
+        joint = partial(_fit_joint, fitter, sample, targets, fit, draw.test, test_fit)
+        pair = Pair(fitter, fit, test_fit, joint, draw.test.rows, draw.test.weights)
         arms[name] = [
-            joint - fit.log_z - test_fit.log_z,
+            work.form.of(pair).value,
             fitter.accuracy(fit, draw.test.rows, draw.test.weights),
             fitter.information_gain(fit),
             len(sample.rows),
@@ -169,14 +175,14 @@ def _evaluate_pair(work: Work, i: int) -> dict[str, Any]:
 
 def _fit_joint(
     fitter: Fitter, data: Sample, targets: Array | None, data_fit: Fit, test: Sample, test_fit: Fit
-) -> float:
-    """Log evidence of D∪T."""
+) -> Fit:
+    """The fit of D∪T."""
     weights = None
     if data.weights is not None or test.weights is not None:
         weights = np.concatenate([weights_of(data), weights_of(test)])
     if targets is not None:
         targets = np.concatenate([targets, pool_targets(fitter, test)])
-    return fit_joint(fitter, data.rows, test.rows, data_fit, test_fit, weights=weights, targets=targets).log_z
+    return fit_joint(fitter, data.rows, test.rows, data_fit, test_fit, weights=weights, targets=targets)
 
 
 def _table(rows: list[dict[str, Any]]) -> PairTable:

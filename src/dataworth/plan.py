@@ -14,12 +14,12 @@ from .data import Dataset
 from .engines import Engine, get_engine
 from .errors import DataworthError
 from .evaluate import PairTable, evaluate, rehearse
+from .forms import Form
 from .intervals import Estimate
 from .models import Fitter
 from .models.base import positive_number
 from .pairs import Design
 from .planner import pairs_for_error
-from .pmi import check_form
 from .runs import Run
 from .yardstick import Yardstick
 
@@ -47,16 +47,17 @@ class Progress(Protocol):
 class Options:
     """Options that every measurement takes, beside its own.
 
-    seed: all randomness comes from it. form: how PMI is computed. model, inference, prior_variance: what the
-    yardstick is to use (it chooses what is not given). jobs: processes (none: decided by the estimated time;
-    −1: all cores). engine: where the work runs. run_dir: a directory (or an open Run) that makes the work
-    resumable. precision: wanted Monte-Carlo standard error in nats, for the design *pairs*. truncate,
-    winsorise: set PMI beyond ± this many nats to 0, or to ± that (not both; `clipping`). progress: told how
-    far the work is.
+    seed: all randomness comes from it. form, eta: how PMI is computed (`dataworth.forms`). model, inference,
+    prior_variance: what the yardstick is to use (it chooses what is not given). jobs: processes (none:
+    decided by the estimated time; −1: all cores). engine: where the work runs. run_dir: a directory (or an
+    open Run) that makes the work resumable. precision: wanted Monte-Carlo standard error in nats, for the
+    design *pairs*. truncate, winsorise: set PMI beyond ± this many nats to 0, or to ± that (not both;
+    `clipping`). progress: told how far the work is.
     """
 
     seed: int = 0
     form: str = "evidence"
+    eta: Any = 0
     model: str = "auto"
     inference: str = "laplace"
     prior_variance: float | None = None
@@ -78,17 +79,24 @@ class Options:
                 f"there is no option {unknown[0]!r}; known options: {', '.join(sorted(known))}."
             )
         parsed = cls(**options)
-        check_form(parsed.form)
+        if not (isinstance(parsed.eta, str) or (np.ndim(parsed.eta) == 0 and parsed.eta == 0)):
+            raise DataworthError("eta is a vector; here give 0, joint, data or test (dw.pmi takes vectors).")
+        form = Form.parse(parsed.form, parsed.eta)
         if parsed.precision is not None:
             positive_number(parsed.precision, "precision (in nats)")
         check_clipping(parsed.truncate, parsed.winsorise)
-        return replace(parsed, seed=whole_number(parsed.seed, "seed", least=0))
+        return replace(parsed, eta=form.eta, seed=whole_number(parsed.seed, "seed", least=0))
 
     def to_dict(self) -> dict[str, Any]:
         """What of them determines a result; clipping only if it is used, so that older runs resume."""
         names = ["seed", "form", "model", "inference", "prior_variance", "precision"]
         names += [n for n in CLIPPING if getattr(self, n) is not None]
+        names += ["eta"] if self.form == "eta" else []
         return {n: getattr(self, n) for n in names}
+
+    def how(self) -> dict[str, Any]:
+        """The form, for results."""
+        return {"form": self.form} | ({"eta": self.eta} if self.form == "eta" else {})
 
 
 def whole_number(value: Any, name: str, *, least: int) -> int:
@@ -181,8 +189,9 @@ def use_yardstick(yardstick: Yardstick | None, test: Dataset, opts: Options) -> 
 def measure(design: Design, fitter: Fitter, k: int, options: Options, config: dict[str, Any]) -> PairTable:
     """Evaluate the design's first k pairs where and how the options say."""
     engine = options.engine
+    form = Form(options.form, options.eta)
     if isinstance(engine, str):
-        seconds = rehearse(design, fitter, k)
+        seconds = rehearse(design, fitter, k, form)
         jobs = options.jobs
         if jobs is None:
             jobs = -1 if seconds > PARALLEL_AFTER else 1
@@ -192,9 +201,9 @@ def measure(design: Design, fitter: Fitter, k: int, options: Options, config: di
     report = None if options.progress is None else options.progress.update
     run = options.run_dir
     if run is None or isinstance(run, Run):
-        return evaluate(design, fitter, k, engine, run, report)
+        return evaluate(design, fitter, k, engine, run, report, form)
     with Run.open(run, config) as opened:
-        return evaluate(design, fitter, k, engine, opened, report)
+        return evaluate(design, fitter, k, engine, opened, report, form)
 
 
 def clip_table(table: PairTable, opts: Options, details: dict[str, Any], notes: list[str]) -> PairTable:

@@ -8,30 +8,44 @@ Features are taken exactly as given and the prior is a number: for data from fil
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from .data import Dataset
 from .errors import DataworthError
+from .forms import Form, Pair
 from .models import Fit, Fitter, Linear, Logistic, Model
 from .models.base import Array, Rows, bind
 from .targets import Amounts, common_classes
 
-FORMS = ("evidence",)
+NEED_JOINT = ("evidence", "eta", "kl")
 NATS_PER_BIT = float(np.log(2.0))
 
 
 @dataclass(frozen=True)
 class PMI:
-    """The value in nats, and the three log evidences it is made of."""
+    """The value in nats, and the log evidences of its parts (of D∪T where the form asks for it).
+
+    `stderr` is above zero where the form draws samples. With several η, `value` is the mean over `at_eta` and
+    `spread` their range, which is zero for exact posteriors.
+    """
 
     value: float
     form: str
     model: str
-    log_z_joint: float
+    log_z_joint: float | None
     log_z_data: float
     log_z_test: float
+    stderr: float = 0.0
+    at_eta: dict[str, float] | None = None
+
+    @property
+    def spread(self) -> float:
+        """Largest less smallest value over the η given."""
+        values = [self.value] if self.at_eta is None else list(self.at_eta.values())
+        return max(values) - min(values)
 
     @property
     def bits(self) -> float:
@@ -40,20 +54,64 @@ class PMI:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
-        return asdict(self) | {"bits": self.bits}
+        return asdict(self) | {"bits": self.bits, "spread": self.spread}
 
 
-def pmi(D: Dataset, T: Dataset, model: Model | None = None, form: str = "evidence") -> PMI:
-    """PMI of D and T in nats.
+def pmi(D: Dataset, T: Dataset, model: Model | None = None, form: str = "evidence", eta: Any = 0) -> PMI:
+    """PMI of D and T in nats; for the forms see `dataworth.forms`.
+
+    `eta` is for the form of that name: 0, "joint", "data" or "test" (that posterior's mean, for Laplace's
+    method its mode), a vector of coefficients with the intercept's last, or a list of these.
 
     >>> D = Dataset([[-1.0], [1.0]], [0, 1])
     >>> T = Dataset([[-2.0], [2.0]], [0, 1])
     >>> bool(pmi(D, T).value > 0 > pmi(D, T.with_labels([1, 0])).value)
     True
+    >>> pmi(D, T, form="eta", eta=[0, "joint", "data"]).spread > 0.1  # Laplace's posteriors are not exact
+    True
     """
+    several = isinstance(eta, (list, tuple)) and any(isinstance(e, str) or np.ndim(e) for e in eta)
+    forms = [Form.parse(form, one) for one in (eta if several else [np.asarray(eta)[()]])]
+    pair = bind_pair(D, T, model)
+    amounts = [one.of(pair) for one in forms]
+    joint = pair.joint().log_z if form in NEED_JOINT else None
+    at_eta = {_name(one.eta): amount.value for one, amount in zip(forms, amounts, strict=True)}
+    return PMI(
+        float(np.mean([amount.value for amount in amounts])),
+        form,
+        repr(Logistic() if model is None else model),
+        joint,
+        pair.data.log_z,
+        pair.test.log_z,
+        max(amount.stderr for amount in amounts),
+        at_eta if form == "eta" else None,
+    )
+
+
+def _name(eta: Any) -> str:
+    return str(eta) if np.ndim(eta) == 0 else str([float(f"{v:.6g}") for v in np.asarray(eta).ravel()])
+
+
+def bind_pair(D: Dataset, T: Dataset, model: Model | None) -> Pair:
+    """Both datasets fitted as one pool; the joint is fitted when it is asked for, once."""
     model = Logistic() if model is None else model
-    check_form(form)
-    for name, part in (("D", D), ("T", T)):
+    check_rows({"D": D, "T": T})
+    pool = Dataset.concat([D, T])
+    targets = Amounts() if isinstance(model, Linear) else common_classes([D.y, T.y])
+    fitter = bind(model, pool.X, targets.encode(pool.y))
+    data, test = np.arange(len(D)), np.arange(len(D), len(pool))
+    data_fit, test_fit = fitter(data, weights=D.weights), fitter(test, weights=T.weights)
+
+    @cache
+    def joint() -> Fit:
+        return fit_joint(fitter, data, test, data_fit, test_fit, weights=pool.weights)
+
+    return Pair(fitter, data_fit, test_fit, joint, test, T.weights)
+
+
+def check_rows(parts: dict[str, Dataset]) -> None:
+    """Complete rows of numbers, or a sentence."""
+    for name, part in parts.items():
         if not isinstance(part, Dataset):
             raise DataworthError(
                 f"{name} is a {type(part).__name__}; pmi takes two Datasets: dw.Dataset(X, y)."
@@ -68,27 +126,6 @@ def pmi(D: Dataset, T: Dataset, model: Model | None = None, form: str = "evidenc
             raise DataworthError(
                 f"{name} has missing feature values; pmi takes complete rows: fill or drop them."
             )
-    pool = Dataset.concat([D, T])
-    targets = Amounts() if isinstance(model, Linear) else common_classes([D.y, T.y])
-    fitter = bind(model, pool.X, targets.encode(pool.y))
-    data, test = np.arange(len(D)), np.arange(len(D), len(pool))
-    data_fit, test_fit = fitter(data, weights=D.weights), fitter(test, weights=T.weights)
-    joint = fit_joint(fitter, data, test, data_fit, test_fit, weights=pool.weights)
-    return PMI(
-        joint.log_z - data_fit.log_z - test_fit.log_z,
-        form,
-        repr(model),
-        joint.log_z,
-        data_fit.log_z,
-        test_fit.log_z,
-    )
-
-
-def check_form(form: str) -> str:
-    """`form`, or a sentence."""
-    if form not in FORMS:
-        raise DataworthError(f"form is {form!r}; known forms: {', '.join(FORMS)}.")
-    return form
 
 
 def fit_joint(

@@ -119,6 +119,7 @@ def rank(
     config |= {"test": test.content_hash(), "yardstick": yard.digest, **opts.to_dict()}
     table = measure(Whole(arms, pool.samples["test"], blocks, opts.seed), pool.fitter, blocks, opts, config)
     details = {"blocks": blocks, "test_rows": len(test), "rows_per_test": float(table.test_rows.mean())}
+    details |= opts.how()
     told = (leaks.note, *(one_class_note(yard, d, n) for n, d in candidates.items()))
     notes = [n for n in told if n]
     ranking = order(clip_table(table, opts, details, notes), {n: len(d) for n, d in candidates.items()})

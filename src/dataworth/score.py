@@ -148,7 +148,7 @@ def score(
         float(table.information_gain[:, 0].mean()),
         design,
         QUESTIONS[design],
-        {"data_rows": len(D), "test_rows": len(T), "rows_per_test": rows, **details},
+        {"data_rows": len(D), "test_rows": len(T), "rows_per_test": rows, **details, **opts.how()},
         yard,
         tuple(notes),
         table,

@@ -63,7 +63,9 @@ class Modelling:
     model: Annotated[str, _measuring("auto (the default), logistic (two classes) or linear (amounts).")] = (
         "auto"
     )
-    inference: Annotated[str, _measuring("How evidences are computed: laplace (the default).")] = "laplace"
+    inference: Annotated[
+        str, _measuring("How posteriors are computed: laplace (the default), or ep, closer and slower.")
+    ] = "laplace"
     prior_variance: Annotated[
         float | None, _measuring("Prior variance (default: chosen on the test set).")
     ] = None
@@ -77,9 +79,15 @@ class Measuring:
     yardstick: Annotated[
         Path | None, _measuring("Yardstick made by 'dataworth yardstick' (default: fitted to the test set).")
     ] = None
-    form: Annotated[str, _measuring("Form of the pointwise mutual information: evidence (the default).")] = (
-        "evidence"
-    )
+    form: Annotated[
+        str,
+        _measuring(
+            "Form of the score: evidence (the default), or the paper's: eta, product, kl, sealed, integral."
+        ),
+    ] = "evidence"
+    eta: Annotated[
+        str, _measuring("Where the form eta compares posteriors: 0 (the default), joint, data or test.")
+    ] = "0"
     truncate: Annotated[
         float | None,
         _measuring("Count PMI beyond ± this many nats as 0, as the paper does (--csv stays raw)."),

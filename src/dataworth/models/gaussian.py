@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import NamedTuple
 
@@ -20,7 +21,7 @@ from ..inference.geometry import (
     root_factor,
 )
 from ..inference.sites import Conditioned, Sites, condition
-from .base import Array, Rows
+from .base import Array, Fit, Rows
 
 
 def with_intercept(X: Array, intercept: bool) -> Array:
@@ -109,12 +110,26 @@ class RowGaussian(NamedTuple):
         return float(nu @ g - 0.5 * (tau @ (g * g + variance)))
 
 
-class GaussianRows:
+class GaussianRows(ABC):
     """A pool of rows under a Gaussian prior: what the forms of the score ask of a fitter."""
 
     X: Array
     prior_variance: float
     whitening: Whitening | None = None
+
+    @abstractmethod
+    def row_gaussian(self, fit: Fit) -> RowGaussian:
+        """The fit's posterior as sites on rows."""
+
+    @abstractmethod
+    def predictor(self, fit: Fit, ids: Rows) -> Array:
+        """The fit's g = Xθ at rows of the pool, without the prior's mean."""
+
+    @abstractmethod
+    def log_predictive(
+        self, fit: Fit, rows: Rows, *, weights: Array | None = None, targets: Array | None = None
+    ) -> float:
+        """Log evidence of `rows` with the fit's Gaussian as their prior: log p(T | D) if N(μ, Σ) is D's."""
 
     def geometry(self, ids: Rows) -> Dual | Primal:
         """The prior at rows of the pool."""

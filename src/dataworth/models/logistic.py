@@ -54,9 +54,7 @@ class Logistic:
     def __post_init__(self) -> None:
         positive_number(self.prior_variance, "prior_variance")
         if self.inference not in INFERENCES:
-            raise DataworthError(
-                f"inference is {self.inference!r}; Logistic knows: {', '.join(INFERENCES)}."
-            )
+            raise DataworthError(f"inference is {self.inference!r}; Logistic knows: {', '.join(INFERENCES)}.")
 
     def fit(
         self, X: Array, y: Array, weights: Array | None = None, prior: GaussianPrior | None = None
@@ -259,7 +257,7 @@ class LogisticFitter(GaussianRows):
     def log_predictive(
         self, fit: Fit, rows: Rows, *, weights: Array | None = None, targets: Array | None = None
     ) -> float:
-        """Log evidence of `rows` with the fit's Gaussian as their prior: log p(T | D), as far as N(μ, Σ) is D's.
+        """Log evidence of `rows` with the fit's Gaussian as their prior: log p(T | D) if N(μ, Σ) is D's.
 
         The buyer's side of sealed scoring.
         """
