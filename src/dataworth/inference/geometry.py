@@ -87,6 +87,8 @@ class Step(NamedTuple):
     f: Array
     decrement: float
     factor: Factor
+    root: Array
+    """√W, of which the factor was made."""
 
 
 class Dual:
@@ -117,11 +119,17 @@ class Dual:
         b = self.gram * root
         b *= root[:, None]
         b.flat[:: len(b) + 1] += 1.0
-        factor = cholesky_factor(b)
+        return self._step(coef, gradient, cholesky_factor(b), root)
+
+    def repeat(self, earlier: Step, coef: Array, gradient: Array) -> Step:
+        """The step from here with the factor of an earlier one: O(n²) instead of O(n³)."""
+        return self._step(coef, gradient, earlier.factor, earlier.root)
+
+    def _step(self, coef: Array, gradient: Array, factor: Factor, root: Array) -> Step:
         residual = coef - gradient
         step = root * factor.solve(root * (self.gram @ residual)) - residual
         step_f = self.gram @ step
-        return Step(step, step_f, -float(residual @ step_f), factor)
+        return Step(step, step_f, -float(residual @ step_f), factor, root)
 
 
 class Primal:
@@ -171,9 +179,19 @@ class Primal:
     def step(self, coef: Array, gradient: Array, curvature: Array) -> Step:
         """Δθ = (I + C XᵀWX)⁻¹ (C Xᵀ∇ − θ)."""
         factor, pull = self.factorise(curvature, gradient)
+        return self._step(coef, pull, factor, np.sqrt(curvature))
+
+    def repeat(self, earlier: Step, coef: Array, gradient: Array) -> Step:
+        """The step from here with the factor of an earlier one: O(nd) instead of O(nd²)."""
+        pull = np.zeros(self.X.shape[1])
+        for part, X in self.slabs():
+            pull += X.T @ gradient[part]
+        return self._step(coef, pull, earlier.factor, earlier.root)
+
+    def _step(self, coef: Array, pull: Array, factor: Factor, root: Array) -> Step:
         ascent = self.prior_variance * pull - coef
         step = factor.solve(ascent)
-        return Step(step, self.predictor(step), float(ascent @ step) / self.prior_variance, factor)
+        return Step(step, self.predictor(step), float(ascent @ step) / self.prior_variance, factor, root)
 
     def factorise(self, curvature: Array, gradient: Array) -> tuple[Factor, Array]:
         """The factor of I + C XᵀWX, and Xᵀ∇."""
@@ -225,20 +243,33 @@ def largest_square(X: Array) -> float:
     )
 
 
+def pick(matrix: Array, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Array:
+    """The submatrix of some rows and columns; twice as fast as np.ix_."""
+    places = rows[:, None] * matrix.shape[1] + columns
+    return matrix.ravel().take(places)  # `take` from flat places: no copy of the matrix, if it is C-ordered
+
+
 def choose_geometry(
-    X: Array, prior_variance: float, rows: NDArray[np.intp] | None = None, square: float | None = None
+    X: Array,
+    prior_variance: float,
+    rows: NDArray[np.intp] | None = None,
+    square: float | None = None,
+    gram: Array | None = None,
 ) -> Dual | Primal:
     """The cheapest geometry that keeps its digits: n×n below the measured crossover n ≈ 2d, else d×d.
 
-    `rows` selects rows of X; `square` is their largest ‖x‖² (or that of all of X), if it is known.
+    `rows` selects rows of X; `square` is their largest ‖x‖² (or that of all of X), and `gram` the Gram matrix
+    C·X Xᵀ of all of X, if they are known.
     """
     n, d = len(X) if rows is None else len(rows), X.shape[1]
     if n and prior_variance * (largest_square(X) if square is None else square) > GRAM_LIMIT:
         own = X if rows is None else X[rows]
         # columns as given are columns kept apart; only more columns than rows need other coordinates
         return Primal(own if n >= d else graded_features(own), prior_variance, root=True)
-    if n >= 2 * d or n == 0:
+    if n > 2 * d or n == 0:
         return Primal(X, prior_variance, rows)
+    if gram is not None:
+        return Dual(gram if rows is None else pick(gram, rows, rows))
     own = X if rows is None else X[rows]
     gram = own @ own.T
     gram *= prior_variance

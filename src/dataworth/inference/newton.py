@@ -7,17 +7,28 @@ f and the penalty are represented (n×n or d×d) is the business of a `Geometry`
 from __future__ import annotations
 
 import warnings
-from typing import NamedTuple, Protocol
+from collections.abc import Callable
+from functools import cache
+from importlib.util import find_spec
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from .geometry import Factor, Step
-from .logistic import Array, Counts, terms
+from .geometry import Dual, Factor, Step
+from .logistic import Array, Counts, Terms, terms
+from .settings import (
+    LEFT,
+    LONGEST_STEP,
+    MAX_ITERATIONS,
+    NEAR,
+    RELATIVE_TOLERANCE,
+    REPEATS,
+    SLOW,
+    TOLERANCE,
+)
 
-TOLERANCE = 3e-7  # nats, for each of the two stopping bounds: PMI is a sum of three such fits
-RELATIVE_TOLERANCE = 1e-9  # of the log-likelihood, which a large dataset's evidence is made of
-MAX_ITERATIONS = 200
-LONGEST_STEP = 64.0  # in Newton steps
+SMALL = 600
+"""Rows up to which the compiled loop pays; above, LAPACK's own time is all that counts."""
 
 
 class Geometry(Protocol):
@@ -33,6 +44,10 @@ class Geometry(Protocol):
 
     def step(self, coef: Array, gradient: Array, curvature: Array) -> Step:
         """The full Newton step from coef."""
+        ...
+
+    def repeat(self, earlier: Step, coef: Array, gradient: Array) -> Step:
+        """The step from coef with the factor of an earlier step."""
         ...
 
     def degrees(self) -> int:
@@ -73,10 +88,17 @@ def line_search(
     cancel. A safeguarded Newton iteration; the function is concave, so the bracket [low, high] only shrinks.
     """
     low, high, s = 0.0, np.inf, 1.0
+    # ∇ = ½(ones − zeros) − ½(ones + zeros) tanh(f/2) has no digits in the tails, and a slope needs none there
+    half = 0.5 * (counts.ones + counts.zeros)
+    constant = decrement + float((0.5 * (counts.ones - counts.zeros) - gradient) @ step_f)
+    pull = half * step_f
+    pull_square = 0.5 * pull * step_f
+    total = float(pull_square.sum())
+    half_f, half_step = 0.5 * f, 0.5 * step_f
     for _ in range(40):
-        at = terms(f + s * step_f, counts)
-        slope = decrement + float((at.gradient - gradient) @ step_f) - s * square
-        bend = -float(at.curvature @ step_f**2) - square
+        bent = np.tanh(half_f + s * half_step)
+        slope = constant - float(pull @ bent) - s * square
+        bend = float(pull_square @ (bent * bent)) - total - square
         if abs(slope) <= 0.02 * decrement:
             break
         low, high = (s, high) if slope > 0 else (low, s)
@@ -89,37 +111,143 @@ def line_search(
     return s
 
 
-def find_mode(geometry: Geometry, counts: Counts, coef: Array, offset: Array | float = 0.0) -> Mode:
+def find_mode(
+    geometry: Geometry,
+    counts: Counts,
+    coef: Array,
+    offset: Array | float = 0.0,
+    guess: Array | None = None,
+) -> Mode:
     """Newton from `coef` until neither Ψ nor log det can move by more than the tolerance.
 
-    `offset` is added to the predictor: what a prior with a mean other than zero says of each row.
+    `offset` is added to the predictor: what a prior with a mean other than zero says of each row. `guess` is
+    a predictor to start at instead of that of `coef`; no coefficients need have it.
 
     Stops when the Newton decrement and a bound on the change of ½ log det are both below the tolerance. With
     leverages hᵢ = Wᵢ var(fᵢ) ∈ [0, 1), d(½ log det) = −½ Σ hᵢ tanh(fᵢ/2) Δfᵢ, and Σ hᵢ is at most the
     number of parameters; so the last factorisation can be kept without refactorising at the last step.
     """
-    f = geometry.predictor(coef) + offset
-    degrees = geometry.degrees()
-    iterations = 0
+    if isinstance(geometry, Dual) and 0 < len(geometry.gram) <= SMALL and (compiled := compiled_dual_mode()):
+        mode = _find_compiled(compiled, geometry, counts, coef, offset, guess)
+    else:
+        mode = _find(geometry, counts, coef, offset, guess)
+    if not mode.converged:
+        message = f"Newton's method did not converge in {mode.iterations} steps"
+        warnings.warn(message, RuntimeWarning, stacklevel=2)
+    return mode
+
+
+@cache
+def compiled_dual_mode() -> Callable[..., Any] | None:
+    """The compiled loop, where numba is installed; imported (0.5 s) and compiled at the first fit only."""
+    if find_spec("numba") is None:
+        return None
+    from .kernel import dual_mode
+
+    return dual_mode
+
+
+def _find_compiled(
+    compiled: Callable[..., Any],
+    geometry: Dual,
+    counts: Counts,
+    coef: Array,
+    offset: Array | float,
+    guess: Array | None,
+) -> Mode:
+    offsets = np.zeros(len(coef)) + offset
+    start = offsets if guess is None else guess
+    coef, f, objective, penalty, factor, iterations, converged = compiled(
+        geometry.gram, counts.ones, counts.zeros, coef, offsets, start, guess is not None
+    )
+    return Mode(coef, f, objective, penalty, Factor(factor, True), iterations, converged)
+
+
+def _find(
+    geometry: Geometry, counts: Counts, coef: Array, offset: Array | float, guess: Array | None
+) -> Mode:
+    point = _start(geometry, counts, coef, offset, guess)
+    iterations = 0 if guess is None else 1
     while True:
         iterations += 1
-        at = terms(f, counts)
-        step = geometry.step(coef, at.gradient, at.curvature)
-        # both are squares, but in floating point they can come out below zero, where nothing is left to gain
+        at = point.at
+        step = geometry.step(point.coef, at.gradient, at.curvature)
+        # it is a square, but in floating point can come out below zero, where nothing is left to gain
         decrement = max(step.decrement, 0.0)
-        square = max(geometry.penalty(step.coef, step.coef, step.f), 0.0)
-        moves = np.abs(step.f * at.tanh_half) * (at.curvature > 0)
-        log_det_move = 0.5 * min(float(moves.sum()), degrees * float(moves.max(initial=0.0)))
         tolerance = TOLERANCE + RELATIVE_TOLERANCE * abs(at.value)
-        converged = decrement < tolerance and log_det_move < tolerance
+        converged = decrement < tolerance and _log_det_move(geometry, step, at) < tolerance
         size = 1.0
-        if decrement > 0 and not converged:
-            size = line_search(f, step.f, counts, at.gradient, decrement, square)
-        coef = coef + size * step.coef
-        f = f + size * step.f
+        if decrement > 0 and not converged and np.abs(step.f).max() > NEAR:
+            square = max(geometry.penalty(step.coef, step.coef, step.f), 0.0)
+            size = line_search(point.f, step.f, counts, at.gradient, decrement, square)
         if converged or iterations == MAX_ITERATIONS:
             break
-    if not converged:
-        warnings.warn(f"Newton's method did not converge in {iterations} steps", RuntimeWarning, stacklevel=2)
+        point = _refine(geometry, counts, step, point.f, _move(point, step, size, counts), tolerance)
+    coef, f, at = _move(point, step, size, counts)
     penalty = geometry.penalty(coef, coef, f - offset)
-    return Mode(coef, f, terms(f, counts).value - 0.5 * penalty, penalty, step.factor, iterations, converged)
+    return Mode(coef, f, at.value - 0.5 * penalty, penalty, step.factor, iterations, converged)
+
+
+class _Point(NamedTuple):
+    """Coefficients, their predictor, and the likelihood there."""
+
+    coef: Array
+    f: Array
+    at: Terms
+
+
+def _move(point: _Point, step: Step, size: float, counts: Counts) -> _Point:
+    f = point.f + size * step.f
+    return _Point(point.coef + size * step.coef, f, terms(f, counts))
+
+
+def _start(
+    geometry: Geometry, counts: Counts, coef: Array, offset: Array | float, guess: Array | None
+) -> _Point:
+    """The point to start at: that of `coef`, or a full Newton step from the guess if it leads up from 0."""
+    f = geometry.predictor(coef) + offset
+    point = _Point(coef, f, terms(f, counts))
+    if guess is None:
+        return point
+    at = terms(guess, counts)
+    # Newton from f, not from coefficients: θ = argmax of the quadratic that touches Ψ's likelihood at f
+    step = geometry.step(np.zeros_like(coef), at.gradient + at.curvature * (guess - offset), at.curvature)
+    f = step.f + offset
+    reached = _Point(step.coef, f, terms(f, counts))
+    penalty = geometry.penalty(step.coef, step.coef, step.f)
+    if not reached.at.value - 0.5 * penalty > point.at.value - 0.5 * geometry.penalty(coef, coef, point.f):
+        return point
+    tolerance = TOLERANCE + RELATIVE_TOLERANCE * abs(at.value)
+    return _refine(geometry, counts, step, guess, reached, tolerance)
+
+
+def _refine(
+    geometry: Geometry, counts: Counts, step: Step, origin: Array, point: _Point, tolerance: float
+) -> _Point:
+    """Further steps with the factor made at `origin`, while it is nearly as good as a new one.
+
+    W′/W = −tanh(f/2), so a row that moved by δ has its curvature changed by a factor of at most e^δ. While no
+    row has moved by more than NEAR, a step with the old factor, at a tenth of the cost, leaves only a
+    fraction of the way; it ends where a new factor would find nothing left to do.
+    """
+    last = _log_det_move(geometry, step, point.at)
+    for _ in range(REPEATS):
+        if np.abs(point.f - origin).max(initial=0.0) > NEAR:
+            break
+        again = geometry.repeat(step, point.coef, point.at.gradient)
+        if not again.decrement > 0:
+            break
+        bend = geometry.penalty(again.coef, again.coef, again.f) + float(point.at.curvature @ again.f**2)
+        point = _move(point, again, again.decrement / bend, counts)
+        move = _log_det_move(geometry, again, point.at)
+        # if each step leaves the same share of the way, this is what is left to a new factor
+        if move > SLOW * last or move * move < LEFT * tolerance * last:
+            break
+        last = move
+    return point
+
+
+def _log_det_move(geometry: Geometry, step: Step, at: Terms) -> float:
+    """A bound on the change of ½ log det along a step."""
+    moves = np.abs(step.f * at.tanh_half) * (at.curvature > 0)
+    return 0.5 * min(float(moves.sum()), geometry.degrees() * float(moves.max(initial=0.0)))

@@ -12,12 +12,13 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit, logit, ndtr
+from threadpoolctl import threadpool_limits
 
 from ..errors import DataworthError
 from ..inference.ep import Moments, find_moments
 from ..inference.geometry import GATHERED, Dual, Primal, choose_geometry, largest_square
 from ..inference.logistic import Counts, terms
-from ..inference.newton import Mode, find_mode, line_search
+from ..inference.newton import Mode, find_mode
 from ..inference.sites import Sites, condition
 from .base import Array, Fit, Rows, hit_rate, positive_number
 from .distinct import distinct_rows
@@ -31,8 +32,9 @@ from .gaussian import (
 )
 
 INFERENCES = ("laplace", "ep")
-FEW = 4
-"""A joint fit starts at the conditional mode if the further rows are at most one in this many."""
+POOL_GRAM_ROWS, POOL_GRAM_FEATURES = 4096, 256
+"""Pools of at most so many rows (128 MB) with at least so many features have their Gram matrix computed once:
+fits then pick it out. With fewer features multiplying is as fast as picking."""
 POLISH = 4
 """Newton steps that bring a converged mode to the last digits, for forms that depend on it to first order."""
 
@@ -128,6 +130,16 @@ class LogisticFitter(GaussianRows):
             self.X = self.whitening.rows(self.X)
             self.prior_variance = 1.0
         self._square = largest_square(self.X)
+        self._gram = self._pool_gram()
+
+    def _pool_gram(self) -> Array | None:
+        rows, features = self.X.shape
+        if features < POOL_GRAM_FEATURES or rows > min(POOL_GRAM_ROWS, 8 * features):
+            return None
+        with threadpool_limits(1):  # the last bits depend on the number of threads
+            gram = self.X @ self.X.T
+        gram *= self.prior_variance
+        return gram
 
     def __call__(
         self,
@@ -150,7 +162,8 @@ class LogisticFitter(GaussianRows):
         if self.inference == "ep":
             solution = find_moments(geometry, counts, self._start_sites(ids, counts, start), offset)
         else:
-            solution = find_mode(geometry, counts, self._start(geometry, kind, ids, tally, start), offset)
+            coef, guess = self._start(geometry, kind, ids, start)
+            solution = find_mode(geometry, counts, coef, offset, guess)
         return Fit(solution.log_z, LogisticState(ids, counts, solution, kind))
 
     def _count(self, rows: Rows, weights: Array | None, targets: Array) -> Counts:
@@ -163,7 +176,7 @@ class LogisticFitter(GaussianRows):
 
     def _geometry(self, ids: Rows, counts: Counts) -> tuple[Dual | Primal, str]:
         heaviest = max(1.0, float((counts.ones + counts.zeros).max(initial=0.0)))
-        geometry = choose_geometry(self.X, self.prior_variance, ids, heaviest * self._square)
+        geometry = choose_geometry(self.X, self.prior_variance, ids, heaviest * self._square, self._gram)
         if isinstance(geometry, Dual):
             return geometry, "dual"
         return geometry, "root" if geometry.root else "primal"
@@ -190,60 +203,28 @@ class LogisticFitter(GaussianRows):
         return Sites(tau * share, nu * share)
 
     def _start(
-        self, geometry: Dual | Primal, kind: str, ids: Rows, tally: Counts, start: tuple[Fit, ...]
-    ) -> Array:
-        """Coefficients to start Newton's method at."""
-        if isinstance(geometry, Dual):
-            return self._dual_start(geometry, ids, Counts(tally.ones[ids], tally.zeros[ids]), start)
-        if kind == "root":
-            return np.zeros(geometry.X.shape[1])
-        return self._primal_start(geometry, tally, start)
+        self, geometry: Dual | Primal, kind: str, ids: Rows, start: tuple[Fit, ...]
+    ) -> tuple[Array, Array | None]:
+        """Coefficients to start Newton's method at, or better, the predictor where it is to be expected.
 
-    def _dual_start(self, geometry: Dual, ids: Rows, counts: Counts, start: tuple[Fit, ...]) -> Array:
-        """c·[a_D; a_T], with the best c found along the line: two solutions overshoot together."""
-        coef = np.zeros(len(ids))
-        for fit in start:
-            if fit.state.kind == "dual":
-                # a start need not be a part: an arm begins at the fit of another, with other rows
-                _, here, there = np.intersect1d(ids, fit.state.ids, assume_unique=True, return_indices=True)
-                coef[here] += fit.state.solution.coef[there]
-        if not coef.any():
-            return coef
-        f = geometry.predictor(coef)
-        origin = np.zeros(len(ids)) + self.offset_at(ids)
-        gradient = terms(origin, counts).gradient
-        slope = float(gradient @ f)
-        if slope <= 0:
-            return np.zeros(len(ids))
-        return coef * line_search(origin, f, counts, gradient, slope, geometry.penalty(coef, coef, f))
-
-    def _primal_start(self, geometry: Primal, tally: Counts, start: tuple[Fit, ...]) -> Array:
-        """The mode of the largest part known, moved by what the few further rows say."""
-        usable = [fit.state for fit in start if fit.state.kind == "primal"]
-        if not usable:
-            return np.zeros(geometry.X.shape[1])
-        state: LogisticState = max(usable, key=lambda s: len(s.ids))
-        if len(geometry) <= GATHERED:
-            return state.solution.coef
-        ones, zeros = tally.ones.copy(), tally.zeros.copy()
-        ones[state.ids] -= state.counts.ones
-        zeros[state.ids] -= state.counts.zeros
-        fresh = np.flatnonzero(ones + zeros)
-        if min(ones.min(), zeros.min()) < 0 or len(fresh) > len(geometry) // FEW:
-            return state.solution.coef  # not a part, or too much is new
-        return self._conditional_mode(state, fresh, Counts(ones[fresh], zeros[fresh]))
-
-    def _conditional_mode(self, state: LogisticState, ids: Rows, counts: Counts) -> Array:
-        """The mode given further rows, with the known posterior N(μ, Σ) as their prior.
-
-        Exact to second order, and it costs no pass over the rows that are known.
+        More rows than features: the mean of the parts' coefficients, each with as much weight as it has rows.
+        Otherwise each row's predictor as its own part saw it: coefficients of two parts overshoot together.
         """
-        known = self._as_prior(state)
-        Z = known.rows(self.X[ids])
-        geometry = choose_geometry(Z, 1.0)
-        offset = known.offset(self.X[ids]) + self.offset_at(ids)
-        mode = find_mode(geometry, counts, np.zeros(_coefficients(geometry)), offset)
-        return known.theta(Z.T @ mode.coef if isinstance(geometry, Dual) else mode.coef)
+        coef = np.zeros(_coefficients(geometry))
+        if not start:
+            return coef, None
+        states: list[LogisticState] = [fit.state for fit in start]
+        if kind == "primal":
+            share = np.array([max(len(state.ids), 1) for state in states], dtype=float)
+            modes = [state.coordinates(self) for state in states]
+            return np.average(modes, axis=0, weights=share), None
+        guess = np.zeros(len(ids)) + self.offset_at(ids)
+        for state in states:
+            # a start need not be a part: an arm begins at the fit of another, with other rows
+            place = np.searchsorted(ids, state.ids)
+            same = ids.take(place, mode="clip") == state.ids if len(ids) else np.zeros(len(place), dtype=bool)
+            guess[place[same]] = state.solution.f[same]
+        return coef, guess
 
     def _as_prior(self, state: LogisticState) -> Whitening:
         """A fit's N(μ, Σ) as coordinates in which it is standard normal, d×d."""
