@@ -17,7 +17,7 @@ from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dtrtri
 
 from .geometry import Dual, Factor, Primal, cholesky_factor
-from .logistic import Array
+from .logistic import Array, Counts, terms
 
 LEAST_LEVERAGE = 1e-6
 """Leverages τv below this are not taken as 1 − (1 − τv): fewer digits than needed would be left of v."""
@@ -47,6 +47,12 @@ class Marginals(NamedTuple):
 
     variance: Array
     kept: Array
+
+
+def expand(f: Array, offset: Array | float, counts: Counts) -> Sites:
+    """The likelihood's second-order expansion at f as sites on g = f − offset."""
+    at = terms(f, counts)
+    return Sites(at.curvature, at.gradient + at.curvature * (f - offset))
 
 
 def condition(geometry: Dual | Primal, sites: Sites) -> Conditioned:

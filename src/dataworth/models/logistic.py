@@ -19,7 +19,7 @@ from ..inference.ep import Moments, find_moments
 from ..inference.geometry import GATHERED, Dual, Primal, choose_geometry, largest_square
 from ..inference.logistic import Counts, terms
 from ..inference.newton import Mode, find_mode
-from ..inference.sites import Sites, condition
+from ..inference.sites import Sites, condition, expand
 from .base import Array, Fit, Rows, hit_rate, positive_number
 from .distinct import distinct_rows
 from .gaussian import (
@@ -106,12 +106,6 @@ class LogisticState(NamedTuple):
         if isinstance(self.solution, Moments):
             return self.solution.sites
         return expand(self.solution.f, offset, self.counts)
-
-
-def expand(f: Array, offset: Array | float, counts: Counts) -> Sites:
-    """The likelihood's second-order expansion at f as sites on g = f − offset."""
-    at = terms(f, counts)
-    return Sites(at.curvature, at.gradient + at.curvature * (f - offset))
 
 
 class LogisticFitter(GaussianRows):
