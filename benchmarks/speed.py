@@ -21,6 +21,7 @@ includes the intercept.
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import os
 import platform
@@ -44,14 +45,19 @@ import dataworth
 from dataworth.engines import Local
 from dataworth.errors import DataworthError
 from dataworth.evaluate import evaluate
+from dataworth.inference import newton
 from dataworth.models import Logistic
 from dataworth.pairs import Pairs, Sample, select
 from dataworth.pmi import fit_joint
 
 CELLS = ((100, 100, 100, 100.0), (120, 160, 1281, 0.01), (120, 160, 1281, 1e4), (480, 480, 1281, 0.01))
 EP_CELLS = ((100, 100, 100, 1.0), (100, 100, 100, 100.0), (120, 160, 1281, 0.01), (120, 160, 1281, 1e4))
+# numba looks for a package called coverage, and would find the benchmark of that name beside this file
+sys.path[:] = [p for p in sys.path if Path(p or ".").resolve() != Path(__file__).resolve().parent]
+
 USUAL = CELLS[1]
 POOL = 2000
+RATIOS = ("× paper's", "× smarter", "no numba: × paper's", "× smarter")
 CLOSE = 1e-3  # nats: what a reference loop must reach
 TOLERANCES = tuple(10.0**-e for e in range(4, 13))
 CONSOLE = Console(stderr=True)
@@ -123,6 +129,15 @@ def reference_pmi(X, y, C, setting, wide, data, test):
     return both - first - second
 
 
+def without_numba(work, *args):
+    """A call that does without the compiled loop."""
+    compiled, newton.compiled_dual_mode = newton.compiled_dual_mode, lambda: None
+    try:
+        return work(*args)
+    finally:
+        newton.compiled_dual_mode = compiled
+
+
 def clock(work):
     """Wall and CPU seconds of a call, and its value."""
     wall, cpu = time.perf_counter(), time.process_time()
@@ -168,6 +183,7 @@ def measure_cells(args):
         smart, _ = settle(ones, y, C, True, tried, truths[: args.settle], f"{label}, the smarter loop")
         loops = {
             "ours": lambda *pair, f=fitter: our_pmi(f, *pair),
+            "plain": lambda *pair, f=fitter: without_numba(our_pmi, f, *pair),
             "paper": lambda *pair, C=C, s=plain, X=ones, y=y: reference_pmi(X, y, C, s, False, *pair),
             "smart": lambda *pair, C=C, s=smart, X=ones, y=y: reference_pmi(X, y, C, s, True, *pair),
         }
@@ -188,20 +204,23 @@ def measure_cells(args):
             | {f"{name}_cpu_seconds": value for name, value in cpu.items()}
             | {f"over_{name}": wall[name] / wall["ours"] for name in errors}
             | {f"over_{name}_cpu": cpu[name] / cpu["ours"] for name in errors}
+            | {f"plain_over_{name}": wall[name] / wall["plain"] for name in errors}
             | {f"{name}_error": value for name, value in errors.items()}
             | {"paper_setting": list(plain), "smart_setting": list(smart)}
         )
     show(
         "One pair: ours and two reference loops (ms by wall clock; ratios by wall clock / by CPU time)",
-        ("cell", "bind s", "accuracy", "ours", "paper's loop", "smarter loop", "over the paper's", "smarter"),
+        ("cell", "bind s", "accuracy", "ours", "no numba", "paper's loop", "smarter loop", *RATIOS),
         [
             (
                 f"{r['data_rows']}+{r['test_rows']}, d={r['d']}, C={r['C']:g}",
                 f"{r['bind_seconds']:.2f}",
                 f"{r['accuracy']:.3f}",
                 f"{1e3 * r['ours_seconds']:.2f}",
+                f"{1e3 * r['plain_seconds']:.2f}",
                 *(describe(r, name) for name in ("paper", "smart")),
                 *(f"{r[f'over_{name}']:.1f} / {r[f'over_{name}_cpu']:.1f}" for name in ("paper", "smart")),
+                *(f"{r[f'plain_over_{name}']:.1f}" for name in ("paper", "smart")),
             )
             for r in results
         ],
@@ -424,7 +443,7 @@ def show(title, columns, rows):
     for row in rows:
         table.add_row(*row)
     print()
-    Console(width=170).print(table)
+    Console(width=190).print(table)
 
 
 def machine():
@@ -463,6 +482,7 @@ def main():
             "seed": args.seed,
             "data": "synthetic activations" if args.embeddings is None else args.embeddings.stem,
             "quick": args.quick,
+            "numba": importlib.util.find_spec("numba") is not None,
             "versions": {
                 "python": platform.python_version(),
                 **{m.__name__: m.__version__ for m in (np, scipy, sklearn, dataworth)},

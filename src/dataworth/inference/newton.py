@@ -142,8 +142,12 @@ def compiled_dual_mode() -> Callable[..., Any] | None:
     """The compiled loop, where numba is installed; imported (0.5 s) and compiled at the first fit only."""
     if find_spec("numba") is None:
         return None
-    from .kernel import dual_mode
-
+    try:
+        from .kernel import dual_mode
+    except Exception as error:  # whatever an import of numba can meet, such as a script called coverage.py
+        message = f"numba is installed but fails ({error}); going on without it, more slowly"
+        warnings.warn(message, RuntimeWarning, stacklevel=2)
+        return None
     return dual_mode
 
 
