@@ -28,6 +28,8 @@ REACH, BULK = 8.0, 2.5
 where its bulk ends."""
 STEP, FALL = 12.0, 100.0
 """Where the logistic step ends; where nothing is left of it, if the mode is on the other side."""
+FAR = 10.0
+"""Cavity s.d. on the wrong side of the step beyond which the integrand is much sharper than the cavity."""
 UNDERFLOW = 500.0
 """Nats: factors smaller than exp(−UNDERFLOW) are computed by their logarithms."""
 FALLS = (0.5, 4.0, 36.0)
@@ -71,9 +73,11 @@ def tilted_moments(mean: Array, variance: Array, counts: Counts) -> Tilted:
     # a row of one label is turned so that the label is 1: σ(f)^w alone, without logarithms
     sign = np.where(zeros > 0, -1.0, 1.0)
     turned = sign * mean
-    far = (turned + count * variance < -UNDERFLOW) | (turned < -30.0 * np.maximum(spread, 1.0))
-    single = (ones * zeros == 0.0) & (count <= HEAVY) & ~far
-    narrow = single & (spread <= NARROW)
+    far = (turned + count * variance < -UNDERFLOW) | (turned < -FAR * np.maximum(spread, 3.0))
+    narrow = spread <= NARROW
+    # a light label falls slowly, far beyond the step
+    single = (ones * zeros == 0.0) & (count <= HEAVY) & ((count >= 1.0) | narrow) & ~far
+    narrow &= single
     if narrow.all():
         return _turned(_on_cavity(turned, spread, count), sign)
     result = Tilted(np.empty(len(mean)), np.empty(len(mean)), np.empty(len(mean)))
@@ -143,22 +147,25 @@ def _on_falls(mean: Array, spread: Array, counts: Counts) -> Tilted:
     """Pieces that end where the integrand has fallen by given nats, on either side of its mode."""
     mode = tilted_mode(mean, spread, counts)
     top = _log_tilted(mode, mean, spread, counts)
-    ends = [mode]
+    sharpest = 1.0 / np.sqrt(0.25 * (counts.ones + counts.zeros) + 1.0 / spread**2)
+    ends = [np.zeros(len(mean))]  # from the mode: where f is huge, its own digits do not reach its spread
     for fall in FALLS:
-        reach = np.sqrt(2.0 * fall) * spread  # it falls at least as fast as the cavity
         for sign in (-1.0, 1.0):
-            low, high = np.zeros_like(reach), reach
-            for _ in range(30):
-                middle = 0.5 * (low + high)
+            # it falls at least as fast as the cavity, and its curvature is bounded: decades may lie between
+            low, high = 0.1 * np.sqrt(2.0 * fall) * sharpest, np.sqrt(2.0 * fall) * spread
+            for _ in range(14):
+                middle = np.sqrt(low * high)
                 inside = _log_tilted(mode + sign * middle, mean, spread, counts) > top - fall
                 low, high = np.where(inside, middle, low), np.where(inside, high, middle)
-            ends.append(mode + sign * high)
+            ends.append(sign * high)
     # where one label alone is heavy, its step stands at ± log of its count
     step = np.log(np.maximum(counts.ones, 1.0)) - np.log(np.maximum(counts.zeros, 1.0))
+    step -= mode
     first, last = ends[-2], ends[-1]
     ends += [np.clip(step, first, last), np.clip(step - STEP, first, last), np.clip(step + STEP, first, last)]
-    f, weights = _pieces(np.sort(np.column_stack(ends), axis=1))
-    u = f - mean[:, None]
+    u, weights = _pieces(np.sort(np.column_stack(ends), axis=1))
+    f = mode[:, None] + u
+    u += (mode - mean)[:, None]
     log_value = _log_factor(f, counts) - 0.5 * (u / spread[:, None]) ** 2
     value = np.exp(log_value - top[:, None])
     value *= weights
@@ -200,7 +207,7 @@ def _log_tilted(f: Array, mean: Array, spread: Array, counts: Counts) -> Array:
 
 
 def tilted_mode(mean: Array, spread: Array, counts: Counts, steps: int = 25) -> Array:
-    """Where cavity times factor is largest, to a small part of a cavity s.d.: Newton inside a bracket.
+    """Where cavity times factor is largest, to a small part of its own width: Newton inside a bracket.
 
     The slope w₁σ(−f) − w₀σ(f) − (f − m)/s² falls from at least 0 at the left end to at most 0 at the right.
     """
@@ -216,6 +223,6 @@ def tilted_mode(mean: Array, spread: Array, counts: Counts, steps: int = 25) -> 
         f = f + move
         outside = (f < low) | (f > high)
         f = np.where(outside, 0.5 * (low + high), f)
-        if (np.abs(move) < 0.1 * spread).all() and not outside.any():
+        if (move * move * bend < 0.01).all() and not outside.any():
             break
     return f
