@@ -22,7 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import dataworth as dw
-from coverage import photo_patches
+from interval_coverage import photo_patches
 
 
 def load(name):
