@@ -156,7 +156,7 @@ class LogisticFitter(GaussianRows):
         if self.inference == "ep":
             solution = find_moments(geometry, counts, self._start_sites(ids, counts, start), offset)
         else:
-            coef, guess = self._start(geometry, kind, ids, start)
+            coef, guess = self._start(geometry, kind, ids, counts, start)
             solution = find_mode(geometry, counts, coef, offset, guess)
         return Fit(solution.log_z, LogisticState(ids, counts, solution, kind))
 
@@ -197,12 +197,13 @@ class LogisticFitter(GaussianRows):
         return Sites(tau * share, nu * share)
 
     def _start(
-        self, geometry: Dual | Primal, kind: str, ids: Rows, start: tuple[Fit, ...]
+        self, geometry: Dual | Primal, kind: str, ids: Rows, counts: Counts, start: tuple[Fit, ...]
     ) -> tuple[Array, Array | None]:
         """Coefficients to start Newton's method at, or better, the predictor where it is to be expected.
 
         More rows than features: the mean of the parts' coefficients, each with as much weight as it has rows.
-        Otherwise each row's predictor as its own part saw it: coefficients of two parts overshoot together.
+        Otherwise each row's predictor as its own part saw it (coefficients of two parts would overshoot
+        together), and rows that none saw on their label's side, as far from the boundary as the others.
         """
         coef = np.zeros(_coefficients(geometry))
         if not start:
@@ -212,12 +213,18 @@ class LogisticFitter(GaussianRows):
             share = np.array([max(len(state.ids), 1) for state in states], dtype=float)
             modes = [state.coordinates(self) for state in states]
             return np.average(modes, axis=0, weights=share), None
-        guess = np.zeros(len(ids)) + self.offset_at(ids)
+        guess = np.full(len(ids), np.nan)
         for state in states:
             # a start need not be a part: an arm begins at the fit of another, with other rows
             place = np.searchsorted(ids, state.ids)
             same = ids.take(place, mode="clip") == state.ids if len(ids) else np.zeros(len(place), dtype=bool)
             guess[place[same]] = state.solution.f[same]
+        unseen = np.isnan(guess)
+        if unseen.all():
+            return coef, None
+        if unseen.any():
+            side = np.sign(counts.ones - counts.zeros)
+            guess[unseen] = side[unseen] * np.abs(guess[~unseen]).mean()
         return coef, guess
 
     def _as_prior(self, state: LogisticState) -> Whitening:
