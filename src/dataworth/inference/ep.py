@@ -20,12 +20,13 @@ from .geometry import Dual, Factor, Primal
 from .logistic import Array, Counts
 from .newton import find_mode
 from .sites import Conditioned, Marginals, Sites, condition, expand, marginals
-from .tilted import tilted_moments
+from .tilted import LEAST_VARIANCE, tilted_moments
 
-WORSE, SHORTER, LONGER, LEAST_STEP = 1.2, 0.5, 1.1, 0.05
-"""Sites go all the way to their new values until a round would move them by WORSE times what the last one
-would: then the step is made SHORTER, and LONGER again with every round that does better. Fixed damping (0.8 is
-usual) wastes rounds on most problems and still diverges where many rows meet few features and a wide prior."""
+LONGEST_STEP, LEAST_STEP = 0.8, 0.05
+"""Share of the way that sites go towards their new values: all the way and they often swing forever."""
+NO_BETTER, SHORTER, LONGER = 0.95, 0.7, 1.1
+"""A round that would move sites by NO_BETTER times what the last one would, or more, makes the step SHORTER, any
+other makes it LONGER. A step of 0.8 throughout diverges where many rows meet few features and a wide prior."""
 TOLERANCE = 1e-6  # nats: the last change of log Z at which to stop
 RELATIVE_TOLERANCE = 1e-9
 SITE_TOLERANCE = 1e-3
@@ -63,7 +64,7 @@ def find_moments(
     """
     n = len(counts.ones)
     sites = _first_sites(geometry, counts, offset) if start is None else start
-    log_z, moved, step = np.inf, np.inf, 1.0
+    log_z, moved, step = np.inf, np.inf, LONGEST_STEP
     iterations = 0
     while True:
         iterations += 1
@@ -76,7 +77,8 @@ def find_moments(
         converged = moved < SITE_TOLERANCE and change < TOLERANCE + RELATIVE_TOLERANCE * abs(log_z)
         if converged or n == 0 or iterations == MAX_ITERATIONS:
             break
-        step = max(step * SHORTER, LEAST_STEP) if moved > WORSE * last_moved else min(step * LONGER, 1.0)
+        worse = moved > NO_BETTER * last_moved
+        step = max(step * SHORTER, LEAST_STEP) if worse else min(step * LONGER, LONGEST_STEP)
         sites = Sites(*(old + step * (new - old) for old, new in zip(sites, updated, strict=True)))
     converged = converged or n == 0
     if not converged:
@@ -124,6 +126,7 @@ def _update(
     )
     log_z = float((tilted.log_z - own).sum()) + given.log_norm(sites)
     # precisions and shifts of the tilted less those of the cavity; log-concave factors only ever add
+    cavity_variance = np.maximum(cavity_variance, LEAST_VARIANCE)
     new_tau = np.maximum((cavity_variance - tilted.variance) / (tilted.variance * cavity_variance), 0.0)
     new_nu = (mean - cavity_mean) / cavity_variance + new_tau * mean
     return Sites(new_tau, new_nu), log_z

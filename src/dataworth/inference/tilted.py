@@ -32,6 +32,8 @@ FAR = 10.0
 """Cavity s.d. on the wrong side of the step beyond which the integrand is much sharper than the cavity."""
 UNDERFLOW = 500.0
 """Nats: factors smaller than exp(−UNDERFLOW) are computed by their logarithms."""
+LEAST_VARIANCE = 1e-100
+"""A row of zeros has no variance: this much stands for none."""
 FALLS = (0.5, 4.0, 36.0)
 """Nats below the mode at which the pieces of a general factor end."""
 
@@ -67,7 +69,7 @@ def tilted_moments(mean: Array, variance: Array, counts: Counts) -> Tilted:
     >>> round(float(np.exp(half.log_z[0])), 8)  # σ(f) + σ(−f) = 1
     0.5
     """
-    spread = np.sqrt(variance)
+    spread = np.sqrt(np.maximum(variance, LEAST_VARIANCE))
     ones, zeros = counts
     count = ones + zeros
     # a row of one label is turned so that the label is 1: σ(f)^w alone, without logarithms

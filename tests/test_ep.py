@@ -1,0 +1,634 @@
+"""EP: its integrals, its fixed point and its evidence, against quadrature, many digits and sampling."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cases import CASES, PRIOR_VARIANCES, WIDE_PRIORS
+from dataworth.inference.ep import SITE_TOLERANCE, find_moments
+from dataworth.inference.geometry import Dual, Primal, graded_features
+from dataworth.inference.logistic import Counts
+from dataworth.inference.sites import Sites, condition, marginals
+from dataworth.inference.tilted import tilted_mode, tilted_moments
+from dataworth.models import Linear, Logistic
+from dataworth.models.gaussian import GaussianPrior
+from reference import (
+    dense_laplace,
+    ep_log_z,
+    grid_log_z,
+    sampled_log_z,
+    tilted,
+    tilted_digits,
+    tolerance,
+    with_ones,
+)
+from worlds import refusal
+
+over_cases = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+over_priors = pytest.mark.parametrize("prior_variance", PRIOR_VARIANCES)
+over_inferences = pytest.mark.parametrize("inference", ["laplace", "ep"])
+EP = Logistic(1.0, "ep")
+
+
+def counts_of(case):
+    return Counts(case.weights * case.y, case.weights * (1.0 - case.y))
+
+
+def problem(seed, n, d, sharpness=1.5):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    y = (X @ rng.normal(size=d) * sharpness + rng.logistic(size=n) > 0).astype(float)
+    return X, y, rng
+
+
+# --- the integral ----------------------------------------------------------------------------------------
+
+
+def cavities(kind, seed, size, log_mean=3.0, log_variance=6.0):
+    """Cavities N(m, s²), s from 1e-3 to 1e3 and m to ±1e3 (on both sides), with counts of labels."""
+    rng = np.random.default_rng(seed)
+    mean = rng.choice([-1.0, 0.0, 1.0], size, p=[0.45, 0.1, 0.45]) * 10.0 ** rng.uniform(-1, log_mean, size)
+    variance = 10.0 ** rng.uniform(-6, log_variance, size)
+    if kind == "unit":
+        one = np.ones(size)
+    elif kind == "whole":
+        one = rng.integers(2, 10, size).astype(float)
+    else:
+        one = 10.0 ** rng.uniform(*{"fractional": (-4, 0.7), "heavy": (0, 5), "both": (-2, 5)}[kind], size)
+    other = 10.0 ** rng.uniform(-2, 5, size) if kind == "both" else np.zeros(size)
+    turn = rng.random(size) < 0.5
+    return mean, variance, Counts(np.where(turn, one, other), np.where(turn, other, one))
+
+
+def errors(mean, variance, counts):
+    """Errors of log Z, of the mean in s.d., and of the log variance, against quadrature."""
+    got = tilted_moments(mean, variance, counts)
+    truth = np.array([tilted(*row) for row in zip(mean, variance, *counts, strict=True)])
+    spread = np.sqrt(truth[:, 2])
+    return (
+        np.abs(got.log_z - truth[:, 0]) / np.maximum(1.0, np.abs(truth[:, 0])),
+        np.abs(got.mean - truth[:, 1]) / spread,
+        np.abs(np.log(got.variance / truth[:, 2])),
+    )
+
+
+@pytest.mark.parametrize("kind", ["unit", "fractional", "both"])
+def test_the_quadrature_of_these_tests_against_many_digits(kind):
+    mean, variance, counts = cavities(kind, 3, 4)
+    for row in zip(mean, variance, *counts, strict=True):
+        truth, got = tilted_digits(*row), tilted(*row)
+        assert got.log_z == pytest.approx(truth.log_z, rel=1e-10, abs=1e-10), row
+        assert got.mean == pytest.approx(truth.mean, abs=1e-8 * np.sqrt(truth.variance), rel=1e-12), row
+        assert got.variance == pytest.approx(truth.variance, rel=1e-8), row
+
+
+@pytest.mark.parametrize("kind", ["unit", "whole", "fractional", "heavy", "both"])
+def test_moments_of_cavity_times_factor(kind):
+    log_z, mean, variance = errors(*cavities(kind, 1, 400))
+    assert log_z.max() < (1e-6 if kind == "unit" else 1e-5)
+    assert mean.max() < (1e-6 if kind == "unit" else 1e-4)
+    assert variance.max() < (1e-6 if kind == "unit" else 1e-4)
+
+
+@pytest.mark.parametrize("kind", ["unit", "fractional", "heavy", "both"])
+def test_moments_at_cavities_of_any_width(kind):
+    """s up to 1e10 and m up to ±1e6: wide priors on large features lead there."""
+    log_z, mean, variance = errors(*cavities(kind, 2, 300, log_mean=6.0, log_variance=20.0))
+    assert log_z.max() < 1e-5
+    assert mean.max() < 1e-4
+    assert variance.max() < 1e-4
+
+
+def test_the_mode_is_where_the_slope_changes_its_sign():
+    """To a tenth of the integrand's own width; widths differ by ten decades."""
+    mean, variance, counts = cavities("both", 4, 500, log_variance=16.0)
+    mode = tilted_mode(mean, np.sqrt(variance), counts)
+
+    def slope(f):
+        up = 0.5 * (1.0 + np.tanh(0.5 * f))
+        return counts.ones * (1.0 - up) - counts.zeros * up - (f - mean) / variance
+
+    up = 0.5 * (1.0 + np.tanh(0.5 * mode))
+    width = 1.0 / np.sqrt((counts.ones + counts.zeros) * up * (1.0 - up) + 1.0 / variance)
+    assert (slope(mode - 0.1 * width) > 0).all()
+    assert (slope(mode + 0.1 * width) < 0).all()
+
+
+@pytest.mark.parametrize("spread", [1.0, 1.6, 30.0, 1e4])
+def test_moments_are_continuous_where_the_rule_changes(spread):
+    """Counts 1 and 4, the cavity's width 1.5 and its distance decide which nodes are taken."""
+    for count in (1.0, 4.0):
+        counts = Counts(count + np.array([-1e-9, 1e-9]), np.zeros(2))
+        for mean in np.linspace(-12.0, 2.0, 29) * spread:
+            got = tilted_moments(np.full(2, mean), np.full(2, spread**2), counts)
+            assert np.diff(got.log_z) == pytest.approx(0.0, abs=2e-5 + 1e-8 * abs(got.log_z[0]))
+            assert np.diff(got.mean) == pytest.approx(0.0, abs=1e-4 * spread)
+
+
+# --- where EP is exact -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("ones", "zeros"), [(1, 0), (0, 1), (3, 5), (0.3, 0.02), (0, 0.05), (1e4, 20), (700, 0)]
+)
+@pytest.mark.parametrize("prior_variance", [1e-4, 1.0, 30.0, 1e6])
+@pytest.mark.parametrize("d", [1, 6])
+def test_one_distinct_row_is_exact(d, prior_variance, ones, zeros):
+    """log Z is then one integral over its linear predictor, N(0, C‖x‖²)."""
+    x = np.linspace(0.5, 1.5, d)
+    X, y, weights = np.vstack([x, x]), np.array([1.0, 0.0]), np.array([ones, zeros], dtype=float)
+    posterior = Logistic(prior_variance, "ep", intercept=False).fit(X, y, weights)
+    truth = tilted(0.0, prior_variance * (x @ x), ones, zeros)
+    assert posterior.log_evidence == pytest.approx(truth.log_z, abs=1e-5, rel=1e-8)
+    mean, variance = posterior.predictor(x[None])
+    assert mean[0] == pytest.approx(truth.mean, abs=2e-3 * np.sqrt(truth.variance))
+    assert variance[0] == pytest.approx(truth.variance, rel=2e-3)
+
+
+@pytest.mark.parametrize("prior_variance", [0.1, 10.0, 1e4])
+@pytest.mark.parametrize("extra", [0, 4])
+def test_orthogonal_rows_are_exact(prior_variance, extra):
+    """Rows at right angles are independent: log Z is a sum of one-dimensional integrals."""
+    rng = np.random.default_rng(1)
+    lengths = np.array([0.1, 0.7, 1.0, 5.0])
+    axes = np.linalg.qr(rng.normal(size=(4 + extra, 4 + extra)))[0][:4]
+    y, weights = np.array([1.0, 0.0, 0.0, 1.0]), np.array([1.0, 2.5, 0.3, 40.0])
+    fit = Logistic(prior_variance, "ep", intercept=False).fit(lengths[:, None] * axes, y, weights)
+    expected = sum(
+        tilted(0.0, prior_variance * a * a, w * k, w * (1 - k)).log_z
+        for a, w, k in zip(lengths, weights, y, strict=True)
+    )
+    assert fit.log_evidence == pytest.approx(expected, abs=1e-5)
+
+
+@pytest.mark.parametrize("d", [0, 1, 20])
+def test_no_rows_have_no_evidence(d):
+    fit = EP.bind(np.ones((3, d)), np.ones(3))(np.arange(0))
+    assert fit.log_z == 0.0
+    assert fit.state.solution.converged
+
+
+@pytest.mark.parametrize("scale", [0.0, 1e-200, 1e-60])
+def test_rows_of_zeros_are_coins(scale):
+    """Without an intercept nothing can be learned from them; other rows are as if they were alone."""
+    X, y, _ = problem(1, 6, 2)
+    model = Logistic(2.0, "ep", intercept=False)
+    alone = model.fit(X, y).log_evidence
+    padded = model.fit(np.vstack([X, scale * X]), np.append(y, y))
+    assert padded.log_evidence == pytest.approx(alone - 6 * np.log(2.0), abs=1e-6)
+    assert np.isfinite(padded.mean).all()
+
+
+def test_no_parameters():
+    fit = Logistic(1.0, "ep", intercept=False).bind(np.zeros((6, 0)), np.ones(6))(np.arange(6))
+    assert fit.log_z == pytest.approx(-6 * np.log(2.0), abs=1e-7)
+
+
+# --- the fixed point -------------------------------------------------------------------------------------
+
+
+def geometries(X, prior_variance):
+    Z = graded_features(X)
+    return {
+        "n×n": Dual(prior_variance * X @ X.T),
+        "d×d": Primal(X, prior_variance),
+        "square root": Primal(X, prior_variance, root=True),
+        "graded": Primal(Z, prior_variance),
+        "graded, square root": Primal(Z, prior_variance, root=True),
+    }
+
+
+@pytest.mark.parametrize("prior_variance", [1e-2, 1.0, 1e2])
+@over_cases
+def test_all_geometries_agree(case, prior_variance):
+    X = with_ones(case.X)
+    if X.shape[1] > 100 or prior_variance * (case.weights * (X**2).sum(axis=1)).max() > 1e5:
+        pytest.skip("not all geometries apply")
+    fits = {name: find_moments(g, counts_of(case)) for name, g in geometries(X, prior_variance).items()}
+    best = fits["n×n"]
+    for _ in range(20):
+        best = find_moments(geometries(X, prior_variance)["n×n"], counts_of(case), best.sites)
+    for name, fit in fits.items():
+        assert fit.converged, name
+        # rounds stop when they change log Z by less than 1e-6
+        assert fit.log_z == pytest.approx(best.log_z, abs=5e-6), name
+        same = find_moments(geometries(X, prior_variance)[name], counts_of(case), best.sites)
+        assert same.log_z == pytest.approx(best.log_z, abs=1e-7), name
+        assert same.information_gain() == pytest.approx(best.information_gain(), abs=1e-5), name
+
+
+@over_priors
+@over_cases
+def test_every_case_converges_cold_and_warm(case, prior_variance):
+    """To one log Z from any start, without a warning (warnings are errors here) and below zero."""
+    fitter = Logistic(prior_variance, "ep").bind(case.X, case.y)
+    data, test = case.halves()
+    both = np.concatenate([data, test])
+    parts = tuple(fitter(rows, weights=case.weights[rows]) for rows in (data, test))
+    cold, warm = fitter(both, weights=case.weights[both]), fitter(both, parts, weights=case.weights[both])
+    for fit in (*parts, cold, warm):
+        assert fit.state.solution.converged
+        assert np.isfinite(fit.log_z)
+        assert fit.log_z <= 0.0
+    assert warm.log_z == pytest.approx(cold.log_z, abs=1e-5, rel=1e-8)
+
+
+def test_warm_starts_save_rounds():
+    """In sum: a single hard fit may take a few more than from the mode."""
+    rounds = np.zeros(2, dtype=int)
+    for seed in range(10):
+        X, y, rng = problem(seed, 40, int(np.array([2, 60])[seed % 2]))
+        fitter = Logistic(10.0 ** rng.uniform(-1, 2), "ep").bind(X, y)
+        parts = fitter(np.arange(30)), fitter(np.arange(30, 40))
+        cold, warm = fitter(np.arange(40)), fitter(np.arange(40), parts)
+        assert warm.log_z == pytest.approx(cold.log_z, abs=1e-5)
+        rounds += [cold.state.solution.iterations, warm.state.solution.iterations]
+    assert rounds[1] < rounds[0]
+
+
+@pytest.mark.parametrize(("case", "prior_variance"), WIDE_PRIORS, ids=lambda v: getattr(v, "name", ""))
+def test_wide_priors_match_a_fixed_point_of_many_digits(case, prior_variance):
+    expected = ep_log_z(with_ones(case.X), case.y, case.weights, prior_variance)
+    got = Logistic(prior_variance, "ep").fit(case.X, case.y, case.weights).log_evidence
+    assert got == pytest.approx(expected, abs=1e-5, rel=1e-8)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_random_hostile_problems_match_a_fixed_point_of_many_digits(seed):
+    """Scales, twins, weights and priors all at random; a fixed seed."""
+    rng = np.random.default_rng(seed)
+    for _ in range(3):
+        n, d = rng.integers(2, 5), rng.integers(1, 6)
+        X = rng.normal(size=(n, d)) * 10.0 ** rng.uniform(-3, 3, d)
+        if rng.random() < 0.5:
+            X = X[rng.integers(0, n, n)] * (1.0 + 10.0 ** rng.uniform(-10, -1) * rng.normal(size=(n, d)))
+        y, weights = (rng.random(n) < 0.5).astype(float), 10.0 ** rng.uniform(-2, 2, n)
+        prior_variance = 10.0 ** rng.uniform(-4, 6)
+        expected = ep_log_z(with_ones(X), y, weights, prior_variance)
+        got = Logistic(prior_variance, "ep").fit(X, y, weights).log_evidence
+        assert got == pytest.approx(expected, abs=1e-5, rel=1e-8)
+
+
+@pytest.mark.parametrize(("n", "d"), [(12, 2), (12, 30), (6, 6)])
+@pytest.mark.parametrize("prior_variance", [0.1, 10.0, 1e3])
+def test_moments_match_at_every_row(n, d, prior_variance):
+    """Cavities recomputed from the sites with dense matrices, integrated by the tests' own quadrature.
+
+    Sites may be SITE_TOLERANCE from where they would stand still; log Z is of second order in that.
+    """
+    X, y, rng = problem(5, n, d)
+    counts = Counts(y * (w := rng.uniform(0.2, 3.0, n)), (1.0 - y) * w)
+    for name, geometry in geometries(X, prior_variance).items():
+        fit = find_moments(geometry, counts)
+        tau, nu = fit.sites
+        covariance = np.linalg.inv(np.eye(d) / prior_variance + X.T @ (tau[:, None] * X))
+        g, v = X @ covariance @ X.T @ nu, np.einsum("ij,jk,ik->i", X, covariance, X)
+        log_z = 0.5 * (nu @ g - np.linalg.slogdet(np.eye(n) + prior_variance * X @ X.T * tau)[1])
+        for i in range(n):
+            precision, shift = 1.0 / v[i] - tau[i], g[i] / v[i] - nu[i]
+            truth = tilted(shift / precision, 1.0 / precision, counts.ones[i], counts.zeros[i])
+            assert abs(g[i] - truth.mean) < 1.1 * SITE_TOLERANCE * np.sqrt(v[i]), name
+            assert abs(np.log(v[i] / truth.variance)) < 1.1 * SITE_TOLERANCE, name
+            own = 0.5 * np.log(precision * v[i]) + 0.5 * (g[i] ** 2 / v[i] - shift**2 / precision)
+            log_z += truth.log_z - own
+        assert fit.log_z == pytest.approx(log_z, abs=1e-5), name
+        assert fit.f == pytest.approx(g, abs=1e-6), name
+
+
+def test_sites_condition_a_gaussian():
+    """Against dense matrices, with sites of no precision and of much."""
+    rng = np.random.default_rng(2)
+    X, c = rng.normal(size=(7, 4)), 3.0
+    sites = Sites(np.array([0.0, 1e-12, 0.3, 2.0, 50.0, 1e4, 1.0]), rng.normal(size=7))
+    covariance = np.linalg.inv(np.eye(4) / c + X.T @ (sites.tau[:, None] * X))
+    mean = covariance @ X.T @ sites.nu
+    log_norm = 0.5 * (
+        sites.nu @ X @ mean - np.linalg.slogdet(np.eye(4) + c * X.T @ (sites.tau[:, None] * X))[1]
+    )
+    variance = np.einsum("ij,jk,ik->i", X, covariance, X)
+    for name, geometry in geometries(X, c).items():
+        found = condition(geometry, sites)
+        spread = marginals(geometry, sites, found.factor)
+        assert found.mean == pytest.approx(X @ mean, rel=1e-8, abs=1e-8), name
+        assert found.log_norm(sites) == pytest.approx(log_norm, rel=1e-10), name
+        assert spread.variance == pytest.approx(variance, rel=1e-8), name
+        assert spread.kept == pytest.approx(1.0 - sites.tau * variance, rel=1e-6), name
+
+
+@pytest.mark.parametrize("prior_variance", [0.1, 100.0])
+@pytest.mark.parametrize(("n", "d"), [(30, 3), (8, 20)])
+@over_inferences
+def test_information_gain_is_the_divergence_from_the_prior(inference, n, d, prior_variance):
+    X, y, rng = problem(6, n, d)
+    for prior in (None, GaussianPrior(rng.normal(size=d + 1), np.diag(rng.uniform(0.5, 2.0, d + 1)))):
+        model = Logistic(prior_variance, inference)
+        posterior = model.fit(X, y, prior=prior)
+        mean0 = np.zeros(d + 1) if prior is None else prior.mean
+        precision0 = np.eye(d + 1) / prior_variance if prior is None else prior.precision
+        shift, covariance = posterior.mean - mean0, np.linalg.inv(posterior.precision)
+        log_dets = np.linalg.slogdet(posterior.precision)[1] - np.linalg.slogdet(precision0)[1]
+        expected = 0.5 * (np.trace(covariance @ precision0) - d - 1 + shift @ precision0 @ shift + log_dets)
+        assert posterior.information_gain() == pytest.approx(expected, abs=1e-5)
+        fitter = model.bind(X, y, prior)
+        assert fitter.information_gain(fitter(np.arange(n))) == pytest.approx(expected, abs=1e-5)
+
+
+# --- against the truth -----------------------------------------------------------------------------------
+
+
+def test_closer_to_the_truth_than_laplace_in_two_dimensions():
+    """Exact evidence on a grid; 16 problems, 4 to 34 rows, priors to 1."""
+    gaps = {"laplace": [], "ep": []}
+    for seed in range(16):
+        X, y, rng = problem(seed, 4 + 2 * seed, 2, sharpness=3.0)
+        c = 10.0 ** rng.uniform(-1, 0)
+        truth = grid_log_z(X, y, np.ones(len(y)), np.zeros(2), np.eye(2) / c, points=201)
+        for inference, gap in gaps.items():
+            gap.append(Logistic(c, inference, intercept=False).fit(X, y).log_evidence - truth)
+    assert np.abs(gaps["ep"]).max() < 0.05
+    ep, laplace = (np.sqrt(np.mean(np.square(gaps[name]))) for name in ("ep", "laplace"))
+    assert ep < 0.5 * laplace
+
+
+@pytest.mark.parametrize(("d", "n", "c"), [(3, 20, 1.0), (5, 15, 0.3), (8, 12, 1.0)])
+def test_close_to_importance_sampling(d, n, c):
+    """0.05 nats and 4 s.e.; over 5 problems each nearer than Laplace in the mean square."""
+    gaps = []
+    for seed in range(5):
+        X, y, rng = problem(100 + seed, n, d)
+        truth = sampled_log_z(with_ones(X), y, c, rng, draws=20_000)
+        assert truth.error < 0.02
+        gaps.append([Logistic(c, i).fit(X, y).log_evidence - truth.log_z for i in ("ep", "laplace")])
+        assert abs(gaps[-1][0]) < 0.05 + 4.0 * truth.error
+    ep, laplace = np.sqrt(np.mean(np.square(gaps), axis=0))
+    assert ep < 0.3 * laplace
+
+
+def separable():
+    X, _, _ = problem(3, 12, 2)
+    return X, (X[:, 0] + 0.5 * X[:, 1] > 0).astype(float)
+
+
+def test_separable_rows_at_a_wide_prior():
+    """The likelihood has no mode of its own. Exact evidence on a grid, twice as fine for its own error."""
+    X, y = separable()
+    truth, coarse = (
+        grid_log_z(X, y, np.ones(12), np.zeros(2), np.eye(2) / 100.0, points=points) for points in (401, 201)
+    )
+    assert truth == pytest.approx(coarse, abs=1e-6)
+    ep, laplace = (Logistic(100.0, i, False).fit(X, y).log_evidence - truth for i in ("ep", "laplace"))
+    assert abs(ep) < 0.5 * abs(laplace)
+
+
+@pytest.mark.parametrize("prior_variance", [1e6, 1e10])
+def test_separable_rows_under_no_prior_at_all(prior_variance):
+    """Z tends to the share of directions that are right about every row: an angle over 2π."""
+    X, y = separable()
+    signed = (2.0 * y - 1.0)[:, None] * X
+    angles = np.arctan2(signed[:, 1], signed[:, 0]) - np.arctan2(0.5, 1.0)  # about a direction that is right
+    angles = (angles + np.pi) % (2.0 * np.pi) - np.pi
+    truth = np.log((np.pi - np.ptp(angles)) / (2.0 * np.pi))
+    ep, laplace = (
+        Logistic(prior_variance, i, False).fit(X, y).log_evidence - truth for i in ("ep", "laplace")
+    )
+    assert abs(ep) < 0.25 * abs(laplace)
+    assert abs(ep) < 0.3
+
+
+# --- weights and invariances -----------------------------------------------------------------------------
+
+
+class Problem:
+    """Rows, labels, whole weights and a prior, of any size."""
+
+    def __init__(self, seed, n, d, log_c):
+        self.rng = rng = np.random.default_rng(seed)
+        self.X = rng.normal(size=(n, d)) * 10.0 ** rng.uniform(-1, 1)
+        labels = [rng.random(n) < 0.5, self.X[:, 0] > 0, np.ones(n)]
+        self.y = labels[rng.integers(3)].astype(float)
+        self.weights = rng.integers(0, 4, n).astype(float)
+        self.model = Logistic(10.0**log_c, "ep", intercept=bool(rng.integers(2)))
+
+    def log_z(self, X=None, y=None, weights=None):
+        return self.model.fit(self.X if X is None else X, self.y if y is None else y, weights).log_evidence
+
+
+problems = st.builds(
+    Problem,
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(1, 12),
+    d=st.integers(1, 6),
+    log_c=st.floats(-3, 4),
+)
+some = settings(max_examples=25, deadline=None, derandomize=True)
+
+
+def same(a, b):
+    assert a == pytest.approx(b, abs=1e-5, rel=0)
+
+
+@given(p=problems)
+@some
+def test_a_weight_is_as_many_rows_and_none_is_no_row(p):
+    repeats = np.repeat(np.arange(len(p.y)), p.weights.astype(int))
+    same(p.log_z(weights=p.weights), p.log_z(p.X[repeats], p.y[repeats]))
+
+
+@given(p=problems)
+@some
+def test_names_of_classes_and_order_of_rows_do_not_matter(p):
+    expected = p.log_z(weights=p.weights)
+    same(p.log_z(y=1.0 - p.y, weights=p.weights), expected)
+    order = p.rng.permutation(len(p.y))
+    same(p.log_z(p.X[order], p.y[order], p.weights[order]), expected)
+
+
+@given(p=problems)
+@some
+def test_rotations_of_the_features_do_not_matter(p):
+    rotation = np.linalg.qr(p.rng.normal(size=(p.X.shape[1],) * 2))[0]
+    same(p.log_z(p.X @ rotation), p.log_z())
+
+
+@given(p=problems)
+@some
+def test_scaling_features_is_scaling_the_prior(p):
+    narrow = Logistic(p.model.prior_variance / 16.0, "ep", intercept=False)
+    wide = Logistic(p.model.prior_variance, "ep", intercept=False)
+    same(narrow.fit(4.0 * p.X, p.y).log_evidence, wide.fit(p.X, p.y).log_evidence)
+
+
+def test_contradicting_labels_are_one_row_of_both():
+    """A row with both labels is worth σ(f)σ(−f), one factor: exact for one row, and merged in any order."""
+    X = np.array([[1.0, 2.0], [0.5, -1.0], [1.0, 2.0]])
+    y = np.array([1.0, 1.0, 0.0])
+    posterior = EP.fit(X, y)
+    assert len(EP.bind(X, y)(np.arange(3)).state.ids) == 2
+    same(EP.fit(X[[2, 1, 0]], y[[2, 1, 0]]).log_evidence, posterior.log_evidence)
+    truth = ep_log_z_of_counts(with_ones(X[:2]), Counts(np.array([1.0, 1.0]), np.array([1.0, 0.0])))
+    same(posterior.log_evidence, truth)
+
+
+def ep_log_z_of_counts(X, counts):
+    """The fixed point of rows that carry both labels, by the same reference."""
+    weights = counts.ones + counts.zeros
+    return ep_log_z(X, counts.ones / weights, weights, 1.0)
+
+
+def test_weights_are_continuous():
+    """d log Z / dw = E log σ(±f) under the posterior: bounded, so a weight's last digits cannot matter."""
+    X, y, _ = problem(9, 8, 2)
+    for weight in (1e-6, 0.3, 1.0, 4.0):
+        values = []
+        for h in (-1e-7, 1e-7):
+            weights = np.ones(8)
+            weights[3] = weight + h
+            values.append(Logistic(100.0, "ep").fit(X, y, weights).log_evidence)
+        assert values[0] == pytest.approx(values[1], abs=1e-5)
+    nothing = np.ones(8)
+    nothing[3] = 1e-9
+    absent = np.delete(np.arange(8), 3)
+    same(EP.fit(X, y, nothing).log_evidence, EP.fit(X[absent], y[absent]).log_evidence)
+
+
+# --- any Gaussian prior ----------------------------------------------------------------------------------
+
+
+def random_prior(rng, d):
+    root = rng.normal(size=(d, d))
+    return GaussianPrior(rng.normal(size=d), root @ root.T / d + 0.3 * np.eye(d))
+
+
+@over_inferences
+@pytest.mark.parametrize(("n", "d"), [(15, 3), (6, 12)])
+@pytest.mark.parametrize("c", [0.2, 5.0])
+def test_an_isotropic_prior_is_its_variance(inference, n, d, c):
+    X, y, rng = problem(11, n, d)
+    weights = rng.uniform(0.1, 3.0, n)
+    plain = Logistic(c, inference).fit(X, y, weights)
+    prior = GaussianPrior(np.zeros(d + 1), np.eye(d + 1) / c)
+    other = Logistic(123.0, inference).fit(X, y, weights, prior=prior)
+    theta = rng.normal(size=d + 1)
+    assert other.log_evidence == pytest.approx(plain.log_evidence, abs=1e-6)
+    assert other.mean == pytest.approx(plain.mean, abs=1e-5)
+    assert other.precision == pytest.approx(plain.precision, abs=1e-5)
+    assert other.log_density(theta) == pytest.approx(plain.log_density(theta), abs=1e-4)
+    assert other.predict_proba(X) == pytest.approx(plain.predict_proba(X), abs=1e-5)
+    assert other.information_gain() == pytest.approx(plain.information_gain(), abs=1e-5)
+    draws = [p.sample(np.random.default_rng(0), 5) for p in (plain, other)]
+    assert draws[0] == pytest.approx(draws[1], abs=1e-4)
+
+
+@over_inferences
+def test_any_prior_against_a_grid(inference):
+    """Two coefficients, dense precision, a mean far from zero. Laplace also against its dense formula."""
+    for seed in range(6):
+        X, y, rng = problem(seed, 10, 2)
+        prior = random_prior(rng, 2)._replace(mean=3.0 * rng.normal(size=2))
+        weights = rng.uniform(0.2, 2.0, 10)
+        fit = Logistic(1.0, inference, intercept=False).fit(X, y, weights, prior=prior)
+        truth = grid_log_z(X, y, weights, prior.mean, prior.precision)
+        assert fit.log_evidence == pytest.approx(truth, abs=0.02 if inference == "ep" else 0.3)
+        if inference == "laplace":
+            root = np.linalg.cholesky(np.linalg.inv(prior.precision))
+            dense = dense_laplace(X @ root, y, weights, 1.0, X @ prior.mean)
+            assert fit.log_evidence == pytest.approx(dense.log_z, abs=tolerance(dense.log_z))
+            assert fit.mean == pytest.approx(prior.mean + root @ dense.mean, abs=1e-5)
+            assert np.linalg.inv(fit.precision) == pytest.approx(root @ dense.covariance @ root.T, abs=1e-5)
+
+
+@over_inferences
+def test_a_density_is_that_of_its_mean_and_precision(inference):
+    X, y, rng = problem(12, 9, 4)
+    fit = Logistic(1.0, inference).fit(X, y, prior=random_prior(rng, 5))
+    theta = rng.normal(size=5)
+    off = theta - fit.mean
+    expected = 0.5 * (np.linalg.slogdet(fit.precision / (2.0 * np.pi))[1] - off @ fit.precision @ off)
+    assert fit.log_density(theta) == pytest.approx(expected, abs=1e-9)
+    covariance = np.linalg.inv(fit.precision)
+    mean, variance = fit.predictor(X)
+    assert mean == pytest.approx(with_ones(X) @ fit.mean, abs=1e-9)
+    assert variance == pytest.approx(
+        np.einsum("ij,jk,ik->i", with_ones(X), covariance, with_ones(X)), rel=1e-9
+    )
+
+
+@over_inferences
+def test_the_prior_comes_back_where_nothing_was_seen(inference):
+    prior = random_prior(np.random.default_rng(0), 3)
+    back = Logistic(1.0, inference).fit(np.zeros((0, 2)), np.zeros(0), prior=prior)
+    assert back.log_evidence == 0.0
+    assert back.mean == pytest.approx(prior.mean, abs=1e-12)
+    assert back.precision == pytest.approx(prior.precision, abs=1e-12)
+
+
+@over_inferences
+@pytest.mark.parametrize(("n", "d"), [(20, 3), (8, 12)])
+def test_a_posterior_as_a_prior(inference, n, d):
+    """`as_prior` is the Gaussian itself; what the fitter predicts of T is T's evidence under it."""
+    X, y, _ = problem(13, n + 6, d)
+    model = Logistic(2.0, inference)
+    posterior = model.fit(X[:n], y[:n])
+    prior = posterior.as_prior()
+    assert np.array_equal(prior.mean, posterior.mean)
+    assert np.array_equal(prior.precision, posterior.precision)
+    then = model.fit(X[n:], y[n:], prior=prior)
+    fitter = model.bind(X, y)
+    known = fitter(np.arange(n))
+    assert fitter.log_predictive(known, np.arange(n, n + 6)) == pytest.approx(then.log_evidence, abs=1e-5)
+    # EP's sites multiply: conditioning on T's sites what was conditioned on D's is conditioning on both
+    joint = then.as_prior()
+    added = joint.precision - prior.precision
+    assert np.linalg.eigvalsh(added).min() > -1e-9
+
+
+@pytest.mark.parametrize(("n", "d"), [(20, 3), (5, 12)])
+def test_the_chain_of_batches_is_exact_for_linear(n, d):
+    """log p(T|D) is Gaussian: N(Xμ, XΣXᵀ + s²I) with D's posterior; weights are precisions of the noise."""
+    rng = np.random.default_rng(14)
+    X, y, weights = (
+        rng.normal(size=(n + 4, d)),
+        rng.normal(size=n + 4),
+        rng.integers(1, 4, n + 4).astype(float),
+    )
+    model = Linear(1.5, 0.4)
+    rows = np.repeat(np.arange(n, n + 4), weights[n:].astype(int))
+    fitter = model.bind(X, y)
+    known = fitter(np.arange(n), weights=weights[:n])
+    posterior = model.fit(X[:n], y[:n], weights[:n])
+    T = with_ones(X[rows])
+    S = T @ np.linalg.inv(posterior.precision) @ T.T + 0.4 * np.eye(len(rows))
+    r = y[rows] - T @ posterior.mean
+    expected = -0.5 * (r @ np.linalg.solve(S, r) + np.linalg.slogdet(2.0 * np.pi * S)[1])
+    got = fitter.log_predictive(known, np.arange(n, n + 4), weights=weights[n:])
+    assert got == pytest.approx(expected, abs=1e-8)
+    first, second = np.arange(n, n + 2), np.arange(n + 2, n + 4)
+    further = fitter(np.arange(n + 2), weights=weights[: n + 2])
+    chain = fitter.log_predictive(known, first, weights=weights[first])
+    chain += fitter.log_predictive(further, second, weights=weights[second])
+    assert chain == pytest.approx(expected, abs=1e-8)
+
+
+@pytest.mark.parametrize(
+    ("prior", "words"),
+    [
+        (GaussianPrior(np.zeros(2), np.eye(3)), "mean of shape (2,)"),
+        (GaussianPrior(np.zeros(3), np.eye(2)), "precision of shape (2, 2)"),
+        (GaussianPrior(np.zeros(3), np.ones(3)), "precision of shape (3,)"),
+        (GaussianPrior(np.zeros(3), np.triu(np.ones((3, 3)))), "not symmetric"),
+        (GaussianPrior(np.zeros(3), np.diag([1.0, 1.0, -1.0])), "not positive definite"),
+        (GaussianPrior(np.zeros(3), np.diag([1.0, 1.0, 0.0])), "not positive definite"),
+        (GaussianPrior(np.array([0.0, np.nan, 0.0]), np.eye(3)), "not finite"),
+        (GaussianPrior(np.zeros(3), np.diag([1.0, np.inf, 1.0])), "not finite"),
+    ],
+)
+@over_inferences
+def test_a_prior_that_is_none_is_one_sentence(inference, prior, words):
+    sentence = refusal(
+        Logistic(1.0, inference).fit, np.ones((4, 2)), np.array([0.0, 1.0, 1.0, 0.0]), prior=prior
+    )
+    assert words in sentence
+    assert "prior" in sentence
