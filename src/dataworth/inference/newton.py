@@ -27,7 +27,7 @@ from .settings import (
     TOLERANCE,
 )
 
-SMALL = 600
+SMALL = 320
 """Rows up to which the compiled loop pays; above, LAPACK's own time is all that counts."""
 
 
