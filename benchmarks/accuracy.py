@@ -6,7 +6,7 @@ annealing, dataworth.referee); worlds it refuses, or whose error is not below 0.
 counted.
 
 python benchmarks/accuracy.py [--worlds 10] [--jobs 2] [--quick] [--out results/accuracy.json]
-                              [--plot docs/accuracy.svg]
+                              [--plot docs/accuracy.svg] [--keep results/accuracy.json]
 """
 
 from __future__ import annotations
@@ -55,12 +55,15 @@ def world(truth: str, d: int, n: int, C: float, seed: int):
     return D, T
 
 
-def judge(truth: str, d: int, n: int, C: float, seed: int):
-    """The referee's value and every form's, for one world; a world of one class alone has none."""
+def judge(truth: str, d: int, n: int, C: float, seed: int, earlier=None):
+    """The referee's value (or its earlier one) and every form's, for one world; one class alone has none."""
     D, T = world(truth, d, n, C, seed)
     record = {"truth": truth, "d": d, "n": n, "C": C, "world": seed}
     if len(set(D.y) | set(T.y)) < 2:
         return record | {"refused": "one class"}
+    if earlier is not None:
+        record |= {k: v for k, v in earlier.items() if k != "forms"}
+        return record | {"forms": every_form(D, T, C)}
     started = time.perf_counter()
     try:
         judged = referee(D, T, dw.Logistic(C, intercept=False), seed=seed, target=TARGET)
@@ -68,12 +71,15 @@ def judge(truth: str, d: int, n: int, C: float, seed: int):
     except RefereeRefuses as refusal:
         record |= {"refused": str(refusal)}
     record["seconds"] = time.perf_counter() - started
-    record["forms"] = {
+    return record | {"forms": every_form(D, T, C)}
+
+
+def every_form(D, T, C: float) -> dict[str, float]:
+    return {
         f"{name}, {inference}": dw.pmi(D, T, dw.Logistic(C, inference, intercept=False), **options).value
         for inference in INFERENCES
         for name, options in FORMS.items()
     }
-    return record
 
 
 def rmse(records, form: str) -> float:
@@ -141,6 +147,7 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="two features sizes, two worlds: a minute")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--plot", type=Path)
+    parser.add_argument("--keep", type=Path, help="an earlier --out: keep the referee's values in it")
     args = parser.parse_args()
     features, rows, worlds = (3, 10), (30, 100), 2
     if not args.quick:
@@ -148,7 +155,9 @@ def main() -> None:
     grid = list(itertools.product(TRUTHS, features, rows, PRIORS, range(worlds)))
     started, records = time.perf_counter(), []
     run = joblib.Parallel(args.jobs, return_as="generator_unordered", batch_size=1)
-    for record in run(joblib.delayed(judge)(*cell) for cell in grid):
+    kept = json.loads(args.keep.read_text())["records"] if args.keep else []
+    known = {tuple(r[k] for k in ("truth", "d", "n", "C", "world")): r for r in kept}
+    for record in run(joblib.delayed(judge)(*cell, known.get(cell)) for cell in grid):
         records.append(record)
         spent = time.perf_counter() - started
         left = spent / len(records) * (len(grid) - len(records))

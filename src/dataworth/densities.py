@@ -19,6 +19,7 @@ from .models.base import Array
 DRAWS = 4000
 SEED = 0x5EED
 LEAST_EFFECTIVE = 100.0
+PEAK_POINTS, PEAK_ROUNDS = 97, 5
 
 
 def prior_of(fitter: Fitter) -> Any:
@@ -98,12 +99,23 @@ def _quadrature(prior: Posterior, data: Posterior, test: Posterior, draws: Array
         return value if np.isfinite(value) else -np.inf
 
     low, high = draws.min(), draws.max()
-    inner = np.quantile(draws, [0.01, 0.25, 0.5, 0.75, 0.99])
-    top = max(log_value(p) for p in inner)
-    ends = [low - (high - low), low, *inner, high, high + (high - low)]
+    margin = high - low
+    quantiles = np.quantile(draws, [0.01, 0.25, 0.5, 0.75, 0.99])
+    ends = {low - margin, low, *quantiles, high, high + margin}
+    # two sharp posteriors can meet where neither has draws: the peak is looked for, then closed in on
+    points = np.union1d(np.linspace(low - margin, high + margin, PEAK_POINTS), quantiles)
+    for _ in range(PEAK_ROUNDS):
+        values = [log_value(p) for p in points]
+        best = int(np.argmax(values))
+        top = values[best]
+        left, right = points[max(best - 1, 0)], points[min(best + 1, len(points) - 1)]
+        ends |= {left, points[best], right}
+        points = np.union1d(np.linspace(left, right, 16), points[best])
+    if not np.isfinite(top):
+        raise DataworthError("the two posteriors do not overlap, so their integral is zero: use evidence.")
     total = sum(
         quad(lambda p: np.exp(log_value(p) - top), a, b, limit=200, epsabs=1e-12)[0]
-        for a, b in pairwise(ends)
+        for a, b in pairwise(sorted(ends))
     )
     return float(top + np.log(total))
 

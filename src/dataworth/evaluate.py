@@ -153,6 +153,7 @@ def _evaluate_pair(work: Work, i: int) -> dict[str, Any]:
     draw = work.design.draw(i)
     test_fit, _ = fit_sample(fitter, draw.test, None)
     first: Fit | None = None
+    near: list[Fit] = []  # the first arm's joint fit, where those of the others begin
     arms: dict[str, list[float]] = {}
     for name, sample in draw.arms.items():
         twin = next((n for n in arms if same_sample(draw.arms[n], sample)), None)
@@ -162,7 +163,7 @@ def _evaluate_pair(work: Work, i: int) -> dict[str, Any]:
             continue
         fit, targets = work.fits[name] if name in work.fits else fit_sample(fitter, sample, first)
         first = fit if first is None else first
-        joint = partial(_fit_joint, fitter, sample, targets, fit, draw.test, test_fit)
+        joint = partial(_fit_joint, fitter, sample, targets, fit, draw.test, test_fit, near)
         pair = Pair(fitter, fit, test_fit, joint, draw.test.rows, draw.test.weights)
         arms[name] = [
             work.form.of(pair).value,
@@ -174,15 +175,26 @@ def _evaluate_pair(work: Work, i: int) -> dict[str, Any]:
 
 
 def _fit_joint(
-    fitter: Fitter, data: Sample, targets: Array | None, data_fit: Fit, test: Sample, test_fit: Fit
+    fitter: Fitter,
+    data: Sample,
+    targets: Array | None,
+    data_fit: Fit,
+    test: Sample,
+    test_fit: Fit,
+    near: list[Fit],
 ) -> Fit:
-    """The fit of D∪T."""
+    """The fit of D∪T, which is kept in `near` if it is the first."""
     weights = None
     if data.weights is not None or test.weights is not None:
         weights = np.concatenate([weights_of(data), weights_of(test)])
     if targets is not None:
         targets = np.concatenate([targets, pool_targets(fitter, test)])
-    return fit_joint(fitter, data.rows, test.rows, data_fit, test_fit, weights=weights, targets=targets)
+    joint = fit_joint(
+        fitter, data.rows, test.rows, data_fit, test_fit, near=tuple(near), weights=weights, targets=targets
+    )
+    if not near:
+        near.append(joint)
+    return joint
 
 
 def _table(rows: list[dict[str, Any]]) -> PairTable:

@@ -69,6 +69,8 @@ class Form:
         """A form, or a sentence."""
         if name not in FORMS:
             raise DataworthError(f"form is {name!r}; known forms: {', '.join(FORMS)}.")
+        if isinstance(eta, np.generic):
+            eta = eta.item()
         if isinstance(eta, str):
             if eta not in (*ETAS, "0"):
                 raise DataworthError(f"eta is {eta!r}; give 0, a vector, or one of: {', '.join(ETAS)}.")

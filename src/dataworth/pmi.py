@@ -135,12 +135,13 @@ def fit_joint(
     data_fit: Fit,
     test_fit: Fit,
     *,
+    near: tuple[Fit, ...] = (),
     weights: Array | None = None,
     targets: Array | None = None,
 ) -> Fit:
-    """The fit of D∪T, started from its parts; an empty part leaves the other unchanged."""
-    if len(data) == 0:
+    """The fit of D∪T, started from its parts and from fits known to be near."""
+    if len(data) == 0:  # an empty part leaves the other as it is
         return test_fit
     if len(test) == 0:
         return data_fit
-    return fitter(np.concatenate([data, test]), (data_fit, test_fit), weights=weights, targets=targets)
+    return fitter(np.concatenate([data, test]), (data_fit, test_fit, *near), weights=weights, targets=targets)

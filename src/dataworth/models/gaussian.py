@@ -143,6 +143,8 @@ class GaussianRows(ABC):
                 f"eta has shape {theta.shape}; the model has {self.X.shape[1]} coefficients, "
                 "the intercept's last."
             )
+        if not np.isfinite(theta).all():
+            raise DataworthError("eta is not finite; give numbers.")
         z = theta if self.whitening is None else self.whitening.coordinates(theta)
         return np.asarray(self.X[ids] @ z, dtype=float)
 

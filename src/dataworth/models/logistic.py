@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 from ..errors import DataworthError
 from ..inference.ep import Moments, find_moments
 from ..inference.geometry import GATHERED, Dual, Primal, choose_geometry, largest_square
-from ..inference.logistic import Counts, terms
+from ..inference.logistic import Counts
 from ..inference.newton import Mode, find_mode
 from ..inference.sites import Sites, condition, expand
 from .base import Array, Fit, Rows, hit_rate, positive_number
@@ -35,6 +35,7 @@ INFERENCES = ("laplace", "ep")
 POOL_GRAM_ROWS, POOL_GRAM_FEATURES = 4096, 256
 """Pools of at most so many rows (128 MB) with at least so many features have their Gram matrix computed once:
 fits then pick it out. With fewer features multiplying is as fast as picking."""
+MOST = 0.75
 POLISH = 4
 """Newton steps that bring a converged mode to the last digits, for forms that depend on it to first order."""
 
@@ -180,28 +181,28 @@ class LogisticFitter(GaussianRows):
         return 0.0 if self._offset is None else self._offset[ids]
 
     def _start_sites(self, ids: Rows, counts: Counts, start: tuple[Fit, ...]) -> Sites | None:
-        """The sites of the parts, together; a row seen in several parts has no more than its share."""
+        """Each row's site as the last fit that saw it has it, in proportion to its count."""
         if not start:
             return None
-        tau, nu, seen = np.zeros(len(ids)), np.zeros(len(ids)), np.zeros(len(ids))
+        tau, nu = np.zeros(len(ids)), np.zeros(len(ids))
+        count = counts.ones + counts.zeros
         for fit in start:
             # a start need not be a part: an arm begins at the fit of another, with other rows
             state: LogisticState = fit.state
             _, here, there = np.intersect1d(ids, state.ids, assume_unique=True, return_indices=True)
             sites = state.sites(self.offset_at(state.ids))
-            tau[here] += sites.tau[there]
-            nu[here] += sites.nu[there]
-            seen[here] += (state.counts.ones + state.counts.zeros)[there]
-        count = counts.ones + counts.zeros
-        share = np.divide(count, seen, out=np.ones(len(ids)), where=seen > count)
-        return Sites(tau * share, nu * share)
+            seen = (state.counts.ones + state.counts.zeros)[there]
+            share = np.divide(count[here], seen, out=np.zeros(len(here)), where=seen > 0)
+            tau[here], nu[here] = share * sites.tau[there], share * sites.nu[there]
+        return Sites(tau, nu)
 
     def _start(
         self, geometry: Dual | Primal, kind: str, ids: Rows, counts: Counts, start: tuple[Fit, ...]
     ) -> tuple[Array, Array | None]:
         """Coefficients to start Newton's method at, or better, the predictor where it is to be expected.
 
-        More rows than features: the mean of the parts' coefficients, each with as much weight as it has rows.
+        More rows than features: the coefficients of the last fit if it has most of the rows, else the mean of
+        all, each with as much weight as it has rows.
         Otherwise each row's predictor as its own part saw it (coefficients of two parts would overshoot
         together), and rows that none saw on their label's side, as far from the boundary as the others.
         """
@@ -210,6 +211,8 @@ class LogisticFitter(GaussianRows):
             return coef, None
         states: list[LogisticState] = [fit.state for fit in start]
         if kind == "primal":
+            if len(states[-1].ids) > MOST * len(ids):
+                return states[-1].coordinates(self), None
             share = np.array([max(len(state.ids), 1) for state in states], dtype=float)
             modes = [state.coordinates(self) for state in states]
             return np.average(modes, axis=0, weights=share), None
