@@ -15,7 +15,7 @@ from scipy.special import expit, logit, ndtr
 from threadpoolctl import threadpool_limits
 
 from ..errors import DataworthError
-from ..inference.ep import Moments, find_moments
+from ..inference.ep import SETTLED, Moments, find_moments
 from ..inference.geometry import GATHERED, Dual, Primal, choose_geometry, largest_square
 from ..inference.logistic import Counts
 from ..inference.newton import Mode, find_mode
@@ -258,7 +258,7 @@ class LogisticFitter(GaussianRows):
         return find_mode(geometry, counts, np.zeros(_coefficients(geometry)), offset).log_z
 
     def row_gaussian(self, fit: Fit) -> RowGaussian:
-        """The fit as sites on rows, a mode brought to its last digits."""
+        """The fit as sites on rows, a mode or EP's sites brought to their last digits."""
         state: LogisticState = fit.state
         geometry, _ = self._geometry(state.ids, state.counts)
         offset = self.offset_at(state.ids)
@@ -266,6 +266,8 @@ class LogisticFitter(GaussianRows):
         if isinstance(state.solution, Mode):
             for _ in range(POLISH):
                 sites = expand(condition(geometry, sites).mean + offset, offset, state.counts)
+        else:
+            sites = find_moments(geometry, state.counts, sites, offset, SETTLED).sites
         return RowGaussian.of(geometry, state.ids, sites)
 
     def predictor(self, fit: Fit, ids: Rows) -> Array:
