@@ -15,10 +15,11 @@ if TYPE_CHECKING:
     from .data import Dataset
     from .errors import DataworthError
     from .io import read
-    from .models import Linear, Logistic
+    from .models import GaussianPrior, Linear, Logistic
     from .planner import pairs_needed
     from .pmi import PMI, pmi
     from .rank import Ranking, rank
+    from .referee import RefereedPMI, referee
     from .score import Score, score
     from .yardstick import Yardstick
 
@@ -27,9 +28,11 @@ __all__ = [
     "Audit",
     "Dataset",
     "DataworthError",
+    "GaussianPrior",
     "Linear",
     "Logistic",
     "Ranking",
+    "RefereedPMI",
     "Score",
     "Yardstick",
     "__version__",
@@ -38,6 +41,7 @@ __all__ = [
     "pmi",
     "rank",
     "read",
+    "referee",
     "score",
 ]
 
@@ -46,9 +50,11 @@ _HOMES = {
     "Audit": "audit",
     "Dataset": "data",
     "DataworthError": "errors",
+    "GaussianPrior": "models",
     "Linear": "models",
     "Logistic": "models",
     "Ranking": "rank",
+    "RefereedPMI": "referee",
     "Score": "score",
     "Yardstick": "yardstick",
     "audit": "audit",
@@ -56,6 +62,7 @@ _HOMES = {
     "pmi": "pmi",
     "rank": "rank",
     "read": "io",
+    "referee": "referee",
     "score": "score",
 }
 
