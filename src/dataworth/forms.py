@@ -88,7 +88,8 @@ class Form:
         pool = pair.fitter
         if isinstance(pool, GaussianRows):
             if self.name == "sealed":
-                given = pool.log_predictive(pair.data, pair.test_rows, weights=pair.test_weights)
+                data = pool.settle(pair.data)
+                given = pool.log_predictive(data, pair.test_rows, weights=pair.test_weights)
                 return Amount(given - pair.test.log_z)
             if self.name == "eta":
                 return Amount(_eta(pool, pair, self.eta))
@@ -109,13 +110,18 @@ class Form:
 
 def _eta(pool: GaussianRows, pair: Pair, eta: Any) -> float:
     """ℓ_D(η) + ℓ_T(η) − ℓ_J(η) + G_J − G_D − G_T."""
-    data, test, joint = (pool.row_gaussian(fit) for fit in (pair.data, pair.test, pair.joint()))
+    fits = {
+        "data": pool.settle(pair.data),
+        "test": pool.settle(pair.test),
+        "joint": pool.settle(pair.joint()),
+    }
+    data, test, joint = (pool.row_gaussian(fit) for fit in fits.values())
     total = joint.log_norm - data.log_norm - test.log_norm
     for part, sign in ((data, 1.0), (test, 1.0), (joint, -1.0)):
         if isinstance(eta, str) and eta == "joint":
             g = joint.mean[np.searchsorted(joint.ids, part.ids)]
         elif isinstance(eta, str):
-            g = pool.predictor(pair.data if eta == "data" else pair.test, part.ids)
+            g = pool.predictor(fits[eta], part.ids)
         else:
             g = pool.at(np.zeros(pool.X.shape[1]) if np.ndim(eta) == 0 else eta, part.ids)
         total += sign * part.log_sites(g)
@@ -124,7 +130,8 @@ def _eta(pool: GaussianRows, pair: Pair, eta: Any) -> float:
 
 def _kl(pool: GaussianRows, pair: Pair) -> float:
     """The mean of `eta` over the joint posterior."""
-    data, test, joint = (pool.row_gaussian(fit) for fit in (pair.data, pair.test, pair.joint()))
+    fits = (pair.data, pair.test, pair.joint())
+    data, test, joint = (pool.row_gaussian(pool.settle(fit)) for fit in fits)
     total = joint.log_norm - data.log_norm - test.log_norm
     geometry = pool.geometry(joint.ids)
     variance = marginals(geometry, joint.sites, condition(geometry, joint.sites).factor).variance
@@ -136,7 +143,7 @@ def _kl(pool: GaussianRows, pair: Pair) -> float:
 
 def _product(pool: GaussianRows, pair: Pair) -> float:
     """Both sets' sites under one prior: Σ̃⁻¹ = Σ_D⁻¹ + Σ_T⁻¹ − Σ_0⁻¹ without a joint fit."""
-    parts = [pool.row_gaussian(fit) for fit in (pair.data, pair.test)]
+    parts = [pool.row_gaussian(pool.settle(fit)) for fit in (pair.data, pair.test)]
     ids = np.union1d(parts[0].ids, parts[1].ids)
     sites = Sites(np.zeros(len(ids)), np.zeros(len(ids)))
     for part in parts:

@@ -28,7 +28,9 @@ TOLERANCE = 1e-7
 """Sum of squares of what is left of the way, at which to stop: log Z is then within some 2e-6 nats."""
 SETTLED = 1e-20
 """The same for sites in their last digits, for forms of the score that depend on them to first order."""
-MAX_ITERATIONS = 500
+PATIENCE = 8
+"""Rounds without coming closer, after which to go back: steps that follow the last rounds may lead astray."""
+MAX_ITERATIONS = 1000
 
 
 class Moments(NamedTuple):
@@ -68,37 +70,54 @@ def find_moments(
     """
     n = len(counts.ones)
     sites = _first_sites(geometry, counts, offset) if start is None else start
-    step, way, left = FIRST_STEP, np.zeros(2 * n), np.inf
-    iterations = 0
+    step, longest, way = FIRST_STEP, 1.0, np.zeros(2 * n)
+    iterations, stale = 0, 0
+    best: _Round | None = None
     while True:
         iterations += 1
         given = condition(geometry, sites)
         spread = marginals(geometry, sites, given.factor)
-        last_way, last_left = way, left
+        last_way = way
         updated, log_z = _update(sites, given, spread, counts, offset)
         way = _way(sites, updated, spread, given)
-        left = float(way @ way)
-        converged = left < TOLERANCE
-        if left < tolerance or (converged and left >= last_left) or iterations == MAX_ITERATIONS:
+        now = _Round(sites, updated, given, spread, way, log_z, float(way @ way))
+        stale = 0 if best is None or now.left < best.left else stale + 1
+        best = now if stale == 0 or best is None else best
+        converged = best.left < TOLERANCE
+        if best.left < tolerance or iterations == MAX_ITERATIONS or (converged and stale == PATIENCE):
             break
-        if iterations > 1:
-            step = _next_step(step, last_way, way)
-        sites = Sites(*(old + step * (new - old) for old, new in zip(sites, updated, strict=True)))
+        if stale == PATIENCE:  # back to where it was best, in shorter steps
+            now, way, stale, longest = best, best.way, 0, 0.5 * longest
+            step = longest
+        elif iterations > 1:
+            step = min(_next_step(step, last_way, way), longest)
+        sites = Sites(*(old + step * (new - old) for old, new in zip(now.sites, now.updated, strict=True)))
     if not converged:
         warnings.warn(f"EP did not converge in {iterations} rounds", RuntimeWarning, stacklevel=2)
-    leverage = float((1.0 - spread.kept).sum())
-    penalty = float(sites.nu @ given.mean) - float(sites.tau @ given.mean**2)  # aᵀKa with a = ν − τ g
+    mean, (tau, nu) = best.given.mean, best.sites
     return Moments(
-        given.coef,
-        given.mean + offset,
-        log_z,
-        penalty,
-        given.factor,
-        sites,
-        leverage,
+        best.given.coef,
+        mean + offset,
+        best.log_z,
+        float(nu @ mean) - float(tau @ mean**2),  # aᵀKa with a = ν − τ g
+        best.given.factor,
+        best.sites,
+        float((1.0 - best.spread.kept).sum()),
         iterations,
         converged,
     )
+
+
+class _Round(NamedTuple):
+    """Sites, what they should be, the Gaussian that they make, and what is left of the way between."""
+
+    sites: Sites
+    updated: Sites
+    given: Conditioned
+    spread: Marginals
+    way: Array
+    log_z: float
+    left: float
 
 
 def _first_sites(geometry: Dual | Primal, counts: Counts, offset: Array | float) -> Sites:

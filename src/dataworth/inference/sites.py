@@ -102,4 +102,3 @@ def marginals(geometry: Dual | Primal, sites: Sites, factor: Factor) -> Marginal
         half = solve_triangular(factor.matrix, X.T, lower=factor.lower, trans=trans, check_finite=False)
         variance[part] = geometry.prior_variance * np.einsum("ij,ij->j", half, half)
     return Marginals(variance, np.maximum(1.0 - sites.tau * variance, np.finfo(float).tiny))
-

@@ -117,6 +117,10 @@ class GaussianRows(ABC):
     prior_variance: float
     whitening: Whitening | None = None
 
+    def settle(self, fit: Fit) -> Fit:
+        """The fit with a posterior in its last digits, for forms that depend on it to first order."""
+        return fit
+
     @abstractmethod
     def row_gaussian(self, fit: Fit) -> RowGaussian:
         """The fit's posterior as sites on rows."""

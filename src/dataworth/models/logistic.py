@@ -1,8 +1,9 @@
 """Binary Bayesian logistic regression: p(y=1|x, θ) = σ(θᵀx), θ ~ N(0, C·I) or any Gaussian.
 
 Evidence by Laplace's method, log Z ≈ log p(y|μ) − ½ μᵀμ/C − ½ log det(I + C XᵀWX) at the mode μ, or by EP
-(inference/ep.py), which costs a few times as much and is far closer to the truth at wide priors. Either
-costs O(n³) or O(n d²), whichever is less, per round; memory O(n²) or O(d²).
+(inference/ep.py), which costs several times as much and is far closer to the truth where features are many or
+the prior is wide (not where many rows of one class meet few features). Either costs O(n³) or O(n d²),
+whichever is less, per round; memory O(n²) or O(d²).
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ class Logistic:
     ) -> LogisticPosterior:
         """The Gaussian posterior, with its log evidence; a `prior` stands in for N(0, prior_variance · I)."""
         fitter = self.bind(X, y, prior)
-        fit = fitter(np.arange(len(y)), weights=weights)
+        fit = fitter.settle(fitter(np.arange(len(y)), weights=weights))
         state: LogisticState = fit.state
         return LogisticPosterior(
             log_evidence=fit.log_z,
@@ -181,20 +182,22 @@ class LogisticFitter(GaussianRows):
         return 0.0 if self._offset is None else self._offset[ids]
 
     def _start_sites(self, ids: Rows, counts: Counts, start: tuple[Fit, ...]) -> Sites | None:
-        """Each row's site as the last fit that saw it has it, in proportion to its count."""
-        if not start:
-            return None
-        tau, nu = np.zeros(len(ids)), np.zeros(len(ids))
-        count = counts.ones + counts.zeros
+        """Each row's site as the last fit that saw it has it; none if most rows were not seen so labelled.
+
+        A start need not be a part: an arm begins at the fit of another, with other rows or other labels.
+        """
+        tau, nu, known = np.zeros(len(ids)), np.zeros(len(ids)), np.zeros(len(ids), dtype=bool)
         for fit in start:
-            # a start need not be a part: an arm begins at the fit of another, with other rows
             state: LogisticState = fit.state
             _, here, there = np.intersect1d(ids, state.ids, assume_unique=True, return_indices=True)
+            ones, zeros = counts.ones[here], counts.zeros[here]
+            seen_ones, seen_zeros = state.counts.ones[there], state.counts.zeros[there]
+            same = (ones * seen_zeros == zeros * seen_ones) & (seen_ones + seen_zeros > 0)
+            here, there = here[same], there[same]
+            share = (ones + zeros)[same] / (seen_ones + seen_zeros)[same]
             sites = state.sites(self.offset_at(state.ids))
-            seen = (state.counts.ones + state.counts.zeros)[there]
-            share = np.divide(count[here], seen, out=np.zeros(len(here)), where=seen > 0)
-            tau[here], nu[here] = share * sites.tau[there], share * sites.nu[there]
-        return Sites(tau, nu)
+            tau[here], nu[here], known[here] = share * sites.tau[there], share * sites.nu[there], True
+        return Sites(tau, nu) if known.sum() > MOST * len(ids) else None
 
     def _start(
         self, geometry: Dual | Primal, kind: str, ids: Rows, counts: Counts, start: tuple[Fit, ...]
@@ -210,6 +213,8 @@ class LogisticFitter(GaussianRows):
         if not start:
             return coef, None
         states: list[LogisticState] = [fit.state for fit in start]
+        if kind == "root":
+            return coef, None  # where C‖x‖² is enormous, a step from elsewhere can lead anywhere
         if kind == "primal":
             if len(states[-1].ids) > MOST * len(ids):
                 return states[-1].coordinates(self), None
@@ -258,7 +263,7 @@ class LogisticFitter(GaussianRows):
         return find_mode(geometry, counts, np.zeros(_coefficients(geometry)), offset).log_z
 
     def row_gaussian(self, fit: Fit) -> RowGaussian:
-        """The fit as sites on rows, a mode or EP's sites brought to their last digits."""
+        """The fit as sites on rows, a mode brought to its last digits."""
         state: LogisticState = fit.state
         geometry, _ = self._geometry(state.ids, state.counts)
         offset = self.offset_at(state.ids)
@@ -266,9 +271,17 @@ class LogisticFitter(GaussianRows):
         if isinstance(state.solution, Mode):
             for _ in range(POLISH):
                 sites = expand(condition(geometry, sites).mean + offset, offset, state.counts)
-        else:
-            sites = find_moments(geometry, state.counts, sites, offset, SETTLED).sites
         return RowGaussian.of(geometry, state.ids, sites)
+
+    def settle(self, fit: Fit) -> Fit:
+        """EP stops when log Z stands still, which its sites do only later; a mode needs no more."""
+        state: LogisticState = fit.state
+        if isinstance(state.solution, Mode):
+            return fit
+        geometry, _ = self._geometry(state.ids, state.counts)
+        offset = self.offset_at(state.ids)
+        solution = find_moments(geometry, state.counts, state.solution.sites, offset, SETTLED)
+        return Fit(solution.log_z, state._replace(solution=solution))
 
     def predictor(self, fit: Fit, ids: Rows) -> Array:
         """The fit's g = Xθ at distinct rows, without the prior's mean."""
@@ -294,7 +307,7 @@ def _coefficients(geometry: Dual | Primal) -> int:
 
 
 class LogisticPosterior(GaussianPosterior):
-    """Laplace's Gaussian, with predictions averaged over it."""
+    """Laplace's or EP's Gaussian, with predictions averaged over it."""
 
     def predict_proba(self, X: Array) -> Array:
         """Predictive probabilities of class 0 and 1, averaged over the Gaussian posterior.
