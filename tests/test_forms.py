@@ -24,7 +24,6 @@ from dataworth.inference.conjugate import (
 from dataworth.inference.logistic import Counts
 from dataworth.inference.tilted import tilted_moments
 from dataworth.models import Linear, Logistic
-from dataworth.pmi import bind_pair
 from reference import LOG_2_PI, dense_laplace, sampled_log_z, with_ones
 from worlds import amounts, classes, flipped, held_out, refusal, yardstick
 
