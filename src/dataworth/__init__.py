@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from .planner import pairs_needed
     from .pmi import PMI, pmi
     from .rank import Ranking, rank
-    from .referee import RefereedPMI, referee
+    from .referee import RefereedPMI, RefereeRefuses, referee
     from .score import Score, score
     from .yardstick import Yardstick
 
@@ -32,6 +32,7 @@ __all__ = [
     "Linear",
     "Logistic",
     "Ranking",
+    "RefereeRefuses",
     "RefereedPMI",
     "Score",
     "Yardstick",
@@ -54,6 +55,7 @@ _HOMES = {
     "Linear": "models",
     "Logistic": "models",
     "Ranking": "rank",
+    "RefereeRefuses": "referee",
     "RefereedPMI": "referee",
     "Score": "score",
     "Yardstick": "yardstick",

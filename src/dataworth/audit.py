@@ -188,7 +188,7 @@ def audit(
         "yardstick": yard.digest,
         **opts.to_dict(),
     }
-    notes = [n for n in (leaks.note,) if n]
+    notes = opts.notes() + [n for n in (leaks.note,) if n]
     details: dict[str, Any] = {"before_rows": len(before), "after_rows": len(after), "test_rows": len(test)}
     if design == "whole":
         rng = np.random.default_rng([opts.seed, 0xC017])
@@ -288,7 +288,7 @@ def _audit_method(
     config = {"what": "audit", "design": "method", "draws": fingerprint(draws), **opts.to_dict()}
     config |= {"pool": [part.content_hash() for part in parts.values()], "yardstick": yard.digest}
     table = measure(Prepared(tuple(draws)), Pool.build(yard, parts).fitter, sizes.pairs, opts, config)
-    notes = [n for n in (leaks.note,) if n]
+    notes = opts.notes() + [n for n in (leaks.note,) if n]
     details: dict[str, Any] = {"before_rows": len(before), "test_rows": len(test), "pairs": sizes.pairs}
     details |= {
         "size": [sizes.data, sizes.test],

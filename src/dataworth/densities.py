@@ -33,6 +33,9 @@ def eta_by_density(fitter: Fitter, data: Fit, test: Fit, joint: Fit, eta: Array 
     if np.ndim(eta) == 0:
         eta = np.zeros(prior.sample(np.random.default_rng(SEED), 1).shape[1])
     point = np.asarray(eta, dtype=float)
+    width = prior.sample(np.random.default_rng(SEED), 1).shape[1]
+    if point.shape != (width,):
+        raise DataworthError(f"eta has shape {point.shape}; the model has {width} parameters.")
     value = (
         data.state.log_density(point)
         + test.state.log_density(point)

@@ -14,9 +14,9 @@ from .data import Dataset
 from .engines import Engine, get_engine
 from .errors import DataworthError
 from .evaluate import PairTable, evaluate, rehearse
-from .forms import Form
+from .forms import ETAS, Form
 from .intervals import Estimate
-from .models import Fitter
+from .models import Fitter, Linear
 from .models.base import positive_number
 from .pairs import Design
 from .planner import pairs_for_error
@@ -79,8 +79,10 @@ class Options:
                 f"there is no option {unknown[0]!r}; known options: {', '.join(sorted(known))}."
             )
         parsed = cls(**options)
-        if not (isinstance(parsed.eta, str) or (np.ndim(parsed.eta) == 0 and parsed.eta == 0)):
-            raise DataworthError("eta is a vector; here give 0, joint, data or test (dw.pmi takes vectors).")
+        if np.ndim(parsed.eta) or parsed.eta not in (0, "0", *ETAS):
+            raise DataworthError(
+                f"eta is {parsed.eta!r}; here give 0, {', '.join(ETAS)} (dw.pmi takes vectors too)."
+            )
         form = Form.parse(parsed.form, parsed.eta)
         if parsed.precision is not None:
             positive_number(parsed.precision, "precision (in nats)")
@@ -97,6 +99,15 @@ class Options:
     def how(self) -> dict[str, Any]:
         """The form, for results."""
         return {"form": self.form} | ({"eta": self.eta} if self.form == "eta" else {})
+
+    def notes(self) -> list[str]:
+        """What readers of a result must know of how it was made."""
+        if self.form == "evidence":
+            return []
+        where = f" at η = {self.eta}" if self.form == "eta" else ""
+        return [
+            f"in the form {self.form}{where}, which is the PMI only for exact posteriors; not the evidence"
+        ]
 
 
 def whole_number(value: Any, name: str, *, least: int) -> int:
@@ -180,10 +191,29 @@ def use_yardstick(yardstick: Yardstick | None, test: Dataset, opts: Options) -> 
             raise DataworthError(
                 f"yardstick is a {type(yardstick).__name__}; give a Yardstick, by Yardstick.fit or .load."
             )
+        _check_yardstick(yardstick, opts)
         return yardstick
     return Yardstick.fit(
         test, model=opts.model, inference=opts.inference, prior_variance=opts.prior_variance, seed=opts.seed
     )
+
+
+def _check_yardstick(yardstick: Yardstick, opts: Options) -> None:
+    """A yardstick has its model and prior; options that ask for others are not passed over in silence."""
+    model = yardstick.model
+    kind = "linear" if isinstance(model, Linear) else "logistic"
+    inference = getattr(model, "inference", "laplace")
+    asked = {
+        "model": opts.model not in ("auto", kind),
+        "inference": opts.inference not in ("laplace", inference),
+        "prior_variance": opts.prior_variance not in (None, model.prior_variance),
+    }
+    for name, differs in asked.items():
+        if differs:
+            raise DataworthError(
+                f"{name} is {getattr(opts, name)!r}, but the yardstick has {model!r}: drop the option, or "
+                "make another yardstick."
+            )
 
 
 def measure(design: Design, fitter: Fitter, k: int, options: Options, config: dict[str, Any]) -> PairTable:

@@ -16,7 +16,7 @@ import numpy as np
 from .data import Dataset
 from .errors import DataworthError
 from .inference.logistic import Counts
-from .inference.referee import Refereed, RefereeRefuses, referee_log_z
+from .inference.referee import BUDGET, Refereed, RefereeRefuses, referee_log_z
 from .models import Linear, Logistic, Model
 from .models.base import positive_number
 from .pmi import bind_pair, check_rows
@@ -49,12 +49,19 @@ class RefereedPMI:
 
 
 def referee(
-    D: Dataset, T: Dataset, model: Model | None = None, *, seed: int = 0, target: float = 0.02
+    D: Dataset,
+    T: Dataset,
+    model: Model | None = None,
+    *,
+    seed: int = 0,
+    target: float = 0.02,
+    budget: int = BUDGET,
 ) -> RefereedPMI:
     """PMI of D and T in nats by sampling, or `RefereeRefuses`.
 
     `target` bounds the standard error of each of the three log evidences; the value's own is their root sum
-    of squares, at most √3 times as much. Of a `Logistic` only prior and intercept matter, not its inference.
+    of squares, at most √3 times as much. `budget` bounds the likelihoods computed for each. Of a `Logistic`
+    only prior and intercept matter, not its inference.
 
     >>> D, T = Dataset([[-1.0], [1.0]], [0, 1]), Dataset([[-2.0], [2.0]], [0, 1])
     >>> judged = referee(D, T)
@@ -67,6 +74,8 @@ def referee(
             f"model is a {type(model).__name__}; the referee judges dw.Logistic, and dw.Linear is exact."
         )
     positive_number(target, "target")
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise DataworthError(f"seed is {seed!r}; it must be a whole number, 0 or more.")
     if isinstance(model, Linear):
         pair = bind_pair(D, T, model)
         zs = (pair.joint().log_z, pair.data.log_z, pair.test.log_z)
@@ -83,7 +92,7 @@ def referee(
         return fitter._count(rows, weights[rows], fitter.y[rows])
 
     def log_z(counts: Counts, rng: np.random.Generator) -> Refereed:
-        return referee_log_z(fitter.X, counts, fitter.prior_variance, rng, target=target)
+        return referee_log_z(fitter.X, counts, fitter.prior_variance, rng, target=target, budget=budget)
 
     parts = tally(data), tally(test)
     z_data, z_test = (log_z(part, rng) for part, rng in zip(parts, streams[:2], strict=True))

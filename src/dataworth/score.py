@@ -112,7 +112,7 @@ def score(
     fitter = pool.fitter
     config = {"what": "score", "design": design, "pairs": pairs, "size": size, "data": D.content_hash()}
     config |= {"test": T.content_hash(), "yardstick": yard.digest, **opts.to_dict()}
-    notes = [n for n in (leaks.note, one_class_note(yard, D, "the data")) if n]
+    notes = opts.notes() + [n for n in (leaks.note, one_class_note(yard, D, "the data")) if n]
     if design == "whole":
         blocks = block_count(len(T))
         table = measure(Whole({"data": data}, test, blocks, opts.seed), fitter, blocks, opts, config)

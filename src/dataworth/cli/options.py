@@ -64,7 +64,10 @@ class Modelling:
         "auto"
     )
     inference: Annotated[
-        str, _measuring("How posteriors are computed: laplace (the default), or ep, closer and slower.")
+        str,
+        _measuring(
+            "How posteriors are computed: laplace (the default), or ep: slower, closer at wide priors."
+        ),
     ] = "laplace"
     prior_variance: Annotated[
         float | None, _measuring("Prior variance (default: chosen on the test set).")
@@ -82,7 +85,7 @@ class Measuring:
     form: Annotated[
         str,
         _measuring(
-            "Form of the score: evidence (the default), or the paper's: eta, product, kl, sealed, integral."
+            "Form of the score: evidence (the default), the paper's eta, product, kl or integral, or sealed."
         ),
     ] = "evidence"
     eta: Annotated[

@@ -99,6 +99,20 @@ class Model(Protocol):
         ...
 
 
+def check_pool(X: Array, y: Array, *, classes: bool) -> tuple[Array, Array]:
+    """A table of numbers and one target a row (0 or 1 for classes) as floats, or a sentence."""
+    X, y = np.asarray(X, dtype=float), np.asarray(y, dtype=float)
+    if X.ndim != 2 or y.shape != (len(X),):
+        raise DataworthError(
+            f"X has shape {X.shape} and y {y.shape}; give rows × features, and a target a row."
+        )
+    if not (np.isfinite(X).all() and np.isfinite(y).all()):
+        raise DataworthError("X or y has values that are missing or infinite: drop or fill those rows.")
+    if classes and not ((y >= 0) & (y <= 1)).all():
+        raise DataworthError("y has targets other than 0 and 1; number the two classes 0 and 1.")
+    return X, y
+
+
 def positive_number(value: float, name: str) -> float:
     """`value` as a float, or a sentence."""
     if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0 < value < np.inf:

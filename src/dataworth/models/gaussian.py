@@ -37,7 +37,10 @@ class GaussianPrior(NamedTuple):
 
     def whitening(self, features: int) -> Whitening:
         """Coordinates in which it is N(0, I); a prior that is none is a sentence."""
-        mean, precision = (np.asarray(part, dtype=float) for part in self)
+        try:
+            mean, precision = (np.asarray(part, dtype=float) for part in self)
+        except (TypeError, ValueError):
+            raise DataworthError("the prior's mean or precision is not an array of numbers.") from None
         if mean.shape != (features,) or precision.shape != (features, features):
             raise DataworthError(
                 f"the prior has a mean of shape {mean.shape} and a precision of shape {precision.shape}; "

@@ -12,7 +12,7 @@ import numpy as np
 
 from ..inference.gaussian import GaussianFit, fit_gaussian
 from ..inference.sites import Sites
-from .base import Array, Fit, Rows, positive_number
+from .base import Array, Fit, Rows, check_pool, positive_number
 from .gaussian import GaussianPosterior, GaussianRows, RowGaussian, with_intercept
 
 
@@ -51,7 +51,7 @@ class Linear:
 
     def bind(self, X: Array, y: Array) -> LinearFitter:
         """A fitter on this pool."""
-        return LinearFitter(self, np.asarray(X, dtype=float), np.asarray(y, dtype=float))
+        return LinearFitter(self, *check_pool(X, y, classes=False))
 
 
 class LinearState(NamedTuple):

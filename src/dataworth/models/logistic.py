@@ -21,7 +21,7 @@ from ..inference.geometry import GATHERED, Dual, Primal, choose_geometry, larges
 from ..inference.logistic import Counts
 from ..inference.newton import Mode, find_mode
 from ..inference.sites import Sites, condition, expand
-from .base import Array, Fit, Rows, hit_rate, positive_number
+from .base import Array, Fit, Rows, check_pool, hit_rate, positive_number
 from .distinct import distinct_rows
 from .gaussian import (
     GaussianPosterior,
@@ -81,7 +81,12 @@ class Logistic:
 
     def bind(self, X: Array, y: Array, prior: GaussianPrior | None = None) -> LogisticFitter:
         """A fitter on this pool; rows with identical features are found once, here."""
-        return LogisticFitter(self, np.asarray(X, dtype=float), np.asarray(y, dtype=float), prior)
+        if prior is not None and not isinstance(prior, GaussianPrior):
+            raise DataworthError(
+                f"prior is a {type(prior).__name__}; give dw.GaussianPrior(mean, precision) or "
+                "a posterior's as_prior()."
+            )
+        return LogisticFitter(self, *check_pool(X, y, classes=True), prior)
 
 
 class LogisticState(NamedTuple):
