@@ -196,7 +196,7 @@ def main() -> None:
         about = {"numpy": np.__version__, "scipy": scipy.__version__, "python": platform.python_version()}
         args.out.parent.mkdir(parents=True, exist_ok=True)
         body = {"command": "python benchmarks/accuracy.py", "about": about, "worlds": worlds}
-        args.out.write_text(json.dumps(body | {"pooled": pooled, "records": records}, indent=1) + "\n")
+        args.out.write_text(json.dumps(body | {"pooled": pooled, "records": records}) + "\n")
 
 
 if __name__ == "__main__":
