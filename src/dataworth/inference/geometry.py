@@ -21,6 +21,7 @@ GRAM_LIMIT = 1e9
 """Largest C·‖x‖² for which Gram matrices keep enough digits: their rounding error, about 1e-16·C·‖x‖²,
 enters log Z directly. Beyond it the square-root geometry never squares the condition number."""
 
+SCALED = 64
 SLAB = 4096
 GATHERED = 4 * SLAB
 """Rows up to which a selection is copied out at once."""
@@ -52,8 +53,8 @@ class Factor(NamedTuple):
 
 
 def cholesky_factor(symmetric: Array) -> Factor:
-    """Cholesky; LAPACK's `info` is checked, a failure is never returned as a factor."""
-    # the transpose of a symmetric C-ordered matrix is the same matrix in LAPACK's order: no copy
+    """Cholesky of a matrix whose upper triangle is given; a failure is never returned as a factor."""
+    # the transpose is in LAPACK's order: no copy, and its lower triangle is the one that is given
     factor, info = dpotrf(symmetric.T, lower=1, clean=1, overwrite_a=1)
     if info != 0:
         raise np.linalg.LinAlgError(f"Cholesky failed at pivot {info}")
@@ -116,10 +117,20 @@ class Dual:
         identity row of B: nothing is ever divided by W.
         """
         root = np.sqrt(curvature)
-        b = self.gram * root
-        b *= root[:, None]
+        return self._step(coef, gradient, self.factorise(root), root)
+
+    def factorise(self, root: Array) -> Factor:
+        """The factor of B = I + √W K √W.
+
+        One triangle is filled, a slab at a time: half the numbers, each scaled while it is in the cache.
+        """
+        b = np.empty_like(self.gram)
+        for i in range(0, len(b), SCALED):
+            slab = b[i : i + SCALED, i:]
+            np.multiply(self.gram[i : i + SCALED, i:], root[i:], out=slab)
+            slab *= root[i : i + SCALED, None]
         b.flat[:: len(b) + 1] += 1.0
-        return self._step(coef, gradient, cholesky_factor(b), root)
+        return cholesky_factor(b)
 
     def repeat(self, earlier: Step, coef: Array, gradient: Array) -> Step:
         """The step from here with the factor of an earlier one: O(n²) instead of O(n³)."""

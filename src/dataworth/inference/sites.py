@@ -16,7 +16,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dtrtri
 
-from .geometry import Dual, Factor, Primal, cholesky_factor
+from .geometry import Dual, Factor, Primal
 from .logistic import Array, Counts, terms
 
 LEAST_LEVERAGE = 1e-6
@@ -67,10 +67,7 @@ def condition(geometry: Dual | Primal, sites: Sites) -> Conditioned:
     tau, nu = sites
     if isinstance(geometry, Dual):
         root = np.sqrt(tau)
-        b = geometry.gram * root
-        b *= root[:, None]
-        b.flat[:: len(b) + 1] += 1.0
-        factor = cholesky_factor(b)
+        factor = geometry.factorise(root)
         coef = nu - root * factor.solve(root * (geometry.gram @ nu))
         return Conditioned(coef, geometry.gram @ coef, factor)
     factor, pull = geometry.factorise(tau, nu)
