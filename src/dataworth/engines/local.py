@@ -88,7 +88,7 @@ def _in_processes(
     from joblib import Parallel, delayed, parallel_config
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
-    with TemporaryDirectory(prefix="dataworth-", dir=_roomy_memory(), ignore_cleanup_errors=True) as folder:
+    with TemporaryDirectory(prefix="dataworth-", ignore_cleanup_errors=True) as folder:
         _dump((os.getpid(), fn, shared), Path(folder))
         # The configuration is entered only to build `parallel`, which keeps it: held open across a yield it
         # would leak into the caller's own joblib calls. One chunk a batch, so each arrives when it is ready.
@@ -108,15 +108,6 @@ def _in_processes(
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # joblib warns of results that nobody read: we know
                 results.close()
-
-
-def _roomy_memory() -> str | None:
-    """A file system in memory, ten times faster to write, if it is large and half of it is free."""
-    try:
-        usage = shutil.disk_usage("/dev/shm")
-    except OSError:
-        return None
-    return "/dev/shm" if usage.free > max(usage.total // 2, 4 << 30) else None
 
 
 def _in_worker(folder: str, chunk: Any) -> Any:
