@@ -194,7 +194,7 @@ class LogisticFitter(GaussianRows):
         tau, nu, known = np.zeros(len(ids)), np.zeros(len(ids)), np.zeros(len(ids), dtype=bool)
         for fit in start:
             state: LogisticState = fit.state
-            _, here, there = np.intersect1d(ids, state.ids, assume_unique=True, return_indices=True)
+            here, there = _shared(ids, state.ids)
             ones, zeros = counts.ones[here], counts.zeros[here]
             seen_ones, seen_zeros = state.counts.ones[there], state.counts.zeros[there]
             same = (ones * seen_zeros == zeros * seen_ones) & (seen_ones + seen_zeros > 0)
@@ -229,9 +229,8 @@ class LogisticFitter(GaussianRows):
         guess = np.full(len(ids), np.nan)
         for state in states:
             # a start need not be a part: an arm begins at the fit of another, with other rows
-            place = np.searchsorted(ids, state.ids)
-            same = ids.take(place, mode="clip") == state.ids if len(ids) else np.zeros(len(place), dtype=bool)
-            guess[place[same]] = state.solution.f[same]
+            here, there = _shared(ids, state.ids)
+            guess[here] = state.solution.f[there]
         unseen = np.isnan(guess)
         if unseen.all():
             return coef, None
@@ -305,6 +304,15 @@ class LogisticFitter(GaussianRows):
         """KL(N(μ, Σ) ‖ prior)."""
         gain: float = fit.state.solution.information_gain()
         return gain
+
+
+def _shared(ids: Rows, others: Rows) -> tuple[Rows, Rows]:
+    """Where in each of two ascending lists the rows stand that are in both; faster than np.intersect1d."""
+    if not len(ids):
+        return ids, ids
+    place = np.searchsorted(ids, others)
+    there = np.flatnonzero(ids.take(place, mode="clip") == others)
+    return place[there], there
 
 
 def _coefficients(geometry: Dual | Primal) -> int:
