@@ -52,9 +52,6 @@ from dataworth.pmi import fit_joint
 
 CELLS = ((100, 100, 100, 100.0), (120, 160, 1281, 0.01), (120, 160, 1281, 1e4), (480, 480, 1281, 0.01))
 EP_CELLS = ((100, 100, 100, 1.0), (100, 100, 100, 100.0), (120, 160, 1281, 0.01), (120, 160, 1281, 1e4))
-# numba looks for a package called coverage, and would find the benchmark of that name beside this file
-sys.path[:] = [p for p in sys.path if Path(p or ".").resolve() != Path(__file__).resolve().parent]
-
 USUAL = CELLS[1]
 POOL = 2000
 RATIOS = ("× paper's", "× smarter", "no numba: × paper's", "× smarter")

@@ -6,6 +6,7 @@ to one thread, inline as in a worker, and the number of jobs does not change a b
 
 from __future__ import annotations
 
+import gc
 import mmap
 import os
 import pickle
@@ -23,6 +24,7 @@ from typing import Any
 
 from dataworth.errors import DataworthError
 
+_KEPT = 30 << 20  # bytes; glibc's rule ends at 32 MB
 _ALIGN = 64  # a cache line, so that no mapped array is misaligned
 
 
@@ -91,9 +93,10 @@ def _in_processes(
     with TemporaryDirectory(prefix="dataworth-", ignore_cleanup_errors=True) as folder:
         _dump((os.getpid(), fn, shared), Path(folder))
         # The configuration is entered only to build `parallel`, which keeps it: held open across a yield it
-        # would leak into the caller's own joblib calls. One chunk a batch, so each arrives when it is ready.
+        # would leak into the caller's own joblib calls. One chunk a batch, so each arrives when it is ready;
+        # all are queued, so that no worker waits for this process to hand it the next.
         with parallel_config("loky", n_jobs=jobs, inner_max_num_threads=1):
-            parallel = Parallel(return_as="generator", batch_size=1)
+            parallel = Parallel(return_as="generator", batch_size=1, pre_dispatch="all")
         results = parallel(delayed(_in_worker)(folder, chunk) for chunk in chunks)
         try:
             # Not `yield from`, which would close `results` outside of our `finally`.
@@ -118,6 +121,10 @@ def _in_worker(folder: str, chunk: Any) -> Any:
 @lru_cache(maxsize=1)  # once for each worker and map; the next map replaces it
 def _receive(folder: str) -> tuple[Callable[[Any, Any], Any], Any]:
     parent, fn, shared = _load(Path(folder))
+    # glibc gives memory back to the system at every free of more than it was ever given back at once, and takes
+    # page faults (a quarter of a worker's time) to get it again; after this it keeps what pairs need
+    bytearray(_KEPT)
+    gc.freeze()  # loky collects garbage every second: a tenth of a worker's time, if modules are searched too
     if os.getppid() == parent:
         # Ctrl-C reaches the whole process group; the parent ends us, and has something to say about it.
         signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -13,13 +13,16 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr
-from scipy.linalg.lapack import dpotrf, dpotrs, dtrtri
+from scipy.linalg.lapack import dpotrf, dpotrs, dtrtri, spotrf, spotrs
 
 from .logistic import Array
 
 GRAM_LIMIT = 1e9
 """Largest C·‖x‖² for which Gram matrices keep enough digits: their rounding error, about 1e-16·C·‖x‖²,
 enters log Z directly. Beyond it the square-root geometry never squares the condition number."""
+
+ROUGH_LIMIT = 1e4
+"""Largest entry of a matrix whose factor in single precision (7 digits) is still close to the true one."""
 
 SCALED = 64
 SLAB = 4096
@@ -37,8 +40,14 @@ class Factor(NamedTuple):
         """The factored matrix's inverse times `target`."""
         if not self.matrix.size:
             return target  # LAPACK refuses empty matrices
-        solution, _ = dpotrs(self.matrix, target, lower=int(self.lower))  # scipy's cho_solve costs 30 µs more
+        solve = spotrs if self.rough else dpotrs  # scipy's cho_solve costs 30 µs more
+        solution, _ = solve(self.matrix, target, lower=int(self.lower))
         return solution
+
+    @property
+    def rough(self) -> bool:
+        """Whether it is in single precision: half the cost, good for a step on the way, not for log det."""
+        return self.matrix.dtype == np.float32
 
     def log_det(self) -> float:
         """Log determinant of the factored matrix."""
@@ -55,7 +64,8 @@ class Factor(NamedTuple):
 def cholesky_factor(symmetric: Array) -> Factor:
     """Cholesky of a matrix whose upper triangle is given; a failure is never returned as a factor."""
     # the transpose is in LAPACK's order: no copy, and its lower triangle is the one that is given
-    factor, info = dpotrf(symmetric.T, lower=1, clean=1, overwrite_a=1)
+    factorise = spotrf if symmetric.dtype == np.float32 else dpotrf
+    factor, info = factorise(symmetric.T, lower=1, clean=1, overwrite_a=1)
     if info != 0:
         raise np.linalg.LinAlgError(f"Cholesky failed at pivot {info}")
     return Factor(factor, True)
@@ -110,24 +120,27 @@ class Dual:
         """At most one parameter per row."""
         return len(self.gram)
 
-    def step(self, coef: Array, gradient: Array, curvature: Array) -> Step:
+    def step(self, coef: Array, gradient: Array, curvature: Array, rough: bool = False) -> Step:
         """Residual form: r = a − ∇, t = B⁻¹ √W K r, Δa = √W t − r, Δf = K Δa, B = I + √W K √W.
 
         The textbook form solves for the new a instead of Δa and loses digits at wide priors. W = 0 is an
-        identity row of B: nothing is ever divided by W.
+        identity row of B: nothing is ever divided by W. A `rough` step has its factor in single precision;
+        the residual is exact, so the next step mends what it left.
         """
         root = np.sqrt(curvature)
-        return self._step(coef, gradient, self.factorise(root), root)
+        return self._step(coef, gradient, self.factorise(root, rough), root)
 
-    def factorise(self, root: Array) -> Factor:
+    def factorise(self, root: Array, rough: bool = False) -> Factor:
         """The factor of B = I + √W K √W.
 
         One triangle is filled, a slab at a time: half the numbers, each scaled while it is in the cache.
         """
-        b = np.empty_like(self.gram)
+        rough = rough and float((root * root * np.diagonal(self.gram)).max(initial=0.0)) < ROUGH_LIMIT
+        b = np.empty(self.gram.shape, dtype=np.float32 if rough else np.float64)
+        root = root.astype(b.dtype)
         for i in range(0, len(b), SCALED):
             slab = b[i : i + SCALED, i:]
-            np.multiply(self.gram[i : i + SCALED, i:], root[i:], out=slab)
+            np.multiply(self.gram[i : i + SCALED, i:], root[i:], out=slab, casting="same_kind")
             slab *= root[i : i + SCALED, None]
         b.flat[:: len(b) + 1] += 1.0
         return cholesky_factor(b)
@@ -187,7 +200,7 @@ class Primal:
         """One parameter per feature."""
         return self.X.shape[1]
 
-    def step(self, coef: Array, gradient: Array, curvature: Array) -> Step:
+    def step(self, coef: Array, gradient: Array, curvature: Array, rough: bool = False) -> Step:
         """Δθ = (I + C XᵀWX)⁻¹ (C Xᵀ∇ − θ)."""
         factor, pull = self.factorise(curvature, gradient)
         return self._step(coef, pull, factor, np.sqrt(curvature))

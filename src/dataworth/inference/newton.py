@@ -42,8 +42,8 @@ class Geometry(Protocol):
         """The prior's inner product ⟨coef, other⟩, so that −log prior = ½⟨coef, coef⟩ + constant."""
         ...
 
-    def step(self, coef: Array, gradient: Array, curvature: Array) -> Step:
-        """The full Newton step from coef."""
+    def step(self, coef: Array, gradient: Array, curvature: Array, rough: bool = False) -> Step:
+        """The full Newton step from coef; `rough`, with a factor that need not be exact."""
         ...
 
     def repeat(self, earlier: Step, coef: Array, gradient: Array) -> Step:
@@ -170,12 +170,12 @@ def _find_compiled(
 def _find(
     geometry: Geometry, counts: Counts, coef: Array, offset: Array | float, guess: Array | None
 ) -> Mode:
-    point = _start(geometry, counts, coef, offset, guess)
+    point, last = _start(geometry, counts, coef, offset, guess)
     iterations = 0 if guess is None else 1
     while True:
         iterations += 1
         at = point.at
-        step = geometry.step(point.coef, at.gradient, at.curvature)
+        step = geometry.step(point.coef, at.gradient, at.curvature, rough=not last)
         # it is a square, but in floating point can come out below zero, where nothing is left to gain
         decrement = max(step.decrement, 0.0)
         tolerance = TOLERANCE + RELATIVE_TOLERANCE * abs(at.value)
@@ -184,9 +184,10 @@ def _find(
         if decrement > 0 and not converged and np.abs(step.f).max() > NEAR:
             square = max(geometry.penalty(step.coef, step.coef, step.f), 0.0)
             size = line_search(point.f, step.f, counts, at.gradient, decrement, square)
-        if converged or iterations == MAX_ITERATIONS:
+        if iterations == MAX_ITERATIONS or (converged and not step.factor.rough):
             break
-        point = _refine(geometry, counts, step, point.f, _move(point, step, size, counts), tolerance)
+        point, last = _refine(geometry, counts, step, point.f, _move(point, step, size, counts), tolerance)
+        last = last or converged
     coef, f, at = _move(point, step, size, counts)
     penalty = geometry.penalty(coef, coef, f - offset)
     return Mode(coef, f, at.value - 0.5 * penalty, penalty, step.factor, iterations, converged)
@@ -207,34 +208,36 @@ def _move(point: _Point, step: Step, size: float, counts: Counts) -> _Point:
 
 def _start(
     geometry: Geometry, counts: Counts, coef: Array, offset: Array | float, guess: Array | None
-) -> _Point:
+) -> tuple[_Point, bool]:
     """The point to start at: that of `coef`, or a full Newton step from the guess if it leads up from 0."""
     f = geometry.predictor(coef) + offset
     point = _Point(coef, f, terms(f, counts))
     if guess is None:
-        return point
+        return point, False
     at = terms(guess, counts)
     # Newton from f, not from coefficients: θ = argmax of the quadratic that touches Ψ's likelihood at f
-    step = geometry.step(np.zeros_like(coef), at.gradient + at.curvature * (guess - offset), at.curvature)
+    pull = at.gradient + at.curvature * (guess - offset)
+    step = geometry.step(np.zeros_like(coef), pull, at.curvature, rough=True)
     f = step.f + offset
     reached = _Point(step.coef, f, terms(f, counts))
     penalty = geometry.penalty(step.coef, step.coef, step.f)
     if not reached.at.value - 0.5 * penalty > point.at.value - 0.5 * geometry.penalty(coef, coef, point.f):
-        return point
+        return point, False
     tolerance = TOLERANCE + RELATIVE_TOLERANCE * abs(at.value)
     return _refine(geometry, counts, step, guess, reached, tolerance)
 
 
 def _refine(
     geometry: Geometry, counts: Counts, step: Step, origin: Array, point: _Point, tolerance: float
-) -> _Point:
-    """Further steps with the factor made at `origin`, while it is nearly as good as a new one.
+) -> tuple[_Point, bool]:
+    """Further steps with the factor made at `origin`, while it is nearly as good as a new one; with whether
+    the next step, with a new factor, is likely to be the last.
 
     W′/W = −tanh(f/2), so a row that moved by δ has its curvature changed by a factor of at most e^δ. While no
     row has moved by more than NEAR, a step with the old factor, at a tenth of the cost, leaves only a
     fraction of the way; it ends where a new factor would find nothing left to do.
     """
-    last = _log_det_move(geometry, step, point.at)
+    last, near = _log_det_move(geometry, step, point.at), False
     for _ in range(REPEATS):
         if np.abs(point.f - origin).max(initial=0.0) > NEAR:
             break
@@ -245,10 +248,11 @@ def _refine(
         point = _move(point, again, again.decrement / bend, counts)
         move = _log_det_move(geometry, again, point.at)
         # if each step leaves the same share of the way, this is what is left to a new factor
-        if move > SLOW * last or move * move < LEFT * tolerance * last:
+        near = move * move < LEFT * tolerance * last
+        if near or move > SLOW * last:
             break
         last = move
-    return point
+    return point, near
 
 
 def _log_det_move(geometry: Geometry, step: Step, at: Terms) -> float:

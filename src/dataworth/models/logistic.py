@@ -17,7 +17,7 @@ from threadpoolctl import threadpool_limits
 
 from ..errors import DataworthError
 from ..inference.ep import SETTLED, Moments, find_moments
-from ..inference.geometry import GATHERED, Dual, Primal, choose_geometry, largest_square
+from ..inference.geometry import GATHERED, Dual, Primal, choose_geometry, largest_square, pick
 from ..inference.logistic import Counts
 from ..inference.newton import Mode, find_mode
 from ..inference.sites import Sites, condition, expand
@@ -289,7 +289,10 @@ class LogisticFitter(GaussianRows):
 
     def predictor(self, fit: Fit, ids: Rows) -> Array:
         """The fit's g = Xθ at distinct rows, without the prior's mean."""
-        return np.asarray(self.X[ids] @ fit.state.coordinates(self), dtype=float)
+        state: LogisticState = fit.state
+        if self._gram is not None and state.kind == "dual":
+            return pick(self._gram, ids, state.ids) @ state.solution.coef
+        return np.asarray(self.X[ids] @ state.coordinates(self), dtype=float)
 
     def predict(self, fit: Fit, rows: Rows) -> Array:
         """Class 1 where the linear predictor is positive."""
