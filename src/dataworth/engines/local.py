@@ -93,10 +93,9 @@ def _in_processes(
     with TemporaryDirectory(prefix="dataworth-", ignore_cleanup_errors=True) as folder:
         _dump((os.getpid(), fn, shared), Path(folder))
         # The configuration is entered only to build `parallel`, which keeps it: held open across a yield it
-        # would leak into the caller's own joblib calls. One chunk a batch, so each arrives when it is ready;
-        # all are queued, so that no worker waits for this process to hand it the next.
+        # would leak into the caller's own joblib calls. One chunk a batch, so each arrives when it is ready.
         with parallel_config("loky", n_jobs=jobs, inner_max_num_threads=1):
-            parallel = Parallel(return_as="generator", batch_size=1, pre_dispatch="all")
+            parallel = Parallel(return_as="generator", batch_size=1)
         results = parallel(delayed(_in_worker)(folder, chunk) for chunk in chunks)
         try:
             # Not `yield from`, which would close `results` outside of our `finally`.
@@ -121,8 +120,8 @@ def _in_worker(folder: str, chunk: Any) -> Any:
 @lru_cache(maxsize=1)  # once for each worker and map; the next map replaces it
 def _receive(folder: str) -> tuple[Callable[[Any, Any], Any], Any]:
     parent, fn, shared = _load(Path(folder))
-    # glibc gives memory back to the system at every free of more than it was ever given back at once, and takes
-    # page faults (a quarter of a worker's time) to get it again; after this it keeps what pairs need
+    # glibc returns memory to the system at each free beyond a limit, and a quarter of a worker's time would go
+    # to page faults that fetch it again; the limit grows to the largest block that was ever freed
     bytearray(_KEPT)
     gc.freeze()  # loky collects garbage every second: a tenth of a worker's time, if modules are searched too
     if os.getppid() == parent:
