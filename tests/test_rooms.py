@@ -136,8 +136,8 @@ def test_checks_never_import_audits():
             assert not {room(t) for t in imports_of(module)} & {"audit", "score", "rank"}, module
 
 
-def test_curation_uses_scikit_learn_only():
-    allowed = {"numpy", "sklearn", "dataworth"}
+def test_curation_uses_scikit_learn_and_cleanlab_only():
+    allowed = {"numpy", "sklearn", "cleanlab", "dataworth"}
     for module, path in MODULES.items():
         if room(module) != "curation":
             continue

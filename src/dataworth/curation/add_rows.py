@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 from ..data import Dataset
+from .base import Method
 
 
 @dataclass(frozen=True)
-class AddRows:
+class AddRows(Method):
     """The data, then `rows`.
 
     >>> data = Dataset([[0.0]], [0])
@@ -17,6 +19,11 @@ class AddRows:
     """
 
     rows: Dataset
+
+    name: ClassVar[str] = "add-rows"
+    what: ClassVar[str] = "add the rows of a file"
+    strategic: ClassVar[bool | None] = False
+    why: ClassVar[str] = "rows that the world labelled are new observations of θ"
 
     def __call__(self, data: Dataset) -> Dataset:
         """Both, one below the other."""

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from ..data import Dataset
 from ..errors import DataworthError
+from .base import Method
 
 
 @dataclass(frozen=True)
-class Duplicate:
+class Duplicate(Method):
     """Every row `times` times.
 
     >>> len(Duplicate(3)(Dataset([[0.0], [1.0]], [0, 1])))
@@ -19,6 +21,11 @@ class Duplicate:
     """
 
     times: int = 2
+
+    name: ClassVar[str] = "duplicate"
+    what: ClassVar[str] = "repeat every row"
+    strategic: ClassVar[bool | None] = True
+    why: ClassVar[str] = "it says nothing new, only louder"
 
     def __post_init__(self) -> None:
         if self.times < 1:

@@ -7,17 +7,22 @@ nothing of the label given the features, θ → D → f(D): the benchmark may ri
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..data import Dataset, label_keys
 from ..errors import DataworthError
+from .base import Method
 
 
 @dataclass(frozen=True)
-class MatchGroups:
+class MatchGroups(Method):
     """The largest subset of the data whose attribute × label groups have the test set's ratios.
+
+    Rows of a group that the test set does not have are removed; a group that only the test set has cannot be
+    matched, and is refused.
 
     >>> data = Dataset(np.zeros((4, 1)), [0, 0, 1, 1], groups=["a", "b", "a", "b"])
     >>> test = Dataset(np.zeros((2, 1)), [0, 1], groups=["a", "b"])
@@ -25,16 +30,20 @@ class MatchGroups:
     ['a', 'b']
     """
 
+    name: ClassVar[str] = "match-groups"
+    what: ClassVar[str] = "remove rows until attribute × label groups have the test set's ratios"
+    strategic: ClassVar[bool | None] = True
+    why: ClassVar[str] = (
+        "rows go by attribute and label alone; as long as the attribute says nothing of the label given the "
+        "features, the test set's ratios say nothing of θ"
+    )
+
     def __call__(self, data: Dataset, test: Dataset, *, rng: np.random.Generator) -> Dataset:
         """A random choice within each group, in the old order of rows."""
         own, wanted = cells(data, "the data"), cells(test, "the test set")
         names, counts = np.unique(wanted, return_counts=True)
+        refuse_absent(names, own)
         have = np.array([(own == name).sum() for name in names])
-        if not have.all():
-            missing = names[have == 0][0].replace("\x1f", " × ")
-            raise DataworthError(
-                f"the data have no rows of group {missing}, which the test set has: add some."
-            )
         keep = np.floor((have / counts).min() * counts + 1e-9).astype(int)
         chosen = [rng.permutation(np.flatnonzero(own == n))[:k] for n, k in zip(names, keep, strict=True)]
         return data.take(np.sort(np.concatenate(chosen)))
@@ -46,4 +55,17 @@ def cells(data: Dataset, what: str) -> NDArray[np.str_]:
         raise DataworthError(
             f"{what} have no groups; matching them needs a group column: groups= or --group."
         )
-    return np.char.add(np.char.add(data.groups, "\x1f"), label_keys(data.y))
+    return np.char.add(np.char.add(data.groups, "\x1f"), class_cells(data))
+
+
+def class_cells(data: Dataset) -> NDArray[np.str_]:
+    """The label of each row as text."""
+    return label_keys(data.y)
+
+
+def refuse_absent(names: NDArray[np.str_], own: NDArray[np.str_]) -> None:
+    """Refuse cells of the test set that the data do not have."""
+    absent = names[~np.isin(names, own)]
+    if len(absent):
+        missing = absent[0].replace("\x1f", " × ")
+        raise DataworthError(f"the data have no rows of group {missing}, which the test set has: add some.")

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 
 from ..data import Dataset
-from ..errors import DataworthError
+from .base import Method
+from .features import check_fraction
 
 
 @dataclass(frozen=True)
-class RandomSubset:
+class RandomSubset(Method):
     """Keep `fraction` of the rows, chosen at random.
 
     >>> data = Dataset(np.arange(4.0)[:, None], [0, 1, 0, 1])
@@ -21,9 +23,13 @@ class RandomSubset:
 
     fraction: float = 0.5
 
+    name: ClassVar[str] = "random-subset"
+    what: ClassVar[str] = "keep a random share of the rows"
+    strategic: ClassVar[bool | None] = True
+    why: ClassVar[str] = "chance alone decides which rows go"
+
     def __post_init__(self) -> None:
-        if not 0 < self.fraction <= 1:
-            raise DataworthError(f"fraction is {self.fraction!r}; it must lie above 0 and at most at 1.")
+        check_fraction(self.fraction)
 
     def __call__(self, data: Dataset, *, rng: np.random.Generator) -> Dataset:
         """The rows kept, in their old order; at least one."""

@@ -1,0 +1,43 @@
+"""What every curation says of itself: its name, its options, and its place in the paper's sense."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any, ClassVar
+
+from ..data import Dataset
+from ..wording import counted
+
+
+class Method:
+    """A curation by name; a frozen dataclass derives from it, and its fields are its options.
+
+    `strategic` says whether θ → D → f(D), the paper's definition of strategic: True: it does by construction,
+    so f(D) cannot know more of θ than D; False: outside knowledge comes in; None: it depends, and `why` says
+    on what.
+
+    >>> from dataworth.curation import MatchGroups, RandomSubset
+    >>> str(MatchGroups()), str(RandomSubset(0.25))
+    ('match-groups', 'random-subset:fraction=0.25')
+    """
+
+    name: ClassVar[str]
+    what: ClassVar[str]
+    strategic: ClassVar[bool | None]
+    why: ClassVar[str]
+
+    def options(self) -> dict[str, Any]:
+        """The options as plain data; a dataset by its size, what has no plain form by its type."""
+        return {f.name: _plain(getattr(self, f.name)) for f in fields(self)}  # type: ignore[arg-type]
+
+    def __str__(self) -> str:
+        given = [f"{name}={value}" for name, value in self.options().items() if value is not None]
+        return self.name + (":" if given else "") + ",".join(given)
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    if isinstance(value, Dataset):
+        return counted(len(value), "row")
+    return type(value).__name__

@@ -1,0 +1,82 @@
+"""Remove rows whose labels look wrong to cleanlab: a filter as people use it, without an oracle.
+
+By the letter θ → D → f(D): nothing but the data decides. But confident learning assumes that some labels are
+wrong, and that a model of the others can tell. The model that measures worth has no wrong labels in it, so
+this assumption, where it is true, is knowledge that it lacks, and the worth may rise.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ..data import Dataset
+from ..errors import DataworthError
+from ..wording import counted
+from .base import Method
+from .features import Array, Rows, class_codes, classifier, numbers, sample_weights
+
+
+@dataclass(frozen=True)
+class DropLabelIssues(Method):
+    """The rows without label issues, as `cleanlab.filter.find_label_issues` finds them.
+
+    It is given probabilities from `folds`-fold cross-validation (fewer where a class has fewer rows) of the
+    learner: any scikit-learn classifier with predict_proba, by default logistic regression on standardised
+    features. `rng` decides the folds.
+
+    >>> X = np.r_[np.linspace(-3, -1, 20), np.linspace(1, 3, 20)][:, None]
+    >>> y = (X[:, 0] > 0).astype(int)
+    >>> y[5] = 1
+    >>> len(DropLabelIssues()(Dataset(X, y), rng=np.random.default_rng(0)))
+    39
+    """
+
+    folds: int = 5
+    learner: Any = None
+
+    name: ClassVar[str] = "drop-label-issues"
+    what: ClassVar[str] = "remove rows whose labels look wrong to cleanlab"
+    strategic: ClassVar[bool | None] = None
+    why: ClassVar[str] = (
+        "it looks at the data alone; but it assumes that some labels are wrong, which the model that "
+        "measures does not know: where that is true, the data may be worth more"
+    )
+
+    def __post_init__(self) -> None:
+        if self.folds < 2:
+            raise DataworthError(f"folds is {self.folds!r}; it must be 2 or more.")
+
+    def __call__(self, data: Dataset, *, rng: np.random.Generator) -> Dataset:
+        """The rows that stay, in their old order."""
+        try:
+            from cleanlab.filter import find_label_issues
+        except ImportError as error:
+            raise DataworthError(
+                "finding label issues needs cleanlab: pip install 'dataworth[cleanlab]'."
+            ) from error
+        codes = class_codes(data, "finding label issues", least=2)
+        rarest = int(np.bincount(codes).min())
+        if rarest < 2:
+            raise DataworthError(
+                f"a class has {counted(rarest, 'row')} only; cross-validation needs two of each class."
+            )
+        probabilities = self._probabilities(data, codes, min(self.folds, rarest), rng)
+        issues = find_label_issues(codes, probabilities, n_jobs=1)
+        return data.take(~np.asarray(issues, dtype=bool))
+
+    def _probabilities(self, data: Dataset, codes: Rows, folds: int, rng: np.random.Generator) -> Array:
+        """The probability of each class for each row, from models that did not see the row."""
+        from sklearn.model_selection import StratifiedKFold
+
+        X = numbers(data)
+        probabilities = np.empty((len(data), codes.max() + 1))
+        split = StratifiedKFold(folds, shuffle=True, random_state=int(rng.integers(2**31)))
+        for seen, held in split.split(X, codes):
+            learner = classifier(self.learner)
+            weights = None if data.weights is None else data.weights[seen]
+            learner.fit(X[seen], codes[seen], **sample_weights(learner, weights))
+            probabilities[held] = learner.predict_proba(X[held])
+        return probabilities

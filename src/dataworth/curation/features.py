@@ -1,0 +1,109 @@
+"""Rows as points, for curations that measure distances or fit a classifier; and their labels as classes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..data import Dataset, label_keys, summarise_labels
+from ..errors import DataworthError
+
+Array = NDArray[np.float64]
+Rows = NDArray[np.intp]
+
+
+def numbers(data: Dataset, like: Dataset | None = None) -> Array:
+    """Numbers with missing ones filled in by the medians of `like`, and a 0/1 column for each category.
+
+    >>> import pyarrow as pa
+    >>> numbers(Dataset(pa.table({"size": [1.5, 2.5], "colour": ["red", "blue"]}), [0, 1])).tolist()
+    [[1.5, 0.0, 1.0], [2.5, 1.0, 0.0]]
+    """
+    like = data if like is None else like
+    data, parts = data.select(like.columns), []
+    for j, column in enumerate(like.columns):
+        values = data.X[:, j]
+        if column.kind == "categorical":
+            parts.append((values[:, None] == np.arange(len(column.categories))).astype(float))
+        else:
+            known = like.X[~np.isnan(like.X[:, j]), j]
+            parts.append(np.where(np.isnan(values), np.median(known) if len(known) else 0.0, values)[:, None])
+    return np.hstack(parts) if parts else np.zeros((len(data), 0))
+
+
+def points(data: Dataset) -> Array:
+    """Rows on a common scale: each number in standard deviations; two categories are one unit apart.
+
+    >>> points(Dataset([[10.0], [30.0]], [0, 1])).ravel().tolist()
+    [-1.0, 1.0]
+    """
+    X = numbers(data)
+    spread = X.std(axis=0)
+    varies = spread > 1e-12 * np.abs(X).max(axis=0, initial=0.0)  # rounding alone is no spread
+    scale = np.divide(1.0, spread, out=np.zeros_like(spread), where=varies)
+    widths = [len(c.categories) if c.kind == "categorical" else 1 for c in data.columns]
+    one_hot = np.repeat([c.kind == "categorical" for c in data.columns], widths).astype(bool)
+    scale[one_hot] = np.sqrt(0.5)
+    return (X - X.mean(axis=0)) * scale if len(X) else X
+
+
+def strata(data: Dataset) -> list[Rows]:
+    """The rows of each class, in order; amounts are one stratum.
+
+    >>> [rows.tolist() for rows in strata(Dataset([[0.0], [1.0], [2.0]], ["b", "a", "b"]))]
+    [[1], [0, 2]]
+    """
+    if summarise_labels(data.y).classes is None:
+        return [np.arange(len(data))]
+    keys = label_keys(data.y)
+    return [np.flatnonzero(keys == name) for name in np.unique(keys)]
+
+
+def class_codes(data: Dataset, purpose: str, least: int = 1) -> Rows:
+    """The class of each row as 0, 1, …; amounts, and fewer than `least` classes, are refused."""
+    if summarise_labels(data.y).classes is None:
+        raise DataworthError(f"the labels are amounts; {purpose} needs classes.")
+    names, codes = np.unique(label_keys(data.y), return_inverse=True)
+    if len(names) < least:
+        raise DataworthError(f"the data have one class only; {purpose} needs two.")
+    return codes
+
+
+def share_of(rows: Rows, fraction: float) -> int:
+    """How many of a stratum's rows make up a fraction of it: at least one."""
+    return max(1, round(fraction * len(rows)))
+
+
+def check_fraction(fraction: float) -> None:
+    """Refuse a share that is none."""
+    if not 0 < fraction <= 1:
+        raise DataworthError(f"fraction is {fraction!r}; it must lie above 0 and at most at 1.")
+
+
+def classifier(learner: Any = None) -> Any:
+    """A fresh copy of the learner; without one, logistic regression on standardised features."""
+    from sklearn.base import clone
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    return clone(learner or make_pipeline(StandardScaler(), LogisticRegression(max_iter=5000)))
+
+
+def sample_weights(learner: Any, weights: Array | None) -> dict[str, Any]:
+    """Sample weights as the learner's last step takes them, if the rows have any."""
+    if weights is None:
+        return {}
+    steps = getattr(learner, "steps", None)
+    return {f"{steps[-1][0]}__sample_weight" if steps else "sample_weight": weights}
+
+
+def with_columns_of(data: Dataset, X: Array, y: Any, groups: Any = None, ids: Any = None) -> Dataset:
+    """New rows under the data's columns: categories are the codes that the data's columns have."""
+    if not all(c.kind == "numeric" for c in data.columns):
+        # codes and booleans have no way through the constructor, which takes them for numbers
+        rows = Dataset(X, y, groups, ids, names=data.names, allow_missing=True)
+        return Dataset._make(rows.X, data.columns, rows.y, rows.groups, rows.ids, None)
+    return Dataset(X, y, groups, ids, names=data.names, allow_missing=True)

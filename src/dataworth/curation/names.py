@@ -1,0 +1,169 @@
+"""Curations by name, with options: NAME or NAME:key=value,key=value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import MISSING, fields
+from typing import Any, NamedTuple
+
+from ..data import Dataset
+from ..errors import DataworthError
+from .add_rows import AddRows
+from .base import Method
+from .deduplicate import Deduplicate
+from .drop_label_issues import DropLabelIssues
+from .duplicate import Duplicate
+from .fake import Fake
+from .herding import Herding
+from .k_centre import KCentre
+from .match_groups import MatchGroups
+from .near_deduplicate import NearDeduplicate
+from .random_subset import RandomSubset
+from .remove_rows import RemoveRows
+from .resample import Resample
+from .reweight import Reweight
+from .self_label import SelfLabel
+from .synthesize import Synthesize
+
+NAMES: dict[str, type[Method]] = {
+    method.name: method
+    for method in (
+        RemoveRows,
+        DropLabelIssues,
+        MatchGroups,
+        Reweight,
+        Deduplicate,
+        NearDeduplicate,
+        Duplicate,
+        Resample,
+        RandomSubset,
+        KCentre,
+        Herding,
+        AddRows,
+        SelfLabel,
+        Synthesize,
+        Fake,
+    )
+}
+"""Every curation that a command line can name."""
+
+READERS: dict[str, Callable[[str], Any]] = {"int": int, "float": float, "str": str}
+WORDS = {"int": "a whole number", "float": "a number"}
+
+
+class Option(NamedTuple):
+    """An option that can be given as text; `kind` is "file" for a dataset."""
+
+    kind: str
+    default: Any
+
+
+def options_of(name: str) -> dict[str, Option]:
+    """The options of a curation that can be given as text, in order.
+
+    >>> options_of("random-subset")
+    {'fraction': Option(kind='float', default=0.5)}
+    """
+    found = {}
+    for field in fields(_method(name)):  # type: ignore[arg-type]
+        kind = str(field.type).removesuffix(" | None")
+        kind = "file" if kind == "Dataset" else kind
+        if kind == "file" or kind in READERS:
+            found[field.name] = Option(kind, field.default)
+    return found
+
+
+def by_name(name: str, **options: Any) -> Method:
+    """The curation of that name with these options.
+
+    >>> by_name("random-subset", fraction=0.25)
+    RandomSubset(fraction=0.25)
+    """
+    method = _method(name)
+    known = [field.name for field in fields(method)]  # type: ignore[arg-type]
+    _refuse_unknown(name, options, known)
+    needed = [f.name for f in fields(method) if f.default is MISSING]  # type: ignore[arg-type]
+    absent = [key for key in needed if key not in options]
+    if absent:
+        raise DataworthError(f"{name} needs the option {absent[0]}: give {name}:{absent[0]}=….")
+    return method(**options)
+
+
+def parse(text: str, read: Callable[[str], Dataset] | None = None) -> Method:
+    """The curation that a text names; `read` makes a dataset of a file's name.
+
+    >>> parse("near-deduplicate:distance=0.1")
+    NearDeduplicate(distance=0.1)
+    """
+    name, given = split(text)
+    known = options_of(name)
+    values: dict[str, Any] = {}
+    for key, value in given.items():
+        kind = known[key].kind
+        if kind == "file":
+            if read is None:
+                raise DataworthError(f"{name} takes a file as {key}; there is no way to read one here.")
+            values[key] = read(value)
+            continue
+        try:
+            values[key] = READERS[kind](value)
+        except ValueError:
+            raise DataworthError(f"{name}: {key} is {value!r}; it must be {WORDS[kind]}.") from None
+    return by_name(name, **values)
+
+
+def split(text: str) -> tuple[str, dict[str, str]]:
+    """Name and options, as text; what does not exist is refused.
+
+    >>> split("duplicate:times=3")
+    ('duplicate', {'times': '3'})
+    """
+    name, colon, rest = text.partition(":")
+    name = name.strip()
+    known = list(options_of(name))
+    given: dict[str, str] = {}
+    for part in rest.split(",") if colon else []:
+        key, equals, value = (piece.strip() for piece in part.partition("="))
+        if not (key and equals and value):
+            raise DataworthError(f"{part!r} is no option of a curation: give {name}:key=value,key=value.")
+        if key in given:
+            raise DataworthError(f"{name} is given the option {key} twice: give it once.")
+        given[key] = value
+    _refuse_unknown(name, given, known)
+    return name, given
+
+
+def files_of(text: str) -> list[str]:
+    """The files that a text names."""
+    name, given = split(text)
+    known = options_of(name)
+    return [value for key, value in given.items() if known[key].kind == "file"]
+
+
+def with_files(text: str, place: Callable[[str], str]) -> str:
+    """The same text with other names for its files; options in the order of the curation's.
+
+    >>> with_files("add-rows:rows=more.csv", lambda path: "/data/" + path)
+    'add-rows:rows=/data/more.csv'
+    """
+    name, given = split(text)
+    known = options_of(name)
+    parts = [
+        f"{key}={place(given[key]) if option.kind == 'file' else given[key]}"
+        for key, option in known.items()
+        if key in given
+    ]
+    return name + (":" if parts else "") + ",".join(parts)
+
+
+def _method(name: str) -> type[Method]:
+    if name not in NAMES:
+        raise DataworthError(f"there is no curation {name!r}; there are {', '.join(NAMES)}.")
+    return NAMES[name]
+
+
+def _refuse_unknown(name: str, given: dict[str, Any], known: list[str]) -> None:
+    unknown = [key for key in given if key not in known]
+    if unknown:
+        has = f"its options are {', '.join(known)}" if known else "it has none"
+        raise DataworthError(f"{name} has no option {unknown[0]!r}; {has}.")

@@ -1,0 +1,80 @@
+"""Keep one of each set of rows that nearly agree; in the paper's sense as exact deduplication."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..data import Dataset
+from ..errors import DataworthError
+from .base import Method
+from .features import Array, points, strata
+
+SAMPLE = 1000
+"""Rows whose distances from each other stand for all: half a million pairs are enough for a median."""
+BLOCK = 512
+"""Rows whose neighbours are looked up at a time."""
+
+
+@dataclass(frozen=True)
+class NearDeduplicate(Method):
+    """Rows in order, without those closer to an earlier one kept with the same label than `distance`.
+
+    Distances are Euclidean between standardised rows (`features.points`), in units of the median distance
+    between two rows, so that the same threshold serves any number and any scale of columns. Weights are not
+    added up, as in `Deduplicate`.
+
+    >>> data = Dataset([[0.0], [1.0], [1.001], [3.0]], [0, 0, 0, 0])
+    >>> NearDeduplicate()(data).X.ravel().tolist()
+    [0.0, 1.0, 3.0]
+    """
+
+    distance: float = 0.05
+
+    name: ClassVar[str] = "near-deduplicate"
+    what: ClassVar[str] = "keep one of each set of rows that nearly agree"
+    strategic: ClassVar[bool | None] = None
+    why: ClassVar[str] = (
+        "it looks at the data alone; but where near copies came about by accident, a model that takes them "
+        "for new rows was too sure, and may be worth more without them"
+    )
+
+    def __post_init__(self) -> None:
+        if not self.distance >= 0:
+            raise DataworthError(f"distance is {self.distance!r}; it must be 0 or more.")
+
+    def __call__(self, data: Dataset) -> Dataset:
+        """The rows kept, in their old order."""
+        X = points(data)
+        radius = self.distance * typical_distance(X)
+        keep = np.zeros(len(data), dtype=bool)
+        for rows in strata(data):
+            keep[rows] = _first_of_each(X[rows], radius)
+        return data.take(keep)
+
+
+def typical_distance(X: Array) -> float:
+    """The median distance between two rows (of at most a thousand, evenly spread over the data)."""
+    from sklearn.metrics import pairwise_distances
+
+    some = X[np.unique(np.linspace(0, len(X) - 1, SAMPLE).astype(int))] if len(X) > SAMPLE else X
+    if len(some) < 2:
+        return 0.0
+    return float(np.median(pairwise_distances(some)[np.triu_indices(len(some), 1)]))
+
+
+def _first_of_each(X: Array, radius: float) -> np.ndarray:
+    """Greedily: a row stays unless an earlier one that stayed lies within the radius."""
+    from sklearn.neighbors import NearestNeighbors
+
+    keep = np.ones(len(X), dtype=bool)
+    # a hair more than the radius, so that rounding does not part equal rows
+    index = NearestNeighbors(radius=radius * (1 + 1e-9) + 1e-9).fit(X)
+    for start in range(0, len(X), BLOCK):
+        near = index.radius_neighbors(X[start : start + BLOCK], return_distance=False)
+        for i, others in enumerate(near, start):
+            if keep[i]:
+                keep[others[others > i]] = False
+    return keep

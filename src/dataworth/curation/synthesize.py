@@ -1,0 +1,91 @@
+"""Add rows drawn from a model of the data: θ → D → θ̂ → new rows, the paper's recursive synthetic data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..data import Dataset
+from ..errors import DataworthError
+from .base import Method
+from .features import Array, class_codes, with_columns_of
+
+
+@dataclass(frozen=True)
+class Synthesize(Method):
+    """The data, then rows from a Gaussian a class, labelled with the class they are drawn from.
+
+    x | c ~ N(μ_c, Σ_c) with Ledoit and Wolf's Σ_c = (1−s)·S_c + s·(tr S_c/d)·I, classes as often as in the
+    data; row weights count in all of these. Categories, booleans, missing values and groups are drawn as
+    often as they occur in the class, each by itself. `rows` says how many, or `fraction` of the data's rows.
+
+    >>> data = Dataset([[0.0], [0.1], [5.0], [5.1]], ["a", "a", "b", "b"])
+    >>> more = Synthesize(rows=100)(data, rng=np.random.default_rng(0))
+    >>> len(more), bool((more.X[more.y == "b"] > 4).all())
+    (104, True)
+    """
+
+    rows: int | None = None
+    fraction: float = 1.0
+
+    name: ClassVar[str] = "synthesize"
+    what: ClassVar[str] = "add rows drawn from a model of the data (recursive synthetic data)"
+    strategic: ClassVar[bool | None] = True
+    why: ClassVar[str] = "the new rows come from a model that saw nothing but the data: θ → D → θ̂ → new rows"
+
+    def __post_init__(self) -> None:
+        if self.rows is not None and self.rows < 1:
+            raise DataworthError(f"rows is {self.rows!r}; it must be 1 or more.")
+        if not self.fraction > 0:
+            raise DataworthError(f"fraction is {self.fraction!r}; it must lie above 0.")
+
+    def __call__(self, data: Dataset, *, rng: np.random.Generator) -> Dataset:
+        """The data, then the synthetic rows."""
+        codes = class_codes(data, "a model of each class")
+        count = max(1, round(self.fraction * len(data))) if self.rows is None else self.rows
+        weights = np.ones(len(data)) if data.weights is None else data.weights
+        drawn = np.sort(rng.choice(codes.max() + 1, count, p=np.bincount(codes, weights) / weights.sum()))
+        X = np.empty((count, data.n_features))
+        parent = np.empty(count, dtype=np.intp)
+        for c in np.unique(drawn):
+            rows, new = np.flatnonzero(codes == c), np.flatnonzero(drawn == c)
+            share = weights[rows] / weights[rows].sum()
+            parent[new] = rng.choice(rows, len(new), p=share)
+            for j, column in enumerate(data.columns):
+                source = data.X[rng.choice(rows, len(new), p=share), j]
+                X[new, j] = source if column.kind != "numeric" else np.where(np.isnan(source), np.nan, 0.0)
+            numeric = np.flatnonzero([column.kind == "numeric" for column in data.columns])
+            if len(numeric):
+                X[np.ix_(new, numeric)] += gaussian(data.X[np.ix_(rows, numeric)], share, len(new), rng)
+        groups = None if data.groups is None else data.groups[parent]
+        ids = None if data.ids is None else _new_ids(set(data.ids.tolist()), count)
+        return Dataset.concat([data, with_columns_of(data, X, data.y[parent], groups, ids)])
+
+
+def gaussian(X: Array, share: Array, count: int, rng: np.random.Generator) -> Array:
+    """Draws from N(μ, Σ), Σ as Ledoit and Wolf shrink it.
+
+    As (1−s)·S is the covariance of the rows themselves, mixed with random signs and sizes, no d × d matrix
+    is ever formed or factored.
+    """
+    from sklearn.covariance import ledoit_wolf_shrinkage
+
+    missing = np.isnan(X)
+    center = (share @ np.where(missing, 0.0, X)) / np.maximum(share @ ~missing, 1e-300)
+    # rows scaled so that the plain covariance of these is the weighted one of those
+    spread = np.where(missing, 0.0, X - center) * np.sqrt(share * len(X))[:, None]
+    shrink = float(ledoit_wolf_shrinkage(spread, assume_centered=True)) if len(X) > 1 else 0.0
+    variance = float((spread**2).sum()) / spread.size
+    mixed = rng.standard_normal((count, len(X))) @ spread / np.sqrt(len(X))
+    noise = rng.standard_normal((count, X.shape[1]))
+    return center + np.sqrt(1 - shrink) * mixed + np.sqrt(shrink * variance) * noise
+
+
+def _new_ids(taken: set[str], count: int) -> list[str]:
+    """Ids that no row has yet, also where the data hold an earlier generation of synthetic rows."""
+    generation = 1
+    while f"synthetic {generation}.1" in taken:
+        generation += 1
+    return [f"synthetic {generation}.{i + 1}" for i in range(count)]
