@@ -127,12 +127,12 @@ def reference_pmi(X, y, C, setting, wide, data, test):
 
 
 def without_numba(work, *args):
-    """A call that does without the compiled loop."""
-    compiled, newton.compiled_dual_mode = newton.compiled_dual_mode, lambda: None
+    """A call that does without the compiled loops."""
+    compiled, newton.compiled = newton.compiled, lambda module, name: None
     try:
         return work(*args)
     finally:
-        newton.compiled_dual_mode = compiled
+        newton.compiled = compiled
 
 
 def clock(work):

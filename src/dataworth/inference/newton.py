@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from functools import cache
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, NamedTuple, Protocol
 
@@ -127,8 +128,12 @@ def find_mode(
     leverages hᵢ = Wᵢ var(fᵢ) ∈ [0, 1), d(½ log det) = −½ Σ hᵢ tanh(fᵢ/2) Δfᵢ, and Σ hᵢ is at most the
     number of parameters; so the last factorisation can be kept without refactorising at the last step.
     """
-    if isinstance(geometry, Dual) and 0 < len(geometry.gram) <= SMALL and (compiled := compiled_dual_mode()):
-        mode = _find_compiled(compiled, geometry, counts, coef, offset, guess)
+    if (
+        isinstance(geometry, Dual)
+        and 0 < len(geometry.gram) <= SMALL
+        and (loop := compiled("kernel", "dual_mode"))
+    ):
+        mode = _find_compiled(loop, geometry, counts, coef, offset, guess)
     else:
         mode = _find(geometry, counts, coef, offset, guess)
     if not mode.converged:
@@ -138,21 +143,22 @@ def find_mode(
 
 
 @cache
-def compiled_dual_mode() -> Callable[..., Any] | None:
-    """The compiled loop, where numba is installed; imported (0.5 s) and compiled at the first fit only."""
+def compiled(module: str, name: str) -> Callable[..., Any] | None:
+    """A compiled function of this package, where numba is installed; imported (0.5 s) and compiled when it is
+    first used only."""
     if find_spec("numba") is None:
         return None
     try:
-        from .kernel import dual_mode
+        function: Callable[..., Any] = getattr(import_module(f".{module}", __package__), name)
     except Exception as error:  # whatever an import of numba can meet, such as a script called coverage.py
         message = f"numba is installed but fails ({error}); going on without it, more slowly"
         warnings.warn(message, RuntimeWarning, stacklevel=2)
         return None
-    return dual_mode
+    return function
 
 
 def _find_compiled(
-    compiled: Callable[..., Any],
+    loop: Callable[..., Any],
     geometry: Dual,
     counts: Counts,
     coef: Array,
@@ -161,7 +167,7 @@ def _find_compiled(
 ) -> Mode:
     offsets = np.zeros(len(coef)) + offset
     start = offsets if guess is None else guess
-    coef, f, objective, penalty, factor, iterations, converged = compiled(
+    coef, f, objective, penalty, factor, iterations, converged = loop(
         geometry.gram, counts.ones, counts.zeros, coef, offsets, start, guess is not None
     )
     return Mode(coef, f, objective, penalty, Factor(factor, True), iterations, converged)

@@ -17,6 +17,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from . import newton
 from .logistic import Array, Counts
 
 NARROW = 1.5
@@ -36,7 +37,8 @@ LEAST_VARIANCE = 1e-100
 """A row of zeros has no variance: this much stands for none."""
 FALLS = (0.5, 4.0, 36.0)
 """Nats below the mode at which the pieces of a general factor end."""
-
+ARRIVED, MODE_STEPS = 0.01, 25
+"""Square of the last Newton step to a mode, in s.d. of the integrand; how many steps there are at most."""
 
 SQRT_2_PI = float(np.sqrt(2.0 * np.pi))
 
@@ -79,23 +81,32 @@ def tilted_moments(mean: Array, variance: Array, counts: Counts) -> Tilted:
     narrow = spread <= NARROW
     # a light label falls slowly, far beyond the step
     single = (ones * zeros == 0.0) & (count <= HEAVY) & ((count >= 1.0) | narrow) & ~far
-    narrow &= single
-    if narrow.all():
-        return _turned(_on_cavity(turned, spread, count), sign)
-    result = Tilted(np.empty(len(mean)), np.empty(len(mean)), np.empty(len(mean)))
-    for rows, integrate in ((narrow, _on_cavity), (single & ~narrow, _on_steps)):
-        if rows.any():
-            part = integrate(turned[rows], spread[rows], count[rows])
-            _put(result, rows, _turned(part, sign[rows]))
+    if single.all():
+        return _one_label(turned, spread, count, narrow, sign)
+    result = _nothing_yet(len(mean))
+    _put(result, single, _one_label(*(x[single] for x in (turned, spread, count, narrow, sign))))
     general = ~single
-    if general.any():
-        part = _on_falls(mean[general], spread[general], Counts(ones[general], zeros[general]))
-        _put(result, general, part)
+    part = _on_falls(mean[general], spread[general], Counts(ones[general], zeros[general]))
+    _put(result, general, part)
     return result
 
 
-def _turned(tilted: Tilted, sign: Array) -> Tilted:
-    return tilted._replace(mean=sign * tilted.mean)
+def _one_label(mean: Array, spread: Array, count: Array, narrow: NDArray[np.bool_], sign: Array) -> Tilted:
+    """σ(f)^w against N(m, s²), turned back by the sign; compiled where that is possible."""
+    if compiled := newton.compiled("tilted_kernel", "one_label_moments"):
+        result = Tilted(*compiled(mean, spread, count, narrow, *_hermite(), *_legendre()))
+    elif narrow.all():
+        result = _on_cavity(mean, spread, count)
+    else:
+        result = _nothing_yet(len(mean))
+        for rows, integrate in ((narrow, _on_cavity), (~narrow, _on_steps)):
+            if rows.any():
+                _put(result, rows, integrate(mean[rows], spread[rows], count[rows]))
+    return result._replace(mean=sign * result.mean)
+
+
+def _nothing_yet(n: int) -> Tilted:
+    return Tilted(np.empty(n), np.empty(n), np.empty(n))
 
 
 def _put(result: Tilted, rows: NDArray[np.bool_], part: Tilted) -> None:
@@ -208,23 +219,26 @@ def _log_tilted(f: Array, mean: Array, spread: Array, counts: Counts) -> Array:
     return _log_factor(f[:, None], counts)[:, 0] - 0.5 * ((f - mean) / spread) ** 2
 
 
-def tilted_mode(mean: Array, spread: Array, counts: Counts, steps: int = 25) -> Array:
+def tilted_mode(mean: Array, spread: Array, counts: Counts) -> Array:
     """Where cavity times factor is largest, to a small part of its own width: Newton inside a bracket.
 
     The slope w₁σ(−f) − w₀σ(f) − (f − m)/s² falls from at least 0 at the left end to at most 0 at the right.
+    Each row stops by itself: what is found for it does not depend on the others.
     """
     variance = spread**2
     low, high = mean - variance * counts.zeros, mean + variance * counts.ones
     f = np.clip(0.0, low, high)  # the step, if the bracket holds it: beyond, the slope is nearly straight
-    for _ in range(steps):
+    moving = np.ones(len(mean), dtype=bool)
+    for _ in range(MODE_STEPS):
         up = 0.5 * (1.0 + np.tanh(0.5 * f))
         slope = counts.ones - (counts.ones + counts.zeros) * up - (f - mean) / variance
         low, high = np.where(slope > 0, f, low), np.where(slope > 0, high, f)
         bend = (counts.ones + counts.zeros) * up * (1.0 - up) + 1.0 / variance
         move = slope / bend
-        f = f + move
-        outside = (f < low) | (f > high)
-        f = np.where(outside, 0.5 * (low + high), f)
-        if (move * move * bend < 0.01).all() and not outside.any():
+        moved = f + move
+        outside = (moved < low) | (moved > high)
+        f = np.where(moving, np.where(outside, 0.5 * (low + high), moved), f)
+        moving &= outside | (move * move * bend >= ARRIVED)
+        if not moving.any():
             break
     return f
