@@ -1,0 +1,6 @@
+"""Images to vectors, behind one function; torch is imported when a network is first used."""
+
+from dataworth.embed.reduce import pca
+from dataworth.embed.vectors import embed
+
+__all__ = ["embed", "pca"]

@@ -1,0 +1,106 @@
+"""Vectors kept on disk under the hash of what they were computed from; a damaged file counts as none."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import sys
+import tempfile
+from io import BytesIO
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dataworth.errors import DataworthError
+
+DIGEST = hashlib.sha256().digest_size
+
+
+def default_directory() -> Path:
+    """`DATAWORTH_CACHE`, or the place that the platform has for caches."""
+    if chosen := os.environ.get("DATAWORTH_CACHE"):
+        return Path(chosen)
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Caches"
+    else:
+        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return base / "dataworth"
+
+
+def open_cache(cache: bool | str | PathLike[str]) -> Cache | None:
+    """The cache that was asked for: True is the user's, a path another, False none."""
+    if cache is False:
+        return None
+    return Cache(default_directory() / "embed") if cache is True else Cache(Path(cache), strict=True)
+
+
+def key(what: str, arrays: list[NDArray[Any]]) -> str:
+    """SHA-256 of a description and of arrays, with their shapes."""
+    digest = hashlib.sha256(what.encode())
+    for array in arrays:
+        digest.update(f"\0{array.dtype.str}{array.shape}\0".encode())
+        digest.update(np.ascontiguousarray(array).tobytes())
+    return digest.hexdigest()
+
+
+class Cache:
+    """A directory of matrices by key.
+
+    >>> cache = Cache(Path(tempfile.mkdtemp()))
+    >>> cache.put("ab12", np.ones((2, 3), dtype=np.float32))
+    >>> cache.get("ab12", rows=2).shape, cache.get("cd34", rows=2)
+    ((2, 3), None)
+
+    A `strict` cache, which somebody named, must be writable; the default one is done without.
+    """
+
+    def __init__(self, directory: Path, strict: bool = False) -> None:
+        self._directory = directory
+        if strict:
+            try:
+                directory.mkdir(parents=True, exist_ok=True)
+                with tempfile.TemporaryFile(dir=directory):
+                    pass
+            except OSError as error:
+                raise DataworthError(
+                    f"{directory} cannot be used as a cache ({error.strerror}): choose another directory, or"
+                    " none with cache=False (--no-cache)."
+                ) from error
+
+    def _path(self, key: str) -> Path:
+        return self._directory / key[:2] / f"{key}.vectors"
+
+    def get(self, key: str, rows: int) -> NDArray[np.float32] | None:
+        """The matrix, if it is there, undamaged and of that many rows."""
+        try:
+            content = self._path(key).read_bytes()
+        except OSError:
+            return None
+        digest, body = content[:DIGEST], content[DIGEST:]
+        if hashlib.sha256(key.encode() + body).digest() != digest:
+            return None
+        matrix = np.load(BytesIO(body), allow_pickle=False)
+        fits = matrix.dtype == np.float32 and matrix.ndim == 2 and len(matrix) == rows
+        return matrix if fits else None
+
+    def put(self, key: str, matrix: NDArray[np.float32]) -> None:
+        """Keep the matrix; whoever reads at the same time sees all of it or nothing."""
+        body = BytesIO()
+        np.save(body, matrix, allow_pickle=False)
+        path = self._path(key)
+        temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            temporary.write_bytes(hashlib.sha256(key.encode() + body.getvalue()).digest() + body.getvalue())
+            os.replace(temporary, path)
+        except OSError:
+            pass  # a full or read-only disk costs time later, not the result now
+        finally:
+            with contextlib.suppress(OSError):
+                temporary.unlink(missing_ok=True)

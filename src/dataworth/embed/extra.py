@@ -1,0 +1,53 @@
+"""What is installed only with the extra `vision`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from typing import Any
+
+from dataworth.errors import DataworthError
+
+
+def needed(module: str, what: str) -> Any:
+    """The module, or the sentence that says how to get it.
+
+    >>> needed("json", "this").dumps([1])
+    '[1]'
+    >>> needed("no_such_module", "this model")
+    Traceback (most recent call last):
+        ...
+    dataworth.errors.DataworthError: this model needs the extra vision: pip install 'dataworth[vision]'.
+    """
+    try:
+        return import_module(module)
+    except ImportError as error:
+        raise DataworthError(_sentence(what)) from error
+
+
+def check_installed(modules: Sequence[str], what: str) -> None:
+    """Refuse early and cheaply: finding a module does not import it."""
+    for module in modules:
+        try:
+            found = find_spec(module) is not None
+        except (ImportError, ValueError):
+            found = False
+        if not found:
+            raise DataworthError(_sentence(what))
+
+
+def _sentence(what: str) -> str:
+    return f"{what} needs the extra vision: pip install 'dataworth[vision]'."
+
+
+def versions(*packages: str) -> str:
+    """The installed versions, without importing anything: part of the name of what is cached."""
+    found = []
+    for package in packages:
+        try:
+            found.append(f"{package} {version(package)}")
+        except PackageNotFoundError:
+            found.append(f"{package} none")
+    return ", ".join(found)

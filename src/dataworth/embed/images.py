@@ -1,0 +1,189 @@
+"""What users call images, as arrays: uint8, height × width × 3. What cannot be one is refused by name."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable, Sequence
+from io import BytesIO
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dataworth.embed.extra import needed
+from dataworth.errors import DataworthError
+
+Pixels = NDArray[np.uint8]
+LARGEST = 89_478_485
+"""Pixels of the largest image that is decoded: Pillow's own limit, beyond which it suspects a bomb."""
+TURNED = (5, 6, 7, 8)
+"""The EXIF orientations of photographs that lie on their side."""
+
+
+class Images:
+    """Images of any kind, decoded one at a time when they are asked for.
+
+    >>> images = Images(np.zeros((2, 8, 6), dtype=np.uint8))
+    >>> len(images), images.sizes(), images.pixels(0).shape
+    (2, [(8, 6), (8, 6)], (8, 6, 3))
+    """
+
+    def __init__(self, images: Any) -> None:
+        self._items = _sequence(images)
+        self._names = getattr(images, "names", None)
+        if len(self._items) == 0:
+            raise DataworthError("there are no images: give at least one.")
+
+    def __len__(self) -> int:
+        return len(self._items)
+
+    def sizes(self) -> list[tuple[int, int]]:
+        """Height and width of each, from its header alone; unreadable ones are refused here, early."""
+        if isinstance(self._items, np.ndarray):
+            return [self._items.shape[1:3]] * len(self)
+        return [self._size(i) for i in range(len(self))]
+
+    def pixels(self, i: int, size: int | None = None) -> Pixels:
+        """One image, resized (bicubic, to a square) if a size is given."""
+        item = self._items[i]
+        if isinstance(item, np.ndarray):
+            image = _checked(item, self._name(i))
+            if size is None or image.shape[:2] == (size, size):
+                return image
+            picture = _pillow().fromarray(image)
+        else:
+            with self._open(i, item) as opened:
+                picture = self._decoded(i, opened)
+        if size is not None and picture.size != (size, size):
+            picture = picture.resize((size, size), _pillow().Resampling.BICUBIC)
+        return np.asarray(picture)
+
+    def _size(self, i: int) -> tuple[int, int]:
+        item = self._items[i]
+        if isinstance(item, np.ndarray):
+            height, width = _checked(item, self._name(i)).shape[:2]
+            return height, width
+        with self._open(i, item) as picture:
+            width, height = picture.size
+            return (width, height) if _orientation(picture) in TURNED else (height, width)
+
+    def _name(self, i: int) -> str:
+        if self._names is not None:
+            return str(self._names[i])
+        item = self._items[i]
+        return str(item) if isinstance(item, str | PathLike) else f"image {i}"
+
+    def _open(self, i: int, item: Any) -> Any:
+        """A Pillow image of which only the header is read."""
+        if isinstance(item, _pillow().Image):
+            return item.copy()  # closing the copy leaves the user's image open
+        if not isinstance(item, str | PathLike | bytes | bytearray | memoryview):
+            raise DataworthError(
+                f"{self._name(i)} is of type {type(item).__name__}: give uint8 arrays, PIL images, encoded"
+                " bytes or paths."
+            )
+        file: Any = os.fspath(item) if isinstance(item, str | PathLike) else BytesIO(item)
+        if (file.getbuffer().nbytes if isinstance(file, BytesIO) else _file_size(file)) == 0:
+            raise DataworthError(f"{self._name(i)} is empty (0 bytes): replace it, or leave it out.")
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of the large size, which is refused below
+                picture = _pillow().open(file)
+        except Exception as error:  # damaged files raise almost anything
+            raise self._unreadable(i, error) from error
+        if picture.width * picture.height > LARGEST:
+            size = f"{picture.width} × {picture.height}"
+            picture.close()
+            raise DataworthError(f"{self._name(i)} has {size} pixels, too many to decode: make it smaller.")
+        return picture
+
+    def _decoded(self, i: int, picture: Any) -> Any:
+        """The picture upright, in three channels of 8 bits."""
+        try:
+            upright = needed("PIL.ImageOps", "decoding images").exif_transpose(picture)
+            if upright.mode.startswith("I;16"):  # else Pillow would cut at 255 instead of scaling
+                deep = np.asarray(upright).astype(np.uint16)
+                upright = _pillow().fromarray((deep >> 8).astype(np.uint8))
+            elif upright.mode in ("I", "F"):
+                raise DataworthError(
+                    f"{self._name(i)} has 32 bits per pixel, whose range is unknown: save it with 8 bits."
+                )
+            if upright.mode == "P":
+                upright = upright.convert("RGBA")  # Pillow's way for palettes with transparency
+            return upright.convert("RGB")
+        except DataworthError:
+            raise
+        except Exception as error:
+            raise self._unreadable(i, error) from error
+
+    def _unreadable(self, i: int, error: Exception) -> DataworthError:
+        if isinstance(error, DataworthError):
+            return error
+        if isinstance(error, FileNotFoundError):
+            return DataworthError(f"{self._name(i)}: there is no such file: check the path.")
+        if type(error).__name__ == "DecompressionBombError":
+            return DataworthError(f"{self._name(i)} has too many pixels to decode: make it smaller.")
+        reason = "no known format" if type(error).__name__ == "UnidentifiedImageError" else str(error)
+        reason = " ".join(reason.split())[:100]
+        return DataworthError(
+            f"{self._name(i)} cannot be read as an image ({reason}): replace it, or leave it out."
+        )
+
+
+def _sequence(images: Any) -> Sequence[Any] | NDArray[Any]:
+    if isinstance(images, np.ndarray) and images.dtype != object:
+        if images.ndim not in (3, 4):
+            raise DataworthError(
+                f"images is an array of shape {images.shape}, but n × height × width (× 3) is expected:"
+                " reshape it."
+            )
+        if images.ndim == 3 and images.shape[-1] == 3:
+            raise DataworthError(
+                f"images has shape {images.shape}, which is one image in colour: give images[None]."
+            )
+        if len(images):
+            _checked(images[0], "images")
+        return images
+    if isinstance(images, str | bytes | PathLike) or not isinstance(images, Iterable):
+        raise DataworthError(
+            f"images is of type {type(images).__name__}: give an array n × height × width (× 3), or a list"
+            " of images."
+        )
+    return images if isinstance(images, Sequence) else list(images)
+
+
+def _checked(image: NDArray[Any], name: str) -> Pixels:
+    """The array as height × width × 3; grey is repeated."""
+    if image.dtype != np.uint8:
+        raise DataworthError(
+            f"{name} is of type {image.dtype}, but uint8 (0 to 255) is expected: convert, with 255 * x if x"
+            " is in 0 to 1."
+        )
+    if image.ndim == 2:
+        image = image[:, :, None]
+    if image.ndim != 3 or image.shape[2] not in (1, 3) or 0 in image.shape:
+        raise DataworthError(
+            f"{name} has shape {image.shape}, but height × width, or height × width × 3, is expected:"
+            " reshape it."
+        )
+    return np.ascontiguousarray(np.broadcast_to(image, (*image.shape[:2], 3)))
+
+
+def _pillow() -> Any:
+    return needed("PIL.Image", "decoding images")
+
+
+def _orientation(picture: Any) -> int:
+    try:
+        return int(picture.getexif().get(0x0112, 1))
+    except Exception:  # a damaged tag says nothing
+        return 1
+
+
+def _file_size(path: Any) -> int:
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return -1  # opening it says what is wrong

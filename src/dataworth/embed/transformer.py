@@ -1,0 +1,128 @@
+"""Any vision model of `transformers`, by its name on the hub or by its directory."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dataworth.embed.extra import needed, versions
+from dataworth.embed.images import Pixels
+from dataworth.embed.network import Network, Vectors, one_thread
+from dataworth.errors import DataworthError
+
+
+def transformer(name: str, size: int | None) -> Network:
+    """The model; with a size its processor neither resizes nor crops, for that has been done."""
+    code = needed("transformers", f"model {name!r}")
+    needed("torch", f"model {name!r}")
+    with _quietly(code):
+        config = _fetched(code.AutoConfig, name)
+        # Not the processors that use torchvision: it is not needed, and resizes otherwise.
+        processor = _fetched(code.AutoImageProcessor, name, backend="pil")
+    options = {} if size is None else {"do_resize": False, "do_center_crop": False}
+
+    def prepare(pixels: Pixels) -> NDArray[Any]:
+        inputs = processor(images=pixels, return_tensors="np", input_data_format="channels_last", **options)
+        return np.asarray(inputs["pixel_values"][0], dtype=np.float32)
+
+    version = getattr(config, "_commit_hash", None) or _fingerprint(Path(name))
+    identity = f"{name if version is None else version} ({versions('torch', 'transformers')})"
+    return Network(identity, None, prepare, lambda: _vectors_of(code, name, size))
+
+
+def _vectors_of(code: Any, name: str, size: int | None) -> Callable[[NDArray[Any]], Vectors]:
+    with _quietly(code):
+        model, loaded = _fetched(code.AutoModel, name, output_loading_info=True)
+    lacking = sorted(loaded["missing_keys"])
+    unpooled = [key for key in lacking if "pooler" in key]
+    if len(unpooled) < len(lacking):
+        raise DataworthError(
+            f"model {name!r} lacks {len(lacking)} of its weights, such as {lacking[0]}: give a complete one."
+        )
+    model = model.eval().float()
+
+    def run(images: NDArray[Any]) -> Vectors:
+        with one_thread() as torch:
+            try:
+                # A pooler without weights would be a random one: many classifiers come without.
+                x = _pooled(model, torch.from_numpy(images), use_pooler=not unpooled)
+            except (ValueError, RuntimeError, TypeError) as error:
+                how = "leave size (--size) out" if size else "use a vision model"
+                raise DataworthError(
+                    f"model {name!r} does not take images of {images.shape[2]} × {images.shape[3]}"
+                    f" ({' '.join(str(error).split())[:100]}): {how}."
+                ) from error
+            return np.asarray(x.numpy(), dtype=np.float32)
+
+    return run
+
+
+def _pooled(model: Any, images: Any, use_pooler: bool) -> Any:
+    if hasattr(model, "get_image_features"):  # of images and texts, such as CLIP
+        output = model.get_image_features(pixel_values=images)
+        return getattr(output, "pooler_output", output)
+    output = model(pixel_values=images)
+    pooled = getattr(output, "pooler_output", None)
+    if pooled is not None and use_pooler:
+        return pooled.flatten(1)
+    hidden = output.last_hidden_state
+    return hidden.mean((2, 3)) if hidden.ndim == 4 else hidden.mean(1)
+
+
+def _fetched(kind: Any, name: str, **options: Any) -> Any:
+    """From the disk if it is there, so that the hub is asked only for what is new."""
+    try:
+        try:
+            return kind.from_pretrained(name, local_files_only=True, **options)
+        except OSError:
+            if Path(name).is_dir():
+                raise
+            return kind.from_pretrained(name, **options)
+    except (OSError, ValueError, KeyError, ImportError) as error:
+        if Path(name).is_dir():
+            why = f"the directory {name!r} holds no complete vision model of transformers"
+        else:
+            why = f"model {name!r} is no directory, and no vision model that the Hugging Face hub gives"
+        reason = " ".join(str(error).split())[:100]
+        raise DataworthError(
+            f"{why} ({reason}…): check the name, download the model elsewhere and give its directory,"
+            " or use efficientnet-lite0."
+        ) from error
+
+
+def _fingerprint(directory: Path) -> str | None:
+    """The hash of what a directory holds, which may be trained further under the same name."""
+    if not directory.is_dir():
+        return None
+    digest = hashlib.sha256()
+    for file in sorted(path for path in directory.iterdir() if path.is_file()):
+        digest.update(file.name.encode() + b"\0")
+        with file.open("rb") as content:
+            digest.update(hashlib.file_digest(content, "sha256").digest())
+    return digest.hexdigest()
+
+
+@contextmanager
+def _quietly(code: Any) -> Iterator[None]:
+    """Without the bars and advice of the libraries, whose failures we put in one sentence."""
+    import logging
+
+    logs = [logging.getLogger(name) for name in ("transformers", "huggingface_hub")]
+    levels = [log.level for log in logs]
+    bars = code.utils.logging.is_progress_bar_enabled()
+    for log in logs:
+        log.setLevel(logging.CRITICAL)
+    code.utils.logging.disable_progress_bar()
+    try:
+        yield
+    finally:
+        for log, level in zip(logs, levels, strict=True):
+            log.setLevel(level)
+        if bars:
+            code.utils.logging.enable_progress_bar()

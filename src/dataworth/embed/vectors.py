@@ -1,0 +1,102 @@
+"""`embed`: images in, one vector per image out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from dataworth.embed.cache import key, open_cache
+from dataworth.embed.efficientnet import NAME, efficientnet
+from dataworth.embed.images import Images
+from dataworth.embed.network import Network, Vectors, in_passes
+from dataworth.embed.transformer import transformer
+from dataworth.errors import DataworthError
+
+LARGE = 512
+"""Images with a longer side are resized even if all have the same size: networks know no such pictures."""
+
+
+def embed(
+    images: Any,
+    model: str = NAME,
+    *,
+    size: int | None = None,
+    batch: int = 64,
+    cache: bool | str | PathLike[str] = True,
+    progress: Any = None,
+) -> Vectors:
+    """Vectors of images, n × d, float32.
+
+    Args:
+        images: a uint8 array n × h × w × 3 (or n × h × w, grey), or a sequence of PIL images, uint8 arrays,
+            encoded bytes or paths, of any sizes.
+        model: `efficientnet-lite0` (1280 features), `efficientnet-lite0:14` (the mean of block 14, of 0 to
+            15), `pixels` (the flattened image over 255), or the name or directory of a vision model of
+            `transformers`. All but `pixels` need the extra `vision`.
+        size: the side of the square that images are resized to (bicubic). By default EfficientNet takes
+            images of one size (to 512) as they are, others at 224; a `transformers` model has its own way.
+        batch: images that are decoded, and cached, together; the vectors do not depend on it.
+        cache: True for the user's cache directory (`DATAWORTH_CACHE` sets another), a path, or False.
+        progress: called with (done, total); or something with such an `update`.
+
+    >>> embed(np.full((2, 4, 4), 255, dtype=np.uint8), "pixels")[:, :3].tolist()
+    [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]
+    """
+    for name, value in (("size", size), ("batch", batch)):
+        if (value is not None or name == "batch") and not _positive(value):
+            raise DataworthError(f"{name} is {value!r}, but a whole number of at least 1 is expected.")
+    network = _network(model, size)
+    source = Images(images)
+    side = _side(network, source.sizes(), size)
+    store = open_cache(cache) if network.cached else None
+    tell: Callable[[int, int], Any] = getattr(progress, "update", progress) or (lambda done, total: None)
+    run = None
+    parts = []
+    tell(0, len(source))
+    for start in range(0, len(source), batch):
+        rows = range(start, min(start + batch, len(source)))
+        prepared = [network.prepare(source.pixels(i, side)) for i in rows]
+        name = key(f"dataworth embed 1\0{network.identity}\0{size}", prepared) if store else ""
+        vectors = store.get(name, len(rows)) if store else None
+        if vectors is None:
+            run = run or network.load()
+            vectors = in_passes(run, prepared)
+            if store:
+                store.put(name, vectors)
+        parts.append(vectors)
+        tell(rows.stop, len(source))
+    return np.concatenate(parts)
+
+
+def _network(model: str, size: int | None) -> Network:
+    if not isinstance(model, str | PathLike) or not str(model):
+        raise DataworthError(f"model is {model!r}: give its name, such as {NAME}.")
+    name = str(model)
+    if name == "pixels":
+        return Network("pixels", None, lambda pixels: pixels, lambda: _flat, cached=False)
+    return efficientnet(name) if name.partition(":")[0] == NAME else transformer(name, size)
+
+
+def _flat(images: Any) -> Vectors:
+    flat = images.reshape(len(images), -1).astype(np.float32)
+    return np.asarray(flat / np.float32(255), dtype=np.float32)
+
+
+def _side(network: Network, sizes: list[tuple[int, int]], size: int | None) -> int | None:
+    """What images are resized to, None for as they are."""
+    distinct = set(sizes)
+    if network.identity == "pixels" and size is None and len(distinct) > 1:
+        few = " and ".join(f"{h} × {w}" for h, w in sorted(distinct)[:: len(distinct) - 1])
+        raise DataworthError(
+            f"pixels need images of one size, but these are from {few}: give size (--size), such as 64."
+        )
+    if size is None and network.side is not None and (len(distinct) > 1 or max(map(max, sizes)) > LARGE):
+        return network.side
+    return size
+
+
+def _positive(value: Any) -> bool:
+    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= 1)
