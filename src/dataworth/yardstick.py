@@ -110,7 +110,7 @@ class Yardstick:
             make = lambda c, noise: Linear(c, noise if noise is not None else 1.0)  # noqa: E731
         else:
             make = lambda c, noise: Logistic(c, inference)  # noqa: E731
-        search = Search(sample, basis, labels.encode(sample.y), make, halves(sample, rng))
+        search = Search(sample, basis, labels.encode(sample.y), make, halves(len(sample), rng))
         with threadpool_limits(1):
             chosen = search.run(NOISES if kind == "linear" else (None,), prior_variance)
         return cls(
@@ -230,9 +230,8 @@ def _digest(body: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
 
-def halves(test: Dataset, rng: np.random.Generator) -> list[tuple[Rows, Rows]]:
-    """Random halves of the test set."""
-    n = len(test)
+def halves(n: int, rng: np.random.Generator) -> list[tuple[Rows, Rows]]:
+    """Random halves of n rows."""
     return [(p[: n // 2], p[n // 2 :]) for p in (rng.permutation(n) for _ in range(SPLITS))]
 
 
@@ -336,15 +335,25 @@ class Search:
         return fitter(rows, start, weights=None if weights is None else weights[rows])
 
     def probe(self, trial: Trial) -> tuple[float, float]:
-        """Mean and standard error of U(2×T_a, T_b) − U(T_a, T_b) over halves, both ways round."""
+        """The doubling probe of a candidate."""
         features = self.basis.recipe(trial.size, trial.exponent).features(self.sample)
         model = self.make(trial.prior_variance, trial.noise_variance)
-        fitter = model.bind(features, self.targets)
-        whole = self.fit_rows(fitter, np.arange(len(self.targets)))
-        gains = []
-        for a, b in (pair for split in self.splits for pair in (split, split[::-1])):
-            single = self.fit_rows(fitter, a, whole)
-            double = self.fit_rows(fitter, np.concatenate([a, a]), single)
-            joint = self.fit_rows(fitter, np.concatenate([a, a, b]), double, whole)
-            gains.append((joint.log_z - double.log_z) - (whole.log_z - single.log_z))
-        return float(np.mean(gains)), float(np.std(gains, ddof=1) / np.sqrt(len(gains)))
+        return doubling_probe(model.bind(features, self.targets), self.splits, self.sample.weights)
+
+
+def doubling_probe(
+    fitter: Fitter, splits: list[tuple[Rows, Rows]], weights: Array | None = None
+) -> tuple[float, float]:
+    """Mean and standard error of U(2×T_a, T_b) − U(T_a, T_b) over halves of a test set, both ways round."""
+
+    def fit(rows: Rows, *start: Fit) -> Fit:
+        return fitter(rows, start, weights=None if weights is None else weights[rows])
+
+    whole = fit(np.concatenate(splits[0]))
+    gains = []
+    for a, b in (pair for split in splits for pair in (split, split[::-1])):
+        single = fit(a, whole)
+        double = fit(np.concatenate([a, a]), single)
+        joint = fit(np.concatenate([a, a, b]), double, whole)
+        gains.append((joint.log_z - double.log_z) - (whole.log_z - single.log_z))
+    return float(np.mean(gains)), float(np.std(gains, ddof=1) / np.sqrt(len(gains)))

@@ -1,0 +1,108 @@
+"""`dataworth study …`: reproductions of the paper's experiments, and what goes beyond them."""
+
+from __future__ import annotations
+
+import json
+import platform
+import sys
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from .options import command
+
+study = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
+
+
+def _option(help: str, *names: str, **settings: Any) -> Any:
+    return typer.Option(*names, help=help, show_default=False, **settings)
+
+
+Data = Annotated[
+    Path | None, _option("Directory with mnist01.npz, cifar_airplane_automobile.npz, cats_dogs_128.zip.")
+]
+Set = Annotated[
+    str, _option("digits (embedded), colored-mnist, corrupted-cifar or stylized-catsdogs.", "--set")
+]
+Out = Annotated[Path | None, _option("Directory for tables and figures; finished cells there are kept.")]
+Seed = Annotated[int, _option("All randomness comes from it (default: 0).")]
+Jobs = Annotated[int, _option("Processes (default: all cores).", "--jobs", "-j")]
+Quiet = Annotated[bool, _option("No progress.", "--quiet", "-q", metavar=" ")]
+
+
+@study.callback()
+def about() -> None:
+    """Reproduce the paper's experiments, and go beyond them."""
+
+
+@study.command()
+@command
+def curation(
+    set_name: Set = "digits",
+    data: Data = None,
+    out: Out = None,
+    repetitions: Annotated[int | None, _option("Draws of each group (default: as in the paper).")] = None,
+    groups: Annotated[int | None, _option("Groups of draws (default: as in the paper).")] = None,
+    quick: Annotated[
+        bool, _option("Embedded digits, few draws, under two minutes.", "--quick", metavar=" ")
+    ] = False,
+    seed: Seed = 0,
+    jobs: Jobs = -1,
+    quiet: Quiet = False,
+) -> None:
+    """Does the score rise when bad labels go, and fall when rows go to match the test set?
+
+    Example: dataworth study curation --set corrupted-cifar --data DIR --out results/curation
+    """
+    from dataworth.engines import Local
+    from dataworth.studies.curation import study
+    from dataworth.studies.tables import COLUMNS, draw_sizes, to_markdown, write_csv
+
+    from .progress import listen
+
+    if quick:
+        set_name, data = "digits", None
+    folder = make_folder(out)
+    with listen(quiet, preparing="loading and embedding the images…") as progress:
+        found = study(
+            set_name,
+            data,
+            folder,
+            repetitions=repetitions,
+            groups=groups,
+            seed=seed,
+            engine=Local(jobs),
+            progress=None if progress is None else progress.update,
+        )
+    text = to_markdown(found)
+    print(text)
+    if folder is not None:
+        (folder / f"{set_name}.md").write_text(text)
+        write_csv(found.rows(), COLUMNS, folder / f"{set_name}.csv")
+        if set_name == "stylized-catsdogs":
+            draw_sizes(found, folder / f"{set_name}-sizes.svg")
+        write_about(folder, set_name, seed)
+
+
+def make_folder(out: Path | None) -> Path | None:
+    """The directory for results, made if it is not there."""
+    from dataworth.errors import DataworthError
+
+    if out is None:
+        return None
+    if out.exists() and not out.is_dir():
+        raise DataworthError(f"--out {str(out)!r} is a file: give a directory.")
+    out.mkdir(parents=True, exist_ok=True)
+    return out
+
+
+def write_about(out: Path, name: str, seed: int) -> None:
+    """What made the results: command, seed, versions; directories are this machine's business."""
+    from .measure import PACKAGES
+
+    words = [Path(word).name if Path(word).is_absolute() else word for word in sys.argv[1:]]
+    versions = {"python": platform.python_version(), **{p: version(p) for p in PACKAGES}}
+    record = {"command": " ".join(["dataworth", *words]), "seed": seed, "versions": versions}
+    (out / f"{name}.about.json").write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n")

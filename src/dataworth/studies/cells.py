@@ -1,0 +1,45 @@
+"""Finished cells of a study, one JSON line each: a study that is started again goes on where it stopped."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+Record = dict[str, Any]
+
+
+class Cells:
+    """What was computed, by its key; kept in a file if there is one.
+
+    >>> cells = Cells(None)
+    >>> cells.get({"C": 1.0}, lambda: {"value": 2.0})["value"], len(cells.records)
+    (2.0, 1)
+    """
+
+    def __init__(self, path: Path | None) -> None:
+        self.path = path
+        self.records: dict[str, Record] = {}
+        if path is not None and path.exists():
+            for line in path.read_text().splitlines():
+                try:
+                    record = json.loads(line)
+                except ValueError:
+                    continue  # the line that an interruption cut off
+                self.records[_text(record["key"])] = record
+
+    def get(self, key: Record, compute: Callable[[], Record]) -> Record:
+        """The cell of this key: as it was kept, or computed and kept."""
+        text = _text(key)
+        if text not in self.records:
+            record = {"key": key, **compute()}
+            if self.path is not None:
+                with self.path.open("a") as file:
+                    file.write(json.dumps(record) + "\n")
+            self.records[text] = record
+        return self.records[text]
+
+
+def _text(key: Record) -> str:
+    return json.dumps(key, sort_keys=True)
