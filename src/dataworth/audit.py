@@ -18,7 +18,7 @@ from .evaluate import PairTable
 from .intervals import Estimate, against_controls, over_blocks, over_pairs
 from .leaks import DIGITS as LEAK_DIGITS
 from .leaks import MOST_LEAKED, drop_leaks
-from .methods import Curation, apply, wants_test
+from .methods import Curation, apply, described, sense, wants_test
 from .pairs import Draw, Pairs, Prepared, Rows, Sample, Whole, fingerprint, select, stratified
 from .plan import (
     Options,
@@ -190,6 +190,9 @@ def audit(
     }
     notes = opts.notes() + [n for n in (leaks.note,) if n]
     details: dict[str, Any] = {"before_rows": len(before), "after_rows": len(after), "test_rows": len(test)}
+    if curate is not None:
+        notes += sense(curate)
+        details["curation"] = described(curate)
     if design == "whole":
         rng = np.random.default_rng([opts.seed, 0xC017])
         replicates = REPLICATES if len(before) <= LARGE else LARGE_REPLICATES
@@ -243,6 +246,9 @@ def _audit_method(
     data = Sample(np.arange(len(before)), before.weights)
     held = Sample(np.arange(len(before), len(before) + len(test)), test.weights)
     data_strata, test_strata = strata(yard, before), strata(yard, test)
+    if looks:
+        # what it may match in both are groups: a small draw without one of them could not be matched
+        data_strata, test_strata = by_group(data_strata, before), by_group(test_strata, test)
     start, fresh = len(before) + len(test), []
     draws, changes = [], []
     test_keys = test.row_keys(digits=LEAK_DIGITS)
@@ -255,7 +261,12 @@ def _audit_method(
             shown = rng.permutation(shown)
         seen, scored = shown[: len(shown) - sizes.test], shown[len(shown) - sizes.test :]
         part = before.take(drawn)
-        made = apply(curate, part, test.take(seen), rng).select(yard.recipe.columns)
+        try:
+            made = apply(curate, part, test.take(seen), rng).select(yard.recipe.columns)
+        except DataworthError as error:
+            # what the whole data have, a draw of a few of their rows may lack
+            hint = f"in a draw of {len(part)} of {len(before)} rows; --size or --design whole makes it larger"
+            raise DataworthError(f"{str(error).removesuffix('.')} ({hint}).") from error
         change = compare(part, made)
         own = change.own
         rows = np.where(change.origin >= 0, drawn[change.origin], 0)
@@ -288,13 +299,23 @@ def _audit_method(
     config = {"what": "audit", "design": "method", "draws": fingerprint(draws), **opts.to_dict()}
     config |= {"pool": [part.content_hash() for part in parts.values()], "yardstick": yard.digest}
     table = measure(Prepared(tuple(draws)), Pool.build(yard, parts).fitter, sizes.pairs, opts, config)
-    notes = opts.notes() + [n for n in (leaks.note,) if n]
+    notes = opts.notes() + [n for n in (leaks.note,) if n] + sense(curate)
     details: dict[str, Any] = {"before_rows": len(before), "test_rows": len(test), "pairs": sizes.pairs}
+    details["curation"] = described(curate)
     details |= {
         "size": [sizes.data, sizes.test],
         "rows_after": float(np.mean([len(c.origin) for c in changes])),
     }
     return summarise(table, changes[0], "method", details, yard, notes, opts, blocks=sizes.blocks)
+
+
+def by_group(cells: Rows, data: Dataset) -> Rows:
+    """Strata split by group, where rows have groups."""
+    if data.groups is None:
+        return cells
+    _, groups = np.unique(data.groups, return_inverse=True)
+    _, split = np.unique(cells * len(data) + groups, return_inverse=True)
+    return split
 
 
 def summarise(

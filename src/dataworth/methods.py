@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
@@ -45,3 +46,30 @@ def apply(curate: Curation, data: Dataset, seen: Dataset, rng: np.random.Generat
     if len(made) == 0:
         raise DataworthError("curate returned a Dataset without rows; there is nothing to measure.")
     return made
+
+
+SENSES = {
+    True: "strategic in the paper's sense, θ → D → f(D)",
+    False: "not strategic in the paper's sense",
+    None: "strategic in the paper's sense or not: it depends",
+}
+"""What the attribute `strategic` of a curation says."""
+
+
+def described(curate: Curation) -> dict[str, Any]:
+    """What a callable says of itself, as plain data: at least a name.
+
+    >>> described(len)
+    {'name': 'len'}
+    """
+    if not hasattr(curate, "why"):
+        return {"name": getattr(curate, "__name__", type(curate).__name__)}
+    said = {key: getattr(curate, key) for key in ("name", "strategic", "why")}
+    return {"name": said["name"], "options": curate.options(), **said}  # type: ignore[attr-defined]
+
+
+def sense(curate: Curation) -> list[str]:
+    """A note on the callable's place in the paper's sense, if it knows it."""
+    if not hasattr(curate, "why"):
+        return []
+    return [f"the curation is {curate}, {SENSES[curate.strategic]}: {curate.why}"]  # type: ignore[attr-defined]

@@ -13,6 +13,7 @@ from .guard import VERDICT_FAILS, say
 from .options import (
     Columns,
     Drawing,
+    Embedding,
     FailOn,
     Keeping,
     Measuring,
@@ -24,6 +25,7 @@ from .options import (
     Working,
     command,
 )
+from .study import study
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -32,12 +34,22 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.add_typer(study, name="study")
 
 
 def _file(help: str, metavar: str = "FILE") -> Any:
     return typer.Argument(help=help, metavar=metavar, show_default=False)
 
 
+Curate = Annotated[
+    str | None,
+    typer.Option(
+        "--curate",
+        help="In place of AFTER: a curation, NAME or NAME:key=value,key=value; see 'dataworth curations'.",
+        metavar="NAME",
+        show_default=False,
+    ),
+]
 DataFile = Annotated[Path, _file("Data: .csv, .tsv, .jsonl, .parquet, .feather, .arrow or .npz.", "DATA")]
 
 
@@ -89,7 +101,6 @@ def score(
 def audit(
     context: typer.Context,
     before: Annotated[Path, _file("The data before curation.", "BEFORE")],
-    after: Annotated[Path, _file("The data after curation.", "AFTER")],
     test: Test,
     columns: Columns,
     measuring: Measuring,
@@ -98,18 +109,22 @@ def audit(
     working: Working,
     keeping: Keeping,
     showing: Showing,
+    after: Annotated[Path | None, _file("The data after curation.", "AFTER")] = None,
+    curate: Curate = None,
     fail_on: FailOn = None,
 ) -> int:
     """Say whether a curation added information, or only made the data look like the test set.
 
     Example: dataworth audit raw.csv new.csv --test test.csv --fail-on harmful
+
+    Example: dataworth audit raw.csv --curate match-groups --group colour --test test.csv
     """
     from . import show
-    from .measure import Job, failing_verdicts, measure
+    from .measure import Job, audited_files, failing_verdicts, measure
 
     fails = failing_verdicts(fail_on, drawing.design)
-    files = {"before": before, "after": after, "test": test}
-    job = Job("audit", files, columns, (measuring, modelling, drawing), {"fail_on": fail_on})
+    files = audited_files(before, after, curate, test)
+    job = Job("audit", files, columns, (measuring, modelling, drawing), {"fail_on": fail_on}, curate)
     found = measure(job, working, keeping, showing, pins=context.obj)
     show.result(found, showing, show.AUDIT)
     return VERDICT_FAILS if found.verdict in fails else 0
@@ -137,6 +152,19 @@ def rank(
 
     job = Job("rank", {"data": data, "test": test}, columns, (measuring, modelling))
     show.result(measure(job, working, keeping, showing, pins=context.obj), showing, show.RANKING)
+
+
+@app.command()
+@command
+def curations(talking: Talking) -> None:
+    """List the curations that 'dataworth audit --curate' knows; -v says why each is strategic or not.
+
+    Example: dataworth curations -v
+    """
+    from . import show
+    from .curations import LISTING, Curations
+
+    show.result(Curations(), talking, LISTING)
 
 
 @app.command()
@@ -184,6 +212,32 @@ def yardstick(
     elif not (talking.quiet or talking.json):
         say("nothing was saved: -o FILE saves the yardstick")
     show.result(made, talking, show.YARDSTICK)
+
+
+@app.command()
+@command
+def embed(
+    source: Annotated[
+        Path,
+        _file("A folder or zip with a folder of images per label, or a table that lists images.", "SOURCE"),
+    ],
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output", "-o", help="Table to write: .parquet or .npz.", metavar="FILE", show_default=False
+        ),
+    ],
+    embedding: Embedding,
+    talking: Talking,
+) -> None:
+    """Make vectors of images, to measure with the other commands.
+
+    Example: dataworth embed photos.zip/train -o train.parquet
+    """
+    from . import show
+    from .embedding import VIEW, embed_images
+
+    show.result(embed_images(source, output, embedding, talking.quiet), talking, VIEW)
 
 
 @app.command()

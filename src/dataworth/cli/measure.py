@@ -11,6 +11,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from dataworth.curation.names import files_of, parse, split, with_files
 from dataworth.data import Dataset
 from dataworth.engines import get_engine
 from dataworth.errors import DataworthError
@@ -38,7 +39,7 @@ Files = Mapping[str, Path | Sequence[Path]]
 class Job:
     """A measurement: the files by their roles, and the option groups that determine its result.
 
-    `about` holds what does not determine it but belongs to it.
+    `about` holds what does not determine it but belongs to it; `curate` names a curation and its options.
     """
 
     command: str
@@ -46,6 +47,7 @@ class Job:
     columns: Columns
     groups: tuple[Any, ...]
     about: dict[str, Any] = field(default_factory=dict)
+    curate: str | None = None
 
     @property
     def options(self) -> dict[str, Any]:
@@ -61,6 +63,8 @@ class Job:
         }
         if options["yardstick"] is not None:
             options["yardstick"] = absolute(options["yardstick"])
+        if self.curate is not None:
+            options["curate"] = with_files(self.curate, absolute)
         files = {
             role: absolute(given) if isinstance(given, Path) else [absolute(path) for path in given]
             for role, given in self.files.items()
@@ -85,6 +89,10 @@ def measure(
     tell = (lambda sentence: None) if showing.quiet else say
     inputs = Inputs(job.columns, tell)
     arguments = _arguments(job, inputs)
+    files = job.files
+    if job.curate is not None:
+        arguments["curate"] = parse(job.curate, lambda name: inputs(Path(name)))
+        files = {**files, "rows": [Path(name) for name in files_of(job.curate)]}
     inputs.finish()
     hashes = inputs.hashes() if pins or keeping.run_dir else {}
     if options["yardstick"] is not None:
@@ -92,7 +100,7 @@ def measure(
         options["yardstick"] = Yardstick.load(path)
         hashes[absolute(path)] = options["yardstick"].digest
     check_pins(hashes, pins or {})
-    check_fit(job.files, inputs, options["yardstick"], tell)
+    check_fit(files, inputs, options["yardstick"], tell)
     with ExitStack() as stack:
         run = None
         if keeping.run_dir is not None:
@@ -200,6 +208,17 @@ def parse_size(text: str | None) -> int | tuple[int, int] | None:
         raise DataworthError(f"size is {text!r}; give N, or N,M for the rows of data and test in a pair.")
     sizes = [int(part) for part in parts]
     return sizes[0] if len(sizes) == 1 else (sizes[0], sizes[1])
+
+
+def audited_files(before: Path, after: Path | None, curate: str | None, test: Path) -> dict[str, Path]:
+    """The files of an audit by their roles: with AFTER, or without it where a curation makes it."""
+    if (after is None) == (curate is None):
+        raise DataworthError(
+            "give either AFTER (the data after curation) or --curate (a curation's name), not both or none."
+        )
+    if curate is not None:
+        split(curate)  # refuses what it does not know before files are read
+    return {"before": before} | ({} if after is None else {"after": after}) | {"test": test}
 
 
 def failing_verdicts(fail_on: str | None, design: str | None) -> frozenset[str]:

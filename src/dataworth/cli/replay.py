@@ -9,6 +9,7 @@ from typing import Any
 
 import typer
 
+from dataworth.curation.names import with_files
 from dataworth.errors import DataworthError
 from dataworth.runs import Run
 
@@ -41,6 +42,8 @@ def _anchored(config: dict[str, Any], folder: Path) -> dict[str, Any]:
     options = config.get("options")
     if isinstance(options, dict):
         options = {name: anchor(value) if name in FILES else value for name, value in options.items()}
+        if isinstance(options.get("curate"), str):
+            options["curate"] = with_files(options["curate"], anchor)
         config = {**config, "options": options}
     inputs = config.get("inputs")
     if isinstance(inputs, dict):

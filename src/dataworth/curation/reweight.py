@@ -18,7 +18,7 @@ BY = ("groups", "classes")
 
 @dataclass(frozen=True)
 class Reweight(Method):
-    """Importance weights: w · q(c) / p(c) for a row of cell c, whose share is p in the data, q in the test set.
+    """Importance weights w · q(c) / p(c) for a row of cell c, whose share is p in the data, q in the test.
 
     Cells are attribute × label groups, or classes where one of the two has no groups (`by` chooses). Their
     total is as before; a cell that the test set does not have gets the weight 0.
