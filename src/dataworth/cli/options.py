@@ -29,6 +29,14 @@ def _measuring(help: str, *names: str) -> Any:
     return _option("Measuring", help, *names)
 
 
+def _embedding(help: str, *names: str, **settings: Any) -> Any:
+    return _option("Embedding", help, *names, **settings)
+
+
+def _table(help: str) -> Any:
+    return _option("Columns (of a table of images)", help)
+
+
 def _working(help: str, *names: str) -> Any:
     return _option("Work", help, *names)
 
@@ -166,6 +174,39 @@ class Picturing(Talking):
 
     bits: Annotated[bool, _showing("Bits instead of nats.", "--bits", **FLAG)] = False
     plot: Annotated[Path | None, _showing("Draw the result: .png, .svg or .pdf.")] = None
+
+
+@dataclass(frozen=True)
+class Embedding:
+    """How images become vectors, and which columns of a table of images are what."""
+
+    model: Annotated[
+        str,
+        _embedding(
+            "efficientnet-lite0 (the default), efficientnet-lite0:14 (its block 14, of 0 to 15), pixels, or"
+            " the name or directory of a vision model of transformers."
+        ),
+    ] = "efficientnet-lite0"
+    size: Annotated[
+        int | None,
+        _embedding("Side to resize images to (default: as they are if all are alike, else the model's)."),
+    ] = None
+    batch: Annotated[int, _embedding("Images that are decoded and cached together (default: 64).")] = 64
+    pca: Annotated[int | None, _embedding("Keep this many principal components.")] = None
+    pca_on: Annotated[
+        Path | None, _embedding("Images whose principal components to use (default: those embedded).")
+    ] = None
+    cache: Annotated[
+        Path | None, _embedding("Directory to keep vectors in (default: the user's cache directory).")
+    ] = None
+    no_cache: Annotated[bool, _embedding("Keep no vectors.", "--no-cache", **FLAG)] = False
+    image: Annotated[str | None, _table("Column of images, paths or bytes; guessed if only one can be.")] = (
+        None
+    )
+    label: Annotated[str | None, _table("Label column; guessed from its name if only one fits.")] = None
+    group: Annotated[str | None, _table("Column that says which rows belong together.")] = None
+    id: Annotated[str | None, _table("Column that names rows; guessed from its name.")] = None
+    weights: Annotated[str | None, _table("Column that says how often a row counts.")] = None
 
 
 FailOn = Annotated[

@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from os import PathLike
-from typing import Any
+from pathlib import Path
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dataworth.convert import as_labels
 from dataworth.data import Dataset, LabelSummary, summarise_labels
+from dataworth.io.image_tables import read_images
+from dataworth.io.images import holds_images
 from dataworth.io.readers import missing_rows, naming, table_with_roles, to_dataset
 from dataworth.io.roles import Role, exclusion, marked
 from dataworth.wording import counted, listed
@@ -64,6 +67,8 @@ def describe(
     >>> print(about.rows, about.labels, about.missing)
     2 0: 1, 1: 1 {'age': 1}
     """
+    if isinstance(source, str | PathLike) and holds_images(Path(source)):
+        return _describe_images(source)
     with naming(source):
         table, roles, reasons = table_with_roles(source, label, features, group, id, weights, exclude)
         roles = marked(roles, reasons)
@@ -82,6 +87,16 @@ def describe(
     notes += [] if data is None else _constant_notes(data)
     name = str(source) if isinstance(source, str | PathLike) else "frame"
     return Description(name, table.num_rows, tuple(roles), labels, missing, tuple(notes))
+
+
+def _describe_images(source: str | PathLike[str]) -> Description:
+    """What a folder or zip of images says, before the images are made features."""
+    found = read_images(source)
+    whys = {"label": "the folder", "group": "the folder in that", "id": "the path"}
+    roles = [Role(column, cast(Any, role), "categorical", whys[role]) for role, column in found.roles.items()]
+    roles.append(Role("image", "unusable", "image", "make it features with dataworth embed"))
+    labels = summarise_labels(as_labels(found.table["label"], found.table.num_rows))
+    return Description(str(source), found.table.num_rows, tuple(roles), labels, {}, found.notes)
 
 
 def _missing(table: Any, role: Role) -> NDArray[np.bool_]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import zipfile
 import zlib
 from collections import Counter
@@ -18,7 +19,9 @@ from numpy.typing import NDArray
 from dataworth.convert import as_frame, to_arrow
 from dataworth.data import Dataset
 from dataworth.errors import DataworthError
+from dataworth.io.images import holds_images
 from dataworth.io.roles import Role, assign_roles, check_kinds, refuse_unusable, unusable
+from dataworth.io.written_roles import WHY, roles_of
 from dataworth.wording import counted, listed
 
 MISSING = ("", "NA", "NaN", "nan", "null", "None")
@@ -142,7 +145,15 @@ def table_with_roles(
             for role in assign_roles(frame, features=features, exclude=exclude, absent_ok=absent_ok, **fixed)
         ]
     else:
-        roles = assign_roles(frame, label, features, group, id, weights, exclude, absent_ok)
+        asked = {"label": label, "features": features, "group": group, "id": id, "weights": weights}
+        # What the file itself says counts where nothing was asked for, and no column has two roles.
+        said = {option: name for option, name in roles_of(table).items() if asked[option] is None}
+        said = {option: name for option, name in said.items() if name not in asked.values()}
+        named: dict[str, Any] = {**asked, **said}
+        roles = [
+            replace(role, why=WHY) if role.column in said.values() else role
+            for role in assign_roles(frame, exclude=exclude, absent_ok=absent_ok, **named)
+        ]
     if suffix.startswith((".csv", ".tsv")):
         # Before the checks of roles, which would take a numeric column with one stray word for free text.
         for role in roles:
@@ -195,6 +206,12 @@ def _table(path: Path) -> Any:
     import pyarrow as pa
 
     reader = READERS.get(_suffix(path))
+    if reader is None and holds_images(path):
+        place = shlex.quote(str(path))
+        raise DataworthError(
+            "these are images, but features are numbers: make a table of vectors of them first, with"
+            f" dataworth embed {place} -o vectors.parquet"
+        )
     if not path.exists():
         raise DataworthError("there is no such file: check the path")
     if path.is_dir():

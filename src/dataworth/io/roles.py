@@ -147,7 +147,8 @@ def check_usable(frame: Any, roles: Sequence[Role]) -> None:
     >>> check_usable(frame, assign_roles(frame))
     Traceback (most recent call last):
         ...
-    dataworth.errors.DataworthError: column 'b' (binary) cannot be a feature: leave it out with --exclude b
+    dataworth.errors.DataworthError: column 'b' (binary) cannot be a feature: leave it out with --exclude b; \
+images become features by dataworth embed
     """
     check_kinds(roles)
     refuse_unusable(unusable(frame, roles))
@@ -162,6 +163,8 @@ def refuse_unusable(reasons: Mapping[str, str]) -> None:
         how = f"leave {it} out with {exclusion(list(reasons))}"
         if any(why.startswith(FREE_TEXT) for why in reasons.values()):
             how += "; text can also be embedded, and an id named with --id"
+        if "binary" in reasons.values():
+            how += "; images become features by dataworth embed"
         raise DataworthError(f"{noun} {listing} cannot be {what}: {how}")
 
 

@@ -1,0 +1,100 @@
+"""`dataworth embed`: a source of images in, a table of vectors out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dataworth.data import LabelSummary, summarise_labels
+from dataworth.embed.tables import Embedded, embed_table
+from dataworth.errors import DataworthError
+from dataworth.io.readers import NPZ_ROLES
+from dataworth.wording import counted, listed
+
+from .files import check_outputs, replacing
+from .guard import say
+from .options import Embedding
+from .progress import listen
+from .show import View
+
+SCHEMA = "dataworth/embedding/1"
+SUFFIXES = (".parquet", ".npz")
+
+
+@dataclass(frozen=True)
+class Written:
+    """What was embedded, and where it was written."""
+
+    source: str
+    path: str
+    model: str
+    rows: int
+    features: int
+    labels: LabelSummary
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {"schema": SCHEMA, **vars(self), "labels": self.labels.to_dict()}
+
+
+def line(written: Written) -> str:
+    """What was done, in one line."""
+    size = f"{counted(written.rows, 'image')} × {counted(written.features, 'feature')}"
+    return f"{written.path}: {size} by {written.model}, labels {written.labels}"
+
+
+def _full(written: Written, verbose: bool) -> Any:
+    from rich.text import Text
+
+    return Text(f"{line(written)}.")
+
+
+VIEW = View(_full, line, in_bits=False)
+
+
+def embed_images(source: Path, output: Path, options: Embedding, quiet: bool) -> Written:
+    """Embed the images and write the table, whole or not at all."""
+    if output.suffix.lower() not in SUFFIXES:
+        raise DataworthError(f"{output}: vectors are written as {' or '.join(SUFFIXES)}: give such a name.")
+    if options.no_cache and options.cache is not None:
+        raise DataworthError("--cache and --no-cache contradict each other: drop one of them.")
+    check_outputs(output)
+    settings = dict(vars(options))
+    no_cache, cache = settings.pop("no_cache"), settings.pop("cache")
+    settings["cache"] = not no_cache if cache is None else cache
+    with listen(quiet, preparing="loading images…") as progress:
+        made = embed_table(source, **settings, progress=progress)
+    write = _write_npz if output.suffix.lower() == ".npz" else _write_parquet
+    with replacing(output) as place:
+        dropped = write(made, place)
+    if not quiet:
+        for note in made.notes:
+            say(note)
+        if dropped:
+            say(f"an npz has no place for {listed(dropped)}: .parquet keeps all")
+    labels = summarise_labels(_array(made, "label"))
+    n, d = made.vectors.shape
+    return Written(str(source), str(output), options.model, n, d, labels)
+
+
+def _write_parquet(made: Embedded, place: Path) -> list[str]:
+    import pyarrow.parquet as parquet
+
+    parquet.write_table(made.table, place)
+    return []
+
+
+def _write_npz(made: Embedded, place: Path) -> list[str]:
+    """Also returns the columns that an npz cannot hold."""
+    arrays = {NPZ_ROLES[role]: _array(made, role) for role in made.roles}
+    with place.open("wb") as file:  # a name would be given another suffix
+        np.savez(file, X=made.vectors, **arrays)
+    return [name for name in made.table.column_names[:-1] if name not in made.roles.values()]
+
+
+def _array(made: Embedded, role: str) -> Any:
+    values = made.table[made.roles[role]].to_pylist()
+    return np.array(values)
