@@ -1,0 +1,674 @@
+"""Curations: what each keeps, adds and invents; chance from the seed alone; by name, as a command too."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+from sklearn.neighbors import KNeighborsClassifier
+from typer.testing import CliRunner
+
+import dataworth as dw
+from dataworth import curation
+from dataworth.cli.app import app
+from dataworth.curation import (
+    NAMES,
+    AddRows,
+    Deduplicate,
+    DropLabelIssues,
+    Duplicate,
+    Fake,
+    Herding,
+    KCentre,
+    MatchGroups,
+    NearDeduplicate,
+    RandomSubset,
+    RemoveRows,
+    Resample,
+    Reweight,
+    SelfLabel,
+    Synthesize,
+    by_name,
+    parse,
+)
+from dataworth.curation.names import options_of, with_files
+from dataworth.data import Dataset
+from dataworth.methods import apply
+from worlds import classes, flipped, held_out, refusal, yardstick
+
+
+def generator(seed=0):
+    return np.random.default_rng(seed)
+
+
+def colourful(n, seed):
+    """Text labels, a number, a category and a boolean; groups, ids and weights."""
+    rng = np.random.default_rng([seed, 0xC010])
+    x = rng.normal(size=n)
+    frame = pa.table({"size": x, "shape": rng.choice(["round", "square", "flat"], n), "big": x > 0.5})
+    labels = np.where(x + 0.3 * rng.normal(size=n) > 0, "yes", "no")
+    groups = np.array(["red", "blue"])[np.arange(n) % 2]
+    return Dataset(frame, labels, groups, [f"row {i}" for i in range(n)], rng.integers(1, 4, n))
+
+
+DATA, MORE, TEST = colourful(60, 0), colourful(30, 1), colourful(80, 2)
+RANDOM = {
+    "drop-label-issues": DropLabelIssues(),
+    "match-groups": MatchGroups(),
+    "resample": Resample(),
+    "random-subset": RandomSubset(0.5),
+    "synthesize": Synthesize(),
+}
+FIXED = {
+    "remove-rows": RemoveRows(np.arange(60) % 3 == 0),
+    "reweight": Reweight(),
+    "deduplicate": Deduplicate(),
+    "near-deduplicate": NearDeduplicate(0.2),
+    "duplicate": Duplicate(),
+    "k-centre": KCentre(),
+    "herding": Herding(),
+    "add-rows": AddRows(MORE),
+    "self-label": SelfLabel(MORE),
+    "fake": Fake(),
+}
+ALL = RANDOM | FIXED
+REMOVE = ("remove-rows", "drop-label-issues", "match-groups", "deduplicate", "near-deduplicate")
+REMOVE += ("random-subset", "k-centre", "herding")
+APPEND = ("add-rows", "self-label", "synthesize", "duplicate")
+
+
+def made(f, data=DATA, test=TEST, seed=0):
+    """What the audit would make of the data."""
+    return apply(f, data, test, generator(seed))
+
+
+def test_the_table_has_them_all():
+    assert set(ALL) == set(NAMES)
+    assert {type(f) for f in ALL.values()} == set(NAMES.values())
+    assert {cls.__name__ for cls in NAMES.values()} <= set(curation.__all__)
+
+
+# What all of them share
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_same_seed_gives_the_same(name):
+    assert made(ALL[name]).content_hash() == made(ALL[name]).content_hash()
+
+
+@pytest.mark.parametrize("name", RANDOM)
+def test_another_seed_gives_something_else(name):
+    """For the filter the folds differ; that some label near the line falls is a fact of these rows."""
+    assert len({made(RANDOM[name], seed=seed).content_hash() for seed in range(8)}) > 1
+
+
+@pytest.mark.parametrize("name", FIXED)
+def test_chance_has_no_part(name):
+    assert made(FIXED[name], seed=0).content_hash() == made(FIXED[name], seed=1).content_hash()
+
+
+def row_numbers(data):
+    return [int(i.removeprefix("row ")) for i in data.ids.tolist()]
+
+
+@pytest.mark.parametrize("name", REMOVE)
+def test_what_removes_keeps_order_and_what_belongs_to_rows(name):
+    after = made(ALL[name])
+    kept = row_numbers(after)
+    assert kept == sorted(set(kept))
+    assert after.content_hash() == DATA.take(kept).content_hash()
+    assert 0 < len(kept) <= len(DATA)
+
+
+@pytest.mark.parametrize("name", APPEND)
+def test_what_adds_leaves_the_data_in_front(name):
+    after = made(ALL[name])
+    assert after.take(range(len(DATA))).content_hash() == DATA.content_hash()
+    assert len(after) > len(DATA)
+    assert after.columns == DATA.columns
+    assert after.groups is not None
+    assert after.ids is not None
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_data_stay_what_they_are(name):
+    before = DATA.content_hash()
+    made(ALL[name])
+    assert DATA.content_hash() == before
+
+
+@pytest.mark.parametrize("name", sorted(set(ALL) - {"remove-rows", "fake"}))
+def test_units_do_not_matter(name):
+    """A column in other units: the same rows stay, the same rows are drawn (in those units)."""
+    wide = [Dataset(d.X[:, :1], d.y, d.groups, d.ids, d.weights) for d in (DATA, TEST, MORE)]
+    scaled = [Dataset(d.X * 1024, d.y, d.groups, d.ids, d.weights) for d in wide]
+    f = ALL[name]
+    if name in ("add-rows", "self-label"):
+        first, second = type(f)(wide[2])(wide[0]), type(f)(scaled[2])(scaled[0])
+    else:
+        first, second = made(f, *wide[:2]), made(f, *scaled[:2])
+    np.testing.assert_allclose(second.X, first.X * 1024, rtol=1e-9)
+    assert second.y.tolist() == first.y.tolist()
+
+
+@pytest.mark.parametrize(
+    "name", sorted(set(ALL) - {"self-label", "drop-label-issues", "match-groups", "reweight"})
+)
+def test_one_class_left(name):
+    """Nothing to tell apart, but rows all the same."""
+    rows = np.flatnonzero(DATA.y == "yes")
+    f = RemoveRows(np.arange(len(rows)) == 0) if name == "remove-rows" else ALL[name]
+    after = made(f, DATA.take(rows))
+    assert len(after) > 0
+    assert name == "add-rows" or set(after.y) == {"yes"}
+
+
+@pytest.mark.parametrize("f", [SelfLabel(MORE), DropLabelIssues()])
+def test_one_class_left_is_refused_where_a_model_must_tell_two(f):
+    assert "one class only" in refusal(made, f, DATA.take(DATA.y == "yes"))
+
+
+@pytest.mark.parametrize("f", [DropLabelIssues(), Synthesize(), Fake()])
+def test_amounts_are_refused_where_classes_are_needed(f):
+    assert "labels are amounts" in refusal(made, f, Dataset([[1.0], [2.0], [3.0]], [0.5, 1.5, 7.25]))
+
+
+@pytest.mark.parametrize("f", [KCentre(), Herding(), NearDeduplicate(), Deduplicate(), Resample()])
+def test_amounts_are_one_class_elsewhere(f):
+    data = Dataset(generator().normal(size=(20, 2)), generator().normal(size=20))
+    assert 0 < len(made(f, data)) <= 20
+
+
+@pytest.mark.parametrize("name", sorted(set(ALL) - {"remove-rows", "add-rows", "self-label"}))
+def test_missing_values_are_no_obstacle(name):
+    X = generator().normal(size=(40, 2))
+    X[::7, 1] = np.nan
+    data = Dataset(X, (X[:, 0] > 0).astype(int), groups=["a", "b"] * 20, allow_missing=True)
+    assert len(made(ALL[name], data, data)) > 0
+
+
+@pytest.mark.parametrize("f", [KCentre, Herding, RandomSubset])
+def test_fractions(f):
+    assert len(made(f(0.25))) == pytest.approx(15, abs=1)
+    assert made(f(1.0)).content_hash() == DATA.content_hash()
+    for wrong in (0.0, 1.5, float("nan")):
+        assert "it must lie above 0" in refusal(f, wrong)
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda: Duplicate(0), "times is 0"),
+        (lambda: Resample(0), "size is 0"),
+        (lambda: Reweight("x"), "by is 'x'; it must be one of groups, classes"),
+        (lambda: NearDeduplicate(-1), "distance is -1"),
+        (lambda: Synthesize(rows=0), "rows is 0"),
+        (lambda: Synthesize(fraction=0), "fraction is 0"),
+        (lambda: Fake(rows=0), "rows is 0"),
+        (lambda: Fake(radius=float("inf")), "radius is inf"),
+        (lambda: DropLabelIssues(folds=1), "folds is 1"),
+        (RemoveRows, "give either bad"),
+        (lambda: RemoveRows([True])(DATA), "bad has shape (1,)"),
+        (lambda: RemoveRows(group="x")(classes(3, seed=0)), "no groups"),
+    ],
+)
+def test_what_is_refused(call, words):
+    assert words in refusal(call)
+
+
+# Each by itself
+
+
+def test_a_group_known_to_be_bad_goes():
+    after = RemoveRows(group="red")(DATA)
+    assert set(after.groups) == {"blue"}
+    assert len(after) == 30
+
+
+def test_everything_removed_is_refused_by_the_audit():
+    for design in ("whole", None):
+        data = Dataset(classes(80, seed=1).X, classes(80, seed=1).y, groups=["bad"] * 80)
+        sentence = refusal(
+            dw.audit,
+            data,
+            test=held_out(),
+            curate=RemoveRows(group="bad"),
+            design=design,
+            yardstick=yardstick(),
+        )
+        assert "without rows" in sentence
+
+
+def test_cleanlab_finds_flipped_labels():
+    """A tenth of sharp labels flipped: what goes is mostly wrong, what is wrong mostly goes."""
+    noisy, bad = flipped(classes(400, seed=3, sharpness=30.0), 0.1, seed=3)
+    named = Dataset(noisy.X, noisy.y, ids=range(400))
+    gone = np.setdiff1d(np.arange(400), made(DropLabelIssues(), named).ids.astype(int))
+    assert bad[gone].mean() > 0.8
+    assert np.isin(np.flatnonzero(bad), gone).mean() > 0.8
+
+
+def test_cleanlab_with_a_learner_and_weights():
+    """The learner given is the one that judges: neighbours see an island that a line cannot."""
+    x = np.r_[np.linspace(0, 1, 30), np.linspace(2, 3, 30), np.linspace(4, 5, 30)]
+    data = Dataset(x[:, None], np.repeat([0, 1, 0], 30))
+    assert len(made(DropLabelIssues(learner=KNeighborsClassifier(3)), data)) == 90
+    assert len(made(DropLabelIssues(), data)) < 90
+    heavy = data.with_weights(np.where(data.y == 1, 50.0, 1.0))
+    assert len(made(DropLabelIssues(), heavy)) != len(made(DropLabelIssues(), data))
+
+
+def test_cleanlab_needs_two_rows_of_each_class_and_folds_follow_the_rarest():
+    data = Dataset([[0.0], [1.0], [2.0], [3.0]], [0, 0, 0, 1])
+    assert "two of each class" in refusal(made, DropLabelIssues(), data)
+    assert len(made(DropLabelIssues(folds=10), classes(30, seed=1))) > 0
+
+
+def test_without_cleanlab_it_says_how_to_get_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cleanlab.filter", None)
+    assert "pip install 'dataworth[cleanlab]'" in refusal(made, DropLabelIssues())
+
+
+def grouped(**counts):
+    """Rows of cells such as a0=3: group a, label 0."""
+    cells = [(name[0], int(name[1])) for name, count in counts.items() for _ in range(count)]
+    X = np.arange(len(cells), dtype=float)[:, None]
+    return Dataset(X, [label for _, label in cells], groups=[group for group, _ in cells])
+
+
+def cell_counts(data):
+    names, counts = np.unique(np.char.add(data.groups, data.y.astype(str)), return_counts=True)
+    return dict(zip(names.tolist(), counts.tolist(), strict=True))
+
+
+def test_groups_are_matched_with_the_largest_subset():
+    data, test = grouped(a0=10, a1=30, b0=30, b1=10), grouped(a0=30, a1=10, b0=10, b1=30)
+    assert cell_counts(made(MatchGroups(), data, test)) == {"a0": 10, "a1": 3, "b0": 3, "b1": 10}
+
+
+def test_a_group_that_the_test_set_lacks_goes_and_one_that_the_data_lack_is_refused():
+    data, test = grouped(a0=5, a1=5, c0=4), grouped(a0=2, a1=2)
+    assert cell_counts(made(MatchGroups(), data, test)) == {"a0": 5, "a1": 5}
+    weights = made(Reweight(), data, test).weights
+    assert weights[-4:].tolist() == [0.0] * 4
+    assert weights.sum() == pytest.approx(14)
+    for f in (MatchGroups(), Reweight()):
+        assert "no rows of group a × 1" in refusal(made, f, grouped(a0=5), test)
+    assert "group column" in refusal(made, MatchGroups(), classes(5, seed=0), test)
+
+
+def test_weights_match_the_test_sets_shares():
+    data, test = grouped(a0=10, a1=30, b0=30, b1=10), grouped(a0=3, a1=1, b0=1, b1=3)
+    old = np.linspace(1, 2, 80)
+    after = made(Reweight(), data.with_weights(old), test)
+    for cell, share in (("a0", 3), ("a1", 1), ("b0", 1), ("b1", 3)):
+        rows = (after.groups == cell[0]) & (after.y == int(cell[1]))
+        assert after.weights[rows].sum() / after.weights.sum() == pytest.approx(share / 8)
+        assert np.ptp(after.weights[rows] / old[rows]) < 1e-12, "old weights count within a group"
+    by_class = made(Reweight(by="classes"), data, test).weights
+    assert by_class == pytest.approx(np.ones(80))
+    heavy = test.with_weights([1, 1, 1, 9, 1, 1, 1, 1])
+    assert made(Reweight(), data, heavy).weights[10:40].sum() == pytest.approx(80 * 9 / 16)
+
+
+def test_copies_go_and_their_weight_with_them():
+    X = [[1.0, 2.0], [1.0000000001, 2.0], [1.0, 2.0], [1.001, 2.0]]
+    after = made(Deduplicate(), Dataset(X, [0, 0, 1, 0], weights=[1, 5, 1, 1]))
+    assert after.y.tolist() == [0, 1, 0]
+    assert after.weights.tolist() == [1, 1, 1]
+    data = classes(30, seed=0)
+    assert made(Deduplicate(), Duplicate(3)(data)).content_hash() == data.content_hash()
+    assert made(NearDeduplicate(0), Duplicate(3)(data)).content_hash() == data.content_hash()
+
+
+def test_near_copies_go_greedily():
+    """0, 1, 2 …: each is near its neighbours only, so every second one stays; other labels are never near."""
+    x = np.r_[np.arange(10.0), 1000.0, 2000.0, 3000.0]
+    data = Dataset(x[:, None], np.r_[np.zeros(13)])
+    typical = np.median(np.abs(x[:, None] - x)[np.triu_indices(13, 1)])
+    assert made(NearDeduplicate(1.5 / typical), data).X.ravel().tolist() == [0, 2, 4, 6, 8, 1000, 2000, 3000]
+    assert len(made(NearDeduplicate(0.5 / typical), data)) == 13
+    mixed = data.with_labels(np.arange(13) % 2)
+    assert len(made(NearDeduplicate(1.5 / typical), mixed)) == 13
+
+
+def test_near_copies_in_a_large_set():
+    """More rows than are looked up at a time; every copy is a hair off and comes later."""
+    data = classes(1500, seed=5, d=8)
+    shaken = Dataset(data.X * (1 + 1e-7), data.y)
+    after = made(NearDeduplicate(1e-4), Dataset.concat([data, shaken]))
+    assert after.content_hash() == data.content_hash()
+
+
+def test_resampling():
+    after = made(Resample(600))
+    counts = np.bincount(row_numbers(after), minlength=60)
+    assert row_numbers(after) == sorted(row_numbers(after))
+    assert (counts.min(), counts.max()) != (10, 10)
+    assert counts.min() > 0, "(1 − 1/60)^600 · 60 < 0.003"
+
+
+def test_synthetic_rows_follow_the_classes():
+    """Means to four standard errors (seeded); classes as often as their weight says."""
+    rng = generator(1)
+    X = np.r_[rng.normal([0, 0], [1, 2], (300, 2)), rng.normal([8, 0], [1, 2], (100, 2))]
+    data = Dataset(X, np.repeat(["a", "b"], [300, 100]))
+    new = made(Synthesize(rows=4000), data).take(range(400, 4400))
+    for label, rows in (("a", X[:300]), ("b", X[300:])):
+        own = new.X[new.y == label]
+        assert np.abs(own.mean(axis=0) - rows.mean(axis=0)).max() < 4 * 2 / np.sqrt(len(own))
+        assert own.std(axis=0) == pytest.approx(rows.std(axis=0), rel=0.1)
+    assert (new.y == "b").mean() == pytest.approx(0.25, abs=0.03)
+    heavy = data.with_weights(np.where(data.y == "b", 9.0, 1.0))
+    assert (made(Synthesize(rows=4000), heavy).y[400:] == "b").mean() == pytest.approx(0.75, abs=0.03)
+    assert not set(map(tuple, new.X)) & set(map(tuple, X)), "they are new rows"
+
+
+def test_synthetic_rows_have_ledoit_and_wolfs_covariance():
+    """40 000 draws from 30 rows of 5 features: entries to about 1 %."""
+    from sklearn.covariance import LedoitWolf
+
+    X = generator(2).normal(size=(30, 5)) @ np.diag([1.0, 2, 3, 1, 1])
+    new = made(Synthesize(rows=40_000), Dataset(X, np.zeros(30))).X[30:]
+    expected = LedoitWolf().fit(X).covariance_
+    assert np.abs(np.cov(new.T) - expected).max() < 0.03 * expected.max()
+
+
+def test_synthetic_categories_and_names():
+    after = made(Synthesize(rows=200))
+    new = after.take(range(60, 260))
+    assert set(new.X[:, 1]) <= {0.0, 1.0, 2.0}
+    assert set(new.X[:, 2]) <= {0.0, 1.0}
+    assert len(set(after.ids)) == 260
+    assert len(set(made(Synthesize(rows=10), after).ids)) == 270, "a second generation has its own names"
+    assert set(new.groups) == {"red", "blue"}
+    single = Dataset([[1.0], [5.0]], [0, 1])
+    assert set(made(Synthesize(rows=9), single).X.ravel()) <= {1.0, 5.0}
+
+
+def test_centres_cover():
+    """Three far corners and a crowd: four centres are one of each; each class keeps its share."""
+    crowd = generator().normal(scale=0.01, size=(40, 2))
+    corners = np.array([[9.0, 0], [0, 9], [9, 9]])
+    data = Dataset(np.r_[crowd, corners], np.zeros(43))
+    after = made(KCentre(4 / 43), data)
+    assert {tuple(row) for row in corners} <= set(map(tuple, after.X))
+    assert len(after) == 4
+    copies = Dataset(np.zeros((4, 1)), [0, 0, 0, 0])
+    assert len(made(KCentre(0.75), copies)) == 3, "no row twice"
+    data = classes(100, seed=4)
+    assert (made(KCentre(0.3), data).y == 1).sum() == round(0.3 * (data.y == 1).sum())
+
+
+def test_the_herd_keeps_the_mean():
+    """Its mean is nearer to the class's than that of any of 200 random choices of the same size."""
+    data = Dataset(generator(6).normal(size=(100, 3)), np.zeros(100))
+    off = np.linalg.norm(made(Herding(0.2), data).X.mean(axis=0) - data.X.mean(axis=0))
+    for seed in range(200):
+        drawn = made(RandomSubset(0.2), data, seed=seed)
+        assert off < np.linalg.norm(drawn.X.mean(axis=0) - data.X.mean(axis=0))
+    heavy = Dataset([[0.0], [0.9], [1.1], [9.0]], np.zeros(4), weights=[9.0, 0.1, 0.1, 1.0])
+    assert made(Herding(0.25), heavy).X.ravel().tolist() == [0.9], "the weighted mean is 0.9"
+
+
+def test_self_labels_of_categories():
+    """Labels that a category decides can be learned only if it is no number: round is in between."""
+    shapes = np.array(["flat", "round", "square"] * 20)
+    labels = np.where(shapes == "round", "yes", "no")
+    data = Dataset(pa.table({"shape": shapes}), labels)
+    after = made(SelfLabel(data.with_labels(["no"] * 60)), data)
+    assert after.y[60:].tolist() == labels.tolist()
+    fewer = Dataset(pa.table({"shape": ["round", "flat"]}), ["no", "no"])  # other codes for the same shapes
+    assert made(SelfLabel(fewer), data).y[60:].tolist() == ["yes", "no"]
+
+
+# The constant dataset of the appendix
+
+
+def test_the_fake_is_the_same_for_all_data():
+    hashes = {made(Fake(), classes(50, seed=seed)).content_hash() for seed in range(5)}
+    assert len(hashes) == 1
+    assert len(made(Fake(rows=12))) == 12
+    fake = made(Fake())
+    assert fake.columns == DATA.columns
+    assert set(fake.y) == {"yes", "no"}
+    assert set(fake.X[:, 1]) <= {0.0, 1.0, 2.0}
+    assert set(fake.X[:, 2]) <= {0.0, 1.0}
+
+
+def information_gain(data, prior_variance=1.0):
+    """KL(posterior ‖ prior) of a logistic model with two features, by quadrature on a polar grid."""
+    radius, angle = np.meshgrid(np.geomspace(1e-7, 9, 4000), np.linspace(0, 2 * np.pi, 401)[:-1])
+    theta = np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=-1)
+    area = np.gradient(radius[0]) * radius[0] * (2 * np.pi / 400)
+    prior = -(theta**2).sum(axis=-1) / (2 * prior_variance) - np.log(2 * np.pi * prior_variance)
+    signs = 2.0 * data.y - 1
+    likelihood = sum(-np.logaddexp(0, -s * (theta @ x)) for x, s in zip(data.X, signs, strict=True))
+    mass = np.exp(likelihood + prior) * area
+    evidence = mass.sum()
+    return float((mass * likelihood).sum() / evidence - np.log(evidence))
+
+
+def test_the_fake_gains_more_than_other_data_and_nearly_what_its_bound_allows():
+    """Against real rows, and against rows as far out that agree: those gain log 2 a feature, no more."""
+    real = classes(40, seed=7, d=2)
+    fake = made(Fake(radius=1000.0), real)
+    agreeing = Dataset(np.repeat([[1000.0, 0.0], [0.0, 1000.0]], 20, axis=0), np.ones(40))
+    gain = information_gain(fake)
+    assert information_gain(agreeing) == pytest.approx(2 * np.log(2), abs=0.02)
+    assert gain > information_gain(real) + 5
+    bound = np.log(1 + 40 * 1000.0**2 / 8)
+    assert bound - 2 < gain < bound
+
+
+@pytest.mark.parametrize("design", ["whole", "method"])
+def test_the_fake_gains_information_and_is_worth_nothing(design):
+    """The appendix: a score without a test set would pay for it, PMI does not."""
+    options = {"design": "whole"} if design == "whole" else {"pairs": 20}
+    audit = dw.audit(classes(160, seed=1), test=held_out(), curate=Fake(), yardstick=yardstick(), **options)
+    assert audit.information_gain_delta > 5
+    assert audit.delta < 0
+    assert audit.verdict in ("harmful", "costly")
+
+
+# Names
+
+
+def test_every_class_says_what_it_is():
+    for name, method in NAMES.items():
+        assert method.name == name
+        assert re.fullmatch("[a-z]+(-[a-z]+)*", name)
+        assert method.strategic in (True, False, None)
+        assert method.why
+        assert "\n" not in method.why + method.what
+        assert {f.name for f in fields(method)} >= set(options_of(name))
+
+
+def test_by_name():
+    assert by_name("random-subset", fraction=0.25) == RandomSubset(0.25)
+    assert by_name("add-rows", rows=MORE) == AddRows(MORE)
+    assert parse("duplicate:times=3") == Duplicate(3)
+    assert parse(" synthesize : rows = 5 , fraction = 2 ") == Synthesize(5, 2.0)
+    assert parse("add-rows:rows=m.csv", lambda path: MORE if path == "m.csv" else None) == AddRows(MORE)
+    assert with_files("synthesize:fraction=2,rows=5", str.upper) == "synthesize:rows=5,fraction=2"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("magic", f"there is no curation 'magic'; there are {', '.join(NAMES)}."),
+        ("", "there is no curation ''"),
+        ("random-subset:share=1", "random-subset has no option 'share'; its options are fraction."),
+        ("deduplicate:x=1", "deduplicate has no option 'x'; it has none."),
+        ("random-subset:fraction=half", "fraction is 'half'; it must be a number"),
+        ("duplicate:times=1.5", "times is '1.5'; it must be a whole number"),
+        ("duplicate:", "'' is no option"),
+        ("duplicate:times", "'times' is no option of a curation: give duplicate:key=value"),
+        ("duplicate:times=2,times=3", "option times twice"),
+        ("drop-label-issues:learner=tree", "no option 'learner'; its options are folds."),
+        ("remove-rows", "give either bad"),
+        ("add-rows", "add-rows needs the option rows"),
+        ("add-rows:rows=x.csv", "no way to read"),
+    ],
+)
+def test_texts_that_name_nothing(text, words):
+    assert words in refusal(parse, text)
+
+
+# The command
+
+
+def call(*words):
+    result = CliRunner().invoke(app, list(map(str, words)))
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.exit_code, result.stdout, result.stderr
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("curated")
+    rng = generator(9)
+    n = 420
+    x = rng.normal(size=(n, 2))
+    label = np.where(x[:, 0] + 0.3 * rng.normal(size=n) > 0, "yes", "no")
+    table = pa.table({"a": x[:, 0], "b": x[:, 1], "label": label, "colour": rng.choice(["red", "blue"], n)})
+    for name, start, rows in (("raw", 0, 160), ("more", 160, 60), ("test", 220, 200)):
+        pa.csv.write_csv(table.slice(start, rows), folder / f"{name}.csv")
+    dw.Yardstick.fit(dw.read(folder / "test.csv", group="colour"), prior_variance=1.0).save(folder / "y.json")
+    return folder
+
+
+@pytest.fixture
+def inside(files, monkeypatch):
+    monkeypatch.chdir(files)
+    return files
+
+
+COMMON = ("--test", "test.csv", "--yardstick", "y.json", "--group", "colour", "--label", "label")
+NEEDED = {"remove-rows": ":group=red", "add-rows": ":rows=more.csv", "self-label": ":rows=more.csv"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_each_is_audited_by_name(inside, name):
+    words = ("audit", "raw.csv", "--curate", name + NEEDED.get(name, ""), *COMMON, "--pairs", 6, "--json")
+    code, out, err = call(*words)
+    result = json.loads(out)
+    assert (code, err) == (0, "")
+    assert result["design"] == "method"
+    assert result["curation"]["name"] == name
+    assert result["curation"]["strategic"] is NAMES[name].strategic
+    (note,) = (note for note in result["notes"] if note.startswith("the curation is "))
+    assert name in note
+    assert NAMES[name].why in note
+
+
+def test_the_command_is_the_library(inside):
+    code, out, _ = call("audit", "raw.csv", "--curate", "random-subset:fraction=0.25", *COMMON, "--json")
+    before, test = (dw.read(f"{n}.csv", group="colour", label="label") for n in ("raw", "test"))
+    yard = dw.Yardstick.load("y.json")
+    expected = dw.audit(before, test=test, curate=RandomSubset(0.25), yardstick=yard)
+    assert code == 0
+    assert json.loads(out)["delta"] == expected.delta
+    assert json.loads(out)["curation"]["options"] == {"fraction": 0.25}
+    whole = call("audit", "raw.csv", "--curate", "duplicate", *COMMON, "--json", "--design", "whole")
+    assert json.loads(whole[1])["after_rows"] == 320
+    assert json.loads(whole[1])["curation"]["name"] == "duplicate"
+
+
+def test_the_story_is_told_to_people(inside):
+    _, out, _ = call("audit", "raw.csv", "--curate", "match-groups", *COMMON, "--pairs", 6)
+    told = " ".join(out.split())
+    assert "the curation is match-groups, strategic in the paper's sense, θ → D → f(D)" in told
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        (["raw.csv"], "give either AFTER"),
+        (["raw.csv", "more.csv", "--curate", "duplicate"], "give either AFTER"),
+        (["no.csv", "--curate", "magic"], "there is no curation 'magic'; there are remove-rows"),
+        (["raw.csv", "--curate", "random-subset:x=1"], "has no option 'x'; its options are fraction"),
+        (["raw.csv", "--curate", "add-rows:rows=no.csv"], "no.csv: there is no such file"),
+        (["raw.csv", "--curate", "duplicate", "--design", "row"], "known designs here: method, whole"),
+        (["raw.csv", "--curate", "remove-rows:group=green,bad=1"], "no option 'bad'; its options are group"),
+    ],
+)
+def test_refusals_of_the_command(inside, words, part):
+    code, out, err = call("audit", *words, *COMMON)
+    assert (code, out) == (2, "")
+    assert part in err
+    assert err.count("\n") == 1
+
+
+def test_a_draw_without_a_group_says_what_to_do(inside):
+    words = ("audit", "raw.csv", "--curate", "match-groups", *COMMON, "--size", "3,20")
+    code, _, err = call(*words)
+    assert code == 2
+    assert "in a draw of 3 of 160 rows; --size or --design whole makes it larger" in err
+
+
+def test_a_curation_is_resumed_and_replayed(inside, tmp_path, monkeypatch):
+    """From elsewhere too: the file that a curation reads is known by its full path and its content."""
+    more = tmp_path / "more.csv"
+    more.write_bytes(Path("more.csv").read_bytes())
+    monkeypatch.chdir(tmp_path)
+    common = [word if not Path(inside / word).exists() else inside / word for word in COMMON]
+    words = ("audit", inside / "raw.csv", "--curate", "self-label:rows=more.csv", *common, "--pairs", 6)
+    code, first, _ = call(*words, "--json", "--run-dir", "run")
+    assert code == 0
+    config = json.loads(Path("run/config.json").read_text())
+    assert config["options"]["curate"] == f"self-label:rows={more}"
+    assert "after" not in config["options"]
+    assert str(more) in config["inputs"]
+    monkeypatch.chdir(inside)
+    assert call("resume", tmp_path / "run", "--json") == (0, first, "")
+    assert call("run", tmp_path / "run/config.json", "--json") == (0, first, "")
+    config["options"]["curate"] = "self-label:rows=more.csv"  # relative to the configuration
+    (tmp_path / "hand.json").write_text(json.dumps({k: config[k] for k in ("command", "options")}))
+    assert call("run", tmp_path / "hand.json", "--json")[1] == first
+    outcome = call("audit", "raw.csv", "--curate", "duplicate", *COMMON, "--run-dir", tmp_path / "run")
+    assert "has another configuration (" in outcome[2]
+    more.write_bytes(Path("test.csv").read_bytes())
+    assert "more.csv has changed since" in call("resume", tmp_path / "run")[2]
+
+
+def test_two_files_have_no_curation(inside, tmp_path):
+    """Runs from before there were names do not mention one, and are resumed."""
+    words = ("audit", "raw.csv", "more.csv", *COMMON, "--json", "--run-dir", tmp_path / "run")
+    code, out, _ = call(*words)
+    assert code == 0
+    assert "curation" not in json.loads(out)
+    assert "curate" not in json.loads((tmp_path / "run/config.json").read_text())["options"]
+    assert call("resume", tmp_path / "run", "--json")[1] == out
+
+
+def test_the_list_of_curations():
+    code, out, err = call("curations")
+    assert (code, err) == (0, "")
+    for name in NAMES:
+        assert re.search(rf"^{name} ", out, re.MULTILINE)
+    listed = json.loads(call("curations", "--json")[1])["curations"]
+    assert [one["name"] for one in listed] == list(NAMES)
+    assert listed[-1]["options"] == {"rows": None, "radius": 1000.0}
+    assert call("curations", "-q")[1] == ", ".join(NAMES) + "\n"
+    told = " ".join(call("curations", "-v")[1].split())
+    assert "fraction=0.5" in told
+    assert "rows=FILE" in told
+    assert "Example: dataworth curations" in call("curations", "--help")[1]
+
+
+def test_a_callable_without_a_name_is_called_what_python_calls_it():
+    def first_half(data):
+        return data.take(range(len(data) // 2))
+
+    audit = dw.audit(classes(160, seed=1), test=held_out(), curate=first_half, yardstick=yardstick(), pairs=5)
+    assert audit.to_dict()["curation"] == {"name": "first_half"}
+    assert not [note for note in audit.notes if "curation" in note]
