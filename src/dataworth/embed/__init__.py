@@ -1,6 +1,7 @@
 """Images to vectors, behind one function; torch is imported when a network is first used."""
 
 from dataworth.embed.reduce import pca
+from dataworth.embed.tables import Embedded, embed_table
 from dataworth.embed.vectors import embed
 
-__all__ = ["embed", "pca"]
+__all__ = ["Embedded", "embed", "embed_table", "pca"]

