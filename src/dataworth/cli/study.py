@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
+import re
 import sys
 from importlib.metadata import version
 from pathlib import Path
@@ -43,6 +44,9 @@ def curation(
     set_name: Set = "digits",
     data: Data = None,
     out: Out = None,
+    features: Annotated[
+        str | None, _option("Such as 'efficientnet-lite0@96' or 'pixels pca 40' (default: the set's own).")
+    ] = None,
     repetitions: Annotated[int | None, _option("Draws of each group (default: as in the paper).")] = None,
     groups: Annotated[int | None, _option("Groups of draws (default: as in the paper).")] = None,
     quick: Annotated[
@@ -70,6 +74,7 @@ def curation(
             set_name,
             data,
             folder,
+            features=features,
             repetitions=repetitions,
             groups=groups,
             seed=seed,
@@ -79,11 +84,12 @@ def curation(
     text = to_markdown(found)
     print(text)
     if folder is not None:
-        (folder / f"{set_name}.md").write_text(text)
-        write_csv(found.rows(), COLUMNS, folder / f"{set_name}.csv")
+        name = set_name if features is None else f"{set_name}-{re.sub('[^a-z0-9]+', '-', features)}"
+        (folder / f"{name}.md").write_text(text)
+        write_csv(found.rows(), COLUMNS, folder / f"{name}.csv")
         if set_name == "stylized-catsdogs":
-            draw_sizes(found, folder / f"{set_name}-sizes.svg")
-        write_about(folder, set_name, seed)
+            draw_sizes(found, folder / f"{name}-sizes.svg")
+        write_about(folder, name, seed)
 
 
 def make_folder(out: Path | None) -> Path | None:

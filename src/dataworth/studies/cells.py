@@ -35,6 +35,7 @@ class Cells:
         if text not in self.records:
             record = {"key": key, **compute()}
             if self.path is not None:
+                self.path.parent.mkdir(parents=True, exist_ok=True)
                 with self.path.open("a") as file:
                     file.write(json.dumps(record) + "\n")
             self.records[text] = record

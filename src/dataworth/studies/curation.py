@@ -24,12 +24,13 @@ from ..models import Logistic
 from ..yardstick import Yardstick
 from .cells import Cells, Record
 from .draws import METHODS, GroupDraws, Setting
-from .sets import ImageSet, Part, load_set
+from .features import features as make_features
+from .sets import ImageSet, load_set
 
 POOL_TRAIN, POOL_TEST = 2600, 1400
 """Images that a group of draws takes from: together few enough for one Gram matrix, and others each time."""
-FEW = 20
-"""Draws of each group for EP and for the paper's forms, which cost more and are there to be compared."""
+FEW_FORMS, FEW_EP = 20, 5
+"""Draws of each group for the paper's forms and for EP, which costs more: they are there to be compared."""
 Array = NDArray[np.float64]
 BOTH = ("filtering", "filtering to equal size", "removal", "removal, noisy labels", "random removal")
 
@@ -112,6 +113,7 @@ def study(
     data: Path | None = None,
     out: Path | None = None,
     *,
+    features: str | None = None,
     repetitions: int | None = None,
     groups: int | None = None,
     seed: int = 0,
@@ -129,8 +131,8 @@ def study(
             "give one repetition or more, and two groups or more: their spread is the error."
         )
     pictures = load_set(set_name, data, seed)
-    lab = Laboratory(pictures, pictures.features, seed)
-    cells = Cells(None if out is None else out / f"{set_name}.jsonl")
+    lab = Laboratory(pictures, features or pictures.features, seed)
+    cells = Cells(None if out is None else out / "cells" / f"{set_name}.jsonl")
     jobs = list(_jobs(plan, repetitions))
     records = []
     for done, (setting, prior, inference, form, draws) in enumerate(jobs):
@@ -159,23 +161,22 @@ def study(
 
 def _jobs(plan: Plan, repetitions: int) -> Iterator[tuple[Setting, float | None, str, str, int]]:
     """Evidence by Laplace for every prior and for our yardstick; EP and the paper's forms on fewer draws."""
-    few = min(repetitions, FEW)
     for setting in plan.settings:
         for prior in (None, *plan.priors):
             yield setting, prior, "laplace", "evidence", repetitions
-            yield setting, prior, "ep", "evidence", few
-            yield setting, prior, "laplace", "eta", few
-            yield setting, prior, "laplace", "product", few
+            yield setting, prior, "ep", "evidence", min(repetitions, FEW_EP)
+            yield setting, prior, "laplace", "eta", min(repetitions, FEW_FORMS)
+            yield setting, prior, "laplace", "product", min(repetitions, FEW_FORMS)
 
 
 class Laboratory:
     """The images of a set, embedded, and pools of them to draw from."""
 
-    def __init__(self, pictures: ImageSet, features: str, seed: int, X: tuple[Array, Array] | None = None):
+    def __init__(self, pictures: ImageSet, features: str, seed: int) -> None:
         self.pictures = pictures
         self.features = features
         self.seed = seed
-        self.X = X or (_embed(pictures.train, features), _embed(pictures.test, features))
+        self.X = make_features(pictures, features)
         self._yardsticks: dict[tuple[float, ...], Yardstick] = {}
 
     def yardstick(self, setting: Setting) -> Yardstick:
@@ -283,11 +284,3 @@ class _Cell:
                 "delta_gain": float(table.change("information_gain", after, before).mean()),
             }
         return {"methods": methods}
-
-
-def _embed(part: Part, features: str) -> Array:
-    if features == "pixels":  # needs no extra
-        return part.images.reshape(len(part), -1) / 255.0
-    from ..embed import embed
-
-    return np.asarray(embed(part.images, features), dtype=float)
