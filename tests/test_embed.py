@@ -575,6 +575,7 @@ def test_images_are_described_and_not_read(sources):
         (["photos", "--label", "x"], "--label names a column, but this is no table"),
         (["photos", "--pca", "1000", "--model", "efficientnet-lite0:0"], "1000 principal components"),
         (["photos", "--pca-on", "photos"], "--pca-on was given without --pca"),
+        (["photos", "--pca", "0"], "--pca is 0"),
         (["photos", "--size", "0"], "size is 0"),
         (["photos", "--no-cache", "--cache", "x"], "contradict each other"),
         (["paths.csv", "--image", "age"], "column 'age' (numeric) holds no images"),
@@ -594,6 +595,22 @@ def test_the_command_refuses_in_one_sentence(sources, tmp_path, monkeypatch, wor
 @pytest.mark.parametrize("output", ["out.csv", "nowhere/out.parquet", "out"])
 def test_outputs_are_checked_before_the_work(sources, tmp_path, output):
     assert output in refused("embed", sources / "photos", "-o", tmp_path / output)
+
+
+def test_the_source_is_not_overwritten(sources):
+    before = (sources / "hub.parquet").read_bytes()
+    source = sources / "hub.parquet"
+    assert "holds the images, and would be replaced" in refused("embed", source, "-o", source)
+    assert source.read_bytes() == before
+
+
+def test_an_npz_holds_dates_as_text(sources, tmp_path):
+    table = parquet.read_table(sources / "hub.parquet")
+    days = pa.array(range(60), pa.int32()).cast(pa.date32())
+    parquet.write_table(table.append_column("day", days), tmp_path / "t.parquet")
+    options = ("--model", "pixels", "--size", 4, "--group", "day", "-q")
+    assert call("embed", tmp_path / "t.parquet", "-o", tmp_path / "o.npz", *options)[0] == 0
+    assert dw.read(tmp_path / "o.npz").groups[1] == "1970-01-02"
 
 
 @pytest.mark.parametrize("content", [b"", b"GIF89a", b"\xff\xd8\xff\xe0 half a photograph"])

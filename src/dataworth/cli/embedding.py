@@ -61,6 +61,10 @@ def embed_images(source: Path, output: Path, options: Embedding, quiet: bool) ->
         raise DataworthError(f"{output}: vectors are written as {' or '.join(SUFFIXES)}: give such a name.")
     if options.no_cache and options.cache is not None:
         raise DataworthError("--cache and --no-cache contradict each other: drop one of them.")
+    if output.resolve() == source.resolve():
+        raise DataworthError(f"{output} holds the images, and would be replaced: write to another file.")
+    if options.pca is not None and options.pca < 1:
+        raise DataworthError(f"--pca is {options.pca}, but a whole number of at least 1 is expected.")
     check_outputs(output)
     settings = dict(vars(options))
     no_cache, cache = settings.pop("no_cache"), settings.pop("cache")
@@ -96,5 +100,5 @@ def _write_npz(made: Embedded, place: Path) -> list[str]:
 
 
 def _array(made: Embedded, role: str) -> Any:
-    values = made.table[made.roles[role]].to_pylist()
-    return np.array(values)
+    values = np.array(made.table[made.roles[role]].to_pylist())
+    return values.astype(str) if values.dtype == object else values  # dates, which npz would pickle
