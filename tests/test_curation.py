@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shlex
 import sys
 from dataclasses import fields
 from pathlib import Path
@@ -40,7 +41,7 @@ from dataworth.curation import (
 )
 from dataworth.curation.names import options_of, with_files
 from dataworth.data import Dataset
-from dataworth.methods import apply
+from dataworth.methods import SENSES, apply
 from worlds import classes, flipped, held_out, refusal, yardstick
 
 
@@ -146,15 +147,21 @@ def test_the_data_stay_what_they_are(name):
 
 @pytest.mark.parametrize("name", sorted(set(ALL) - {"remove-rows", "fake"}))
 def test_units_do_not_matter(name):
-    """A column in other units: the same rows stay, the same rows are drawn (in those units)."""
-    wide = [Dataset(d.X[:, :1], d.y, d.groups, d.ids, d.weights) for d in (DATA, TEST, MORE)]
-    scaled = [Dataset(d.X * 1024, d.y, d.groups, d.ids, d.weights) for d in wide]
+    """Columns in other units: the same rows stay, the same rows are drawn (in those units)."""
+    units, noise = np.array([1024, 1 / 1024]), generator().normal(size=100)
+    wide, scaled = (
+        [
+            Dataset(np.c_[d.X[:, 0], noise[: len(d)]] * factor, d.y, d.groups, d.ids, d.weights)
+            for d in (DATA, TEST, MORE)
+        ]
+        for factor in (1, units)
+    )
     f = ALL[name]
     if name in ("add-rows", "self-label"):
         first, second = type(f)(wide[2])(wide[0]), type(f)(scaled[2])(scaled[0])
     else:
         first, second = made(f, *wide[:2]), made(f, *scaled[:2])
-    np.testing.assert_allclose(second.X, first.X * 1024, rtol=1e-9)
+    np.testing.assert_allclose(second.X, first.X * units, rtol=1e-9)
     assert second.y.tolist() == first.y.tolist()
 
 
@@ -377,7 +384,8 @@ def test_synthetic_rows_have_ledoit_and_wolfs_covariance():
 
     X = generator(2).normal(size=(30, 5)) @ np.diag([1.0, 2, 3, 1, 1])
     new = made(Synthesize(rows=40_000), Dataset(X, np.zeros(30))).X[30:]
-    expected = LedoitWolf().fit(X).covariance_
+    spread = X.std(axis=0)
+    expected = LedoitWolf().fit(X / spread).covariance_ * np.outer(spread, spread)
     assert np.abs(np.cov(new.T) - expected).max() < 0.03 * expected.max()
 
 
@@ -389,8 +397,8 @@ def test_synthetic_categories_and_names():
     assert len(set(after.ids)) == 260
     assert len(set(made(Synthesize(rows=10), after).ids)) == 270, "a second generation has its own names"
     assert set(new.groups) == {"red", "blue"}
-    single = Dataset([[1.0], [5.0]], [0, 1])
-    assert set(made(Synthesize(rows=9), single).X.ravel()) <= {1.0, 5.0}
+    single = Dataset([[1.0, 2.0], [5.0, 6.0]], [0, 1])
+    assert set(map(tuple, made(Synthesize(rows=9), single).X)) <= {(1.0, 2.0), (5.0, 6.0)}
 
 
 def test_centres_cover():
@@ -401,9 +409,10 @@ def test_centres_cover():
     after = made(KCentre(4 / 43), data)
     assert {tuple(row) for row in corners} <= set(map(tuple, after.X))
     assert len(after) == 4
-    copies = Dataset(np.zeros((4, 1)), [0, 0, 0, 0])
-    assert len(made(KCentre(0.75), copies)) == 3, "no row twice"
+    copies = Dataset(np.zeros((4, 1)), [0, 0, 0, 0], ids=range(4))
+    assert len(set(made(KCentre(0.75), copies).ids)) == 3, "no row twice"
     data = classes(100, seed=4)
+    data = Dataset(np.where(data.y[:, None] == 1, 0.01, 1.0) * data.X, data.y)  # a class in a small corner
     assert (made(KCentre(0.3), data).y == 1).sum() == round(0.3 * (data.y == 1).sum())
 
 
@@ -445,9 +454,9 @@ def test_the_fake_is_the_same_for_all_data():
 
 def information_gain(data, prior_variance=1.0):
     """KL(posterior ‖ prior) of a logistic model with two features, by quadrature on a polar grid."""
-    radius, angle = np.meshgrid(np.geomspace(1e-7, 9, 4000), np.linspace(0, 2 * np.pi, 401)[:-1])
+    radius, angle = np.meshgrid(np.geomspace(1e-6, 9, 1500), np.linspace(0, 2 * np.pi, 241)[:-1])
     theta = np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=-1)
-    area = np.gradient(radius[0]) * radius[0] * (2 * np.pi / 400)
+    area = np.gradient(radius[0]) * radius[0] * (2 * np.pi / 240)
     prior = -(theta**2).sum(axis=-1) / (2 * prior_variance) - np.log(2 * np.pi * prior_variance)
     signs = 2.0 * data.y - 1
     likelihood = sum(-np.logaddexp(0, -s * (theta @ x)) for x, s in zip(data.X, signs, strict=True))
@@ -567,6 +576,7 @@ def test_each_is_audited_by_name(inside, name):
     assert result["curation"]["strategic"] is NAMES[name].strategic
     (note,) = (note for note in result["notes"] if note.startswith("the curation is "))
     assert name in note
+    assert SENSES[NAMES[name].strategic] in note
     assert NAMES[name].why in note
 
 
@@ -586,7 +596,9 @@ def test_the_command_is_the_library(inside):
 def test_the_story_is_told_to_people(inside):
     _, out, _ = call("audit", "raw.csv", "--curate", "match-groups", *COMMON, "--pairs", 6)
     told = " ".join(out.split())
-    assert "the curation is match-groups, strategic in the paper's sense, θ → D → f(D)" in told
+    assert (
+        "the curation is match-groups, which is strategic in the paper's sense, θ → D → f(D): rows go" in told
+    )
 
 
 @pytest.mark.parametrize(
@@ -672,3 +684,40 @@ def test_a_callable_without_a_name_is_called_what_python_calls_it():
     audit = dw.audit(classes(160, seed=1), test=held_out(), curate=first_half, yardstick=yardstick(), pairs=5)
     assert audit.to_dict()["curation"] == {"name": "first_half"}
     assert not [note for note in audit.notes if "curation" in note]
+
+
+# The page about them
+
+PAGE = Path(__file__).parents[1] / "docs" / "curations.md"
+with_page = pytest.mark.skipif(not PAGE.exists(), reason="a source distribution has no docs")
+
+
+@with_page
+def test_the_page_lists_them_as_they_are():
+    rows = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
+    for row, (name, method) in zip(rows, NAMES.items(), strict=True):
+        cells = [cell.strip() for cell in row.strip("|").split(" | ")]
+        assert cells[:2] == [f"`{name}`", f"`{method.__name__}`"]
+        assert cells[2].startswith(method.what)
+        assert all(f"`{option}=" in cells[2] for option in options_of(name))
+        assert cells[3:] == [{True: "yes", False: "no", None: "depends"}[method.strategic], method.why]
+
+
+@with_page
+@pytest.mark.parametrize("example", ["A function", "Two files", "A folder of images"])
+def test_the_examples_of_the_page_run(example, tmp_path, monkeypatch):
+    """Every block, in order, in an empty directory; images as pixels here, for a network takes its time."""
+    monkeypatch.chdir(tmp_path)
+    (section,) = (s for s in PAGE.read_text(encoding="utf-8").split("\n### ") if s.startswith(example))
+    blocks = re.findall(r"```(python|sh)\n(.*?)```", section, re.DOTALL)
+    assert blocks
+    for kind, text in blocks:
+        if kind == "python":
+            exec(compile(text, str(PAGE), "exec"), {})
+            continue
+        for line in text.splitlines():
+            program, *words = shlex.split(line)
+            cheap = ["--model", "pixels", "--no-cache"] if words[0] == "embed" else []
+            code, out, err = call(*words, *cheap)
+            assert (program, code) == ("dataworth", 0), err
+            assert out

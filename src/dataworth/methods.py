@@ -49,9 +49,9 @@ def apply(curate: Curation, data: Dataset, seen: Dataset, rng: np.random.Generat
 
 
 SENSES = {
-    True: "strategic in the paper's sense, θ → D → f(D)",
-    False: "not strategic in the paper's sense",
-    None: "strategic in the paper's sense or not: it depends",
+    True: "which is strategic in the paper's sense, θ → D → f(D)",
+    False: "which is not strategic in the paper's sense",
+    None: "which may be strategic in the paper's sense or not",
 }
 """What the attribute `strategic` of a curation says."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import fields
 from typing import Any, ClassVar
 
@@ -25,6 +26,7 @@ class Method:
     what: ClassVar[str]
     strategic: ClassVar[bool | None]
     why: ClassVar[str]
+    __call__: Callable[..., Dataset]
 
     def options(self) -> dict[str, Any]:
         """The options as plain data; a dataset by its size, what has no plain form by its type."""

@@ -17,9 +17,10 @@ from .features import Array, class_codes, with_columns_of
 class Synthesize(Method):
     """The data, then rows from a Gaussian a class, labelled with the class they are drawn from.
 
-    x | c ~ N(μ_c, Σ_c) with Ledoit and Wolf's Σ_c = (1−s)·S_c + s·(tr S_c/d)·I, classes as often as in the
-    data; row weights count in all of these. Categories, booleans, missing values and groups are drawn as
-    often as they occur in the class, each by itself. `rows` says how many, or `fraction` of the data's rows.
+    x | c ~ N(μ_c, Σ_c) with Ledoit and Wolf's Σ_c = (1−s)·S_c + s·(tr S_c/d)·I, each column in units of its
+    spread in the class; classes come as often as in the data. Row weights count in all of these. Categories,
+    booleans, missing values and groups are drawn as often as they occur in the class, each by itself. `rows`
+    says how many, or `fraction` of the data's rows.
 
     >>> data = Dataset([[0.0], [0.1], [5.0], [5.1]], ["a", "a", "b", "b"])
     >>> more = Synthesize(rows=100)(data, rng=np.random.default_rng(0))
@@ -49,6 +50,7 @@ class Synthesize(Method):
         drawn = np.sort(rng.choice(codes.max() + 1, count, p=np.bincount(codes, weights) / weights.sum()))
         X = np.empty((count, data.n_features))
         parent = np.empty(count, dtype=np.intp)
+        numeric = np.flatnonzero([column.kind == "numeric" for column in data.columns])
         for c in np.unique(drawn):
             rows, new = np.flatnonzero(codes == c), np.flatnonzero(drawn == c)
             share = weights[rows] / weights[rows].sum()
@@ -56,9 +58,11 @@ class Synthesize(Method):
             for j, column in enumerate(data.columns):
                 source = data.X[rng.choice(rows, len(new), p=share), j]
                 X[new, j] = source if column.kind != "numeric" else np.where(np.isnan(source), np.nan, 0.0)
-            numeric = np.flatnonzero([column.kind == "numeric" for column in data.columns])
             if len(numeric):
-                X[np.ix_(new, numeric)] += gaussian(data.X[np.ix_(rows, numeric)], share, len(new), rng)
+                # shrinking towards equal variances makes sense in common units only
+                scale = np.array([_spread(data.X[rows, j]) for j in numeric])
+                standard = gaussian(data.X[np.ix_(rows, numeric)] / scale, share, len(new), rng)
+                X[np.ix_(new, numeric)] += standard * scale
         groups = None if data.groups is None else data.groups[parent]
         ids = None if data.ids is None else _new_ids(set(data.ids.tolist()), count)
         return Dataset.concat([data, with_columns_of(data, X, data.y[parent], groups, ids)])
@@ -81,6 +85,12 @@ def gaussian(X: Array, share: Array, count: int, rng: np.random.Generator) -> Ar
     mixed = rng.standard_normal((count, len(X))) @ spread / np.sqrt(len(X))
     noise = rng.standard_normal((count, X.shape[1]))
     return center + np.sqrt(1 - shrink) * mixed + np.sqrt(shrink * variance) * noise
+
+
+def _spread(values: Array) -> float:
+    """The standard deviation of what is not missing; 1 where there is none."""
+    known = values[~np.isnan(values)]
+    return float(known.std()) or 1.0 if len(known) else 1.0
 
 
 def _new_ids(taken: set[str], count: int) -> list[str]:
