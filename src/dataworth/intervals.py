@@ -46,6 +46,21 @@ class Estimate:
         """Shown below zero."""
         return self.interval is not None and self.interval[1] < 0
 
+    def p_above(self) -> float:
+        """One-sided p-value of "it is not above zero".
+
+        >>> round(Estimate(2.0, 1.0, None, degrees=19).p_above(), 3)
+        0.03
+        """
+        from scipy.special import ndtr, stdtr
+
+        if self.stderr is None:
+            return 1.0
+        if self.stderr == 0.0:
+            return 0.0 if self.value > 0 else 1.0
+        t = -self.value / self.stderr
+        return float(ndtr(t) if np.isinf(self.degrees) else stdtr(self.degrees, t))
+
     def to_dict(self, unit: float = 1.0) -> dict[str, Any]:
         """Value, standard error and interval, divided by a unit."""
         return {

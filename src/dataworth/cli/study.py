@@ -6,6 +6,7 @@ import json
 import platform
 import re
 import sys
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Any
@@ -62,7 +63,7 @@ def curation(
     """
     from dataworth.engines import Local
     from dataworth.studies.curation import study
-    from dataworth.studies.tables import COLUMNS, draw_sizes, to_markdown, write_csv
+    from dataworth.studies.tables import COLUMNS, draw_sizes, to_markdown
 
     from .progress import listen
 
@@ -81,14 +82,95 @@ def curation(
             engine=Local(jobs),
             progress=None if progress is None else progress.update,
         )
-    text = to_markdown(found)
+    name = set_name if features is None else f"{set_name}-{re.sub('[^a-z0-9]+', '-', features)}"
+    keep(folder, name, to_markdown(found), found.rows(), COLUMNS, seed)
+    if folder is not None and set_name == "stylized-catsdogs":
+        draw_sizes(found, folder / f"{name}-sizes.svg")
+
+
+@study.command()
+@command
+def zoo(
+    data: Data = None,
+    out: Out = None,
+    sets: Annotated[
+        str | None, _option("Sets, such as 'digits,corrupted-cifar' (default: all that can be had).")
+    ] = None,
+    seeds: Annotated[int, _option("Draws of each set (default: 3).")] = 3,
+    jobs: Jobs = -1,
+    quiet: Quiet = False,
+) -> None:
+    """Try every curation on every set: which are called informative, on our yardstick and on plain features?
+
+    Example: dataworth study zoo --sets 'breast cancer' --seeds 1
+    """
+    from dataworth.studies.zoo import COLUMNS, exam, to_markdown, zoo
+
+    from .progress import listen
+
+    folder = make_folder(out)
+    names = None if sets is None else tuple(name.strip() for name in sets.split(","))
+    with listen(quiet, preparing="setting up the first set…") as progress:
+        found = zoo(
+            data,
+            folder,
+            sets=names,
+            seeds=seeds,
+            jobs=jobs,
+            progress=None if progress is None else progress.update,
+        )
+    passed = exam(found)
+    keep(folder, "zoo", to_markdown(found, passed), found, COLUMNS, 0)
+    if folder is not None:
+        (folder / "zoo-exam.json").write_text(json.dumps(passed, indent=2, ensure_ascii=False) + "\n")
+
+
+@study.command()
+@command
+def regimes(
+    data: Data = None,
+    out: Out = None,
+    repetitions: Annotated[int, _option("Draws of each group (default: 40).")] = 40,
+    groups: Annotated[int, _option("Groups of draws (default: 6).")] = 6,
+    seed: Seed = 0,
+    jobs: Jobs = -1,
+    quiet: Quiet = False,
+) -> None:
+    """Map where removal raises accuracy while the score falls, where it fools the score, and what warned.
+
+    Example: dataworth study regimes --data DIR --out results/curation
+    """
+    from dataworth.engines import Local
+    from dataworth.studies.regimes import COLUMNS, draw_regimes, regimes, to_markdown
+
+    from .progress import listen
+
+    folder = make_folder(out)
+    with listen(quiet, preparing="loading and embedding the images…") as progress:
+        found = regimes(
+            data,
+            folder,
+            repetitions=repetitions,
+            groups=groups,
+            seed=seed,
+            engine=Local(jobs),
+            progress=None if progress is None else progress.update,
+        )
+    keep(folder, "regimes", to_markdown(found), found, COLUMNS, seed)
+    if folder is not None:
+        draw_regimes(found, folder / "regimes.svg")
+
+
+def keep(
+    folder: Path | None, name: str, text: str, rows: Sequence[Any], columns: Sequence[str], seed: int
+) -> None:
+    """Print the text; keep it with the rows and what made them, if there is where."""
+    from dataworth.studies.tables import write_csv
+
     print(text)
     if folder is not None:
-        name = set_name if features is None else f"{set_name}-{re.sub('[^a-z0-9]+', '-', features)}"
         (folder / f"{name}.md").write_text(text)
-        write_csv(found.rows(), COLUMNS, folder / f"{name}.csv")
-        if set_name == "stylized-catsdogs":
-            draw_sizes(found, folder / f"{name}-sizes.svg")
+        write_csv(rows, columns, folder / f"{name}.csv")
         write_about(folder, name, seed)
 
 

@@ -152,7 +152,7 @@ def study(
             model = Logistic(prior or 1.0, inference, plan.intercept)
         else:  # EP on the same features under the same prior, so that inference alone differs
             model = Logistic(yard.model.prior_variance, inference, yard.model.intercept)
-        compute = _Cell(lab, setting, model, yard, Form.parse(form), draws, groups, engine)
+        compute = Cell(lab, setting, model, yard, Form.parse(form), draws, groups, engine)
         records.append(cells.get(key, compute))
         if progress is not None:
             progress(done + 1, len(jobs))
@@ -211,7 +211,7 @@ class Laboratory:
 
 
 @dataclass(frozen=True)
-class _Cell:
+class Cell:
     """One cell: a setting measured with one model and form, over groups of draws."""
 
     lab: Laboratory
@@ -224,6 +224,7 @@ class _Cell:
     engine: Engine
 
     def __call__(self) -> Record:
+        """All groups, and what the checks say."""
         lab, setting = self.lab, self.setting
         checks = self.checks() if self.form.name == "evidence" and self.model.inference == "laplace" else {}
         return {

@@ -78,14 +78,14 @@ def load_mnist(folder: Path | None, seed: int) -> ImageSet:
     return ImageSet("colored-mnist", train, test, ("0", "1"), COLOURS, "pixels")
 
 
-def load_cifar(folder: Path | None, seed: int, severity: int = 3) -> ImageSet:
-    """Airplane or automobile, too bright or too flat."""
+def load_cifar(folder: Path | None, seed: int, severity: int = 3, most: int | None = None) -> ImageSet:
+    """Airplane or automobile, too bright or too flat; `most` takes so many of the train images only."""
     file = _arrays(folder, "cifar_airplane_automobile.npz")
 
     def attribute(images: Images, which: Rows) -> Images:
         return corrupt(images, which, severity)
 
-    train = _part(file["x_train"], file["y_train"], seed, 0, attribute)
+    train = _part(file["x_train"][:most], file["y_train"][:most], seed, 0, attribute)
     test = _part(file["x_test"], file["y_test"], seed, 1, attribute)
     return ImageSet(
         "corrupted-cifar", train, test, ("airplane", "automobile"), CORRUPTIONS, "efficientnet-lite0"
