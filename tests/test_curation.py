@@ -655,7 +655,9 @@ def test_a_curation_is_resumed_and_replayed(inside, tmp_path, monkeypatch):
     assert call("run", tmp_path / "run/config.json", "--json") == (0, first, "")
     config["options"]["curate"] = "self-label:rows=more.csv"  # relative to the configuration
     (tmp_path / "hand.json").write_text(json.dumps({k: config[k] for k in ("command", "options")}))
+    monkeypatch.chdir("/")  # where there is no more.csv
     assert call("run", tmp_path / "hand.json", "--json")[1] == first
+    monkeypatch.chdir(inside)
     outcome = call("audit", "raw.csv", "--curate", "duplicate", *COMMON, "--run-dir", tmp_path / "run")
     assert "has another configuration (" in outcome[2]
     more.write_bytes(Path("test.csv").read_bytes())
