@@ -319,13 +319,22 @@ def test_regimes_have_names(delta, accuracy, name):
         (["zoo", "--sets", "mushrooms"], "known sets: breast cancer"),
         (["regimes"], "--data DIR"),
         (["curation", "--quick", "--groups", "1"], "two groups or more"),
+        (["samples", "--out", "x.png", "--options", "colour=red"], "does not fit"),
+        (["samples", "--out", "x.png", "--options", "severity=3"], "does not fit"),
     ],
 )
 def test_bad_input_is_one_sentence(words, sentence):
-    result = CliRunner().invoke(app, ["study", *words, "-q"])
+    result = CliRunner().invoke(app, ["study", *words])
     assert result.exit_code == 2
     assert sentence in result.stderr
     assert "Traceback" not in result.output
+
+
+def test_samples_draws_a_picture(tmp_path):
+    file = tmp_path / "digits.png"
+    result = CliRunner().invoke(app, ["study", "samples", "--out", str(file)])
+    assert result.exit_code == 0
+    assert file.read_bytes().startswith(b"\x89PNG")
 
 
 def test_out_must_be_a_directory(tmp_path):

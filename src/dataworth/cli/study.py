@@ -161,6 +161,41 @@ def regimes(
         draw_regimes(found, folder / "regimes.svg")
 
 
+@study.command()
+@command
+def samples(
+    out: Annotated[Path, _option("Picture to write: .png, .svg or .pdf.")],
+    set_name: Set = "digits",
+    data: Data = None,
+    options: Annotated[
+        str, _option("How the attribute is put in, such as 'severity=5' or 'style=texture,strength=0.8'.")
+    ] = "",
+    seed: Seed = 0,
+) -> None:
+    """Draw images of a set, group by group: what the attribute looks like.
+
+    Example: dataworth study samples --set digits --out digits.png
+    """
+    from dataworth.errors import DataworthError
+    from dataworth.studies.samples import draw_samples
+    from dataworth.studies.sets import load_set
+
+    from .files import check_outputs
+
+    check_outputs(plot=out)
+    given = dict(pair.partition("=")[::2] for pair in options.split(",") if pair)
+    kinds = {"severity": int, "style": str, "strength": float}
+    try:
+        chosen = {name: kinds[name](value) for name, value in given.items()}
+        pictures = load_set(set_name, data, seed, **chosen)
+    except (KeyError, ValueError, TypeError):
+        raise DataworthError(
+            f"--options {options!r} does not fit: corrupted-cifar takes severity=1…5, stylized-catsdogs "
+            "style=palette|texture and strength=0…1, the others none."
+        ) from None
+    draw_samples(pictures, out)
+
+
 def keep(
     folder: Path | None, name: str, text: str, rows: Sequence[Any], columns: Sequence[str], seed: int
 ) -> None:

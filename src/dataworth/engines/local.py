@@ -120,7 +120,7 @@ def _in_worker(folder: str, chunk: Any) -> Any:
 @lru_cache(maxsize=1)  # once for each worker and map; the next map replaces it
 def _receive(folder: str) -> tuple[Callable[[Any, Any], Any], Any]:
     parent, fn, shared = _load(Path(folder))
-    # glibc returns memory to the system at each free beyond a limit, and a quarter of a worker's time would go
+    # glibc returns memory to the system at each free beyond a limit, and a quarter of our time would go
     # to page faults that fetch it again; the limit grows to the largest block that was ever freed
     bytearray(_KEPT)
     gc.freeze()  # loky collects garbage every second: a tenth of a worker's time, if modules are searched too
