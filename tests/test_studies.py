@@ -194,10 +194,8 @@ def test_cells_are_computed_once_and_survive_a_cut_line(tmp_path):
 
 
 def test_the_study_runs_is_kept_and_is_the_same_again(tmp_path, monkeypatch):
-    small = curation.Plan((Setting((10,) * 4, (5, 10, 10, 5)),), (1.0,), False, 3, 2)
+    small = curation.Plan((Setting((10,) * 4, (5, 10, 10, 5)),), (1.0,), False, 3, 2, 1, 1)
     monkeypatch.setitem(curation.PLANS, "digits", small)
-    monkeypatch.setattr(curation, "FEW_EP", 1)
-    monkeypatch.setattr(curation, "FEW_FORMS", 1)
     found = curation.study("digits", out=tmp_path, engine=Local(1))
     rows = found.rows()
     assert {row["method"] for row in rows} == set(METHODS)

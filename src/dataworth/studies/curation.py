@@ -29,8 +29,6 @@ from .sets import ImageSet, load_set
 
 POOL_TRAIN, POOL_TEST = 2600, 1400
 """Images that a group of draws takes from: together few enough for one Gram matrix, and others each time."""
-FEW_FORMS, FEW_EP = 20, 5
-"""Draws of each group for the paper's forms and for EP, which costs more: they are there to be compared."""
 Array = NDArray[np.float64]
 BOTH = ("filtering", "filtering to equal size", "removal", "removal, noisy labels", "random removal")
 
@@ -44,6 +42,9 @@ class Plan:
     intercept: bool
     repetitions: int = 1000
     groups: int = 10
+    forms: int = 20
+    ep: int = 5
+    """Draws of each group for the paper's forms and for EP, which cost more and are there to be compared."""
 
 
 def _by_size(rows: int) -> tuple[Setting, Setting]:
@@ -64,6 +65,8 @@ PLANS = {
         ),
         (10.0, 20.0, 50.0, 100.0, 200.0),
         False,
+        forms=5,
+        ep=1,
     ),
     "corrupted-cifar": Plan(
         (Setting((30,) * 4, (20, 60, 60, 20), BOTH), Setting((30,) * 4, (30, 60, 60, 30), BOTH)),
@@ -76,6 +79,8 @@ PLANS = {
         True,
         200,
         12,
+        forms=2,
+        ep=1,
     ),
 }
 
@@ -160,13 +165,16 @@ def study(
 
 
 def _jobs(plan: Plan, repetitions: int) -> Iterator[tuple[Setting, float | None, str, str, int]]:
-    """Evidence by Laplace for every prior and for our yardstick; EP and the paper's forms on fewer draws."""
+    """Evidence by Laplace for every prior and for our yardstick; the paper's forms on fewer draws, EP on
+    still fewer, and for the yardstick and one prior only.
+    """
     for setting in plan.settings:
         for prior in (None, *plan.priors):
             yield setting, prior, "laplace", "evidence", repetitions
-            yield setting, prior, "ep", "evidence", min(repetitions, FEW_EP)
-            yield setting, prior, "laplace", "eta", min(repetitions, FEW_FORMS)
-            yield setting, prior, "laplace", "product", min(repetitions, FEW_FORMS)
+            yield setting, prior, "laplace", "eta", min(repetitions, plan.forms)
+            yield setting, prior, "laplace", "product", min(repetitions, plan.forms)
+            if prior in (None, plan.priors[0]):
+                yield setting, prior, "ep", "evidence", min(repetitions, plan.ep)
 
 
 class Laboratory:

@@ -24,4 +24,4 @@ def draw_samples(pictures: ImageSet, path: Path) -> None:
             axes[g, j].imshow(part.images[row], interpolation="nearest")
             axes[g, j].set(xticks=[], yticks=[])
         axes[g, 0].set_ylabel(name, rotation=0, ha="right", va="center", fontsize=9)
-    figure.savefig(path, dpi=80)
+    figure.savefig(path, dpi=60)
