@@ -68,6 +68,17 @@ def test_the_default_method_follows_from_what_is_known():
         assert pairs_needed(0.3, 0.1, **known) == pairs_needed(0.3, 0.1, method=method, **known)
 
 
+@given(sizes, risks, sizes, st.floats(0.01, 1.0))
+@checked
+def test_knowing_more_never_takes_more_pairs(epsilon, delta, bound, share):
+    """Both spread and bound known: the least of the three guaranteed numbers."""
+    known = {"spread": share * bound, "bound": bound}
+    guaranteed = ("chebyshev", "hoeffding", "bernstein")
+    each = [pairs_needed(epsilon, delta, method=method, **known) for method in guaranteed]
+    assert pairs_needed(epsilon, delta, **known) == min(each)
+    assert pairs_needed(epsilon, delta, **known) <= pairs_needed(epsilon, delta, bound=bound)
+
+
 @pytest.mark.parametrize("method", ["normal", "chebyshev", "hoeffding"])
 def test_half_the_error_takes_four_times_the_pairs(method):
     coarse, fine = (pairs_needed(e, spread=2.0, bound=30.0, method=method) for e in (0.2, 0.1))

@@ -30,6 +30,7 @@ NEEDS = {
     "hoeffding": ("bound",),
     "bernstein": ("spread", "bound"),
 }
+GUARANTEED = ("chebyshev", "hoeffding", "bernstein")
 
 
 def pairs_needed(
@@ -42,12 +43,15 @@ def pairs_needed(
 ) -> int:
     """Independent pairs for P(|mean − expectation| ≤ ε) ≥ 1 − δ.
 
-    Without a method: bernstein if both spread and bound are known, else normal or hoeffding.
+    Without a method: normal if the spread alone is known, hoeffding if the bound alone is; if both are, the
+    smallest of the guaranteed numbers (mostly bernstein's).
 
     >>> pairs_needed(0.5, spread=3.0), pairs_needed(0.5, spread=3.0, method="chebyshev")
     (139, 720)
     >>> pairs_needed(0.5, bound=20.0), pairs_needed(0.5, spread=3.0, bound=20.0)
     (11805, 463)
+    >>> pairs_needed(0.5, bound=3.0), pairs_needed(0.5, spread=3.0, bound=3.0)  # such a spread says nothing
+    (266, 266)
 
     Half the error takes four times the pairs; a tenth of the risk only 1.6 times (bounded values):
 
@@ -58,7 +62,7 @@ def pairs_needed(
     delta = positive_number(delta, "delta")
     if delta >= 1:
         raise DataworthError(f"delta is {delta!r}; it is a probability of failure: give one between 0 and 1.")
-    method = _choose(method, spread, bound)
+    methods = _choose(method, spread, bound)
     # what is unknown is not a number, and `_choose` saw to it that no formula needs it
     s = math.nan if spread is None else _spread(spread)
     M = math.nan if bound is None else positive_number(bound, "bound (in nats)")
@@ -74,7 +78,7 @@ def pairs_needed(
         "hoeffding": 2.0 * M * M * risk,
         "bernstein": (2.0 * s * s + 4.0 / 3.0 * M) * risk,
     }
-    return round_up(k[method])
+    return round_up(min(k[name] for name in methods))
 
 
 def pairs_for_error(stderr: float, spread: float) -> int:
@@ -98,21 +102,21 @@ def round_up(k: float) -> int:
     return max(1, math.ceil(k * (1.0 - 1e-12)))
 
 
-def _choose(method: str | None, spread: float | None, bound: float | None) -> str:
-    """The method asked for, or the one that what is known allows."""
+def _choose(method: str | None, spread: float | None, bound: float | None) -> tuple[str, ...]:
+    """The method asked for, or those that what is known allows, of which the least number counts."""
     known = {"spread": spread, "bound": bound}
     if method is None:
         if spread is None and bound is None:
             raise DataworthError(
                 "neither spread nor bound is given: the number of pairs depends on one of them."
             )
-        return "bernstein" if None not in known.values() else "normal" if bound is None else "hoeffding"
+        return GUARANTEED if None not in known.values() else ("normal",) if bound is None else ("hoeffding",)
     if method not in NEEDS:
         raise DataworthError(f"method is {method!r}; known methods: {', '.join(NEEDS)}.")
     missing = [name for name in NEEDS[method] if known[name] is None]
     if missing:
         raise DataworthError(f"the method {method} needs the {missing[0]} of the values: give it, in nats.")
-    return method
+    return (method,)
 
 
 def _spread(value: float) -> float:
