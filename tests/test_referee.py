@@ -16,27 +16,19 @@ from dataworth import Dataset, pmi
 from dataworth.errors import DataworthError
 from dataworth.inference.geometry import graded_features
 from dataworth.inference.logistic import Counts
-from dataworth.inference.referee import (
-    FEWEST,
-    LARGEST_SHARE,
+from dataworth.inference.referee import RefereeRefuses, referee_log_z
+from dataworth.inference.referee.annealing import (
     Chains,
     Gap,
-    Meter,
-    Proposal,
-    RefereeRefuses,
     Schedule,
-    Weights,
     adapt_by_chains,
-    adapt_by_weights,
     anneal,
     annealed,
-    importance,
-    laplace_start,
-    log_likelihood,
     pilot_schedule,
-    referee_log_z,
-    whiten,
 )
+from dataworth.inference.referee.importance import Proposal, adapt_by_weights, importance, laplace_start
+from dataworth.inference.referee.problem import Meter, log_likelihood, whiten
+from dataworth.inference.referee.weights import FEWEST, LARGEST_SHARE, Weights
 from dataworth.models import Linear, Logistic
 from dataworth.referee import referee
 

@@ -1,0 +1,216 @@
+"""Annealed importance sampling: independent chains from the Student t to the posterior (Neal 2001)."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..logistic import Array
+from .importance import DEGREES, Proposal, log_student, moments, student
+from .problem import Meter, Problem, blocks, log_likelihood
+from .weights import FEWEST, Weights, until_believed
+
+CHAINS = 512
+"""Chains that run side by side."""
+PILOT = 256
+"""Chains of a pilot."""
+STEP = 0.9
+"""Effective share of the chains that a pilot's step of β leaves."""
+ACCEPTED = 0.75
+"""Share of moves accepted, below which a pilot takes shorter steps."""
+EVEN = 0.5
+"""Unevenness of the weights that annealing aims at: from there on more chains are as good as more steps."""
+
+
+class Gap(NamedTuple):
+    """The posterior and the t as functions of u, z = mean + axes·u, both relative to N(u; 0, I).
+
+    g(u) = log p(y|z) N(z; 0, I) |axes| / N(u; 0, I), which besides the likelihood is
+    constant − tilt·u − ½ Σ bend u², the axes being orthogonal; and a(u) = log t(u) / N(u; 0, I).
+    """
+
+    rows: Array
+    centre: Array
+    weights: Array
+    constant: float
+    tilt: Array
+    bend: Array
+
+    @classmethod
+    def between(cls, problem: Problem, q: Proposal) -> Gap:
+        """The gap from q to the posterior."""
+        return cls(
+            problem.rows @ q.axes,
+            problem.shift + problem.rows @ q.mean,
+            problem.weights,
+            float(np.log(q.scales).sum() - 0.5 * q.mean @ q.mean),
+            q.axes.T @ q.mean,
+            q.scales**2 - 1.0,
+        )
+
+    def __call__(self, u: Array) -> tuple[Array, Array]:
+        """g and its gradient at each row of u, a block at a time."""
+        bent = u * self.bend
+        value = self.constant - u @ self.tilt - 0.5 * np.einsum("ij,ij->i", u, bent)
+        slopes = -self.tilt - bent
+        for part in blocks(len(u), len(self.rows)):
+            margins = u[part] @ self.rows.T
+            margins += self.centre
+            likelihood, slope = log_likelihood(margins, self.weights)
+            value[part] += likelihood
+            slopes[part] += slope @ self.rows
+        return value, slopes
+
+    def start(self, u: Array) -> tuple[Array, Array]:
+        """a and its gradient at each row of u."""
+        d = u.shape[1]
+        square = np.einsum("ij,ij->i", u, u)
+        value = log_student(square, d) + 0.5 * (square + d * np.log(2.0 * np.pi))
+        return value, u * (1.0 - (DEGREES + d) / (DEGREES + square))[:, None]
+
+
+class Chains:
+    """Chains side by side: states u, with a, g and their gradients."""
+
+    def __init__(self, gap: Gap, size: int, rng: np.random.Generator, meter: Meter) -> None:
+        """Independent draws from the t."""
+        self.gap, self.rng, self.meter = gap, rng, meter
+        meter.spend(size)
+        self.place(student(rng, size, len(gap.tilt)))
+
+    def place(self, u: Array) -> None:
+        """Put the chains at u."""
+        self.u = u
+        (self.a, self.a_slope), (self.g, self.g_slope) = self.gap.start(u), self.gap(u)
+
+    def log_ratio(self) -> Array:
+        """log p/t at every chain, p unnormalised."""
+        return self.g - self.a
+
+    def move(self, beta: float, leaps: int) -> float:
+        """A Hamiltonian move of every chain, leaving t^(1−β) p^β invariant; the share accepted.
+
+        With h = (1−β) a + β g, this is N(u; 0, I)·exp h. Half a kick by ∇h, a rotation of (u, v), half a
+        kick, `leaps` times over, in all about a quarter turn: where h is flat, rotations alone are exact and
+        the end is independent of the start. Shears and rotations preserve volume, and with v reversed the
+        path runs back, so Metropolis' rule makes the move exact. Each chain has its own angle, lest some path
+        close on itself.
+        """
+        angle = 0.5 * np.pi / leaps * self.rng.uniform(0.7, 1.1, (len(self.u), 1))
+        cos, sin, kick = np.cos(angle), np.sin(angle), 0.5 * angle
+        u, a, a_slope, g, g_slope = self.u, self.a, self.a_slope, self.g, self.g_slope
+        v = self.rng.standard_normal(u.shape)
+
+        def energy() -> Array:
+            square = np.einsum("ij,ij->i", u, u) + np.einsum("ij,ij->i", v, v)
+            return np.asarray(0.5 * square - (1.0 - beta) * a - beta * g)
+
+        before = energy()
+        self.meter.spend(leaps * len(u))
+        for _ in range(leaps):
+            v = v + kick * ((1.0 - beta) * a_slope + beta * g_slope)
+            u, v = cos * u + sin * v, cos * v - sin * u
+            (a, a_slope), (g, g_slope) = self.gap.start(u), self.gap(u)
+            v += kick * ((1.0 - beta) * a_slope + beta * g_slope)
+        taken = self.rng.standard_exponential(len(u)) > energy() - before
+        for old, new in (
+            (self.u, u),
+            (self.a, a),
+            (self.a_slope, a_slope),
+            (self.g, g),
+            (self.g_slope, g_slope),
+        ):
+            old[taken] = new[taken]
+        return float(taken.mean())
+
+    def tuned_move(self, beta: float, leaps: int) -> int:
+        """Moves with ever shorter steps until enough are accepted, for pilots only; the leaps it took."""
+        while self.move(beta, leaps) < ACCEPTED:
+            leaps += max(1, leaps // 3)
+        return leaps
+
+
+def adapt_by_chains(problem: Problem, proposal: Proposal, rng: np.random.Generator, meter: Meter) -> Proposal:
+    """Moments of chains that have run towards the posterior, three times; works where weights degenerate.
+
+    Nothing here needs to have converged: a worse q only costs a longer annealing.
+    """
+    for moves in (5, 6, 8):
+        chains = Chains(Gap.between(problem, proposal), 200 + 8 * problem.width(), rng, meter)
+        leaps, states = 2, []
+        for i in range(moves):
+            leaps = chains.tuned_move(1.0, leaps)
+            if i >= moves // 2:
+                states.append(proposal.mean + chains.u @ proposal.axes.T)
+        z = np.concatenate(states)
+        proposal = moments(z, np.zeros(len(z)), proposal)
+    return proposal
+
+
+class Schedule(NamedTuple):
+    """0 = β₀ < β₁ < … < 1, and the leaps of a move at each β."""
+
+    betas: Array
+    leaps: Array
+
+    def subdivided(self, parts: int) -> Schedule:
+        """Every interval in equal parts.
+
+        >>> Schedule(np.array([0.0, 0.5, 1.0]), np.array([1.0, 1.0, 2.0])).subdivided(2).betas.tolist()
+        [0.0, 0.25, 0.5, 0.75, 1.0]
+        """
+        knots = np.arange(len(self.betas))
+        places = np.arange((len(knots) - 1) * parts + 1) / parts
+        leaps = np.ceil(np.interp(places, knots, self.leaps))
+        return Schedule(np.interp(places, knots, self.betas), leaps)
+
+    def price(self) -> int:
+        """Gradients that a chain costs: at its start, and for the moves in between."""
+        return 1 + int(self.leaps[1:-1].sum())
+
+
+def pilot_schedule(gap: Gap, size: int, rng: np.random.Generator, meter: Meter) -> tuple[Schedule, Array]:
+    """Steps of β that each leave STEP of the effective sample size, and the pilot's log weights."""
+    chains, log_w = Chains(gap, size, rng, meter), np.zeros(size)
+    betas, leaps = [0.0], [1]
+    while betas[-1] < 1.0:
+        step = 1.0 - betas[-1]
+        while Weights(step * chains.log_ratio()).ess < STEP * size:
+            step *= 0.9
+        log_w += step * chains.log_ratio()
+        betas.append(min(betas[-1] + step, 1.0))
+        leaps.append(chains.tuned_move(betas[-1], leaps[-1]))
+    return Schedule(np.array(betas), np.array(leaps, dtype=float)), log_w
+
+
+def annealed(
+    problem: Problem, proposal: Proposal, target: float, rng: np.random.Generator, meter: Meter
+) -> Weights:
+    """Annealed importance sampling, on a schedule made finer until a pilot's weights are even enough."""
+    gap = Gap.between(problem, proposal)
+    coarse, log_w = pilot_schedule(gap, PILOT, rng, meter)
+    schedule, parts = coarse, 1
+    while schedule is coarse or Weights(log_w).unevenness > 2.0 * EVEN:
+        # k times the steps cost k times as much and divide the variance of log w by about k
+        parts = int(np.ceil(parts * max(1.0, Weights(log_w).unevenness / EVEN)))
+        schedule = coarse.subdivided(parts)
+        log_w = anneal(gap, schedule, PILOT, rng, meter)
+
+    def draw(chains: int) -> Array:
+        parts = [anneal(gap, schedule, min(CHAINS, chains - i), rng, meter) for i in range(0, chains, CHAINS)]
+        return np.concatenate(parts)
+
+    spread = PILOT / Weights(log_w).ess - 1.0
+    chains = int(1.2 * max(spread / target**2, FEWEST * (1.0 + spread)))
+    return until_believed(draw, chains, schedule.price(), target, meter)
+
+
+def anneal(gap: Gap, schedule: Schedule, size: int, rng: np.random.Generator, meter: Meter) -> Array:
+    """Log weights Σ (βₖ₊₁ − βₖ) log p/t(uₖ) of chains along the schedule."""
+    chains, steps = Chains(gap, size, rng, meter), np.diff(schedule.betas)
+    log_w = steps[0] * chains.log_ratio()
+    for beta, leaps, step in zip(schedule.betas[1:-1], schedule.leaps[1:-1], steps[1:], strict=True):
+        chains.move(float(beta), int(leaps))
+        log_w += step * chains.log_ratio()
+    return np.asarray(log_w)
