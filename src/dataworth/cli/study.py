@@ -53,6 +53,10 @@ def curation(
     quick: Annotated[
         bool, _option("Embedded digits, few draws, under two minutes.", "--quick", metavar=" ")
     ] = False,
+    equal_size: Annotated[
+        bool,
+        _option("Show filtering only cut at random to removal's size.", "--equal-size", metavar=" "),
+    ] = False,
     seed: Seed = 0,
     jobs: Jobs = -1,
     quiet: Quiet = False,
@@ -83,7 +87,7 @@ def curation(
             progress=None if progress is None else progress.update,
         )
     name = set_name if features is None else f"{set_name}-{re.sub('[^a-z0-9]+', '-', features)}"
-    keep(folder, name, to_markdown(found), found.rows(), COLUMNS, seed)
+    keep(folder, name, to_markdown(found, equal_size), found.rows(), COLUMNS, seed)
     if folder is not None and set_name == "stylized-catsdogs":
         draw_sizes(found, folder / f"{name}-sizes.svg")
 

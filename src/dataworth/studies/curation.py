@@ -51,8 +51,8 @@ def _by_size(rows: int) -> tuple[Setting, Setting]:
     """Cats and dogs of the paper: filtering against a balanced test set, removal against 1:3:3:1."""
     quarter, eighth = rows // 4, rows // 8
     even = (quarter,) * 4
-    filtering = Setting(even, even, ("filtering",))
     skewed = (eighth, 3 * eighth, 3 * eighth, eighth)
+    filtering = Setting(even, even, ("filtering", "filtering to equal size"), target=skewed)
     return filtering, Setting(even, skewed, ("removal", "removal, noisy labels", "random removal"))
 
 
@@ -92,12 +92,17 @@ class Study:
     set_name: str
     records: list[Record]
 
-    def rows(self) -> list[Record]:
-        """One row a method and cell: means over groups, with their standard errors and spread."""
+    def rows(self, equal_size: bool = False) -> list[Record]:
+        """One row a method and cell: means over groups, with their standard errors and spread.
+
+        With `equal_size`, filtering is shown only where it ends at removal's size, as in the paper's summary.
+        """
         made = []
         for record in self.records:
             about = {name: value for name, value in record.items() if name not in ("key", "groups")}
             for method in record["groups"][0]["methods"]:
+                if equal_size and method == "filtering":
+                    continue
                 made.append({**about, "method": method, **_over_groups(record["groups"], method)})
         return made
 

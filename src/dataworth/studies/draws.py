@@ -24,18 +24,23 @@ METHODS = {
 
 @dataclass(frozen=True)
 class Setting:
-    """Rows of each group (attribute × label: 00, 01, 10, 11), label noise, and which methods are compared."""
+    """Rows of each group (attribute × label: 00, 01, 10, 11), label noise, and which methods are compared.
+
+    Removal, and whatever is cut to its size, goes by the ratios of `target`: the test set's, if none is given.
+    """
 
     data: tuple[int, int, int, int]
     test: tuple[int, int, int, int]
     methods: tuple[str, ...] = tuple(METHODS)
     noise: float = 0.1
+    target: tuple[int, int, int, int] | None = None
 
     @property
     def kept(self) -> tuple[int, ...]:
-        """Rows of each group in the largest part of the data that has the test set's ratios."""
-        share = min(d / t for d, t in zip(self.data, self.test, strict=True) if t)
-        return tuple(int(share * t + 1e-9) for t in self.test)
+        """Rows of each group in the largest part of the data that has the target's ratios."""
+        target = self.target or self.test
+        share = min(d / t for d, t in zip(self.data, target, strict=True) if t)
+        return tuple(int(share * t + 1e-9) for t in target)
 
     @property
     def name(self) -> str:

@@ -47,9 +47,9 @@ def write_csv(rows: Sequence[Record], columns: Sequence[str], path: Path) -> Non
             writer.writerow([f"{v:.6g}" if isinstance(v, float) else "" if v is None else v for v in values])
 
 
-def to_markdown(study: Study) -> str:
+def to_markdown(study: Study, equal_size: bool = False) -> str:
     """A table for each setting and method: a line for each prior, the paper's number at its end."""
-    rows = study.rows()
+    rows = study.rows(equal_size)
     text = []
     settings = dict.fromkeys((row["setting"], row["method"]) for row in rows)
     for setting, method in settings:
