@@ -209,6 +209,7 @@ def test_the_study_runs_is_kept_and_is_the_same_again(tmp_path, monkeypatch):
     again = curation.study("digits", out=tmp_path, engine=Local(1))
     assert json.dumps(again.rows()) == json.dumps(rows)
     assert "filtering to equal size" in to_markdown(found)
+    assert {row["method"] for row in found.rows(equal_size=True)} == set(METHODS) - {"filtering"}
     with pytest.raises(DataworthError, match="two groups or more"):
         curation.study("digits", engine=Local(1), groups=1)
 

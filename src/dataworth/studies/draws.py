@@ -26,7 +26,7 @@ METHODS = {
 class Setting:
     """Rows of each group (attribute × label: 00, 01, 10, 11), label noise, and which methods are compared.
 
-    Removal, and whatever is cut to its size, goes by the ratios of `target`: the test set's, if none is given.
+    Removal, and what is cut to its size, goes by the ratios of `target`: the test set's, if none is given.
     """
 
     data: tuple[int, int, int, int]
