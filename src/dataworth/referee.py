@@ -89,7 +89,7 @@ def referee(
     streams = [np.random.default_rng([seed, i]) for i in range(3)]
 
     def tally(rows: np.ndarray[Any, np.dtype[np.intp]]) -> Counts:
-        return fitter._count(rows, weights[rows], fitter.y[rows])
+        return fitter.seen(rows, weights[rows])[0]
 
     def log_z(counts: Counts, rng: np.random.Generator) -> Refereed:
         return referee_log_z(fitter.X, counts, fitter.prior_variance, rng, target=target, budget=budget)

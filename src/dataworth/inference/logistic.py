@@ -21,6 +21,10 @@ class Counts(NamedTuple):
     ones: Array
     zeros: Array
 
+    def at(self, ids: NDArray[np.intp]) -> Counts:
+        """Those of some rows."""
+        return Counts(self.ones[ids], self.zeros[ids])
+
 
 class Terms(NamedTuple):
     """Log-likelihood, its gradient, its curvature W = −∂²/∂f², and tanh(f/2) = −W′/W."""

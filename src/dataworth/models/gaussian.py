@@ -29,6 +29,18 @@ def with_intercept(X: Array, intercept: bool) -> Array:
     return np.hstack([X, np.ones((len(X), 1))]) if intercept else np.ascontiguousarray(X)
 
 
+def precision_matrix(rows: Array, row_precision: Array, prior_variance: float) -> Array:
+    """XᵀWX + I/C, dense.
+
+    >>> precision_matrix(np.array([[1.0, 2.0]]), np.array([4.0]), 0.5).tolist()
+    [[6.0, 8.0], [8.0, 18.0]]
+    """
+    weighted = rows * np.sqrt(row_precision)[:, None]
+    precision: Array = weighted.T @ weighted
+    precision.flat[:: len(precision) + 1] += 1.0 / prior_variance
+    return precision
+
+
 class GaussianPrior(NamedTuple):
     """N(mean, precision⁻¹) over the coefficients, the intercept's last."""
 
@@ -193,9 +205,7 @@ class GaussianPosterior:
     @property
     def precision(self) -> Array:
         """Σ⁻¹, dense."""
-        weighted = self._rows * np.sqrt(self._row_precision)[:, None]
-        precision = weighted.T @ weighted
-        precision.flat[:: len(precision) + 1] += 1.0 / self.prior_variance
+        precision = precision_matrix(self._rows, self._row_precision, self.prior_variance)
         if self._whitening is None:
             return precision
         return np.asarray(self._whitening.root @ precision @ self._whitening.root.T, dtype=float)

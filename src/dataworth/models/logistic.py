@@ -29,6 +29,7 @@ from .gaussian import (
     GaussianRows,
     RowGaussian,
     Whitening,
+    precision_matrix,
     with_intercept,
 )
 
@@ -151,12 +152,11 @@ class LogisticFitter(GaussianRows):
         targets: Array | None = None,
     ) -> Fit:
         """Log evidence of the pool's `rows`, started at earlier fits of their parts."""
-        tally = self._count(rows, weights, self.y[rows] if targets is None else targets)
-        ids = np.flatnonzero(tally.ones + tally.zeros)
+        tally, ids = self.seen(rows, weights, targets)
         if len(ids) > GATHERED and 2 * len(ids) > len(self.X):
             # most of a large pool: rows of weight 0 cost less than picking out the others
             ids = np.arange(len(self.X))
-        counts = Counts(tally.ones[ids], tally.zeros[ids])
+        counts = tally.at(ids)
         geometry, kind = self._geometry(ids, counts)
         offset = self.offset_at(ids)
         solution: Mode | Moments
@@ -167,13 +167,17 @@ class LogisticFitter(GaussianRows):
             solution = find_mode(geometry, counts, coef, offset, guess)
         return Fit(solution.log_z, LogisticState(ids, counts, solution, kind))
 
-    def _count(self, rows: Rows, weights: Array | None, targets: Array) -> Counts:
-        """How often each distinct row of the pool is seen with label 1 and with label 0."""
+    def seen(
+        self, rows: Rows, weights: Array | None = None, targets: Array | None = None
+    ) -> tuple[Counts, Rows]:
+        """How often each distinct row of the pool is seen with label 1 and with label 0; which are at all."""
+        targets = self.y[rows] if targets is None else targets
         weights = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=float)
         place, size = self.ids[rows], len(self.X)
         ones = np.bincount(place, weights=weights * targets, minlength=size)
         zeros = np.bincount(place, weights=weights * (1.0 - targets), minlength=size)
-        return Counts(ones.astype(float, copy=False), zeros.astype(float, copy=False))
+        tally = Counts(ones.astype(float, copy=False), zeros.astype(float, copy=False))
+        return tally, np.flatnonzero(tally.ones + tally.zeros)
 
     def _geometry(self, ids: Rows, counts: Counts) -> tuple[Dual | Primal, str]:
         heaviest = max(1.0, float((counts.ones + counts.zeros).max(initial=0.0)))
@@ -243,9 +247,8 @@ class LogisticFitter(GaussianRows):
         """A fit's N(μ, Σ) as coordinates in which it is standard normal, d×d."""
         if state.kind == "primal":
             return Whitening(state.solution.coef, state.solution.factor.matrix / np.sqrt(self.prior_variance))
-        weighted = self.X[state.ids] * np.sqrt(state.sites(self.offset_at(state.ids)).tau)[:, None]
-        precision = weighted.T @ weighted
-        precision.flat[:: len(precision) + 1] += 1.0 / self.prior_variance
+        tau = state.sites(self.offset_at(state.ids)).tau
+        precision = precision_matrix(self.X[state.ids], tau, self.prior_variance)
         return GaussianPrior(state.coordinates(self), precision).whitening(len(precision))
 
     def log_predictive(
@@ -255,11 +258,9 @@ class LogisticFitter(GaussianRows):
 
         The buyer's side of sealed scoring.
         """
-        state: LogisticState = fit.state
-        tally = self._count(rows, weights, self.y[rows] if targets is None else targets)
-        ids = np.flatnonzero(tally.ones + tally.zeros)
-        counts = Counts(tally.ones[ids], tally.zeros[ids])
-        known = self._as_prior(state)
+        tally, ids = self.seen(rows, weights, targets)
+        counts = tally.at(ids)
+        known = self._as_prior(fit.state)
         geometry = choose_geometry(known.rows(self.X[ids]), 1.0)
         offset = known.offset(self.X[ids]) + self.offset_at(ids)
         if self.inference == "ep":
