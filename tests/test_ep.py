@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -175,6 +178,31 @@ def test_the_compiled_integrals_against_many_digits(mean, variance, count, error
     assert log_z[0] == pytest.approx(truth.log_z, abs=error)
     assert centre[0] == pytest.approx(truth.mean, abs=error * truth.variance**0.5)
     assert square[0] == pytest.approx(truth.variance, rel=error)
+
+
+@pytest.mark.parametrize(
+    ("count", "lowest", "error"),
+    [(1, -29, 4e-8), (2, -29, 6e-7), (3, -29, 6e-6), (4, -10, 6e-5), (4, -29, 5e-3)],
+)
+def test_how_far_the_narrow_rule_is_off_is_what_it_says(count, lowest, error):
+    """The numbers at `NARROW`, by the trapezoidal rule; each is the right order, not only a bound."""
+    mean, spread = np.linspace(lowest, 10, 60), tilted_rules.NARROW
+    u = np.linspace(-16, 16, 8001)
+    f = mean[:, None] + spread * u
+    log_value = -count * np.logaddexp(0.0, -f) - 0.5 * u * u
+    value = np.exp(log_value - log_value.max(axis=1, keepdims=True))
+    value /= value.sum(axis=1, keepdims=True)
+    variance = (value * (f - (value * f).sum(axis=1, keepdims=True)) ** 2).sum(axis=1)
+    counts = Counts(np.full(60, float(count)), np.zeros(60))
+    worst = np.abs(tilted_moments(mean, np.full(60, spread**2), counts).variance - variance).max()
+    assert error / 4 < worst < error
+
+
+def test_the_kernel_and_what_loads_it_are_no_circle():
+    source = Path(tilted_rules.__file__).with_name("tilted_kernel.py").read_text()
+    imported = {node.module for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom)}
+    assert "settings" in imported
+    assert "tilted" not in imported
 
 
 def test_a_numba_that_fails_is_a_warning_and_no_more():

@@ -19,16 +19,14 @@ from numpy.typing import NDArray
 
 from . import newton
 from .logistic import Array, Counts
+from .settings import ARRIVED, BULK, FALL, MODE_STEPS, REACH, SQRT_2_PI, STEP
 
 NARROW = 1.5
-"""Cavity s.d. up to which Gauss–Hermite nodes of the cavity are exact enough (to about 1e-7)."""
+"""Cavity s.d. up to which Gauss–Hermite nodes of the cavity are used. At worst variances are then off by 4e-8
+at a count of 1, 6e-7 at 2 and 6e-6 at 3 (log Ẑ by a tenth of that). At a count of 4: 1e-5 near the step, 6e-5
+where m > −10, but 4e-3 (log Ẑ: 1e-4) far on the wrong side, m < −20, where the mass leaves the nodes."""
 HEAVY = 4.0
 """Counts above which a factor is much sharper than the logistic function."""
-REACH, BULK = 8.0, 2.5
-"""Cavity s.d. from the mode at which the integrand, which falls at least as fast, is below 1e-14 of it, and
-where its bulk ends."""
-STEP, FALL = 12.0, 100.0
-"""Where the logistic step ends; where nothing is left of it, if the mode is on the other side."""
 FAR = 10.0
 """Cavity s.d. on the wrong side of the step beyond which the integrand is much sharper than the cavity."""
 UNDERFLOW = 500.0
@@ -37,10 +35,6 @@ LEAST_VARIANCE = 1e-100
 """A row of zeros has no variance: this much stands for none."""
 FALLS = (0.5, 4.0, 36.0)
 """Nats below the mode at which the pieces of a general factor end."""
-ARRIVED, MODE_STEPS = 0.01, 25
-"""Square of the last Newton step to a mode, in s.d. of the integrand; how many steps there are at most."""
-
-SQRT_2_PI = float(np.sqrt(2.0 * np.pi))
 
 
 class Tilted(NamedTuple):

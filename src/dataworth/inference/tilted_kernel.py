@@ -14,7 +14,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from .logistic import Array
-from .tilted import ARRIVED, BULK, FALL, MODE_STEPS, REACH, SQRT_2_PI, STEP
+from .settings import ARRIVED, BULK, FALL, MODE_STEPS, REACH, SQRT_2_PI, STEP
 
 
 @njit(cache=True, error_model="numpy")
