@@ -12,7 +12,7 @@ from dataworth.cli.app import app
 from dataworth.curation import MatchGroups
 from dataworth.engines import Local
 from dataworth.errors import DataworthError
-from dataworth.studies import curation, regimes, zoo
+from dataworth.studies import curation, regimes, summary, zoo
 from dataworth.studies.attributes import colour_background, corrupt, stylise
 from dataworth.studies.cells import Cells
 from dataworth.studies.draws import METHODS, GroupDraws, Setting
@@ -212,6 +212,22 @@ def test_the_study_runs_is_kept_and_is_the_same_again(tmp_path, monkeypatch):
     assert {row["method"] for row in found.rows(equal_size=True)} == set(METHODS) - {"filtering"}
     with pytest.raises(DataworthError, match="two groups or more"):
         curation.study("digits", engine=Local(1), groups=1)
+    lines = summary.summarise(summary.read_studies(tmp_path))
+    assert {line["method"] for line in lines} == set(METHODS)
+    assert "cells, of which" in summary.to_markdown(lines)
+
+
+@pytest.mark.parametrize(
+    ("row", "covered"),
+    [
+        ({"method": "removal", "accuracy": 0.95, "delta_accuracy": -0.1, "attribute_check": 0.0}, True),
+        ({"method": "removal", "accuracy": 0.85, "delta_accuracy": 0.1, "attribute_check": 0.0}, False),
+        ({"method": "removal", "accuracy": 0.95, "delta_accuracy": 0.0, "attribute_check": 2.0}, False),
+        ({"method": "filtering", "accuracy": 0.85, "delta_accuracy": 0.06, "attribute_check": 0.5}, True),
+    ],
+)
+def test_where_the_guarantee_applies(row, covered):
+    assert summary.in_scope(row) is covered
 
 
 def test_filtering_raises_and_random_removal_lowers_the_score_on_digits():

@@ -200,6 +200,22 @@ def samples(
     draw_samples(pictures, out)
 
 
+@study.command()
+@command
+def summary(
+    folder: Annotated[Path, typer.Argument(help="The --out of studies that were run.", metavar="DIR")],
+) -> None:
+    """Sum up the curation studies of a directory: signs, how sure, and whether the guarantee applied.
+
+    Example: dataworth study summary results/curation
+    """
+    from dataworth.studies.summary import read_studies, summarise, to_markdown
+
+    text = to_markdown(summarise(read_studies(folder)))
+    print(text)
+    (folder / "summary.md").write_text(text)
+
+
 def keep(
     folder: Path | None, name: str, text: str, rows: Sequence[Any], columns: Sequence[str], seed: int
 ) -> None:
