@@ -462,6 +462,15 @@ def test_the_spread_over_eta_is_zero_for_exact_posteriors_alone():
     assert pmi(D, T).spread == 0.0
 
 
+def test_no_eta_is_lost_for_its_name():
+    """Vectors that differ in the ninth digit alone, and one η twice: each has its value."""
+    D, T = PROBLEMS["rows"]
+    near = [np.full(4, 1.0), np.full(4, 1.0 + 1e-9), 0, 0]
+    result = pmi(D, T, Logistic(5.0), "eta", near)
+    assert list(result.at_eta) == ["[1.0, 1.0, 1.0, 1.0]", "[1.0, 1.0, 1.0, 1.0] (2)", "0", "0 (2)"]
+    assert result.value == pytest.approx(np.mean(list(result.at_eta.values())), abs=1e-12)
+
+
 # --- models of users -------------------------------------------------------------------------------------
 
 

@@ -16,7 +16,9 @@ from cases import CASES, PRIOR_VARIANCES
 from dataworth import Dataset, pmi
 from dataworth.errors import DataworthError
 from dataworth.models import Linear, Logistic, Model, Posterior, SliceFitter
+from dataworth.models.gaussian import GaussianPrior
 from reference import dense_laplace, gaussian_posterior, logistic_log_likelihood, tolerance, with_ones
+from worlds import refusal
 
 BY_NAME = {case.name: case for case in CASES}
 over_cases = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
@@ -417,3 +419,60 @@ def test_a_prior_is_a_positive_number(make, name, value):
 def test_unknown_inference():
     with pytest.raises(DataworthError, match="inference is 'magic'; Logistic knows: laplace"):
         Logistic(inference="magic")
+
+
+# --- priors ------------------------------------------------------------------------------------------------
+
+
+def prior_and_rows(n=12, d=3):
+    """A Gaussian prior with a mean and correlations, and rows."""
+    rng = np.random.default_rng([n, d])
+    root = rng.normal(size=(d + 1, d + 1))
+    prior = GaussianPrior(rng.normal(size=d + 1), root @ root.T + np.eye(d + 1))
+    return prior, rng.normal(size=(n, d)), 3.0 + rng.normal(size=n)
+
+
+@pytest.mark.parametrize("n", [2, 12])
+def test_linear_under_any_gaussian_is_exact(n):
+    """y ~ N(Xm, s²I + XP⁻¹Xᵀ); the posterior's precision is P + XᵀX/s², its mean that of Bayes' rule."""
+    prior, X, y = prior_and_rows(n)
+    posterior = Linear(noise_variance=0.5).fit(X, y, prior=prior)
+    rows = with_ones(X)
+    covariance = 0.5 * np.eye(n) + rows @ np.linalg.solve(prior.precision, rows.T)
+    truth = multivariate_normal.logpdf(y, rows @ prior.mean, covariance)
+    assert posterior.log_evidence == pytest.approx(truth, abs=1e-9)
+    precision = prior.precision + rows.T @ rows / 0.5
+    assert posterior.precision == pytest.approx(precision, rel=1e-9, abs=1e-9)
+    mean = np.linalg.solve(precision, prior.precision @ prior.mean + rows.T @ y / 0.5)
+    assert posterior.mean == pytest.approx(mean, abs=1e-9)
+    assert posterior.predict_proba(X) == pytest.approx(rows @ mean, abs=1e-9)
+    assert posterior.log_density(mean) == pytest.approx(
+        multivariate_normal.logpdf(mean, mean, np.linalg.inv(precision)), abs=1e-8
+    )
+    fitter = Linear(noise_variance=0.5).bind(X, y, prior)
+    fit = fitter(np.arange(n))
+    assert fitter.predict(fit, np.arange(n)) == pytest.approx(rows @ mean, abs=1e-9)
+    half = fitter(np.arange(n // 2))
+    rest = fitter.log_predictive(half, np.arange(n // 2, n))
+    assert half.log_z + rest == pytest.approx(truth, abs=1e-9)
+
+
+def test_linear_in_two_steps_is_linear_in_one():
+    """The posterior of some rows as the prior of the others; with weights."""
+    _, X, y = prior_and_rows()
+    w, model = np.arange(1.0, 13.0), Linear(2.0, 0.7)
+    first = model.fit(X[:5], y[:5], w[:5])
+    second = model.fit(X[5:], y[5:], w[5:], prior=first.as_prior())
+    whole = model.fit(X, y, w)
+    assert first.log_evidence + second.log_evidence == pytest.approx(whole.log_evidence, abs=1e-9)
+    assert second.mean == pytest.approx(whole.mean, abs=1e-9)
+
+
+def test_a_prior_that_is_none_and_a_model_that_is_a_prior():
+    prior, X, y = prior_and_rows()
+    assert "prior is a float; give dw.GaussianPrior" in refusal(Linear().fit, X, y, prior=2.0)
+    assert "the model has 4 coefficients" in refusal(Linear().fit, X, y, prior=GaussianPrior([0.0], [[1.0]]))
+    D = Dataset(X, y)
+    assert "model is a GaussianPrior; give a model" in refusal(pmi, D, D, prior)
+    assert "take a prior as prior=" in refusal(pmi, D.with_labels((y > 3).astype(int)), D, prior)
+    assert "take a prior as prior=" not in refusal(pmi, D, D, 3.0)

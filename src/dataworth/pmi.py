@@ -17,7 +17,7 @@ from .data import Dataset
 from .errors import DataworthError
 from .forms import Form, Pair
 from .models import Fit, Fitter, Linear, Logistic, Model
-from .models.base import Array, Rows, bind
+from .models.base import Array, Rows, bind, check_model
 from .targets import Amounts, common_classes
 
 NEED_JOINT = ("evidence", "eta", "kl")
@@ -29,7 +29,8 @@ class PMI:
     """The value in nats, and the log evidences of its parts (of D∪T where the form asks for it).
 
     `stderr` is above zero where the form draws samples. With several η, `value` is the mean over `at_eta` and
-    `spread` their range, which is zero for exact posteriors.
+    `spread` their range, which is zero for exact posteriors. Vectors are named by six digits of each entry;
+    η of equal names are numbered.
     """
 
     value: float
@@ -75,7 +76,7 @@ def pmi(D: Dataset, T: Dataset, model: Model | None = None, form: str = "evidenc
     pair = bind_pair(D, T, model)
     amounts = [one.of(pair) for one in forms]
     joint = pair.joint().log_z if form in NEED_JOINT else None
-    at_eta = {_name(one.eta): amount.value for one, amount in zip(forms, amounts, strict=True)}
+    at_eta = dict(zip(_names([one.eta for one in forms]), (amount.value for amount in amounts), strict=True))
     return PMI(
         float(np.mean([amount.value for amount in amounts])),
         form,
@@ -88,6 +89,17 @@ def pmi(D: Dataset, T: Dataset, model: Model | None = None, form: str = "evidenc
     )
 
 
+def _names(etas: list[Any]) -> list[str]:
+    """A name for each η; equal ones are numbered from the second on, or their values would be lost.
+
+    >>> _names([0, "joint", 0, np.array([1.0]), np.array([1.0 + 1e-9]), 0])
+    ['0', 'joint', '0 (2)', '[1.0]', '[1.0] (2)', '0 (3)']
+    """
+    names = [_name(eta) for eta in etas]
+    times = [names[: i + 1].count(name) for i, name in enumerate(names)]
+    return [name if n == 1 else f"{name} ({n})" for name, n in zip(names, times, strict=True)]
+
+
 def _name(eta: Any) -> str:
     return str(eta) if np.ndim(eta) == 0 else str([float(f"{v:.6g}") for v in np.asarray(eta).ravel()])
 
@@ -95,6 +107,7 @@ def _name(eta: Any) -> str:
 def bind_pair(D: Dataset, T: Dataset, model: Model | None) -> Pair:
     """Both datasets fitted as one pool; the joint is fitted when it is asked for, once."""
     model = Logistic() if model is None else model
+    check_model(model)
     check_rows({"D": D, "T": T})
     pool = Dataset.concat([D, T])
     targets = Amounts() if isinstance(model, Linear) else common_classes([D.y, T.y])

@@ -81,9 +81,17 @@ def bind(model: Model, X: Array, y: Array) -> Fitter:
     """The model's own fitter on a pool, or for a model that has `fit` alone, the plain one."""
     if hasattr(model, "bind"):
         return model.bind(X, y)
-    if not hasattr(model, "fit"):
-        raise DataworthError(f"model is a {type(model).__name__}; give a model, such as dw.Logistic().")
+    check_model(model)
     return SliceFitter(model, X, y)
+
+
+def check_model(model: object) -> None:
+    """Something that can be fitted, or a sentence."""
+    if not (hasattr(model, "bind") or hasattr(model, "fit")):
+        hint = (
+            " (Logistic().fit and Linear().fit take a prior as prior=)" if hasattr(model, "whitening") else ""
+        )
+        raise DataworthError(f"model is a {type(model).__name__}; give a model, such as dw.Logistic(){hint}.")
 
 
 @runtime_checkable

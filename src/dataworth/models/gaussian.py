@@ -72,6 +72,15 @@ class GaussianPrior(NamedTuple):
         return Whitening(mean, root)
 
 
+def check_prior(prior: object) -> None:
+    """A prior, or a sentence that says how to make one."""
+    if not isinstance(prior, GaussianPrior):
+        raise DataworthError(
+            f"prior is a {type(prior).__name__}; give dw.GaussianPrior(mean, precision) or "
+            "a posterior's as_prior()."
+        )
+
+
 class Whitening(NamedTuple):
     """θ = m + L⁻ᵀ z with precision L Lᵀ: in z the prior is standard normal, and f = Xm + (X L⁻ᵀ) z."""
 

@@ -1,4 +1,4 @@
-"""Bayesian linear regression with known noise: y = θᵀx + ε, θ ~ N(0, C·I), ε ~ N(0, s²); exact.
+"""Bayesian linear regression with known noise: y = θᵀx + N(0, s²), θ ~ N(0, C·I) or any Gaussian; exact.
 
 Evidence in closed form (inference/gaussian.py). Costs O(n d²) or O(n² d), whichever is less.
 """
@@ -13,7 +13,14 @@ import numpy as np
 from ..inference.gaussian import GaussianFit, fit_gaussian
 from ..inference.sites import Sites
 from .base import Array, Fit, Rows, check_pool, positive_number
-from .gaussian import GaussianPosterior, GaussianRows, RowGaussian, with_intercept
+from .gaussian import (
+    GaussianPosterior,
+    GaussianPrior,
+    GaussianRows,
+    RowGaussian,
+    check_prior,
+    with_intercept,
+)
 
 
 @dataclass(frozen=True)
@@ -34,24 +41,29 @@ class Linear:
         positive_number(self.prior_variance, "prior_variance")
         positive_number(self.noise_variance, "noise_variance")
 
-    def fit(self, X: Array, y: Array, weights: Array | None = None) -> LinearPosterior:
-        """The exact posterior, with its log evidence."""
-        fitter = self.bind(X, y)
+    def fit(
+        self, X: Array, y: Array, weights: Array | None = None, prior: GaussianPrior | None = None
+    ) -> LinearPosterior:
+        """The exact posterior, with its log evidence; a `prior` stands in for N(0, prior_variance · I)."""
+        fitter = self.bind(X, y, prior)
         state: LinearState = fitter(np.arange(len(y)), weights=weights).state
         return LinearPosterior(
             log_evidence=state.fit.log_z,
             mean=state.theta,
-            prior_variance=self.prior_variance,
+            prior_variance=fitter.prior_variance,
             rows=fitter.X,
             row_precision=np.asarray(np.ones(len(y)) if weights is None else weights) / self.noise_variance,
             log_det=state.fit.factor.log_det(),
             gain=state.fit.information_gain(),
             intercept=self.intercept,
+            whitening=fitter.whitening,
         )
 
-    def bind(self, X: Array, y: Array) -> LinearFitter:
+    def bind(self, X: Array, y: Array, prior: GaussianPrior | None = None) -> LinearFitter:
         """A fitter on this pool."""
-        return LinearFitter(self, *check_pool(X, y, classes=False))
+        if prior is not None:
+            check_prior(prior)
+        return LinearFitter(self, *check_pool(X, y, classes=False), prior)
 
 
 class LinearState(NamedTuple):
@@ -67,12 +79,18 @@ class LinearState(NamedTuple):
 class LinearFitter(GaussianRows):
     """Closed form: nothing to warm-start."""
 
-    def __init__(self, model: Linear, X: Array, y: Array) -> None:
+    def __init__(self, model: Linear, X: Array, y: Array, prior: GaussianPrior | None = None) -> None:
         self.model = model
         self.prior_variance = float(model.prior_variance)
         self.X = with_intercept(X, model.intercept)
         self.y = y
         self.spread = float(np.var(y)) if len(y) else 1.0
+        self.offset = np.zeros(len(y))
+        if prior is not None:
+            self.whitening = prior.whitening(self.X.shape[1])
+            self.offset = self.whitening.offset(self.X)
+            self.X = self.whitening.rows(self.X)
+            self.prior_variance = 1.0
 
     def __call__(
         self,
@@ -85,7 +103,8 @@ class LinearFitter(GaussianRows):
         """Exact evidence of the pool's `rows`."""
         weights = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=float)
         y = self.y[rows] if targets is None else targets
-        fit = fit_gaussian(self.X[rows], y, weights, self.model.prior_variance, self.model.noise_variance)
+        above = y - self.offset[rows]  # what the prior's mean does not say
+        fit = fit_gaussian(self.X[rows], above, weights, self.prior_variance, self.model.noise_variance)
         return Fit(fit.log_z, LinearState(fit.coef, fit, rows, weights, y))
 
     def log_predictive(
@@ -103,21 +122,22 @@ class LinearFitter(GaussianRows):
         return joint.log_z - fit.log_z
 
     def row_gaussian(self, fit: Fit) -> RowGaussian:
-        """The posterior as sites: each row adds τ = w/s² and ν = w y/s²."""
+        """The posterior as sites: each row adds τ = w/s² and ν = w (y − offset)/s²."""
         known: LinearState = fit.state
         ids, place = np.unique(known.rows, return_inverse=True)
         tau = np.bincount(place, known.weights, len(ids)) / self.model.noise_variance
-        nu = np.bincount(place, known.weights * known.targets, len(ids)) / self.model.noise_variance
+        pull = known.weights * (known.targets - self.offset[known.rows])
+        nu = np.bincount(place, pull, len(ids)) / self.model.noise_variance
         return RowGaussian.of(self.geometry(ids), ids, Sites(tau, nu))
 
     def predictor(self, fit: Fit, ids: Rows) -> Array:
-        """Posterior mean of g = Xθ."""
+        """Posterior mean of g = Xθ, without the prior's mean."""
         mean: Array = self.X[ids] @ fit.state.theta
         return mean
 
     def predict(self, fit: Fit, rows: Rows) -> Array:
         """Posterior mean of the target."""
-        return self.predictor(fit, rows)
+        return np.asarray(self.predictor(fit, rows) + self.offset[rows], dtype=float)
 
     def accuracy(self, fit: Fit, rows: Rows, weights: Array | None = None) -> float:
         """R²: 1 − mean squared error over the pool's variance (one constant for every block and arm)."""

@@ -29,6 +29,7 @@ from .gaussian import (
     GaussianRows,
     RowGaussian,
     Whitening,
+    check_prior,
     precision_matrix,
     with_intercept,
 )
@@ -82,11 +83,8 @@ class Logistic:
 
     def bind(self, X: Array, y: Array, prior: GaussianPrior | None = None) -> LogisticFitter:
         """A fitter on this pool; rows with identical features are found once, here."""
-        if prior is not None and not isinstance(prior, GaussianPrior):
-            raise DataworthError(
-                f"prior is a {type(prior).__name__}; give dw.GaussianPrior(mean, precision) or "
-                "a posterior's as_prior()."
-            )
+        if prior is not None:
+            check_prior(prior)
         return LogisticFitter(self, *check_pool(X, y, classes=True), prior)
 
 
