@@ -444,6 +444,59 @@ def test_refusals_of_measurements(inside, words, part):
     assert part in refused(measured(*words))
 
 
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        (["--form", "x"], "form is 'x'"),
+        (["--form", "eta", "--eta", "x"], "eta is 'x'"),
+        (["--truncate", "0"], "truncate (in nats) is 0.0"),
+        (["--winsorize", "0"], "winsorise (in nats) is 0.0"),
+        (["--pairs", "1"], "pairs is 1"),
+        (["--size", "0"], "size is 0"),
+        (["--size", "3,x"], "size is '3,x'"),
+        (["--precision", "-1"], "precision (in nats) is -1.0"),
+        (["--design", "x"], "design is 'x'; known designs here: whole"),
+        (["--design", "whole", "--pairs", "9"], "the design whole uses all rows"),
+        (["--seed", "-1"], "seed is -1"),
+        (["--model", "x"], "model is 'x'"),
+        (["--inference", "x"], "inference is 'x'"),
+        (["--prior-variance", "0"], "prior_variance is 0.0"),
+    ],
+)
+@pytest.mark.parametrize("command", [["score", "no.csv"], ["audit", "no.csv", "no2.csv"]])
+def test_senseless_options_are_refused_before_files_are_read(command, words, part):
+    assert part in refused(call(*command, "--test", "no3.csv", *words))
+
+
+def test_designs_of_an_audit_by_a_named_curation_are_its_own():
+    words = ("audit", "no.csv", "--curate", "match-groups", "--test", "no3.csv", "--design")
+    assert "known designs here: method, whole, pairs" in refused(call(*words, "row"))
+    assert "there is no such file" in refused(call(*words, "method"))
+
+
+def test_either_spelling_and_a_hint_for_others(inside):
+    first, second = (measured("score", "clean.csv", "--json", f"--winsori{c}e", "0.5") for c in "sz")
+    assert first[0] == 0
+    assert first == second
+    code, _, err = measured("score", "clean.csv", "--winsorse", "0.5")
+    assert code == 2
+    assert "No such option: --winsorse" in err
+    assert "--winsorise" in err.replace("--winsorse", "")
+
+
+def test_ep_for_amounts_is_noted(inside, tmp_path):
+    path = tmp_path / "amounts.csv"
+    rng = np.random.default_rng(0)
+    pa.csv.write_csv(pa.table({"a": rng.normal(size=60), "target": rng.normal(size=60)}), path)
+    words = ("yardstick", path, "--label", "target", "--prior-variance", "1", "--inference")
+    note = "exact for amounts: inference ep changes nothing"
+    code, _, err = call(*words, "ep")
+    assert code == 0
+    assert note in err
+    assert note not in call(*words, "ep", "-q")[2]
+    assert note not in call(*words, "laplace")[2]
+
+
 def with_columns(path, **columns):
     """The clean data with columns added, replaced, or (None) left out."""
     table = pa.csv.read_csv("clean.csv")

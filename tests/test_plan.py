@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import dataworth as dw
 import dataworth.plan as plan
 from dataworth.evaluate import PairTable
 from dataworth.intervals import Estimate
@@ -19,7 +20,7 @@ from dataworth.plan import (
     pair_sizes,
     pairs_for_precision,
 )
-from worlds import refusal
+from worlds import amounts, classes, held_out, refusal
 
 # Blocks
 
@@ -115,6 +116,41 @@ def test_designs_refused():
     assert "known designs here: whole, pairs" in refusal(choose_design, "", None, None, SCORE)
     assert "design whole uses all rows" in refusal(choose_design, "whole", 10, None, SCORE)
     assert "design whole uses all rows" in refusal(choose_design, "whole", None, 10, SCORE)
+    assert "pairs is 1" in refusal(choose_design, None, 1, None, SCORE)
+    assert "size is 0" in refusal(choose_design, "pairs", None, (5, 0), SCORE)
+    assert "one for the data and one for the test" in refusal(choose_design, None, None, (1, 2, 3), SCORE)
+
+
+def test_what_a_yardstick_is_to_use_is_checked_with_the_options():
+    assert "known models: auto, logistic, linear" in refusal(Options.parse, {"model": "forest"})
+    assert "known inferences: laplace, ep" in refusal(Options.parse, {"inference": "magic"})
+    assert "prior_variance is -1" in refusal(Options.parse, {"prior_variance": -1})
+    prior = dw.GaussianPrior(np.zeros(4), np.eye(4))
+    data = classes(40, seed=1)
+    for model, name in ((prior, "GaussianPrior"), (dw.Logistic(), "Logistic")):
+        sentence = refusal(dw.score, data, held_out(), model=model)
+        assert f"model is a {name}; give a name here, auto, logistic, linear" in sentence
+
+
+def test_an_inference_that_amounts_have_no_use_for_is_noted_everywhere():
+    """Their posteriors are exact: the same numbers, and a note, with a yardstick given or not."""
+    test, data = amounts(60, seed=1), amounts(40, seed=2)
+    yard = dw.Yardstick.fit(test, prior_variance=1.0)
+    note = "exact for amounts: inference ep changes nothing"
+    for yardstick in ({"yardstick": yard}, {"prior_variance": 1.0}):
+        for call, value in (
+            (lambda **o: dw.score(data, test, **o), lambda r: r.value),
+            (lambda **o: dw.audit(data, data.take(range(30)), test, **o), lambda r: r.delta),
+            (lambda **o: dw.audit(data, None, test, curate=lambda D: D, pairs=5, **o), lambda r: r.delta),
+            (lambda **o: dw.rank({"a": data}, test, **o), lambda r: r[0].value),
+        ):
+            plain, ep = call(**yardstick), call(**yardstick, inference="ep")
+            assert note in ep.notes
+            assert note not in plain.notes
+            assert value(ep) == value(plain)
+    assert dw.Yardstick.fit(test, prior_variance=1.0, inference="ep") == yard
+    classes_ep = dw.score(classes(40, seed=1), held_out(), inference="ep", prior_variance=1.0)
+    assert note not in classes_ep.notes
 
 
 # Options

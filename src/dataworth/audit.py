@@ -21,6 +21,7 @@ from .leaks import MOST_LEAKED, drop_leaks
 from .methods import Curation, apply, described, sense, wants_test
 from .pairs import Draw, Pairs, Prepared, Rows, Sample, Whole, fingerprint, select, stratified
 from .plan import (
+    DESIGNS,
     Options,
     block_count,
     choose_design,
@@ -152,8 +153,7 @@ def audit(
         )
     check_datasets({"before": before, "test": test} | ({} if after is None else {"after": after}))
     assert test is not None
-    known = ("whole", "row", "rate", "size", "pairs") if curate is None else ("method", "whole", "pairs")
-    design = choose_design(design, pairs, size, known)
+    design = choose_design(design, pairs, size, DESIGNS["audit" if curate is None else "curate"])
     yard = use_yardstick(yardstick, test, opts)
     before = before.select(yard.recipe.columns)
     if curate is not None and design != "whole":
@@ -188,7 +188,7 @@ def audit(
         "yardstick": yard.digest,
         **opts.to_dict(),
     }
-    notes = opts.notes() + [n for n in (leaks.note,) if n]
+    notes = opts.notes(yard) + [n for n in (leaks.note,) if n]
     details: dict[str, Any] = {"before_rows": len(before), "after_rows": len(after), "test_rows": len(test)}
     if curate is not None:
         notes += sense(curate)
@@ -299,7 +299,7 @@ def _audit_method(
     config = {"what": "audit", "design": "method", "draws": fingerprint(draws), **opts.to_dict()}
     config |= {"pool": [part.content_hash() for part in parts.values()], "yardstick": yard.digest}
     table = measure(Prepared(tuple(draws)), Pool.build(yard, parts).fitter, sizes.pairs, opts, config)
-    notes = opts.notes() + [n for n in (leaks.note,) if n] + sense(curate)
+    notes = opts.notes(yard) + [n for n in (leaks.note,) if n] + sense(curate)
     details: dict[str, Any] = {"before_rows": len(before), "test_rows": len(test), "pairs": sizes.pairs}
     details["curation"] = described(curate)
     details |= {

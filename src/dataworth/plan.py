@@ -21,7 +21,7 @@ from .models.base import positive_number
 from .pairs import Design
 from .planner import pairs_for_error
 from .runs import Run
-from .yardstick import Yardstick
+from .yardstick import Yardstick, check_modelling
 
 DEFAULT_PAIRS = 200
 MIN_BLOCKS = 8
@@ -29,6 +29,12 @@ MIN_BLOCKS = 8
 PARALLEL_AFTER = 8.0
 """Seconds of work from which starting processes pays."""
 CLIPPING = ("truncate", "winsorise")
+DESIGNS = {
+    "score": ("whole", "pairs"),
+    "audit": ("whole", "row", "rate", "size", "pairs"),
+    "curate": ("method", "whole", "pairs"),
+}
+"""By measurement, the default first; *curate* is an audit of a callable."""
 
 
 class Progress(Protocol):
@@ -87,6 +93,9 @@ class Options:
         if parsed.precision is not None:
             positive_number(parsed.precision, "precision (in nats)")
         check_clipping(parsed.truncate, parsed.winsorise)
+        check_modelling(parsed.model, parsed.inference)
+        if parsed.prior_variance is not None:
+            positive_number(parsed.prior_variance, "prior_variance")
         return replace(parsed, eta=form.eta, seed=whole_number(parsed.seed, "seed", least=0))
 
     def to_dict(self) -> dict[str, Any]:
@@ -100,14 +109,21 @@ class Options:
         """The form, for results."""
         return {"form": self.form} | ({"eta": self.eta} if self.form == "eta" else {})
 
-    def notes(self) -> list[str]:
+    def notes(self, yardstick: Yardstick) -> list[str]:
         """What readers of a result must know of how it was made."""
-        if self.form == "evidence":
-            return []
-        where = f" at η = {self.eta}" if self.form == "eta" else ""
-        return [
-            f"in the form {self.form}{where}, which is the PMI only for exact posteriors; not the evidence"
-        ]
+        notes = exact_notes(yardstick, self.inference)
+        if self.form != "evidence":
+            where = f" at η = {self.eta}" if self.form == "eta" else ""
+            form = f"in the form {self.form}{where}"
+            notes.append(f"{form}, which is the PMI only for exact posteriors; not the evidence")
+        return notes
+
+
+def exact_notes(yardstick: Yardstick, inference: str) -> list[str]:
+    """That an inference was asked for which amounts have no use for."""
+    if inference == "laplace" or not isinstance(yardstick.model, Linear):
+        return []
+    return [f"exact for amounts: inference {inference} changes nothing"]
 
 
 def whole_number(value: Any, name: str, *, least: int) -> int:
@@ -148,7 +164,8 @@ def pair_sizes(
     >>> pair_sizes(340, 229, None, None)
     PairSizes(data=28, test=28, pairs=200, blocks=8.178571428571429)
     """
-    k = DEFAULT_PAIRS if pairs is None else whole_number(pairs, "pairs", least=2)
+    check_drawing(pairs, size)
+    k = DEFAULT_PAIRS if pairs is None else int(pairs)
     if size is None:
         n = min(data_rows, test_rows) // MIN_BLOCKS
         if n < 2:
@@ -157,22 +174,31 @@ def pair_sizes(
                 f"{2 * MIN_BLOCKS} each): use the design whole, or give a size."
             )
         size = n
-    both = tuple(size) if isinstance(size, (tuple, list)) else (size, size)
-    if len(both) != 2:
-        raise DataworthError(
-            f"size is {size!r}; it must be one whole number, or one for the data and one for the test."
-        )
-    data, test = (whole_number(n, "size", least=1) for n in both)
+    data, test = (int(n) for n in (size if isinstance(size, (tuple, list)) else (size, size)))
     for name, n, rows in (("data", data, data_rows), ("test set", test, test_rows)):
         if n > rows:
             raise DataworthError(f"size is {n}, but the {name} has only {rows} rows: give a smaller size.")
     return PairSizes(data, test, k, min(data_rows / data, test_rows / test))
 
 
+def check_drawing(pairs: int | None, size: int | tuple[int, int] | None) -> None:
+    """Whole numbers where there are any, or a sentence: what can be said before data are seen."""
+    if pairs is not None:
+        whole_number(pairs, "pairs", least=2)
+    both = tuple(size) if isinstance(size, (tuple, list)) else (1 if size is None else size,) * 2
+    if len(both) != 2:
+        raise DataworthError(
+            f"size is {size!r}; it must be one whole number, or one for the data and one for the test."
+        )
+    for n in both:
+        whole_number(n, "size", least=1)
+
+
 def choose_design(
     design: str | None, pairs: int | None, size: int | tuple[int, int] | None, known: tuple[str, ...]
 ) -> str:
     """The design asked for; naming pairs or a size selects *pairs*; else the first known one."""
+    check_drawing(pairs, size)
     if design is None:
         return known[0] if pairs is None and size is None else "pairs"
     if design not in known:
@@ -202,7 +228,7 @@ def _check_yardstick(yardstick: Yardstick, opts: Options) -> None:
     """A yardstick has its model and prior; options that ask for others are not passed over in silence."""
     model = yardstick.model
     kind = "linear" if isinstance(model, Linear) else "logistic"
-    inference = getattr(model, "inference", "laplace")
+    inference = getattr(model, "inference", opts.inference)  # amounts have none: `exact_notes` says so
     asked = {
         "model": opts.model not in ("auto", kind),
         "inference": opts.inference not in ("laplace", inference),

@@ -121,7 +121,7 @@ def rank(
     details = {"blocks": blocks, "test_rows": len(test), "rows_per_test": float(table.test_rows.mean())}
     details |= opts.how()
     told = (leaks.note, *(one_class_note(yard, d, n) for n, d in candidates.items()))
-    notes = opts.notes() + [n for n in told if n]
+    notes = opts.notes(yard) + [n for n in told if n]
     ranking = order(clip_table(table, opts, details, notes), {n: len(d) for n, d in candidates.items()})
     return Ranking(tuple(ranking), details, yard, tuple(notes), table)
 

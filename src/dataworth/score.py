@@ -11,6 +11,7 @@ from .intervals import Estimate, over_blocks, over_pairs
 from .leaks import drop_leaks
 from .pairs import Pairs, Whole, select
 from .plan import (
+    DESIGNS,
     Options,
     block_count,
     choose_design,
@@ -103,7 +104,7 @@ def score(
     """
     opts = Options.parse(options)
     check_datasets({"D": D, "T": T})
-    design = choose_design(design, pairs, size, ("whole", "pairs"))
+    design = choose_design(design, pairs, size, DESIGNS["score"])
     yard = use_yardstick(yardstick, T, opts)
     leaks = drop_leaks(T, {"the data": D})
     T = T.take(leaks.kept)
@@ -112,7 +113,7 @@ def score(
     fitter = pool.fitter
     config = {"what": "score", "design": design, "pairs": pairs, "size": size, "data": D.content_hash()}
     config |= {"test": T.content_hash(), "yardstick": yard.digest, **opts.to_dict()}
-    notes = opts.notes() + [n for n in (leaks.note, one_class_note(yard, D, "the data")) if n]
+    notes = opts.notes(yard) + [n for n in (leaks.note, one_class_note(yard, D, "the data")) if n]
     if design == "whole":
         blocks = block_count(len(T))
         table = measure(Whole({"data": data}, test, blocks, opts.seed), fitter, blocks, opts, config)

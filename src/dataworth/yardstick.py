@@ -24,10 +24,12 @@ from .data import Dataset
 from .errors import DataworthError
 from .models import Fit, Fitter, Linear, Logistic
 from .models.base import Array, Rows
+from .models.logistic import INFERENCES
 from .recipe import Basis, Recipe
 from .targets import Amounts, Classes, learn_targets
 
 SCHEMA = "dataworth/yardstick/1"
+MODELS = ("auto", "logistic", "linear")
 SIZES = (1, 2, 3, 5, 10, 20, 40, 80, 160)
 ALWAYS_TRIED = 40
 EXPONENTS = (0.0, 0.5, 1.0)
@@ -82,12 +84,16 @@ class Yardstick:
         prior_variance: float | None = None,
         seed: int = 0,
     ) -> Yardstick:
-        """Search sizes, exponents and priors on halves of the test set."""
+        """Search sizes, exponents and priors on halves of the test set.
+
+        `inference` is how posteriors of classes are computed; amounts have exact ones, whatever it is.
+        """
         from threadpoolctl import threadpool_limits
 
         if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
             raise DataworthError(f"seed is {seed!r}; it must be a whole number, 0 or more.")
         seed = int(seed)
+        check_modelling(model, inference)
         if len(test) < LEAST_ROWS:
             raise DataworthError(
                 f"the test set has {len(test)} rows; a yardstick needs {LEAST_ROWS} or more."
@@ -95,11 +101,7 @@ class Yardstick:
         labels = learn_targets(test)
         kind = "linear" if isinstance(labels, Amounts) else "logistic"
         if model not in ("auto", kind):
-            known = model in ("logistic", "linear")
-            reason = (
-                f"but the test set's labels suit {kind}" if known else "known models: auto, logistic, linear"
-            )
-            raise DataworthError(f"model is {model!r}; {reason}.")
+            raise DataworthError(f"model is {model!r}; but the test set's labels suit {kind}.")
         rng = np.random.default_rng([seed, 0x7E57])
         rows = np.sort(rng.permutation(len(test))[:ROWS])
         sample = test.take(rows)
@@ -224,6 +226,19 @@ class Yardstick:
         axes = f"{self.chosen.size} principal {plural}, variance exponent {self.chosen.exponent:g}"
         probe = "" if self.chosen.probe is None else f", doubling probe {self.chosen.probe:+.2f}"
         return f"{axes}; {self.model!r}{probe}; {self.digest[:12]}"
+
+
+def check_modelling(model: object, inference: object) -> None:
+    """Known names of a model and of an inference, or a sentence."""
+    if not isinstance(model, str):
+        raise DataworthError(
+            f"model is a {type(model).__name__}; give a name here, {', '.join(MODELS)}: the yardstick makes "
+            "the model, with prior_variance if you give it (dw.pmi takes models themselves)."
+        )
+    if model not in MODELS:
+        raise DataworthError(f"model is {model!r}; known models: {', '.join(MODELS)}.")
+    if inference not in INFERENCES:
+        raise DataworthError(f"inference is {inference!r}; known inferences: {', '.join(INFERENCES)}.")
 
 
 def _digest(body: dict[str, Any]) -> str:

@@ -16,7 +16,7 @@ from dataworth.data import Dataset
 from dataworth.engines import get_engine
 from dataworth.errors import DataworthError
 from dataworth.io.readers import READERS, naming
-from dataworth.plan import CLIPPING, Options, use_yardstick
+from dataworth.plan import CLIPPING, DESIGNS, Options, choose_design, exact_notes, use_yardstick
 from dataworth.runs import Run
 from dataworth.targets import learn_targets
 from dataworth.verdict import VERDICTS
@@ -86,6 +86,7 @@ def measure(
     options = {**job.options, **vars(working)}
     if "size" in options:
         options["size"] = parse_size(options["size"])
+    check_options(job.command if job.curate is None else "curate", options)
     tell = (lambda sentence: None) if showing.quiet else say
     inputs = Inputs(job.columns, tell)
     arguments = _arguments(job, inputs)
@@ -121,6 +122,14 @@ def measure(
         if run is not None:
             run.finish(result.to_dict())
     return result
+
+
+def check_options(what: str, options: Mapping[str, Any]) -> None:
+    """Refuse options that make no sense before files are read, which can take long."""
+    drawing = {name: options[name] for name in ("design", "pairs", "size") if name in options}
+    Options.parse({n: v for n, v in options.items() if n not in drawing and n != "yardstick"})
+    if drawing:
+        choose_design(**drawing, known=DESIGNS[what])
 
 
 def _function(command: str) -> Callable[..., Any]:
@@ -247,6 +256,9 @@ def make_yardstick(
     read.finish()
     with listen(quiet, preparing=FITTING):
         made = use_yardstick(None, data, options)
+    if not quiet:
+        for note in exact_notes(made, options.inference):
+            say(note)
     if output is not None:
         with replacing(output) as file:
             made.save(file)

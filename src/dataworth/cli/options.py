@@ -104,7 +104,10 @@ class Measuring:
         _measuring("Count PMI beyond ± this many nats as 0, as the paper does (--csv stays raw)."),
     ] = None
     winsorise: Annotated[
-        float | None, _measuring("Count PMI beyond ± this many nats as ± that (--csv stays raw).")
+        float | None,
+        _measuring(
+            "Count PMI beyond ± this many nats as ± that (--csv stays raw).", "--winsorise", "--winsorize"
+        ),
     ] = None
 
 
