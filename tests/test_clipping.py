@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 import dataworth as dw
-from dataworth.clipping import check_clipping, clip
+from dataworth.clipping import check_clipping, clip, signed
 from dataworth.intervals import over_blocks, over_pairs
 from dataworth.plan import Options
 from dataworth.report import plot, text
@@ -62,19 +62,22 @@ def test_columns_are_counted_apart():
     assert found.changed == (1, 2)
     assert found.moved == pytest.approx((4 / 3, -8 / 3))
     assert found.share == 0.5
-    plain = json.loads(json.dumps(found.to_dict(["a", "b"])))
+    plain = json.loads(json.dumps(found.to_dict(["a", "b"], "blocks")))
     assert plain["arms"]["b"] == {"changed": 2, "mean_moved": pytest.approx(-8 / 3)}
     assert (plain["rule"], plain["bound"], plain["changed"], plain["values"]) == ("winsorise", 5.0, 3, 6)
-    assert found.note(["a", "b"]) == (
-        "winsorised at ±5 nats: 3 of 6 values, no mean moved by more than that of b, −2.7"
+    assert (plain["blocks"], plain["blocks_changed"]) == (3, 2)
+    assert found.note("blocks", "Δ", 1.0, -4.0) == (
+        "winsorised at ±5 nats: 3 of 6 values, in 2 of 3 blocks; Δ +1 nats, unclipped +5 (moved by −4)"
     )
 
 
 def test_the_note_says_what_truncation_does():
-    note = clip(np.array([1.0, 9.0]), truncate=5.0).note(["data"])
-    assert note == "truncated at ±5 nats: 1 of 2 values set to 0, mean moved by −4.5"
-    note = clip(np.array([1.0, 2.0]), truncate=5.0).note(["data"])
-    assert note == "truncated at ±5 nats: 0 of 2 values, mean moved by +0"
+    note = clip(np.array([1.0, 9.0]), truncate=5.0).note("pairs", "score", 0.5, -4.5)
+    assert note == (
+        "truncated at ±5 nats: 1 of 2 pairs (set to 0); score +0.5 nats, unclipped +5 (moved by −4.5)"
+    )
+    note = clip(np.array([1.0, 2.0]), truncate=5.0).note("pairs", "score", 1.5, 0.0)
+    assert note == "truncated at ±5 nats: 0 of 2 pairs, which changes nothing"
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -123,9 +126,16 @@ def test_a_score_of_clipped_values(rule, design):
     details = clipped.to_dict()["clipping"]
     assert details["changed"] == int((np.abs(raw.table.pmi) > M).sum()) > 0
     assert details["arms"]["data"]["mean_moved"] == pytest.approx(clipped.value - raw.value)
-    assert any(f"at ±{M:g} nats: {details['changed']} of {len(values)} values" in n for n in clipped.notes)
+    units = "pairs" if design else "blocks"
+    (note,) = (n for n in clipped.notes if f"at ±{M:g} nats: " in n)
+    assert f"nats: {details['changed']} of {len(values)} {units}" in note
+    assert (details[units], details[f"{units}_changed"]) == (len(values), details["changed"])
+    assert note.endswith(
+        f"; score {signed(clipped.value)} nats, unclipped {signed(raw.value)} "
+        f"(moved by {signed(clipped.value - raw.value)})"
+    )
     assert "clipping" not in raw.details
-    assert not any("nats: " in n and "values" in n for n in raw.notes)
+    assert not any("unclipped" in n for n in raw.notes)
 
 
 @pytest.mark.parametrize("rule", RULES)
@@ -152,7 +162,18 @@ def test_an_audit_of_clipped_values(rule, design):
     assert clipped.table.pmi.tobytes() == raw.table.pmi.tobytes()
     assert clipped.accuracy_delta == raw.accuracy_delta
     assert set(clipped.to_dict()["clipping"]["arms"]) == set(raw.table.arms)
-    assert sum("values" in n and f"±{M:g}" in n for n in clipped.notes) == 1
+    (note,) = (n for n in clipped.notes if f"at ±{M:g} nats: " in n)
+    touched = int((np.abs(raw.table.pmi) > M).any(axis=1).sum())
+    units = "blocks" if design == "whole" else "pairs"
+    assert f"in {touched} of {len(raw.table)} {units}" in note
+    assert note.endswith(
+        f"; Δ {signed(clipped.delta)} nats, unclipped {signed(raw.delta)} "
+        f"(moved by {signed(clipped.delta - raw.delta)})"
+    )
+    decides = [n for n in clipped.notes if "clipping decides the verdict" in n]
+    assert bool(decides) == (clipped.verdict != raw.verdict)
+    assert all(f"without it, it would be {raw.verdict}" in n for n in decides)
+    assert not any("clip" in n for n in raw.notes)
     assert "clipping" not in raw.to_dict()
 
 
@@ -174,9 +195,30 @@ def test_a_ranking_of_clipped_values(rule):
     assert "clipping" not in raw.to_dict()
 
 
+def test_a_verdict_that_clipping_decides_is_said_to_be():
+    """Every value beyond a tiny M becomes ±M or nothing: what was informative no longer is."""
+    raw = dw.audit(NOISY, FILTERED, held_out(), yardstick=yardstick())
+    clipped = dw.audit(NOISY, FILTERED, held_out(), yardstick=yardstick(), truncate=1e-9)
+    assert raw.verdict == "informative" != clipped.verdict
+    (note,) = (n for n in clipped.notes if n.startswith("clipping decides"))
+    assert note == f"clipping decides the verdict: without it, it would be informative ({raw.reason})"
+
+
+def test_an_order_that_clipping_decides_is_said_to_be():
+    candidates = {"noisy": NOISY, "after": DATA}  # a name that an arm of audits has means nothing here
+    raw = dw.rank(candidates, held_out(), yardstick=yardstick())
+    clipped = dw.rank(candidates, held_out(), yardstick=yardstick(), truncate=1e-9)
+    assert [r.name for r in raw] == ["after", "noisy"]
+    assert [r.name for r in clipped] == ["noisy", "after"]  # both 0: as they were given
+    assert "clipping decides the order: without it, it would be after, noisy" in clipped.notes
+    most = max(("after", "noisy"), key=lambda n: abs(raw.table.column("pmi", n).mean()))
+    assert any(f"most moved: score of {most} +0 nats, unclipped" in n for n in clipped.notes)
+
+
 def test_what_is_far_from_the_bound_changes_nothing():
     assert score(winsorise=1e6).value == score().value
     assert score(winsorise=1e6).details["clipping"]["changed"] == 0
+    assert "winsorised at ±1e+06 nats: 0 of 20 blocks, which changes nothing" in score(winsorise=1e6).notes
 
 
 def test_precision_is_that_of_the_clipped_values():
@@ -220,7 +262,7 @@ def test_reports_show_what_was_counted():
         console.print(text.score_report(clipped, verbose=True))
     shown = captured.get()
     assert f"{clipped.value:.3f}" in shown
-    assert f"{raw.value:.3f}" not in shown
+    assert f"{raw.value:.3f}" not in shown.partition("unclipped")[0]
     assert "truncated at" in shown
     (axes,) = plot.score_figure(clipped).axes
     bars = [patch for patch in axes.patches if patch.get_height() > 0]

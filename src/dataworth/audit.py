@@ -6,7 +6,7 @@ Arms: `before`, `after`, and a control that changes the size alike, blindly. Sel
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -318,6 +318,35 @@ def by_group(cells: Rows, data: Dataset) -> Rows:
     return split
 
 
+class Judged(NamedTuple):
+    """What a table says."""
+
+    delta: Estimate
+    accuracy: Estimate
+    control: Control | None
+    verdict: str | None
+    reason: str
+
+
+def judge(table: PairTable, blocks: float | None) -> Judged:
+    """Estimates and a verdict, from blocks of one test set or from pairs that overlap."""
+
+    def estimate(values: Any) -> Estimate:
+        return over_blocks(values) if blocks is None else over_pairs(values, blocks)
+
+    delta = estimate(table.change("pmi", "after", "before"))
+    accuracy = estimate(table.change("accuracy", "after", "before"))
+    controls = [a for a in table.arms if a.startswith("control")]
+    if not controls:
+        reason = "equal sizes compare rows, not datasets: there is no verdict"
+        return Judged(delta, accuracy, None, None, reason)
+    after = table.column("pmi", "after")
+    blind = np.column_stack([table.column("pmi", c) for c in controls])
+    selection = against_controls(after, blind) if blocks is None else estimate(after - blind[:, 0])
+    control = Control(float(blind.mean()), selection.value, selection.interval, len(controls))
+    return Judged(delta, accuracy, control, *decide(delta, selection, accuracy, blocks is not None))
+
+
 def summarise(
     table: PairTable,
     change: Change,
@@ -331,25 +360,15 @@ def summarise(
 ) -> Audit:
     """From the table to estimates and a verdict."""
     details |= opts.how()
-    raw, table = table, clip_table(table, opts, details, notes)
-
-    def estimate(values: Any) -> Estimate:
-        return over_blocks(values) if blocks is None else over_pairs(values, blocks)
-
-    delta = estimate(table.change("pmi", "after", "before"))
-    accuracy = estimate(table.change("accuracy", "after", "before"))
-    controls = [a for a in table.arms if a.startswith("control")]
-    control = None
-    verdict: str | None = None
-    reason = "equal sizes compare rows, not datasets: there is no verdict"
-    if controls:
-        after, blind = (
-            table.column("pmi", "after"),
-            np.column_stack([table.column("pmi", c) for c in controls]),
+    units = "blocks" if blocks is None else "pairs"
+    raw, table = table, clip_table(table, opts, details, notes, units, delta=True)
+    found = judge(table, blocks)
+    delta, accuracy, control, verdict, reason = found
+    unclipped = found if table is raw else judge(raw, blocks)
+    if unclipped.verdict != verdict:
+        notes.append(
+            f"clipping decides the verdict: without it, it would be {unclipped.verdict} ({unclipped.reason})"
         )
-        selection = against_controls(after, blind) if blocks is None else estimate(after - blind[:, 0])
-        control = Control(float(blind.mean()), selection.value, selection.interval, len(controls))
-        verdict, reason = decide(delta, selection, accuracy, blocks is not None)
     if blocks is not None:
         notes = notes + pair_notes(delta, blocks, opts)
     return Audit(

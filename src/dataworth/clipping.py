@@ -26,34 +26,40 @@ DONE = {"truncate": "truncated", "winsorise": "winsorised"}
 
 @dataclass(frozen=True)
 class Clipped:
-    """Values after clipping, and for each column how many of them changed and how far the mean moved."""
+    """Values after clipping, and for each column how many of them changed and how far the mean moved.
+
+    `touched` of its rows (blocks or pairs) have a value that changed.
+    """
 
     rule: str
     bound: float
     values: Array = field(repr=False)
     changed: tuple[int, ...]
     moved: tuple[float, ...]
+    touched: int
 
     @property
     def share(self) -> float:
         """Changed values, as a share of all."""
         return sum(self.changed) / max(self.values.size, 1)
 
-    def note(self, arms: Sequence[str]) -> str:
-        """What was done, in a sentence.
+    def note(self, units: str, what: str, value: float, moved: float) -> str:
+        """What was done, and what it did to the number that counts, in a sentence.
 
-        >>> print(clip(np.array([1.0, 25.0]), winsorise=20).note(["data"]))
-        winsorised at ±20 nats: 1 of 2 values, mean moved by −2.5
+        >>> print(clip(np.array([1.0, 25.0]), winsorise=20).note("pairs", "score", 10.5, -2.5))
+        winsorised at ±20 nats: 1 of 2 pairs; score +10.5 nats, unclipped +13 (moved by −2.5)
         """
-        text = f"{DONE[self.rule]} at ±{self.bound:g} nats: {sum(self.changed)} of {self.values.size} values"
-        text += " set to 0" if self.rule == "truncate" and any(self.changed) else ""
-        most = int(np.argmax(np.abs(self.moved)))
-        shift = f"{self.moved[most]:+.2g}".replace("-", "−")
-        if len(self.moved) == 1:
-            return f"{text}, mean moved by {shift}"
-        return f"{text}, no mean moved by more than that of {arms[most]}, {shift}"
+        text = f"{DONE[self.rule]} at ±{self.bound:g} nats: "
+        if len(self.changed) > 1:
+            text += f"{sum(self.changed)} of {self.values.size} values, in "
+        text += f"{self.touched} of {len(self.values)} {units}"
+        if not self.touched:
+            return f"{text}, which changes nothing"
+        text += " (set to 0)" if self.rule == "truncate" else ""
+        unclipped = f"unclipped {signed(value - moved)} (moved by {signed(moved)})"
+        return f"{text}; {what} {signed(value)} nats, {unclipped}"
 
-    def to_dict(self, arms: Sequence[str]) -> dict[str, Any]:
+    def to_dict(self, arms: Sequence[str], units: str = "pairs") -> dict[str, Any]:
         """Plain data for JSON, always in nats."""
         return {
             "rule": self.rule,
@@ -62,6 +68,8 @@ class Clipped:
             "values": int(self.values.size),
             "changed": sum(self.changed),
             "share": self.share,
+            units: len(self.values),
+            f"{units}_changed": self.touched,
             "arms": {
                 arm: {"changed": n, "mean_moved": shift}
                 for arm, n, shift in zip(arms, self.changed, self.moved, strict=True)
@@ -107,4 +115,14 @@ def clip(values: Array, truncate: float | None = None, winsorise: float | None =
     # summed over what changed alone: without a change it is exactly 0
     shifts = (clipped - values).reshape(columns.shape).sum(axis=0) / max(len(values), 1)
     counts = beyond.reshape(columns.shape).sum(axis=0)
-    return Clipped(rule, M, clipped, tuple(int(n) for n in counts), tuple(float(s) for s in shifts))
+    touched = int(beyond.reshape(columns.shape).any(axis=1).sum())
+    return Clipped(rule, M, clipped, tuple(int(n) for n in counts), tuple(float(s) for s in shifts), touched)
+
+
+def signed(nats: float) -> str:
+    """Three digits and a sign.
+
+    >>> signed(-2.5), signed(1234.5)
+    ('−2.5', '+1.23e+03')
+    """
+    return f"{nats:+.3g}".replace("-", "−")

@@ -262,17 +262,34 @@ def measure(design: Design, fitter: Fitter, k: int, options: Options, config: di
         return evaluate(design, fitter, k, engine, opened, report, form)
 
 
-def clip_table(table: PairTable, opts: Options, details: dict[str, Any], notes: list[str]) -> PairTable:
+def clip_table(
+    table: PairTable,
+    opts: Options,
+    details: dict[str, Any],
+    notes: list[str],
+    units: str = "pairs",
+    *,
+    delta: bool = False,
+) -> PairTable:
     """The table to summarise: PMI clipped as the options say, which details and notes then tell.
 
-    What is returned is for estimates alone; the raw table stays in the result.
+    What is returned is for estimates alone; the raw table stays in the result. The note is of Δ, the change
+    from `before` to `after`, where that is asked for, else of the mean that moved most.
     """
     if check_clipping(opts.truncate, opts.winsorise) is None:
         return table
     clipped = clip(table.pmi, opts.truncate, opts.winsorise)
-    details["clipping"] = clipped.to_dict(table.arms)
-    notes.append(clipped.note(table.arms))
-    return replace(table, pmi=clipped.values)
+    counted = replace(table, pmi=clipped.values)
+    if delta:
+        what, value = "Δ", float(counted.change("pmi", "after", "before").mean())
+        moved = clipped.moved[table.arms.index("after")] - clipped.moved[table.arms.index("before")]
+    else:
+        most = int(np.argmax(np.abs(clipped.moved)))
+        what = "score" if len(table.arms) == 1 else f"most moved: score of {table.arms[most]}"
+        value, moved = float(counted.pmi[:, most].mean()), clipped.moved[most]
+    details["clipping"] = clipped.to_dict(table.arms, units)
+    notes.append(clipped.note(units, what, value, moved))
+    return counted
 
 
 def pairs_for_precision(plan: Design, fitter: Fitter, pairs: int, opts: Options, notes: list[str]) -> int:

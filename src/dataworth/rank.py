@@ -122,7 +122,14 @@ def rank(
     details |= opts.how()
     told = (leaks.note, *(one_class_note(yard, d, n) for n, d in candidates.items()))
     notes = opts.notes(yard) + [n for n in told if n]
-    ranking = order(clip_table(table, opts, details, notes), {n: len(d) for n, d in candidates.items()})
+    counted, rows = (
+        clip_table(table, opts, details, notes, "blocks"),
+        {n: len(d) for n, d in candidates.items()},
+    )
+    ranking = order(counted, rows)
+    unclipped = [r.name for r in order(table, rows)]
+    if unclipped != [r.name for r in ranking]:
+        notes.append(f"clipping decides the order: without it, it would be {', '.join(unclipped)}")
     return Ranking(tuple(ranking), details, yard, tuple(notes), table)
 
 

@@ -118,7 +118,7 @@ def score(
         blocks = block_count(len(T))
         table = measure(Whole({"data": data}, test, blocks, opts.seed), fitter, blocks, opts, config)
         details: dict[str, Any] = {"blocks": blocks}
-        value = over_blocks(clip_table(table, opts, details, notes).pmi[:, 0])
+        value = over_blocks(clip_table(table, opts, details, notes, "blocks").pmi[:, 0])
         accuracy = over_blocks(table.accuracy[:, 0])
     else:
         sizes = pair_sizes(len(D), len(T), pairs, size)
