@@ -281,6 +281,7 @@ def test_exam_counts_what_it_says():
             "set": "s", "seed": seed, "features": "yardstick", "start": "clean", "method": method,
             "strategic": strategic, "delta": delta, "delta_se": 0.1, "selection": selection,
             "selection_se": 0.1, "p_informative": p, "verdict": verdict, "probe": probe,
+            "attribute_check": 0.0,
         }  # fmt: skip
 
     passed = zoo.exam(

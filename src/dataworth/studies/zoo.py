@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 
 from ..audit import Audit, audit
-from ..checks import check_doubling
+from ..checks import check_attribute, check_doubling
+from ..checks.attribute import TELLING
 from ..curation import (
     AddRows,
     Deduplicate,
@@ -71,9 +72,12 @@ COLUMNS = (
     "delta_gain",
     "probe",
     "probe_se",
+    "attribute_check",
 )
 FILTERS = ("oracle filter", "cleanlab filter")
 TRUE = ("oracle filter", "new rows")
+BY_GROUPS = ("match groups", "reweight groups")
+"""Methods that look at the test set's groups: the guarantee covers them if the attribute check is silent."""
 
 
 def methods(exhibit: Exhibit) -> dict[str, Method]:
@@ -128,7 +132,8 @@ def _try_all(
     exhibit: Exhibit, kind: str, yard: Yardstick, seed: int, cells: Cells, jobs: int | None
 ) -> list[Record]:
     """Every method on one yardstick, from clean rows and from noisy ones."""
-    probe, probe_se = probe_of(yard, exhibit.test, seed)
+    place = {"set": exhibit.name, "seed": seed, "features": kind}
+    told = cells.get(place, partial(checks_of, yard, exhibit.test, seed))
     records = []
     for start, before in (("clean", exhibit.clean), ("noisy", exhibit.noisy)):
         for method, curate in methods(exhibit).items():
@@ -137,11 +142,10 @@ def _try_all(
                 continue
             if (filters and start == "clean") or (kind == "plain" and start == "noisy" and not filters):
                 continue
-            key = {"set": exhibit.name, "seed": seed, "features": kind, "start": start, "method": method}
+            key = {**place, "start": start, "method": method}
             compute = partial(_audit, before, exhibit.test, curate, yard, seed, jobs)
             about = {"strategic": curate.strategic, "C": yard.model.prior_variance}
-            about |= {"probe": probe, "probe_se": probe_se}
-            records.append({**key, **about, **cells.get(key, compute)})
+            records.append({**key, **about, **told, **cells.get(key, compute)})
     return records
 
 
@@ -180,11 +184,14 @@ def plain_yardstick(test: Dataset, seed: int, prior_variance: float | None = Non
     return Yardstick(recipe, template.labels, Logistic(best), trial, template.test_hash, len(test), seed)
 
 
-def probe_of(yard: Yardstick, test: Dataset, seed: int) -> tuple[float, float]:
-    """The doubling probe on the test set."""
-    found = check_doubling(yard.model, yard.features(test), yard.targets(test), seed=seed)
-    assert found.stderr is not None
-    return found.value, found.stderr
+def checks_of(yard: Yardstick, test: Dataset, seed: int) -> Record:
+    """What the two checks say of the test set alone."""
+    assert test.groups is not None
+    X, y = yard.features(test), yard.targets(test)
+    doubling = check_doubling(yard.model, X, y, seed=seed)
+    upper = np.asarray(test.groups == np.unique(test.groups)[-1], dtype=float)
+    attribute = check_attribute(yard.model, X, y, upper, seed=seed)
+    return {"probe": doubling.value, "probe_se": doubling.stderr, "attribute_check": attribute.value}
 
 
 def summary(found: Audit) -> Record:
@@ -235,11 +242,14 @@ def exam(records: list[Record]) -> dict[str, Any]:
             family = [r for r in own if r["seed"] == seed]
             marks = holm([r["p_informative"] for r in family])
             called += [{**r, "informative": mark} for r, mark in zip(family, marks, strict=True)]
-        blind = [r for r in called if r["strategic"] is True]
+        blind = [r for r in called if r["strategic"] is True and not _uncovered(r)]
         true = [r for r in called if r["method"] in TRUE]
         clear = [r for r in true if min(r["delta"] / r["delta_se"], r["selection"] / r["selection_se"]) > 2]
         result[f"{kind}, {start} start"] = {
             "blind methods": len(blind),
+            "by groups where the attribute tells, informative after Holm": [
+                _name(r) for r in called if _uncovered(r) and r["informative"]
+            ],
             "blind, informative after Holm": [_name(r) for r in blind if r["informative"]],
             "blind, verdict informative": [_name(r) for r in blind if r["verdict"] == "informative"],
             "true methods": len(true),
@@ -263,6 +273,10 @@ def exam(records: list[Record]) -> dict[str, Any]:
         "of these predicted": sum(bool(np.sign(r["probe"]) == np.sign(r["delta"])) for r in sure),
     }
     return result
+
+
+def _uncovered(record: Record) -> bool:
+    return record["method"] in BY_GROUPS and record["attribute_check"] > TELLING
 
 
 def _name(record: Record) -> str:
