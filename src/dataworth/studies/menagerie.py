@@ -18,7 +18,7 @@ from .sets import load_set
 
 NOISE = 0.1
 IMAGES = {
-    "colored-mnist": "pixels pca 100",
+    "colored-mnist": "pixels",
     "corrupted-cifar": "efficientnet-lite0@64",
     "stylized-catsdogs": "efficientnet-lite0",
 }
