@@ -22,7 +22,7 @@ from ..evaluate import evaluate
 from ..forms import Form
 from ..models import Logistic
 from ..yardstick import Yardstick
-from .cells import Cells, Record
+from .cells import Cells, Record, digest
 from .draws import METHODS, GroupDraws, Setting
 from .features import features as make_features
 from .sets import ImageSet, load_set
@@ -149,6 +149,7 @@ def study(
         key = {
             "set": set_name,
             "features": lab.features,
+            "input": lab.input,
             "setting": [setting.data, setting.test, setting.methods],
             "prior": prior,
             "inference": inference,
@@ -190,6 +191,7 @@ class Laboratory:
         self.features = features
         self.seed = seed
         self.X = make_features(pictures, features)
+        self.input = digest(*self.X, pictures.train.group, pictures.test.group)
         self._yardsticks: dict[tuple[float, ...], Yardstick] = {}
 
     def yardstick(self, setting: Setting) -> Yardstick:

@@ -75,16 +75,13 @@ def regimes(
     grid = list(product(SEVERITIES, FEATURES))
     records = []
     for done, (severity, features) in enumerate(grid):
-        lab: Laboratory | None = None
+        pictures = load_set("corrupted-cifar", data, seed, severity=severity, most=TRAIN)
+        lab = Laboratory(pictures, features, seed)
         for prior in PRIORS:
-            key = {"severity": severity, "features": features, "C": prior, "seed": seed}
+            key = {"severity": severity, "features": features, "C": prior, "seed": seed, "input": lab.input}
             key |= {"repetitions": repetitions, "groups": groups}
 
-            def compute(severity: int = severity, features: str = features, prior: float = prior) -> Record:
-                nonlocal lab
-                if lab is None:
-                    pictures = load_set("corrupted-cifar", data, seed, severity=severity, most=TRAIN)
-                    lab = Laboratory(pictures, features, seed)
+            def compute(lab: Laboratory = lab, prior: float = prior) -> Record:
                 yard = whitened(lab.test_set(SETTING), prior, seed)
                 return Cell(lab, SETTING, Logistic(prior), yard, Form(), repetitions, groups, engine)()
 

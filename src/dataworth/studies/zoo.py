@@ -132,7 +132,7 @@ def _try_all(
     exhibit: Exhibit, kind: str, yard: Yardstick, seed: int, cells: Cells, jobs: int | None
 ) -> list[Record]:
     """Every method on one yardstick, from clean rows and from noisy ones."""
-    place = {"set": exhibit.name, "seed": seed, "features": kind}
+    place = {"set": exhibit.name, "seed": seed, "features": kind, "input": exhibit.test.content_hash()[:16]}
     told = cells.get(place, partial(checks_of, yard, exhibit.test, seed))
     records = []
     for start, before in (("clean", exhibit.clean), ("noisy", exhibit.noisy)):
