@@ -23,7 +23,7 @@ from ..forms import Form
 from ..models import Logistic
 from ..yardstick import Yardstick
 from .cells import Cells, Record, digest
-from .draws import METHODS, GroupDraws, Setting
+from .draws import METHODS, GroupDraws, Setting, compact
 from .features import features as make_features
 from .sets import ImageSet, load_set
 
@@ -280,15 +280,18 @@ class Cell:
         """Means over the draws of one group."""
         lab = self.lab
         train, test = lab.pool(g)
-        own, held = self.measure(lab.X[0][train]), self.measure(lab.X[1][test])
-        label, held_label = lab.pictures.train.label[train], lab.pictures.test.label[test]
-        fitter = self.model.bind(
-            np.vstack([own, own, held]), np.concatenate([label, 1 - label, held_label]).astype(float)
-        )
         design = GroupDraws.of(
             self.setting, lab.pictures.train.group[train], lab.pictures.test.group[test], lab.seed * 1000 + g
         )
-        table = evaluate(design, fitter, self.repetitions, self.engine, form=self.form)
+        rows, drawn = compact([design.draw(i) for i in range(self.repetitions)])
+        images = np.concatenate([train, train, test])[rows]
+        held = rows >= design.held
+        X = np.empty((len(rows), lab.X[0].shape[1]))
+        X[~held], X[held] = lab.X[0][images[~held]], lab.X[1][images[held]]
+        label, held_label = lab.pictures.train.label[train], lab.pictures.test.label[test]
+        y = np.concatenate([label, 1 - label, held_label])[rows].astype(float)
+        fitter = self.model.bind(self.measure(X), y)
+        table = evaluate(drawn, fitter, self.repetitions, self.engine, form=self.form)
         methods = {}
         for method in self.setting.methods:
             before, after = METHODS[method]

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..errors import DataworthError
-from ..pairs import Draw, Rows, Sample
+from ..pairs import Draw, Prepared, Rows, Sample
 
 GROUPS = 4
 METHODS = {
@@ -107,6 +107,25 @@ class GroupDraws:
         }
         wanted = dict.fromkeys(arm for method in setting.methods for arm in METHODS[method])
         return Draw({arm: Sample(np.sort(rows[arm])) for arm in wanted}, Sample(self.held + np.sort(test)))
+
+
+def compact(draws: list[Draw]) -> tuple[Rows, Prepared]:
+    """The rows that some draws take, and the draws by their places among them.
+
+    A pool of thousands need not be measured for a handful of draws.
+
+    >>> rows, made = compact([Draw({"clean": Sample(np.array([7, 9]))}, Sample(np.array([20])))])
+    >>> rows.tolist(), made.draw(0).arms["clean"].rows.tolist(), made.draw(0).test.rows.tolist()
+    ([7, 9, 20], [0, 1], [2])
+    """
+    samples = [sample.rows for draw in draws for sample in (*draw.arms.values(), draw.test)]
+    rows = np.unique(np.concatenate(samples))
+
+    def place(sample: Sample) -> Sample:
+        return Sample(np.searchsorted(rows, sample.rows))
+
+    made = (Draw({name: place(s) for name, s in draw.arms.items()}, place(draw.test)) for draw in draws)
+    return rows, Prepared(tuple(made))
 
 
 def _first_of_each(drawn: tuple[int, ...], kept: tuple[int, ...]) -> NDArray[np.bool_]:
