@@ -215,6 +215,14 @@ def test_the_study_runs_is_kept_and_is_the_same_again(tmp_path, monkeypatch):
     lines = summary.summarise(summary.read_studies(tmp_path))
     assert {line["method"] for line in lines} == set(METHODS)
     assert "cells, of which" in summary.to_markdown(lines)
+    cells = tmp_path / "cells" / "digits.jsonl"
+    cells.write_text(cells.read_text() + '{"key": {"cut')  # an interruption
+    assert len(summary.summarise(summary.read_studies(tmp_path))) == len(lines)
+    curation.study("digits", out=tmp_path, engine=Local(1), seed=0)
+    other = cells.read_text().replace('"seed": 0', '"seed": 1')
+    cells.write_text(cells.read_text() + other)
+    with pytest.raises(DataworthError, match="give each seed a directory"):
+        summary.read_studies(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -337,6 +345,10 @@ def test_regimes_have_names(delta, accuracy, name):
         (["curation", "--quick", "--groups", "1"], "two groups or more"),
         (["samples", "--out", "x.png", "--options", "colour=red"], "does not fit"),
         (["samples", "--out", "x.png", "--options", "severity=3"], "does not fit"),
+        (["samples", "--out", "x.png", "--set", "digitz"], "known sets: digits"),
+        (["samples", "--out", "x.png", "--set", "corrupted-cifar"], "--data DIR"),
+        (["curation", "--quick", "--set", "corrupted-cifar"], "drop --set"),
+        (["zoo", "--seeds", "0"], "give one or more"),
     ],
 )
 def test_bad_input_is_one_sentence(words, sentence):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import platform
 import re
+import shlex
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
@@ -28,7 +29,10 @@ Data = Annotated[
 Set = Annotated[
     str, _option("digits (embedded), colored-mnist, corrupted-cifar or stylized-catsdogs.", "--set")
 ]
-Out = Annotated[Path | None, _option("Directory for tables and figures; finished cells there are kept.")]
+Out = Annotated[
+    Path | None,
+    _option("Directory for what is found (md, csv, some figures); finished cells there are kept."),
+]
 Seed = Annotated[int, _option("All randomness comes from it (default: 0).")]
 Jobs = Annotated[int, _option("Processes (default: all cores).", "--jobs", "-j")]
 Quiet = Annotated[bool, _option("No progress.", "--quiet", "-q", metavar=" ")]
@@ -71,8 +75,10 @@ def curation(
 
     from .progress import listen
 
-    if quick:
-        set_name, data = "digits", None
+    if quick and (set_name != "digits" or data is not None):
+        from dataworth.errors import DataworthError
+
+        raise DataworthError("--quick runs the embedded digits: drop --set and --data, or drop --quick.")
     folder = make_folder(out)
     with listen(quiet, preparing="loading and embedding the images…") as progress:
         found = study(
@@ -185,6 +191,7 @@ def samples(
     from dataworth.studies.sets import load_set
 
     from .files import check_outputs
+    from .guard import say
 
     check_outputs(plot=out)
     given = dict(pair.partition("=")[::2] for pair in options.split(",") if pair)
@@ -192,12 +199,15 @@ def samples(
     try:
         chosen = {name: kinds[name](value) for name, value in given.items()}
         pictures = load_set(set_name, data, seed, **chosen)
+    except DataworthError:
+        raise
     except (KeyError, ValueError, TypeError):
         raise DataworthError(
             f"--options {options!r} does not fit: corrupted-cifar takes severity=1…5, stylized-catsdogs "
             "style=palette|texture and strength=0…1, the others none."
         ) from None
     draw_samples(pictures, out)
+    say(f"wrote {out}")
 
 
 @study.command()
@@ -245,7 +255,8 @@ def write_about(out: Path, name: str, seed: int) -> None:
     """What made the results: command, seed, versions; directories are this machine's business."""
     from .measure import PACKAGES
 
-    words = [Path(word).name if Path(word).is_absolute() else word for word in sys.argv[1:]]
+    # where this machine keeps its data is no part of a result
+    words = ["DIR" if Path(word).is_absolute() else word for word in sys.argv[1:]]
     versions = {"python": platform.python_version(), **{p: version(p) for p in PACKAGES}}
-    record = {"command": " ".join(["dataworth", *words]), "seed": seed, "versions": versions}
+    record = {"command": shlex.join(["dataworth", *words]), "seed": seed, "versions": versions}
     (out / f"{name}.about.json").write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n")

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..checks.attribute import TELLING
 from ..errors import DataworthError
-from .cells import Record
+from .cells import Cells, Record
 from .curation import Study
 
 EXPECTED = {
@@ -49,12 +49,16 @@ def read_studies(folder: Path) -> list[Record]:
     rows = []
     for path in files:
         fullest: dict[str, Record] = {}
-        for line in path.read_text().splitlines():
-            record = json.loads(line)
+        for record in Cells(path).records.values():
             key = {name: value for name, value in record["key"].items() if name != "repetitions"}
             text = json.dumps(key)
             if text not in fullest or record["repetitions"] >= fullest[text]["repetitions"]:
                 fullest[text] = record
+        seeds = sorted({record["key"]["seed"] for record in fullest.values()})
+        if len(seeds) > 1:
+            raise DataworthError(
+                f"{path} holds studies of seeds {', '.join(map(str, seeds))}: give each seed a directory."
+            )
         rows += Study(path.stem, list(fullest.values())).rows()
     return rows
 

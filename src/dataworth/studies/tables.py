@@ -20,6 +20,7 @@ COLUMNS = (
     "form",
     "method",
     "repetitions",
+    "seed",
     "accuracy",
     "before",
     "delta",
@@ -34,6 +35,14 @@ COLUMNS = (
     "doubling_check",
     "doubling_check_se",
 )
+LEGEND = """
+Mean change of the score in nats, ± its standard error over groups of draws, when the method is applied. C:
+prior variance; *(yardstick)*: features and prior found on the test set, else the features as they are.
+*evidence* is the score; EP, η = 0 and product are other ways to compute it, on fewer draws. Δaccuracy in
+points. Δgain: change of KL(posterior ‖ prior), which is not strategy-proof. Attribute check above 1: the
+attribute predicts the label beyond the features, and the guarantee does not cover curation by it. Doubling
+above 0: the model is under-confident. `dataworth study summary DIR` says in how many cells the signs are as
+expected."""
 FORMS = (("ep", "evidence"), ("laplace", "eta"), ("laplace", "product"))
 
 
@@ -59,7 +68,7 @@ def to_markdown(study: Study, equal_size: bool = False) -> str:
         for row in own:
             if (row["inference"], row["form"]) == ("laplace", "evidence"):
                 text.append(_line(row, own, printed))
-    return "\n".join(text) + "\n"
+    return "\n".join([*text, LEGEND]) + "\n"
 
 
 def _head(printed: bool) -> str:

@@ -111,6 +111,8 @@ def zoo(
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Record]:
     """All audits; image sets only where `data` says where they are. Finished ones in `out` are kept."""
+    if seeds < 1:
+        raise DataworthError(f"seeds is {seeds}: give one or more.")
     names = sets or (TABLES if data is None else (*TABLES, *IMAGES))
     unknown = [name for name in names if name not in (*TABLES, *IMAGES)]
     if unknown:
