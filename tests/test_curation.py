@@ -514,9 +514,13 @@ def test_by_name():
     assert by_name("random-subset", fraction=0.25) == RandomSubset(0.25)
     assert by_name("add-rows", rows=MORE) == AddRows(MORE)
     assert parse("duplicate:times=3") == Duplicate(3)
-    assert parse(" synthesize : rows = 5 , fraction = 2 ") == Synthesize(5, 2.0)
+    assert parse(" near-deduplicate : distance = 2 ") == NearDeduplicate(2.0)
+    assert (
+        parse("Random-SUBSET:fraction=0.25") == by_name("RANDOM-subset", fraction=0.25) == RandomSubset(0.25)
+    )
+    assert with_files("Add-Rows:rows=a", str.upper) == "add-rows:rows=A", "a run is known by one spelling"
     assert parse("add-rows:rows=m.csv", lambda path: MORE if path == "m.csv" else None) == AddRows(MORE)
-    assert with_files("synthesize:fraction=2,rows=5", str.upper) == "synthesize:rows=5,fraction=2"
+    assert with_files("fake:radius=2,rows=5", str.upper) == "fake:rows=5,radius=2"
 
 
 @pytest.mark.parametrize(
@@ -532,8 +536,13 @@ def test_by_name():
         ("duplicate:times", "'times' is no option of a curation: give duplicate:key=value"),
         ("duplicate:times=2,times=3", "option times twice"),
         ("drop-label-issues:learner=tree", "no option 'learner'; its options are folds."),
-        ("remove-rows", "give either bad"),
-        ("add-rows", "add-rows needs the option rows"),
+        ("remove-rows", "remove-rows needs the option group: give remove-rows:group=NAME."),
+        ("add-rows", "add-rows needs the option rows: give add-rows:rows=FILE."),
+        ("match-group", "there is no curation 'match-group': did you mean 'match-groups'?"),
+        ("Match_Groups", "there is no curation 'Match_Groups': did you mean 'match-groups'?"),
+        ("synthesize:rows=50,fraction=2", "rows and fraction both say how many"),
+        ("synthesize:rows=50,fraction=1", "rows and fraction both say how many"),
+        ("synthesize:fraction=0", "fraction is 0.0; it must lie above 0"),
         ("add-rows:rows=x.csv", "no way to read"),
     ],
 )
@@ -621,6 +630,12 @@ def test_the_story_is_told_to_people(inside):
         (["raw.csv", "--curate", "add-rows:rows=no.csv"], "no.csv: there is no such file"),
         (["raw.csv", "--curate", "duplicate", "--design", "row"], "known designs here: method, whole"),
         (["raw.csv", "--curate", "remove-rows:group=green,bad=1"], "no option 'bad'; its options are group"),
+        (["no.csv", "--curate", "remove-rows"], "give remove-rows:group=NAME"),
+        (["no.csv", "--curate", "duplicate", "--curate", "deduplicate"], "--curate is given more than once"),
+        (
+            ["raw.csv", "--curate", "remove-rows:group=purple"],
+            "the data have no rows of group 'purple'; groups are 'blue' and 'red'.",
+        ),
     ],
 )
 def test_refusals_of_the_command(inside, words, part):
@@ -635,6 +650,150 @@ def test_a_draw_without_a_group_says_what_to_do(inside):
     code, _, err = call(*words)
     assert code == 2
     assert "in a draw of 3 of 160 rows; --size or --design whole makes it larger" in err
+
+
+def one_colour(inside, tmp_path):
+    """The raw data in red alone."""
+    table = pa.csv.read_csv(inside / "raw.csv")
+    red = np.array(["red"] * len(table))
+    pa.csv.write_csv(table.set_column(3, "colour", pa.array(red)), tmp_path / "red.csv")
+    return tmp_path / "red.csv"
+
+
+def test_a_larger_draw_is_advised_only_where_it_helps(inside, tmp_path):
+    red = one_colour(inside, tmp_path)
+    no = tmp_path / "no.csv"
+    table = pa.csv.read_csv("raw.csv")
+    pa.csv.write_csv(table.set_column(2, "label", pa.array(["no"] * len(table))), no)
+    for file, name, common, words in (
+        (red, "match-groups", COMMON, "the data have no rows of group blue × no, which the test set has"),
+        (red, "remove-rows:group=red", COMMON, "without rows"),
+        (no, "drop-label-issues", COMMON, "needs"),
+        ("raw.csv", "match-groups", (*COMMON[:4], *COMMON[6:], "--exclude", "colour"), "have no groups"),
+    ):
+        code, out, err = call("audit", file, "--curate", name, *common, "--pairs", 6)
+        assert (code, out) == (2, "")
+        assert words in err
+        assert "in a draw of" not in err
+
+
+@pytest.mark.parametrize(
+    ("values", "wanted", "left"),
+    [
+        ([True, False, True], ("true", "True", "1", "1.0", True, 1), [1]),
+        ([True, False, True], ("false", "FALSE", "0", "0.0", False), [0, 2]),
+        ([1.0, 2.0, 1.0], ("1", "1.0", 1, 1.0, "1e0"), [1]),
+        ([1.5, 2.0, 1.5], ("1.5", "1.50", 1.5), [1]),
+        (["true", "1", "x"], ("true",), [1, 2]),  # names come before values
+        (["True", "no", "True"], ("true", "True"), [1]),
+        (["a", "nan", "a"], ("nan",), [0, 2]),
+    ],
+)
+def test_groups_are_known_by_their_values(values, wanted, left):
+    data = Dataset(np.arange(3.0)[:, None], [0, 1, 0], groups=values)
+    for group in wanted:
+        assert RemoveRows(group=group)(data).X.ravel().tolist() == left
+        f = RemoveRows(group=group).bound(data)
+        assert f(data).X.ravel().tolist() == left
+        assert f.group in data.groups
+
+
+def test_a_draw_is_not_asked_which_group_is_meant():
+    """Bound to all rows, "true" is the group of that name, also in a part that only has a 1."""
+    data = Dataset(np.arange(3.0)[:, None], [0, 1, 0], groups=["true", "1", "x"])
+    assert len(RemoveRows(group="true").bound(data)(data.take([1, 2]))) == 2
+
+
+def test_groups_that_are_not_there():
+    data = Dataset(np.arange(12.0)[:, None], np.arange(12) % 2, groups=[f"g{i:02}" for i in range(12)])
+    assert "'g00', 'g01'" in refusal(RemoveRows(group="g").bound, data)
+    assert "'g09' and 2 more." in refusal(RemoveRows(group="g").bound, data)
+    one = Dataset([[0.0]], [0], groups=[True])
+    assert "no rows of group 'false'; the only group is '1'." in refusal(RemoveRows(group="false").bound, one)
+    assert "have no groups" in refusal(RemoveRows(group="a").bound, Dataset([[0.0]], [0]))
+
+
+def test_a_group_of_booleans_is_removed_by_name(inside, tmp_path):
+    for name in ("raw", "test"):
+        table = pa.csv.read_csv(f"{name}.csv")
+        red = pa.array(np.array(table["colour"]) == "red")
+        pa.csv.write_csv(table.set_column(3, "red", red), tmp_path / f"{name}.csv")
+    words = (
+        "--test",
+        tmp_path / "test.csv",
+        "--group",
+        "red",
+        "--label",
+        "label",
+        "--design",
+        "whole",
+        "--json",
+    )
+    rows = set()
+    for group in ("true", "True", "1", "1.0"):
+        code, out, _ = call("audit", tmp_path / "raw.csv", "--curate", f"remove-rows:group={group}", *words)
+        assert code == 0
+        rows.add(json.loads(out)["after_rows"])
+    assert len(rows) == 1
+    assert 0 < rows.pop() < 160
+
+
+def test_rows_that_are_there_already_are_not_called_new():
+    data, new = classes(160, seed=1), classes(30, seed=5)
+    for rows, strategic, words in (
+        (data, True, "160 of 160 added rows already stand in the data: they are repeats, not new"),
+        (data.take([3]), True, "1 of 1 added row already stands in the data: it is a repeat, not new"),
+        (Dataset.concat([data.take([1, 2]), new]), False, "θ; but 2 of 32 added rows already stand"),
+        (data.with_labels(1 - data.y), False, "new observations of θ"),
+        (new, False, "new observations of θ"),
+    ):
+        audit = dw.audit(data, test=held_out(), curate=AddRows(rows), yardstick=yardstick())
+        (note,) = (note for note in audit.notes if note.startswith("the curation is "))
+        assert words in note
+        assert SENSES[strategic] in note
+        assert ("new observations" in note) is not strategic
+        assert ("already" in note) is ("already" in words)
+        assert audit.to_dict()["curation"]["strategic"] is strategic
+
+
+@pytest.mark.parametrize("f", [AddRows, SelfLabel])
+def test_a_file_is_added_to_all_rows_unless_asked_otherwise(f):
+    data, common = classes(160, seed=1), {"test": held_out(), "yardstick": yardstick()}
+    audit = dw.audit(data, curate=f(classes(60, seed=5)), **common)
+    assert audit.design == "whole"
+    assert audit.details["after_rows"] == 220
+    assert not [note for note in audit.notes if "each draw" in note]
+    audit = dw.audit(data, curate=f(classes(60, seed=5)), design="method", pairs=5, size=20, **common)
+    assert audit.design == "method"
+    assert [note for note in audit.notes if note.startswith("60 rows were added to each draw of 20: 3.0 for")]
+
+
+def test_a_file_is_added_to_all_rows_by_the_command(inside):
+    result = json.loads(call("audit", "raw.csv", "--curate", "add-rows:rows=more.csv", *COMMON, "--json")[1])
+    assert (result["design"], result["after_rows"]) == ("whole", 220)
+    told = " ".join(re.sub("[│─╭╮╰╯]", " ", call("audit", "--help")[1]).split())
+    assert "With --curate: method (the default)" in told
+    assert "add-rows" in told
+    assert "--curate: method" not in call("score", "--help")[1]
+
+
+def test_others_are_applied_to_draws():
+    audit = dw.audit(classes(160, seed=1), test=held_out(), curate=Duplicate(), yardstick=yardstick())
+    assert audit.design == "method"
+    assert not [note for note in audit.notes if "each draw" in note]
+
+
+def test_data_of_one_class_are_noted():
+    data = classes(160, seed=1)
+    ones = data.take(data.y == 1)
+    common = {"test": held_out(), "yardstick": yardstick()}
+    before = "the data before curation: all rows have the label '1'; the other class is absent"
+    after = before.replace("before", "after")
+    assert {before, after} <= set(dw.audit(ones, ones.take(range(40)), **common).notes)
+    found = dw.audit(data, ones, **common).notes
+    assert after in found
+    assert before not in found
+    assert before in dw.audit(ones, curate=RandomSubset(), pairs=5, **common).notes
 
 
 def test_a_curation_is_resumed_and_replayed(inside, tmp_path, monkeypatch):
@@ -679,6 +838,10 @@ def test_the_list_of_curations():
     assert (code, err) == (0, "")
     for name in NAMES:
         assert re.search(rf"^{name} ", out, re.MULTILINE)
+    plain = " ".join(out.split())
+    for option in ("fraction=0.5", "rows=FILE", "group=NAME", "times=2", "distance=0.05", "radius=1000.0"):
+        assert option in plain
+    assert "Why:" not in plain
     listed = json.loads(call("curations", "--json")[1])["curations"]
     assert [one["name"] for one in listed] == list(NAMES)
     assert listed[-1]["options"] == {"rows": None, "radius": 1000.0}

@@ -18,7 +18,7 @@ from .evaluate import PairTable
 from .intervals import Estimate, against_controls, over_blocks, over_pairs
 from .leaks import DIGITS as LEAK_DIGITS
 from .leaks import MOST_LEAKED, drop_leaks
-from .methods import Curation, apply, described, sense, wants_test
+from .methods import Curation, apply, bound, default_first, described, sense, wants_test
 from .pairs import Draw, Pairs, Prepared, Rows, Sample, Whole, fingerprint, select, stratified
 from .plan import (
     DESIGNS,
@@ -33,7 +33,7 @@ from .plan import (
     use_yardstick,
 )
 from .pmi import NATS_PER_BIT
-from .pool import Pool, check_datasets, strata
+from .pool import Pool, check_datasets, one_class_note, strata
 from .verdict import decide
 from .yardstick import Yardstick
 
@@ -42,6 +42,7 @@ REPLICATES, LARGE_REPLICATES, LARGE = 20, 8, 20_000
 """Blind controls in the design *whole*, where chance decides what they are; fewer for more rows than LARGE,
 which leave less to chance and cost more."""
 METHOD_PAIRS = 100
+BEFORE, AFTER = "the data before curation", "the data after curation"
 QUESTIONS = {
     "whole": "Is the data after curation worth more than before, to someone facing this test set?",
     "row": "Does this curation, applied to datasets of this size, raise their worth (matched rows)?",
@@ -135,7 +136,8 @@ def audit(
     """Compare a dataset before and after curation (further options: `dataworth.plan.Options`).
 
     Give `after`, or a callable `curate`: f(D), f(D, T), either with a keyword `rng`. A callable that takes T
-    sees one half of the test rows and is scored on the other.
+    sees one half of the test rows and is scored on the other. It is applied to draws of the data (the design
+    *method*), unless it adds rows of a file (`add-rows`, `self-label`): then once to all rows (*whole*).
 
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(400, 2))
@@ -153,19 +155,16 @@ def audit(
         )
     check_datasets({"before": before, "test": test} | ({} if after is None else {"after": after}))
     assert test is not None
-    design = choose_design(design, pairs, size, DESIGNS["audit" if curate is None else "curate"])
+    designs = DESIGNS["audit"] if curate is None else default_first(curate, DESIGNS["curate"])
+    design = choose_design(design, pairs, size, designs)
+    if curate is not None:
+        curate = bound(curate, before)
     yard = use_yardstick(yardstick, test, opts)
     before = before.select(yard.recipe.columns)
     if curate is not None and design != "whole":
         return _audit_method(before, test, curate, yard, pairs, size, opts)
-    seen: Rows = np.zeros(0, dtype=np.intp)
     if curate is not None:
-        rng = np.random.default_rng([opts.seed, 0xC0DE])
-        order = rng.permutation(len(test))
-        if wants_test(curate):
-            seen, order = order[: len(test) // 2], order[len(test) // 2 :]
-        after = apply(curate, before, test.take(np.sort(seen)), rng)
-        test = test.take(np.sort(order))
+        after, test = curated_whole(before, test, curate, opts.seed)
     assert after is not None
     after = after.select(yard.recipe.columns)
     change = compare(before, after)
@@ -188,11 +187,12 @@ def audit(
         "yardstick": yard.digest,
         **opts.to_dict(),
     }
-    notes = opts.notes(yard) + [n for n in (leaks.note,) if n]
+    single = [one_class_note(yard, part, what) for part, what in ((before, BEFORE), (after, AFTER))]
+    notes = opts.notes(yard) + [n for n in (leaks.note, *single) if n]
     details: dict[str, Any] = {"before_rows": len(before), "after_rows": len(after), "test_rows": len(test)}
     if curate is not None:
-        notes += sense(curate)
-        details["curation"] = described(curate)
+        notes += sense(curate, before)
+        details["curation"] = described(curate, before)
     if design == "whole":
         rng = np.random.default_rng([opts.seed, 0xC017])
         replicates = REPLICATES if len(before) <= LARGE else LARGE_REPLICATES
@@ -224,6 +224,17 @@ def pool_arms(
     rows = change.origin.copy()
     rows[own] = pool.samples["after"].rows
     return pool, Arms(change, pool.samples["before"], Sample(rows, after.weights))
+
+
+def curated_whole(before: Dataset, test: Dataset, curate: Curation, seed: int) -> tuple[Dataset, Dataset]:
+    """What a callable makes of all rows, and the test rows that it did not see."""
+    rng = np.random.default_rng([seed, 0xC0DE])
+    order = rng.permutation(len(test))
+    seen: Rows = np.zeros(0, dtype=np.intp)
+    if wants_test(curate):
+        seen, order = order[: len(test) // 2], order[len(test) // 2 :]
+    after = apply(curate, before, test.take(np.sort(seen)), rng)
+    return after, test.take(np.sort(order))
 
 
 def _audit_method(
@@ -264,7 +275,8 @@ def _audit_method(
         try:
             made = apply(curate, part, test.take(seen), rng).select(yard.recipe.columns)
         except DataworthError as error:
-            # what the whole data have, a draw of a few of their rows may lack
+            # what the whole data have, a draw of a few of their rows may lack; else this raises by itself
+            curated_whole(before, test, curate, opts.seed)
             hint = f"in a draw of {len(part)} of {len(before)} rows; --size or --design whole makes it larger"
             raise DataworthError(f"{str(error).removesuffix('.')} ({hint}).") from error
         change = compare(part, made)
@@ -299,13 +311,18 @@ def _audit_method(
     config = {"what": "audit", "design": "method", "draws": fingerprint(draws), **opts.to_dict()}
     config |= {"pool": [part.content_hash() for part in parts.values()], "yardstick": yard.digest}
     table = measure(Prepared(tuple(draws)), Pool.build(yard, parts).fitter, sizes.pairs, opts, config)
-    notes = opts.notes(yard) + [n for n in (leaks.note,) if n] + sense(curate)
+    single = one_class_note(yard, before, BEFORE)
+    notes = opts.notes(yard) + [n for n in (leaks.note, single) if n] + sense(curate, before)
+    rows_after = float(np.mean([len(c.origin) for c in changes]))
+    if getattr(curate, "design", "method") == "whole":
+        notes.append(
+            f"{rows_after - sizes.data:.0f} rows were added to each draw of {sizes.data}: "
+            f"{rows_after / sizes.data - 1:.1f} for each row, where all data have "
+            f"{(rows_after - sizes.data) / len(before):.1f}; the design whole adds them once, to all rows"
+        )
     details: dict[str, Any] = {"before_rows": len(before), "test_rows": len(test), "pairs": sizes.pairs}
-    details["curation"] = described(curate)
-    details |= {
-        "size": [sizes.data, sizes.test],
-        "rows_after": float(np.mean([len(c.origin) for c in changes])),
-    }
+    details["curation"] = described(curate, before)
+    details |= {"size": [sizes.data, sizes.test], "rows_after": rows_after}
     return summarise(table, changes[0], "method", details, yard, notes, opts, blocks=sizes.blocks)
 
 

@@ -56,20 +56,41 @@ SENSES = {
 """What the attribute `strategic` of a curation says."""
 
 
-def described(curate: Curation) -> dict[str, Any]:
+def bound(curate: Curation, data: Dataset) -> Curation:
+    """The callable as it is meant for the whole data, or a sentence if it makes no sense for them."""
+    return curate.bound(data) if hasattr(curate, "bound") and hasattr(curate, "why") else curate
+
+
+def default_first(curate: Curation, designs: tuple[str, ...]) -> tuple[str, ...]:
+    """Designs with the callable's own default at the front.
+
+    >>> default_first(len, ("method", "whole"))
+    ('method', 'whole')
+    """
+    own = [design for design in designs if design == getattr(curate, "design", None)]
+    return (*own, *(design for design in designs if design not in own))
+
+
+def _said(curate: Any, data: Dataset) -> tuple[bool | None, str]:
+    return curate.said(data) if hasattr(curate, "said") else (curate.strategic, curate.why)
+
+
+def described(curate: Curation, data: Dataset) -> dict[str, Any]:
     """What a callable says of itself, as plain data: at least a name.
 
-    >>> described(len)
+    >>> described(len, Dataset([[0.0]], [0]))
     {'name': 'len'}
     """
     if not hasattr(curate, "why"):
         return {"name": getattr(curate, "__name__", type(curate).__name__)}
-    said = {key: getattr(curate, key) for key in ("name", "strategic", "why")}
-    return {"name": said["name"], "options": curate.options(), **said}  # type: ignore[attr-defined]
+    strategic, why = _said(curate, data)
+    about = {"name": curate.name, "options": curate.options()}  # type: ignore[attr-defined]
+    return {**about, "strategic": strategic, "why": why}
 
 
-def sense(curate: Curation) -> list[str]:
+def sense(curate: Curation, data: Dataset) -> list[str]:
     """A note on the callable's place in the paper's sense, if it knows it."""
     if not hasattr(curate, "why"):
         return []
-    return [f"the curation is {curate}, {SENSES[curate.strategic]}: {curate.why}"]  # type: ignore[attr-defined]
+    strategic, why = _said(curate, data)
+    return [f"the curation is {curate}, {SENSES[strategic]}: {why}"]

@@ -53,7 +53,7 @@ def one_class_note(yardstick: Yardstick, data: Dataset, what: str) -> str | None
     """A note if a dataset has rows of one class only."""
     if not isinstance(yardstick.labels, Classes) or len(np.unique(label_keys(data.y))) > 1:
         return None
-    return f"{what}: all rows have the label {label_keys(data.y[:1])[0]!r}; the other class is absent"
+    return f"{what}: all rows have the label {str(label_keys(data.y[:1])[0])!r}; the other class is absent"
 
 
 def check_datasets(parts: Mapping[str, Any]) -> None:

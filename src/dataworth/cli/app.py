@@ -11,6 +11,7 @@ import typer
 
 from .guard import VERDICT_FAILS, say
 from .options import (
+    AuditDrawing,
     Columns,
     Drawing,
     Embedding,
@@ -42,7 +43,7 @@ def _file(help: str, metavar: str = "FILE") -> Any:
 
 
 Curate = Annotated[
-    str | None,
+    list[str] | None,
     typer.Option(
         "--curate",
         help="In place of AFTER: a curation, NAME or NAME:key=value,key=value; see 'dataworth curations'.",
@@ -105,7 +106,7 @@ def audit(
     columns: Columns,
     measuring: Measuring,
     modelling: Modelling,
-    drawing: Drawing,
+    drawing: AuditDrawing,
     working: Working,
     keeping: Keeping,
     showing: Showing,
@@ -120,11 +121,12 @@ def audit(
     Example: dataworth audit raw.csv --curate match-groups --group colour --test test.csv
     """
     from . import show
-    from .measure import Job, audited_files, failing_verdicts, measure
+    from .measure import Job, audited_files, failing_verdicts, measure, only_curation
 
     fails = failing_verdicts(fail_on, drawing.design)
-    files = audited_files(before, after, curate, test)
-    job = Job("audit", files, columns, (measuring, modelling, drawing), {"fail_on": fail_on}, curate)
+    named = only_curation(curate)
+    files = audited_files(before, after, named, test)
+    job = Job("audit", files, columns, (measuring, modelling, drawing), {"fail_on": fail_on}, named)
     found = measure(job, working, keeping, showing, pins=context.obj)
     show.result(found, showing, show.AUDIT)
     return VERDICT_FAILS if found.verdict in fails else 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import MISSING
 from typing import Any
 
-from dataworth.curation.names import NAMES, options_of
+from dataworth.curation.names import NAMES, options_of, written
 
 from .show import View
 
@@ -40,7 +40,7 @@ def line(curations: Curations) -> str:
 
 
 def full(curations: Curations, verbose: bool = False) -> Any:
-    """One line each; with `verbose` its options too, and why it is strategic or not."""
+    """One line each, with its options and their defaults; with `verbose` why it is strategic or not."""
     from rich import box
     from rich.console import Group
     from rich.table import Table
@@ -51,18 +51,13 @@ def full(curations: Curations, verbose: bool = False) -> Any:
         table.add_column(header, no_wrap=header != "what it does")
     for name, method in NAMES.items():
         what = Text(method.what)
+        options = ", ".join(written(key, option) for key, option in options_of(name).items())
+        what.append(f"; options: {options}" if options else "")
         if verbose:
-            options = ", ".join(_written(key, option) for key, option in options_of(name).items())
-            what.append((f"; options: {options}" if options else "") + f". Why: {method.why}.")
+            what.append(f". Why: {method.why}.")
         table.add_row(Text(name), what, Text(WORDS[method.strategic]))
     meaning = "strategic in the paper's sense: θ → D → f(D), so that it cannot add information."
     return Group(table, Text(""), Text(meaning, style="dim"))
-
-
-def _written(key: str, option: Any) -> str:
-    if option.kind == "file":
-        return f"{key}=FILE"
-    return f"{key}={key.upper() if option.default is None else option.default}"
 
 
 LISTING = View(full, line, in_bits=False)

@@ -219,6 +219,15 @@ def parse_size(text: str | None) -> int | tuple[int, int] | None:
     return sizes[0] if len(sizes) == 1 else (sizes[0], sizes[1])
 
 
+def only_curation(given: Sequence[str] | None) -> str | None:
+    """The one text of --curate; the last of several must not win in silence."""
+    if given and len(given) > 1:
+        raise DataworthError(
+            "--curate is given more than once: give one, or chain them in Python, in a function for curate=."
+        )
+    return given[0] if given else None
+
+
 def audited_files(before: Path, after: Path | None, curate: str | None, test: Path) -> dict[str, Path]:
     """The files of an audit by their roles: with AFTER, or without it where a curation makes it."""
     if (after is None) == (curate is None):

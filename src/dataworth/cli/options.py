@@ -117,9 +117,7 @@ class Drawing:
 
     design: Annotated[
         str | None,
-        _measuring(
-            "whole (the default): the data as they are; pairs: draws of a size (audit also: row, rate, size)."
-        ),
+        _measuring("whole (the default): the data as they are; pairs: draws of a size."),
     ] = None
     pairs: Annotated[int | None, _measuring("Number of pairs; selects the design pairs.")] = None
     size: Annotated[
@@ -127,6 +125,20 @@ class Drawing:
     ] = None
     precision: Annotated[
         float | None, _measuring("Draw as many pairs as bring the Monte-Carlo error to this many nats.")
+    ] = None
+
+
+@dataclass(frozen=True)
+class AuditDrawing(Drawing):
+    """The same for audits, which have designs of their own."""
+
+    design: Annotated[
+        str | None,
+        _measuring(
+            "whole (the default): the data as they are; pairs: draws of a size (also: row, rate, size). With"
+            " --curate: method (the default), applied to each draw, or whole (the default of add-rows and"
+            " self-label), once to all rows."
+        ),
     ] = None
 
 

@@ -5,8 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..data import Dataset
+import numpy as np
+
+from ..data import Dataset, label_keys
+from ..wording import counted
 from .base import Method
+from .deduplicate import DIGITS
 
 
 @dataclass(frozen=True)
@@ -24,7 +28,19 @@ class AddRows(Method):
     what: ClassVar[str] = "add the rows of a file"
     strategic: ClassVar[bool | None] = False
     why: ClassVar[str] = "rows that the world labelled are new observations of θ"
+    design: ClassVar[str] = "whole"
 
     def __call__(self, data: Dataset) -> Dataset:
         """Both, one below the other."""
         return Dataset.concat([data, self.rows])
+
+    def said(self, data: Dataset) -> tuple[bool | None, str]:
+        """Rows that stand in the data already, features and label, are no new observations."""
+        both = self(data)
+        keys = np.char.add(both.row_keys(digits=DIGITS).astype(np.str_), label_keys(both.y))
+        there, added = int(np.isin(keys[len(data) :], keys[: len(data)]).sum()), len(self.rows)
+        if not there:
+            return self.strategic, self.why
+        verb, pronoun = ("stands", "it is a repeat") if there == 1 else ("stand", "they are repeats")
+        repeats = f"{there} of {counted(added, 'added row')} already {verb} in the data: {pronoun}, not new"
+        return (True, repeats) if there == added else (self.strategic, f"{self.why}; but {repeats}")

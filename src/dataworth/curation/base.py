@@ -26,7 +26,19 @@ class Method:
     what: ClassVar[str]
     strategic: ClassVar[bool | None]
     why: ClassVar[str]
+    design: ClassVar[str] = "method"
+    """The design of an audit that asks for none: *method*, or *whole* where rows come from a file."""
+    needed: ClassVar[tuple[str, ...]] = ()
+    """Options that a text must give, though Python has other ways."""
     __call__: Callable[..., Dataset]
+
+    def bound(self, data: Dataset) -> Method:
+        """The curation as it is meant for these data, or a sentence: asked once, before there are draws."""
+        return self
+
+    def said(self, data: Dataset) -> tuple[bool | None, str]:
+        """Whether it is strategic on these data, and why."""
+        return self.strategic, self.why
 
     def options(self) -> dict[str, Any]:
         """The options as plain data; a dataset by its size, what has no plain form by its type."""

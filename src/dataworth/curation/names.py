@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Callable
 from dataclasses import MISSING, fields
 from typing import Any, NamedTuple
@@ -48,6 +49,7 @@ NAMES: dict[str, type[Method]] = {
 """Every curation that a command line can name."""
 
 READERS: dict[str, Callable[[str], Any]] = {"int": int, "float": float, "str": str}
+PLACEHOLDERS = {"group": "NAME", "by": "groups/classes"}
 WORDS = {"int": "a whole number", "float": "a number"}
 
 
@@ -80,12 +82,13 @@ def by_name(name: str, **options: Any) -> Method:
     RandomSubset(fraction=0.25)
     """
     method = _method(name)
+    name = method.name
     known = [field.name for field in fields(method)]  # type: ignore[arg-type]
     _refuse_unknown(name, options, known)
     needed = [f.name for f in fields(method) if f.default is MISSING]  # type: ignore[arg-type]
     absent = [key for key in needed if key not in options]
     if absent:
-        raise DataworthError(f"{name} needs the option {absent[0]}: give {name}:{absent[0]}=….")
+        raise DataworthError(_lacks(name, absent[0]))
     return method(**options)
 
 
@@ -119,7 +122,7 @@ def split(text: str) -> tuple[str, dict[str, str]]:
     ('duplicate', {'times': '3'})
     """
     name, colon, rest = text.partition(":")
-    name = name.strip()
+    name = _method(name.strip()).name
     known = list(options_of(name))
     given: dict[str, str] = {}
     for part in rest.split(",") if colon else []:
@@ -130,7 +133,21 @@ def split(text: str) -> tuple[str, dict[str, str]]:
             raise DataworthError(f"{name} is given the option {key} twice: give it once.")
         given[key] = value
     _refuse_unknown(name, given, known)
+    for key, option in options_of(name).items():
+        if key not in given and (option.default is MISSING or key in NAMES[name].needed):
+            raise DataworthError(_lacks(name, key))
     return name, given
+
+
+def written(key: str, option: Option) -> str:
+    """An option with its default, or with a word for what it takes.
+
+    >>> ", ".join(written(key, option) for key, option in options_of("fake").items())
+    'rows=ROWS, radius=1000.0'
+    """
+    if option.default is not None and option.default is not MISSING:
+        return f"{key}={option.default}"
+    return f"{key}={'FILE' if option.kind == 'file' else PLACEHOLDERS.get(key, key.upper())}"
 
 
 def files_of(text: str) -> list[str]:
@@ -157,9 +174,18 @@ def with_files(text: str, place: Callable[[str], str]) -> str:
 
 
 def _method(name: str) -> type[Method]:
-    if name not in NAMES:
+    found = NAMES.get(name.lower())
+    if found is None:
+        close = difflib.get_close_matches(name.lower(), NAMES, n=2)
+        if close:
+            meant = " or ".join(repr(match) for match in close)
+            raise DataworthError(f"there is no curation {name!r}: did you mean {meant}?")
         raise DataworthError(f"there is no curation {name!r}; there are {', '.join(NAMES)}.")
-    return NAMES[name]
+    return found
+
+
+def _lacks(name: str, key: str) -> str:
+    return f"{name} needs the option {key}: give {name}:{written(key, options_of(name)[key])}."
 
 
 def _refuse_unknown(name: str, given: dict[str, Any], known: list[str]) -> None:

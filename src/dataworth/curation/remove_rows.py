@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ..data import Dataset
+from ..data import Dataset, label_keys
 from ..errors import DataworthError
+from ..wording import and_more
 from .base import Method
+
+MOST_NAMES = 10
+"""Groups that a sentence names."""
 
 
 @dataclass(frozen=True)
@@ -17,6 +23,7 @@ class RemoveRows(Method):
     """Drop the rows that `bad` marks (a boolean per row), or all of one `group`.
 
     A group belongs to its row, so that it can be removed from any part of the data; `bad` is for one dataset.
+    Groups are compared by value: true is the group 1 of a column of booleans, 1.0 the group 1 of numbers.
 
     >>> RemoveRows([True, False])(Dataset([[0.0], [1.0]], [0, 1])).y.tolist()
     [1]
@@ -31,6 +38,7 @@ class RemoveRows(Method):
     what: ClassVar[str] = "remove rows known to be bad: those of a group"
     strategic: ClassVar[bool | None] = False
     why: ClassVar[str] = "who knows which rows are bad knows more than the data say"
+    needed: ClassVar[tuple[str, ...]] = ("group",)
 
     def __post_init__(self) -> None:
         if (self.bad is None) == (self.group is None):
@@ -39,14 +47,65 @@ class RemoveRows(Method):
     def __call__(self, data: Dataset) -> Dataset:
         """The good rows."""
         if self.group is not None:
-            if data.groups is None:
-                raise DataworthError(
-                    "the data have no groups; removing one needs a group column: groups= or --group."
-                )
-            return data.take(data.groups != self.group)
+            return data.take(~np.isin(_groups(data), _found(self.group, _groups(data))))
         bad = np.asarray(self.bad, dtype=bool)
         if bad.shape != (len(data),):
             raise DataworthError(
                 f"bad has shape {bad.shape}; it must have one entry for each of {len(data)} rows."
             )
         return data.take(~bad)
+
+    def bound(self, data: Dataset) -> RemoveRows:
+        """The same with the group's name as it stands in the data; a group that is not there is refused."""
+        if self.group is None:
+            return self
+        found = _found(self.group, _groups(data))
+        if found:
+            return _RemoveNamed(group=found[0])
+        names = [repr(str(name)) for name in np.unique(_groups(data))]
+        several = ", ".join(names[:MOST_NAMES]) + and_more(len(names) - MOST_NAMES)
+        if 1 < len(names) <= MOST_NAMES:
+            several = f"{', '.join(names[:-1])} and {names[-1]}"
+        verb = "the only group is" if len(names) == 1 else "groups are"
+        raise DataworthError(f"the data have no rows of group {str(self.group)!r}; {verb} {several}.")
+
+
+class _RemoveNamed(RemoveRows):
+    """The same by name alone: a part of the data may lack the name, and have another of its value."""
+
+    def __call__(self, data: Dataset) -> Dataset:
+        """The rows of other names."""
+        return data.take(_groups(data) != self.group)
+
+
+def _groups(data: Dataset) -> NDArray[np.str_]:
+    if data.groups is None:
+        raise DataworthError(
+            "the data have no groups; removing one needs a group column: groups= or --group."
+        )
+    return data.groups
+
+
+def _found(wanted: Any, groups: NDArray[np.str_]) -> list[str]:
+    """The one group of that name or, if there is none, of that value; none if several have it."""
+    text = str(label_keys([wanted])[0])
+    names = [str(name) for name in np.unique(groups)]
+    if text in names:
+        return [text]
+    alike = [name for name in names if _value(name) == _value(text)]
+    return alike if len(alike) == 1 else []
+
+
+def _value(name: str) -> str:
+    """A name as columns of booleans and numbers are named.
+
+    >>> _value("True"), _value("1.0"), _value("2.50"), _value("red")
+    ('1', '1', '2.5', 'red')
+    """
+    if name.lower() in ("true", "false"):
+        return str(int(name.lower() == "true"))
+    try:
+        number = float(name)
+    except ValueError:
+        return name
+    return str(label_keys([number])[0]) if math.isfinite(number) else name

@@ -26,6 +26,7 @@ class SelfLabel(Method):
     what: ClassVar[str] = "add the rows of a file, labelled by a model fitted on the data"
     strategic: ClassVar[bool | None] = True
     why: ClassVar[str] = "the labels come from a model that saw nothing but the data: θ → D → θ̂ → labels"
+    design: ClassVar[str] = "whole"
 
     def __call__(self, data: Dataset) -> Dataset:
         """The data, then the rows with the learner's labels."""

@@ -20,7 +20,7 @@ class Synthesize(Method):
     x | c ~ N(μ_c, Σ_c) with Ledoit and Wolf's Σ_c = (1−s)·S_c + s·(tr S_c/d)·I, each column in units of its
     spread in the class; classes come as often as in the data. Row weights count in all of these. Categories,
     booleans, missing values and groups are drawn as often as they occur in the class, each by itself. `rows`
-    says how many, or `fraction` of the data's rows.
+    says how many, or `fraction` of the data's rows (default: 1, as many again).
 
     >>> data = Dataset([[0.0], [0.1], [5.0], [5.1]], ["a", "a", "b", "b"])
     >>> more = Synthesize(rows=100)(data, rng=np.random.default_rng(0))
@@ -29,7 +29,7 @@ class Synthesize(Method):
     """
 
     rows: int | None = None
-    fraction: float = 1.0
+    fraction: float | None = None
 
     name: ClassVar[str] = "synthesize"
     what: ClassVar[str] = "add rows drawn from a model of the data (recursive synthetic data)"
@@ -39,13 +39,16 @@ class Synthesize(Method):
     def __post_init__(self) -> None:
         if self.rows is not None and self.rows < 1:
             raise DataworthError(f"rows is {self.rows!r}; it must be 1 or more.")
-        if not self.fraction > 0:
+        if self.rows is not None and self.fraction is not None:
+            raise DataworthError("rows and fraction both say how many rows to add: give one of them.")
+        if self.fraction is not None and not self.fraction > 0:
             raise DataworthError(f"fraction is {self.fraction!r}; it must lie above 0.")
 
     def __call__(self, data: Dataset, *, rng: np.random.Generator) -> Dataset:
         """The data, then the synthetic rows."""
         codes = class_codes(data, "a model of each class")
-        count = max(1, round(self.fraction * len(data))) if self.rows is None else self.rows
+        fraction = 1.0 if self.fraction is None else self.fraction
+        count = max(1, round(fraction * len(data))) if self.rows is None else self.rows
         weights = np.ones(len(data)) if data.weights is None else data.weights
         drawn = np.sort(rng.choice(codes.max() + 1, count, p=np.bincount(codes, weights) / weights.sum()))
         X = np.empty((count, data.n_features))
