@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 import types
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -26,7 +27,9 @@ from dataworth.cli.measure import names_of
 from dataworth.cli.progress import Bar, Lines, estimate
 from dataworth.cli.show import finite
 from dataworth.errors import DataworthError
-from dataworth.verdict import VERDICTS
+from dataworth.intervals import Estimate
+from dataworth.report.text import audit_line
+from dataworth.verdict import VERDICTS, decide
 
 COMMANDS = ("score", "audit", "rank", "describe", "yardstick", "run", "resume", "demo")
 SCORE_MODULE = importlib.import_module("dataworth.score")  # dataworth.score is the function
@@ -198,6 +201,20 @@ def test_quiet_is_one_line(inside):
         code, out, err = call(command, *files, "--test", "test.csv", "--yardstick", "y.json", "-q")
         assert (code, err) == (0, "")
         assert re.fullmatch(pattern, out), out
+
+
+def test_the_line_says_why_a_rise_is_inconclusive(inside):
+    audit = dw.audit(dw.read("raw.csv"), dw.read("clean.csv"), dw.read("test.csv"))
+    assert audit_line(audit).startswith("informative: ΔPMI +")
+    rose = Estimate(2.0, 0.5, (1.0, 3.0))
+    for delta, word in (
+        (rose, "inconclusive (rose, but not shown beyond re-using the data): ΔPMI +"),
+        (Estimate(5e-4, 1e-5, (4e-4, 6e-4)), "inconclusive (nothing changed that could be measured): ΔPMI +"),
+        (Estimate(0.5, 0.5, (-0.5, 1.5)), "inconclusive: ΔPMI +"),
+    ):
+        verdict, reason = decide(delta, Estimate(1.0, 1.0, (-1.0, 3.0)), Estimate(0.0, 0.1, (-0.2, 0.2)))
+        changed = replace(audit, verdict=verdict, reason=reason, delta=delta.value, interval=delta.interval)
+        assert audit_line(changed).startswith(word)
 
 
 def test_bits(inside):

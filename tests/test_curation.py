@@ -842,6 +842,8 @@ def test_the_list_of_curations():
     for option in ("fraction=0.5", "rows=FILE", "group=NAME", "times=2", "distance=0.05", "radius=1000.0"):
         assert option in plain
     assert "Why:" not in plain
+    assert "SIZE, ROWS and FRACTION: as many rows as the data have" in plain
+    assert [len(made(f)) for f in (Resample(), Fake(), Synthesize())] == [60, 60, 120]
     listed = json.loads(call("curations", "--json")[1])["curations"]
     assert [one["name"] for one in listed] == list(NAMES)
     assert listed[-1]["options"] == {"rows": None, "radius": 1000.0}

@@ -57,7 +57,8 @@ def full(curations: Curations, verbose: bool = False) -> Any:
             what.append(f". Why: {method.why}.")
         table.add_row(Text(name), what, Text(WORDS[method.strategic]))
     meaning = "strategic in the paper's sense: θ → D → f(D), so that it cannot add information."
-    return Group(table, Text(""), Text(meaning, style="dim"))
+    defaults = "Options stand with their defaults; SIZE, ROWS and FRACTION: as many rows as the data have."
+    return Group(table, Text(""), Text(defaults, style="dim"), Text(meaning, style="dim"))
 
 
 LISTING = View(full, line, in_bits=False)

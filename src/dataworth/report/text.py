@@ -105,7 +105,12 @@ def audit_line(audit: Audit, bits: bool = False) -> str:
     """Verdict and change in one line."""
     unit, factor = unit_of(bits)
     change = with_interval(audit.delta * factor, scaled(audit.interval, factor), unit, sign=True)
-    return f"{audit.verdict or 'no verdict'}: ΔPMI {change}"
+    why = ""
+    if audit.verdict == "inconclusive" and audit.interval is not None and audit.interval[0] > 0:
+        # an interval above zero asks for the reason
+        rose = audit.reason.startswith("it rose")
+        why = f" ({'rose, but not shown beyond re-using the data' if rose else audit.reason})"
+    return f"{audit.verdict or 'no verdict'}{why}: ΔPMI {change}"
 
 
 def benchmark_sentence(audit: Audit) -> str:
