@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ..data import Dataset
 from .features import features
-from .sets import load_set
+from .sets import Part, load_set
 
 NOISE = 0.1
 IMAGES = {
@@ -63,9 +63,9 @@ def _images(
         held.append(available[: IMAGE_TEST[g]])
     values = np.array(pictures.values)
 
-    def rows(X: NDArray[np.float64], part: object, chosen: list[NDArray[np.intp]]) -> Dataset:
+    def rows(X: NDArray[np.float64], part: Part, chosen: list[NDArray[np.intp]]) -> Dataset:
         places = np.concatenate(chosen)
-        label, attribute = part.label[places], part.attribute[places]  # type: ignore[attr-defined]
+        label, attribute = part.label[places], part.attribute[places]
         return Dataset(X[places], label, groups=values[attribute])
 
     return (

@@ -26,6 +26,7 @@ from .cells import Cells, Record
 from .curation import Cell, Laboratory
 from .draws import Setting
 from .sets import load_set
+from .tables import markdown_table
 
 FEATURES = (
     "pixels",
@@ -167,11 +168,10 @@ def warned(records: list[Record]) -> list[dict[str, Any]]:
 def to_markdown(records: list[Record]) -> str:
     """Regimes and warnings, then every cell."""
     counts = warned(records)
-    lines = [f"| {' | '.join(counts[0])} |", f"|{'---|' * len(counts[0])}"]
-    lines += [f"| {' | '.join(str(v) for v in row.values())} |" for row in counts]
+    lines = [markdown_table(list(counts[0]), [[str(v) for v in row.values()] for row in counts]), ""]
     names = ["severity", "features", "C", "labels", "accuracy", "ΔPMI", "Δaccuracy", "filtering ΔPMI"]
     names += ["attribute check", "doubling", "regime"]
-    lines += ["", f"| {' | '.join(names)} |", f"|{'---|' * len(names)}"]
+    rows = []
     for r in records:
         cells = (
             f"{r['severity']}",
@@ -186,8 +186,8 @@ def to_markdown(records: list[Record]) -> str:
             f"{r['doubling_check']:+.2f}",
             r["regime"],
         )
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+        rows.append(cells)
+    return "\n".join([*lines, markdown_table(names, rows)]) + "\n"
 
 
 def draw_regimes(records: list[Record], path: Path) -> None:

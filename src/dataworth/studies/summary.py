@@ -11,6 +11,7 @@ from ..checks.attribute import TELLING
 from ..errors import DataworthError
 from .cells import Cells, Record
 from .curation import Study
+from .tables import markdown_table
 
 EXPECTED = {
     "filtering": 1.0,
@@ -109,7 +110,7 @@ def _line(
 
 def to_markdown(lines: list[Record]) -> str:
     """The table, and how often the bar was met where it applies."""
-    text = [f"| {' | '.join(HEAD)} |", f"|{'---|' * len(HEAD)}"]
+    rows = []
     for line in lines:
         count = len(line["priors"])
         cells = [line["set"], line["features"], line["setting"], line["method"], _range(line["priors"], "g")]
@@ -117,12 +118,13 @@ def to_markdown(lines: list[Record]) -> str:
         cells += [_with_error(line, FORMS[0]), f"{line['as_expected']} of {count}"]
         cells += [_range(line["delta_accuracy"], "+.2f", 100.0)]
         cells += [_with_error(line, form) for form in FORMS[1:]]
-        text.append(f"| {' | '.join(cells)} |")
-    text += [
+        rows.append(cells)
+    text = [
+        markdown_table(HEAD, rows),
         "\nCells where right labels give 90 % accuracy or more and the attribute check is silent: how many"
         " of them have the expected sign (filtering up, removal down) beyond three standard errors:\n",
-        "| method | under the paper's priors | on our yardstick |\n|---|---|---|",
     ]
+    rows = []
     for method in EXPECTED:
         own = [line for line in lines if line["method"] == method]
         counts = []
@@ -130,8 +132,9 @@ def to_markdown(lines: list[Record]) -> str:
             part = [line for line in own if line["features"].startswith("yardstick of ") == ours]
             met, scope = (sum(line[n] for line in part) for n in ("in_scope_as_expected", "in_scope"))
             counts.append(f"{met} of {scope}")
-        text.append(f"| {method} | {' | '.join(counts)} |")
-    return "\n".join(text) + "\n"
+        rows.append([method, *counts])
+    head = ["method", "under the paper's priors", "on our yardstick"]
+    return "\n".join([*text, markdown_table(head, rows)]) + "\n"
 
 
 def _range(values: list[float], form: str, unit: float = 1.0) -> str:

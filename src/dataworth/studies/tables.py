@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -64,20 +64,34 @@ def to_markdown(study: Study, equal_size: bool = False) -> str:
     for setting, method in settings:
         own = [row for row in rows if (row["setting"], row["method"]) == (setting, method)]
         printed = PAPER.get((study.set_name, setting, method), {})
-        text += [f"\n### {study.set_name}, {setting}: {method}\n", _head(bool(printed))]
-        for row in own:
-            if (row["inference"], row["form"]) == ("laplace", "evidence"):
-                text.append(_line(row, own, printed))
+        plain = [row for row in own if (row["inference"], row["form"]) == ("laplace", "evidence")]
+        table = markdown_table(_head(bool(printed)), [_line(row, own, printed) for row in plain])
+        text += [f"\n### {study.set_name}, {setting}: {method}\n", table]
     return "\n".join([*text, LEGEND]) + "\n"
 
 
-def _head(printed: bool) -> str:
+def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """A table in Markdown.
+
+    >>> print(markdown_table(["a", "b"], [["1", "2"]]))
+    | a | b |
+    |---|---|
+    | 1 | 2 |
+    """
+    return "\n".join([_row(head), f"|{'---|' * len(head)}", *map(_row, rows)])
+
+
+def _row(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _head(printed: bool) -> list[str]:
     names = ["C", "accuracy before", "ΔPMI evidence", "by EP", "η = 0", "product", "Δaccuracy", "Δgain"]
     names += ["attribute check", "doubling"] + (["paper: ΔPMI", "Δaccuracy"] if printed else [])
-    return f"| {' | '.join(names)} |\n|{'---|' * len(names)}"
+    return names
 
 
-def _line(row: Record, own: list[Record], printed: dict[Any, Any]) -> str:
+def _line(row: Record, own: list[Record], printed: dict[Any, Any]) -> list[str]:
     same = [r for r in own if (r["C"], r["features"]) == (row["C"], row["features"])]
     others = {(r["inference"], r["form"]): r for r in same}
     prior = f"{row['C']:g}" + (" (yardstick)" if row["yardstick"] else "")
@@ -92,7 +106,7 @@ def _line(row: Record, own: list[Record], printed: dict[Any, Any]) -> str:
             if numbers is None or row["yardstick"]
             else [_printed(numbers[:2]), _printed(numbers[2:])]
         )
-    return f"| {' | '.join(cells)} |"
+    return cells
 
 
 def _pm(row: Record, name: str, unit: float = 1.0) -> str:

@@ -45,10 +45,12 @@ from ..data import Dataset
 from ..errors import DataworthError
 from ..intervals import against_controls, over_blocks
 from ..models import Logistic
+from ..rank import holm
 from ..recipe import Recipe
 from ..yardstick import PRIORS, Trial, Yardstick, halves
 from .cells import Cells, Record
 from .menagerie import IMAGES, TABLES, Exhibit, load_exhibit
+from .tables import markdown_table
 
 FURTHER = (0.01, 100.0)
 """Multiples of the plain prior at which doubling is tried too."""
@@ -74,6 +76,7 @@ COLUMNS = (
     "probe_se",
     "attribute_check",
 )
+LEVEL = 0.05
 FILTERS = ("oracle filter", "cleanlab filter")
 TRUE = ("oracle filter", "new rows")
 BY_GROUPS = ("match groups", "reweight groups")
@@ -217,21 +220,6 @@ def summary(found: Audit) -> Record:
     }
 
 
-def holm(p: list[float], level: float = 0.05) -> list[bool]:
-    """Which hypotheses Holm's procedure rejects.
-
-    >>> holm([0.01, 0.04, 0.03])
-    [True, False, False]
-    """
-    order = np.argsort(p)
-    rejected = np.zeros(len(p), dtype=bool)
-    for rank, i in enumerate(order):
-        if p[i] > level / (len(p) - rank):
-            break
-        rejected[i] = True
-    return [bool(r) for r in rejected]
-
-
 def exam(records: list[Record]) -> dict[str, Any]:
     """The bars: blind methods called informative, true ones found, doubling predicted."""
     result: dict[str, Any] = {}
@@ -242,8 +230,8 @@ def exam(records: list[Record]) -> dict[str, Any]:
         called = []
         for seed in sorted({r["seed"] for r in own}):
             family = [r for r in own if r["seed"] == seed]
-            marks = holm([r["p_informative"] for r in family])
-            called += [{**r, "informative": mark} for r, mark in zip(family, marks, strict=True)]
+            adjusted = holm({_name(r): r["p_informative"] for r in family})
+            called += [{**r, "informative": adjusted[_name(r)] <= LEVEL} for r in family]
         blind = [r for r in called if r["strategic"] is True and not _uncovered(r)]
         true = [r for r in called if r["method"] in TRUE]
         clear = [r for r in true if min(r["delta"] / r["delta_se"], r["selection"] / r["selection_se"]) > 2]
@@ -291,11 +279,11 @@ def to_markdown(records: list[Record], passed: dict[str, Any]) -> str:
     sets = list(dict.fromkeys(r["set"] for r in records))
     for kind, start in dict.fromkeys((r["features"], r["start"]) for r in records):
         own = [r for r in records if (r["features"], r["start"]) == (kind, start)]
-        lines += ["", f"### {kind}, from {start} rows", "", f"| method | {' | '.join(sets)} |"]
-        lines += [f"|{'---|' * (len(sets) + 1)}"]
-        for method in dict.fromkeys(r["method"] for r in own):
-            cells = [_cell([r for r in own if (r["set"], r["method"]) == (s, method)]) for s in sets]
-            lines.append(f"| {method} | {' | '.join(cells)} |")
+        rows = [
+            [method, *(_cell([r for r in own if (r["set"], r["method"]) == (s, method)]) for s in sets)]
+            for method in dict.fromkeys(r["method"] for r in own)
+        ]
+        lines += ["", f"### {kind}, from {start} rows", "", markdown_table(["method", *sets], rows)]
     return "\n".join(lines) + "\n"
 
 
