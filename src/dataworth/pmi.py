@@ -17,7 +17,7 @@ from .data import Dataset
 from .errors import DataworthError
 from .forms import Form, Pair
 from .models import Fit, Fitter, Linear, Logistic, Model
-from .models.base import Array, Rows, bind, check_model
+from .models.base import Array, Rows, bind, require_model
 from .targets import Amounts, common_classes
 
 NEED_JOINT = ("evidence", "eta", "kl")
@@ -107,7 +107,7 @@ def _name(eta: Any) -> str:
 def bind_pair(D: Dataset, T: Dataset, model: Model | None) -> Pair:
     """Both datasets fitted as one pool; the joint is fitted when it is asked for, once."""
     model = Logistic() if model is None else model
-    check_model(model)
+    require_model(model)
     check_rows({"D": D, "T": T})
     pool = Dataset.concat([D, T])
     targets = Amounts() if isinstance(model, Linear) else common_classes([D.y, T.y])

@@ -81,11 +81,11 @@ def bind(model: Model, X: Array, y: Array) -> Fitter:
     """The model's own fitter on a pool, or for a model that has `fit` alone, the plain one."""
     if hasattr(model, "bind"):
         return model.bind(X, y)
-    check_model(model)
+    require_model(model)
     return SliceFitter(model, X, y)
 
 
-def check_model(model: object) -> None:
+def require_model(model: object) -> None:
     """Something that can be fitted, or a sentence."""
     if not (hasattr(model, "bind") or hasattr(model, "fit")):
         hint = (
