@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, field
+from functools import cache, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +25,10 @@ CHUNKS = 64
 
 @dataclass(frozen=True)
 class PairTable:
-    """One row a pair (or block): PMI, test accuracy and information gain of each arm (k × arms)."""
+    """One row a pair (or block): PMI, test accuracy and information gain of each arm (k × arms).
+
+    `unsettled` counts the fits of a pair and arm whose solver did not converge.
+    """
 
     arms: tuple[str, ...]
     pmi: Array
@@ -34,6 +37,7 @@ class PairTable:
     data_rows: Array
     log_z_test: Array
     test_rows: Array
+    unsettled: Array = field(default_factory=lambda: np.zeros((0, 0)))
 
     def __len__(self) -> int:
         return len(self.pmi)
@@ -163,13 +167,16 @@ def _evaluate_pair(work: Work, i: int) -> dict[str, Any]:
             continue
         fit, targets = work.fits[name] if name in work.fits else fit_sample(fitter, sample, first)
         first = fit if first is None else first
-        joint = partial(_fit_joint, fitter, sample, targets, fit, draw.test, test_fit, near)
+        joint = cache(partial(_fit_joint, fitter, sample, targets, fit, draw.test, test_fit, near))
         pair = Pair(fitter, fit, test_fit, joint, draw.test.rows, draw.test.weights)
+        value = work.form.of(pair).value
+        fits = (fit, test_fit, *((joint(),) if work.form == EVIDENCE else ()))
         arms[name] = [
-            work.form.of(pair).value,
+            value,
             fitter.accuracy(fit, draw.test.rows, draw.test.weights),
             fitter.information_gain(fit),
             len(sample.rows),
+            sum(not settled(one) for one in fits),
         ]
     return {"arms": arms, "log_z_test": test_fit.log_z, "test_rows": len(draw.test.rows)}
 
@@ -197,9 +204,15 @@ def _fit_joint(
     return joint
 
 
+def settled(fit: Fit) -> bool:
+    """Whether a fit's solver says that it has converged; a closed form says nothing, and has."""
+    return bool(getattr(getattr(fit.state, "solution", fit.state), "converged", True))
+
+
 def _table(rows: list[dict[str, Any]]) -> PairTable:
     arms = tuple(rows[0]["arms"])
-    values = np.array([[row["arms"][a] for a in arms] for row in rows], dtype=float)
+    # runs from before convergence was counted have no fifth number
+    values = np.array([[(*row["arms"][a], 0.0)[:5] for a in arms] for row in rows], dtype=float)
     return PairTable(
         arms,
         values[:, :, 0],
@@ -208,4 +221,5 @@ def _table(rows: list[dict[str, Any]]) -> PairTable:
         values[:, :, 3],
         np.array([row["log_z_test"] for row in rows], dtype=float),
         np.array([row["test_rows"] for row in rows], dtype=float),
+        values[:, :, 4],
     )

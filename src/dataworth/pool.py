@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from .data import Dataset, label_keys
 from .errors import DataworthError
 from .models import Fitter
+from .models.base import Array
 from .pairs import Sample
 from .targets import Classes
 from .yardstick import Yardstick
@@ -21,6 +22,8 @@ from .yardstick import Yardstick
 class Pool:
     """Several datasets on one yardstick, one below the other, with the yardstick's model bound to them."""
 
+    X: Array
+    y: Array
     fitter: Fitter
     samples: dict[str, Sample]
 
@@ -39,7 +42,7 @@ class Pool:
                 X[start:end] = yardstick.features(part)
             samples[name] = Sample(np.arange(start, end), part.weights)
             start = end
-        return cls(yardstick.model.bind(X, y), samples)
+        return cls(X, y, yardstick.model.bind(X, y), samples)
 
 
 def strata(yardstick: Yardstick, data: Dataset) -> NDArray[np.intp]:
