@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .data import Dataset
     from .errors import DataworthError
     from .io import read
-    from .models import GaussianPrior, Linear, Logistic
+    from .models import Categorical, GaussianPrior, InverseGamma, Linear, Logistic
     from .planner import pairs_needed
     from .pmi import PMI, pmi
     from .rank import Ranking, rank
@@ -26,9 +26,11 @@ if TYPE_CHECKING:
 __all__ = [
     "PMI",
     "Audit",
+    "Categorical",
     "Dataset",
     "DataworthError",
     "GaussianPrior",
+    "InverseGamma",
     "Linear",
     "Logistic",
     "Ranking",
@@ -49,9 +51,11 @@ __all__ = [
 _HOMES = {
     "PMI": "pmi",
     "Audit": "audit",
+    "Categorical": "models",
     "Dataset": "data",
     "DataworthError": "errors",
     "GaussianPrior": "models",
+    "InverseGamma": "models",
     "Linear": "models",
     "Logistic": "models",
     "Ranking": "rank",

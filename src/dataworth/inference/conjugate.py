@@ -25,6 +25,8 @@ from ..errors import DataworthError
 
 Array = NDArray[np.float64]
 Natural = tuple[Array, ...]
+LARGE = 1000.0
+"""From here on two terms of Stirling's series give all digits."""
 
 
 def normaliser_pmi(
@@ -88,6 +90,25 @@ def dirichlet_log_normaliser(natural: Natural) -> float:
     if not (alpha > 0).all():
         raise DataworthError(f"concentrations are {alpha.tolist()}; a Dirichlet needs positive ones.")
     return float(gammaln(alpha).sum() - gammaln(alpha.sum()))
+
+
+def log_rising(start: float, steps: Array | float) -> Array:
+    """Log Γ(a + n)/Γ(a) of a = start and n = steps, with the digits that subtracting would lose at large a.
+
+    >>> np.exp(log_rising(3.0, np.array([0.0, 1.0, 2.0]))).round(9).tolist()  # 1, 3, 3·4
+    [1.0, 3.0, 12.0]
+    >>> round(float(log_rising(1e15, 1.0) - np.log(1e15)), 12)
+    0.0
+    """
+    from scipy.special import gammaln
+
+    steps = np.asarray(steps, dtype=float)
+    if start < LARGE:
+        return np.asarray(gammaln(start + steps) - gammaln(start), dtype=float)
+    # Stirling's series, term by term: (a − ½) log(1 + n/a) + n log(a + n) − n, and 1/12a − 1/360a³
+    end = start + steps
+    series = [1.0 / (12.0 * a) - 1.0 / (360.0 * a**3) for a in (end, start)]
+    return (start - 0.5) * np.log1p(steps / start) + steps * (np.log(end) - 1.0) + (series[0] - series[1])
 
 
 # --- amounts with known noise: Gaussian prior on coefficients ----------------------------------------------

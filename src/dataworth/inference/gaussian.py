@@ -5,6 +5,11 @@ y = Xθ + ε, θ ~ N(0, C·I), ε ~ N(0, s²). With A = I + (C/s²) XᵀwX and �
     log Z = −½ Σw log(2πs²) − ½ log det A − ½ (Σ w (y − Xμ)²/s² + μᵀμ/C).
 
 (Bishop 2006, equations 3.49–3.54 and 3.86; the residual form of the last term does not cancel.)
+
+With unknown noise, θ|s² ~ N(0, s² C·I) and s² ~ InverseGamma(a, b), everything is said in units of s: with
+A and μ as above at s² = 1, n = Σw and Q = Σ w (y − Xμ)² + μᵀμ/C,
+
+    aₙ = a + n/2,  bₙ = b + Q/2,  log Z = −½ n log 2π − ½ log det A + a log b − aₙ log bₙ + log Γ(aₙ)/Γ(a).
 """
 
 from __future__ import annotations
@@ -12,7 +17,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import digamma
 
+from .conjugate import log_rising
 from .geometry import GRAM_LIMIT, Factor, graded_features, gram_factor, root_factor
 from .logistic import Array
 
@@ -24,10 +31,39 @@ class GaussianFit(NamedTuple):
     coef: Array
     factor: Factor
     penalty: float
+    misfit: float
 
     def information_gain(self) -> float:
         """KL(posterior ‖ prior)."""
         return 0.5 * (self.factor.trace_defect() + self.penalty + self.factor.log_det())
+
+
+class NoiseFit(NamedTuple):
+    """θ|s² ~ N(coef, s² C A⁻¹) and s² ~ InverseGamma(shape, scale), and their log evidence."""
+
+    log_z: float
+    coef: Array
+    factor: Factor
+    penalty: float
+    shape: float
+    scale: float
+    prior_shape: float
+    prior_scale: float
+
+    def information_gain(self) -> float:
+        """KL(posterior ‖ prior): that of θ given s², averaged over s², and that of s²."""
+        a, b = self.prior_shape, self.prior_scale
+        grown = self.shape - a
+        coefficients = 0.5 * (
+            self.factor.trace_defect() + self.factor.log_det() + self.penalty * self.shape / self.scale
+        )
+        noise = (
+            grown * float(digamma(self.shape))
+            - float(log_rising(a, grown))
+            + a * float(np.log(self.scale / b))
+            + self.shape * (b - self.scale) / self.scale
+        )
+        return coefficients + noise
 
 
 def fit_gaussian(
@@ -58,4 +94,36 @@ def fit_gaussian(
     if rows is not X:
         # back to θ: the posterior mean lies in the row space, θ = Xᵀ(XXᵀ)⁺ Zβ, found by least squares
         coef = np.asarray(np.linalg.lstsq(X, rows @ coef, rcond=None)[0], dtype=float)
-    return GaussianFit(log_z, coef, factor, penalty)
+    return GaussianFit(log_z, coef, factor, penalty, misfit)
+
+
+def fit_noise(
+    X: Array, y: Array, weights: Array, prior_variance: float, shape: float, scale: float
+) -> NoiseFit:
+    """Exact posterior and evidence with unknown noise.
+
+    One row without features is a Student t: with a = ½ and b = ½ Cauchy's, 1/(π(1 + y²)).
+
+    >>> fit = fit_noise(np.zeros((1, 1)), np.array([2.0]), np.ones(1), 1.0, shape=0.5, scale=0.5)
+    >>> bool(np.isclose(fit.log_z, -np.log(5 * np.pi)))
+    True
+    """
+    known = fit_gaussian(X, y, weights, prior_variance, 1.0)
+    half_rows, half_square = 0.5 * float(weights.sum()), 0.5 * (known.misfit + known.penalty)
+    # bₙ = b + Q/2, and a log b − aₙ log bₙ = −a log(1 + Q/2b) − ½ n log bₙ: nothing cancels if b is large
+    log_z = (
+        float(log_rising(shape, half_rows))
+        - shape * float(np.log1p(half_square / scale))
+        - half_rows * float(np.log(2.0 * np.pi * (scale + half_square)))
+        - 0.5 * known.factor.log_det()
+    )
+    return NoiseFit(
+        log_z,
+        known.coef,
+        known.factor,
+        known.penalty,
+        shape + half_rows,
+        scale + half_square,
+        shape,
+        scale,
+    )

@@ -1,15 +1,17 @@
-"""Bayesian linear regression with known noise: y = θᵀx + N(0, s²), θ ~ N(0, C·I) or any Gaussian; exact.
+"""Bayesian linear regression: y = θᵀx + N(0, s²), θ ~ N(0, C·I) or any Gaussian; exact.
 
-Evidence in closed form (inference/gaussian.py). Costs O(n d²) or O(n² d), whichever is less.
+The noise is known, or has a prior of its own (`noise.py`). Evidence in closed form (inference/gaussian.py).
+Costs O(n d²) or O(n² d), whichever is less.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from ..errors import DataworthError
 from ..inference.gaussian import GaussianFit, fit_gaussian
 from ..inference.sites import Sites
 from .base import Array, Fit, Rows, check_pool, positive_number
@@ -21,49 +23,83 @@ from .gaussian import (
     check_prior,
     with_intercept,
 )
+from .noise import InverseGamma, NoiseFitter, NoisePosterior, r_squared
 
 
 @dataclass(frozen=True)
 class Linear:
     """Gaussian linear regression under N(0, prior_variance · I) with noise N(0, noise_variance).
 
+    With `noise_variance=InverseGamma(shape, scale)` the noise is learnt and `prior_variance` is in its units:
+    θ|σ² ~ N(0, σ² · prior_variance · I).
+
     >>> X = np.array([[0.0], [1.0], [2.0]])
     >>> posterior = Linear(prior_variance=1.0, noise_variance=0.5).fit(X, np.array([0.1, 0.9, 2.1]))
     >>> round(posterior.log_evidence, 4)
     -4.0205
+    >>> learnt = Linear(noise_variance=InverseGamma(shape=2.0, scale=1.0)).fit(X, np.array([0.1, 0.9, 2.1]))
+    >>> round(learnt.log_evidence, 4)
+    -4.0549
     """
 
     prior_variance: float = 1.0
-    noise_variance: float = 1.0
+    noise_variance: float | InverseGamma = 1.0
     intercept: bool = True
+
+    takes: ClassVar[str] = "amounts"
+    exact: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         positive_number(self.prior_variance, "prior_variance")
-        positive_number(self.noise_variance, "noise_variance")
+        if isinstance(self.noise_variance, InverseGamma):
+            self.noise_variance.checked()
+        else:
+            positive_number(self.noise_variance, "noise_variance")
 
     def fit(
         self, X: Array, y: Array, weights: Array | None = None, prior: GaussianPrior | None = None
-    ) -> LinearPosterior:
+    ) -> LinearPosterior | NoisePosterior:
         """The exact posterior, with its log evidence; a `prior` stands in for N(0, prior_variance · I)."""
         fitter = self.bind(X, y, prior)
-        state: LinearState = fitter(np.arange(len(y)), weights=weights).state
+        fit = fitter(np.arange(len(y)), weights=weights)
+        if isinstance(fitter, NoiseFitter):
+            learnt: NoisePosterior = fit.state
+            return learnt
+        state: LinearState = fit.state
         return LinearPosterior(
             log_evidence=state.fit.log_z,
             mean=state.theta,
             prior_variance=fitter.prior_variance,
             rows=fitter.X,
-            row_precision=np.asarray(np.ones(len(y)) if weights is None else weights) / self.noise_variance,
+            row_precision=state.weights / fitter.noise_variance,
             log_det=state.fit.factor.log_det(),
             gain=state.fit.information_gain(),
             intercept=self.intercept,
             whitening=fitter.whitening,
         )
 
-    def bind(self, X: Array, y: Array, prior: GaussianPrior | None = None) -> LinearFitter:
+    def bind(self, X: Array, y: Array, prior: GaussianPrior | None = None) -> LinearFitter | NoiseFitter:
         """A fitter on this pool."""
         if prior is not None:
             check_prior(prior)
-        return LinearFitter(self, *check_pool(X, y, classes=False), prior)
+        X, y = check_pool(X, y, classes=False)
+        if not isinstance(self.noise_variance, InverseGamma):
+            return LinearFitter(self, X, y, prior)
+        if prior is not None:
+            raise DataworthError(
+                "a prior of one's own needs a known noise_variance: give a number, or leave out prior=."
+            )
+        return NoiseFitter(X, y, self.prior_variance, self.noise_variance, intercept=self.intercept)
+
+    def simulate(self, rng: np.random.Generator, X: Array) -> Array:
+        """Targets of rows X: parameters from the prior, then the noise."""
+        rows = with_intercept(np.asarray(X, dtype=float), self.intercept)
+        noise, variance = self.noise_variance, self.prior_variance
+        if isinstance(noise, InverseGamma):
+            noise = noise.draw(rng)
+            variance *= noise
+        theta = np.sqrt(variance) * rng.standard_normal(rows.shape[1])
+        return np.asarray(rows @ theta + np.sqrt(noise) * rng.standard_normal(len(rows)), dtype=float)
 
 
 class LinearState(NamedTuple):
@@ -80,7 +116,7 @@ class LinearFitter(GaussianRows):
     """Closed form: nothing to warm-start."""
 
     def __init__(self, model: Linear, X: Array, y: Array, prior: GaussianPrior | None = None) -> None:
-        self.model = model
+        self.noise_variance = float(model.noise_variance)  # type: ignore[arg-type]  # bind saw to that
         self.prior_variance = float(model.prior_variance)
         self.X = with_intercept(X, model.intercept)
         self.y = y
@@ -104,7 +140,7 @@ class LinearFitter(GaussianRows):
         weights = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=float)
         y = self.y[rows] if targets is None else targets
         above = y - self.offset[rows]  # what the prior's mean does not say
-        fit = fit_gaussian(self.X[rows], above, weights, self.prior_variance, self.model.noise_variance)
+        fit = fit_gaussian(self.X[rows], above, weights, self.prior_variance, self.noise_variance)
         return Fit(fit.log_z, LinearState(fit.coef, fit, rows, weights, y))
 
     def log_predictive(
@@ -125,9 +161,9 @@ class LinearFitter(GaussianRows):
         """The posterior as sites: each row adds τ = w/s² and ν = w (y − offset)/s²."""
         known: LinearState = fit.state
         ids, place = np.unique(known.rows, return_inverse=True)
-        tau = np.bincount(place, known.weights, len(ids)) / self.model.noise_variance
+        tau = np.bincount(place, known.weights, len(ids)) / self.noise_variance
         pull = known.weights * (known.targets - self.offset[known.rows])
-        nu = np.bincount(place, pull, len(ids)) / self.model.noise_variance
+        nu = np.bincount(place, pull, len(ids)) / self.noise_variance
         return RowGaussian.of(self.geometry(ids), ids, Sites(tau, nu))
 
     def predictor(self, fit: Fit, ids: Rows) -> Array:
@@ -141,10 +177,7 @@ class LinearFitter(GaussianRows):
 
     def accuracy(self, fit: Fit, rows: Rows, weights: Array | None = None) -> float:
         """R²: 1 − mean squared error over the pool's variance (one constant for every block and arm)."""
-        if len(rows) == 0 or (weights is not None and not weights.any()):
-            return float("nan")
-        error = float(np.average((self.y[rows] - self.predict(fit, rows)) ** 2, weights=weights))
-        return 1.0 - error / self.spread if self.spread > 0 else float("nan")
+        return r_squared(self.y[rows] - self.predict(fit, rows), self.spread, weights)
 
     def information_gain(self, fit: Fit) -> float:
         """KL(posterior ‖ prior)."""

@@ -1,0 +1,165 @@
+"""Labels alone: y ~ Categorical(p), p ~ Dirichlet(a, …, a); features are ignored; exact.
+
+With counts n_c of n labels, and α = Σa = K·a,
+
+    log Z = Σ_c log Γ(a + n_c)/Γ(a) − log Γ(α + n)/Γ(α),   p | y ~ Dirichlet(a + n_c).
+
+This is the evidence of the labels in the order in which they stand (no multinomial coefficient). Two classes
+are the Beta–Bernoulli model. Costs O(n) and O(classes) of memory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from scipy.special import digamma, logsumexp
+
+from ..errors import DataworthError
+from ..inference.conjugate import Natural, dirichlet_log_normaliser, log_rising
+from .base import Array, Fit, Rows, check_pool, hit_rate, positive_number
+
+
+@dataclass(frozen=True)
+class Categorical:
+    """Labels 0 … K−1 drawn from one distribution under the prior Dirichlet(concentration, …).
+
+    `classes=None`: as many as the pool's labels tell of, and at least two.
+
+    >>> posterior = Categorical(concentration=1.0).fit(np.empty((2, 0)), np.array([1.0, 1.0]))
+    >>> round(float(np.exp(posterior.log_evidence)), 6)  # P(11) = ∫ p² dp
+    0.333333
+    >>> posterior.predict_proba(np.empty((1, 0))).tolist()  # Laplace's rule of succession
+    [[0.25, 0.75]]
+    """
+
+    concentration: float = 1.0
+    classes: int | None = None
+
+    takes: ClassVar[str] = "classes"
+    exact: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        positive_number(self.concentration, "concentration")
+        whole = isinstance(self.classes, (int, np.integer)) and not isinstance(self.classes, bool)
+        if self.classes is not None and not (whole and self.classes >= 2):
+            raise DataworthError(
+                f"classes is {self.classes!r}; give a whole number from 2 on, or None to count them."
+            )
+
+    def fit(self, X: Array, y: Array, weights: Array | None = None) -> CategoricalPosterior:
+        """The exact posterior, with its log evidence."""
+        posterior: CategoricalPosterior = self.bind(X, y)(np.arange(len(y)), weights=weights).state
+        return posterior
+
+    def bind(self, X: Array, y: Array) -> CategoricalFitter:
+        """A fitter on this pool, whose labels say how many classes there are unless the model does."""
+        return CategoricalFitter(self, *check_pool(X, y, classes=False))
+
+    def simulate(self, rng: np.random.Generator, X: Array) -> Array:
+        """Labels of rows X: p from the prior, then the labels; two classes unless the model says how many."""
+        prior = CategoricalPosterior(np.zeros(self.classes or 2), float(self.concentration))
+        p = np.exp(prior.log_probabilities(prior.sample(rng, 1)[0]))
+        return rng.choice(len(p), len(X), p=p / p.sum()).astype(float)
+
+
+class CategoricalFitter:
+    """Counting: nothing to warm-start."""
+
+    def __init__(self, model: Categorical, X: Array, y: Array) -> None:
+        self.y = y
+        self.concentration = float(model.concentration)
+        self.classes = model.classes or max(2, int(y.max(initial=0.0)) + 1)
+        self._labels = self._numbers(y)
+
+    def _numbers(self, y: Array) -> Rows:
+        labels = np.asarray(y).astype(np.intp)
+        if len(labels) and not ((labels == y).all() and labels.min() >= 0 and labels.max() < self.classes):
+            raise DataworthError(
+                f"y has targets other than the whole numbers 0 to {self.classes - 1}; "
+                f"number the {self.classes} classes from 0 on."
+            )
+        return labels
+
+    def __call__(
+        self,
+        rows: Rows,
+        start: tuple[Fit, ...] = (),
+        *,
+        weights: Array | None = None,
+        targets: Array | None = None,
+    ) -> Fit:
+        """Exact evidence of the labels of the pool's `rows`."""
+        labels = self._labels[rows] if targets is None else self._numbers(targets)
+        counts = np.bincount(labels, weights, self.classes).astype(float)
+        posterior = CategoricalPosterior(counts, self.concentration)
+        return Fit(posterior.log_evidence, posterior)
+
+    def predict(self, fit: Fit, rows: Rows) -> Array:
+        """The commonest class, for every row."""
+        return np.full(len(rows), float(fit.state.counts.argmax()))
+
+    def accuracy(self, fit: Fit, rows: Rows, weights: Array | None = None) -> float:
+        """Fraction of rows of that class."""
+        return hit_rate(self.predict(fit, rows), self.y[rows], weights)
+
+    def information_gain(self, fit: Fit) -> float:
+        """KL(posterior ‖ prior)."""
+        gain: float = fit.state.information_gain()
+        return gain
+
+
+class CategoricalPosterior:
+    """Dirichlet(concentration + counts).
+
+    Its θ are the K−1 log-ratios log p_c / p_{K−1}, c < K−1: any vector is a distribution and 0 is the uniform
+    one. In these coordinates the density is Π p_c^{α_c} / B(α): the Jacobian takes each exponent up by one.
+    """
+
+    log_normaliser = staticmethod(dirichlet_log_normaliser)
+
+    def __init__(self, counts: Array, concentration: float) -> None:
+        self.counts = counts
+        self.concentration = concentration
+        rising = log_rising(concentration, counts).sum()
+        self.log_evidence = float(rising - log_rising(concentration * len(counts), counts.sum()))
+
+    @property
+    def alpha(self) -> Array:
+        """The concentration of each class."""
+        return self.concentration + self.counts
+
+    @property
+    def natural(self) -> Natural:
+        """Natural parameters, which data add to."""
+        return (self.alpha,)
+
+    def log_probabilities(self, theta: Array) -> Array:
+        """Log p of each class at log-ratios θ."""
+        ratios = np.append(np.asarray(theta, dtype=float), 0.0)
+        return np.asarray(ratios - logsumexp(ratios), dtype=float)
+
+    def log_density(self, theta: Array) -> float:
+        """Log p(θ | data) at one vector of K−1 log-ratios."""
+        if np.shape(theta) != (len(self.counts) - 1,):
+            raise DataworthError(
+                f"theta has shape {np.shape(theta)}; log_density takes the {len(self.counts) - 1} log-ratios "
+                "of the classes to the last one."
+            )
+        return float(self.alpha @ self.log_probabilities(theta)) - dirichlet_log_normaliser(self.natural)
+
+    def sample(self, rng: np.random.Generator, m: int) -> Array:
+        """Log-ratios of Gamma draws: log G(α) = log G(α + 1) + log(U)/α stays finite where G(α) is zero."""
+        size = (m, len(self.counts))
+        draws = np.log(rng.gamma(self.alpha + 1.0, size=size)) + np.log1p(-rng.random(size)) / self.alpha
+        return np.asarray(draws[:, :-1] - draws[:, -1:], dtype=float)
+
+    def predict_proba(self, X: Array) -> Array:
+        """The same for every row: α_c / Σα."""
+        return np.tile(self.alpha / self.alpha.sum(), (len(X), 1))
+
+    def information_gain(self) -> float:
+        """KL(posterior ‖ prior) = Σ_c n_c (ψ(α_c) − ψ(Σα)) − log Z, in nats."""
+        alpha = self.alpha
+        return float(self.counts @ (digamma(alpha) - digamma(alpha.sum()))) - self.log_evidence

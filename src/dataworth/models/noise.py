@@ -1,0 +1,157 @@
+"""Linear regression whose noise is unknown too: θ|σ² ~ N(0, σ² C·I), σ² ~ InverseGamma(a, b); exact.
+
+Evidence in closed form (inference/gaussian.py); the posterior is normal-inverse-gamma, a coefficient's a
+Student t.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import gammaln
+
+from ..errors import DataworthError
+from ..inference.conjugate import Natural, nig_log_normaliser, nig_posterior, nig_prior
+from ..inference.gaussian import NoiseFit, fit_noise
+from .base import Array, Fit, Rows, positive_number
+from .gaussian import GaussianPosterior, with_intercept
+
+
+class InverseGamma(NamedTuple):
+    """σ² ~ InverseGamma(shape a, scale b): 1/σ² has mean a/b; the noise is known to about 2a observations.
+
+    >>> InverseGamma(shape=2.0, scale=1.0)
+    InverseGamma(shape=2.0, scale=1.0)
+    """
+
+    shape: float
+    scale: float
+
+    def checked(self) -> InverseGamma:
+        """Itself if it is proper, or a sentence."""
+        positive_number(self.shape, "the noise's shape")
+        positive_number(self.scale, "the noise's scale")
+        return self
+
+    def draw(self, rng: np.random.Generator) -> float:
+        """One σ²."""
+        return float(self.scale / rng.gamma(self.shape))
+
+
+def r_squared(error: Array, spread: float, weights: Array | None) -> float:
+    """1 − mean squared error over `spread`; 0/0 is not a number, and says so."""
+    if len(error) == 0 or (weights is not None and not weights.any()) or not spread > 0:
+        return float("nan")
+    return 1.0 - float(np.average(error**2, weights=weights)) / spread
+
+
+class NoiseFitter:
+    """Closed form: nothing to warm-start."""
+
+    def __init__(
+        self, X: Array, y: Array, prior_variance: float, noise: InverseGamma, *, intercept: bool
+    ) -> None:
+        self.X = with_intercept(X, intercept)
+        self.y = y
+        self.prior_variance = float(prior_variance)
+        self.noise = noise
+        self.intercept = intercept
+        self.spread = float(np.var(y)) if len(y) else 1.0
+
+    def __call__(
+        self,
+        rows: Rows,
+        start: tuple[Fit, ...] = (),
+        *,
+        weights: Array | None = None,
+        targets: Array | None = None,
+    ) -> Fit:
+        """Exact evidence of the pool's `rows`."""
+        weights = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=float)
+        y = self.y[rows] if targets is None else np.asarray(targets, dtype=float)
+        X = self.X[rows]
+        fit = fit_noise(X, y, weights, self.prior_variance, self.noise.shape, self.noise.scale)
+        return Fit(fit.log_z, NoisePosterior(fit, X, y, weights, self))
+
+    def predict(self, fit: Fit, rows: Rows) -> Array:
+        """Posterior mean of the target."""
+        return np.asarray(self.X[rows] @ fit.state.mean, dtype=float)
+
+    def accuracy(self, fit: Fit, rows: Rows, weights: Array | None = None) -> float:
+        """R²: 1 − mean squared error over the pool's variance (one constant for every block and arm)."""
+        return r_squared(self.y[rows] - self.predict(fit, rows), self.spread, weights)
+
+    def information_gain(self, fit: Fit) -> float:
+        """KL(posterior ‖ prior)."""
+        gain: float = fit.state.information_gain()
+        return gain
+
+
+class NoisePosterior:
+    """θ|σ² ~ N(μ, σ² C A⁻¹), σ² ~ InverseGamma(shape, scale).
+
+    Draws and densities are of the vector (θ, log σ²): the coefficients, the intercept's, and last the log
+    of the noise variance, so that every vector is a parameter.
+    """
+
+    log_normaliser = staticmethod(nig_log_normaliser)
+
+    def __init__(self, fit: NoiseFit, X: Array, y: Array, weights: Array, fitter: NoiseFitter) -> None:
+        self.log_evidence = fit.log_z
+        self.mean = fit.coef
+        self.noise = InverseGamma(fit.shape, fit.scale)
+        self._fit = fit
+        self._seen = X, y, weights
+        self._fitter = fitter
+
+    @cached_property
+    def _around(self) -> GaussianPosterior:
+        """θ − μ in units of σ: N(0, C A⁻¹)."""
+        X, _, weights = self._seen
+        return GaussianPosterior(
+            log_evidence=0.0,
+            mean=np.zeros(len(self.mean)),
+            prior_variance=self._fitter.prior_variance,
+            rows=X,
+            row_precision=weights,
+            log_det=self._fit.factor.log_det(),
+            gain=0.0,
+            intercept=False,
+        )
+
+    @cached_property
+    def natural(self) -> Natural:
+        """Natural parameters, which data add to; d×d."""
+        prior = nig_prior(len(self.mean), self._fitter.prior_variance, *self._fitter.noise)
+        return nig_posterior(prior, *self._seen)
+
+    def log_density(self, theta: Array) -> float:
+        """Log p(θ, log σ² | data) at one vector (θ, log σ²)."""
+        if np.shape(theta) != (len(self.mean) + 1,):
+            raise DataworthError(
+                f"theta has shape {np.shape(theta)}; log_density takes the {len(self.mean)} coefficients "
+                "and then the log of the noise variance."
+            )
+        theta = np.asarray(theta, dtype=float)
+        coefficients, log_noise = theta[:-1], float(theta[-1])
+        a, b = self.noise
+        around = self._around.log_density((coefficients - self.mean) * np.exp(-0.5 * log_noise))
+        noise = a * np.log(b) - gammaln(a) - a * log_noise - b * np.exp(-log_noise)
+        return float(around - 0.5 * len(self.mean) * log_noise + noise)
+
+    def sample(self, rng: np.random.Generator, m: int) -> Array:
+        """σ² from its inverse gamma, then θ = μ + σ · N(0, C A⁻¹)."""
+        variance = self.noise.scale / rng.gamma(self.noise.shape, size=m)
+        theta = self.mean + np.sqrt(variance)[:, None] * self._around.sample(rng, m)
+        return np.column_stack([theta, np.log(variance)])
+
+    def predict_proba(self, X: Array) -> Array:
+        """Predictive means: for regression, the point forecast."""
+        rows = with_intercept(np.asarray(X, dtype=float), self._fitter.intercept)
+        return np.asarray(rows @ self.mean, dtype=float)
+
+    def information_gain(self) -> float:
+        """KL(posterior ‖ prior) in nats."""
+        return self._fit.information_gain()
