@@ -11,6 +11,7 @@ from rich.console import Console
 
 import dataworth as dw
 from dataworth.io import describe
+from dataworth.checks import run_checks
 from dataworth.report import plot, text
 from dataworth.report.numbers import number, with_interval
 
@@ -157,10 +158,11 @@ def test_details_show_every_arm(audit):
 
 
 def test_an_uncalibrated_yardstick_is_noted(score):
-    chosen = replace(score.yardstick.chosen, probe=0.5)
-    told = replace(score, yardstick=replace(score.yardstick, chosen=chosen))
-    assert "not calibrated" in shown(text.score_report(told))
-    assert shown(text.yardstick_report(told.yardstick)).startswith("not calibrated: ")
+    for probe in (0.5, -0.5):
+        chosen = replace(score.yardstick.chosen, probe=probe, probe_stderr=0.1)
+        case = replace(score.case, yardstick=replace(score.yardstick, chosen=chosen))
+        told = replace(score, checks=run_checks(case))
+        assert ("DW001" in shown(text.score_report(told))) == (probe > 0)
 
 
 def test_description_groups_columns_that_are_alike(tmp_path):

@@ -21,9 +21,9 @@ FLOORS = [
     ["recipe", "targets"],
     ["densities", "forms", "pmi", "referee", "yardstick"],
     ["clipping", "planner"],
-    ["pairs", "intervals", "evaluate", "pool", "changes", "arms", "leaks", "methods", "plan"],
+    ["pairs", "intervals", "evaluate", "pool", "changes", "arms", "leaks", "methods", "plan", "case"],
     ["checks"],
-    ["verdict", "score", "audit", "rank"],
+    ["sealed", "verdict", "score", "audit", "rank"],
     ["report", "studies"],
     ["cli"],
 ]

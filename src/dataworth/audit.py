@@ -6,20 +6,23 @@ Arms: `before`, `after`, and a control that changes the size alike, blindly. Sel
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from .arms import Arms, rate_arms, row_arms, size_arms
+from .case import Case
 from .changes import Change, compare
+from .checks import Finding, check_codes, run_checks
 from .data import Dataset
 from .errors import DataworthError
 from .evaluate import PairTable
-from .intervals import Estimate, against_controls, over_blocks, over_pairs
+from .intervals import Array, Estimate, against_controls, over_blocks, over_pairs
 from .leaks import DIGITS as LEAK_DIGITS
 from .leaks import MOST_LEAKED, drop_leaks
 from .methods import Curation, apply, bound, default_first, described, sense, wants_test
-from .pairs import Draw, Pairs, Prepared, Rows, Sample, Whole, fingerprint, select, stratified
+from .pairs import Design, Draw, Pairs, Prepared, Rows, Sample, Whole, fingerprint, select, stratified
 from .plan import (
     DESIGNS,
     Options,
@@ -84,6 +87,8 @@ class Audit:
     yardstick: Yardstick
     notes: tuple[str, ...]
     table: PairTable = field(repr=False)
+    checks: tuple[Finding, ...] = field(default=(), repr=False)
+    case: Case | None = field(default=None, repr=False)
 
     def to_dict(self, bits: bool = False) -> dict[str, Any]:
         """Plain data for JSON, in nats or in bits."""
@@ -118,6 +123,7 @@ class Audit:
             **self.details,
             "yardstick": self.yardstick.summary(),
             "notes": list(self.notes),
+            "checks": [finding.to_dict() for finding in self.checks],
         }
 
 
@@ -149,6 +155,7 @@ def audit(
     'informative'
     """
     opts = Options.parse(options)
+    check_codes(opts.ignore)
     if (after is None) == (curate is None):
         raise DataworthError(
             "give either after= (the curated dataset) or curate= (a callable), not both or none."
@@ -190,6 +197,7 @@ def audit(
     single = [one_class_note(yard, part, what) for part, what in ((before, BEFORE), (after, AFTER))]
     notes = opts.notes(yard) + [n for n in (leaks.note, *single) if n]
     details: dict[str, Any] = {"before_rows": len(before), "after_rows": len(after), "test_rows": len(test)}
+    case = partial(case_of, {BEFORE: before, AFTER: after}, test, leaks.dropped, yard, pool, opts)
     if curate is not None:
         notes += sense(curate, before)
         details["curation"] = described(curate, before)
@@ -200,9 +208,10 @@ def audit(
         samples = {"before": arms.before, "after": arms.after}
         samples |= {f"control {r + 1}": arms.control(rng, replicate=True) for r in range(count)}
         blocks = block_count(len(test))
-        table = measure(Whole(samples, held, blocks, opts.seed), fitter, blocks, opts, config)
+        whole = Whole(samples, held, blocks, opts.seed)
+        table = measure(whole, fitter, blocks, opts, config)
         details |= {"blocks": blocks, "rows_per_test": float(table.test_rows.mean())}
-        return summarise(table, change, design, details, yard, notes, opts, blocks=None)
+        return summarise(case(whole, table, None), change, design, details, notes)
     sizes = pair_sizes(len(before), len(test), pairs, size)
     cells = strata(yard, after)
     maker = {"row": row_arms(arms), "rate": rate_arms(arms, cells), "size": size_arms(arms, cells)}[design]
@@ -212,7 +221,7 @@ def audit(
     sizes = replace(sizes, pairs=pairs_for_precision(plan, fitter, sizes.pairs, opts, notes))
     table = measure(plan, fitter, sizes.pairs, opts, config)
     details |= {"pairs": sizes.pairs, "size": [sizes.data, sizes.test]}
-    return summarise(table, change, design, details, yard, notes, opts, blocks=sizes.blocks)
+    return summarise(case(plan, table, sizes.blocks), change, design, details, notes)
 
 
 def pool_arms(
@@ -310,7 +319,8 @@ def _audit_method(
         parts["the curated data"] = Dataset.concat(fresh)
     config = {"what": "audit", "design": "method", "draws": fingerprint(draws), **opts.to_dict()}
     config |= {"pool": [part.content_hash() for part in parts.values()], "yardstick": yard.digest}
-    table = measure(Prepared(tuple(draws)), Pool.build(yard, parts).fitter, sizes.pairs, opts, config)
+    plan, pool = Prepared(tuple(draws)), Pool.build(yard, parts)
+    table = measure(plan, pool.fitter, sizes.pairs, opts, config)
     single = one_class_note(yard, before, BEFORE)
     notes = opts.notes(yard) + [n for n in (leaks.note, single) if n] + sense(curate, before)
     rows_after = float(np.mean([len(c.origin) for c in changes]))
@@ -323,7 +333,25 @@ def _audit_method(
     details: dict[str, Any] = {"before_rows": len(before), "test_rows": len(test), "pairs": sizes.pairs}
     details["curation"] = described(curate, before)
     details |= {"size": [sizes.data, sizes.test], "rows_after": rows_after}
-    return summarise(table, changes[0], "method", details, yard, notes, opts, blocks=sizes.blocks)
+    case = case_of({BEFORE: before}, test, leaks.dropped, yard, pool, opts, plan, table, sizes.blocks)
+    return summarise(case, changes[0], "method", details, notes)
+
+
+def case_of(
+    data: dict[str, Dataset],
+    test: Dataset,
+    leaked: int,
+    yard: Yardstick,
+    pool: Pool,
+    opts: Options,
+    plan: Design,
+    table: PairTable,
+    blocks: float | None,
+) -> Case:
+    """The audit as a case: how far `after` stands above `before`, and the verdict."""
+    estimate = partial(estimate_of, blocks=blocks)
+    arms, conclude = ("before", "after"), partial(verdict_of, blocks=blocks)
+    return Case("audit", data, test, leaked, yard, pool, plan, table, arms, opts, estimate, conclude, blocks)
 
 
 def by_group(cells: Rows, data: Dataset) -> Rows:
@@ -345,12 +373,19 @@ class Judged(NamedTuple):
     reason: str
 
 
+def estimate_of(values: Array, blocks: float | None) -> Estimate:
+    """Mean and interval over blocks of one test set, or over pairs that overlap."""
+    return over_blocks(values) if blocks is None else over_pairs(values, blocks)
+
+
+def verdict_of(table: PairTable, blocks: float | None) -> str | None:
+    """The verdict alone."""
+    return judge(table, blocks).verdict
+
+
 def judge(table: PairTable, blocks: float | None) -> Judged:
-    """Estimates and a verdict, from blocks of one test set or from pairs that overlap."""
-
-    def estimate(values: Any) -> Estimate:
-        return over_blocks(values) if blocks is None else over_pairs(values, blocks)
-
+    """Estimates and a verdict."""
+    estimate = partial(estimate_of, blocks=blocks)
     delta = estimate(table.change("pmi", "after", "before"))
     accuracy = estimate(table.change("accuracy", "after", "before"))
     controls = [a for a in table.arms if a.startswith("control")]
@@ -364,18 +399,9 @@ def judge(table: PairTable, blocks: float | None) -> Judged:
     return Judged(delta, accuracy, control, *decide(delta, selection, accuracy, blocks is not None))
 
 
-def summarise(
-    table: PairTable,
-    change: Change,
-    design: str,
-    details: dict[str, Any],
-    yard: Yardstick,
-    notes: list[str],
-    opts: Options,
-    *,
-    blocks: float | None,
-) -> Audit:
-    """From the table to estimates and a verdict."""
+def summarise(case: Case, change: Change, design: str, details: dict[str, Any], notes: list[str]) -> Audit:
+    """From the table to estimates, a verdict and what the checks say."""
+    table, opts, blocks = case.table, case.options, case.blocks
     details |= opts.how()
     units = "blocks" if blocks is None else "pairs"
     raw, table = table, clip_table(table, opts, details, notes, units, delta=True)
@@ -404,7 +430,9 @@ def summarise(
         design,
         QUESTIONS[design],
         details,
-        yard,
+        case.yardstick,
         tuple(notes),
         raw,
+        run_checks(case),
+        case,
     )

@@ -40,8 +40,10 @@ class Draw(NamedTuple):
 class Design(Protocol):
     """A way of drawing pairs."""
 
-    arms_fixed: ClassVar[bool]
-    """Whether every draw has the same arms, so that they are fitted once."""
+    @property
+    def arms_fixed(self) -> bool:
+        """Whether every draw has the same arms, so that they are fitted once."""
+        ...
 
     def draw(self, i: int) -> Draw:
         """The i-th pair; pure in (seed, i)."""
@@ -103,6 +105,24 @@ class Prepared:
     def draw(self, i: int) -> Draw:
         """The i-th pair."""
         return self.draws[i]
+
+
+@dataclass(frozen=True)
+class SomeArms:
+    """A design with some of its arms."""
+
+    design: Design
+    names: tuple[str, ...]
+
+    @property
+    def arms_fixed(self) -> bool:
+        """As in the design."""
+        return self.design.arms_fixed
+
+    def draw(self, i: int) -> Draw:
+        """The i-th pair of the design, with the arms that are wanted."""
+        drawn = self.design.draw(i)
+        return Draw({name: drawn.arms[name] for name in self.names}, drawn.test)
 
 
 def fingerprint(draws: Iterable[Draw]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Protocol
@@ -29,6 +30,7 @@ MIN_BLOCKS = 8
 PARALLEL_AFTER = 8.0
 """Seconds of work from which starting processes pays."""
 CLIPPING = ("truncate", "winsorise")
+TRUSTING = ("ignore", "thorough")
 DESIGNS = {
     "score": ("whole", "pairs"),
     "audit": ("whole", "row", "rate", "size", "pairs"),
@@ -58,7 +60,8 @@ class Options:
     decided by the estimated time; −1: all cores). engine: where the work runs. run_dir: a directory (or an
     open Run) that makes the work resumable. precision: wanted Monte-Carlo standard error in nats, for the
     design *pairs*. truncate, winsorise: set PMI beyond ± this many nats to 0, or to ± that (not both;
-    `clipping`). progress: told how far the work is.
+    `clipping`). ignore: codes of checks not to run, or "all"; thorough: run the slow ones too. progress: told
+    how far the work is.
     """
 
     seed: int = 0
@@ -73,6 +76,8 @@ class Options:
     precision: float | None = None
     truncate: float | None = None
     winsorise: float | None = None
+    ignore: str | Sequence[str] | None = None
+    thorough: bool = False
     progress: Progress | None = None
 
     @classmethod

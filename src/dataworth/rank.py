@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from .case import Case
+from .checks import Finding, check_codes, run_checks
 from .data import Dataset
 from .errors import DataworthError
 from .evaluate import PairTable
@@ -61,6 +63,8 @@ class Ranking:
     notes: tuple[str, ...]
     table: PairTable = field(repr=False)
     question: str = QUESTION
+    checks: tuple[Finding, ...] = field(default=(), repr=False)
+    case: Case | None = field(default=None, repr=False)
 
     def __iter__(self) -> Any:
         return iter(self.ranking)
@@ -82,6 +86,7 @@ class Ranking:
             **self.details,
             "yardstick": self.yardstick.summary(),
             "notes": list(self.notes),
+            "checks": [finding.to_dict() for finding in self.checks],
         }
 
 
@@ -99,6 +104,7 @@ def rank(
     ['many', 'few']
     """
     opts = Options.parse(options)
+    check_codes(opts.ignore)
     if (
         not isinstance(candidates, Mapping)
         or not candidates
@@ -117,7 +123,8 @@ def rank(
     blocks = block_count(len(test))
     config = {"what": "rank", "data": {n: d.content_hash() for n, d in candidates.items()}}
     config |= {"test": test.content_hash(), "yardstick": yard.digest, **opts.to_dict()}
-    table = measure(Whole(arms, pool.samples["test"], blocks, opts.seed), pool.fitter, blocks, opts, config)
+    plan = Whole(arms, pool.samples["test"], blocks, opts.seed)
+    table = measure(plan, pool.fitter, blocks, opts, config)
     details = {"blocks": blocks, "test_rows": len(test), "rows_per_test": float(table.test_rows.mean())}
     details |= opts.how()
     told = (leaks.note, *(one_class_note(yard, d, n) for n, d in candidates.items()))
@@ -130,7 +137,28 @@ def rank(
     unclipped = [r.name for r in order(table, rows)]
     if unclipped != [r.name for r in ranking]:
         notes.append(f"clipping decides the order: without it, it would be {', '.join(unclipped)}")
-    return Ranking(tuple(ranking), details, yard, tuple(notes), table)
+    # what a ranking is about: how far the best stands above the next
+    leaders = tuple(one.name for one in reversed(ranking[:2]))
+    case = Case(
+        "rank",
+        candidates,
+        test,
+        leaks.dropped,
+        yard,
+        pool,
+        plan,
+        table,
+        leaders,
+        opts,
+        over_blocks,
+        best_of,
+    )
+    return Ranking(tuple(ranking), details, yard, tuple(notes), table, checks=run_checks(case), case=case)
+
+
+def best_of(table: PairTable) -> str:
+    """The arm with the highest mean."""
+    return table.arms[int(table.pmi.mean(axis=0).argmax())]
 
 
 def order(table: PairTable, rows: Mapping[str, int]) -> list[Ranked]:

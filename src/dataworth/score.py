@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
+from .case import Case
+from .checks import Finding, check_codes, run_checks
 from .data import Dataset
 from .evaluate import PairTable
-from .intervals import Estimate, over_blocks, over_pairs
+from .intervals import Array, Estimate, over_blocks, over_pairs
 from .leaks import drop_leaks
-from .pairs import Pairs, Whole, select
+from .pairs import Design, Pairs, Whole, select
 from .plan import (
     DESIGNS,
     Options,
@@ -49,15 +53,13 @@ class Score:
     yardstick: Yardstick
     notes: tuple[str, ...]
     table: PairTable = field(repr=False)
+    checks: tuple[Finding, ...] = field(default=(), repr=False)
+    case: Case | None = field(default=None, repr=False)
 
     @property
     def answer(self) -> str:
         """Whether the dataset is worth anything here: yes, no, or cannot tell, in a sentence."""
-        if self.interval is None or self.interval[0] <= 0 <= self.interval[1]:
-            return "cannot tell: the interval contains zero"
-        if self.value > 0:
-            return "yes: with it the test labels are predicted better than without any data"
-        return "no: with it the test labels are predicted worse than without any data"
+        return answer(Estimate(self.value, self.stderr, self.interval))
 
     def to_dict(self, bits: bool = False) -> dict[str, Any]:
         """Plain data for JSON, in nats or in bits."""
@@ -79,7 +81,17 @@ class Score:
             **details,
             "yardstick": self.yardstick.summary(),
             "notes": list(self.notes),
+            "checks": [finding.to_dict() for finding in self.checks],
         }
+
+
+def answer(value: Estimate) -> str:
+    """What an interval says of a dataset's worth, in a sentence."""
+    if value.positive:
+        return "yes: with it the test labels are predicted better than without any data"
+    if value.negative:
+        return "no: with it the test labels are predicted worse than without any data"
+    return "cannot tell: the interval contains zero"
 
 
 def score(
@@ -103,6 +115,7 @@ def score(
     ('whole', True)
     """
     opts = Options.parse(options)
+    check_codes(opts.ignore)
     check_datasets({"D": D, "T": T})
     design = choose_design(design, pairs, size, DESIGNS["score"])
     yard = use_yardstick(yardstick, T, opts)
@@ -114,12 +127,15 @@ def score(
     config = {"what": "score", "design": design, "pairs": pairs, "size": size, "data": D.content_hash()}
     config |= {"test": T.content_hash(), "yardstick": yard.digest, **opts.to_dict()}
     notes = opts.notes(yard) + [n for n in (leaks.note, one_class_note(yard, D, "the data")) if n]
+    plan: Design
+    estimate: Callable[[Array], Estimate] = over_blocks
+    disjoint: float | None = None
     if design == "whole":
         blocks = block_count(len(T))
-        table = measure(Whole({"data": data}, test, blocks, opts.seed), fitter, blocks, opts, config)
+        plan = Whole({"data": data}, test, blocks, opts.seed)
+        table = measure(plan, fitter, blocks, opts, config)
         details: dict[str, Any] = {"blocks": blocks}
-        value = over_blocks(clip_table(table, opts, details, notes, "blocks").pmi[:, 0])
-        accuracy = over_blocks(table.accuracy[:, 0])
+        value = estimate(clip_table(table, opts, details, notes, "blocks").pmi[:, 0])
     else:
         sizes = pair_sizes(len(D), len(T), pairs, size)
         plan = Pairs(
@@ -135,17 +151,33 @@ def score(
         sizes = replace(sizes, pairs=pairs_for_precision(plan, fitter, sizes.pairs, opts, notes))
         table = measure(plan, fitter, sizes.pairs, opts, config)
         details = {"pairs": sizes.pairs, "size": [sizes.data, sizes.test]}
-        value = over_pairs(clip_table(table, opts, details, notes).pmi[:, 0], sizes.blocks)
-        accuracy = over_pairs(table.accuracy[:, 0], sizes.blocks)
+        disjoint = sizes.blocks
+        estimate = partial(over_pairs, blocks=disjoint)
+        value = estimate(clip_table(table, opts, details, notes).pmi[:, 0])
         details["monte_carlo_stderr"] = value.monte_carlo
         notes += pair_notes(value, sizes.blocks, opts)
     rows = float(table.test_rows.mean())
+    case = Case(
+        "score",
+        {"the data": D},
+        T,
+        leaks.dropped,
+        yard,
+        pool,
+        plan,
+        table,
+        ("data",),
+        opts,
+        estimate,
+        partial(conclusion, estimate),
+        disjoint,
+    )
     return Score(
         value.value,
         value.stderr,
         value.interval,
         value.value / rows,
-        accuracy,
+        estimate(table.accuracy[:, 0]),
         float(table.information_gain[:, 0].mean()),
         design,
         QUESTIONS[design],
@@ -153,4 +185,11 @@ def score(
         yard,
         tuple(notes),
         table,
+        run_checks(case),
+        case,
     )
+
+
+def conclusion(estimate: Callable[[Array], Estimate], table: PairTable) -> str:
+    """Yes, no or cannot tell."""
+    return answer(estimate(table.pmi[:, 0])).partition(":")[0]

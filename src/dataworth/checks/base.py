@@ -1,23 +1,75 @@
-"""What a check finds."""
+"""What a check is, and what it finds.
+
+A check looks at a `Case` (what was measured, and the means to measure it again) and says whether something
+that the score's guarantee rests on does not hold.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
+
+from ..case import Case
+
+CHEAP = 3e9
+"""Multiplications up to which measuring everything again is no matter (a second or two)."""
+
+
+class Seen(NamedTuple):
+    """Whether a check fires (None: it was not run), the number it rests on, and what exactly was seen."""
+
+    fires: bool | None
+    value: float | None = None
+    detail: str = ""
+    stderr: float | None = None
+
+
+def not_run(why: str) -> Seen:
+    """For checks that do not apply here, or would take too long."""
+    return Seen(None, None, why)
 
 
 @dataclass(frozen=True)
 class Finding:
-    """A check's code, whether it fires, the number it rests on, what that means and what to do."""
+    """A check's code and name, whether it fires, the number it rests on, what that means and what to do."""
 
     code: str
     name: str
-    fires: bool
-    value: float
+    fires: bool | None
+    value: float | None
     stderr: float | None
     meaning: str
     advice: str
+    detail: str = ""
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
         return dict(vars(self))
+
+
+@dataclass(frozen=True)
+class Check:
+    """One check. `meaning` says what it means that it fires, `advice` what to do then.
+
+    A `slow` one is left out unless the user asks for all of them.
+    """
+
+    code: str
+    name: str
+    meaning: str
+    advice: str
+    look: Callable[[Case], Seen]
+    slow: bool = False
+
+    def __call__(self, case: Case) -> Finding:
+        """Look at a case."""
+        if self.slow and not case.options.thorough:
+            return self.finding(not_run("slow: run it by --thorough (thorough=True)"))
+        return self.finding(self.look(case))
+
+    def finding(self, seen: Seen) -> Finding:
+        """What was seen, with what it means."""
+        return Finding(
+            self.code, self.name, seen.fires, seen.value, seen.stderr, self.meaning, self.advice, seen.detail
+        )

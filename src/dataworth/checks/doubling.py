@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..case import Case
 from ..models import Linear, Logistic
 from ..models.base import Array
-from ..yardstick import doubling_probe, halves
-from .base import Finding
+from ..yardstick import ROWS, doubling_probe, halves
+from .base import Check, Finding, Seen
 
 
 def check_doubling(model: Logistic | Linear, X: Array, y: Array, seed: int = 0) -> Finding:
@@ -24,12 +25,25 @@ def check_doubling(model: Logistic | Linear, X: Array, y: Array, seed: int = 0) 
     """
     splits = halves(len(y), np.random.default_rng([seed, 0xD0B]))
     value, stderr = doubling_probe(model.bind(X, y), splits)
-    return Finding(
-        "DW001",
-        "doubling",
-        value > stderr,
-        value,
-        stderr,
-        "repeating rows raises the score: the model is less sure than its data allow",
-        "let a yardstick be fitted (features and prior from the test set), or widen the prior",
-    )
+    return CHECK.finding(Seen(value > stderr, value, stderr=stderr))
+
+
+def look(case: Case) -> Seen:
+    """The yardstick's own probe, from when it was fitted; a yardstick made by hand is probed now."""
+    chosen = case.yardstick.chosen
+    if chosen.probe is not None and chosen.probe_stderr is not None:
+        return Seen(not chosen.calibrated, chosen.probe, stderr=chosen.probe_stderr)
+    rows = np.random.default_rng([case.options.seed, 0xD0]).permutation(len(case.test))[:ROWS]
+    some = case.test.take(np.sort(rows))
+    X, y = case.yardstick.features(some), case.yardstick.targets(some)
+    found = check_doubling(case.yardstick.model, X, y, case.options.seed)
+    return Seen(found.fires, found.value, stderr=found.stderr)
+
+
+CHECK = Check(
+    "DW001",
+    "doubling",
+    "repeating rows raises the score: the model is less sure than its data allow",
+    "let a yardstick be fitted (features and prior from the test set), or widen the prior",
+    look,
+)

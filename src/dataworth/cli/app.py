@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .guard import VERDICT_FAILS, say
+from .guard import CHECK_FAILS, VERDICT_FAILS, say
 from .options import (
     AuditDrawing,
     Columns,
@@ -21,8 +21,10 @@ from .options import (
     Modelling,
     Picturing,
     Showing,
+    Strict,
     Talking,
     Test,
+    Trusting,
     Working,
     command,
 )
@@ -82,10 +84,12 @@ def score(
     measuring: Measuring,
     modelling: Modelling,
     drawing: Drawing,
+    trusting: Trusting,
     working: Working,
     keeping: Keeping,
     showing: Showing,
-) -> None:
+    strict: Strict = False,
+) -> int:
     """Say what a dataset is worth to someone facing this test set.
 
     Example: dataworth score data.csv --test test.csv
@@ -93,8 +97,11 @@ def score(
     from . import show
     from .measure import Job, measure
 
-    job = Job("score", {"data": data, "test": test}, columns, (measuring, modelling, drawing))
-    show.result(measure(job, working, keeping, showing, pins=context.obj), showing, show.SCORE)
+    groups = (measuring, modelling, drawing, trusting)
+    job = Job("score", {"data": data, "test": test}, columns, groups, {"strict": strict})
+    found = measure(job, working, keeping, showing, pins=context.obj)
+    show.result(found, showing, show.SCORE)
+    return failing_checks(found, strict)
 
 
 @app.command()
@@ -107,12 +114,14 @@ def audit(
     measuring: Measuring,
     modelling: Modelling,
     drawing: AuditDrawing,
+    trusting: Trusting,
     working: Working,
     keeping: Keeping,
     showing: Showing,
     after: Annotated[Path | None, _file("The data after curation.", "AFTER")] = None,
     curate: Curate = None,
     fail_on: FailOn = None,
+    strict: Strict = False,
 ) -> int:
     """Say whether a curation added information, or only made the data look like the test set.
 
@@ -126,10 +135,11 @@ def audit(
     fails = failing_verdicts(fail_on, drawing.design)
     named = only_curation(curate)
     files = audited_files(before, after, named, test)
-    job = Job("audit", files, columns, (measuring, modelling, drawing), {"fail_on": fail_on}, named)
+    groups = (measuring, modelling, drawing, trusting)
+    job = Job("audit", files, columns, groups, {"fail_on": fail_on, "strict": strict}, named)
     found = measure(job, working, keeping, showing, pins=context.obj)
     show.result(found, showing, show.AUDIT)
-    return VERDICT_FAILS if found.verdict in fails else 0
+    return VERDICT_FAILS if found.verdict in fails else failing_checks(found, strict)
 
 
 @app.command()
@@ -141,10 +151,12 @@ def rank(
     columns: Columns,
     measuring: Measuring,
     modelling: Modelling,
+    trusting: Trusting,
     working: Working,
     keeping: Keeping,
     showing: Showing,
-) -> None:
+    strict: Strict = False,
+) -> int:
     """Order datasets by what they are worth, best first.
 
     Example: dataworth rank a.parquet b.parquet --test test.parquet
@@ -152,8 +164,29 @@ def rank(
     from . import show
     from .measure import Job, measure
 
-    job = Job("rank", {"data": data, "test": test}, columns, (measuring, modelling))
-    show.result(measure(job, working, keeping, showing, pins=context.obj), showing, show.RANKING)
+    groups = (measuring, modelling, trusting)
+    job = Job("rank", {"data": data, "test": test}, columns, groups, {"strict": strict})
+    found = measure(job, working, keeping, showing, pins=context.obj)
+    show.result(found, showing, show.RANKING)
+    return failing_checks(found, strict)
+
+
+def failing_checks(found: Any, strict: bool) -> int:
+    """The exit code that checks ask for."""
+    return CHECK_FAILS if strict and any(finding.fires for finding in found.checks) else 0
+
+
+@app.command()
+@command
+def checks(talking: Talking) -> None:
+    """List the checks that are made of every result: what each looks at, what it means, what to do.
+
+    Example: dataworth checks -v
+    """
+    from . import show
+    from .checks import LISTING, Checks
+
+    show.result(Checks(), talking, LISTING)
 
 
 @app.command()
@@ -253,6 +286,7 @@ def run(
     keeping: Keeping,
     showing: Showing,
     fail_on: FailOn = None,
+    strict: Strict = False,
 ) -> int:
     """Replay a configuration: a JSON object with the command and its options.
 
@@ -260,7 +294,7 @@ def run(
     """
     from .replay import read_config, replay
 
-    return replay(context, read_config(config), config, working, keeping, showing, fail_on)
+    return replay(context, read_config(config), config, working, keeping, showing, fail_on, strict)
 
 
 @app.command()
@@ -271,6 +305,7 @@ def resume(
     working: Working,
     showing: Showing,
     fail_on: FailOn = None,
+    strict: Strict = False,
 ) -> int:
     """Continue an interrupted run from its directory alone.
 
@@ -279,7 +314,7 @@ def resume(
     from .replay import replay, stored_config
 
     stored = stored_config(directory)
-    return replay(context, stored, directory, working, Keeping(directory), showing, fail_on)
+    return replay(context, stored, directory, working, Keeping(directory), showing, fail_on, strict)
 
 
 @app.command()

@@ -13,7 +13,7 @@ import typer
 
 from dataworth.errors import DataworthError
 
-VERDICT_FAILS, BAD_INPUT, INTERNAL, INTERRUPTED, BROKEN_PIPE = 1, 2, 70, 130, 141
+VERDICT_FAILS, BAD_INPUT, CHECK_FAILS, INTERNAL, INTERRUPTED, BROKEN_PIPE = 1, 2, 3, 70, 130, 141
 
 
 class Interrupted(KeyboardInterrupt):

@@ -11,12 +11,13 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from dataworth.checks import check_codes
 from dataworth.curation.names import files_of, parse, split, with_files
 from dataworth.data import Dataset
 from dataworth.engines import get_engine
 from dataworth.errors import DataworthError
 from dataworth.io.readers import READERS, naming
-from dataworth.plan import CLIPPING, DESIGNS, Options, choose_design, exact_notes, use_yardstick
+from dataworth.plan import CLIPPING, DESIGNS, TRUSTING, Options, choose_design, exact_notes, use_yardstick
 from dataworth.runs import Run
 from dataworth.targets import learn_targets
 from dataworth.verdict import VERDICTS
@@ -57,9 +58,11 @@ class Job:
     def config(self, inputs: Mapping[str, str]) -> dict[str, Any]:
         """What replays the job from anywhere: paths are absolute, inputs are known by their content."""
         options = {**vars(self.columns), **self.options}
-        # as in Options.to_dict: runs from before there was clipping can be resumed
+        # runs from before there was clipping, or were checks, can be resumed
         options = {
-            name: value for name, value in options.items() if name not in CLIPPING or value is not None
+            name: value
+            for name, value in options.items()
+            if not (name in CLIPPING + TRUSTING and value in (None, False))
         }
         if options["yardstick"] is not None:
             options["yardstick"] = absolute(options["yardstick"])
@@ -127,6 +130,7 @@ def measure(
 def check_options(what: str, options: Mapping[str, Any]) -> None:
     """Refuse options that make no sense before files are read, which can take long."""
     drawing = {name: options[name] for name in ("design", "pairs", "size") if name in options}
+    check_codes(options["ignore"])
     Options.parse({n: v for n, v in options.items() if n not in drawing and n != "yardstick"})
     if drawing:
         choose_design(**drawing, known=DESIGNS[what])

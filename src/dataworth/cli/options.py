@@ -37,6 +37,10 @@ def _table(help: str) -> Any:
     return _option("Columns (of a table of images)", help)
 
 
+def _trusting(help: str, *names: str, **settings: Any) -> Any:
+    return _option("Checks", help, *names, **settings)
+
+
 def _working(help: str, *names: str) -> Any:
     return _option("Work", help, *names)
 
@@ -143,6 +147,16 @@ class AuditDrawing(Drawing):
 
 
 @dataclass(frozen=True)
+class Trusting:
+    """Which checks of the result are made."""
+
+    ignore: Annotated[
+        str | None, _trusting("Checks to leave out, such as 'DW002,DW010', or 'all'; see 'dataworth checks'.")
+    ] = None
+    thorough: Annotated[bool, _trusting("Run the slow checks too.", "--thorough", **FLAG)] = False
+
+
+@dataclass(frozen=True)
 class Working:
     """Where the work runs."""
 
@@ -227,6 +241,7 @@ class Embedding:
 FailOn = Annotated[
     str | None, _showing("Exit with code 1 on these verdicts, such as 'strategic,harmful'.", "--fail-on")
 ]
+Strict = Annotated[bool, _trusting("Exit with code 3 if a check fires.", "--strict", **FLAG)]
 Test = Annotated[Path, typer.Option("--test", help="Test set that the data are measured on.", metavar="FILE")]
 
 

@@ -65,11 +65,13 @@ def replay(
     keeping: Keeping,
     showing: Showing,
     fail_on: str | None,
+    strict: bool,
 ) -> int:
     """Carry out the command of a configuration, shown as asked for here; return its exit code."""
     command, options, inputs, about = _checked(config, source)
     fail_on = about.get("fail_on") if fail_on is None else fail_on
-    here = {**vars(working), **vars(keeping), **vars(showing), "fail_on": fail_on}
+    strict = strict or about.get("strict") is True
+    here = {**vars(working), **vars(keeping), **vars(showing), "fail_on": fail_on, "strict": strict}
     given = options | {name: value for name, value in here.items() if value not in (None, False)}
     group: Any = context.find_root().command
     try:

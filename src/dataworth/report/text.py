@@ -20,6 +20,7 @@ from .numbers import bounds, digits_for, number, scaled, with_interval
 
 if TYPE_CHECKING:
     from dataworth.audit import Audit
+    from dataworth.checks import Finding
     from dataworth.evaluate import PairTable
     from dataworth.io import Description
     from dataworth.rank import Ranking
@@ -386,10 +387,35 @@ def _draws(details: dict[str, Any]) -> str:
 
 
 def _common_facts(result: Score | Audit | Ranking) -> list[tuple[str, str]]:
-    facts = [("Yardstick", yardstick_line(result.yardstick))]
-    if not result.yardstick.calibrated:
-        facts.append(("Note", "the yardstick is not calibrated: repeating data can look informative on it"))
-    return [*facts, *(("Note", note) for note in result.notes)]
+    notes = [("Note", note) for note in result.notes]
+    return [("Yardstick", yardstick_line(result.yardstick)), *notes, *_check_facts(result.checks)]
+
+
+def _check_facts(checks: Sequence[Finding]) -> list[tuple[str, str]]:
+    """How many checks passed, and each that did not."""
+    if not checks:
+        return [("Checks", "none: all were ignored")]
+    fired = [finding for finding in checks if finding.fires]
+    passed = sum(finding.fires is False for finding in checks)
+    left = len(checks) - passed - len(fired)
+    also = f", {left} not run (-v says why)" if left else ""
+    told = [("Checks", f"{passed} passed, {len(fired)} fired{also}")]
+    for finding in fired:
+        seen = f" ({finding.detail})" if finding.detail else ""
+        told.append((finding.code, f"{finding.name}: {finding.meaning}{seen}; {finding.advice}"))
+    return told
+
+
+def check_details(checks: Sequence[Finding]) -> list[tuple[str, str]]:
+    """Every check with what it saw, for -v."""
+    words = {True: "fires", False: "passed", None: "not run"}
+    told = []
+    for finding in checks:
+        value = "" if finding.value is None else f" {number(finding.value, 3)}"
+        value += "" if finding.stderr is None else f" ± {number(finding.stderr, 3)}"
+        detail = f"; {finding.detail}" if finding.detail else ""
+        told.append((finding.code, f"{finding.name}: {words[finding.fires]}{value}{detail}"))
+    return told
 
 
 def _details(result: Score | Audit | Ranking, bits: bool) -> list[RenderableType]:
@@ -409,7 +435,14 @@ def _details(result: Score | Audit | Ranking, bits: bool) -> list[RenderableType
             number(float(pairs.column("accuracy", arm).mean()) * points, 2),
             number(float(pairs.column("information_gain", arm).mean()) * factor, 2),
         )
-    return [Text(""), arms, Text("yardstick", style="dim"), _grid(_yardstick_facts(result.yardstick))]
+    return [
+        Text(""),
+        arms,
+        Text("yardstick", style="dim"),
+        _grid(_yardstick_facts(result.yardstick)),
+        Text("checks", style="dim"),
+        _grid(check_details(result.checks)),
+    ]
 
 
 def _yardstick_facts(yardstick: Yardstick) -> list[tuple[str, str]]:

@@ -158,7 +158,16 @@ def _audit(
     before: Dataset, test: Dataset, curate: Any, yard: Yardstick, seed: int, jobs: int | None
 ) -> Record:
     return summary(
-        audit(before, test=test, curate=curate, design="whole", yardstick=yard, seed=seed, jobs=jobs)
+        audit(
+            before,
+            test=test,
+            curate=curate,
+            design="whole",
+            yardstick=yard,
+            seed=seed,
+            jobs=jobs,
+            ignore="all",
+        )
     )
 
 

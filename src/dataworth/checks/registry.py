@@ -1,0 +1,39 @@
+"""All checks, in the order of their codes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..case import Case
+from ..errors import DataworthError
+from . import attribute, doubling
+from .base import Check, Finding
+
+CHECKS: tuple[Check, ...] = (doubling.CHECK, attribute.CHECK)
+CODES = tuple(check.code for check in CHECKS)
+
+
+def run_checks(case: Case) -> tuple[Finding, ...]:
+    """What every check says that is not ignored."""
+    ignored = check_codes(case.options.ignore)
+    return tuple(check(case) for check in CHECKS if check.code not in ignored)
+
+
+def check_codes(codes: str | Iterable[str] | None) -> frozenset[str]:
+    """The codes of some checks, or of `all`; a sentence if there is no such check.
+
+    >>> sorted(check_codes("DW001, dw013"))
+    ['DW001', 'DW013']
+    """
+    if isinstance(codes, str):
+        codes = codes.split(",")
+    wanted = {str(code).strip().upper() for code in codes or ()} - {""}
+    if wanted == {"ALL"}:
+        return frozenset(CODES)
+    unknown = sorted(wanted - set(CODES))
+    if unknown:
+        raise DataworthError(
+            f"there is no check {unknown[0]!r}; the checks are {CODES[0]} to {CODES[-1]}, or all: "
+            "'dataworth checks' lists them."
+        )
+    return frozenset(wanted)
