@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .data import Dataset
     from .errors import DataworthError
     from .io import read
-    from .models import Categorical, GaussianPrior, InverseGamma, Linear, Logistic
+    from .models import Categorical, GaussianPrior, InverseGamma, Linear, Logistic, OneVsRest, Softmax
     from .planner import pairs_needed
     from .pmi import PMI, pmi
     from .rank import Ranking, rank
@@ -33,10 +33,12 @@ __all__ = [
     "InverseGamma",
     "Linear",
     "Logistic",
+    "OneVsRest",
     "Ranking",
     "RefereeRefuses",
     "RefereedPMI",
     "Score",
+    "Softmax",
     "Yardstick",
     "__version__",
     "audit",
@@ -58,10 +60,12 @@ _HOMES = {
     "InverseGamma": "models",
     "Linear": "models",
     "Logistic": "models",
+    "OneVsRest": "models",
     "Ranking": "rank",
     "RefereeRefuses": "referee",
     "RefereedPMI": "referee",
     "Score": "score",
+    "Softmax": "models",
     "Yardstick": "yardstick",
     "audit": "audit",
     "pairs_needed": "planner",

@@ -6,6 +6,8 @@ from .gaussian import GaussianPrior
 from .linear import Linear
 from .logistic import Logistic
 from .noise import InverseGamma
+from .one_vs_rest import OneVsRest
+from .softmax import Softmax
 
 __all__ = [
     "Categorical",
@@ -16,6 +18,8 @@ __all__ = [
     "Linear",
     "Logistic",
     "Model",
+    "OneVsRest",
     "Posterior",
     "SliceFitter",
+    "Softmax",
 ]

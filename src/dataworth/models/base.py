@@ -121,6 +121,28 @@ def check_pool(X: Array, y: Array, *, classes: bool) -> tuple[Array, Array]:
     return X, y
 
 
+def class_count(y: Array, classes: int | None) -> int:
+    """How many classes there are, as given or by the largest target; targets that are none are a sentence.
+
+    >>> class_count(np.array([0.0, 2.0]), None), class_count(np.zeros(3), None)
+    (3, 2)
+    """
+    count = max(2, int(y.max(initial=0.0)) + 1) if classes is None else int(classes)
+    if not ((y == np.round(y)) & (y >= 0) & (y < count)).all():
+        raise DataworthError(
+            f"y has targets other than the whole numbers 0 to {count - 1}: number the classes from 0, and "
+            "say how many there are by classes=."
+        )
+    return count
+
+
+def check_class_number(classes: object) -> None:
+    """A number of classes, or None for as many as occur; else a sentence."""
+    whole = isinstance(classes, (int, np.integer)) and not isinstance(classes, bool)
+    if classes is not None and not (whole and classes >= 2):  # type: ignore[operator]
+        raise DataworthError(f"classes is {classes!r}; it must be a whole number, 2 or more, or None.")
+
+
 def positive_number(value: float, name: str) -> float:
     """`value` as a float, or a sentence."""
     if isinstance(value, bool) or not isinstance(value, (int, float, np.number)) or not 0 < value < np.inf:

@@ -9,7 +9,7 @@ whichever is less, per round; memory O(n²) or O(d²).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy.special import expit, logit, ndtr
@@ -57,6 +57,8 @@ class Logistic:
     inference: str = "laplace"
     intercept: bool = True
 
+    takes: ClassVar[str] = "two classes"
+
     def __post_init__(self) -> None:
         positive_number(self.prior_variance, "prior_variance")
         if self.inference not in INFERENCES:
@@ -67,7 +69,11 @@ class Logistic:
     ) -> LogisticPosterior:
         """The Gaussian posterior, with its log evidence; a `prior` stands in for N(0, prior_variance · I)."""
         fitter = self.bind(X, y, prior)
-        fit = fitter.settle(fitter(np.arange(len(y)), weights=weights))
+        return self.posterior(fitter, fitter(np.arange(len(y)), weights=weights))
+
+    def posterior(self, fitter: LogisticFitter, fit: Fit) -> LogisticPosterior:
+        """A fit's Gaussian, with the rows that it rests on."""
+        fit = fitter.settle(fit)
         state: LogisticState = fit.state
         return LogisticPosterior(
             log_evidence=fit.log_z,

@@ -1,0 +1,138 @@
+"""K independent logistic regressions, "class c or not": the cheaper alternative to `Softmax`.
+
+    log Z = Σ_c log Z_logistic(1[y = c])
+
+This is the evidence of another, composite model: of K binary labels a row, not of one label among K. So its
+nats are not those of `Softmax` (with two classes each label counts twice), and compare only with each other.
+Costs K times what `Logistic` does, and as much memory as one.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from .base import Array, Fit, Rows, check_class_number, check_pool, class_count, hit_rate
+from .logistic import Logistic, LogisticFitter, LogisticPosterior
+
+
+@dataclass(frozen=True)
+class OneVsRest:
+    """A `Logistic` a class; evidences are added, predicted probabilities normalised.
+
+    >>> X, y = np.array([[-1.0], [0.0], [1.0]]), np.array([0.0, 1.0, 2.0])
+    >>> parts = [Logistic().fit(X, (y == c).astype(float)).log_evidence for c in range(3)]
+    >>> OneVsRest().fit(X, y).log_evidence == sum(parts)
+    True
+    """
+
+    prior_variance: float = 1.0
+    inference: str = "laplace"
+    intercept: bool = True
+    classes: int | None = None
+
+    takes: ClassVar[str] = "classes"
+
+    def __post_init__(self) -> None:
+        self.binary()
+        check_class_number(self.classes)
+
+    def binary(self) -> Logistic:
+        """The model of each class."""
+        return Logistic(self.prior_variance, self.inference, self.intercept)
+
+    def fit(self, X: Array, y: Array, weights: Array | None = None) -> OneVsRestPosterior:
+        """A Gaussian posterior a class, with the sum of their log evidences."""
+        fitter = self.bind(X, y)
+        fit = fitter(np.arange(len(y)), weights=weights)
+        posterior: OneVsRestPosterior = fit.state
+        return posterior
+
+    def bind(self, X: Array, y: Array) -> OneVsRestFitter:
+        """A fitter on this pool."""
+        X, y = check_pool(X, y, classes=False)
+        return OneVsRestFitter(self, X, y, class_count(y, self.classes))
+
+
+class OneVsRestFitter:
+    """One logistic pool, fitted once a class with that class's labels."""
+
+    def __init__(self, model: OneVsRest, X: Array, y: Array, classes: int) -> None:
+        self.y, self.classes = y, classes
+        self.model = model.binary()
+        self.pool = LogisticFitter(self.model, X, np.zeros(len(y)))
+
+    def __call__(
+        self,
+        rows: Rows,
+        start: tuple[Fit, ...] = (),
+        *,
+        weights: Array | None = None,
+        targets: Array | None = None,
+    ) -> Fit:
+        """The sum of log evidences, each class's fit started at earlier ones of that class."""
+        targets = self.y[rows] if targets is None else targets
+        fits = tuple(
+            self.pool(
+                rows,
+                tuple(part.state.fits[c] for part in start),
+                weights=weights,
+                targets=(targets == c).astype(float),
+            )
+            for c in range(self.classes)
+        )
+        posterior = OneVsRestPosterior(self.model, self.pool, fits)
+        return Fit(posterior.log_evidence, posterior)
+
+    def predict(self, fit: Fit, rows: Rows) -> Array:
+        """The class with the largest linear predictor."""
+        ids = self.pool.ids[rows]
+        scores = [self.pool.predictor(part, ids) for part in fit.state.fits]
+        return np.argmax(scores, axis=0).astype(float)
+
+    def accuracy(self, fit: Fit, rows: Rows, weights: Array | None = None) -> float:
+        """Fraction of rows whose class is the predicted one."""
+        return hit_rate(self.predict(fit, rows), self.y[rows], weights)
+
+    def information_gain(self, fit: Fit) -> float:
+        """KL(posterior ‖ prior), the sum over classes."""
+        return sum(self.pool.information_gain(part) for part in fit.state.fits)
+
+
+class OneVsRestPosterior:
+    """A Gaussian over θ = (θ_0, …, θ_{K−1}), independent between classes."""
+
+    def __init__(self, model: Logistic, pool: LogisticFitter, fits: tuple[Fit, ...]) -> None:
+        self.model, self.pool, self.fits = model, pool, fits
+        self.log_evidence = sum(fit.log_z for fit in fits)
+
+    @property
+    def converged(self) -> bool:
+        """Whether every class's solver says so."""
+        return all(fit.state.solution.converged for fit in self.fits)
+
+    @cached_property
+    def parts(self) -> tuple[LogisticPosterior, ...]:
+        """The posterior of each class."""
+        return tuple(self.model.posterior(self.pool, fit) for fit in self.fits)
+
+    def log_density(self, theta: Array) -> float:
+        """Log p(θ | data), class after class."""
+        own = np.reshape(theta, (len(self.parts), -1))
+        return sum(part.log_density(t) for part, t in zip(self.parts, own, strict=True))
+
+    def sample(self, rng: np.random.Generator, m: int) -> Array:
+        """`m` draws of θ, one a row."""
+        return np.hstack([part.sample(rng, m) for part in self.parts])
+
+    def predict_proba(self, X: Array) -> Array:
+        """Each class's own predictive probability, divided by their sum."""
+        own = np.column_stack([part.predict_proba(X)[:, 1] for part in self.parts])
+        return np.asarray(own / own.sum(axis=1, keepdims=True))
+
+    def information_gain(self) -> float:
+        """KL(posterior ‖ prior) in nats."""
+        return sum(part.information_gain() for part in self.parts)

@@ -1,0 +1,244 @@
+"""Multiclass Bayesian logistic regression: p(y=c|x, Θ) = exp(θ_cᵀx) / Σ_k exp(θ_kᵀx), every θ_c ~ N(0, C·I).
+
+Evidence by Laplace's method (inference/softmax.py). A Newton step costs O(K n³) with O(K n²) memory, or
+O(K² n d² + K³ d³) with O(K² d²) memory, whichever is cheaper. Two classes under prior variance v/2 are
+`Logistic(v)`: the score between them, (θ_1 − θ_0)ᵀx, has the variance of both.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import ClassVar
+
+import numpy as np
+
+from ..errors import DataworthError
+from ..inference.softmax import (
+    Blocks,
+    Mode,
+    Stacked,
+    choose_geometry,
+    curvature_root,
+    find_mode,
+    probabilities,
+    row_curvature,
+    terms,
+    trace_defect,
+)
+from .base import (
+    Array,
+    Fit,
+    Rows,
+    check_class_number,
+    check_pool,
+    class_count,
+    hit_rate,
+    positive_number,
+)
+from .distinct import distinct_rows
+from .gaussian import with_intercept
+
+MOST = 0.75
+DRAWS, DRAWS_AT_ONCE = 1000, 50
+SEED = 0x50F7
+
+
+@dataclass(frozen=True)
+class Softmax:
+    """Multiclass logistic regression, every class's coefficients under N(0, prior_variance · I).
+
+    Targets are class numbers 0 … classes − 1; without `classes` the pool's largest says how many there are.
+
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    >>> y = np.array([0.0, 0.0, 1.0, 1.0])
+    >>> round(Softmax(0.5).fit(X, y).log_evidence, 4)  # two classes: as Logistic(1.0)
+    -2.981
+    >>> Softmax(100.0).fit(X, np.array([0.0, 1.0, 2.0, 2.0])).predict_proba(X[-1:]).argmax()
+    np.int64(2)
+    """
+
+    prior_variance: float = 1.0
+    intercept: bool = True
+    classes: int | None = None
+
+    takes: ClassVar[str] = "classes"
+
+    def __post_init__(self) -> None:
+        positive_number(self.prior_variance, "prior_variance")
+        check_class_number(self.classes)
+
+    def fit(self, X: Array, y: Array, weights: Array | None = None) -> SoftmaxPosterior:
+        """Laplace's Gaussian, with its log evidence."""
+        posterior: SoftmaxPosterior = self.bind(X, y)(np.arange(len(y)), weights=weights).state
+        return posterior
+
+    def bind(self, X: Array, y: Array) -> SoftmaxFitter:
+        """A fitter on this pool; rows with identical features are found once, here."""
+        X, y = check_pool(X, y, classes=False)
+        return SoftmaxFitter(self, X, y, class_count(y, self.classes))
+
+    def simulate(self, rng: np.random.Generator, X: Array) -> Array:
+        """Targets of rows X: Θ from the prior, then the classes; two unless the model says how many."""
+        rows = with_intercept(np.asarray(X, dtype=float), self.intercept)
+        theta = np.sqrt(self.prior_variance) * rng.standard_normal((rows.shape[1], self.classes or 2))
+        # the largest of predictor plus Gumbel noise has the softmax probabilities
+        return np.argmax(rows @ theta + rng.gumbel(size=(len(rows), theta.shape[1])), axis=1).astype(float)
+
+
+class SoftmaxFitter:
+    """The hot path. Distinct rows of the pool are numbered once; a fit sees them with class counts."""
+
+    def __init__(self, model: Softmax, X: Array, y: Array, classes: int) -> None:
+        self.model, self.classes, self.y = model, classes, y
+        distinct, self.ids = distinct_rows(X)
+        self.X = with_intercept(distinct, model.intercept)
+
+    def __call__(
+        self,
+        rows: Rows,
+        start: tuple[Fit, ...] = (),
+        *,
+        weights: Array | None = None,
+        targets: Array | None = None,
+    ) -> Fit:
+        """Log evidence of the pool's `rows`, started at earlier fits of their parts."""
+        counts = self._counts(rows, weights, self.y[rows] if targets is None else targets)
+        ids = np.flatnonzero(counts.any(axis=1))
+        counts, X = counts[ids], self.X if len(ids) == len(self.X) else self.X[ids]
+        prior_variance = float(self.model.prior_variance)
+        geometry, kind = choose_geometry(X, counts, prior_variance)
+        mode = find_mode(geometry, counts, self._start(kind, ids, [fit.state for fit in start]))
+        posterior = SoftmaxPosterior(mode, kind, X, counts, ids, prior_variance, self.model.intercept)
+        return Fit(mode.log_z, posterior)
+
+    def _counts(self, rows: Rows, weights: Array | None, targets: Array) -> Array:
+        """How often each distinct row of the pool is seen with each class."""
+        place = self.ids[rows] * self.classes + np.asarray(targets).astype(np.intp)
+        counts = np.bincount(place, weights=weights, minlength=len(self.X) * self.classes)
+        return counts.astype(float, copy=False).reshape(-1, self.classes)
+
+    def _start(self, kind: str, ids: Rows, parts: list[SoftmaxPosterior]) -> Array | None:
+        """Coefficients of the last fit if it saw most of the rows, else the mean of all by their rows; n×n:
+        each row's as the last fit that saw it has them."""
+        if not parts or kind == "other":
+            return None
+        if kind == "primal":
+            if len(parts[-1].ids) > MOST * len(ids):
+                return parts[-1].coefficients
+            share = [max(len(part.ids), 1) for part in parts]
+            return np.average([part.coefficients for part in parts], axis=0, weights=share)
+        coef = np.zeros((len(ids), self.classes))
+        for part in parts:
+            _, here, there = np.intersect1d(ids, part.ids, assume_unique=True, return_indices=True)
+            coef[here] = part.residuals[there]
+        return coef
+
+    def predict(self, fit: Fit, rows: Rows) -> Array:
+        """The class with the largest linear predictor."""
+        predictor: Array = self.X[self.ids[rows]] @ fit.state.coefficients
+        return predictor.argmax(axis=1).astype(float)
+
+    def accuracy(self, fit: Fit, rows: Rows, weights: Array | None = None) -> float:
+        """Fraction of rows whose class is the predicted one."""
+        return hit_rate(self.predict(fit, rows), self.y[rows], weights)
+
+    def information_gain(self, fit: Fit) -> float:
+        """KL(N(μ, Σ) ‖ prior)."""
+        gain: float = fit.state.information_gain()
+        return gain
+
+
+class SoftmaxPosterior:
+    """Laplace's N(μ, Σ) over θ = (θ_0, …, θ_{K−1}), held as rows and counts; factored when asked for."""
+
+    def __init__(
+        self,
+        mode: Mode,
+        kind: str,
+        rows: Array,
+        counts: Array,
+        ids: Rows,
+        prior_variance: float,
+        intercept: bool,
+    ) -> None:
+        self.log_evidence, self.converged = mode.log_z, mode.converged
+        self.prior_variance, self.ids = prior_variance, ids
+        self._mode, self._kind, self._rows, self._counts = mode, kind, rows, counts
+        self._intercept = intercept
+
+    @cached_property
+    def coefficients(self) -> Array:
+        """The mode as a table: a column a class, the intercept's row last."""
+        if self._kind == "primal":
+            return self._mode.coef
+        if self._kind == "dual":
+            return np.asarray(self.prior_variance * (self._rows.T @ self._mode.coef))
+        # it lies in the row space of X, so it is the least-norm solution of XΘ = F
+        return np.asarray(np.linalg.lstsq(self._rows, self._mode.f, rcond=None)[0], dtype=float)
+
+    @property
+    def residuals(self) -> Array:
+        """Counts less what is expected of them, which at the mode are the coefficients of the n×n side."""
+        return terms(self._mode.f, self._counts).gradient
+
+    @property
+    def mean(self) -> Array:
+        """The mode, class after class."""
+        return self.coefficients.T.ravel()
+
+    @cached_property
+    def _mass(self) -> Array:
+        return terms(self._mode.f, self._counts).mass
+
+    def _geometry(self) -> Stacked | Blocks:
+        return choose_geometry(self._rows, self._counts, self.prior_variance)[0]
+
+    def log_density(self, theta: Array) -> float:
+        """Log N(θ; μ, Σ), without forming Σ."""
+        if np.shape(theta) != self.mean.shape:
+            raise DataworthError(
+                f"theta has shape {np.shape(theta)}; log_density takes one θ of length {len(self.mean)}."
+            )
+        offset = (np.asarray(theta, dtype=float) - self.mean).reshape(self.coefficients.T.shape)
+        moved = self._rows @ offset.T
+        square = float((offset * offset).sum()) / self.prior_variance
+        square += float((moved * row_curvature(self._mass, moved)).sum())
+        log_norm = self._mode.log_det - offset.size * np.log(2.0 * np.pi * self.prior_variance)
+        return float(0.5 * (log_norm - square))
+
+    def sample(self, rng: np.random.Generator, m: int) -> Array:
+        """`m` draws of θ: μ + θ₀ + Σ Xᵀ(S z − W X θ₀), θ₀ from the prior, S Sᵀ = W, z standard normal."""
+        d, classes = self.coefficients.shape
+        drawn = np.sqrt(self.prior_variance) * rng.standard_normal((m, classes, d))
+        noise = rng.standard_normal((m, len(self._rows), classes - 1))
+        if len(self._rows):
+            at, geometry = terms(self._mode.f, self._counts), self._geometry()
+            factor = geometry.factorise(at)
+            for theta, z in zip(drawn, noise, strict=True):
+                pull = curvature_root(at.mass, z) - row_curvature(at.mass, self._rows @ theta.T)
+                step = geometry.step(factor, at, np.zeros(geometry.shape()), pull)
+                theta += self._to_theta(step.coef, step.f).T
+        return np.asarray(drawn.reshape(m, -1) + self.mean)
+
+    def _to_theta(self, coef: Array, f: Array) -> Array:
+        if self._kind == "primal":
+            return coef
+        if self._kind == "dual":
+            return np.asarray(self.prior_variance * (self._rows.T @ coef))
+        return np.asarray(np.linalg.lstsq(self._rows, f, rcond=None)[0])
+
+    def predict_proba(self, X: Array) -> Array:
+        """Predictive probabilities of each class: the mean over 1000 draws of Θ from a fixed seed, so that
+        their own error is at most 0.016 (one standard error)."""
+        rows = with_intercept(np.asarray(X, dtype=float), self._intercept)
+        rng, total = np.random.default_rng(SEED), np.zeros((len(rows), self.coefficients.shape[1]))
+        for _ in range(0, DRAWS, DRAWS_AT_ONCE):
+            for theta in self.sample(rng, DRAWS_AT_ONCE):
+                total += probabilities(rows @ theta.reshape(self.coefficients.T.shape).T)
+        return total / total.sum(axis=1, keepdims=True)
+
+    def information_gain(self) -> float:
+        """KL(posterior ‖ prior) in nats."""
+        defect = trace_defect(self._geometry(), terms(self._mode.f, self._counts)) if len(self._rows) else 0.0
+        return 0.5 * (defect + self._mode.penalty + self._mode.log_det)
