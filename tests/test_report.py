@@ -10,8 +10,8 @@ import pytest
 from rich.console import Console
 
 import dataworth as dw
-from dataworth.io import describe
 from dataworth.checks import run_checks
+from dataworth.io import describe
 from dataworth.report import plot, text
 from dataworth.report.numbers import number, with_interval
 
@@ -163,6 +163,8 @@ def test_an_uncalibrated_yardstick_is_noted(score):
         case = replace(score.case, yardstick=replace(score.yardstick, chosen=chosen))
         told = replace(score, checks=run_checks(case))
         assert ("DW001" in shown(text.score_report(told))) == (probe > 0)
+        word = "not calibrated: " if probe > 0 else "calibrated: "
+        assert shown(text.yardstick_report(case.yardstick)).startswith(word)
 
 
 def test_description_groups_columns_that_are_alike(tmp_path):
