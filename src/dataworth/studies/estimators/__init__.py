@@ -1,0 +1,1 @@
+"""Estimators of the mutual information between datasets, one a file."""

@@ -1,0 +1,33 @@
+"""What an estimator of the mutual information between datasets is."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from ..known_mi import Array, KnownPairs
+
+
+class Guess(NamedTuple):
+    """An estimate of I(D; T) in nats, its standard error if it has one, and what else is worth keeping."""
+
+    value: float
+    stderr: float | None = None
+    details: dict[str, Any] = {}  # noqa: RUF012 (never changed)
+
+
+class Estimator(Protocol):
+    """From k pairs of datasets to one number. All randomness comes from the seed."""
+
+    name: str
+
+    def __call__(self, pairs: KnownPairs, seed: int) -> Guess:
+        """Estimate I(D; T) from pairs drawn from p(D, T)."""
+        ...
+
+
+def as_vectors(pairs: KnownPairs) -> tuple[Array, Array]:
+    """Each dataset as one long vector, features and labels row by row: what networks are given."""
+    table = np.column_stack([pairs.X, pairs.y])
+    return tuple(table[rows].reshape(len(rows), -1) for rows in (pairs.data, pairs.test))  # type: ignore[return-value]
