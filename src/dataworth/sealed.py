@@ -28,6 +28,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from .checks import CHECKS, Finding, check_codes
+from .checks.base import Seen, not_run
 from .data import Dataset, label_keys
 from .engines import get_engine
 from .errors import DataworthError
@@ -260,11 +262,12 @@ def doubts(sealed: Sealed, yardstick: Yardstick, spectrum: Array, test: Array, n
 
 
 class SealedResult(NamedTuple):
-    """What score and rank make their results of."""
+    """What score and rank make their results of; `test` is without leaked rows."""
 
     table: PairTable
     test: Dataset
     notes: list[str]
+    checks: tuple[Finding, ...]
 
 
 class _Arm(NamedTuple):
@@ -285,9 +288,11 @@ class _Work(NamedTuple):
 def refuse_unsealable(form: str, design: str = "whole") -> None:
     """Sealed data have no rows to draw from, and one form of the score."""
     if form not in ("evidence", "sealed"):
-        raise DataworthError(f"form is {form!r}, but sealed data have no rows: drop the form.")
+        raise DataworthError(f"form is {form!r}, but sealed data have only the form sealed: drop the option.")
     if design != "whole":
-        raise DataworthError(f"design is {design!r}, but sealed data have no rows to draw: use whole.")
+        raise DataworthError(
+            f"the design {design} draws rows, which sealed data do not have: use the design whole."
+        )
 
 
 def score_sealed(
@@ -295,9 +300,11 @@ def score_sealed(
     test: Dataset,
     yardstick: Yardstick,
     opts: Options,
-    config: dict[str, Any],
+    what: str,
 ) -> SealedResult:
     """All candidates on the blocks of the design *whole*, open ones sealed first: like with like."""
+    config = {"what": what, "data": {name: c.content_hash() for name, c in candidates.items()}}
+    config |= {"test": test.content_hash(), "yardstick": yardstick.digest, **opts.to_dict()}
     closed = {name: c for name, c in candidates.items() if isinstance(c, Sealed)}
     opened = {name: c for name, c in candidates.items() if not isinstance(c, Sealed)}
     spectra = {name: check_sealed(sealed, yardstick, name) for name, sealed in closed.items()}
@@ -324,7 +331,22 @@ def score_sealed(
     blocks = block_count(len(test))
     design = Whole({}, Sample(np.arange(len(test)), test.weights), blocks, opts.seed)
     table = _measure(_Work(design, model.bind(X, y), arms), blocks, opts, config)
-    return SealedResult(table, test, notes + sealed_notes(list(candidates), opened))
+    notes += sealed_notes(list(candidates), opened)
+    return SealedResult(table, test, notes, sealed_checks(yardstick, opts))
+
+
+def sealed_checks(yardstick: Yardstick, opts: Options) -> tuple[Finding, ...]:
+    """What the yardstick says of itself; all other checks need rows."""
+    chosen, ignored = yardstick.chosen, check_codes(opts.ignore)
+    probe = not_run("the yardstick was not probed")
+    if chosen.probe is not None:
+        probe = Seen(not chosen.calibrated, chosen.probe, stderr=chosen.probe_stderr)
+    rows = not_run("it needs the data's rows, which sealed data do not have")
+    return tuple(
+        check.finding(probe if check.name == "doubling" else rows)
+        for check in CHECKS
+        if check.code not in ignored
+    )
 
 
 def sealed_notes(names: list[str], opened: Mapping[str, Dataset]) -> list[str]:
