@@ -15,7 +15,17 @@ if TYPE_CHECKING:
     from .data import Dataset
     from .errors import DataworthError
     from .io import read
-    from .models import Categorical, GaussianPrior, InverseGamma, Linear, Logistic, OneVsRest, Softmax
+    from .models import (
+        Categorical,
+        GaussianPrior,
+        InverseGamma,
+        LaplaceTorch,
+        Linear,
+        Logistic,
+        Neural,
+        OneVsRest,
+        Softmax,
+    )
     from .planner import pairs_needed
     from .pmi import PMI, pmi
     from .rank import Ranking, rank
@@ -31,8 +41,10 @@ __all__ = [
     "DataworthError",
     "GaussianPrior",
     "InverseGamma",
+    "LaplaceTorch",
     "Linear",
     "Logistic",
+    "Neural",
     "OneVsRest",
     "Ranking",
     "RefereeRefuses",
@@ -58,8 +70,10 @@ _HOMES = {
     "DataworthError": "errors",
     "GaussianPrior": "models",
     "InverseGamma": "models",
+    "LaplaceTorch": "models",
     "Linear": "models",
     "Logistic": "models",
+    "Neural": "models",
     "OneVsRest": "models",
     "Ranking": "rank",
     "RefereeRefuses": "referee",

@@ -3,8 +3,10 @@
 from .base import Fit, Fitter, Model, Posterior, SliceFitter
 from .categorical import Categorical
 from .gaussian import GaussianPrior
+from .laplace_torch import LaplaceTorch
 from .linear import Linear
 from .logistic import Logistic
+from .neural import Neural
 from .noise import InverseGamma
 from .one_vs_rest import OneVsRest
 from .softmax import Softmax
@@ -15,9 +17,11 @@ __all__ = [
     "Fitter",
     "GaussianPrior",
     "InverseGamma",
+    "LaplaceTorch",
     "Linear",
     "Logistic",
     "Model",
+    "Neural",
     "OneVsRest",
     "Posterior",
     "SliceFitter",

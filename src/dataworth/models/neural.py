@@ -24,6 +24,7 @@ from .base import Array, Fitter, Model, Posterior, bind, require_model
 from .distinct import distinct_rows
 from .linear import Linear
 from .logistic import Logistic
+from .softmax import Softmax
 
 
 def needed(module: str, what: str, extra: str) -> Any:
@@ -112,7 +113,14 @@ class Neural:
 
     def _pass(self, torch: Any, rows: Array) -> Array:
         filled = np.concatenate([rows, np.zeros((self.batch - len(rows), rows.shape[1]))])
-        out = self.body(as_tensor(torch, filled, self.shape, *home_of(torch, self.body)))
+        batch = as_tensor(torch, filled, self.shape, *home_of(torch, self.body))
+        try:
+            out = self.body(batch)
+        except (RuntimeError, ValueError, TypeError, IndexError) as error:
+            raise DataworthError(
+                f"the body does not take a batch of shape {tuple(batch.shape)} "
+                f"({' '.join(str(error).split())[:100]}): give rows, and a shape=, that it takes."
+            ) from error
         if len(out) != self.batch:
             raise DataworthError(
                 f"the body made {len(out)} vectors of {self.batch} rows; it must make one a row."
@@ -135,11 +143,7 @@ class Neural:
     def _head_for(self, y: Array) -> Model:
         if self.head is not None:
             return self.head
-        if np.max(y, initial=0.0) <= 1.0:
-            return Logistic()
-        from .softmax import Softmax
-
-        return Softmax()
+        return Logistic() if np.max(y, initial=0.0) <= 1.0 else Softmax()
 
     def __repr__(self) -> str:
         head = "Logistic() or Softmax()" if self.head is None else repr(self.head)
