@@ -313,7 +313,7 @@ def test_unknown_form():
 
 def test_three_classes():
     with pytest.raises(DataworthError, match=r"the labels have 3 classes \(0, 1, 2\); Logistic takes two"):
-        pmi(GOOD, GOOD.with_labels([1, 2]))
+        pmi(GOOD, GOOD.with_labels([1, 2]), Logistic())
 
 
 def test_text_labels_for_a_regression():
@@ -380,8 +380,17 @@ def test_targets_are_learnt_from_the_test_set():
 
 
 def test_more_than_two_classes_in_the_test_set():
-    with pytest.raises(DataworthError, match=r"the test set has 3 classes \(a, b, c\).* keep two classes"):
-        learn_targets(Dataset(np.zeros((4, 1)), ["a", "b", "c", "a"]))
+    learnt = learn_targets(Dataset(np.zeros((4, 1)), ["c", "b", "a", "c"]))
+    assert learnt == Classes(("a", "b", "c"))
+    assert learnt.encode(np.array(["c", "a", "b"])).tolist() == [2.0, 0.0, 1.0]
+    assert learnt.decode(np.array([2.0, 0.0, 1.0])).tolist() == ["c", "a", "b"]
+
+
+def test_too_many_classes_in_the_test_set():
+    names = [f"n{i:02}" for i in range(21)]
+    with pytest.raises(DataworthError, match=r"the test set has 21 classes \(n00, .*; at most 20"):
+        learn_targets(Dataset(np.zeros((21, 1)), names))
+    assert len(learn_targets(Dataset(np.zeros((20, 1)), names[:20])).names) == 20
 
 
 @pytest.mark.parametrize(

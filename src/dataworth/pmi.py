@@ -16,9 +16,9 @@ import numpy as np
 from .data import Dataset
 from .errors import DataworthError
 from .forms import Form, Pair
-from .models import Fit, Fitter, Linear, Logistic, Model
+from .models import Fit, Fitter, Linear, Logistic, Model, Softmax
 from .models.base import Array, Rows, bind, require_model
-from .targets import Amounts, common_classes
+from .targets import common_classes, is_amount, targets_for
 
 NEED_JOINT = ("evidence", "eta", "kl")
 NATS_PER_BIT = float(np.log(2.0))
@@ -61,6 +61,8 @@ class PMI:
 def pmi(D: Dataset, T: Dataset, model: Model | None = None, form: str = "evidence", eta: Any = 0) -> PMI:
     """PMI of D and T in nats; for the forms see `dataworth.forms`.
 
+    Without a `model` the labels choose one (`suited_model`), under its default prior.
+
     `eta` is for the form of that name: 0, "joint", "data" or "test" (that posterior's mean, for Laplace's
     method its mode), a vector of coefficients with the intercept's last, or a list of these.
 
@@ -73,6 +75,7 @@ def pmi(D: Dataset, T: Dataset, model: Model | None = None, form: str = "evidenc
     """
     several = isinstance(eta, (list, tuple)) and any(isinstance(e, str) or np.ndim(e) for e in eta)
     forms = [Form.parse(form, one) for one in (eta if several else [np.asarray(eta)[()]])]
+    model = suited_model(D, T) if model is None else model
     pair = bind_pair(D, T, model)
     amounts = [one.of(pair) for one in forms]
     joint = pair.joint().log_z if form in NEED_JOINT else None
@@ -80,7 +83,7 @@ def pmi(D: Dataset, T: Dataset, model: Model | None = None, form: str = "evidenc
     return PMI(
         float(np.mean([amount.value for amount in amounts])),
         form,
-        repr(Logistic() if model is None else model),
+        repr(model),
         joint,
         pair.data.log_z,
         pair.test.log_z,
@@ -106,12 +109,11 @@ def _name(eta: Any) -> str:
 
 def bind_pair(D: Dataset, T: Dataset, model: Model | None) -> Pair:
     """Both datasets fitted as one pool; the joint is fitted when it is asked for, once."""
-    model = Logistic() if model is None else model
+    model = suited_model(D, T) if model is None else model
     require_model(model)
     check_rows({"D": D, "T": T})
     pool = Dataset.concat([D, T])
-    targets = Amounts() if isinstance(model, Linear) else common_classes([D.y, T.y])
-    fitter = bind(model, pool.X, targets.encode(pool.y))
+    fitter = bind(model, pool.X, targets_for(model, [D.y, T.y]).encode(pool.y))
     data, test = np.arange(len(D)), np.arange(len(D), len(pool))
     data_fit, test_fit = fitter(data, weights=D.weights), fitter(test, weights=T.weights)
 
@@ -120,6 +122,18 @@ def bind_pair(D: Dataset, T: Dataset, model: Model | None) -> Pair:
         return fit_joint(fitter, data, test, data_fit, test_fit, weights=pool.weights)
 
     return Pair(fitter, data_fit, test_fit, joint, test, T.weights)
+
+
+def suited_model(D: Dataset, T: Dataset) -> Model:
+    """The model that the labels suit: Logistic for two classes, Softmax for more, Linear for amounts.
+
+    >>> suited_model(Dataset([[0.0]], ["a"]), Dataset([[0.0], [1.0]], ["b", "c"]))
+    Softmax(prior_variance=1.0, intercept=True, classes=None)
+    """
+    check_rows({"D": D, "T": T})
+    if is_amount(np.concatenate([D.y, T.y])):
+        return Linear()
+    return Logistic() if len(common_classes([D.y, T.y]).names) == 2 else Softmax()
 
 
 def check_rows(parts: dict[str, Dataset]) -> None:

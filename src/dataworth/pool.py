@@ -53,10 +53,18 @@ def strata(yardstick: Yardstick, data: Dataset) -> NDArray[np.intp]:
 
 
 def one_class_note(yardstick: Yardstick, data: Dataset, what: str) -> str | None:
-    """A note if a dataset has rows of one class only."""
-    if not isinstance(yardstick.labels, Classes) or len(np.unique(label_keys(data.y))) > 1:
+    """A note if a dataset has no rows of some class."""
+    if not isinstance(yardstick.labels, Classes):
         return None
-    return f"{what}: all rows have the label {str(label_keys(data.y[:1])[0])!r}; the other class is absent"
+    present = set(label_keys(data.y).tolist())
+    absent = [name for name in yardstick.labels.names if name not in present]
+    if not absent:
+        return None
+    if len(present) == 1:
+        others = "the other class is" if len(absent) == 1 else "the other classes are"
+        return f"{what}: all rows have the label {str(present.pop())!r}; {others} absent"
+    shown = ", ".join(map(repr, absent[:3])) + (", …" if len(absent) > 3 else "")
+    return f"{what}: no rows of {'class' if len(absent) == 1 else f'{len(absent)} classes'} ({shown})"
 
 
 def check_datasets(parts: Mapping[str, Any]) -> None:

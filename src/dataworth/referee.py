@@ -20,7 +20,7 @@ from .inference.referee import BUDGET, Refereed, RefereeRefuses, referee_log_z
 from .models import Linear, Logistic, Model
 from .models.base import positive_number
 from .pmi import bind_pair, check_rows
-from .targets import common_classes
+from .targets import targets_for
 
 __all__ = ["RefereeRefuses", "RefereedPMI", "referee"]
 
@@ -82,7 +82,7 @@ def referee(
         return _combine(*(Refereed(z, 0.0, np.inf, 0, "exact") for z in zs))
     check_rows({"D": D, "T": T})
     pool = Dataset.concat([D, T])
-    fitter = model.bind(pool.X, common_classes([D.y, T.y]).encode(pool.y))
+    fitter = model.bind(pool.X, targets_for(model, [D.y, T.y]).encode(pool.y))
     data, test = np.arange(len(D)), np.arange(len(D), len(pool))
     weights = np.ones(len(pool)) if pool.weights is None else pool.weights
     # one generator each, so that no answer depends on what the others needed
