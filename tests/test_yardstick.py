@@ -284,8 +284,10 @@ def test_one_class():
 
 
 def test_three_classes():
-    sentence = refusal(Yardstick.fit, SMALL.with_labels(np.arange(40) % 3))
-    assert "3 classes" in sentence
+    three = SMALL.with_labels(np.arange(40) % 3)
+    assert Yardstick.fit(three, prior_variance=1.0).kind == "softmax"
+    assert "labels suit softmax, one-vs-rest" in refusal(Yardstick.fit, three, model="logistic")
+    assert "one-vs-rest" in refusal(Yardstick.fit, three, inference="ep")
 
 
 def test_constant_features():

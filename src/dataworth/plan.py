@@ -232,10 +232,9 @@ def use_yardstick(yardstick: Yardstick | None, test: Dataset, opts: Options) -> 
 def _check_yardstick(yardstick: Yardstick, opts: Options) -> None:
     """A yardstick has its model and prior; options that ask for others are not passed over in silence."""
     model = yardstick.model
-    kind = "linear" if isinstance(model, Linear) else "logistic"
-    inference = getattr(model, "inference", opts.inference)  # amounts have none: `exact_notes` says so
+    inference = yardstick.inference or opts.inference  # amounts have none: `exact_notes` says so
     asked = {
-        "model": opts.model not in ("auto", kind),
+        "model": opts.model not in ("auto", yardstick.kind),
         "inference": opts.inference not in ("laplace", inference),
         "prior_variance": opts.prior_variance not in (None, model.prior_variance),
     }

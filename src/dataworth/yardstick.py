@@ -14,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +22,22 @@ import numpy as np
 
 from .data import Dataset
 from .errors import DataworthError
-from .models import Fit, Fitter, Linear, Logistic
+from .models import Fit, Fitter, Linear, Logistic, OneVsRest, Softmax
 from .models.base import Array, Rows
 from .models.logistic import INFERENCES
 from .recipe import Basis, Recipe
 from .targets import Amounts, Classes, learn_targets
 
 SCHEMA = "dataworth/yardstick/1"
-MODELS = ("auto", "logistic", "linear")
+KINDS: dict[str, type[Any]] = {
+    "logistic": Logistic,
+    "linear": Linear,
+    "softmax": Softmax,
+    "one-vs-rest": OneVsRest,
+}
+"""Models by name. One more is one more line, if it has a `prior_variance` and an `intercept`."""
+MODELS = ("auto", *KINDS)
+YardstickModel = Logistic | Linear | Softmax | OneVsRest
 SIZES = (1, 2, 3, 5, 10, 20, 40, 80, 160)
 ALWAYS_TRIED = 40
 EXPONENTS = (0.0, 0.5, 1.0)
@@ -68,7 +76,7 @@ class Yardstick:
 
     recipe: Recipe
     labels: Classes | Amounts
-    model: Logistic | Linear
+    model: YardstickModel
     chosen: Trial
     test_hash: str
     rows: int
@@ -99,19 +107,13 @@ class Yardstick:
                 f"the test set has {len(test)} rows; a yardstick needs {LEAST_ROWS} or more."
             )
         labels = learn_targets(test)
-        kind = "linear" if isinstance(labels, Amounts) else "logistic"
-        if model not in ("auto", kind):
-            raise DataworthError(f"model is {model!r}; but the test set's labels suit {kind}.")
+        kind = suited_kind(labels, model)
+        make = maker(kind, inference, labels)
         rng = np.random.default_rng([seed, 0x7E57])
         rows = np.sort(rng.permutation(len(test))[:ROWS])
         sample = test.take(rows)
         with threadpool_limits(1):  # how threads share a sum shows in its last bits
             basis = Basis.learn(sample)
-        make: Callable[[float, float | None], Logistic | Linear]
-        if kind == "linear":
-            make = lambda c, noise: Linear(c, noise if noise is not None else 1.0)  # noqa: E731
-        else:
-            make = lambda c, noise: Logistic(c, inference)  # noqa: E731
         search = Search(sample, basis, labels.encode(sample.y), make, halves(len(sample), rng))
         with threadpool_limits(1):
             chosen = search.run(NOISES if kind == "linear" else (None,), prior_variance)
@@ -134,6 +136,18 @@ class Yardstick:
         return self.labels.encode(data.y, what)
 
     @property
+    def kind(self) -> str:
+        """The model's name."""
+        return next(name for name, kind in KINDS.items() if isinstance(self.model, kind))
+
+    @property
+    def inference(self) -> str | None:
+        """How its posteriors are computed; None if exactly."""
+        if isinstance(self.model, Linear):
+            return None
+        return "laplace" if isinstance(self.model, Softmax) else self.model.inference
+
+    @property
     def calibrated(self) -> bool:
         """Whether doubling data does not look informative on this yardstick."""
         return self.chosen.calibrated
@@ -151,18 +165,10 @@ class Yardstick:
             if isinstance(self.labels, Classes)
             else {"center": self.labels.center, "scale": self.labels.scale}
         )
-        model: dict[str, Any] = {
-            "prior_variance": self.model.prior_variance,
-            "intercept": self.model.intercept,
-        }
-        if isinstance(self.model, Linear):
-            model |= {"kind": "linear", "noise_variance": self.model.noise_variance}
-        else:
-            model |= {"kind": "logistic", "inference": self.model.inference}
         body = {
             "schema": SCHEMA,
             "labels": labels,
-            "model": model,
+            "model": {"kind": self.kind} | vars(self.model),
             "chosen": vars(self.chosen),
             "test_hash": self.test_hash,
             "rows": self.rows,
@@ -208,13 +214,13 @@ class Yardstick:
         if d.pop("digest", None) != _digest(d):
             raise DataworthError(f"{str(path)!r} was changed after it was made (its digest does not match).")
         labels = d["labels"]
-        m = d["model"]
+        kind = KINDS.get(d["model"].pop("kind"))
+        if kind is None:
+            raise DataworthError(f"{str(path)!r} has a model that this version does not know: update it.")
         return cls(
             Recipe.from_dict(d["recipe"]),
             Classes(tuple(labels["classes"])) if "classes" in labels else Amounts(**labels),
-            Linear(m["prior_variance"], m["noise_variance"], m["intercept"])
-            if m["kind"] == "linear"
-            else Logistic(m["prior_variance"], m["inference"], m["intercept"]),
+            kind(**d["model"]),
             Trial(**d["chosen"]),
             d["test_hash"],
             d["rows"],
@@ -241,6 +247,44 @@ def check_modelling(model: object, inference: object) -> None:
         raise DataworthError(f"inference is {inference!r}; known inferences: {', '.join(INFERENCES)}.")
 
 
+def suited_kind(labels: Classes | Amounts, model: str = "auto") -> str:
+    """The name of the model that is asked for, or the first that suits the labels; a sentence if it does not.
+
+    >>> suited_kind(Classes(("a", "b", "c"))), suited_kind(Classes(("a", "b"))), suited_kind(Amounts())
+    ('softmax', 'logistic', 'linear')
+    """
+    if isinstance(labels, Amounts):
+        suited = ["linear"]
+    else:
+        takes = ("two classes", "classes") if len(labels.names) == 2 else ("classes",)
+        suited = [name for name, kind in KINDS.items() if kind.takes in takes]
+    if model not in ("auto", *suited):
+        raise DataworthError(f"model is {model!r}, but the test set's labels suit {', '.join(suited)}.")
+    return suited[0] if model == "auto" else model
+
+
+def maker(
+    kind: str, inference: str, labels: Classes | Amounts
+) -> Callable[[float, float | None], YardstickModel]:
+    """Makes models of a kind from a prior variance and, for amounts, a noise variance."""
+    if kind == "softmax" and inference != "laplace":
+        raise DataworthError(
+            f"inference is {inference!r}, but softmax knows laplace alone: drop it, or use one-vs-rest."
+        )
+    known = {f.name for f in fields(KINDS[kind])}
+    given: dict[str, Any] = {"inference": inference}
+    if isinstance(labels, Classes):
+        given["classes"] = len(labels.names)  # fixed: a dataset that lacks a class measures as others do
+    given = {name: value for name, value in given.items() if name in known}
+
+    def make(prior_variance: float, noise: float | None) -> YardstickModel:
+        own = given if noise is None else given | {"noise_variance": noise}
+        made: YardstickModel = KINDS[kind](prior_variance=prior_variance, **own)
+        return made
+
+    return make
+
+
 def _digest(body: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
@@ -257,7 +301,7 @@ class Search:
     sample: Dataset
     basis: Basis
     targets: Array
-    make: Callable[[float, float | None], Logistic | Linear]
+    make: Callable[[float, float | None], YardstickModel]
     splits: list[tuple[Rows, Rows]]
 
     def run(self, noises: tuple[float | None, ...], prior_variance: float | None) -> Trial:

@@ -10,8 +10,8 @@ import numpy as np
 from scipy.special import logsumexp
 
 from ..case import Case
-from ..models import Linear, Logistic
 from ..models.base import Array
+from ..yardstick import YardstickModel
 from .base import Check, Finding, Seen, not_run
 
 SCALES = (0.1, 0.3, 1.0, 3.0)
@@ -24,7 +24,7 @@ SHOWN = 3.0
 
 
 def check_attribute(
-    model: Logistic | Linear, X: Array, y: Array, attribute: Array, size: int | None = None, seed: int = 0
+    model: YardstickModel, X: Array, y: Array, attribute: Array, size: int | None = None, seed: int = 0
 ) -> Finding:
     """Mean log Bayes factor for adding the attribute as a column (±s) to the features of the test set.
 
@@ -32,6 +32,7 @@ def check_attribute(
     it is above one nat. Features that show the attribute (a colour, in pixels) would hide its worth, so it is
     first taken out of them.
 
+    >>> from dataworth.models import Logistic
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(300, 2))
     >>> y = (X[:, 0] + rng.normal(size=300) > 0).astype(float)

@@ -72,9 +72,13 @@ class Columns:
 class Modelling:
     """What a yardstick is made with."""
 
-    model: Annotated[str, _measuring("auto (the default), logistic (two classes) or linear (amounts).")] = (
-        "auto"
-    )
+    model: Annotated[
+        str,
+        _measuring(
+            "auto (the default), logistic (two classes), softmax or its cheaper one-vs-rest (more), "
+            "or linear (amounts)."
+        ),
+    ] = "auto"
     inference: Annotated[
         str,
         _measuring(

@@ -273,8 +273,8 @@ def _enumerated(names: Sequence[str]) -> str:
 
 def yardstick_line(yardstick: Yardstick) -> str:
     """A yardstick in one line."""
-    chosen, model = yardstick.chosen, yardstick.model
-    how = "linear" if isinstance(model, Linear) else f"logistic ({model.inference})"
+    chosen = yardstick.chosen
+    how = yardstick.kind + (f" ({yardstick.inference})" if yardstick.inference else "")
     probe = "none" if chosen.probe is None else number(chosen.probe, 2, sign=True)
     return (
         f"{_axes(chosen.size)}, variance exponent {chosen.exponent:g}, {how}, prior variance "
