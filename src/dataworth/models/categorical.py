@@ -11,10 +11,11 @@ are the Beta–Bernoulli model. Costs O(n) and O(classes) of memory.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
-from scipy.special import digamma, logsumexp
+from scipy.special import digamma
 
 from ..errors import DataworthError
 from ..inference.conjugate import Natural, dirichlet_log_normaliser, log_rising
@@ -135,10 +136,15 @@ class CategoricalPosterior:
         """Natural parameters, which data add to."""
         return (self.alpha,)
 
+    @cached_property
+    def _log_norm(self) -> float:
+        return dirichlet_log_normaliser(self.natural)
+
     def log_probabilities(self, theta: Array) -> Array:
         """Log p of each class at log-ratios θ."""
         ratios = np.append(np.asarray(theta, dtype=float), 0.0)
-        return np.asarray(ratios - logsumexp(ratios), dtype=float)
+        ratios -= ratios.max()
+        return np.asarray(ratios - np.log(np.exp(ratios).sum()), dtype=float)
 
     def log_density(self, theta: Array) -> float:
         """Log p(θ | data) at one vector of K−1 log-ratios."""
@@ -147,7 +153,7 @@ class CategoricalPosterior:
                 f"theta has shape {np.shape(theta)}; log_density takes the {len(self.counts) - 1} log-ratios "
                 "of the classes to the last one."
             )
-        return float(self.alpha @ self.log_probabilities(theta)) - dirichlet_log_normaliser(self.natural)
+        return float(self.alpha @ self.log_probabilities(theta)) - self._log_norm
 
     def sample(self, rng: np.random.Generator, m: int) -> Array:
         """Log-ratios of Gamma draws: log G(α) = log G(α + 1) + log(U)/α stays finite where G(α) is zero."""

@@ -1,0 +1,239 @@
+"""Linear regression with unknown noise, against Student densities, fifty digits, quadrature and sampling."""
+
+from __future__ import annotations
+
+import mpmath as mp
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import integrate, stats
+
+import dataworth as dw
+from cases import CASES
+from dataworth.forms import Form, Pair
+from dataworth.models import GaussianPrior, InverseGamma, Linear, Model, Posterior
+from reference import tolerance, with_ones
+from worlds import refusal
+
+seeds = st.integers(0, 2**32 - 1)
+checked = settings(max_examples=40, deadline=None, derandomize=True)
+NOISE = InverseGamma(shape=2.0, scale=0.7)
+
+
+def world(seed, n, d):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, d)), rng.normal(size=n)
+
+
+def student(X, y, C, noise):
+    """y ~ t with 2a degrees of freedom and shape (b/a)(I + C XXᵀ)."""
+    a, b = noise
+    return stats.multivariate_t(np.zeros(len(y)), b / a * (np.eye(len(y)) + C * X @ X.T), df=2 * a).logpdf(y)
+
+
+def in_many_digits(X, y, weights, C, a, b):
+    """log Z by sufficient statistics in 120 digits, where their cancelling costs nothing."""
+    with mp.workdps(120):
+        w, d = [mp.mpf(v) for v in weights], range(X.shape[1])
+        columns, target = [[mp.mpf(v) for v in X[:, i]] for i in d], [mp.mpf(v) for v in y]
+
+        def inner(left, right):
+            return mp.fdot([k * a for k, a in zip(w, left, strict=True)], right)
+
+        P = mp.matrix([[inner(columns[i], columns[j]) for j in d] for i in d]) + mp.eye(len(d)) / mp.mpf(C)
+        h = mp.matrix([inner(columns[i], target) for i in d])
+        n = mp.fsum(w)
+        total = inner(target, target) - (h.T * mp.lu_solve(P, h))[0]
+        shape, scale = a + n / 2, b + total / 2
+        log_det = mp.log(mp.det(P)) + X.shape[1] * mp.log(C)
+        value = a * mp.log(b) - shape * mp.log(scale) + mp.loggamma(shape) - mp.loggamma(a)
+        return float(value - (n * mp.log(2 * mp.pi) + log_det) / 2)
+
+
+@given(seeds, st.integers(0, 5), st.integers(1, 9), st.floats(0.1, 5), st.floats(0.5, 5), st.floats(0.2, 4))
+@checked
+def test_evidence_is_a_student_density(seed, d, n, C, a, b):
+    X, y = world(seed, n, d)
+    noise = InverseGamma(a, b)
+    found = Linear(C, noise).fit(X, y).log_evidence
+    assert found == pytest.approx(student(with_ones(X), y, C, noise), abs=1e-9)
+
+
+@pytest.mark.parametrize("C", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize("case", [c for c in CASES if c.X.size and c.X.shape[1] < 30], ids=lambda c: c.name)
+def test_evidence_in_many_digits(case, C):
+    """Cases of all scales, with weights."""
+    found = Linear(C, NOISE, intercept=False).fit(case.X, case.amounts, case.weights).log_evidence
+    exact = in_many_digits(case.X, case.amounts, case.weights, C, *NOISE)
+    assert found == pytest.approx(exact, abs=tolerance(exact))
+
+
+def test_labels_of_a_million_that_fit_to_a_thousandth():
+    """Sufficient statistics would keep no digit: yᵀy is 1e13 and what is left of it 1e-5."""
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(20, 3))
+    y = X @ np.array([1e6, -2e6, 5e5]) + 1e-3 * rng.normal(size=20)
+    noise = InverseGamma(1.5, 1e-6)
+    exact = in_many_digits(with_ones(X), y, np.ones(20), 1e20, *noise)
+    assert Linear(1e20, noise).fit(X, y).log_evidence == pytest.approx(exact, abs=tolerance(exact))
+
+
+def test_by_quadrature_over_the_noise():
+    """Z = ∫ Z_known(σ²) InverseGamma(σ²; a, b) dσ², where the prior variance is in units of σ²."""
+    X, y = world(3, 9, 2)
+
+    def integrand(log_noise):
+        noise = np.exp(log_noise)
+        known = Linear(0.8 * noise, noise).fit(X, y).log_evidence
+        return np.exp(known + stats.invgamma(NOISE.shape, scale=NOISE.scale).logpdf(noise) + log_noise)
+
+    expected = np.log(integrate.quad(integrand, -12, 12, epsabs=1e-16, epsrel=1e-11, limit=400)[0])
+    assert Linear(0.8, NOISE).fit(X, y).log_evidence == pytest.approx(expected, abs=1e-8)
+
+
+def test_a_certain_noise_is_a_known_one():
+    """a → ∞ with b = a s²: the evidence of known noise, and its information gain."""
+    X, y = world(4, 12, 2)
+    known = Linear(0.5 * 0.3, 0.3).fit(X, y)
+    learnt = Linear(0.5, InverseGamma(1e10, 0.3e10)).fit(X, y)
+    assert learnt.log_evidence == pytest.approx(known.log_evidence, abs=1e-7)
+    assert learnt.information_gain() == pytest.approx(known.information_gain(), abs=1e-5)
+    assert np.allclose(learnt.mean, known.mean, atol=1e-12)
+
+
+def test_density_is_likelihood_times_prior_over_evidence():
+    """Bayes' rule at any (θ, log σ²), by scipy's densities."""
+    X, y = world(5, 7, 2)
+    w = np.array([1.0, 2.0, 0.5, 1.0, 1.0, 3.0, 0.0])
+    C = 0.6
+    posterior = Linear(C, NOISE).fit(X, y, w)
+    rng = np.random.default_rng(1)
+    for _ in range(20):
+        theta, log_noise = rng.normal(size=3), rng.normal()
+        s = np.exp(log_noise / 2)
+        log_joint = w @ stats.norm(with_ones(X) @ theta, s).logpdf(y)
+        log_joint += stats.norm(0, s * np.sqrt(C)).logpdf(theta).sum()
+        log_joint += stats.invgamma(NOISE.shape, scale=NOISE.scale).logpdf(s**2) + log_noise
+        found = posterior.log_density(np.append(theta, log_noise))
+        assert found == pytest.approx(log_joint - posterior.log_evidence, abs=1e-9)
+
+
+def test_draws_are_of_that_density():
+    """Kolmogorov–Smirnov: σ² against its inverse gamma, each θ against its Student t; false alarm 1e-4."""
+    X, y = world(6, 15, 2)
+    posterior = Linear(1.0, NOISE).fit(X, y)
+    draws = posterior.sample(np.random.default_rng(9), 4000)
+    a, b = posterior.noise
+    assert (a, b) == (NOISE.shape + 7.5, pytest.approx(b))
+    assert stats.kstest(np.exp(draws[:, -1]), stats.invgamma(a, scale=b).cdf).pvalue > 1e-4
+    rows = with_ones(X)
+    covariance = np.linalg.inv(rows.T @ rows + np.eye(3))
+    for i in range(3):
+        t = stats.t(2 * a, posterior.mean[i], np.sqrt(b / a * covariance[i, i]))
+        assert stats.kstest(draws[:, i], t.cdf).pvalue > 1e-4
+
+
+@pytest.mark.parametrize("n", [0, 1, 4, 30])
+def test_information_gain_is_the_mean_log_ratio_of_densities(n):
+    """KL by 4,000 draws, within 4.5 standard errors (false alarm 1e-5 each)."""
+    X, y = world(7, n, 2)
+    model = Linear(0.9, NOISE)
+    posterior, prior = model.fit(X, y), model.fit(X[:0], y[:0])
+    draws = posterior.sample(np.random.default_rng(3), 4000)
+    ratios = np.array([posterior.log_density(t) - prior.log_density(t) for t in draws])
+    assert abs(posterior.information_gain() - ratios.mean()) <= 4.5 * ratios.std() / 63.0 + 1e-9
+    assert (posterior.information_gain() > 0.05) == (n > 0)
+
+
+@pytest.mark.parametrize(("seed", "d", "n", "m"), [(0, 1, 5, 3), (1, 3, 1, 9), (2, 2, 8, 8)])
+def test_all_forms_are_one_number(seed, d, n, m):
+    X, y = world(seed, n + m, d)
+    fitter = Linear(0.7, NOISE).bind(X, y)
+    D, T = np.arange(n), np.arange(n, n + m)
+    pair = Pair(fitter, fitter(D), fitter(T), lambda: fitter(np.r_[D, T]), T, None)
+    value = Form("evidence").of(pair).value
+    for eta in (0, np.random.default_rng(seed).normal(size=d + 2)):
+        assert Form("eta", eta).of(pair).value == pytest.approx(value, abs=1e-8)
+    assert Form("kl").of(pair) == pytest.approx((value, 0.0), abs=1e-7)
+    assert Form("integral").of(pair) == pytest.approx((value, 0.0), abs=1e-8)
+    assert "Gaussian posteriors" in refusal(Form("sealed").of, pair)
+
+
+def test_weights_are_repeats_and_targets_stand_in():
+    X, y = world(8, 6, 2)
+    fitter = Linear(0.7, NOISE).bind(X, y)
+    counts = np.array([1, 2, 0, 3, 1, 0])
+    weighted, repeated = (
+        fitter(np.arange(6), weights=counts.astype(float)),
+        fitter(np.repeat(np.arange(6), counts)),
+    )
+    assert weighted.log_z == pytest.approx(repeated.log_z, abs=1e-10)
+    assert weighted.state.information_gain() == pytest.approx(repeated.state.information_gain(), abs=1e-10)
+    other = Linear(0.7, NOISE).fit(X, y + 1.0).log_evidence
+    assert fitter(np.arange(6), targets=y + 1.0).log_z == pytest.approx(other, abs=1e-10)
+    assert abs(other - fitter(np.arange(6)).log_z) > 0.01
+
+
+def test_more_features_than_rows():
+    X, y = world(9, 5, 40)
+    posterior = Linear(0.2, NOISE).fit(X, y)
+    assert posterior.log_evidence == pytest.approx(student(with_ones(X), y, 0.2, NOISE), abs=1e-9)
+    rows = with_ones(X)
+    mean = 0.2 * rows.T @ np.linalg.solve(np.eye(5) + 0.2 * rows @ rows.T, y)
+    assert np.allclose(posterior.mean, mean, atol=1e-10)
+    assert np.allclose(posterior.predict_proba(X), rows @ mean, atol=1e-10)
+
+
+def test_a_fitter_predicts_means_and_scores_them():
+    X, y = world(10, 30, 2)
+    fitter = Linear(1.0, NOISE).bind(X, y)
+    fit = fitter(np.arange(20))
+    held = np.arange(20, 30)
+    assert np.allclose(fitter.predict(fit, held), fit.state.predict_proba(X[held]), atol=1e-12)
+    expected = 1 - np.mean((y[held] - fitter.predict(fit, held)) ** 2) / np.var(y)
+    assert fitter.accuracy(fit, held) == pytest.approx(expected)
+    assert np.isnan(fitter.accuracy(fit, held[:0]))
+    assert fitter.information_gain(fit) == fit.state.information_gain()
+
+
+def test_simulated_amounts_follow_the_prior():
+    """One row is a Student t with 2a degrees of freedom; Kolmogorov–Smirnov at 1e-4."""
+    rng, X = np.random.default_rng(12), np.array([[2.0]])
+    drawn = [Linear(0.5, NOISE).simulate(rng, X)[0] for _ in range(3000)]
+    t = stats.t(2 * NOISE.shape, 0, np.sqrt(NOISE.scale / NOISE.shape * (1 + 0.5 * 5)))
+    assert stats.kstest(drawn, t.cdf).pvalue > 1e-4
+    known = [Linear(0.5, 0.3).simulate(rng, X)[0] for _ in range(3000)]
+    assert stats.kstest(known, stats.norm(0, np.sqrt(0.3 + 0.5 * 5)).cdf).pvalue > 1e-4
+
+
+def test_it_keeps_the_protocol_and_its_name():
+    model = Linear(2.0, NOISE)
+    assert isinstance(model, Model)
+    assert isinstance(model.fit(*world(0, 4, 2)), Posterior)
+    assert (
+        repr(model)
+        == "Linear(prior_variance=2.0, noise_variance=InverseGamma(shape=2.0, scale=0.7), intercept=True)"
+    )
+    assert repr(Linear()) == "Linear(prior_variance=1.0, noise_variance=1.0, intercept=True)"
+    assert Linear.takes == "amounts"
+    assert dw.InverseGamma is InverseGamma
+
+
+def test_pmi_takes_it():
+    X, y = world(11, 20, 2)
+    D, T = dw.Dataset(X[:12], y[:12]), dw.Dataset(X[12:], y[12:])
+    rows = with_ones(X)
+    expected = student(rows, y, 1.0, NOISE) - student(rows[:12], y[:12], 1.0, NOISE)
+    expected -= student(rows[12:], y[12:], 1.0, NOISE)
+    assert dw.pmi(D, T, model=Linear(1.0, NOISE)).value == pytest.approx(expected, abs=1e-9)
+
+
+def test_what_is_refused():
+    X, y = world(0, 4, 2)
+    assert "noise's shape is 0" in refusal(Linear, 1.0, InverseGamma(0, 1.0))
+    assert "noise's scale is -1" in refusal(Linear, 1.0, InverseGamma(1.0, -1))
+    assert "noise_variance is 'auto'" in refusal(Linear, 1.0, "auto")
+    prior = GaussianPrior(np.zeros(3), np.eye(3))
+    assert "needs a known noise_variance" in refusal(Linear(1.0, NOISE).fit, X, y, prior=prior)
+    assert "and then the log of the noise" in refusal(Linear(1.0, NOISE).fit(X, y).log_density, np.zeros(3))
