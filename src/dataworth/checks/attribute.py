@@ -2,17 +2,28 @@
 
 The guarantee against strategic curation needs an attribute that is not predictive once the features are
 known. If it is, matching the test set's groups tells something of the test set, and its score may rise.
+
+Matching reaches a model through its features alone. Where they do not show the attribute (x ⟂ a | y), rows of
+one label are alike whatever their group: curation by it can then only move the classes' shares, however well
+the attribute predicts the label, and the guarantee holds. So the features are asked first.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
 import numpy as np
-from scipy.special import logsumexp
+from numpy.typing import NDArray
+from scipy.special import chdtrc, logsumexp
 
 from ..case import Case
+from ..data import Dataset
 from ..models.base import Array
+from ..targets import Classes
 from ..yardstick import YardstickModel
-from .base import Check, Finding, Seen, not_run
+from .base import CHEAP, Check, Finding, Seen, not_run
+from .rows import datasets, some_rows
 
 SCALES = (0.1, 0.3, 1.0, 3.0)
 """Prior standard deviations of the attribute's coefficient, each with the same prior probability."""
@@ -21,6 +32,18 @@ TELLING = 1.0
 DRAWS = 20
 SHOWN = 3.0
 """Multiple of what chance explains from which features are taken to show the attribute."""
+ROWS = 1000
+"""Test rows that are asked at most."""
+VALUES = 8
+"""Values of the attribute, the most common first, that are asked one by one, each against all others."""
+SURE = 3.0
+"""Standard deviations above what chance shows of an attribute from which features are taken to show it."""
+MOVED = 0.01
+"""p-value below which a curation is taken to have moved the groups' shares; a random part of the same rows
+stays above it more often than that, since it shares its rows with the whole."""
+PAIRS = 50
+BINS = 5
+"""Amounts are cut into fifths where labels have to be held fixed."""
 
 
 def check_attribute(
@@ -57,8 +80,116 @@ def check_attribute(
 
 
 def look(case: Case) -> Seen:
-    """The groups of the test set, if it has any."""
-    return not_run("to be written")
+    """The groups of the test set, if the curation moved their shares and the features show them."""
+    if case.what != "audit":
+        return not_run("it is about curation: audits only")
+    before = next(iter(datasets(case).values()), None)
+    if before is None or before.groups is None or case.test.groups is None:
+        return not_run("the data or the test set have no groups")
+    if not moved(case, before):
+        return not_run("the curation left the groups' shares as they were")
+    model = case.yardstick.model
+    if not hasattr(model, "prior_variance"):
+        return not_run("the model has no coefficients")
+    if getattr(model, "inference", None) == "ep":
+        model = replace(model, inference="laplace")  # it is a difference of two evidences that errs alike
+    rows = some_rows(len(case.test), ROWS, np.random.default_rng([case.options.seed, 0xD13]))
+    some = case.test.take(rows)
+    X, y, groups = case.yardstick.features(some), case.yardstick.targets(some), np.asarray(some.groups)
+    cells = classes_of(case, y)
+    names, counts = np.unique(groups, return_counts=True)
+    if len(names) < 2:
+        return not_run("all test rows have the same group")
+    # of two values either tells all; and a value needs rows on both sides to be compared
+    common = names[np.argsort(-counts, kind="stable")][: 1 if len(names) == 2 else VALUES]
+    visible = [name for name in common if shows(X, cells, groups == name)]
+    if not visible:
+        return Seen(False, 0.0, "the features do not show the groups: curation by them moves labels alone")
+    fits = len(visible) * (len(SCALES) + 1) * len(y)
+    if fits * (X.shape[1] * max(1, len(np.unique(cells)) - 1)) ** 2 > CHEAP and not case.options.thorough:
+        return not_run("slow with so many features and groups: run it by --thorough (thorough=True)")
+    seed = case.options.seed
+    factors = {str(name): check_attribute(model, X, y, groups == name, seed=seed).value for name in visible}
+    worst = max(factors, key=lambda name: factors[name] or 0.0)
+    value = factors[worst] or 0.0
+    told = f"group {worst!r} in the test set: log Bayes factor {value:+.1f}, given the features"
+    return Seen(value > TELLING, value, told)
+
+
+def moved(case: Case, before: Dataset) -> bool:
+    """Whether group × label have other shares after curation than before."""
+    cells = cell_codes(before.groups, classes_of(case, case.yardstick.targets(before)))
+    afters = list(datasets(case).values())[1:]
+    if afters and afters[0].groups is not None:
+        after = afters[0]
+        own = np.concatenate([np.asarray(before.groups), np.asarray(after.groups)])
+        y = np.concatenate([case.yardstick.targets(part) for part in (before, after)])
+        cells = cell_codes(own, classes_of(case, y))
+        return differ(np.bincount(cells[: len(before)]), np.bincount(cells[len(before) :]))
+    # of a method: what became of the rows that it was given; rows it made have no groups
+    samples = case.pool.samples.get("before")
+    if samples is None:
+        return True
+    start, end = int(samples.rows[0]), int(samples.rows[-1]) + 1
+    counts = {arm: np.zeros(int(cells.max()) + 1) for arm in ("before", "after")}
+    pairs = min(PAIRS, len(case.table))
+    for i in range(pairs):
+        arms = case.design.draw(i).arms
+        for arm, count in counts.items():
+            rows = arms[arm].rows
+            rows = rows[(rows >= start) & (rows < end)] - start
+            count += np.bincount(cells[rows], minlength=len(count))
+    # draws overlap: together they show no more than all rows once
+    scale = min(1.0, len(before) / max(1.0, float(counts["before"].sum())))
+    return differ(counts["before"] * scale, counts["after"] * scale)
+
+
+def classes_of(case: Case, y: Array) -> NDArray[np.intp]:
+    """Labels as codes; amounts by fifths of the test set's."""
+    if isinstance(case.yardstick.labels, Classes):
+        return y.astype(np.intp)
+    edges = np.quantile(case.yardstick.targets(case.test), np.arange(1, BINS) / BINS)
+    return np.searchsorted(edges, y)
+
+
+def cell_codes(groups: Any, classes: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Group × label as codes."""
+    codes = np.unique(groups, return_inverse=True)[1]
+    cells: NDArray[np.intp] = codes * (int(classes.max(initial=0)) + 1) + classes
+    return cells
+
+
+def differ(before: Any, after: Any) -> bool:
+    """Whether two lists of counts have different shares, by χ².
+
+    >>> differ([50, 50], [25, 25]), differ([50, 50], [50, 10])
+    (False, True)
+    """
+    size = max(len(before), len(after))
+    table = np.array([np.pad(np.asarray(c, dtype=float), (0, size - len(c))) for c in (before, after)])
+    table = table[:, table.sum(axis=0) > 0]
+    if table.shape[1] < 2 or (table.sum(axis=1) == 0).any():
+        return False
+    expected = np.outer(table.sum(axis=1), table.sum(axis=0)) / table.sum()
+    statistic = float(((table - expected) ** 2 / expected).sum())
+    return bool(chdtrc(table.shape[1] - 1, statistic) < MOVED)
+
+
+def shows(X: Array, classes: NDArray[np.intp], upper: NDArray[np.bool_]) -> bool:
+    """Whether features differ between the attribute's values within a class, more than chance explains.
+
+    Σ over classes and features of (difference of means)² has mean Σv and variance 2Σv² if there is none, v
+    being the variance of each difference.
+    """
+    gap, variances = 0.0, []
+    for c in np.unique(classes):
+        parts = [X[(classes == c) & side] for side in (upper, ~upper)]
+        if min(map(len, parts)) < 2:
+            continue
+        gap += float(((parts[0].mean(axis=0) - parts[1].mean(axis=0)) ** 2).sum())
+        variances.append(sum(part.var(axis=0, ddof=1) / len(part) for part in parts))
+    v = np.concatenate(variances) if variances else np.zeros(1)
+    return gap > float(v.sum()) + SURE * float(np.sqrt(2.0 * (v**2).sum()))
 
 
 def without_attribute(X: Array, y: Array, attribute: Array) -> Array:

@@ -6,10 +6,19 @@ from collections.abc import Iterable
 
 from ..case import Case
 from ..errors import DataworthError
-from . import attribute, doubling
+from . import attribute, chance, classes, doubling, duplicates, leaks, shift, size
 from .base import Check, Finding
 
-CHECKS: tuple[Check, ...] = (doubling.CHECK, attribute.CHECK)
+CHECKS: tuple[Check, ...] = (
+    doubling.CHECK,
+    duplicates.CHECK,
+    leaks.CHECK,
+    size.CHECK,
+    classes.CHECK,
+    chance.CHECK,
+    attribute.CHECK,
+    shift.CHECK,
+)
 CODES = tuple(check.code for check in CHECKS)
 
 

@@ -1,0 +1,170 @@
+"""DW010: are datasets too small to train on, or pairs so large that they overlap?
+
+Too small: the value is not shown to differ from zero, and there are fewer rows than coefficients, or the size
+curve U(D_n, T) at n = N/8, N/4, N/2, N still rises at its end (by more than two standard errors, paired over
+blocks). A zero then speaks of the size, not of the data.
+
+Too large: m = min(N_D/n_D, N_T/n_T) disjoint blocks are what an interval over pairs rests on. Below two there
+is none, below eight its √(1/(m − 1)) is that of a handful of observations, and larger pairs only look surer.
+
+The size proposed is the largest that leaves eight blocks, if the curve is shown above zero there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from ..case import Case
+from ..engines import Local
+from ..evaluate import PairTable, evaluate
+from ..forms import Form
+from ..intervals import over_blocks
+from ..pairs import Design, Draw, Sample, select
+from ..plan import MIN_BLOCKS
+from .base import CHEAP, Check, Seen, not_run
+
+FRACTIONS = (1 / 8, 1 / 4, 1 / 2, 1.0)
+BLOCKS = 8
+"""Blocks or pairs of the curve: enough for a t of 2.4; all of them under `thorough`."""
+SURE = 2.0
+"""Standard errors from which a rise, or a value, is taken to be one."""
+Curve = list[tuple[int, float, float]]
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """A design with random parts of one arm in place of its arms, the smaller inside the larger."""
+
+    design: Design
+    arm: str
+    sizes: tuple[int, ...]
+    seed: int
+    arms_fixed: ClassVar[bool] = False  # other rows for every block, so that no single part decides
+
+    def draw(self, i: int) -> Draw:
+        """The i-th pair of the design."""
+        drawn = self.design.draw(i)
+        whole = drawn.arms[self.arm]
+        order = np.random.default_rng([self.seed, 0x512E, i]).permutation(len(whole.rows))
+        parts = {str(n): select(whole, order[: min(n, len(order))]) for n in self.sizes}
+        return Draw(parts, drawn.test)
+
+
+def look(case: Case) -> Seen:
+    """Blocks first, then every dataset whose value may be zero."""
+    if case.blocks is not None and case.blocks < MIN_BLOCKS:
+        return overlapping(case, case.blocks)
+    arms = case.table.arms if case.what == "rank" else case.arms
+    samples = case.design.draw(0).arms
+    seen = [too_small(case, arm, samples[arm]) for arm in arms if arm in samples]
+    if not seen:
+        return not_run("sealed data have no rows")
+    return max(seen, key=lambda one: bool(one.fires))
+
+
+def overlapping(case: Case, blocks: float) -> Seen:
+    """Pairs too large for the data."""
+    curve = size_curve(case) if affordable(case, case.arms[0]) else []
+    first = case.design.draw(0)
+    largest = int(min(len(first.arms[case.arms[0]].rows), len(first.test.rows)) * blocks / MIN_BLOCKS)
+    size = propose_size(curve, largest)
+    told = f"the data hold {blocks:.1f} disjoint blocks of this size, and {MIN_BLOCKS} are wanted"
+    if size is None:
+        return Seen(True, blocks, f"{told}; no size does: {shown(curve)} needs more rows")
+    return Seen(
+        True, blocks, f"{told}: a size of {size} leaves them" + (f" ({shown(curve)})" if curve else "")
+    )
+
+
+def too_small(case: Case, arm: str, sample: Sample) -> Seen:
+    """Whether one arm's value is lost in its error for want of rows; its rows by coefficients."""
+    value = case.estimate(case.table.column("pmi", arm))
+    rows, wanted = len(sample.rows), case.pool.X.shape[1] + 1
+    if value.positive or value.negative:
+        return Seen(False, rows / wanted, f"{arm}: {rows} rows show a value that is not zero")
+    few = rows < wanted
+    told = f"{arm}: {rows} rows for {wanted} coefficients, and its value may be zero"
+    if not affordable(case, arm):
+        return Seen(few, rows / wanted, told)
+    table, sizes = curve_table(case, arm)
+    curve = summary(table, sizes)
+    still = len(sizes) > 1 and len(table) > 1 and rises(table)
+    if not (few or still):
+        return Seen(False, rows / wanted, f"{told}; more rows do not raise it ({shown(curve)})")
+    return Seen(True, rows / wanted, f"{told} ({shown(curve)}){more_rows(curve)}")
+
+
+def rises(table: PairTable) -> bool:
+    """Whether all rows are worth more than half of them, beyond error."""
+    step = over_blocks(table.pmi[:, -1] - table.pmi[:, -2])
+    return step.stderr is not None and step.value > SURE * step.stderr
+
+
+def size_curve(case: Case, arm: str | None = None) -> Curve:
+    """Rows n, mean U(D_n, T) and its standard error over a few blocks, for random parts of an arm."""
+    return summary(*curve_table(case, case.arms[0] if arm is None else arm))
+
+
+def curve_table(case: Case, arm: str) -> tuple[PairTable, tuple[int, ...]]:
+    """The table behind the curve: one arm for each size."""
+    rows = len(case.design.draw(0).arms[arm].rows)
+    sizes = tuple(sorted({max(1, round(rows * fraction)) for fraction in FRACTIONS}))
+    form = Form(case.options.form, case.options.eta)
+    design = Sizes(case.design, arm, sizes, case.options.seed)
+    return evaluate(design, case.pool.fitter, curve_blocks(case), Local(1), form=form), sizes
+
+
+def summary(table: PairTable, sizes: Sequence[int]) -> Curve:
+    """Means and standard errors over blocks."""
+    means = [over_blocks(values) for values in table.pmi.T]
+    return [(n, e.value, e.stderr or 0.0) for n, e in zip(sizes, means, strict=True)]
+
+
+def curve_blocks(case: Case) -> int:
+    """Blocks or pairs that the curve is measured on."""
+    return len(case.table) if case.options.thorough else min(BLOCKS, len(case.table))
+
+
+def affordable(case: Case, arm: str) -> bool:
+    """Whether the curve is no matter: all its parts are less than twice the arm's rows, fitted twice."""
+    rows = 4 * float(case.table.column("data_rows", arm).mean()) + float(case.table.test_rows.mean())
+    return case.options.thorough or curve_blocks(case) * rows * (case.pool.X.shape[1] + 1) ** 2 < CHEAP
+
+
+def propose_size(curve: Curve, largest: int) -> int | None:
+    """The largest size allowed, if the curve is shown above zero at or below it; without a curve, `largest`.
+
+    >>> curve = [(10, 0.1, 0.2), (20, 0.5, 0.2), (40, 1.0, 0.2)]
+    >>> propose_size(curve, 30), propose_size(curve, 12), propose_size([], 12)
+    (30, None, 12)
+    """
+    least = next((n for n, value, stderr in curve if value > SURE * stderr), None)
+    if largest < 2 or (curve and (least is None or least > largest)):
+        return None
+    return largest
+
+
+def more_rows(curve: Curve) -> str:
+    """How many rows would show the value, if it goes on as n does, which it does while there are few."""
+    n, value, stderr = curve[-1]
+    if value <= 0 or stderr == 0:
+        return ""
+    return f"; about {int(np.ceil(n * max(2.0, SURE * stderr / value)))} rows would show one"
+
+
+def shown(curve: Curve) -> str:
+    """The curve in words."""
+    return "value by rows: " + ", ".join(f"{n}: {value:+.2f} ± {stderr:.2f}" for n, value, stderr in curve)
+
+
+CHECK = Check(
+    "DW010",
+    "size",
+    "datasets are too small to train on, or pairs so large that they overlap: the size decides, not the data",
+    "use the size that is proposed (--size), or more rows",
+    look,
+)
