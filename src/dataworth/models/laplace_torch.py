@@ -84,7 +84,7 @@ class LaplaceTorch:
         torch = needed("torch", "LaplaceTorch", "laplace")
         module = deepcopy(self.module).double().eval()
         rows = as_tensor(torch, X, self.shape, *home_of(torch, module))
-        with one_thread(torch), _quietly():
+        with one_thread(torch), _in_double(torch), _quietly():
             targets = self._targets(torch, module, rows, y)
             self._freeze(module)
             if len(y):
@@ -92,7 +92,13 @@ class LaplaceTorch:
             curved = self._curved(module, self.hessian_structure if len(y) else "diag")
             if len(y):
                 data = torch.utils.data.TensorDataset(rows, targets)
-                curved.fit(torch.utils.data.DataLoader(data, batch_size=self.batch))
+                try:
+                    curved.fit(torch.utils.data.DataLoader(data, batch_size=self.batch))
+                except NotImplementedError as error:
+                    raise DataworthError(
+                        f"laplace-torch has no {self.hessian_structure!r} for this module ({error}): "
+                        "give another hessian_structure, or freeze those layers."
+                    ) from error
             else:  # the prior: its mode is at 0, and nothing curves it further
                 curved.mean = torch.zeros(curved.n_params, dtype=rows.dtype, device=rows.device)
                 part = curved.model.last_layer.parameters() if _is_last_layer(curved) else curved.params
@@ -118,13 +124,13 @@ class LaplaceTorch:
         if self.takes == "amounts":
             if width != 1:
                 raise DataworthError(f"the module has {width} outputs; regression takes one.")
-            return torch.as_tensor(y, dtype=rows.dtype, device=rows.device).reshape(-1, 1)
+            return torch.tensor(y, dtype=rows.dtype, device=rows.device).reshape(-1, 1)
         if not np.isin(y, np.arange(width)).all():
             raise DataworthError(
                 f"the module has {width} outputs and y other targets than 0 … {width - 1}; "
                 "give it a logit for every class, two for two classes."
             )
-        return torch.as_tensor(y, dtype=torch.long, device=rows.device)
+        return torch.tensor(y, dtype=torch.long, device=rows.device)
 
     def _last(self) -> str:
         return last_linear(self.module) if self.layer is None else self.layer
@@ -260,6 +266,17 @@ def _repeated(X: Array, y: Array, weights: Array | None) -> tuple[Array, Array]:
             "weights are not all whole numbers; LaplaceTorch repeats rows, and cannot by halves."
         )
     return np.repeat(X, times.astype(int), axis=0), np.repeat(y, times.astype(int))
+
+
+@contextmanager
+def _in_double(torch: Any) -> Iterator[None]:
+    """New tensors in double precision: laplace-torch makes its unit vectors without asking for a type."""
+    default = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(default)
 
 
 @contextmanager

@@ -233,7 +233,8 @@ def as_tensor(torch: Any, rows: Array, shape: tuple[int, ...] | None, dtype: Any
     """Rows as a batch of tensors of `shape`."""
     if shape is not None and int(np.prod(shape)) != rows.shape[1]:
         raise DataworthError(f"X has {rows.shape[1]} columns, which do not make shape {shape}.")
-    return torch.as_tensor(rows, dtype=dtype, device=device).reshape(len(rows), *(shape or rows.shape[1:]))
+    # a copy: torch warns of arrays that it may not write to
+    return torch.tensor(rows, dtype=dtype, device=device).reshape(len(rows), *(shape or rows.shape[1:]))
 
 
 @contextmanager
