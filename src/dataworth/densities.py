@@ -52,10 +52,10 @@ def kl_by_density(fitter: Fitter, data: Fit, test: Fit, joint: Fit) -> tuple[flo
     prior = prior_of(fitter)
     draws = joint.state.sample(np.random.default_rng(SEED), DRAWS)
     values = (
-        _log_densities(data.state, draws)
-        + _log_densities(test.state, draws)
-        - _log_densities(prior, draws)
-        - _log_densities(joint.state, draws)
+        log_densities(data.state, draws)
+        + log_densities(test.state, draws)
+        - log_densities(prior, draws)
+        - log_densities(joint.state, draws)
     )
     return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values)))
 
@@ -76,8 +76,8 @@ def integral_by_density(fitter: Fitter, data: Fit, test: Fit) -> tuple[float, fl
     draws = np.concatenate([p.sample(rng, DRAWS // 2) for p in parts])
     if draws.shape[1] == 1:
         return _quadrature(prior, *parts, draws[:, 0]), 0.0
-    densities = np.array([_log_densities(p, draws) for p in parts])
-    log_weights = densities.sum(axis=0) - _log_densities(prior, draws)
+    densities = np.array([log_densities(p, draws) for p in parts])
+    log_weights = densities.sum(axis=0) - log_densities(prior, draws)
     log_weights -= np.logaddexp(*densities) - np.log(2.0)
     top = log_weights.max()
     weights = np.exp(log_weights - top)
@@ -123,5 +123,6 @@ def _quadrature(prior: Posterior, data: Posterior, test: Posterior, draws: Array
     return float(top + np.log(total))
 
 
-def _log_densities(posterior: Posterior, draws: Array) -> Array:
+def log_densities(posterior: Posterior, draws: Array) -> Array:
+    """Log density at each draw."""
     return np.array([posterior.log_density(theta) for theta in draws])

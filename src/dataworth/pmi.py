@@ -7,8 +7,9 @@ Features are taken exactly as given and the prior is a number: for data from fil
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from functools import cache
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from functools import cache, cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ import numpy as np
 from .data import Dataset
 from .errors import DataworthError
 from .forms import Form, Pair
+from .interpretation import Parts, parts_of
 from .models import Fit, Fitter, Linear, Logistic, Model, Softmax
 from .models.base import Array, Rows, bind, require_model
 from .targets import common_classes, is_amount, targets_for
@@ -41,6 +43,14 @@ class PMI:
     log_z_test: float
     stderr: float = 0.0
     at_eta: dict[str, float] | None = None
+    explain: Callable[[], Parts] | None = field(default=None, repr=False, compare=False)
+
+    @cached_property
+    def parts(self) -> Parts:
+        """What the value is made of (`dataworth.interpretation`); computed when it is first asked for."""
+        if self.explain is None:
+            raise DataworthError("this PMI was made without its datasets: ask the one that dw.pmi returned.")
+        return self.explain()
 
     @property
     def spread(self) -> float:
@@ -55,7 +65,8 @@ class PMI:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
-        return asdict(self) | {"bits": self.bits, "spread": self.spread}
+        told = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "explain"}
+        return told | {"bits": self.bits, "spread": self.spread}
 
 
 def pmi(D: Dataset, T: Dataset, model: Model | None = None, form: str = "evidence", eta: Any = 0) -> PMI:
@@ -72,16 +83,25 @@ def pmi(D: Dataset, T: Dataset, model: Model | None = None, form: str = "evidenc
     True
     >>> pmi(D, T, form="eta", eta=[0, "joint", "data"]).spread > 0.1  # Laplace's posteriors are not exact
     True
+    >>> parts = pmi(D, T).parts
+    >>> parts.confidence > parts.against_data > parts.against_test  # T, farther out, says more than D
+    True
     """
     several = isinstance(eta, (list, tuple)) and any(isinstance(e, str) or np.ndim(e) for e in eta)
     forms = [Form.parse(form, one) for one in (eta if several else [np.asarray(eta)[()]])]
     model = suited_model(D, T) if model is None else model
+    if getattr(model, "changes_only", False):
+        raise DataworthError(
+            "this model counts one of many symmetric modes, so PMI would be too high by the log of their "
+            "number: use dw.pmi_change(before, after, T, model), in which it cancels."
+        )
     pair = bind_pair(D, T, model)
     amounts = [one.of(pair) for one in forms]
     joint = pair.joint().log_z if form in NEED_JOINT else None
     at_eta = dict(zip(_names([one.eta for one in forms]), (amount.value for amount in amounts), strict=True))
+    value = float(np.mean([amount.value for amount in amounts]))
     return PMI(
-        float(np.mean([amount.value for amount in amounts])),
+        value,
         form,
         repr(model),
         joint,
@@ -89,6 +109,7 @@ def pmi(D: Dataset, T: Dataset, model: Model | None = None, form: str = "evidenc
         pair.test.log_z,
         max(amount.stderr for amount in amounts),
         at_eta if form == "eta" else None,
+        partial(explained, D, T, model, value),
     )
 
 
@@ -105,6 +126,11 @@ def _names(etas: list[Any]) -> list[str]:
 
 def _name(eta: Any) -> str:
     return str(eta) if np.ndim(eta) == 0 else str([float(f"{v:.6g}") for v in np.asarray(eta).ravel()])
+
+
+def explained(D: Dataset, T: Dataset, model: Model | None, value: float) -> Parts:
+    """The parts of a pair's value."""
+    return parts_of(bind_pair(D, T, model), value)
 
 
 def bind_pair(D: Dataset, T: Dataset, model: Model | None) -> Pair:

@@ -1,0 +1,321 @@
+"""Parts of a score: against dense Gaussians, Dirichlet closed forms, the paper's theorem in its limit."""
+
+from __future__ import annotations
+
+import json
+import pickle
+
+import numpy as np
+import pytest
+from scipy.special import digamma, gammaln
+from scipy.stats import beta
+
+import dataworth as dw
+from dataworth import Dataset, pmi
+from dataworth.interpretation import SHOWN, parts_of
+from dataworth.models import Categorical, InverseGamma, Linear, Logistic, Softmax
+from dataworth.pmi import bind_pair
+from reference import dense_laplace, with_ones
+from worlds import amounts, classes
+
+# --- dense references --------------------------------------------------------------------------------------
+
+
+def dense_linear(data, prior_variance, noise):
+    """Mean and precision of the exact posterior, d×d; features with an intercept."""
+    X = with_ones(data.X)
+    weights = np.ones(len(X)) if data.weights is None else data.weights
+    precision = np.eye(X.shape[1]) / prior_variance + (X.T * weights) @ X / noise
+    return np.linalg.solve(precision, X.T @ (weights * data.y) / noise), precision
+
+
+def dense_kl(p, q):
+    """KL(p ‖ q) of two Gaussians given as mean and precision, by the textbook."""
+    (m, P), (n, Q) = p, q
+    log_dets = np.linalg.slogdet(P)[1] - np.linalg.slogdet(Q)[1]
+    return 0.5 * (np.trace(Q @ np.linalg.inv(P)) - len(m) + (n - m) @ Q @ (n - m) + log_dets)
+
+
+def nielsen(p, q):
+    """Dual skew G-Jensen–Shannon divergence at α = ½: Nielsen 2019, Corollary 1, as the paper prints it."""
+    (m1, P1), (m2, P2) = p, q
+    sigma = 2.0 * np.linalg.inv(P1 + P2)
+    mean = 0.5 * sigma @ (P1 @ m1 + P2 @ m2)
+    square = m1 @ P1 @ m1 + m2 @ P2 @ m2 - 2.0 * mean @ np.linalg.solve(sigma, mean)
+    log_dets = -np.linalg.slogdet(P1)[1] - np.linalg.slogdet(P2)[1] - 2.0 * np.linalg.slogdet(sigma)[1]
+    return 0.25 * (square + log_dets)
+
+
+def assert_parts(parts, prior, data, test, joint, rel=1e-9):
+    """All parts against dense Gaussians."""
+    truth = {
+        "confidence": dense_kl(joint, prior),
+        "against_data": dense_kl(joint, data),
+        "against_test": dense_kl(joint, test),
+        "divergence": nielsen(data, test),
+        "variance_reduction": 0.5 * (np.linalg.slogdet(joint[1])[1] - np.linalg.slogdet(prior[1])[1]),
+    }
+    for name, value in truth.items():
+        assert getattr(parts, name) == pytest.approx(value, rel=rel, abs=1e-8), name
+
+
+LINEAR = [(10, 6, 3, 1.0, 0.3), (4, 3, 20, 2.0, 1.0), (40, 30, 2, 100.0, 0.1), (3, 2, 8, 0.01, 0.5)]
+
+
+@pytest.mark.parametrize(("n", "m", "d", "prior_variance", "noise"), LINEAR)
+def test_linear_parts_are_those_of_dense_gaussians(n, m, d, prior_variance, noise):
+    """More rows than features and fewer; wide priors and narrow ones; rows with weights."""
+    D, T = amounts(n, 1, d=d), amounts(m, 2, d=d)
+    D = Dataset(D.X, D.y, weights=np.linspace(0.5, 2.5, n))
+    fits = [dense_linear(part, prior_variance, noise) for part in (D, T)]
+    joint_precision = fits[0][1] + fits[1][1] - np.eye(d + 1) / prior_variance
+    joint_mean = np.linalg.solve(joint_precision, fits[0][1] @ fits[0][0] + fits[1][1] @ fits[1][0])
+    prior = np.zeros(d + 1), np.eye(d + 1) / prior_variance
+    p = pmi(D, T, Linear(prior_variance, noise))
+    assert_parts(p.parts, prior, *fits, (joint_mean, joint_precision))
+    assert p.parts.coefficients == d + 1
+    assert p.parts.unexplained == pytest.approx(0.0, abs=1e-8)
+    assert p.parts.stderr == {}
+
+
+def test_logistic_parts_are_those_of_dense_laplace():
+    """Approximate posteriors: parts are exact for the Gaussians, and the rest is unexplained."""
+    D, T, C = classes(30, 1), classes(20, 2), 2.0
+    both = Dataset.concat([D, T])
+    fits = [dense_laplace(with_ones(part.X), part.y, np.ones(len(part)), C) for part in (D, T, both)]
+    gaussians = [(mean, np.linalg.inv(covariance)) for mean, covariance, _ in fits]
+    p = pmi(D, T, Logistic(C))
+    assert_parts(p.parts, (np.zeros(4), np.eye(4) / C), *gaussians, rel=1e-6)
+    parts = p.parts
+    assert parts.value == p.value
+    assert abs(parts.unexplained) > 1e-3
+    kl = pmi(D, T, Logistic(C), form="kl").value
+    assert parts.confidence - parts.against_data - parts.against_test == pytest.approx(kl, abs=1e-9)
+    assert pmi(D, T, Logistic(C), form="kl").parts.unexplained == pytest.approx(0.0, abs=1e-9)
+
+
+@pytest.mark.parametrize("model", [Logistic(1.0), Logistic(1.0, "ep"), Linear(1.0, 0.5)])
+def test_invariances(model):
+    """Swapping D and T swaps their parts; the order of rows and a rotation of features change nothing."""
+    make = amounts if isinstance(model, Linear) else classes
+    D, T = make(25, 3), make(15, 4)
+    parts, swapped = pmi(D, T, model).parts, pmi(T, D, model).parts
+    for one, other in (("against_data", "against_test"), ("information_data", "information_test")):
+        assert getattr(parts, one) == pytest.approx(getattr(swapped, other), abs=1e-6)
+    rotation = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))[0]
+    moved = pmi(Dataset(D.X[::-1] @ rotation, D.y[::-1]), Dataset(T.X @ rotation, T.y), model).parts
+    for name in SHOWN:
+        assert getattr(moved, name) == pytest.approx(getattr(parts, name), abs=1e-6), name
+    assert swapped.divergence == pytest.approx(parts.divergence, abs=1e-6)
+
+
+@pytest.mark.parametrize("model", [Logistic(1.0), Linear(1.0, 0.5), Softmax(1.0), Categorical()])
+def test_parts_add_up_in_both_readings(model):
+    """U = confidence − disagreements + unexplained = PI(D) + PI(T) − PI(D∪T) = PI(T) − PI(T|D)."""
+    make = amounts if isinstance(model, Linear) else classes
+    p = pmi(make(20, 5), make(12, 6), model)
+    parts = p.parts
+    explained = p.value - parts.unexplained
+    assert parts.confidence - parts.against_data - parts.against_test == pytest.approx(explained)
+    shared = parts.information_data + parts.information_test - parts.information_joint
+    assert shared == pytest.approx(explained)
+    assert parts.information_data - parts.data_given_test == pytest.approx(explained)
+    assert parts.information_test - parts.test_given_data == pytest.approx(explained)
+
+
+def test_an_empty_part_has_nothing_to_say():
+    D, T = amounts(0, 1), amounts(12, 2)
+    parts = pmi(D, T, Linear(1.0, 0.5)).parts
+    assert parts.confidence == pytest.approx(parts.against_data)  # J is T's posterior, D's the prior
+    assert [parts.against_test, parts.value, parts.information_data] == pytest.approx([0.0] * 3, abs=1e-9)
+
+
+def test_equal_posteriors_do_not_diverge():
+    """D twice: each posterior is the other; contradiction makes a distance."""
+    D = amounts(15, 7)
+    assert pmi(D, D, Linear(1.0, 0.5)).parts.divergence == pytest.approx(0.0, abs=1e-9)
+    against = D.with_labels(-D.y)
+    assert pmi(D, against, Linear(1.0, 0.5)).parts.divergence > 5.0
+
+
+def test_parts_are_lazy_and_travel():
+    """Nothing is computed before it is asked for; a PMI can be sent and written."""
+    p = pmi(classes(10, 1), classes(10, 2))
+    assert "parts" not in vars(p)
+    again = pickle.loads(pickle.dumps(p))
+    assert again == p
+    assert again.parts == p.parts
+    assert "explain" not in json.dumps(p.to_dict())
+    assert set(SHOWN) <= set(json.loads(json.dumps(p.parts.to_dict())))
+
+
+# --- not Gaussian: from samples ----------------------------------------------------------------------------
+
+
+def dirichlet_kl(a, b):
+    """KL(Dirichlet(a) ‖ Dirichlet(b))."""
+    log_beta = [gammaln(one).sum() - gammaln(one.sum()) for one in (a, b)]
+    return log_beta[1] - log_beta[0] + (a - b) @ (digamma(a) - digamma(a.sum()))
+
+
+def dirichlet_divergence(a, b):
+    """−log ∫ √(pq) = ½ log B(a) + ½ log B(b) − log B((a + b)/2)."""
+
+    def log_beta(one):
+        return gammaln(one).sum() - gammaln(one.sum())
+
+    return 0.5 * (log_beta(a) + log_beta(b)) - log_beta(0.5 * (a + b))
+
+
+@pytest.mark.parametrize(
+    ("data", "test", "concentration"),
+    [((5, 2), (1, 3), 1.0), ((30, 10, 2), (4, 5, 6), 0.5), ((0, 9, 1, 1), (3, 0, 0, 3), 2.0)],
+)
+def test_sampled_parts_of_dirichlets_within_their_errors(data, test, concentration):
+    """Each of nine estimates lies within 4 standard errors: false alarms below 9 · 6.4e-5 = 6e-4 in all.
+
+    The divergence is exact here, and so is the sum: the draws are shared, and their errors cancel.
+    """
+    D, T = (Dataset(np.zeros((sum(n), 1)), np.repeat(np.arange(len(n)), n)) for n in (data, test))
+    p = pmi(D, T, Categorical(concentration, classes=len(data)))
+    prior = np.full(len(data), concentration)
+    a, b = prior + data, prior + test
+    joint = a + test
+    truth = {
+        "confidence": dirichlet_kl(joint, prior),
+        "against_data": dirichlet_kl(joint, a),
+        "against_test": dirichlet_kl(joint, b),
+    }
+    for name, value in truth.items():
+        assert 0 < p.parts.stderr[name] < 0.1
+        assert abs(getattr(p.parts, name) - value) < 4.0 * p.parts.stderr[name], name
+    assert p.parts.divergence == pytest.approx(dirichlet_divergence(a, b), abs=1e-10)
+    assert p.parts.unexplained == pytest.approx(0.0, abs=1e-9)
+    assert p.parts.uninformative is None
+
+
+def test_stated_errors_of_sampled_parts_are_true():
+    """Over 200 seeds the spread of the estimates is the standard error they state.
+
+    A ratio of standard deviations from 200 draws has a relative error of 1/√400 = 5 %; 20 % is 4 of those.
+    """
+    D, T = (Dataset(np.zeros((sum(n), 1)), np.repeat([0, 1], n)) for n in ((8, 3), (2, 4)))
+    pair = bind_pair(D, T, Categorical())
+    runs = [parts_of(pair, draws=200, seed=seed) for seed in range(200)]
+    for name in ("confidence", "against_data", "against_test"):
+        spread = np.std([getattr(run, name) for run in runs], ddof=1)
+        stated = np.mean([run.stderr[name] for run in runs])
+        assert spread == pytest.approx(stated, rel=0.2), name
+
+
+def test_sampled_divergence_within_its_error():
+    """A posterior that knows no normaliser: Beta densities as a user's model, against the closed form.
+
+    4 standard errors: false alarms 6.4e-5.
+    """
+
+    class Coin:
+        def fit(self, X, y, weights=None):
+            return Tossed(1.0 + y.sum(), 1.0 + len(y) - y.sum())
+
+    class Tossed:
+        log_evidence = 0.0
+
+        def __init__(self, a, b):
+            self.a, self.b = a, b
+
+        def log_density(self, theta):
+            return float(beta.logpdf(theta[0], self.a, self.b))
+
+        def sample(self, rng, m):
+            return rng.beta(self.a, self.b, size=(m, 1))
+
+        def predict_proba(self, X):
+            raise NotImplementedError
+
+    D, T = (Dataset(np.zeros((sum(n), 1)), np.repeat([0, 1], n)) for n in ((2, 9), (5, 3)))
+    parts = parts_of(bind_pair(D, T, Coin()), 0.0, draws=1000)
+    truth = dirichlet_divergence(np.array([3.0, 10.0]), np.array([6.0, 4.0]))
+    assert 0 < parts.stderr["divergence"] < 0.05
+    assert abs(parts.divergence - truth) < 4.0 * parts.stderr["divergence"]
+
+
+@pytest.mark.parametrize("model", [Softmax(0.5), Linear(1.0, InverseGamma(3.0, 1.0))])
+def test_sampled_confidence_is_the_information_gain(model):
+    """KL(J ‖ prior) is known in closed form to the model itself; 4 standard errors, false alarms 1.3e-4 in two."""
+    make = amounts if isinstance(model, Linear) else classes
+    D, T = make(12, 8), make(8, 9)
+    parts = pmi(D, T, model).parts
+    both = Dataset.concat([D, T])
+    gain = model.fit(both.X, both.y.astype(float)).information_gain()
+    assert abs(parts.confidence - gain) < 4.0 * parts.stderr["confidence"]
+
+
+def test_two_classes_by_softmax_are_logistic():
+    """Softmax(v/2) is Logistic(v) and a prior: parts of the two agree, sampled and in closed form.
+
+    4 standard errors, three parts: false alarms 2e-4.
+    """
+    D, T = classes(15, 1), classes(10, 2)
+    sampled, closed = pmi(D, T, Softmax(0.5)).parts, pmi(D, T, Logistic(1.0)).parts
+    for name in ("confidence", "against_data", "against_test", "divergence"):
+        error = sampled.stderr[name]
+        assert abs(getattr(sampled, name) - getattr(closed, name)) < 4.0 * error, name
+
+
+# --- the paper's theorem, in its limit ---------------------------------------------------------------------
+
+
+def theorem(prior_variance, D, T, noise=0.5):
+    """The score, and what the theorem says of it."""
+    p = pmi(D, T, Linear(prior_variance, noise))
+    return p.value, p.parts.uninformative
+
+
+def test_the_uninformative_prior_theorem_in_its_limit():
+    """When the prior is uninformative, U(d,t) = ½ log |Σ_0|/|Σ̃| − 2 JS(p(θ|d) ‖ p(θ|t)) − k log 2 (Gaussians).
+
+    It is approached at a known rate. With P the precision that d and t add, h = Pθ̂ and N(0, C·I) the prior,
+    everything but log det(P + I/C) − log det(P + 2I/C) + ½ hᵀ[(P + 2I/C)⁻¹ − (P + I/C)⁻¹] h cancels in
+    theorem − U, and so C·(U − theorem) → tr P⁻¹ + ½|θ̂|². The theorem's value lies below U for every C.
+    """
+    D, T, noise = amounts(30, 1), amounts(20, 2), 0.5
+    both = Dataset.concat([D, T])
+    X = with_ones(both.X)
+    P = X.T @ X / noise
+    estimate = np.linalg.solve(P, X.T @ both.y / noise)
+    rate = np.trace(np.linalg.inv(P)) + 0.5 * estimate @ estimate
+    gaps = []
+    for C in (1e1, 1e2, 1e3, 1e4):
+        value, limit = theorem(C, D, T)
+        gaps.append(value - limit)
+        assert gaps[-1] > 0
+        assert C * gaps[-1] == pytest.approx(rate, rel=4.0 / C)
+    assert gaps[-1] < 1e-3
+    # the value itself grows without bound: the theorem is not about small numbers
+    assert theorem(1e4, D, T)[0] > 15.0
+
+
+def test_the_theorem_fails_where_it_must():
+    """A narrow prior: U → C h_Dᵀh_T → 0 (h = Xᵀy/s²), but the theorem says −k log 2.
+
+    It errs by log 2, too, for every coefficient that no row sees, however wide the prior.
+    """
+    D, T = amounts(30, 1), amounts(20, 2)
+    value, limit = theorem(1e-6, D, T)
+    pull = [with_ones(part.X).T @ part.y / 0.5 for part in (D, T)]
+    assert value == pytest.approx(1e-6 * pull[0] @ pull[1], rel=1e-2)
+    assert limit == pytest.approx(-4.0 * np.log(2.0), abs=1e-2)
+    unseen = [Dataset(np.column_stack([part.X, np.zeros((len(part), 2))]), part.y) for part in (D, T)]
+    value, limit = theorem(1e4, *unseen)
+    assert value - limit == pytest.approx(2.0 * np.log(2.0), abs=1e-2)
+
+
+def test_the_theorem_for_laplace_holds_of_the_product():
+    """For Laplace's Gaussians it is the product that tends to it; the joint's own curvature is another one."""
+    D, T = classes(60, 1, sharpness=1.0), classes(50, 2, sharpness=1.0)
+    gap = [
+        abs(pmi(D, T, Logistic(C), form="product").value - pmi(D, T, Logistic(C)).parts.uninformative)
+        for C in (1.0, 1e4)
+    ]
+    assert gap[1] < gap[0]
