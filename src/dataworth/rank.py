@@ -17,6 +17,7 @@ from .pairs import Whole
 from .plan import Options, block_count, clip_table, measure, use_yardstick
 from .pmi import NATS_PER_BIT
 from .pool import Pool, check_datasets, one_class_note
+from .sealed import Sealed, refuse_unsealable, score_sealed
 from .verdict import NEGLIGIBLE
 from .yardstick import Yardstick
 
@@ -91,9 +92,15 @@ class Ranking:
 
 
 def rank(
-    candidates: Mapping[str, Dataset], test: Dataset, *, yardstick: Yardstick | None = None, **options: Any
+    candidates: Mapping[str, Dataset | Sealed],
+    test: Dataset,
+    *,
+    yardstick: Yardstick | None = None,
+    **options: Any,
 ) -> Ranking:
     """Rank datasets by their value; intervals hold for all of them at once (Bonferroni; Holm for the ties).
+
+    If any of them is sealed (`dataworth.seal`), all are scored by their posteriors on the yardstick.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
@@ -111,37 +118,34 @@ def rank(
         or not all(isinstance(n, str) for n in candidates)
     ):
         raise DataworthError("rank takes a dict of names and Datasets, with at least one: {'a': A, 'b': B}.")
-    check_datasets(candidates)
+    opened = {n: d for n, d in candidates.items() if not isinstance(d, Sealed)}
+    check_datasets(opened)
     check_datasets({"test": test})
+    if len(opened) < len(candidates):
+        refuse_unsealable(opts.form)
+        return without_rows(candidates, test, use_yardstick(yardstick, test, opts), opts)
     yard = use_yardstick(yardstick, test, opts)
-    leaks = drop_leaks(test, candidates)
+    leaks = drop_leaks(test, opened)
     test = test.take(leaks.kept)
-    names = list(candidates)
+    names = list(opened)
     # the test set stands under a name that no candidate can have
-    pool = Pool.build(yard, {**{f"{n!r}": d for n, d in candidates.items()}, "test": test})
+    pool = Pool.build(yard, {**{f"{n!r}": d for n, d in opened.items()}, "test": test})
     arms = {n: pool.samples[f"{n!r}"] for n in names}
     blocks = block_count(len(test))
-    config = {"what": "rank", "data": {n: d.content_hash() for n, d in candidates.items()}}
+    config = {"what": "rank", "data": {n: d.content_hash() for n, d in opened.items()}}
     config |= {"test": test.content_hash(), "yardstick": yard.digest, **opts.to_dict()}
     plan = Whole(arms, pool.samples["test"], blocks, opts.seed)
     table = measure(plan, pool.fitter, blocks, opts, config)
     details = {"blocks": blocks, "test_rows": len(test), "rows_per_test": float(table.test_rows.mean())}
     details |= opts.how()
-    told = (leaks.note, *(one_class_note(yard, d, n) for n, d in candidates.items()))
+    told = (leaks.note, *(one_class_note(yard, d, n) for n, d in opened.items()))
     notes = opts.notes(yard) + [n for n in told if n]
-    counted, rows = (
-        clip_table(table, opts, details, notes, "blocks"),
-        {n: len(d) for n, d in candidates.items()},
-    )
-    ranking = order(counted, rows)
-    unclipped = [r.name for r in order(table, rows)]
-    if unclipped != [r.name for r in ranking]:
-        notes.append(f"clipping decides the order: without it, it would be {', '.join(unclipped)}")
+    ranking = order_clipped(table, {n: len(d) for n, d in opened.items()}, opts, details, notes)
     # what a ranking is about: how far the best stands above the next
     leaders = tuple(one.name for one in reversed(ranking[:2]))
     case = Case(
         "rank",
-        candidates,
+        opened,
         test,
         leaks.dropped,
         yard,
@@ -154,6 +158,29 @@ def rank(
         best_of,
     )
     return Ranking(tuple(ranking), details, yard, tuple(notes), table, checks=run_checks(case), case=case)
+
+
+def without_rows(
+    candidates: Mapping[str, Dataset | Sealed], test: Dataset, yard: Yardstick, opts: Options
+) -> Ranking:
+    """The ranking where some data are sealed: all by the form *sealed*."""
+    table, test, told, checks = score_sealed(candidates, test, yard, opts, "rank")
+    details: dict[str, Any] = {"blocks": len(table), "test_rows": len(test), "form": "sealed"}
+    details["rows_per_test"] = float(table.test_rows.mean())
+    notes = opts.notes(yard) + told
+    ranking = order_clipped(table, {n: len(d) for n, d in candidates.items()}, opts, details, notes)
+    return Ranking(tuple(ranking), details, yard, tuple(notes), table, checks=checks)
+
+
+def order_clipped(
+    table: PairTable, rows: Mapping[str, int], opts: Options, details: dict[str, Any], notes: list[str]
+) -> list[Ranked]:
+    """Best first after clipping, if that is asked for; a note says if clipping decides the order."""
+    ranking = order(clip_table(table, opts, details, notes, "blocks"), rows)
+    unclipped = [r.name for r in order(table, rows)]
+    if unclipped != [r.name for r in ranking]:
+        notes.append(f"clipping decides the order: without it, it would be {', '.join(unclipped)}")
+    return ranking
 
 
 def best_of(table: PairTable) -> str:

@@ -28,6 +28,7 @@ from .plan import (
 )
 from .pmi import NATS_PER_BIT
 from .pool import Pool, check_datasets, one_class_note, strata
+from .sealed import Sealed, refuse_unsealable, score_sealed
 from .yardstick import Yardstick
 
 SCHEMA = "dataworth/score/1"
@@ -95,7 +96,7 @@ def answer(value: Estimate) -> str:
 
 
 def score(
-    D: Dataset,
+    D: Dataset | Sealed,
     T: Dataset,
     *,
     yardstick: Yardstick | None = None,
@@ -105,6 +106,8 @@ def score(
     **options: Any,
 ) -> Score:
     """Value of dataset D to someone facing test data like T (further options: `dataworth.plan.Options`).
+
+    D may be sealed (`dataworth.seal`): its posterior on the yardstick, without rows.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
@@ -116,8 +119,12 @@ def score(
     """
     opts = Options.parse(options)
     check_codes(opts.ignore)
-    check_datasets({"D": D, "T": T})
     design = choose_design(design, pairs, size, DESIGNS["score"])
+    if isinstance(D, Sealed):
+        refuse_unsealable(opts.form, design)
+        check_datasets({"T": T})
+        return without_rows(D, T, use_yardstick(yardstick, T, opts), opts)
+    check_datasets({"D": D, "T": T})
     yard = use_yardstick(yardstick, T, opts)
     leaks = drop_leaks(T, {"the data": D})
     T = T.take(leaks.kept)
@@ -187,6 +194,31 @@ def score(
         table,
         run_checks(case),
         case,
+    )
+
+
+def without_rows(D: Sealed, T: Dataset, yard: Yardstick, opts: Options) -> Score:
+    """The score of sealed data: the design *whole*, by the form *sealed*."""
+    found = score_sealed({"the data": D}, T, yard, opts, "score")
+    table, notes = replace(found.table, arms=("data",)), opts.notes(yard) + found.notes
+    rows = float(table.test_rows.mean())
+    details: dict[str, Any] = {"data_rows": len(D), "test_rows": len(found.test), "rows_per_test": rows}
+    details |= {"blocks": len(table), "form": "sealed"}
+    value = over_blocks(clip_table(table, opts, details, notes, "blocks").pmi[:, 0])
+    return Score(
+        value.value,
+        value.stderr,
+        value.interval,
+        value.value / rows,
+        over_blocks(table.accuracy[:, 0]),
+        float(table.information_gain[:, 0].mean()),
+        "whole",
+        QUESTIONS["whole"],
+        details,
+        yard,
+        tuple(notes),
+        table,
+        found.checks,
     )
 
 

@@ -251,6 +251,33 @@ def yardstick(
 
 @app.command()
 @command
+def seal(
+    data: DataFile,
+    yardstick: Annotated[
+        Path,
+        typer.Option("--yardstick", help="The buyer's yardstick.", metavar="FILE", show_default=False),
+    ],
+    output: Annotated[
+        Path,
+        typer.Option(
+            "--output", "-o", help="File to send: .safetensors.", metavar="FILE", show_default=False
+        ),
+    ],
+    columns: Columns,
+    talking: Talking,
+) -> None:
+    """Seal data for a buyer, who can then score and rank them without seeing a row.
+
+    Example: dataworth seal data.csv --yardstick yardstick.json -o data.safetensors
+    """
+    from . import show
+    from .seal import VIEW, seal_file
+
+    show.result(seal_file(data, yardstick, output, columns, talking.quiet), talking, VIEW)
+
+
+@app.command()
+@command
 def embed(
     source: Annotated[
         Path,

@@ -17,8 +17,10 @@ from dataworth.data import Dataset
 from dataworth.engines import get_engine
 from dataworth.errors import DataworthError
 from dataworth.io.readers import READERS, naming
+from dataworth.io.sealed import SUFFIX, is_sealed
 from dataworth.plan import CLIPPING, DESIGNS, TRUSTING, Options, choose_design, exact_notes, use_yardstick
 from dataworth.runs import Run
+from dataworth.sealed import Sealed, refuse_unsealable
 from dataworth.targets import learn_targets
 from dataworth.verdict import VERDICTS
 from dataworth.wording import listed
@@ -89,16 +91,18 @@ def measure(
     options = {**job.options, **vars(working)}
     if "size" in options:
         options["size"] = parse_size(options["size"])
-    check_options(job.command if job.curate is None else "curate", options)
+    design = check_options(job.command if job.curate is None else "curate", options)
+    sealed = read_sealed_files(job, options["form"], design)
     tell = (lambda sentence: None) if showing.quiet else say
     inputs = Inputs(job.columns, tell)
-    arguments = _arguments(job, inputs)
+    arguments = _arguments(job, inputs, sealed)
     files = job.files
     if job.curate is not None:
         arguments["curate"] = parse(job.curate, lambda name: inputs(Path(name)))
         files = {**files, "rows": [Path(name) for name in files_of(job.curate)]}
     inputs.finish()
     hashes = inputs.hashes() if pins or keeping.run_dir else {}
+    hashes |= {absolute(path): data.content_hash() for path, data in sealed.items()}
     if options["yardstick"] is not None:
         path = options["yardstick"]
         options["yardstick"] = Yardstick.load(path)
@@ -127,13 +131,25 @@ def measure(
     return result
 
 
-def check_options(what: str, options: Mapping[str, Any]) -> None:
-    """Refuse options that make no sense before files are read, which can take long."""
+def check_options(what: str, options: Mapping[str, Any]) -> str:
+    """Refuse options that make no sense before files are read, which can take long; return the design."""
     drawing = {name: options[name] for name in ("design", "pairs", "size") if name in options}
     check_codes(options["ignore"])
     Options.parse({n: v for n, v in options.items() if n not in drawing and n != "yardstick"})
-    if drawing:
-        choose_design(**drawing, known=DESIGNS[what])
+    return choose_design(**drawing, known=DESIGNS[what]) if drawing else "whole"
+
+
+def read_sealed_files(job: Job, form: str, design: str) -> dict[Path, Sealed]:
+    """The sealed files of a job; a sentence where rows are needed."""
+    found = {}
+    for role, given in job.files.items():
+        for path in filter(is_sealed, [given] if isinstance(given, Path) else given):
+            if role != "data":
+                who = "a test set" if role == "test" else "an audit"
+                raise DataworthError(f"{path} is sealed, but {who} needs rows: only score and rank take it.")
+            refuse_unsealable(form, design)
+            found[path] = Sealed.load(path)
+    return found
 
 
 def _function(command: str) -> Callable[..., Any]:
@@ -150,13 +166,16 @@ def _function(command: str) -> Callable[..., Any]:
     return rank
 
 
-def _arguments(job: Job, read: Inputs) -> dict[str, Any]:
+def _arguments(job: Job, read: Inputs, sealed: Mapping[Path, Sealed]) -> dict[str, Any]:
     """The datasets under the names that the library's function gives them."""
 
-    def datasets(given: Path | Sequence[Path]) -> Dataset | dict[str, Dataset]:
+    def dataset(path: Path) -> Dataset | Sealed:
+        return sealed[path] if path in sealed else read(path)
+
+    def datasets(given: Path | Sequence[Path]) -> Dataset | Sealed | dict[str, Dataset | Sealed]:
         if isinstance(given, Path):
-            return read(given)
-        return dict(zip(names_of(given), map(read, given), strict=True))
+            return dataset(given)
+        return dict(zip(names_of(given), map(dataset, given), strict=True))
 
     names = ARGUMENTS.get(job.command, {})
     return {names.get(role, role): datasets(given) for role, given in job.files.items()}
@@ -173,7 +192,7 @@ def check_fit(files: Files, read: Inputs, yardstick: Yardstick | None, tell: Cal
     else:
         columns, labels, what = yardstick.recipe.columns, yardstick.labels, "the yardstick"
     known = {column.name for column in columns}
-    for path in dict.fromkeys(paths):
+    for path in dict.fromkeys(path for path in paths if not is_sealed(path)):
         data = read(path)
         try:
             data.select(columns)
@@ -204,7 +223,7 @@ def names_of(paths: Sequence[Path]) -> list[str]:
 
 
 def _stem(path: Path) -> str:
-    suffix = max((s for s in READERS if path.name.lower().endswith(s)), key=len, default="")
+    suffix = max((s for s in (*READERS, SUFFIX) if path.name.lower().endswith(s)), key=len, default="")
     return path.name[: len(path.name) - len(suffix)]
 
 

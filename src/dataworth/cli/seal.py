@@ -1,0 +1,117 @@
+"""`dataworth seal`: rows in, a posterior out; and what that gives away."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from dataworth.errors import DataworthError
+from dataworth.io.sealed import SUFFIX, is_sealed
+from dataworth.sealed import Sealed, seal
+from dataworth.wording import counted
+from dataworth.yardstick import Yardstick
+
+from .files import Inputs, check_outputs, replacing
+from .guard import say
+from .measure import check_fit
+from .options import Columns
+from .progress import listen
+from .show import View
+
+SCHEMA = "dataworth/seal/1"
+ENOUGH = 10
+"""Rows for each coefficient, below which a file is said to give rows away."""
+
+
+@dataclass(frozen=True)
+class SealedFile:
+    """What was sealed, and where it was written."""
+
+    path: str
+    sealed: Sealed
+
+    @property
+    def coefficients(self) -> int:
+        """Features of the yardstick, and the intercept."""
+        return len(self.sealed.mean)
+
+    @property
+    def notes(self) -> list[str]:
+        """What the vendor should know before sending it."""
+        rows, d = self.sealed.rows, self.coefficients
+        if rows <= d:
+            return [
+                f"{counted(rows, 'row')} on {d} coefficients: the file gives away the directions of the rows "
+                "themselves; seal many more rows than coefficients"
+            ]
+        if rows < ENOUGH * d:
+            return [
+                f"{rows / d:.1f} rows for each of {d} coefficients: single rows may show; {ENOUGH} or more "
+                "are better"
+            ]
+        return []
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON; the key is here, and nowhere else."""
+        facts = {**self.sealed.facts(), "coefficients": self.coefficients, "key": self.sealed.key}
+        return {"schema": SCHEMA, "path": self.path, **facts, "notes": self.notes}
+
+
+def line(file: SealedFile) -> str:
+    """What was sealed, in one line."""
+    sealed = file.sealed
+    size = f"{counted(sealed.rows, 'row')} as {counted(file.coefficients, 'coefficient')}"
+    return f"{file.path}: {size} on yardstick {sealed.yardstick[:12]}, key {sealed.key}"
+
+
+def full(file: SealedFile, verbose: bool = False) -> Any:
+    """What the file holds, what that reveals, and the key."""
+    from rich.console import Group
+    from rich.padding import Padding
+    from rich.table import Table
+    from rich.text import Text
+
+    sealed, d = file.sealed, file.coefficients
+    counts = "" if sealed.counts is None else f" ({', '.join(f'{k}: {n}' for k, n in sealed.counts.items())})"
+    facts = [
+        ("Holds", f"mean ({d}) and precision ({d} × {d}) of the yardstick's coefficients"),
+        ("Says", f"{counted(sealed.rows, 'row')}{counts}, the yardstick's hash, dataworth's version"),
+        (
+            "Reveals",
+            "how the label goes with the features, and the features' weighted second moments; of few rows "
+            "the rows themselves; this is not differential privacy",
+        ),
+        ("Key", f"{sealed.key}: keep it, with the rows it proves what was sealed; it is not in the file"),
+        *(("Note", note) for note in file.notes),
+    ]
+    grid = Table.grid(padding=(0, 2))
+    grid.add_column(no_wrap=True, style="dim")
+    grid.add_column(overflow="fold")
+    for name, fact in facts:
+        grid.add_row(Text(name), Text(fact))
+    headline = f"{file.path}: {counted(sealed.rows, 'row')} sealed on yardstick {sealed.yardstick[:12]}."
+    return Group(Text(headline, style="bold"), Text(""), Padding(grid, (0, 0, 0, 1)))
+
+
+VIEW = View(full, line, in_bits=False)
+
+
+def seal_file(data: Path, yardstick: Path, output: Path, columns: Columns, quiet: bool) -> SealedFile:
+    """Seal the rows of a file on a yardstick, and write what is to be sent."""
+    if not is_sealed(output):
+        raise DataworthError(f"{output}: sealed data are written as {SUFFIX}: give such a name.")
+    if output.resolve() in (data.resolve(), yardstick.resolve()):
+        raise DataworthError(f"{output} is read, and would be replaced: write to another file.")
+    check_outputs(output)
+    tell = (lambda sentence: None) if quiet else say
+    measure = Yardstick.load(yardstick)
+    read = Inputs(columns, tell)
+    rows = read(data)
+    read.finish()
+    check_fit({"data": data}, read, measure, tell)
+    with listen(quiet, preparing="sealing…"):
+        sealed = seal(rows, measure)
+    with replacing(output) as place:
+        sealed.save(place)
+    return SealedFile(str(output), sealed)
