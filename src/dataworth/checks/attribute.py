@@ -19,6 +19,7 @@ from scipy.special import chdtrc, logsumexp
 
 from ..case import Case
 from ..data import Dataset
+from ..models import Logistic, OneVsRest
 from ..models.base import Array
 from ..targets import Classes
 from ..yardstick import YardstickModel
@@ -91,8 +92,8 @@ def look(case: Case) -> Seen:
     model = case.yardstick.model
     if not hasattr(model, "prior_variance"):
         return not_run("the model has no coefficients")
-    if getattr(model, "inference", None) == "ep":
-        model = replace(model, inference="laplace")  # it is a difference of two evidences that errs alike
+    if isinstance(model, Logistic | OneVsRest) and model.inference == "ep":
+        model = replace(model, inference="laplace")  # it is a difference of two evidences that err alike
     rows = some_rows(len(case.test), ROWS, np.random.default_rng([case.options.seed, 0xD13]))
     some = case.test.take(rows)
     X, y, groups = case.yardstick.features(some), case.yardstick.targets(some), np.asarray(some.groups)

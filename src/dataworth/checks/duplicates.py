@@ -15,15 +15,14 @@ from ..case import Case
 from ..data import Dataset
 from ..leaks import DIGITS, IDENTIFYING
 from .base import Check, Seen, not_run
-from .rows import AMONG, ASKED, NEIGHBOURS, named, near_share, neighbours, some_rows, standard
-from .rows import datasets as datasets_of
+from .rows import AMONG, ASKED, NEIGHBOURS, datasets, named, near_share, neighbours, some_rows, standard
 
 MOST_REPEATED = 0.01
 """Share of repeated rows from which it fires: a hundredth more rows change a score by less than its error."""
 LEAST_REPEATED = 2
 """One repeated row is no pattern, however small the data."""
 POISSON = 3.0
-"""Upper 95 % bound on the mean of a count that was 0: what chance may repeat where the test set shows none."""
+"""Upper 95 % bound on the mean of a count that was 0: repeats by chance where the test set shows none."""
 
 
 def look(case: Case) -> Seen:
@@ -41,7 +40,7 @@ def look(case: Case) -> Seen:
 
 def looked_at(case: Case) -> dict[str, Dataset]:
     """All datasets; in an audit, the data before curation."""
-    every = datasets_of(case)
+    every = datasets(case)
     return dict(list(every.items())[:1]) if case.what == "audit" else every
 
 

@@ -17,8 +17,8 @@ from .base import Check, Seen, not_run
 from .rows import AMONG, ASKED, NEIGHBOURS, datasets, named, near_share, neighbours, some_rows, standard
 
 MOST_LEAKED = 0.01
-"""Share of the test rows with a near copy in the data from which it fires. A leaked row can be worth log 2 nats
-and more where a fair one is worth a tenth of that: one in a hundred moves a score by a tenth."""
+"""Share of the test rows with a near copy in the data from which it fires. A leaked row can be worth log 2
+nats and more where a fair one is worth a tenth of that: one in a hundred moves a score by a tenth."""
 LEAST_LEAKED = 2
 """One near row may be chance."""
 

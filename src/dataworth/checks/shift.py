@@ -24,7 +24,7 @@ ROWS = 500
 """Rows of each side at most: three standard errors are then 0.055, half of what matters."""
 FOLDS = 5
 TOLD_APART = 0.6
-"""AUC from which a shift matters: the two means are a third of a standard deviation apart, Φ(0.36/√2) = 0.6."""
+"""AUC from which a shift matters: two means a third of a standard deviation apart, Φ(0.36/√2) = 0.6."""
 SURE = 3.0
 """Standard errors: one false alarm in 700, since every dataset of a ranking is looked at."""
 LEAST_ROWS = 10

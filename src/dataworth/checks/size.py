@@ -74,10 +74,9 @@ def overlapping(case: Case, blocks: float) -> Seen:
     size = propose_size(curve, largest)
     told = f"the data hold {blocks:.1f} disjoint blocks of this size, and {MIN_BLOCKS} are wanted"
     if size is None:
-        return Seen(True, blocks, f"{told}; no size does: {shown(curve)} needs more rows")
-    return Seen(
-        True, blocks, f"{told}: a size of {size} leaves them" + (f" ({shown(curve)})" if curve else "")
-    )
+        return Seen(True, blocks, f"{told}; no size leaves them and trains, so more rows are needed")
+    why = f" ({shown(curve)})" if curve else ""
+    return Seen(True, blocks, f"{told}: a size of {size} leaves them{why}")
 
 
 def too_small(case: Case, arm: str, sample: Sample) -> Seen:
