@@ -5,8 +5,9 @@ With J = p(θ|D,T), the belief that both datasets lead to,
     U(D, T) = KL(J ‖ prior) − KL(J ‖ p(θ|D)) − KL(J ‖ p(θ|T))
               confidence      disagreement with the data, and with the test set
 
-It is exact for exact posteriors. For approximate ones the right-hand side is the form `kl` of the score, and what
-is left of the value is `unexplained`, so that parts always add up. The same numbers read as information about θ,
+It is exact for exact posteriors. For approximate ones the right-hand side is the form `kl` of the score, and
+what is left of the value is `unexplained`, so that parts always add up. The same numbers read as information
+about θ,
 
     PI(S) = KL(J ‖ prior) − KL(J ‖ p(θ|S)),   PI(S|R) = KL(J ‖ p(θ|R)) − KL(J ‖ p(θ|S,R)),
     U(D, T) = PI(D) + PI(T) − PI(D∪T) = PI(D) − PI(D|T) = PI(T) − PI(T|D).
@@ -17,13 +18,15 @@ How much the two posteriors differ is the dual skew G-Jensen–Shannon divergenc
 
 and for k Gaussian coefficients under a prior that says next to nothing
 
-    U(D, T) → ½ log |Σ_0|/|Σ_J| − 2 JS − k log 2,   less than U by (tr P⁻¹ + ½|θ̂|²)/C + O(1/C²) under N(0, C·I),
+    U(D, T) → ½ log |Σ_0|/|Σ_J| − 2 JS − k log 2,
 
-P the precision that all rows add and θ̂ their least-squares estimate.
+which under N(0, C·I) is less than U by (tr P⁻¹ + ½|θ̂|²)/C + O(1/C²), P the precision that all rows add and θ̂
+their least-squares estimate.
 
 Gaussians are sites on rows (`dataworth.forms`): with E_J[ℓ_S] the mean of their exponent, KL(J ‖ prior) =
-E_J[ℓ_J] − G_J, KL(J ‖ p(θ|S)) = E_J[ℓ_J − ℓ_S] − G_J + G_S and JS = ½(G_D + G_T) − G of both sets' halved sites;
-nothing d×d is formed where rows are fewer than features. Other posteriors are asked for draws and densities.
+E_J[ℓ_J] − G_J, KL(J ‖ p(θ|S)) = E_J[ℓ_J − ℓ_S] − G_J + G_S, and JS = ½(G_D + G_T) − G of both sets' halved
+sites; nothing d×d is formed where rows are fewer than features. Other posteriors are asked for draws and
+densities.
 """
 
 from __future__ import annotations
@@ -58,8 +61,8 @@ class Parts:
     """The parts of one pair's score, in nats: value = confidence − against_data − against_test + unexplained.
 
     confidence: KL(J ‖ prior). against_data, against_test: KL(J ‖ p(θ|D)) and KL(J ‖ p(θ|T)). divergence: JS.
-    variance_reduction: ½ log |Σ_0|/|Σ_J|, and coefficients: k, where posteriors are Gaussian. stderr: of those that
-    were sampled.
+    variance_reduction: ½ log |Σ_0|/|Σ_J|, and coefficients: k, where posteriors are Gaussian. stderr: of
+    those that were sampled.
     """
 
     value: float
@@ -144,13 +147,12 @@ def _gaussian_parts(pool: GaussianRows, pair: Pair, value: float) -> Parts:
         place = np.searchsorted(joint.ids, part.ids)
         return part.log_sites(joint.mean[place], variance[place])
 
-    exponent = mean_exponent(joint)
-    confidence = exponent - joint.log_norm
-    against = [confidence - (mean_exponent(part) - part.log_norm) for part in (data, test)]
+    confidence = mean_exponent(joint) - joint.log_norm
     return Parts(
         value,
         confidence,
-        *against,
+        against_data=confidence - (mean_exponent(data) - data.log_norm),
+        against_test=confidence - (mean_exponent(test) - test.log_norm),
         divergence=_bhattacharyya(pool, data, test),
         variance_reduction=0.5 * given.factor.log_det(),
         coefficients=pool.X.shape[1],
@@ -176,11 +178,11 @@ def _sampled_parts(pair: Pair, value: float, draws: int, seed: int) -> Parts:
     rng = np.random.default_rng(seed)
     theta = joint.sample(rng, draws)
     own = log_densities(joint, theta)
-    found = [_mean_and_error(own - log_densities(part, theta)) for part in (prior, data, test)]
-    divergence, error = _divergence(data, test, rng, draws)
-    names = ("confidence", "against_data", "against_test")
-    stderr = {name: one[1] for name, one in zip(names, found, strict=True)} | {"divergence": error}
-    return Parts(value, *(one[0] for one in found), divergence=divergence, stderr=stderr)
+    compared = {"confidence": prior, "against_data": data, "against_test": test}
+    found = {name: _mean_and_error(own - log_densities(part, theta)) for name, part in compared.items()}
+    found["divergence"] = _divergence(data, test, rng, draws)
+    stderr = {name: error for name, (_, error) in found.items()}
+    return Parts(value, **{name: mean for name, (mean, _) in found.items()}, stderr=stderr)
 
 
 def _divergence(data: Any, test: Any, rng: np.random.Generator, draws: int) -> tuple[float, float]:
