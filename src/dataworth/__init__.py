@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from .rank import Ranking, rank
     from .referee import RefereedPMI, RefereeRefuses, referee
     from .score import Score, score
+    from .sealed import Sealed, seal
     from .yardstick import Yardstick
 
 __all__ = [
@@ -50,6 +51,7 @@ __all__ = [
     "RefereeRefuses",
     "RefereedPMI",
     "Score",
+    "Sealed",
     "Softmax",
     "Yardstick",
     "__version__",
@@ -60,6 +62,7 @@ __all__ = [
     "read",
     "referee",
     "score",
+    "seal",
 ]
 
 _HOMES = {
@@ -79,6 +82,7 @@ _HOMES = {
     "RefereeRefuses": "referee",
     "RefereedPMI": "referee",
     "Score": "score",
+    "Sealed": "sealed",
     "Softmax": "models",
     "Yardstick": "yardstick",
     "audit": "audit",
@@ -88,6 +92,7 @@ _HOMES = {
     "read": "io",
     "referee": "referee",
     "score": "score",
+    "seal": "sealed",
 }
 
 
