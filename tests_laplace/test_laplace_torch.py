@@ -5,7 +5,9 @@ Not among pytest's testpaths: laplace-torch brings torchvision, so it has an env
 
 from __future__ import annotations
 
+import re
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -265,6 +267,14 @@ def test_a_fitted_object_is_a_posterior(structure):
     assert not posterior.changes_only
     assert posterior.predict_proba(X).shape == (80, 3)
     assert posterior.sample(np.random.default_rng(0), 5).shape == (5, 21)
+
+
+def test_the_pages_examples_run(capsys):
+    page = Path(__file__).parents[1] / "docs" / "models" / "neural.md"
+    names = {}
+    for block in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL):
+        exec(block, names)
+    assert np.isfinite([float(line) for line in capsys.readouterr().out.split()]).sum() == 3
 
 
 # --- whole networks: one of many modes ---------------------------------------------------------------------
