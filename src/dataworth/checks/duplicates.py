@@ -13,9 +13,21 @@ import numpy as np
 
 from ..case import Case
 from ..data import Dataset
-from ..leaks import DIGITS, IDENTIFYING
+from ..leaks import DIGITS
 from .base import Check, Seen, not_run
-from .rows import AMONG, ASKED, NEIGHBOURS, datasets, named, near_share, neighbours, some_rows, standard
+from .rows import (
+    AMONG,
+    ASKED,
+    NEIGHBOURS,
+    REPEATING,
+    datasets,
+    identifying_keys,
+    named,
+    near_radius,
+    others,
+    some_rows,
+    standard,
+)
 
 MOST_REPEATED = 0.01
 """Share of repeated rows from which it fires: a hundredth more rows change a score by less than its error."""
@@ -27,9 +39,9 @@ POISSON = 3.0
 
 def look(case: Case) -> Seen:
     """The worst of the datasets that were given."""
-    keys = case.test.select(case.yardstick.recipe.columns).row_keys(digits=DIGITS)
-    if len(np.unique(keys)) < IDENTIFYING * len(keys):
-        return not_run("features of test rows repeat among themselves, so equal features are not one row")
+    keys = identifying_keys(case)
+    if keys is None:
+        return not_run(REPEATING)
     found = {name: repeated(case, data, keys) for name, data in looked_at(case).items() if len(data) > 1}
     if not found:
         return not_run("there are no rows to look at")
@@ -44,13 +56,13 @@ def looked_at(case: Case) -> dict[str, Dataset]:
     return dict(list(every.items())[:1]) if case.what == "audit" else every
 
 
-def repeated(case: Case, data: Dataset, test_keys: np.ndarray) -> tuple[bool, float, str]:
+def repeated(case: Case, data: Dataset, tested: np.ndarray) -> tuple[bool, float, str]:
     """Whether too many rows repeat an earlier one, their share, and a sentence."""
-    n, m = len(data), len(test_keys)
+    n, m = len(data), len(tested)
     keys, first = np.unique(data.row_keys(digits=DIGITS), return_index=True)
     exact = n - len(keys)
     # rows that agree by chance do so across the two sets as well: how many may that be inside the data?
-    across = int(np.isin(test_keys, keys).sum()) + case.leaked + m - len(np.unique(test_keys))
+    across = int(np.isin(tested, keys).sum()) + case.leaked + m - len(np.unique(tested))
     chance = n * n / 2 * (across + POISSON) / (n * m + m * m / 2)
     near, asked = near_repeats(case, data.take(np.sort(first)))
     share = exact / n + near * len(first) / n
@@ -69,11 +81,8 @@ def near_repeats(case: Case, data: Dataset) -> tuple[float, int]:
         return 0.0, len(among)
     X = standard(case.yardstick.recipe, data.take(among))
     asked = some_rows(len(among), ASKED, rng)
-    distances, places = neighbours(X[asked], X, k + 1)
-    own = places == asked[:, None]
-    own[~own.any(axis=1), -1] = True  # among more than k equal rows it may not be listed itself
-    distances, places = distances[~own].reshape(-1, k), places[~own].reshape(-1, k)
-    near = distances <= near_share(distances, 1.0)[:, None]
+    distances, places = others(X, asked, k)
+    near = distances <= near_radius(distances, 1.0)[:, None]
     earlier = (near & (places < asked[:, None])).any(axis=1)
     # a copy is among the rows looked through as often as any row is
     return min(1.0, float(earlier.mean()) * len(data) / len(among)), len(asked)

@@ -14,7 +14,20 @@ from ..case import Case
 from ..data import Dataset
 from ..wording import counted
 from .base import Check, Seen, not_run
-from .rows import AMONG, ASKED, NEIGHBOURS, datasets, named, near_share, neighbours, some_rows, standard
+from .rows import (
+    AMONG,
+    ASKED,
+    NEIGHBOURS,
+    REPEATING,
+    datasets,
+    identifying_keys,
+    named,
+    near_radius,
+    neighbours,
+    others,
+    some_rows,
+    standard,
+)
 
 MOST_LEAKED = 0.01
 """Share of the test rows with a near copy in the data from which it fires. A leaked row can be worth log 2
@@ -26,6 +39,8 @@ LEAST_LEAKED = 2
 def look(case: Case) -> Seen:
     """The dataset with most near copies of test rows."""
     exact = f"{counted(case.leaked, 'exact copy').replace('copys', 'copies')} left out"
+    if identifying_keys(case) is None:
+        return not_run(REPEATING)
     rng = np.random.default_rng([case.options.seed, 0xD03])
     test = case.test.select(case.yardstick.recipe.columns)
     T = standard(case.yardstick.recipe, test.take(some_rows(len(test), AMONG, rng)))
@@ -34,10 +49,7 @@ def look(case: Case) -> Seen:
     if k < 4 or not data:
         return not_run(f"too few rows to tell what is near; {exact}")
     asked = some_rows(len(T), ASKED, rng)
-    distances, places = neighbours(T[asked], T, k + 1)
-    own = places == asked[:, None]
-    own[~own.any(axis=1), -1] = True
-    distances = distances[~own].reshape(-1, k)
+    distances, _ = others(T, asked, k)
     found = {name: near_leaks(case, part, T[asked], distances, len(T), rng) for name, part in data.items()}
     worst = max(found, key=lambda name: found[name])
     share = found[worst]
@@ -52,7 +64,7 @@ def near_leaks(
     """Share of test rows with a row of the data very close, as test rows lie from one another."""
     kept = some_rows(len(data), AMONG, rng)
     closest = neighbours(T, standard(case.yardstick.recipe, data.take(kept)), 1)[0][:, 0]
-    near = closest <= near_share(distances, max(1.0, len(kept) / among))
+    near = closest <= near_radius(distances, max(1.0, len(kept) / among))
     return min(1.0, float(near.mean()) * len(data) / len(kept))
 
 

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..case import Case
 from ..data import Dataset
+from ..leaks import DIGITS, IDENTIFYING
 from ..models.base import Array, Rows
 from ..recipe import Recipe, expand
 
@@ -31,12 +32,19 @@ ASKED, AMONG = 500, 5000
 """Rows whose neighbours are looked up at most, and rows among which: 0.1 s for 60 columns. With 500 rows a
 share of 1 % is known to within 0.4 %."""
 BLOCK = 100
+REPEATING = "features of test rows repeat among themselves, so equal features are not one row"
 
 
 def datasets(case: Case) -> dict[str, Dataset]:
     """The datasets of a case that have rows (sealed ones have none), on the recipe's columns."""
     columns = case.yardstick.recipe.columns
     return {name: data.select(columns) for name, data in case.data.items() if isinstance(data, Dataset)}
+
+
+def identifying_keys(case: Case) -> np.ndarray | None:
+    """Keys of the test rows, if features identify them: else equal features do not mean the same row."""
+    keys = case.test.select(case.yardstick.recipe.columns).row_keys(digits=DIGITS)
+    return keys if len(np.unique(keys)) >= IDENTIFYING * len(keys) else None
 
 
 def named(name: str) -> str:
@@ -73,8 +81,16 @@ def neighbours(X: Array, base: Array, k: int) -> tuple[Array, Rows]:
     return distances, places
 
 
-def near_share(distances: Array, ratio: float) -> Array:
-    """How near is near for each row: the share c of r_k, times r_k (`distances` has r_1 … r_k, own row out).
+def others(X: Array, asked: Rows, k: int) -> tuple[Array, Rows]:
+    """`neighbours` of some rows of X among all of them, each without itself."""
+    distances, places = neighbours(X[asked], X, k + 1)
+    own = places == asked[:, None]
+    own[~own.any(axis=1), -1] = True  # among more than k equal rows it may not be listed itself
+    return distances[~own].reshape(-1, k), places[~own].reshape(-1, k)
+
+
+def near_radius(distances: Array, ratio: float) -> Array:
+    """How near is near for each row: c·r_k, where `distances` has r_1 … r_k to other rows.
 
     `ratio`: rows asked, by rows that these distances were measured among.
     """
