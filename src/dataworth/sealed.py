@@ -112,17 +112,20 @@ def seal(data: Dataset, yardstick: Yardstick, *, key: str | None = None) -> Seal
     >>> sealed.rows, sealed.counts, len(sealed.mean) == yard.recipe.projection.shape[1] + 1
     (30, {'0': 13, '1': 17}, True)
     """
+    return _seal(data, yardstick, yardstick.digest, secrets.token_hex(16) if key is None else key)
+
+
+def _seal(data: Dataset, yardstick: Yardstick, digest: str, key: str) -> Sealed:
     check_datasets({"the data": data})
     model = sealing_model(yardstick)
     X, y = yardstick.features(data), yardstick.targets(data)
     with threadpool_limits(1):  # the last bits depend on the number of threads
         posterior: Any = model.fit(X, y, data.weights)
         mean, precision = posterior.mean, posterior.precision
-    key = secrets.token_hex(16) if key is None else key
     return Sealed(
         np.asarray(mean, dtype=float),
         0.5 * (precision + precision.T),
-        yardstick.digest,
+        digest,
         len(data),
         float(len(data) if data.weights is None else data.weights.sum()),
         class_counts(yardstick, data),
@@ -174,12 +177,16 @@ def class_counts(yardstick: Yardstick, data: Dataset) -> dict[str, int] | None:
 # --- what can be checked without the rows ------------------------------------------------------------------
 
 
-def check_sealed(sealed: Sealed, yardstick: Yardstick, name: str) -> Array:
-    """Refuse what no dataset's posterior can be; return the eigenvalues of C·P, ascending."""
+def check_sealed(sealed: Sealed, yardstick: Yardstick, name: str, digest: str | None = None) -> Array:
+    """Refuse what no dataset's posterior can be; return the eigenvalues of C·P, ascending.
+
+    `digest` is the yardstick's, if it is known already: of a large one it takes a while.
+    """
     model = sealing_model(yardstick)
-    if sealed.yardstick != yardstick.digest:
+    digest = yardstick.digest if digest is None else digest
+    if sealed.yardstick != digest:
         raise DataworthError(
-            f"{name} was sealed on the yardstick {sealed.yardstick[:12]}, this is {yardstick.digest[:12]}: "
+            f"{name} was sealed on the yardstick {sealed.yardstick[:12]}, this is {digest[:12]}: "
             "give the one that was sent to its vendor (--yardstick FILE)."
         )
     d = yardstick.recipe.projection.shape[1] + int(model.intercept)
@@ -303,16 +310,17 @@ def score_sealed(
     what: str,
 ) -> SealedResult:
     """All candidates on the blocks of the design *whole*, open ones sealed first: like with like."""
+    digest = yardstick.digest
     config = {"what": what, "data": {name: c.content_hash() for name, c in candidates.items()}}
-    config |= {"test": test.content_hash(), "yardstick": yardstick.digest, **opts.to_dict()}
+    config |= {"test": test.content_hash(), "yardstick": digest, **opts.to_dict()}
     closed = {name: c for name, c in candidates.items() if isinstance(c, Sealed)}
     opened = {name: c for name, c in candidates.items() if not isinstance(c, Sealed)}
-    spectra = {name: check_sealed(sealed, yardstick, name) for name, sealed in closed.items()}
+    spectra = {name: check_sealed(sealed, yardstick, name, digest) for name, sealed in closed.items()}
     leaks = drop_leaks(test, opened)
     test = test.take(leaks.kept)
     for name, data in opened.items():
-        closed[name] = seal(data, yardstick)
-        spectra[name] = check_sealed(closed[name], yardstick, name)
+        closed[name] = _seal(data, yardstick, digest, key="")
+        spectra[name] = check_sealed(closed[name], yardstick, name, digest)
     with threadpool_limits(1):
         X = yardstick.features(test)
     y = yardstick.targets(test, "the test set")
