@@ -6,13 +6,34 @@ from collections.abc import Iterable
 
 from ..case import Case
 from ..errors import DataworthError
-from . import attribute, chance, classes, doubling, duplicates, leaks, shift, size
+from . import (
+    attribute,
+    chance,
+    classes,
+    converged,
+    doubling,
+    duplicates,
+    forms,
+    inference,
+    leaks,
+    prior_edge,
+    prior_range,
+    referee,
+    shift,
+    size,
+)
 from .base import Check, Finding
 
 CHECKS: tuple[Check, ...] = (
     doubling.CHECK,
     duplicates.CHECK,
     leaks.CHECK,
+    forms.CHECK,
+    inference.CHECK,
+    referee.CHECK,
+    converged.CHECK,
+    prior_edge.CHECK,
+    prior_range.CHECK,
     size.CHECK,
     classes.CHECK,
     chance.CHECK,

@@ -1,0 +1,53 @@
+"""DW004: do the forms of the score, which are one number for exact posteriors, give one number?
+
+The evidence is compared with the form *sealed*, log Z(T) under the prior p(θ|D) less log Z(T) under p(θ): it
+takes D's posterior for a Gaussian where the evidence does not. Both by EP, whatever the result's inference:
+Laplace's Gaussian is a poor density even where its evidence is good. The other forms are known to be far from
+the evidence in ordinary cases (docs/checks/DW004.md), and comparing with them would say nothing.
+
+A result in another form is compared with the evidence.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..case import Case
+from ..models import Linear, Logistic
+from .base import Check, Seen, not_run
+from .material import Shift, again_by, shift_of
+
+COSTLY = "too many rows and features to do again by EP: --thorough (thorough=True) does"
+
+
+def look(case: Case) -> Seen:
+    """The first few pairs in another form."""
+    model, form = case.yardstick.model, case.options.form
+    if isinstance(model, Linear):
+        return not_run("posteriors of amounts are exact: all forms are one number")
+    if form != "evidence":
+        evidence = again_by(case, form="evidence")
+        return not_run(COSTLY) if evidence is None else shift_of(case, evidence).seen(form, "evidence")
+    if not isinstance(model, Logistic):
+        return not_run("this model has no other form that is good enough to compare with")
+    ep = replace(model, inference="ep")
+    sealed = again_by(case, ep, "sealed")
+    if sealed is None:
+        return not_run(COSTLY)
+    shift = shift_of(case, sealed)
+    if shift.material and model.inference != "ep":
+        # whether the form or the inference did it; the latter is DW005's
+        evidence = again_by(case, ep)
+        assert evidence is not None
+        shift = Shift(float(case.quantity(evidence).mean()), shift.other, shift.limit, shift.pairs)
+        return shift.seen("evidence by EP", "sealed by EP")
+    return shift.seen("evidence", "sealed by EP")
+
+
+CHECK = Check(
+    "DW004",
+    "forms",
+    "forms of the score differ by more than the interval allows for: posteriors are not Gaussian",
+    "keep to the evidence, by --inference ep; let --thorough sample a few pairs; or narrow the prior",
+    look,
+)

@@ -1,0 +1,83 @@
+"""Which other priors the test set would have allowed.
+
+The yardstick's search compares candidates by held-out log-likelihood, log p(T_b | T_a) over halves of the
+test set. Twice a difference of log-likelihoods is χ² with one degree of freedom if one number is varied, so
+
+    {C : held-out(C) ≥ held-out(chosen) − 1.92 nats}
+
+is what a likelihood-ratio test at 5 % does not exclude.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeVar
+
+import numpy as np
+
+from ..case import Case
+from ..data import Dataset
+from ..models import Model, OneVsRest, Softmax
+from ..models.base import Array, Fitter, Rows, bind
+from ..yardstick import ROWS, SPLITS, doubling_probe, halves
+
+R = TypeVar("R")
+PLAUSIBLE = 1.92
+"""Held-out nats: half the 95 % quantile of χ² with one degree of freedom."""
+HALF_DECADE = float(np.sqrt(10.0))
+"""The step of the yardstick's own grid of priors."""
+FITS = 2 * SPLITS + 1
+"""Fits for one held-out likelihood."""
+
+
+@dataclass(frozen=True)
+class Halves:
+    """Rows of the test set and their splits: the yardstick's own, if it was fitted to this test set."""
+
+    sample: Dataset
+    targets: Array
+    splits: list[tuple[Rows, Rows]]
+
+    @classmethod
+    def of(cls, case: Case) -> Halves:
+        """As in `Yardstick.fit`."""
+        rng = np.random.default_rng([case.yardstick.seed, 0x7E57])
+        sample = case.test.take(np.sort(rng.permutation(len(case.test))[:ROWS]))
+        return cls(sample, case.yardstick.targets(sample), halves(len(sample), rng))
+
+    def held_out(self, model: Model, features: Array) -> float:
+        """Mean of log p(T_b | T_a) = log Z(T) − log Z(T_a) over halves, both ways round."""
+        return self.quietly(model, features, self.mean_of_halves)
+
+    def calibrated(self, model: Model, features: Array) -> bool:
+        """Whether the doubling probe is not shown positive, as the yardstick asks of its candidates."""
+        probe, stderr = self.quietly(
+            model, features, lambda fitter: doubling_probe(fitter, self.splits, self.sample.weights)
+        )
+        return probe <= stderr
+
+    def mean_of_halves(self, fitter: Fitter) -> float:
+        """Of a model bound to the sample."""
+        weights = self.sample.weights
+        whole = fitter(np.arange(len(self.sample)), weights=weights)
+        parts = [
+            fitter(rows, (whole,), weights=None if weights is None else weights[rows]).log_z
+            for split in self.splits
+            for rows in split
+        ]
+        return float(whole.log_z - np.mean(parts))
+
+    def quietly(self, model: Model, features: Array, of: Callable[[Fitter], R]) -> R:
+        """What is asked of the model, bound to the sample, whatever its solver says."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)
+            return of(bind(model, features, self.targets))
+
+
+def fit_work(case: Case, rows: int, features: int) -> float:
+    """Rough number of multiplications of one fit: several classes have several coefficients a feature."""
+    model, names = case.yardstick.model, getattr(case.yardstick.labels, "names", ())
+    power = 2 if isinstance(model, Softmax) else 1 if isinstance(model, OneVsRest) else 0
+    return float(rows) * (features + 1) ** 2 * len(names) ** power

@@ -1,0 +1,108 @@
+"""DW009: would another plausible prior have led to another conclusion?
+
+Plausible is a prior variance on the yardstick's half-decade grid, the features as they are, that the test set
+does not exclude (checks/plausible.py) and on which doubling does not look informative, which the yardstick
+asks of its own. Everything is measured again at the two ends of that range.
+
+It fires if the conclusion there is another one: a verdict against another verdict, yes against no, another
+best dataset whose lead is shown. That a conclusion is no longer (or only there) shown is told, but does not
+fire: near a border one of two plausible priors always says "inconclusive", and the two do not contradict.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+
+from ..case import Case
+from ..evaluate import PairTable
+from ..yardstick import PRIORS, ROWS, YardstickModel
+from .base import Check, Seen, not_run
+from .plausible import FITS, HALF_DECADE, PLAUSIBLE, Halves, fit_work
+
+STEPS = 4
+"""Half-decades that the range may reach to either side: a factor of ten in the coefficients."""
+UNDECIDED = ("inconclusive", "cannot tell", "a tie")
+ROUNDED = 0.01
+"""Relative difference that the grid's three digits make."""
+AFFORDABLE = 1e8
+"""Multiplications, by one step of each fit, that may be spent without being asked: about half a second."""
+
+
+def look(case: Case) -> Seen:
+    """Measure again at both ends."""
+    model = case.yardstick.model
+    here = conclusion(case, case.table)
+    if here is None:
+        return not_run("there is no conclusion that could change")
+    sample_work = fit_work(case, min(len(case.test), ROWS), case.pool.X.shape[1])
+    remeasure = 2 * case.work() * fit_work(case, 1, 0)
+    spent = remeasure + (2 * STEPS + 1) * FITS * sample_work
+    if spent > AFFORDABLE and not case.options.thorough:
+        return not_run("measuring everything again is costly here: --thorough (thorough=True) does")
+    told, other = [], None
+    for variance in plausible_range(case):
+        table = measured_at(case, variance)
+        there = conclusion(case, table)
+        told.append(f"{there} at C = {variance:.3g}")
+        if there != here and not {there, here} & set(UNDECIDED):
+            other = variance
+    detail = "; ".join([f"{here} at C = {model.prior_variance:.3g}", *told]) if told else ""
+    return Seen(other is not None, other, detail or "no other prior on the grid is plausible")
+
+
+def plausible_range(case: Case) -> list[float]:
+    """The lower and the upper end, where there is one beside the chosen prior."""
+    model = case.yardstick.model
+    parts = Halves.of(case)
+    X = case.yardstick.features(parts.sample)
+    least = parts.held_out(model, X) - PLAUSIBLE
+    ends = []
+    for way in (1 / HALF_DECADE, HALF_DECADE):
+        steps = 0
+        while steps < STEPS and parts.held_out(at(case, way ** (steps + 1)), X) >= least:
+            steps += 1
+        # a yardstick that could not be calibrated has no such demands to make
+        while case.yardstick.calibrated and steps and not parts.calibrated(at(case, way**steps), X):
+            steps -= 1
+        if steps:
+            ends.append(at(case, way**steps).prior_variance)
+    return ends
+
+
+def at(case: Case, factor: float) -> YardstickModel:
+    """The yardstick's model with so many times its prior variance."""
+    model = case.yardstick.model
+    wanted = model.prior_variance * factor
+    on_grid = min(PRIORS, key=lambda c: abs(np.log(c / wanted)))
+    near = abs(np.log(on_grid / wanted)) < ROUNDED
+    return replace(model, prior_variance=on_grid if near else float(f"{wanted:.3g}"))
+
+
+def measured_at(case: Case, variance: float) -> PairTable:
+    """All pairs and arms once more; in this process unless it was asked for and may be long."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        pairs = None if case.options.thorough else len(case.table)
+        return case.again(model=replace(case.yardstick.model, prior_variance=variance), pairs=pairs)
+
+
+def conclusion(case: Case, table: PairTable) -> str | None:
+    """What a table says, in a word; the best of several datasets only if its lead over the next is shown."""
+    word = case.conclude(table)
+    if case.what != "rank" or len(table.arms) < 2:
+        return word
+    first, second = np.argsort(-table.pmi.mean(axis=0), kind="stable")[:2]
+    lead = case.estimate(table.pmi[:, first] - table.pmi[:, second])
+    return word if lead.positive else "a tie"
+
+
+CHECK = Check(
+    "DW009",
+    "prior-range",
+    "another prior, which the test set allows as well, leads to another conclusion",
+    "read the conclusion as undecided; more test rows would settle the prior",
+    look,
+)
