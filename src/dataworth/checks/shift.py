@@ -4,14 +4,19 @@ The recipe keeps a few directions of the test set's features. A difference in th
 in what it drops is not, and the score then speaks of rows like the test set's that the data do not have. What
 is dropped: standardised columns less their projection on the recipe's axes, and the length of that rest;
 categories that the test set does not know; which values are missing (they are filled); columns that do not
-vary in the test set. A ridge regression tells data from test rows by these alone, and the area under its ROC
-curve, over five folds, is compared with ½. Its standard error where there is nothing to tell is √((n₀ + n₁ +
-1) / (12 n₀ n₁)).
+vary in the test set.
+
+A ridge regression tells data from test rows by these alone, in five folds. The recipe was learned from the
+very test rows, which therefore lie closer to its axes than any others: so each fold is measured by as many
+principal axes of the *other* folds' test rows. There its rows of both sets are alike if the sets are, and the
+area under the ROC curve is ½ on average, with a standard error of √((n₀ + n₁ + 1) / (12 n₀ n₁)) over all
+folds.
 """
 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..case import Case
 from ..data import Dataset
@@ -21,37 +26,38 @@ from .base import Check, Seen, not_run
 from .rows import datasets, named, some_rows, standard
 
 ROWS = 500
-"""Rows of each side at most: three standard errors are then 0.055, half of what matters."""
+"""Rows of each side at most: four standard errors are then 0.07, less than what matters."""
+WIDE = 200
+"""Columns from which half as many rows have to do."""
 FOLDS = 5
 TOLD_APART = 0.6
 """AUC from which a shift matters: two means a third of a standard deviation apart, Φ(0.36/√2) = 0.6."""
-SURE = 3.0
-"""Standard errors: one false alarm in 700, since every dataset of a ranking is looked at."""
-LEAST_ROWS = 10
+SURE = 4.0
+"""Standard errors. Folds share the rows they are told apart by, which widens the spread of the area to 1.3 to
+1.6 times its error (simulated): so these are 2.5 or more of it. Every dataset of a ranking is looked at."""
+LEAST_ROWS = 2 * FOLDS
 TRACE = 1e-6
 """Spread, in standard units, below which a rest is rounding."""
 
 
 def look(case: Case) -> Seen:
     """The dataset that is told apart best."""
-    recipe, seed = case.yardstick.recipe, case.options.seed
+    recipe = case.yardstick.recipe
     test = case.test.select(recipe.columns)
+    most = ROWS if len(recipe.center) <= WIDE else ROWS // 2
     found: dict[str, tuple[float, float]] = {}
     small = False
     for name, data in datasets(case).items():
-        rng = np.random.default_rng([seed, 0xD14])
+        rng = np.random.default_rng([case.options.seed, 0xD14])
         # a copy in one fold would tell of its twin in another
         distinct = np.sort(np.unique(data.row_keys(), return_index=True)[1])
         if min(len(distinct), len(test)) < LEAST_ROWS:
             small = True
             continue
-        sides = [
-            data.take(distinct[some_rows(len(distinct), ROWS, rng)]),
-            test.take(some_rows(len(test), ROWS, rng)),
-        ]
-        X = unseen(recipe, sides)
-        if X.shape[1]:
-            found[name] = told_apart(X, len(sides[0]), rng)
+        ours = data.take(distinct[some_rows(len(distinct), most, rng)])
+        theirs = test.take(some_rows(len(test), most, rng))
+        if anything_dropped(recipe, ours, theirs):
+            found[name] = told_apart(recipe, ours, theirs, rng)
     if not found:
         return not_run("too few rows") if small else Seen(False, 0.5, "the features keep everything")
     worst = max(found, key=lambda name: found[name][0])
@@ -61,47 +67,82 @@ def look(case: Case) -> Seen:
     return Seen(bool(fires), area, told, stderr)
 
 
-def unseen(recipe: Recipe, sides: list[Dataset]) -> Array:
-    """What the recipe drops of all rows, in standard units; columns that do not vary are left out."""
-    rest = np.vstack([dropped(recipe, side) for side in sides])
-    raw = np.vstack([expand(recipe.columns, side.X, recipe.fill) for side in sides])
-    codes = np.vstack([side.X for side in sides])
-    constant = raw[:, recipe.inverse_scale == 0]
-    # to a common size, before squares are taken of columns that may hold anything
-    constant = constant / np.maximum(np.abs(constant).max(axis=0, initial=0.0), 1e-300)
+def anything_dropped(recipe: Recipe, *sides: Dataset) -> bool:
+    """Whether rows have anything that the recipe does not keep."""
+    axes = np.linalg.qr(recipe.projection)[0]
+    for data in sides:
+        X = standard(recipe, data)
+        if (np.abs(X - (X @ axes) @ axes.T) > TRACE).any():
+            return True
+    flags, raw = (np.vstack([part(recipe, data) for data in sides]) for part in (marks, expanded))
+    return bool(np.ptp(flags, axis=0).any() or np.ptp(raw[:, recipe.inverse_scale == 0], axis=0).any())
+
+
+def expanded(recipe: Recipe, data: Dataset) -> Array:
+    """Columns as numbers, none of them missing."""
+    return expand(recipe.columns, data.X, recipe.fill)
+
+
+def marks(recipe: Recipe, data: Dataset) -> Array:
+    """Which categories are unknown to the recipe, and which values are missing."""
     kinds = np.array([column.kind == "categorical" for column in recipe.columns], dtype=bool)
-    unknown = (codes[:, kinds] < 0).astype(float)
-    missing = np.isnan(codes).astype(float)
-    rest[:, np.abs(rest).max(axis=0, initial=0.0) < TRACE] = 0.0
-    length = np.sqrt((rest**2).sum(axis=1))[:, None]
-    parts = np.hstack([rest, length, unknown, missing, constant])
-    spread = parts.std(axis=0)
-    varies = spread > 1e-12
-    return (parts[:, varies] - parts[:, varies].mean(axis=0)) / spread[varies]
+    return np.hstack([data.X[:, kinds] < 0, np.isnan(data.X)]).astype(float)
 
 
-def dropped(recipe: Recipe, data: Dataset) -> Array:
-    """Standardised columns less their projection on the recipe's axes."""
-    X = standard(recipe, data)
-    lengths = np.sqrt((recipe.projection**2).sum(axis=0))
-    axes = recipe.projection[:, lengths > 0] / lengths[lengths > 0]
-    rest: Array = X - (X @ axes) @ axes.T
-    return rest
-
-
-def told_apart(X: Array, first: int, rng: np.random.Generator) -> tuple[float, float]:
-    """Cross-validated AUC by which the first rows are told from the others, and its error under chance."""
-    own = np.arange(len(X)) < first
-    n, m = int(own.sum()), int((~own).sum())
-    folds = np.empty(len(X), dtype=int)
+def told_apart(
+    recipe: Recipe, ours: Dataset, theirs: Dataset, rng: np.random.Generator
+) -> tuple[float, float]:
+    """AUC by which rows of the data are told from test rows they were not learned with, and its error."""
+    n, m = len(ours), len(theirs)
+    own = np.arange(n + m) < n
+    raw = np.vstack([expanded(recipe, ours), expanded(recipe, theirs)])
+    flags = np.vstack([marks(recipe, ours), marks(recipe, theirs)])
+    folds = np.empty(n + m, dtype=int)
     for side in (own, ~own):
         folds[side] = rng.permutation(int(side.sum())) % FOLDS
-    goal = np.where(own, 1.0 / n, -1.0 / m)  # both sides have the same say
-    scores = np.empty(len(X))
+    kept = recipe.projection.shape[1]
+    parts = [unseen(raw, flags, folds == f, ~own & (folds != f), kept) for f in range(FOLDS)]
+    X = np.empty((n + m, raw.shape[1] + flags.shape[1] + 1))
+    for fold, part in enumerate(parts):
+        X[folds == fold] = part
+    spread = X.std(axis=0)
+    X = X[:, spread > TRACE] / spread[spread > TRACE]
+    if not X.shape[1]:
+        return 0.5, float(np.sqrt((n + m + 1) / (12.0 * n * m)))
+    goal = np.where(own, 1.0 / n, -1.0 / m) * (n + m)  # both sides have the same say
+    areas = []
     for fold in range(FOLDS):
         out = folds == fold
-        scores[out] = X[out] @ ridge(X[~out], goal[~out] * len(X))
-    return area_under_curve(scores, own), float(np.sqrt((n + m + 1) / (12.0 * n * m)))
+        center = X[~out].mean(axis=0)
+        scores = (X[out] - center) @ ridge(X[~out] - center, goal[~out])
+        areas.append(area_under_curve(scores, own[out]))
+    return float(np.mean(areas)), float(np.sqrt((n + m + 1) / (12.0 * n * m)))
+
+
+def unseen(raw: Array, flags: Array, rows: NDArray[np.bool_], learned: NDArray[np.bool_], kept: int) -> Array:
+    """What is left of some rows by a recipe of `kept` axes that is learned from others."""
+    base = raw[learned]
+    center, spread = base.mean(axis=0), base.std(axis=0)
+    varies = spread > 1e-12 * np.abs(base).max(axis=0, initial=0.0)
+    scale = np.divide(1.0, spread, out=np.zeros_like(spread), where=varies)
+    X = (raw[rows] - center) * scale
+    axes = principal_axes((base - center) * scale, kept)
+    rest = X - (X @ axes) @ axes.T
+    length = np.sqrt((rest**2).sum(axis=1))
+    # where the test set does not vary, the only unit is the size of what the rows have
+    size = np.abs(raw - center).max(axis=0, initial=0.0)
+    constant = np.divide(raw[rows] - center, size, out=np.zeros_like(X), where=~varies & (size > 0))
+    return np.column_stack([rest + constant, length, flags[rows]])
+
+
+def principal_axes(X: Array, kept: int) -> Array:
+    """The first axes of centred rows, in columns; by way of the smaller of the two Gram matrices."""
+    n, columns = X.shape
+    values, vectors = np.linalg.eigh(X.T @ X if columns <= n else X @ X.T)
+    some = np.arange(len(values))[::-1][:kept]
+    some = some[values[some] > 1e-12 * max(float(values[-1]), 1e-300)]
+    axes: Array = vectors[:, some]
+    return axes if columns <= n else X.T @ axes / np.sqrt(values[some])
 
 
 def ridge(X: Array, goal: Array) -> Array:
