@@ -4,8 +4,8 @@ Encoders z_a = E_a(a), z_b = E_b(b) are trained so that either latent gives both
 
     |a − D_aa(z_a)|² + |b − D_ab(z_a)|² + |b − D_bb(z_b)|² + |a − D_ba(z_b)|²   (means over entries)
 
-and I(z_a; z_b) ≤ I(a; b) is estimated. Gowri et al. end with nearest neighbours; the dataworth paper, and so we,
-with MINE. Both trainings leave the same pairs out, and the bound is reported on those.
+and I(z_a; z_b) ≤ I(a; b) is estimated. Gowri et al. end with nearest neighbours; the dataworth paper ends
+with MINE, and so do we. Both trainings leave the same pairs out, and the bound is reported on those.
 """
 
 from __future__ import annotations
@@ -54,9 +54,11 @@ def lmi(A: Array, B: Array, seed: int = 0, budget: Budget = DEFAULT) -> Guess:
             lambda: float(network(*parts.held_out)),
             len(a),
             budget,
+            budget.autoencoder_rate,
         )
         guess = bound(latents(network, parts), budget)
-    return guess._replace(details={**guess.details, "autoencoder_best_epoch": trace.best})
+    found = {"autoencoder_best_epoch": trace.best, "autoencoder_losses": trace.losses}
+    return guess._replace(details={**guess.details, **found})
 
 
 def latents(network: Any, parts: Split) -> Split:

@@ -68,7 +68,7 @@ def bound(parts: Split, budget: Budget) -> Guess:
         average.append(now)
         return (apart - now).exp().mean() - joint.mean()
 
-    trace = train(network, loss, lambda: -donsker_varadhan(network, *held_out), len(a), budget)
+    trace = train(network, loss, lambda: -donsker_varadhan(network, *held_out), len(a), budget, budget.rate)
     with torch.no_grad():
         trained = donsker_varadhan(network, a, b, 1)
     details = {"best_epoch": trace.best, "epochs": len(trace.losses) - 1, "training_value": trained}

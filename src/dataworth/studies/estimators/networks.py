@@ -1,6 +1,6 @@
 """What the neural estimators share: one budget, standardised inputs, and early stopping that restores.
 
-Training ends when the loss on held-out pairs has not fallen for `patience` epochs, and the network is then set
+Training ends when the loss on held-out pairs has not fallen for `patience` epochs; the network is then set
 back to its best epoch. That state must be a copy: a state_dict refers to the weights, which go on changing.
 """
 
@@ -31,10 +31,11 @@ class Budget:
     held_out: the share of pairs that is not trained on. It says when to stop, and what is reported.
     """
 
-    epochs: int = 8
+    epochs: int = 5
     patience: int = 2
     batch: int = 256
-    rate: float = 1e-4
+    rate: float = 3e-4
+    autoencoder_rate: float = 1e-3
     held_out: float = 0.2
     threads: int = 1
 
@@ -81,6 +82,7 @@ def train(
     held_out: Callable[[], float],
     count: int,
     budget: Budget,
+    rate: float,
 ) -> Trace:
     """Adam on `loss` of batches of rows 0 … count−1, set back to the epoch of the least loss held out.
 
@@ -97,7 +99,7 @@ def train(
         return {name: weights.clone() for name, weights in network.state_dict().items()}
 
     batch = min(budget.batch, count)
-    optimiser = torch.optim.Adam(network.parameters(), lr=budget.rate, fused=True)
+    optimiser = torch.optim.Adam(network.parameters(), lr=rate, fused=True)
     trace, state = Trace([measure()]), copy()
     while len(trace.losses) <= budget.epochs and len(trace.losses) - 1 - trace.best < budget.patience:
         order = torch.randperm(count)
