@@ -3,15 +3,21 @@
 import json
 import struct
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.csv
 import pytest
 from scipy.stats import multivariate_normal
+from typer.testing import CliRunner
 
+import dataworth as dw
+from dataworth.cli.app import app
 from dataworth.data import Dataset
 from dataworth.errors import DataworthError
 from dataworth.io.sealed import MOST_HEADER, Contents, read_sealed, write_sealed
-from dataworth.models import Linear, Logistic
+from dataworth.models import InverseGamma, Linear, Logistic, Softmax
 from dataworth.pairs import Sample, Whole
 from dataworth.plan import Options
 from dataworth.pmi import pmi
@@ -429,6 +435,125 @@ def test_a_run_is_resumed_to_the_same_bits(sealed, tmp_path):
         values({"v": replace(sealed, mean=sealed.mean / 2)}, test, plain(), run_dir=tmp_path / "run")
 
 
+# --- score, rank and the command line ----------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """What a buyer and two vendors have, and one sealed file."""
+    folder = tmp_path_factory.mktemp("sealed")
+    parts = {"vendor": classes(150, 13), "other": classes(40, 14), "test": classes(80, 15)}
+    for name, data in parts.items():
+        columns = {f"x{j}": column for j, column in enumerate(data.X.T)}
+        pyarrow.csv.write_csv(pa.table(columns | {"label": data.y}), folder / f"{name}.csv")
+    Yardstick.fit(dw.read(folder / "test.csv"), prior_variance=1.0).save(folder / "y.json")
+    seal(dw.read(folder / "vendor.csv"), Yardstick.load(folder / "y.json")).save(folder / "v.safetensors")
+    return folder
+
+
+@pytest.fixture
+def inside(folder, monkeypatch):
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def call(*words):
+    """A command in this process: exit code, stdout, stderr."""
+    result = CliRunner().invoke(app, [str(word) for word in words])
+    if result.exception is not None and not isinstance(result.exception, SystemExit):
+        raise result.exception
+    return result.exit_code, result.stdout, result.stderr
+
+
+def found(*words):
+    code, out, err = call(*words, "--json")
+    assert (code, "Traceback" in err) == (0, False), err
+    return json.loads(out)
+
+
+def test_score_and_rank_take_sealed_data(inside):
+    yard, test = Yardstick.load("y.json"), dw.read("test.csv")
+    v, other = Sealed.load("v.safetensors"), dw.read("other.csv")
+    one = dw.score(v, test, yardstick=yard)
+    ranking = dw.rank({"v": v, "other": other}, test, yardstick=yard)
+    means = values({"v": v, "other": other}, test, yard).mean(axis=0)
+    assert {r.name: r.value for r in ranking} == pytest.approx({"v": means[0], "other": means[1]})
+    assert one.value == pytest.approx(means[0])
+    assert one.details["data_rows"] == 150
+    assert (one.design, one.details["form"]) == ("whole", "sealed")
+    assert one.checks[0].fires is not None
+    assert not any(check.fires for check in one.checks[1:])
+    for result in (one, ranking):
+        assert any("sampling of the test set" in note for note in result.notes)
+        assert any("cannot be checked" in note for note in result.notes)
+
+
+def test_the_workflow_on_the_command_line(inside):
+    sealed = found("seal", "vendor.csv", "--yardstick", "y.json", "-o", "new.safetensors")
+    assert sealed["schema"] == "dataworth/seal/1"
+    assert (sealed["rows"], sealed["coefficients"]) == (150, len(Sealed.load("new.safetensors").mean))
+    assert Sealed.load("new.safetensors").is_of(dw.read("vendor.csv"), sealed["key"])
+    files = ["new.safetensors", "other.csv", "--test", "test.csv", "--yardstick", "y.json"]
+    ranking = found("rank", *files)
+    expected = dw.rank(
+        {"new": Sealed.load("new.safetensors"), "other": dw.read("other.csv")},
+        dw.read("test.csv"),
+        yardstick=Yardstick.load("y.json"),
+    )
+    assert [(r["name"], r["value"]) for r in ranking["ranking"]] == [(r.name, r.value) for r in expected]
+    # without --yardstick it is fitted as `dataworth yardstick` fits it
+    one = found("score", "new.safetensors", "--test", "test.csv", "--prior-variance", "1")
+    assert one["value"] == pytest.approx(expected.table.column("pmi", "new").mean())
+    assert one["form"] == "sealed"
+
+
+def test_seal_says_what_it_gives_away(inside):
+    code, out, _ = call("seal", "other.csv", "--yardstick", "y.json", "-o", "o.safetensors")
+    assert code == 0
+    for part in ("Holds", "Reveals", "not differential privacy", "Key"):
+        assert part in " ".join(out.split())
+    assert "Example: dataworth seal" in call("seal", "--help")[1]
+
+
+def test_a_run_on_the_command_line_is_resumed(inside):
+    words = ["v.safetensors", "other.csv", "--test", "test.csv", "--yardstick", "y.json"]
+    once = found("rank", *words, "--run-dir", "run")
+    assert found("resume", "run")["ranking"] == once["ranking"]
+
+
+TEST = ("--test", "test.csv")
+REFUSED = {
+    "audit": ("audit", "v.safetensors", "other.csv", *TEST),
+    "audit after": ("audit", "other.csv", "v.safetensors", *TEST),
+    "curate": ("audit", "v.safetensors", "--curate", "duplicate", *TEST),
+    "test": ("score", "other.csv", "--test", "v.safetensors"),
+    "form": ("rank", "v.safetensors", *TEST, "--form", "kl"),
+    "design": ("score", "v.safetensors", *TEST, "--design", "pairs"),
+    "pairs": ("score", "v.safetensors", *TEST, "--pairs", "10"),
+    "other yardstick": ("score", "v.safetensors", *TEST, "--prior-variance", "2"),
+    "no file": ("score", "none.safetensors", *TEST),
+    "sealed twice": ("seal", "v.safetensors", "--yardstick", "y.json", "-o", "w.safetensors"),
+    "no suffix": ("seal", "other.csv", "--yardstick", "y.json", "-o", "w.csv"),
+    "onto itself": ("seal", "v.safetensors", "--yardstick", "y.json", "-o", "v.safetensors"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_needs_rows_is_refused_in_one_sentence(inside, name):
+    code, out, err = call(*REFUSED[name])
+    sentences = [line for line in err.splitlines() if "guessed" not in line]
+    assert (code, out, len(sentences)) == (2, "", 1), err
+    if name == "other yardstick":
+        assert "--yardstick" in sentences[0]
+
+
+def test_models_that_cannot_be_sealed_are_refused():
+    three = by_hand(2, Softmax(1.0), Classes(("0", "1", "2")))
+    assert "cannot be sealed" in refusal(seal, classes(20, 16, d=2), three)
+    unknown = by_hand(3, Linear(1.0, InverseGamma(2.0, 1.0)), Amounts())
+    assert "cannot be sealed" in refusal(seal, amounts(20, 16), unknown)
+
+
 # --- a thousand damaged files ------------------------------------------------------------------------------
 
 
@@ -456,7 +581,8 @@ def mutate(raw, rng):
         head = head[:place] + str(rng.integers(10)).encode() + head[place + 1 :]
     else:
         numbers = np.frombuffer(bytes(body), dtype="<f8").copy()
-        mean, precision = numbers[:3], numbers[3:].reshape(3, 3)
+        d = round((len(numbers) + 0.25) ** 0.5 - 0.5)  # d + d² numbers
+        mean, precision = numbers[:d], numbers[d:].reshape(d, d)
         if kind == 5:  # one number, anything
             odd = [np.nan, np.inf, -np.inf, 0.0, 1e308, -1e308, 5e-324, 1e150, rng.normal()]
             numbers[rng.integers(len(numbers))] = odd[rng.integers(len(odd))]
@@ -464,7 +590,7 @@ def mutate(raw, rng):
             precision *= [0.0, -1.0, 1e-3, 1.01, 2.0, 10.0, 1e3, 1e9, 1e200][rng.integers(9)]
         else:
             mean *= [0.0, -1.0, 1.5, 3.0, 10.0, 1e3, 1e9, 1e200][rng.integers(8)]
-            extra = rng.normal(size=3) * 10 ** rng.uniform(-3, 6)
+            extra = rng.normal(size=d) * 10 ** rng.uniform(-3, 6)
             precision += np.outer(extra, extra) * (rng.random() < 0.8)
         body = bytearray(numbers.tobytes())
     return struct.pack("<Q", len(head)) + head + bytes(body)
@@ -488,3 +614,19 @@ def test_a_thousand_mutants_are_refused_or_scored(file, tmp_path):
     assert len(refused) + scored == MUTANTS
     assert all(sentence and sentence.isprintable() for sentence in refused)
     assert min(len(refused), scored) > MUTANTS / 20  # both ways are walked
+
+
+def test_mutants_on_the_command_line(inside):
+    """A hundred of them: exit code 0, or 2 and one sentence."""
+    rng, raw = np.random.default_rng(1), Path("v.safetensors").read_bytes()
+    codes = []
+    for _ in range(100):
+        Path("mutant.safetensors").write_bytes(mutate(raw, rng))
+        code, out, err = call(
+            "score", "mutant.safetensors", *TEST, "--label", "label", "--yardstick", "y.json", "-q"
+        )
+        assert code in (0, 2), err
+        assert len((out if code == 0 else err).splitlines()) == 1
+        assert "bug" not in err
+        codes.append(code)
+    assert 0 < sum(codes) < 200
