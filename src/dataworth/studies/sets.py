@@ -72,7 +72,7 @@ def load_digits_set(folder: Path | None, seed: int) -> ImageSet:
 
 def load_mnist(folder: Path | None, seed: int) -> ImageSet:
     """Zero or one, on a coloured ground."""
-    file = _arrays(folder, "mnist01.npz")
+    file = read_arrays(folder, "mnist01.npz")
     train = _part(file["x_train"], file["y_train"], seed, 0, colour_background)
     test = _part(file["x_test"], file["y_test"], seed, 1, colour_background)
     return ImageSet("colored-mnist", train, test, ("0", "1"), COLOURS, "pixels")
@@ -80,7 +80,7 @@ def load_mnist(folder: Path | None, seed: int) -> ImageSet:
 
 def load_cifar(folder: Path | None, seed: int, severity: int = 3, most: int | None = None) -> ImageSet:
     """Airplane or automobile, too bright or too flat; `most` takes so many of the train images only."""
-    file = _arrays(folder, "cifar_airplane_automobile.npz")
+    file = read_arrays(folder, "cifar_airplane_automobile.npz")
 
     def attribute(images: Images, which: Rows) -> Images:
         return corrupt(images, which, severity)
@@ -94,7 +94,9 @@ def load_cifar(folder: Path | None, seed: int, severity: int = 3, most: int | No
 
 def load_catsdogs(folder: Path | None, seed: int, style: str = "palette", strength: float = 0.6) -> ImageSet:
     """Cat or dog, in one of two looks."""
-    photographs = {part: _photographs(_file(folder, "cats_dogs_128.zip"), part) for part in ("train", "test")}
+    photographs = {
+        part: read_photographs(find_file(folder, "cats_dogs_128.zip"), part) for part in ("train", "test")
+    }
 
     def attribute(images: Images, which: Rows) -> Images:
         return stylise(images, which, style, strength)
@@ -124,7 +126,8 @@ def _part(images: Images, label: Any, seed: int, part: int, attribute: Callable[
     return Part(attribute(images, which), np.asarray(label).ravel().astype(np.intp), which)
 
 
-def _file(folder: Path | None, name: str) -> Path:
+def find_file(folder: Path | None, name: str) -> Path:
+    """A file of the studies' data, or a sentence that says how to give it."""
     if folder is None:
         raise DataworthError(f"this set needs {name}: say where it is with --data DIR (digits needs none).")
     if not (folder / name).is_file():
@@ -132,8 +135,9 @@ def _file(folder: Path | None, name: str) -> Path:
     return folder / name
 
 
-def _arrays(folder: Path | None, name: str) -> dict[str, NDArray[Any]]:
-    path = _file(folder, name)
+def read_arrays(folder: Path | None, name: str) -> dict[str, NDArray[Any]]:
+    """Images and labels of an npz."""
+    path = find_file(folder, name)
     try:
         with np.load(path) as file:
             return {key: file[key] for key in ("x_train", "y_train", "x_test", "y_test")}
@@ -141,7 +145,7 @@ def _arrays(folder: Path | None, name: str) -> dict[str, NDArray[Any]]:
         raise DataworthError(f"{path}: expected x_train, y_train, x_test and y_test in an npz.") from error
 
 
-def _photographs(path: Path, part: str) -> tuple[Images, Rows]:
+def read_photographs(path: Path, part: str) -> tuple[Images, Rows]:
     """The photographs of one part of the zip, cats before dogs, by name."""
     from PIL import Image
 

@@ -20,7 +20,10 @@ class Guess(NamedTuple):
 class Estimator(Protocol):
     """From k pairs of datasets to one number. All randomness comes from the seed."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """What tables call it."""
+        ...
 
     def __call__(self, pairs: KnownPairs, seed: int) -> Guess:
         """Estimate I(D; T) from pairs drawn from p(D, T)."""
@@ -31,3 +34,9 @@ def as_vectors(pairs: KnownPairs) -> tuple[Array, Array]:
     """Each dataset as one long vector, features and labels row by row: what networks are given."""
     table = np.column_stack([pairs.X, pairs.y])
     return tuple(table[rows].reshape(len(rows), -1) for rows in (pairs.data, pairs.test))  # type: ignore[return-value]
+
+
+def mean_guess(values: Array) -> Guess:
+    """Mean of independent values, with its standard error."""
+    variance = float(values.var(ddof=1) / len(values))
+    return Guess(float(values.mean()), float(np.sqrt(variance)), {"pairs": len(values)})

@@ -1,0 +1,236 @@
+"""The MI study: how well do estimators order dataset pairs of known mutual information?
+
+For λ = 0, 0.1, … 1 bits, k pairs are drawn and an estimator makes one number of them; Spearman's ρ between λ
+and those eleven numbers says how well it orders. Trials repeat this with fresh draws. Two designs:
+*independent* draws for every λ, as in the paper, and *common* random numbers across λ, where only what λ
+decides differs.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..data import Dataset
+from ..engines import Engine
+from ..errors import DataworthError
+from ..models import Logistic
+from ..models.base import positive_number
+from ..plan import whole_number
+from ..runs import Run, map_resumable
+from ..yardstick import Yardstick
+from .cells import digest
+from .estimators.base import Estimator
+from .estimators.registry import WITH_PRIOR, make_estimator
+from .known_mi import LEVELS, Array, KnownPairs, Randomness, check_pool, make_pairs
+from .pools import ImagePool
+
+DESIGNS = ("independent", "common")
+YARDSTICK_ROWS = 1000
+QUICK = (50, 200, 3)
+"""Size, pairs and trials of a quick look."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """One estimator on one pool: how many pairs of which size, how many trials, in which design."""
+
+    pool: ImagePool
+    estimator: str
+    prior: float | str
+    size: int = 100
+    pairs: int = 2000
+    trials: int = 20
+    design: str = "independent"
+    seed: int = 0
+    levels: tuple[float, ...] = LEVELS
+
+    def __post_init__(self) -> None:
+        if self.design not in DESIGNS:
+            raise DataworthError(f"design is {self.design!r}; known designs: {', '.join(DESIGNS)}.")
+        whole_number(self.pairs, "pairs", least=2)
+        whole_number(self.trials, "trials", least=1)
+        check_pool(self.pool.y, self.size)
+
+    @property
+    def name(self) -> str:
+        """For files: pool, size, design, estimator and prior."""
+        prior = f"-{self.prior:g}" if isinstance(self.prior, float) else f"-{self.prior}"
+        if self.estimator not in WITH_PRIOR:
+            prior = ""
+        features = f"{self.pool.name}{self.pool.X.shape[1]}"
+        return f"{features}-{self.size}-{self.design}-{self.estimator}{prior}"
+
+
+class Work(NamedTuple):
+    """What every worker shares."""
+
+    X: Array
+    y: Array
+    estimator: Estimator
+    size: int
+    pairs: int
+    design: str
+    seed: int
+    levels: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Found:
+    """Estimates (trials × levels, nats) with standard errors and seconds."""
+
+    plan: Plan
+    values: Array
+    stderr: Array
+    seconds: Array
+    details: list[list[dict[str, Any]]] = field(repr=False)
+
+    @property
+    def correlations(self) -> Array:
+        """Spearman's ρ of each trial; a constant estimate orders nothing: 0."""
+        from scipy.stats import rankdata
+
+        true = rankdata(self.plan.levels)
+        found = []
+        for row in self.values:
+            ranks = rankdata(row)
+            found.append(float(np.corrcoef(true, ranks)[0, 1]) if np.ptp(ranks) > 0 else 0.0)
+        return np.array(found)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        plan, rho = self.plan, self.correlations
+        return {
+            "schema": "dataworth/study-mi/1",
+            "pool": plan.pool.name,
+            "pool_rows": len(plan.pool.y),
+            "features": plan.pool.X.shape[1],
+            "pool_digest": digest(plan.pool.X, plan.pool.y),
+            "estimator": plan.estimator,
+            "prior_variance": plan.prior,
+            "size": plan.size,
+            "pairs": plan.pairs,
+            "trials": len(self.values),
+            "design": plan.design,
+            "seed": plan.seed,
+            "levels_bits": list(plan.levels),
+            "spearman": rho.tolist(),
+            "spearman_mean": float(rho.mean()),
+            "spearman_sd": float(rho.std(ddof=1)) if len(rho) > 1 else None,
+            "values_nats": self.values.tolist(),
+            "stderr_nats": self.stderr.tolist(),
+            "seconds_per_estimate": float(self.seconds.mean()),
+            "details": self.details,
+        }
+
+
+def run_plan(
+    plan: Plan,
+    engine: Engine,
+    run_dir: Path | None = None,
+    progress: Callable[[int, int], None] | None = None,
+    estimator: Estimator | None = None,
+) -> Found:
+    """All trials and levels; in `run_dir` finished ones are kept. `estimator`: in place of a known name."""
+    X, estimator = _measured(plan, estimator)
+    shared = Work(X, plan.pool.y, estimator, plan.size, plan.pairs, plan.design, plan.seed, plan.levels)
+    chunks = [(t, level) for t in range(plan.trials) for level in range(len(plan.levels))]
+    if run_dir is None:
+        payloads = map_resumable(engine, _cell, chunks, shared=shared, run=None, on_chunk=progress)
+        return _found(plan, payloads)
+    # trials are no part of the configuration: more of them continue the same run
+    config = {
+        "what": "study mi",
+        "pool": digest(X, plan.pool.y),
+        "estimator": repr(estimator),
+        **{n: getattr(plan, n) for n in ("size", "pairs", "design", "seed", "prior")},
+        "levels": list(plan.levels),
+    }
+    with Run.open(run_dir, config) as run:
+        payloads = map_resumable(engine, _cell, chunks, shared=shared, run=run, on_chunk=progress)
+    return _found(plan, payloads)
+
+
+def _measured(plan: Plan, given: Estimator | None) -> tuple[Array, Estimator]:
+    """The features the estimator sees, and the estimator with its prior."""
+    X, y = plan.pool.X, plan.pool.y
+    if given is not None:
+        return X, given
+    if plan.prior != "yardstick":
+        return X, make_estimator(plan.estimator, float(plan.prior))
+    some = np.sort(np.random.default_rng([plan.seed, 0x1A4D]).permutation(len(y))[:YARDSTICK_ROWS])
+    yard = Yardstick.fit(Dataset(X[some], y[some].astype(int)), seed=plan.seed)
+    assert isinstance(yard.model, Logistic)
+    features = yard.features(Dataset(X, y.astype(int)))
+    # the yardstick's model has an intercept, under the prior of the other columns
+    return np.column_stack([features, np.ones(len(y))]), make_estimator(
+        plan.estimator, yard.model.prior_variance
+    )
+
+
+def pairs_of(work: Work, trial: int, level: int) -> KnownPairs:
+    """The pairs of one trial and level; pure in the seed, and in *common* the same but for the level."""
+    stream = [work.seed, 0x3171, trial] + ([level] if work.design == "independent" else [])
+    chance = Randomness.draw(np.random.default_rng(stream), work.pairs, work.size)
+    return make_pairs(work.X, work.y, work.levels[level], chance)
+
+
+def _cell(work: Work, chunk: tuple[int, int]) -> dict[str, Any]:
+    trial, level = chunk
+    pairs = pairs_of(work, trial, level)
+    started = time.perf_counter()
+    guess = work.estimator(pairs, int(np.random.default_rng([work.seed, trial, level]).integers(2**31)))
+    seconds = time.perf_counter() - started
+    return {"value": guess.value, "stderr": guess.stderr, "seconds": seconds, "details": guess.details}
+
+
+def _found(plan: Plan, payloads: Sequence[dict[str, Any]]) -> Found:
+    shape = (plan.trials, len(plan.levels))
+
+    def table(name: str) -> Array:
+        return np.array([np.nan if p[name] is None else p[name] for p in payloads], dtype=float).reshape(
+            shape
+        )
+
+    wide = len(plan.levels)
+    details = [[p["details"] for p in payloads[t * wide : (t + 1) * wide]] for t in range(plan.trials)]
+    return Found(plan, table("value"), table("stderr"), table("seconds"), details)
+
+
+def plans_for(
+    pool: ImagePool,
+    estimators: str,
+    priors: str | None,
+    size: int,
+    pairs: int,
+    trials: int,
+    design: str,
+    seed: int,
+) -> list[Plan]:
+    """A plan for each estimator and prior that were named; estimators without a prior have one plan."""
+    wanted = [word.strip() for word in estimators.split(",")]
+    for name in wanted:
+        make_estimator(name, 1.0)  # refuses what it does not know before any work
+    if priors is None:
+        values: list[float | str] = [*pool.priors, "yardstick"]
+    else:
+        values = [_prior(word.strip()) for word in priors.split(",")]
+    return [
+        Plan(pool, name, prior, size, pairs, trials, design, seed)
+        for name in wanted
+        for prior in (values if name in WITH_PRIOR else values[:1])
+    ]
+
+
+def _prior(word: str) -> float | str:
+    if word == "yardstick":
+        return word
+    try:
+        return positive_number(float(word), "a prior variance")
+    except ValueError:
+        raise DataworthError(f"a prior variance is {word!r}; give numbers, or yardstick.") from None

@@ -1,0 +1,95 @@
+"""How fast the mean PMI settles: its root mean squared error about its own large-k mean, against k.
+
+The rate is k^(−½) whatever the dimension of the data, because the error of a mean over independent pairs
+knows nothing of it: the claim to which estimators that learn a density have no counterpart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..engines import Engine
+from ..models import Logistic
+from ..runs import map_resumable
+from .estimators.pmi import MeanPMI
+from .known_mi import Array, Randomness, check_pool, make_pairs
+from .pools import ImagePool
+from .tables import markdown_table
+
+BITS = 0.5
+COUNTS = (10, 20, 50, 100, 200, 500, 1000)
+CHUNK = 500
+
+
+def error_curve(
+    pool: ImagePool,
+    size: int,
+    prior_variance: float,
+    pairs: int,
+    seed: int,
+    engine: Engine,
+    progress: Callable[[int, int], None] | None = None,
+) -> dict[str, Any]:
+    """RMSE over disjoint batches of k pairs, for several k, and the slope of its logarithm."""
+    check_pool(pool.y, size)
+    shared = (pool.X, pool.y, MeanPMI(Logistic(prior_variance, intercept=False)), size, seed)
+    chunks = list(range(max(2, pairs // CHUNK)))
+    values = np.concatenate(
+        map_resumable(engine, _values, chunks, shared=shared, run=None, on_chunk=progress)
+    )
+    errors = rmse_by_count(values, COUNTS)
+    slope = np.polyfit(np.log(list(errors)), np.log(list(errors.values())), 1)[0]
+    return {
+        "pool": pool.name,
+        "features": pool.X.shape[1],
+        "size": size,
+        "prior_variance": prior_variance,
+        "bits": BITS,
+        "pairs": len(values),
+        "seed": seed,
+        "mean": float(values.mean()),
+        "rmse": {str(k): e for k, e in errors.items()},
+        "slope": float(slope),
+    }
+
+
+def _values(shared: tuple[Array, Array, MeanPMI, int, int], chunk: int) -> list[float]:
+    X, y, estimator, size, seed = shared
+    chance = Randomness.draw(np.random.default_rng([seed, 0xE44, chunk]), CHUNK, size)
+    return [float(v) for v in estimator.values(make_pairs(X, y, BITS, chance))]
+
+
+def rmse_by_count(values: Array, counts: Sequence[int]) -> dict[int, float]:
+    """Root mean squared distance of batch means from the mean of all, for counts with ten batches or more.
+
+    >>> found = rmse_by_count(np.random.default_rng(0).normal(size=100_000), (10, 1000))
+    >>> {k: round(e * k**0.5, 1) for k, e in found.items()}
+    {10: 1.0, 1000: 1.0}
+    """
+    found = {}
+    for k in counts:
+        batches = len(values) // k
+        if batches >= 10:
+            means = values[: batches * k].reshape(batches, k).mean(axis=1)
+            found[k] = float(np.sqrt(np.mean((means - values.mean()) ** 2)))
+    return found
+
+
+def to_markdown(found: Sequence[dict[str, Any]]) -> str:
+    """One line a number of features."""
+    counts = list(found[0]["rmse"])
+    headers = ("pool", "features", "pairs", *(f"k = {k}" for k in counts), "slope")
+    rows = [
+        (
+            f["pool"],
+            str(f["features"]),
+            str(f["pairs"]),
+            *(f"{f['rmse'][k]:.3f}" for k in counts),
+            f"{f['slope']:.3f}",
+        )
+        for f in found
+    ]
+    return markdown_table(headers, rows)

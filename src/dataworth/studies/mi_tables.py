@@ -1,0 +1,98 @@
+"""The MI study's results as a table beside the paper's, and as rank plots."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .known_mi import Array
+from .tables import markdown_table
+
+Record = dict[str, Any]
+PAPER: dict[str, dict[str, float | str]] = {
+    "mnist": {"eta": 0.967, "mine": 0.354, "mine-theta": 0.367, "lmi": 0.765, "monte-carlo": 0.611},
+    "cifar": {"eta": 0.976, "mine": 0.281, "mine-theta": 0.312, "lmi": 0.634, "monte-carlo": "failed"},
+    "catsdogs": {"eta": 0.972, "mine": 0.350, "mine-theta": 0.405, "lmi": 0.752, "monte-carlo": "failed"},
+}
+"""Spearman's ρ in the paper's table (its PMI is η = 0 with the best C; its third pool is ImageNet's cats and
+dogs, ours are other photographs of them)."""
+HEADERS = ("pool", "features", "size", "design", "estimator", "C", "k", "trials", "ρ", "paper", "seconds")
+
+
+SHOWN = ("evidence", "eta", "centred", "lmi", "mine", "mine-theta", "monte-carlo")
+"""Estimators of a rank plot, each with the prior that orders best."""
+
+
+def read_results(folder: Path) -> list[Record]:
+    """All results of a directory, in the order of their names."""
+    found = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
+    return [record for record in found if record.get("schema") == "dataworth/study-mi/1"]
+
+
+def to_markdown(records: Sequence[Record]) -> str:
+    """One line an estimator, prior, pool, size and design."""
+    rows = []
+    for r in records:
+        spread = "" if r["spearman_sd"] is None else f" ± {r['spearman_sd']:.3f}"
+        prior = r["prior_variance"]
+        paper = PAPER.get(r["pool"], {}).get(r["estimator"], "") if r["design"] == "independent" else ""
+        rows.append(
+            (
+                r["pool"],
+                str(r["features"]),
+                str(r["size"]),
+                r["design"],
+                r["estimator"],
+                prior if isinstance(prior, str) else f"{prior:g}",
+                str(r["pairs"]),
+                str(r["trials"]),
+                f"{r['spearman_mean']:.3f}{spread}",
+                str(paper),
+                f"{r['seconds_per_estimate']:.1f}",
+            )
+        )
+    return markdown_table(HEADERS, rows)
+
+
+def rank_figure(records: Sequence[Record]) -> Any:
+    """True rank of λ against the rank an estimator gives it: the median over trials, and 20 to 80 %."""
+    from matplotlib.figure import Figure
+    from scipy.stats import rankdata
+
+    figure = Figure(figsize=(3.2 * len(records), 3.4), layout="constrained")
+    axes = np.atleast_1d(figure.subplots(1, len(records), sharey=True))
+    for ax, record in zip(axes, records, strict=True):
+        levels = np.array(record["levels_bits"])
+        ranks: Array = np.array([rankdata(row) for row in record["values_nats"]])
+        low, middle, high = np.percentile(ranks, [20, 50, 80], axis=0)
+        ax.fill_between(levels, low, high, alpha=0.3, linewidth=0)
+        ax.plot(levels, middle, marker="o", markersize=3)
+        ax.plot(levels, rankdata(levels), color="black", linewidth=0.6, linestyle=":")
+        ax.set_xlabel("true I(D; T), bits")
+        prior = record["prior_variance"]
+        prior = "" if record["estimator"] in ("mine", "lmi") else f", C = {prior}"
+        ax.set_title(f"{record['pool']}: {record['estimator']}{prior}", fontsize=9)
+    axes[0].set_ylabel("rank of the estimate (20–80 % of trials)")
+    return figure
+
+
+def write_result(record: Record, path: Path) -> None:
+    """One result as JSON."""
+    path.write_text(json.dumps(record) + "\n")
+
+
+def write_summary(folder: Path) -> None:
+    """The table of all results of a directory, and a rank plot for each pool."""
+    records = read_results(folder)
+    (folder / "mi.md").write_text(to_markdown(records))
+    drawn = [r for r in records if r["design"] == "independent"]
+    for pool, size in dict.fromkeys((r["pool"], r["size"]) for r in drawn):
+        here = [r for r in drawn if (r["pool"], r["size"]) == (pool, size)]
+        by_name = {name: [r for r in here if r["estimator"] == name] for name in SHOWN}
+        shown = [max(some, key=lambda r: r["spearman_mean"]) for some in by_name.values() if some]
+        if shown:
+            rank_figure(shown).savefig(folder / f"{pool}-{size}-ranks.svg")

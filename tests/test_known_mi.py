@@ -1,0 +1,247 @@
+"""Dataset pairs of known mutual information, and the estimators that need no network."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dataworth.data import Dataset
+from dataworth.engines import Local
+from dataworth.errors import DataworthError
+from dataworth.models import Linear, Logistic
+from dataworth.pmi import pmi
+from dataworth.studies.estimators.base import Guess
+from dataworth.studies.estimators.centred import CentredPMI, summarise
+from dataworth.studies.estimators.monte_carlo import MonteCarlo
+from dataworth.studies.estimators.paper_loop import PaperLoop
+from dataworth.studies.estimators.pmi import MeanPMI
+from dataworth.studies.known_mi import LEVELS, Randomness, make_pairs, same_side
+from dataworth.studies.mi import Plan, plans_for, run_plan
+from dataworth.studies.mi_error import rmse_by_count
+from dataworth.studies.pools import ImagePool, load_pool
+
+
+def table_information(p):
+    """I of a 2×2 table in bits, by its definition."""
+    rows, columns = p.sum(axis=1, keepdims=True), p.sum(axis=0, keepdims=True)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return float(np.nansum(p * np.log2(p / (rows @ columns))))
+
+
+@pytest.fixture(scope="module")
+def pool():
+    rng = np.random.default_rng(0)
+    y = np.repeat([0.0, 1.0], 150)
+    return rng.normal(size=(300, 3)) + y[:, None], y
+
+
+@settings(deadline=None)
+@given(st.floats(0.0, 1.0))
+def test_the_table_has_the_information_asked_for(bits):
+    rho = same_side(bits) / 2
+    assert rho >= 0.25  # the other branch reverses the ranking
+    p = np.array([[rho, 0.5 - rho], [0.5 - rho, rho]])
+    assert table_information(p) == pytest.approx(bits, abs=1e-9)
+
+
+@pytest.mark.parametrize("bits", [0.0, 0.3, 1.0])
+def test_the_shares_that_are_drawn_have_it_too(pool, bits):
+    """Plug-in estimate from 20,000 pairs: its bias is 1/(2k ln 2), its error at most 0.01 (5 s.e.)."""
+    chance = Randomness.draw(np.random.default_rng(1), 20_000, 4)
+    pairs = make_pairs(*pool, bits, chance)
+    low_data, low_test = pairs.share_data < 0.5, pairs.share_test < 0.5
+    p = np.array([[np.mean((low_data == a) & (low_test == b)) for b in (True, False)] for a in (True, False)])
+    assert table_information(p) == pytest.approx(bits, abs=0.012)
+    assert set(np.unique(pairs.share_data)) == {0.1, 0.2, 0.3, 0.4, 0.6, 0.7, 0.8, 0.9}
+
+
+def test_parity_reveals_the_side_and_labels_have_their_shares(pool):
+    X, y = pool
+    pairs = make_pairs(X, y, 0.5, Randomness.draw(np.random.default_rng(2), 4000, 60))
+    for rows, share in ((pairs.data, pairs.share_data), (pairs.test, pairs.share_test)):
+        assert np.array_equal(y[rows].sum(axis=1) % 2 == 1, share < 0.5)
+        zeros = (y[rows[:, :-1]] == 0).mean(axis=1)  # the last label is the parity's
+        for value in np.unique(share):
+            of = zeros[share == value]
+            error = np.sqrt(value * (1 - value) / 59 / len(of))
+            assert abs(of.mean() - value) < 5 * error  # 16 tests: false alarms below 1e-5
+        assert len(np.unique(rows)) == len(X)  # every image of the pool is drawn
+
+
+def test_common_random_numbers_change_only_what_the_level_decides(pool):
+    chance = Randomness.draw(np.random.default_rng(3), 500, 30)
+    low, high = make_pairs(*pool, 0.2, chance), make_pairs(*pool, 0.8, chance)
+    assert np.array_equal(low.data, high.data)
+    same = low.share_test == high.share_test
+    assert 0 < same.sum() < 500
+    assert np.array_equal(low.test[same], high.test[same])
+    assert not (low.test[~same] == high.test[~same]).all(axis=1).any()
+
+
+@pytest.mark.parametrize(
+    ("y", "size", "words"),
+    [
+        (np.zeros(10), 4, "labels are 0"),
+        (np.repeat([0.0, 1.0], 5), 11, "has only 10 rows"),
+        (np.repeat([0.0, 1.0], 5), 1, "at least 2"),
+        (np.array([0.0, 1.0, 2.0]), 2, "labels are 0, 1, 2"),
+    ],
+)
+def test_pools_that_will_not_do_are_a_sentence(y, size, words):
+    with pytest.raises(DataworthError, match=words):
+        make_pairs(y[:, None], y, 0.5, Randomness.draw(np.random.default_rng(0), 3, size))
+    with pytest.raises(DataworthError, match="give 0 to 1"):
+        same_side(1.5)
+
+
+def test_mean_pmi_is_the_mean_of_pmi(pool):
+    X, y = pool
+    pairs = make_pairs(X, y, 0.5, Randomness.draw(np.random.default_rng(4), 6, 20))
+    model = Logistic(2.0, intercept=False)
+    for form in ("evidence", "eta", "product"):
+        expected = [
+            pmi(Dataset(X[d], y[d].astype(int)), Dataset(X[t], y[t].astype(int)), model, form).value
+            for d, t in zip(pairs.data, pairs.test, strict=True)
+        ]
+        found = MeanPMI(model, form)(pairs, 0)
+        assert found.value == pytest.approx(np.mean(expected), abs=1e-6)
+        assert found.stderr == pytest.approx(np.std(expected, ddof=1) / np.sqrt(6), abs=1e-6)
+
+
+def test_the_papers_loop_is_eta_at_zero_but_for_its_solver(pool):
+    pairs = make_pairs(*pool, 0.5, Randomness.draw(np.random.default_rng(5), 10, 30))
+    ours = MeanPMI(Logistic(0.1, intercept=False), "eta").values(pairs)
+    assert PaperLoop(0.1).values(pairs) == pytest.approx(ours, abs=0.01)
+
+
+def test_monte_carlo_agrees_where_it_can(pool):
+    """Four rows under a narrow prior: 2,000 draws say log p(T|D) to 0.02, and Laplace is as near."""
+    pairs = make_pairs(*pool, 0.5, Randomness.draw(np.random.default_rng(6), 200, 4))
+    model = Logistic(0.1, intercept=False)
+    exact, found = MeanPMI(model).values(pairs), MonteCarlo(model).values(pairs, np.random.default_rng(0))
+    assert abs((found - exact).mean()) < 0.01
+    assert np.abs(found - exact).max() < 0.15
+
+
+def test_centred_pmi_is_zero_for_independent_pairs_and_above_for_others(pool):
+    """At λ = 0 within 4 s.e. (false alarm 1e-4); at 1 bit far above."""
+    estimator = CentredPMI(Logistic(1.0, intercept=False))
+    nothing, all_of_it = (
+        estimator(make_pairs(*pool, bits, Randomness.draw(np.random.default_rng(7), 300, 20)), 0)
+        for bits in (0.0, 1.0)
+    )
+    assert abs(nothing.value) < 4 * nothing.stderr
+    assert all_of_it.value > 5 * all_of_it.stderr
+    assert nothing.details["variance_ratio"] > 1
+
+
+def test_the_centred_error_is_the_spread_over_repetitions():
+    """Additive effects and noise: the stated error against the spread of 400 repetitions (s.e. 3.5 %)."""
+    rng = np.random.default_rng(8)
+    k, shifts = 60, 8
+    guesses = []
+    for _ in range(400):
+        alpha, beta = rng.normal(size=k), rng.normal(size=k)
+        noise = rng.normal(size=(k, shifts + 1))
+        table = (
+            np.array([[alpha[i] + beta[(i + s) % k] for s in range(shifts + 1)] for i in range(k)]) + noise
+        )
+        guesses.append(summarise(table))
+    spread = np.std([g.value for g in guesses], ddof=1)
+    assert np.mean([g.stderr for g in guesses]) == pytest.approx(spread, rel=0.12)
+
+
+def test_linear_regression_estimates_its_own_information():
+    """y = Xθ + ε with θ from the prior: mean PMI against I = ½ log det of the closed form, within 4 s.e."""
+    rng = np.random.default_rng(9)
+    C, noise, d = 0.5, 1.0, 3
+    A, B = rng.normal(size=(12, d)), rng.normal(size=(10, d))
+
+    def log_det(*parts):
+        X = np.concatenate(parts)
+        return np.linalg.slogdet(np.eye(len(X)) + C / noise * X @ X.T)[1]
+
+    information = 0.5 * (log_det(A) + log_det(B) - log_det(A, B))
+    model = Linear(C, noise, intercept=False)
+    fitter_rows = np.arange(12), np.arange(12, 22)
+    values = []
+    for _ in range(4000):
+        theta = rng.normal(size=d) * np.sqrt(C)
+        X = np.concatenate([A, B])
+        y = X @ theta + rng.normal(size=22) * np.sqrt(noise)
+        fitter = model.bind(X, y)
+        parts = [fitter(rows).log_z for rows in (*fitter_rows, np.arange(22))]
+        values.append(parts[2] - parts[0] - parts[1])
+    assert abs(np.mean(values) - information) < 4 * np.std(values) / np.sqrt(4000)
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """An estimator of a user: how shares of labels go together."""
+
+    name: str = "correlation"
+
+    def __call__(self, pairs, seed):
+        data, test = pairs.y[pairs.data].mean(axis=1), pairs.y[pairs.test].mean(axis=1)
+        return Guess(float(np.corrcoef(data, test)[0, 1]))
+
+
+def small_plan(pool, **changes):
+    settings = {"estimator": "evidence", "prior": 1.0, "size": 20, "pairs": 40, "trials": 2} | changes
+    return Plan(ImagePool("small", *pool, (1.0,)), **settings)
+
+
+def test_a_study_orders_levels_by_an_estimator_of_ones_own(pool):
+    found = run_plan(small_plan(pool, pairs=500, design="common"), Local(1), estimator=Correlation())
+    assert found.values.shape == (2, 11)
+    assert found.correlations.min() > 0.98
+
+
+def test_a_study_goes_on_where_it_stopped(pool, tmp_path):
+    plan = small_plan(pool)
+    whole = run_plan(plan, Local(1))
+    run_plan(small_plan(pool, trials=1), Local(1), tmp_path / "run")
+    done = []
+    resumed = run_plan(plan, Local(1), tmp_path / "run", lambda count, total: done.append(count))
+    assert done[0] == 11  # the first trial was kept
+    assert np.array_equal(whole.values, resumed.values)
+    with pytest.raises(DataworthError, match="another configuration"):
+        run_plan(small_plan(pool, seed=1), Local(1), tmp_path / "run")
+
+
+def test_what_is_kept_says_what_made_it(pool):
+    found = run_plan(small_plan(pool, trials=1, pairs=10, prior="yardstick"), Local(1)).to_dict()
+    assert found["spearman_sd"] is None
+    assert len(found["values_nats"][0]) == len(LEVELS)
+    assert {"seed", "pool_digest", "levels_bits", "seconds_per_estimate"} <= set(found)
+
+
+def test_an_estimator_that_says_nothing_orders_nothing(pool):
+    found = run_plan(small_plan(pool, trials=1), Local(1), estimator=lambda pairs, seed: Guess(0.0))
+    assert found.correlations.tolist() == [0.0]
+
+
+def test_bad_words_are_a_sentence(pool, tmp_path):
+    small = ImagePool("small", *pool, (1.0,))
+    with pytest.raises(DataworthError, match="no estimator 'guess'"):
+        plans_for(small, "guess", None, 20, 10, 1, "independent", 0)
+    with pytest.raises(DataworthError, match="prior variance is 'wide'"):
+        plans_for(small, "evidence", "wide", 20, 10, 1, "independent", 0)
+    with pytest.raises(DataworthError, match="known designs"):
+        plans_for(small, "evidence", "1", 20, 10, 1, "paired", 0)
+    with pytest.raises(DataworthError, match="known pools"):
+        load_pool("imagenet", None)
+    with pytest.raises(DataworthError, match=r"no mnist01\.npz"):
+        load_pool("mnist", tmp_path)
+    with pytest.raises(DataworthError, match="--data DIR"):
+        load_pool("cifar", None)
+
+
+def test_rmse_falls_as_the_root_of_the_count():
+    values = np.random.default_rng(10).standard_t(5, size=200_000)
+    found = rmse_by_count(values, (10, 100, 1000, 100_000))
+    assert list(found) == [10, 100, 1000]  # fewer than ten batches are not counted
+    for k, error in found.items():
+        assert error * np.sqrt(k) == pytest.approx(np.sqrt(5 / 3), rel=0.2)
