@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import pickle
+from itertools import pairwise
 
 import numpy as np
 import pytest
-from scipy.special import digamma, gammaln
-from scipy.stats import beta
+from scipy.integrate import quad
+from scipy.special import digamma, gammaln, log_expit, logsumexp
+from scipy.stats import beta, multivariate_normal, norm
 
 from dataworth import Dataset, pmi
+from dataworth.inference.expected import mean_softplus
 from dataworth.interpretation import SHOWN, parts_of
 from dataworth.models import Categorical, InverseGamma, Linear, Logistic, Softmax
 from dataworth.pmi import bind_pair
@@ -77,20 +80,79 @@ def test_linear_parts_are_those_of_dense_gaussians(n, m, d, prior_variance, nois
     assert p.parts.stderr == {}
 
 
-def test_logistic_parts_are_those_of_dense_laplace():
-    """Approximate posteriors: parts are exact for the Gaussians, and the rest is unexplained."""
+def sampled_parts(D, T, prior_variance, draws=200_000):
+    """Confidence and both disagreements of a logistic model by importance sampling, with the effective draws.
+
+    The proposal is the mixture of Laplace's three Gaussians, widened by half; likelihoods go row by row.
+    """
+    rng = np.random.default_rng(0)
+    both = Dataset.concat([D, T])
+    fits = [dense_laplace(with_ones(p.X), p.y, np.ones(len(p)), prior_variance) for p in (D, T, both)]
+    normals = [multivariate_normal(fit[0], 2.25 * fit[1]) for fit in fits]
+    theta = np.concatenate([normal.rvs(draws // 3, random_state=rng) for normal in normals])
+    log_q = logsumexp([normal.logpdf(theta) for normal in normals], axis=0) - np.log(3.0)
+    prior = multivariate_normal(np.zeros(theta.shape[1]), prior_variance).logpdf(theta)
+    heard = [log_expit((2 * p.y - 1) * (theta @ with_ones(p.X).T)).sum(axis=1) for p in (D, T)]
+    log_z = [logsumexp(prior + one - log_q) - np.log(len(theta)) for one in (*heard, heard[0] + heard[1])]
+    weights = np.exp(prior + heard[0] + heard[1] - log_q)
+    weights /= weights.sum()
+    gains = [weights @ one - z for one, z in zip((*heard, heard[0] + heard[1]), log_z, strict=True)]
+    return gains[2], gains[2] - gains[0], gains[2] - gains[1], 1.0 / (weights @ weights)
+
+
+@pytest.mark.parametrize(("n", "m", "prior_variance"), [(30, 10, 1.0), (60, 10, 3.0), (20, 20, 1.0)])
+def test_logistic_parts_by_ep_are_the_true_ones(n, m, prior_variance):
+    """Within EP's own error of the truth, which is 0.1 nats at most here; Laplace's modes are farther off.
+
+    The truth's own error is below 0.01: 30,000 effective draws of numbers whose spread is below two.
+    """
+    D, T = classes(n, 1), classes(m, 2)
+    *truth, effective = sampled_parts(D, T, prior_variance)
+    assert effective > 30_000
+    names = ("confidence", "against_data", "against_test")
+    errors = {}
+    for inference in ("laplace", "ep"):
+        parts = pmi(D, T, Logistic(prior_variance, inference)).parts
+        errors[inference] = [getattr(parts, name) - true for name, true in zip(names, truth, strict=True)]
+        assert parts.unexplained == pytest.approx(0.0, abs=1e-5)
+    assert np.abs(errors["ep"]).max() < 0.1
+    assert np.abs(errors["laplace"]).max() > np.abs(errors["ep"]).max()
+
+
+def test_the_gaussian_side_of_logistic_parts_is_that_of_dense_laplace():
+    """Divergence and variance, which are of the Gaussians themselves, against d×d matrices."""
     D, T, C = classes(30, 1), classes(20, 2), 2.0
     both = Dataset.concat([D, T])
     fits = [dense_laplace(with_ones(part.X), part.y, np.ones(len(part)), C) for part in (D, T, both)]
-    gaussians = [(mean, np.linalg.inv(covariance)) for mean, covariance, _ in fits]
-    p = pmi(D, T, Logistic(C))
-    assert_parts(p.parts, (np.zeros(4), np.eye(4) / C), *gaussians, rel=1e-6)
-    parts = p.parts
-    assert parts.value == p.value
-    assert abs(parts.unexplained) > 1e-3
-    kl = pmi(D, T, Logistic(C), form="kl").value
-    assert parts.confidence - parts.against_data - parts.against_test == pytest.approx(kl, abs=1e-9)
-    assert pmi(D, T, Logistic(C), form="kl").parts.unexplained == pytest.approx(0.0, abs=1e-9)
+    data, test, joint = ((mean, np.linalg.inv(covariance)) for mean, covariance, _ in fits)
+    parts = pmi(D, T, Logistic(C)).parts
+    assert parts.divergence == pytest.approx(nielsen(data, test), rel=1e-6)
+    log_dets = np.linalg.slogdet(joint[1])[1] + 4 * np.log(C)
+    assert parts.variance_reduction == pytest.approx(0.5 * log_dets, rel=1e-6)
+
+
+def test_what_another_form_says_is_unexplained():
+    D, T = classes(30, 1), classes(20, 2)
+    evidence, other = pmi(D, T), pmi(D, T, form="eta")
+    assert other.parts.unexplained == pytest.approx(other.value - evidence.value, abs=1e-6)
+
+
+@pytest.mark.parametrize("spread", [0.0, 0.3, 0.999, 1.0, 4.0, 60.0])
+@pytest.mark.parametrize("mean", [-50.0, -2.0, 0.0, 0.7, 30.0])
+def test_mean_softplus_by_quadrature(mean, spread):
+    """Against adaptive quadrature split at zero and at the mean."""
+    if spread == 0.0:
+        truth = np.logaddexp(0.0, mean)
+    else:
+        ends = sorted(
+            {mean - 12 * spread, mean, mean + 12 * spread, *([0.0] if abs(mean) < 12 * spread else [])}
+        )
+        pieces = [
+            quad(lambda f: np.logaddexp(0.0, f) * norm.pdf(f, mean, spread), a, b, epsabs=1e-12, limit=500)[0]
+            for a, b in pairwise(ends)
+        ]
+        truth = sum(pieces)
+    assert mean_softplus(np.array([mean]), np.array([spread]))[0] == pytest.approx(truth, rel=1e-8, abs=1e-9)
 
 
 @pytest.mark.parametrize("model", [Logistic(1.0), Logistic(1.0, "ep"), Linear(1.0, 0.5)])
@@ -251,15 +313,15 @@ def test_sampled_confidence_is_the_information_gain(model):
 
 
 def test_two_classes_by_softmax_are_logistic():
-    """Softmax(v/2) is Logistic(v) and a prior: parts of the two agree, sampled and in closed form.
+    """Softmax(v/2) is Logistic(v) and a prior: the sum of its parts is the form kl, known to Logistic.
 
-    4 standard errors, three parts: false alarms 2e-4.
+    4 standard errors of the part that varies most: false alarms below 1e-4.
     """
     D, T = classes(15, 1), classes(10, 2)
-    sampled, closed = pmi(D, T, Softmax(0.5)).parts, pmi(D, T, Logistic(1.0)).parts
-    for name in ("confidence", "against_data", "against_test", "divergence"):
-        error = sampled.stderr[name]
-        assert abs(getattr(sampled, name) - getattr(closed, name)) < 4.0 * error, name
+    p, kl = pmi(D, T, Softmax(0.5)), pmi(D, T, Logistic(1.0), form="kl").value
+    assert abs(p.value - p.parts.unexplained - kl) < 4.0 * max(p.parts.stderr.values())
+    error = abs(p.parts.divergence - pmi(D, T, Logistic(1.0)).parts.divergence)
+    assert error < 4.0 * p.parts.stderr["divergence"]
 
 
 # --- the paper's theorem, in its limit ---------------------------------------------------------------------

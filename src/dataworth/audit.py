@@ -6,7 +6,7 @@ Arms: `before`, `after`, and a control that changes the size alike, blindly. Sel
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,6 +23,7 @@ from .leaks import DIGITS as LEAK_DIGITS
 from .leaks import MOST_LEAKED, drop_leaks
 from .methods import Curation, apply, bound, default_first, described, sense, wants_test
 from .pairs import Design, Draw, Pairs, Prepared, Rows, Sample, Whole, fingerprint, select, stratified
+from .parts import AuditParts, audit_parts, has_case
 from .plan import (
     DESIGNS,
     Options,
@@ -90,8 +91,13 @@ class Audit:
     checks: tuple[Finding, ...] = field(default=(), repr=False)
     case: Case | None = field(default=None, repr=False)
 
-    def to_dict(self, bits: bool = False) -> dict[str, Any]:
-        """Plain data for JSON, in nats or in bits."""
+    @cached_property
+    def parts(self) -> AuditParts:
+        """What the values and their change are made of (`dataworth.parts`); computed when first asked for."""
+        return audit_parts(has_case(self.case))
+
+    def to_dict(self, bits: bool = False, parts: bool = False) -> dict[str, Any]:
+        """Plain data for JSON, in nats or in bits; with `parts` also what the change is made of."""
         unit = NATS_PER_BIT if bits else 1.0
         change = Estimate(self.delta, self.stderr, self.interval).to_dict(unit)
         control = None
@@ -124,6 +130,7 @@ class Audit:
             "yardstick": self.yardstick.summary(),
             "notes": list(self.notes),
             "checks": [finding.to_dict() for finding in self.checks],
+            **({"parts": self.parts.to_dict(unit)} if parts else {}),
         }
 
 

@@ -167,7 +167,7 @@ def _evaluate_pair(work: Work, i: int) -> dict[str, Any]:
             continue
         fit, targets = work.fits[name] if name in work.fits else fit_sample(fitter, sample, first)
         first = fit if first is None else first
-        joint = cache(partial(_fit_joint, fitter, sample, targets, fit, draw.test, test_fit, near))
+        joint = cache(partial(fit_both, fitter, sample, targets, fit, draw.test, test_fit, near))
         pair = Pair(fitter, fit, test_fit, joint, draw.test.rows, draw.test.weights)
         value = work.form.of(pair).value
         fits = (fit, test_fit, *((joint(),) if work.form == EVIDENCE else ()))
@@ -181,7 +181,7 @@ def _evaluate_pair(work: Work, i: int) -> dict[str, Any]:
     return {"arms": arms, "log_z_test": test_fit.log_z, "test_rows": len(draw.test.rows)}
 
 
-def _fit_joint(
+def fit_both(
     fitter: Fitter,
     data: Sample,
     targets: Array | None,

@@ -5,9 +5,9 @@ With J = p(θ|D,T), the belief that both datasets lead to,
     U(D, T) = KL(J ‖ prior) − KL(J ‖ p(θ|D)) − KL(J ‖ p(θ|T))
               confidence      disagreement with the data, and with the test set
 
-It is exact for exact posteriors. For approximate ones the right-hand side is the form `kl` of the score, and
-what is left of the value is `unexplained`, so that parts always add up. The same numbers read as information
-about θ,
+Each is made of means over J, E_J log p(θ|S)/p(θ) = E_J log p(S|θ) − log Z(S), so that they add up to the
+evidence whatever J is taken for; where an approximate density stands in place of p(S|θ), or the score is of
+another form, what is left of it is `unexplained`. The same numbers read as information about θ,
 
     PI(S) = KL(J ‖ prior) − KL(J ‖ p(θ|S)),   PI(S|R) = KL(J ‖ p(θ|R)) − KL(J ‖ p(θ|S,R)),
     U(D, T) = PI(D) + PI(T) − PI(D∪T) = PI(D) − PI(D|T) = PI(T) − PI(T|D).
@@ -23,10 +23,10 @@ and for k Gaussian coefficients under a prior that says next to nothing
 which under N(0, C·I) is less than U by (tr P⁻¹ + ½|θ̂|²)/C + O(1/C²), P the precision that all rows add and θ̂
 their least-squares estimate.
 
-Gaussians are sites on rows (`dataworth.forms`): with E_J[ℓ_S] the mean of their exponent, KL(J ‖ prior) =
-E_J[ℓ_J] − G_J, KL(J ‖ p(θ|S)) = E_J[ℓ_J − ℓ_S] − G_J + G_S, and JS = ½(G_D + G_T) − G of both sets' halved
-sites; nothing d×d is formed where rows are fewer than features. Other posteriors are asked for draws and
-densities.
+Gaussians are sites on rows (`dataworth.forms`), ℓ_S in place of log p(S|θ) and G_S of log Z(S); logistic
+likelihoods are taken as they are, for the Gaussians that stand for few rows are far off where J is. JS is
+½(G_D + G_T) − G of both sets' halved sites. Nothing d×d is formed where rows are fewer than features. Other
+posteriors are asked for draws and densities.
 """
 
 from __future__ import annotations
@@ -38,9 +38,11 @@ import numpy as np
 
 from .densities import DRAWS, SEED, log_densities, prior_of
 from .forms import Pair
+from .inference.expected import mean_log_likelihood
 from .inference.sites import Sites, condition, marginals
 from .models.base import Array
 from .models.gaussian import GaussianRows, RowGaussian
+from .models.logistic import LogisticFitter
 
 LOG_2 = float(np.log(2.0))
 SHOWN = (
@@ -76,7 +78,7 @@ class Parts:
 
     @property
     def unexplained(self) -> float:
-        """What approximate posteriors leave of the value: nothing, for exact ones."""
+        """What approximate densities, or another form of the score, leave of the value."""
         return self.value - (self.confidence - self.against_data - self.against_test)
 
     @property
@@ -136,23 +138,32 @@ def parts_of(pair: Pair, value: float | None = None, draws: int = DRAWS, seed: i
 
 
 def _gaussian_parts(pool: GaussianRows, pair: Pair, value: float) -> Parts:
-    """In closed form, by sites."""
-    fits = (pair.data, pair.test, pair.joint())
-    data, test, joint = (pool.row_gaussian(pool.settle(fit)) for fit in fits)
+    """In closed form, by sites, or by mean log-likelihoods where sites are an approximation of these."""
+    fits = [pool.settle(fit) for fit in (pair.data, pair.test, pair.joint())]
+    parts = [pool.row_gaussian(fit) for fit in fits]
+    data, test, joint = parts
     geometry = pool.geometry(joint.ids)
     given = condition(geometry, joint.sites)
     variance = marginals(geometry, joint.sites, given.factor).variance
-
-    def mean_exponent(part: RowGaussian) -> float:
-        place = np.searchsorted(joint.ids, part.ids)
-        return part.log_sites(joint.mean[place], variance[place])
-
-    confidence = mean_exponent(joint) - joint.log_norm
+    places = [np.searchsorted(joint.ids, part.ids) for part in parts]
+    if isinstance(pool, LogisticFitter):
+        heard = [
+            mean_log_likelihood(
+                joint.mean[place] + pool.offset_at(part.ids), variance[place], fit.state.counts
+            )
+            for part, place, fit in zip(parts[:2], places[:2], fits[:2], strict=True)
+        ]
+        gains = [one - fit.log_z for one, fit in zip([*heard, sum(heard)], fits, strict=True)]
+    else:
+        gains = [
+            part.log_sites(joint.mean[place], variance[place]) - part.log_norm
+            for part, place in zip(parts, places, strict=True)
+        ]
     return Parts(
         value,
-        confidence,
-        against_data=confidence - (mean_exponent(data) - data.log_norm),
-        against_test=confidence - (mean_exponent(test) - test.log_norm),
+        gains[2],
+        against_data=gains[2] - gains[0],
+        against_test=gains[2] - gains[1],
         divergence=_bhattacharyya(pool, data, test),
         variance_reduction=0.5 * given.factor.log_det(),
         coefficients=pool.X.shape[1],

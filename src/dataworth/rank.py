@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from .case import Case
@@ -14,6 +15,7 @@ from .evaluate import PairTable
 from .intervals import LEVEL, Estimate, over_blocks, two_sided_p
 from .leaks import drop_leaks
 from .pairs import Whole
+from .parts import MeanParts, has_case, rank_parts
 from .plan import Options, block_count, clip_table, measure, use_yardstick
 from .pmi import NATS_PER_BIT
 from .pool import Pool, check_datasets, one_class_note
@@ -76,8 +78,13 @@ class Ranking:
     def __getitem__(self, place: int) -> Ranked:
         return self.ranking[place]
 
-    def to_dict(self, bits: bool = False) -> dict[str, Any]:
-        """Plain data for JSON, in nats or in bits."""
+    @cached_property
+    def parts(self) -> dict[str, MeanParts]:
+        """What the values are made of (`dataworth.parts`), by name; computed when first asked for."""
+        return rank_parts(has_case(self.case))
+
+    def to_dict(self, bits: bool = False, parts: bool = False) -> dict[str, Any]:
+        """Plain data for JSON, in nats or in bits; with `parts` also what the values are made of."""
         unit = NATS_PER_BIT if bits else 1.0
         return {
             "schema": SCHEMA,
@@ -88,6 +95,7 @@ class Ranking:
             "yardstick": self.yardstick.summary(),
             "notes": list(self.notes),
             "checks": [finding.to_dict() for finding in self.checks],
+            **({"parts": {n: p.to_dict(unit) for n, p in self.parts.items()}} if parts else {}),
         }
 
 

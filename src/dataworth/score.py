@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 from .case import Case
@@ -14,6 +14,7 @@ from .evaluate import PairTable
 from .intervals import Array, Estimate, over_blocks, over_pairs
 from .leaks import drop_leaks
 from .pairs import Design, Pairs, Whole, select
+from .parts import MeanParts, has_case, score_parts
 from .plan import (
     DESIGNS,
     Options,
@@ -62,8 +63,13 @@ class Score:
         """Whether the dataset is worth anything here: yes, no, or cannot tell, in a sentence."""
         return answer(Estimate(self.value, self.stderr, self.interval))
 
-    def to_dict(self, bits: bool = False) -> dict[str, Any]:
-        """Plain data for JSON, in nats or in bits."""
+    @cached_property
+    def parts(self) -> MeanParts:
+        """What the value is made of (`dataworth.parts`); computed when it is first asked for."""
+        return score_parts(has_case(self.case))
+
+    def to_dict(self, bits: bool = False, parts: bool = False) -> dict[str, Any]:
+        """Plain data for JSON, in nats or in bits; with `parts` also what the value is made of."""
         unit = NATS_PER_BIT if bits else 1.0
         details = dict(self.details)
         if "monte_carlo_stderr" in details:
@@ -83,6 +89,7 @@ class Score:
             "yardstick": self.yardstick.summary(),
             "notes": list(self.notes),
             "checks": [finding.to_dict() for finding in self.checks],
+            **({"parts": self.parts.to_dict(unit)} if parts else {}),
         }
 
 
