@@ -15,8 +15,8 @@ from dataworth.studies.known_mi import KnownPairs, Randomness, make_pairs
 
 torch = pytest.importorskip("torch")
 
-# Ten thousand pairs fill a network of 1024 × 1024 weights three times in half a minute of one core.
-GAUSSIAN = Budget(epochs=3, batch=64, rate=5e-4)
+# 8,000 pairs to train on, five times: about 20 s of one core each.
+GAUSSIAN = Budget(epochs=5, batch=256, rate=1e-3)
 SMALL = Budget(epochs=2, batch=64, rate=1e-3)
 ESTIMATORS = pytest.mark.parametrize("estimate", [mine, lmi])
 
