@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     )
     from .planner import pairs_needed
     from .pmi import PMI, pmi
+    from .pmi_change import PMIChange, pmi_change
     from .rank import Ranking, rank
     from .referee import RefereedPMI, RefereeRefuses, referee
     from .score import Score, score
@@ -47,6 +48,7 @@ __all__ = [
     "Logistic",
     "Neural",
     "OneVsRest",
+    "PMIChange",
     "Ranking",
     "RefereeRefuses",
     "RefereedPMI",
@@ -58,6 +60,7 @@ __all__ = [
     "audit",
     "pairs_needed",
     "pmi",
+    "pmi_change",
     "rank",
     "read",
     "referee",
@@ -78,6 +81,7 @@ _HOMES = {
     "Logistic": "models",
     "Neural": "models",
     "OneVsRest": "models",
+    "PMIChange": "pmi_change",
     "Ranking": "rank",
     "RefereeRefuses": "referee",
     "RefereedPMI": "referee",
@@ -88,6 +92,7 @@ _HOMES = {
     "audit": "audit",
     "pairs_needed": "planner",
     "pmi": "pmi",
+    "pmi_change": "pmi_change",
     "rank": "rank",
     "read": "io",
     "referee": "referee",
