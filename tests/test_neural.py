@@ -10,11 +10,9 @@ import sys
 import numpy as np
 import pytest
 
-from dataworth import Dataset, pmi
+from dataworth import Dataset, pmi, pmi_change
 from dataworth.errors import DataworthError
-from dataworth.models import Linear, Logistic, Model, Posterior
-from dataworth.models.neural import Neural
-from dataworth.models.softmax import Softmax
+from dataworth.models import LaplaceTorch, Linear, Logistic, Model, Neural, Posterior, Softmax
 
 torch = pytest.importorskip("torch")
 nn = torch.nn
@@ -126,6 +124,39 @@ def test_the_default_head_follows_the_labels(classes):
     assert Neural(body).bind(X, y)(rows).log_z == pytest.approx(truth, abs=TOLERANCE)
 
 
+def test_pmi_with_many_classes_and_no_head():
+    body, (X, y) = mlp(), rows_and_targets(classes=3)
+    names = np.array(["ant", "bee", "cat"])[y.astype(int)]
+    D, T = Dataset(X[:35], names[:35]), Dataset(X[35:], names[35:])
+    phi = [Dataset(mlp_features(body, part.X), part.y) for part in (D, T)]
+    assert pmi(D, T, Neural(body)).value == pytest.approx(pmi(*phi, Softmax()).value, abs=TOLERANCE)
+
+
+@pytest.mark.parametrize("model", [Logistic(2.0), Softmax(), Neural(mlp()), Linear(2.0, 0.5)], ids=str)
+def test_a_change_of_pmi_is_the_difference_of_two(model):
+    X, y = rows_and_targets()
+    weights = np.random.default_rng(6).integers(1, 4, len(y)).astype(float)
+    before, after, T = (
+        Dataset(X[rows], y[rows], weights=weights[rows])
+        for rows in (slice(0, 20), slice(10, 45), slice(45, 60))
+    )
+    change = pmi_change(before, after, T, model)
+    first, second = pmi(before, T, model), pmi(after, T, model)
+    assert change.value == pytest.approx(second.value - first.value, abs=3 * TOLERANCE)
+    known = first.log_z_joint - first.log_z_data
+    assert change.log_predictive_before == pytest.approx(known, abs=2 * TOLERANCE)
+    from_nothing = pmi_change(before.take([]), after, T, model).value
+    assert from_nothing == pytest.approx(second.value, abs=3 * TOLERANCE)
+
+
+def test_a_whole_network_has_changes_of_pmi_only():
+    X, y = rows_and_targets()
+    D, T = Dataset(X[:35], y[:35]), Dataset(X[35:], y[35:])
+    whole = LaplaceTorch(nn.Sequential(nn.Linear(5, 4), nn.Tanh(), nn.Linear(4, 2)), "kron", "all")
+    with pytest.raises(DataworthError, match=r"log of their number: use dw\.pmi_change"):
+        pmi(D, T, whole)
+
+
 def test_what_it_takes_is_what_its_head_takes():
     heads = {None: "classes", Logistic(): "two classes", Softmax(): "classes", Linear(): "amounts"}
     assert {head: Neural(mlp(), head).takes for head in heads} == heads
@@ -227,6 +258,14 @@ def test_without_torch_it_says_how_to_get_it(monkeypatch):
         DataworthError, match=r"Neural needs the extra neural: pip install 'dataworth\[neural\]'"
     ):
         Neural(lambda batch: batch).features(np.zeros((2, 2)))
+
+
+def test_without_laplace_torch_it_says_how_to_get_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "laplace", None)
+    with pytest.raises(
+        DataworthError, match=r"LaplaceTorch needs the extra laplace: pip install 'dataworth\[laplace\]'"
+    ):
+        LaplaceTorch(nn.Linear(5, 2)).fit(*rows_and_targets())
 
 
 def test_the_models_import_no_torch():

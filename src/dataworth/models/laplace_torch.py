@@ -85,11 +85,12 @@ class LaplaceTorch:
         module = deepcopy(self.module).double().eval()
         rows = as_tensor(torch, X, self.shape, *home_of(torch, module))
         with one_thread(torch), _in_double(torch), _quietly():
+            laplace = needed("laplace", "LaplaceTorch", "laplace")
             targets = self._targets(torch, module, rows, y)
             self._freeze(module)
             if len(y):
                 (self.train or self._settle)(module, rows, targets)
-            curved = self._curved(module, self.hessian_structure if len(y) else "diag")
+            curved = self._curved(laplace, module, self.hessian_structure if len(y) else "diag")
             if len(y):
                 data = torch.utils.data.TensorDataset(rows, targets)
                 try:
@@ -143,13 +144,13 @@ class LaplaceTorch:
             for weight in module.get_submodule(self._last()).parameters():
                 weight.requires_grad_(True)
 
-    def _curved(self, module: Any, structure: str) -> Any:
+    def _curved(self, laplace: Any, module: Any, structure: str) -> Any:
         options: dict[str, Any] = {}
         if self.subset_of_weights == "last_layer":
             options["last_layer_name"] = self._last()
         if self.takes == "amounts":
             options["sigma_noise"] = self.noise_variance**0.5
-        return needed("laplace", "LaplaceTorch", "laplace").Laplace(
+        return laplace.Laplace(
             module,
             self.likelihood,
             subset_of_weights=self.subset_of_weights,
