@@ -48,6 +48,8 @@ ROWS = 1000
 SPLITS = 6
 LEAST_ROWS = 20
 MOST_PROBED = 60
+SPLITS_OF_SOFTMAX, PROBED_OF_SOFTMAX = 3, 10
+"""Ten classes cost about fifty times what two do, so its search takes fewer splits and probes."""
 LEAST_ALLOWANCE, ALLOWANCE = 3.0, 0.1
 """Held-out nats, and share of the best held-out likelihood, within which a candidate is near the best."""
 
@@ -114,7 +116,12 @@ class Yardstick:
         sample = test.take(rows)
         with threadpool_limits(1):  # how threads share a sum shows in its last bits
             basis = Basis.learn(sample)
-        search = Search(sample, basis, labels.encode(sample.y), make, halves(len(sample), rng))
+        splits, probed = (
+            (SPLITS_OF_SOFTMAX, PROBED_OF_SOFTMAX) if kind == "softmax" else (SPLITS, MOST_PROBED)
+        )
+        search = Search(
+            sample, basis, labels.encode(sample.y), make, halves(len(sample), rng, splits), probed
+        )
         with threadpool_limits(1):
             chosen = search.run(NOISES if kind == "linear" else (None,), prior_variance)
         return cls(
@@ -289,9 +296,9 @@ def _digest(body: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
 
-def halves(n: int, rng: np.random.Generator) -> list[tuple[Rows, Rows]]:
+def halves(n: int, rng: np.random.Generator, splits: int = SPLITS) -> list[tuple[Rows, Rows]]:
     """Random halves of n rows."""
-    return [(p[: n // 2], p[n // 2 :]) for p in (rng.permutation(n) for _ in range(SPLITS))]
+    return [(p[: n // 2], p[n // 2 :]) for p in (rng.permutation(n) for _ in range(splits))]
 
 
 @dataclass(frozen=True)
@@ -303,6 +310,7 @@ class Search:
     targets: Array
     make: Callable[[float, float | None], YardstickModel]
     splits: list[tuple[Rows, Rows]]
+    most_probed: int = MOST_PROBED
 
     def run(self, noises: tuple[float | None, ...], prior_variance: float | None) -> Trial:
         """The candidate with the best held-out likelihood among those near the best that are calibrated.
@@ -314,7 +322,7 @@ class Search:
             raise DataworthError("every feature of the test set is constant; there is nothing to learn from.")
         near = [t for t in trials if t.held_out >= trials[0].held_out - self.allowance(trials[0])]
         probed: list[Trial] = []
-        for trial in near[:MOST_PROBED]:
+        for trial in near[: self.most_probed]:
             probe, stderr = self.probe(trial)
             probed.append(replace(trial, probe=probe, probe_stderr=stderr))
             if probed[-1].calibrated:
