@@ -1,0 +1,306 @@
+"""Checks that look at the data: each fires on its constructed case, and is silent on its honest twin."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import dataworth as dw
+from dataworth.checks import attribute, shift, size
+from dataworth.checks.rows import CHANCE, near_radius, neighbours, others
+from dataworth.curation import MatchGroups, RandomSubset
+from dataworth.models import Logistic
+from dataworth.recipe import Basis
+from dataworth.targets import Amounts, Classes
+from dataworth.yardstick import Trial, Yardstick
+
+MINE = ("DW002", "DW003", "DW010", "DW011", "DW012", "DW013", "DW014")
+OTHERS = tuple(check.code for check in dw.checks.CHECKS if check.code not in MINE)
+
+
+def yardstick(test, axes=None, prior_variance=1.0):
+    """One made by hand: the search is tested elsewhere, and takes its time."""
+    basis = Basis.learn(test)
+    k = basis.rank if axes is None else axes
+    labels = Classes(tuple(sorted(set(map(str, test.y.tolist())))))
+    chosen = Trial(k, 1.0, prior_variance, None, 0.0, -1.0, 0.1)
+    return Yardstick(basis.recipe(k, 1.0), labels, Logistic(prior_variance), chosen, "", len(test), 0)
+
+
+def found(result, code):
+    return next(finding for finding in result.checks if finding.code == code)
+
+
+def scored(code, data, test, axes=None, **options):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        yard = yardstick(test, axes)
+        return found(dw.score(data, test, yardstick=yard, ignore=OTHERS, **options), code)
+
+
+def rows(seed, n=900, d=5, noise=0.5):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    return X, (X[:, 0] + noise * rng.normal(size=n) > 0).astype(int)
+
+
+def halves(seed, **options):
+    X, y = rows(seed, **options)
+    return dw.Dataset(X[300:], y[300:]), dw.Dataset(X[:300], y[:300])
+
+
+def jittered(data, places, by):
+    extra = data.take(places)
+    shaken = extra.X + by * np.random.default_rng(9).normal(size=extra.X.shape)
+    return dw.Dataset.concat([data, dw.Dataset(shaken, extra.y)])
+
+
+def test_neighbours_are_those_of_all_distances():
+    rng = np.random.default_rng(0)
+    X, base = rng.normal(size=(130, 4)), rng.normal(size=(250, 4))
+    distances, places = neighbours(X, base, 7)
+    table = np.sqrt(((X[:, None] - base[None]) ** 2).sum(axis=2))
+    np.testing.assert_allclose(distances, np.sort(table, axis=1)[:, :7])
+    np.testing.assert_array_equal(places, np.argsort(table, axis=1)[:, :7])
+    distances, places = others(base, np.arange(250), 3)
+    assert (places != np.arange(250)[:, None]).all()
+    assert (distances > 0).all()
+
+
+@pytest.mark.parametrize("d", [1, 2, 4])
+def test_chance_brings_as_many_rows_near_as_it_is_meant_to(d):
+    """Evenly spread rows: the share within the radius is CHANCE, where 0.1·r_k does not cap it.
+
+    20,000 rows expect 20, in pairs: ten pairs. A Poisson count of pairs is outside 3 … 20 with probability
+    below 1 %, and edges and the cap (d = 4) only make near rows fewer.
+    """
+    rng = np.random.default_rng(d)
+    near = 0
+    for _ in range(10):
+        distances, _ = others(rng.random(size=(2000, d)), np.arange(2000), 20)
+        near += int((distances[:, 0] <= near_radius(distances, 1.0)).sum())
+    assert CHANCE == 1e-3
+    assert (5 if d < 4 else 0) <= near <= 40
+
+
+def test_repeated_rows_fire_and_fresh_ones_do_not():
+    data, test = halves(1)
+    assert scored("DW002", data, test).fires is False
+    assert scored("DW002", dw.Dataset.concat([data, data.take(range(20))]), test).fires
+    finding = scored("DW002", jittered(data, range(20), 1e-3), test)
+    assert finding.fires
+    assert finding.value == pytest.approx(20 / 620, abs=0.01)
+    assert "0 of 620 rows" in finding.detail
+    assert (
+        scored("DW002", dw.Dataset.concat([data, data.take([3])]), test).fires is False
+    )  # one is no pattern
+
+
+def test_repeats_of_categories_are_none():
+    rng = np.random.default_rng(2)
+    X = rng.integers(0, 4, size=(900, 3)).astype(float)
+    y = (X.sum(axis=1) + rng.normal(size=900) > 4.5).astype(int)
+    data, test = dw.Dataset(X[300:], y[300:]), dw.Dataset(X[:300], y[:300])
+    assert scored("DW002", data, test).fires is None
+    assert scored("DW003", data, test).fires is None
+
+
+def test_duplicates_that_a_curation_makes_are_its_change():
+    data, test = halves(3)
+    yard = yardstick(test)
+    twice = dw.Dataset.concat([data, data])
+    assert found(dw.audit(data, twice, test, yardstick=yard, ignore=OTHERS), "DW002").fires is False
+    assert found(dw.audit(twice, data, test, yardstick=yard, ignore=OTHERS), "DW002").fires
+    ranked = dw.rank({"once": data, "twice": twice}, test, yardstick=yard, ignore=OTHERS)
+    assert "'twice': 600 of 1200" in found(ranked, "DW002").detail
+
+
+def test_near_copies_of_test_rows_fire_and_exact_ones_are_told():
+    data, test = halves(4)
+    assert scored("DW003", data, test).fires is False
+    shaken = test.X[:10] + 1e-3 * np.random.default_rng(0).normal(size=(10, 5))
+    leaking = dw.Dataset.concat([data, dw.Dataset(shaken, test.y[:10])])
+    finding = scored("DW003", leaking, test)
+    assert finding.fires
+    assert finding.value == pytest.approx(10 / 300)
+    exact = scored("DW003", dw.Dataset.concat([data, test.take(range(6))]), test)
+    assert exact.fires is False  # they were dropped, so they do no harm
+    assert "6 exact copies left out" in exact.detail
+
+
+def test_pairs_that_overlap_are_told_a_size_that_does_not():
+    data, test = halves(5)
+    finding = scored("DW010", data, test, pairs=20, size=100)
+    assert finding.fires
+    assert finding.value == pytest.approx(3.0)
+    assert "a size of 37 leaves them" in finding.detail
+    assert scored("DW010", data, test, pairs=20, size=37).fires is False
+
+
+def test_too_few_rows_to_train_on_and_enough_that_teach_nothing():
+    X, y = rows(6, d=30, noise=3.0)
+    test = dw.Dataset(X[:300], y[:300])
+    few = scored("DW010", dw.Dataset(X[300:308], y[300:308]), test)
+    assert few.fires
+    assert "8 rows for 31 coefficients" in few.detail
+    assert scored("DW010", dw.Dataset(X[300:], y[300:]), test).fires is False
+
+
+def test_the_size_curve_has_the_rows_and_ends_at_the_score():
+    data, test = halves(7)
+    result = dw.score(data, test, yardstick=yardstick(test), thorough=True, ignore="all")
+    curve = size.size_curve(result.case)
+    assert [n for n, *_ in curve] == [75, 150, 300, 600]
+    assert curve[-1][1] == pytest.approx(result.value, abs=1e-6)  # all rows, all blocks: the score itself
+    assert curve[-1][2] == pytest.approx(result.stderr, rel=1e-6)
+    assert curve[0][1] < curve[-1][1]
+
+
+def test_data_without_a_class_fire():
+    data, test = halves(8)
+    assert scored("DW011", data, test).fires is False
+    lacking = scored("DW011", data.take(data.y == 1), test)
+    assert lacking.fires
+    assert "'0'" in lacking.detail
+    weightless = data.with_weights(np.where(data.y == 1, 1.0, 0.0))
+    assert scored("DW011", weightless, test).fires
+    assert scored("DW011", data, test, pairs=10, size=20).fires is False
+    single = scored("DW011", data, test, pairs=10, size=(20, 1))
+    assert single.fires
+    assert "test rows" in single.detail
+
+
+def test_shuffled_labels_are_at_chance():
+    data, test = halves(9)
+    assert scored("DW012", data, test).fires is False
+    shuffled = data.with_labels(np.random.default_rng(0).permutation(data.y))
+    assert scored("DW012", shuffled, test).fires
+    assert scored("DW012", shuffled, test, pairs=30, size=30).fires
+
+
+def test_a_rare_class_makes_accuracy_cheap():
+    """Nine in ten by always saying no is no skill."""
+    rng = np.random.default_rng(10)
+    X, y = rng.normal(size=(900, 3)), (rng.random(900) < 0.1).astype(int)
+    finding = scored("DW012", dw.Dataset(X[300:], y[300:]), dw.Dataset(X[:300], y[:300]))
+    assert finding.fires
+    assert finding.value <= 0
+
+
+def attributed(seed, shown, agree=(0.9, 0.3)):
+    """Rows whose group goes with the label more often in the test set; features show it by so much."""
+    rng = np.random.default_rng([seed, 13])
+    y = rng.integers(0, 2, 1200)
+    a = np.where(rng.random(1200) < np.repeat(agree, 600), y, 1 - y)
+    X = rng.normal(size=(1200, 4))
+    X[:, 0] += y
+    X[:, 1] += shown * a
+    every = dw.Dataset(X, y, groups=a.astype(str))
+    return every.take(range(600, 1200)), every.take(range(600))
+
+
+@pytest.mark.parametrize("shown", [0.0, 1.5])
+def test_an_attribute_matters_only_if_features_show_it(shown):
+    """x ⟂ a | y: silent, however well the attribute goes with the label; a false alarm has less than 1 %."""
+    data, test = attributed(0, shown)
+    after = MatchGroups()(data, test, rng=np.random.default_rng(0))
+    result = dw.audit(data, after, test, yardstick=yardstick(test), ignore=OTHERS)
+    finding = found(result, "DW013")
+    assert finding.fires is bool(shown)
+    assert ("do not show" in finding.detail) is not bool(shown)
+
+
+def test_shown_attributes_that_tell_nothing_are_silent():
+    data, test = attributed(1, 1.5, agree=(0.5, 0.5))
+    result = dw.audit(data, data.take(data.groups == "1"), test, yardstick=yardstick(test), ignore=OTHERS)
+    finding = found(result, "DW013")
+    assert finding.fires is False
+    assert finding.value < 1.0
+
+
+def test_an_attribute_that_curation_leaves_alone_is_not_asked():
+    data, test = attributed(2, 1.5)
+    yard = yardstick(test)
+    asked = {"yardstick": yard, "pairs": 20, "ignore": OTHERS}
+    assert found(dw.audit(data, test=test, curate=RandomSubset(0.5), **asked), "DW013").fires is None
+    assert found(dw.audit(data, test=test, curate=MatchGroups(), **asked), "DW013").fires
+    assert found(dw.score(data, test, yardstick=yard, ignore=OTHERS), "DW013").fires is None
+
+
+def test_chance_does_not_show_an_attribute():
+    """Four standard deviations leave 0.7 % with one feature and two classes."""
+    shown = 0
+    for seed in range(100):
+        rng = np.random.default_rng([seed, 4])
+        y, a = rng.integers(0, 2, 200), rng.integers(0, 2, 200)
+        shown += attribute.shows(rng.normal(size=(200, 1)) + y[:, None], y, a == 1)
+    assert shown <= 4  # P(more than 4 of 100 at 0.7 %) < 0.1 %
+
+
+def test_a_shift_in_what_the_recipe_drops_fires():
+    data, test = halves(11)
+    assert scored("DW014", data, test, axes=2).fires is False
+    moved = dw.Dataset(data.X + np.array([0, 0, 0, 2.0, 2.0]), data.y)
+    assert scored("DW014", moved, test, axes=2).fires
+    kept = scored("DW014", moved, test)
+    assert kept.fires is False  # all five axes: the model sees it
+    assert "keep everything" in kept.detail
+
+
+def test_the_recipe_being_learned_from_the_test_set_is_no_shift():
+    """Axes of sixty rows fit those sixty better than any others, of the same world."""
+    rng = np.random.default_rng(12)
+    X = rng.normal(size=(660, 30))
+    y = (X[:, 0] > 0).astype(int)
+    finding = scored("DW014", dw.Dataset(X[60:], y[60:]), dw.Dataset(X[:60], y[:60]), axes=5)
+    assert finding.fires is False
+
+
+def test_unknown_categories_and_missing_values_are_a_shift():
+    import pyarrow as pa
+
+    rng = np.random.default_rng(13)
+
+    def frame(n, colours):
+        x = rng.normal(size=n)
+        table = pa.table({"x": x, "colour": rng.choice(colours, n)})
+        return dw.Dataset(table, (x > 0).astype(int))
+
+    test = frame(200, ["red", "blue"])
+    assert scored("DW014", frame(300, ["red", "blue"]), test).fires is False
+    assert scored("DW014", frame(300, ["red", "blue", "green", "black"]), test).fires
+    X, y = rows(14, n=400, d=2)
+    holes = X[200:].copy()
+    holes[::2, 1] = np.nan
+    gappy = dw.Dataset(holes, y[200:], allow_missing=True)
+    assert scored("DW014", gappy, dw.Dataset(X[:200], y[:200])).fires
+
+
+def test_the_area_under_the_curve_counts_pairs():
+    rng = np.random.default_rng(15)
+    scores, own = rng.integers(0, 5, 40).astype(float), rng.random(40) < 0.4
+    pairs = [(a > b) + 0.5 * (a == b) for a in scores[own] for b in scores[~own]]
+    assert shift.area_under_curve(scores, own) == pytest.approx(np.mean(pairs))
+
+
+def test_amounts_have_their_checks():
+    rng = np.random.default_rng(16)
+    X = rng.normal(size=(500, 3))
+    y = X[:, 0] + 0.5 * rng.normal(size=500)
+    data, test = dw.Dataset(X[200:], y[200:]), dw.Dataset(X[:200], y[:200])
+    yard = Yardstick.fit(test)
+    assert isinstance(yard.labels, Amounts)
+    result = dw.score(data, test, yardstick=yard, ignore=OTHERS)
+    assert [f.code for f in result.checks if f.fires] == []
+    assert found(result, "DW011").fires is None
+    shuffled = data.with_labels(rng.permutation(data.y))
+    assert found(dw.score(shuffled, test, yardstick=yard, ignore=OTHERS), "DW012").fires
+
+
+def test_checks_are_the_same_again():
+    data, test = halves(17)
+    shaken = jittered(data, range(30), 1e-3)
+    first, second = (
+        dw.score(shaken, test, yardstick=yardstick(test, 2), ignore=OTHERS, seed=5).checks for _ in range(2)
+    )
+    assert first == second
