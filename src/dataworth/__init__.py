@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .audit import Audit, audit
+    from .certify import Certificate, check_model
     from .data import Dataset
     from .errors import DataworthError
     from .io import read
@@ -33,12 +34,14 @@ if TYPE_CHECKING:
     from .referee import RefereedPMI, RefereeRefuses, referee
     from .score import Score, score
     from .sealed import Sealed, seal
+    from .sensitivity import Sensitivity, sensitivity
     from .yardstick import Yardstick
 
 __all__ = [
     "PMI",
     "Audit",
     "Categorical",
+    "Certificate",
     "Dataset",
     "DataworthError",
     "GaussianPrior",
@@ -54,10 +57,12 @@ __all__ = [
     "RefereedPMI",
     "Score",
     "Sealed",
+    "Sensitivity",
     "Softmax",
     "Yardstick",
     "__version__",
     "audit",
+    "check_model",
     "pairs_needed",
     "pmi",
     "pmi_change",
@@ -66,12 +71,14 @@ __all__ = [
     "referee",
     "score",
     "seal",
+    "sensitivity",
 ]
 
 _HOMES = {
     "PMI": "pmi",
     "Audit": "audit",
     "Categorical": "models",
+    "Certificate": "certify",
     "Dataset": "data",
     "DataworthError": "errors",
     "GaussianPrior": "models",
@@ -87,9 +94,11 @@ _HOMES = {
     "RefereedPMI": "referee",
     "Score": "score",
     "Sealed": "sealed",
+    "Sensitivity": "sensitivity",
     "Softmax": "models",
     "Yardstick": "yardstick",
     "audit": "audit",
+    "check_model": "certify",
     "pairs_needed": "planner",
     "pmi": "pmi",
     "pmi_change": "pmi_change",
@@ -98,6 +107,7 @@ _HOMES = {
     "referee": "referee",
     "score": "score",
     "seal": "sealed",
+    "sensitivity": "sensitivity",
 }
 
 

@@ -193,7 +193,15 @@ def _sampled_parts(pair: Pair, value: float, draws: int, seed: int) -> Parts:
     found = {name: _mean_and_error(own - log_densities(part, theta)) for name, part in compared.items()}
     found["divergence"] = _divergence(data, test, rng, draws)
     stderr = {name: error for name, (_, error) in found.items()}
-    return Parts(value, **{name: mean for name, (mean, _) in found.items()}, stderr=stderr)
+    means = {name: mean for name, (mean, _) in found.items()}
+    return Parts(
+        value,
+        means["confidence"],
+        means["against_data"],
+        means["against_test"],
+        means["divergence"],
+        stderr=stderr,
+    )
 
 
 def _divergence(data: Any, test: Any, rng: np.random.Generator, draws: int) -> tuple[float, float]:

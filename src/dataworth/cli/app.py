@@ -19,6 +19,7 @@ from .options import (
     Keeping,
     Measuring,
     Modelling,
+    Picture,
     Picturing,
     Showing,
     Strict,
@@ -169,6 +170,40 @@ def rank(
     found = measure(job, working, keeping, showing, pins=context.obj)
     show.result(found, showing, show.RANKING)
     return failing_checks(found, strict)
+
+
+@app.command()
+@command
+def sensitivity(
+    data: Annotated[Path, _file("The data, or the data before curation.", "DATA")],
+    test: Test,
+    columns: Columns,
+    measuring: Measuring,
+    modelling: Modelling,
+    drawing: AuditDrawing,
+    working: Working,
+    showing: Picture,
+    after: Annotated[Path | None, _file("The data after curation.", "AFTER")] = None,
+    priors: Annotated[
+        str | None,
+        typer.Option(
+            help="Prior variances, such as '0.1,1,10' (default: two decades around the chosen one).",
+            show_default=False,
+        ),
+    ] = None,
+) -> None:
+    """Say how a score, or a verdict, depends on the prior variance.
+
+    Example: dataworth sensitivity raw.csv --test test.csv
+
+    Example: dataworth sensitivity raw.csv new.csv --test test.csv --plot priors.svg
+    """
+    from . import show
+    from .sensitivity import VIEW, measure_over_priors
+
+    groups = (measuring, modelling, drawing)
+    found = measure_over_priors(data, after, test, columns, groups, priors, working, showing)
+    show.result(found, showing, VIEW)
 
 
 def failing_checks(found: Any, strict: bool) -> int:

@@ -199,6 +199,20 @@ class Showing(Talking):
         Path | None, _showing("Write every block or pair and arm to this file, in nats, unclipped.")
     ] = None
     plot: Annotated[Path | None, _showing("Draw the result: .png, .svg or .pdf.")] = None
+    explain: Annotated[
+        bool, _showing("Also why: the parts that the value, or its change, is made of.", "--explain", **FLAG)
+    ] = False
+
+
+@dataclass(frozen=True)
+class Picture(Talking):
+    """What is made of a result over prior variances."""
+
+    bits: Annotated[bool, _showing("Bits instead of nats.", "--bits", **FLAG)] = False
+    csv: Annotated[Path | None, _showing("Write a row for every prior variance to this file, in nats.")] = (
+        None
+    )
+    plot: Annotated[Path | None, _showing("Draw the result: .png, .svg or .pdf.")] = None
 
 
 @dataclass(frozen=True)

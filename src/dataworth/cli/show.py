@@ -37,19 +37,23 @@ YARDSTICK = View(text.yardstick_report, text.yardstick_line, in_bits=False)
 def result(result: Any, options: Talking, view: View) -> None:
     """Write files, then print."""
     bits = {"bits": getattr(options, "bits", False)} if view.in_bits else {}
+    explain = getattr(options, "explain", False) and hasattr(type(result), "parts")
     table, picture = getattr(options, "csv", None), getattr(options, "plot", None)
     if table is not None:
-        write_table(result.table.rows(), table)
+        write_table(getattr(result, "table", result).rows(), table)
         announce("table", table, options.quiet)
     if picture is not None and view.figure is not None:
         write_figure(view.figure(result, **bits), picture)
         announce("picture", picture, options.quiet)
     if options.json:
-        print(json.dumps(finite(result.to_dict(**bits)), indent=2, allow_nan=False))
+        told = result.to_dict(**bits, parts=True) if explain else result.to_dict(**bits)
+        print(json.dumps(finite(told), indent=2, allow_nan=False))
     elif options.quiet:
         print(view.line(result, **bits))
     else:
         print_rich(view.full(result, verbose=options.verbose, **bits))
+        if explain or (options.verbose and getattr(result, "case", None) is not None):
+            print_rich(text.parts_report(result, **bits))
 
 
 def announce(what: str, path: Path, quiet: bool) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
+from dataworth.sensitivity import QUANTITIES
+
 from .numbers import digits_for, number, scaled, with_interval
 from .text import _benchmark, counted_pmi, per_what, unit_of
 
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
     from dataworth.audit import Audit
     from dataworth.rank import Ranking
     from dataworth.score import Score
+    from dataworth.sensitivity import Sensitivity
 
 VERDICT_MARKS = {
     "informative": ("#009E73", "^"),
@@ -25,6 +28,8 @@ VERDICT_MARKS = {
 PLAIN = ("#0072B2", "o")
 GREY = "#777777"
 WIDTH = 7.0
+HALF_STEP = 10**0.25
+"""Half a half-decade: how far a band reaches beyond the last prior in it."""
 BACKGROUND = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
 """Behind a number, so that no line runs through it."""
 
@@ -84,6 +89,51 @@ def ranking_figure(ranking: Ranking, bits: bool = False) -> Any:
     if len(ranking) > 1:
         title = "best first; simultaneous 95 % intervals; circles: the best and what cannot be told from it"
         figure.suptitle(fill(title, 80), x=0.02, ha="left", fontsize=10)
+    return figure
+
+
+def sensitivity_figure(sensitivity: Sensitivity, bits: bool = False) -> Any:
+    """Above: the value and the conclusion over prior variances; below: what the test set says of these."""
+    unit, factor = unit_of(bits)
+    points = sensitivity.points
+    priors = [point.prior_variance for point in points]
+    figure, (above, below) = _figure(5.4, heights=(3, 2))
+    plausible = [point.prior_variance for point in points if point.plausible]
+    for axes in (above, below):
+        axes.set_xscale("log")
+        axes.axvspan(
+            plausible[0] / HALF_STEP, plausible[-1] * HALF_STEP, color="#EEEEEE", zorder=0, label="plausible"
+        )
+        axes.axvline(sensitivity.chosen, color=GREY, linewidth=1.0, linestyle="--", label="chosen")
+    above.axhline(0, color="black", linewidth=0.8)
+    values = [point.value.value * factor for point in points]
+    above.plot(priors, values, color="#BBBBBB", linewidth=1.0, zorder=1)
+    for point, value in zip(points, values, strict=True):
+        colour, shape = VERDICT_MARKS.get(point.conclusion or "", PLAIN)
+        interval = scaled(point.value.interval, factor)
+        if interval is not None:
+            above.plot([point.prior_variance] * 2, interval, color=colour, linewidth=2.2)
+        label = point.conclusion or "no verdict"
+        known = above.get_legend_handles_labels()[1]
+        above.plot(
+            point.prior_variance,
+            value,
+            shape,
+            color=colour,
+            markersize=8,
+            label="_" if label in known else label,
+        )
+    above.set_ylabel(f"{QUANTITIES[sensitivity.what]}, {unit}")
+    above.legend(frameon=False, fontsize=9)
+    held_out = [point.held_out * factor for point in points]
+    below.plot(priors, held_out, "-o", color=PLAIN[0], markersize=4)
+    below.set_ylabel(f"held out, {unit}", color=PLAIN[0])
+    below.set_xlabel("prior variance C")
+    beside = below.twinx()
+    beside.spines["top"].set_visible(False)
+    beside.plot(priors, [point.accuracy for point in points], "-s", color="#D55E00", markersize=4)
+    beside.set_ylabel("accuracy, CV", color="#D55E00")
+    figure.suptitle(fill(sensitivity.summary, 88), x=0.02, ha="left", fontsize=10)
     return figure
 
 

@@ -13,7 +13,9 @@ from rich.text import Text
 
 from dataworth.clipping import Array, clip
 from dataworth.models import Linear
+from dataworth.parts import AuditParts, MeanParts
 from dataworth.pmi import NATS_PER_BIT
+from dataworth.sensitivity import QUANTITIES
 from dataworth.wording import counted
 
 from .numbers import bounds, digits_for, number, scaled, with_interval
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from dataworth.io import Description
     from dataworth.rank import Ranking
     from dataworth.score import Score
+    from dataworth.sensitivity import Sensitivity
     from dataworth.yardstick import Yardstick
 
 VERDICT_STYLES = {
@@ -227,6 +230,42 @@ def ranking_report(ranking: Ranking, bits: bool = False, verbose: bool = False) 
     return _report(headline, ranking.question, table, facts, _details(ranking, bits) if verbose else [])
 
 
+# --- sensitivity -------------------------------------------------------------------------------------------
+
+
+def sensitivity_line(sensitivity: Sensitivity, bits: bool = False) -> str:
+    """Whether the prior decides, in one line."""
+    return f"{'steady' if sensitivity.steady else 'depends on the prior'}: {sensitivity.summary}"
+
+
+def sensitivity_report(sensitivity: Sensitivity, bits: bool = False, verbose: bool = False) -> RenderableType:
+    """One row a prior variance."""
+    unit, factor = unit_of(bits)
+    value, held_out = f"{QUANTITIES[sensitivity.what]}, {unit}, 95 % interval", f"held out, {unit}"
+    table = _table("C", value, "conclusion", held_out, "accuracy, CV", "plausible")
+    for point in sensitivity.points:
+        _add_row(
+            table,
+            f"{point.prior_variance:g}" + (" *" if point.prior_variance == sensitivity.chosen else ""),
+            with_interval(point.value.value * factor, scaled(point.value.interval, factor), sign=True),
+            point.conclusion or "no verdict",
+            number(point.held_out * factor, 2),
+            number(point.accuracy, 4),
+            "yes" if point.plausible else "",
+        )
+    facts = [
+        ("*", "the yardstick's own prior variance"),
+        ("Held out", f"mean log-likelihood of half the test set; best at C = {sensitivity.by_held_out:g}"),
+        (
+            "Accuracy",
+            f"{sensitivity.folds}-fold cross-validation on the test set (R² for amounts); best at C = "
+            f"{sensitivity.by_accuracy:g}",
+        ),
+        ("Plausible", "not excluded by the test set, and doubling rows does not look informative (DW009)"),
+    ]
+    return _report(Text(f"{sensitivity_line(sensitivity)}.", style="bold"), None, table, facts, [])
+
+
 # --- describe, yardstick, demo -----------------------------------------------------------------------------
 
 
@@ -353,7 +392,18 @@ def _grid(facts: Iterable[tuple[str, str]]) -> RenderableType:
     return Padding(grid, (0, 0, 0, 1))
 
 
-TEXT_COLUMNS = ("measure", "dataset", "curation", "verdict", "arm", "column", "used as", "holds", "why")
+TEXT_COLUMNS = (
+    "measure",
+    "dataset",
+    "curation",
+    "verdict",
+    "conclusion",
+    "arm",
+    "column",
+    "used as",
+    "holds",
+    "why",
+)
 SHORT_COLUMNS = ("from", "to", "rows", "verdict")
 
 
@@ -443,6 +493,47 @@ def _details(result: Score | Audit | Ranking, bits: bool) -> list[RenderableType
         Text("checks", style="dim"),
         _grid(check_details(result.checks)),
     ]
+
+
+PART_NAMES = {
+    "confidence": "confidence gained, KL(both‖prior)",
+    "against_data": "− disagreement with the data, KL(both‖data)",
+    "against_test": "− disagreement with the test set, KL(both‖test)",
+    "unexplained": "not explained",
+    "value": "= PMI",
+    "information_data": "information in the data, PI(data)",
+    "information_test": "information in the test set, PI(test)",
+}
+
+
+def parts_report(result: Score | Audit | Ranking, bits: bool = False) -> RenderableType:
+    """What a value, or a change of it, is made of; for --explain and -v."""
+    unit, factor = unit_of(bits)
+    columns: dict[str, MeanParts]
+    parts = result.parts
+    if isinstance(parts, MeanParts):
+        columns = {"value, 95 % interval": parts}
+    elif isinstance(parts, AuditParts):
+        columns = {"from": parts.before, "to": parts.after, "change, 95 % interval": parts.change}
+    else:
+        columns = parts
+    table = _table("measure", *columns)
+    first = next(iter(columns.values()))
+    for name, shown in PART_NAMES.items():
+        found = {header: getattr(means, name) for header, means in columns.items()}
+        if name == "unexplained" and all(abs(one.value) < 5e-4 for one in found.values()):
+            continue
+        cells = []
+        for header, one in found.items():
+            value, interval = one.value * factor, scaled(one.interval, factor)
+            if "interval" in header:
+                cells.append(with_interval(value, interval, sign=header.startswith("change")))
+            else:
+                last = scaled(list(found.values())[-1].interval, factor)
+                cells.append(number(value, digits_for(value, last)))
+        _add_row(table, shown, *cells)
+    some = "" if first.pairs == first.all_pairs else f", the first {first.pairs} of {first.all_pairs}"
+    return Group(Text(""), Text(f"why, in {unit}{some}", style="dim"), table)
 
 
 def _yardstick_facts(yardstick: Yardstick) -> list[tuple[str, str]]:

@@ -1,0 +1,51 @@
+"""A score or an audit over prior variances, from the words of the command."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from dataworth.errors import DataworthError
+from dataworth.report import plot, text
+from dataworth.sensitivity import Sensitivity, sensitivity
+
+from .measure import Job, measure
+from .options import Columns, Keeping, Picture, Showing, Trusting, Working
+from .progress import listen
+from .show import View
+
+VIEW = View(text.sensitivity_report, text.sensitivity_line, plot.sensitivity_figure)
+
+
+def measure_over_priors(
+    data: Path,
+    after: Path | None,
+    test: Path,
+    columns: Columns,
+    groups: tuple[Any, ...],
+    priors: str | None,
+    working: Working,
+    showing: Picture,
+) -> Sensitivity:
+    """Measure once as score and audit do, without checks, then over prior variances."""
+    wanted = None if priors is None else numbers(priors)
+    files = {"data": data, "test": test} if after is None else {"before": data, "after": after, "test": test}
+    job = Job("score" if after is None else "audit", files, columns, (*groups, Trusting(ignore="all")))
+    shown = Showing(quiet=showing.quiet, csv=showing.csv, plot=showing.plot)
+    found = measure(job, working, Keeping(), shown)
+    with listen(showing.quiet, working.jobs) as progress:
+        return sensitivity(found, wanted, None if progress is None else progress.update)
+
+
+def numbers(text: str) -> list[float]:
+    """Numbers between commas, or a sentence.
+
+    >>> numbers("0.1, 1,1e3")
+    [0.1, 1.0, 1000.0]
+    """
+    try:
+        return [float(part) for part in text.split(",")]
+    except ValueError:
+        raise DataworthError(
+            f"--priors is {text!r}; give numbers between commas, such as 0.1,1,10."
+        ) from None

@@ -1,0 +1,263 @@
+"""Prior sensitivity, and parts of measured results: against direct measurement, by hand, through commands."""
+
+from __future__ import annotations
+
+import csv
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import dataworth as dw
+from dataworth.cli.app import app
+from dataworth.interpretation import SHOWN
+from dataworth.intervals import Estimate
+from dataworth.parts import columns
+from dataworth.report import plot, text
+from dataworth.sensitivity import AtPrior, Sensitivity, cross_validated, cross_validation, sensitivity
+from worlds import amounts, classes, flipped, held_out, refusal, yardstick
+
+NOISY, BAD = flipped(classes(150, 1), 0.2, 1)
+CLEAN = NOISY.take(~BAD)
+
+
+@pytest.fixture(scope="module")
+def score():
+    return dw.score(NOISY, held_out(), yardstick=yardstick(), ignore="all")
+
+
+@pytest.fixture(scope="module")
+def audit():
+    return dw.audit(NOISY, CLEAN, held_out(), yardstick=yardstick(), ignore="all")
+
+
+@pytest.fixture(scope="module")
+def over_priors(audit):
+    return sensitivity(audit, priors=[0.01, 1000.0])
+
+
+# --- parts of results --------------------------------------------------------------------------------------
+
+
+def test_parts_of_a_score_are_the_means_of_its_blocks(score):
+    """Each block by dw.pmi on the yardstick's features: data and blocks cut by hand."""
+    case = score.case
+    found = columns(case, ("data",))["data"]
+    for i in (0, 7):
+        draw = case.design.draw(i)
+        D, T = (dw.Dataset(case.pool.X[s.rows], case.pool.y[s.rows]) for s in (draw.arms["data"], draw.test))
+        parts = dw.pmi(D, T, case.yardstick.model).parts
+        for name in SHOWN:
+            assert found[name][i] == pytest.approx(getattr(parts, name), abs=1e-5), name
+    for name in SHOWN:
+        assert getattr(score.parts, name).value == pytest.approx(found[name].mean())
+    assert score.parts.value == Estimate(score.value, score.stderr, score.interval, degrees=19)
+    assert score.parts.pairs == score.parts.all_pairs == 20
+
+
+def test_parts_of_an_audit_add_up_to_its_change(audit):
+    parts = audit.parts
+    assert parts.before.value.value == pytest.approx(audit.before)
+    assert parts.after.value.value == pytest.approx(audit.after)
+    assert parts.change.value.value == pytest.approx(audit.delta)
+    assert parts.change.value.interval == pytest.approx(audit.interval)
+    for one in parts:
+        total = one.confidence.value - one.against_data.value - one.against_test.value
+        assert total + one.unexplained.value == pytest.approx(one.value.value)
+    for name in SHOWN:
+        gap = getattr(parts.after, name).value - getattr(parts.before, name).value
+        assert getattr(parts.change, name).value == pytest.approx(gap)
+    # wrong labels contradict the test set: without them the test set's rows say more of what both show
+    assert parts.change.information_test.positive
+
+
+def test_a_change_of_nothing_has_no_parts():
+    a = dw.audit(NOISY, NOISY, held_out(), yardstick=yardstick(), ignore="all")
+    assert [getattr(a.parts.change, name).value for name in SHOWN] == [0.0] * len(SHOWN)
+
+
+def test_parts_in_the_design_pairs_and_of_amounts():
+    test = amounts(120, 5)
+    s = dw.score(amounts(120, 6), test, pairs=6, size=12, ignore="all")
+    assert s.parts.value.value == pytest.approx(s.value)
+    assert s.parts.unexplained.value == pytest.approx(0.0, abs=1e-6)
+    assert s.parts.value.stderr == pytest.approx(s.stderr)
+
+
+def test_fewer_pairs_where_all_would_take_long(monkeypatch):
+    monkeypatch.setattr("dataworth.parts.WORK", 1.0)
+    s = dw.score(NOISY, held_out(), yardstick=yardstick(), ignore="all")
+    assert (s.parts.pairs, s.parts.all_pairs) == (4, 20)
+    assert s.parts.value.value == pytest.approx(s.table.pmi[:4, 0].mean())
+
+
+def test_parts_of_a_ranking():
+    r = dw.rank({"a": NOISY, "b": CLEAN}, held_out(), yardstick=yardstick(), ignore="all")
+    assert {name: part.value.value for name, part in r.parts.items()} == pytest.approx(
+        {one.name: one.value for one in r}
+    )
+    assert set(r.to_dict(parts=True)["parts"]) == {"a", "b"}
+    assert "parts" not in r.to_dict()
+
+
+def test_parts_need_rows(score):
+    assert "sealed" in refusal(lambda: replace(score, case=None).parts)
+    assert "sealed" in refusal(sensitivity, replace(score, case=None))
+
+
+# --- over priors -------------------------------------------------------------------------------------------
+
+
+def test_every_point_is_a_measurement_of_its_own(audit, over_priors):
+    """The same audit with a yardstick that has that prior from the start."""
+    chosen = yardstick().model.prior_variance
+    assert [point.prior_variance for point in over_priors.points] == sorted({0.01, chosen, 1000.0})
+    for point in over_priors.points:
+        yard = replace(yardstick(), model=replace(yardstick().model, prior_variance=point.prior_variance))
+        alone = dw.audit(NOISY, CLEAN, held_out(), yardstick=yard, ignore="all")
+        assert point.value.value == pytest.approx(alone.delta, abs=1e-6)
+        assert point.value.interval == pytest.approx(alone.interval, abs=1e-6)
+        assert point.conclusion == alone.verdict
+    assert over_priors.at(chosen).value.value == pytest.approx(audit.delta, abs=1e-6)
+
+
+def test_held_out_is_what_the_yardstick_saw(over_priors):
+    """The yardstick's own halves, features and prior: its own number."""
+    assert over_priors.at(over_priors.chosen).held_out == pytest.approx(yardstick().chosen.held_out, abs=1e-6)
+    assert over_priors.at(over_priors.chosen).plausible
+
+
+def test_accuracy_by_cross_validation_with_scikit_learn(over_priors):
+    """The same folds and prior by scikit-learn: C is its C, the intercept a column of ones."""
+    from sklearn.linear_model import LogisticRegression
+
+    test, yard = held_out(), yardstick()
+    rng = np.random.default_rng([yard.seed, 0x7E57])
+    sample = test.take(np.sort(rng.permutation(len(test))[:1000]))
+    X = np.column_stack([yard.features(sample), np.ones(len(sample))])
+    y = yard.targets(sample)
+    for point in over_priors.points:
+        model = LogisticRegression(C=point.prior_variance, fit_intercept=False, tol=1e-10, max_iter=10_000)
+        folds = cross_validation(y.astype(np.intp), yard.seed)
+        scores = [model.fit(X[learn], y[learn]).score(X[left], y[left]) for learn, left in folds]
+        assert point.accuracy == pytest.approx(np.mean(scores), abs=1e-9)
+
+
+def test_folds_part_all_rows_and_share_classes():
+    labels = np.array([0] * 33 + [1] * 7)
+    folds = cross_validation(labels, seed=3)
+    assert sorted(np.concatenate([left for _, left in folds])) == list(range(40))
+    for learn, left in folds:
+        assert not set(learn) & set(left)
+        assert len(learn) + len(left) == 40
+        assert labels[left].sum() in (1, 2)
+
+
+def test_weights_count_in_cross_validation():
+    """A row of weight two is two rows."""
+    D = classes(40, 3)
+    weights = np.where(np.arange(40) < 20, 2.0, 1.0)
+    fitter = dw.Logistic(1.0).bind(D.X, D.y.astype(float))
+    learn, left = np.arange(0, 40, 2), np.arange(1, 40, 2)
+    repeated = np.repeat(np.arange(40), weights.astype(int))
+    twice = [np.intersect1d(repeated, part) for part in (learn, left)]
+    assert [len(part) for part in twice] == [20, 20]
+    fit = fitter(np.repeat(learn, weights[learn].astype(int)))
+    by_hand = fitter.accuracy(fit, np.repeat(left, weights[left].astype(int)))
+    assert cross_validated(fitter, [(learn, left)], weights) == pytest.approx(by_hand)
+
+
+def point(variance, conclusion, held_out=0.0, accuracy=0.5, plausible=True):
+    return AtPrior(variance, Estimate(1.0, 0.1, (0.8, 1.2)), conclusion, held_out, accuracy, plausible)
+
+
+def test_what_is_said_of_priors_that_disagree():
+    found = Sensitivity(
+        "audit",
+        (
+            point(0.1, "costly", -3.0, 0.9, plausible=False),
+            point(1.0, "informative", -1.0, 0.8),
+            point(10.0, "inconclusive", -2.0, 0.9),
+        ),
+        chosen=1.0,
+        folds=5,
+    )
+    assert not found.steady
+    assert (found.by_held_out, found.by_accuracy) == (1.0, 0.1)  # of equal accuracies the smallest prior
+    assert "but also inconclusive within C = 1 to 10" in found.summary
+    assert found.summary.endswith("by cross-validated accuracy (C = 0.1): costly")
+    assert found.to_dict()["conclusion_by_accuracy"] == "costly"
+    steady = replace(found, points=found.points[:2])
+    assert steady.steady
+    assert "informative at every plausible prior" in steady.summary
+
+
+@pytest.mark.parametrize("prior", [0.0, -1.0, np.nan, "1"])
+def test_priors_that_are_none(score, prior):
+    assert "a prior variance is" in refusal(sensitivity, score, priors=[prior])
+
+
+def test_a_figure_and_a_table(over_priors):
+    figure = plot.sensitivity_figure(over_priors, bits=True)
+    assert "bits" in figure.axes[0].get_ylabel()
+    assert text.sensitivity_line(over_priors).startswith(("steady: ", "depends on the prior: "))
+    told = json.loads(json.dumps(over_priors.to_dict()))
+    assert told["schema"] == "dataworth/sensitivity/1"
+    assert [p["prior_variance"] for p in told["priors"]] == [p.prior_variance for p in over_priors.points]
+    in_bits = over_priors.to_dict(bits=True)["priors"][0]["value"]
+    assert in_bits == pytest.approx(over_priors.points[0].value.value / np.log(2.0))
+
+
+# --- commands ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name, data in (("raw", NOISY), ("clean", CLEAN), ("test", held_out())):
+        table = np.column_stack([data.X, data.y])
+        np.savetxt(
+            f"{name}.csv",
+            table,
+            delimiter=",",
+            header=",".join([*data.names, "label"]),
+            comments="",
+            fmt="%.17g",
+        )
+    yardstick().save("yardstick.json")
+    return tmp_path
+
+
+def call(*words):
+    result = CliRunner().invoke(app, [*words, "--test", "test.csv", "--yardstick", "yardstick.json"])
+    return result.exit_code, result.stdout
+
+
+def test_the_command_sensitivity(files):
+    words = ("raw.csv", "clean.csv", "--priors", "0.1,10", "--plot", "s.svg", "--csv", "s.csv", "--json")
+    code, out = call("sensitivity", *words)
+    assert code == 0
+    told = json.loads(out)
+    assert told["of"] == "audit"
+    assert {0.1, 10.0} <= {p["prior_variance"] for p in told["priors"]}
+    with (files / "s.csv").open() as file:
+        assert len(list(csv.DictReader(file))) == len(told["priors"])
+    assert (files / "s.svg").read_text().lstrip().startswith("<?xml")
+    code, out = call("sensitivity", "raw.csv", "--priors", "1")
+    assert code == 0
+    assert "yes" in out
+    assert call("sensitivity", "raw.csv", "--priors", "1,x")[0] == 2
+
+
+def test_explain_adds_parts(files):
+    code, out = call("audit", "raw.csv", "clean.csv", "--explain", "--ignore", "all")
+    assert code == 0
+    assert "confidence gained" in out
+    assert "disagreement with the test set" in " ".join(out.split())
+    code, out = call("score", "raw.csv", "--explain", "--json", "--ignore", "all")
+    parts = json.loads(out)["parts"]
+    assert parts["value"]["value"] == pytest.approx(json.loads(out)["value"])
+    code, out = call("score", "raw.csv", "--json", "--ignore", "all")
+    assert "parts" not in json.loads(out)
