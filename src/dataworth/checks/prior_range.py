@@ -27,30 +27,35 @@ STEPS = 4
 UNDECIDED = ("inconclusive", "cannot tell", "a tie")
 ROUNDED = 0.01
 """Relative difference that the grid's three digits make."""
-AFFORDABLE = 1e8
-"""Multiplications, by one step of each fit, that may be spent without being asked: about half a second."""
+SEARCH, AFFORDABLE = 1e9, 1e8
+"""Multiplications, by one step of each fit, that may be spent without being asked on finding the range and on
+measuring again: half a second each, since the latter are many small fits."""
 
 
 def look(case: Case) -> Seen:
     """Measure again at both ends."""
-    model = case.yardstick.model
     here = conclusion(case, case.table)
     if here is None:
         return not_run("there is no conclusion that could change")
-    sample_work = fit_work(case, min(len(case.test), ROWS), case.pool.X.shape[1])
-    remeasure = 2 * case.work() * fit_work(case, 1, 0)
-    spent = remeasure + (2 * STEPS + 1) * FITS * sample_work
-    if spent > AFFORDABLE and not case.options.thorough:
-        return not_run("measuring everything again is costly here: --thorough (thorough=True) does")
+    rows, thorough = min(len(case.test), ROWS), case.options.thorough
+    search = (2 * STEPS + 1) * FITS * fit_work(case, rows, case.pool.X.shape[1])
+    if search > SEARCH and not thorough:
+        return not_run("finding the plausible priors is costly here: --thorough (thorough=True) does")
+    ends = plausible_range(case)
+    if not ends:
+        return Seen(False, None, "no other prior on the grid is plausible")
+    if len(ends) * case.work() * fit_work(case, 1, 0) > AFFORDABLE and not thorough:
+        also = " and ".join(f"{c:.3g}" for c in ends)
+        return not_run(f"C = {also} would do as well, but measuring again is costly: --thorough does")
     told, other = [], None
-    for variance in plausible_range(case):
+    for variance in ends:
         table = measured_at(case, variance)
         there = conclusion(case, table)
         told.append(f"{there} at C = {variance:.3g}")
         if there != here and not {there, here} & set(UNDECIDED):
             other = variance
-    detail = "; ".join([f"{here} at C = {model.prior_variance:.3g}", *told]) if told else ""
-    return Seen(other is not None, other, detail or "no other prior on the grid is plausible")
+    chosen = f"{here} at C = {case.yardstick.model.prior_variance:.3g}"
+    return Seen(other is not None, other, "; ".join([chosen, *told]))
 
 
 def plausible_range(case: Case) -> list[float]:
