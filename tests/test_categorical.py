@@ -169,8 +169,8 @@ def test_simulated_labels_follow_the_prior():
 def test_what_is_refused():
     X, y = bare([0, 1])
     assert "it must be a positive number" in refusal(Categorical, 0.0)
-    assert "whole number from 2 on" in refusal(Categorical, 1.0, 1)
-    assert "whole number from 2 on" in refusal(Categorical, 1.0, 2.5)
+    assert "whole number, 2 or more" in refusal(Categorical, 1.0, 1)
+    assert "whole number, 2 or more" in refusal(Categorical, 1.0, 2.5)
     assert "whole numbers 0 to 1" in refusal(Categorical(classes=2).fit, *bare([0, 2]))
     assert "whole numbers 0 to 1" in refusal(Categorical().fit, *bare([0.5, 1]))
     assert "whole numbers 0 to 1" in refusal(Categorical().fit, *bare([-1, 1]))

@@ -19,7 +19,7 @@ from scipy.special import digamma
 
 from ..errors import DataworthError
 from ..inference.conjugate import Natural, dirichlet_log_normaliser, log_rising
-from .base import Array, Fit, Rows, check_pool, hit_rate, positive_number
+from .base import Array, Fit, Rows, check_class_number, check_pool, class_count, hit_rate, positive_number
 
 
 @dataclass(frozen=True)
@@ -43,11 +43,7 @@ class Categorical:
 
     def __post_init__(self) -> None:
         positive_number(self.concentration, "concentration")
-        whole = isinstance(self.classes, (int, np.integer)) and not isinstance(self.classes, bool)
-        if self.classes is not None and not (whole and self.classes >= 2):
-            raise DataworthError(
-                f"classes is {self.classes!r}; give a whole number from 2 on, or None to count them."
-            )
+        check_class_number(self.classes)
 
     def fit(self, X: Array, y: Array, weights: Array | None = None) -> CategoricalPosterior:
         """The exact posterior, with its log evidence."""
@@ -71,17 +67,8 @@ class CategoricalFitter:
     def __init__(self, model: Categorical, X: Array, y: Array) -> None:
         self.y = y
         self.concentration = float(model.concentration)
-        self.classes = model.classes or max(2, int(y.max(initial=0.0)) + 1)
-        self._labels = self._numbers(y)
-
-    def _numbers(self, y: Array) -> Rows:
-        labels = np.asarray(y).astype(np.intp)
-        if len(labels) and not ((labels == y).all() and labels.min() >= 0 and labels.max() < self.classes):
-            raise DataworthError(
-                f"y has targets other than the whole numbers 0 to {self.classes - 1}; "
-                f"number the {self.classes} classes from 0 on."
-            )
-        return labels
+        self.classes = class_count(y, model.classes)
+        self._labels = y.astype(np.intp)
 
     def __call__(
         self,
@@ -92,7 +79,10 @@ class CategoricalFitter:
         targets: Array | None = None,
     ) -> Fit:
         """Exact evidence of the labels of the pool's `rows`."""
-        labels = self._labels[rows] if targets is None else self._numbers(targets)
+        labels = self._labels[rows]
+        if targets is not None:
+            class_count(targets, self.classes)
+            labels = targets.astype(np.intp)
         counts = np.bincount(labels, weights, self.classes).astype(float)
         posterior = CategoricalPosterior(counts, self.concentration)
         return Fit(posterior.log_evidence, posterior)

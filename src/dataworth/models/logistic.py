@@ -93,6 +93,12 @@ class Logistic:
             check_prior(prior)
         return LogisticFitter(self, *check_pool(X, y, classes=True), prior)
 
+    def simulate(self, rng: np.random.Generator, X: Array) -> Array:
+        """Targets of rows X: coefficients from the prior, then the classes."""
+        rows = with_intercept(np.asarray(X, dtype=float), self.intercept)
+        theta = np.sqrt(self.prior_variance) * rng.standard_normal(rows.shape[1])
+        return (rng.random(len(rows)) < expit(rows @ theta)).astype(float)
+
 
 class LogisticState(NamedTuple):
     """A mode, or EP's moments, over the distinct rows `ids` of the pool, held in one of the geometries."""
