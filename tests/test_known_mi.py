@@ -1,12 +1,15 @@
 """Dataset pairs of known mutual information, and the estimators that need no network."""
 
+import json
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from typer.testing import CliRunner
 
+from dataworth.cli.app import app
 from dataworth.data import Dataset
 from dataworth.engines import Local
 from dataworth.errors import DataworthError
@@ -245,3 +248,49 @@ def test_rmse_falls_as_the_root_of_the_count():
     assert list(found) == [10, 100, 1000]  # fewer than ten batches are not counted
     for k, error in found.items():
         assert error * np.sqrt(k) == pytest.approx(np.sqrt(5 / 3), rel=0.2)
+
+
+def study(*words):
+    return CliRunner().invoke(app, ["study", *map(str, words)])
+
+
+def test_the_command_keeps_results_and_a_table_of_all_of_them(tmp_path):
+    few = ("--size", 10, "--pairs", 12, "--trials", 2, "--prior-variances", "1", "-j", 1, "-q")
+    for estimators in ("evidence", "centred"):
+        result = study("mi", "--estimators", estimators, *few, "--out", tmp_path)
+        assert result.exit_code == 0, result.output
+    table = (tmp_path / "mi.md").read_text()
+    assert "evidence" in table
+    assert "centred" in table
+    kept = json.loads((tmp_path / "digits20-10-independent-evidence-1.json").read_text())
+    assert kept["trials"] == 2
+    assert kept["spearman_mean"] == pytest.approx(np.mean(kept["spearman"]))
+    assert (tmp_path / "digits-10-ranks.svg").read_text().startswith("<?xml")
+    about = json.loads((tmp_path / "digits20-10-independent-evidence-1.about.json").read_text())
+    assert {"command", "seed", "versions"} == set(about)
+
+
+def test_the_error_command_finds_the_slope(tmp_path):
+    result = study("mi-error", "--axes", "3", "--size", 6, "--pairs", 1000, "-j", 1, "-q", "--out", tmp_path)
+    assert result.exit_code == 0, result.output
+    (kept,) = json.loads((tmp_path / "digits-error.json").read_text())
+    assert -0.8 < kept["slope"] < -0.2  # from 1,000 pairs, so roughly
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (("mi", "--pool", "mnist"), "--data DIR"),
+        (("mi", "--size", 5000), "only 1797 rows"),
+        (("mi", "--estimators", "guess"), "no estimator 'guess'"),
+        (("mi", "--quick", "--pool", "cifar"), "drop --quick"),
+        (("mi", "--axes", 100), "axes is 100"),
+        (("mi-error", "--axes", "many"), "axes"),
+        (("mi", "--pairs", 1), "pairs is 1"),
+    ],
+)
+def test_bad_studies_end_with_a_sentence(words, sentence):
+    result = study(*words, "-q")
+    assert result.exit_code == 2
+    assert sentence in result.output
+    assert "Traceback" not in result.output

@@ -270,7 +270,7 @@ def mi_error(
 
     folder = make_folder(out)
     found = []
-    for count in (int(word) for word in axes.split(",")):
+    for count in _whole_numbers(axes, "--axes"):
         with listen(quiet, preparing=f"{count} axes…") as progress:
             update = None if progress is None else progress.update
             images = load_pool(pool, data, count)
@@ -336,6 +336,15 @@ def summary(
     text = to_markdown(summarise(read_studies(folder)))
     print(text)
     (folder / "summary.md").write_text(text)
+
+
+def _whole_numbers(text: str, name: str) -> list[int]:
+    """Numbers between commas."""
+    from dataworth.errors import DataworthError
+
+    if not all(word.strip().isdecimal() for word in text.split(",")):
+        raise DataworthError(f"{name} is {text!r}; give whole numbers, such as '20,100'.")
+    return [int(word) for word in text.split(",")]
 
 
 def keep(
