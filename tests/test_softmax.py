@@ -1,0 +1,474 @@
+"""Softmax and OneVsRest against the truth, and labels of more than two classes from end to end."""
+
+from __future__ import annotations
+
+import json
+
+import mpmath as mp
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.special import log_softmax, logsumexp, softmax
+from scipy.stats import multivariate_normal, multivariate_t
+from typer.testing import CliRunner
+
+import dataworth as dw
+from cases import CASES
+from dataworth.cli.app import app
+from dataworth.curation.self_label import SelfLabel
+from dataworth.inference import softmax as numerics
+from dataworth.models import Linear, Logistic, OneVsRest, Softmax
+from dataworth.models.one_vs_rest import OneVsRestPosterior
+from dataworth.yardstick import Yardstick
+from reference import laplace_log_z, with_ones
+from worlds import classes, refusal
+
+BAR = 1e-8
+
+
+def problem(n, d, K, seed, *, sharpness=1.5):
+    """Rows with an intercept's column, classes from the model itself, and weights with a zero among them."""
+    rng = np.random.default_rng([seed, n, d, K])
+    X = rng.normal(size=(n, d))
+    theta = sharpness * rng.normal(size=(d, K))
+    y = np.argmax(X @ theta + rng.gumbel(size=(n, K)), axis=1).astype(float)
+    weights = rng.choice([0.0, 0.5, 1.0, 3.0], n)
+    return X, y, weights
+
+
+# --- references: none of the package's code ---------------------------------------------------------------
+
+
+def log_likelihood(theta, X, y, weights):
+    """Of Θ (… × d × K)."""
+    each = log_softmax(X @ theta, axis=-1)
+    return each[..., np.arange(len(y)), y.astype(int)] @ weights
+
+
+def dense_laplace(X, y, weights, C, K):
+    """Mode (d×K), precision of vec(Θᵀ) in class-major order, log Z: damped Newton on all K·d coefficients."""
+    d = X.shape[1]
+    Y = np.eye(K)[y.astype(int)] * weights[:, None]
+    theta = np.zeros((d, K))
+
+    def psi(t):
+        return log_likelihood(t, X, y, weights) - 0.5 * (t**2).sum() / C
+
+    for _ in range(300):
+        P = softmax(X @ theta, axis=1)
+        gradient = (X.T @ (Y - weights[:, None] * P) - theta / C).T.ravel()
+        W = weights[:, None, None] * (P[:, :, None] * np.eye(K) - P[:, :, None] * P[:, None, :])
+        precision = np.einsum("ick,ij,il->cjkl", W, X, X).reshape(K * d, K * d) + np.eye(K * d) / C
+        step = np.linalg.solve(precision, gradient).reshape(K, d).T
+        size = 1.0
+        while psi(theta + size * step) < psi(theta) and size > 1e-9:
+            size /= 2
+        theta = theta + size * step
+        if np.abs(X @ step).max() < 1e-9:  # its square is what is left
+            break
+    log_det = np.linalg.slogdet(C * precision)[1]
+    return theta, precision, psi(theta) - 0.5 * log_det
+
+
+def many_digits(X, y, weights, C, K):
+    """The same in 40-digit arithmetic."""
+    d = X.shape[1]
+    with mp.workdps(40):
+        rows = [[mp.mpf(float(v)) for v in x] for x in X]
+        w = [mp.mpf(float(v)) for v in weights]
+        theta = mp.zeros(K * d, 1)
+        prior = 1 / mp.mpf(C)
+
+        def scores(t):
+            return [[mp.fsum(x[j] * t[c * d + j] for j in range(d)) for c in range(K)] for x in rows]
+
+        def psi(t):
+            total = -prior / 2 * mp.fsum(v * v for v in t)
+            for f, label, weight in zip(scores(t), y.astype(int), w, strict=True):
+                total += weight * (f[label] - mp.log(mp.fsum(mp.exp(v) for v in f)))
+            return total
+
+        for _ in range(300):
+            H, g = mp.eye(K * d) * prior, -prior * theta
+            for x, f, label, weight in zip(rows, scores(theta), y.astype(int), w, strict=True):
+                e = [mp.exp(v - max(f)) for v in f]
+                p = [v / mp.fsum(e) for v in e]
+                for c in range(K):
+                    for j in range(d):
+                        g[c * d + j] += weight * ((c == label) - p[c]) * x[j]
+                        for k in range(K):
+                            curved = weight * p[c] * ((c == k) - p[k])
+                            for i in range(d):
+                                H[c * d + j, k * d + i] += curved * x[j] * x[i]
+            step = mp.lu_solve(H, g)
+            size = mp.mpf(1)
+            while psi(theta + size * step) < psi(theta) and size > mp.mpf("1e-25"):
+                size /= 2
+            theta += size * step
+            if max(abs(v) for v in step) < mp.mpf("1e-18") * (1 + max(abs(v) for v in theta)):
+                return float(psi(theta) - mp.log(mp.det(H * C)) / 2)
+    raise AssertionError("the reference did not converge")
+
+
+def sampled_log_z(X, y, weights, C, K, draws, seed):
+    """Log Z and its standard error by importance sampling from a Student t around the dense mode."""
+    theta, precision, _ = dense_laplace(X, y, weights, C, K)
+    proposal = multivariate_t(theta.T.ravel(), np.linalg.inv(precision), df=8, seed=seed)
+    drawn = proposal.rvs(draws)
+    tables = drawn.reshape(draws, K, -1).transpose(0, 2, 1)
+    log_w = log_likelihood(tables, X, y, weights) - proposal.logpdf(drawn)
+    log_w += -0.5 * (drawn**2).sum(axis=1) / C - 0.5 * drawn.shape[1] * np.log(2 * np.pi * C)
+    w = np.exp(log_w - log_w.max())
+    return logsumexp(log_w) - np.log(draws), w.std(ddof=1) / w.mean() / np.sqrt(draws)
+
+
+# --- the evidence -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("C", [1e-2, 1.0, 1e4])
+@pytest.mark.parametrize(("n", "d", "K"), [(12, 2, 3), (40, 3, 4), (5, 9, 3), (30, 1, 6)])
+def test_the_evidence_is_laplaces(n, d, K, C):
+    X, y, weights = problem(n, d, K, seed=1)
+    found = Softmax(C, intercept=False, classes=K).fit(X, y, weights)
+    theta, _, log_z = dense_laplace(X, y, weights, C, K)
+    assert found.log_evidence == pytest.approx(log_z, abs=BAR)
+    assert np.allclose(found.coefficients, theta, atol=1e-5 * (1 + np.abs(theta).max()))
+
+
+@pytest.mark.parametrize("C", [1.0, 1e4])
+def test_separable_classes_to_many_digits(C):
+    """Three classes, each in a corner of its own: coefficients run away with the prior, log Z does not."""
+    X = np.array([[1.0, 0.1], [0.9, -0.2], [-0.6, 0.9], [-0.4, 1.1], [-0.5, -0.8], [-0.7, -1.0]])
+    y, weights = np.array([0.0, 0, 1, 1, 2, 2]), np.array([1.0, 2, 1, 1, 0.5, 1])
+    found = Softmax(C, intercept=False).fit(X, y, weights)
+    assert found.converged
+    assert found.log_evidence == pytest.approx(many_digits(X, y, weights, C, 3), abs=BAR)
+
+
+def test_importance_sampling_agrees_within_laplaces_own_error():
+    """Laplace's error falls as 1/n: at 6 coefficients it is below 6/n nats (measured: a third of that), and
+    the sampler's own four standard errors come on top (false alarms: 1e-4)."""
+    for n in (50, 200, 800):
+        X, y, _ = problem(n, 2, 3, seed=5, sharpness=1.0)
+        log_z, error = sampled_log_z(X, y, np.ones(n), 1.0, 3, draws=20_000, seed=n)
+        assert error < 0.02
+        found = Softmax(1.0, intercept=False).fit(X, y).log_evidence
+        assert abs(found - log_z) < 6.0 / n + 4 * error
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
+def test_two_classes_are_logistic_regression_to_many_digits(case):
+    """Prior variance C/2: 60-digit Laplace of Logistic(C)."""
+    if case.X.shape[1] > 1000:
+        pytest.skip("slow in 60 digits")
+    for C in (1e-2, 1.0, 1e4):
+        found = Softmax(C / 2).fit(case.X, case.y, case.weights).log_evidence
+        reference = laplace_log_z(with_ones(case.X), case.y, case.weights, C)
+        assert found == pytest.approx(reference, abs=BAR)
+
+
+seeds = st.integers(0, 10_000)
+priors = st.floats(-2.0, 4.0).map(lambda e: 10.0**e)
+
+
+@settings(max_examples=60, deadline=None)
+@given(n=st.integers(1, 40), d=st.integers(1, 8), C=priors, seed=seeds)
+def test_two_classes_are_logistic(n, d, C, seed):
+    """Logistic's factor lags its mode by one step; a fit started at the mode has it in its last digits."""
+    X, y, weights = problem(n, d, 2, seed)
+    binary, rows = Logistic(C).bind(X, y), np.arange(n)
+    logistic = binary(rows, (binary(rows, weights=weights),), weights=weights).log_z
+    assert Softmax(C / 2).fit(X, y, weights).log_evidence == pytest.approx(logistic, abs=BAR)
+
+
+@settings(max_examples=60, deadline=None)
+@given(n=st.integers(1, 30), d=st.integers(1, 12), K=st.integers(2, 6), C=priors, seed=seeds)
+def test_both_sides_give_one_evidence(n, d, K, C, seed):
+    X, y, weights = problem(n, d, K, seed)
+    X, counts = X[weights > 0], (np.eye(K)[y.astype(int)] * weights[:, None])[weights > 0]
+    sides = (numerics.Blocks(C * X @ X.T, K), numerics.Stacked(X, C, K), numerics.Stacked(X, C, K, root=True))
+    modes = [numerics.find_mode(one, counts) for one in sides]
+    assert all(mode.converged for mode in modes)
+    for mode in modes[1:]:
+        assert mode.log_z == pytest.approx(modes[0].log_z, abs=BAR)
+    at = numerics.terms(modes[0].f, counts)
+    defects = [numerics.trace_defect(one, at) for one in sides]
+    assert np.allclose(defects, defects[0], atol=1e-6)
+
+
+@settings(max_examples=30, deadline=None)
+@given(K=st.integers(2, 5), C=priors, seed=seeds)
+def test_invariances_of_the_evidence(K, C, seed):
+    """Row order, names of classes, weights for repeats, rows of weight 0, and where Newton starts."""
+    X, y, weights = problem(24, 3, K, seed)
+    model = Softmax(C, classes=K)
+    fitter, rows = model.bind(X, y), np.arange(24)
+    plain = fitter(rows, weights=weights)
+    rng = np.random.default_rng(seed)
+    order, names = rng.permutation(24), rng.permutation(K)
+    doubled = np.repeat(rows, (2 * weights).astype(int))
+    others = [
+        fitter(order, weights=weights[order]),
+        fitter(rows, weights=weights, targets=names[y.astype(int)].astype(float)),
+        fitter(rows[weights > 0], weights=weights[weights > 0]),
+        fitter(rows, (fitter(rows[:12]), fitter(rows[12:])), weights=weights),
+    ]
+    assert [o.log_z for o in others] == pytest.approx([plain.log_z] * 4, abs=BAR)
+    assert fitter(doubled).log_z == pytest.approx(fitter(rows, weights=2 * weights).log_z, abs=BAR)
+
+
+def test_a_class_that_never_occurs_takes_its_share():
+    """A third class without rows: the evidence falls, since it could have occurred."""
+    X, y, weights = problem(30, 2, 2, seed=3)
+    two, three = (Softmax(1.0, classes=K).fit(X, y, weights).log_evidence for K in (2, 3))
+    assert three < two
+    assert three == pytest.approx(dense_laplace(with_ones(X), y, weights, 1.0, 3)[2], abs=BAR)
+
+
+# --- the score --------------------------------------------------------------------------------------------
+
+
+def three(n, seed):
+    X, y, _ = problem(n, 3, 3, seed, sharpness=2.0)
+    return dw.Dataset(X, np.array(["ant", "bee", "cat"])[y.astype(int)])
+
+
+def test_the_score_is_symmetric_and_of_nothing_is_nothing():
+    D, T = three(40, 1), three(30, 2)
+    for model in (Softmax(), OneVsRest()):
+        assert dw.pmi(D, T, model).value == pytest.approx(dw.pmi(T, D, model).value, abs=BAR)
+        assert dw.pmi(D.take([]), T, model).value == 0.0
+
+
+def test_two_classes_score_as_logistic():
+    D, T = classes(40, seed=1), classes(30, seed=2)
+    assert dw.pmi(D, T, Softmax(0.5)).value == pytest.approx(dw.pmi(D, T, Logistic(1.0)).value, abs=1e-6)
+
+
+def test_forms_of_two_classes_are_those_of_logistic():
+    """What the two classes have in common cancels in every form; sampled ones within four standard errors."""
+    D, T = classes(40, seed=1), classes(30, seed=2)
+    both = [(dw.pmi(D, T, Softmax(0.5), form), dw.pmi(D, T, Logistic(1.0), form)) for form in ("eta", "kl")]
+    assert both[0][0].value == pytest.approx(both[0][1].value, abs=1e-6)
+    assert both[1][0].stderr > 0
+    assert abs(both[1][0].value - both[1][1].value) < 4 * both[1][0].stderr
+    integral = dw.pmi(D, T, Softmax(0.5), "integral")
+    assert abs(integral.value - dw.pmi(D, T, Logistic(1.0), "product").value) < 4 * integral.stderr
+    assert "needs Gaussian posteriors" in refusal(dw.pmi, D, T, Softmax(), "sealed")
+
+
+def test_forms_of_one_vs_rest_are_sums():
+    D, T = three(30, 1), three(25, 2)
+    for form in ("evidence", "eta"):
+        parts = [
+            dw.pmi(D.with_labels(D.y == name), T.with_labels(T.y == name), Logistic(), form).value
+            for name in ("ant", "bee", "cat")
+        ]
+        assert dw.pmi(D, T, OneVsRest(), form).value == pytest.approx(sum(parts), abs=1e-6)
+    assert dw.pmi(D, T, OneVsRest(), "kl").stderr > 0
+
+
+# --- the posterior ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("n", "d"), [(40, 2), (4, 9)], ids=["primal", "dual"])
+def test_the_posterior_is_the_dense_gaussian(n, d):
+    """Densities and information gain; 4000 draws by their mean and covariance (false alarms: 1e-4)."""
+    X, y, weights = problem(n, d, 3, seed=11)
+    posterior = Softmax(0.7, intercept=False, classes=3).fit(X, y, weights)
+    theta, precision, _ = dense_laplace(X, y, weights, 0.7, 3)
+    mean, covariance = theta.T.ravel(), np.linalg.inv(precision)
+    at = mean + 0.3 * np.sin(np.arange(len(mean)))
+    dense = multivariate_normal(mean, covariance)
+    assert posterior.log_density(at) == pytest.approx(dense.logpdf(at), abs=1e-6)
+    gain = 0.5 * (
+        np.trace(covariance) / 0.7 + mean @ mean / 0.7 - len(mean) + np.linalg.slogdet(precision * 0.7)[1]
+    )
+    assert posterior.information_gain() == pytest.approx(gain, abs=1e-6)
+    draws = posterior.sample(np.random.default_rng(3), 4000)
+    white = (draws - mean) @ np.linalg.cholesky(precision)
+    assert np.abs(white.mean(axis=0)).max() < 5.0 / np.sqrt(4000)
+    assert np.abs(np.cov(white.T) - np.eye(len(mean))).max() < 6.5 / np.sqrt(4000)
+    assert "length" in refusal(posterior.log_density, at[1:])
+
+
+def test_predictions_are_averaged_over_the_posterior():
+    X, y, weights = problem(30, 2, 3, seed=12)
+    posterior = Softmax(5.0).fit(X, y, weights)
+    fresh = np.random.default_rng(0).normal(size=(6, 2))
+    theta, precision, _ = dense_laplace(with_ones(X), y, weights, 5.0, 3)
+    draws = np.random.default_rng(1).multivariate_normal(theta.T.ravel(), np.linalg.inv(precision), 20_000)
+    p = softmax(with_ones(fresh) @ draws.reshape(-1, 3, 3).transpose(0, 2, 1), axis=-1)
+    forecast = posterior.predict_proba(fresh)
+    assert np.allclose(forecast.sum(axis=1), 1.0)
+    assert (np.abs(forecast - p.mean(axis=0)) < 4.5 * p.std(axis=0) / np.sqrt(1000)).all()
+
+
+def test_predicted_classes_and_accuracy():
+    X = np.array([[-3.0], [-2.5], [0.0], [0.2], [3.0], [2.5]])
+    y = np.array([0.0, 0.0, 1.0, 1.0, 2.0, 2.0])
+    for model in (Softmax(100.0), OneVsRest(100.0, classes=3)):
+        fitter = model.bind(np.hstack([X, X**2]), y)
+        fit = fitter(np.arange(6))
+        assert fitter.predict(fit, np.arange(6)).tolist() == y.tolist()
+        assert fitter.accuracy(fit, np.arange(6)) == 1.0
+        assert fitter.information_gain(fit) == pytest.approx(fit.state.information_gain())
+        assert fit.state.converged
+
+
+def test_one_vs_rest_is_a_logistic_a_class():
+    X, y, weights = problem(30, 2, 3, seed=13)
+    posterior = OneVsRest(2.0).fit(X, y, weights)
+    assert isinstance(posterior, OneVsRestPosterior)
+    parts = [Logistic(2.0).fit(X, (y == c).astype(float), weights) for c in range(3)]
+    assert posterior.log_evidence == pytest.approx(sum(p.log_evidence for p in parts), abs=1e-9)
+    own = np.column_stack([p.predict_proba(X)[:, 1] for p in parts])
+    assert np.allclose(posterior.predict_proba(X), own / own.sum(axis=1, keepdims=True), atol=1e-9)
+    theta = np.concatenate([p.mean for p in parts])
+    assert posterior.log_density(theta) == pytest.approx(sum(p.log_density(p.mean) for p in parts), abs=1e-6)
+    draws = posterior.sample(np.random.default_rng(0), 4000)
+    assert np.allclose(draws.mean(axis=0), theta, atol=5 * draws.std() / np.sqrt(4000))
+
+
+def test_simulated_classes_have_the_models_probabilities():
+    """A row of zeros and no intercept: all classes alike; counts of 3000 within five s.d."""
+    y = Softmax(2.0, intercept=False, classes=3).simulate(np.random.default_rng(0), np.zeros((3000, 2)))
+    assert np.abs(np.bincount(y.astype(int)) - 1000).max() < 5 * np.sqrt(3000 * 2 / 9)
+
+
+# --- sentences --------------------------------------------------------------------------------------------
+
+
+def test_what_does_not_fit_into_memory_is_said_before(monkeypatch):
+    rng = np.random.default_rng(0)
+    X, y = rng.random((4700, 850)), rng.integers(0, 20, 4700).astype(float)
+    fitter = Softmax(classes=20).bind(X, y)
+    monkeypatch.setattr(np, "zeros", None)  # nothing is allocated on the way
+    sentence = refusal(fitter, np.arange(4700))
+    assert "4.2 GB" in sentence
+    assert "OneVsRest" in sentence
+    monkeypatch.undo()
+    assert "4700 distinct rows" in sentence
+
+
+def test_senseless_models_and_targets():
+    assert "prior_variance" in refusal(Softmax, -1.0)
+    for K in (1, 2.5, True):
+        assert "whole number, 2 or more" in refusal(Softmax, classes=K)
+        assert "whole number, 2 or more" in refusal(OneVsRest, classes=K)
+    assert "inference" in refusal(OneVsRest, inference="magic")
+    for model in (Softmax(classes=3), OneVsRest(classes=3)):
+        for y in ([0.0, 3.0], [0.0, 0.5], [-1.0, 0.0]):
+            assert "whole numbers 0 to 2" in refusal(model.fit, np.zeros((2, 1)), np.array(y))
+
+
+def test_labels_choose_the_model_and_models_refuse_labels():
+    X = np.arange(8.0)[:, None]
+    two, many = dw.Dataset(X, [0, 1] * 4), dw.Dataset(X, ["a", "b", "c", "d"] * 2)
+    amounts = dw.Dataset(X, X[:, 0] + 0.5)
+    assert dw.pmi(two, two).model == repr(Logistic())
+    assert dw.pmi(many, many).model == repr(Softmax())
+    assert dw.pmi(amounts, amounts).model == repr(Linear())
+    assert "4 classes (a, b, c, d); Logistic takes two" in refusal(dw.pmi, many, many, Logistic())
+    assert "amounts (8 distinct numbers); Softmax takes classes" in refusal(
+        dw.pmi, amounts, amounts, Softmax()
+    )
+    assert "text labels" in refusal(dw.pmi, many, many, Linear())
+    crowd = dw.Dataset(np.zeros((30, 1)), [f"name {i}" for i in range(30)])
+    assert "30 classes" in refusal(dw.pmi, crowd, crowd)
+
+
+# --- from end to end --------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def data():
+    """A third of the labels of `raw` are of the next class; `clean` is without those rows."""
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(300, 2))
+    y = np.argmax(X @ np.array([[3.0, -3.0, 0.0], [0.0, 0.0, 3.0]]) + 0.5 * rng.gumbel(size=(300, 3)), axis=1)
+    wrong = np.arange(180) % 3 == 0
+    names = np.array(["low", "mid", "top"])
+    raw = dw.Dataset(X[:180], names[np.where(wrong, (y[:180] + 1) % 3, y[:180])])
+    return raw, raw.take(np.flatnonzero(~wrong)), dw.Dataset(X[180:], names[y[180:]])
+
+
+@pytest.fixture(scope="module")
+def yard(data):
+    return Yardstick.fit(data[2], prior_variance=1.0)
+
+
+def test_a_yardstick_of_three_classes_survives_its_file(yard, tmp_path):
+    assert yard.kind == "softmax"
+    assert yard.model == Softmax(1.0, classes=3)
+    assert yard.labels.names == ("low", "mid", "top")
+    yard.save(tmp_path / "y.json")
+    again = Yardstick.load(tmp_path / "y.json")
+    assert again == yard
+    assert again.model == yard.model
+
+
+def test_every_kind_of_model_survives_its_file(data, tmp_path):
+    numbers = dw.Dataset(data[2].X, data[2].X[:, 0])
+    two = data[2].with_labels(data[2].y == "low")
+    fields = {"kind", "prior_variance", "intercept"}
+    for T, name, own in (
+        (two, "logistic", {"inference"}),
+        (two, "softmax", {"classes"}),
+        (data[2], "one-vs-rest", {"inference", "classes"}),
+        (numbers, "linear", {"noise_variance"}),
+    ):
+        made = Yardstick.fit(T, model=name, prior_variance=1.0)
+        made.save(tmp_path / "y.json")
+        assert Yardstick.load(tmp_path / "y.json").model == made.model
+        # results name yardsticks by a digest of exactly this
+        assert set(made.to_dict()["model"]) == fields | own
+
+
+def test_cleaning_three_classes_is_informative(data, yard):
+    raw, clean, test = data
+    audit = dw.audit(raw, clean, test, yardstick=yard)
+    assert audit.verdict == "informative"
+    assert audit.accuracy_delta > 0
+    assert dw.rank({"raw": raw, "clean": clean}, test, yardstick=yard).ranking[0].name == "clean"
+    assert dw.score(clean, test, yardstick=yard).value > dw.score(raw, test, yardstick=yard).value
+
+
+def test_labels_of_the_datas_own_model_are_not_informative(data, yard):
+    """New rows labelled by a scikit-learn model of `before`: the control labels them itself."""
+    _, clean, test = data
+    more = dw.Dataset(np.random.default_rng(3).normal(size=(60, 2)), ["low"] * 60)
+    made = SelfLabel(more)(clean)
+    assert len(set(made.y[len(clean) :])) == 3
+    assert dw.audit(clean, made, test, yardstick=yard).verdict != "informative"
+
+
+def test_datasets_that_lack_classes_are_noted(data, yard):
+    _, clean, test = data
+    lacking = clean.take(np.flatnonzero(clean.y != "mid"))
+    alone = clean.take(np.flatnonzero(clean.y == "top"))
+    assert any("no rows of class ('mid')" in note for note in dw.score(lacking, test, yardstick=yard).notes)
+    notes = dw.score(alone, test, yardstick=yard).notes
+    assert any("all rows have the label 'top'; the other classes are absent" in note for note in notes)
+
+
+def test_the_command_line_takes_three_classes(data, tmp_path):
+    for name, part in zip(("raw", "clean", "test"), data, strict=True):
+        table = pa.table({"a": part.X[:, 0], "b": part.X[:, 1], "label": part.y.astype(str)})
+        pa.csv.write_csv(table, tmp_path / f"{name}.csv")
+    raw, clean, test = (str(tmp_path / f"{name}.csv") for name in ("raw", "clean", "test"))
+    run = CliRunner().invoke
+    scored = run(app, ["score", clean, "--test", test, "--prior-variance", "1", "--json"])
+    assert scored.exit_code == 0, scored.output
+    assert json.loads(scored.stdout)["value"] > 0
+    audited = run(app, ["audit", raw, clean, "--test", test, "--prior-variance", "1", "--json"])
+    assert audited.exit_code == 0, audited.output
+    assert json.loads(audited.stdout)["verdict"] == "informative"
+    other = ["--model", "one-vs-rest", "--prior-variance", "1"]
+    spoken = run(app, ["score", clean, "--test", test, *other])
+    assert spoken.exit_code == 0, spoken.output
+    assert "one-vs-rest (laplace)" in " ".join(spoken.stdout.split())
+    assert run(app, ["score", clean, "--test", test, "--model", "logistic"]).exit_code == 2
