@@ -122,7 +122,7 @@ def test_a_structure_keeps_its_part_of_the_hessian(structure):
     logits = phi @ theta[:18].reshape(3, 6).T + theta[18:]
     H = hessian(phi, softmax(logits, axis=1))
     gradient = (softmax(logits, axis=1) - np.eye(3)[y.astype(int)]).T @ phi + theta[:18].reshape(3, 6) / 2.0
-    assert np.abs(gradient).max() < 1e-2  # it is a mode: ½|g|²C < 1e-5
+    assert np.abs(gradient).max() < 1e-4  # it is a mode: ½|g|²C < 1e-8
     if structure == "diag":
         H = np.diag(np.diag(H))
     precision = H + np.eye(len(H)) / prior_variance
@@ -220,6 +220,16 @@ def test_training_may_be_ones_own():
     own = LaplaceTorch(net, train=train).fit(X, y).log_evidence
     assert own == pytest.approx(LaplaceTorch(net).fit(X, y).log_evidence, abs=TOLERANCE)
     assert seen == [21]
+
+
+def test_training_goes_on_until_the_evidence_stands_still(monkeypatch):
+    """In rounds of two steps: it must not stop at the first that is merely near."""
+    net, (X, y) = mlp(3), rows_and_targets()
+    ours = Softmax(2.0).fit(Neural.last_layer(net).features(X), y)
+    monkeypatch.setattr("dataworth.models.laplace_torch.ROUNDS", 500)
+    monkeypatch.setattr("dataworth.models.laplace_torch.STEPS", 2)
+    theirs = LaplaceTorch(net, prior_variance=2.0).fit(X, y)
+    assert theirs.log_evidence == pytest.approx(ours.log_evidence, abs=TOLERANCE)
 
 
 def test_training_that_does_not_settle_is_refused(monkeypatch):
