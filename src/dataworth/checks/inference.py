@@ -34,6 +34,6 @@ CHECK = Check(
     "DW005",
     "inference",
     "Laplace and EP differ by more than the interval allows for: the number is that of an approximation",
-    "use --inference ep, and --thorough to have a few pairs sampled; or a narrower prior, or fewer features",
+    "prefer EP (--inference ep), mostly the closer one; --thorough samples a few pairs to tell which is",
     look,
 )
