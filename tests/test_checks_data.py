@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import dataworth as dw
-from dataworth.checks import attribute, shift, size
+from dataworth.checks import CHECKS, attribute, shift, size
 from dataworth.checks.rows import CHANCE, near_radius, neighbours, others
 from dataworth.curation import MatchGroups, RandomSubset
 from dataworth.models import Logistic
@@ -15,7 +15,7 @@ from dataworth.targets import Amounts, Classes
 from dataworth.yardstick import Trial, Yardstick
 
 MINE = ("DW002", "DW003", "DW010", "DW011", "DW012", "DW013", "DW014")
-OTHERS = tuple(check.code for check in dw.checks.CHECKS if check.code not in MINE)
+OTHERS = tuple(check.code for check in CHECKS if check.code not in MINE)
 
 
 def yardstick(test, axes=None, prior_variance=1.0):
@@ -295,6 +295,39 @@ def test_amounts_have_their_checks():
     assert found(result, "DW011").fires is None
     shuffled = data.with_labels(rng.permutation(data.y))
     assert found(dw.score(shuffled, test, yardstick=yard, ignore=OTHERS), "DW012").fires
+
+
+def test_more_than_two_classes_have_their_checks():
+    rng = np.random.default_rng(18)
+    centres = np.array([[2.0, 0.0], [-2.0, 0.0], [0.0, 3.0]])
+    y = rng.integers(0, 3, 500)
+    X, groups = centres[y] + rng.normal(size=(500, 2)), rng.integers(0, 3, 500).astype(str)
+    every = dw.Dataset(X, y, groups=groups)
+    data, test = every.take(range(200, 500)), every.take(range(200))
+    yard = Yardstick.fit(test)
+    result = dw.audit(data, data.take(data.groups != "0"), test, yardstick=yard, ignore=OTHERS)
+    assert [f.code for f in result.checks if f.fires] == []
+    assert found(result, "DW013").fires is False  # groups by chance: they are not shown
+    lacking = dw.score(data.take(data.y < 2), test, yardstick=yard, ignore=OTHERS)
+    assert [f.code for f in lacking.checks if f.fires] == ["DW011"]
+    tiny = dw.score(data, test, yardstick=yard, pairs=10, size=(30, 2), ignore=OTHERS)
+    assert "test rows" in found(tiny, "DW011").detail
+
+
+@pytest.mark.parametrize("size", [1, 3, 12])
+def test_a_few_rows_are_looked_at_without_a_sound(size):
+    data, test = halves(19)
+    for places in (range(size), [0] * size):
+        for finding in [scored(code, data.take(places), test.take(range(24)), axes=2) for code in MINE]:
+            assert finding.detail
+
+
+def test_huge_outliers_are_looked_at_without_a_sound():
+    data, test = halves(20)
+    X = data.X.copy()
+    X[0] = 1e30
+    for code in MINE:
+        assert scored(code, dw.Dataset(X, data.y), test, axes=2).code == code
 
 
 def test_checks_are_the_same_again():
