@@ -28,6 +28,7 @@ from .models.base import Array, Fitter, Rows, bind, positive_number
 from .plan import clip_table
 from .pmi import NATS_PER_BIT
 from .pool import strata
+from .yardstick import PRIORS
 
 if TYPE_CHECKING:
     from .audit import Audit
@@ -36,6 +37,8 @@ if TYPE_CHECKING:
 
 SCHEMA = "dataworth/sensitivity/1"
 FOLDS = 5
+ROUNDING = 0.01
+"""Prior variances are given to three digits."""
 QUANTITIES = {"score": "value", "audit": "change", "rank": "lead of the first"}
 
 
@@ -179,7 +182,7 @@ def sensitivity(
             accuracy = cross_validated(bind(model, features, halves.targets), folds, halves.sample.weights)
             held_out = halves.held_out(model, features)
         value = case.estimate(case.quantity(table))
-        plausible = low <= variance <= high
+        plausible = low * (1.0 - ROUNDING) <= variance <= high * (1.0 + ROUNDING)
         points.append(AtPrior(variance, value, conclusion(case, table), held_out, accuracy, plausible))
         if progress is not None:
             progress(done + 1, len(grid))
@@ -187,15 +190,14 @@ def sensitivity(
 
 
 def around(chosen: float) -> list[float]:
-    """Half-decades to either side.
+    """Half-decades to either side, round where the yardstick's own grid is.
 
-    >>> around(1.0)
-    [0.01, 0.0316, 0.1, 0.316, 1.0, 3.16, 10.0, 31.6, 100.0]
+    >>> around(3.16)
+    [0.0316, 0.1, 0.316, 1.0, 3.16, 10.0, 31.6, 100.0, 316.0]
     """
-    return [
-        chosen if step == 0 else float(f"{chosen * HALF_DECADE**step:.3g}")
-        for step in range(-STEPS, STEPS + 1)
-    ]
+    steps = [chosen * HALF_DECADE**step for step in range(-STEPS, STEPS + 1) if step]
+    near = [next((c for c in PRIORS if abs(c / v - 1.0) < ROUNDING), float(f"{v:.3g}")) for v in steps]
+    return sorted([chosen, *near])
 
 
 def checked(prior_variance: float) -> float:
