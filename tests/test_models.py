@@ -15,7 +15,7 @@ from scipy.stats import multivariate_normal, norm
 from cases import CASES, PRIOR_VARIANCES
 from dataworth import Dataset, pmi
 from dataworth.errors import DataworthError
-from dataworth.models import Linear, Logistic, Model, Posterior, SliceFitter
+from dataworth.models import Linear, Logistic, Model, OneVsRest, Posterior, SliceFitter, Softmax
 from dataworth.models.gaussian import GaussianPrior
 from reference import dense_laplace, gaussian_posterior, logistic_log_likelihood, tolerance, with_ones
 from worlds import refusal
@@ -69,6 +69,8 @@ MODELS = {
     "logistic, no intercept": Logistic(prior_variance=0.5, intercept=False),
     "linear": Linear(prior_variance=0.7, noise_variance=0.3),
     "linear, no intercept": Linear(intercept=False),
+    "softmax": Softmax(prior_variance=0.5),
+    "one-vs-rest": OneVsRest(),
     "toy": Toy(),
 }
 over_models = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())
