@@ -286,9 +286,13 @@ def test_held_out_is_the_number_that_the_search_had():
     assert again == pytest.approx(case.yardstick.chosen.held_out, abs=1e-5)
 
 
-@pytest.mark.parametrize("given", [None, 0.03])
-def test_the_range_ends_where_the_test_set_or_the_probe_says_so(given):
-    case = dw.score(classes(60, 7), held_out(), prior_variance=given, ignore="all").case
+@pytest.mark.parametrize(
+    ("rows", "sharpness", "given"), [(100, 3.0, None), (200, 1.0, None), (100, 3.0, 0.3)]
+)
+def test_the_range_ends_where_the_test_set_or_the_probe_says_so(rows, sharpness, given):
+    """By the test set in the first, by the probe in the second, by two decades in the third."""
+    test = classes(rows, 3, d=10, sharpness=sharpness)
+    case = dw.score(classes(60, 7, d=10), test, prior_variance=given, ignore="all").case
     parts = Halves.of(case)
     X = case.yardstick.features(parts.sample)
     least = parts.held_out(case.yardstick.model, X) - 1.92
