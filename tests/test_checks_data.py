@@ -129,6 +129,13 @@ def test_near_copies_of_test_rows_fire_and_exact_ones_are_told():
     assert "6 exact copies left out" in exact.detail
 
 
+def test_many_data_rows_come_near_test_rows_by_chance():
+    """Of 400 test rows 0.4 are expected near, whatever the number of data rows; more than 4 have P < 0.1 %."""
+    X, y = rows(21, n=5400, d=2)
+    finding = scored("DW003", dw.Dataset(X[400:], y[400:]), dw.Dataset(X[:400], y[:400]))
+    assert finding.fires is False
+
+
 def test_pairs_that_overlap_are_told_a_size_that_does_not():
     data, test = halves(5)
     finding = scored("DW010", data, test, pairs=20, size=100)
