@@ -149,7 +149,7 @@ def test_separable_classes_to_many_digits(C):
 
 
 def test_importance_sampling_agrees_within_laplaces_own_error():
-    """Laplace's error falls as 1/n: at 6 coefficients it is below 6/n nats (measured: about half of that), and
+    """Laplace's error falls as 1/n: at 6 coefficients it is below 6/n nats (measured: half of that), and
     the sampler's own four standard errors come on top (false alarms: 1e-4)."""
     for n in (50, 200, 800):
         X, y, _ = problem(n, 2, 3, seed=5, sharpness=1.0)
