@@ -130,7 +130,7 @@ def test_near_copies_of_test_rows_fire_and_exact_ones_are_told():
 
 
 def test_many_data_rows_come_near_test_rows_by_chance():
-    """Of 400 test rows 0.4 are expected near, whatever the number of data rows; more than 4 have P < 0.1 %."""
+    """0.4 of 400 test rows are expected near, however many rows the data have; P(more than 4) < 0.1 %."""
     X, y = rows(21, n=5400, d=2)
     finding = scored("DW003", dw.Dataset(X[400:], y[400:]), dw.Dataset(X[:400], y[:400]))
     assert finding.fires is False
