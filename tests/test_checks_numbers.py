@@ -301,7 +301,9 @@ def test_the_range_ends_where_the_test_set_or_the_probe_says_so(rows, sharpness,
     chosen = case.yardstick.model.prior_variance
     for end in ends:
         steps = round(abs(2 * np.log10(end / chosen)))
-        assert parts.held_out(replace(case.yardstick.model, prior_variance=end), X) >= least
+        model = replace(case.yardstick.model, prior_variance=end)
+        assert parts.held_out(model, X) >= least
+        assert parts.calibrated(model, X) or not case.yardstick.calibrated
         if steps < STEPS:
             beyond = at(case, (end / chosen) * np.sqrt(10.0) ** (1 if end > chosen else -1))
             uncalibrated = case.yardstick.calibrated and not parts.calibrated(beyond, X)
