@@ -10,7 +10,7 @@ import sys
 import numpy as np
 import pytest
 
-from dataworth import Dataset, pmi, pmi_change
+from dataworth import Dataset, check_model, pmi, pmi_change
 from dataworth.errors import DataworthError
 from dataworth.models import LaplaceTorch, Linear, Logistic, Model, Neural, Posterior, Softmax
 
@@ -277,3 +277,10 @@ def test_the_models_import_no_torch():
     loaded = {name.partition(".")[0] for name in json.loads(done.stdout)}
     assert "numpy" in loaded
     assert not loaded & {"torch", "laplace"}
+
+
+@pytest.mark.parametrize("head", [None, Logistic(10.0, "ep"), Softmax(classes=3), Linear(1.0, 0.5)])
+def test_every_head_is_certified(head):
+    """What holds of expectations is simulated only for heads that simulate; repeats are few for time."""
+    certificate = check_model(Neural(mlp(inputs=2), head), repeats=20)
+    assert certificate.ok, str(certificate)

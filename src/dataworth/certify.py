@@ -194,9 +194,16 @@ class Subject:
         return float(self.fitter(rows, start).log_z)
 
     def posterior(self, rows: Rows) -> Any:
-        """A posterior that can be asked, which a fit's state need not be."""
+        """A posterior that can be asked for densities, which a fit's state need not be."""
         state = self.fitter(rows).state
         return state if hasattr(state, "log_density") else self.model.fit(self.X[rows], self.y[rows])
+
+    def forecaster(self, rows: Rows) -> Any:
+        """What `fit` makes of rows: a bound fit's state may take features in place of rows."""
+        posterior = self.model.fit(self.X[rows], self.y[rows])
+        if not hasattr(posterior, "predict_proba"):
+            raise _NotApplicable("the posterior has no predict_proba")
+        return posterior
 
     def asked(self, rows: Rows, *names: str) -> Any:
         """The same, if it has those names."""
@@ -348,7 +355,7 @@ def _one_more(s: Subject) -> Result:
 
 
 def _predictive(s: Subject) -> Result:
-    posterior = s.asked(s.data, "predict_proba")
+    posterior = s.forecaster(s.data)
     forecast = np.asarray(posterior.predict_proba(s.X[s.test]), dtype=float)
     if getattr(s.model, "takes", None) == "amounts":
         fine = forecast.shape == (len(s.test),) and bool(np.isfinite(forecast).all())
@@ -360,7 +367,7 @@ def _predictive(s: Subject) -> Result:
 
 
 def _forecast(s: Subject) -> Result:
-    posterior = s.asked(s.data, "predict_proba")
+    posterior = s.forecaster(s.data)
     if getattr(s.model, "takes", None) == "amounts":
         raise _NotApplicable("the targets are amounts, whose predictive density is not asked for")
     before, rows = s.log_z(s.data), s.test[:POINTS]
@@ -371,10 +378,10 @@ def _forecast(s: Subject) -> Result:
 
 
 def _class_number(s: Subject) -> int:
-    posterior = s.posterior(s.data)
-    if hasattr(posterior, "predict_proba"):
-        return int(np.shape(posterior.predict_proba(s.X[s.test]))[1])
-    return max(2, int(s.y.max()) + 1)
+    try:
+        return int(np.shape(s.forecaster(s.data).predict_proba(s.X[s.test]))[1])
+    except _NotApplicable:
+        return max(2, int(s.y.max()) + 1)
 
 
 def _with_label(s: Subject, row: int, label: int) -> float:

@@ -111,9 +111,7 @@ class Yardstick:
         labels = learn_targets(test)
         kind = suited_kind(labels, model)
         make = maker(kind, inference, labels)
-        rng = np.random.default_rng([seed, 0x7E57])
-        rows = np.sort(rng.permutation(len(test))[:ROWS])
-        sample = test.take(rows)
+        sample, rng = searched(test, seed)
         with threadpool_limits(1):  # how threads share a sum shows in its last bits
             basis = Basis.learn(sample)
         splits, probed = (
@@ -296,6 +294,12 @@ def _digest(body: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
 
+def searched(test: Dataset, seed: int) -> tuple[Dataset, np.random.Generator]:
+    """The rows of a test set that a search uses, and the generator that goes on to halve them."""
+    rng = np.random.default_rng([seed, 0x7E57])
+    return test.take(np.sort(rng.permutation(len(test))[:ROWS])), rng
+
+
 def halves(n: int, rng: np.random.Generator, splits: int = SPLITS) -> list[tuple[Rows, Rows]]:
     """Random halves of n rows."""
     return [(p[: n // 2], p[n // 2 :]) for p in (rng.permutation(n) for _ in range(splits))]
@@ -392,20 +396,24 @@ class Search:
     def held_out(self, features: Array, prior_variance: float, noise: float | None) -> float:
         """Mean of log p(T_b | T_a) = log Z(T) − log Z(T_a) over halves, both ways round."""
         fitter = self.make(prior_variance, noise).bind(features, self.targets)
-        whole = self.fit_rows(fitter, np.arange(len(self.targets)))
-        parts = [self.fit_rows(fitter, part, whole).log_z for split in self.splits for part in split]
-        return float(whole.log_z - np.mean(parts))
-
-    def fit_rows(self, fitter: Fitter, rows: Rows, *start: Fit) -> Fit:
-        """Fit some rows of the sample with their weights."""
-        weights = self.sample.weights
-        return fitter(rows, start, weights=None if weights is None else weights[rows])
+        return half_given_half(fitter, self.splits, self.sample.weights)
 
     def probe(self, trial: Trial) -> tuple[float, float]:
         """The doubling probe of a candidate."""
         features = self.basis.recipe(trial.size, trial.exponent).features(self.sample)
         model = self.make(trial.prior_variance, trial.noise_variance)
         return doubling_probe(model.bind(features, self.targets), self.splits, self.sample.weights)
+
+
+def half_given_half(fitter: Fitter, splits: list[tuple[Rows, Rows]], weights: Array | None = None) -> float:
+    """Mean of log p(T_b | T_a) = log Z(T) − log Z(T_a) over halves of a test set, both ways round."""
+    whole = fitter(np.arange(len(fitter.y)), weights=weights)
+    parts = [
+        fitter(rows, (whole,), weights=None if weights is None else weights[rows]).log_z
+        for split in splits
+        for rows in split
+    ]
+    return float(whole.log_z - np.mean(parts))
 
 
 def doubling_probe(

@@ -21,7 +21,7 @@ from ..case import Case
 from ..data import Dataset
 from ..models import Model, OneVsRest, Softmax
 from ..models.base import Array, Fitter, Rows, bind
-from ..yardstick import ROWS, SPLITS, doubling_probe, halves
+from ..yardstick import SPLITS, doubling_probe, half_given_half, halves, searched
 
 R = TypeVar("R")
 PLAUSIBLE = 1.92
@@ -43,13 +43,14 @@ class Halves:
     @classmethod
     def of(cls, case: Case) -> Halves:
         """As in `Yardstick.fit`."""
-        rng = np.random.default_rng([case.yardstick.seed, 0x7E57])
-        sample = case.test.take(np.sort(rng.permutation(len(case.test))[:ROWS]))
+        sample, rng = searched(case.test, case.yardstick.seed)
         return cls(sample, case.yardstick.targets(sample), halves(len(sample), rng))
 
     def held_out(self, model: Model, features: Array) -> float:
         """Mean of log p(T_b | T_a) = log Z(T) − log Z(T_a) over halves, both ways round."""
-        return self.quietly(model, features, self.mean_of_halves)
+        return self.quietly(
+            model, features, lambda fitter: half_given_half(fitter, self.splits, self.sample.weights)
+        )
 
     def calibrated(self, model: Model, features: Array) -> bool:
         """Whether the doubling probe is not shown positive, as the yardstick asks of its candidates."""
@@ -57,17 +58,6 @@ class Halves:
             model, features, lambda fitter: doubling_probe(fitter, self.splits, self.sample.weights)
         )
         return probe <= stderr
-
-    def mean_of_halves(self, fitter: Fitter) -> float:
-        """Of a model bound to the sample."""
-        weights = self.sample.weights
-        whole = fitter(np.arange(len(self.sample)), weights=weights)
-        parts = [
-            fitter(rows, (whole,), weights=None if weights is None else weights[rows]).log_z
-            for split in self.splits
-            for rows in split
-        ]
-        return float(whole.log_z - np.mean(parts))
 
     def quietly(self, model: Model, features: Array, of: Callable[[Fitter], R]) -> R:
         """What is asked of the model, bound to the sample, whatever its solver says."""
