@@ -355,6 +355,8 @@ def demo_report(demo: Any, bits: bool = False, verbose: bool = False) -> Rendera
             Text(audit.verdict or "no verdict", style=VERDICT_STYLES.get(audit.verdict or "", "bold")),
         )
     stories = [(chapter.name, chapter.story) for chapter in demo.audits]
+    findings = [finding for chapter in demo.audits for finding in chapter.audit.checks]
+    stories.append(("checks of all six", check_counts(findings)))
     chapters: list[RenderableType] = [
         Group(Text(f"\n{chapter.name}", style="bold"), audit_report(chapter.audit, bits))
         for chapter in demo.audits
@@ -445,15 +447,18 @@ def _check_facts(checks: Sequence[Finding]) -> list[tuple[str, str]]:
     """How many checks passed, and each that did not."""
     if not checks:
         return [("Checks", "none: all were ignored")]
-    fired = [finding for finding in checks if finding.fires]
-    passed = sum(finding.fires is False for finding in checks)
-    left = len(checks) - passed - len(fired)
-    also = f", {left} not run (-v says why)" if left else ""
-    told = [("Checks", f"{passed} passed, {len(fired)} fired{also}")]
-    for finding in fired:
+    told = [("Checks", check_counts(checks))]
+    for finding in (one for one in checks if one.fires):
         seen = f" ({finding.detail})" if finding.detail else ""
         told.append((finding.code, f"{finding.name}: {finding.meaning}{seen}; {finding.advice}"))
     return told
+
+
+def check_counts(checks: Sequence[Finding]) -> str:
+    """How many passed, fired, and were not run."""
+    passed, fired, left = (sum(one.fires is kind for one in checks) for kind in (False, True, None))
+    also = f", {left} not run (-v says why)" if left else ""
+    return f"{passed} passed, {fired or 'none'} fired{also}"
 
 
 def check_details(checks: Sequence[Finding]) -> list[tuple[str, str]]:
