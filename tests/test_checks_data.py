@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_diabetes
 
 import dataworth as dw
 from dataworth.checks import CHECKS, attribute, run_checks, shift, size
@@ -193,6 +194,18 @@ def test_a_rare_class_makes_accuracy_cheap():
     finding = scored("DW012", dw.Dataset(X[300:], y[300:]), dw.Dataset(X[:300], y[:300]))
     assert finding.fires
     assert finding.value <= 0
+
+
+def test_amounts_worse_than_their_mean_are_at_chance():
+    """Every fifth label 500 too high: R² on the test set is far below zero, however much the labels vary."""
+    X, y = load_diabetes(return_X_y=True)
+    test, data = dw.Dataset(X[:200], y[:200]), dw.Dataset(X[200:], y[200:])
+    yard = Yardstick.fit(test, prior_variance=1.0)
+    assert found(dw.score(data, test, yardstick=yard, ignore=OTHERS), "DW012").fires is False
+    wrong = data.with_labels(data.y + np.where(np.arange(len(data)) % 5 == 0, 500.0, 0.0))
+    finding = found(dw.score(wrong, test, yardstick=yard, ignore=OTHERS), "DW012")
+    assert finding.fires
+    assert finding.value < -0.5
 
 
 def attributed(seed, shown, agree=(0.9, 0.3)):

@@ -7,7 +7,8 @@ import math
 
 import numpy as np
 import pytest
-from sklearn.linear_model import LogisticRegression
+from sklearn.linear_model import LogisticRegression, Ridge
+from sklearn.metrics import r2_score
 
 import dataworth as dw
 from dataworth.data import Dataset
@@ -82,6 +83,24 @@ def test_accuracy_is_that_of_scikit_learn_at_the_same_prior():
         table = score(D).table
         # blocks have ten rows each, so the mean over blocks is the mean over rows
         assert table.accuracy.mean() == pytest.approx(hits.mean(), abs=1e-12)
+
+
+def test_r_squared_is_that_of_scikit_learn_on_the_test_set():
+    """Twenty blocks of ten rows: their mean is that of all rows. The data's own labels do not set the scale."""
+    T, D = amounts(200, seed=5), amounts(150, seed=6)
+    wrong = D.with_labels(D.y + np.where(np.arange(150) % 5 == 0, 20.0, 0.0))
+    yard = dw.Yardstick.fit(T, prior_variance=1.0)
+    ridge = Ridge(alpha=yard.model.noise_variance, fit_intercept=False)
+    with_ones = [np.column_stack([yard.features(data), np.ones(len(data))]) for data in (D, T)]
+    for data in (D, wrong):
+        ridge.fit(with_ones[0], yard.targets(data))
+        expected = r2_score(yard.targets(T), ridge.predict(with_ones[1]))
+        assert dw.score(data, T, yardstick=yard, ignore="all").accuracy.value == pytest.approx(expected)
+        ranked = dw.rank({"a": data, "b": wrong}, T, yardstick=yard, ignore="all")
+        assert next(one for one in ranked if one.name == "a").accuracy == pytest.approx(expected)
+        sealed = dw.score(dw.seal(data, yard), T, yardstick=yard, ignore="all")
+        assert sealed.accuracy.value == pytest.approx(expected)
+    assert expected < 0
 
 
 def test_information_gain_is_nonnegative_and_grows():

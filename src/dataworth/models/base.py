@@ -69,7 +69,7 @@ class Fitter(Protocol):
         ...
 
     def accuracy(self, fit: Fit, rows: Rows, weights: Array | None = None) -> float:
-        """Benchmark score of the fit on `rows`: accuracy, or R² for regression."""
+        """Benchmark score of the fit on `rows`: accuracy, or R² for regression (1 − mean squared error)."""
         ...
 
     def information_gain(self, fit: Fit) -> float:
@@ -87,6 +87,8 @@ def bind(model: Model, X: Array, y: Array) -> Fitter:
 
 def require_model(model: object) -> None:
     """Something that can be fitted, or a sentence."""
+    if isinstance(model, type):
+        raise DataworthError(f"model is the class {model.__name__}; give an instance, {model.__name__}().")
     if not (hasattr(model, "bind") or hasattr(model, "fit")):
         hint = (
             " (Logistic().fit and Linear().fit take a prior as prior=)" if hasattr(model, "whitening") else ""

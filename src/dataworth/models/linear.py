@@ -120,7 +120,6 @@ class LinearFitter(GaussianRows):
         self.prior_variance = float(model.prior_variance)
         self.X = with_intercept(X, model.intercept)
         self.y = y
-        self.spread = float(np.var(y)) if len(y) else 1.0
         self.offset = np.zeros(len(y))
         if prior is not None:
             self.whitening = prior.whitening(self.X.shape[1])
@@ -176,8 +175,8 @@ class LinearFitter(GaussianRows):
         return np.asarray(self.predictor(fit, rows) + self.offset[rows], dtype=float)
 
     def accuracy(self, fit: Fit, rows: Rows, weights: Array | None = None) -> float:
-        """R²: 1 − mean squared error over the pool's variance (one constant for every block and arm)."""
-        return r_squared(self.y[rows] - self.predict(fit, rows), self.spread, weights)
+        """R² on the test set: 1 − mean squared error, since a yardstick's targets have variance 1 there."""
+        return r_squared(self.y[rows] - self.predict(fit, rows), weights)
 
     def information_gain(self, fit: Fit) -> float:
         """KL(posterior ‖ prior)."""

@@ -40,11 +40,18 @@ class InverseGamma(NamedTuple):
         return float(self.scale / rng.gamma(self.shape))
 
 
-def r_squared(error: Array, spread: float, weights: Array | None) -> float:
-    """1 − mean squared error over `spread`; 0/0 is not a number, and says so."""
-    if len(error) == 0 or (weights is not None and not weights.any()) or not spread > 0:
+def r_squared(error: Array, weights: Array | None) -> float:
+    """1 − mean squared error, in the targets' units; without rows not a number.
+
+    A yardstick's unit is the standard deviation of the test set's labels, so that this is R² on the test set,
+    whatever labels the data bring.
+
+    >>> r_squared(np.array([0.5, -0.5]), None)
+    0.75
+    """
+    if len(error) == 0 or (weights is not None and not weights.any()):
         return float("nan")
-    return 1.0 - float(np.average(error**2, weights=weights)) / spread
+    return 1.0 - float(np.average(error**2, weights=weights))
 
 
 class NoiseFitter:
@@ -58,7 +65,6 @@ class NoiseFitter:
         self.prior_variance = float(prior_variance)
         self.noise = noise
         self.intercept = intercept
-        self.spread = float(np.var(y)) if len(y) else 1.0
 
     def __call__(
         self,
@@ -80,8 +86,8 @@ class NoiseFitter:
         return np.asarray(self.X[rows] @ fit.state.mean, dtype=float)
 
     def accuracy(self, fit: Fit, rows: Rows, weights: Array | None = None) -> float:
-        """R²: 1 − mean squared error over the pool's variance (one constant for every block and arm)."""
-        return r_squared(self.y[rows] - self.predict(fit, rows), self.spread, weights)
+        """R² on the test set: 1 − mean squared error, since a yardstick's targets have variance 1 there."""
+        return r_squared(self.y[rows] - self.predict(fit, rows), weights)
 
     def information_gain(self, fit: Fit) -> float:
         """KL(posterior ‖ prior)."""
