@@ -478,6 +478,7 @@ def test_refusals_of_measurements(inside, words, part):
         (["--model", "x"], "model is 'x'"),
         (["--inference", "x"], "inference is 'x'"),
         (["--prior-variance", "0"], "prior_variance is 0.0"),
+        (["--ignore", "nonsense"], "there is no check 'nonsense'"),
     ],
 )
 @pytest.mark.parametrize("command", [["score", "no.csv"], ["audit", "no.csv", "no2.csv"]])
@@ -857,6 +858,13 @@ def test_quiet_hears_nothing():
 
     with listen(quiet=True) as nobody:
         assert nobody is None
+
+
+def test_what_to_ignore_is_codes(inside):
+    data, test = dw.read("clean.csv"), dw.read("test.csv")
+    with pytest.raises(DataworthError, match="ignore is 3; give codes"):
+        dw.score(data, test, ignore=3)
+    assert len(dw.score(data, test, yardstick=dw.Yardstick.load("y.json"), ignore="").checks) == 14
 
 
 def test_library_errors_stay_errors_in_the_library():

@@ -9,11 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cases import CASES
-from dataworth import Dataset, pmi
+from dataworth import Dataset, check_model, pmi
 from dataworth.errors import DataworthError
-from dataworth.models import Linear, Logistic
+from dataworth.models import Linear, Logistic, Softmax
 from dataworth.targets import Amounts, Classes, common_classes, is_amount, learn_targets
 from reference import laplace_log_z, sampled_log_z, tolerance, with_ones
+from worlds import refusal
 
 MODELS = [Logistic(0.5), Linear(0.5, 0.3)]
 over_models = pytest.mark.parametrize("model", MODELS, ids=["logistic", "linear"])
@@ -317,7 +318,7 @@ def test_three_classes():
 
 
 def test_text_labels_for_a_regression():
-    with pytest.raises(DataworthError, match="text labels"):
+    with pytest.raises(DataworthError, match="labels are text"):
         pmi(GOOD.with_labels(["a", "b"]), GOOD, Linear())
 
 
@@ -404,3 +405,13 @@ def test_too_many_classes_in_the_test_set():
 )
 def test_common_classes(labels, names):
     assert common_classes([np.array(y) for y in labels]).names == names
+
+
+def test_likely_mistakes_are_sentences():
+    D, T = Dataset([[0.0], [1.0], [2.0]], ["a", "b", "c"]), Dataset([[0.5], [1.5]], ["a", "c"])
+    assert "give an instance, Softmax()" in refusal(pmi, D, T, Softmax)
+    assert "give an instance, Logistic()" in refusal(check_model, Logistic)
+    assert "labels are text, such as 'a'; Linear takes amounts" in refusal(pmi, D, T, Linear())
+    two = refusal(pmi, D, T, Softmax(classes=2))
+    assert "have 3 classes (a, b, c)" in two
+    assert "classes=2" in two

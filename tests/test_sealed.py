@@ -550,6 +550,10 @@ REFUSED = {
     "no file": ("score", "none.safetensors", *TEST),
     "sealed twice": ("seal", "v.safetensors", "--yardstick", "y.json", "-o", "w.safetensors"),
     "no suffix": ("seal", "other.csv", "--yardstick", "y.json", "-o", "w.csv"),
+    "explain": ("rank", "v.safetensors", *TEST, "--yardstick", "y.json", "--explain", "--csv", "never.csv"),
+    "overwriting": ("seal", "vendor.csv", "--yardstick", "y.json", "-o", "v.safetensors"),
+    "described": ("describe", "v.safetensors"),
+    "a yardstick of it": ("yardstick", "v.safetensors"),
     "onto itself": ("seal", "v.safetensors", "--yardstick", "y.json", "-o", "v.safetensors"),
 }
 
@@ -559,8 +563,26 @@ def test_what_needs_rows_is_refused_in_one_sentence(inside, name):
     code, out, err = call(*REFUSED[name])
     sentences = [line for line in err.splitlines() if "guessed" not in line]
     assert (code, out, len(sentences)) == (2, "", 1), err
-    if name == "other yardstick":
-        assert "--yardstick" in sentences[0]
+    parts = {"other yardstick": "--yardstick", "explain": "--explain needs rows", "overwriting": "--force"}
+    parts |= dict.fromkeys(["described", "a yardstick of it", "sealed twice"], "without rows")
+    assert parts.get(name, "") in sentences[0]
+    assert not Path("never.csv").exists()
+
+
+def test_seal_replaces_a_file_by_force_only(inside):
+    words = ("seal", "other.csv", "--yardstick", "y.json", "-o", "forced.safetensors")
+    first, second = found(*words), found(*words, "--force")
+    assert first["key"] != second["key"]
+    assert Sealed.load("forced.safetensors").is_of(dw.read("other.csv"), second["key"])
+
+
+def test_likely_mistakes_are_sentences(sealed, tmp_path):
+    data, test = classes(30, 17), classes(60, 18)
+    assert "Yardstick.load" in refusal(seal, data, "y.json")
+    assert "no path" in refusal(Sealed.load, 3)
+    assert ".safetensors" in refusal(sealed.save, tmp_path / "x.txt")
+    assert "cannot be written" in refusal(sealed.save, tmp_path / "none" / "x.safetensors")
+    assert "before is sealed, but an audit and a test set need rows" in refusal(dw.audit, sealed, data, test)
 
 
 def test_models_that_cannot_be_sealed_are_refused():

@@ -34,7 +34,7 @@ from .data import Dataset, label_keys
 from .engines import get_engine
 from .errors import DataworthError
 from .evaluate import PairTable
-from .io.sealed import Contents, read_sealed, write_sealed
+from .io.sealed import SUFFIX, Contents, is_sealed, read_sealed, write_sealed
 from .leaks import drop_leaks
 from .models import Fit, Fitter, GaussianPrior, Linear, Logistic
 from .models.base import Array
@@ -82,7 +82,13 @@ class Sealed:
 
     def save(self, path: str | Path) -> None:
         """Write as safetensors, without the key."""
-        write_sealed(path, Contents(self.mean, self.precision, self.facts()))
+        if not is_sealed(Path(path)):
+            raise DataworthError(f"{path}: sealed data are written as {SUFFIX}: give such a name.")
+        write_sealed(path, self.contents())
+
+    def contents(self) -> Contents:
+        """What is written: all but the key."""
+        return Contents(self.mean, self.precision, self.facts())
 
     def facts(self) -> dict[str, Any]:
         """What a file says beside its arrays."""
@@ -112,6 +118,10 @@ def seal(data: Dataset, yardstick: Yardstick, *, key: str | None = None) -> Seal
     >>> sealed.rows, sealed.counts, len(sealed.mean) == yard.recipe.projection.shape[1] + 1
     (30, {'0': 13, '1': 17}, True)
     """
+    if not isinstance(yardstick, Yardstick):
+        raise DataworthError(
+            f"yardstick is a {type(yardstick).__name__}; give a Yardstick: dw.Yardstick.load(path) reads one."
+        )
     return _seal(data, yardstick, yardstick.digest, secrets.token_hex(16) if key is None else key)
 
 

@@ -99,6 +99,12 @@ def targets_for(model: object, labels: Sequence[NDArray[Any]]) -> Classes | Amou
     """
     takes, name = getattr(model, "takes", "classes"), type(model).__name__
     if takes == "amounts":
+        words = [y for y in labels if y.dtype.kind not in "iuf" and len(y)]
+        if words:
+            raise DataworthError(
+                f"labels are text, such as {str(words[0][0])!r}; {name} takes amounts: give numbers, or use "
+                "dw.Logistic or dw.Softmax."
+            )
         return Amounts()
     together = np.concatenate(labels)
     if is_amount(together):
@@ -111,6 +117,12 @@ def targets_for(model: object, labels: Sequence[NDArray[Any]]) -> Classes | Amou
         raise DataworthError(
             f"the labels have {len(classes.names)} classes ({_listed(classes.names, plain=True)}); "
             f"{name} takes two: use dw.Softmax, or join them into two."
+        )
+    most = getattr(model, "classes", None)
+    if isinstance(most, int) and len(classes.names) > most:
+        raise DataworthError(
+            f"the labels have {len(classes.names)} classes ({_listed(classes.names, plain=True)}), but the "
+            f"model has classes={most}: give {len(classes.names)}, or None for as many as there are."
         )
     return classes
 

@@ -60,13 +60,19 @@ def check_codes(codes: str | Iterable[str] | None) -> frozenset[str]:
     """
     if isinstance(codes, str):
         codes = codes.split(",")
-    wanted = {str(code).strip().upper() for code in codes or ()} - {""}
-    if wanted == {"ALL"}:
+    if not isinstance(codes, Iterable | None):
+        raise DataworthError(
+            f"ignore is {codes!r}; give codes of checks, such as 'DW002,DW010', or 'all': 'dataworth checks' "
+            "lists them."
+        )
+    wanted = {str(code).strip().upper(): str(code).strip() for code in codes or ()}
+    wanted.pop("", None)  # nothing between commas, or in an empty text, ignores nothing
+    if wanted.keys() == {"ALL"}:
         return frozenset(CODES)
-    unknown = sorted(wanted - set(CODES))
+    unknown = sorted(wanted.keys() - set(CODES))
     if unknown:
         raise DataworthError(
-            f"there is no check {unknown[0]!r}; the checks are {CODES[0]} to {CODES[-1]}, or all: "
+            f"there is no check {wanted[unknown[0]]!r}; the checks are {CODES[0]} to {CODES[-1]}, or all: "
             "'dataworth checks' lists them."
         )
     return frozenset(wanted)

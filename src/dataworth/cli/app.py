@@ -300,6 +300,9 @@ def seal(
     ],
     columns: Columns,
     talking: Talking,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace a file that exists.", show_default=False, metavar=" ")
+    ] = False,
 ) -> None:
     """Seal data for a buyer, who can then score and rank them without seeing a row.
 
@@ -308,7 +311,7 @@ def seal(
     from . import show
     from .seal import VIEW, seal_file
 
-    show.result(seal_file(data, yardstick, output, columns, talking.quiet), talking, VIEW)
+    show.result(seal_file(data, yardstick, output, columns, talking.quiet, force), talking, VIEW)
 
 
 @app.command()

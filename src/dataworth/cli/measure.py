@@ -92,7 +92,7 @@ def measure(
     if "size" in options:
         options["size"] = parse_size(options["size"])
     design = check_options(job.command if job.curate is None else "curate", options)
-    sealed = read_sealed_files(job, options["form"], design)
+    sealed = read_sealed_files(job, options["form"], design, showing.explain)
     tell = (lambda sentence: None) if showing.quiet else say
     inputs = Inputs(job.columns, tell)
     arguments = _arguments(job, inputs, sealed)
@@ -139,7 +139,7 @@ def check_options(what: str, options: Mapping[str, Any]) -> str:
     return choose_design(**drawing, known=DESIGNS[what]) if drawing else "whole"
 
 
-def read_sealed_files(job: Job, form: str, design: str) -> dict[Path, Sealed]:
+def read_sealed_files(job: Job, form: str, design: str, explain: bool = False) -> dict[Path, Sealed]:
     """The sealed files of a job; a sentence where rows are needed."""
     found = {}
     for role, given in job.files.items():
@@ -147,6 +147,8 @@ def read_sealed_files(job: Job, form: str, design: str) -> dict[Path, Sealed]:
             if role != "data":
                 who = "a test set" if role == "test" else "an audit"
                 raise DataworthError(f"{path} is sealed, but {who} needs rows: only score and rank take it.")
+            if explain:
+                raise DataworthError(f"{path} is sealed, but --explain needs rows: drop one of them.")
             refuse_unsealable(form, design)
             found[path] = Sealed.load(path)
     return found

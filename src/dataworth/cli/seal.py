@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dataworth.errors import DataworthError
-from dataworth.io.sealed import SUFFIX, is_sealed
+from dataworth.io.sealed import SUFFIX, is_sealed, write_sealed
 from dataworth.sealed import Sealed, seal
 from dataworth.wording import counted
 from dataworth.yardstick import Yardstick
@@ -97,12 +97,18 @@ def full(file: SealedFile, verbose: bool = False) -> Any:
 VIEW = View(full, line, in_bits=False)
 
 
-def seal_file(data: Path, yardstick: Path, output: Path, columns: Columns, quiet: bool) -> SealedFile:
+def seal_file(
+    data: Path, yardstick: Path, output: Path, columns: Columns, quiet: bool, force: bool = False
+) -> SealedFile:
     """Seal the rows of a file on a yardstick, and write what is to be sent."""
     if not is_sealed(output):
         raise DataworthError(f"{output}: sealed data are written as {SUFFIX}: give such a name.")
     if output.resolve() in (data.resolve(), yardstick.resolve()):
         raise DataworthError(f"{output} is read, and would be replaced: write to another file.")
+    if output.exists() and not force:
+        raise DataworthError(
+            f"{output} exists, and replacing it makes its key worthless: write elsewhere, or say --force."
+        )
     check_outputs(output)
     tell = (lambda sentence: None) if quiet else say
     measure = Yardstick.load(yardstick)
@@ -113,5 +119,5 @@ def seal_file(data: Path, yardstick: Path, output: Path, columns: Columns, quiet
     with listen(quiet, preparing="sealing…"):
         sealed = seal(rows, measure)
     with replacing(output) as place:
-        sealed.save(place)
+        write_sealed(place, sealed.contents())
     return SealedFile(str(output), sealed)

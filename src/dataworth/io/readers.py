@@ -21,6 +21,7 @@ from dataworth.data import Dataset
 from dataworth.errors import DataworthError
 from dataworth.io.images import holds_images
 from dataworth.io.roles import Role, assign_roles, check_kinds, refuse_unusable, unusable
+from dataworth.io.sealed import is_sealed
 from dataworth.io.written_roles import WHY, roles_of
 from dataworth.wording import counted, listed
 
@@ -206,6 +207,8 @@ def missing_rows(column: Any) -> NDArray[np.bool_]:
 def _table(path: Path) -> Any:
     import pyarrow as pa
 
+    if is_sealed(path):
+        raise DataworthError("these are sealed data, without rows: give rows (only score and rank take it)")
     reader = READERS.get(_suffix(path))
     if reader is None and holds_images(path):
         place = shlex.quote(str(path))

@@ -55,11 +55,16 @@ def write_sealed(path: str | Path, contents: Contents) -> None:
         "precision": np.ascontiguousarray(contents.precision),
     }
     facts = json.dumps({"schema": SCHEMA, **contents.facts}, sort_keys=True, allow_nan=False)
-    Path(path).write_bytes(save(arrays, {METADATA: facts}))
+    try:
+        Path(path).write_bytes(save(arrays, {METADATA: facts}))
+    except OSError as error:
+        raise DataworthError(f"{path} cannot be written ({error.strerror}): choose another place.") from error
 
 
 def read_sealed(path: str | Path) -> Contents:
     """What `write_sealed` wrote; anything else is one sentence that begins with the file."""
+    if not isinstance(path, str | Path):
+        raise DataworthError(f"a {type(path).__name__} is no path: give that of a sealed file, as text.")
     try:
         return _read(Path(path))
     except _BadFile as bad:
