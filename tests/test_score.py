@@ -86,7 +86,7 @@ def test_accuracy_is_that_of_scikit_learn_at_the_same_prior():
 
 
 def test_r_squared_is_that_of_scikit_learn_on_the_test_set():
-    """Twenty blocks of ten rows: their mean is that of all rows. The data's own labels do not set the scale."""
+    """Twenty blocks of ten rows: their mean is that of all rows; the data's labels do not set the scale."""
     T, D = amounts(200, seed=5), amounts(150, seed=6)
     wrong = D.with_labels(D.y + np.where(np.arange(150) % 5 == 0, 20.0, 0.0))
     yard = dw.Yardstick.fit(T, prior_variance=1.0)

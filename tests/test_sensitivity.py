@@ -129,6 +129,42 @@ def test_held_out_is_what_the_yardstick_saw(over_priors):
     assert over_priors.at(over_priors.chosen).plausible
 
 
+def test_any_prior_that_meets_both_conditions_is_plausible(score):
+    """A tenth below the chosen C, off every grid: its half-decade is not plausible, and it is."""
+    chosen = yardstick().model.prior_variance
+    found = sensitivity(score, priors=[1e-3 * chosen, chosen / 10**0.5, chosen / 1.1])
+    assert [point.held_out > found.at(chosen).held_out - 1.92 for point in found.points][0::2] == [
+        False,
+        True,
+    ]
+    assert [point.plausible for point in found.points] == [False, False, True, True]
+
+
+def test_softmax_is_held_out_on_its_own_halves():
+    """As many halves as the yardstick's search takes: the same number everywhere."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(120, 2))
+    y = np.argmax(X @ rng.normal(size=(2, 3)) + rng.gumbel(size=(120, 3)), axis=1)
+    test, data = dw.Dataset(X[:60], y[:60]), dw.Dataset(X[60:], y[60:])
+    yard = dw.Yardstick.fit(test, prior_variance=1.0)
+    found = sensitivity(dw.score(data, test, yardstick=yard, ignore="all"), priors=[1.0])
+    assert found.at(1.0).held_out == pytest.approx(yard.chosen.held_out, abs=1e-6)
+
+
+def shaded(figure):
+    return [
+        (patch.get_x(), patch.get_x() + patch.get_width())
+        for patch in figure.axes[0].patches
+        if patch.get_facecolor()[:3] == pytest.approx((0xEE / 0xFF,) * 3)
+    ]
+
+
+def test_the_plausible_priors_and_no_others_are_shaded():
+    points = [point(c, "yes", plausible=c in (1.0, 3.0, 30.0)) for c in (0.1, 1.0, 3.0, 10.0, 30.0)]
+    figure = plot.sensitivity_figure(Sensitivity("score", tuple(points), chosen=1.0, folds=5))
+    assert shaded(figure) == [(1.0, 3.0), (30.0, 30.0)]
+
+
 def test_accuracy_by_cross_validation_with_scikit_learn(over_priors):
     """The same folds and prior by scikit-learn: C is its C, the intercept a column of ones."""
     from sklearn.linear_model import LogisticRegression
@@ -189,9 +225,12 @@ def test_what_is_said_of_priors_that_disagree():
     assert "but also inconclusive within C = 1 to 10" in found.summary
     assert found.summary.endswith("by cross-validated accuracy (C = 0.1): costly")
     assert found.to_dict()["conclusion_by_accuracy"] == "costly"
-    steady = replace(found, points=found.points[:2])
+    steady = replace(found, points=(*found.points[:2], point(10.0, "informative", -2.0, 0.9)))
     assert steady.steady
-    assert "informative at every plausible prior" in steady.summary
+    assert "informative at every plausible prior (C = 1 to 10)" in steady.summary
+    alone = replace(found, points=found.points[:2])
+    assert alone.steady
+    assert "informative at the chosen prior; no other given prior is plausible" in alone.summary
 
 
 @pytest.mark.parametrize("prior", [0.0, -1.0, np.nan, "1"])

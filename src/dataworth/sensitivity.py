@@ -7,7 +7,8 @@ Beside each stand two reasons to choose it, both from the test set alone, so tha
     accuracy    five-fold cross-validated accuracy (R² of amounts), by which the paper tunes C, without saying
                 on which data
 
-Plausible are the priors that the test set does not exclude, as check DW009 has it (`checks.prior_range`).
+Plausible is a prior that the test set does not exclude (held out within 1.92 nats of the chosen one) and on
+which doubling rows does not look informative: what check DW009 asks of its range, here of every prior given.
 """
 
 from __future__ import annotations
@@ -20,10 +21,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .case import Case
-from .checks.plausible import HALF_DECADE, Halves
-from .checks.prior_range import STEPS, conclusion, plausible_range
+from .checks.plausible import HALF_DECADE, PLAUSIBLE, Halves
+from .checks.prior_range import STEPS, conclusion
 from .errors import DataworthError
 from .intervals import Estimate
+from .models import Model
 from .models.base import Array, Fitter, Rows, bind, positive_number
 from .plan import clip_table
 from .pmi import NATS_PER_BIT
@@ -102,15 +104,21 @@ class Sensitivity:
     def summary(self) -> str:
         """In a sentence."""
         plausible = [point for point in self.points if point.plausible]
+        if len(plausible) == 1 < len(self.points):
+            told = f"{self.conclusion} at the chosen prior; no other given prior is plausible"
+            return f"{told}; {self._by_accuracy()}"
         ends = f"C = {plausible[0].prior_variance:g} to {plausible[-1].prior_variance:g}"
         others = sorted({str(point.conclusion) for point in plausible} - {str(self.conclusion)})
         if others:
             told = f"{self.conclusion} at the chosen prior, but also {', '.join(others)} within {ends}"
         else:
             told = f"{self.conclusion} at every plausible prior ({ends})"
+        return f"{told}; {self._by_accuracy()}"
+
+    def _by_accuracy(self) -> str:
         paper = self.at(self.by_accuracy)
         same = "the same" if paper.conclusion == self.conclusion else str(paper.conclusion)
-        return f"{told}; by cross-validated accuracy (C = {paper.prior_variance:g}): {same}"
+        return f"by cross-validated accuracy (C = {paper.prior_variance:g}): {same}"
 
     def rows(self) -> list[dict[str, Any]]:
         """One record a prior, for CSV."""
@@ -169,9 +177,9 @@ def sensitivity(
         raise DataworthError("sensitivity needs rows, which sealed data do not have: measure open data.")
     chosen = float(case.yardstick.model.prior_variance)
     grid = sorted({chosen, *(around(chosen) if priors is None else map(checked, priors))})
-    low, high = plausible_ends(case, chosen)
     halves = Halves.of(case)
     features = case.yardstick.features(halves.sample)
+    least = halves.held_out(case.yardstick.model, features) - PLAUSIBLE
     folds = cross_validation(strata(case.yardstick, halves.sample), case.yardstick.seed)
     points = []
     for done, variance in enumerate(grid):
@@ -182,7 +190,7 @@ def sensitivity(
             accuracy = cross_validated(bind(model, features, halves.targets), folds, halves.sample.weights)
             held_out = halves.held_out(model, features)
         value = case.estimate(case.quantity(table))
-        plausible = low * (1.0 - ROUNDING) <= variance <= high * (1.0 + ROUNDING)
+        plausible = variance == chosen or (held_out >= least and calibrated(case, halves, model, features))
         points.append(AtPrior(variance, value, conclusion(case, table), held_out, accuracy, plausible))
         if progress is not None:
             progress(done + 1, len(grid))
@@ -205,10 +213,9 @@ def checked(prior_variance: float) -> float:
     return positive_number(prior_variance, "a prior variance")
 
 
-def plausible_ends(case: Case, chosen: float) -> tuple[float, float]:
-    """The smallest and the largest plausible prior variance."""
-    ends = [chosen, *plausible_range(case)]
-    return min(ends), max(ends)
+def calibrated(case: Case, halves: Halves, model: Model, features: Array) -> bool:
+    """Whether doubling does not look informative; a yardstick that could not be calibrated does not ask."""
+    return not case.yardstick.calibrated or halves.calibrated(model, features)
 
 
 def cross_validation(classes: Rows, seed: int) -> list[tuple[Rows, Rows]]:

@@ -114,12 +114,9 @@ class Yardstick:
         sample, rng = searched(test, seed)
         with threadpool_limits(1):  # how threads share a sum shows in its last bits
             basis = Basis.learn(sample)
-        splits, probed = (
-            (SPLITS_OF_SOFTMAX, PROBED_OF_SOFTMAX) if kind == "softmax" else (SPLITS, MOST_PROBED)
-        )
-        search = Search(
-            sample, basis, labels.encode(sample.y), make, halves(len(sample), rng, splits), probed
-        )
+        splits = halves(len(sample), rng, splits_of(kind))
+        probed = PROBED_OF_SOFTMAX if kind == "softmax" else MOST_PROBED
+        search = Search(sample, basis, labels.encode(sample.y), make, splits, probed)
         with threadpool_limits(1):
             chosen = search.run(NOISES if kind == "linear" else (None,), prior_variance)
         return cls(
@@ -298,6 +295,15 @@ def searched(test: Dataset, seed: int) -> tuple[Dataset, np.random.Generator]:
     """The rows of a test set that a search uses, and the generator that goes on to halve them."""
     rng = np.random.default_rng([seed, 0x7E57])
     return test.take(np.sort(rng.permutation(len(test))[:ROWS])), rng
+
+
+def splits_of(kind: str) -> int:
+    """How often the test set is halved for a model of this kind.
+
+    >>> splits_of("logistic"), splits_of("softmax")
+    (6, 3)
+    """
+    return SPLITS_OF_SOFTMAX if kind == "softmax" else SPLITS
 
 
 def halves(n: int, rng: np.random.Generator, splits: int = SPLITS) -> list[tuple[Rows, Rows]]:

@@ -21,15 +21,13 @@ from ..case import Case
 from ..data import Dataset
 from ..models import Model, OneVsRest, Softmax
 from ..models.base import Array, Fitter, Rows, bind
-from ..yardstick import SPLITS, doubling_probe, half_given_half, halves, searched
+from ..yardstick import doubling_probe, half_given_half, halves, searched, splits_of
 
 R = TypeVar("R")
 PLAUSIBLE = 1.92
 """Held-out nats: half the 95 % quantile of χ² with one degree of freedom."""
 HALF_DECADE = float(np.sqrt(10.0))
 """The step of the yardstick's own grid of priors."""
-FITS = 2 * SPLITS + 1
-"""Fits for one held-out likelihood."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +42,8 @@ class Halves:
     def of(cls, case: Case) -> Halves:
         """As in `Yardstick.fit`."""
         sample, rng = searched(case.test, case.yardstick.seed)
-        return cls(sample, case.yardstick.targets(sample), halves(len(sample), rng))
+        splits = halves(len(sample), rng, splits_of(case.yardstick.kind))
+        return cls(sample, case.yardstick.targets(sample), splits)
 
     def held_out(self, model: Model, features: Array) -> float:
         """Mean of log p(T_b | T_a) = log Z(T) − log Z(T_a) over halves, both ways round."""
@@ -64,6 +63,11 @@ class Halves:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)
             return of(bind(model, features, self.targets))
+
+
+def fits_of(case: Case) -> int:
+    """Fits for one held-out likelihood."""
+    return 2 * splits_of(case.yardstick.kind) + 1
 
 
 def fit_work(case: Case, rows: int, features: int) -> float:

@@ -21,7 +21,7 @@ from ..models.base import Array
 from ..recipe import Basis
 from ..yardstick import NOISES, PRIORS, ROWS, SIZES
 from .base import Check, Seen, not_run
-from .plausible import FITS, HALF_DECADE, PLAUSIBLE, Halves, fit_work
+from .plausible import HALF_DECADE, PLAUSIBLE, Halves, fit_work, fits_of
 
 STEPS = 4
 """Half-decades beyond an edge that are tried: far enough to see what a slow rise comes to."""
@@ -41,7 +41,7 @@ def look(case: Case) -> Seen:
         return Seen(False, 0.0)
     rows = min(len(case.test), ROWS)
     features = yard.chosen.size * (2 if "size" in edges else 1)
-    spent = FITS * NEWTON * (2 + STEPS * len(edges)) * fit_work(case, rows, features)
+    spent = fits_of(case) * NEWTON * (2 + STEPS * len(edges)) * fit_work(case, rows, features)
     if spent > AFFORDABLE and not case.options.thorough:
         where = " and ".join(edges)
         return not_run(f"at the edge ({where}), but trying beyond is costly: --thorough (thorough=True) does")

@@ -20,7 +20,7 @@ from ..case import Case
 from ..evaluate import PairTable
 from ..yardstick import PRIORS, ROWS, YardstickModel
 from .base import Check, Seen, not_run
-from .plausible import FITS, HALF_DECADE, PLAUSIBLE, Halves, fit_work
+from .plausible import HALF_DECADE, PLAUSIBLE, Halves, fit_work, fits_of
 
 STEPS = 4
 """Half-decades that the range may reach to either side: a factor of ten in the coefficients."""
@@ -38,7 +38,7 @@ def look(case: Case) -> Seen:
     if here is None:
         return not_run("there is no conclusion that could change")
     rows, thorough = min(len(case.test), ROWS), case.options.thorough
-    search = (2 * STEPS + 1) * FITS * fit_work(case, rows, case.pool.X.shape[1])
+    search = (2 * STEPS + 1) * fits_of(case) * fit_work(case, rows, case.pool.X.shape[1])
     if search > SEARCH and not thorough:
         return not_run("finding the plausible priors is costly here: --thorough (thorough=True) does")
     ends = plausible_range(case)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import groupby
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
@@ -28,8 +29,6 @@ VERDICT_MARKS = {
 PLAIN = ("#0072B2", "o")
 GREY = "#777777"
 WIDTH = 7.0
-HALF_STEP = 10**0.25
-"""Half a half-decade: how far a band reaches beyond the last prior in it."""
 BACKGROUND = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
 """Behind a number, so that no line runs through it."""
 
@@ -98,12 +97,12 @@ def sensitivity_figure(sensitivity: Sensitivity, bits: bool = False) -> Any:
     points = sensitivity.points
     priors = [point.prior_variance for point in points]
     figure, (above, below) = _figure(5.4, heights=(3, 2))
-    plausible = [point.prior_variance for point in points if point.plausible]
+    runs = [list(run) for plausible, run in groupby(points, lambda point: point.plausible) if plausible]
     for axes in (above, below):
         axes.set_xscale("log")
-        axes.axvspan(
-            plausible[0] / HALF_STEP, plausible[-1] * HALF_STEP, color="#EEEEEE", zorder=0, label="plausible"
-        )
+        for place, run in enumerate(runs):  # the edge shows a single one
+            ends, label = (run[0].prior_variance, run[-1].prior_variance), "_" if place else "plausible"
+            axes.axvspan(*ends, color="#EEEEEE", linewidth=6, zorder=0, label=label)
         axes.axvline(sensitivity.chosen, color=GREY, linewidth=1.0, linestyle="--", label="chosen")
     above.axhline(0, color="black", linewidth=0.8)
     values = [point.value.value * factor for point in points]
