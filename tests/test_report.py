@@ -71,6 +71,16 @@ def test_score_report(score, width):
     assert max(map(len, out.splitlines())) <= width
 
 
+def test_results_are_one_line_in_python(score, audit, ranking, yardstick):
+    assert repr(score).startswith(f"Score({score.value:.3g} nats [")
+    assert f"{audit.verdict}: ΔPMI {audit.delta:+.3g} nats" in repr(audit)
+    assert repr(ranking).startswith(f"Ranking(best of 2: many, {ranking[0].value:.3g} nats")
+    for one in (score, audit, ranking, yardstick):
+        assert len(repr(one)) < 250
+    assert yardstick.digest[:12] in repr(yardstick)
+    assert "fired: DW002" in repr(replace(score, checks=(replace(score.checks[1], fires=True),)))
+
+
 def test_score_report_in_bits(score):
     assert number(score.value / np.log(2), 1) in text.score_line(score, bits=True)
     assert "bits per block of 4 test rows" in shown(text.score_report(score, bits=True))

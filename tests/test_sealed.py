@@ -504,6 +504,32 @@ def test_score_and_rank_take_sealed_data(inside):
         assert any("cannot be checked" in note for note in result.notes)
 
 
+def test_open_candidates_beside_sealed_ones_are_checked(inside):
+    """A third of the open rows stand there twice; what needs rows of all of them says that it was not run."""
+    yard, test, other = Yardstick.load("y.json"), dw.read("test.csv"), dw.read("other.csv")
+    twice = other.take([*range(40), *range(20)])
+    ranking = dw.rank({"v": Sealed.load("v.safetensors"), "twice": twice}, test, yardstick=yard)
+    fires = {check.name: check.fires for check in ranking.checks}
+    assert fires["duplicates"] is True
+    assert [fires[name] for name in ("leaks", "classes", "shift", "chance")] == [False] * 4
+    assert [fires[name] for name in ("forms", "inference", "prior-range", "size")] == [None] * 4
+    told = {check.name: check.detail for check in ranking.checks}
+    assert told["duplicates"].startswith("'twice': 20 of 60 rows")
+    assert told["duplicates"].endswith("(open data only)")
+    alone = {
+        check.name: check for check in dw.score(Sealed.load("v.safetensors"), test, yardstick=yard).checks
+    }
+    assert alone["duplicates"].fires is None
+    assert alone["chance"].fires is False
+
+
+def test_strict_says_what_could_not_be_checked(inside):
+    words = ("score", "v.safetensors", *TEST, "--yardstick", "y.json", "--strict", "--ignore", "DW001")
+    code, _, err = call(*words)
+    assert code == 0
+    assert "of 13 checks could not be made: sealed data have no rows" in err
+
+
 def test_the_workflow_on_the_command_line(inside):
     sealed = found("seal", "vendor.csv", "--yardstick", "y.json", "-o", "new.safetensors")
     assert sealed["schema"] == "dataworth/seal/1"

@@ -450,7 +450,7 @@ def test_datasets_that_lack_classes_are_noted(data, yard):
     _, clean, test = data
     lacking = clean.take(np.flatnonzero(clean.y != "mid"))
     alone = clean.take(np.flatnonzero(clean.y == "top"))
-    assert any("no rows of class ('mid')" in note for note in dw.score(lacking, test, yardstick=yard).notes)
+    assert any("no rows of class 'mid'" in note for note in dw.score(lacking, test, yardstick=yard).notes)
     notes = dw.score(alone, test, yardstick=yard).notes
     assert any("all rows have the label 'top'; the other classes are absent" in note for note in notes)
 

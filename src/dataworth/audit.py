@@ -15,6 +15,7 @@ from .arms import Arms, rate_arms, row_arms, size_arms
 from .case import Case
 from .changes import Change, compare
 from .checks import Finding, check_codes, run_checks
+from .checks.base import fired
 from .data import Dataset
 from .errors import DataworthError
 from .evaluate import PairTable
@@ -39,6 +40,7 @@ from .plan import (
 from .pmi import NATS_PER_BIT
 from .pool import Pool, check_datasets, one_class_note, strata
 from .verdict import decide
+from .wording import in_nats
 from .yardstick import Yardstick
 
 SCHEMA = "dataworth/audit/1"
@@ -90,6 +92,11 @@ class Audit:
     table: PairTable = field(repr=False)
     checks: tuple[Finding, ...] = field(default=(), repr=False)
     case: Case | None = field(default=None, repr=False)
+
+    def __repr__(self) -> str:
+        change = in_nats(self.delta, self.interval, sign="+")
+        word = self.verdict or "no verdict"
+        return f"Audit({word}: ΔPMI {change}, design {self.design}, {fired(self.checks)})"
 
     @cached_property
     def parts(self) -> AuditParts:

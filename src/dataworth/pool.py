@@ -64,7 +64,7 @@ def one_class_note(yardstick: Yardstick, data: Dataset, what: str) -> str | None
         others = "the other class is" if len(absent) == 1 else "the other classes are"
         return f"{what}: all rows have the label {str(present.pop())!r}; {others} absent"
     shown = ", ".join(map(repr, absent[:3])) + (", …" if len(absent) > 3 else "")
-    return f"{what}: no rows of {'class' if len(absent) == 1 else f'{len(absent)} classes'} ({shown})"
+    return f"{what}: no rows of {'class' if len(absent) == 1 else f'{len(absent)} classes:'} {shown}"
 
 
 def check_datasets(parts: Mapping[str, Any]) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 
 from .case import Case
 from .checks import Finding, check_codes, run_checks
+from .checks.base import fired
 from .data import Dataset
 from .errors import DataworthError
 from .evaluate import PairTable
@@ -21,6 +22,7 @@ from .pmi import NATS_PER_BIT
 from .pool import Pool, check_datasets, one_class_note
 from .sealed import Sealed, refuse_unsealable, score_sealed
 from .verdict import NEGLIGIBLE
+from .wording import in_nats
 from .yardstick import Yardstick
 
 SCHEMA = "dataworth/rank/1"
@@ -68,6 +70,13 @@ class Ranking:
     question: str = QUESTION
     checks: tuple[Finding, ...] = field(default=(), repr=False)
     case: Case | None = field(default=None, repr=False)
+
+    def __repr__(self) -> str:
+        best = self.ranking[0]
+        tied = [other.name for other in self.ranking[1:] if other.tied]
+        also = f", tied with it {', '.join(tied)}" if tied else ""
+        first = f"best of {len(self)}: {best.name}, {in_nats(best.value, best.interval)}"
+        return f"Ranking({first}{also}, {fired(self.checks)})"
 
     def __iter__(self) -> Any:
         return iter(self.ranking)

@@ -9,6 +9,7 @@ from typing import Any
 
 from .case import Case
 from .checks import Finding, check_codes, run_checks
+from .checks.base import fired
 from .data import Dataset
 from .evaluate import PairTable
 from .intervals import Array, Estimate, over_blocks, over_pairs
@@ -30,6 +31,7 @@ from .plan import (
 from .pmi import NATS_PER_BIT
 from .pool import Pool, check_datasets, one_class_note, strata
 from .sealed import Sealed, refuse_unsealable, score_sealed
+from .wording import in_nats
 from .yardstick import Yardstick
 
 SCHEMA = "dataworth/score/1"
@@ -57,6 +59,9 @@ class Score:
     table: PairTable = field(repr=False)
     checks: tuple[Finding, ...] = field(default=(), repr=False)
     case: Case | None = field(default=None, repr=False)
+
+    def __repr__(self) -> str:
+        return f"Score({in_nats(self.value, self.interval)}, design {self.design}, {fired(self.checks)})"
 
     @property
     def answer(self) -> str:

@@ -28,19 +28,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from .case import Case
 from .checks import CHECKS, Finding, check_codes
-from .checks.base import Seen, not_run
+from .checks.base import Check, Seen, not_run
 from .data import Dataset, label_keys
 from .engines import get_engine
 from .errors import DataworthError
 from .evaluate import PairTable
+from .intervals import over_blocks
 from .io.sealed import SUFFIX, Contents, is_sealed, read_sealed, write_sealed
 from .leaks import drop_leaks
 from .models import Fit, Fitter, GaussianPrior, Linear, Logistic
 from .models.base import Array
 from .pairs import Sample, Whole
 from .plan import Options, block_count
-from .pool import check_datasets, one_class_note
+from .pool import Pool, check_datasets, one_class_note
 from .runs import Run, map_resumable
 from .targets import Classes
 from .wording import counted
@@ -52,6 +54,15 @@ LARGEST = 1e13
 """Precision in units of the prior's, and squared mean in units of its variance, that can be computed with."""
 UNLIKELY = 1e-3
 """Probability under the yardstick's model from which a claim is doubted."""
+WITHOUT_DATA = ("prior-edge", "chance", "attribute")
+"""Checks that look at test rows and at what came out, or say themselves why they do not."""
+OPEN_DATA = ("duplicates", "leaks", "classes", "shift")
+"""Checks that look at the rows of one dataset after the other."""
+WHY_NOT = {
+    **dict.fromkeys(OPEN_DATA, "sealed data have no rows to look at"),
+    "forms": "sealed data have one form of the score",
+    "converged": "a sealed file does not say how its posterior was found",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -350,21 +361,60 @@ def score_sealed(
     design = Whole({}, Sample(np.arange(len(test)), test.weights), blocks, opts.seed)
     table = _measure(_Work(design, model.bind(X, y), arms), blocks, opts, config)
     notes += sealed_notes(list(candidates), opened)
-    return SealedResult(table, test, notes, sealed_checks(yardstick, opts))
+    checks = sealed_checks(case_of(opened, test, leaks.dropped, yardstick, table, opts, what))
+    return SealedResult(table, test, notes, checks)
 
 
-def sealed_checks(yardstick: Yardstick, opts: Options) -> tuple[Finding, ...]:
-    """What the yardstick says of itself; all other checks need rows."""
-    chosen, ignored = yardstick.chosen, check_codes(opts.ignore)
-    probe = not_run("the yardstick was not probed")
-    if chosen.probe is not None:
-        probe = Seen(not chosen.calibrated, chosen.probe, stderr=chosen.probe_stderr)
-    rows = not_run("it needs the data's rows, which sealed data do not have")
-    return tuple(
-        check.finding(probe if check.name == "doubling" else rows)
-        for check in CHECKS
-        if check.code not in ignored
+def case_of(
+    opened: Mapping[str, Dataset],
+    test: Dataset,
+    leaked: int,
+    yardstick: Yardstick,
+    table: PairTable,
+    opts: Options,
+    what: str,
+) -> Case:
+    """The case as far as there are rows: those of the test set and of open data."""
+    # the test set stands under a name that no candidate can have
+    pool = Pool.build(yardstick, {**{f"{n!r}": d for n, d in opened.items()}, "test": test})
+    arms = {name: pool.samples[f"{name!r}"] for name in opened}
+    design = Whole(arms, pool.samples["test"], len(table), opts.seed)
+    return Case(
+        what,
+        opened,
+        test,
+        leaked,
+        yardstick,
+        pool,
+        design,
+        table,
+        table.arms,
+        opts,
+        over_blocks,
+        lambda table: None,
     )
+
+
+def sealed_checks(case: Case) -> tuple[Finding, ...]:
+    """What the yardstick, the test set and open data say; all other checks need rows of every dataset."""
+    ignored = check_codes(case.options.ignore)
+    with np.errstate(all="ignore"):
+        return tuple(_sealed_check(check, case) for check in CHECKS if check.code not in ignored)
+
+
+def _sealed_check(check: Check, case: Case) -> Finding:
+    if check.name == "doubling":
+        chosen = case.yardstick.chosen
+        if chosen.probe is None:
+            return check.finding(not_run("the yardstick was not probed"))
+        told = f"{chosen.probe:+.3g} nats from doubling half the test set"
+        return check.finding(Seen(not chosen.calibrated, chosen.probe, told, chosen.probe_stderr))
+    if check.name in WITHOUT_DATA:
+        return check(case)
+    if check.name in OPEN_DATA and case.data:
+        found = check(case)
+        return replace(found, detail=f"{found.detail} (open data only)")
+    return check.finding(not_run(WHY_NOT.get(check.name, "sealed data have no rows to measure again")))
 
 
 def sealed_notes(names: list[str], opened: Mapping[str, Dataset]) -> list[str]:

@@ -10,6 +10,16 @@ def counted(n: int, noun: str) -> str:
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"
 
 
+def in_nats(value: float, interval: Sequence[float] | None, sign: str = "") -> str:
+    """A value and its interval, short.
+
+    >>> in_nats(1.23456, (0.5, 2.0)), in_nats(2.0, None, sign="+")
+    ('1.23 nats [0.5, 2]', '+2 nats, no interval')
+    """
+    ends = ", no interval" if interval is None else f" [{interval[0]:.3g}, {interval[1]:.3g}]"
+    return f"{value:{sign}.3g} nats{ends}"
+
+
 def listed(names: Sequence[str], limit: int = 5) -> str:
     """At most five names, as in "columns 'a', 'b' and 3 more"."""
     noun = "column " if len(names) == 1 else "columns "

@@ -229,6 +229,9 @@ class Yardstick:
             d["seed"],
         )
 
+    def __repr__(self) -> str:
+        return f"Yardstick({self})"
+
     def __str__(self) -> str:
         plural = "axis" if self.chosen.size == 1 else "axes"
         axes = f"{self.chosen.size} principal {plural}, variance exponent {self.chosen.exponent:g}"

@@ -6,7 +6,7 @@ that the score's guarantee rests on does not hold.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -46,6 +46,13 @@ class Finding:
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
         return dict(vars(self))
+
+
+def fired(findings: Sequence[Finding]) -> str:
+    """Which checks fired, in a few words."""
+    if not findings:
+        return "unchecked"
+    return f"fired: {', '.join(one.code for one in findings if one.fires) or 'no check'}"
 
 
 @dataclass(frozen=True)
