@@ -230,7 +230,7 @@ def test_refused_names():
         ["1", "0 "],
         pd.Series(["1", "0"], dtype="category"),
     ],
-    ids=repr,
+    ids=lambda value: type(value).__name__,
 )
 def test_labels_are_the_same_however_they_are_given(y):
     D = Dataset([[1], [2]], y)

@@ -16,7 +16,7 @@ from dataworth.errors import DataworthError
 from dataworth.models import Linear, Logistic
 from dataworth.pmi import pmi
 from dataworth.studies.estimators.base import Guess
-from dataworth.studies.estimators.centred import CentredPMI, summarise
+from dataworth.studies.estimators.centred import CentredPMI, additive, summarise
 from dataworth.studies.estimators.monte_carlo import MonteCarlo
 from dataworth.studies.estimators.paper_loop import PaperLoop
 from dataworth.studies.estimators.pmi import MeanPMI
@@ -140,20 +140,29 @@ def test_centred_pmi_is_zero_for_independent_pairs_and_above_for_others(pool):
     assert nothing.details["variance_ratio"] > 1
 
 
-def test_the_centred_error_is_the_spread_over_repetitions():
+@pytest.mark.parametrize("effects", [0.0, 1.0, 20.0])
+def test_the_centred_error_is_the_spread_over_repetitions(effects):
     """Additive effects and noise: the stated error against the spread of 400 repetitions (s.e. 3.5 %)."""
     rng = np.random.default_rng(8)
     k, shifts = 60, 8
     guesses = []
     for _ in range(400):
-        alpha, beta = rng.normal(size=k), rng.normal(size=k)
+        alpha, beta = effects * rng.normal(size=(2, k))
         noise = rng.normal(size=(k, shifts + 1))
-        table = (
-            np.array([[alpha[i] + beta[(i + s) % k] for s in range(shifts + 1)] for i in range(k)]) + noise
-        )
-        guesses.append(summarise(table))
+        noise[:, 0] *= 2.0  # true pairs may vary more than others
+        table = np.array([[alpha[i] + beta[(i + s) % k] for s in range(shifts + 1)] for i in range(k)])
+        guesses.append(summarise(table + noise))
     spread = np.std([g.value for g in guesses], ddof=1)
     assert np.mean([g.stderr for g in guesses]) == pytest.approx(spread, rel=0.12)
+
+
+def test_effects_of_rows_and_columns_are_found_exactly():
+    rng = np.random.default_rng(11)
+    alpha, beta = rng.normal(size=(2, 30))
+    table = np.array([[alpha[i] + beta[(i + s) % 30] for s in range(1, 5)] for i in range(30)])
+    (rows, columns), _ = additive(table)
+    for s in range(5):  # also for s = 0, which was not shown
+        assert rows + np.roll(columns, -s) == pytest.approx(alpha + np.roll(beta, -s), abs=1e-9)
 
 
 def test_linear_regression_estimates_its_own_information():

@@ -6,8 +6,8 @@ log Z(D) and log Z(T) cancel, so only joint fits are needed. What a dataset has 
 one cancels too, and with it most of the variance. For an exact model C estimates I + KL(p_D p_T ‖ p_DT), not
 I: it is zero exactly if D and T are independent, and it ranks; it does not say how much.
 
-Its error: with Uᵢⱼ = m + αᵢ + βⱼ + εᵢⱼ only ε is left, so that Var C = Var(ε_ii)/k + Var(ε_ij)/(kS), both
-from residuals after rows' and columns' means are taken out.
+Its error: with Uᵢⱼ = αᵢ + βⱼ + εᵢⱼ only ε is left, so that Var C = Var(ε_ii)/k + Var(ε_ij)/(kS), both from
+residuals after the effects of rows and columns are taken out.
 """
 
 from __future__ import annotations
@@ -69,19 +69,38 @@ def summarise(table: Array) -> Guess:
     (True, True)
     """
     k, width = table.shape
+    shifts = width - 1
     shifted = table[:, 1:]
-    rows = shifted.mean(axis=1)
-    # Tⱼ stands in column s of row j − s
-    columns = np.mean([np.roll(shifted[:, s - 1], s) for s in range(1, width)], axis=0)
-    grand = float(shifted.mean())
-    true = table[:, 0] - rows - columns + grand
-    apart = shifted - rows[:, None] - np.array([np.roll(columns, -s) for s in range(1, width)]).T + grand
-    # each mean takes one of S residuals' worth of freedom with it
-    spare = (width - 1) / max(width - 3, 1)
-    noise = float(apart.var(ddof=1)) * spare
-    # a true residual carries the errors of a row's and a column's mean beside its own; in C they make 1/S
-    own = max(float(true.var(ddof=1)) - 2.0 * noise / (width - 1), 0.0)
-    variance = own / k + noise / (k * (width - 1))
+    effects, leverage = additive(shifted)
+    left = shifted - np.array([effects[0] + np.roll(effects[1], -s) for s in range(1, width)]).T
+    noise = float((left**2).sum()) / max(k * shifts - 2 * k + 1, 1)
+    # what the fitted effects leave of a true pair carries their own error beside the pair's
+    true = table[:, 0] - effects[0] - effects[1]
+    own = max(float(true.var(ddof=1)) - leverage * noise, 0.0)
+    variance = own / k + noise / (k * shifts)
     plain = float(table[:, 0].var(ddof=1)) / k
-    value = float(table[:, 0].mean()) - grand
-    return Guess(value, float(np.sqrt(variance)), {"variance_ratio": plain / variance, "variance": variance})
+    value = float(table[:, 0].mean() - shifted.mean())
+    return Guess(value, float(np.sqrt(variance)), {"variance_ratio": plain / variance, "pairs": k})
+
+
+def additive(shifted: Array) -> tuple[tuple[Array, Array], float]:
+    """Least squares of Uᵢ,ᵢ₊ₛ = αᵢ + βᵢ₊ₛ over s = 1 … S, indices modulo k; and Var(α̂ᵢ + β̂ᵢ) in units of ε's.
+
+    Every row and column has S entries at the same shifts, so Fourier's transform splits the normal equations
+    S α̂ + w β̂ = R, w* α̂ + S β̂ = C into k of two unknowns, w = Σ exp(iωs). Only α + β is determined at ω = 0.
+    """
+    k, shifts = shifted.shape
+    rows = np.fft.fft(shifted.sum(axis=1))
+    columns = np.fft.fft(np.sum([np.roll(shifted[:, s - 1], s) for s in range(1, shifts + 1)], axis=0))
+    angles = 2.0 * np.pi * np.arange(k) / k
+    w = np.exp(1j * np.outer(angles, np.arange(1, shifts + 1))).sum(axis=1)
+    determinant = shifts**2 - np.abs(w) ** 2
+    determinant[0] = 1.0
+    alpha, beta = (
+        (shifts * rows - w * columns) / determinant,
+        (shifts * columns - w.conj() * rows) / determinant,
+    )
+    alpha[0], beta[0] = rows[0] / shifts, 0.0
+    spread = (2.0 * shifts - 2.0 * w.real) / determinant
+    spread[0] = 1.0 / shifts
+    return (np.fft.ifft(alpha).real, np.fft.ifft(beta).real), float(spread.mean())
