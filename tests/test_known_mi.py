@@ -238,11 +238,13 @@ def test_an_estimator_that_says_nothing_orders_nothing(pool):
 def test_bad_words_are_a_sentence(pool, tmp_path):
     small = ImagePool("small", *pool, (1.0,))
     with pytest.raises(DataworthError, match="no estimator 'guess'"):
-        plans_for(small, "guess", None, 20, 10, 1, "independent", 0)
+        plans_for(small, "guess", None, None, 20, 10, 1, "independent", 0)
     with pytest.raises(DataworthError, match="prior variance is 'wide'"):
-        plans_for(small, "evidence", "wide", 20, 10, 1, "independent", 0)
+        plans_for(small, "evidence", "wide", None, 20, 10, 1, "independent", 0)
+    with pytest.raises(DataworthError, match="give 0 to 1"):
+        plans_for(small, "evidence", "1", "2", 20, 10, 1, "independent", 0)
     with pytest.raises(DataworthError, match="known designs"):
-        plans_for(small, "evidence", "1", 20, 10, 1, "paired", 0)
+        plans_for(small, "evidence", "1", None, 20, 10, 1, "paired", 0)
     with pytest.raises(DataworthError, match="known pools"):
         load_pool("imagenet", None)
     with pytest.raises(DataworthError, match=r"no mnist01\.npz"):

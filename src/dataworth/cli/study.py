@@ -195,6 +195,9 @@ def mi(
         str,
         _option("independent draws for every level (the default), or common random numbers across levels."),
     ] = "independent",
+    levels: Annotated[
+        str | None, _option("Mutual informations in bits, such as '0' (default: 0, 0.1 … 1).")
+    ] = None,
     axes: Annotated[
         int | None, _option("Principal components of the features (default: the pool's own).")
     ] = None,
@@ -229,7 +232,7 @@ def mi(
     folder = make_folder(out)
     with listen(quiet, preparing="loading and embedding the images…"):
         images = load_pool(pool, data, axes)
-    plans = plans_for(images, estimators, prior_variances, size, pairs, trials, design, seed)
+    plans = plans_for(images, estimators, prior_variances, levels, size, pairs, trials, design, seed)
     records = []
     for plan in plans:
         run_dir = None if folder is None else folder / "runs" / plan.name

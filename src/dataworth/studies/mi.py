@@ -27,7 +27,7 @@ from ..yardstick import Yardstick
 from .cells import digest
 from .estimators.base import Estimator
 from .estimators.registry import WITH_PRIOR, make_estimator
-from .known_mi import LEVELS, Array, KnownPairs, Randomness, check_pool, make_pairs
+from .known_mi import LEVELS, Array, KnownPairs, Randomness, check_pool, make_pairs, same_side
 from .pools import ImagePool
 
 DESIGNS = ("independent", "common")
@@ -64,7 +64,10 @@ class Plan:
         if self.estimator not in WITH_PRIOR:
             prior = ""
         features = f"{self.pool.name}{self.pool.X.shape[1]}"
-        return f"{features}-{self.size}-{self.design}-{self.estimator}{prior}"
+        levels = (
+            "" if self.levels == LEVELS else "-" + "-".join(f"{level:g}" for level in self.levels) + "bits"
+        )
+        return f"{features}-{self.size}-{self.design}-{self.estimator}{prior}{levels}"
 
 
 class Work(NamedTuple):
@@ -91,10 +94,12 @@ class Found:
     details: list[list[dict[str, Any]]] = field(repr=False)
 
     @property
-    def correlations(self) -> Array:
-        """Spearman's ρ of each trial; a constant estimate orders nothing: 0."""
+    def correlations(self) -> Array | None:
+        """Spearman's ρ of each trial, if levels can be ordered; a constant estimate orders nothing: 0."""
         from scipy.stats import rankdata
 
+        if len(self.plan.levels) < 2:
+            return None
         true = rankdata(self.plan.levels)
         found = []
         for row in self.values:
@@ -104,7 +109,7 @@ class Found:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
-        plan, rho = self.plan, self.correlations
+        plan, ordered = self.plan, self.correlations
         return {
             "schema": "dataworth/study-mi/1",
             "pool": plan.pool.name,
@@ -119,9 +124,9 @@ class Found:
             "design": plan.design,
             "seed": plan.seed,
             "levels_bits": list(plan.levels),
-            "spearman": rho.tolist(),
-            "spearman_mean": float(rho.mean()),
-            "spearman_sd": float(rho.std(ddof=1)) if len(rho) > 1 else None,
+            "spearman": None if ordered is None else ordered.tolist(),
+            "spearman_mean": None if ordered is None else float(ordered.mean()),
+            "spearman_sd": None if ordered is None or len(ordered) < 2 else float(ordered.std(ddof=1)),
             "values_nats": self.values.tolist(),
             "stderr_nats": self.stderr.tolist(),
             "seconds_per_estimate": float(self.seconds.mean()),
@@ -206,6 +211,7 @@ def plans_for(
     pool: ImagePool,
     estimators: str,
     priors: str | None,
+    levels: str | None,
     size: int,
     pairs: int,
     trials: int,
@@ -220,17 +226,26 @@ def plans_for(
         values: list[float | str] = [*pool.priors, "yardstick"]
     else:
         values = [_prior(word.strip()) for word in priors.split(",")]
+    bits = LEVELS if levels is None else tuple(_number(word.strip(), "a level") for word in levels.split(","))
+    for level in bits:
+        same_side(level)  # refuses what is no level
     return [
-        Plan(pool, name, prior, size, pairs, trials, design, seed)
+        Plan(pool, name, prior, size, pairs, trials, design, seed, bits)
         for name in wanted
         for prior in (values if name in WITH_PRIOR else values[:1])
     ]
 
 
 def _prior(word: str) -> float | str:
-    if word == "yardstick":
-        return word
+    return (
+        word
+        if word == "yardstick"
+        else positive_number(_number(word, "a prior variance"), "a prior variance")
+    )
+
+
+def _number(word: str, what: str) -> float:
     try:
-        return positive_number(float(word), "a prior variance")
+        return float(word)
     except ValueError:
-        raise DataworthError(f"a prior variance is {word!r}; give numbers, or yardstick.") from None
+        raise DataworthError(f"{what} is {word!r}; give numbers between commas.") from None

@@ -36,7 +36,7 @@ def read_results(folder: Path) -> list[Record]:
 def to_markdown(records: Sequence[Record]) -> str:
     """One line an estimator, prior, pool, size and design."""
     rows = []
-    for r in records:
+    for r in (r for r in records if r["spearman"] is not None):
         spread = "" if r["spearman_sd"] is None else f" ± {r['spearman_sd']:.3f}"
         prior = r["prior_variance"]
         paper = PAPER.get(r["pool"], {}).get(r["estimator"], "") if r["design"] == "independent" else ""
@@ -56,6 +56,37 @@ def to_markdown(records: Sequence[Record]) -> str:
             )
         )
     return markdown_table(HEADERS, rows)
+
+
+def zero_table(records: Sequence[Record]) -> str:
+    """Centred PMI where there is no mutual information: it should be within its error of zero."""
+    rows = []
+    for r in (r for r in records if r["estimator"] == "centred" and 0.0 in r["levels_bits"]):
+        place = r["levels_bits"].index(0.0)
+        for trial, (value, error) in enumerate(zip(r["values_nats"], r["stderr_nats"], strict=True)):
+            ratio = r["details"][trial][place]["variance_ratio"]
+            prior = r["prior_variance"]
+            rows.append(
+                (
+                    r["pool"],
+                    str(r["size"]),
+                    prior if isinstance(prior, str) else f"{prior:g}",
+                    str(trial),
+                    f"{value[place]:+.4f} ± {error[place]:.4f}",
+                    f"{value[place] / error[place]:+.2f}",
+                    f"{ratio:.1f}",
+                )
+            )
+    headers = (
+        "pool",
+        "size",
+        "C",
+        "trial",
+        "centred PMI at 0 bits, nats",
+        "in s.e.",
+        "variance, plain / centred",
+    )
+    return markdown_table(headers, rows) if rows else ""
 
 
 def rank_figure(records: Sequence[Record]) -> Any:
@@ -88,8 +119,8 @@ def write_result(record: Record, path: Path) -> None:
 def write_summary(folder: Path) -> None:
     """The table of all results of a directory, and a rank plot for each pool."""
     records = read_results(folder)
-    (folder / "mi.md").write_text(to_markdown(records))
-    drawn = [r for r in records if r["design"] == "independent"]
+    (folder / "mi.md").write_text(f"{to_markdown(records)}\n{zero_table(records)}")
+    drawn = [r for r in records if r["design"] == "independent" and r["spearman"] is not None]
     for pool, size in dict.fromkeys((r["pool"], r["size"]) for r in drawn):
         here = [r for r in drawn if (r["pool"], r["size"]) == (pool, size)]
         by_name = {name: [r for r in here if r["estimator"] == name] for name in SHOWN}
