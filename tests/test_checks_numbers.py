@@ -13,6 +13,7 @@ from functools import cache
 import numpy as np
 import pytest
 from scipy.special import log_expit, logsumexp
+from sklearn.datasets import load_iris
 
 import dataworth as dw
 from dataworth.checks import CHECKS
@@ -122,6 +123,34 @@ def test_inference_fires_at_a_wide_prior_and_not_at_one_that_fits(own):
     # Laplace is too high here: its determinant is that of a posterior that is not there
     assert (wide.value > 0) == (own == "ep")
     assert finding(dw.score, "DW005", data, test, prior_variance=1.0, inference=own).fires is False
+
+
+def iris(**options):
+    X, y = load_iris(return_X_y=True)
+    data, test = dw.Dataset(X[::2], y[::2]), dw.Dataset(X[1::2], y[1::2])
+    return finding(dw.score, "DW005", data, test, **options)
+
+
+def test_softmax_fires_where_laplace_says_more_than_can_be_known():
+    """Blocks of three and four rows at C = 1000: U ≤ −log p(T), and Laplace's p(T) is e^−1 of what it is."""
+    wide = iris(prior_variance=1000.0)
+    assert wide.fires
+    assert wide.value < -0.8
+    assert wide.stderr < 0.05
+    narrow = iris(prior_variance=0.1)
+    assert narrow.fires is False
+    assert abs(narrow.value) < 0.1
+
+
+def test_softmax_is_sampled_only_where_that_says_something(monkeypatch):
+    monkeypatch.setattr("dataworth.checks.inference.DRAWS", 20)
+    assert "too few draws" in iris(prior_variance=1000.0).detail
+    assert "form" in iris(prior_variance=1.0, form="eta").detail
+    X, y = load_iris(return_X_y=True)
+    data, test = dw.Dataset(X[::2], y[::2]), dw.Dataset(X[1::2], y[1::2])
+    audited = finding(dw.audit, "DW005", data, data.take(range(50)), test, prior_variance=1000.0)
+    assert audited.fires is None
+    assert "cancels" in audited.detail
 
 
 def test_what_is_too_much_to_do_again_is_left_to_thorough():
@@ -367,7 +396,7 @@ def test_three_classes_are_looked_at_as_far_as_their_model_goes(model):
     told = dw.score(data.take(range(160)), data.take(range(160, 260)), model=model, thorough=True)
     said = {f.code: f.fires for f in told.checks}
     assert said["DW004"] is None
-    assert said["DW005"] is (None if model == "softmax" else False)
+    assert said["DW005"] is False
     assert said["DW006"] is None
     assert said["DW007"] is False
 

@@ -103,20 +103,24 @@ class SoftmaxFitter:
         targets: Array | None = None,
     ) -> Fit:
         """Log evidence of the pool's `rows`, started at earlier fits of their parts."""
-        counts = self._counts(rows, weights, self.y[rows] if targets is None else targets)
-        ids = np.flatnonzero(counts.any(axis=1))
-        counts, X = counts[ids], self.X if len(ids) == len(self.X) else self.X[ids]
+        ids, counts = self.seen(rows, weights, targets)
+        X = self.X if len(ids) == len(self.X) else self.X[ids]
         prior_variance = float(self.model.prior_variance)
         geometry, kind = choose_geometry(X, counts, prior_variance)
         mode = find_mode(geometry, counts, self._start(kind, ids, [fit.state for fit in start]))
         posterior = SoftmaxPosterior(mode, kind, X, counts, ids, prior_variance, self.model.intercept)
         return Fit(mode.log_z, posterior)
 
-    def _counts(self, rows: Rows, weights: Array | None, targets: Array) -> Array:
-        """How often each distinct row of the pool is seen with each class."""
+    def seen(
+        self, rows: Rows, weights: Array | None = None, targets: Array | None = None
+    ) -> tuple[Rows, Array]:
+        """Which distinct rows of the pool are seen, and how often each with each class."""
+        targets = self.y[rows] if targets is None else targets
         place = self.ids[rows] * self.classes + np.asarray(targets).astype(np.intp)
-        counts = np.bincount(place, weights=weights, minlength=len(self.X) * self.classes)
-        return counts.astype(float, copy=False).reshape(-1, self.classes)
+        tally = np.bincount(place, weights=weights, minlength=len(self.X) * self.classes)
+        counts: Array = tally.astype(float, copy=False).reshape(-1, self.classes)
+        ids = np.flatnonzero(counts.any(axis=1))
+        return ids, counts[ids]
 
     def _start(self, kind: str, ids: Rows, parts: list[SoftmaxPosterior]) -> Array | None:
         """Coefficients of the last fit if it saw most of the rows, else the mean of all by their rows; n×n:
