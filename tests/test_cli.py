@@ -117,7 +117,7 @@ def test_score_in_a_process(folder):
     assert result["schema"] == "dataworth/score/1"
     assert result["interval"][0] < result["value"] < result["interval"][1]
     assert result["stderr"] > 0
-    assert err.splitlines() == [
+    assert [line for line in err.splitlines() if not line.endswith("…")] == [
         'dataworth: label column "target" guessed in clean.csv, test.csv; say --label to choose',
     ]
 
@@ -829,6 +829,64 @@ def test_a_log_gets_a_line_now_and_then(monkeypatch):
         "50% done, about 20 s left",
         "75% done, about 10 s left",
     ]
+
+
+class Clock:
+    """In place of a timer: it goes off when it is told to."""
+
+    def __init__(self, seconds, function, arguments):
+        self.ring = lambda: None if self.cancelled else function(*arguments)
+        self.cancelled = False
+        CLOCKS.append(self)
+
+    def start(self):
+        pass
+
+    def cancel(self):
+        self.cancelled = True
+
+
+CLOCKS = []
+
+
+@pytest.mark.parametrize("done", ["nothing", "expect", "update", "close"])
+def test_a_log_hears_what_lasts_before_the_work(monkeypatch, done):
+    lines = []
+    monkeypatch.setattr("dataworth.cli.progress.threading.Timer", Clock)
+    progress = Lines(write=lines.append)
+    progress.preparing("fitting the yardstick…")
+    {
+        "nothing": lambda: None,
+        "expect": lambda: progress.expect(1.0),
+        "update": lambda: progress.update(1, 2),
+        "close": progress.close,
+    }[done]()
+    CLOCKS[-1].ring()
+    assert lines == (["fitting the yardstick…"] if done == "nothing" else [])
+
+
+def test_checks_by_code():
+    code, out, _ = call("checks", "dw002", "DW010")
+    assert code == 0
+    told = " ".join(out.split())
+    assert "What to do: keep one of each" in told
+    assert "DW003" not in told
+    assert [c["code"] for c in json.loads(call("checks", "DW010", "--json")[1])["checks"]] == ["DW010"]
+    assert "no check 'x'" in refused(call("checks", "x"))
+
+
+def test_senseless_priors_are_refused_before_files_are_read():
+    words = ("sensitivity", "no.csv", "--test", "no2.csv", "--priors")
+    assert "a prior variance is 0.0; it must be a positive number" in refused(call(*words, "1,0"))
+
+
+def test_ignored_checks_are_counted(inside):
+    _, out, _ = measured("score", "clean.csv", "--ignore", "DW002", "-v")
+    told = " ".join(out.split())
+    assert ", 1 ignored, " in told
+    assert "ignored" not in measured("score", "clean.csv")[1]
+    assert re.search(r"converged: passed; all of \d+ fits converged", told)
+    assert not re.search(r": passed [\d−]", told)  # no number without what it counts
 
 
 def test_estimates_name_the_cores():

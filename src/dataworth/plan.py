@@ -22,6 +22,7 @@ from .models.base import positive_number
 from .pairs import Design
 from .planner import pairs_for_error
 from .runs import Run
+from .wording import counted
 from .yardstick import Yardstick, check_modelling
 
 DEFAULT_PAIRS = 200
@@ -175,8 +176,8 @@ def pair_sizes(
         n = min(data_rows, test_rows) // MIN_BLOCKS
         if n < 2:
             raise DataworthError(
-                f"{data_rows} data rows and {test_rows} test rows are too few for pairs (at least "
-                f"{2 * MIN_BLOCKS} each): use the design whole, or give a size."
+                f"{counted(data_rows, 'data row')} and {counted(test_rows, 'test row')} are too few for pairs "
+                f"(at least {2 * MIN_BLOCKS} each): use the design whole, or give a size."
             )
         size = n
     data, test = (int(n) for n in (size if isinstance(size, (tuple, list)) else (size, size)))

@@ -30,7 +30,7 @@ from threadpoolctl import threadpool_limits
 
 from .case import Case
 from .checks import CHECKS, Finding, check_codes
-from .checks.base import Check, Seen, not_run
+from .checks.base import Check, not_run
 from .data import Dataset, label_keys
 from .engines import get_engine
 from .errors import DataworthError
@@ -54,7 +54,7 @@ LARGEST = 1e13
 """Precision in units of the prior's, and squared mean in units of its variance, that can be computed with."""
 UNLIKELY = 1e-3
 """Probability under the yardstick's model from which a claim is doubted."""
-WITHOUT_DATA = ("prior-edge", "chance", "attribute")
+WITHOUT_DATA = ("doubling", "prior-edge", "chance", "attribute")
 """Checks that look at test rows and at what came out, or say themselves why they do not."""
 OPEN_DATA = ("duplicates", "leaks", "classes", "shift")
 """Checks that look at the rows of one dataset after the other."""
@@ -403,12 +403,6 @@ def sealed_checks(case: Case) -> tuple[Finding, ...]:
 
 
 def _sealed_check(check: Check, case: Case) -> Finding:
-    if check.name == "doubling":
-        chosen = case.yardstick.chosen
-        if chosen.probe is None:
-            return check.finding(not_run("the yardstick was not probed"))
-        told = f"{chosen.probe:+.3g} nats from doubling half the test set"
-        return check.finding(Seen(not chosen.calibrated, chosen.probe, told, chosen.probe_stderr))
     if check.name in WITHOUT_DATA:
         return check(case)
     if check.name in OPEN_DATA and case.data:

@@ -13,10 +13,10 @@ def look(case: Case) -> Seen:
     """Fits that did not, counted when they were made; the test set's fit counts once an arm."""
     table = case.table
     unsettled = int(table.unsettled.sum())
-    if not unsettled:
-        return Seen(False, 0.0)
-    arms = ", ".join(arm for arm, n in zip(table.arms, table.unsettled.sum(axis=0), strict=True) if n)
     fits = table.unsettled.size * (3 if case.options.form == "evidence" else 2)
+    if not unsettled:
+        return Seen(False, 0.0, f"all of {fits} fits converged")
+    arms = ", ".join(arm for arm, n in zip(table.arms, table.unsettled.sum(axis=0), strict=True) if n)
     return Seen(True, float(unsettled), f"{unsettled} of {fits} fits did not converge (arms: {arms})")
 
 

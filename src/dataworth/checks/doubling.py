@@ -25,19 +25,24 @@ def check_doubling(model: YardstickModel, X: Array, y: Array, seed: int = 0) -> 
     """
     splits = halves(len(y), np.random.default_rng([seed, 0xD0B]))
     value, stderr = doubling_probe(model.bind(X, y), splits)
-    return CHECK.finding(Seen(value > stderr, value, stderr=stderr))
+    return CHECK.finding(seen(value > stderr, value, stderr))
+
+
+def seen(fires: bool, value: float, stderr: float) -> Seen:
+    """The probe in words too."""
+    return Seen(fires, value, f"{value:+.2g} ± {stderr:.2g} nats from doubling half the test set", stderr)
 
 
 def look(case: Case) -> Seen:
     """The yardstick's own probe, from when it was fitted; a yardstick made by hand is probed now."""
     chosen = case.yardstick.chosen
     if chosen.probe is not None and chosen.probe_stderr is not None:
-        return Seen(not chosen.calibrated, chosen.probe, stderr=chosen.probe_stderr)
+        return seen(not chosen.calibrated, chosen.probe, chosen.probe_stderr)
     rows = np.random.default_rng([case.options.seed, 0xD0]).permutation(len(case.test))[:ROWS]
     some = case.test.take(np.sort(rows))
     X, y = case.yardstick.features(some), case.yardstick.targets(some)
     found = check_doubling(case.yardstick.model, X, y, case.options.seed)
-    return Seen(found.fires, found.value, stderr=found.stderr)
+    return Seen(found.fires, found.value, found.detail, found.stderr)
 
 
 CHECK = Check(

@@ -216,15 +216,22 @@ def failing_checks(found: Any, strict: bool, quiet: bool) -> int:
 
 @app.command()
 @command
-def checks(talking: Talking) -> None:
-    """List the checks that are made of every result: what each looks at, what it means, what to do.
+def checks(
+    talking: Talking,
+    codes: Annotated[
+        list[str] | None, _file("Some checks, in full (default: a list of all).", "CODES...")
+    ] = None,
+) -> None:
+    """List the checks that are made of every result: what each means if it fires, what to do.
 
     Example: dataworth checks -v
+
+    Example: dataworth checks DW002 DW010
     """
     from . import show
     from .checks import LISTING, Checks
 
-    show.result(Checks(), talking, LISTING)
+    show.result(Checks.named(codes), talking, LISTING)
 
 
 @app.command()

@@ -2,34 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from dataworth.checks import CHECKS
+from dataworth.checks import CHECKS, check_codes
+from dataworth.checks.base import Check
 
 from .show import View
 
 SCHEMA = "dataworth/checks/1"
 
 
+@dataclass(frozen=True)
 class Checks:
-    """All of them, in the order of their codes."""
+    """Some of them, in the order of their codes; `alone` if they were asked for by these."""
+
+    listed: tuple[Check, ...] = CHECKS
+    alone: bool = False
+
+    @classmethod
+    def named(cls, codes: Sequence[str] | None) -> Checks:
+        """Those with these codes; all, if there are none."""
+        wanted = check_codes(codes)
+        return cls(tuple(check for check in CHECKS if check.code in wanted), True) if wanted else cls()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
         names = ("code", "name", "meaning", "advice", "slow")
         return {
             "schema": SCHEMA,
-            "checks": [{name: getattr(check, name) for name in names} for check in CHECKS],
+            "checks": [{name: getattr(check, name) for name in names} for check in self.listed],
         }
 
 
 def line(checks: Checks) -> str:
     """The codes and names in one line."""
-    return ", ".join(f"{check.code} {check.name}" for check in CHECKS)
+    return ", ".join(f"{check.code} {check.name}" for check in checks.listed)
 
 
 def full(checks: Checks, verbose: bool = False) -> Any:
-    """One line each: what it means if it fires; with `verbose` also what to do then."""
+    """One line each: what it means if it fires; also what to do, if `verbose` or asked for by code."""
     from rich import box
     from rich.console import Group
     from rich.table import Table
@@ -38,9 +51,9 @@ def full(checks: Checks, verbose: bool = False) -> Any:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="dim")
     for header in ("code", "name", "what it means if it fires"):
         table.add_column(header, no_wrap=header in ("code", "name"))
-    for check in CHECKS:
+    for check in checks.listed:
         meaning = Text(check.meaning + (" (slow: with --thorough)" if check.slow else ""))
-        if verbose:
+        if verbose or checks.alone:
             meaning.append(f". What to do: {check.advice}.")
         table.add_row(Text(check.code), Text(check.name), meaning)
     how = (

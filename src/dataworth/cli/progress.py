@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ from typing import Any
 from .guard import say
 
 PATIENCE = 2.0
-"""Seconds of work before a bar appears."""
+"""Seconds of work before a bar appears, or before a log hears what is prepared."""
 LINE_EVERY = 10.0
 """Seconds between two lines in a log."""
 LONG = 60.0
@@ -48,17 +49,24 @@ class Lines:
         self._jobs, self._continued, self._write = jobs, continued, write
         self._started: tuple[float, int] | None = None
         self._last = 0.0
+        self._waiting: threading.Timer | None = None
 
     def preparing(self, what: str) -> None:
-        """Say what is done before the work is known; a log need not know."""
+        """Say what is done before the work is known, once it has lasted a while."""
+        self.close()
+        self._waiting = threading.Timer(PATIENCE, self._write, [what])
+        self._waiting.daemon = True  # a command that ends does not wait for it
+        self._waiting.start()
 
     def expect(self, seconds: float) -> None:
         """Print the estimate of long work."""
+        self.close()
         if seconds > LONG:
             self._write(estimate(seconds, self._jobs, self._continued))
 
     def update(self, done: int, total: int) -> None:
         """Print a line, if the last one is long ago."""
+        self.close()
         now = time.monotonic()
         if self._started is None:
             self._started, self._last = (now, done), now
@@ -69,7 +77,10 @@ class Lines:
             self._last = now
 
     def close(self) -> None:
-        """Nothing is left to tidy up."""
+        """What was being prepared is done."""
+        if self._waiting is not None:
+            self._waiting.cancel()
+        self._waiting = None
 
 
 class Bar(Lines):

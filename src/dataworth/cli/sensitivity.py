@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from dataworth.errors import DataworthError
+from dataworth.models.base import positive_number
 from dataworth.report import plot, text
 from dataworth.sensitivity import Sensitivity, sensitivity
 
@@ -38,14 +39,15 @@ def measure_over_priors(
 
 
 def numbers(text: str) -> list[float]:
-    """Numbers between commas, or a sentence.
+    """Positive numbers between commas, or a sentence.
 
     >>> numbers("0.1, 1,1e3")
     [0.1, 1.0, 1000.0]
     """
     try:
-        return [float(part) for part in text.split(",")]
+        found = [float(part) for part in text.split(",")]
     except ValueError:
         raise DataworthError(
             f"--priors is {text!r}; give numbers between commas, such as 0.1,1,10."
         ) from None
+    return [positive_number(number, "a prior variance") for number in found]

@@ -15,6 +15,9 @@ from dataworth.report import plot, text
 from .files import replacing
 from .guard import say
 from .options import Talking
+from .progress import listen
+
+EXPLAINING = "explaining…"
 
 
 class View(NamedTuple):
@@ -46,14 +49,18 @@ def result(result: Any, options: Talking, view: View) -> None:
         write_figure(view.figure(result, **bits), picture)
         announce("picture", picture, options.quiet)
     if options.json:
-        told = result.to_dict(**bits, parts=True) if explain else result.to_dict(**bits)
+        with listen(options.quiet or not explain, preparing=EXPLAINING):
+            told = result.to_dict(**bits, parts=True) if explain else result.to_dict(**bits)
         print(json.dumps(finite(told), indent=2, allow_nan=False))
     elif options.quiet:
         print(view.line(result, **bits))
     else:
         print_rich(view.full(result, verbose=options.verbose, **bits))
         if explain or (options.verbose and getattr(result, "case", None) is not None):
-            print_rich(text.parts_report(result, **bits))
+            sys.stdout.flush()  # the result need not wait for its reasons
+            with listen(options.quiet, preparing=EXPLAINING):
+                why = text.parts_report(result, **bits)
+            print_rich(why)
 
 
 def announce(what: str, path: Path, quiet: bool) -> None:

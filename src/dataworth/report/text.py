@@ -11,6 +11,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from dataworth.checks import CHECKS
 from dataworth.clipping import Array, clip
 from dataworth.models import Linear
 from dataworth.parts import AuditParts, MeanParts
@@ -83,7 +84,8 @@ def score_report(score: Score, bits: bool = False, verbose: bool = False) -> Ren
     per_row = with_interval(score.per_row * factor, scaled(interval, 1 / rows))
     _add_row(table, f"PMI, {unit} per test row", per_row)
     _add_row(table, name, with_interval(score.accuracy.value * points, accuracy))
-    size = f"{score.details['data_rows']} data rows, {score.details['test_rows']} test rows"
+    details = score.details
+    size = f"{counted(details['data_rows'], 'data row')}, {counted(details['test_rows'], 'test row')}"
     return _report(
         Text(f"worth {score_line(score, bits)} per {per}.", style="bold"),
         f"{score.question} {score.answer[0].upper()}{score.answer[1:]}.",
@@ -447,18 +449,19 @@ def _check_facts(checks: Sequence[Finding]) -> list[tuple[str, str]]:
     """How many checks passed, and each that did not."""
     if not checks:
         return [("Checks", "none: all were ignored")]
-    told = [("Checks", check_counts(checks))]
+    told = [("Checks", check_counts(checks, ignored=len(CHECKS) - len(checks)))]
     for finding in (one for one in checks if one.fires):
         seen = f" ({finding.detail})" if finding.detail else ""
         told.append((finding.code, f"{finding.name}: {finding.meaning}{seen}; {finding.advice}"))
     return told
 
 
-def check_counts(checks: Sequence[Finding]) -> str:
-    """How many passed, fired, and were not run."""
+def check_counts(checks: Sequence[Finding], ignored: int = 0) -> str:
+    """How many passed, fired, were ignored, and were not run."""
     passed, fired, left = (sum(one.fires is kind for one in checks) for kind in (False, True, None))
     also = f", {left} not run (-v says why)" if left else ""
-    return f"{passed} passed, {fired or 'none'} fired{also}"
+    without = f", {ignored} ignored" if ignored else ""
+    return f"{passed} passed, {fired or 'none'} fired{without}{also}"
 
 
 def check_details(checks: Sequence[Finding]) -> list[tuple[str, str]]:
@@ -466,10 +469,8 @@ def check_details(checks: Sequence[Finding]) -> list[tuple[str, str]]:
     words = {True: "fires", False: "passed", None: "not run"}
     told = []
     for finding in checks:
-        value = "" if finding.value is None else f" {number(finding.value, 3)}"
-        value += "" if finding.stderr is None else f" ± {number(finding.stderr, 3)}"
-        detail = f"; {finding.detail}" if finding.detail else ""
-        told.append((finding.code, f"{finding.name}: {words[finding.fires]}{value}{detail}"))
+        detail = f"; {finding.detail}" if finding.detail else ""  # numbers stand there, with their units
+        told.append((finding.code, f"{finding.name}: {words[finding.fires]}{detail}"))
     return told
 
 
