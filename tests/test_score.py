@@ -12,6 +12,7 @@ from sklearn.metrics import r2_score
 
 import dataworth as dw
 from dataworth.data import Dataset
+from dataworth.intervals import over_blocks
 from dataworth.pairs import Sample, Whole
 from worlds import amounts, classes, flipped, held_out, refusal, yardstick
 
@@ -83,6 +84,23 @@ def test_accuracy_is_that_of_scikit_learn_at_the_same_prior():
         table = score(D).table
         # blocks have ten rows each, so the mean over blocks is the mean over rows
         assert table.accuracy.mean() == pytest.approx(hits.mean(), abs=1e-12)
+
+
+def test_the_interval_of_an_accuracy_stays_between_0_and_1():
+    """All test rows right but one, or all wrong but one: 0.995 ± 0.010, and 0.005 ± 0.010."""
+    rng = np.random.default_rng(3)
+    side = np.tile([0, 1], 200)
+    X = np.column_stack([4.0 * side - 2.0, np.zeros(400)]) + 0.3 * rng.normal(size=(400, 2))
+    test = Dataset(X[:200], np.where(np.arange(200) == 7, 1 - side[:200], side[:200]))
+    yard = dw.Yardstick.fit(test, prior_variance=1.0)
+    for labels, end in ((side, 1), (1 - side, 0)):
+        result = dw.score(Dataset(X[200:], labels[200:]), test, yardstick=yard, ignore="all")
+        raw = over_blocks(result.table.accuracy[:, 0])
+        assert raw.value == pytest.approx(abs(end - 0.005))
+        assert raw.interval[end] == pytest.approx(end + (2 * end - 1) * 0.00547, abs=1e-5)
+        assert result.accuracy.interval == pytest.approx(np.clip(raw.interval, 0, 1))
+        assert result.accuracy.value == raw.value
+        assert result.to_dict()["accuracy_interval"] == result.accuracy.interval
 
 
 def test_r_squared_is_that_of_scikit_learn_on_the_test_set():

@@ -7,7 +7,7 @@ mean. With m = min(N_D/n_D, N_T/n_T) independent blocks in the data, mean ± t·
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,17 @@ class Estimate:
         if self.stderr is None:
             return self
         return make_estimate(self.value, self.stderr, self.degrees, level, self.monte_carlo)
+
+    def within(self, least: float, most: float) -> Estimate:
+        """The same estimate, its interval without what cannot be.
+
+        >>> Estimate(0.99, 0.01, (0.97, 1.01)).within(0.0, 1.0).interval
+        (0.97, 1.0)
+        """
+        if self.interval is None:
+            return self
+        low, high = (min(max(bound, least), most) for bound in self.interval)
+        return replace(self, interval=(low, high))
 
     @property
     def positive(self) -> bool:

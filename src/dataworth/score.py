@@ -31,6 +31,7 @@ from .plan import (
 from .pmi import NATS_PER_BIT
 from .pool import Pool, check_datasets, one_class_note, strata
 from .sealed import Sealed, refuse_unsealable, score_sealed
+from .targets import Classes
 from .wording import in_nats
 from .yardstick import Yardstick
 
@@ -196,7 +197,7 @@ def score(
         value.stderr,
         value.interval,
         value.value / rows,
-        estimate(table.accuracy[:, 0]),
+        accuracy(estimate, table, yard),
         float(table.information_gain[:, 0].mean()),
         design,
         QUESTIONS[design],
@@ -222,7 +223,7 @@ def without_rows(D: Sealed, T: Dataset, yard: Yardstick, opts: Options) -> Score
         value.stderr,
         value.interval,
         value.value / rows,
-        over_blocks(table.accuracy[:, 0]),
+        accuracy(over_blocks, table, yard),
         float(table.information_gain[:, 0].mean()),
         "whole",
         QUESTIONS["whole"],
@@ -232,6 +233,12 @@ def without_rows(D: Sealed, T: Dataset, yard: Yardstick, opts: Options) -> Score
         table,
         found.checks,
     )
+
+
+def accuracy(estimate: Callable[[Array], Estimate], table: PairTable, yard: Yardstick) -> Estimate:
+    """Mean accuracy on the test set, between 0 and 1; of amounts R², which has no floor."""
+    found = estimate(table.accuracy[:, 0])
+    return found.within(0.0, 1.0) if isinstance(yard.labels, Classes) else found
 
 
 def conclusion(estimate: Callable[[Array], Estimate], table: PairTable) -> str:
