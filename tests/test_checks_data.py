@@ -155,6 +155,20 @@ def test_too_few_rows_to_train_on_and_enough_that_teach_nothing():
     assert scored("DW010", dw.Dataset(X[300:], y[300:]), test).fires is False
 
 
+def test_a_value_that_is_shown_is_shown_however_few_the_rows():
+    """Classes six standard deviations apart on one of ten axes: four rows, two of each, tell them apart."""
+    rng = np.random.default_rng(11)
+    y = np.tile([0, 1], 152)
+    X = rng.normal(size=(304, 10)) + np.outer(6.0 * y - 3.0, np.eye(10)[0])
+    test = dw.Dataset(X[:300], y[:300])
+    result = dw.score(dw.Dataset(X[300:], y[300:]), test, yardstick=yardstick(test), ignore=OTHERS)
+    finding = found(result, "DW010")
+    assert result.interval[0] > 0
+    assert finding.fires is False
+    assert "4 rows for 11 coefficients" in finding.detail
+    assert finding.value == pytest.approx(4 / 11)
+
+
 def test_the_size_curve_has_the_rows_and_ends_at_the_score():
     data, test = halves(7)
     result = dw.score(data, test, yardstick=yardstick(test), thorough=True, ignore="all")
