@@ -181,6 +181,11 @@ def test_accuracy_by_cross_validation_with_scikit_learn(over_priors):
         assert point.accuracy == pytest.approx(np.mean(scores), abs=1e-9)
 
 
+def test_what_is_no_result_and_no_priors_are_refused(score):
+    assert "result is a int; give what score, audit or rank returned" in refusal(sensitivity, 3)
+    assert "priors is empty" in refusal(sensitivity, score, priors=[])
+
+
 def test_folds_part_all_rows_and_share_classes():
     labels = np.array([0] * 33 + [1] * 7)
     folds = cross_validation(labels, seed=3)

@@ -176,8 +176,8 @@ def pair_sizes(
         n = min(data_rows, test_rows) // MIN_BLOCKS
         if n < 2:
             raise DataworthError(
-                f"{counted(data_rows, 'data row')} and {counted(test_rows, 'test row')} are too few for pairs "
-                f"(at least {2 * MIN_BLOCKS} each): use the design whole, or give a size."
+                f"{counted(data_rows, 'data row')} and {counted(test_rows, 'test row')} are too few for "
+                f"pairs (at least {2 * MIN_BLOCKS} each): use the design whole, or give a size."
             )
         size = n
     data, test = (int(n) for n in (size if isinstance(size, (tuple, list)) else (size, size)))

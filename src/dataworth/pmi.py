@@ -72,7 +72,8 @@ class PMI:
 def pmi(D: Dataset, T: Dataset, model: Model | None = None, form: str = "evidence", eta: Any = 0) -> PMI:
     """PMI of D and T in nats; for the forms see `dataworth.forms`.
 
-    Without a `model` the labels choose one (`suited_model`), under its default prior.
+    Without a `model` the labels choose one (`suited_model`), under its default prior. Amounts are taken as
+    they are, and Linear's default noise has variance 1: standardise them, or use `score`, which does.
 
     `eta` is for the form of that name: 0, "joint", "data" or "test" (that posterior's mean, for Laplace's
     method its mode), a vector of coefficients with the intercept's last, or a list of these.

@@ -172,10 +172,15 @@ def sensitivity(
     >>> [point.conclusion for point in found.points]  # at 0.01, at its own, at 100
     ['yes', 'yes', 'yes']
     """
+    if not hasattr(result, "case"):
+        raise DataworthError(f"result is a {type(result).__name__}; give what score, audit or rank returned.")
     case = result.case
     if case is None:
         raise DataworthError("sensitivity needs rows, which sealed data do not have: measure open data.")
     chosen = float(case.yardstick.model.prior_variance)
+    priors = None if priors is None else list(priors)
+    if priors == []:
+        raise DataworthError("priors is empty; give prior variances, or none for two decades around its own.")
     grid = sorted({chosen, *(around(chosen) if priors is None else map(checked, priors))})
     halves = Halves.of(case)
     features = case.yardstick.features(halves.sample)

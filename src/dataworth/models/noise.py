@@ -19,15 +19,23 @@ from .base import Array, Fit, Rows, positive_number
 from .gaussian import GaussianPosterior, with_intercept
 
 
-class InverseGamma(NamedTuple):
+class _Parameters(NamedTuple):
+    shape: float
+    scale: float
+
+
+class InverseGamma(_Parameters):
     """σ² ~ InverseGamma(shape a, scale b): 1/σ² has mean a/b; the noise is known to about 2a observations.
 
     >>> InverseGamma(shape=2.0, scale=1.0)
     InverseGamma(shape=2.0, scale=1.0)
     """
 
-    shape: float
-    scale: float
+    __slots__ = ()
+
+    def __new__(cls, shape: float, scale: float) -> InverseGamma:
+        """Proper, or a sentence."""
+        return super().__new__(cls, shape, scale).checked()
 
     def checked(self) -> InverseGamma:
         """Itself if it is proper, or a sentence."""
@@ -107,7 +115,7 @@ class NoisePosterior:
     def __init__(self, fit: NoiseFit, X: Array, y: Array, weights: Array, fitter: NoiseFitter) -> None:
         self.log_evidence = fit.log_z
         self.mean = fit.coef
-        self.noise = InverseGamma(fit.shape, fit.scale)
+        self.noise = InverseGamma._make((fit.shape, fit.scale))
         self._fit = fit
         self._seen = X, y, weights
         self._fitter = fitter
