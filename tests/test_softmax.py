@@ -376,7 +376,7 @@ def test_labels_choose_the_model_and_models_refuse_labels():
     assert "amounts (8 distinct numbers); Softmax takes classes" in refusal(
         dw.pmi, amounts, amounts, Softmax()
     )
-    assert "text labels" in refusal(dw.pmi, many, many, Linear())
+    assert "labels are text" in refusal(dw.pmi, many, many, Linear())
     crowd = dw.Dataset(np.zeros((30, 1)), [f"name {i}" for i in range(30)])
     assert "30 classes" in refusal(dw.pmi, crowd, crowd)
 
