@@ -27,7 +27,8 @@ from dataworth.inference.geometry import (
     root_factor,
 )
 from dataworth.inference.logistic import Counts, terms
-from dataworth.inference.newton import LONGEST_STEP, find_mode, line_search
+from dataworth.inference.newton import find_mode, line_search
+from dataworth.inference.settings import LONGEST_STEP
 from dataworth.models import Logistic
 from dataworth.models.logistic import distinct_rows
 from reference import dense_laplace, laplace_log_z, tolerance, with_ones

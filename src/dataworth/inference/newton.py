@@ -16,10 +16,10 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from .geometry import Dual, Factor, Step
+from .line_search import best_step
 from .logistic import Array, Counts, Terms, terms
 from .settings import (
     LEFT,
-    LONGEST_STEP,
     MAX_ITERATIONS,
     NEAR,
     RELATIVE_TOLERANCE,
@@ -82,13 +82,11 @@ def line_search(
 ) -> float:
     """The maximiser over s ≥ 0 of log p(y|f + s·Δf) minus the penalty, which is quadratic in s.
 
-    f and coef are linear in s, so each trial costs O(n), next to nothing beside a factorisation. Steps
-    beyond 1 are allowed: on separable classes the mode runs away and full steps alone need twice as many.
+    f and coef are linear in s, so each trial costs O(n), next to nothing beside a factorisation.
     `gradient` is the likelihood's at s = 0, `decrement` the whole slope there and `square` the penalty's
     curvature; slopes are taken as differences from s = 0, since at wide priors likelihood and penalty nearly
-    cancel. A safeguarded Newton iteration; the function is concave, so the bracket [low, high] only shrinks.
+    cancel.
     """
-    low, high, s = 0.0, np.inf, 1.0
     # ∇ = ½(ones − zeros) − ½(ones + zeros) tanh(f/2) has no digits in the tails, and a slope needs none there
     half = 0.5 * (counts.ones + counts.zeros)
     constant = decrement + float((0.5 * (counts.ones - counts.zeros) - gradient) @ step_f)
@@ -96,20 +94,12 @@ def line_search(
     pull_square = 0.5 * pull * step_f
     total = float(pull_square.sum())
     half_f, half_step = 0.5 * f, 0.5 * step_f
-    for _ in range(40):
+
+    def slope_and_bend(s: float) -> tuple[float, float]:
         bent = np.tanh(half_f + s * half_step)
-        slope = constant - float(pull @ bent) - s * square
-        bend = float(pull_square @ (bent * bent)) - total - square
-        if abs(slope) <= 0.02 * decrement:
-            break
-        low, high = (s, high) if slope > 0 else (low, s)
-        s = s - slope / bend if bend < 0 else 2.0 * s
-        if not low < s < high:
-            s = 0.5 * (low + high) if np.isfinite(high) else 2.0 * low
-        s = min(s, 8.0 * max(low, 1.0))
-        if s > LONGEST_STEP:
-            return LONGEST_STEP
-    return s
+        return constant - float(pull @ bent) - s * square, float(pull_square @ (bent * bent)) - total - square
+
+    return best_step(slope_and_bend, decrement)
 
 
 def find_mode(

@@ -29,9 +29,9 @@ from .geometry import (
     largest_square,
     root_factor,
 )
+from .line_search import best_step
 from .logistic import Array
 from .settings import (
-    LONGEST_STEP,
     MAX_ITERATIONS,
     NEAR,
     RELATIVE_TOLERANCE,
@@ -332,22 +332,14 @@ def line_search(f: Array, step_f: Array, counts: Array, decrement: float, square
     n = counts.sum(axis=1, keepdims=True)
     pull = n * step_f
     here = float((pull * probabilities(f)).sum())
-    low, high, s = 0.0, np.inf, 1.0
-    for _ in range(40):
+
+    def slope_and_bend(s: float) -> tuple[float, float]:
         p = probabilities(f + s * step_f)
-        slope = decrement + here - float((pull * p).sum()) - s * square
-        if abs(slope) <= 0.02 * decrement:
-            break
         mean = (p * step_f).sum(axis=1, keepdims=True)
         bend = -float((n * p * (step_f - mean) ** 2).sum()) - square
-        low, high = (s, high) if slope > 0 else (low, s)
-        s = s - slope / bend if bend < 0 else 2.0 * s
-        if not low < s < high:
-            s = 0.5 * (low + high) if np.isfinite(high) else 2.0 * low
-        s = min(s, 8.0 * max(low, 1.0))
-        if s > LONGEST_STEP:
-            return LONGEST_STEP
-    return s
+        return decrement + here - float((pull * p).sum()) - s * square, bend
+
+    return best_step(slope_and_bend, decrement)
 
 
 def find_mode(geometry: Stacked | Blocks, counts: Array, start: Array | None = None) -> Mode:
