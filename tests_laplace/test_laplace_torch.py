@@ -365,3 +365,10 @@ def test_permuted_and_flipped_units_have_the_same_evidence(structure):
         other[2].bias.copy_(net[2].bias)
     first, second = (LaplaceTorch(m, structure, "all").fit(X, y).log_evidence for m in (net, other))
     assert second == pytest.approx(first, abs=TOLERANCE)
+
+
+def test_a_last_layer_is_certified():
+    net = nn.Sequential(nn.Linear(2, 4), nn.Tanh(), nn.Linear(4, 3)).double()
+    certificate = dw.check_model(LaplaceTorch(net), repeats=5)
+    assert certificate.ok, str(certificate)
+    assert sum(outcome.passed is True for outcome in certificate) >= 10
