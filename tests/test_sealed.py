@@ -608,7 +608,7 @@ def test_likely_mistakes_are_sentences(sealed, tmp_path):
     assert "no path" in refusal(Sealed.load, 3)
     assert ".safetensors" in refusal(sealed.save, tmp_path / "x.txt")
     assert "cannot be written" in refusal(sealed.save, tmp_path / "none" / "x.safetensors")
-    assert "before is sealed, but an audit and a test set need rows" in refusal(dw.audit, sealed, data, test)
+    assert "before is sealed, and has no rows" in refusal(dw.audit, sealed, data, test)
 
 
 def test_models_that_cannot_be_sealed_are_refused():

@@ -71,10 +71,8 @@ def check_datasets(parts: Mapping[str, Any]) -> None:
     """Each a Dataset with rows, or a sentence."""
     for name, part in parts.items():
         if not isinstance(part, Dataset):
-            if type(part).__name__ == "Sealed":  # it stands on a higher floor
-                raise DataworthError(
-                    f"{name} is sealed, but an audit and a test set need rows: only score and rank take it."
-                )
+            if not getattr(part, "has_rows", True):
+                raise DataworthError(f"{name} is sealed, and has no rows: only score and rank take it.")
             raise DataworthError(
                 f"{name} is a {type(part).__name__}; give a Dataset: dw.Dataset(X, y) or dw.read(path)."
             )

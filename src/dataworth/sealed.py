@@ -23,7 +23,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -72,6 +72,7 @@ class Sealed:
     `key` opens the commitment to the rows; it stays with who sealed them and is never written.
     """
 
+    has_rows: ClassVar[bool] = False
     mean: Array = field(repr=False)
     precision: Array = field(repr=False)
     yardstick: str
