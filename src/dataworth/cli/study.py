@@ -9,6 +9,7 @@ import shlex
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -380,7 +381,10 @@ def write_about(out: Path, name: str, seed: int) -> None:
     from .measure import PACKAGES
 
     # where this machine keeps its data is no part of a result
-    words = ["DIR" if Path(word).is_absolute() else word for word in sys.argv[1:]]
+    words = [
+        "DIR" if Path(word).is_absolute() or before == "--data" else word
+        for before, word in pairwise(sys.argv)
+    ]
     versions = {"python": platform.python_version(), **{p: version(p) for p in PACKAGES}}
     record = {"command": shlex.join(["dataworth", *words]), "seed": seed, "versions": versions}
     (out / f"{name}.about.json").write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n")
