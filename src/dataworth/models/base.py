@@ -6,6 +6,7 @@ here: class 0 or 1, or the value to regress on. Labels as users write them live 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
@@ -140,8 +141,8 @@ def class_count(y: Array, classes: int | None) -> int:
 
 def check_class_number(classes: object) -> None:
     """A number of classes, or None for as many as occur; else a sentence."""
-    whole = isinstance(classes, (int, np.integer)) and not isinstance(classes, bool)
-    if classes is not None and not (whole and classes >= 2):  # type: ignore[operator]
+    whole = isinstance(classes, int | np.integer) and not isinstance(classes, bool) and classes >= 2
+    if classes is not None and not whole:
         raise DataworthError(f"classes is {classes!r}; it must be a whole number, 2 or more, or None.")
 
 
@@ -159,7 +160,49 @@ def hit_rate(predicted: Array, target: Array, weights: Array | None = None) -> f
     return float(np.average(predicted == target, weights=weights))
 
 
-class SliceFitter:
+def r_squared(error: Array, weights: Array | None) -> float:
+    """1 − mean squared error, in the targets' units; without rows not a number.
+
+    A yardstick's unit is the standard deviation of the test set's labels, so that this is R² on the test set,
+    whatever labels the data bring.
+
+    >>> r_squared(np.array([0.5, -0.5]), None)
+    0.75
+    """
+    if len(error) == 0 or (weights is not None and not weights.any()):
+        return float("nan")
+    return 1.0 - float(np.average(error**2, weights=weights))
+
+
+class JudgesClasses(ABC):
+    """A fitter of classes: its benchmark score is accuracy."""
+
+    y: Array
+
+    @abstractmethod
+    def predict(self, fit: Fit, rows: Rows) -> Array:
+        """The most probable class of each row."""
+
+    def accuracy(self, fit: Fit, rows: Rows, weights: Array | None = None) -> float:
+        """Fraction of rows whose class is the predicted one."""
+        return hit_rate(self.predict(fit, rows), self.y[rows], weights)
+
+
+class JudgesAmounts(ABC):
+    """A fitter of amounts: its benchmark score is R²."""
+
+    y: Array
+
+    @abstractmethod
+    def predict(self, fit: Fit, rows: Rows) -> Array:
+        """The posterior mean of each row's target."""
+
+    def accuracy(self, fit: Fit, rows: Rows, weights: Array | None = None) -> float:
+        """R² on the test set: 1 − mean squared error, since a yardstick's targets have variance 1 there."""
+        return r_squared(self.y[rows] - self.predict(fit, rows), weights)
+
+
+class SliceFitter(JudgesClasses):
     """The default hot path of a classifier: slice the pool, fit the model."""
 
     def __init__(self, model: Model, X: Array, y: Array) -> None:
@@ -183,10 +226,6 @@ class SliceFitter:
         """The most probable class."""
         probabilities: Array = fit.state.predict_proba(self.X[rows])
         return probabilities.argmax(axis=1).astype(float)
-
-    def accuracy(self, fit: Fit, rows: Rows, weights: Array | None = None) -> float:
-        """Fraction of rows whose most probable class is theirs."""
-        return hit_rate(self.predict(fit, rows), self.y[rows], weights)
 
     def information_gain(self, fit: Fit) -> float:
         """From the posterior where it knows; otherwise not a number."""

@@ -19,7 +19,16 @@ from scipy.special import digamma
 
 from ..errors import DataworthError
 from ..inference.conjugate import Natural, dirichlet_log_normaliser, log_rising
-from .base import Array, Fit, Rows, check_class_number, check_pool, class_count, hit_rate, positive_number
+from .base import (
+    Array,
+    Fit,
+    JudgesClasses,
+    Rows,
+    check_class_number,
+    check_pool,
+    class_count,
+    positive_number,
+)
 
 
 @dataclass(frozen=True)
@@ -61,7 +70,7 @@ class Categorical:
         return rng.choice(len(p), len(X), p=p / p.sum()).astype(float)
 
 
-class CategoricalFitter:
+class CategoricalFitter(JudgesClasses):
     """Counting: nothing to warm-start."""
 
     def __init__(self, model: Categorical, X: Array, y: Array) -> None:
@@ -90,10 +99,6 @@ class CategoricalFitter:
     def predict(self, fit: Fit, rows: Rows) -> Array:
         """The commonest class, for every row."""
         return np.full(len(rows), float(fit.state.counts.argmax()))
-
-    def accuracy(self, fit: Fit, rows: Rows, weights: Array | None = None) -> float:
-        """Fraction of rows of that class."""
-        return hit_rate(self.predict(fit, rows), self.y[rows], weights)
 
     def information_gain(self, fit: Fit) -> float:
         """KL(posterior ‖ prior)."""

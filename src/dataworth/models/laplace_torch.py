@@ -26,9 +26,8 @@ from typing import Any
 import numpy as np
 
 from ..errors import DataworthError
-from .base import Array, Fit, Fitter, Rows, SliceFitter, check_pool, positive_number
+from .base import Array, Fit, Fitter, JudgesAmounts, Rows, SliceFitter, check_pool, positive_number
 from .neural import as_tensor, described, home_of, last_linear, needed, one_thread
-from .noise import r_squared
 
 CHOICES = {
     "hessian_structure": ("full", "kron", "diag"),
@@ -238,17 +237,13 @@ class LaplacePosterior:
         return np.concatenate([np.asarray(part.cpu(), dtype=float) for part in parts])
 
 
-class AmountFitter(SliceFitter):
+class AmountFitter(JudgesAmounts, SliceFitter):
     """Slice and fit, for amounts."""
 
     def predict(self, fit: Fit, rows: Rows) -> Array:
         """The predictive mean."""
         means: Array = fit.state.predict_proba(self.X[rows])
         return means
-
-    def accuracy(self, fit: Fit, rows: Rows, weights: Array | None = None) -> float:
-        """R² on the test set: 1 − mean squared error, since a yardstick's targets have variance 1 there."""
-        return r_squared(self.y[rows] - self.predict(fit, rows), weights)
 
 
 def _is_last_layer(fitted: Any) -> bool:

@@ -14,7 +14,7 @@ import numpy as np
 from ..errors import DataworthError
 from ..inference.gaussian import GaussianFit, fit_gaussian
 from ..inference.sites import Sites
-from .base import Array, Fit, Rows, check_pool, positive_number
+from .base import Array, Fit, JudgesAmounts, Rows, check_pool, positive_number
 from .gaussian import (
     GaussianPosterior,
     GaussianPrior,
@@ -23,7 +23,7 @@ from .gaussian import (
     check_prior,
     with_intercept,
 )
-from .noise import InverseGamma, NoiseFitter, NoisePosterior, r_squared
+from .noise import InverseGamma, NoiseFitter, NoisePosterior
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class Linear:
             check_prior(prior)
         X, y = check_pool(X, y, classes=False)
         if not isinstance(self.noise_variance, InverseGamma):
-            return LinearFitter(self, X, y, prior)
+            return LinearFitter(self, float(self.noise_variance), X, y, prior)
         if prior is not None:
             raise DataworthError(
                 "a prior of one's own needs a known noise_variance: give a number, or leave out prior=."
@@ -112,11 +112,13 @@ class LinearState(NamedTuple):
     targets: Array
 
 
-class LinearFitter(GaussianRows):
+class LinearFitter(JudgesAmounts, GaussianRows):
     """Closed form: nothing to warm-start."""
 
-    def __init__(self, model: Linear, X: Array, y: Array, prior: GaussianPrior | None = None) -> None:
-        self.noise_variance = float(model.noise_variance)  # type: ignore[arg-type]  # bind saw to that
+    def __init__(
+        self, model: Linear, noise_variance: float, X: Array, y: Array, prior: GaussianPrior | None = None
+    ) -> None:
+        self.noise_variance = noise_variance
         self.prior_variance = float(model.prior_variance)
         self.X = with_intercept(X, model.intercept)
         self.y = y
@@ -173,10 +175,6 @@ class LinearFitter(GaussianRows):
     def predict(self, fit: Fit, rows: Rows) -> Array:
         """Posterior mean of the target."""
         return np.asarray(self.predictor(fit, rows) + self.offset[rows], dtype=float)
-
-    def accuracy(self, fit: Fit, rows: Rows, weights: Array | None = None) -> float:
-        """R² on the test set: 1 − mean squared error, since a yardstick's targets have variance 1 there."""
-        return r_squared(self.y[rows] - self.predict(fit, rows), weights)
 
     def information_gain(self, fit: Fit) -> float:
         """KL(posterior ‖ prior)."""

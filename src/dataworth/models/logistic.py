@@ -21,7 +21,7 @@ from ..inference.geometry import GATHERED, Dual, Primal, choose_geometry, larges
 from ..inference.logistic import Counts
 from ..inference.newton import Mode, find_mode
 from ..inference.sites import Sites, condition, expand
-from .base import Array, Fit, Rows, check_pool, hit_rate, positive_number
+from .base import Array, Fit, JudgesClasses, Rows, check_pool, positive_number
 from .distinct import distinct_rows
 from .gaussian import (
     GaussianPosterior,
@@ -126,7 +126,7 @@ class LogisticState(NamedTuple):
         return expand(self.solution.f, offset, self.counts)
 
 
-class LogisticFitter(GaussianRows):
+class LogisticFitter(JudgesClasses, GaussianRows):
     """The hot path. Distinct rows of the pool are numbered once; a fit sees distinct rows and counts."""
 
     def __init__(self, model: Logistic, X: Array, y: Array, prior: GaussianPrior | None = None) -> None:
@@ -309,10 +309,6 @@ class LogisticFitter(GaussianRows):
         """Class 1 where the linear predictor is positive."""
         ids = self.ids[rows]
         return (self.predictor(fit, ids) + self.offset_at(ids) > 0).astype(float)
-
-    def accuracy(self, fit: Fit, rows: Rows, weights: Array | None = None) -> float:
-        """Fraction of rows on the right side of the boundary."""
-        return hit_rate(self.predict(fit, rows), self.y[rows], weights)
 
     def information_gain(self, fit: Fit) -> float:
         """KL(N(μ, Σ) ‖ prior)."""

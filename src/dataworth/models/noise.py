@@ -15,7 +15,7 @@ from scipy.special import gammaln
 from ..errors import DataworthError
 from ..inference.conjugate import Natural, nig_log_normaliser, nig_posterior, nig_prior
 from ..inference.gaussian import NoiseFit, fit_noise
-from .base import Array, Fit, Rows, positive_number
+from .base import Array, Fit, JudgesAmounts, Rows, positive_number
 from .gaussian import GaussianPosterior, with_intercept
 
 
@@ -48,21 +48,7 @@ class InverseGamma(_Parameters):
         return float(self.scale / rng.gamma(self.shape))
 
 
-def r_squared(error: Array, weights: Array | None) -> float:
-    """1 − mean squared error, in the targets' units; without rows not a number.
-
-    A yardstick's unit is the standard deviation of the test set's labels, so that this is R² on the test set,
-    whatever labels the data bring.
-
-    >>> r_squared(np.array([0.5, -0.5]), None)
-    0.75
-    """
-    if len(error) == 0 or (weights is not None and not weights.any()):
-        return float("nan")
-    return 1.0 - float(np.average(error**2, weights=weights))
-
-
-class NoiseFitter:
+class NoiseFitter(JudgesAmounts):
     """Closed form: nothing to warm-start."""
 
     def __init__(
@@ -92,10 +78,6 @@ class NoiseFitter:
     def predict(self, fit: Fit, rows: Rows) -> Array:
         """Posterior mean of the target."""
         return np.asarray(self.X[rows] @ fit.state.mean, dtype=float)
-
-    def accuracy(self, fit: Fit, rows: Rows, weights: Array | None = None) -> float:
-        """R² on the test set: 1 − mean squared error, since a yardstick's targets have variance 1 there."""
-        return r_squared(self.y[rows] - self.predict(fit, rows), weights)
 
     def information_gain(self, fit: Fit) -> float:
         """KL(posterior ‖ prior)."""

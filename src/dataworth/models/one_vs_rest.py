@@ -15,7 +15,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from .base import Array, Fit, Rows, check_class_number, check_pool, class_count, hit_rate
+from .base import Array, Fit, JudgesClasses, Rows, check_class_number, check_pool, class_count
 from .logistic import Logistic, LogisticFitter, LogisticPosterior
 
 
@@ -57,7 +57,7 @@ class OneVsRest:
         return OneVsRestFitter(self, X, y, class_count(y, self.classes))
 
 
-class OneVsRestFitter:
+class OneVsRestFitter(JudgesClasses):
     """One logistic pool, fitted once a class with that class's labels."""
 
     def __init__(self, model: OneVsRest, X: Array, y: Array, classes: int) -> None:
@@ -92,10 +92,6 @@ class OneVsRestFitter:
         ids = self.pool.ids[rows]
         scores = [self.pool.predictor(part, ids) for part in fit.state.fits]
         return np.argmax(scores, axis=0).astype(float)
-
-    def accuracy(self, fit: Fit, rows: Rows, weights: Array | None = None) -> float:
-        """Fraction of rows whose class is the predicted one."""
-        return hit_rate(self.predict(fit, rows), self.y[rows], weights)
 
     def information_gain(self, fit: Fit) -> float:
         """KL(posterior ‖ prior), the sum over classes."""

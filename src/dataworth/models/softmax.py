@@ -29,11 +29,11 @@ from ..inference.softmax import (
 from .base import (
     Array,
     Fit,
+    JudgesClasses,
     Rows,
     check_class_number,
     check_pool,
     class_count,
-    hit_rate,
     positive_number,
 )
 from .distinct import distinct_rows
@@ -86,7 +86,7 @@ class Softmax:
         return np.argmax(rows @ theta + rng.gumbel(size=(len(rows), theta.shape[1])), axis=1).astype(float)
 
 
-class SoftmaxFitter:
+class SoftmaxFitter(JudgesClasses):
     """The hot path. Distinct rows of the pool are numbered once; a fit sees them with class counts."""
 
     def __init__(self, model: Softmax, X: Array, y: Array, classes: int) -> None:
@@ -142,10 +142,6 @@ class SoftmaxFitter:
         """The class with the largest linear predictor."""
         predictor: Array = self.X[self.ids[rows]] @ fit.state.coefficients
         return predictor.argmax(axis=1).astype(float)
-
-    def accuracy(self, fit: Fit, rows: Rows, weights: Array | None = None) -> float:
-        """Fraction of rows whose class is the predicted one."""
-        return hit_rate(self.predict(fit, rows), self.y[rows], weights)
 
     def information_gain(self, fit: Fit) -> float:
         """KL(N(μ, Σ) ‖ prior)."""

@@ -33,7 +33,7 @@ class Estimator(Protocol):
 def as_vectors(pairs: KnownPairs) -> tuple[Array, Array]:
     """Each dataset as one long vector, features and labels row by row: what networks are given."""
     table = np.column_stack([pairs.X, pairs.y])
-    return tuple(table[rows].reshape(len(rows), -1) for rows in (pairs.data, pairs.test))  # type: ignore[return-value]
+    return table[pairs.data].reshape(len(pairs), -1), table[pairs.test].reshape(len(pairs), -1)
 
 
 def mean_guess(values: Array) -> Guess:
