@@ -227,7 +227,7 @@ def test_what_is_kept_says_what_made_it(pool):
     found = run_plan(small_plan(pool, trials=1, pairs=10, prior="yardstick"), Local(1)).to_dict()
     assert found["spearman_sd"] is None
     assert len(found["values_nats"][0]) == len(LEVELS)
-    assert {"seed", "pool_digest", "levels_bits", "seconds_per_estimate"} <= set(found)
+    assert {"seed", "pool_digest", "levels_bits", "cpu_seconds_per_estimate", "wall_seconds"} <= set(found)
 
 
 def test_an_estimator_that_says_nothing_orders_nothing(pool):

@@ -342,6 +342,8 @@ def test_pmi_of_a_whole_network_is_too_high_by_the_log_of_its_modes_and_changes_
     def pmi(log_z, name):
         return log_z[f"{name}+T"] - log_z[name] - log_z["T"]
 
+    for name in ("before", "after"):  # docs/models/neural.md shows these: pytest -s
+        print(f"U({name}, T): quadrature {pmi(exact, name):.2f}, one mode {pmi(one_mode, name):.2f}")
     assert pmi(one_mode, "before") - pmi(exact, "before") == pytest.approx(np.log(2), abs=0.1)
     change = dw.pmi_change(before, after, T, model)
     assert change.value == pytest.approx(pmi(exact, "after") - pmi(exact, "before"), abs=0.1)

@@ -85,13 +85,17 @@ class Work(NamedTuple):
 
 @dataclass(frozen=True)
 class Found:
-    """Estimates (trials × levels, nats) with standard errors and seconds."""
+    """Estimates (trials × levels, nats) with standard errors and seconds of computing.
+
+    `wall_seconds` is how long all of it took together, unless a part had been computed before.
+    """
 
     plan: Plan
     values: Array
     stderr: Array
-    seconds: Array
+    cpu_seconds: Array
     details: list[list[dict[str, Any]]] = field(repr=False)
+    wall_seconds: float | None = None
 
     @property
     def correlations(self) -> Array | None:
@@ -129,7 +133,8 @@ class Found:
             "spearman_sd": None if ordered is None or len(ordered) < 2 else float(ordered.std(ddof=1)),
             "values_nats": self.values.tolist(),
             "stderr_nats": self.stderr.tolist(),
-            "seconds_per_estimate": float(self.seconds.mean()),
+            "cpu_seconds_per_estimate": float(self.cpu_seconds.mean()),
+            "wall_seconds": self.wall_seconds,
             "details": self.details,
         }
 
@@ -145,9 +150,10 @@ def run_plan(
     X, estimator = _measured(plan, estimator)
     shared = Work(X, plan.pool.y, estimator, plan.size, plan.pairs, plan.design, plan.seed, plan.levels)
     chunks = [(t, level) for t in range(plan.trials) for level in range(len(plan.levels))]
+    started = time.perf_counter()
     if run_dir is None:
         payloads = map_resumable(engine, _cell, chunks, shared=shared, run=None, on_chunk=progress)
-        return _found(plan, payloads)
+        return _found(plan, payloads, time.perf_counter() - started)
     # trials are no part of the configuration: more of them continue the same run
     config = {
         "what": "study mi",
@@ -156,9 +162,10 @@ def run_plan(
         **{n: getattr(plan, n) for n in ("size", "pairs", "design", "seed", "prior")},
         "levels": list(plan.levels),
     }
+    begun_before = run_dir.exists()
     with Run.open(run_dir, config) as run:
         payloads = map_resumable(engine, _cell, chunks, shared=shared, run=run, on_chunk=progress)
-    return _found(plan, payloads)
+    return _found(plan, payloads, None if begun_before else time.perf_counter() - started)
 
 
 def _measured(plan: Plan, given: Estimator | None) -> tuple[Array, Estimator]:
@@ -188,13 +195,13 @@ def pairs_of(work: Work, trial: int, level: int) -> KnownPairs:
 def _cell(work: Work, chunk: tuple[int, int]) -> dict[str, Any]:
     trial, level = chunk
     pairs = pairs_of(work, trial, level)
-    started = time.perf_counter()
+    started = time.process_time()  # of this process: other work on the machine does not count
     guess = work.estimator(pairs, int(np.random.default_rng([work.seed, trial, level]).integers(2**31)))
-    seconds = time.perf_counter() - started
-    return {"value": guess.value, "stderr": guess.stderr, "seconds": seconds, "details": guess.details}
+    seconds = time.process_time() - started
+    return {"value": guess.value, "stderr": guess.stderr, "cpu_seconds": seconds, "details": guess.details}
 
 
-def _found(plan: Plan, payloads: Sequence[dict[str, Any]]) -> Found:
+def _found(plan: Plan, payloads: Sequence[dict[str, Any]], wall_seconds: float | None) -> Found:
     shape = (plan.trials, len(plan.levels))
 
     def table(name: str) -> Array:
@@ -204,7 +211,7 @@ def _found(plan: Plan, payloads: Sequence[dict[str, Any]]) -> Found:
 
     wide = len(plan.levels)
     details = [[p["details"] for p in payloads[t * wide : (t + 1) * wide]] for t in range(plan.trials)]
-    return Found(plan, table("value"), table("stderr"), table("seconds"), details)
+    return Found(plan, table("value"), table("stderr"), table("cpu_seconds"), details, wall_seconds)
 
 
 def plans_for(
