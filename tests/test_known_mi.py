@@ -23,6 +23,7 @@ from dataworth.studies.estimators.pmi import MeanPMI
 from dataworth.studies.known_mi import LEVELS, Randomness, make_pairs, same_side
 from dataworth.studies.mi import Plan, plans_for, run_plan
 from dataworth.studies.mi_error import rmse_by_count
+from dataworth.studies.mi_tables import beside_paper, to_markdown
 from dataworth.studies.pools import ImagePool, load_pool
 
 
@@ -219,8 +220,21 @@ def test_a_study_goes_on_where_it_stopped(pool, tmp_path):
     resumed = run_plan(plan, Local(1), tmp_path / "run", lambda count, total: done.append(count))
     assert done[0] == 11  # the first trial was kept
     assert np.array_equal(whole.values, resumed.values)
+    assert whole.wall_seconds > 0
+    assert resumed.wall_seconds is None
     with pytest.raises(DataworthError, match="another configuration"):
         run_plan(small_plan(pool, seed=1), Local(1), tmp_path / "run")
+
+
+def test_an_intercept_is_a_column_of_ones(pool):
+    X, y = pool
+    with_ones = np.column_stack([X, np.ones(len(y))])
+    found = run_plan(small_plan(pool, trials=1, pairs=10, intercept=True), Local(1))
+    other = run_plan(small_plan((with_ones, y), trials=1, pairs=10), Local(1))
+    assert np.array_equal(found.values, other.values)
+    assert not np.array_equal(found.values, run_plan(small_plan(pool, trials=1, pairs=10), Local(1)).values)
+    assert found.to_dict()["intercept"]
+    assert "-intercept" in found.plan.name
 
 
 def test_what_is_kept_says_what_made_it(pool):
@@ -228,6 +242,41 @@ def test_what_is_kept_says_what_made_it(pool):
     assert found["spearman_sd"] is None
     assert len(found["values_nats"][0]) == len(LEVELS)
     assert {"seed", "pool_digest", "levels_bits", "cpu_seconds_per_estimate", "wall_seconds"} <= set(found)
+
+
+def test_tables_show_the_best_prior_beside_the_papers_and_how_many_pairs_were_used(pool):
+    def record(estimator, prior, correlation, **other):
+        return {
+            "pool": "mnist",
+            "features": 100,
+            "size": 100,
+            "design": "independent",
+            "estimator": estimator,
+            "prior_variance": prior,
+            "intercept": False,
+            "pairs": 2000,
+            "trials": 2,
+            "spearman": [correlation, correlation],
+            "spearman_mean": correlation,
+            "spearman_sd": 0.01,
+            "values_nats": [[1.0, 1.25], [1.0, 1.75]],
+            "cpu_seconds_per_estimate": 2.0,
+            "details": [[{"pairs": 500}]],
+        } | other
+
+    records = [
+        record("eta", 1.0, 0.5),
+        record("eta", 100.0, 0.875),
+        record("eta", 100.0, 0.9, intercept=True),
+        record("eta", 100.0, 0.9, size=50),
+        record("eta", 100.0, 1.0, design="common"),
+    ]
+    assert beside_paper(records).splitlines()[2:] == ["| eta | 0.875 ± 0.010 | 0.967 |"]
+    lines = to_markdown(records).splitlines()[2:]
+    assert len(lines) == 5
+    assert lines[0].split(" | ")[5:] == ["1", "500", "2", "0.500 ± 0.010", "+0.500 ± 0.354", "0.967", "2.0 |"]
+    assert " | 100 + intercept | " in lines[2]
+    assert "0.967" not in lines[4]  # the paper has no common random numbers
 
 
 def test_an_estimator_that_says_nothing_orders_nothing(pool):

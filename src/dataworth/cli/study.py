@@ -199,6 +199,9 @@ def mi(
     levels: Annotated[
         str | None, _option("Mutual informations in bits, such as '0' (default: 0, 0.1 … 1).")
     ] = None,
+    intercept: Annotated[
+        bool, _option("Give the models an intercept, as our yardstick has.", "--intercept", metavar=" ")
+    ] = False,
     axes: Annotated[
         int | None, _option("Principal components of the features (default: the pool's own).")
     ] = None,
@@ -233,7 +236,9 @@ def mi(
     folder = make_folder(out)
     with listen(quiet, preparing="loading and embedding the images…"):
         images = load_pool(pool, data, axes)
-    plans = plans_for(images, estimators, prior_variances, levels, size, pairs, trials, design, seed)
+    plans = plans_for(
+        images, estimators, prior_variances, levels, size, pairs, trials, design, seed, intercept
+    )
     records = []
     for plan in plans:
         run_dir = None if folder is None else folder / "runs" / plan.name

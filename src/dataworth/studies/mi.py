@@ -49,6 +49,7 @@ class Plan:
     design: str = "independent"
     seed: int = 0
     levels: tuple[float, ...] = LEVELS
+    intercept: bool = False
 
     def __post_init__(self) -> None:
         if self.design not in DESIGNS:
@@ -67,7 +68,8 @@ class Plan:
         levels = (
             "" if self.levels == LEVELS else "-" + "-".join(f"{level:g}" for level in self.levels) + "bits"
         )
-        return f"{features}-{self.size}-{self.design}-{self.estimator}{prior}{levels}"
+        intercept = "-intercept" if self.intercept else ""
+        return f"{features}-{self.size}-{self.design}-{self.estimator}{prior}{intercept}{levels}"
 
 
 class Work(NamedTuple):
@@ -122,6 +124,7 @@ class Found:
             "pool_digest": digest(plan.pool.X, plan.pool.y),
             "estimator": plan.estimator,
             "prior_variance": plan.prior,
+            "intercept": plan.intercept or plan.prior == "yardstick",
             "size": plan.size,
             "pairs": plan.pairs,
             "trials": len(self.values),
@@ -173,16 +176,16 @@ def _measured(plan: Plan, given: Estimator | None) -> tuple[Array, Estimator]:
     X, y = plan.pool.X, plan.pool.y
     if given is not None:
         return X, given
+    ones = np.ones(len(y))
     if plan.prior != "yardstick":
+        X = np.column_stack([X, ones]) if plan.intercept else X
         return X, make_estimator(plan.estimator, float(plan.prior))
     some = np.sort(np.random.default_rng([plan.seed, 0x1A4D]).permutation(len(y))[:YARDSTICK_ROWS])
     yard = Yardstick.fit(Dataset(X[some], y[some].astype(int)), seed=plan.seed)
     assert isinstance(yard.model, Logistic)
     features = yard.features(Dataset(X, y.astype(int)))
     # the yardstick's model has an intercept, under the prior of the other columns
-    return np.column_stack([features, np.ones(len(y))]), make_estimator(
-        plan.estimator, yard.model.prior_variance
-    )
+    return np.column_stack([features, ones]), make_estimator(plan.estimator, yard.model.prior_variance)
 
 
 def pairs_of(work: Work, trial: int, level: int) -> KnownPairs:
@@ -224,8 +227,12 @@ def plans_for(
     trials: int,
     design: str,
     seed: int,
+    intercept: bool = False,
 ) -> list[Plan]:
-    """A plan for each estimator and prior that were named; estimators without a prior have one plan."""
+    """A plan for each estimator and prior that were named; estimators without a prior have one plan.
+
+    `intercept` gives models a column of ones, which the paper's have not in this study.
+    """
     wanted = [word.strip() for word in estimators.split(",")]
     for name in wanted:
         make_estimator(name, 1.0)  # refuses what it does not know before any work
@@ -237,7 +244,7 @@ def plans_for(
     for level in bits:
         same_side(level)  # refuses what is no level
     return [
-        Plan(pool, name, prior, size, pairs, trials, design, seed, bits)
+        Plan(pool, name, prior, size, pairs, trials, design, seed, bits, intercept and name in WITH_PRIOR)
         for name in wanted
         for prior in (values if name in WITH_PRIOR else values[:1])
     ]

@@ -20,7 +20,20 @@ PAPER: dict[str, dict[str, float | str]] = {
 }
 """Spearman's ρ in the paper's table (its PMI is η = 0 with the best C; its third pool is ImageNet's cats and
 dogs, ours are other photographs of them)."""
-HEADERS = ("pool", "features", "size", "design", "estimator", "C", "k", "trials", "ρ", "paper", "CPU s")
+HEADERS = (
+    "pool",
+    "features",
+    "size",
+    "design",
+    "estimator",
+    "C",
+    "k",
+    "trials",
+    "ρ",
+    "0 → 1 bit",
+    "paper",
+    "CPU s",
+)
 
 
 SHOWN = ("evidence", "eta", "centred", "lmi", "mine", "mine-theta", "monte-carlo")
@@ -37,8 +50,8 @@ def to_markdown(records: Sequence[Record]) -> str:
     """One line an estimator, prior, pool, size and design."""
     rows = []
     for r in (r for r in records if r["spearman"] is not None):
-        spread = "" if r["spearman_sd"] is None else f" ± {r['spearman_sd']:.3f}"
         prior = r["prior_variance"]
+        prior = prior if isinstance(prior, str) else f"{prior:g}{' + intercept' if r['intercept'] else ''}"
         paper = PAPER.get(r["pool"], {}).get(r["estimator"], "") if r["design"] == "independent" else ""
         rows.append(
             (
@@ -47,15 +60,48 @@ def to_markdown(records: Sequence[Record]) -> str:
                 str(r["size"]),
                 r["design"],
                 r["estimator"],
-                prior if isinstance(prior, str) else f"{prior:g}",
+                prior,
                 str(r["details"][0][0].get("pairs", r["pairs"])),  # some take fewer than they are given
                 str(r["trials"]),
-                f"{r['spearman_mean']:.3f}{spread}",
+                _correlation(r),
+                _steps(r),
                 str(paper),
                 f"{r['cpu_seconds_per_estimate']:.1f}",
             )
         )
     return markdown_table(HEADERS, rows)
+
+
+def beside_paper(records: Sequence[Record]) -> str:
+    """Independent draws of 100 rows, no intercept, as the paper has it; with the C that orders best."""
+    full = [
+        r
+        for r in records
+        if (r["design"], r["size"], r["intercept"]) == ("independent", 100, False) and r["spearman"]
+    ]
+    pools = [pool for pool in PAPER if any(r["pool"] == pool for r in full)]
+    rows = []
+    for name in dict.fromkeys(r["estimator"] for r in full):
+        cells = []
+        for pool in pools:
+            here = [r for r in full if (r["estimator"], r["pool"]) == (name, pool)]
+            best = max(here, key=lambda r: float(r["spearman_mean"]), default=None)
+            cells += ["" if best is None else _correlation(best), str(PAPER[pool].get(name, ""))]
+        rows.append((name, *cells))
+    return markdown_table(("ρ", *(text for pool in pools for text in (pool, "paper"))), rows) if rows else ""
+
+
+def _steps(record: Record) -> str:
+    """How far the estimate moves from the lowest level to the highest, and how much that varies by trial."""
+    values = np.array(record["values_nats"])
+    moved = values[:, -1] - values[:, 0]
+    noise = f" ± {moved.std(ddof=1):.3f}" if len(moved) > 1 else ""
+    return f"{moved.mean():+.3f}{noise}"
+
+
+def _correlation(record: Record) -> str:
+    spread = "" if record["spearman_sd"] is None else f" ± {record['spearman_sd']:.3f}"
+    return f"{record['spearman_mean']:.3f}{spread}"
 
 
 def zero_table(records: Sequence[Record]) -> str:
@@ -119,7 +165,8 @@ def write_result(record: Record, path: Path) -> None:
 def write_summary(folder: Path) -> None:
     """The table of all results of a directory, and a rank plot for each pool."""
     records = read_results(folder)
-    (folder / "mi.md").write_text(f"{to_markdown(records)}\n{zero_table(records)}")
+    tables = [beside_paper(records), to_markdown(records), zero_table(records)]
+    (folder / "mi.md").write_text("\n".join(table for table in tables if table))
     drawn = [r for r in records if r["design"] == "independent" and r["spearman"] is not None]
     for pool, size in dict.fromkeys((r["pool"], r["size"]) for r in drawn):
         here = [r for r in drawn if (r["pool"], r["size"]) == (pool, size)]
