@@ -15,6 +15,7 @@ from dataworth.clipping import check_clipping, clip, signed
 from dataworth.intervals import over_blocks, over_pairs
 from dataworth.plan import Options
 from dataworth.report import plot, text
+from dataworth.report.quantities import counted_pmi
 from worlds import classes, flipped, held_out, refusal, yardstick
 
 DATA = classes(160, seed=1)
@@ -255,8 +256,8 @@ def test_reports_show_what_was_counted():
     raw = score()
     M = float(np.quantile(np.abs(raw.table.pmi), 0.6))
     clipped = score(truncate=M)
-    assert text.counted_pmi(raw) is raw.table.pmi
-    assert text.counted_pmi(clipped).tolist() == by_hand(raw.table.pmi, "truncate", M).tolist()
+    assert counted_pmi(raw) is raw.table.pmi
+    assert counted_pmi(clipped).tolist() == by_hand(raw.table.pmi, "truncate", M).tolist()
     console = Console(width=100)
     with console.capture() as captured:
         console.print(text.score_report(clipped, verbose=True))

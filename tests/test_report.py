@@ -14,6 +14,7 @@ from dataworth.checks import run_checks
 from dataworth.io import describe
 from dataworth.report import plot, text
 from dataworth.report.numbers import number, with_interval
+from dataworth.report.quantities import per_what
 
 
 def shown(renderable, width=100):
@@ -148,8 +149,8 @@ def test_a_ranking_of_one_has_no_best(ranking):
 def test_blocks_of_different_sizes_have_a_decimal(score):
     whole = SimpleNamespace(test_rows=np.array([13, 13]))
     mixed = SimpleNamespace(test_rows=np.array([13, 14, 13, 13, 14]))
-    assert text.per_what({"blocks": 2}, whole) == "block of 13 test rows"
-    assert text.per_what({"blocks": 5}, mixed) == "block of 13.4 test rows"
+    assert per_what({"blocks": 2}, whole) == "block of 13 test rows"
+    assert per_what({"blocks": 5}, mixed) == "block of 13.4 test rows"
 
 
 def test_in_bits_every_number_of_information_has_its_unit(audit):

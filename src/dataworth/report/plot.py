@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dataworth.sensitivity import QUANTITIES
 
 from .numbers import digits_for, number, scaled, with_interval
-from .text import _benchmark, counted_pmi, per_what, unit_of
+from .quantities import benchmark, counted_pmi, per_what, unit_of
 
 if TYPE_CHECKING:
     from dataworth.audit import Audit
@@ -65,7 +65,7 @@ def audit_figure(audit: Audit, bits: bool = False) -> Any:
     figure, (above, below) = _figure(3.9, heights=(len(rows), 1))
     _forest(above, rows, [mark] * len(rows))
     above.set_xlabel(f"change of PMI, {unit} per {per_what(audit.details, audit.table)}")
-    name, points, change_unit = _benchmark(audit.yardstick)
+    name, points, change_unit = benchmark(audit.yardstick)
     name = name.split(",")[0]
     interval = scaled(audit.accuracy_interval, points)
     _forest(below, [("after − before", audit.accuracy_delta * points, interval)], [(GREY, "o")])

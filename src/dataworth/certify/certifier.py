@@ -1,0 +1,94 @@
+"""A model put on trial: the rows to try it on, each check in turn, and whatever it raises as the outcome."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..errors import DataworthError
+from ..models import Model
+from ..models.base import Array, require_model
+from . import arithmetic, density, exact, expectations
+from .certificate import Certificate, Outcome
+from .protocol import protocol
+from .subject import Check, NotApplicable, Subject
+from .trials import Simulator
+
+LEAST_ROWS = 12
+
+CHECKS: dict[str, Check] = {
+    **arithmetic.CHECKS,
+    **exact.CHECKS,
+    **density.CHECKS,
+    **expectations.CHECKS,
+}
+"""What is tried of a model that keeps the protocol, in this order."""
+
+
+def check_model(
+    model: Model,
+    *,
+    X: Array | None = None,
+    y: Array | None = None,
+    simulate: Simulator | None = None,
+    rows: int = 24,
+    repeats: int = 400,
+    seed: int = 0,
+) -> Certificate:
+    """Try what every Bayesian model obeys on `model`: a class of yours with `fit` alone is enough.
+
+    X, y: rows and targets (as numbers) to try it on; by default `rows` rows of two standard normal features,
+    with targets of the kind that its `takes` names (two classes if it names none). simulate: (rng, X) → y,
+    parameters drawn from the prior and targets from them; by default the model's own `simulate`. Without one,
+    what is true of expectations is not tried. repeats: simulated datasets.
+
+    >>> from dataworth.models import Categorical
+    >>> certificate = check_model(Categorical(classes=3), repeats=50)
+    >>> certificate.ok, certificate["one more row"].passed
+    (True, True)
+    """
+    require_model(model)
+    simulate = simulate or getattr(model, "simulate", None)
+    X, y = _rows(model, X, y, simulate, rows, seed)
+    subject = Subject(model, X, y, simulate, repeats, seed)
+    outcomes = [_tried("protocol", protocol, subject)]
+    sound = outcomes[0].passed
+    for name, check in CHECKS.items():
+        outcomes.append(
+            _tried(name, check, subject)
+            if sound
+            else Outcome(name, None, None, None, "not tried, since the protocol is not kept")
+        )
+    return Certificate(repr(model), seed, tuple(outcomes))
+
+
+def _tried(name: str, check: Check, subject: Subject) -> Outcome:
+    try:
+        return Outcome(name, *check(subject))
+    except NotApplicable as reason:
+        return Outcome(name, None, None, None, str(reason))
+    except Exception as error:  # whatever a model of the user's raises is the outcome
+        sentence = " ".join(str(error).split())[:200]
+        return Outcome(name, False, None, None, f"raised {type(error).__name__}: {sentence}")
+
+
+def _rows(
+    model: Model, X: Array | None, y: Array | None, simulate: Simulator | None, rows: int, seed: int
+) -> tuple[Array, Array]:
+    """The rows to try it on."""
+    if X is None and y is not None:
+        raise DataworthError("y was given without X: give the rows too, or neither.")
+    rng = np.random.default_rng([seed, 0xDE51])
+    X = rng.standard_normal((rows, 2)) if X is None else np.asarray(X, dtype=float)
+    if X.ndim != 2 or len(X) < LEAST_ROWS:
+        raise DataworthError(f"X has shape {X.shape}; give a table of at least {LEAST_ROWS} rows.")
+    if y is not None:
+        y = np.asarray(y, dtype=float)
+        if y.shape != (len(X),):
+            raise DataworthError(f"y has shape {y.shape} for {len(X)} rows; give one target a row.")
+        return X, y
+    slope = X.sum(axis=1) + rng.standard_normal(len(X))
+    takes = getattr(model, "takes", "two classes")
+    if takes == "amounts":
+        return X, slope if simulate is None else np.asarray(simulate(rng, X), dtype=float)
+    classes = min(3, getattr(model, "classes", None) or 3) if takes == "classes" else 2
+    return X, np.floor(slope.argsort().argsort() * classes / len(X))

@@ -1,0 +1,124 @@
+"""A model on trial: bound to its rows, with all that checks ask of it and the bars they hold it to.
+
+What a model does not have makes a check not applicable, which is no failure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..errors import DataworthError
+from ..models import Fit, Fitter, Model
+from ..models.base import Array, Rows, bind
+from .trials import Simulator, Trials, run_trials
+
+FALSE_ALARM = 1e-3
+STATISTICAL = 9
+"""How many outcomes of a certificate are statistical."""
+POINTS = 5
+"""How many rows, orders or parameters are tried where all would be too many."""
+
+Result = tuple[bool | None, float | None, float | None, str]
+
+
+class NotApplicable(Exception):
+    """Why a property cannot be tried on this model."""
+
+
+class Subject:
+    """A model on trial, bound to its rows; `data` and `test` are halves of them."""
+
+    def __init__(
+        self, model: Model, X: Array, y: Array, simulate: Simulator | None, repeats: int, seed: int
+    ) -> None:
+        self.model, self.X, self.y = model, X, y
+        self.simulate, self.repeats, self.seed = simulate, repeats, seed
+        self.exact = bool(getattr(model, "exact", False))
+        order = np.random.default_rng([seed, 0x0DE4]).permutation(len(y))
+        self.data, self.test, self.all = order[: len(y) // 2], order[len(y) // 2 :], order
+        self.none = order[:0]
+
+    @cached_property
+    def fitter(self) -> Fitter:
+        """The model bound to its rows."""
+        return bind(self.model, self.X, self.y)
+
+    def rng(self, stream: int) -> np.random.Generator:
+        """Random numbers of a check's own."""
+        return np.random.default_rng([self.seed, stream])
+
+    def log_z(self, rows: Rows, start: tuple[Fit, ...] = ()) -> float:
+        """Log evidence of some rows."""
+        return float(self.fitter(rows, start).log_z)
+
+    def posterior(self, rows: Rows) -> Any:
+        """A posterior that can be asked for densities, which a fit's state need not be."""
+        state = self.fitter(rows).state
+        return state if hasattr(state, "log_density") else self.model.fit(self.X[rows], self.y[rows])
+
+    def forecaster(self, rows: Rows) -> Any:
+        """What `fit` makes of rows: a bound fit's state may take features in place of rows."""
+        posterior = self.model.fit(self.X[rows], self.y[rows])
+        if not hasattr(posterior, "predict_proba"):
+            raise NotApplicable("the posterior has no predict_proba")
+        return posterior
+
+    def asked(self, rows: Rows, *names: str) -> Any:
+        """The same, if it has those names."""
+        posterior = self.posterior(rows)
+        missing = [name for name in names if not hasattr(posterior, name)]
+        if missing:
+            raise NotApplicable(f"the posterior has no {' and no '.join(missing)}")
+        return posterior
+
+    @cached_property
+    def pmi(self) -> float:
+        """U of the two halves."""
+        return self.log_z(self.all) - self.log_z(self.data) - self.log_z(self.test)
+
+    @cached_property
+    def tolerance(self) -> float:
+        """The bar for a log evidence."""
+        return 1e-6 + 1e-8 * abs(self.log_z(self.all))
+
+    def near(self, value: float, meaning: str, scale: float = 1.0) -> Result:
+        """Whether a difference is rounding."""
+        bound = self.tolerance * scale
+        return bool(abs(value) <= bound), abs(float(value)), bound, meaning
+
+    def of_exact(self, result: Result) -> Result:
+        """A property of exact posteriors: required of a model that says it is exact, else reported."""
+        passed, value, bound, meaning = result
+        if self.exact or passed is None:
+            return result
+        return None, value, bound, f"{meaning} (reported: not said to be exact)"
+
+    @cached_property
+    def weighs(self) -> bool:
+        """Whether it takes weights."""
+        try:
+            self.fitter(self.data, weights=np.ones(len(self.data)))
+        except (TypeError, NotImplementedError, DataworthError):
+            return False
+        return True
+
+    @cached_property
+    def trials(self) -> Trials:
+        """What simulated datasets gave."""
+        if self.simulate is None:
+            raise NotApplicable("the model has no simulate(rng, X) → y, and none was given")
+        return run_trials(self.model, self.X, self.simulate, self.repeats, self.weighs, self.rng(0x7A1A))
+
+    @cached_property
+    def quantile(self) -> float:
+        """How many standard errors one statistical outcome may be off, two-sided."""
+        from scipy.special import stdtrit
+
+        return float(stdtrit(max(self.repeats - 1, 1), 1.0 - FALSE_ALARM / STATISTICAL / 2.0))
+
+
+Check = Callable[[Subject], Result]

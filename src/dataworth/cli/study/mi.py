@@ -1,0 +1,137 @@
+"""The studies of known mutual information: how estimators order it, how the error of the mean falls."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated
+
+from ..options import command
+from .options import Data, Jobs, Out, Quiet, Seed, option
+from .results import make_folder, write_about
+
+
+@command
+def mi(
+    pool: Annotated[str, option("digits (embedded), mnist, cifar or catsdogs.")] = "digits",
+    data: Data = None,
+    out: Out = None,
+    size: Annotated[int, option("Rows of each dataset (default: 100).")] = 100,
+    pairs: Annotated[int, option("Pairs of datasets for an estimate (default: 2000).")] = 2000,
+    trials: Annotated[int, option("Repetitions of all (default: 20).")] = 20,
+    estimators: Annotated[
+        str,
+        option(
+            "Such as 'evidence,eta' (default: evidence). Also ep, product, centred, monte-carlo, paper, mine,"
+            " mine-theta, lmi."
+        ),
+    ] = "evidence",
+    prior_variances: Annotated[
+        str | None,
+        option("Such as '1,100,yardstick' (default: the paper's for the pool, and our yardstick's)."),
+    ] = None,
+    design: Annotated[
+        str,
+        option("independent draws for every level (the default), or common random numbers across levels."),
+    ] = "independent",
+    levels: Annotated[
+        str | None, option("Mutual informations in bits, such as '0' (default: 0, 0.1 … 1).")
+    ] = None,
+    intercept: Annotated[
+        bool, option("Give the models an intercept, as our yardstick has.", "--intercept", metavar=" ")
+    ] = False,
+    axes: Annotated[
+        int | None, option("Principal components of the features (default: the pool's own).")
+    ] = None,
+    quick: Annotated[
+        bool, option("Embedded digits, few pairs, under two minutes.", "--quick", metavar=" ")
+    ] = False,
+    seed: Seed = 0,
+    jobs: Jobs = -1,
+    quiet: Quiet = False,
+) -> None:
+    """Order dataset pairs by their known mutual information: how well do estimators do it?
+
+    Example: dataworth study mi --quick
+
+    Example: dataworth study mi --pool mnist --data DIR --estimators evidence,eta --out results/mi
+    """
+    from dataworth.engines import Local
+    from dataworth.errors import DataworthError
+    from dataworth.studies.mi import QUICK, plans_for, run_plan
+    from dataworth.studies.mi_tables import to_markdown as table
+    from dataworth.studies.mi_tables import write_result, write_summary
+    from dataworth.studies.pools import load_pool
+
+    from ..progress import listen
+
+    if quick and (pool != "digits" or data is not None):
+        raise DataworthError("--quick runs the embedded digits: drop --pool and --data, or drop --quick.")
+    if quick:
+        size, pairs, trials = QUICK
+        estimators = "evidence,eta,centred" if estimators == "evidence" else estimators
+        prior_variances = "1,yardstick" if prior_variances is None else prior_variances
+    folder = make_folder(out)
+    with listen(quiet, preparing="loading and embedding the images…"):
+        images = load_pool(pool, data, axes)
+    plans = plans_for(
+        images, estimators, prior_variances, levels, size, pairs, trials, design, seed, intercept
+    )
+    records = []
+    for plan in plans:
+        run_dir = None if folder is None else folder / "runs" / plan.name
+        with listen(quiet, preparing=f"{plan.name}…") as progress:
+            found = run_plan(plan, Local(jobs), run_dir, None if progress is None else progress.update)
+        records.append(found.to_dict())
+        if folder is not None:
+            write_result(records[-1], folder / f"{plan.name}.json")
+            write_about(folder, plan.name, seed)
+    print(table(records))
+    if folder is not None:
+        write_summary(folder)
+
+
+@command
+def mi_error(
+    pool: Annotated[str, option("digits (embedded), mnist, cifar or catsdogs.")] = "digits",
+    data: Data = None,
+    out: Out = None,
+    axes: Annotated[str, option("Numbers of principal components (default: '20,100').")] = "20,100",
+    size: Annotated[int, option("Rows of each dataset (default: 50).")] = 50,
+    prior_variance: Annotated[float, option("Prior variance (default: 1).")] = 1.0,
+    pairs: Annotated[int, option("Pairs in all (default: 20000).")] = 20_000,
+    seed: Seed = 0,
+    jobs: Jobs = -1,
+    quiet: Quiet = False,
+) -> None:
+    """Measure how the error of the mean PMI falls with the number of pairs: its slope in log–log.
+
+    Example: dataworth study mi-error --pool mnist --data DIR --out results/mi
+    """
+    from dataworth.engines import Local
+    from dataworth.studies.mi_error import error_curve, to_markdown
+    from dataworth.studies.pools import load_pool
+
+    from ..progress import listen
+
+    folder = make_folder(out)
+    found = []
+    for count in _whole_numbers(axes, "--axes"):
+        with listen(quiet, preparing=f"{count} axes…") as progress:
+            update = None if progress is None else progress.update
+            images = load_pool(pool, data, count)
+            found.append(error_curve(images, size, prior_variance, pairs, seed, Local(jobs), update))
+    print(to_markdown(found))
+    if folder is not None:
+        name = f"{pool}-error"
+        (folder / f"{name}.json").write_text(json.dumps(found, indent=1) + "\n")
+        (folder / f"{name}.md").write_text(to_markdown(found))
+        write_about(folder, name, seed)
+
+
+def _whole_numbers(text: str, name: str) -> list[int]:
+    """Numbers between commas."""
+    from dataworth.errors import DataworthError
+
+    if not all(word.strip().isdecimal() for word in text.split(",")):
+        raise DataworthError(f"{name} is {text!r}; give whole numbers, such as '20,100'.")
+    return [int(word) for word in text.split(",")]

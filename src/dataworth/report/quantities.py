@@ -1,0 +1,53 @@
+"""What text and figures show of a result: units, what a value is counted over, the benchmark beside it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from dataworth.clipping import Array, clip
+from dataworth.models import Linear
+from dataworth.pmi import NATS_PER_BIT
+
+from .numbers import number
+
+if TYPE_CHECKING:
+    from dataworth.audit import Audit
+    from dataworth.evaluate import PairTable
+    from dataworth.rank import Ranking
+    from dataworth.score import Score
+    from dataworth.yardstick import Yardstick
+
+
+def unit_of(bits: bool) -> tuple[str, float]:
+    """Name of the unit, and the factor from nats to it."""
+    return ("bits", 1.0 / NATS_PER_BIT) if bits else ("nats", 1.0)
+
+
+def per_what(details: dict[str, Any], table: PairTable) -> str:
+    """What a value is counted over: a block of the test set, or a pair."""
+    if "blocks" in details:
+        rows = float(table.test_rows.mean())
+        return f"block of {number(rows, 0 if rows.is_integer() else 1)} test rows"
+    data, test = details["size"]
+    return f"pair of {data} data and {test} test rows"
+
+
+def draws(details: dict[str, Any]) -> str:
+    """How many blocks or pairs there were."""
+    if "blocks" in details:
+        return f"in {details['blocks']} blocks"
+    return f"in {details['pairs']} pairs"
+
+
+def counted_pmi(result: Score | Audit | Ranking) -> Array:
+    """PMI as it was counted, clipped if it was (k × arms, in nats); the result's own table is raw."""
+    clipping = result.details.get("clipping")
+    pmi = result.table.pmi
+    return pmi if clipping is None else clip(pmi, **{clipping["rule"]: clipping["bound"]}).values
+
+
+def benchmark(yardstick: Yardstick) -> tuple[str, float, str]:
+    """Name of the benchmark score, the factor it is shown with, and the unit of its changes."""
+    if isinstance(yardstick.model, Linear):
+        return "test R²", 1.0, ""
+    return "test accuracy, %", 100.0, "points"

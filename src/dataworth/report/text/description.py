@@ -1,0 +1,59 @@
+"""A file as text: what each of its columns would be used as, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from dataworth.wording import counted
+
+from . import layout
+
+if TYPE_CHECKING:
+    from dataworth.io import Description
+
+
+def description_line(description: Description) -> str:
+    """A file in one line."""
+    features = sum(role.role == "feature" for role in description.roles)
+    label = next(role.column for role in description.roles if role.role == "label")
+    unusable = sum(role.role == "unusable" for role in description.roles)
+    also = f", {unusable} unusable" if unusable else ""
+    counts = f"{counted(description.rows, 'row')}, {counted(features, 'feature column')}"
+    return f"{description.path}: {counts}, label {label!r}{also}"
+
+
+def description_report(description: Description, verbose: bool = False) -> RenderableType:
+    """What each column would be used as, and why; features of one kind share a line unless verbose."""
+    table = layout.table("column", "used as", "holds", "why", "missing")
+    for names, role in _alike(description.roles, description.missing, apart=verbose):
+        missing = sum(description.missing.get(name, 0) for name in names)
+        layout.add_row(
+            table, _enumerated(names), role.role, role.kind, role.why, str(missing) if missing else ""
+        )
+    facts = [("Labels", str(description.labels)), *(("Note", note) for note in description.notes)]
+    return layout.report(Text(f"{description_line(description)}.", style="bold"), None, table, facts, [])
+
+
+def _alike(roles: Iterable[Any], missing: Mapping[str, int], apart: bool) -> list[tuple[list[str], Any]]:
+    """Neighbouring columns with the same role, kind and reason; one with missing values stands alone."""
+    runs: list[tuple[list[str], Any]] = []
+    for role in roles:
+        last = runs[-1][1] if runs else None
+        same = (
+            last is not None
+            and (last.role, last.kind, last.why) == (role.role, role.kind, role.why)
+            and not missing.keys() & {last.column, role.column}
+        )
+        if same and not apart:
+            runs[-1][0].append(role.column)
+        else:
+            runs.append(([role.column], role))
+    return runs
+
+
+def _enumerated(names: Sequence[str]) -> str:
+    return ", ".join(names) if len(names) <= 3 else f"{names[0]}, {names[1]} … {names[-1]} ({len(names)})"
