@@ -333,7 +333,11 @@ def test_the_command_keeps_results_and_a_table_of_all_of_them(tmp_path):
 def test_the_error_command_finds_the_slope(tmp_path):
     result = study("mi-error", "--axes", "3", "--size", 6, "--pairs", 1000, "-j", 1, "-q", "--out", tmp_path)
     assert result.exit_code == 0, result.output
-    (kept,) = json.loads((tmp_path / "digits-error.json").read_text())
+    (kept,) = json.loads((tmp_path / "digits-error.json").read_text())["curves"]
+    assert (tmp_path / "digits-error.svg").exists()
+    # both studies may keep their results in one directory
+    result = study("mi", "--size", 6, "--pairs", 10, "--trials", 1, "-j", 1, "-q", "--out", tmp_path)
+    assert result.exit_code == 0, result.output
     assert -0.8 < kept["slope"] < -0.2  # from 1,000 pairs, so roughly
 
 

@@ -78,6 +78,22 @@ def rmse_by_count(values: Array, counts: Sequence[int]) -> dict[int, float]:
     return found
 
 
+def error_figure(found: Sequence[dict[str, Any]]) -> Any:
+    """Error against k, both logarithmic, with the line of slope −½ through the first point."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(4.6, 3.4), layout="constrained")
+    ax = figure.subplots()
+    for f in found:
+        counts, errors = np.array([int(k) for k in f["rmse"]]), np.array(list(f["rmse"].values()))
+        ax.loglog(counts, errors, marker="o", label=f"{f['features']} features: slope {f['slope']:.2f}")
+        ax.loglog(counts, errors[0] * (counts / counts[0]) ** -0.5, color="black", lw=0.6, ls=":")
+    ax.set_xlabel("pairs, k")
+    ax.set_ylabel("error of the mean PMI, nats")
+    ax.legend(frameon=False)
+    return figure
+
+
 def to_markdown(found: Sequence[dict[str, Any]]) -> str:
     """One line a number of features."""
     counts = list(found[0]["rmse"])

@@ -108,7 +108,7 @@ def mi_error(
     Example: dataworth study mi-error --pool mnist --data DIR --out results/mi
     """
     from dataworth.engines import Local
-    from dataworth.studies.mi_error import error_curve, to_markdown
+    from dataworth.studies.mi_error import error_curve, error_figure, to_markdown
     from dataworth.studies.pools import load_pool
 
     from ..progress import listen
@@ -123,7 +123,9 @@ def mi_error(
     print(to_markdown(found))
     if folder is not None:
         name = f"{pool}-error"
-        (folder / f"{name}.json").write_text(json.dumps(found, indent=1) + "\n")
+        record = {"schema": "dataworth/study-mi-error/1", "curves": found}
+        (folder / f"{name}.json").write_text(json.dumps(record, indent=1) + "\n")
+        error_figure(found).savefig(folder / f"{name}.svg")
         (folder / f"{name}.md").write_text(to_markdown(found))
         write_about(folder, name, seed)
 
