@@ -119,7 +119,7 @@ def test_the_parser_sees_imports():
 
 @pytest.mark.parametrize("module", MODULES)
 def test_every_module_stands_on_a_floor(module):
-    assert room(module) in FLOOR, f"{module} is in no room: give it one in FLOORS, and in DESIGN.md"
+    assert room(module) in FLOOR, f"{module} is in no room: give it one in FLOORS, and in CONTRIBUTING.md"
 
 
 @pytest.mark.parametrize("module", MODULES)

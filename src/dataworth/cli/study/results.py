@@ -42,11 +42,24 @@ def write_about(out: Path, name: str, seed: int) -> None:
     """What made the results: command, seed, versions; directories are this machine's business."""
     from ..measure import PACKAGES
 
-    # where this machine keeps its data is no part of a result
-    words = [
-        "DIR" if Path(word).is_absolute() or before == "--data" else word
-        for before, word in pairwise(sys.argv)
-    ]
     versions = {"python": platform.python_version(), **{p: version(p) for p in PACKAGES}}
-    record = {"command": shlex.join(["dataworth", *words]), "seed": seed, "versions": versions}
+    record = {"command": own_command(sys.argv), "seed": seed, "versions": versions}
     (out / f"{name}.about.json").write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n")
+
+
+def own_command(words: Sequence[str]) -> str:
+    """The command without directories of this machine: where it keeps its data is no part of a result.
+
+    >>> own_command(["/bin/dataworth", "study", "mi", "--data", "d", "--out=/home/me/found"])
+    'dataworth study mi --data DIR --out=DIR'
+    """
+    told = []
+    for before, word in pairwise(words):
+        option, equals, value = word.partition("=")
+        if before == "--data" or Path(word).is_absolute():
+            told.append("DIR")
+        elif equals and (option == "--data" or Path(value).is_absolute()):
+            told.append(f"{option}=DIR")
+        else:
+            told.append(word)
+    return shlex.join(["dataworth", *told])
