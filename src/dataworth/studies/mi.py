@@ -32,7 +32,7 @@ from .pools import ImagePool
 
 DESIGNS = ("independent", "common")
 YARDSTICK_ROWS = 1000
-QUICK = (50, 200, 3)
+QUICK = (50, 200, 2)
 """Size, pairs and trials of a quick look."""
 
 

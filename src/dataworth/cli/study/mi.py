@@ -69,7 +69,7 @@ def mi(
     if quick:
         size, pairs, trials = QUICK
         estimators = "evidence,eta,centred" if estimators == "evidence" else estimators
-        prior_variances = "1,yardstick" if prior_variances is None else prior_variances
+        prior_variances = "yardstick" if prior_variances is None else prior_variances
     folder = make_folder(out)
     with listen(quiet, preparing="loading and embedding the images…"):
         images = load_pool(pool, data, axes)
