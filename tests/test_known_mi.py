@@ -23,7 +23,7 @@ from dataworth.studies.estimators.pmi import MeanPMI
 from dataworth.studies.known_mi import LEVELS, Randomness, make_pairs, same_side
 from dataworth.studies.mi import Plan, plans_for, run_plan
 from dataworth.studies.mi_error import rmse_by_count
-from dataworth.studies.mi_tables import beside_paper, to_markdown
+from dataworth.studies.mi_tables import beside_paper, same_pairs, to_markdown
 from dataworth.studies.pools import ImagePool, load_pool
 
 
@@ -271,7 +271,10 @@ def test_tables_show_the_best_prior_beside_the_papers_and_how_many_pairs_were_us
         record("eta", 100.0, 0.9, size=50),
         record("eta", 100.0, 1.0, design="common"),
     ]
-    assert beside_paper(records).splitlines()[2:] == ["| eta | 0.875 ± 0.010 | 0.967 |"]
+    assert beside_paper(records).splitlines()[2:] == ["| eta | 0.875 ± 0.010 (2) | 0.967 |"]
+    pair = [record("eta", 1.0, 0.5), record("evidence", 1.0, 0.75, trials=1, spearman=[0.75])]
+    assert same_pairs(pair).splitlines()[2:] == ["| mnist | 100 | 1 | 1 | 0.750 | 0.500 |  |  |"]
+    assert same_pairs(records[:1]) == ""  # nothing to compare
     lines = to_markdown(records).splitlines()[2:]
     assert len(lines) == 5
     assert lines[0].split(" | ")[5:] == ["1", "500", "2", "0.500 ± 0.010", "+0.500 ± 0.354", "0.954", "2.0 |"]

@@ -57,8 +57,6 @@ def to_markdown(records: Sequence[Record]) -> str:
     """One line an estimator, prior, pool, size and design."""
     rows = []
     for r in (r for r in records if r["spearman"] is not None):
-        prior = r["prior_variance"]
-        prior = prior if isinstance(prior, str) else f"{prior:g}{' + intercept' if r['intercept'] else ''}"
         rows.append(
             (
                 r["pool"],
@@ -66,7 +64,7 @@ def to_markdown(records: Sequence[Record]) -> str:
                 str(r["size"]),
                 r["design"],
                 r["estimator"],
-                prior,
+                _prior(r),
                 str(r["details"][0][0].get("pairs", r["pairs"])),  # some take fewer than they are given
                 str(r["trials"]),
                 _correlation(r),
@@ -79,7 +77,7 @@ def to_markdown(records: Sequence[Record]) -> str:
 
 
 def beside_paper(records: Sequence[Record]) -> str:
-    """Independent draws of 100 rows, no intercept, as the paper has it; with the C that orders best."""
+    """Independent draws of 100 rows, no intercept, as the paper has it: ρ (trials), with the C that orders best."""
     full = [
         r
         for r in records
@@ -92,9 +90,16 @@ def beside_paper(records: Sequence[Record]) -> str:
         for pool in pools:
             here = [r for r in full if (r["estimator"], r["pool"]) == (name, pool)]
             best = max(here, key=lambda r: float(r["spearman_mean"]), default=None)
-            cells += ["" if best is None else _correlation(best), str(PAPER[pool].get(name, ""))]
+            cells += [
+                "" if best is None else f"{_correlation(best)} ({best['trials']})",
+                str(PAPER[pool].get(name, "")),
+            ]
         rows.append((name, *cells))
-    return markdown_table(("ρ", *(text for pool in pools for text in (pool, "paper"))), rows) if rows else ""
+    return (
+        markdown_table(("ρ (trials)", *(text for pool in pools for text in (pool, "paper"))), rows)
+        if rows
+        else ""
+    )
 
 
 def _papers(record: Record) -> str:
@@ -119,6 +124,31 @@ def _correlation(record: Record) -> str:
     return f"{record['spearman_mean']:.3f}{spread}"
 
 
+FORMS = ("evidence", "eta", "product", "centred")
+
+
+def same_pairs(records: Sequence[Record]) -> str:
+    """Forms of the PMI on the very same pairs: mean ρ over the trials that all of them have."""
+    groups: dict[tuple[Any, ...], dict[str, Record]] = {}
+    for r in records:
+        if r["estimator"] in FORMS and r["design"] == "independent" and r["spearman"]:
+            groups.setdefault((r["pool"], str(r["size"]), _prior(r)), {})[r["estimator"]] = r
+    rows = []
+    for key, found in groups.items():
+        trials = min(r["trials"] for r in found.values())
+        means = [
+            f"{np.mean(found[name]['spearman'][:trials]):.3f}" if name in found else "" for name in FORMS
+        ]
+        if len(found) > 1:
+            rows.append((*key, str(trials), *means))
+    return markdown_table(("same pairs", "size", "C", "trials", *FORMS), rows) if rows else ""
+
+
+def _prior(record: Record) -> str:
+    prior = record["prior_variance"]
+    return prior if isinstance(prior, str) else f"{prior:g}{' + intercept' if record['intercept'] else ''}"
+
+
 def zero_table(records: Sequence[Record]) -> str:
     """Centred PMI where there is no mutual information: it should be within its error of zero."""
     rows = []
@@ -126,12 +156,11 @@ def zero_table(records: Sequence[Record]) -> str:
         place = r["levels_bits"].index(0.0)
         for trial, (value, error) in enumerate(zip(r["values_nats"], r["stderr_nats"], strict=True)):
             ratio = r["details"][trial][place]["variance_ratio"]
-            prior = r["prior_variance"]
             rows.append(
                 (
                     r["pool"],
                     str(r["size"]),
-                    prior if isinstance(prior, str) else f"{prior:g}",
+                    _prior(r),
                     str(trial),
                     f"{value[place]:+.4f} ± {error[place]:.4f}",
                     f"{value[place] / error[place]:+.2f}",
@@ -165,8 +194,7 @@ def rank_figure(records: Sequence[Record]) -> Any:
         ax.plot(levels, middle, marker="o", markersize=3)
         ax.plot(levels, rankdata(levels), color="black", linewidth=0.6, linestyle=":")
         ax.set_xlabel("true I(D; T), bits")
-        prior = record["prior_variance"]
-        prior = "" if record["estimator"] in ("mine", "lmi") else f", C = {prior}"
+        prior = "" if record["estimator"] in ("mine", "lmi") else f", C = {_prior(record)}"
         ax.set_title(f"{record['pool']}: {record['estimator']}{prior}", fontsize=9)
     axes[0].set_ylabel("rank of the estimate (20–80 % of trials)")
     return figure
@@ -180,8 +208,8 @@ def write_result(record: Record, path: Path) -> None:
 def write_summary(folder: Path) -> None:
     """The table of all results of a directory, and a rank plot for each pool."""
     records = read_results(folder)
-    tables = [beside_paper(records), to_markdown(records), zero_table(records)]
-    (folder / "mi.md").write_text("\n".join(table for table in tables if table))
+    tables = [beside_paper(records), same_pairs(records), zero_table(records), to_markdown(records)]
+    (folder / "mi.md").write_text("\n\n".join(table for table in tables if table) + "\n")
     drawn = [r for r in records if r["design"] == "independent" and r["spearman"] is not None]
     for pool, size in dict.fromkeys((r["pool"], r["size"]) for r in drawn):
         here = [r for r in drawn if (r["pool"], r["size"]) == (pool, size)]
