@@ -77,7 +77,7 @@ def to_markdown(records: Sequence[Record]) -> str:
 
 
 def beside_paper(records: Sequence[Record]) -> str:
-    """Independent draws of 100 rows, no intercept, as the paper has it: ρ (trials), with the C that orders best."""
+    """As the paper has it (independent draws, 100 rows, no intercept): ρ (trials), the C that orders best."""
     full = [
         r
         for r in records
