@@ -157,6 +157,18 @@ def test_the_centred_error_is_the_spread_over_repetitions(effects):
     assert np.mean([g.stderr for g in guesses]) == pytest.approx(spread, rel=0.12)
 
 
+def test_what_shares_explain_of_centred_pmi(pool):
+    """All of a table of their product and effects; hardly anything (one of 601 dimensions) of noise."""
+    estimator = CentredPMI(Logistic(1.0, intercept=False))
+    pairs = make_pairs(*pool, 0.0, Randomness.draw(np.random.default_rng(12), 100, 20))
+    data, test = pairs.y[pairs.data].mean(axis=1), pairs.y[pairs.test].mean(axis=1)
+    seen = np.array([np.exp(data) - np.roll(test, -s) + 10 * data * np.roll(test, -s) for s in range(9)]).T
+    assert estimator.explained(pairs, seen) == pytest.approx(1.0)
+    noise = np.random.default_rng(13).normal(size=seen.shape)
+    assert estimator.explained(pairs, noise) < 0.04
+    assert 0.2 < estimator.explained(pairs, seen + noise) < 0.8  # the product's variance is about 0.9
+
+
 def test_effects_of_rows_and_columns_are_found_exactly():
     rng = np.random.default_rng(11)
     alpha, beta = rng.normal(size=(2, 30))

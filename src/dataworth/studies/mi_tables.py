@@ -155,7 +155,7 @@ def zero_table(records: Sequence[Record]) -> str:
     for r in (r for r in records if r["estimator"] == "centred" and 0.0 in r["levels_bits"]):
         place = r["levels_bits"].index(0.0)
         for trial, (value, error) in enumerate(zip(r["values_nats"], r["stderr_nats"], strict=True)):
-            ratio = r["details"][trial][place]["variance_ratio"]
+            details = r["details"][trial][place]
             rows.append(
                 (
                     r["pool"],
@@ -164,7 +164,8 @@ def zero_table(records: Sequence[Record]) -> str:
                     str(trial),
                     f"{value[place]:+.4f} ± {error[place]:.4f}",
                     f"{value[place] / error[place]:+.2f}",
-                    f"{ratio:.1f}",
+                    f"{details['variance_ratio']:.1f}",
+                    f"{details['explained_by_shares']:.0%}",
                 )
             )
     headers = (
@@ -175,6 +176,7 @@ def zero_table(records: Sequence[Record]) -> str:
         "centred PMI at 0 bits, nats",
         "in s.e.",
         "variance, plain / centred",
+        "of centred's, explained by shares",
     )
     return markdown_table(headers, rows) if rows else ""
 

@@ -40,7 +40,19 @@ class CentredPMI:
             )
         joint, data, test = self.log_evidences(pairs)
         table = joint - data[:, None] - np.array([np.roll(test, -s) for s in range(self.shifts + 1)]).T
-        return summarise(table)
+        guess = summarise(table)
+        return guess._replace(details=guess.details | {"explained_by_shares": self.explained(pairs, table)})
+
+    def explained(self, pairs: KnownPairs, table: Array) -> float:
+        """The share of ε's variance that (share of ones in D) × (share of ones in T) explains.
+
+        These pairs have their information in that product, so what it explains is no noise but what one
+        looks for: whatever sees the shares has this part of the variance, and centring cannot remove it.
+        """
+        data, test = pairs.y[pairs.data].mean(axis=1) - 0.5, pairs.y[pairs.test].mean(axis=1) - 0.5
+        product = np.array([data * np.roll(test, -s) for s in range(1, self.shifts + 1)]).T
+        known, left = without_effects(product).ravel(), without_effects(table[:, 1:]).ravel()
+        return float((known @ left) ** 2) / max(float((known @ known) * (left @ left)), 1e-300)
 
     def log_evidences(self, pairs: KnownPairs) -> tuple[Array, Array, Array]:
         """Log Z of Dᵢ∪Tᵢ₊ₛ (k × S+1), of Dᵢ and of Tᵢ; a window of test fits goes along with i."""
@@ -72,8 +84,7 @@ def summarise(table: Array) -> Guess:
     shifts = width - 1
     shifted = table[:, 1:]
     effects, leverage = additive(shifted)
-    left = shifted - np.array([effects[0] + np.roll(effects[1], -s) for s in range(1, width)]).T
-    noise = float((left**2).sum()) / max(k * shifts - 2 * k + 1, 1)
+    noise = float((without_effects(shifted) ** 2).sum()) / max(k * shifts - 2 * k + 1, 1)
     # what the fitted effects leave of a true pair carries their own error beside the pair's
     true = table[:, 0] - effects[0] - effects[1]
     own = max(float(true.var(ddof=1)) - leverage * noise, 0.0)
@@ -81,6 +92,12 @@ def summarise(table: Array) -> Guess:
     plain = float(table[:, 0].var(ddof=1)) / k
     value = float(table[:, 0].mean() - shifted.mean())
     return Guess(value, float(np.sqrt(variance)), {"variance_ratio": plain / variance, "pairs": k})
+
+
+def without_effects(shifted: Array) -> Array:
+    """What rows and columns leave of Uᵢ,ᵢ₊ₛ, s = 1 … S."""
+    (rows, columns), _ = additive(shifted)
+    return shifted - np.array([rows + np.roll(columns, -s) for s in range(1, shifted.shape[1] + 1)]).T
 
 
 def additive(shifted: Array) -> tuple[tuple[Array, Array], float]:
