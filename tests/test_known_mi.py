@@ -20,9 +20,10 @@ from dataworth.studies.estimators.centred import CentredPMI, additive, summarise
 from dataworth.studies.estimators.monte_carlo import MonteCarlo
 from dataworth.studies.estimators.paper_loop import PaperLoop
 from dataworth.studies.estimators.pmi import MeanPMI
+from dataworth.studies.estimators.shares import Shares
 from dataworth.studies.known_mi import LEVELS, Randomness, make_pairs, same_side
 from dataworth.studies.mi import Plan, plans_for, run_plan
-from dataworth.studies.mi_error import rmse_by_count
+from dataworth.studies.mi_error import COUNTS, log_slope, rmse_by_count
 from dataworth.studies.mi_tables import beside_paper, same_pairs, to_markdown
 from dataworth.studies.pools import ImagePool, load_pool
 
@@ -299,6 +300,35 @@ def test_an_estimator_that_says_nothing_orders_nothing(pool):
     assert found.correlations.tolist() == [0.0]
 
 
+def test_an_estimator_that_fails_has_no_correlation(pool):
+    def sometimes(pairs, seed):
+        return Guess(np.nan if np.mean(pairs.share_data) > 0.5 else 1.0 * seed)
+
+    record = run_plan(small_plan(pool, trials=1), Local(1), estimator=sometimes).to_dict()
+    assert None in record["values_nats"][0]
+    assert record["spearman"] == [None]
+    json.dumps(record, allow_nan=False)
+    assert " | failed | " in to_markdown([record])
+
+
+def test_an_estimator_without_settings_is_the_same_estimator_again(pool, tmp_path):
+    class Plain:  # no dataclass: its repr is its address
+        name = "plain"
+
+        def __call__(self, pairs, seed):
+            return Guess(float(seed))
+
+    for trials, estimator in ((1, Plain()), (2, Plain())):
+        run_plan(small_plan(pool, trials=trials), Local(1), tmp_path / "run", estimator=estimator)
+
+
+def test_label_shares_alone_nearly_tell_the_information(pool):
+    """Plug-in of majorities, odd sizes: the side is missed with r = .4 and .6 alone (4 % at 101 rows)."""
+    for bits in (0.0, 0.5, 1.0):
+        pairs = make_pairs(*pool, bits, Randomness.draw(np.random.default_rng(15), 4000, 101))
+        assert Shares()(pairs, 0).value / np.log(2) == pytest.approx(bits, abs=0.15)
+
+
 def test_bad_words_are_a_sentence(pool, tmp_path):
     small = ImagePool("small", *pool, (1.0,))
     with pytest.raises(DataworthError, match="no estimator 'guess'"):
@@ -307,6 +337,10 @@ def test_bad_words_are_a_sentence(pool, tmp_path):
         plans_for(small, "evidence", "wide", None, 20, 10, 1, "independent", 0)
     with pytest.raises(DataworthError, match="give 0 to 1"):
         plans_for(small, "evidence", "1", "2", 20, 10, 1, "independent", 0)
+    with pytest.raises(DataworthError, match="rising order"):
+        plans_for(small, "evidence", "1", "0.5,0.5", 20, 10, 1, "independent", 0)
+    with pytest.raises(DataworthError, match="seed is -1"):
+        plans_for(small, "evidence", "1", None, 20, 10, 1, "independent", -1)
     with pytest.raises(DataworthError, match="known designs"):
         plans_for(small, "evidence", "1", None, 20, 10, 1, "paired", 0)
     with pytest.raises(DataworthError, match="known pools"):
@@ -323,6 +357,15 @@ def test_rmse_falls_as_the_root_of_the_count():
     assert list(found) == [10, 100, 1000]  # fewer than ten batches are not counted
     for k, error in found.items():
         assert error * np.sqrt(k) == pytest.approx(np.sqrt(5 / 3), rel=0.2)
+
+
+def test_the_slope_and_its_error_are_true_for_independent_values():
+    """200 times 20,000 normal values: mean −½ within 4 s.e., spread as stated within 20 % (4 s.d.)."""
+    rng = np.random.default_rng(14)
+    found = np.array([log_slope(rmse_by_count(rng.normal(size=20_000), COUNTS), 20_000) for _ in range(200)])
+    slopes, stated = found.T
+    assert abs(slopes.mean() + 0.5) < 4 * slopes.std() / np.sqrt(200)
+    assert stated.mean() == pytest.approx(slopes.std(ddof=1), rel=0.2)
 
 
 def study(*words):
@@ -343,6 +386,17 @@ def test_the_command_keeps_results_and_a_table_of_all_of_them(tmp_path):
     assert (tmp_path / "digits-10-ranks.svg").read_text().startswith("<?xml")
     about = json.loads((tmp_path / "digits20-10-independent-evidence-1.about.json").read_text())
     assert {"command", "seed", "versions"} == set(about)
+    fewer = study("mi", "--estimators", "evidence", *few, "--trials", 1, "--out", tmp_path)
+    assert fewer.exit_code == 2
+    assert "has 2 trials" in fewer.output
+
+
+def test_a_study_of_one_level_prints_what_it_found(tmp_path):
+    few = ("--size", 10, "--pairs", 12, "--trials", 1, "--prior-variances", "1", "-j", 1, "-q")
+    result = study("mi", "--levels", "0", "--estimators", "evidence,centred,shares", *few)
+    assert result.exit_code == 0, result.output
+    assert "centred PMI at 0 bits" in result.output
+    assert "| digits | 10 | shares |  | 0 | 1 | " in result.output
 
 
 def test_the_error_command_finds_the_slope(tmp_path):
@@ -366,6 +420,9 @@ def test_the_error_command_finds_the_slope(tmp_path):
         (("mi", "--axes", 100), "axes is 100"),
         (("mi-error", "--axes", "many"), "axes"),
         (("mi", "--pairs", 1), "pairs is 1"),
+        (("mi", "--axes", 0), "axes is 0"),
+        (("mi", "--quick", "--size", 1), "size is 1"),  # what is given is not overruled
+        (("mi-error", "--pairs", -5), "pairs is -5"),
     ],
 )
 def test_bad_studies_end_with_a_sentence(words, sentence):

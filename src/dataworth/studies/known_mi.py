@@ -5,8 +5,9 @@ A pair's shares of label 0 are r_D ∈ {a_D, b_D} and r_T ∈ {a_T, b_T}, a < ½
     p(a_D, a_T) = p(b_D, b_T) = ρ,   p(a_D, b_T) = p(b_D, a_T) = ½ − ρ,   I(r_D; r_T) = 1 − h(2ρ) bits.
 
 ρ is solved for I = λ on the branch ρ ≥ ¼ (the other one reverses the ranking). Labels are drawn at the rates
-r; the last one is changed so that the parity of all labels is 1 exactly if r < ½. So D determines r_D, T
-determines r_T, and I(D; T) = I(r_D; r_T) = λ. Images are attached by label.
+r; the last one is changed so that the parity of all labels is 1 exactly if r < ½. So D determines the side of
+r_D and T that of r_T, hence I(D; T) ≥ λ; and D tells about T only through the two sides, hence ≤. Images are
+attached by label.
 """
 
 from __future__ import annotations

@@ -32,8 +32,21 @@ from .pools import ImagePool
 
 DESIGNS = ("independent", "common")
 YARDSTICK_ROWS = 1000
-QUICK = (50, 200, 2)
-"""Size, pairs and trials of a quick look."""
+
+
+class Usual(NamedTuple):
+    """What a study does if it is not told otherwise."""
+
+    size: int
+    pairs: int
+    trials: int
+    estimators: str
+    priors: str | None
+
+
+DEFAULT = Usual(100, 2000, 20, "evidence", None)
+QUICK = Usual(50, 200, 2, "evidence,eta,centred", "yardstick")
+"""A quick look."""
 
 
 @dataclass(frozen=True)
@@ -42,7 +55,7 @@ class Plan:
 
     pool: ImagePool
     estimator: str
-    prior: float | str
+    prior: float | str | None
     size: int = 100
     pairs: int = 2000
     trials: int = 20
@@ -56,14 +69,17 @@ class Plan:
             raise DataworthError(f"design is {self.design!r}; known designs: {', '.join(DESIGNS)}.")
         whole_number(self.pairs, "pairs", least=2)
         whole_number(self.trials, "trials", least=1)
+        whole_number(self.seed, "seed", least=0)
+        if list(self.levels) != sorted(set(self.levels)):
+            raise DataworthError(f"levels are {', '.join(map(str, self.levels))}; give them in rising order.")
         check_pool(self.pool.y, self.size)
 
     @property
     def name(self) -> str:
         """For files: pool, size, design, estimator and prior."""
-        prior = f"-{self.prior:g}" if isinstance(self.prior, float) else f"-{self.prior}"
-        if self.estimator not in WITH_PRIOR:
-            prior = ""
+        prior = (
+            "" if self.prior is None else "-yardstick" if self.prior == "yardstick" else f"-{self.prior:g}"
+        )
         features = f"{self.pool.name}{self.pool.X.shape[1]}"
         levels = (
             "" if self.levels == LEVELS else "-" + "-".join(f"{level:g}" for level in self.levels) + "bits"
@@ -101,7 +117,10 @@ class Found:
 
     @property
     def correlations(self) -> Array | None:
-        """Spearman's ρ of each trial, if levels can be ordered; a constant estimate orders nothing: 0."""
+        """Spearman's ρ of each trial, if levels can be ordered.
+
+        A constant estimate orders nothing: 0. One that failed somewhere (nan) has none: nan.
+        """
         from scipy.stats import rankdata
 
         if len(self.plan.levels) < 2:
@@ -110,7 +129,10 @@ class Found:
         found = []
         for row in self.values:
             ranks = rankdata(row)
-            found.append(float(np.corrcoef(true, ranks)[0, 1]) if np.ptp(ranks) > 0 else 0.0)
+            if np.isnan(row).any():
+                found.append(np.nan)
+            else:
+                found.append(float(np.corrcoef(true, ranks)[0, 1]) if np.ptp(ranks) > 0 else 0.0)
         return np.array(found)
 
     def to_dict(self) -> dict[str, Any]:
@@ -131,15 +153,26 @@ class Found:
             "design": plan.design,
             "seed": plan.seed,
             "levels_bits": list(plan.levels),
-            "spearman": None if ordered is None else ordered.tolist(),
-            "spearman_mean": None if ordered is None else float(ordered.mean()),
-            "spearman_sd": None if ordered is None or len(ordered) < 2 else float(ordered.std(ddof=1)),
-            "values_nats": self.values.tolist(),
-            "stderr_nats": self.stderr.tolist(),
+            "spearman": None if ordered is None else plain(ordered),
+            "spearman_mean": None if ordered is None else plain(ordered.mean()),
+            "spearman_sd": None if ordered is None or len(ordered) < 2 else plain(ordered.std(ddof=1)),
+            "values_nats": plain(self.values),
+            "stderr_nats": plain(self.stderr),
             "cpu_seconds_per_estimate": float(self.cpu_seconds.mean()),
             "wall_seconds": self.wall_seconds,
             "details": self.details,
         }
+
+
+def plain(values: Any) -> Any:
+    """Numbers for JSON, which has no nan: None.
+
+    >>> plain(np.array([1.0, np.nan]))
+    [1.0, None]
+    """
+    numbers = np.asarray(values, dtype=object)
+    numbers[np.isnan(np.asarray(values, dtype=float))] = None
+    return numbers.tolist()
 
 
 def run_plan(
@@ -161,7 +194,7 @@ def run_plan(
     config = {
         "what": "study mi",
         "pool": digest(X, plan.pool.y),
-        "estimator": repr(estimator),
+        "estimator": _told(estimator),
         **{n: getattr(plan, n) for n in ("size", "pairs", "design", "seed", "prior")},
         "levels": list(plan.levels),
     }
@@ -171,12 +204,20 @@ def run_plan(
     return _found(plan, payloads, None if begun_before else time.perf_counter() - started)
 
 
+def _told(estimator: Estimator) -> str:
+    """The estimator with its settings, the same whenever it is made: not where it is in memory."""
+    kind = type(estimator)
+    return f"{kind.__module__}.{kind.__qualname__}" if kind.__repr__ is object.__repr__ else repr(estimator)
+
+
 def _measured(plan: Plan, given: Estimator | None) -> tuple[Array, Estimator]:
     """The features the estimator sees, and the estimator with its prior."""
     X, y = plan.pool.X, plan.pool.y
     if given is not None:
         return X, given
     ones = np.ones(len(y))
+    if plan.prior is None:
+        return X, make_estimator(plan.estimator, 1.0)
     if plan.prior != "yardstick":
         X = np.column_stack([X, ones]) if plan.intercept else X
         return X, make_estimator(plan.estimator, float(plan.prior))
@@ -233,7 +274,7 @@ def plans_for(
 
     `intercept` gives models a column of ones, which the paper's have not in this study.
     """
-    wanted = [word.strip() for word in estimators.split(",")]
+    wanted = list(dict.fromkeys(word.strip() for word in estimators.split(",")))
     for name in wanted:
         make_estimator(name, 1.0)  # refuses what it does not know before any work
     if priors is None:
@@ -246,7 +287,7 @@ def plans_for(
     return [
         Plan(pool, name, prior, size, pairs, trials, design, seed, bits, intercept and name in WITH_PRIOR)
         for name in wanted
-        for prior in (values if name in WITH_PRIOR else values[:1])
+        for prior in (values if name in WITH_PRIOR else [None])
     ]
 
 

@@ -6,13 +6,14 @@ knows nothing of it: the claim to which estimators that learn a density have no 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from ..engines import Engine
 from ..models import Logistic
+from ..plan import whole_number
 from ..runs import map_resumable
 from .estimators.pmi import MeanPMI
 from .known_mi import Array, Randomness, check_pool, make_pairs
@@ -35,13 +36,15 @@ def error_curve(
 ) -> dict[str, Any]:
     """RMSE over disjoint batches of k pairs, for several k, and the slope of its logarithm."""
     check_pool(pool.y, size)
+    whole_number(pairs, "pairs", least=10 * COUNTS[2])
+    whole_number(seed, "seed", least=0)
     shared = (pool.X, pool.y, MeanPMI(Logistic(prior_variance, intercept=False)), size, seed)
-    chunks = list(range(max(2, pairs // CHUNK)))
+    chunks = [min(CHUNK, pairs - start) for start in range(0, pairs, CHUNK)]
     values = np.concatenate(
-        map_resumable(engine, _values, chunks, shared=shared, run=None, on_chunk=progress)
+        map_resumable(engine, _values, list(enumerate(chunks)), shared=shared, run=None, on_chunk=progress)
     )
     errors = rmse_by_count(values, COUNTS)
-    slope = np.polyfit(np.log(list(errors)), np.log(list(errors.values())), 1)[0]
+    slope, stderr = log_slope(errors, len(values))
     return {
         "pool": pool.name,
         "features": pool.X.shape[1],
@@ -52,18 +55,25 @@ def error_curve(
         "seed": seed,
         "mean": float(values.mean()),
         "rmse": {str(k): e for k, e in errors.items()},
-        "slope": float(slope),
+        "slope": slope,
+        "slope_stderr": stderr,
     }
 
 
-def _values(shared: tuple[Array, Array, MeanPMI, int, int], chunk: int) -> list[float]:
+def _values(shared: tuple[Array, Array, MeanPMI, int, int], chunk: tuple[int, int]) -> list[float]:
     X, y, estimator, size, seed = shared
-    chance = Randomness.draw(np.random.default_rng([seed, 0xE44, chunk]), CHUNK, size)
+    which, pairs = chunk
+    # other pairs for another number of features: slopes that share them would share their noise
+    rng = np.random.default_rng([seed, 0xE44, X.shape[1], which])
+    chance = Randomness.draw(rng, pairs, size)
     return [float(v) for v in estimator.values(make_pairs(X, y, BITS, chance))]
 
 
 def rmse_by_count(values: Array, counts: Sequence[int]) -> dict[int, float]:
-    """Root mean squared distance of batch means from the mean of all, for counts with ten batches or more.
+    """Root mean squared error of means of k values, for counts with ten disjoint batches or more.
+
+    Batch means lie nearer to the mean of all n, which holds them, than to the truth: by a factor 1 − k/n of
+    the mean square, which is divided out.
 
     >>> found = rmse_by_count(np.random.default_rng(0).normal(size=100_000), (10, 1000))
     >>> {k: round(e * k**0.5, 1) for k, e in found.items()}
@@ -74,8 +84,25 @@ def rmse_by_count(values: Array, counts: Sequence[int]) -> dict[int, float]:
         batches = len(values) // k
         if batches >= 10:
             means = values[: batches * k].reshape(batches, k).mean(axis=1)
-            found[k] = float(np.sqrt(np.mean((means - values.mean()) ** 2)))
+            found[k] = float(np.sqrt(np.mean((means - values.mean()) ** 2) / (1.0 - k / len(values))))
     return found
+
+
+def log_slope(errors: Mapping[int, float], values: int) -> tuple[float, float]:
+    """Slope of log error against log k by generalised least squares, and its standard error.
+
+    Small batches make up the large ones: for n normal values Cov(log e_k, log e_l) = min(k, l) / (2n).
+
+    >>> slope, _ = log_slope({10: 0.5, 40: 0.25, 160: 0.125}, 10_000)
+    >>> round(slope, 6)
+    -0.5
+    """
+    k = np.array(list(errors), dtype=float)
+    design = np.column_stack([np.ones(len(k)), np.log(k)])
+    weighted = np.linalg.solve(np.minimum.outer(k, k) / (2.0 * values), design)
+    covariance = np.linalg.inv(design.T @ weighted)
+    slope = (covariance @ weighted.T @ np.log(list(errors.values())))[1]
+    return float(slope), float(np.sqrt(covariance[1, 1]))
 
 
 def error_figure(found: Sequence[dict[str, Any]]) -> Any:
@@ -104,7 +131,7 @@ def to_markdown(found: Sequence[dict[str, Any]]) -> str:
             str(f["features"]),
             str(f["pairs"]),
             *(f"{f['rmse'][k]:.3f}" for k in counts),
-            f"{f['slope']:.3f}",
+            f"{f['slope']:.3f} ± {f['slope_stderr']:.3f}",
         )
         for f in found
     ]

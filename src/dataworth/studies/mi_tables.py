@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from .known_mi import Array
+from ..errors import DataworthError
+from .known_mi import LEVELS, Array
 from .tables import markdown_table
 
 Record = dict[str, Any]
@@ -37,7 +38,7 @@ HEADERS = (
     "k",
     "trials",
     "ρ",
-    "0 → 1 bit",
+    "lowest → highest, nats",
     "paper",
     "CPU s",
 )
@@ -51,6 +52,38 @@ def read_results(folder: Path) -> list[Record]:
     """All results of a directory, in the order of their names."""
     found = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
     return [record for record in found if record.get("schema") == "dataworth/study-mi/1"]
+
+
+def level_means(records: Sequence[Record]) -> str:
+    """The estimates themselves, mean over trials, of results whose levels are not all eleven."""
+    rows = []
+    for r in records:
+        if len(r["levels_bits"]) < len(LEVELS):
+            means = np.array(r["values_nats"], dtype=float).mean(axis=0)
+            rows += [
+                (
+                    r["pool"],
+                    str(r["size"]),
+                    r["estimator"],
+                    _prior(r),
+                    f"{bits:g}",
+                    str(r["trials"]),
+                    f"{mean:.4f}",
+                )
+                for bits, mean in zip(r["levels_bits"], means, strict=True)
+            ]
+    return (
+        markdown_table(("pool", "size", "estimator", "C", "bits", "trials", "estimate, nats"), rows)
+        if rows
+        else ""
+    )
+
+
+def all_tables(records: Sequence[Record]) -> str:
+    """Every table that has a line."""
+    makers = (beside_paper, same_pairs, zero_table, level_means, to_markdown)
+    tables = [make(records) for make in makers]
+    return "\n\n".join(table for table in tables if table) + "\n"
 
 
 def to_markdown(records: Sequence[Record]) -> str:
@@ -73,7 +106,7 @@ def to_markdown(records: Sequence[Record]) -> str:
                 f"{r['cpu_seconds_per_estimate']:.1f}",
             )
         )
-    return markdown_table(HEADERS, rows)
+    return markdown_table(HEADERS, rows) if rows else ""
 
 
 def beside_paper(records: Sequence[Record]) -> str:
@@ -84,12 +117,14 @@ def beside_paper(records: Sequence[Record]) -> str:
         if (r["design"], r["size"], r["intercept"]) == ("independent", 100, False) and r["spearman"]
     ]
     pools = [pool for pool in PAPER if any(r["pool"] == pool for r in full)]
+    if not pools:
+        return ""
     rows = []
     for name in dict.fromkeys(r["estimator"] for r in full):
         cells = []
         for pool in pools:
             here = [r for r in full if (r["estimator"], r["pool"]) == (name, pool)]
-            best = max(here, key=lambda r: float(r["spearman_mean"]), default=None)
+            best = max(here, key=lambda r: r["spearman_mean"] or -1.0, default=None)
             cells += [
                 "" if best is None else f"{_correlation(best)} ({best['trials']})",
                 str(PAPER[pool].get(name, "")),
@@ -113,13 +148,15 @@ def _papers(record: Record) -> str:
 
 def _steps(record: Record) -> str:
     """How far the estimate moves from the lowest level to the highest, and how much that varies by trial."""
-    values = np.array(record["values_nats"])
+    values = np.array(record["values_nats"], dtype=float)
     moved = values[:, -1] - values[:, 0]
     noise = f" ± {moved.std(ddof=1):.3f}" if len(moved) > 1 else ""
     return f"{moved.mean():+.3f}{noise}"
 
 
 def _correlation(record: Record) -> str:
+    if record["spearman_mean"] is None:
+        return "failed"
     spread = "" if record["spearman_sd"] is None else f" ± {record['spearman_sd']:.3f}"
     return f"{record['spearman_mean']:.3f}{spread}"
 
@@ -137,7 +174,8 @@ def same_pairs(records: Sequence[Record]) -> str:
     for key, found in groups.items():
         trials = min(r["trials"] for r in found.values())
         means = [
-            f"{np.mean(found[name]['spearman'][:trials]):.3f}" if name in found else "" for name in FORMS
+            f"{np.mean(np.array(found[name]['spearman'][:trials], dtype=float)):.3f}" if name in found else ""
+            for name in FORMS
         ]
         if len(found) > 1:
             rows.append((*key, str(trials), *means))
@@ -146,7 +184,9 @@ def same_pairs(records: Sequence[Record]) -> str:
 
 def _prior(record: Record) -> str:
     prior = record["prior_variance"]
-    return prior if isinstance(prior, str) else f"{prior:g}{' + intercept' if record['intercept'] else ''}"
+    if prior is None or isinstance(prior, str):
+        return prior or ""
+    return f"{prior:g}{' + intercept' if record['intercept'] else ''}"
 
 
 def zero_table(records: Sequence[Record]) -> str:
@@ -190,13 +230,13 @@ def rank_figure(records: Sequence[Record]) -> Any:
     axes = np.atleast_1d(figure.subplots(1, len(records), sharey=True))
     for ax, record in zip(axes, records, strict=True):
         levels = np.array(record["levels_bits"])
-        ranks: Array = np.array([rankdata(row) for row in record["values_nats"]])
+        ranks: Array = np.array([rankdata(row) for row in np.array(record["values_nats"], dtype=float)])
         low, middle, high = np.percentile(ranks, [20, 50, 80], axis=0)
         ax.fill_between(levels, low, high, alpha=0.3, linewidth=0)
         ax.plot(levels, middle, marker="o", markersize=3)
         ax.plot(levels, rankdata(levels), color="black", linewidth=0.6, linestyle=":")
         ax.set_xlabel("true I(D; T), bits")
-        prior = "" if record["estimator"] in ("mine", "lmi") else f", C = {_prior(record)}"
+        prior = f", C = {_prior(record)}" if _prior(record) else ""
         ax.set_title(f"{record['pool']}: {record['estimator']}{prior}", fontsize=9)
     axes[0].set_ylabel("rank of the estimate (20–80 % of trials)")
     return figure
@@ -207,15 +247,23 @@ def write_result(record: Record, path: Path) -> None:
     path.write_text(json.dumps(record) + "\n")
 
 
+def keep_longer(path: Path, trials: int) -> None:
+    """Refuse to put fewer trials in the place of more."""
+    if path.exists() and (kept := json.loads(path.read_text())["trials"]) > trials:
+        raise DataworthError(
+            f"{path} has {kept} trials, and {trials} would take their place: give --trials {kept} or more, or"
+            " another --out."
+        )
+
+
 def write_summary(folder: Path) -> None:
     """The table of all results of a directory, and a rank plot for each pool."""
     records = read_results(folder)
-    tables = [beside_paper(records), same_pairs(records), zero_table(records), to_markdown(records)]
-    (folder / "mi.md").write_text("\n\n".join(table for table in tables if table) + "\n")
+    (folder / "mi.md").write_text(all_tables(records))
     drawn = [r for r in records if r["design"] == "independent" and r["spearman"] is not None]
     for pool, size in dict.fromkeys((r["pool"], r["size"]) for r in drawn):
         here = [r for r in drawn if (r["pool"], r["size"]) == (pool, size)]
         by_name = {name: [r for r in here if r["estimator"] == name] for name in SHOWN}
-        shown = [max(some, key=lambda r: r["spearman_mean"]) for some in by_name.values() if some]
+        shown = [max(some, key=lambda r: r["spearman_mean"] or -1.0) for some in by_name.values() if some]
         if shown:
             rank_figure(shown).savefig(folder / f"{pool}-{size}-ranks.svg")

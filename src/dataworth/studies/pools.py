@@ -36,7 +36,10 @@ def digits_pool(folder: Path | None, axes: int | None) -> ImagePool:
 
     X, digits = load_digits(return_X_y=True)
     return ImagePool(
-        "digits", _reduced(X / 16.0, axes or 20), (digits % 2).astype(float), (1.0, 100.0, 1000.0)
+        "digits",
+        _reduced(X / 16.0, 20 if axes is None else axes),
+        (digits % 2).astype(float),
+        (1.0, 100.0, 1000.0),
     )
 
 
@@ -44,7 +47,12 @@ def mnist_pool(folder: Path | None, axes: int | None) -> ImagePool:
     """Zero or one."""
     file = read_arrays(folder, "mnist01.npz")
     X = file["x_train"].reshape(len(file["x_train"]), -1) / 255.0
-    return ImagePool("mnist", _reduced(X, axes or AXES), file["y_train"].astype(float), (1.0, 100.0, 1000.0))
+    return ImagePool(
+        "mnist",
+        _reduced(X, AXES if axes is None else axes),
+        file["y_train"].astype(float),
+        (1.0, 100.0, 1000.0),
+    )
 
 
 def cifar_pool(folder: Path | None, axes: int | None) -> ImagePool:

@@ -140,9 +140,19 @@ def read_arrays(folder: Path | None, name: str) -> dict[str, NDArray[Any]]:
     path = find_file(folder, name)
     try:
         with np.load(path) as file:
-            return {key: file[key] for key in ("x_train", "y_train", "x_test", "y_test")}
+            found = {key: file[key] for key in ("x_train", "y_train", "x_test", "y_test")}
     except (KeyError, OSError, ValueError, zipfile.BadZipFile) as error:
-        raise DataworthError(f"{path}: expected x_train, y_train, x_test and y_test in an npz.") from error
+        raise DataworthError(
+            f"{path} is damaged or another file: expected x_train, y_train, x_test and y_test in an npz."
+        ) from error
+    for part in ("train", "test"):
+        X, y = found[f"x_{part}"], found[f"y_{part}"]
+        numbers = all(a.dtype.kind in "biuf" and np.isfinite(a).all() for a in (X, y))
+        if not numbers or len(X) != len(y) or len(y) == 0:
+            raise DataworthError(
+                f"{path}: x_{part} and y_{part} must be finite numbers, as many of one as of the other."
+            )
+    return found
 
 
 def read_photographs(path: Path, part: str) -> tuple[Images, Rows]:
@@ -150,14 +160,17 @@ def read_photographs(path: Path, part: str) -> tuple[Images, Rows]:
     from PIL import Image
 
     images, labels = [], []
-    with zipfile.ZipFile(path) as file:
-        for label, kind in enumerate(("cat", "dog")):
-            names = sorted(
-                n for n in file.namelist() if n.startswith(f"{part}/{kind}/") and n.endswith(".jpg")
-            )
-            for name in names:
-                images.append(np.asarray(Image.open(io.BytesIO(file.read(name))).convert("RGB")))
-                labels.append(label)
+    try:
+        with zipfile.ZipFile(path) as file:
+            for label, kind in enumerate(("cat", "dog")):
+                names = sorted(
+                    n for n in file.namelist() if n.startswith(f"{part}/{kind}/") and n.endswith(".jpg")
+                )
+                for name in names:
+                    images.append(np.asarray(Image.open(io.BytesIO(file.read(name))).convert("RGB")))
+                    labels.append(label)
+    except (OSError, zipfile.BadZipFile) as error:
+        raise DataworthError(f"{path} is damaged: expected a zip of photographs.") from error
     if not images:
         raise DataworthError(f"{path} has no {part}/cat/*.jpg and {part}/dog/*.jpg.")
     return np.stack(images), np.array(labels, dtype=np.intp)

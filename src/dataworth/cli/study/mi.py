@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Annotated
 
 from ..options import command
-from .options import Data, Jobs, Out, Quiet, Seed, option
+from .options import Data, Jobs, Quiet, Seed, option
 from .results import make_folder, write_about
 
 
@@ -14,17 +15,19 @@ from .results import make_folder, write_about
 def mi(
     pool: Annotated[str, option("digits (embedded), mnist, cifar or catsdogs.")] = "digits",
     data: Data = None,
-    out: Out = None,
-    size: Annotated[int, option("Rows of each dataset (default: 100).")] = 100,
-    pairs: Annotated[int, option("Pairs of datasets for an estimate (default: 2000).")] = 2000,
-    trials: Annotated[int, option("Repetitions of all (default: 20).")] = 20,
+    out: Annotated[
+        Path | None, option("Directory for what is found (json, md, svg); finished estimates there are kept.")
+    ] = None,
+    size: Annotated[int | None, option("Rows of each dataset (default: 100).")] = None,
+    pairs: Annotated[int | None, option("Pairs of datasets for an estimate (default: 2000).")] = None,
+    trials: Annotated[int | None, option("Repetitions of all (default: 20).")] = None,
     estimators: Annotated[
-        str,
+        str | None,
         option(
             "Such as 'evidence,eta' (default: evidence). Also ep, product, centred, monte-carlo, paper, mine,"
-            " mine-theta, lmi."
+            " mine-theta, lmi, shares."
         ),
-    ] = "evidence",
+    ] = None,
     prior_variances: Annotated[
         str | None,
         option("Such as '1,100,yardstick' (default: the paper's for the pool, and our yardstick's)."),
@@ -43,7 +46,8 @@ def mi(
         int | None, option("Principal components of the features (default: the pool's own).")
     ] = None,
     quick: Annotated[
-        bool, option("Embedded digits, few pairs, under two minutes.", "--quick", metavar=" ")
+        bool,
+        option("Embedded digits, few pairs, three estimators, under two minutes.", "--quick", metavar=" "),
     ] = False,
     seed: Seed = 0,
     jobs: Jobs = -1,
@@ -57,25 +61,33 @@ def mi(
     """
     from dataworth.engines import Local
     from dataworth.errors import DataworthError
-    from dataworth.studies.mi import QUICK, plans_for, run_plan
-    from dataworth.studies.mi_tables import to_markdown as table
-    from dataworth.studies.mi_tables import write_result, write_summary
+    from dataworth.studies.mi import DEFAULT, QUICK, plans_for, run_plan
+    from dataworth.studies.mi_tables import all_tables, keep_longer, write_result, write_summary
     from dataworth.studies.pools import load_pool
 
     from ..progress import listen
 
     if quick and (pool != "digits" or data is not None):
         raise DataworthError("--quick runs the embedded digits: drop --pool and --data, or drop --quick.")
-    if quick:
-        size, pairs, trials = QUICK
-        estimators = "evidence,eta,centred" if estimators == "evidence" else estimators
-        prior_variances = "yardstick" if prior_variances is None else prior_variances
-    folder = make_folder(out)
+    usual = QUICK if quick else DEFAULT
     with listen(quiet, preparing="loading and embedding the images…"):
         images = load_pool(pool, data, axes)
     plans = plans_for(
-        images, estimators, prior_variances, levels, size, pairs, trials, design, seed, intercept
+        images,
+        usual.estimators if estimators is None else estimators,
+        usual.priors if prior_variances is None else prior_variances,
+        levels,
+        usual.size if size is None else size,
+        usual.pairs if pairs is None else pairs,
+        usual.trials if trials is None else trials,
+        design,
+        seed,
+        intercept,
     )
+    folder = make_folder(out)
+    if folder is not None:
+        for plan in plans:
+            keep_longer(folder / f"{plan.name}.json", plan.trials)
     records = []
     for plan in plans:
         run_dir = None if folder is None else folder / "runs" / plan.name
@@ -85,7 +97,7 @@ def mi(
         if folder is not None:
             write_result(records[-1], folder / f"{plan.name}.json")
             write_about(folder, plan.name, seed)
-    print(table(records))
+    print(all_tables(records))
     if folder is not None:
         write_summary(folder)
 
@@ -94,8 +106,10 @@ def mi(
 def mi_error(
     pool: Annotated[str, option("digits (embedded), mnist, cifar or catsdogs.")] = "digits",
     data: Data = None,
-    out: Out = None,
-    axes: Annotated[str, option("Numbers of principal components (default: '20,100').")] = "20,100",
+    out: Annotated[Path | None, option("Directory for what is found (json, md, svg).")] = None,
+    axes: Annotated[
+        str | None, option("Numbers of principal components (default: '20,100', for digits '20,50').")
+    ] = None,
     size: Annotated[int, option("Rows of each dataset (default: 50).")] = 50,
     prior_variance: Annotated[float, option("Prior variance (default: 1).")] = 1.0,
     pairs: Annotated[int, option("Pairs in all (default: 20000).")] = 20_000,
@@ -113,12 +127,14 @@ def mi_error(
 
     from ..progress import listen
 
+    given = ("20,50" if pool == "digits" else "20,100") if axes is None else axes
+    with listen(quiet, preparing="loading and embedding the images…"):
+        pools = [load_pool(pool, data, count) for count in _whole_numbers(given, "--axes")]
     folder = make_folder(out)
     found = []
-    for count in _whole_numbers(axes, "--axes"):
-        with listen(quiet, preparing=f"{count} axes…") as progress:
+    for images in pools:
+        with listen(quiet, preparing=f"{images.X.shape[1]} axes…") as progress:
             update = None if progress is None else progress.update
-            images = load_pool(pool, data, count)
             found.append(error_curve(images, size, prior_variance, pairs, seed, Local(jobs), update))
     print(to_markdown(found))
     if folder is not None:
