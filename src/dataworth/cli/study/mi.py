@@ -142,7 +142,7 @@ def mi_error(
         record = {"schema": "dataworth/study-mi-error/1", "curves": found}
         (folder / f"{name}.json").write_text(json.dumps(record, indent=1) + "\n")
         error_figure(found).savefig(folder / f"{name}.svg")
-        (folder / f"{name}.md").write_text(to_markdown(found))
+        (folder / f"{name}.md").write_text(to_markdown(found) + "\n")
         write_about(folder, name, seed)
 
 
