@@ -58,7 +58,8 @@ def level_means(records: Sequence[Record]) -> str:
     """The estimates themselves, mean over trials, where there is no order to show and no test for zero."""
     rows = []
     for r in records:
-        if r["spearman"] is None and r["estimator"] != "centred":
+        tested = r["estimator"] == "centred" and 0.0 in r["levels_bits"]
+        if r["spearman"] is None and not tested:
             means = np.array(r["values_nats"], dtype=float).mean(axis=0)
             rows += [
                 (
