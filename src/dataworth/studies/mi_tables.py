@@ -264,6 +264,7 @@ def write_summary(folder: Path) -> None:
     drawn = [r for r in records if r["design"] == "independent" and r["spearman"] is not None]
     for pool, size in dict.fromkeys((r["pool"], r["size"]) for r in drawn):
         here = [r for r in drawn if (r["pool"], r["size"]) == (pool, size)]
+        here = [r for r in here if not r["intercept"]] or here  # as the paper has it, if that was computed
         by_name = {name: [r for r in here if r["estimator"] == name] for name in SHOWN}
         shown = [max(some, key=lambda r: r["spearman_mean"] or -1.0) for some in by_name.values() if some]
         if shown:
