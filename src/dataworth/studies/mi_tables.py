@@ -11,7 +11,7 @@ import numpy as np
 
 from ..errors import DataworthError
 from .known_mi import Array
-from .tables import markdown_table
+from .tables import markdown_table, save_figure
 
 Record = dict[str, Any]
 PAPER: dict[str, dict[str, float | str]] = {
@@ -268,4 +268,4 @@ def write_summary(folder: Path) -> None:
         by_name = {name: [r for r in here if r["estimator"] == name] for name in SHOWN}
         shown = [max(some, key=lambda r: r["spearman_mean"] or -1.0) for some in by_name.values() if some]
         if shown:
-            rank_figure(shown).savefig(folder / f"{pool}-{size}-ranks.svg")
+            save_figure(rank_figure(shown), folder / f"{pool}-{size}-ranks.svg")

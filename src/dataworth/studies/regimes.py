@@ -26,7 +26,7 @@ from .cells import Cells, Record
 from .curation import Cell, Laboratory
 from .draws import Setting
 from .sets import load_set
-from .tables import markdown_table
+from .tables import markdown_table, save_figure
 
 FEATURES = (
     "pixels",
@@ -212,4 +212,4 @@ def draw_regimes(records: list[Record], path: Path) -> None:
             axes[i, j].set_xticks(range(len(SEVERITIES)), [f"severity {s}" for s in SEVERITIES])
             axes[i, j].set_yticks(range(len(FEATURES)), FEATURES, fontsize=7)
     figure.colorbar(image, ax=axes, label="ΔPMI of removal (nats)")
-    figure.savefig(path)
+    save_figure(figure, path)

@@ -145,4 +145,12 @@ def draw_sizes(study: Study, path: Path) -> None:
         axes.axhline(0.0, color="grey", linestyle="--", linewidth=1)
         axes.set(xlabel="rows of data and of test", ylabel=title, xticks=sizes)
     axes.legend()
-    figure.savefig(path)
+    save_figure(figure, path)
+
+
+def save_figure(figure: Any, path: Path) -> None:
+    """The same bytes for the same figure: no date in it, and no random names."""
+    from matplotlib import rc_context
+
+    with rc_context({"svg.hashsalt": "dataworth"}):
+        figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)

@@ -124,6 +124,7 @@ def mi_error(
     from dataworth.engines import Local
     from dataworth.studies.mi_error import error_curve, error_figure, to_markdown
     from dataworth.studies.pools import load_pool
+    from dataworth.studies.tables import save_figure
 
     from ..progress import listen
 
@@ -141,7 +142,7 @@ def mi_error(
         name = f"{pool}-error"
         record = {"schema": "dataworth/study-mi-error/1", "curves": found}
         (folder / f"{name}.json").write_text(json.dumps(record, indent=1) + "\n")
-        error_figure(found).savefig(folder / f"{name}.svg")
+        save_figure(error_figure(found), folder / f"{name}.svg")
         (folder / f"{name}.md").write_text(to_markdown(found) + "\n")
         write_about(folder, name, seed)
 
