@@ -12,13 +12,15 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import solve_triangular
-from scipy.special import expit, log_expit, logsumexp
+from scipy.special import expit, logsumexp
 
 from ...models import Logistic
 from ..known_mi import Array, KnownPairs
 from .base import Guess, mean_guess
 
 DRAWS = 2000
+FACTORS = 1000
+"""Factors up to 2 whose product cannot overflow."""
 JITTER = 1e-8
 """Share of the mean variance that is added to each: covariances of repeated rows are singular."""
 
@@ -61,4 +63,17 @@ def log_mean_likelihood(mean: Array, covariance: Array, signs: Array, rng: np.ra
     covariance = covariance.copy()
     covariance.flat[:: len(covariance) + 1] += JITTER * float(np.trace(covariance) / len(covariance))
     f = mean + rng.standard_normal((DRAWS, len(mean))) @ np.linalg.cholesky(covariance).T
-    return float(logsumexp(log_expit(signs * f).sum(axis=1)) - np.log(DRAWS))
+    return float(logsumexp(log_likelihood(signs * f)) - np.log(DRAWS))
+
+
+def log_likelihood(margins: Array) -> Array:
+    """Σ log σ(m) along each row, = Σ min(m, 0) − log Π (1 + e^−|m|): one logarithm for many factors.
+
+    >>> log_likelihood(np.array([[0.0, 800.0], [-800.0, 3.0]])).round(4).tolist()
+    [-0.6931, -800.0486]
+    """
+    total = np.minimum(margins, 0.0).sum(axis=1)
+    factors = 1.0 + np.exp(-np.abs(margins))
+    for start in range(0, margins.shape[1], FACTORS):
+        total -= np.log(factors[:, start : start + FACTORS].prod(axis=1))
+    return np.asarray(total)
