@@ -273,6 +273,7 @@ def test_tables_show_the_best_prior_beside_the_papers_and_how_many_pairs_were_us
             "spearman_mean": correlation,
             "spearman_sd": 0.01,
             "values_nats": [[1.0, 1.25], [1.0, 1.75]],
+            "stderr_nats": [[0.1, 0.1], [0.1, 0.2]],
             "cpu_seconds_per_estimate": 2.0,
             "details": [[{"pairs": 500}]],
         } | other
@@ -290,7 +291,16 @@ def test_tables_show_the_best_prior_beside_the_papers_and_how_many_pairs_were_us
     assert same_pairs(records[:1]) == ""  # nothing to compare
     lines = to_markdown(records).splitlines()[2:]
     assert len(lines) == 5
-    assert lines[0].split(" | ")[5:] == ["1", "500", "2", "0.500 ± 0.010", "+0.500 ± 0.354", "0.954", "2.0 |"]
+    assert lines[0].split(" | ")[5:] == [
+        "1",
+        "500",
+        "2",
+        "0.500 ± 0.010",
+        "+0.500 ± 0.354",
+        "0.125",
+        "0.954",
+        "2.0 |",
+    ]
     assert " | 100 + intercept | " in lines[2]
     assert [line.split(" | ")[-2] for line in lines[1:]] == ["0.967", "", "0.956", ""]
 

@@ -39,6 +39,7 @@ HEADERS = (
     "trials",
     "ρ",
     "lowest → highest, nats",
+    "s.e., nats",
     "paper",
     "CPU s",
 )
@@ -73,11 +74,7 @@ def level_means(records: Sequence[Record]) -> str:
                 )
                 for bits, mean in zip(r["levels_bits"], means, strict=True)
             ]
-    return (
-        markdown_table(("pool", "size", "estimator", "C", "bits", "trials", "estimate, nats"), rows)
-        if rows
-        else ""
-    )
+    return _table(("pool", "size", "estimator", "C", "bits", "trials", "estimate, nats"), rows)
 
 
 def all_tables(records: Sequence[Record]) -> str:
@@ -103,11 +100,12 @@ def to_markdown(records: Sequence[Record]) -> str:
                 str(r["trials"]),
                 _correlation(r),
                 _steps(r),
+                _error(r),
                 _papers(r),
                 f"{r['cpu_seconds_per_estimate']:.1f}",
             )
         )
-    return markdown_table(HEADERS, rows) if rows else ""
+    return _table(HEADERS, rows)
 
 
 def beside_paper(records: Sequence[Record]) -> str:
@@ -117,25 +115,30 @@ def beside_paper(records: Sequence[Record]) -> str:
         for r in records
         if (r["design"], r["size"], r["intercept"]) == ("independent", 100, False) and r["spearman"]
     ]
+    full = [r for r in full if r["pool"] in PAPER]
     pools = [pool for pool in PAPER if any(r["pool"] == pool for r in full)]
-    if not pools:
-        return ""
     rows = []
     for name in dict.fromkeys(r["estimator"] for r in full):
         cells = []
         for pool in pools:
-            here = [r for r in full if (r["estimator"], r["pool"]) == (name, pool)]
-            best = max(here, key=lambda r: r["spearman_mean"] or -1.0, default=None)
+            best = best_prior([r for r in full if (r["estimator"], r["pool"]) == (name, pool)])
             cells += [
                 "" if best is None else f"{_correlation(best)} ({best['trials']})",
                 str(PAPER[pool].get(name, "")),
             ]
         rows.append((name, *cells))
-    return (
-        markdown_table(("ρ (trials)", *(text for pool in pools for text in (pool, "paper"))), rows)
-        if rows
-        else ""
-    )
+    return _table(("ρ (trials)", *(text for pool in pools for text in (pool, "paper"))), rows)
+
+
+def best_prior(records: Sequence[Record]) -> Record | None:
+    """The result that orders best; one that failed is the last."""
+    ordered = [r for r in records if r["spearman_mean"] is not None]
+    return max(ordered or records, key=lambda r: r["spearman_mean"] or 0.0, default=None)
+
+
+def _table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table, or nothing if it has no line."""
+    return markdown_table(headers, rows) if rows else ""
 
 
 def _papers(record: Record) -> str:
@@ -153,6 +156,12 @@ def _steps(record: Record) -> str:
     moved = values[:, -1] - values[:, 0]
     noise = f" ± {moved.std(ddof=1):.3f}" if len(moved) > 1 else ""
     return f"{moved.mean():+.3f}{noise}"
+
+
+def _error(record: Record) -> str:
+    """The standard error that an estimate states, mean over levels and trials."""
+    stated = np.array(record["stderr_nats"], dtype=float)
+    return "" if np.isnan(stated).any() else f"{stated.mean():.3f}"
 
 
 def _correlation(record: Record) -> str:
@@ -180,7 +189,7 @@ def same_pairs(records: Sequence[Record]) -> str:
         ]
         if len(found) > 1:
             rows.append((*key, str(trials), *means))
-    return markdown_table(("same pairs", "size", "C", "trials", *FORMS), rows) if rows else ""
+    return _table(("same pairs", "size", "C", "trials", *FORMS), rows)
 
 
 def _prior(record: Record) -> str:
@@ -219,7 +228,7 @@ def zero_table(records: Sequence[Record]) -> str:
         "variance, plain / centred",
         "of centred's, explained by shares",
     )
-    return markdown_table(headers, rows) if rows else ""
+    return _table(headers, rows)
 
 
 def rank_figure(records: Sequence[Record]) -> Any:
@@ -265,7 +274,6 @@ def write_summary(folder: Path) -> None:
     for pool, size in dict.fromkeys((r["pool"], r["size"]) for r in drawn):
         here = [r for r in drawn if (r["pool"], r["size"]) == (pool, size)]
         here = [r for r in here if not r["intercept"]] or here  # as the paper has it, if that was computed
-        by_name = {name: [r for r in here if r["estimator"] == name] for name in SHOWN}
-        shown = [max(some, key=lambda r: r["spearman_mean"] or -1.0) for some in by_name.values() if some]
-        if shown:
+        best = [best_prior([r for r in here if r["estimator"] == name]) for name in SHOWN]
+        if shown := [r for r in best if r is not None]:
             save_figure(rank_figure(shown), folder / f"{pool}-{size}-ranks.svg")
