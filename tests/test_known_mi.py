@@ -286,7 +286,10 @@ def test_tables_show_the_best_prior_beside_the_papers_and_how_many_pairs_were_us
         record("eta", 100.0, 1.0, design="common"),
     ]
     assert beside_paper(records).splitlines()[2:] == ["| eta | 0.875 ± 0.010 (2) | 0.967 |"]
-    pair = [record("eta", 1.0, 0.5), record("evidence", 1.0, 0.75, trials=1, spearman=[0.75])]
+    pair = [
+        record("eta", 1.0, 0.7, spearman=[0.5, 0.9]),
+        record("evidence", 1.0, 0.75, trials=1, spearman=[0.75]),
+    ]
     assert same_pairs(pair).splitlines()[2:] == ["| mnist | 100 | 1 | 1 | 0.750 | 0.500 |  |  |"]
     assert same_pairs(records[:1]) == ""  # nothing to compare
     lines = to_markdown(records).splitlines()[2:]
@@ -367,6 +370,13 @@ def test_rmse_falls_as_the_root_of_the_count():
     assert list(found) == [10, 100, 1000]  # fewer than ten batches are not counted
     for k, error in found.items():
         assert error * np.sqrt(k) == pytest.approx(np.sqrt(5 / 3), rel=0.2)
+
+
+def test_few_batches_do_not_make_the_error_small():
+    """Ten batches of all values: their mean square, 2,000 times, is 1/k within 4 s.e. (4 %), not 0.9/k."""
+    rng = np.random.default_rng(16)
+    squares = [rmse_by_count(rng.normal(size=100), (10,))[10] ** 2 for _ in range(2000)]
+    assert 10 * np.mean(squares) == pytest.approx(1.0, abs=4 * 10 * np.std(squares) / np.sqrt(2000))
 
 
 def test_the_slope_and_its_error_are_true_for_independent_values():
