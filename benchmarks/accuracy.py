@@ -24,7 +24,7 @@ import numpy as np
 import scipy
 
 import dataworth as dw
-from dataworth.referee import RefereeRefuses, referee
+from dataworth.evidence.referee import RefereeRefuses, referee
 
 FEATURES, ROWS, PRIORS, TRUTHS = (3, 10, 50), (30, 100, 200), (0.1, 1.0, 10.0, 100.0), ("prior", "unit")
 LARGEST_ERROR = 0.05

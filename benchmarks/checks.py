@@ -20,8 +20,8 @@ import numpy as np
 import dataworth as dw
 from dataworth.checks import CHECKS, shift
 from dataworth.checks.material import PAIRS, limit_of, shift_of
-from dataworth.recipe import Basis
-from dataworth.studies.demo import demo
+from dataworth.valuation.demo import demo
+from dataworth.yardstick.recipe import Basis
 
 FORMS = (
     ("sealed", "laplace"),

@@ -32,10 +32,10 @@ from scipy import stats
 from threadpoolctl import threadpool_limits
 
 import dataworth as dw
-from dataworth.clipping import clip
+from dataworth.evidence.pair import fit_joint
+from dataworth.measure.clipping import clip
+from dataworth.measure.planner import pairs_needed
 from dataworth.models.base import bind
-from dataworth.planner import pairs_needed
-from dataworth.pmi import fit_joint
 
 SEED = 0
 N = 20

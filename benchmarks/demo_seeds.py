@@ -6,7 +6,7 @@ import argparse
 import collections
 import time
 
-from dataworth.studies.demo import demo
+from dataworth.valuation.demo import demo
 
 
 def main():

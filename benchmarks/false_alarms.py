@@ -29,7 +29,7 @@ import sklearn
 from sklearn.datasets import load_digits
 
 import dataworth as dw
-from dataworth.verdict import VERDICTS
+from dataworth.valuation.audit.verdict import VERDICTS
 
 ALARMS = ("informative", "strategic", "harmful")
 DIGITS_ROWS = 900

@@ -22,7 +22,7 @@ import numpy as np
 from sklearn.datasets import load_sample_image
 
 import dataworth as dw
-from dataworth.intervals import over_blocks, t_quantile
+from dataworth.measure.intervals import over_blocks, t_quantile
 
 FLIPPED = 0.15
 

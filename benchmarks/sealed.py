@@ -29,10 +29,10 @@ import safetensors
 import scipy
 
 import dataworth as dw
-from dataworth.recipe import Recipe
-from dataworth.sealed import Sealed, seal
-from dataworth.targets import Classes
-from dataworth.yardstick import Trial
+from dataworth.data.labels import Classes
+from dataworth.valuation.sealed import Sealed, seal
+from dataworth.yardstick.recipe import Recipe
+from dataworth.yardstick.search import Trial
 
 FEATURES, ROWS, TEST_ROWS = 1280, 500, 400
 BAR = 10.0

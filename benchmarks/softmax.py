@@ -19,7 +19,7 @@ from sklearn.datasets import load_digits
 from threadpoolctl import threadpool_limits
 
 import dataworth as dw
-from dataworth.yardstick import Yardstick
+from dataworth.yardstick.yardstick import Yardstick
 
 SEED = 0
 REPEATS = 3

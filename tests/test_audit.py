@@ -11,10 +11,10 @@ import pytest
 from sklearn.linear_model import LogisticRegression
 
 import dataworth as dw
-from dataworth.audit import REPLICATES
-from dataworth.data import Dataset
-from dataworth.verdict import VERDICTS
-from dataworth.yardstick import Yardstick
+from dataworth.data.dataset import Dataset
+from dataworth.valuation.audit.audit import REPLICATES
+from dataworth.valuation.audit.verdict import VERDICTS
+from dataworth.yardstick.yardstick import Yardstick
 from worlds import amounts, classes, flipped, held_out, refusal, yardstick
 
 DATA = classes(160, seed=1)
@@ -233,7 +233,7 @@ def test_every_design_runs_and_says_what_it_answers(design):
 
 
 def test_each_design_answers_another_question():
-    from dataworth.audit import QUESTIONS
+    from dataworth.valuation.audit.audit import QUESTIONS
 
     assert len(set(QUESTIONS.values())) == len(QUESTIONS) == 5
 

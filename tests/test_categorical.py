@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import integrate, stats
 
 import dataworth as dw
-from dataworth.forms import FORMS, Form, Pair
+from dataworth.evidence.forms import FORMS, Form, Pair
 from dataworth.inference.conjugate import log_rising
 from dataworth.models import Categorical, Model, Posterior
 from worlds import refusal

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dataworth.arms import Arms
-from dataworth.changes import compare
-from dataworth.data import Dataset
-from dataworth.pairs import Sample
+from dataworth.data.changes import compare
+from dataworth.data.dataset import Dataset
+from dataworth.measure.designs import Sample
+from dataworth.valuation.audit.arms import Arms
 from worlds import classes
 
 quick = settings(max_examples=100, deadline=None)

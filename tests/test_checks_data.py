@@ -11,10 +11,11 @@ import dataworth as dw
 from dataworth.checks import CHECKS, attribute, run_checks, shift, size
 from dataworth.checks.rows import CHANCE, near_radius, neighbours, others
 from dataworth.curation import MatchGroups, RandomSubset
+from dataworth.data.labels import Amounts, Classes
 from dataworth.models import Logistic
-from dataworth.recipe import Basis
-from dataworth.targets import Amounts, Classes
-from dataworth.yardstick import Trial, Yardstick
+from dataworth.yardstick.recipe import Basis
+from dataworth.yardstick.search import Trial
+from dataworth.yardstick.yardstick import Yardstick
 
 MINE = ("DW002", "DW003", "DW010", "DW011", "DW012", "DW013", "DW014")
 OTHERS = tuple(check.code for check in CHECKS if check.code not in MINE)

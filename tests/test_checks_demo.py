@@ -3,7 +3,7 @@
 import pytest
 
 from dataworth.checks import CHECKS
-from dataworth.studies.demo import demo
+from dataworth.valuation.demo import demo
 
 
 @pytest.fixture(scope="module")

@@ -23,8 +23,9 @@ from dataworth.checks.prior_range import STEPS, at, plausible_range
 from dataworth.checks.referee import Bench
 from dataworth.curation import Duplicate
 from dataworth.inference import ep
-from dataworth.studies.demo import Digits
-from dataworth.yardstick import PRIORS, Yardstick
+from dataworth.valuation.demo import Digits
+from dataworth.yardstick.search import PRIORS
+from dataworth.yardstick.yardstick import Yardstick
 from worlds import amounts, classes, flipped, held_out, yardstick
 
 CODES = [check.code for check in CHECKS]

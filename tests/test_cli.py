@@ -27,12 +27,12 @@ from dataworth.cli.measure import names_of
 from dataworth.cli.progress import Bar, Lines, estimate
 from dataworth.cli.show import finite
 from dataworth.errors import DataworthError
-from dataworth.intervals import Estimate
+from dataworth.measure.intervals import Estimate
 from dataworth.report.text import audit_line
-from dataworth.verdict import VERDICTS, decide
+from dataworth.valuation.audit.verdict import VERDICTS, decide
 
 COMMANDS = ("score", "audit", "rank", "describe", "yardstick", "run", "resume", "demo")
-SCORE_MODULE = importlib.import_module("dataworth.score")  # dataworth.score is the function
+SCORE_MODULE = importlib.import_module("dataworth.valuation.score")
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1] / "src"), "PYTHONUNBUFFERED": "1"}
 
 
@@ -328,9 +328,9 @@ def test_demo_tells_its_chapters(inside, monkeypatch, tmp_path):
     audit = dw.audit(before, after, test, yardstick=dw.Yardstick.load(inside / "y.json"))
     chapter = types.SimpleNamespace(name="filter", story="wrong labels go", audit=audit)
     told = types.SimpleNamespace(audits=(chapter,), to_dict=lambda bits=False: {"schema": "s", "audits": []})
-    module = types.ModuleType("dataworth.studies.demo")
+    module = types.ModuleType("dataworth.valuation.demo")
     module.demo = lambda seed, progress: told
-    monkeypatch.setitem(sys.modules, "dataworth.studies.demo", module)
+    monkeypatch.setitem(sys.modules, "dataworth.valuation.demo", module)
     code, out, err = call("demo", "--plot", tmp_path / "demo.png")
     assert (code, err) == (0, f"dataworth: picture written to {tmp_path / 'demo.png'}\n")
     assert "informative" in out

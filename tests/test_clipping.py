@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 import dataworth as dw
-from dataworth.clipping import check_clipping, clip, signed
-from dataworth.intervals import over_blocks, over_pairs
-from dataworth.plan import Options
+from dataworth.measure.clipping import check_clipping, clip, signed
+from dataworth.measure.intervals import over_blocks, over_pairs
+from dataworth.measure.options import Options
 from dataworth.report import plot, text
 from dataworth.report.quantities import counted_pmi
 from worlds import classes, flipped, held_out, refusal, yardstick

@@ -41,8 +41,8 @@ from dataworth.curation import (
 )
 from dataworth.curation.features import points
 from dataworth.curation.names import options_of, with_files
-from dataworth.data import Dataset
-from dataworth.methods import SENSES, apply
+from dataworth.data.dataset import Dataset
+from dataworth.valuation.audit.methods import SENSES, apply
 from worlds import classes, flipped, held_out, refusal, yardstick
 
 

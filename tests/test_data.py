@@ -17,8 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from dataworth.convert import Column, column_kind
-from dataworth.data import Dataset, LabelSummary, label_keys, summarise_labels
+from dataworth.data.convert import Column, column_kind
+from dataworth.data.dataset import Dataset, LabelSummary, label_keys, summarise_labels
 from dataworth.errors import DataworthError
 
 FRAME = {

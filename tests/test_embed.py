@@ -19,11 +19,11 @@ from typer.testing import CliRunner
 
 import dataworth as dw
 from dataworth.cli.app import app
+from dataworth.data.io import read_images
 from dataworth.embed import embed, embed_table, pca
 from dataworth.embed import images as images_module
 from dataworth.embed.cache import default_directory
 from dataworth.errors import DataworthError
-from dataworth.io import read_images
 
 
 def pictures(n, side=32, seed=0):
@@ -638,7 +638,7 @@ def test_bad_zips(tmp_path, monkeypatch):
     assert not (tmp_path.parent / "escape.png").exists()
     with zipfile.ZipFile(bad, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("a/bomb.png", b"\0" * 100_000)
-    monkeypatch.setattr("dataworth.io.images.LARGEST_FILE", 10_000)
+    monkeypatch.setattr("dataworth.data.io.images.LARGEST_FILE", 10_000)
     assert "unpacks to 1.0e+05 bytes" in refused("embed", bad, "-o", tmp_path / "o.npz")
     with zipfile.ZipFile(bad, "w") as archive:
         archive.writestr("a/x.png", encoded(pictures(1)[0]))

@@ -13,9 +13,9 @@ import pytest
 import scipy.linalg
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from dataworth.engines import Local, get_engine
-from dataworth.engines.local import _dump, _load
 from dataworth.errors import DataworthError
+from dataworth.measure.engines import Local, get_engine
+from dataworth.measure.engines.local import _dump, _load
 
 SOURCE = Path(__file__).parents[1] / "src"
 

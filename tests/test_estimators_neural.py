@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from dataworth.errors import DataworthError
-from dataworth.studies.estimators.base import as_vectors
-from dataworth.studies.estimators.lmi import Lmi, lmi
-from dataworth.studies.estimators.mine import Mine, critic, donsker_varadhan, mine
-from dataworth.studies.estimators.mine_theta import MineTheta, coefficients
-from dataworth.studies.estimators.networks import DEFAULT, Budget, inputs, split, train
-from dataworth.studies.known_mi import KnownPairs, Randomness, make_pairs
+from dataworth_studies.estimators.base import as_vectors
+from dataworth_studies.estimators.lmi import Lmi, lmi
+from dataworth_studies.estimators.mine import Mine, critic, donsker_varadhan, mine
+from dataworth_studies.estimators.mine_theta import MineTheta, coefficients
+from dataworth_studies.estimators.networks import DEFAULT, Budget, inputs, split, train
+from dataworth_studies.known_mi import KnownPairs, Randomness, make_pairs
 
 torch = pytest.importorskip("torch")
 

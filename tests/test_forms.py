@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 import dataworth as dw
 from dataworth import Dataset, pmi
 from dataworth.cli.app import app
-from dataworth.forms import FORMS
+from dataworth.evidence.forms import FORMS
 from dataworth.inference.conjugate import (
     gaussian_log_normaliser,
     gaussian_posterior,

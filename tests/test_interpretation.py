@@ -13,10 +13,10 @@ from scipy.special import digamma, gammaln, log_expit, logsumexp
 from scipy.stats import beta, multivariate_normal, norm
 
 from dataworth import Dataset, pmi
+from dataworth.evidence.interpretation import SHOWN, parts_of
+from dataworth.evidence.pair import bind_pair
 from dataworth.inference.expected import mean_softplus
-from dataworth.interpretation import SHOWN, parts_of
 from dataworth.models import Categorical, InverseGamma, Linear, Logistic, Softmax
-from dataworth.pmi import bind_pair
 from reference import dense_laplace, with_ones
 from worlds import amounts, classes
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from dataworth.intervals import (
+from dataworth.measure.intervals import (
     Estimate,
     against_controls,
     make_estimate,

@@ -17,11 +17,11 @@ import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
-from dataworth.convert import Column
-from dataworth.data import Dataset
+from dataworth.data.convert import Column
+from dataworth.data.dataset import Dataset
+from dataworth.data.io import Role, assign_roles, describe, read, read_table, read_with_roles
+from dataworth.data.io.roles import check_usable
 from dataworth.errors import DataworthError
-from dataworth.io import Role, assign_roles, describe, read, read_table, read_with_roles
-from dataworth.io.roles import check_usable
 
 ROWS = {
     "age": [31.5, 45.0, 27.25, 60.0],

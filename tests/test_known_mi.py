@@ -10,22 +10,22 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from dataworth.cli.app import app
-from dataworth.data import Dataset
-from dataworth.engines import Local
+from dataworth.data.dataset import Dataset
 from dataworth.errors import DataworthError
+from dataworth.evidence.pair import pmi
+from dataworth.measure.engines import Local
 from dataworth.models import Linear, Logistic
-from dataworth.pmi import pmi
-from dataworth.studies.estimators.base import Guess
-from dataworth.studies.estimators.centred import CentredPMI, additive, summarise
-from dataworth.studies.estimators.monte_carlo import MonteCarlo
-from dataworth.studies.estimators.paper_loop import PaperLoop
-from dataworth.studies.estimators.pmi import MeanPMI
-from dataworth.studies.estimators.shares import Shares
-from dataworth.studies.known_mi import LEVELS, Randomness, make_pairs, same_side
-from dataworth.studies.mi import Plan, plans_for, run_plan
-from dataworth.studies.mi_error import COUNTS, log_slope, rmse_by_count
-from dataworth.studies.mi_tables import beside_paper, same_pairs, to_markdown
-from dataworth.studies.pools import ImagePool, load_pool
+from dataworth_studies.estimators.base import Guess
+from dataworth_studies.estimators.centred import CentredPMI, additive, summarise
+from dataworth_studies.estimators.monte_carlo import MonteCarlo
+from dataworth_studies.estimators.paper_loop import PaperLoop
+from dataworth_studies.estimators.pmi import MeanPMI
+from dataworth_studies.estimators.shares import Shares
+from dataworth_studies.known_mi import LEVELS, Randomness, make_pairs, same_side
+from dataworth_studies.mi import Plan, plans_for, run_plan
+from dataworth_studies.mi_error import COUNTS, log_slope, rmse_by_count
+from dataworth_studies.mi_tables import beside_paper, same_pairs, to_markdown
+from dataworth_studies.pools import ImagePool, load_pool
 
 
 def table_information(p):

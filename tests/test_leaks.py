@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import dataworth as dw
-from dataworth.data import Dataset
-from dataworth.leaks import drop_leaks
+from dataworth.data.dataset import Dataset
+from dataworth.data.leaks import drop_leaks
 from worlds import classes, refusal
 
 TEST = classes(100, seed=0)

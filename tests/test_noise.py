@@ -11,7 +11,7 @@ from scipy import integrate, stats
 
 import dataworth as dw
 from cases import CASES
-from dataworth.forms import Form, Pair
+from dataworth.evidence.forms import Form, Pair
 from dataworth.models import GaussianPrior, InverseGamma, Linear, Model, Posterior
 from reference import tolerance, with_ones
 from worlds import refusal

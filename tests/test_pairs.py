@@ -10,10 +10,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dataworth import Dataset, pmi
-from dataworth.engines import Local
-from dataworth.evaluate import evaluate
+from dataworth.measure.designs import (
+    Pairs,
+    Prepared,
+    Sample,
+    Whole,
+    same_sample,
+    select,
+    stratified,
+    weights_of,
+)
+from dataworth.measure.engines import Local
+from dataworth.measure.evaluate import evaluate
 from dataworth.models import Linear, Logistic
-from dataworth.pairs import Pairs, Prepared, Sample, Whole, same_sample, select, stratified, weights_of
 from reference import tolerance
 
 

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dataworth as dw
-import dataworth.plan as plan
-from dataworth.evaluate import PairTable
-from dataworth.intervals import Estimate
-from dataworth.plan import (
+from dataworth.measure import options as plan
+from dataworth.measure.evaluate import PairTable
+from dataworth.measure.intervals import Estimate
+from dataworth.measure.options import (
     Options,
     PairSizes,
     block_count,

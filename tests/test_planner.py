@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import dataworth as dw
-from dataworth.planner import NEEDS, pairs_for_error, pairs_needed, round_up
+from dataworth.measure.planner import NEEDS, pairs_for_error, pairs_needed, round_up
 from worlds import refusal
 
 METHODS = tuple(NEEDS)

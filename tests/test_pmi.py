@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from cases import CASES
 from dataworth import Dataset, check_model, pmi
+from dataworth.data.labels import Amounts, Classes, common_classes, is_amount, learn_targets
 from dataworth.errors import DataworthError
 from dataworth.models import Linear, Logistic, Softmax
-from dataworth.targets import Amounts, Classes, common_classes, is_amount, learn_targets
 from reference import laplace_log_z, sampled_log_z, tolerance, with_ones
 from worlds import refusal
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import dataworth as dw
-from dataworth.evaluate import PairTable
-from dataworth.rank import holm, order
+from dataworth.measure.evaluate import PairTable
+from dataworth.valuation.rank import holm, order
 from worlds import classes, flipped, held_out, refusal, yardstick
 
 DATA = classes(120, seed=1)

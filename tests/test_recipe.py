@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from scipy.spatial.distance import pdist
 
-from dataworth.convert import Column
-from dataworth.data import Dataset
-from dataworth.recipe import Basis, Recipe, expand
+from dataworth.data.convert import Column
+from dataworth.data.dataset import Dataset
+from dataworth.yardstick.recipe import Basis, Recipe, expand
 from worlds import classes, refusal
 
 shapes = st.tuples(st.integers(8, 40), st.integers(1, 6))

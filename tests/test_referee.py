@@ -15,6 +15,7 @@ from scipy.special import expit, log_expit, logsumexp
 
 from dataworth import Dataset, pmi
 from dataworth.errors import DataworthError
+from dataworth.evidence.referee import referee
 from dataworth.inference.geometry import graded_features
 from dataworth.inference.logistic import Counts
 from dataworth.inference.referee import RefereeRefuses, referee_log_z
@@ -32,7 +33,6 @@ from dataworth.inference.referee.importance import Proposal, adapt_by_weights, i
 from dataworth.inference.referee.problem import Meter, log_likelihood, whiten
 from dataworth.inference.referee.weights import FEWEST, LARGEST_SHARE, Weights
 from dataworth.models import Linear, Logistic
-from dataworth.referee import referee
 
 TRUST = 5.0
 

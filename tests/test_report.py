@@ -11,7 +11,7 @@ from rich.console import Console
 
 import dataworth as dw
 from dataworth.checks import run_checks
-from dataworth.io import describe
+from dataworth.data.io import describe
 from dataworth.report import plot, text
 from dataworth.report.numbers import number, with_interval
 from dataworth.report.quantities import per_what
@@ -241,7 +241,7 @@ def test_the_rows_of_a_column_have_the_same_decimals(audit):
 
 
 def test_every_verdict_has_a_mark_of_its_own():
-    from dataworth.verdict import VERDICTS
+    from dataworth.valuation.audit.verdict import VERDICTS
 
     assert set(plot.VERDICT_MARKS) == set(VERDICTS) == set(text.VERDICT_STYLES)
     assert len({shape for _, shape in plot.VERDICT_MARKS.values()}) == len(VERDICTS)

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from dataworth.engines import Local
 from dataworth.errors import DataworthError
-from dataworth.runs import Run, map_resumable
+from dataworth.measure.engines import Local
+from dataworth.measure.runs import Run, map_resumable
 
 SOURCE = Path(__file__).parents[1] / "src"
 CONFIG = {"seed": 0, "model": {"prior": 1.0, "name": "logistic"}, "about": {"dataworth": "0.1.0"}}

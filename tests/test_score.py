@@ -11,9 +11,9 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import r2_score
 
 import dataworth as dw
-from dataworth.data import Dataset
-from dataworth.intervals import over_blocks
-from dataworth.pairs import Sample, Whole
+from dataworth.data.dataset import Dataset
+from dataworth.measure.designs import Sample, Whole
+from dataworth.measure.intervals import over_blocks
 from worlds import amounts, classes, flipped, held_out, refusal, yardstick
 
 DATA = classes(120, seed=1)
@@ -289,7 +289,7 @@ def test_a_run_continues_where_it_stopped(tmp_path):
 
 def test_a_run_directory_takes_what_it_holds(tmp_path):
     """Not recomputed: a chunk altered in the log, checksum and all, shows up in the result."""
-    from dataworth.runs import Run
+    from dataworth.measure.runs import Run
 
     score(pairs=8, run_dir=tmp_path / "run")
     with Run.load(tmp_path / "run") as run:

@@ -14,18 +14,19 @@ from typer.testing import CliRunner
 
 import dataworth as dw
 from dataworth.cli.app import app
-from dataworth.data import Dataset
+from dataworth.data.dataset import Dataset
+from dataworth.data.io.sealed import MOST_HEADER, Contents, read_sealed, write_sealed
+from dataworth.data.labels import Amounts, Classes
 from dataworth.errors import DataworthError
-from dataworth.io.sealed import MOST_HEADER, Contents, read_sealed, write_sealed
+from dataworth.evidence.pair import pmi
+from dataworth.measure.designs import Sample, Whole
+from dataworth.measure.options import Options
 from dataworth.models import InverseGamma, Linear, Logistic, Softmax
-from dataworth.pairs import Sample, Whole
-from dataworth.plan import Options
-from dataworth.pmi import pmi
-from dataworth.rank import rank
-from dataworth.recipe import Recipe
-from dataworth.sealed import Sealed, check_sealed, doubts, gain_of, score_sealed, seal
-from dataworth.targets import Amounts, Classes
-from dataworth.yardstick import Trial, Yardstick
+from dataworth.valuation.rank import rank
+from dataworth.valuation.sealed import Sealed, check_sealed, doubts, gain_of, score_sealed, seal
+from dataworth.yardstick.recipe import Recipe
+from dataworth.yardstick.search import Trial
+from dataworth.yardstick.yardstick import Yardstick
 from worlds import amounts, classes, flipped, held_out, refusal, yardstick
 
 MUTANTS = 1000

@@ -12,11 +12,17 @@ from typer.testing import CliRunner
 
 import dataworth as dw
 from dataworth.cli.app import app
-from dataworth.interpretation import SHOWN
-from dataworth.intervals import Estimate
-from dataworth.parts import columns
+from dataworth.evidence.interpretation import SHOWN
+from dataworth.measure.intervals import Estimate
+from dataworth.measure.parts import columns
 from dataworth.report import plot, text
-from dataworth.sensitivity import AtPrior, Sensitivity, cross_validated, cross_validation, sensitivity
+from dataworth.valuation.sensitivity import (
+    AtPrior,
+    Sensitivity,
+    cross_validated,
+    cross_validation,
+    sensitivity,
+)
 from worlds import amounts, classes, flipped, held_out, refusal, yardstick
 
 NOISY, BAD = flipped(classes(150, 1), 0.2, 1)
@@ -87,7 +93,7 @@ def test_parts_in_the_design_pairs_and_of_amounts():
 
 
 def test_fewer_pairs_where_all_would_take_long(monkeypatch):
-    monkeypatch.setattr("dataworth.parts.WORK", 1.0)
+    monkeypatch.setattr("dataworth.measure.parts.WORK", 1.0)
     s = dw.score(NOISY, held_out(), yardstick=yardstick(), ignore="all")
     assert (s.parts.pairs, s.parts.all_pairs) == (4, 20)
     assert s.parts.value.value == pytest.approx(s.table.pmi[:4, 0].mean())

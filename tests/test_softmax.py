@@ -22,7 +22,7 @@ from dataworth.curation.self_label import SelfLabel
 from dataworth.inference import softmax as numerics
 from dataworth.models import Linear, Logistic, OneVsRest, Softmax
 from dataworth.models.one_vs_rest import OneVsRestPosterior
-from dataworth.yardstick import Yardstick
+from dataworth.yardstick.yardstick import Yardstick
 from reference import laplace_log_z, with_ones
 from worlds import classes, refusal
 

@@ -10,18 +10,18 @@ from typer.testing import CliRunner
 from dataworth import Dataset
 from dataworth.cli.app import app
 from dataworth.curation import MatchGroups
-from dataworth.engines import Local
 from dataworth.errors import DataworthError
-from dataworth.rank import holm
-from dataworth.studies import curation, regimes, summary, zoo
-from dataworth.studies.attributes import colour_background, corrupt, stylise
-from dataworth.studies.cells import Cells
-from dataworth.studies.draws import METHODS, GroupDraws, Setting
-from dataworth.studies.features import features
-from dataworth.studies.menagerie import load_exhibit
-from dataworth.studies.paper import PAPER
-from dataworth.studies.sets import load_set
-from dataworth.studies.tables import to_markdown
+from dataworth.measure.engines import Local
+from dataworth.valuation.rank import holm
+from dataworth_studies import curation, regimes, summary, zoo
+from dataworth_studies.attributes import colour_background, corrupt, stylise
+from dataworth_studies.cells import Cells
+from dataworth_studies.draws import METHODS, GroupDraws, Setting
+from dataworth_studies.features import features
+from dataworth_studies.menagerie import load_exhibit
+from dataworth_studies.paper import PAPER
+from dataworth_studies.sets import load_set
+from dataworth_studies.tables import to_markdown
 
 RNG = np.random.default_rng(0)
 

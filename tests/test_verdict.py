@@ -6,8 +6,8 @@ import itertools
 
 import pytest
 
-from dataworth.intervals import Estimate
-from dataworth.verdict import VERDICTS, decide
+from dataworth.measure.intervals import Estimate
+from dataworth.valuation.audit.verdict import VERDICTS, decide
 
 
 def between(low, high, monte_carlo=0.0):

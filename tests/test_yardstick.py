@@ -10,10 +10,11 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_digits
 
 import dataworth as dw
-from dataworth.data import Dataset
-from dataworth.recipe import Basis
-from dataworth.targets import Amounts, Classes
-from dataworth.yardstick import Search, Trial, Yardstick
+from dataworth.data.dataset import Dataset
+from dataworth.data.labels import Amounts, Classes
+from dataworth.yardstick.recipe import Basis
+from dataworth.yardstick.search import Search, Trial
+from dataworth.yardstick.yardstick import Yardstick
 from worlds import amounts, classes, flipped, held_out, refusal
 
 SMALL = classes(40, seed=7, d=2)

@@ -7,9 +7,9 @@ from functools import cache
 import numpy as np
 import pytest
 
-from dataworth.data import Dataset
+from dataworth.data.dataset import Dataset
 from dataworth.errors import DataworthError
-from dataworth.yardstick import Yardstick
+from dataworth.yardstick.yardstick import Yardstick
 
 
 def classes(n, seed, *, d=3, sharpness=3.0):

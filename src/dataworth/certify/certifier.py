@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from ..arrays import Array
 from ..errors import DataworthError
 from ..models import Model
-from ..models.base import Array, require_model
+from ..models.base import require_model
 from . import arithmetic, density, exact, expectations
 from .certificate import Certificate, Outcome
 from .protocol import protocol

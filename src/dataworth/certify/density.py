@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..models.base import Array
+from ..arrays import Array
 from .subject import Check, NotApplicable, Result, Subject
 
 DRAWS = 1000

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import Array, Rows
 from ..errors import DataworthError
 from ..models import Fit, Fitter, Model
-from ..models.base import Array, Rows, bind
+from ..models.base import bind
 from .trials import Simulator, Trials, run_trials
 
 FALSE_ALARM = 1e-3

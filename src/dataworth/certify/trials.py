@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ..arrays import Array, Rows
 from ..models import Fitter, Model
-from ..models.base import Array, Rows, bind
+from ..models.base import bind
 
 Simulator = Callable[[np.random.Generator, Array], Array]
 

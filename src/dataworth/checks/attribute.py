@@ -17,12 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import chdtrc, logsumexp
 
-from ..case import Case
-from ..data import Dataset
+from ..arrays import Array
+from ..data.dataset import Dataset
+from ..data.labels import Classes
+from ..measure.case import Case
 from ..models import Logistic, OneVsRest
-from ..models.base import Array
-from ..targets import Classes
-from ..yardstick import YardstickModel
+from ..yardstick.kinds import YardstickModel
 from .base import CHEAP, Check, Finding, Seen, not_run
 from .rows import datasets, some_rows
 

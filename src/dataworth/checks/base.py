@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from ..case import Case
+from ..measure.case import Case
 
 CHEAP = 3e9
 """Multiplications up to which measuring everything again is no matter (a second or two)."""

@@ -13,10 +13,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..case import Case
-from ..models.base import Array
-from ..pairs import Sample, weights_of
-from ..targets import Classes
+from ..arrays import Array
+from ..data.labels import Classes
+from ..measure.case import Case
+from ..measure.designs import Sample, weights_of
 from .base import Check, Seen, not_run
 
 LEVEL = 0.05

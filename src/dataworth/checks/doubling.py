@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..case import Case
-from ..models.base import Array
-from ..yardstick import ROWS, YardstickModel, doubling_probe, halves
+from ..arrays import Array
+from ..measure.case import Case
+from ..yardstick.kinds import YardstickModel
+from ..yardstick.probes import doubling_probe, halves
+from ..yardstick.search import ROWS
 from .base import Check, Finding, Seen
 
 

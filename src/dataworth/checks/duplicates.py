@@ -11,9 +11,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..case import Case
-from ..data import Dataset
-from ..leaks import DIGITS
+from ..data.dataset import Dataset
+from ..data.leaks import DIGITS
+from ..measure.case import Case
 from .base import Check, Seen, not_run
 from .rows import (
     AMONG,

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..case import Case
+from ..measure.case import Case
 from ..models import Linear, Logistic
 from .base import Check, Seen, not_run
 from .material import Shift, again_by, shift_of

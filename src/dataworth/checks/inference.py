@@ -17,9 +17,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..case import Case
 from ..inference.referee.from_prior import softmax_from_prior
 from ..inference.referee.weights import LARGEST_SHARE, Weights
+from ..measure.case import Case
 from ..models import Logistic, OneVsRest
 from ..models.logistic import INFERENCES
 from ..models.softmax import SoftmaxFitter

@@ -10,8 +10,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..case import Case
-from ..data import Dataset
+from ..data.dataset import Dataset
+from ..measure.case import Case
 from ..wording import counted
 from .base import Check, Seen, not_run
 from .rows import (

@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..case import Case
-from ..evaluate import PairTable
+from ..measure.case import Case
+from ..measure.evaluate import PairTable
 from ..models import Model
 from .base import Seen, not_run
 

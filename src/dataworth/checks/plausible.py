@@ -17,11 +17,13 @@ from typing import TypeVar
 
 import numpy as np
 
-from ..case import Case
-from ..data import Dataset
+from ..arrays import Array, Rows
+from ..data.dataset import Dataset
+from ..measure.case import Case
 from ..models import Model, OneVsRest, Softmax
-from ..models.base import Array, Fitter, Rows, bind
-from ..yardstick import doubling_probe, half_given_half, halves, searched, splits_of
+from ..models.base import Fitter, bind
+from ..yardstick.probes import doubling_probe, half_given_half, halves
+from ..yardstick.search import searched, splits_of
 
 R = TypeVar("R")
 PLAUSIBLE = 1.92

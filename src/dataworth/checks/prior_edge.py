@@ -15,11 +15,11 @@ from dataclasses import replace
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from ..case import Case
+from ..arrays import Array
+from ..measure.case import Case
 from ..models import Linear, Model
-from ..models.base import Array
-from ..recipe import Basis
-from ..yardstick import NOISES, PRIORS, ROWS, SIZES
+from ..yardstick.recipe import Basis
+from ..yardstick.search import NOISES, PRIORS, ROWS, SIZES
 from .base import Check, Seen, not_run
 from .plausible import HALF_DECADE, PLAUSIBLE, Halves, fit_work, fits_of
 

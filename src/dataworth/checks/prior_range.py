@@ -16,9 +16,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..case import Case
-from ..evaluate import PairTable
-from ..yardstick import PRIORS, ROWS, YardstickModel
+from ..measure.case import Case
+from ..measure.evaluate import PairTable
+from ..yardstick.kinds import YardstickModel
+from ..yardstick.search import PRIORS, ROWS
 from .base import Check, Seen, not_run
 from .plausible import HALF_DECADE, PLAUSIBLE, Halves, fit_work, fits_of
 

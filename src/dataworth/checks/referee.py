@@ -11,14 +11,14 @@ import warnings
 
 import numpy as np
 
-from ..case import Case
-from ..evaluate import fit_sample, pool_targets
+from ..arrays import Array
 from ..inference.logistic import Counts
 from ..inference.referee import Refereed, RefereeRefuses, referee_log_z
+from ..measure.case import Case
+from ..measure.designs import Draw, Sample, SomeArms, weights_of
+from ..measure.evaluate import fit_sample, pool_targets
 from ..models import Linear, Logistic
-from ..models.base import Array
 from ..models.logistic import LogisticFitter
-from ..pairs import Draw, Sample, SomeArms, weights_of
 from .base import Check, Seen, not_run
 from .material import Shift, limit_of
 

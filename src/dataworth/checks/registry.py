@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from ..case import Case
 from ..errors import DataworthError
+from ..measure.case import Case
 from . import (
     attribute,
     chance,

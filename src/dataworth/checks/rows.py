@@ -15,11 +15,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..case import Case
-from ..data import Dataset
-from ..leaks import DIGITS, IDENTIFYING
-from ..models.base import Array, Rows
-from ..recipe import Recipe, expand
+from ..arrays import Array, Rows
+from ..data.dataset import Dataset
+from ..data.leaks import DIGITS, IDENTIFYING
+from ..measure.case import Case
+from ..yardstick.recipe import Recipe, expand
 
 CHANCE = 1e-3
 """Share of rows that may be near another by chance: a tenth of the share from which checks fire."""

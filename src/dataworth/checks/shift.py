@@ -18,10 +18,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..case import Case
-from ..data import Dataset
-from ..models.base import Array
-from ..recipe import Recipe, expand
+from ..arrays import Array
+from ..data.dataset import Dataset
+from ..measure.case import Case
+from ..yardstick.recipe import Recipe, expand
 from .base import Check, Seen, not_run
 from .rows import datasets, named, some_rows, standard
 

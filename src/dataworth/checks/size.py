@@ -19,13 +19,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..case import Case
-from ..engines import Local
-from ..evaluate import PairTable, evaluate
-from ..forms import Form
-from ..intervals import over_blocks
-from ..pairs import Design, Draw, Sample, select
-from ..plan import MIN_BLOCKS
+from ..evidence.forms import Form
+from ..measure.case import Case
+from ..measure.designs import Design, Draw, Sample, select
+from ..measure.engines import Local
+from ..measure.evaluate import PairTable, evaluate
+from ..measure.intervals import over_blocks
+from ..measure.options import MIN_BLOCKS
 from .base import CHEAP, Check, Seen, not_run
 
 FRACTIONS = (1 / 8, 1 / 4, 1 / 2, 1.0)

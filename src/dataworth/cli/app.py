@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -29,7 +30,6 @@ from .options import (
     Working,
     command,
 )
-from .study import study
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -38,7 +38,9 @@ app = typer.Typer(
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.add_typer(study, name="study")
+# commands that other packages bring, such as study
+for _found in entry_points(group="dataworth.commands"):
+    app.add_typer(_found.load(), name=_found.name)
 
 
 def _file(help: str, metavar: str = "FILE") -> Any:
@@ -59,9 +61,9 @@ DataFile = Annotated[Path, _file("Data: .csv, .tsv, .jsonl, .parquet, .feather, 
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        import dataworth
+        from dataworth.version import __version__
 
-        print(dataworth.__version__)
+        print(__version__)
         raise typer.Exit
 
 
@@ -258,7 +260,7 @@ def describe(
 
     Example: dataworth describe data.csv
     """
-    from dataworth.io import describe
+    from dataworth.data.io import describe
 
     from . import show
 
@@ -406,7 +408,7 @@ def demo(
 
     Example: dataworth demo --plot demo.png
     """
-    from dataworth.studies.demo import demo
+    from dataworth.valuation.demo import demo
 
     from . import show
     from .files import check_outputs

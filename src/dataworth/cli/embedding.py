@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from dataworth.data import LabelSummary, summarise_labels
+from dataworth.data.dataset import LabelSummary, summarise_labels
+from dataworth.data.io.readers import NPZ_ROLES
 from dataworth.embed.tables import Embedded, embed_table
 from dataworth.errors import DataworthError
-from dataworth.io.readers import NPZ_ROLES
 from dataworth.wording import counted, listed
 
 from .files import check_outputs, replacing

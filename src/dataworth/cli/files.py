@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
-from dataworth.data import Dataset
+from dataworth.data.dataset import Dataset
+from dataworth.data.io import read_with_roles
+from dataworth.data.io.roles import wishes_of
 from dataworth.errors import DataworthError
-from dataworth.io import read_with_roles
-from dataworth.io.roles import wishes_of
 
 from .options import Columns
 

@@ -13,18 +13,26 @@ from typing import Any
 
 from dataworth.checks import check_codes
 from dataworth.curation.names import files_of, parse, split, with_files
-from dataworth.data import Dataset
-from dataworth.engines import get_engine
+from dataworth.data.dataset import Dataset
+from dataworth.data.io.readers import READERS, naming
+from dataworth.data.io.sealed import SUFFIX, is_sealed
+from dataworth.data.labels import learn_targets
 from dataworth.errors import DataworthError
-from dataworth.io.readers import READERS, naming
-from dataworth.io.sealed import SUFFIX, is_sealed
-from dataworth.plan import CLIPPING, DESIGNS, TRUSTING, Options, choose_design, exact_notes, use_yardstick
-from dataworth.runs import Run
-from dataworth.sealed import Sealed, refuse_unsealable
-from dataworth.targets import learn_targets
-from dataworth.verdict import VERDICTS
+from dataworth.measure.engines import get_engine
+from dataworth.measure.options import (
+    CLIPPING,
+    DESIGNS,
+    TRUSTING,
+    Options,
+    choose_design,
+    exact_notes,
+    use_yardstick,
+)
+from dataworth.measure.runs import Run
+from dataworth.valuation.audit.verdict import VERDICTS
+from dataworth.valuation.sealed import Sealed, refuse_unsealable
 from dataworth.wording import listed
-from dataworth.yardstick import Yardstick
+from dataworth.yardstick.yardstick import Yardstick
 
 from .files import Inputs, absolute, check_outputs, check_pins, replacing
 from .guard import Interrupted, say
@@ -156,14 +164,14 @@ def read_sealed_files(job: Job, form: str, design: str, explain: bool = False) -
 
 def _function(command: str) -> Callable[..., Any]:
     if command == "score":
-        from dataworth.score import score
+        from dataworth.valuation.score import score
 
         return score
     if command == "audit":
-        from dataworth.audit import audit
+        from dataworth.valuation.audit.audit import audit
 
         return audit
-    from dataworth.rank import rank
+    from dataworth.valuation.rank import rank
 
     return rank
 

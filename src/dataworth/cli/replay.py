@@ -11,7 +11,7 @@ import typer
 
 from dataworth.curation.names import with_files
 from dataworth.errors import DataworthError
-from dataworth.runs import Run
+from dataworth.measure.runs import Run
 
 from .files import absolute
 from .options import Keeping, Showing, Working

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from dataworth.data.io.sealed import SUFFIX, is_sealed, write_sealed
 from dataworth.errors import DataworthError
-from dataworth.io.sealed import SUFFIX, is_sealed, write_sealed
-from dataworth.sealed import Sealed, seal
+from dataworth.valuation.sealed import Sealed, seal
 from dataworth.wording import counted
-from dataworth.yardstick import Yardstick
+from dataworth.yardstick.yardstick import Yardstick
 
 from .files import Inputs, check_outputs, replacing
 from .guard import say

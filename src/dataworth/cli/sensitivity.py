@@ -8,7 +8,7 @@ from typing import Any
 from dataworth.errors import DataworthError
 from dataworth.models.base import positive_number
 from dataworth.report import plot, text
-from dataworth.sensitivity import Sensitivity, sensitivity
+from dataworth.valuation.sensitivity import Sensitivity, sensitivity
 
 from .measure import Job, measure
 from .options import Columns, Keeping, Picture, Showing, Trusting, Working

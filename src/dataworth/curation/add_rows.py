@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..data import Dataset, label_keys
+from ..data.dataset import Dataset, label_keys
 from ..wording import counted
 from .base import Method
 from .deduplicate import DIGITS

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import fields
 from typing import Any, ClassVar
 
-from ..data import Dataset
+from ..data.dataset import Dataset
 from ..wording import counted
 
 

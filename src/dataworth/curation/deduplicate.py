@@ -11,7 +11,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..data import Dataset, label_keys
+from ..data.dataset import Dataset, label_keys
 from .base import Method
 
 DIGITS = 6

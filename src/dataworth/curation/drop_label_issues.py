@@ -12,11 +12,12 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..data import Dataset
+from ..arrays import Array, Rows
+from ..data.dataset import Dataset
 from ..errors import DataworthError
 from ..wording import counted
 from .base import Method
-from .features import Array, Rows, class_codes, classifier, numbers, sample_weights
+from .features import class_codes, classifier, numbers, sample_weights
 
 
 @dataclass(frozen=True)

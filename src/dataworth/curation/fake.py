@@ -23,7 +23,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..data import Dataset, label_keys
+from ..data.dataset import Dataset, label_keys
 from ..errors import DataworthError
 from .base import Method
 from .features import class_codes, with_columns_of

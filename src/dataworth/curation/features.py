@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..data import Dataset, label_keys, summarise_labels
+from ..arrays import Array, Rows
+from ..data.dataset import Dataset, label_keys, summarise_labels
 from ..errors import DataworthError
-
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 
 def numbers(data: Dataset, like: Dataset | None = None) -> Array:

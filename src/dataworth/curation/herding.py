@@ -7,9 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..data import Dataset
+from ..arrays import Array, Rows
+from ..data.dataset import Dataset
 from .base import Method
-from .features import Array, Rows, check_fraction, points, share_of, strata
+from .features import check_fraction, points, share_of, strata
 
 
 @dataclass(frozen=True)

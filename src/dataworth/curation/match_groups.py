@@ -12,7 +12,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data import Dataset, label_keys
+from ..data.dataset import Dataset, label_keys
 from ..errors import DataworthError
 from .base import Method
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import MISSING, fields
 from typing import Any, NamedTuple
 
-from ..data import Dataset
+from ..data.dataset import Dataset
 from ..errors import DataworthError
 from .add_rows import AddRows
 from .base import Method

@@ -7,10 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..data import Dataset
+from ..arrays import Array
+from ..data.dataset import Dataset
 from ..errors import DataworthError
 from .base import Method
-from .features import Array, points, strata
+from .features import points, strata
 
 SAMPLE = 1000
 """Rows whose distances from each other stand for all: half a million pairs are enough for a median."""

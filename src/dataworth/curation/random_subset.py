@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..data import Dataset
+from ..data.dataset import Dataset
 from .base import Method
 from .features import check_fraction
 

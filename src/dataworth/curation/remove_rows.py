@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data import Dataset, label_keys
+from ..data.dataset import Dataset, label_keys
 from ..errors import DataworthError
 from ..wording import and_more
 from .base import Method

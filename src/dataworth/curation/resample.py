@@ -7,7 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..data import Dataset
+from ..data.dataset import Dataset
 from ..errors import DataworthError
 from .base import Method
 

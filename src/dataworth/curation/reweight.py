@@ -8,7 +8,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data import Dataset
+from ..data.dataset import Dataset
 from ..errors import DataworthError
 from .base import Method
 from .match_groups import cells, class_cells, refuse_absent

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from ..data import Dataset
+from ..data.dataset import Dataset
 from .base import Method
 from .features import class_codes, classifier, numbers, sample_weights
 

@@ -7,10 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..data import Dataset
+from ..arrays import Array
+from ..data.dataset import Dataset
 from ..errors import DataworthError
 from .base import Method
-from .features import Array, class_codes, with_columns_of
+from .features import class_codes, with_columns_of
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from dataworth.convert import FloatArray
+from dataworth.arrays import Array
 from dataworth.errors import DataworthError
 from dataworth.wording import counted
 
 
-def pca(X: Any, k: int, fit_on: Any = None) -> FloatArray:
+def pca(X: Any, k: int, fit_on: Any = None) -> Array:
     """The first k principal components of X, by directions found on `fit_on` (by default X itself).
 
     Each direction is signed so that its largest entry is positive. Data that are to be compared must share

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dataworth.data.io.image_tables import is_table, read_images
+from dataworth.data.io.written_roles import with_roles
 from dataworth.embed.reduce import pca as principal_components
 from dataworth.embed.vectors import embed
 from dataworth.errors import DataworthError
-from dataworth.io.image_tables import is_table, read_images
-from dataworth.io.written_roles import with_roles
 
 COLUMN = "embedding"
 
@@ -44,7 +44,7 @@ def embed_table(
     """Embed the images of a folder, a zip or a table.
 
     Args:
-        source: as in `dataworth.io.read_images`; so are image, label, group, id and weights.
+        source: as in `dataworth.data.io.read_images`; so are image, label, group, id and weights.
         model: as in `embed`; so are the further options size, batch, cache and progress.
         pca: keep this many principal components,
         pca_on: of the images of this source instead (all data that are compared must have the same).

@@ -21,9 +21,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..errors import DataworthError
 
-Array = NDArray[np.float64]
 Natural = tuple[Array, ...]
 LARGE = 1000.0
 """From here on two terms of Stirling's series give all digits."""

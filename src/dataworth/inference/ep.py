@@ -16,8 +16,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..arrays import Array
 from .geometry import Dual, Factor, Primal
-from .logistic import Array, Counts
+from .logistic import Counts
 from .newton import find_mode
 from .sites import Conditioned, Marginals, Sites, condition, expand, marginals
 from .tilted import LEAST_VARIANCE, tilted_moments

@@ -11,7 +11,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import ndtr
 
-from .logistic import Array, Counts
+from ..arrays import Array
+from .logistic import Counts
 
 NARROW = 1.0
 REACH = 40.0

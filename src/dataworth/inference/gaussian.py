@@ -19,9 +19,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import digamma
 
+from ..arrays import Array
 from .conjugate import log_rising
 from .geometry import GRAM_LIMIT, Factor, graded_features, gram_factor, root_factor
-from .logistic import Array
 
 TIGHT = 1e-8
 """Share of Σ w y² left unexplained below which the rounding of Xθ is felt in the residuals."""

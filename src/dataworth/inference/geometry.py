@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from scipy.linalg import qr
 from scipy.linalg.lapack import dpotrf, dpotrs, dtrtri, spotrf, spotrs
 
-from .logistic import Array
+from ..arrays import Array
 
 GRAM_LIMIT = 1e9
 """Largest C·‖x‖² for which Gram matrices keep enough digits: their rounding error, about 1e-16·C·‖x‖²,

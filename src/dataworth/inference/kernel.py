@@ -11,17 +11,8 @@ import math
 import numpy as np
 from numba import njit
 
-from .logistic import Array
-from .settings import (
-    LEFT,
-    LONGEST_STEP,
-    MAX_ITERATIONS,
-    NEAR,
-    RELATIVE_TOLERANCE,
-    REPEATS,
-    SLOW,
-    TOLERANCE,
-)
+from ..arrays import Array
+from .settings import LEFT, LONGEST_STEP, MAX_ITERATIONS, NEAR, RELATIVE_TOLERANCE, REPEATS, SLOW, TOLERANCE
 
 
 @njit(cache=True)

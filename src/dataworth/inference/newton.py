@@ -15,18 +15,11 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from ..arrays import Array
 from .geometry import Dual, Factor, Step
 from .line_search import best_step
-from .logistic import Array, Counts, Terms, terms
-from .settings import (
-    LEFT,
-    MAX_ITERATIONS,
-    NEAR,
-    RELATIVE_TOLERANCE,
-    REPEATS,
-    SLOW,
-    TOLERANCE,
-)
+from .logistic import Counts, Terms, terms
+from .settings import LEFT, MAX_ITERATIONS, NEAR, RELATIVE_TOLERANCE, REPEATS, SLOW, TOLERANCE
 
 SMALL = 320
 """Rows up to which the compiled loop pays; above, LAPACK's own time is all that counts."""

@@ -16,8 +16,9 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dtrtri
 
+from ..arrays import Array
 from .geometry import Dual, Factor, Primal
-from .logistic import Array, Counts, terms
+from .logistic import Counts, terms
 
 LEAST_LEVERAGE = 1e-6
 """Leverages τv below this are not taken as 1 − (1 − τv): fewer digits than needed would be left of v."""

@@ -17,8 +17,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from . import newton
-from .logistic import Array, Counts
+from .logistic import Counts
 from .settings import ARRIVED, BULK, FALL, MODE_STEPS, REACH, SQRT_2_PI, STEP
 
 NARROW = 1.5

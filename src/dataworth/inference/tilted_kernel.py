@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from .logistic import Array
+from ..arrays import Array
 from .settings import ARRIVED, BULK, FALL, MODE_STEPS, REACH, SQRT_2_PI, STEP
 
 

@@ -10,12 +10,9 @@ from abc import ABC, abstractmethod
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
-from numpy.typing import NDArray
 
+from ..arrays import Array, Rows
 from ..errors import DataworthError
-
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
 
 
 class Fit(NamedTuple):

@@ -17,18 +17,10 @@ from typing import ClassVar
 import numpy as np
 from scipy.special import digamma
 
+from ..arrays import Array, Rows
 from ..errors import DataworthError
 from ..inference.conjugate import Natural, dirichlet_log_normaliser, log_rising
-from .base import (
-    Array,
-    Fit,
-    JudgesClasses,
-    Rows,
-    check_class_number,
-    check_pool,
-    class_count,
-    positive_number,
-)
+from .base import Fit, JudgesClasses, check_class_number, check_pool, class_count, positive_number
 
 
 @dataclass(frozen=True)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array, Rows
 from ..inference.geometry import SLAB
-from .base import Array, Rows
 
 
 def distinct_rows(X: Array) -> tuple[Array, Rows]:

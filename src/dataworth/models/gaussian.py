@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from ..arrays import Array, Rows
 from ..errors import DataworthError
 from ..inference.geometry import (
     GRAM_LIMIT,
@@ -21,7 +22,7 @@ from ..inference.geometry import (
     root_factor,
 )
 from ..inference.sites import Conditioned, Sites, condition
-from .base import Array, Fit, Rows
+from .base import Fit
 
 
 def with_intercept(X: Array, intercept: bool) -> Array:

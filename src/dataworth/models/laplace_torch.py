@@ -25,8 +25,9 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import Array, Rows
 from ..errors import DataworthError
-from .base import Array, Fit, Fitter, JudgesAmounts, Rows, SliceFitter, check_pool, positive_number
+from .base import Fit, Fitter, JudgesAmounts, SliceFitter, check_pool, positive_number
 from .neural import as_tensor, described, home_of, last_linear, needed, one_thread
 
 CHOICES = {

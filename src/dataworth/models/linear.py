@@ -11,18 +11,12 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
+from ..arrays import Array, Rows
 from ..errors import DataworthError
 from ..inference.gaussian import GaussianFit, fit_gaussian
 from ..inference.sites import Sites
-from .base import Array, Fit, JudgesAmounts, Rows, check_pool, positive_number
-from .gaussian import (
-    GaussianPosterior,
-    GaussianPrior,
-    GaussianRows,
-    RowGaussian,
-    check_prior,
-    with_intercept,
-)
+from .base import Fit, JudgesAmounts, check_pool, positive_number
+from .gaussian import GaussianPosterior, GaussianPrior, GaussianRows, RowGaussian, check_prior, with_intercept
 from .noise import InverseGamma, NoiseFitter, NoisePosterior
 
 

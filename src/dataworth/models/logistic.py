@@ -15,13 +15,14 @@ import numpy as np
 from scipy.special import expit, logit, ndtr
 from threadpoolctl import threadpool_limits
 
+from ..arrays import Array, Rows
 from ..errors import DataworthError
 from ..inference.ep import SETTLED, Moments, find_moments
 from ..inference.geometry import GATHERED, Dual, Primal, choose_geometry, largest_square, pick
 from ..inference.logistic import Counts
 from ..inference.newton import Mode, find_mode
 from ..inference.sites import Sites, condition, expand
-from .base import Array, Fit, JudgesClasses, Rows, check_pool, positive_number
+from .base import Fit, JudgesClasses, check_pool, positive_number
 from .distinct import distinct_rows
 from .gaussian import (
     GaussianPosterior,

@@ -19,8 +19,9 @@ from typing import Any
 
 import numpy as np
 
+from ..arrays import Array
 from ..errors import DataworthError
-from .base import Array, Fitter, Model, Posterior, bind, require_model
+from .base import Fitter, Model, Posterior, bind, require_model
 from .distinct import distinct_rows
 from .linear import Linear
 from .logistic import Logistic

@@ -12,10 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammaln
 
+from ..arrays import Array, Rows
 from ..errors import DataworthError
 from ..inference.conjugate import Natural, nig_log_normaliser, nig_posterior, nig_prior
 from ..inference.gaussian import NoiseFit, fit_noise
-from .base import Array, Fit, JudgesAmounts, Rows, positive_number
+from .base import Fit, JudgesAmounts, positive_number
 from .gaussian import GaussianPosterior, with_intercept
 
 

@@ -15,7 +15,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from .base import Array, Fit, JudgesClasses, Rows, check_class_number, check_pool, class_count
+from ..arrays import Array, Rows
+from .base import Fit, JudgesClasses, check_class_number, check_pool, class_count
 from .logistic import Logistic, LogisticFitter, LogisticPosterior
 
 

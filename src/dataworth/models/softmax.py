@@ -13,6 +13,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from ..arrays import Array, Rows
 from ..errors import DataworthError
 from ..inference.softmax import (
     Blocks,
@@ -26,16 +27,7 @@ from ..inference.softmax import (
     terms,
     trace_defect,
 )
-from .base import (
-    Array,
-    Fit,
-    JudgesClasses,
-    Rows,
-    check_class_number,
-    check_pool,
-    class_count,
-    positive_number,
-)
+from .base import Fit, JudgesClasses, check_class_number, check_pool, class_count, positive_number
 from .distinct import distinct_rows
 from .gaussian import with_intercept
 

@@ -7,16 +7,16 @@ from itertools import groupby
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from dataworth.sensitivity import QUANTITIES
+from dataworth.valuation.sensitivity import QUANTITIES
 
 from .numbers import digits_for, number, scaled, with_interval
 from .quantities import benchmark, counted_pmi, per_what, unit_of
 
 if TYPE_CHECKING:
-    from dataworth.audit import Audit
-    from dataworth.rank import Ranking
-    from dataworth.score import Score
-    from dataworth.sensitivity import Sensitivity
+    from dataworth.valuation.audit.audit import Audit
+    from dataworth.valuation.rank import Ranking
+    from dataworth.valuation.score import Score
+    from dataworth.valuation.sensitivity import Sensitivity
 
 VERDICT_MARKS = {
     "informative": ("#009E73", "^"),

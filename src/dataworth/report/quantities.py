@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from dataworth.clipping import Array, clip
+from dataworth.arrays import Array
+from dataworth.evidence.pair import NATS_PER_BIT
+from dataworth.measure.clipping import clip
 from dataworth.models import Linear
-from dataworth.pmi import NATS_PER_BIT
 
 from .numbers import number
 
 if TYPE_CHECKING:
-    from dataworth.audit import Audit
-    from dataworth.evaluate import PairTable
-    from dataworth.rank import Ranking
-    from dataworth.score import Score
-    from dataworth.yardstick import Yardstick
+    from dataworth.measure.evaluate import PairTable
+    from dataworth.valuation.audit.audit import Audit
+    from dataworth.valuation.rank import Ranking
+    from dataworth.valuation.score import Score
+    from dataworth.yardstick.yardstick import Yardstick
 
 
 def unit_of(bits: bool) -> tuple[str, float]:

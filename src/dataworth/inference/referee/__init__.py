@@ -23,7 +23,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..logistic import Array, Counts
+from ...arrays import Array
+from ..logistic import Counts
 from .annealing import adapt_by_chains, annealed
 from .importance import adapt_by_weights, importance, laplace_start
 from .problem import Meter, RefereeRefuses, log_likelihood, whiten

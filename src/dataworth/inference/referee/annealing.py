@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..logistic import Array
+from ...arrays import Array
 from .importance import DEGREES, Proposal, log_student, moments, student
 from .problem import Meter, Problem, blocks, log_likelihood
 from .weights import FEWEST, Weights, until_believed

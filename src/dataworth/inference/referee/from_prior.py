@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ..logistic import Array
+from ...arrays import Array
 from .weights import Weights
 
 AT_ONCE = 100_000

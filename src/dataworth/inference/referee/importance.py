@@ -9,8 +9,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import gammaln, logsumexp
 
+from ...arrays import Array
 from ..geometry import GRAM_LIMIT, Primal, largest_square
-from ..logistic import Array, Counts
+from ..logistic import Counts
 from ..newton import find_mode
 from .problem import Meter, Problem, blocks, log_likelihood
 from .weights import FEWEST, Weights, until_believed

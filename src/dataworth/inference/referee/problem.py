@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...arrays import Array
 from ...errors import DataworthError
 from ..geometry import graded_features
-from ..logistic import Array, Counts
+from ..logistic import Counts
 
 BLOCK = 1 << 14
 """Numbers in one block of draws × rows: its handful of temporary arrays then stay in the cache."""

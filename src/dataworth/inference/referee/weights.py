@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import logsumexp
 
-from ..logistic import Array
+from ...arrays import Array
 from .problem import Meter
 
 FEWEST = 400.0

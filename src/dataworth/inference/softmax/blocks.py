@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.linalg.lapack import dpotri
 
+from ...arrays import Array
 from ..geometry import Factor, cholesky_factor
-from ..logistic import Array
 from .likelihood import Terms
 from .step import Step
 

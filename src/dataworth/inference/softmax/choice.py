@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from ...arrays import Array
 from ...errors import DataworthError
 from ..geometry import GRAM_LIMIT, graded_features, largest_square
-from ..logistic import Array
 from .blocks import Blocks
 from .stacked import SCALED, Stacked
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..logistic import Array
+from ...arrays import Array
 
 
 class Terms(NamedTuple):

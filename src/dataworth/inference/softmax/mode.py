@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...arrays import Array
 from ..line_search import best_step
-from ..logistic import Array
 from ..settings import MAX_ITERATIONS, NEAR, RELATIVE_TOLERANCE, REPEATS, SLOW, TOLERANCE
 from .blocks import Blocks
 from .likelihood import Terms, probabilities, row_curvature, terms

@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ...arrays import Array
 from ..geometry import Factor, cholesky_factor, root_factor
-from ..logistic import Array
 from .likelihood import Terms, conditional
 from .step import Step
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..logistic import Array
+from ...arrays import Array
 
 
 class Step(NamedTuple):

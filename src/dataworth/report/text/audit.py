@@ -14,7 +14,7 @@ from ..quantities import benchmark, draws, per_what, unit_of
 from . import common, layout
 
 if TYPE_CHECKING:
-    from dataworth.audit import Audit
+    from dataworth.valuation.audit.audit import Audit
 
 VERDICT_STYLES = {
     "informative": "bold green",

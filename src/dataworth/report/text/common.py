@@ -14,9 +14,9 @@ from .checks import check_details, check_facts
 from .yardstick import yardstick_facts, yardstick_line
 
 if TYPE_CHECKING:
-    from dataworth.audit import Audit
-    from dataworth.rank import Ranking
-    from dataworth.score import Score
+    from dataworth.valuation.audit.audit import Audit
+    from dataworth.valuation.rank import Ranking
+    from dataworth.valuation.score import Score
 
 
 def facts(result: Score | Audit | Ranking) -> list[tuple[str, str]]:

@@ -13,7 +13,7 @@ from dataworth.wording import counted
 from . import layout
 
 if TYPE_CHECKING:
-    from dataworth.io import Description
+    from dataworth.data.io import Description
 
 
 def description_line(description: Description) -> str:

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from dataworth.parts import AuditParts, MeanParts
+from dataworth.measure.parts import AuditParts, MeanParts
 
 from ..numbers import digits_for, number, scaled, with_interval
 from ..quantities import unit_of
 from . import layout
 
 if TYPE_CHECKING:
-    from dataworth.audit import Audit
-    from dataworth.rank import Ranking
-    from dataworth.score import Score
+    from dataworth.valuation.audit.audit import Audit
+    from dataworth.valuation.rank import Ranking
+    from dataworth.valuation.score import Score
 
 PART_NAMES = {
     "confidence": "confidence gained, KL(both‖prior)",

@@ -12,7 +12,7 @@ from ..quantities import benchmark, draws, per_what, unit_of
 from . import common, layout
 
 if TYPE_CHECKING:
-    from dataworth.rank import Ranking
+    from dataworth.valuation.rank import Ranking
 
 
 def ranking_line(ranking: Ranking, bits: bool = False) -> str:

@@ -14,7 +14,7 @@ from ..quantities import benchmark, draws, per_what, unit_of
 from . import common, layout
 
 if TYPE_CHECKING:
-    from dataworth.score import Score
+    from dataworth.valuation.score import Score
 
 
 def score_line(score: Score, bits: bool = False) -> str:

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 from rich.console import RenderableType
 from rich.text import Text
 
-from dataworth.sensitivity import QUANTITIES
+from dataworth.valuation.sensitivity import QUANTITIES
 
 from ..numbers import number, scaled, with_interval
 from ..quantities import unit_of
 from . import layout
 
 if TYPE_CHECKING:
-    from dataworth.sensitivity import Sensitivity
+    from dataworth.valuation.sensitivity import Sensitivity
 
 
 def sensitivity_line(sensitivity: Sensitivity, bits: bool = False) -> str:

@@ -11,7 +11,7 @@ from ..numbers import number
 from . import layout
 
 if TYPE_CHECKING:
-    from dataworth.yardstick import Yardstick
+    from dataworth.yardstick.yardstick import Yardstick
 
 
 def yardstick_line(yardstick: Yardstick) -> str:

@@ -1,0 +1,1 @@
+"""Datasets: made, read, compared; which rows are the same, which leak."""

@@ -1,0 +1,437 @@
+"""The Dataset: features, labels and what belongs to each row; immutable, and checked once, when it is made.
+
+Importing this module imports numpy and the standard library only: narwhals and pyarrow are imported when a
+frame is given.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays import Array
+from ..errors import DataworthError
+from ..wording import and_more, counted, listed
+from .convert import (
+    Column,
+    as_frame,
+    as_labels,
+    as_texts,
+    as_vector,
+    as_weights,
+    from_array,
+    from_frame,
+    refuse_infinite,
+    refuse_missing,
+    refuse_missing_entries,
+    renamed,
+    text_keys,
+)
+
+SLAB = 8192
+UNKNOWN = -1.0
+"""The code of a category that the columns selected against do not have; a missing value is NaN instead."""
+
+
+class Dataset:
+    """Rows of features with labels; immutable.
+
+    Args:
+        X: rows × features: numbers or booleans in two dimensions, or a pandas, polars or pyarrow frame.
+            Text columns become integer codes; columns of equally long lists of numbers (embeddings) become
+            one numeric column per entry, `name[0]`, `name[1]`, ….
+        y: one label per row: numbers, booleans (stored as 0 and 1) or text.
+        groups: which rows belong together; compared as text.
+        ids: what a row is called; compared as text. Repeats are fine: a duplicated row keeps its id.
+        weights: how often each row counts; finite, ≥ 0, not all zero.
+        names: column names, in place of x0, x1, … or those of the frame.
+        allow_missing: keep missing feature values as NaN instead of refusing them.
+
+    >>> D = Dataset([[0.0, 1.5], [2.0, 0.5], [1.0, 1.0]], ["no", "yes", "yes"])
+    >>> D
+    Dataset(3 rows × 2 features, labels no: 1, yes: 2)
+    >>> D.take([0, 0, 2]).y.tolist()
+    ['no', 'no', 'yes']
+    >>> Dataset([1, 2, 3], [0, 1, 1])
+    Traceback (most recent call last):
+        ...
+    dataworth.errors.DataworthError: X has shape (3,), but rows × features are expected: reshape it with \
+X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
+    """
+
+    __slots__ = ("X", "columns", "groups", "ids", "weights", "y")
+
+    X: Array
+    y: NDArray[Any]
+    groups: NDArray[np.str_] | None
+    ids: NDArray[np.str_] | None
+    weights: Array | None
+    columns: tuple[Column, ...]
+
+    def __init__(
+        self,
+        X: Any,
+        y: Any,
+        groups: Any = None,
+        ids: Any = None,
+        weights: Any = None,
+        *,
+        names: Sequence[str] | None = None,
+        allow_missing: bool = False,
+    ) -> None:
+        frame = as_frame(X)
+        matrix, columns = from_array(X) if frame is None else from_frame(frame)
+        columns = renamed(columns, names)
+        refuse_infinite(matrix, columns)
+        if not allow_missing:
+            refuse_missing(matrix, columns)
+        n = len(matrix)
+        self._set(
+            matrix,
+            columns,
+            as_labels(y, n),
+            None if groups is None else as_texts(groups, "groups", n),
+            None if ids is None else as_texts(ids, "ids", n),
+            None if weights is None else as_weights(weights, n),
+        )
+
+    def _set(
+        self,
+        X: Array,
+        columns: Sequence[Column],
+        y: NDArray[Any],
+        groups: NDArray[np.str_] | None,
+        ids: NDArray[np.str_] | None,
+        weights: Array | None,
+    ) -> None:
+        fields = {"X": X, "y": y, "groups": groups, "ids": ids, "weights": weights}
+        for name, values in fields.items():
+            if values is not None:
+                values.setflags(write=False)
+            object.__setattr__(self, name, values)
+        object.__setattr__(self, "columns", tuple(columns))
+
+    @staticmethod
+    def _make(*fields: Any) -> Dataset:
+        """A Dataset of fields that are known to be good and that nobody else holds: no checks, no copies."""
+        self = object.__new__(Dataset)
+        self._set(*fields)
+        return self
+
+    def __setattr__(self, name: str, value: object) -> NoReturn:
+        raise AttributeError(f"a Dataset is immutable: make a new one instead of setting {name!r}")
+
+    def __delattr__(self, name: str) -> NoReturn:
+        raise AttributeError(f"a Dataset is immutable: {name!r} cannot be deleted")
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # An explicit rebuild, because an unpickled array is writeable again.
+        return Dataset._make, (self.X, self.columns, self.y, self.groups, self.ids, self.weights)
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def __repr__(self) -> str:
+        size = f"{counted(len(self), 'row')} × {counted(self.n_features, 'feature')}"
+        extra = [name for name in ("groups", "ids", "weights") if getattr(self, name) is not None]
+        return f"Dataset({', '.join([size, f'labels {summarise_labels(self.y)}', *extra])})"
+
+    @property
+    def n_features(self) -> int:
+        """The number of columns of `X`."""
+        return self.X.shape[1]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns of `X`."""
+        return tuple(column.name for column in self.columns)
+
+    def take(self, rows: Any) -> Dataset:
+        """The given rows, in the given order: integers, repeats allowed, or a boolean mask.
+
+        >>> D = Dataset([[1.0], [2.0], [3.0]], [0, 1, 1])
+        >>> D.take([2, 0, 2]).X.ravel().tolist(), D.take(D.y == 1).X.ravel().tolist()
+        ([3.0, 1.0, 3.0], [2.0, 3.0])
+        """
+        index = np.asarray(rows)
+        if index.size == 0 and index.dtype != bool:
+            index = np.zeros(0, dtype=np.intp)
+        if index.ndim != 1 or index.dtype.kind not in "biu":
+            raise DataworthError(
+                f"take was given rows of type {index.dtype} and shape {index.shape}: give a flat list of row"
+                " numbers, or a boolean mask"
+            )
+        if index.dtype == bool:
+            if len(index) != len(self):
+                raise DataworthError(
+                    f"take was given a mask of length {len(index)} for {counted(len(self), 'row')}: give one"
+                    " entry per row"
+                )
+        elif index.size and (index.min() < 0 or index.max() >= len(self)):
+            wrong = index.min() if index.min() < 0 else index.max()
+            raise DataworthError(
+                f"take was given row {wrong} of {counted(len(self), 'row')}: rows are counted from 0,"
+                " and all must exist"
+            )
+        fields = (self.y, self.groups, self.ids, self.weights)
+        return Dataset._make(self.X[index], self.columns, *(None if a is None else a[index] for a in fields))
+
+    def with_labels(self, y: Any) -> Dataset:
+        """The same rows with other labels.
+
+        >>> Dataset([[1.0], [2.0]], [0, 1]).with_labels(["a", "b"])
+        Dataset(2 rows × 1 feature, labels a: 1, b: 1)
+        """
+        return Dataset._make(
+            self.X, self.columns, as_labels(y, len(self)), self.groups, self.ids, self.weights
+        )
+
+    def with_weights(self, weights: Any) -> Dataset:
+        """The same rows with other weights, or with none.
+
+        >>> Dataset([[1.0], [2.0]], [0, 1]).with_weights([2, 1]).weights.tolist()
+        [2.0, 1.0]
+        """
+        checked = None if weights is None else as_weights(weights, len(self))
+        return Dataset._make(self.X, self.columns, self.y, self.groups, self.ids, checked)
+
+    @staticmethod
+    def concat(parts: Iterable[Dataset]) -> Dataset:
+        """All rows of the parts, in order; columns are matched by name and must agree.
+
+        Groups and ids are kept only if every part has them; a part without weights has weights of 1.
+
+        >>> D = Dataset([[1.0], [2.0]], [0, 1])
+        >>> Dataset.concat([D, D.take([1])]).y.tolist()
+        [0, 1, 1]
+        """
+        parts = list(parts)
+        if not parts:
+            raise DataworthError("concat was given no datasets: give at least one")
+        first = set(parts[0].names)
+        kinds: dict[str, list[Column]] = {}
+        for column in (column for part in parts for column in part.columns):
+            kinds.setdefault(column.name, []).append(column)
+        columns = [_merged(name, kinds[name]) for name in parts[0].names]
+        for part in parts[1:]:
+            extra = [name for name in part.names if name not in first]
+            # Unnamed columns are left to `select`, which says the two numbers of features.
+            if extra and not (_unnamed(columns) and _unnamed(part.columns)):
+                raise DataworthError(
+                    f"the datasets have different columns: {listed(extra)} of one is not in the first:"
+                    " give all the same columns"
+                )
+        aligned = [part.select(columns) for part in parts]
+        weights = None
+        if any(p.weights is not None for p in aligned):
+            weights = np.concatenate([np.ones(len(p)) if p.weights is None else p.weights for p in aligned])
+        return Dataset._make(
+            np.concatenate([p.X for p in aligned]),
+            columns,
+            _concat_labels([p.y for p in aligned]),
+            _concat_if_all([p.groups for p in aligned]),
+            _concat_if_all([p.ids for p in aligned]),
+            weights,
+        )
+
+    def select(self, columns: Sequence[Column]) -> Dataset:
+        """The same rows with the given columns (those of another dataset), by name; further ones are dropped.
+
+        Categories are coded as in the given columns, an unknown one as −1; a missing value stays NaN.
+
+        >>> train = Dataset([[1.0, 2.0]], [0], names=["a", "b"])
+        >>> Dataset([[5.0, 6.0, 7.0]], [1], names=["b", "c", "a"]).select(train.columns).X.tolist()
+        [[7.0, 5.0]]
+        """
+        columns = tuple(columns)
+        if _unnamed(columns) and _unnamed(self.columns) and len(columns) != self.n_features:
+            raise DataworthError(
+                f"the rows have {counted(self.n_features, 'feature')}, but {len(columns)} are expected:"
+                " give both datasets the same features, or name their columns"
+            )
+        place = {name: j for j, name in enumerate(self.names)}
+        missing = [c.name for c in columns if c.name not in place]
+        if missing:
+            raise DataworthError(
+                f"the rows lack {listed(missing)}, which the other dataset has: add the missing"
+                " columns, or leave them out of both"
+            )
+        if columns == self.columns:
+            return self
+        X = np.empty((len(self), len(columns)))
+        kept = []
+        for j, wanted in enumerate(columns):
+            own = self.columns[place[wanted.name]]
+            values = self.X[:, place[wanted.name]]
+            if (own.kind == "categorical") == (wanted.kind == "categorical"):
+                X[:, j] = _recode(values, own, wanted) if own.kind == "categorical" else values
+                # A 0/1 column may be boolean here and numeric there; it is named for what it holds here.
+                kept.append(Column(own.name, own.kind, wanted.categories))
+            elif np.isnan(values).all():
+                # An empty column has no kind of its own: a reader cannot tell, and takes it for numeric.
+                X[:, j] = np.nan
+                kept.append(wanted)
+            else:
+                raise DataworthError(
+                    f"column {own.name!r} is {own.kind}, but {wanted.kind} in the other dataset: convert"
+                    " one of them, or leave it out of both"
+                )
+        return Dataset._make(X, kept, self.y, self.groups, self.ids, self.weights)
+
+    def row_keys(self, digits: int | None = None) -> NDArray[np.bytes_]:
+        """A 128-bit hash of each row's features, as 32 hexadecimal bytes; the same in every process.
+
+        −0.0 equals 0.0, missing equals missing, and a category counts by its text, not its code. With
+        `digits`, numbers are rounded to so many significant digits first.
+
+        >>> keys = Dataset([[0.0, 1.0], [-0.0, 1.0], [1.0, 0.0]], [0, 0, 1]).row_keys()
+        >>> bool(keys[0] == keys[1]), bool(keys[0] == keys[2])
+        (True, False)
+        """
+        slabs = self._canonical_bits(digits)
+        digests = [hashlib.blake2b(row, digest_size=16).hexdigest() for rows in slabs for row in rows]
+        return np.array(digests, dtype="S32")
+
+    def _canonical_bits(self, digits: int | None = None) -> Iterator[NDArray[np.uint64]]:
+        """X as little-endian words: equal words for equal content, whatever the codes and the machine.
+
+        A slab of rows at a time, so that no second copy of a large dataset is made.
+        """
+        words = {
+            j: np.frombuffer(b"".join(_digest8(c) for c in column.categories), "<u8")
+            for j, column in enumerate(self.columns)
+            if column.kind == "categorical"
+        }
+        for i in range(0, len(self), SLAB):
+            own = self.X[i : i + SLAB]
+            X = (own if digits is None else round_significant(own, digits)) + 0.0  # −0.0 + 0.0 is 0.0
+            X[np.isnan(X)] = np.nan  # one of the many bit patterns of NaN
+            bits = X.astype("<f8", copy=False).view("<u8")
+            for j, codes in words.items():
+                known = own[:, j] >= 0  # neither missing nor unknown
+                bits[known, j] = codes[own[known, j].astype(np.intp)]
+            yield bits
+
+    def content_hash(self) -> str:
+        """SHA-256 of all content: names, kinds, values, labels, groups, ids, weights; stable as `row_keys`.
+
+        Values count, not how they are stored: labels 1, 1.0 and True agree, and so do codes of categories.
+
+        >>> Dataset([[1.0]], [1]).content_hash() == Dataset([[1]], [True]).content_hash()
+        True
+        """
+        digest = hashlib.sha256()
+        # Lengths and names come first, so that no two contents run together into the same bytes.
+        header = {"rows": len(self), "columns": [[c.name, c.kind] for c in self.columns]}
+        digest.update(json.dumps(header).encode())
+        for rows in self._canonical_bits():
+            digest.update(rows.tobytes())
+        texts = [label_keys(self.y), self.groups, self.ids]
+        digest.update(json.dumps([None if t is None else t.tolist() for t in texts]).encode())
+        digest.update(b"none" if self.weights is None else (self.weights + 0.0).astype("<f8").tobytes())
+        return digest.hexdigest()
+
+
+def _digest8(text: str) -> bytes:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+
+
+@dataclass(frozen=True)
+class LabelSummary:
+    """The classes and their counts, or (for many numbers) the range."""
+
+    classes: dict[str, int] | None
+    low: float | None = None
+    high: float | None = None
+
+    def __str__(self) -> str:
+        if self.classes is None:
+            return f"from {self.low:g} to {self.high:g}"
+        shown = [f"{name}: {count}" for name, count in list(self.classes.items())[:5]]
+        return ", ".join(shown) + and_more(len(self.classes) - 5) if shown else "none"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        if self.classes is not None:
+            return {"classes": dict(self.classes)}
+        return {"low": self.low, "high": self.high}
+
+
+def round_significant(X: Array, digits: int) -> Array:
+    """Each number to `digits` significant digits; zeros and missing values stay.
+
+    >>> round_significant(np.array([123456.7, -0.00123456, 0.0]), 3).tolist()
+    [123000.0, -0.00123, 0.0]
+    """
+    size = np.abs(X)
+    usable = np.isfinite(size) & (size > 0)
+    power = np.floor(np.log10(size, out=np.zeros_like(size), where=usable))
+    # both factors are powers of ten below 1e22 apart, where they are exact
+    unit = 10.0 ** (digits - 1 - power)
+    return np.where(usable, np.round(X * unit) / unit, X)
+
+
+def summarise_labels(y: NDArray[Any]) -> LabelSummary:
+    """Text and at most 20 distinct whole numbers are classes; other numbers have a range.
+
+    >>> print(summarise_labels(np.array([1, 0, 1])))
+    0: 1, 1: 2
+    >>> print(summarise_labels(np.array([0.5, 2.0])))
+    from 0.5 to 2
+    """
+    values, counts = np.unique(y, return_counts=True)
+    if y.dtype.kind in "iuf" and (len(values) > 20 or (values != np.round(values)).any()):
+        return LabelSummary(None, float(values[0]), float(values[-1]))
+    return LabelSummary(dict(zip(label_keys(values).tolist(), counts.tolist(), strict=True)))
+
+
+def label_keys(y: Any) -> NDArray[np.str_]:
+    """Labels as text, so that 1, 1.0 and True are the same label.
+
+    >>> label_keys([True, False]).tolist(), label_keys([1.0, 2.5, -0.0]).tolist(), label_keys([" a"]).tolist()
+    (['1', '0'], ['1', '2.5', '0'], ['a'])
+    """
+    values, missing = as_vector(y, "y")
+    refuse_missing_entries(missing, "y", "labels")
+    return text_keys(values)
+
+
+def _recode(codes: Array, own: Column, wanted: Column) -> Array:
+    place = {category: float(code) for code, category in enumerate(wanted.categories)}
+    lookup = np.array([place.get(category, UNKNOWN) for category in own.categories])
+    known = codes >= 0
+    result = codes.copy()  # missing stays NaN, unknown stays unknown
+    result[known] = lookup[codes[known].astype(np.intp)]
+    return result
+
+
+def _merged(name: str, columns: Sequence[Column]) -> Column:
+    """The column that can hold all of these; `select` refuses what does not fit it."""
+    kinds = {column.kind for column in columns}
+    if "categorical" in kinds:
+        return Column(
+            name, "categorical", tuple(sorted({c for column in columns for c in column.categories}))
+        )
+    return Column(name, "numeric" if "numeric" in kinds else "boolean")
+
+
+def _concat_labels(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
+    filled = [y for y in parts if len(y)] or list(parts[:1])  # no rows, no say in the type
+    if len({y.dtype.kind == "U" for y in filled}) > 1:
+        filled = [y if y.dtype.kind == "U" else text_keys(y) for y in filled]
+    return np.concatenate(filled)
+
+
+def _concat_if_all(parts: Sequence[NDArray[np.str_] | None]) -> NDArray[np.str_] | None:
+    present = [part for part in parts if part is not None]
+    return np.concatenate(present) if len(present) == len(parts) else None
+
+
+def _unnamed(columns: Sequence[Column]) -> bool:
+    return all(column.name == f"x{j}" for j, column in enumerate(columns))

@@ -1,0 +1,282 @@
+"""Which column of a table is the label, the group, the id, the weight, a feature, or nothing."""
+
+from __future__ import annotations
+
+import difflib
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from dataworth.data.convert import column_kind, to_arrow
+from dataworth.errors import DataworthError
+from dataworth.wording import and_more, listed
+
+RoleName = Literal["label", "group", "id", "weight", "feature", "ignored", "unusable"]
+
+LABEL_NAMES = ("label", "labels", "target", "y", "class", "outcome")
+ID_NAMES = ("id", "ids", "row_id", "rowid", "uuid", "guid", "index")
+FEATURE_KINDS = ("numeric", "boolean", "categorical", "embedding")
+OPTIONS = {"label": "label= (--label)", "group": "group= (--group)", "id": "id= (--id)"}
+OPTIONS |= {"weight": "weights= (--weights)", "feature": "features= (--features)"}
+LIST_AS_TEXT = re.compile(r"\s*\[\s*[-+]?[0-9.]+(e[-+]?[0-9]+)?(\s*[,\s].*)?(\]|…|\.\.\.)\s*$", re.DOTALL)
+FREE_TEXT = "free text or an id"
+NO_FEATURE = "a feature is a number, a category or an embedding"
+MOST_SHOWN = 20
+
+
+@dataclass(frozen=True)
+class Role:
+    """What one column is used as, what it holds, and why it was given that role."""
+
+    column: str
+    role: RoleName
+    kind: str
+    why: str
+
+
+def assign_roles(
+    frame: Any,
+    label: str | None = None,
+    features: str | Sequence[str] | None = None,
+    group: str | None = None,
+    id: str | None = None,
+    weights: str | None = None,
+    exclude: str | Sequence[str] | None = None,
+    absent_ok: bool = False,
+) -> list[Role]:
+    """One role per column of a narwhals frame, in the frame's order.
+
+    The label is guessed only if exactly one column is named like one; group and weights are never guessed.
+    `features` are names, or patterns such as `emb_*`; without them every column left over is a feature,
+    except those that `exclude` names. With `absent_ok`, `exclude` may name columns that are not there.
+
+    >>> import narwhals as nw, pyarrow as pa
+    >>> frame = nw.from_native(pa.table({"id": [7, 8], "age": [31, 45], "label": ["a", "b"]}))
+    >>> for role in assign_roles(frame):
+    ...     print(role.column, "→", role.role, "|", role.why)
+    id → id | guessed from its name
+    age → feature | not used otherwise
+    label → label | guessed from its name
+    """
+    names = list(frame.columns)
+    asked: dict[str, RoleName] = {}
+    requests: list[tuple[RoleName, str | None]] = [
+        ("label", label), ("group", group), ("id", id), ("weight", weights)
+    ]  # fmt: skip
+    for role, column in requests:
+        if column is not None:
+            _require(column, names, role)
+            _refuse_second(column, asked, role)
+            asked[column] = role
+    chosen = None if features is None else _chosen(features, names, asked, "feature")
+    left_out = {} if exclude is None else _chosen(exclude, names, asked, "excluded", absent_ok)
+    left_out = {name: how for name, how in left_out.items() if name not in asked}
+    for name in left_out:
+        if chosen is not None and chosen.pop(name, None) == "named" and left_out[name] == "named":
+            raise DataworthError(
+                f"column {name!r} was asked for as feature and as excluded: drop one of them"
+            )
+    found: dict[str, tuple[RoleName, str]] = {column: (role, "asked for") for column, role in asked.items()}
+    if label is None:
+        free = [
+            name
+            for name in names
+            if name not in asked and name not in left_out and (chosen is None or chosen.get(name) != "named")
+        ]
+        found[_guess_label(free, names)] = ("label", "guessed from its name")
+    found |= dict.fromkeys(left_out, ("ignored", "excluded"))
+    for name in chosen or ():
+        found.setdefault(name, ("feature", "asked for"))
+    for name, guess in _guess_ids([name for name in names if name not in found], id).items():
+        found[name] = guess
+    rest: tuple[RoleName, str] = ("feature", "not used otherwise")
+    if chosen is not None:
+        rest = ("ignored", "not among the features asked for")
+    roles = [
+        Role(name, *_kinded(found.get(name, rest), column_kind(to_arrow(frame[name], name))))
+        for name in names
+    ]
+    if not any(role.role == "feature" for role in roles):
+        raise DataworthError(
+            f"no column is left to be a feature among {listed(names, 10)}: add one, or name some with"
+            f" {OPTIONS['feature']}"
+        )
+    return roles
+
+
+def unusable(frame: Any, roles: Sequence[Role]) -> dict[str, str]:
+    """Why columns that would be features cannot be: dates, nested or binary values, free text, lists as text.
+
+    >>> import narwhals as nw, pyarrow as pa
+    >>> frame = nw.from_native(pa.table({"a": [1, 2], "b": [b"x", b"y"], "label": [0, 1]}))
+    >>> unusable(frame, assign_roles(frame))
+    {'b': 'binary'}
+    """
+    reasons = {}
+    for role in (role for role in roles if role.role == "feature"):
+        if role.kind not in FEATURE_KINDS:
+            reasons[role.column] = role.kind
+        elif role.kind == "categorical":
+            texts = frame[role.column].drop_nulls()
+            if len(texts) and all(LIST_AS_TEXT.match(str(text)) for text in texts.head(5).to_list()):
+                reasons[role.column] = "lists written as text: embeddings need lists in Parquet or JSONL"
+                continue
+            distinct = texts.n_unique()
+            if distinct > 50 and distinct > len(frame) / 2:
+                reasons[role.column] = f"{FREE_TEXT}: {distinct} different values in {len(frame)} rows"
+    return reasons
+
+
+def marked(roles: Sequence[Role], reasons: Mapping[str, str]) -> list[Role]:
+    """The roles, with the columns that cannot be used marked so."""
+    whys = {
+        r.column: NO_FEATURE if reasons[r.column] == r.kind else reasons[r.column]
+        for r in roles
+        if r.column in reasons
+    }
+    return [replace(r, role="unusable", why=whys[r.column]) if r.column in whys else r for r in roles]
+
+
+def check_usable(frame: Any, roles: Sequence[Role]) -> None:
+    """Refuse columns that cannot do what they are asked: dates as features, text as weights, free text.
+
+    >>> import narwhals as nw, pyarrow as pa
+    >>> frame = nw.from_native(pa.table({"a": [1, 2], "b": [b"x", b"y"], "label": [0, 1]}))
+    >>> check_usable(frame, assign_roles(frame))
+    Traceback (most recent call last):
+        ...
+    dataworth.errors.DataworthError: column 'b' (binary) cannot be a feature: leave it out with --exclude b; \
+images become features by dataworth embed
+    """
+    check_kinds(roles)
+    refuse_unusable(unusable(frame, roles))
+
+
+def refuse_unusable(reasons: Mapping[str, str]) -> None:
+    """A sentence that names all columns that cannot be features, and how to leave them out."""
+    if reasons:
+        shown = [f"{name!r} ({why})" for name, why in reasons.items()]
+        listing = ", ".join(shown[:MOST_SHOWN]) + and_more(len(shown) - MOST_SHOWN)
+        noun, what, it = ("column", "a feature", "it") if len(shown) == 1 else ("columns", "features", "them")
+        how = f"leave {it} out with {exclusion(list(reasons))}"
+        if any(why.startswith(FREE_TEXT) for why in reasons.values()):
+            how += "; text can also be embedded, and an id named with --id"
+        if "binary" in reasons.values():
+            how += "; images become features by dataworth embed"
+        raise DataworthError(f"{noun} {listing} cannot be {what}: {how}")
+
+
+def exclusion(names: Sequence[str]) -> str:
+    """The option that leaves the columns out, ready to copy.
+
+    >>> exclusion(["when", "full name"])
+    "--exclude 'when,full name'"
+    """
+    return f"--exclude {shlex.quote(','.join(names))}"
+
+
+def check_kinds(roles: Sequence[Role]) -> None:
+    """Refuse a label, group, id or weight that holds something else."""
+    for role in roles:
+        _check_kind(role)
+
+
+def _check_kind(role: Role) -> None:
+    fits = {
+        "label": ("numeric", "boolean", "categorical"),
+        "weight": ("numeric", "boolean"),
+        "group": ("numeric", "boolean", "categorical", "date or time"),
+        "id": ("numeric", "boolean", "categorical", "date or time"),
+    }.get(role.role)
+    if fits and role.kind not in fits:
+        raise DataworthError(
+            f"column {role.column!r} ({role.kind}) cannot be the {role.role}, which is {' or '.join(fits)}:"
+            f" name another with {OPTIONS[role.role]}"
+        )
+
+
+def _kinded(found: tuple[RoleName, str], kind: str) -> tuple[RoleName, str, str]:
+    return found[0], kind, found[1]
+
+
+def _guess_label(free: Sequence[str], names: Sequence[str]) -> str:
+    candidates = [name for name in free if name.strip().lower() in LABEL_NAMES]
+    if len(candidates) > 1:
+        raise DataworthError(f"{listed(candidates)} could each be the label: name it with {OPTIONS['label']}")
+    if not candidates:
+        raise DataworthError(
+            f"no column is named like a label among {listed(names, 10)}: name it with {OPTIONS['label']}"
+        )
+    return candidates[0]
+
+
+def _guess_ids(free: Sequence[str], asked: str | None) -> dict[str, tuple[RoleName, str]]:
+    """What columns that number or name the rows are: never features, unless asked for."""
+    found: dict[str, tuple[RoleName, str]] = {}
+    for name in free:
+        if name.strip() == "" or name.startswith(("Unnamed: ", "__index_level_")):
+            found[name] = ("ignored", "an index that a frame library wrote")
+    candidates = [name for name in free if name.strip().lower() in ID_NAMES]
+    if asked is None and len(candidates) == 1:
+        found[candidates[0]] = ("id", "guessed from its name")
+    elif candidates:
+        why = "named like an id, but another was asked for"
+        if asked is None:
+            why = f"one of several named like an id: name it with {OPTIONS['id']}"
+        found |= dict.fromkeys(candidates, ("ignored", why))
+    return found
+
+
+def _chosen(
+    wishes: str | Sequence[str],
+    names: Sequence[str],
+    asked: dict[str, RoleName],
+    what: str,
+    absent_ok: bool = False,
+) -> dict[str, Literal["named", "matched"]]:
+    """The columns that the names and patterns stand for; a pattern may match columns with another role."""
+    chosen: dict[str, Literal["named", "matched"]] = {}
+    for wanted in wishes_of(wishes, names):
+        if wanted.endswith("*") and wanted not in names:
+            matches = [name for name in names if name.startswith(wanted[:-1])]
+            if not matches and not absent_ok:
+                raise DataworthError(
+                    f"no column matches the {what} pattern {wanted!r}: {_hint(wanted, names)}"
+                )
+            for name in matches:
+                chosen.setdefault(name, "matched")
+        elif wanted in names or not absent_ok:
+            _require(wanted, names, what)
+            _refuse_second(wanted, asked, what)
+            chosen[wanted] = "named"
+    return chosen
+
+
+def wishes_of(wishes: str | Sequence[str], names: Sequence[str]) -> list[str]:
+    """Names and patterns, which may come joined by commas."""
+    if not isinstance(wishes, str):
+        return list(wishes)
+    return [wishes] if wishes in names else [part.strip() for part in wishes.split(",") if part.strip()]
+
+
+def _require(name: str, names: Sequence[str], role: str) -> None:
+    if name not in names:
+        raise DataworthError(f"there is no {role} column {name!r}: {_hint(name, names)}")
+
+
+def _hint(name: str, names: Sequence[str]) -> str:
+    lower = {other.lower(): other for other in names}
+    same = name.lower() in lower  # but for its case
+    close = [lower[match] for match in difflib.get_close_matches(name.lower(), lower, n=1 if same else 3)]
+    if close:
+        return f"did you mean {' or '.join(repr(match) for match in close)}?"
+    return f"choose from {listed(names, 10)}"
+
+
+def _refuse_second(column: str, asked: dict[str, RoleName], role: str) -> None:
+    if column in asked:
+        raise DataworthError(
+            f"column {column!r} was asked for as {asked[column]} and as {role}: give it one role"
+        )

@@ -1,0 +1,212 @@
+"""The codec of sealed files: two arrays and some facts, in the safetensors format.
+
+    8 bytes: length of the header, little-endian │ the header, JSON │ the numbers, float64
+
+`mean` is d numbers, `precision` d × d, and the facts are JSON within the header's metadata. A sealed file
+comes from somebody else: sizes are compared with the file's before anything is allocated, and no sentence of
+a refusal repeats a piece of the file.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import struct
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from dataworth.errors import DataworthError
+
+from ...arrays import Array
+
+SUFFIX = ".safetensors"
+SCHEMA = "dataworth/sealed/1"
+METADATA = "dataworth"
+"""The one entry of the header's metadata, so that equal contents are equal bytes."""
+MOST_HEADER = 1_000_000
+MOST_COEFFICIENTS = 5_000
+"""A precision of that many coefficients takes 200 MB."""
+MOST_ROWS = 2**53
+HASH = re.compile("[0-9a-f]{64}")
+VERSION = re.compile(r"[0-9A-Za-z.+-]{1,40}")
+
+
+class Contents(NamedTuple):
+    """What a sealed file holds."""
+
+    mean: Array
+    precision: Array
+    facts: dict[str, Any]
+
+
+def is_sealed(path: Path) -> bool:
+    """Whether a path is that of a sealed file, by its suffix."""
+    return path.name.lower().endswith(SUFFIX)
+
+
+def write_sealed(path: str | Path, contents: Contents) -> None:
+    """Write a sealed file; equal contents make equal files."""
+    from safetensors.numpy import save
+
+    arrays = {
+        "mean": np.ascontiguousarray(contents.mean),
+        "precision": np.ascontiguousarray(contents.precision),
+    }
+    facts = json.dumps({"schema": SCHEMA, **contents.facts}, sort_keys=True, allow_nan=False)
+    try:
+        Path(path).write_bytes(save(arrays, {METADATA: facts}))
+    except OSError as error:
+        raise DataworthError(f"{path} cannot be written ({error.strerror}): choose another place.") from error
+
+
+def read_sealed(path: str | Path) -> Contents:
+    """What `write_sealed` wrote; anything else is one sentence that begins with the file."""
+    if not isinstance(path, str | Path):
+        raise DataworthError(f"a {type(path).__name__} is no path: give that of a sealed file, as text.")
+    try:
+        return _read(Path(path))
+    except _BadFile as bad:
+        raise DataworthError(f"{path}: {bad}; ask for a file made by 'dataworth seal'.") from None
+
+
+class _BadFile(Exception):
+    """What is wrong with a file."""
+
+
+def _read(path: Path) -> Contents:
+    from safetensors import SafetensorError
+    from safetensors.numpy import load
+
+    raw = _bytes_of(path)
+    header, start = _header_of(raw)
+    if header.keys() != {"__metadata__", "mean", "precision"}:
+        raise _BadFile("not a sealed file, which holds a mean, a precision and metadata")
+    facts = _facts_of(header["__metadata__"])
+    _check_layout(header, len(raw) - start)
+    try:
+        arrays = load(raw)
+    except (SafetensorError, ValueError, KeyError, TypeError, OverflowError):
+        raise _BadFile("not a valid safetensors file") from None
+    mean, precision = arrays["mean"], arrays["precision"]
+    if not (np.isfinite(mean).all() and np.isfinite(precision).all()):
+        raise _BadFile("its mean or precision is not finite")
+    if not np.array_equal(precision, precision.T):
+        raise _BadFile("its precision is not symmetric")
+    return Contents(mean, precision, facts)
+
+
+def _bytes_of(path: Path) -> bytes:
+    """The file, if it is one and of a size that a sealed file can have."""
+    if path.is_dir():
+        raise _BadFile("a directory, not a sealed file")
+    if not path.exists():
+        raise DataworthError(f"there is no file {str(path)!r}: check its name.")
+    if not path.is_file():
+        raise _BadFile("not a regular file")
+    most = 8 + MOST_HEADER + 8 * (MOST_COEFFICIENTS + MOST_COEFFICIENTS**2)
+    try:
+        with path.open("rb") as file:
+            raw = file.read(most + 1)
+    except OSError as error:
+        raise DataworthError(f"{path} cannot be read ({error.strerror}): check its permissions.") from error
+    if len(raw) > most:
+        raise _BadFile(f"larger than a sealed file of {MOST_COEFFICIENTS} coefficients can be")
+    return raw
+
+
+def _header_of(raw: bytes) -> tuple[dict[str, Any], int]:
+    """The header, and where the numbers begin."""
+    if len(raw) < 8:
+        raise _BadFile("empty or cut short, not a sealed file")
+    (length,) = struct.unpack_from("<Q", raw)
+    if length > MOST_HEADER or length > len(raw) - 8:
+        raise _BadFile("not a sealed file, or cut short (its header is longer than it can be)")
+    header = _strict_json(raw[8 : 8 + length], "its header")
+    return header, 8 + length
+
+
+def _strict_json(text: bytes | str, what: str) -> dict[str, Any]:
+    """A JSON object without repeated names, or what is wrong with it."""
+
+    def no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        if len({name for name, _ in pairs}) < len(pairs):
+            raise ValueError
+        return dict(pairs)
+
+    def no_constants(name: str) -> float:
+        raise ValueError
+
+    try:
+        text = text.decode("utf-8") if isinstance(text, bytes) else text
+        found = json.loads(text, object_pairs_hook=no_repeats, parse_constant=no_constants)
+    except (ValueError, RecursionError):
+        found = None
+    if not isinstance(found, dict):
+        raise _BadFile(f"not a sealed file ({what} is no JSON object with distinct names)")
+    return found
+
+
+def _check_layout(header: dict[str, Any], size: int) -> None:
+    """Both arrays are float64, of d and d × d numbers, and fill the file exactly."""
+    expected = {"dtype", "shape", "data_offsets"}
+    entries = [header["mean"], header["precision"]]
+    if not all(isinstance(entry, dict) and entry.keys() == expected for entry in entries):
+        raise _BadFile("its mean or precision is not described as safetensors does")
+    if any(entry["dtype"] != "F64" for entry in entries):
+        raise _BadFile("its numbers are not of type F64")
+    shape = entries[0]["shape"]
+    if not (isinstance(shape, list) and len(shape) == 1 and _whole(shape[0], 1, MOST_COEFFICIENTS)):
+        raise _BadFile(f"its mean is not a vector of 1 to {MOST_COEFFICIENTS} numbers")
+    d = shape[0]
+    if entries[1]["shape"] != [d, d] or not all(_whole(n, d, d) for n in entries[1]["shape"]):
+        raise _BadFile(f"its precision is not {d} × {d}, as its mean of {d} numbers asks for")
+    first, second = 8 * d, 8 * d * d
+    layouts = ([[0, first], [first, first + second]], [[second, first + second], [0, second]])
+    if [entry["data_offsets"] for entry in entries] not in layouts or size != first + second:
+        raise _BadFile(f"cut short or longer than its {d + d * d} numbers take")
+
+
+def _facts_of(metadata: Any) -> dict[str, Any]:
+    """The facts, each of its type and within its range."""
+    if not (isinstance(metadata, dict) and isinstance(metadata.get(METADATA), str) and len(metadata) == 1):
+        raise _BadFile("not a sealed file of dataworth (its metadata say nothing of one)")
+    facts = _strict_json(metadata[METADATA], "its metadata")
+    if facts.pop("schema", None) != SCHEMA:
+        raise _BadFile(f"not a sealed file of this version ({SCHEMA})")
+    counts = facts.get("counts")
+    checks = {
+        "version": _matches(facts.get("version"), VERSION),
+        "yardstick": _matches(facts.get("yardstick"), HASH),
+        "commitment": _matches(facts.get("commitment"), HASH),
+        "rows": _whole(facts.get("rows"), 1, MOST_ROWS),
+        "weight": _number(facts.get("weight")),
+        "counts": "counts" in facts and (counts is None or _are_counts(counts, facts.get("rows"))),
+    }
+    wrong = [name for name, good in checks.items() if not good]
+    if wrong or facts.keys() != checks.keys():
+        which = f"its {wrong[0]} is missing or not what it should be" if wrong else "it says more than it may"
+        raise _BadFile(f"not a sealed file of dataworth ({which})")
+    return facts
+
+
+def _matches(value: Any, pattern: re.Pattern[str]) -> bool:
+    return isinstance(value, str) and pattern.fullmatch(value) is not None
+
+
+def _whole(value: Any, least: int, most: int) -> bool:
+    return type(value) is int and least <= value <= most
+
+
+def _number(value: Any) -> bool:
+    return type(value) in (int, float) and 0 <= value <= MOST_ROWS
+
+
+def _are_counts(counts: Any, rows: Any) -> bool:
+    """Rows of each class, which are all the rows."""
+    return (
+        isinstance(counts, dict)
+        and all(_whole(n, 0, MOST_ROWS) for n in counts.values())
+        and sum(counts.values()) == rows
+    )

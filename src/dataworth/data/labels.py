@@ -1,0 +1,150 @@
+"""From labels as users write them to the numbers a model takes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays import Array
+from ..errors import DataworthError
+from .dataset import Dataset, label_keys
+
+MOST_CLASSES = 20
+"""Whole numbers with more distinct values than this are amounts, not classes; text with more is refused."""
+
+
+@dataclass(frozen=True)
+class Classes:
+    """Two or more classes in a fixed order: the first is 0, the second is 1, and so on."""
+
+    names: tuple[str, ...]
+
+    def encode(self, y: NDArray[Any], what: str = "the data") -> Array:
+        """Labels to 0.0, 1.0 and so on.
+
+        >>> Classes(("cat", "dog", "owl")).encode(np.array(["dog", "owl", "cat"])).tolist()
+        [1.0, 2.0, 0.0]
+        """
+        keys = label_keys(y)
+        known = np.isin(keys, self.names)
+        if not known.all():
+            strange = " and ".join(repr(str(k)) for k in np.unique(keys[~known])[:3])
+            raise DataworthError(
+                f"{what}: label {strange} does not occur in the test set, whose classes are "
+                f"{_listed(self.names)}: rename or drop those rows."
+            )
+        order = np.argsort(self.names)
+        return order[np.searchsorted(self.names, keys, sorter=order)].astype(float)
+
+    def decode(self, targets: Array) -> NDArray[Any]:
+        """Numbers back to labels."""
+        return np.array(self.names)[np.asarray(targets, dtype=int)]
+
+
+@dataclass(frozen=True)
+class Amounts:
+    """Numbers to regress on, centred and scaled as in the test set (a constant that cancels in every PMI)."""
+
+    center: float = 0.0
+    scale: float = 1.0
+
+    def encode(self, y: NDArray[Any], what: str = "the data") -> Array:
+        """Labels to standard units."""
+        if y.dtype.kind not in "iuf":
+            raise DataworthError(f"{what} has text labels, but the test set's are numbers: give numbers.")
+        return (y.astype(float) - self.center) / self.scale
+
+    def decode(self, targets: Array) -> NDArray[Any]:
+        """Standard units back to labels."""
+        return np.asarray(targets) * self.scale + self.center
+
+
+def is_amount(y: NDArray[Any]) -> bool:
+    """Whether labels are amounts (regression) rather than classes."""
+    if y.dtype.kind not in "iuf":
+        return False
+    values = np.unique(y)
+    return len(values) > 2 and bool(len(values) > MOST_CLASSES or (values != np.round(values)).any())
+
+
+def learn_targets(test: Dataset) -> Classes | Amounts:
+    """What the test set's labels are: classes, or amounts; a sentence otherwise."""
+    if is_amount(test.y):
+        return Amounts(float(np.mean(test.y)), float(np.std(test.y)))
+    names = _names([test.y], "the test set has")
+    if len(names) == 1:
+        raise DataworthError(
+            f"every row of the test set has the label {names[0]!r}; valuing data needs two classes in it."
+        )
+    return Classes(names)
+
+
+def common_classes(labels: Sequence[NDArray[Any]]) -> Classes:
+    """The classes that occur in any of the label arrays, sorted; two at least."""
+    names = _names(labels, "the labels have")
+    if len(names) == 1:
+        # one class alone: "1" stays class 1, so that a one-class part of 0/1 data keeps its meaning
+        return Classes(("0", "1")) if names[0] in ("0", "1") else Classes((names[0], f"not {names[0]}"))
+    return Classes(names)
+
+
+def targets_for(model: object, labels: Sequence[NDArray[Any]]) -> Classes | Amounts:
+    """Labels as a model takes them (its `takes`: two classes, classes, or amounts), or a sentence.
+
+    A model that does not say takes classes.
+    """
+    takes, name = getattr(model, "takes", "classes"), type(model).__name__
+    if takes == "amounts":
+        words = [y for y in labels if y.dtype.kind not in "iuf" and len(y)]
+        if words:
+            raise DataworthError(
+                f"labels are text, such as {str(words[0][0])!r}; {name} takes amounts: give numbers, or use "
+                "dw.Logistic or dw.Softmax."
+            )
+        return Amounts()
+    together = np.concatenate(labels)
+    if is_amount(together):
+        raise DataworthError(
+            f"the labels are amounts ({len(np.unique(together))} distinct numbers); {name} takes {takes}: "
+            "use dw.Linear, or make classes of them."
+        )
+    classes = common_classes(labels)
+    if takes == "two classes" and len(classes.names) > 2:
+        raise DataworthError(
+            f"the labels have {len(classes.names)} classes ({_listed(classes.names, plain=True)}); "
+            f"{name} takes two: use dw.Softmax, or join them into two."
+        )
+    most = getattr(model, "classes", None)
+    if isinstance(most, int) and len(classes.names) > most:
+        raise DataworthError(
+            f"the labels have {len(classes.names)} classes ({_listed(classes.names, plain=True)}), but the "
+            f"model has classes={most}: give {len(classes.names)}, or None for as many as there are."
+        )
+    return classes
+
+
+def _names(labels: Sequence[NDArray[Any]], who: str) -> tuple[str, ...]:
+    """Distinct labels as text, sorted; too many are a sentence."""
+    names = tuple(str(k) for k in np.unique(np.concatenate([label_keys(y) for y in labels])))
+    if len(names) > MOST_CLASSES:
+        raise DataworthError(
+            f"{who} {len(names)} classes ({_listed(names, plain=True)}); at most {MOST_CLASSES} can be "
+            "valued: join or drop some, or if they are amounts, give numbers."
+        )
+    return names
+
+
+def _listed(names: Sequence[str], *, plain: bool = False) -> str:
+    """A few names for a sentence.
+
+    >>> _listed("ab"), _listed("abcdefg"), _listed("abcdefg", plain=True)
+    ("'a' and 'b'", "'a', 'b', 'c', 'd', 'e', …", 'a, b, c, d, e, …')
+    """
+    shown = [n if plain else repr(n) for n in names[:5]]
+    if len(shown) == 2 and not plain:
+        return " and ".join(shown)
+    return ", ".join([*shown, "…"] if len(names) > 5 else shown)

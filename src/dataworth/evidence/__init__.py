@@ -1,0 +1,1 @@
+"""The evidence of one pair, and the forms in which its score can be written."""

@@ -1,0 +1,128 @@
+"""Forms of the score for posteriors that are known by their densities and draws alone.
+
+A model's prior is its posterior given no rows. Where posteriors are of one exponential family they may say so
+(`natural`, `log_normaliser`), and the integral is then four log-normalisers (Chen et al. 2020).
+"""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array
+from ..errors import DataworthError
+from ..inference.conjugate import normaliser_pmi
+from ..models import Fit, Fitter, Posterior
+
+DRAWS = 4000
+SEED = 0x5EED
+LEAST_EFFECTIVE = 100.0
+PEAK_POINTS, PEAK_ROUNDS = 97, 5
+
+
+def prior_of(fitter: Fitter) -> Any:
+    """The posterior given nothing."""
+    return fitter(np.zeros(0, dtype=np.intp)).state
+
+
+def eta_by_density(fitter: Fitter, data: Fit, test: Fit, joint: Fit, eta: Array | float) -> float:
+    """Log p(η|D) p(η|T) / (p(η) p(η|D,T)); η = 0 stands for a vector of zeros."""
+    prior = prior_of(fitter)
+    if np.ndim(eta) == 0:
+        eta = np.zeros(prior.sample(np.random.default_rng(SEED), 1).shape[1])
+    point = np.asarray(eta, dtype=float)
+    width = prior.sample(np.random.default_rng(SEED), 1).shape[1]
+    if point.shape != (width,):
+        raise DataworthError(f"eta has shape {point.shape}; the model has {width} parameters.")
+    value = (
+        data.state.log_density(point)
+        + test.state.log_density(point)
+        - prior.log_density(point)
+        - joint.state.log_density(point)
+    )
+    if not np.isfinite(value):
+        raise DataworthError("at this eta a density is zero or infinite: give an eta inside the posteriors.")
+    return float(value)
+
+
+def kl_by_density(fitter: Fitter, data: Fit, test: Fit, joint: Fit) -> tuple[float, float]:
+    """`eta` averaged over draws from the joint, with its standard error."""
+    prior = prior_of(fitter)
+    draws = joint.state.sample(np.random.default_rng(SEED), DRAWS)
+    values = (
+        log_densities(data.state, draws)
+        + log_densities(test.state, draws)
+        - log_densities(prior, draws)
+        - log_densities(joint.state, draws)
+    )
+    return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values)))
+
+
+def integral_by_density(fitter: Fitter, data: Fit, test: Fit) -> tuple[float, float]:
+    """Log ∫ p(θ|D) p(θ|T) / p(θ) dθ, with its standard error.
+
+    By log-normalisers where the posteriors have them, by quadrature in one dimension, else by importance
+    sampling from ½ p(θ|D) + ½ p(θ|T), whose weights 2 / (p(θ)/p(θ|D) + p(θ)/p(θ|T)) are bounded wherever one
+    of the posteriors is no sharper than a bounded multiple of the prior. Refuses if too few draws matter.
+    """
+    prior = prior_of(fitter)
+    parts = (data.state, test.state)
+    if all(hasattr(p, "natural") and hasattr(p, "log_normaliser") for p in (prior, *parts)):
+        value = normaliser_pmi(prior.log_normaliser, prior.natural, *(p.natural for p in parts))
+        return float(value), 0.0
+    rng = np.random.default_rng(SEED)
+    draws = np.concatenate([p.sample(rng, DRAWS // 2) for p in parts])
+    if draws.shape[1] == 1:
+        return _quadrature(prior, *parts, draws[:, 0]), 0.0
+    densities = np.array([log_densities(p, draws) for p in parts])
+    log_weights = densities.sum(axis=0) - log_densities(prior, draws)
+    log_weights -= np.logaddexp(*densities) - np.log(2.0)
+    top = log_weights.max()
+    weights = np.exp(log_weights - top)
+    effective = weights.sum() ** 2 / (weights**2).sum()
+    if not effective >= LEAST_EFFECTIVE:
+        raise DataworthError(
+            f"the integral rests on {effective:.0f} of {len(draws)} draws, {LEAST_EFFECTIVE:.0f} are needed: "
+            "the two posteriors hardly overlap; use the form evidence."
+        )
+    error = weights.std(ddof=1) / weights.mean() / np.sqrt(len(weights))
+    return float(top + np.log(weights.mean())), float(error)
+
+
+def _quadrature(prior: Posterior, data: Posterior, test: Posterior, draws: Array) -> float:
+    """One dimension: adaptive quadrature over the range of the draws and as much again on both sides."""
+    from scipy.integrate import quad
+
+    def log_value(point: float) -> float:
+        theta = np.array([point])
+        with np.errstate(divide="ignore", invalid="ignore"):
+            value = data.log_density(theta) + test.log_density(theta) - prior.log_density(theta)
+        return value if np.isfinite(value) else -np.inf
+
+    low, high = draws.min(), draws.max()
+    margin = high - low
+    quantiles = np.quantile(draws, [0.01, 0.25, 0.5, 0.75, 0.99])
+    ends = {low - margin, low, *quantiles, high, high + margin}
+    # two sharp posteriors can meet where neither has draws: the peak is looked for, then closed in on
+    points = np.union1d(np.linspace(low - margin, high + margin, PEAK_POINTS), quantiles)
+    for _ in range(PEAK_ROUNDS):
+        values = [log_value(p) for p in points]
+        best = int(np.argmax(values))
+        top = values[best]
+        left, right = points[max(best - 1, 0)], points[min(best + 1, len(points) - 1)]
+        ends |= {left, points[best], right}
+        points = np.union1d(np.linspace(left, right, 16), points[best])
+    if not np.isfinite(top):
+        raise DataworthError("the two posteriors do not overlap, so their integral is zero: use evidence.")
+    total = sum(
+        quad(lambda p: np.exp(log_value(p) - top), a, b, limit=200, epsabs=1e-12)[0]
+        for a, b in pairwise(sorted(ends))
+    )
+    return float(top + np.log(total))
+
+
+def log_densities(posterior: Posterior, draws: Array) -> Array:
+    """Log density at each draw."""
+    return np.array([posterior.log_density(theta) for theta in draws])

@@ -1,0 +1,224 @@
+"""Why a score is what it is: its parts.
+
+With J = p(θ|D,T), the belief that both datasets lead to,
+
+    U(D, T) = KL(J ‖ prior) − KL(J ‖ p(θ|D)) − KL(J ‖ p(θ|T))
+              confidence      disagreement with the data, and with the test set
+
+Each is made of means over J, E_J log p(θ|S)/p(θ) = E_J log p(S|θ) − log Z(S), so that they add up to the
+evidence whatever J is taken for; where an approximate density stands in place of p(S|θ), or the score is of
+another form, what is left of it is `unexplained`. The same numbers read as information about θ,
+
+    PI(S) = KL(J ‖ prior) − KL(J ‖ p(θ|S)),   PI(S|R) = KL(J ‖ p(θ|R)) − KL(J ‖ p(θ|S,R)),
+    U(D, T) = PI(D) + PI(T) − PI(D∪T) = PI(D) − PI(D|T) = PI(T) − PI(T|D).
+
+How much the two posteriors differ is the dual skew G-Jensen–Shannon divergence at α = ½,
+
+    JS = ½ KL(G ‖ p(θ|D)) + ½ KL(G ‖ p(θ|T)) = −log ∫ √(p(θ|D) p(θ|T)) dθ,   G ∝ √(p(θ|D) p(θ|T)),
+
+and for k Gaussian coefficients under a prior that says next to nothing
+
+    U(D, T) → ½ log |Σ_0|/|Σ_J| − 2 JS − k log 2,
+
+which under N(0, C·I) is less than U by (tr P⁻¹ + ½|θ̂|²)/C + O(1/C²), P the precision that all rows add and θ̂
+their least-squares estimate.
+
+Gaussians are sites on rows (`forms`), ℓ_S in place of log p(S|θ) and G_S of log Z(S); logistic
+likelihoods are taken as they are, for the Gaussians that stand for few rows are far off where J is. JS is
+½(G_D + G_T) − G of both sets' halved sites. Nothing d×d is formed where rows are fewer than features. Other
+posteriors are asked for draws and densities.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array
+from ..inference.expected import mean_log_likelihood
+from ..inference.sites import Sites, condition, marginals
+from ..models.gaussian import GaussianRows, RowGaussian
+from ..models.logistic import LogisticFitter
+from .densities import DRAWS, SEED, log_densities, prior_of
+from .forms import Pair
+
+LOG_2 = float(np.log(2.0))
+SHOWN = (
+    "value",
+    "confidence",
+    "against_data",
+    "against_test",
+    "unexplained",
+    "information_data",
+    "information_test",
+    "divergence",
+)
+"""The parts that have a mean over pairs."""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The parts of one pair's score, in nats: value = confidence − against_data − against_test + unexplained.
+
+    confidence: KL(J ‖ prior). against_data, against_test: KL(J ‖ p(θ|D)) and KL(J ‖ p(θ|T)). divergence: JS.
+    variance_reduction: ½ log |Σ_0|/|Σ_J|, and coefficients: k, where posteriors are Gaussian. stderr: of
+    those that were sampled.
+    """
+
+    value: float
+    confidence: float
+    against_data: float
+    against_test: float
+    divergence: float
+    variance_reduction: float | None = None
+    coefficients: int | None = None
+    stderr: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def unexplained(self) -> float:
+        """What approximate densities, or another form of the score, leave of the value."""
+        return self.value - (self.confidence - self.against_data - self.against_test)
+
+    @property
+    def information_data(self) -> float:
+        """PI(D): how much nearer to J the data bring the prior."""
+        return self.confidence - self.against_data
+
+    @property
+    def information_test(self) -> float:
+        """PI(T): how much nearer to J the test set brings the prior."""
+        return self.confidence - self.against_test
+
+    @property
+    def information_joint(self) -> float:
+        """PI(D∪T) = KL(J ‖ prior): all of the way."""
+        return self.confidence
+
+    @property
+    def data_given_test(self) -> float:
+        """PI(D|T) = KL(J ‖ p(θ|T)): what the data add to one who knows the test set."""
+        return self.against_test
+
+    @property
+    def test_given_data(self) -> float:
+        """PI(T|D) = KL(J ‖ p(θ|D)): what the test set adds to one who knows the data."""
+        return self.against_data
+
+    @property
+    def uninformative(self) -> float | None:
+        """What the value tends to as a Gaussian prior widens: ½ log |Σ_0|/|Σ_J| − 2 JS − k log 2."""
+        if self.variance_reduction is None or self.coefficients is None:
+            return None
+        return self.variance_reduction - 2.0 * self.divergence - self.coefficients * LOG_2
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        told = {name: getattr(self, name) for name in SHOWN}
+        told |= {"variance_reduction": self.variance_reduction, "uninformative": self.uninformative}
+        return told | {"stderr": dict(self.stderr)}
+
+
+def parts_of(pair: Pair, value: float | None = None, draws: int = DRAWS, seed: int = SEED) -> Parts:
+    """The parts of a pair's score, which is its log evidence unless another `value` is given.
+
+    >>> from .models import Linear
+    >>> fitter = Linear(1.0, 1.0).bind(np.array([[1.0], [1.0]]), np.array([1.0, -1.0]))
+    >>> fits = [fitter(np.array(rows)) for rows in ([0], [1], [0, 1])]
+    >>> parts = parts_of(Pair(fitter, fits[0], fits[1], lambda: fits[2], np.array([1]), None))
+    >>> parts.divergence > 0 > parts.value, abs(parts.unexplained) < 1e-12
+    (True, True)
+    """
+    if value is None:
+        value = pair.joint().log_z - pair.data.log_z - pair.test.log_z
+    if isinstance(pair.fitter, GaussianRows):
+        return _gaussian_parts(pair.fitter, pair, value)
+    return _sampled_parts(pair, value, draws, seed)
+
+
+def _gaussian_parts(pool: GaussianRows, pair: Pair, value: float) -> Parts:
+    """In closed form, by sites, or by mean log-likelihoods where sites are an approximation of these."""
+    fits = [pool.settle(fit) for fit in (pair.data, pair.test, pair.joint())]
+    parts = [pool.row_gaussian(fit) for fit in fits]
+    data, test, joint = parts
+    geometry = pool.geometry(joint.ids)
+    given = condition(geometry, joint.sites)
+    variance = marginals(geometry, joint.sites, given.factor).variance
+    places = [np.searchsorted(joint.ids, part.ids) for part in parts]
+    if isinstance(pool, LogisticFitter):
+        heard = [
+            mean_log_likelihood(
+                joint.mean[place] + pool.offset_at(part.ids), variance[place], fit.state.counts
+            )
+            for part, place, fit in zip(parts[:2], places[:2], fits[:2], strict=True)
+        ]
+        gains = [one - fit.log_z for one, fit in zip([*heard, sum(heard)], fits, strict=True)]
+    else:
+        gains = [
+            part.log_sites(joint.mean[place], variance[place]) - part.log_norm
+            for part, place in zip(parts, places, strict=True)
+        ]
+    return Parts(
+        value,
+        gains[2],
+        against_data=gains[2] - gains[0],
+        against_test=gains[2] - gains[1],
+        divergence=_bhattacharyya(pool, data, test),
+        variance_reduction=0.5 * given.factor.log_det(),
+        coefficients=pool.X.shape[1],
+    )
+
+
+def _bhattacharyya(pool: GaussianRows, data: RowGaussian, test: RowGaussian) -> float:
+    """½(G_D + G_T) − G of the halved sites of both."""
+    ids = np.union1d(data.ids, test.ids)
+    half = Sites(np.zeros(len(ids)), np.zeros(len(ids)))
+    for part in (data, test):
+        place = np.searchsorted(ids, part.ids)
+        half.tau[place] += 0.5 * part.sites.tau
+        half.nu[place] += 0.5 * part.sites.nu
+    between = condition(pool.geometry(ids), half).log_norm(half)
+    return 0.5 * (data.log_norm + test.log_norm) - between
+
+
+def _sampled_parts(pair: Pair, value: float, draws: int, seed: int) -> Parts:
+    """From draws of the joint posterior, the same for all three: their errors cancel in the sum."""
+    prior, joint = prior_of(pair.fitter), pair.joint().state
+    data, test = pair.data.state, pair.test.state
+    rng = np.random.default_rng(seed)
+    theta = joint.sample(rng, draws)
+    own = log_densities(joint, theta)
+    compared = {"confidence": prior, "against_data": data, "against_test": test}
+    found = {name: _mean_and_error(own - log_densities(part, theta)) for name, part in compared.items()}
+    found["divergence"] = _divergence(data, test, rng, draws)
+    stderr = {name: error for name, (_, error) in found.items()}
+    means = {name: mean for name, (mean, _) in found.items()}
+    return Parts(
+        value,
+        means["confidence"],
+        means["against_data"],
+        means["against_test"],
+        means["divergence"],
+        stderr=stderr,
+    )
+
+
+def _divergence(data: Any, test: Any, rng: np.random.Generator, draws: int) -> tuple[float, float]:
+    """−log ∫ √(pq): by log-normalisers where posteriors have them, else by draws from ½p + ½q.
+
+    The weights √(pq) / (½p + ½q) lie between 0 and 1, so that the error is one that can be trusted.
+    """
+    if all(hasattr(part, "natural") and hasattr(part, "log_normaliser") for part in (data, test)):
+        middle = tuple(0.5 * (d + t) for d, t in zip(data.natural, test.natural, strict=True))
+        ends = data.log_normaliser(data.natural) + test.log_normaliser(test.natural)
+        return float(0.5 * ends - data.log_normaliser(middle)), 0.0
+    theta = np.concatenate([part.sample(rng, draws // 2) for part in (data, test)])
+    gap = np.abs(log_densities(data, theta) - log_densities(test, theta))
+    weights = 1.0 / np.cosh(np.minimum(0.5 * gap, 350.0))
+    mean, error = _mean_and_error(weights)
+    return float(-np.log(mean)), float(error / mean)
+
+
+def _mean_and_error(values: Array) -> tuple[float, float]:
+    return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values)))

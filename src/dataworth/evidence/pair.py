@@ -1,0 +1,202 @@
+"""Pointwise mutual information of one pair of datasets.
+
+    U(D, T) = log Z(D∪T) − log Z(D) − log Z(T),   Z(S) = ∫ p(S|θ) p(θ) dθ
+
+Features are taken exactly as given and the prior is a number: for data from files, see `yardstick`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, fields
+from functools import cache, cached_property, partial
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array, Rows
+from ..data.dataset import Dataset
+from ..data.labels import common_classes, is_amount, targets_for
+from ..errors import DataworthError
+from ..models import Fit, Fitter, Linear, Logistic, Model, Softmax
+from ..models.base import bind, require_model
+from .forms import Form, Pair
+from .interpretation import Parts, parts_of
+
+NEED_JOINT = ("evidence", "eta", "kl")
+NATS_PER_BIT = float(np.log(2.0))
+
+
+@dataclass(frozen=True)
+class PMI:
+    """The value in nats, and the log evidences of its parts (of D∪T where the form asks for it).
+
+    `stderr` is above zero where the form draws samples. With several η, `value` is the mean over `at_eta` and
+    `spread` their range, which is zero for exact posteriors. Vectors are named by six digits of each entry;
+    η of equal names are numbered.
+    """
+
+    value: float
+    form: str
+    model: str
+    log_z_joint: float | None
+    log_z_data: float
+    log_z_test: float
+    stderr: float = 0.0
+    at_eta: dict[str, float] | None = None
+    explain: Callable[[], Parts] | None = field(default=None, repr=False, compare=False)
+
+    @cached_property
+    def parts(self) -> Parts:
+        """What the value is made of (`evidence.interpretation`); computed when first asked for."""
+        if self.explain is None:
+            raise DataworthError("this PMI was made without its datasets: ask the one that dw.pmi returned.")
+        return self.explain()
+
+    @property
+    def spread(self) -> float:
+        """Largest less smallest value over the η given."""
+        values = [self.value] if self.at_eta is None else list(self.at_eta.values())
+        return max(values) - min(values)
+
+    @property
+    def bits(self) -> float:
+        """The value in bits."""
+        return self.value / NATS_PER_BIT
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        told = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "explain"}
+        return told | {"bits": self.bits, "spread": self.spread}
+
+
+def pmi(D: Dataset, T: Dataset, model: Model | None = None, form: str = "evidence", eta: Any = 0) -> PMI:
+    """PMI of D and T in nats; for the forms see `dataworth.evidence.forms`.
+
+    Without a `model` the labels choose one (`suited_model`), under its default prior. Amounts are taken as
+    they are, and Linear's default noise has variance 1: standardise them, or use `score`, which does.
+
+    `eta` is for the form of that name: 0, "joint", "data" or "test" (that posterior's mean, for Laplace's
+    method its mode), a vector of coefficients with the intercept's last, or a list of these.
+
+    >>> D = Dataset([[-1.0], [1.0]], [0, 1])
+    >>> T = Dataset([[-2.0], [2.0]], [0, 1])
+    >>> bool(pmi(D, T).value > 0 > pmi(D, T.with_labels([1, 0])).value)
+    True
+    >>> pmi(D, T, form="eta", eta=[0, "joint", "data"]).spread > 0.1  # Laplace's posteriors are not exact
+    True
+    >>> parts = pmi(D, T).parts
+    >>> parts.confidence > parts.against_data > parts.against_test  # T, farther out, says more than D
+    True
+    """
+    several = isinstance(eta, (list, tuple)) and any(isinstance(e, str) or np.ndim(e) for e in eta)
+    forms = [Form.parse(form, one) for one in (eta if several else [np.asarray(eta)[()]])]
+    model = suited_model(D, T) if model is None else model
+    if getattr(model, "changes_only", False):
+        raise DataworthError(
+            "this model counts one of many symmetric modes, so PMI would be too high by the log of their "
+            "number: use dw.pmi_change(before, after, T, model), in which it cancels."
+        )
+    pair = bind_pair(D, T, model)
+    amounts = [one.of(pair) for one in forms]
+    joint = pair.joint().log_z if form in NEED_JOINT else None
+    at_eta = dict(zip(_names([one.eta for one in forms]), (amount.value for amount in amounts), strict=True))
+    value = float(np.mean([amount.value for amount in amounts]))
+    return PMI(
+        value,
+        form,
+        repr(model),
+        joint,
+        pair.data.log_z,
+        pair.test.log_z,
+        max(amount.stderr for amount in amounts),
+        at_eta if form == "eta" else None,
+        partial(explained, D, T, model, value),
+    )
+
+
+def _names(etas: list[Any]) -> list[str]:
+    """A name for each η; equal ones are numbered from the second on, or their values would be lost.
+
+    >>> _names([0, "joint", 0, np.array([1.0]), np.array([1.0 + 1e-9]), 0])
+    ['0', 'joint', '0 (2)', '[1.0]', '[1.0] (2)', '0 (3)']
+    """
+    names = [_name(eta) for eta in etas]
+    times = [names[: i + 1].count(name) for i, name in enumerate(names)]
+    return [name if n == 1 else f"{name} ({n})" for name, n in zip(names, times, strict=True)]
+
+
+def _name(eta: Any) -> str:
+    return str(eta) if np.ndim(eta) == 0 else str([float(f"{v:.6g}") for v in np.asarray(eta).ravel()])
+
+
+def explained(D: Dataset, T: Dataset, model: Model | None, value: float) -> Parts:
+    """The parts of a pair's value."""
+    return parts_of(bind_pair(D, T, model), value)
+
+
+def bind_pair(D: Dataset, T: Dataset, model: Model | None) -> Pair:
+    """Both datasets fitted as one pool; the joint is fitted when it is asked for, once."""
+    model = suited_model(D, T) if model is None else model
+    require_model(model)
+    check_rows({"D": D, "T": T})
+    pool = Dataset.concat([D, T])
+    fitter = bind(model, pool.X, targets_for(model, [D.y, T.y]).encode(pool.y))
+    data, test = np.arange(len(D)), np.arange(len(D), len(pool))
+    data_fit, test_fit = fitter(data, weights=D.weights), fitter(test, weights=T.weights)
+
+    @cache
+    def joint() -> Fit:
+        return fit_joint(fitter, data, test, data_fit, test_fit, weights=pool.weights)
+
+    return Pair(fitter, data_fit, test_fit, joint, test, T.weights)
+
+
+def suited_model(D: Dataset, T: Dataset) -> Model:
+    """The model that the labels suit: Logistic for two classes, Softmax for more, Linear for amounts.
+
+    >>> suited_model(Dataset([[0.0]], ["a"]), Dataset([[0.0], [1.0]], ["b", "c"]))
+    Softmax(prior_variance=1.0, intercept=True, classes=None)
+    """
+    check_rows({"D": D, "T": T})
+    if is_amount(np.concatenate([D.y, T.y])):
+        return Linear()
+    return Logistic() if len(common_classes([D.y, T.y]).names) == 2 else Softmax()
+
+
+def check_rows(parts: dict[str, Dataset]) -> None:
+    """Complete rows of numbers, or a sentence."""
+    for name, part in parts.items():
+        if not isinstance(part, Dataset):
+            raise DataworthError(
+                f"{name} is a {type(part).__name__}; pmi takes two Datasets: dw.Dataset(X, y)."
+            )
+        categorical = [c.name for c in part.columns if c.kind == "categorical"]
+        if categorical:
+            raise DataworthError(
+                f"{name} has text columns ({', '.join(categorical[:3])}); pmi takes numbers: "
+                "encode them, or use score, whose yardstick does."
+            )
+        if np.isnan(part.X).any():
+            raise DataworthError(
+                f"{name} has missing feature values; pmi takes complete rows: fill or drop them."
+            )
+
+
+def fit_joint(
+    fitter: Fitter,
+    data: Rows,
+    test: Rows,
+    data_fit: Fit,
+    test_fit: Fit,
+    *,
+    near: tuple[Fit, ...] = (),
+    weights: Array | None = None,
+    targets: Array | None = None,
+) -> Fit:
+    """The fit of D∪T, started from its parts and from fits known to be near."""
+    if len(data) == 0:  # an empty part leaves the other as it is
+        return test_fit
+    if len(test) == 0:
+        return data_fit
+    return fitter(np.concatenate([data, test]), (data_fit, test_fit, *near), weights=weights, targets=targets)

@@ -1,0 +1,120 @@
+"""The PMI of one pair without approximation: what `pmi` by Laplace or EP is judged by.
+
+    U(D, T) = log Z(D∪T) − log Z(D) − log Z(T)
+
+Each log Z is sampled independently (inference/referee.py), with a standard error; where that cannot be had,
+the referee refuses. Slower than `pmi` by orders of magnitude: for checking a few pairs, not for scoring.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..data.dataset import Dataset
+from ..data.labels import targets_for
+from ..errors import DataworthError
+from ..inference.logistic import Counts
+from ..inference.referee import BUDGET, Refereed, RefereeRefuses, referee_log_z
+from ..models import Linear, Logistic, Model
+from ..models.base import positive_number
+from .pair import bind_pair, check_rows
+
+__all__ = ["RefereeRefuses", "RefereedPMI", "referee"]
+
+
+@dataclass(frozen=True)
+class RefereedPMI:
+    """The value in nats with its standard error, and the three log evidences it is made of.
+
+    `ess` is the smallest effective sample size of the three, and `method` the weakest method: "exact",
+    "importance" or "annealed".
+    """
+
+    value: float
+    stderr: float
+    ess: float
+    method: str
+    joint: Refereed
+    data: Refereed
+    test: Refereed
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON, where an infinite effective sample size (nothing was sampled) is null."""
+        parts = {name: _plain(getattr(self, name)._asdict()) for name in ("joint", "data", "test")}
+        own = {"value": self.value, "stderr": self.stderr, "ess": self.ess, "method": self.method}
+        return _plain(own) | parts
+
+
+def referee(
+    D: Dataset,
+    T: Dataset,
+    model: Model | None = None,
+    *,
+    seed: int = 0,
+    target: float = 0.02,
+    budget: int = BUDGET,
+) -> RefereedPMI:
+    """PMI of D and T in nats by sampling, or `RefereeRefuses`.
+
+    `target` bounds the standard error of each of the three log evidences; the value's own is their root sum
+    of squares, at most √3 times as much. `budget` bounds the likelihoods computed for each. Of a `Logistic`
+    only prior and intercept matter, not its inference.
+
+    >>> D, T = Dataset([[-1.0], [1.0]], [0, 1]), Dataset([[-2.0], [2.0]], [0, 1])
+    >>> judged = referee(D, T)
+    >>> bool(judged.value > 5 * judged.stderr > 0), judged.method
+    (True, 'importance')
+    """
+    model = Logistic() if model is None else model
+    if not isinstance(model, (Linear, Logistic)):
+        raise DataworthError(
+            f"model is a {type(model).__name__}; the referee judges dw.Logistic, and dw.Linear is exact."
+        )
+    positive_number(target, "target")
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise DataworthError(f"seed is {seed!r}; it must be a whole number, 0 or more.")
+    if isinstance(model, Linear):
+        pair = bind_pair(D, T, model)
+        zs = (pair.joint().log_z, pair.data.log_z, pair.test.log_z)
+        return _combine(*(Refereed(z, 0.0, np.inf, 0, "exact") for z in zs))
+    check_rows({"D": D, "T": T})
+    pool = Dataset.concat([D, T])
+    fitter = model.bind(pool.X, targets_for(model, [D.y, T.y]).encode(pool.y))
+    data, test = np.arange(len(D)), np.arange(len(D), len(pool))
+    weights = np.ones(len(pool)) if pool.weights is None else pool.weights
+    # one generator each, so that no answer depends on what the others needed
+    streams = [np.random.default_rng([seed, i]) for i in range(3)]
+
+    def tally(rows: np.ndarray[Any, np.dtype[np.intp]]) -> Counts:
+        return fitter.seen(rows, weights[rows])[0]
+
+    def log_z(counts: Counts, rng: np.random.Generator) -> Refereed:
+        return referee_log_z(fitter.X, counts, fitter.prior_variance, rng, target=target, budget=budget)
+
+    parts = tally(data), tally(test)
+    z_data, z_test = (log_z(part, rng) for part, rng in zip(parts, streams[:2], strict=True))
+    empty = [not (part.ones.any() or part.zeros.any()) for part in parts]
+    if any(empty):
+        # nothing is worth nothing, exactly: D∪T is the other set, and is not sampled twice
+        other = z_test if empty[0] else z_data
+        return RefereedPMI(0.0, 0.0, other.ess, other.method, other, z_data, z_test)
+    z_joint = log_z(Counts(parts[0].ones + parts[1].ones, parts[0].zeros + parts[1].zeros), streams[2])
+    return _combine(z_joint, z_data, z_test)
+
+
+def _combine(joint: Refereed, data: Refereed, test: Refereed) -> RefereedPMI:
+    three = (joint, data, test)
+    return RefereedPMI(
+        joint.log_z - data.log_z - test.log_z,
+        float(np.sqrt(sum(z.error**2 for z in three))),
+        min(z.ess for z in three),
+        max((z.method for z in three), key=("exact", "importance", "annealed").index),
+        *three,
+    )
+
+
+def _plain(values: dict[str, Any]) -> dict[str, Any]:
+    return {k: None if isinstance(v, float) and np.isinf(v) else v for k, v in values.items()}

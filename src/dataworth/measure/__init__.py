@@ -1,0 +1,1 @@
+"""One pipeline: prepare, draw, evaluate, summarise."""

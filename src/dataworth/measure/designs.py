@@ -1,0 +1,188 @@
+"""Designs: which rows of one pool form the data and the test set of each pair.
+
+A draw is pure in (seed, i), so any engine, in any order, after any interruption, makes the same pairs.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays import Array, Rows
+
+
+class Sample(NamedTuple):
+    """Rows of the pool, with weights (none: all 1).
+
+    Rows marked `self_labelled` are to be labelled by a model: that of the first arm, or one fitted on the
+    sample `teacher`.
+    """
+
+    rows: Rows
+    weights: Array | None = None
+    self_labelled: NDArray[np.bool_] | None = None
+    teacher: Any = None  # a Sample; a NamedTuple cannot name itself
+
+
+class Draw(NamedTuple):
+    """One pair, or one block, with all its arms."""
+
+    arms: dict[str, Sample]
+    test: Sample
+
+
+class Design(Protocol):
+    """A way of drawing pairs."""
+
+    @property
+    def arms_fixed(self) -> bool:
+        """Whether every draw has the same arms, so that they are fitted once."""
+        ...
+
+    def draw(self, i: int) -> Draw:
+        """The i-th pair; pure in (seed, i)."""
+        ...
+
+
+@dataclass(frozen=True)
+class Whole:
+    """Design *whole*: each arm used whole against disjoint blocks of the test set.
+
+    Blocks are a random partition, not stratified: the interval is to cover the sampling of the test set,
+    and the share of each class is part of that sampling.
+    """
+
+    arms: dict[str, Sample]
+    test: Sample
+    blocks: int
+    seed: int
+    arms_fixed: ClassVar[bool] = True
+
+    def draw(self, i: int) -> Draw:
+        """All arms, and the i-th block of the test set."""
+        order = np.random.default_rng([self.seed, 0xB10C]).permutation(len(self.test.rows))
+        return Draw(self.arms, select(self.test, np.array_split(order, self.blocks)[i]))
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """Design *pairs* (Algorithm 1): both sets subsampled without replacement, stratified by label.
+
+    `arms` makes all arms of a pair from the rows drawn for its data and its own generator.
+    """
+
+    data: Sample
+    test: Sample
+    data_strata: NDArray[np.intp]
+    test_strata: NDArray[np.intp]
+    data_size: int
+    test_size: int
+    seed: int
+    arms: Callable[[Rows, np.random.Generator], dict[str, Sample]]
+    arms_fixed: ClassVar[bool] = False
+
+    def draw(self, i: int) -> Draw:
+        """The i-th pair: D first, then T, then what the arms need."""
+        rng = np.random.default_rng([self.seed, 0xDA7A, i])
+        data = stratified(self.data_strata, self.data_size, rng)
+        test = stratified(self.test_strata, self.test_size, rng)
+        return Draw(self.arms(data, rng), select(self.test, test))
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """Pairs that were drawn beforehand, because a callable had to see them."""
+
+    draws: tuple[Draw, ...]
+    arms_fixed: ClassVar[bool] = False
+
+    def draw(self, i: int) -> Draw:
+        """The i-th pair."""
+        return self.draws[i]
+
+
+@dataclass(frozen=True)
+class SomeArms:
+    """A design with some of its arms."""
+
+    design: Design
+    names: tuple[str, ...]
+
+    @property
+    def arms_fixed(self) -> bool:
+        """As in the design."""
+        return self.design.arms_fixed
+
+    def draw(self, i: int) -> Draw:
+        """The i-th pair of the design, with the arms that are wanted."""
+        drawn = self.design.draw(i)
+        return Draw({name: drawn.arms[name] for name in self.names}, drawn.test)
+
+
+def fingerprint(draws: Iterable[Draw]) -> str:
+    """A hash of which rows were drawn."""
+    digest = hashlib.sha256()
+    for draw in draws:
+        for name, sample in {**draw.arms, "test": draw.test}.items():
+            digest.update(f"{name} {len(sample.rows)}".encode() + sample.rows.astype("<i8").tobytes())
+            digest.update(weights_of(sample).astype("<f8").tobytes())
+            if sample.self_labelled is not None:
+                digest.update(sample.self_labelled.tobytes())
+    return digest.hexdigest()
+
+
+def select(sample: Sample, places: Rows) -> Sample:
+    """Some of a sample's rows, by their places in it."""
+    weights, labelled = sample.weights, sample.self_labelled
+    return Sample(
+        sample.rows[places],
+        None if weights is None else weights[places],
+        None if labelled is None else labelled[places],
+        sample.teacher,
+    )
+
+
+def same_sample(a: Sample, b: Sample) -> bool:
+    """Whether two samples hold the same rows, in any order, with the same weights."""
+    if len(a.rows) != len(b.rows) or a.self_labelled is not None or b.self_labelled is not None:
+        return False
+    if a.rows.sum() != b.rows.sum():  # cheaper than sorting, and nearly always enough
+        return False
+    first, second = np.argsort(a.rows, kind="stable"), np.argsort(b.rows, kind="stable")
+    return np.array_equal(a.rows[first], b.rows[second]) and np.array_equal(
+        weights_of(a)[first], weights_of(b)[second]
+    )
+
+
+def weights_of(sample: Sample) -> Array:
+    """A sample's weights, written out."""
+    return np.ones(len(sample.rows)) if sample.weights is None else sample.weights
+
+
+def stratified(strata: NDArray[np.intp], size: int, rng: np.random.Generator) -> Rows:
+    """`size` places drawn without replacement, each stratum with its share.
+
+    Shares are rounded by largest remainder. A stratum whose share rounds to nothing still gives one row,
+    taken from the largest, as long as `size` has room for one row of each.
+
+    >>> strata = np.array([0] * 95 + [1] * 5)
+    >>> rows = stratified(strata, 10, np.random.default_rng(0))
+    >>> np.bincount(strata[rows]).tolist()
+    [9, 1]
+    """
+    totals = np.bincount(strata)
+    exact = totals * (size / len(strata))
+    counts = np.floor(exact).astype(int)
+    by_remainder = np.argsort(counts - exact, kind="stable")
+    counts[by_remainder[: size - counts.sum()]] += 1
+    if size >= np.count_nonzero(totals):
+        for missing in np.flatnonzero((counts == 0) & (totals > 0)):
+            counts[missing] = 1
+            counts[counts.argmax()] -= 1
+    chosen = [rng.choice(np.flatnonzero(strata == s), c, replace=False) for s, c in enumerate(counts) if c]
+    return np.concatenate(chosen) if chosen else np.zeros(0, dtype=np.intp)

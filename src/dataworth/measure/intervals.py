@@ -1,0 +1,161 @@
+"""Intervals that say what they cover.
+
+*whole*: t over disjoint blocks of the test set; covers the sampling of T with D fixed.
+*pairs*: pairs drawn from one finite dataset overlap, so the spread over pairs is not the error of their
+mean. With m = min(N_D/n_D, N_T/n_T) independent blocks in the data, mean ± t·s·√(1/(m−1) + 1/k).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array
+
+LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A mean with its standard error and interval; both None where the data cannot support them.
+
+    `monte_carlo` is the part of the error that more pairs would remove; the rest only more rows remove.
+    """
+
+    value: float
+    stderr: float | None
+    interval: tuple[float, float] | None
+    monte_carlo: float = 0.0
+    degrees: float = float("inf")
+
+    def at(self, level: float) -> Estimate:
+        """The same estimate with an interval of another level."""
+        if self.stderr is None:
+            return self
+        return make_estimate(self.value, self.stderr, self.degrees, level, self.monte_carlo)
+
+    def within(self, least: float, most: float) -> Estimate:
+        """The same estimate, its interval without what cannot be.
+
+        >>> Estimate(0.99, 0.01, (0.97, 1.01)).within(0.0, 1.0).interval
+        (0.97, 1.0)
+        """
+        if self.interval is None:
+            return self
+        low, high = (min(max(bound, least), most) for bound in self.interval)
+        return replace(self, interval=(low, high))
+
+    @property
+    def positive(self) -> bool:
+        """Shown above zero."""
+        return self.interval is not None and self.interval[0] > 0
+
+    @property
+    def negative(self) -> bool:
+        """Shown below zero."""
+        return self.interval is not None and self.interval[1] < 0
+
+    def p_above(self) -> float:
+        """One-sided p-value of "it is not above zero".
+
+        >>> round(Estimate(2.0, 1.0, None, degrees=19).p_above(), 3)
+        0.03
+        """
+        from scipy.special import ndtr, stdtr
+
+        if self.stderr is None:
+            return 1.0
+        if self.stderr == 0.0:
+            return 0.0 if self.value > 0 else 1.0
+        t = -self.value / self.stderr
+        return float(ndtr(t) if np.isinf(self.degrees) else stdtr(self.degrees, t))
+
+    def to_dict(self, unit: float = 1.0) -> dict[str, Any]:
+        """Value, standard error and interval, divided by a unit."""
+        return {
+            "value": self.value / unit,
+            "stderr": None if self.stderr is None else self.stderr / unit,
+            "interval": None if self.interval is None else [bound / unit for bound in self.interval],
+        }
+
+
+def t_quantile(degrees: float, level: float = LEVEL) -> float:
+    """Two-sided quantile of Student's t.
+
+    >>> round(t_quantile(19), 3)
+    2.093
+    """
+    from scipy.special import ndtri, stdtrit  # scipy.stats takes a second to import
+
+    tail = 0.5 + level / 2
+    return float(ndtri(tail) if np.isinf(degrees) else stdtrit(degrees, tail))
+
+
+def two_sided_p(values: Array) -> float:
+    """p-value of a zero mean over blocks, by Student's t.
+
+    >>> round(two_sided_p(np.array([1.0, 2.0, 3.0])), 3)
+    0.074
+    """
+    from scipy.special import stdtr
+
+    if len(values) < 2:
+        return 1.0  # one block proves nothing
+    spread = float(values.std(ddof=1)) / np.sqrt(len(values))
+    if spread == 0.0:
+        return 1.0 if float(values.mean()) == 0.0 else 0.0
+    return float(2.0 * stdtr(len(values) - 1, -abs(float(values.mean())) / spread))
+
+
+def make_estimate(
+    value: float, stderr: float, degrees: float, level: float = LEVEL, monte_carlo: float = 0.0
+) -> Estimate:
+    """value ± t·stderr."""
+    half = t_quantile(degrees, level) * stderr
+    interval = (float(value - half), float(value + half))
+    return Estimate(value, float(stderr), interval, float(monte_carlo), degrees)
+
+
+def over_blocks(values: Array, level: float = LEVEL) -> Estimate:
+    """Mean over disjoint blocks, with Student's t; one block has no interval.
+
+    >>> e = over_blocks(np.array([1.0, 2.0, 3.0]))
+    >>> round(e.value, 3), round(e.stderr, 3)
+    (2.0, 0.577)
+    """
+    mean = float(values.mean())
+    if len(values) < 2:
+        return Estimate(mean, None, None)
+    return make_estimate(mean, float(values.std(ddof=1)) / np.sqrt(len(values)), len(values) - 1, level)
+
+
+def over_pairs(values: Array, blocks: float, level: float = LEVEL) -> Estimate:
+    """Mean over overlapping pairs from data that hold `blocks` independent ones."""
+    mean, k = float(values.mean()), len(values)
+    if blocks < 2 or k < 2:
+        return Estimate(mean, None, None)
+    spread = float(values.std(ddof=1))
+    stderr = spread * np.sqrt(1.0 / (blocks - 1.0) + 1.0 / k)
+    return make_estimate(mean, stderr, k - 1, level, monte_carlo=spread / np.sqrt(k))
+
+
+def against_controls(after: Array, controls: Array, level: float = LEVEL) -> Estimate:
+    """`after` (blocks) minus its controls (blocks × replicates), in the design *whole*.
+
+    A random removal is one draw of many: `after` must stand out from the spread of the controls, not only
+    from their mean. The variance is that over blocks of the test set plus s²(1 + 1/R) between replicates,
+    degrees of freedom by Welch and Satterthwaite.
+    """
+    blocks, replicates = controls.shape
+    gap = over_blocks(after - controls.mean(axis=1), level)
+    if replicates == 1 or gap.stderr is None:
+        return gap
+    test_variance = gap.stderr**2
+    control_variance = float(controls.mean(axis=0).var(ddof=1)) * (1.0 + 1.0 / replicates)
+    total = test_variance + control_variance
+    if total == 0:
+        return gap
+    degrees = total**2 / (test_variance**2 / (blocks - 1) + control_variance**2 / (replicates - 1))
+    return make_estimate(gap.value, float(np.sqrt(total)), degrees, level)

@@ -1,0 +1,135 @@
+"""Parts of a score over its pairs or blocks, and of a change: why it moved.
+
+Every part (`evidence.interpretation`) is averaged over the same pairs as the score and has the same kind of
+interval; of a change, over the differences pair by pair. Where all pairs would take long, the first few are
+used, and `pairs` says how many.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..arrays import Array
+from ..errors import DataworthError
+from ..evidence.forms import Pair
+from ..evidence.interpretation import SHOWN, Parts, parts_of
+from ..models import Fit
+from ..models.gaussian import GaussianRows
+from .case import Case
+from .designs import SomeArms, same_sample
+from .evaluate import fit_both, fit_sample
+from .intervals import Estimate
+
+WORK = 2e9
+"""Rough number of multiplications, by one step of each fit, that parts may take: some seconds."""
+LEAST = 4
+DRAWS = 400
+"""Draws of a posterior that is not Gaussian; what they leave to chance shows in the spread over pairs."""
+
+
+@dataclass(frozen=True)
+class MeanParts:
+    """Means of parts, or of their changes, over `pairs` of `all_pairs` pairs or blocks."""
+
+    value: Estimate
+    confidence: Estimate
+    against_data: Estimate
+    against_test: Estimate
+    unexplained: Estimate
+    information_data: Estimate
+    information_test: Estimate
+    divergence: Estimate
+    pairs: int
+    all_pairs: int
+
+    def to_dict(self, unit: float = 1.0) -> dict[str, Any]:
+        """Plain data for JSON."""
+        told = {name: getattr(self, name).to_dict(unit) for name in SHOWN}
+        return told | {"pairs": self.pairs, "all_pairs": self.all_pairs}
+
+
+class AuditParts(NamedTuple):
+    """Parts before and after, and of the change."""
+
+    before: MeanParts
+    after: MeanParts
+    change: MeanParts
+
+    def to_dict(self, unit: float = 1.0) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {name: part.to_dict(unit) for name, part in self._asdict().items()}
+
+
+def has_case(case: Case | None) -> Case:
+    """A result's case, or a sentence: sealed data have no rows to look at."""
+    if case is None:
+        raise DataworthError("parts need rows, which sealed data do not have: explain a result of open data.")
+    return case
+
+
+def score_parts(case: Case) -> MeanParts:
+    """Of the one dataset that was scored."""
+    (arm,) = case.arms
+    return _means(case, columns(case, (arm,))[arm])
+
+
+def audit_parts(case: Case) -> AuditParts:
+    """Of the data before and after, and of the difference pair by pair."""
+    before, after = columns(case, case.arms).values()
+    change = {name: after[name] - before[name] for name in SHOWN}
+    return AuditParts(*(_means(case, part) for part in (before, after, change)))
+
+
+def rank_parts(case: Case) -> dict[str, MeanParts]:
+    """Of every dataset."""
+    return {arm: _means(case, part) for arm, part in columns(case, case.table.arms).items()}
+
+
+def columns(case: Case, arms: Sequence[str]) -> dict[str, dict[str, Array]]:
+    """Every part of every arm, pair by pair."""
+    from threadpoolctl import threadpool_limits
+
+    found: dict[str, list[Parts]] = {arm: [] for arm in arms}
+    fitter, design = case.pool.fitter, SomeArms(case.design, tuple(arms))
+    fixed: dict[str, tuple[Fit, Array | None]] = {}
+    with threadpool_limits(1):
+        for i in range(affordable(case, arms)):
+            draw = design.draw(i)
+            test, _ = fit_sample(fitter, draw.test, None)
+            first, near = None, list[Fit]()
+            for arm, sample in draw.arms.items():
+                twin = next((a for a in arms[: arms.index(arm)] if same_sample(draw.arms[a], sample)), None)
+                if twin is not None:  # a change of nothing is to be nothing
+                    found[arm].append(found[twin][-1])
+                    continue
+                fit, targets = fixed[arm] if arm in fixed else fit_sample(fitter, sample, first)
+                if design.arms_fixed:
+                    fixed[arm] = fit, targets
+                first = fit if first is None else first
+                joint = cache(partial(fit_both, fitter, sample, targets, fit, draw.test, test, near))
+                pair = Pair(fitter, fit, test, joint, draw.test.rows, draw.test.weights)
+                value = float(case.table.column("pmi", arm)[i])
+                found[arm].append(parts_of(pair, value, DRAWS, seed=i))
+    return {
+        arm: {name: np.array([getattr(one, name) for one in parts]) for name in SHOWN}
+        for arm, parts in found.items()
+    }
+
+
+def affordable(case: Case, arms: Sequence[str]) -> int:
+    """How many pairs can be looked at without a long wait."""
+    places = [case.table.arms.index(arm) for arm in arms]
+    rows = float((case.table.data_rows[:, places] + case.table.test_rows[:, None]).sum(axis=1).mean())
+    features = case.pool.X.shape[1] + 1
+    each = rows * features * (features if isinstance(case.pool.fitter, GaussianRows) else 8 * DRAWS)
+    return int(min(len(case.table), max(LEAST, WORK // max(each, 1.0))))
+
+
+def _means(case: Case, parts: Mapping[str, Array]) -> MeanParts:
+    estimates = {name: case.estimate(values) for name, values in parts.items()}
+    return MeanParts(**estimates, pairs=len(parts["value"]), all_pairs=len(case.table))

@@ -1,0 +1,130 @@
+"""How many independent pairs bring the mean within ε of its expectation with probability 1 − δ?
+
+The paper's corollary says k = O(log(1/δ)/ε²), whatever the dimension. With constants, for pairs of spread s
+(standard deviation of U) or bound M (|U| ≤ M):
+
+    normal      k = (z s/ε)², z = Φ⁻¹(1 − δ/2)          for many pairs; not a guarantee
+    chebyshev   k = s²/(δ ε²)                           guaranteed, whatever the distribution
+    hoeffding   k = 2 M² log(2/δ)/ε²                    guaranteed (the Chernoff argument of the paper)
+    bernstein   k = (2 s² + 4Mε/3) log(2/δ)/ε²          guaranteed (|U − E U| ≤ 2M); little more than normal
+
+rounded up. "Guaranteed" takes s and M as true, not as estimated from a few pairs. Values that have no bound
+get one by `clipping`; the mean is then near the expectation of the *clipped* values, which clipping moved.
+
+This is the Monte-Carlo part only. Pairs drawn from one finite dataset overlap and are not independent: beyond
+some k only more rows help, and the intervals of score and audit say how much (`intervals.over_pairs`).
+
+Boucheron, Lugosi, Massart (2013), Concentration Inequalities, theorems 2.8 (Hoeffding) and 2.10 (Bernstein).
+"""
+
+from __future__ import annotations
+
+import math
+
+from ..errors import DataworthError
+from ..models.base import positive_number
+
+NEEDS = {
+    "normal": ("spread",),
+    "chebyshev": ("spread",),
+    "hoeffding": ("bound",),
+    "bernstein": ("spread", "bound"),
+}
+GUARANTEED = ("chebyshev", "hoeffding", "bernstein")
+
+
+def pairs_needed(
+    epsilon: float,
+    delta: float = 0.05,
+    *,
+    spread: float | None = None,
+    bound: float | None = None,
+    method: str | None = None,
+) -> int:
+    """Independent pairs for P(|mean − expectation| ≤ ε) ≥ 1 − δ.
+
+    Without a method: normal if the spread alone is known, hoeffding if the bound alone is; if both are, the
+    smallest of the guaranteed numbers (mostly bernstein's).
+
+    >>> pairs_needed(0.5, spread=3.0), pairs_needed(0.5, spread=3.0, method="chebyshev")
+    (139, 720)
+    >>> pairs_needed(0.5, bound=20.0), pairs_needed(0.5, spread=3.0, bound=20.0)
+    (11805, 463)
+    >>> pairs_needed(0.5, bound=3.0), pairs_needed(0.5, spread=3.0, bound=3.0)  # such a spread says nothing
+    (266, 266)
+
+    Half the error takes four times the pairs; a tenth of the risk only 1.6 times (bounded values):
+
+    >>> pairs_needed(0.25, bound=20.0), pairs_needed(0.5, delta=0.005, bound=20.0)
+    (47218, 19173)
+    """
+    epsilon = positive_number(epsilon, "epsilon (in nats)")
+    delta = positive_number(delta, "delta")
+    if delta >= 1:
+        raise DataworthError(f"delta is {delta!r}; it is a probability of failure: give one between 0 and 1.")
+    methods = _choose(method, spread, bound)
+    # what is unknown is not a number, and `_choose` saw to it that no formula needs it
+    s = math.nan if spread is None else _spread(spread)
+    M = math.nan if bound is None else positive_number(bound, "bound (in nats)")
+    if s > M:
+        raise DataworthError(
+            f"spread is {s:g} and bound is {M:g}, but values within ±{M:g} have a spread of {M:g} at most: "
+            "give the spread of the clipped values."
+        )
+    s, M, risk = s / epsilon, M / epsilon, math.log(2.0 / delta)  # in units of ε
+    k = {
+        "normal": s * s * _normal_quantile(delta / 2.0) ** 2,
+        "chebyshev": s * s / delta,
+        "hoeffding": 2.0 * M * M * risk,
+        "bernstein": (2.0 * s * s + 4.0 / 3.0 * M) * risk,
+    }
+    return round_up(min(k[name] for name in methods))
+
+
+def pairs_for_error(stderr: float, spread: float) -> int:
+    """Independent pairs for a standard error of the mean: k = (s/E)².
+
+    >>> pairs_for_error(0.1, spread=2.0)
+    400
+    """
+    ratio = _spread(spread) / positive_number(stderr, "stderr (in nats)")
+    return round_up(ratio * ratio)
+
+
+def round_up(k: float) -> int:
+    """The next whole number, 1 at least; what rounding of floats adds is not a pair.
+
+    >>> round_up((0.3 / 0.1) ** 2), round_up(9.1), round_up(0.0)
+    (9, 10, 1)
+    """
+    if not math.isfinite(k):
+        raise DataworthError("so small an epsilon takes more pairs than can be counted: give a larger one.")
+    return max(1, math.ceil(k * (1.0 - 1e-12)))
+
+
+def _choose(method: str | None, spread: float | None, bound: float | None) -> tuple[str, ...]:
+    """The method asked for, or those that what is known allows, of which the least number counts."""
+    known = {"spread": spread, "bound": bound}
+    if method is None:
+        if spread is None and bound is None:
+            raise DataworthError(
+                "neither spread nor bound is given: the number of pairs depends on one of them."
+            )
+        return GUARANTEED if None not in known.values() else ("normal",) if bound is None else ("hoeffding",)
+    if method not in NEEDS:
+        raise DataworthError(f"method is {method!r}; known methods: {', '.join(NEEDS)}.")
+    missing = [name for name in NEEDS[method] if known[name] is None]
+    if missing:
+        raise DataworthError(f"the method {method} needs the {missing[0]} of the values: give it, in nats.")
+    return (method,)
+
+
+def _spread(value: float) -> float:
+    """A standard deviation: zero is one, too."""
+    return 0.0 if value == 0 and not isinstance(value, bool) else positive_number(value, "spread (in nats)")
+
+
+def _normal_quantile(p: float) -> float:
+    from scipy.special import ndtri  # scipy.stats takes a second to import
+
+    return float(ndtri(p))

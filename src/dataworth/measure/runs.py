@@ -1,0 +1,386 @@
+"""Run directories: work that survives Ctrl-C, ``kill -9`` and power cuts, and continues where it stopped.
+
+A run directory holds
+
+- ``config.json``: everything needed to replay the run, written first;
+- ``chunks.jsonl``: one line for each finished chunk, ``{"chunk": 3, "sha": "…", "rows": …}``;
+- ``result.json``: written when the run is done;
+- ``lock``: held while a process works there.
+
+JSON rather than pickle: a directory can be read by eye, by other languages and by later versions, and
+loading it runs no code. Python writes floats in their shortest exact form, so they come back bit for bit.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from dataworth.errors import DataworthError
+from dataworth.measure.engines.base import Engine
+
+try:
+    import fcntl
+except ImportError:  # Windows: no lock; two processes in one directory repeat work but do not corrupt it
+    fcntl = None  # type: ignore[assignment]
+
+_CONFIG, _CHUNKS, _RESULT, _LOCK = "config.json", "chunks.jsonl", "result.json", "lock"
+_TEMPORARY = ".tmp"
+_MARK = "dataworth_run"  # tells our config.json from the many others
+_FORMAT = 1
+_ABSENT = object()
+_NOT_IN_BOTH = ": in one of them only"
+
+
+class Run:
+    """One run directory, locked while open: use it in a ``with`` statement.
+
+    ``config`` is the configuration as stored, ``notes`` are sentences that a user should see.
+
+    >>> import tempfile
+    >>> folder = tempfile.mkdtemp()
+    >>> with Run.open(folder, {"seed": 0, "about": {"dataworth": "0.1.0"}}) as run:
+    ...     run.append(0, [0.1, float("inf")])
+    ...     run.completed()
+    {0: [0.1, inf]}
+    >>> with Run.open(folder, {"seed": 0, "about": {"dataworth": "0.2.0"}}) as run:
+    ...     print(run.completed(), *run.notes)  # doctest: +ELLIPSIS
+    {0: [0.1, inf]} The run in ... was started with dataworth 0.1.0 and is continued with 0.2.0.
+    >>> Run.open(folder, {"seed": 1})  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    dataworth.errors.DataworthError: The run in ... has another configuration (seed: 0 → 1): ...
+    """
+
+    def __init__(self, directory: Path, config: dict[str, Any], lock: int | None) -> None:
+        self.directory = directory
+        self.config = config
+        self.notes: list[str] = []
+        self._lock = lock
+        self._log: int | None = None  # opened by the first append
+        self._closed = False
+
+    @classmethod
+    def open(cls, directory: str | Path, config: Mapping[str, Any]) -> Run:
+        """Start a run in a new or empty directory, or continue the one there if ``config`` is the same.
+
+        Whatever is under the top-level key ``"about"`` (versions, machine, time) may differ.
+        """
+        directory = Path(directory)
+        given: dict[str, Any] = _plain(dict(config))
+        if directory.exists() and _read_config(directory) is None:
+            _refuse_foreign(directory)
+        lock = _acquire(directory)
+        try:
+            stored = _read_config(directory)  # again: another process may have been first to the lock
+            if stored is None:
+                _write(directory / _CONFIG, {_MARK: _FORMAT, **given})
+                return cls(directory, given, lock)
+            _refuse_other(directory, stored, given)
+        except BaseException:
+            _release(lock)
+            raise
+        run = cls(directory, stored, lock)
+        before, now = (dict(c.get("about") or {}).get("dataworth") for c in (stored, given))
+        if before != now and now is not None:
+            run.notes.append(
+                f"The run in {directory} was started with dataworth {before} and is continued with {now}."
+            )
+        return run
+
+    @classmethod
+    def load(cls, directory: str | Path) -> Run:
+        """Open the run in ``directory`` with the configuration that is stored there."""
+        directory = Path(directory)
+        config = _read_config(directory) if directory.is_dir() else None
+        if config is None:
+            what = "is not a run directory" if directory.exists() else "does not exist"
+            raise DataworthError(
+                f"{directory} {what}: give a directory in which a run was started (it holds {_CONFIG})."
+            )
+        return cls(directory, config, _acquire(directory))
+
+    def completed(self) -> dict[int, Any]:
+        """Return the finished chunks: number → rows.
+
+        A line that is torn or whose checksum does not match is left out, so its chunk is computed again.
+        """
+        return _scan(self.directory / _CHUNKS)[0]
+
+    def append(self, chunk: int, rows: Any) -> None:
+        """Record one finished chunk; when this returns it is on the disk."""
+        log = self._open_log()
+        entry = {"chunk": chunk, "sha": _sha(chunk, rows), "rows": rows}
+        line = (_dumps(entry) + "\n").encode()
+        size = os.fstat(log).st_size
+        # One write, so a kill leaves either no line, the line, or a torn last line, which _scan recognises.
+        if os.write(log, line) != len(line):
+            os.ftruncate(log, size)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.directory / _CHUNKS))
+        os.fsync(log)
+
+    def finish(self, result: Mapping[str, Any]) -> None:
+        """Write the result of the whole run."""
+        self._check_open()
+        _write(self.directory / _RESULT, dict(result))
+
+    def result(self) -> dict[str, Any] | None:
+        """Return what `finish` wrote, or None if the run is not finished."""
+        return _read(self.directory / _RESULT)
+
+    def abandon(self) -> None:
+        """Forget the run if nothing was done in it: what was asked for turned out to be impossible."""
+        if not (self.directory / _CHUNKS).exists():
+            (self.directory / _CONFIG).unlink(missing_ok=True)
+
+    def close(self) -> None:
+        """Release the lock; the directory can then be continued by anyone."""
+        self._closed = True
+        if self._log is not None:
+            os.close(self._log)
+        _release(self._lock)
+        self._log = self._lock = None
+
+    def __enter__(self) -> Run:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"Run({str(self.directory)!r})"
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise DataworthError(f"The run in {self.directory} is closed: open it again to write to it.")
+
+    def _open_log(self) -> int:
+        self._check_open()
+        if self._log is None:
+            path = self.directory / _CHUNKS
+            _, size = _scan(path)
+            self._log = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+            os.ftruncate(self._log, size)  # a torn last line would swallow the line appended to it
+            _sync_directory(self.directory)
+        return self._log
+
+
+def map_resumable(
+    engine: Engine,
+    fn: Callable[[Any, Any], Any],
+    chunks: Sequence[Any],
+    *,
+    shared: Any,
+    run: Run | None,
+    on_chunk: Callable[[int, int], None] | None = None,
+) -> list[Any]:
+    """Return ``fn(shared, chunk)`` for all chunks, in order, without repeating those that ``run`` holds.
+
+    Each result is stored as soon as it is there. Results must be JSON (dict, list, float, int, str, bool,
+    None); fresh ones go through JSON too, so that it does not show which of them were resumed. The
+    configuration of ``run`` must determine ``chunks``. ``on_chunk(done, total)`` is called once at the start
+    and after each chunk.
+
+    >>> from dataworth.engines import Local
+    >>> map_resumable(Local(), lambda shared, chunk: {"x": shared / chunk}, [1, 3], shared=1.0, run=None)
+    [{'x': 1.0}, {'x': 0.3333333333333333}]
+    """
+    total = len(chunks)
+    done = {} if run is None else {i: rows for i, rows in run.completed().items() if 0 <= i < total}
+    todo = [i for i in range(total) if i not in done]
+    if on_chunk is not None:
+        on_chunk(len(done), total)
+    results = engine.map(fn, [chunks[i] for i in todo], shared=shared)
+    try:
+        for i, rows in zip(todo, results, strict=True):
+            done[i] = _plain(rows)
+            if run is not None:
+                run.append(i, done[i])
+            if on_chunk is not None:
+                on_chunk(len(done), total)
+    finally:
+        # At once, not when the garbage collector comes by: Ctrl-C must end the workers.
+        if hasattr(results, "close"):
+            results.close()
+    return [done[i] for i in range(total)]
+
+
+def _dumps(value: Any) -> str:
+    return json.dumps(value, separators=(",", ":"))
+
+
+def _plain(value: Any) -> Any:
+    return json.loads(_dumps(value))
+
+
+def _sha(chunk: int, rows: Any) -> str:
+    # The number is part of it: good rows under a damaged number would be somebody else's rows.
+    return hashlib.sha256(_dumps([chunk, rows]).encode()).hexdigest()[:16]
+
+
+def _scan(path: Path) -> tuple[dict[int, Any], int]:
+    """Return the valid chunks of a log, and its size without a damaged last line."""
+    done: dict[int, Any] = {}
+    size = end = 0
+    if path.exists():
+        with path.open("rb") as log:
+            for line in log:
+                entry = _parse(line)
+                size, end = end, end + len(line)
+                if entry is not None:
+                    size = end
+                    done.setdefault(*entry)
+    return done, size
+
+
+def _parse(line: bytes) -> tuple[int, Any] | None:
+    try:
+        entry = json.loads(line)
+        chunk, sha, rows = entry["chunk"], entry["sha"], entry["rows"]
+    except (ValueError, KeyError, TypeError):
+        return None
+    good = line.endswith(b"\n") and type(chunk) is int and sha == _sha(chunk, rows)
+    return (chunk, rows) if good else None
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    """Return the JSON object in a file, or None if there is no such file."""
+    try:
+        value = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except ValueError:
+        value = None
+    if not isinstance(value, dict):
+        raise DataworthError(
+            f"{path} does not hold a JSON object, so it is no file of a dataworth run or it is damaged: "
+            "give another directory, or restore the file."
+        )
+    return value
+
+
+def _read_config(directory: Path) -> dict[str, Any] | None:
+    """Return the configuration of a run, None if there is none; refuse a config.json that is not ours."""
+    config = _read(directory / _CONFIG) if directory.is_dir() else None
+    if config is not None and config.pop(_MARK, None) != _FORMAT:
+        raise DataworthError(
+            f"{directory} is not a run directory (its {_CONFIG} is not one that this version of dataworth "
+            "writes): give another directory."
+        )
+    return config
+
+
+def _refuse_foreign(directory: Path) -> None:
+    """Refuse a directory with anything in it but what a run killed before its first write leaves."""
+    if not directory.is_dir():
+        raise DataworthError(f"{directory} is a file: give a directory for the run.")
+    others = sorted({path.name for path in directory.iterdir()} - {_LOCK, _CONFIG + _TEMPORARY})
+    if others:
+        raise DataworthError(
+            f"{directory} is not a run directory, and it is not empty (it holds {others[0]!r}): give a "
+            "new or empty directory."
+        )
+
+
+def _refuse_other(directory: Path, stored: dict[str, Any], given: dict[str, Any]) -> None:
+    old, new = ({key: value for key, value in c.items() if key != "about"} for c in (stored, given))
+    differences = list(_differences(old, new))
+    if differences:
+        # A file that only one of them has is, as a rule, named among the options too.
+        differences = [d for d in differences if not d.endswith(_NOT_IN_BOTH)] or differences
+        shown = "; ".join(differences[:3])
+        more = f"; and {len(differences) - 3} more" if len(differences) > 3 else ""
+        raise DataworthError(
+            f"The run in {directory} has another configuration ({shown}{more}): give that one to continue, "
+            "or another directory to start a new run."
+        )
+
+
+def _differences(old: Any, new: Any, path: str = "") -> Iterator[str]:
+    """Yield ``dotted.path: old → new`` for each leaf that differs, ``name: other content`` for each file."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        for key in {**old, **new}:
+            here, there = old.get(key, _ABSENT), new.get(key, _ABSENT)
+            if path == "inputs":
+                if here != there:
+                    both = here is not _ABSENT and there is not _ABSENT
+                    yield os.path.basename(key) + (": other content" if both else _NOT_IN_BOTH)
+            else:
+                yield from _differences(here, there, key if path in ("", "options") else f"{path}.{key}")
+    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        for i, pair in enumerate(zip(old, new, strict=True)):
+            yield from _differences(*pair, f"{path}.{i}")
+    elif old != new and not (old != old and new != new):  # nan is the same as nan
+        hashes = _is_hash(old) or _is_hash(new)
+        yield f"{path}: other content" if hashes else f"{path}: {_short(old)} → {_short(new)}"
+
+
+def _is_hash(value: Any) -> bool:
+    return isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None
+
+
+def _short(value: Any) -> str:
+    """A value for a sentence: a file by its name."""
+    if value is _ABSENT or value is None:
+        return "none" if value is None else "absent"
+    text = os.path.basename(value) if isinstance(value, str) and os.path.isabs(value) else _dumps(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _acquire(directory: Path) -> int | None:
+    """Return the handle of the lock on ``directory``, which is created if need be."""
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        lock = os.open(directory / _LOCK, os.O_RDWR | os.O_CREAT, 0o666)
+    except OSError as error:
+        raise DataworthError(
+            f"{directory} cannot be written to ({error.strerror}): give another directory."
+        ) from error
+    if fcntl is None:
+        return lock
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        os.close(lock)
+        raise DataworthError(
+            f"Another process is working in {directory}: wait for it to end, or give another directory."
+        ) from None
+    except OSError as error:
+        if error.errno not in (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS):
+            os.close(lock)
+            raise
+        # Some network file systems have no locks: as on Windows, go on without.
+    return lock
+
+
+def _release(lock: int | None) -> None:
+    if lock is not None:
+        os.close(lock)  # which unlocks; the file stays, for removing it would race with the next process
+
+
+def _write(path: Path, value: Mapping[str, Any]) -> None:
+    """Write JSON so that a reader, or a restart after a crash, sees all of it or none."""
+    temporary = path.with_name(path.name + _TEMPORARY)  # a fixed name: the lock admits one writer
+    with temporary.open("w", encoding="ascii") as file:
+        file.write(json.dumps(value, indent=2) + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(temporary, path)
+    _sync_directory(path.parent)
+
+
+def _sync_directory(directory: Path) -> None:
+    if hasattr(os, "O_DIRECTORY"):  # Windows cannot open a directory
+        handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,0 +1,1 @@
+"""What data are worth: score, audit, rank, and what they rest on."""

@@ -1,0 +1,1 @@
+"""Did a curation add information? Arms, methods, the audit and its verdict."""

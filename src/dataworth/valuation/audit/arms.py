@@ -1,0 +1,133 @@
+"""The arms of a comparison: before, after, and the control that makes the same change blindly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...arrays import Rows
+from ...data.changes import Change
+from ...measure.designs import Sample, select, stratified, weights_of
+
+TEACHER_SHARE = 0.8
+"""Share of `before` that the model of a replicate's labels is fitted on."""
+ArmMaker = Callable[[Rows, np.random.Generator], dict[str, Sample]]
+"""Makes the arms of one pair from the rows drawn from `before`."""
+
+
+@dataclass(frozen=True)
+class Arms:
+    """The arms of a comparison as rows of one pool: before, after, and blind controls.
+
+    The control makes the same change of size without selection or new knowledge: as many rows removed at
+    random, as many copies of random rows, the same weights dealt out at random, and the rows whose labels
+    are new or changed labelled by the model of `before` (in a replicate: of four fifths of it, so that
+    replicates show how far two models of nearly the same data differ).
+    """
+
+    change: Change
+    before: Sample
+    after: Sample
+
+    @property
+    def random(self) -> bool:
+        """Whether the control is a matter of chance, so that several of them are needed."""
+        uneven = self.change.repeated % max(self.change.kept, 1) != 0
+        return self.change.removed > 0 or uneven or self.reweighted or bool(self.taught.any())
+
+    @property
+    def taught(self) -> NDArray[np.bool_]:
+        """Rows of `after` whose labels are new or changed."""
+        return (self.change.origin < 0) | self.change.relabelled
+
+    @property
+    def reweighted(self) -> bool:
+        """Whether kept rows have other weights than before."""
+        kept = self.change.origin >= 0
+        return not np.array_equal(
+            weights_of(self.after)[kept], weights_of(self.before)[self.change.origin[kept]]
+        )
+
+    def control(self, rng: np.random.Generator, *, replicate: bool = False) -> Sample:
+        """One blind control; as a `replicate`, chance decides its labels too."""
+        change, taught = self.change, self.taught
+        same = np.flatnonzero(~taught)
+        distinct = np.unique(change.origin[same])
+        # a row that stands in the control with a label of its own stands there with the old one only if the
+        # curation kept both
+        replaced = np.setdiff1d(change.origin[change.relabelled], distinct)
+        pool = np.setdiff1d(np.arange(change.before_rows), replaced)
+        drawn = pool if len(distinct) == len(pool) else rng.choice(pool, len(distinct), replace=False)
+        copies = len(same) - len(drawn)
+        if copies and len(drawn):
+            rounds = -(-copies // len(drawn))
+            extra = np.concatenate([rng.permutation(drawn) for _ in range(rounds)])[:copies]
+            drawn = np.concatenate([drawn, extra])
+        rows = np.concatenate([self.before.rows[drawn], self.after.rows[taught]])
+        labelled = np.zeros(len(rows), dtype=bool)
+        labelled[len(drawn) :] = True
+        weights = None
+        if self.before.weights is not None or self.after.weights is not None:
+            own = weights_of(self.before)[drawn]
+            if self.reweighted and len(same) == len(drawn):
+                own = rng.permutation(weights_of(self.after)[same])
+            weights = np.concatenate([own, weights_of(self.after)[taught]])
+        if not labelled.any():
+            return Sample(rows, weights)
+        teacher = None
+        if replicate:
+            size = max(1, round(TEACHER_SHARE * len(self.before.rows)))
+            teacher = select(self.before, rng.permutation(len(self.before.rows))[:size])
+        return Sample(rows, weights, labelled, teacher)
+
+
+def row_arms(arms: Arms) -> ArmMaker:
+    """What the curation made of the rows drawn, plus new rows at the same rate."""
+    change = arms.change
+    new = np.flatnonzero(change.origin < 0)
+
+    def make(drawn: Rows, rng: np.random.Generator) -> dict[str, Sample]:
+        place = np.full(change.before_rows, -1, dtype=np.intp)
+        place[drawn] = np.arange(len(drawn))
+        stays = np.flatnonzero((change.origin >= 0) & (place[change.origin] >= 0))
+        added = rng.choice(new, round(len(new) * len(drawn) / change.before_rows), replace=False)
+        rows = np.concatenate([stays, added])
+        origin = np.where(change.origin[rows] >= 0, place[change.origin[rows]], -1)
+        part = Arms(
+            Change(origin, change.relabelled[rows], change.edited[rows], len(drawn), change.by),
+            select(arms.before, drawn),
+            select(arms.after, rows),
+        )
+        return {"before": part.before, "after": part.after, "control": part.control(rng)}
+
+    return make
+
+
+def rate_arms(arms: Arms, strata: NDArray[np.intp]) -> ArmMaker:
+    """Unmatched: an independent draw from `after`, sized in proportion; the control changes size blindly."""
+    ratio = len(arms.after.rows) / len(arms.before.rows)
+
+    def make(drawn: Rows, rng: np.random.Generator) -> dict[str, Sample]:
+        n = max(1, min(len(strata), round(len(drawn) * ratio)))
+        own = rng.permutation(drawn)
+        blind = np.concatenate([own, rng.choice(drawn, max(0, n - len(own)))])[:n]
+        return {
+            "before": select(arms.before, drawn),
+            "after": select(arms.after, stratified(strata, n, rng)),
+            "control": select(arms.before, blind),
+        }
+
+    return make
+
+
+def size_arms(arms: Arms, strata: NDArray[np.intp]) -> ArmMaker:
+    """Equal sizes, the paper's mode for curated datasets; there is no control, hence no verdict."""
+
+    def make(drawn: Rows, rng: np.random.Generator) -> dict[str, Sample]:
+        n = min(len(drawn), len(strata))
+        return {"before": select(arms.before, drawn), "after": select(arms.after, stratified(strata, n, rng))}
+
+    return make

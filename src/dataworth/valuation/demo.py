@@ -1,0 +1,127 @@
+"""The demo: six things one can do to 100 handwritten digits, a fifth of them mislabelled.
+
+Is a digit odd or even? 100 labelled digits, 797 more for later, 900 to test on (scikit-learn's, 8×8 pixels).
+Each digit came through one of two scanners, which the pixels do not show. In the test set nearly all odd
+digits came through the first and nearly all even ones through the second; in the data mostly the other way.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..curation import AddRows, Duplicate, MatchGroups, RandomSubset, RemoveRows, SelfLabel
+from ..data.dataset import Dataset
+from ..measure.options import Progress
+from ..yardstick.yardstick import Yardstick
+from .audit.audit import Audit, audit
+from .audit.methods import Curation
+
+SCHEMA = "dataworth/demo/1"
+DATA_ROWS, TEST_ROWS = 100, 900
+FLIPPED = 20
+ALIGNED_IN_TEST, ALIGNED_IN_DATA = 0.9, 0.3
+"""Share of digits whose scanner goes with their label."""
+
+
+@dataclass(frozen=True)
+class Chapter:
+    """One curation: its name, what was done, and what the audit says."""
+
+    name: str
+    story: str
+    audit: Audit
+
+
+@dataclass(frozen=True)
+class Demo:
+    """All chapters."""
+
+    audits: tuple[Chapter, ...]
+    seed: int
+
+    def to_dict(self, bits: bool = False) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {
+            "schema": SCHEMA,
+            "seed": self.seed,
+            "audits": [{"name": c.name, "story": c.story, **c.audit.to_dict(bits)} for c in self.audits],
+        }
+
+
+@dataclass(frozen=True)
+class Digits:
+    """The digits of the demo: labelled data, further rows, the test set."""
+
+    data: Dataset
+    more: Dataset
+    test: Dataset
+
+    @classmethod
+    def load(cls, rng: np.random.Generator) -> Digits:
+        """Shuffle scikit-learn's digits and deal them out."""
+        from sklearn.datasets import load_digits
+
+        X, digits = load_digits(return_X_y=True)
+        order = rng.permutation(len(X))
+        X, odd = X[order], digits[order] % 2
+        rows = np.arange(len(X))
+        aligned = rng.random(len(X)) < np.where(rows < TEST_ROWS, ALIGNED_IN_TEST, ALIGNED_IN_DATA)
+        scanner = np.where(aligned, odd, 1 - odd).astype(str)
+        label = np.where(odd == 1, "odd", "even")
+        whole = Dataset(X, label, groups=scanner)
+        return cls(
+            whole.take(rows[TEST_ROWS : TEST_ROWS + DATA_ROWS]),
+            whole.take(rows[TEST_ROWS + DATA_ROWS :]),
+            whole.take(rows[:TEST_ROWS]),
+        )
+
+
+def demo(seed: int = 0, progress: Progress | None = None) -> Demo:
+    """Run the six audits; the same seed gives the same numbers."""
+    rng = np.random.default_rng([seed, 0xDE30])
+    digits = Digits.load(rng)
+    data, more, test = digits.data, digits.more, digits.test
+    yard = Yardstick.fit(test, seed=seed)
+    bad = np.isin(np.arange(DATA_ROWS), rng.permutation(DATA_ROWS)[:FLIPPED])
+    raw = data.with_labels(np.where(bad, np.where(data.y == "odd", "even", "odd"), data.y))
+    clean = RemoveRows(bad)(raw)
+    everything = AddRows(more)(data)
+    chapters: list[tuple[str, str, Dataset, Dataset | Curation]] = [
+        (
+            "filter mislabelled rows",
+            f"{FLIPPED} of {DATA_ROWS} labels are wrong; somebody who knows removes those rows",
+            raw,
+            clean,
+        ),
+        (
+            "match the test set's groups",
+            "from the clean rows, as many are removed as brings scanner × label to the test set's ratios",
+            clean,
+            MatchGroups()(clean, test, rng=rng),
+        ),
+        (
+            "remove rows at random",
+            "two thirds of the rows go, whichever: not a dataset but a method, judged over many draws",
+            everything,
+            RandomSubset(1 / 3),
+        ),
+        ("double every row", "the raw rows, twice", raw, Duplicate(2)(raw)),
+        (
+            "add self-labelled rows",
+            f"{len(more)} further digits, labelled by a model trained on the raw rows",
+            raw,
+            SelfLabel(more)(raw),
+        ),
+        ("add new rows", f"the same {len(more)} digits, labelled by people", raw, AddRows(more)(raw)),
+    ]
+    told = []
+    for name, story, before, made in chapters:
+        after = {"after": made} if isinstance(made, Dataset) else {"curate": made}
+        result = audit(before, test=test, yardstick=yard, seed=seed, **after)
+        told.append(Chapter(name, story, result))
+        if progress is not None:
+            progress.update(len(told), len(chapters))
+    return Demo(tuple(told), seed)

@@ -1,0 +1,78 @@
+"""What no dataset's posterior can be, and is refused: the bounds that hold without the rows."""
+
+from __future__ import annotations
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from ...arrays import Array
+from ...data.labels import Classes
+from ...errors import DataworthError
+from ...models import Linear, Logistic
+from ...wording import counted
+from ...yardstick.yardstick import Yardstick
+from .model import most_precision, sealing_model
+from .posterior import Sealed
+
+SLACK = 1e-11
+"""Share of the largest eigenvalue by which rounding may move the others."""
+LARGEST = 1e13
+"""Precision in units of the prior's, and squared mean in units of its variance, that can be computed with."""
+
+
+def check_sealed(sealed: Sealed, yardstick: Yardstick, name: str, digest: str | None = None) -> Array:
+    """Refuse what no dataset's posterior can be; return the eigenvalues of C·P, ascending.
+
+    `digest` is the yardstick's, if it is known already: of a large one it takes a while.
+    """
+    model = sealing_model(yardstick)
+    digest = yardstick.digest if digest is None else digest
+    if sealed.yardstick != digest:
+        raise DataworthError(
+            f"{name} was sealed on the yardstick {sealed.yardstick[:12]}, this is {digest[:12]}: "
+            "give the one that was sent to its vendor (--yardstick FILE)."
+        )
+    d = yardstick.recipe.projection.shape[1] + int(model.intercept)
+    if sealed.mean.shape != (d,) or sealed.precision.shape != (d, d):
+        raise DataworthError(
+            f"{name} has {len(sealed.mean)} coefficients, but its yardstick has {d}: ask for a file made by "
+            "'dataworth seal'."
+        )
+    names = yardstick.labels.names if isinstance(yardstick.labels, Classes) else None
+    if (sealed.counts is None) != (names is None) or set(sealed.counts or ()) != set(names or ()):
+        raise impossible(name, "its classes are not those of its yardstick")
+    C = model.prior_variance
+    with np.errstate(all="ignore"):
+        square = float(sealed.mean @ sealed.mean) / C
+        size = C * float(np.abs(sealed.precision).max())
+    if not (square <= LARGEST and size <= LARGEST):
+        raise impossible(name, "its numbers are larger than can be computed with")
+    with threadpool_limits(1):
+        spectrum = np.asarray(np.linalg.eigvalsh(C * sealed.precision), dtype=float)
+    slack = SLACK * max(1.0, float(spectrum[-1]))
+    if spectrum[0] < 1.0 - slack or spectrum[0] <= 0.0:
+        raise impossible(name, "it knows less than the prior, and data can only add")
+    if sealed.rows < d and spectrum[d - sealed.rows - 1] > 1.0 + slack:
+        raise impossible(name, f"its precision has more directions than its {counted(sealed.rows, 'row')}")
+    if model.intercept:
+        _check_intercept(sealed, model, slack, name)
+    most = np.sqrt(2.0 * sealed.weight * np.log(2.0)) + np.sqrt(min(sealed.rows, d))
+    if isinstance(model, Logistic) and square > most**2:
+        raise impossible(name, f"its mean is farther from 0 than {counted(sealed.rows, 'row')} can move it")
+    return spectrum
+
+
+def _check_intercept(sealed: Sealed, model: Logistic | Linear, slack: float, name: str) -> None:
+    """The intercept's feature is known to be 1, so that its precision follows from the rows' weight."""
+    added = model.prior_variance * float(sealed.precision[-1, -1]) - 1.0
+    heaviest = model.prior_variance * sealed.weight * most_precision(model)
+    rounding = slack + 1e-6 * heaviest
+    if added > heaviest + rounding or (isinstance(model, Linear) and added < heaviest - rounding):
+        raise impossible(name, f"its intercept is not as precise as {counted(sealed.rows, 'row')} make it")
+
+
+def impossible(name: str, why: str) -> DataworthError:
+    """The sentence that refuses such a file."""
+    return DataworthError(
+        f"{name} cannot be the posterior of a dataset ({why}): ask for a file made by 'dataworth seal'."
+    )

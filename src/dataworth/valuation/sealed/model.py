@@ -1,0 +1,31 @@
+"""The yardstick's model as far as its posterior can be sealed, and what a row can add to that."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from ...errors import DataworthError
+from ...models import Linear, Logistic
+from ...yardstick.yardstick import Yardstick
+
+
+def sealing_model(yardstick: Yardstick) -> Logistic | Linear:
+    """The yardstick's model, with the posterior that is sealed: EP's for classes, the exact for amounts."""
+    model = yardstick.model
+    if isinstance(model, Logistic):
+        return replace(model, inference="ep")
+    if isinstance(model, Linear) and isinstance(model.noise_variance, int | float):
+        return model
+    raise DataworthError(
+        f"the yardstick's model is {model!r}, whose posterior cannot be sealed: "
+        "use two classes, or amounts with a known noise_variance."
+    )
+
+
+def most_precision(model: Logistic | Linear) -> float:
+    """What a row adds to the precision along itself: at most a quarter for classes, 1/s² for amounts."""
+    if isinstance(model, Logistic):
+        return 0.25
+    noise: Any = model.noise_variance
+    return 1.0 / float(noise)

@@ -1,0 +1,249 @@
+"""How a score, and the conclusion from it, depend on the prior variance C.
+
+The same data are measured again, on the same pairs, with the yardstick's features and other prior variances.
+Beside each stand two reasons to choose it, both from the test set alone, so that nobody's data can move it:
+
+    held out    mean of log p(T_b | T_a) over halves of the test set, which the yardstick maximises
+    accuracy    five-fold cross-validated accuracy (R² of amounts), by which the paper tunes C, without saying
+                on which data
+
+Plausible is a prior that the test set does not exclude (held out within 1.92 nats of the chosen one) and on
+which doubling rows does not look informative: what check DW009 asks of its range, here of every prior given.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..arrays import Array, Rows
+from ..checks.plausible import HALF_DECADE, PLAUSIBLE, Halves
+from ..checks.prior_range import STEPS, conclusion
+from ..errors import DataworthError
+from ..evidence.pair import NATS_PER_BIT
+from ..measure.case import Case
+from ..measure.intervals import Estimate
+from ..measure.options import clip_table
+from ..measure.prepare import strata
+from ..models import Model
+from ..models.base import Fitter, bind, positive_number
+from ..yardstick.search import PRIORS
+
+if TYPE_CHECKING:
+    from .audit.audit import Audit
+    from .rank import Ranking
+    from .score import Score
+
+SCHEMA = "dataworth/sensitivity/1"
+FOLDS = 5
+ROUNDING = 0.01
+"""Prior variances are given to three digits."""
+QUANTITIES = {"score": "value", "audit": "change", "rank": "lead of the first"}
+
+
+@dataclass(frozen=True)
+class AtPrior:
+    """What is measured with one prior variance, and how the test set likes it."""
+
+    prior_variance: float
+    value: Estimate
+    conclusion: str | None
+    held_out: float
+    accuracy: float
+    plausible: bool
+
+    def to_dict(self, unit: float = 1.0) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {
+            "prior_variance": self.prior_variance,
+            **self.value.to_dict(unit),
+            "conclusion": self.conclusion,
+            "held_out": self.held_out / unit,
+            "accuracy": self.accuracy,
+            "plausible": self.plausible,
+        }
+
+
+@dataclass(frozen=True)
+class Sensitivity:
+    """A result over prior variances, in ascending order; `chosen` is the yardstick's own."""
+
+    what: str
+    points: tuple[AtPrior, ...]
+    chosen: float
+    folds: int
+
+    def at(self, prior_variance: float) -> AtPrior:
+        """The point of one prior variance."""
+        return next(point for point in self.points if point.prior_variance == prior_variance)
+
+    @property
+    def by_held_out(self) -> float:
+        """The prior variance with the best held-out likelihood."""
+        return max(self.points, key=lambda point: point.held_out).prior_variance
+
+    @property
+    def by_accuracy(self) -> float:
+        """The prior variance with the best cross-validated accuracy; of equal ones the smallest."""
+        return max(self.points, key=lambda point: point.accuracy).prior_variance
+
+    @property
+    def conclusion(self) -> str | None:
+        """The conclusion at the chosen prior."""
+        return self.at(self.chosen).conclusion
+
+    @property
+    def steady(self) -> bool:
+        """Whether every plausible prior leads to the same conclusion."""
+        return len({point.conclusion for point in self.points if point.plausible}) == 1
+
+    @property
+    def summary(self) -> str:
+        """In a sentence."""
+        plausible = [point for point in self.points if point.plausible]
+        if len(plausible) == 1 < len(self.points):
+            told = f"{self.conclusion} at the chosen prior; no other given prior is plausible"
+            return f"{told}; {self._by_accuracy()}"
+        ends = f"C = {plausible[0].prior_variance:g} to {plausible[-1].prior_variance:g}"
+        others = sorted({str(point.conclusion) for point in plausible} - {str(self.conclusion)})
+        if others:
+            told = f"{self.conclusion} at the chosen prior, but also {', '.join(others)} within {ends}"
+        else:
+            told = f"{self.conclusion} at every plausible prior ({ends})"
+        return f"{told}; {self._by_accuracy()}"
+
+    def _by_accuracy(self) -> str:
+        paper = self.at(self.by_accuracy)
+        same = "the same" if paper.conclusion == self.conclusion else str(paper.conclusion)
+        return f"by cross-validated accuracy (C = {paper.prior_variance:g}): {same}"
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One record a prior, for CSV."""
+        return [
+            {
+                "prior_variance": point.prior_variance,
+                "value": point.value.value,
+                "lower": None if point.value.interval is None else point.value.interval[0],
+                "upper": None if point.value.interval is None else point.value.interval[1],
+                "conclusion": point.conclusion,
+                "held_out": point.held_out,
+                "accuracy": point.accuracy,
+                "plausible": point.plausible,
+            }
+            for point in self.points
+        ]
+
+    def to_dict(self, bits: bool = False) -> dict[str, Any]:
+        """Plain data for JSON, in nats or in bits."""
+        unit = NATS_PER_BIT if bits else 1.0
+        return {
+            "schema": SCHEMA,
+            "unit": "bits" if bits else "nats",
+            "of": self.what,
+            "quantity": QUANTITIES[self.what],
+            "chosen": self.chosen,
+            "by_held_out": self.by_held_out,
+            "by_accuracy": self.by_accuracy,
+            "conclusion": self.conclusion,
+            "conclusion_by_accuracy": self.at(self.by_accuracy).conclusion,
+            "steady": self.steady,
+            "summary": self.summary,
+            "folds": self.folds,
+            "priors": [point.to_dict(unit) for point in self.points],
+        }
+
+
+def sensitivity(
+    result: Score | Audit | Ranking,
+    priors: Iterable[float] | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Sensitivity:
+    """A score, audit or ranking over prior variances: two decades to either side of its own, or `priors`.
+
+    >>> import dataworth as dw
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 2))
+    >>> data = dw.Dataset(X, (X[:, 0] + rng.normal(size=300) > 0).astype(int))
+    >>> s = dw.score(data.take(range(200)), data.take(range(200, 300)))
+    >>> found = sensitivity(s, priors=[0.01, 100.0])
+    >>> [point.conclusion for point in found.points]  # at 0.01, at its own, at 100
+    ['yes', 'yes', 'yes']
+    """
+    if not hasattr(result, "case"):
+        raise DataworthError(f"result is a {type(result).__name__}; give what score, audit or rank returned.")
+    case = result.case
+    if case is None:
+        raise DataworthError("sensitivity needs rows, which sealed data do not have: measure open data.")
+    chosen = float(case.yardstick.model.prior_variance)
+    priors = None if priors is None else list(priors)
+    if priors == []:
+        raise DataworthError("priors is empty; give prior variances, or none for two decades around its own.")
+    grid = sorted({chosen, *(around(chosen) if priors is None else map(checked, priors))})
+    halves = Halves.of(case)
+    features = case.yardstick.features(halves.sample)
+    least = halves.held_out(case.yardstick.model, features) - PLAUSIBLE
+    folds = cross_validation(strata(case.yardstick, halves.sample), case.yardstick.seed)
+    points = []
+    for done, variance in enumerate(grid):
+        model = replace(case.yardstick.model, prior_variance=variance)
+        with warnings.catch_warnings():  # that a solver has not converged at an extreme prior is no news here
+            warnings.simplefilter("ignore", RuntimeWarning)
+            table = clip_table(case.again(model=model), case.options, {}, [])
+            accuracy = cross_validated(bind(model, features, halves.targets), folds, halves.sample.weights)
+            held_out = halves.held_out(model, features)
+        value = case.estimate(case.quantity(table))
+        plausible = variance == chosen or (held_out >= least and calibrated(case, halves, model, features))
+        points.append(AtPrior(variance, value, conclusion(case, table), held_out, accuracy, plausible))
+        if progress is not None:
+            progress(done + 1, len(grid))
+    return Sensitivity(case.what, tuple(points), chosen, len(folds))
+
+
+def around(chosen: float) -> list[float]:
+    """Half-decades to either side, round where the yardstick's own grid is.
+
+    >>> around(3.16)
+    [0.0316, 0.1, 0.316, 1.0, 3.16, 10.0, 31.6, 100.0, 316.0]
+    """
+    steps = [chosen * HALF_DECADE**step for step in range(-STEPS, STEPS + 1) if step]
+    near = [next((c for c in PRIORS if abs(c / v - 1.0) < ROUNDING), float(f"{v:.3g}")) for v in steps]
+    return sorted([chosen, *near])
+
+
+def checked(prior_variance: float) -> float:
+    """A prior variance, or a sentence."""
+    return positive_number(prior_variance, "a prior variance")
+
+
+def calibrated(case: Case, halves: Halves, model: Model, features: Array) -> bool:
+    """Whether doubling does not look informative; a yardstick that could not be calibrated does not ask."""
+    return not case.yardstick.calibrated or halves.calibrated(model, features)
+
+
+def cross_validation(classes: Rows, seed: int) -> list[tuple[Rows, Rows]]:
+    """Rows to learn from and rows to predict, five times; each class is spread over all folds.
+
+    >>> folds = cross_validation(np.array([0, 1] * 10), seed=0)
+    >>> [left.size for _, left in folds], [int((left % 2).sum()) for _, left in folds]
+    ([4, 4, 4, 4, 4], [2, 2, 2, 2, 2])
+    """
+    order = np.random.default_rng([seed, 0xF01D]).permutation(len(classes))
+    order = order[np.argsort(classes[order], kind="stable")]
+    fold = np.empty(len(classes), dtype=np.intp)
+    fold[order] = np.arange(len(classes)) % FOLDS
+    return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(FOLDS)]
+
+
+def cross_validated(fitter: Fitter, folds: list[tuple[Rows, Rows]], weights: Array | None) -> float:
+    """Mean accuracy on rows that were not learnt from."""
+
+    def of(rows: Rows) -> Array | None:
+        return None if weights is None else weights[rows]
+
+    return float(
+        np.mean([fitter.accuracy(fitter(learn, weights=of(learn)), left, of(left)) for learn, left in folds])
+    )

@@ -1,0 +1,73 @@
+"""Which models a yardstick can have, and which suits the labels."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any
+
+from ..data.labels import Amounts, Classes
+from ..errors import DataworthError
+from ..models import Linear, Logistic, OneVsRest, Softmax
+from ..models.logistic import INFERENCES
+
+KINDS: dict[str, type[Any]] = {
+    "logistic": Logistic,
+    "linear": Linear,
+    "softmax": Softmax,
+    "one-vs-rest": OneVsRest,
+}
+"""Models by name. One more is one more line, if it has a `prior_variance` and an `intercept`."""
+MODELS = ("auto", *KINDS)
+YardstickModel = Logistic | Linear | Softmax | OneVsRest
+
+
+def check_modelling(model: object, inference: object) -> None:
+    """Known names of a model and of an inference, or a sentence."""
+    if not isinstance(model, str):
+        raise DataworthError(
+            f"model is a {type(model).__name__}; give a name here, {', '.join(MODELS)}: the yardstick makes "
+            "the model, with prior_variance if you give it (dw.pmi takes models themselves)."
+        )
+    if model not in MODELS:
+        raise DataworthError(f"model is {model!r}; known models: {', '.join(MODELS)}.")
+    if inference not in INFERENCES:
+        raise DataworthError(f"inference is {inference!r}; known inferences: {', '.join(INFERENCES)}.")
+
+
+def suited_kind(labels: Classes | Amounts, model: str = "auto") -> str:
+    """The name of the model that is asked for, or the first that suits the labels; a sentence if it does not.
+
+    >>> suited_kind(Classes(("a", "b", "c"))), suited_kind(Classes(("a", "b"))), suited_kind(Amounts())
+    ('softmax', 'logistic', 'linear')
+    """
+    if isinstance(labels, Amounts):
+        suited = ["linear"]
+    else:
+        takes = ("two classes", "classes") if len(labels.names) == 2 else ("classes",)
+        suited = [name for name, kind in KINDS.items() if kind.takes in takes]
+    if model not in ("auto", *suited):
+        raise DataworthError(f"model is {model!r}, but the test set's labels suit {', '.join(suited)}.")
+    return suited[0] if model == "auto" else model
+
+
+def maker(
+    kind: str, inference: str, labels: Classes | Amounts
+) -> Callable[[float, float | None], YardstickModel]:
+    """Makes models of a kind from a prior variance and, for amounts, a noise variance."""
+    if kind == "softmax" and inference != "laplace":
+        raise DataworthError(
+            f"inference is {inference!r}, but softmax knows laplace alone: drop it, or use one-vs-rest."
+        )
+    known = {f.name for f in fields(KINDS[kind])}
+    given: dict[str, Any] = {"inference": inference}
+    if isinstance(labels, Classes):
+        given["classes"] = len(labels.names)  # fixed: a dataset that lacks a class measures as others do
+    given = {name: value for name, value in given.items() if name in known}
+
+    def make(prior_variance: float, noise: float | None) -> YardstickModel:
+        own = given if noise is None else given | {"noise_variance": noise}
+        made: YardstickModel = KINDS[kind](prior_variance=prior_variance, **own)
+        return made
+
+    return make
