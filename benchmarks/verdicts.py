@@ -1,6 +1,6 @@
 """The story of the demo on embedded datasets, over ten seeds: a table of verdict × seed.
 
-Photographs: which of scikit-learn's two photographs is a patch from? Diabetes: amounts (regression), and
+Photographs: which of scikit-learn's two photographs is a patch from? Diabetes: numeric labels, and
 above the median or not: weak features.
 
 python benchmarks/verdicts.py [--seeds 10] [--inference laplace] [--out results/verdicts.json]
@@ -51,15 +51,15 @@ def story(name, seed):
     p = rng.permutation(len(y))
     X, y = X[p], y[p]
     D, T = dw.Dataset(X[:n], y[:n]), dw.Dataset(X[n:], y[n:])
-    amount = len(np.unique(y)) > 2
+    number = len(np.unique(y)) > 2
     bad = rng.permutation(n)[:flips]
     wrong = y[:n].copy()
-    wrong[bad] = rng.permutation(y[:n])[:flips] if amount else 1 - wrong[bad]
+    wrong[bad] = rng.permutation(y[:n])[:flips] if number else 1 - wrong[bad]
     noisy = dw.Dataset(X[:n], wrong)
     good = np.setdiff1d(np.arange(n), bad)
     half = n // 2
     first = D.take(np.arange(half))
-    learner = make_pipeline(StandardScaler(), Ridge() if amount else LogisticRegression(max_iter=5000))
+    learner = make_pipeline(StandardScaler(), Ridge() if number else LogisticRegression(max_iter=5000))
     own = learner.fit(first.X, first.y).predict(X[half:n])
     rows = np.arange(n)
     yield "filter", noisy, noisy.take(good), T

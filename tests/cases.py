@@ -22,7 +22,7 @@ class Case(NamedTuple):
     weights: np.ndarray
 
     @property
-    def amounts(self) -> np.ndarray:
+    def numeric_labels(self) -> np.ndarray:
         """Targets for regression: the labels, blurred."""
         return self.y + 0.3 * np.sin(np.arange(len(self.y)) + 1.0)
 

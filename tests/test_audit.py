@@ -15,7 +15,7 @@ from dataworth.data.dataset import Dataset
 from dataworth.valuation.audit.audit import REPLICATES
 from dataworth.valuation.audit.verdict import VERDICTS
 from dataworth.yardstick.yardstick import Yardstick
-from worlds import amounts, classes, flipped, held_out, refusal, yardstick
+from worlds import classes, flipped, held_out, numeric_labels, refusal, yardstick
 
 DATA = classes(160, seed=1)
 NOISY, BAD = flipped(DATA, 0.35, seed=1)
@@ -117,14 +117,14 @@ def test_removing_the_informative_rows_of_one_class_is_not_informative():
     assert result.interval[1] < 0
 
 
-def test_amounts_are_audited_too():
-    """A third of the amounts with the wrong sign, then removed; R² stands in for accuracy.
+def test_numeric_labels_are_audited_too():
+    """A third of the numeric labels with the wrong sign, then removed; R² stands in for accuracy.
 
     Informative for 27 of 30 seeds, inconclusive for the others; this is one of the 27.
     """
-    T = amounts(160, seed=5, d=2)
+    T = numeric_labels(160, seed=5, d=2)
     yard = Yardstick.fit(T, prior_variance=1.0)
-    data = amounts(120, seed=6, d=2)
+    data = numeric_labels(120, seed=6, d=2)
     bad = np.random.default_rng(6).permutation(120) < 40
     noisy = data.with_labels(np.where(bad, -data.y, data.y))
     result = dw.audit(noisy, noisy.take(~bad), T, yardstick=yard)

@@ -175,13 +175,13 @@ def test_blackwell_by_enumeration(f):
     assert with_d[0] > with_f[0] or f is emptied
 
 
-# --- amounts: one test row, by quadrature over its target --------------------------------------------------
+# --- numeric labels: one test row, by quadrature over its target -------------------------------------------
 
 NOISE = InverseGamma(2.0, 0.8)
 X = np.array([[0.5, 1.0], [-1.0, 1.0], [2.0, 1.0], [0.1, 1.0], [1.2, 1.0]])
 Y = np.array([0.7, -0.4, 1.6, 0.2])
 NODES, NODE_WEIGHTS = np.pi / 2 * np.array(np.polynomial.legendre.leggauss(120))
-AMOUNTS = {
+NUMERIC = {
     "known noise": Linear(0.9, 0.4, intercept=False),
     "unknown noise": Linear(0.9, NOISE, intercept=False),
 }
@@ -213,7 +213,7 @@ MISREPORTS = {
 }
 
 
-def amount_violations(model, log_z):
+def numeric_violations(model, log_z):
     """Names of the theorems that U made of `log_z` breaks for one test row, given X[:4] and targets Y."""
     x = X[4:]
     given, before = predictive(model, X[:4], Y, x), predictive(model, X[:0], Y[:0], x)
@@ -243,14 +243,14 @@ def evidence(model):
     return lambda rows, y: model.fit(rows, y).log_evidence
 
 
-@pytest.mark.parametrize("name", AMOUNTS)
-def test_theorems_of_amounts_by_quadrature(name):
-    assert amount_violations(AMOUNTS[name], evidence(AMOUNTS[name])) == set()
+@pytest.mark.parametrize("name", NUMERIC)
+def test_theorems_of_numeric_labels_by_quadrature(name):
+    assert numeric_violations(NUMERIC[name], evidence(NUMERIC[name])) == set()
 
 
-@pytest.mark.parametrize("name", AMOUNTS)
-def test_a_broken_evidence_of_amounts_breaks_them(name):
-    model = AMOUNTS[name]
+@pytest.mark.parametrize("name", NUMERIC)
+def test_a_broken_evidence_of_numeric_labels_breaks_them(name):
+    model = NUMERIC[name]
     good = evidence(model)
 
     def halved_variance(rows, y):
@@ -267,14 +267,14 @@ def test_a_broken_evidence_of_amounts_breaks_them(name):
         return model.fit(rows, y, np.full(len(y), 3.0)).log_evidence
 
     for broken in (halved_variance, no_determinant, other_prior_when_joint, too_sure):
-        assert amount_violations(model, broken), broken.__name__
-    assert "truthfulness" in amount_violations(model, too_sure)
+        assert numeric_violations(model, broken), broken.__name__
+    assert "truthfulness" in numeric_violations(model, too_sure)
 
 
-def test_blackwell_of_amounts_by_simulation():
+def test_blackwell_of_numeric_labels_by_simulation():
     """Squared error with D no more than with half of D: 600 worlds, 3.1 standard errors, false alarm 1e-3."""
     rng = np.random.default_rng(21)
-    for model in AMOUNTS.values():
+    for model in NUMERIC.values():
         differences = []
         for _ in range(600):
             rows = rng.normal(size=(7, 2))
@@ -286,10 +286,10 @@ def test_blackwell_of_amounts_by_simulation():
         assert differences.mean() < 0  # more rows do predict better, on this seed
 
 
-@pytest.mark.parametrize("name", AMOUNTS)
-def test_data_processing_of_amounts_by_simulation(name):
+@pytest.mark.parametrize("name", NUMERIC)
+def test_data_processing_of_numeric_labels_by_simulation(name):
     """Every f of D alone, 800 worlds, one-sided 4 standard errors: false alarm 2e-4 a model."""
-    model = AMOUNTS[name]
+    model = NUMERIC[name]
     trials = run_trials(
         model,
         np.random.default_rng(1).normal(size=(12, 2)),

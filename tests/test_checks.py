@@ -32,7 +32,7 @@ def test_doubling_fires_under_a_prior_that_is_far_too_narrow():
     assert found.code == "DW001"
 
 
-def test_doubling_knows_amounts():
+def test_doubling_knows_numeric_labels():
     rng = np.random.default_rng(2)
     X = rng.normal(size=(200, 3))
     y = X @ rng.normal(size=3) + 0.5 * rng.normal(size=200)

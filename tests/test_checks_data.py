@@ -11,7 +11,7 @@ import dataworth as dw
 from dataworth.checks import CHECKS, attribute, run_checks, shift, size
 from dataworth.checks.rows import CHANCE, near_radius, neighbours, others
 from dataworth.curation import MatchGroups, RandomSubset
-from dataworth.data.labels import Amounts, Classes
+from dataworth.data.labels import Classes, Numeric
 from dataworth.models import Logistic
 from dataworth.yardstick.recipe import Basis
 from dataworth.yardstick.search import Trial
@@ -211,7 +211,7 @@ def test_a_rare_class_makes_accuracy_cheap():
     assert finding.value <= 0
 
 
-def test_amounts_worse_than_their_mean_are_at_chance():
+def test_numeric_labels_worse_than_their_mean_are_at_chance():
     """Every fifth label 500 too high: R² on the test set is far below zero, however much the labels vary."""
     X, y = load_diabetes(return_X_y=True)
     test, data = dw.Dataset(X[:200], y[:200]), dw.Dataset(X[200:], y[200:])
@@ -319,13 +319,13 @@ def test_the_area_under_the_curve_counts_pairs():
     assert shift.area_under_curve(scores, own) == pytest.approx(np.mean(pairs))
 
 
-def test_amounts_have_their_checks():
+def test_numeric_labels_have_their_checks():
     rng = np.random.default_rng(16)
     X = rng.normal(size=(500, 3))
     y = X[:, 0] + 0.5 * rng.normal(size=500)
     data, test = dw.Dataset(X[200:], y[200:]), dw.Dataset(X[:200], y[:200])
     yard = Yardstick.fit(test)
-    assert isinstance(yard.labels, Amounts)
+    assert isinstance(yard.labels, Numeric)
     result = dw.score(data, test, yardstick=yard, ignore=OTHERS)
     assert [f.code for f in result.checks if f.fires] == []
     assert found(result, "DW011").fires is None

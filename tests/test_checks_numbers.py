@@ -26,7 +26,7 @@ from dataworth.inference import ep
 from dataworth.valuation.demo import Digits
 from dataworth.yardstick.search import PRIORS
 from dataworth.yardstick.yardstick import Yardstick
-from worlds import amounts, classes, flipped, held_out, yardstick
+from worlds import classes, flipped, held_out, numeric_labels, yardstick
 
 CODES = [check.code for check in CHECKS]
 MINE = ["DW004", "DW005", "DW006", "DW007", "DW008", "DW009"]
@@ -285,7 +285,7 @@ def test_a_prior_that_the_user_gave_is_not_at_an_edge():
 
 def test_the_edge_of_noises_fires_below_and_not_above():
     for noise, fires in ((0.02, True), (0.5, False), (20.0, False)):
-        data = amounts(600, 3, noise=noise)
+        data = numeric_labels(600, 3, noise=noise)
         found = finding(dw.score, "DW008", data.take(range(200)), data.take(range(200, 600)))
         assert found.fires is fires, noise
 
@@ -379,8 +379,8 @@ def test_equal_sizes_have_no_conclusion():
 # --- all of them -----------------------------------------------------------------------------------------
 
 
-def test_amounts_are_exact():
-    told = dw.score(amounts(80, 1), amounts(120, 2), thorough=True)
+def test_numeric_labels_are_exact():
+    told = dw.score(numeric_labels(80, 1), numeric_labels(120, 2), thorough=True)
     said = {f.code: f for f in told.checks}
     for code in ("DW004", "DW005", "DW006"):
         assert said[code].fires is None

@@ -502,12 +502,12 @@ def test_either_spelling_and_a_hint_for_others(inside):
     assert "--winsorise" in err.replace("--winsorse", "")
 
 
-def test_ep_for_amounts_is_noted(inside, tmp_path):
-    path = tmp_path / "amounts.csv"
+def test_ep_for_numeric_labels_is_noted(inside, tmp_path):
+    path = tmp_path / "numeric labels.csv"
     rng = np.random.default_rng(0)
     pa.csv.write_csv(pa.table({"a": rng.normal(size=60), "target": rng.normal(size=60)}), path)
     words = ("yardstick", path, "--label", "target", "--prior-variance", "1", "--inference")
-    note = "exact for amounts: inference ep changes nothing"
+    note = "exact for numeric labels: inference ep changes nothing"
     code, _, err = call(*words, "ep")
     assert code == 0
     assert note in err

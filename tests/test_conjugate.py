@@ -95,7 +95,7 @@ def test_weights_of_labels_are_repeats():
     assert weighted[0].tolist() == dirichlet_posterior(prior, np.array([0, 0, 2, 2, 2]))[0].tolist()
 
 
-# Amounts, known noise
+# Numeric labels, known noise
 
 
 def gaussian_pmi(X, y, w, D, T, C, s2):
@@ -112,9 +112,9 @@ MILD = [case for case in CASES if case.X.size and 1e-3 < np.abs(case.X).max() < 
 @pytest.mark.parametrize("case", MILD, ids=lambda case: case.name)
 def test_gaussian_is_the_evidence_of_linear(case, C):
     D, T = case.halves()
-    fitter = dw.Linear(C, 0.5, intercept=False).bind(case.X, case.amounts)
+    fitter = dw.Linear(C, 0.5, intercept=False).bind(case.X, case.numeric_labels)
     fits = [fitter(S, weights=case.weights[S]).log_z for S in (np.r_[D, T], D, T)]
-    found = gaussian_pmi(case.X, case.amounts, case.weights, D, T, C, 0.5)
+    found = gaussian_pmi(case.X, case.numeric_labels, case.weights, D, T, C, 0.5)
     assert found == pytest.approx(fits[0] - fits[1] - fits[2], abs=1e-9 * (1 + abs(fits[0])))
 
 
@@ -137,7 +137,7 @@ def test_gaussian_is_a_ratio_of_dense_densities(seed, d, n, m, C, s2):
     assert gaussian_pmi(X, y, np.ones(n + m), D, T, C, s2) == pytest.approx(expected, abs=1e-8)
 
 
-# Amounts, unknown noise
+# Numeric labels, unknown noise
 
 
 def nig_evidence(X, y, w, prior):
@@ -196,19 +196,19 @@ def coins(rng, n):
     return dirichlet_log_normaliser, prior, lambda S: dirichlet_posterior(prior, rows[S])
 
 
-def amounts(rng, n):
+def numeric_labels(rng, n):
     prior = gaussian_prior(3, 2.0)
     X, y = rng.normal(size=(n, 3)), rng.normal(size=n)
     return gaussian_log_normaliser, prior, lambda S: gaussian_posterior(prior, X[S], y[S], 0.5)
 
 
-def noisy_amounts(rng, n):
+def noisy_labels(rng, n):
     prior = nig_prior(3, 2.0, 1.5, 0.7)
     X, y = rng.normal(size=(n, 3)), rng.normal(size=n)
     return nig_log_normaliser, prior, lambda S: nig_posterior(prior, X[S], y[S])
 
 
-@pytest.mark.parametrize("family", [coins, amounts, noisy_amounts])
+@pytest.mark.parametrize("family", [coins, numeric_labels, noisy_labels])
 @given(seeds, st.integers(0, 8), st.integers(1, 8))
 @checked
 def test_identities(family, seed, n, m):

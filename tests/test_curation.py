@@ -184,12 +184,12 @@ def test_one_class_left_is_refused_where_a_model_must_tell_two(f):
 
 
 @pytest.mark.parametrize("f", [DropLabelIssues(), Synthesize(), Fake()])
-def test_amounts_are_refused_where_classes_are_needed(f):
-    assert "labels are amounts" in refusal(made, f, Dataset([[1.0], [2.0], [3.0]], [0.5, 1.5, 7.25]))
+def test_numeric_labels_are_refused_where_classes_are_needed(f):
+    assert "labels are numeric" in refusal(made, f, Dataset([[1.0], [2.0], [3.0]], [0.5, 1.5, 7.25]))
 
 
 @pytest.mark.parametrize("f", [KCentre(), Herding(), NearDeduplicate(), Deduplicate(), Resample()])
-def test_amounts_are_one_class_elsewhere(f):
+def test_numeric_labels_are_one_class_elsewhere(f):
     data = Dataset(generator().normal(size=(20, 2)), generator().normal(size=20))
     assert 0 < len(made(f, data)) <= 20
 

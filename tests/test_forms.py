@@ -25,7 +25,7 @@ from dataworth.inference.logistic import Counts
 from dataworth.inference.tilted import tilted_moments
 from dataworth.models import Linear, Logistic
 from reference import LOG_2_PI, dense_laplace, sampled_log_z, with_ones
-from worlds import amounts, classes, flipped, held_out, refusal, yardstick
+from worlds import classes, flipped, held_out, numeric_labels, refusal, yardstick
 
 PLAIN = Logistic(1.0, intercept=False)
 over_inferences = pytest.mark.parametrize("inference", ["laplace", "ep"])
@@ -244,14 +244,14 @@ class Dense:
         )
 
 
-def two_sets(seed, n, m, d, *, weighted=False, shared=False, amounts=False):
+def two_sets(seed, n, m, d, *, weighted=False, shared=False, numeric_labels=False):
     rng = np.random.default_rng(seed)
     X, theta = rng.normal(size=(n + m, d)), 1.5 * rng.normal(size=d)
     if shared:
         X[n : n + 3], X[1] = X[:3], X[0]  # rows of D in T, and a row twice in D
     y = (
         X @ theta + rng.normal(size=n + m)
-        if amounts
+        if numeric_labels
         else (X @ theta + rng.logistic(size=n + m) > 0).astype(int)
     )
     weights = rng.uniform(0.2, 3.0, n + m) if weighted else None
@@ -335,7 +335,7 @@ def test_every_form_against_dense_matrices(name, c, intercept, inference):
 @pytest.mark.parametrize(("n", "m", "d"), [(20, 12, 3), (6, 5, 20)])
 def test_all_forms_are_one_number_for_linear(form, n, m, d):
     """Also that of log-normalisers alone (Chen et al. 2020), and U(D, T) = U(T, D)."""
-    D, T = two_sets(7, n, m, d, weighted=True, amounts=True)
+    D, T = two_sets(7, n, m, d, weighted=True, numeric_labels=True)
     model = Linear(0.7, 0.4)
     start = gaussian_prior(d + 1, 0.7)
     parts = (gaussian_posterior(start, with_ones(s.X), s.y, 0.4, s.weights) for s in (D, T))
@@ -361,7 +361,7 @@ def test_either_set_may_come_first(name, inference, form, eta):
 @pytest.mark.parametrize("model", [Logistic(2.0), Logistic(2.0, "ep"), Linear(2.0)], ids=str)
 @pytest.mark.parametrize("form", FORMS)
 def test_nothing_is_worth_nothing(model, form):
-    D, T = two_sets(8, 10, 8, 3, amounts=isinstance(model, Linear))
+    D, T = two_sets(8, 10, 8, 3, numeric_labels=isinstance(model, Linear))
     for eta in (0, "joint", "data", [0.5, 0.5, -1.0, 1.0]) if form == "eta" else (0,):
         assert pmi(D.take([]), T, model, form, eta).value == pytest.approx(0.0, abs=1e-6), eta
         assert pmi(D, T.take([]), model, form, eta).value == pytest.approx(0.0, abs=1e-6), eta
@@ -446,7 +446,7 @@ def test_kl_is_eta_averaged_over_the_joint(inference):
 
 def test_the_spread_over_eta_is_zero_for_exact_posteriors_alone():
     etas = [0, "joint", "data", "test", [1.0, 1.0, -1.0, 0.5]]
-    D, T = two_sets(11, 12, 9, 3, amounts=True)
+    D, T = two_sets(11, 12, 9, 3, numeric_labels=True)
     exact = pmi(D, T, Linear(), "eta", etas)
     assert exact.spread < 1e-9
     D, T = PROBLEMS["rows"]
@@ -755,7 +755,7 @@ def test_audit_and_rank_in_any_form(options):
 
 
 def test_regressions_in_any_form_are_one_number():
-    D, T = amounts(40, seed=1), amounts(60, seed=2)
+    D, T = numeric_labels(40, seed=1), numeric_labels(60, seed=2)
     yard = dw.Yardstick.fit(T, prior_variance=1.0)
     values = [dw.score(D, T, yardstick=yard, form=form).table.pmi[:, 0] for form in FORMS]
     for one in values[1:]:

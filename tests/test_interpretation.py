@@ -18,7 +18,7 @@ from dataworth.evidence.pair import bind_pair
 from dataworth.inference.expected import mean_softplus
 from dataworth.models import Categorical, InverseGamma, Linear, Logistic, Softmax
 from reference import dense_laplace, with_ones
-from worlds import amounts, classes
+from worlds import classes, numeric_labels
 
 # --- dense references --------------------------------------------------------------------------------------
 
@@ -67,7 +67,7 @@ LINEAR = [(10, 6, 3, 1.0, 0.3), (4, 3, 20, 2.0, 1.0), (40, 30, 2, 100.0, 0.1), (
 @pytest.mark.parametrize(("n", "m", "d", "prior_variance", "noise"), LINEAR)
 def test_linear_parts_are_those_of_dense_gaussians(n, m, d, prior_variance, noise):
     """More rows than features and fewer; wide priors and narrow ones; rows with weights."""
-    D, T = amounts(n, 1, d=d), amounts(m, 2, d=d)
+    D, T = numeric_labels(n, 1, d=d), numeric_labels(m, 2, d=d)
     D = Dataset(D.X, D.y, weights=np.linspace(0.5, 2.5, n))
     fits = [dense_linear(part, prior_variance, noise) for part in (D, T)]
     joint_precision = fits[0][1] + fits[1][1] - np.eye(d + 1) / prior_variance
@@ -158,7 +158,7 @@ def test_mean_softplus_by_quadrature(mean, spread):
 @pytest.mark.parametrize("model", [Logistic(1.0), Logistic(1.0, "ep"), Linear(1.0, 0.5)])
 def test_invariances(model):
     """Swapping D and T swaps their parts; the order of rows and a rotation of features change nothing."""
-    make = amounts if isinstance(model, Linear) else classes
+    make = numeric_labels if isinstance(model, Linear) else classes
     D, T = make(25, 3), make(15, 4)
     parts, swapped = pmi(D, T, model).parts, pmi(T, D, model).parts
     for one, other in (("against_data", "against_test"), ("information_data", "information_test")):
@@ -173,7 +173,7 @@ def test_invariances(model):
 @pytest.mark.parametrize("model", [Logistic(1.0), Linear(1.0, 0.5), Softmax(1.0), Categorical()])
 def test_parts_add_up_in_both_readings(model):
     """U = confidence − disagreements + unexplained = PI(D) + PI(T) − PI(D∪T) = PI(T) − PI(T|D)."""
-    make = amounts if isinstance(model, Linear) else classes
+    make = numeric_labels if isinstance(model, Linear) else classes
     p = pmi(make(20, 5), make(12, 6), model)
     parts = p.parts
     explained = p.value - parts.unexplained
@@ -185,7 +185,7 @@ def test_parts_add_up_in_both_readings(model):
 
 
 def test_an_empty_part_has_nothing_to_say():
-    D, T = amounts(0, 1), amounts(12, 2)
+    D, T = numeric_labels(0, 1), numeric_labels(12, 2)
     parts = pmi(D, T, Linear(1.0, 0.5)).parts
     assert parts.confidence == pytest.approx(parts.against_data)  # J is T's posterior, D's the prior
     assert [parts.against_test, parts.value, parts.information_data] == pytest.approx([0.0] * 3, abs=1e-9)
@@ -193,7 +193,7 @@ def test_an_empty_part_has_nothing_to_say():
 
 def test_equal_posteriors_do_not_diverge():
     """D twice: each posterior is the other; contradiction makes a distance."""
-    D = amounts(15, 7)
+    D = numeric_labels(15, 7)
     assert pmi(D, D, Linear(1.0, 0.5)).parts.divergence == pytest.approx(0.0, abs=1e-9)
     against = D.with_labels(-D.y)
     assert pmi(D, against, Linear(1.0, 0.5)).parts.divergence > 5.0
@@ -304,7 +304,7 @@ def test_sampled_divergence_within_its_error():
 @pytest.mark.parametrize("model", [Softmax(0.5), Linear(1.0, InverseGamma(3.0, 1.0))])
 def test_sampled_confidence_is_the_information_gain(model):
     """KL(J ‖ prior) is known to the model in closed form; 4 standard errors, false alarms 1.3e-4 in two."""
-    make = amounts if isinstance(model, Linear) else classes
+    make = numeric_labels if isinstance(model, Linear) else classes
     D, T = make(12, 8), make(8, 9)
     parts = pmi(D, T, model).parts
     both = Dataset.concat([D, T])
@@ -340,7 +340,7 @@ def test_the_uninformative_prior_theorem_in_its_limit():
     everything but log det(P + I/C) − log det(P + 2I/C) + ½ hᵀ[(P + 2I/C)⁻¹ − (P + I/C)⁻¹] h cancels in
     theorem − U, and so C·(U − theorem) → tr P⁻¹ + ½|θ̂|². The theorem's value lies below U for every C.
     """
-    D, T, noise = amounts(30, 1), amounts(20, 2), 0.5
+    D, T, noise = numeric_labels(30, 1), numeric_labels(20, 2), 0.5
     both = Dataset.concat([D, T])
     X = with_ones(both.X)
     P = X.T @ X / noise
@@ -362,7 +362,7 @@ def test_the_theorem_fails_where_it_must():
 
     It errs by log 2, too, for every coefficient that no row sees, however wide the prior.
     """
-    D, T = amounts(30, 1), amounts(20, 2)
+    D, T = numeric_labels(30, 1), numeric_labels(20, 2)
     value, limit = theorem(1e-6, D, T)
     pull = [with_ones(part.X).T @ part.y / 0.5 for part in (D, T)]
     assert value == pytest.approx(1e-6 * pull[0] @ pull[1], rel=1e-2)

@@ -77,7 +77,7 @@ over_models = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys(
 
 
 def targets_of(case, model):
-    return case.amounts if isinstance(model, Linear) else case.y
+    return case.numeric_labels if isinstance(model, Linear) else case.y
 
 
 def too_wide(case, model):
@@ -209,7 +209,7 @@ def test_samples_have_the_dense_mean_and_covariance(name, model):
     if isinstance(model, Linear):
         precision = np.eye(X.shape[1]) / 0.5 + X.T @ (case.weights[:, None] * X) / 0.2
         mean, covariance = (
-            np.linalg.solve(precision, X.T @ (case.weights * case.amounts) / 0.2),
+            np.linalg.solve(precision, X.T @ (case.weights * case.numeric_labels) / 0.2),
             np.linalg.inv(precision),
         )
     else:
@@ -257,9 +257,9 @@ def test_linear_matches_many_digits(case, prior_variance, noise_variance):
     if case.X.shape[1] > 1000 and (prior_variance, noise_variance) != (1.0, 1.0):
         pytest.skip("4,000 variances in 60 digits: once is enough")
     X = with_ones(case.X)
-    truth = gaussian_posterior(X, case.amounts, case.weights, prior_variance, noise_variance)
+    truth = gaussian_posterior(X, case.numeric_labels, case.weights, prior_variance, noise_variance)
     model = Linear(prior_variance, noise_variance)
-    posterior = model.fit(case.X, case.amounts, case.weights)
+    posterior = model.fit(case.X, case.numeric_labels, case.weights)
     assert posterior.log_evidence == pytest.approx(truth.log_z, abs=tolerance(truth.log_z), rel=0)
     errors = np.abs(posterior.mean - truth.mean) / np.sqrt(truth.variance)
     benign = prior_variance / noise_variance * (case.weights @ (X**2).sum(axis=1)) < 1e12
@@ -289,16 +289,16 @@ def test_linear_information_gain_is_the_divergence_from_the_prior():
     case = BY_NAME["fractional weights"]
     X = with_ones(case.X)
     precision = np.eye(4) / 2.0 + X.T @ (case.weights[:, None] * X) / 0.3
-    mean = np.linalg.solve(precision, X.T @ (case.weights * case.amounts) / 0.3)
+    mean = np.linalg.solve(precision, X.T @ (case.weights * case.numeric_labels) / 0.3)
     covariance = np.linalg.inv(precision)
     expected = 0.5 * (
         np.trace(covariance) / 2 - 4 + mean @ mean / 2 + 4 * np.log(2) - np.linalg.slogdet(covariance)[1]
     )
     model = Linear(2.0, 0.3)
-    fitter = model.bind(case.X, case.amounts)
+    fitter = model.bind(case.X, case.numeric_labels)
     fit = fitter(np.arange(12), weights=case.weights)
     assert fitter.information_gain(fit) == pytest.approx(expected, abs=1e-9)
-    assert model.fit(case.X, case.amounts, case.weights).information_gain() == pytest.approx(
+    assert model.fit(case.X, case.numeric_labels, case.weights).information_gain() == pytest.approx(
         expected, abs=1e-9
     )
 
@@ -342,8 +342,8 @@ def test_logistic_predictions_average_over_wide_posteriors(prior_variance):
 @pytest.mark.parametrize("name", ["constant columns", "wide"])
 def test_predictive_variances_at_wide_priors_match_many_digits(name):
     case = BY_NAME[name]
-    truth = gaussian_posterior(with_ones(case.X), case.amounts, case.weights, 1e8, 1e-4)
-    posterior = Linear(1e8, 1e-4).fit(case.X, case.amounts, case.weights)
+    truth = gaussian_posterior(with_ones(case.X), case.numeric_labels, case.weights, 1e8, 1e-4)
+    posterior = Linear(1e8, 1e-4).fit(case.X, case.numeric_labels, case.weights)
     at_zero = posterior.predictor(np.zeros((1, case.X.shape[1])))[1][0]  # the intercept's own variance
     assert at_zero == pytest.approx(truth.variance[-1], rel=1e-6)
 

@@ -97,7 +97,7 @@ def test_three_classes_are_softmax_on_the_features_of_a_convolution():
     assert in_double.log_evidence == pytest.approx(truth.log_evidence, abs=TOLERANCE)
 
 
-def test_amounts_are_linear_on_the_bodys_features():
+def test_numeric_labels_are_linear_on_the_bodys_features():
     body, (X, _) = mlp(), rows_and_targets()
     y = np.random.default_rng(4).standard_normal(len(X))
     truth = Linear(2.0, 0.3).fit(mlp_features(body, X), y)
@@ -158,7 +158,7 @@ def test_a_whole_network_has_changes_of_pmi_only():
 
 
 def test_what_it_takes_is_what_its_head_takes():
-    heads = {None: "classes", Logistic(): "two classes", Softmax(): "classes", Linear(): "amounts"}
+    heads = {None: "classes", Logistic(): "two classes", Softmax(): "classes", Linear(): "numbers"}
     assert {head: Neural(mlp(), head).takes for head in heads} == heads
 
 

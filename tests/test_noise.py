@@ -64,8 +64,8 @@ def test_evidence_is_a_student_density(seed, d, n, C, a, b):
 @pytest.mark.parametrize("case", [c for c in CASES if c.X.size and c.X.shape[1] < 30], ids=lambda c: c.name)
 def test_evidence_in_many_digits(case, C):
     """Cases of all scales, with weights."""
-    found = Linear(C, NOISE, intercept=False).fit(case.X, case.amounts, case.weights).log_evidence
-    exact = in_many_digits(case.X, case.amounts, case.weights, C, *NOISE)
+    found = Linear(C, NOISE, intercept=False).fit(case.X, case.numeric_labels, case.weights).log_evidence
+    exact = in_many_digits(case.X, case.numeric_labels, case.weights, C, *NOISE)
     assert found == pytest.approx(exact, abs=tolerance(exact))
 
 
@@ -198,7 +198,7 @@ def test_a_fitter_predicts_means_and_scores_them():
     assert fitter.information_gain(fit) == fit.state.information_gain()
 
 
-def test_simulated_amounts_follow_the_prior():
+def test_simulated_numeric_labels_follow_the_prior():
     """One row is a Student t with 2a degrees of freedom; Kolmogorov–Smirnov at 1e-4."""
     rng, X = np.random.default_rng(12), np.array([[2.0]])
     drawn = [Linear(0.5, NOISE).simulate(rng, X)[0] for _ in range(3000)]
@@ -217,7 +217,7 @@ def test_it_keeps_the_protocol_and_its_name():
         == "Linear(prior_variance=2.0, noise_variance=InverseGamma(shape=2.0, scale=0.7), intercept=True)"
     )
     assert repr(Linear()) == "Linear(prior_variance=1.0, noise_variance=1.0, intercept=True)"
-    assert Linear.takes == "amounts"
+    assert Linear.takes == "numbers"
     assert dw.InverseGamma is InverseGamma
 
 

@@ -20,7 +20,7 @@ from dataworth.measure.options import (
     pair_sizes,
     pairs_for_precision,
 )
-from worlds import amounts, classes, held_out, refusal
+from worlds import classes, held_out, numeric_labels, refusal
 
 # Blocks
 
@@ -132,11 +132,11 @@ def test_what_a_yardstick_is_to_use_is_checked_with_the_options():
         assert f"model is a {name}; give a name here, auto, logistic, linear" in sentence
 
 
-def test_an_inference_that_amounts_have_no_use_for_is_noted_everywhere():
+def test_an_inference_that_numeric_labels_have_no_use_for_is_noted_everywhere():
     """Their posteriors are exact: the same numbers, and a note, with a yardstick given or not."""
-    test, data = amounts(60, seed=1), amounts(40, seed=2)
+    test, data = numeric_labels(60, seed=1), numeric_labels(40, seed=2)
     yard = dw.Yardstick.fit(test, prior_variance=1.0)
-    note = "exact for amounts: inference ep changes nothing"
+    note = "exact for numeric labels: inference ep changes nothing"
     for yardstick in ({"yardstick": yard}, {"prior_variance": 1.0}):
         for call, value in (
             (lambda **o: dw.score(data, test, **o), lambda r: r.value),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from cases import CASES
 from dataworth import Dataset, check_model, pmi
-from dataworth.data.labels import Amounts, Classes, common_classes, is_amount, learn_targets
+from dataworth.data.labels import Classes, Numeric, common_classes, is_numeric, learn_targets
 from dataworth.errors import DataworthError
 from dataworth.models import Linear, Logistic, Softmax
 from reference import laplace_log_z, sampled_log_z, tolerance, with_ones
@@ -22,7 +22,7 @@ over_cases = pytest.mark.parametrize("case", [c for c in CASES if len(c.y) > 1],
 
 
 def datasets(case, model):
-    y = case.amounts if isinstance(model, Linear) else case.y.astype(int)
+    y = case.numeric_labels if isinstance(model, Linear) else case.y.astype(int)
     return tuple(Dataset(case.X[rows], y[rows], weights=case.weights[rows]) for rows in case.halves())
 
 
@@ -347,12 +347,12 @@ def test_classes_go_to_numbers_and_back():
         classes.encode(np.array(["dog", "cow"]), "after")
 
 
-def test_amounts_go_to_standard_units_and_back():
-    amounts = Amounts(center=10.0, scale=2.0)
-    assert amounts.encode(np.array([10, 14])).tolist() == [0.0, 2.0]
-    assert amounts.decode(np.array([0.0, 2.0])).tolist() == [10.0, 14.0]
+def test_numeric_labels_go_to_standard_units_and_back():
+    numeric_labels = Numeric(center=10.0, scale=2.0)
+    assert numeric_labels.encode(np.array([10, 14])).tolist() == [0.0, 2.0]
+    assert numeric_labels.decode(np.array([0.0, 2.0])).tolist() == [10.0, 14.0]
     with pytest.raises(DataworthError, match="before has text labels, but the test set's are numbers"):
-        amounts.encode(np.array(["a"]), "before")
+        numeric_labels.encode(np.array(["a"]), "before")
 
 
 @pytest.mark.parametrize(
@@ -367,15 +367,15 @@ def test_amounts_go_to_standard_units_and_back():
         (["a", "b", "c"], False),
     ],
 )
-def test_what_is_an_amount(y, expected):
-    assert is_amount(np.array(y)) is expected
+def test_what_is_numeric(y, expected):
+    assert is_numeric(np.array(y)) is expected
 
 
 def test_targets_are_learnt_from_the_test_set():
     X = np.zeros((4, 1))
     assert learn_targets(Dataset(X, ["b", "a", "a", "b"])) == Classes(("a", "b"))
     learnt = learn_targets(Dataset(X, [1.5, 2.5, 3.5, 4.5]))
-    assert learnt == Amounts(3.0, pytest.approx(np.sqrt(1.25)))
+    assert learnt == Numeric(3.0, pytest.approx(np.sqrt(1.25)))
     with pytest.raises(DataworthError, match="every row of the test set has the label 'a'"):
         learn_targets(Dataset(X, ["a"] * 4))
 
@@ -411,7 +411,7 @@ def test_likely_mistakes_are_sentences():
     D, T = Dataset([[0.0], [1.0], [2.0]], ["a", "b", "c"]), Dataset([[0.5], [1.5]], ["a", "c"])
     assert "give an instance, Softmax()" in refusal(pmi, D, T, Softmax)
     assert "give an instance, Logistic()" in refusal(check_model, Logistic)
-    assert "labels are text, such as 'a'; Linear takes amounts" in refusal(pmi, D, T, Linear())
+    assert "labels are text, such as 'a'; Linear takes numeric labels" in refusal(pmi, D, T, Linear())
     two = refusal(pmi, D, T, Softmax(classes=2))
     assert "have 3 classes (a, b, c)" in two
     assert "classes=2" in two

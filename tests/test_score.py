@@ -14,7 +14,7 @@ import dataworth as dw
 from dataworth.data.dataset import Dataset
 from dataworth.measure.designs import Sample, Whole
 from dataworth.measure.intervals import over_blocks
-from worlds import amounts, classes, flipped, held_out, refusal, yardstick
+from worlds import classes, flipped, held_out, numeric_labels, refusal, yardstick
 
 DATA = classes(120, seed=1)
 
@@ -105,7 +105,7 @@ def test_the_interval_of_an_accuracy_stays_between_0_and_1():
 
 def test_r_squared_is_that_of_scikit_learn_on_the_test_set():
     """Twenty blocks of ten rows: their mean is that of all rows; the data's labels do not set the scale."""
-    T, D = amounts(200, seed=5), amounts(150, seed=6)
+    T, D = numeric_labels(200, seed=5), numeric_labels(150, seed=6)
     wrong = D.with_labels(D.y + np.where(np.arange(150) % 5 == 0, 20.0, 0.0))
     yard = dw.Yardstick.fit(T, prior_variance=1.0)
     ridge = Ridge(alpha=yard.model.noise_variance, fit_intercept=False)
@@ -163,11 +163,11 @@ def test_the_order_of_rows_does_not_matter():
     assert score(DATA.take(order)).table.pmi == pytest.approx(score(DATA).table.pmi, abs=1e-6)
 
 
-def test_amounts():
+def test_numeric_labels():
     """Regression, against the textbook: log N(y; 0, C·XXᵀ + s²·I) of both sets and of each."""
     from scipy.stats import multivariate_normal
 
-    D, T = amounts(30, seed=0, d=2), amounts(40, seed=1, d=2)
+    D, T = numeric_labels(30, seed=0, d=2), numeric_labels(40, seed=1, d=2)
     result = dw.score(D, T, pairs=2, size=(30, 40), prior_variance=1.0)
     yard = result.yardstick
 

@@ -16,7 +16,7 @@ import dataworth as dw
 from dataworth.cli.app import app
 from dataworth.data.dataset import Dataset
 from dataworth.data.io.sealed import MOST_HEADER, Contents, read_sealed, write_sealed
-from dataworth.data.labels import Amounts, Classes
+from dataworth.data.labels import Classes, Numeric
 from dataworth.errors import DataworthError
 from dataworth.evidence.pair import pmi
 from dataworth.measure.designs import Sample, Whole
@@ -27,7 +27,7 @@ from dataworth.valuation.sealed import Sealed, check_sealed, doubts, gain_of, sc
 from dataworth.yardstick.recipe import Recipe
 from dataworth.yardstick.search import Trial
 from dataworth.yardstick.yardstick import Yardstick
-from worlds import amounts, classes, flipped, held_out, refusal, yardstick
+from worlds import classes, flipped, held_out, numeric_labels, refusal, yardstick
 
 MUTANTS = 1000
 
@@ -57,11 +57,11 @@ def blocks_of(test, count, seed=0):
 # --- the value ---------------------------------------------------------------------------------------------
 
 
-def test_amounts_are_exact():
+def test_numeric_labels_are_exact():
     """For Gaussian noise log Z(T) under D's posterior less log Z(T) is the evidence form: the chain rule."""
-    data, test = amounts(50, 1), amounts(60, 2)
+    data, test = numeric_labels(50, 1), numeric_labels(60, 2)
     model = Linear(0.7, 0.3)
-    found = values({"a": seal(data, by_hand(3, model, Amounts()))}, test, by_hand(3, model, Amounts()))[:, 0]
+    found = values({"a": seal(data, by_hand(3, model, Numeric()))}, test, by_hand(3, model, Numeric()))[:, 0]
     exact = [pmi(data, block, model=model).value for block in blocks_of(test, len(found))]
     assert found == pytest.approx(exact, abs=1e-9)
 
@@ -145,7 +145,7 @@ def test_exaggeration_costs_the_divergence_of_what_it_predicts():
     Over test sets drawn from one's own belief, the mean of that is a divergence: never below 0.
     """
     rng = np.random.default_rng(0)
-    yard = by_hand(2, Linear(1.0, 0.5, intercept=False), Amounts())
+    yard = by_hand(2, Linear(1.0, 0.5, intercept=False), Numeric())
     honest = seal(Dataset(rng.normal(size=(10, 2)), rng.normal(size=10)), yard)
     forged = replace(honest, precision=16.0 * honest.precision)
     test = Dataset(rng.normal(size=(40, 2)), rng.normal(size=40))
@@ -384,9 +384,9 @@ def test_forgeries_that_show_are_refused(sealed, name):
     assert expected.get(name, "cannot be the posterior") in sentence
 
 
-def test_an_intercept_of_amounts_is_known_exactly():
-    yard = by_hand(3, Linear(0.7, 0.3), Amounts())
-    honest = seal(amounts(50, 1), yard)
+def test_an_intercept_of_numeric_labels_is_known_exactly():
+    yard = by_hand(3, Linear(0.7, 0.3), Numeric())
+    honest = seal(numeric_labels(50, 1), yard)
     check_sealed(honest, yard, "v")
     for rows in (49, 51):
         assert "intercept" in refusal(check_sealed, replace(honest, rows=rows, weight=rows), yard, "v")
@@ -615,8 +615,8 @@ def test_likely_mistakes_are_sentences(sealed, tmp_path):
 def test_models_that_cannot_be_sealed_are_refused():
     three = by_hand(2, Softmax(1.0), Classes(("0", "1", "2")))
     assert "cannot be sealed" in refusal(seal, classes(20, 16, d=2), three)
-    unknown = by_hand(3, Linear(1.0, InverseGamma(2.0, 1.0)), Amounts())
-    assert "cannot be sealed" in refusal(seal, amounts(20, 16), unknown)
+    unknown = by_hand(3, Linear(1.0, InverseGamma(2.0, 1.0)), Numeric())
+    assert "cannot be sealed" in refusal(seal, numeric_labels(20, 16), unknown)
 
 
 # --- a thousand damaged files ------------------------------------------------------------------------------

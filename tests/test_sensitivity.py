@@ -23,7 +23,7 @@ from dataworth.valuation.sensitivity import (
     cross_validation,
     sensitivity,
 )
-from worlds import amounts, classes, flipped, held_out, refusal, yardstick
+from worlds import classes, flipped, held_out, numeric_labels, refusal, yardstick
 
 NOISY, BAD = flipped(classes(150, 1), 0.2, 1)
 CLEAN = NOISY.take(~BAD)
@@ -84,9 +84,9 @@ def test_a_change_of_nothing_has_no_parts():
     assert [getattr(a.parts.change, name).value for name in SHOWN] == [0.0] * len(SHOWN)
 
 
-def test_parts_in_the_design_pairs_and_of_amounts():
-    test = amounts(120, 5)
-    s = dw.score(amounts(120, 6), test, pairs=6, size=12, ignore="all")
+def test_parts_in_the_design_pairs_and_of_numeric_labels():
+    test = numeric_labels(120, 5)
+    s = dw.score(numeric_labels(120, 6), test, pairs=6, size=12, ignore="all")
     assert s.parts.value.value == pytest.approx(s.value)
     assert s.parts.unexplained.value == pytest.approx(0.0, abs=1e-6)
     assert s.parts.value.stderr == pytest.approx(s.stderr)

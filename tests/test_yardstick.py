@@ -11,11 +11,11 @@ from sklearn.datasets import load_breast_cancer, load_digits
 
 import dataworth as dw
 from dataworth.data.dataset import Dataset
-from dataworth.data.labels import Amounts, Classes
+from dataworth.data.labels import Classes, Numeric
 from dataworth.yardstick.recipe import Basis
 from dataworth.yardstick.search import Search, Trial
 from dataworth.yardstick.yardstick import Yardstick
-from worlds import amounts, classes, flipped, held_out, refusal
+from worlds import classes, flipped, held_out, numeric_labels, refusal
 
 SMALL = classes(40, seed=7, d=2)
 
@@ -166,11 +166,11 @@ def test_noise_features_are_not_worth_their_axes():
     assert Yardstick.fit(Dataset(X, label)).chosen.size <= 2
 
 
-def test_amounts_choose_linear():
-    T = amounts(60, seed=1, d=2)
+def test_numeric_labels_choose_linear():
+    T = numeric_labels(60, seed=1, d=2)
     yard = Yardstick.fit(T)
     assert isinstance(yard.model, dw.Linear)
-    assert isinstance(yard.labels, Amounts)
+    assert isinstance(yard.labels, Numeric)
     assert yard.targets(T).mean() == pytest.approx(0.0, abs=1e-12)
     assert yard.targets(T).std() == pytest.approx(1.0)
     assert yard.labels.decode(yard.targets(T)) == pytest.approx(T.y)
@@ -209,7 +209,7 @@ def test_a_saved_yardstick_measures_alike(saved):
 
 
 def test_a_saved_linear_yardstick_measures_alike(tmp_path):
-    T = amounts(40, seed=5, d=2)
+    T = numeric_labels(40, seed=5, d=2)
     made = Yardstick.fit(T, prior_variance=1.0)
     made.save(tmp_path / "y.json")
     loaded = Yardstick.load(tmp_path / "y.json")
@@ -297,7 +297,7 @@ def test_constant_features():
 
 def test_models_that_do_not_fit_or_do_not_exist():
     assert "suit logistic" in refusal(Yardstick.fit, SMALL, model="linear")
-    assert "suit linear" in refusal(Yardstick.fit, amounts(40, seed=0), model="logistic")
+    assert "suit linear" in refusal(Yardstick.fit, numeric_labels(40, seed=0), model="logistic")
     assert "known models: auto, logistic, linear" in refusal(Yardstick.fit, SMALL, model="forest")
     assert "inference is 'magic'" in refusal(Yardstick.fit, SMALL, inference="magic")
 
@@ -307,10 +307,10 @@ def test_priors_that_are_no_variance(prior):
     assert "prior_variance" in refusal(Yardstick.fit, SMALL, prior_variance=prior)
 
 
-def test_unknown_labels_and_text_for_amounts():
+def test_unknown_labels_and_text_for_numeric_labels():
     yard = small_yardstick()
     sentence = refusal(yard.targets, SMALL.with_labels(["0"] * 39 + ["maybe"]), "the vendor's data")
     assert "the vendor's data: label 'maybe'" in sentence
     assert "'0' and '1'" in sentence
-    linear = Yardstick.fit(amounts(30, seed=0), prior_variance=1.0)
+    linear = Yardstick.fit(numeric_labels(30, seed=0), prior_variance=1.0)
     assert "text labels" in refusal(linear.targets, SMALL.with_labels(["a", "b"] * 20))

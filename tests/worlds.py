@@ -20,7 +20,7 @@ def classes(n, seed, *, d=3, sharpness=3.0):
     return Dataset(X, (rng.random(n) < probability).astype(int))
 
 
-def amounts(n, seed, *, d=3, noise=0.5):
+def numeric_labels(n, seed, *, d=3, noise=0.5):
     """Rows from the linear model: y = x₀ − x₁ + noise."""
     rng = np.random.default_rng([seed, 0xA3017])
     X = rng.normal(size=(n, d))

@@ -89,7 +89,7 @@ def _rows(
         return X, y
     slope = X.sum(axis=1) + rng.standard_normal(len(X))
     takes = getattr(model, "takes", "two classes")
-    if takes == "amounts":
+    if takes == "numbers":
         return X, slope if simulate is None else np.asarray(simulate(rng, X), dtype=float)
     classes = min(3, getattr(model, "classes", None) or 3) if takes == "classes" else 2
     return X, np.floor(slope.argsort().argsort() * classes / len(X))

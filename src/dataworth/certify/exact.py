@@ -22,8 +22,8 @@ def _identity(s: Subject) -> Result:
 
 
 def _one_more(s: Subject) -> Result:
-    if getattr(s.model, "takes", None) == "amounts":
-        raise NotApplicable("the targets are amounts, which cannot be counted")
+    if getattr(s.model, "takes", None) == "numbers":
+        raise NotApplicable("the targets are numeric labels, which cannot be counted")
     classes, before = _class_number(s), s.log_z(s.data)
     gaps = []
     for row in s.test[:POINTS]:
@@ -34,8 +34,8 @@ def _one_more(s: Subject) -> Result:
 
 def _forecast(s: Subject) -> Result:
     posterior = s.forecaster(s.data)
-    if getattr(s.model, "takes", None) == "amounts":
-        raise NotApplicable("the targets are amounts, whose predictive density is not asked for")
+    if getattr(s.model, "takes", None) == "numbers":
+        raise NotApplicable("the targets are numeric labels, whose predictive density is not asked for")
     before, rows = s.log_z(s.data), s.test[:POINTS]
     forecast = np.asarray(posterior.predict_proba(s.X[rows]), dtype=float)
     implied = [[np.exp(_with_label(s, r, c) - before) for c in range(forecast.shape[1])] for r in rows]

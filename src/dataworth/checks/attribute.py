@@ -45,7 +45,7 @@ MOVED = 0.01
 stays above it more often than that, since it shares its rows with the whole."""
 PAIRS = 50
 BINS = 5
-"""Amounts are cut into fifths where labels have to be held fixed."""
+"""Numeric labels are cut into fifths where labels have to be held fixed."""
 
 
 def check_attribute(
@@ -99,7 +99,7 @@ def look(case: Case) -> Seen:
     some = case.test.take(rows)
     X, y, groups = case.yardstick.features(some), case.yardstick.targets(some), np.asarray(some.groups)
     cells = classes_of(case, y)
-    clear = X if isinstance(case.yardstick.labels, Classes) else without_amount(X, y)
+    clear = X if isinstance(case.yardstick.labels, Classes) else without_label(X, y)
     names, counts = np.unique(groups, return_counts=True)
     if len(names) < 2:
         return not_run("all test rows have the same group")
@@ -148,7 +148,7 @@ def moved(case: Case, before: Dataset) -> bool:
 
 
 def classes_of(case: Case, y: Array) -> NDArray[np.intp]:
-    """Labels as codes; amounts by fifths of the test set's."""
+    """Labels as codes; numeric labels by fifths of the test set's."""
     if isinstance(case.yardstick.labels, Classes):
         return y.astype(np.intp)
     edges = np.quantile(case.yardstick.targets(case.test), np.arange(1, BINS) / BINS)
@@ -178,8 +178,8 @@ def differ(before: Any, after: Any) -> bool:
     return bool(chdtrc(table.shape[1] - 1, statistic) < MOVED)
 
 
-def without_amount(X: Array, y: Array) -> Array:
-    """Features less what the label explains of them by a parabola: inside a fifth, too, amounts differ."""
+def without_label(X: Array, y: Array) -> Array:
+    """Features less what the label explains of them by a parabola: labels differ inside a fifth, too."""
     powers = np.vander(y, 3)
     rest: Array = X - powers @ np.linalg.lstsq(powers, X, rcond=None)[0]
     return rest

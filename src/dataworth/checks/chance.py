@@ -4,7 +4,7 @@ Where no arm predicts the test labels better than somebody who has seen no featu
 data could be better or worse for: differences of scores then are differences in how loudly the model guesses.
 Per block or pair j, with the test set's most common class c,
 
-    accuracy_j − (share of class c in the test rows of j)         (amounts: R²_j, whose chance level is 0)
+    accuracy_j − (share of class c in the test rows of j)     (numeric labels: R²_j, whose chance level is 0)
 
 is averaged like every other result; the check fires unless the best arm's mean is shown above zero.
 """

@@ -31,7 +31,7 @@ def look(case: Case) -> Seen:
     """Draw the pairs again, and count classes."""
     labels = case.yardstick.labels
     if not isinstance(labels, Classes):
-        return not_run("the labels are amounts")
+        return not_run("the labels are numeric")
     fixed = case.design.arms_fixed
     count = 1 if fixed else len(case.table) if case.options.thorough else min(PAIRS, len(case.table))
     draws = [case.design.draw(i) for i in range(count)]

@@ -24,7 +24,7 @@ def look(case: Case) -> Seen:
     """The first few pairs in another form."""
     model, form = case.yardstick.model, case.options.form
     if isinstance(model, Linear):
-        return not_run("posteriors of amounts are exact: all forms are one number")
+        return not_run("posteriors of numeric labels are exact: all forms are one number")
     if form != "evidence":
         evidence = again_by(case, form="evidence")
         return not_run(COSTLY) if evidence is None else shift_of(case, evidence).seen(form, "evidence")

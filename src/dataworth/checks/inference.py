@@ -44,7 +44,7 @@ def look(case: Case) -> Seen:
     if isinstance(fitter, SoftmaxFitter):
         return look_at_softmax(case, fitter)
     if not isinstance(model, (Logistic, OneVsRest)):
-        return not_run("posteriors of amounts are exact")
+        return not_run("posteriors of numeric labels are exact")
     other = next(name for name in INFERENCES if name != model.inference)
     table = again_by(case, replace(model, inference=other))
     if table is None:

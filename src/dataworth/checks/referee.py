@@ -38,7 +38,7 @@ def look(case: Case) -> Seen:
     """The first two pairs, sampled."""
     model, fitter = case.yardstick.model, case.pool.fitter
     if isinstance(model, Linear):
-        return not_run("posteriors of amounts are exact")
+        return not_run("posteriors of numeric labels are exact")
     if not isinstance(model, Logistic) or not isinstance(fitter, LogisticFitter):
         return not_run("the referee knows two classes only")
     limit, pairs = limit_of(case), min(PAIRS, len(case.table))

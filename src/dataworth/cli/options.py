@@ -76,7 +76,7 @@ class Modelling:
         str,
         _measuring(
             "auto (the default), logistic (two classes), softmax or its cheaper one-vs-rest (more), "
-            "or linear (amounts)."
+            "or linear (numeric labels)."
         ),
     ] = "auto"
     inference: Annotated[

@@ -47,7 +47,7 @@ def points(data: Dataset) -> Array:
 
 
 def strata(data: Dataset) -> list[Rows]:
-    """The rows of each class, in order; amounts are one stratum.
+    """The rows of each class, in order; numeric labels are one stratum.
 
     >>> [rows.tolist() for rows in strata(Dataset([[0.0], [1.0], [2.0]], ["b", "a", "b"]))]
     [[1], [0, 2]]
@@ -59,9 +59,9 @@ def strata(data: Dataset) -> list[Rows]:
 
 
 def class_codes(data: Dataset, purpose: str, least: int = 1) -> Rows:
-    """The class of each row as 0, 1, …; amounts, and fewer than `least` classes, are refused."""
+    """The class of each row as 0, 1, …; numeric labels, and fewer than `least` classes, are refused."""
     if summarise_labels(data.y).classes is None:
-        raise DataworthError(f"the labels are amounts; {purpose} needs classes.")
+        raise DataworthError(f"the labels are numeric; {purpose} needs classes.")
     names, codes = np.unique(label_keys(data.y), return_inverse=True)
     if len(names) < least:
         raise DataworthError(f"the data have one class only; {purpose} needs two.")

@@ -19,7 +19,7 @@ class Herding(Method):
 
     The next row is the one that makes |Σ w·(x − μ)| over the rows chosen smallest (Welling 2009, without
     replacement, as in iCaRL), on standardised rows; w are row weights, if there are any. Class by class, so
-    that the ratio of classes stays; amounts are taken together.
+    that the ratio of classes stays; numeric labels are taken together.
 
     >>> data = Dataset([[-3.0], [-1.0], [0.0], [1.0], [3.0]], [0, 0, 0, 0, 0])
     >>> Herding(0.6)(data).X.ravel().tolist()

@@ -19,7 +19,7 @@ class KCentre(Method):
 
     The largest distance of a row from the nearest chosen one is at most twice what any choice of so many
     rows could reach (Gonzalez 1985). It starts at the row nearest to the class's mean; distances are between
-    standardised rows. Class by class, so that the ratio of classes stays; amounts are taken together.
+    standardised rows. Class by class, so that the ratio of classes stays; numeric labels are taken together.
 
     >>> data = Dataset([[0.0], [0.1], [0.2], [9.0]], [0, 0, 0, 0])
     >>> KCentre(0.5)(data).X.ravel().tolist()

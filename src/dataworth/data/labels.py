@@ -14,7 +14,7 @@ from ..errors import DataworthError
 from .dataset import Dataset, label_keys
 
 MOST_CLASSES = 20
-"""Whole numbers with more distinct values than this are amounts, not classes; text with more is refused."""
+"""More distinct whole numbers than this are numeric labels, not classes; more distinct texts are refused."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ class Classes:
 
 
 @dataclass(frozen=True)
-class Amounts:
+class Numeric:
     """Numbers to regress on, centred and scaled as in the test set (a constant that cancels in every PMI)."""
 
     center: float = 0.0
@@ -63,18 +63,18 @@ class Amounts:
         return np.asarray(targets) * self.scale + self.center
 
 
-def is_amount(y: NDArray[Any]) -> bool:
-    """Whether labels are amounts (regression) rather than classes."""
+def is_numeric(y: NDArray[Any]) -> bool:
+    """Whether labels are numeric (regression) rather than classes."""
     if y.dtype.kind not in "iuf":
         return False
     values = np.unique(y)
     return len(values) > 2 and bool(len(values) > MOST_CLASSES or (values != np.round(values)).any())
 
 
-def learn_targets(test: Dataset) -> Classes | Amounts:
-    """What the test set's labels are: classes, or amounts; a sentence otherwise."""
-    if is_amount(test.y):
-        return Amounts(float(np.mean(test.y)), float(np.std(test.y)))
+def learn_targets(test: Dataset) -> Classes | Numeric:
+    """What the test set's labels are: classes, or numeric labels; a sentence otherwise."""
+    if is_numeric(test.y):
+        return Numeric(float(np.mean(test.y)), float(np.std(test.y)))
     names = _names([test.y], "the test set has")
     if len(names) == 1:
         raise DataworthError(
@@ -92,24 +92,24 @@ def common_classes(labels: Sequence[NDArray[Any]]) -> Classes:
     return Classes(names)
 
 
-def targets_for(model: object, labels: Sequence[NDArray[Any]]) -> Classes | Amounts:
-    """Labels as a model takes them (its `takes`: two classes, classes, or amounts), or a sentence.
+def targets_for(model: object, labels: Sequence[NDArray[Any]]) -> Classes | Numeric:
+    """Labels as a model takes them (its `takes`: two classes, classes, or numeric labels), or a sentence.
 
     A model that does not say takes classes.
     """
     takes, name = getattr(model, "takes", "classes"), type(model).__name__
-    if takes == "amounts":
+    if takes == "numbers":
         words = [y for y in labels if y.dtype.kind not in "iuf" and len(y)]
         if words:
             raise DataworthError(
-                f"labels are text, such as {str(words[0][0])!r}; {name} takes amounts: give numbers, or use "
-                "dw.Logistic or dw.Softmax."
+                f"labels are text, such as {str(words[0][0])!r}; {name} takes numeric labels: "
+                "give numbers, or use dw.Logistic or dw.Softmax."
             )
-        return Amounts()
+        return Numeric()
     together = np.concatenate(labels)
-    if is_amount(together):
+    if is_numeric(together):
         raise DataworthError(
-            f"the labels are amounts ({len(np.unique(together))} distinct numbers); {name} takes {takes}: "
+            f"the labels are numeric ({len(np.unique(together))} distinct numbers); {name} takes {takes}: "
             "use dw.Linear, or make classes of them."
         )
     classes = common_classes(labels)
@@ -133,7 +133,7 @@ def _names(labels: Sequence[NDArray[Any]], who: str) -> tuple[str, ...]:
     if len(names) > MOST_CLASSES:
         raise DataworthError(
             f"{who} {len(names)} classes ({_listed(names, plain=True)}); at most {MOST_CLASSES} can be "
-            "valued: join or drop some, or if they are amounts, give numbers."
+            "valued: join or drop some, or if they are numeric labels, give numbers."
         )
     return names
 

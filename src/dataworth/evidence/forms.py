@@ -46,7 +46,7 @@ class Pair(NamedTuple):
     test_weights: Array | None
 
 
-class Amount(NamedTuple):
+class Scored(NamedTuple):
     """A value in nats, with a standard error if it was sampled."""
 
     value: float
@@ -81,31 +81,31 @@ class Form:
             raise DataworthError(f"eta means nothing to the form {name}: drop it, or use the form eta.")
         return cls(name, eta)
 
-    def of(self, pair: Pair) -> Amount:
+    def of(self, pair: Pair) -> Scored:
         """The value of a pair in this form."""
         if self.name == "evidence":
-            return Amount(pair.joint().log_z - pair.data.log_z - pair.test.log_z)
+            return Scored(pair.joint().log_z - pair.data.log_z - pair.test.log_z)
         pool = pair.fitter
         if isinstance(pool, GaussianRows):
             if self.name == "sealed":
                 data = pool.settle(pair.data)
                 given = pool.log_predictive(data, pair.test_rows, weights=pair.test_weights)
-                return Amount(given - pair.test.log_z)
+                return Scored(given - pair.test.log_z)
             if self.name == "eta":
-                return Amount(_eta(pool, pair, self.eta))
-            return Amount(_kl(pool, pair) if self.name == "kl" else _product(pool, pair))
+                return Scored(_eta(pool, pair, self.eta))
+            return Scored(_kl(pool, pair) if self.name == "kl" else _product(pool, pair))
         if self.name in ("product", "sealed"):
             raise DataworthError(
                 f"the form {self.name} needs Gaussian posteriors, which this model does not have: "
                 "use evidence, eta, kl or integral."
             )
         if self.name == "integral":
-            return Amount(*integral_by_density(pair.fitter, pair.data, pair.test))
+            return Scored(*integral_by_density(pair.fitter, pair.data, pair.test))
         if self.name == "kl":
-            return Amount(*kl_by_density(pair.fitter, pair.data, pair.test, pair.joint()))
+            return Scored(*kl_by_density(pair.fitter, pair.data, pair.test, pair.joint()))
         if isinstance(self.eta, str):
             raise DataworthError("this model's posteriors name no point: give eta as a vector.")
-        return Amount(eta_by_density(pair.fitter, pair.data, pair.test, pair.joint(), self.eta))
+        return Scored(eta_by_density(pair.fitter, pair.data, pair.test, pair.joint(), self.eta))
 
 
 def _eta(pool: GaussianRows, pair: Pair, eta: Any) -> float:

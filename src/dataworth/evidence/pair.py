@@ -16,7 +16,7 @@ import numpy as np
 
 from ..arrays import Array, Rows
 from ..data.dataset import Dataset
-from ..data.labels import common_classes, is_amount, targets_for
+from ..data.labels import common_classes, is_numeric, targets_for
 from ..errors import DataworthError
 from ..models import Fit, Fitter, Linear, Logistic, Model, Softmax
 from ..models.base import bind, require_model
@@ -73,8 +73,8 @@ class PMI:
 def pmi(D: Dataset, T: Dataset, model: Model | None = None, form: str = "evidence", eta: Any = 0) -> PMI:
     """PMI of D and T in nats; for the forms see `dataworth.evidence.forms`.
 
-    Without a `model` the labels choose one (`suited_model`), under its default prior. Amounts are taken as
-    they are, and Linear's default noise has variance 1: standardise them, or use `score`, which does.
+    Without a `model` the labels choose one (`suited_model`), under its default prior. Numeric labels are
+    taken as they are, and Linear's default noise has variance 1: standardise them, or use `score`, which does.
 
     `eta` is for the form of that name: 0, "joint", "data" or "test" (that posterior's mean, for Laplace's
     method its mode), a vector of coefficients with the intercept's last, or a list of these.
@@ -98,10 +98,10 @@ def pmi(D: Dataset, T: Dataset, model: Model | None = None, form: str = "evidenc
             "number: use dw.pmi_change(before, after, T, model), in which it cancels."
         )
     pair = bind_pair(D, T, model)
-    amounts = [one.of(pair) for one in forms]
+    found = [one.of(pair) for one in forms]
     joint = pair.joint().log_z if form in NEED_JOINT else None
-    at_eta = dict(zip(_names([one.eta for one in forms]), (amount.value for amount in amounts), strict=True))
-    value = float(np.mean([amount.value for amount in amounts]))
+    at_eta = dict(zip(_names([one.eta for one in forms]), (one.value for one in found), strict=True))
+    value = float(np.mean([one.value for one in found]))
     return PMI(
         value,
         form,
@@ -109,7 +109,7 @@ def pmi(D: Dataset, T: Dataset, model: Model | None = None, form: str = "evidenc
         joint,
         pair.data.log_z,
         pair.test.log_z,
-        max(amount.stderr for amount in amounts),
+        max(one.stderr for one in found),
         at_eta if form == "eta" else None,
         partial(explained, D, T, model, value),
     )
@@ -153,13 +153,13 @@ def bind_pair(D: Dataset, T: Dataset, model: Model | None) -> Pair:
 
 
 def suited_model(D: Dataset, T: Dataset) -> Model:
-    """The model that the labels suit: Logistic for two classes, Softmax for more, Linear for amounts.
+    """The model that the labels suit: Logistic for two classes, Softmax for more, Linear for numeric labels.
 
     >>> suited_model(Dataset([[0.0]], ["a"]), Dataset([[0.0], [1.0]], ["b", "c"]))
     Softmax(prior_variance=1.0, intercept=True, classes=None)
     """
     check_rows({"D": D, "T": T})
-    if is_amount(np.concatenate([D.y, T.y])):
+    if is_numeric(np.concatenate([D.y, T.y])):
         return Linear()
     return Logistic() if len(common_classes([D.y, T.y]).names) == 2 else Softmax()
 

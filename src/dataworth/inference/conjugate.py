@@ -111,7 +111,7 @@ def log_rising(start: float, steps: Array | float) -> Array:
     return (start - 0.5) * np.log1p(steps / start) + steps * (np.log(end) - 1.0) + (series[0] - series[1])
 
 
-# --- amounts with known noise: Gaussian prior on coefficients ----------------------------------------------
+# --- numeric labels with known noise: Gaussian prior on coefficients --------------------------------
 
 
 def gaussian_prior(features: int, prior_variance: float) -> Natural:
@@ -145,7 +145,7 @@ def gaussian_log_normaliser(natural: Natural) -> float:
     return 0.5 * (square - log_det + len(h) * float(np.log(2.0 * np.pi)))
 
 
-# --- amounts with unknown noise: normal-inverse-gamma prior on coefficients and noise variance -------------
+# --- numeric labels with unknown noise: normal-inverse-gamma prior on coefficients and noise variance ------
 
 
 def nig_prior(features: int, prior_variance: float, shape: float, scale: float) -> Natural:

@@ -127,10 +127,10 @@ class Options:
 
 
 def exact_notes(yardstick: Yardstick, inference: str) -> list[str]:
-    """That an inference was asked for which amounts have no use for."""
+    """That an inference was asked for which numeric labels have no use for."""
     if inference == "laplace" or not isinstance(yardstick.model, Linear):
         return []
-    return [f"exact for amounts: inference {inference} changes nothing"]
+    return [f"exact for numeric labels: inference {inference} changes nothing"]
 
 
 def whole_number(value: Any, name: str, *, least: int) -> int:
@@ -234,7 +234,7 @@ def use_yardstick(yardstick: Yardstick | None, test: Dataset, opts: Options) -> 
 def _check_yardstick(yardstick: Yardstick, opts: Options) -> None:
     """A yardstick has its model and prior; options that ask for others are not passed over in silence."""
     model = yardstick.model
-    inference = yardstick.inference or opts.inference  # amounts have none: `exact_notes` says so
+    inference = yardstick.inference or opts.inference  # numeric labels have none: `exact_notes` says so
     asked = {
         "model": opts.model not in ("auto", yardstick.kind),
         "inference": opts.inference not in ("laplace", inference),

@@ -46,7 +46,7 @@ class Pool:
 
 
 def strata(yardstick: Yardstick, data: Dataset) -> NDArray[np.intp]:
-    """Class of each row, for stratified draws; amounts are one stratum."""
+    """Class of each row, for stratified draws; numeric labels are one stratum."""
     if isinstance(yardstick.labels, Classes):
         return yardstick.targets(data).astype(np.intp)
     return np.zeros(len(data), dtype=np.intp)

@@ -185,8 +185,8 @@ class JudgesClasses(ABC):
         return hit_rate(self.predict(fit, rows), self.y[rows], weights)
 
 
-class JudgesAmounts(ABC):
-    """A fitter of amounts: its benchmark score is R²."""
+class JudgesNumbers(ABC):
+    """A fitter of numeric labels: its benchmark score is R²."""
 
     y: Array
 

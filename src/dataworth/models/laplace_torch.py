@@ -27,7 +27,7 @@ import numpy as np
 
 from ..arrays import Array, Rows
 from ..errors import DataworthError
-from .base import Fit, Fitter, JudgesAmounts, SliceFitter, check_pool, positive_number
+from .base import Fit, Fitter, JudgesNumbers, SliceFitter, check_pool, positive_number
 from .neural import as_tensor, described, home_of, last_linear, needed, one_thread
 
 CHOICES = {
@@ -45,7 +45,7 @@ log determinant moves with the distance to the mode itself, of the order of its 
 class LaplaceTorch:
     """A torch network whose last layer, or all of which, is Bayesian under N(0, prior_variance · I).
 
-    module: ends with the logits of all classes or, for the likelihood "regression", with one amount under
+    module: ends with the logits of all classes or, for the likelihood "regression", with one number under
     noise N(0, noise_variance). Every fit trains a copy of it, which starts at its weights as they are, in
     double precision and evaluation mode; weights that require no gradient stay, and with "last_layer" all but
     `layer` (by default the last nn.Linear). train: your own f(module, X, y) for tensors, which must bring
@@ -72,8 +72,8 @@ class LaplaceTorch:
 
     @property
     def takes(self) -> str:
-        """Classes, or amounts."""
-        return "classes" if self.likelihood == "classification" else "amounts"
+        """Classes, or numeric labels."""
+        return "classes" if self.likelihood == "classification" else "numbers"
 
     @property
     def changes_only(self) -> bool:
@@ -110,7 +110,7 @@ class LaplaceTorch:
 
     def bind(self, X: Array, y: Array) -> Fitter:
         """Slice the pool and train: nothing to start from."""
-        return (SliceFitter if self.takes == "classes" else AmountFitter)(self, X, y)
+        return (SliceFitter if self.takes == "classes" else NumberFitter)(self, X, y)
 
     @staticmethod
     def from_fitted(fitted: Any, shape: tuple[int, ...] | None = None, batch: int = 256) -> LaplacePosterior:
@@ -124,7 +124,7 @@ class LaplaceTorch:
     def _targets(self, torch: Any, module: Any, rows: Any, y: Array) -> Any:
         with torch.no_grad():
             width = module(rows.new_zeros((1, *rows.shape[1:]))).shape[-1]
-        if self.takes == "amounts":
+        if self.takes == "numbers":
             if width != 1:
                 raise DataworthError(f"the module has {width} outputs; regression takes one.")
             return torch.tensor(y, dtype=rows.dtype, device=rows.device).reshape(-1, 1)
@@ -150,7 +150,7 @@ class LaplaceTorch:
         options: dict[str, Any] = {}
         if self.subset_of_weights == "last_layer":
             options["last_layer_name"] = self._last()
-        if self.takes == "amounts":
+        if self.takes == "numbers":
             options["sigma_noise"] = self.noise_variance**0.5
         return laplace.Laplace(
             module,
@@ -172,7 +172,7 @@ class LaplaceTorch:
         def loss() -> Any:
             descent.zero_grad()
             value = sum((weight**2).sum() for weight in learned) / (2.0 * self.prior_variance)
-            if self.takes == "amounts":
+            if self.takes == "numbers":
                 value = value + ((module(rows) - targets) ** 2).sum() / (2.0 * self.noise_variance)
             else:
                 value = value + torch.nn.functional.cross_entropy(module(rows), targets, reduction="sum")
@@ -238,8 +238,8 @@ class LaplacePosterior:
         return np.concatenate([np.asarray(part.cpu(), dtype=float) for part in parts])
 
 
-class AmountFitter(JudgesAmounts, SliceFitter):
-    """Slice and fit, for amounts."""
+class NumberFitter(JudgesNumbers, SliceFitter):
+    """Slice and fit, for numeric labels."""
 
     def predict(self, fit: Fit, rows: Rows) -> Array:
         """The predictive mean."""

@@ -15,7 +15,7 @@ from ..arrays import Array, Rows
 from ..errors import DataworthError
 from ..inference.gaussian import GaussianFit, fit_gaussian
 from ..inference.sites import Sites
-from .base import Fit, JudgesAmounts, check_pool, positive_number
+from .base import Fit, JudgesNumbers, check_pool, positive_number
 from .gaussian import GaussianPosterior, GaussianPrior, GaussianRows, RowGaussian, check_prior, with_intercept
 from .noise import InverseGamma, NoiseFitter, NoisePosterior
 
@@ -40,7 +40,7 @@ class Linear:
     noise_variance: float | InverseGamma = 1.0
     intercept: bool = True
 
-    takes: ClassVar[str] = "amounts"
+    takes: ClassVar[str] = "numbers"
     exact: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -106,7 +106,7 @@ class LinearState(NamedTuple):
     targets: Array
 
 
-class LinearFitter(JudgesAmounts, GaussianRows):
+class LinearFitter(JudgesNumbers, GaussianRows):
     """Closed form: nothing to warm-start."""
 
     def __init__(

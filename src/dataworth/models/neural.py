@@ -92,7 +92,7 @@ class Neural:
         """The labels that the head takes."""
         if self.head is None:
             return "classes"
-        default = "amounts" if isinstance(self.head, Linear) else "two classes"
+        default = "numbers" if isinstance(self.head, Linear) else "two classes"
         return str(getattr(self.head, "takes", default))
 
     def features(self, X: Array) -> Array:

@@ -16,7 +16,7 @@ from ..arrays import Array, Rows
 from ..errors import DataworthError
 from ..inference.conjugate import Natural, nig_log_normaliser, nig_posterior, nig_prior
 from ..inference.gaussian import NoiseFit, fit_noise
-from .base import Fit, JudgesAmounts, positive_number
+from .base import Fit, JudgesNumbers, positive_number
 from .gaussian import GaussianPosterior, with_intercept
 
 
@@ -49,7 +49,7 @@ class InverseGamma(_Parameters):
         return float(self.scale / rng.gamma(self.shape))
 
 
-class NoiseFitter(JudgesAmounts):
+class NoiseFitter(JudgesNumbers):
     """Closed form: nothing to warm-start."""
 
     def __init__(

@@ -237,7 +237,7 @@ def without_rows(D: Sealed, T: Dataset, yard: Yardstick, opts: Options) -> Score
 
 
 def accuracy(estimate: Callable[[Array], Estimate], table: PairTable, yard: Yardstick) -> Estimate:
-    """Mean accuracy on the test set, between 0 and 1; of amounts R², which has no floor."""
+    """Mean accuracy on the test set, between 0 and 1; of numeric labels R², which has no floor."""
     found = estimate(table.accuracy[:, 0])
     return found.within(0.0, 1.0) if isinstance(yard.labels, Classes) else found
 

@@ -4,8 +4,8 @@ The same data are measured again, on the same pairs, with the yardstick's featur
 Beside each stand two reasons to choose it, both from the test set alone, so that nobody's data can move it:
 
     held out    mean of log p(T_b | T_a) over halves of the test set, which the yardstick maximises
-    accuracy    five-fold cross-validated accuracy (R² of amounts), by which the paper tunes C, without saying
-                on which data
+    accuracy    five-fold cross-validated accuracy (R² of numeric labels), by which the paper tunes C,
+                without saying on which data
 
 Plausible is a prior that the test set does not exclude (held out within 1.92 nats of the chosen one) and on
 which doubling rows does not look informative: what check DW009 asks of its range, here of every prior given.

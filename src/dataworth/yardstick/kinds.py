@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import fields
 from typing import Any
 
-from ..data.labels import Amounts, Classes
+from ..data.labels import Classes, Numeric
 from ..errors import DataworthError
 from ..models import Linear, Logistic, OneVsRest, Softmax
 from ..models.logistic import INFERENCES
@@ -35,13 +35,13 @@ def check_modelling(model: object, inference: object) -> None:
         raise DataworthError(f"inference is {inference!r}; known inferences: {', '.join(INFERENCES)}.")
 
 
-def suited_kind(labels: Classes | Amounts, model: str = "auto") -> str:
+def suited_kind(labels: Classes | Numeric, model: str = "auto") -> str:
     """The name of the model that is asked for, or the first that suits the labels; a sentence if it does not.
 
-    >>> suited_kind(Classes(("a", "b", "c"))), suited_kind(Classes(("a", "b"))), suited_kind(Amounts())
+    >>> suited_kind(Classes(("a", "b", "c"))), suited_kind(Classes(("a", "b"))), suited_kind(Numeric())
     ('softmax', 'logistic', 'linear')
     """
-    if isinstance(labels, Amounts):
+    if isinstance(labels, Numeric):
         suited = ["linear"]
     else:
         takes = ("two classes", "classes") if len(labels.names) == 2 else ("classes",)
@@ -52,9 +52,9 @@ def suited_kind(labels: Classes | Amounts, model: str = "auto") -> str:
 
 
 def maker(
-    kind: str, inference: str, labels: Classes | Amounts
+    kind: str, inference: str, labels: Classes | Numeric
 ) -> Callable[[float, float | None], YardstickModel]:
-    """Makes models of a kind from a prior variance and, for amounts, a noise variance."""
+    """Makes models of a kind from a prior variance and, for numeric labels, a noise variance."""
     if kind == "softmax" and inference != "laplace":
         raise DataworthError(
             f"inference is {inference!r}, but softmax knows laplace alone: drop it, or use one-vs-rest."

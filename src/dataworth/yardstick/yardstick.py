@@ -21,7 +21,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..data.dataset import Dataset
-from ..data.labels import Amounts, Classes, learn_targets
+from ..data.labels import Classes, Numeric, learn_targets
 from ..errors import DataworthError
 from ..models import Linear, Softmax
 from .kinds import KINDS, YardstickModel, check_modelling, maker, suited_kind
@@ -38,7 +38,7 @@ class Yardstick:
     """A frozen way of measuring. `Yardstick.fit(T)` makes one; `features`, `targets` and `model` apply it."""
 
     recipe: Recipe
-    labels: Classes | Amounts
+    labels: Classes | Numeric
     model: YardstickModel
     chosen: Trial
     test_hash: str
@@ -57,7 +57,7 @@ class Yardstick:
     ) -> Yardstick:
         """Search sizes, exponents and priors on halves of the test set.
 
-        `inference` is how posteriors of classes are computed; amounts have exact ones, whatever it is.
+        `inference` is how posteriors of classes are computed; numeric labels have exact ones, whatever it is.
         """
         from threadpoolctl import threadpool_limits
 
@@ -182,7 +182,7 @@ class Yardstick:
             raise DataworthError(f"{str(path)!r} has a model that this version does not know: update it.")
         return cls(
             Recipe.from_dict(d["recipe"]),
-            Classes(tuple(labels["classes"])) if "classes" in labels else Amounts(**labels),
+            Classes(tuple(labels["classes"])) if "classes" in labels else Numeric(**labels),
             kind(**d["model"]),
             Trial(**d["chosen"]),
             d["test_hash"],

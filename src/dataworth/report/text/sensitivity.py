@@ -42,7 +42,7 @@ def sensitivity_report(sensitivity: Sensitivity, bits: bool = False, verbose: bo
         ("Held out", f"mean log-likelihood of half the test set; best at C = {sensitivity.by_held_out:g}"),
         (
             "Accuracy",
-            f"{sensitivity.folds}-fold cross-validation on the test set (R² for amounts); best at C = "
+            f"{sensitivity.folds}-fold cross-validation on the test set (R² for numeric labels); best at C = "
             f"{sensitivity.by_accuracy:g}",
         ),
         ("Plausible", "not excluded by the test set, and doubling rows does not look informative (DW009)"),

@@ -59,7 +59,7 @@ def seal_with(data: Dataset, yardstick: Yardstick, digest: str, key: str) -> Sea
 
 
 def class_counts(yardstick: Yardstick, data: Dataset) -> dict[str, int] | None:
-    """Rows of each of the yardstick's classes; amounts have none."""
+    """Rows of each of the yardstick's classes; numeric labels have none."""
     if not isinstance(yardstick.labels, Classes):
         return None
     keys = label_keys(data.y)

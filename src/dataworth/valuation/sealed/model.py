@@ -11,7 +11,7 @@ from ...yardstick.yardstick import Yardstick
 
 
 def sealing_model(yardstick: Yardstick) -> Logistic | Linear:
-    """The yardstick's model, with the posterior that is sealed: EP's for classes, the exact for amounts."""
+    """The yardstick's model, with the posterior that is sealed: EP's of classes, exact of numeric labels."""
     model = yardstick.model
     if isinstance(model, Logistic):
         return replace(model, inference="ep")
@@ -19,12 +19,12 @@ def sealing_model(yardstick: Yardstick) -> Logistic | Linear:
         return model
     raise DataworthError(
         f"the yardstick's model is {model!r}, whose posterior cannot be sealed: "
-        "use two classes, or amounts with a known noise_variance."
+        "use two classes, or numeric labels with a known noise_variance."
     )
 
 
 def most_precision(model: Logistic | Linear) -> float:
-    """What a row adds to the precision along itself: at most a quarter for classes, 1/s² for amounts."""
+    """What a row adds to the precision along itself: classes at most a quarter, numeric labels 1/s²."""
     if isinstance(model, Logistic):
         return 0.25
     noise: Any = model.noise_variance
