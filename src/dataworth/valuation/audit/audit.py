@@ -16,8 +16,7 @@ from ...checks import Finding, check_codes, run_checks
 from ...checks.base import fired
 from ...data.changes import Change, compare
 from ...data.dataset import Dataset
-from ...data.leaks import DIGITS as LEAK_DIGITS
-from ...data.leaks import MOST_LEAKED, drop_leaks
+from ...data.leaks import MOST_LEAKED, drop_leaks, leaked
 from ...errors import DataworthError
 from ...evidence.pair import NATS_PER_BIT
 from ...measure.case import Case
@@ -282,12 +281,11 @@ def _audit_method(
     held = Sample(np.arange(len(before), len(before) + len(test)), test.weights)
     data_strata, test_strata = strata(yard, before), strata(yard, test)
     if looks:
-        # what it may match in both are groups: a small draw without one of them could not be matched
-        data_strata, test_strata = by_group(data_strata, before), by_group(test_strata, test)
+        # what it may match in both are attributes: a small draw without one of them could not be matched
+        data_strata, test_strata = by_attribute(data_strata, before), by_attribute(test_strata, test)
     start, fresh = len(before) + len(test), []
     draws, changes = [], []
-    test_keys = test.row_keys(digits=LEAK_DIGITS)
-    leaked = 0
+    leaks_made = 0
     for i in range(sizes.pairs):
         rng = np.random.default_rng([opts.seed, 0xF00D, i])
         drawn = stratified(data_strata, sizes.data, rng)
@@ -311,8 +309,8 @@ def _audit_method(
             fresh.append(made.take(own))
             start += len(own)
             # what the method made must not hold the very rows it is scored on
-            found = np.isin(test_keys[scored], fresh[-1].row_keys(digits=LEAK_DIGITS))
-            leaked += int(found.sum())
+            found = leaked(test.take(scored), fresh[-1])
+            leaks_made += int(found.sum())
             scored = scored[~found]
         arms = Arms(change, select(data, drawn), Sample(rows, made.weights))
         draws.append(
@@ -324,9 +322,9 @@ def _audit_method(
         changes.append(change)
         if opts.progress is not None:
             opts.progress.update(i + 1, sizes.pairs)
-    if leaked > MOST_LEAKED * sizes.pairs * sizes.test:
+    if leaks_made > MOST_LEAKED * sizes.pairs * sizes.test:
         raise DataworthError(
-            f"the method's output holds {leaked / (sizes.pairs * sizes.test):.0%} of the test rows it is "
+            f"the method's output holds {leaks_made / (sizes.pairs * sizes.test):.0%} of the test rows it is "
             "scored on: a method must not see those."
         )
     parts = {"before": before, "test": test}
@@ -369,12 +367,12 @@ def case_of(
     return Case("audit", data, test, leaked, yard, pool, plan, table, arms, opts, estimate, conclude, blocks)
 
 
-def by_group(cells: Rows, data: Dataset) -> Rows:
-    """Strata split by group, where rows have groups."""
-    if data.groups is None:
+def by_attribute(cells: Rows, data: Dataset) -> Rows:
+    """Strata split by attribute, where rows have attributes."""
+    if data.attributes is None:
         return cells
-    _, groups = np.unique(data.groups, return_inverse=True)
-    _, split = np.unique(cells * len(data) + groups, return_inverse=True)
+    _, values = np.unique(data.attributes, return_inverse=True)
+    _, split = np.unique(cells * len(data) + values, return_inverse=True)
     return split
 
 
