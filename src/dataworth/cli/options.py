@@ -54,7 +54,12 @@ class Columns:
     """What the columns of the files are used as."""
 
     label: Annotated[str | None, _columns("Label column; guessed from its name if only one fits.")] = None
-    group: Annotated[str | None, _columns("Column that says which rows belong together.")] = None
+    group: Annotated[
+        str | None, _columns("Column that says which rows belong together (patient, document).")
+    ] = None
+    attribute: Annotated[
+        str | None, _columns("Column that match-groups, reweight and the attribute check look at.")
+    ] = None
     id: Annotated[str | None, _columns("Column that names rows; guessed from its name.")] = None
     features: Annotated[
         str | None, _columns("Feature columns: names or patterns, such as 'age,emb_*' (default: all others).")
@@ -251,7 +256,12 @@ class Embedding:
         None
     )
     label: Annotated[str | None, _table("Label column; guessed from its name if only one fits.")] = None
-    group: Annotated[str | None, _table("Column that says which rows belong together.")] = None
+    group: Annotated[
+        str | None, _table("Column that says which rows belong together (patient, document).")
+    ] = None
+    attribute: Annotated[
+        str | None, _table("Column that match-groups, reweight and the attribute check look at.")
+    ] = None
     id: Annotated[str | None, _table("Column that names rows; guessed from its name.")] = None
     weights: Annotated[str | None, _table("Column that says how often a row counts.")] = None
 

@@ -156,7 +156,9 @@ class _Cells:
             shadows[start : start + SLAB] = X @ weights
         reach = float(np.abs(weights[~self.text]).sum(axis=0).max(initial=0.0))
         # besides the tolerance, what sums of so many numbers may lose in rounding
-        return shadows, 1.001 * self.epsilon * reach + 1e-12 * (1.0 + np.abs(shadows).max()) * (1 + len(weights))
+        return shadows, 1.001 * self.epsilon * reach + 1e-12 * (1.0 + np.abs(shadows).max()) * (
+            1 + len(weights)
+        )
 
     def agree(self, left: Rows, right: Rows) -> Flags:
         """Whether rows agree, pair by pair."""
