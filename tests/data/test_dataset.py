@@ -628,7 +628,7 @@ def test_attributes_go_where_the_rows_go():
     assert D.select(D.columns[:1]).attributes.tolist() == ["red", "1"]
     assert D.pick([1]).attributes.tolist() == ["red", "1"]
     assert Dataset.concat([D, D]).attributes.tolist() == ["red", "1"] * 2
-    assert Dataset.concat([D, Dataset(D.X, D.y)]).attributes is None
+    assert Dataset.concat([D, Dataset(D.X, D.y, names=["a", "b"])]).attributes is None
     assert pickle.loads(pickle.dumps(D)).attributes.tolist() == ["red", "1"]
     assert repr(D).endswith("groups, attributes)")
 

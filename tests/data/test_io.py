@@ -601,7 +601,7 @@ def test_a_spreadsheets_unicode_is_named(tmp_path):
     assert refusal(path) == "this is UTF-16, not UTF-8 text: save it as UTF-8"
 
 
-def test_check_usable_works_on_pandas_and_polars():
+def test_usable_columns_are_told_on_pandas_and_polars():
     for frame in (pd.DataFrame(ROWS), pl.DataFrame(ROWS)):
         wrapped = nw.from_native(frame, eager_only=True)
         check_kinds(assign_roles(wrapped))

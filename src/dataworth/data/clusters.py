@@ -32,7 +32,7 @@ def clustered_note(data: Dataset) -> str | None:
     """
     if data.groups is not None:
         return None
-    named = [] if data.ids is None else [("ids", data.ids)]
+    named: list[tuple[str, np.ndarray]] = [] if data.ids is None else [("ids", data.ids)]
     columns = [(j, c.name) for j, c in enumerate(data.columns) if _is_like_id(c.name)]
     named += [(f"values of {name!r}", data.X[:, j]) for j, name in columns]
     for what, values in named:

@@ -278,9 +278,8 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
         """The same rows with the columns in these places, in the given order."""
         if list(places) == list(range(self.n_features)):
             return self
-        return self._with(
-            X=np.ascontiguousarray(self.X[:, list(places)]), columns=tuple(self.columns[j] for j in places)
-        )
+        X = np.ascontiguousarray(self.X[:, list(places)])
+        return self._with(X=X, columns=tuple(self.columns[j] for j in places))
 
     def row_keys(self) -> NDArray[np.bytes_]:
         """A 128-bit hash of each row's features, as 32 hexadecimal bytes; the same in every process.
