@@ -95,4 +95,5 @@ CHECK = Check(
     "rows are repeated inside the data: the model counts them as new ones and is surer than it may be",
     "keep one of each (deduplicate, near-deduplicate), unless repeats are independent observations",
     look,
+    needs="rows",
 )

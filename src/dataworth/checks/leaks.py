@@ -74,4 +74,5 @@ CHECK = Check(
     "test rows stand in the data, nearly: part of the score is what the data tell of those very rows",
     "split by source (patient, document, film) instead of by row, or remove near copies of test rows",
     look,
+    needs="rows",
 )
