@@ -275,7 +275,13 @@ def test_json_keeps_every_bit(categories, data):
     )
     width = sum(len(names) or 1 for names in categories)
     rows = data.draw(hnp.arrays(float, (width + 3, width), elements=finite))
-    recipe = Recipe(columns, rows[0, : len(columns)], rows[1], rows[2], rows[3:])
+    recipe = Recipe(
+        columns=columns,
+        fill=rows[0, : len(columns)],
+        center=rows[1],
+        inverse_scale=rows[2],
+        projection=rows[3:],
+    )
     back = Recipe.from_dict(json.loads(json.dumps(recipe.to_dict())))
     assert back.columns == recipe.columns
     for name in ("fill", "center", "inverse_scale", "projection"):

@@ -142,7 +142,7 @@ def test_probe_and_held_out_likelihood_are_what_they_are_called():
     splits = [(order[:30], order[30:]), (order[::2], order[1::2])]
     basis = Basis.learn(T)
     search = Search(T, basis, T.y.astype(float), lambda c, noise: dw.Logistic(c), splits)
-    trial = Trial(2, 0.5, 0.3, None, 0.0)
+    trial = Trial(size=2, exponent=0.5, prior_variance=0.3, held_out=0.0)
     features = basis.recipe(2, 0.5).features(T)
     model, data = dw.Logistic(0.3), Dataset(features, T.y)
     likelihoods, gains = [], []
@@ -254,7 +254,7 @@ def test_a_file_that_is_not_json_is_refused(tmp_path, content):
     assert "is not a yardstick" in refusal(Yardstick.load, tmp_path / "y.json")
 
 
-@pytest.mark.parametrize("content", ["[]", "3", "null", '"dataworth/yardstick/1"', "{}"])
+@pytest.mark.parametrize("content", ["[]", "3", "null", '"dataworth/yardstick/2"', "{}"])
 def test_json_that_is_no_yardstick_is_refused(tmp_path, content):
     (tmp_path / "y.json").write_text(content)
     assert "not a yardstick of this version" in refusal(Yardstick.load, tmp_path / "y.json")
