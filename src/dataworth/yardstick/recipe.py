@@ -17,10 +17,10 @@ SLAB = 8192
 """Rows measured at a time, so that no second copy of a large dataset is made."""
 REACH = 1e5
 """Standard deviations of T beyond which a value counts as so far: a column that is all but constant in T says
-nothing of how far others may be, and a feature of 1e31 leaves no digit for the rest. From 1e3 to 1e6 scores of
-such data agree to 1e-3 nats."""
+nothing of how far others may be, and a feature of 1e31 leaves no digit for the rest. From 1e3 to 1e6 scores
+of such data agree to 1e-3 nats."""
 DOUBLE, SINGLE = 1e-12, 4 * float(np.finfo(np.float32).eps)
-"""Spread over size up to which a column is constant: rounding of float64, and of values written as float32."""
+"""Spread over size up to which a column is constant: rounding to float64, and to float32."""
 LEAST_SIZE = 1e-150
 """Columns of smaller values are constant: their squares vanish."""
 
