@@ -99,15 +99,15 @@ def whitened(test: Dataset, prior_variance: float, seed: int) -> Yardstick:
     """Forty whitened principal axes of the test set's features, under a given prior."""
     basis = Basis.learn(test)
     size = min(AXES, basis.rank)
-    trial = Trial(size, 0.0, prior_variance, None, float("nan"))
+    trial = Trial(size=size, exponent=0.0, prior_variance=prior_variance, held_out=float("nan"))
     return Yardstick(
-        basis.recipe(size, 0.0),
-        learn_targets(test),
-        Logistic(prior_variance),
-        trial,
-        test.content_hash(),
-        len(test),
-        seed,
+        recipe=basis.recipe(size, 0.0),
+        labels=learn_targets(test),
+        model=Logistic(prior_variance),
+        chosen=trial,
+        test_hash=test.content_hash(),
+        rows=len(test),
+        seed=seed,
     )
 
 

@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -184,8 +185,6 @@ def yardsticks(test: Dataset, seed: int) -> list[tuple[str, Yardstick]]:
 
 def plain_yardstick(test: Dataset, seed: int, prior_variance: float | None = None) -> Yardstick:
     """Features as they are, as in the paper; C by held-out likelihood on halves of the test set."""
-    d = test.n_features
-    recipe = Recipe(test.columns, np.zeros(d), np.zeros(d), np.ones(d), np.eye(d))
     template = Yardstick.fit(test, seed=seed, prior_variance=1.0)  # for its labels and hashes
     y = template.targets(test)
     splits = halves(len(test), np.random.default_rng([seed, 0x91A]))
@@ -197,8 +196,12 @@ def plain_yardstick(test: Dataset, seed: int, prior_variance: float | None = Non
         return float(whole.log_z - np.mean(parts))
 
     best = prior_variance or max(PRIORS, key=held_out)
-    trial = Trial(d, 1.0, best, None, float("nan"))
-    return Yardstick(recipe, template.labels, Logistic(best), trial, template.test_hash, len(test), seed)
+    return replace(
+        template,
+        recipe=Recipe.plain(test.columns),
+        model=Logistic(best),
+        chosen=Trial(size=test.n_features, exponent=1.0, prior_variance=best, held_out=float("nan")),
+    )
 
 
 def checks_of(yard: Yardstick, test: Dataset, seed: int) -> Record:
