@@ -33,7 +33,7 @@ from dataworth.valuation.audit.verdict import VERDICTS, decide
 
 COMMANDS = ("score", "audit", "rank", "describe", "yardstick", "run", "resume", "demo")
 SCORE_MODULE = importlib.import_module("dataworth.valuation.score")
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1] / "src"), "PYTHONUNBUFFERED": "1"}
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "src"), "PYTHONUNBUFFERED": "1"}
 
 
 @pytest.fixture(scope="session")
