@@ -28,7 +28,7 @@ from dataworth.cli.progress import Bar, Lines, estimate
 from dataworth.cli.show import finite
 from dataworth.errors import DataworthError
 from dataworth.measure.intervals import Estimate
-from dataworth.report.text import audit_line
+from dataworth.report.text.audit import line as audit_line
 from dataworth.valuation.audit.verdict import VERDICTS, decide
 
 COMMANDS = ("score", "audit", "rank", "describe", "yardstick", "run", "resume", "demo")

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from rich.console import RenderableType
-from rich.text import Text
-
+from dataworth.data.io import Description
 from dataworth.wording import counted
 
 from . import layout
 
-if TYPE_CHECKING:
-    from dataworth.data.io import Description
 
-
-def description_line(description: Description) -> str:
+def line(description: Description) -> str:
     """A file in one line."""
     features = sum(role.role == "feature" for role in description.roles)
     label = next(role.column for role in description.roles if role.role == "label")
@@ -26,16 +21,17 @@ def description_line(description: Description) -> str:
     return f"{description.path}: {counts}, label {label!r}{also}"
 
 
-def description_report(description: Description, verbose: bool = False) -> RenderableType:
+def full(description: Description, verbose: bool = False) -> layout.Rendered:
     """What each column would be used as, and why; features of one kind share a line unless verbose."""
-    table = layout.table("column", "used as", "holds", "why", "missing")
+    rows = []
     for names, role in _alike(description.roles, description.missing, apart=verbose):
         missing = sum(description.missing.get(name, 0) for name in names)
-        layout.add_row(
-            table, _enumerated(names), role.role, role.kind, role.why, str(missing) if missing else ""
-        )
-    facts = [("Labels", str(description.labels)), *(("Note", note) for note in description.notes)]
-    return layout.report(Text(f"{description_line(description)}.", style="bold"), None, table, facts, [])
+        rows.append((_enumerated(names), role.role, role.kind, role.why, str(missing or "")))
+    return layout.report(
+        f"{line(description)}.",
+        layout.table(("column", "used as", "holds", "why", "missing"), rows),
+        [("Labels", str(description.labels)), *(("Note", note) for note in description.notes)],
+    )
 
 
 def _alike(roles: Iterable[Any], missing: Mapping[str, int], apart: bool) -> list[tuple[list[str], Any]]:
