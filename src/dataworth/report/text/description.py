@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
 from typing import Any
 
 from dataworth.data.io import Description
@@ -36,19 +37,13 @@ def full(description: Description, verbose: bool = False) -> layout.Rendered:
 
 def _alike(roles: Iterable[Any], missing: Mapping[str, int], apart: bool) -> list[tuple[list[str], Any]]:
     """Neighbouring columns with the same role, kind and reason; one with missing values stands alone."""
-    runs: list[tuple[list[str], Any]] = []
-    for role in roles:
-        last = runs[-1][1] if runs else None
-        same = (
-            last is not None
-            and (last.role, last.kind, last.why) == (role.role, role.kind, role.why)
-            and not missing.keys() & {last.column, role.column}
-        )
-        if same and not apart:
-            runs[-1][0].append(role.column)
-        else:
-            runs.append(([role.column], role))
-    return runs
+
+    def kind(role: Any) -> tuple[Any, ...]:
+        alone = apart or role.column in missing
+        return role.role, role.kind, role.why, role.column if alone else None
+
+    runs = [list(run) for _, run in groupby(roles, kind)]
+    return [([role.column for role in run], run[0]) for run in runs]
 
 
 def _enumerated(names: Sequence[str]) -> str:
