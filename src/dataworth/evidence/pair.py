@@ -74,7 +74,7 @@ def pmi(D: Dataset, T: Dataset, model: Model | None = None, form: str = "evidenc
     """PMI of D and T in nats; for the forms see `dataworth.evidence.forms`.
 
     Without a `model` the labels choose one (`suited_model`), under its default prior. Numeric labels are
-    taken as they are, and Linear's default noise has variance 1: standardise them, or use `score`, which does.
+    taken as they are, and Linear's default noise has variance 1: standardise them, or use `score`.
 
     `eta` is for the form of that name: 0, "joint", "data" or "test" (that posterior's mean, for Laplace's
     method its mode), a vector of coefficients with the intercept's last, or a list of these.

@@ -82,7 +82,7 @@ def full(audit: Audit, bits: bool = False, verbose: bool = False) -> layout.Rend
         [
             ("Benchmark", benchmark_sentence(audit)),
             ("Changed", change_text(audit.change)),
-            ("Measured on", f"{audit.details['test_rows']} test rows, {draws(audit.details)}"),
+            ("Measured on", f"{audit.details.test_rows} test rows, {draws(audit.details)}"),
             *common.facts(audit),
         ],
         common.details(audit, bits) if verbose else (),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from rich.text import Text
 
@@ -41,12 +42,12 @@ def details(result: Score | Audit | Ranking, bits: bool) -> list[layout.Rendered
     unit, factor = unit_of(bits)
     name, points, _ = benchmark(result.yardstick)
 
-    def mean(column: str, arm: str, scale: float, digits: int) -> str:
+    def mean(column: str, arm: Any, scale: float, digits: int) -> str:
         return number(float(result.table.column(column, arm).mean()) * scale, digits)
 
     arms = [
         (
-            arm,
+            str(arm),
             mean("data_rows", arm, 1, 0),
             number(float(pmi.mean()), 3),
             number(float(pmi.std(ddof=1)) if len(pmi) > 1 else float("nan"), 3),

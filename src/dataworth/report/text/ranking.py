@@ -41,7 +41,7 @@ def full(ranking: Ranking, bits: bool = False, verbose: bool = False) -> layout.
         layout.table(("dataset", f"value, {unit}", *to_best, "rows", name.removeprefix("test ")), rows),
         [
             ("Values", f"per {per_what(ranking.details, ranking.table)}{at_once}"),
-            ("Measured on", f"{ranking.details['test_rows']} test rows, {draws(ranking.details)}"),
+            ("Measured on", f"{ranking.details.test_rows} test rows, {draws(ranking.details)}"),
             *common.facts(ranking),
         ],
         common.details(ranking, bits) if verbose else (),

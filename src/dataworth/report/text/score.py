@@ -28,7 +28,7 @@ def full(score: Score, bits: bool = False, verbose: bool = False) -> layout.Rend
         (name, score.accuracy.value * points, scaled(score.accuracy.interval, points)),
     ]
     details = score.details
-    size = f"{counted(details['data_rows'], 'data row')}, {counted(details['test_rows'], 'test row')}"
+    size = f"{counted(details.data_rows or 0, 'data row')}, {counted(details.test_rows, 'test row')}"
     return layout.report(
         f"worth {line(score, bits)} per {per}.",
         layout.table(
