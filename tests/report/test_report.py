@@ -120,6 +120,16 @@ def test_the_kinds_of_changed_rows_add_up(data, test_set, yardstick):
     assert sum(counts.values()) - counts["removed"] == len(rows)
 
 
+def test_rows_both_edited_and_relabelled_are_counted_once(data, test_set, yardstick):
+    before = dw.Dataset(data.X[:140], data.y[:140], ids=[f"r{i}" for i in range(140)])
+    X, y = before.X.copy(), before.y.copy()
+    X[:30] += 1.0
+    y[20:60] = 1 - y[20:60]
+    audit = dw.audit(before, dw.Dataset(X, y, ids=before.ids), test_set, yardstick=yardstick)
+    told = "80 kept unchanged, 60 changed (30 edited, 40 relabelled; rows matched by ids)"
+    assert told in shown(audit_text.full(audit), width=200)
+
+
 def test_audit_report_without_a_verdict(data, test_set, yardstick):
     audit = dw.audit(
         data.take(range(140)), data.take(range(20)), test_set, yardstick=yardstick, design="size", pairs=4

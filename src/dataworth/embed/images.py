@@ -83,13 +83,13 @@ class Images:
                 f"{self._name(i)} is of type {type(item).__name__}: give uint8 arrays, PIL images, encoded"
                 " bytes or paths."
             )
-        named = isinstance(item, str | PathLike)
+        file: Any = os.fspath(item) if isinstance(item, str | PathLike) else BytesIO(item)
         try:
-            if (os.stat(item).st_size if named else len(item)) == 0:
+            if (file.getbuffer().nbytes if isinstance(file, BytesIO) else os.stat(file).st_size) == 0:
                 raise DataworthError(f"{self._name(i)} is empty (0 bytes): replace it, or leave it out.")
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of the large size, which is refused below
-                picture = _pillow().open(os.fspath(item) if named else BytesIO(item))
+                picture = _pillow().open(file)
         except DataworthError:
             raise
         except Exception as error:  # damaged files raise almost anything

@@ -56,19 +56,28 @@ def benchmark_sentence(audit: Audit) -> str:
 
 
 def change_text(change: dict[str, Any]) -> str:
-    """What became of the rows. Kinds add up: all but the new and repeated to `before`, all but the removed to
-    `after`.
+    """What became of the rows, by kinds that add up.
 
-    >>> change = {"kept": 9, "edited": 2, "relabelled": 3, "removed": 1, "new": 0, "repeated": 0}
-    >>> change_text({**change, "matched_by": "ids"})
-    '4 kept unchanged, 2 edited, 3 relabelled, 1 removed (rows matched by ids)'
+    All but the new and repeated are the rows before, all but the removed the rows after. Rows may be both
+    edited and relabelled, and copies of kept rows may be: then these two stand apart.
+
+    >>> change = {"kept": 9, "unchanged": 4, "removed": 1, "new": 0, "repeated": 2, "matched_by": "ids"}
+    >>> change_text({**change, "edited": 2, "relabelled": 3})
+    '4 kept unchanged, 2 edited, 3 relabelled, 1 removed, 2 repeated (rows matched by ids)'
+    >>> change_text({**change, "edited": 2, "relabelled": 5})
+    '4 kept unchanged, 5 changed, 1 removed, 2 repeated (2 edited, 5 relabelled; rows matched by ids)'
     """
-    counts = {kind: change[kind] for kind in ("edited", "relabelled")}
-    kept = "kept unchanged" if any(counts.values()) else "kept"
-    counts = {kept: change["kept"] - sum(counts.values()), **counts}
-    counts |= {kind: change[kind] for kind in ("removed", "new", "repeated")}
-    told = ", ".join(f"{n} {kind}" for kind, n in counts.items() if n)
-    return f"{told} (rows matched by {change['matched_by']})"
+    kinds = {kind: change[kind] for kind in ("edited", "relabelled")}
+    changed = {"changed": change["kept"] - change["unchanged"]}
+    apart = "" if sum(kinds.values()) == changed["changed"] else f"{_told(kinds)}; "
+    kept = "kept unchanged" if any(kinds.values()) else "kept"
+    rest = {kind: change[kind] for kind in ("removed", "new", "repeated")}
+    told = _told({kept: change["unchanged"], **(changed if apart else kinds), **rest})
+    return f"{told} ({apart}rows matched by {change['matched_by']})"
+
+
+def _told(counts: dict[str, int]) -> str:
+    return ", ".join(f"{n} {kind}" for kind, n in counts.items() if n)
 
 
 def full(audit: Audit, bits: bool = False, verbose: bool = False) -> layout.Rendered:
