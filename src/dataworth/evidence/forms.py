@@ -18,7 +18,7 @@ Posteriors of other kinds are asked for their densities and draws (`dataworth.ev
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -26,9 +26,9 @@ import numpy as np
 
 from ..arrays import Array, Rows
 from ..errors import DataworthError
-from ..inference.sites import Sites, condition, marginals
+from ..inference.sites import Conditioned, Sites, condition, marginals
 from ..models import Fit, Fitter
-from ..models.gaussian import GaussianRows
+from ..models.gaussian import GaussianRows, RowGaussian
 from .densities import eta_by_density, integral_by_density, kl_by_density
 
 FORMS = ("evidence", "eta", "product", "kl", "sealed", "integral")
@@ -110,11 +110,7 @@ class Form:
 
 def _eta(pool: GaussianRows, pair: Pair, eta: Any) -> float:
     """ℓ_D(η) + ℓ_T(η) − ℓ_J(η) + G_J − G_D − G_T."""
-    fits = {
-        "data": pool.settle(pair.data),
-        "test": pool.settle(pair.test),
-        "joint": pool.settle(pair.joint()),
-    }
+    fits = dict(zip(("data", "test", "joint"), settled(pool, pair), strict=True))
     data, test, joint = (pool.row_gaussian(fit) for fit in fits.values())
     total = joint.log_norm - data.log_norm - test.log_norm
     for part, sign in ((data, 1.0), (test, 1.0), (joint, -1.0)):
@@ -130,11 +126,9 @@ def _eta(pool: GaussianRows, pair: Pair, eta: Any) -> float:
 
 def _kl(pool: GaussianRows, pair: Pair) -> float:
     """The mean of `eta` over the joint posterior."""
-    fits = (pair.data, pair.test, pair.joint())
-    data, test, joint = (pool.row_gaussian(pool.settle(fit)) for fit in fits)
+    data, test, joint = (pool.row_gaussian(fit) for fit in settled(pool, pair))
     total = joint.log_norm - data.log_norm - test.log_norm
-    geometry = pool.geometry(joint.ids)
-    variance = marginals(geometry, joint.sites, condition(geometry, joint.sites).factor).variance
+    _, variance = conditioned(pool, joint)
     for part, sign in ((data, 1.0), (test, 1.0), (joint, -1.0)):
         place = np.searchsorted(joint.ids, part.ids)
         total += sign * part.log_sites(joint.mean[place], variance[place])
@@ -143,12 +137,28 @@ def _kl(pool: GaussianRows, pair: Pair) -> float:
 
 def _product(pool: GaussianRows, pair: Pair) -> float:
     """Both sets' sites under one prior: Σ̃⁻¹ = Σ_D⁻¹ + Σ_T⁻¹ − Σ_0⁻¹ without a joint fit."""
-    parts = [pool.row_gaussian(pool.settle(fit)) for fit in (pair.data, pair.test)]
-    ids = np.union1d(parts[0].ids, parts[1].ids)
+    data, test = (pool.row_gaussian(pool.settle(fit)) for fit in (pair.data, pair.test))
+    return log_norm_together(pool, (data, test)) - data.log_norm - test.log_norm
+
+
+def settled(pool: GaussianRows, pair: Pair) -> list[Fit]:
+    """The fits of D, of T and of both, each with a posterior in its last digits."""
+    return [pool.settle(fit) for fit in (pair.data, pair.test, pair.joint())]
+
+
+def conditioned(pool: GaussianRows, part: RowGaussian) -> tuple[Conditioned, Array]:
+    """The Gaussian that a set's sites make of the prior, and the variance of its g at each row."""
+    geometry = pool.geometry(part.ids)
+    given = condition(geometry, part.sites)
+    return given, marginals(geometry, part.sites, given.factor).variance
+
+
+def log_norm_together(pool: GaussianRows, parts: Sequence[RowGaussian], share: float = 1.0) -> float:
+    """G of the sites of several sets under one prior, each taken to a power."""
+    ids = np.unique(np.concatenate([part.ids for part in parts]))
     sites = Sites(np.zeros(len(ids)), np.zeros(len(ids)))
     for part in parts:
         place = np.searchsorted(ids, part.ids)
-        sites.tau[place] += part.sites.tau
-        sites.nu[place] += part.sites.nu
-    together = condition(pool.geometry(ids), sites).log_norm(sites)
-    return together - parts[0].log_norm - parts[1].log_norm
+        sites.tau[place] += share * part.sites.tau
+        sites.nu[place] += share * part.sites.nu
+    return condition(pool.geometry(ids), sites).log_norm(sites)

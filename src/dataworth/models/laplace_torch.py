@@ -27,7 +27,7 @@ import numpy as np
 
 from ..arrays import Array, Rows
 from ..errors import DataworthError
-from .base import Fit, Fitter, JudgesNumbers, SliceFitter, check_pool, positive_number
+from .base import Fit, Fitter, SliceFitter, check_pool, check_theta, positive_number
 from .neural import as_tensor, described, home_of, last_linear, needed, one_thread
 
 CHOICES = {
@@ -215,11 +215,7 @@ class LaplacePosterior:
     def log_density(self, theta: Array) -> float:
         """Log of the Gaussian at one θ, in the order of torch's parameters_to_vector."""
         mean = self.fitted.mean
-        if np.shape(theta) != tuple(mean.shape):
-            raise DataworthError(
-                f"theta has shape {np.shape(theta)}; log_density takes one θ of length {len(mean)}."
-            )
-        return float(self.fitted.log_prob(mean.new_tensor(np.asarray(theta, dtype=float))))
+        return float(self.fitted.log_prob(mean.new_tensor(check_theta(theta, len(mean)))))
 
     def sample(self, rng: np.random.Generator, m: int) -> Array:
         """`m` draws of θ, one a row."""
@@ -238,8 +234,10 @@ class LaplacePosterior:
         return np.concatenate([np.asarray(part.cpu(), dtype=float) for part in parts])
 
 
-class NumberFitter(JudgesNumbers, SliceFitter):
+class NumberFitter(SliceFitter):
     """Slice and fit, for numeric labels."""
+
+    numbers = True
 
     def predict(self, fit: Fit, rows: Rows) -> Array:
         """The predictive mean."""

@@ -15,8 +15,8 @@ from ..arrays import Array, Rows
 from ..errors import DataworthError
 from ..inference.gaussian import GaussianFit, fit_gaussian
 from ..inference.sites import Sites
-from .base import Fit, JudgesNumbers, check_pool, positive_number
-from .gaussian import GaussianPosterior, GaussianPrior, GaussianRows, RowGaussian, check_prior, with_intercept
+from .base import Fit, check_pool, positive_number
+from .gaussian import GaussianPosterior, GaussianPrior, GaussianRows, RowGaussian, with_intercept
 from .noise import InverseGamma, NoiseFitter, NoisePosterior
 
 
@@ -62,7 +62,7 @@ class Linear:
         state: LinearState = fit.state
         return LinearPosterior(
             log_evidence=state.fit.log_z,
-            mean=state.theta,
+            centre=state.theta,
             prior_variance=fitter.prior_variance,
             rows=fitter.X,
             row_precision=state.weights / fitter.noise_variance,
@@ -74,8 +74,6 @@ class Linear:
 
     def bind(self, X: Array, y: Array, prior: GaussianPrior | None = None) -> LinearFitter | NoiseFitter:
         """A fitter on this pool."""
-        if prior is not None:
-            check_prior(prior)
         X, y = check_pool(X, y, classes=False)
         if not isinstance(self.noise_variance, InverseGamma):
             return LinearFitter(self, float(self.noise_variance), X, y, prior)
@@ -105,46 +103,34 @@ class LinearState(NamedTuple):
     weights: Array
     targets: Array
 
+    def information_gain(self) -> float:
+        """KL(posterior ‖ prior)."""
+        return self.fit.information_gain()
 
-class LinearFitter(JudgesNumbers, GaussianRows):
+
+class LinearFitter(GaussianRows):
     """Closed form: nothing to warm-start."""
+
+    numbers = True
 
     def __init__(
         self, model: Linear, noise_variance: float, X: Array, y: Array, prior: GaussianPrior | None = None
     ) -> None:
+        super().__init__(with_intercept(X, model.intercept), y, model.prior_variance, prior)
         self.noise_variance = noise_variance
-        self.prior_variance = float(model.prior_variance)
-        self.X = with_intercept(X, model.intercept)
-        self.y = y
-        self.offset = np.zeros(len(y))
-        if prior is not None:
-            self.whitening = prior.whitening(self.X.shape[1])
-            self.offset = self.whitening.offset(self.X)
-            self.X = self.whitening.rows(self.X)
-            self.prior_variance = 1.0
 
-    def __call__(
-        self,
-        rows: Rows,
-        start: tuple[Fit, ...] = (),
-        *,
-        weights: Array | None = None,
-        targets: Array | None = None,
-    ) -> Fit:
+    def fit_rows(self, rows: Rows, start: tuple[Fit, ...], weights: Array, targets: Array) -> Fit:
         """Exact evidence of the pool's `rows`."""
-        weights = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=float)
-        y = self.y[rows] if targets is None else targets
-        above = y - self.offset[rows]  # what the prior's mean does not say
+        above = targets - self.offset[rows]  # what the prior's mean does not say
         fit = fit_gaussian(self.X[rows], above, weights, self.prior_variance, self.noise_variance)
-        return Fit(fit.log_z, LinearState(fit.coef, fit, rows, weights, y))
+        return Fit(fit.log_z, LinearState(fit.coef, fit, rows, weights, targets))
 
     def log_predictive(
         self, fit: Fit, rows: Rows, *, weights: Array | None = None, targets: Array | None = None
     ) -> float:
         """Log p(T | D): exact, so the chain rule gives it."""
         known: LinearState = fit.state
-        weights = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=float)
-        targets = self.y[rows] if targets is None else targets
+        weights, targets = self.told(rows, weights, targets)
         joint = self(
             np.concatenate([known.rows, rows]),
             weights=np.concatenate([known.weights, weights]),
@@ -163,17 +149,11 @@ class LinearFitter(JudgesNumbers, GaussianRows):
 
     def predictor(self, fit: Fit, ids: Rows) -> Array:
         """Posterior mean of g = Xθ, without the prior's mean."""
-        mean: Array = self.X[ids] @ fit.state.theta
-        return mean
+        return np.asarray(self.X[ids] @ fit.state.theta, dtype=float)
 
     def predict(self, fit: Fit, rows: Rows) -> Array:
         """Posterior mean of the target."""
         return np.asarray(self.predictor(fit, rows) + self.offset[rows], dtype=float)
-
-    def information_gain(self, fit: Fit) -> float:
-        """KL(posterior ‖ prior)."""
-        gain: float = fit.state.fit.information_gain()
-        return gain
 
 
 class LinearPosterior(GaussianPosterior):
