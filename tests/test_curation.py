@@ -761,7 +761,7 @@ def test_a_file_is_added_to_all_rows_unless_asked_otherwise(f):
     data, common = classes(160, seed=1), {"test": held_out(), "yardstick": yardstick()}
     audit = dw.audit(data, curate=f(classes(60, seed=5)), **common)
     assert audit.design == "whole"
-    assert audit.details["after_rows"] == 220
+    assert audit.details.after_rows == 220
     assert not [note for note in audit.notes if "each draw" in note]
     audit = dw.audit(data, curate=f(classes(60, seed=5)), design="method", pairs=5, size=20, **common)
     assert audit.design == "method"

@@ -115,13 +115,13 @@ def test_measurements_leave_leaked_rows_out():
     clean_test = TEST.take([i for i in range(100) if i not in (10, 20)])
     leaky, plain = (dw.score(D, T, yardstick=yard) for T in (TEST, clean_test))
     assert leaky.value == plain.value
-    assert leaky.details["test_rows"] == 98
+    assert leaky.details.test_rows == 98
     assert any("2 test rows" in note for note in leaky.notes)
     for result in (
         dw.audit(CLEAN, D, TEST, yardstick=yard),
         dw.audit(D, CLEAN, TEST, yardstick=yard),
         dw.rank({"a": CLEAN, "b": D}, TEST, yardstick=yard),
     ):
-        assert result.details["test_rows"] == 98
+        assert result.details.test_rows == 98
         assert any("2 test rows" in note for note in result.notes)
     assert "test rows" in refusal(dw.score, with_rows(CLEAN, TEST), TEST, yardstick=yard)

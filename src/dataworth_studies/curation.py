@@ -19,7 +19,7 @@ from dataworth.data.dataset import Dataset
 from dataworth.errors import DataworthError
 from dataworth.evidence.forms import Form
 from dataworth.measure.engines import Engine
-from dataworth.measure.evaluate import evaluate
+from dataworth.measure.evaluate import Scores, evaluate
 from dataworth.models import Logistic
 from dataworth.yardstick.yardstick import Yardstick
 
@@ -293,7 +293,7 @@ class Cell:
         label, held_label = lab.pictures.train.label[train], lab.pictures.test.label[test]
         y = np.concatenate([label, 1 - label, held_label])[rows].astype(float)
         fitter = self.model.bind(self.measure(X), y)
-        table = evaluate(drawn, fitter, self.repetitions, self.engine, form=self.form)
+        table = evaluate(drawn, fitter, self.repetitions, self.engine, visit=Scores(self.form))
         methods = {}
         for method in self.setting.methods:
             before, after = METHODS[method]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from dataworth.arrays import Rows
 from dataworth.errors import DataworthError
-from dataworth.measure.designs import Draw, Prepared, Sample
+from dataworth.measure.designs import Arm, Draw, Prepared, Sample
 
 GROUPS = 4
 METHODS = {
@@ -107,7 +107,10 @@ class GroupDraws:
             "random": rng.permutation(data)[: keep.sum()],
         }
         wanted = dict.fromkeys(arm for method in setting.methods for arm in METHODS[method])
-        return Draw({arm: Sample(np.sort(rows[arm])) for arm in wanted}, Sample(self.held + np.sort(test)))
+        return Draw(
+            {Arm("part", arm): Sample(np.sort(rows[arm])) for arm in wanted},
+            Sample(self.held + np.sort(test)),
+        )
 
 
 def compact(draws: list[Draw]) -> tuple[Rows, Prepared]:
@@ -115,8 +118,9 @@ def compact(draws: list[Draw]) -> tuple[Rows, Prepared]:
 
     A pool of thousands need not be measured for a handful of draws.
 
-    >>> rows, made = compact([Draw({"clean": Sample(np.array([7, 9]))}, Sample(np.array([20])))])
-    >>> rows.tolist(), made.draw(0).arms["clean"].rows.tolist(), made.draw(0).test.rows.tolist()
+    >>> from dataworth.measure.designs import DATA
+    >>> rows, made = compact([Draw({DATA: Sample(np.array([7, 9]))}, Sample(np.array([20])))])
+    >>> rows.tolist(), made.draw(0).arms[DATA].rows.tolist(), made.draw(0).test.rows.tolist()
     ([7, 9, 20], [0, 1], [2])
     """
     samples = [sample.rows for draw in draws for sample in (*draw.arms.values(), draw.test)]
@@ -125,7 +129,7 @@ def compact(draws: list[Draw]) -> tuple[Rows, Prepared]:
     def place(sample: Sample) -> Sample:
         return Sample(np.searchsorted(rows, sample.rows))
 
-    made = (Draw({name: place(s) for name, s in draw.arms.items()}, place(draw.test)) for draw in draws)
+    made = (Draw({arm: place(s) for arm, s in draw.arms.items()}, place(draw.test)) for draw in draws)
     return rows, Prepared(tuple(made))
 
 

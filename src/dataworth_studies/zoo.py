@@ -214,9 +214,8 @@ def checks_of(yard: Yardstick, test: Dataset, seed: int) -> Record:
 def summary(found: Audit) -> Record:
     """What the tables need of an audit."""
     table = found.table
-    controls = [arm for arm in table.arms if arm.startswith("control")]
     delta = over_blocks(table.change("pmi", "after", "before"))
-    blind = np.column_stack([table.column("pmi", arm) for arm in controls])
+    blind = table.of_role("pmi", "control")
     selection = against_controls(table.column("pmi", "after"), blind)
     return {
         "verdict": found.verdict,

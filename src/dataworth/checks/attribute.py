@@ -21,6 +21,7 @@ from ..arrays import Array
 from ..data.dataset import Dataset
 from ..data.labels import Classes
 from ..measure.case import Case
+from ..measure.designs import AFTER, BEFORE
 from ..models import Logistic, OneVsRest
 from ..yardstick.kinds import YardstickModel
 from .base import CHEAP, Check, Finding, Seen, not_run
@@ -134,7 +135,7 @@ def moved(case: Case, before: Dataset) -> bool:
     if samples is None:
         return True
     start, end = int(samples.rows[0]), int(samples.rows[-1]) + 1
-    counts = {arm: np.zeros(int(cells.max()) + 1) for arm in ("before", "after")}
+    counts = {arm: np.zeros(int(cells.max()) + 1) for arm in (BEFORE, AFTER)}
     pairs = min(PAIRS, len(case.table))
     for i in range(pairs):
         arms = case.design.draw(i).arms
@@ -143,8 +144,8 @@ def moved(case: Case, before: Dataset) -> bool:
             rows = rows[(rows >= start) & (rows < end)] - start
             count += np.bincount(cells[rows], minlength=len(count))
     # draws overlap: together they show no more than all rows once
-    scale = min(1.0, len(before) / max(1.0, float(counts["before"].sum())))
-    return differ(counts["before"] * scale, counts["after"] * scale)
+    scale = min(1.0, len(before) / max(1.0, float(counts[BEFORE].sum())))
+    return differ(counts[BEFORE] * scale, counts[AFTER] * scale)
 
 
 def classes_of(case: Case, y: Array) -> NDArray[np.intp]:
@@ -233,4 +234,5 @@ CHECK = Check(
     "the attribute predicts the label beyond the features: the guarantee does not cover curation by it",
     "use features that see more, or read a rise of the score as real information about this test set",
     look,
+    needs="test",
 )

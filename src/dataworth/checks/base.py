@@ -7,8 +7,8 @@ that the score's guarantee rests on does not hold.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple
 
 from ..measure.case import Case
 
@@ -59,7 +59,9 @@ def fired(findings: Sequence[Finding]) -> str:
 class Check:
     """One check. `meaning` says what it means that it fires, `advice` what to do then.
 
-    A `slow` one is left out unless the user asks for all of them.
+    A `slow` one is left out unless the user asks for all of them. `needs` says what it looks at: the test
+    rows and what came out ("test"), the rows of one dataset after the other ("rows"), or all, measured again
+    ("again"). Of sealed data there is only the first, and the second of those that are open.
     """
 
     code: str
@@ -68,9 +70,17 @@ class Check:
     advice: str
     look: Callable[[Case], Seen]
     slow: bool = False
+    needs: Literal["test", "rows", "again"] = "again"
+    sealed: str = "sealed data have no rows to measure again"
 
     def __call__(self, case: Case) -> Finding:
         """Look at a case."""
+        if case.sealed and self.needs == "rows" and case.data:
+            found = self.finding(self.look(case))
+            return replace(found, detail=f"{found.detail} (open data only)")
+        if case.sealed and self.needs != "test":
+            nothing = "sealed data have no rows to look at"
+            return self.finding(not_run(nothing if self.needs == "rows" else self.sealed))
         if self.slow and not case.options.thorough:
             return self.finding(not_run("slow: run it by --thorough (thorough=True)"))
         return self.finding(self.look(case))

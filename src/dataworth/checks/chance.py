@@ -31,7 +31,7 @@ def look(case: Case) -> Seen:
     usable = np.isfinite(level) & np.isfinite(case.table.column("accuracy", case.arms[0]))
     if not usable.any():
         return not_run("no test rows of any weight")
-    arm = max(case.arms, key=lambda name: float(case.table.column("accuracy", name)[usable].mean()))
+    arm = max(case.arms, key=lambda arm: float(case.table.column("accuracy", arm)[usable].mean()))
     reached = case.table.column("accuracy", arm)
     gain = case.estimate((reached - level)[usable])
     fires = gain.value <= 0 if gain.stderr is None else gain.p_above() > LEVEL
@@ -71,4 +71,5 @@ CHECK = Check(
     "the model predicts the test labels no better than without features: scores compare guesses",
     "give features that tell the label, more or better data, or check that labels belong to their rows",
     look,
+    needs="test",
 )

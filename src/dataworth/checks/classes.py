@@ -77,4 +77,5 @@ CHECK = Check(
     "pairs lack a class: their data cannot teach it, and the mean is over different questions",
     "give the data rows of every class, or draw larger pairs (--size)",
     look,
+    needs="rows",
 )

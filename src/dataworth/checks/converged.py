@@ -16,7 +16,7 @@ def look(case: Case) -> Seen:
     fits = table.unsettled.size * (3 if case.options.form == "evidence" else 2)
     if not unsettled:
         return Seen(False, 0.0, f"all of {fits} fits converged")
-    arms = ", ".join(arm for arm, n in zip(table.arms, table.unsettled.sum(axis=0), strict=True) if n)
+    arms = ", ".join(str(arm) for arm, n in zip(table.arms, table.unsettled.sum(axis=0), strict=True) if n)
     return Seen(True, float(unsettled), f"{unsettled} of {fits} fits did not converge (arms: {arms})")
 
 
@@ -26,4 +26,5 @@ CHECK = Check(
     "a solver stopped before it converged: those numbers have errors that no interval covers",
     "use the other inference (--inference), a narrower prior, or features without enormous values",
     look,
+    sealed="a sealed file does not say how its posterior was found",
 )

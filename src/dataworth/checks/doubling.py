@@ -53,4 +53,5 @@ CHECK = Check(
     "repeating rows raises the score: the model is less sure than its data allow",
     "let a yardstick be fitted (features and prior from the test set), or widen the prior",
     look,
+    needs="test",
 )

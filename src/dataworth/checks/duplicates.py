@@ -13,6 +13,7 @@ import numpy as np
 
 from ..data.dataset import Dataset
 from ..data.leaks import DIGITS
+from ..data.rows import same_rows
 from ..measure.case import Case
 from .base import Check, Seen, not_run
 from .rows import (
@@ -21,12 +22,12 @@ from .rows import (
     NEIGHBOURS,
     REPEATING,
     datasets,
-    identifying_keys,
     named,
     near_radius,
     others,
     some_rows,
     standard,
+    told_apart,
 )
 
 MOST_REPEATED = 0.01
@@ -39,10 +40,9 @@ POISSON = 3.0
 
 def look(case: Case) -> Seen:
     """The worst of the datasets that were given."""
-    keys = identifying_keys(case)
-    if keys is None:
+    if told_apart(case) is None:
         return not_run(REPEATING)
-    found = {name: repeated(case, data, keys) for name, data in looked_at(case).items() if len(data) > 1}
+    found = {name: repeated(case, data) for name, data in looked_at(case).items() if len(data) > 1}
     if not found:
         return not_run("there are no rows to look at")
     worst = max(found, key=lambda name: (found[name][0], found[name][1]))
@@ -56,13 +56,14 @@ def looked_at(case: Case) -> dict[str, Dataset]:
     return dict(list(every.items())[:1]) if case.what == "audit" else every
 
 
-def repeated(case: Case, data: Dataset, tested: np.ndarray) -> tuple[bool, float, str]:
+def repeated(case: Case, data: Dataset) -> tuple[bool, float, str]:
     """Whether too many rows repeat an earlier one, their share, and a sentence."""
+    codes, tested = same_rows(data, case.test.select(data.columns), digits=DIGITS)
     n, m = len(data), len(tested)
-    keys, first = np.unique(data.row_keys(digits=DIGITS), return_index=True)
-    exact = n - len(keys)
+    distinct, first = np.unique(codes, return_index=True)
+    exact = n - len(first)
     # rows that agree by chance do so across the two sets as well: how many may that be inside the data?
-    across = int(np.isin(tested, keys).sum()) + case.leaked + m - len(np.unique(tested))
+    across = int(np.isin(tested, distinct).sum()) + case.leaked + m - len(np.unique(tested))
     chance = n * n / 2 * (across + POISSON) / (n * m + m * m / 2)
     near, asked = near_repeats(case, data.take(np.sort(first)))
     share = exact / n + near * len(first) / n
@@ -94,4 +95,5 @@ CHECK = Check(
     "rows are repeated inside the data: the model counts them as new ones and is surer than it may be",
     "keep one of each (deduplicate, near-deduplicate), unless repeats are independent observations",
     look,
+    needs="rows",
 )

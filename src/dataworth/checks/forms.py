@@ -50,4 +50,5 @@ CHECK = Check(
     "forms of the score differ by more than the interval allows for: posteriors are not Gaussian",
     "keep to the evidence, by --inference ep; let --thorough sample a few pairs; or narrow the prior",
     look,
+    sealed="sealed data have one form of the score",
 )

@@ -20,17 +20,17 @@ from .rows import (
     NEIGHBOURS,
     REPEATING,
     datasets,
-    identifying_keys,
     named,
     near_radius,
     neighbours,
     others,
     some_rows,
     standard,
+    told_apart,
 )
 
 MOST_LEAKED = 0.01
-"""Share of the test rows with a near copy in the data from which it fires. A leaked row can be worth log 2
+"""Proportion of the test rows with a near copy in the data from which it fires. A leaked row can be worth log 2
 nats and more where a fair one is worth a tenth of that: one in a hundred moves a score by a tenth."""
 LEAST_LEAKED = 2
 """One near row may be chance."""
@@ -39,10 +39,10 @@ LEAST_LEAKED = 2
 def look(case: Case) -> Seen:
     """The dataset with most near copies of test rows."""
     exact = f"{counted(case.leaked, 'exact copy').replace('copys', 'copies')} left out"
-    if identifying_keys(case) is None:
+    test = told_apart(case)
+    if test is None:
         return not_run(REPEATING)
     rng = np.random.default_rng([case.options.seed, 0xD03])
-    test = case.test.select(case.yardstick.recipe.columns)
     T = standard(case.yardstick.recipe, test.take(some_rows(len(test), AMONG, rng)))
     k = min(NEIGHBOURS, len(T) - 1)
     data = datasets(case)
@@ -61,7 +61,7 @@ def look(case: Case) -> Seen:
 def near_leaks(
     case: Case, data: Dataset, T: np.ndarray, distances: np.ndarray, among: int, rng: np.random.Generator
 ) -> float:
-    """Share of test rows with a row of the data very close, as test rows lie from one another."""
+    """Proportion of test rows with a row of the data very close, as test rows lie from one another."""
     kept = some_rows(len(data), AMONG, rng)
     closest = neighbours(T, standard(case.yardstick.recipe, data.take(kept)), 1)[0][:, 0]
     near = closest <= near_radius(distances, max(1.0, len(kept) / among))
@@ -74,4 +74,5 @@ CHECK = Check(
     "test rows stand in the data, nearly: part of the score is what the data tell of those very rows",
     "split by source (patient, document, film) instead of by row, or remove near copies of test rows",
     look,
+    needs="rows",
 )

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..measure.case import Case
-from ..measure.evaluate import PairTable
+from ..measure.table import PairTable
 from ..models import Model
 from .base import Seen, not_run
 

@@ -99,4 +99,5 @@ CHECK = Check(
     "the yardstick's search ended at the edge of what it tries: a better one lies beyond",
     "give --prior-variance, scale the features, or bring more test rows (they allow more axes)",
     look,
+    needs="test",
 )

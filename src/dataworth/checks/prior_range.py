@@ -17,7 +17,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..measure.case import Case
-from ..measure.evaluate import PairTable
+from ..measure.table import PairTable
 from ..yardstick.kinds import YardstickModel
 from ..yardstick.search import PRIORS, ROWS
 from .base import Check, Seen, not_run
@@ -97,7 +97,7 @@ def measured_at(case: Case, variance: float) -> PairTable:
 
 def conclusion(case: Case, table: PairTable) -> str | None:
     """What a table says, in a word; the best of several datasets only if its lead over the next is shown."""
-    word = case.conclude(table)
+    word = case.conclude(case.plan, table)
     if case.what != "rank" or len(table.arms) < 2:
         return word
     first, second = np.argsort(-table.pmi.mean(axis=0), kind="stable")[:2]

@@ -15,13 +15,14 @@ from ..arrays import Array
 from ..inference.logistic import Counts
 from ..inference.referee import Refereed, RefereeRefuses, referee_log_z
 from ..measure.case import Case
-from ..measure.designs import Draw, Sample, SomeArms, weights_of
+from ..measure.designs import Arm, Draw, Sample, SomeArms, weights_of
 from ..measure.evaluate import fit_sample, pool_targets
 from ..models import Linear, Logistic
 from ..models.logistic import LogisticFitter
 from .base import Check, Seen, not_run
 from .material import Shift, limit_of
 
+Labelled = tuple[Sample, Array]
 PAIRS = 2
 """Pairs or blocks that are sampled: for two arms, eight log Z at most."""
 SURE = 2.0
@@ -60,7 +61,7 @@ class Bench:
 
     def __init__(self, case: Case, fitter: LogisticFitter, target: float) -> None:
         self.case, self.fitter, self.target = case, fitter, target
-        self.known: dict[str, Refereed] = {}
+        self.known: dict[tuple[Arm, int], Refereed] = {}
 
     def mean(self, pairs: int) -> tuple[float, float]:
         """The result's quantity over the first pairs, and its standard error.
@@ -73,10 +74,10 @@ class Bench:
         value, apart, together = 0.0, 0.0, dict.fromkeys(signs, 0.0)
         for i in range(pairs):
             draw = design.draw(i)
-            parts = self.samples(draw)
+            parts, held = self.samples(draw)
             for arm, sign in signs.items():
-                joint = self.log_z([parts[arm], parts[""]], i, arm, "joint")
-                name = arm if design.arms_fixed else f"{arm} {i}"
+                joint = self.log_z([parts[arm], held], i, arm, "joint")
+                name = arm, 0 if design.arms_fixed else i
                 if name not in self.known:
                     self.known[name] = self.log_z([parts[arm]], i, arm, "data")
                 data = self.known[name]
@@ -84,23 +85,23 @@ class Bench:
                 apart += joint.error**2 + (0.0 if design.arms_fixed else data.error**2)
                 together[arm] += data.error if design.arms_fixed else 0.0
             if len(signs) == 1:
-                test = self.log_z([parts[""]], i, "", "test")
+                test = self.log_z([held], i, None, "test")
                 value -= test.log_z
                 apart += test.error**2
         variance = apart + sum(error**2 for error in together.values())
         return value / pairs, float(np.sqrt(variance)) / pairs
 
-    def samples(self, draw: Draw) -> dict[str, tuple[Sample, Array]]:
-        """Every arm with its labels, self-made ones included; the test set under no name."""
+    def samples(self, draw: Draw) -> tuple[dict[Arm, Labelled], Labelled]:
+        """Every arm with its labels, self-made ones included, and the test set."""
         first = None
-        found = {"": (draw.test, pool_targets(self.fitter, draw.test))}
+        found: dict[Arm, Labelled] = {}
         for arm, sample in draw.arms.items():
             fit, targets = fit_sample(self.fitter, sample, first)
             first = fit if first is None else first
             found[arm] = sample, pool_targets(self.fitter, sample) if targets is None else targets
-        return found
+        return found, (draw.test, pool_targets(self.fitter, draw.test))
 
-    def log_z(self, parts: list[tuple[Sample, Array]], i: int, arm: str, what: str) -> Refereed:
+    def log_z(self, parts: list[Labelled], i: int, arm: Arm | None, what: str) -> Refereed:
         """Log evidence of some samples together, from a generator of its own."""
         tallies = [self.fitter.seen(s.rows, weights_of(s), targets)[0] for s, targets in parts]
         counts = Counts(*(np.sum(both, axis=0) for both in zip(*tallies, strict=True)))
@@ -109,7 +110,7 @@ class Bench:
         budget = int(OPERATIONS / (max(rows, 1) * min(max(rows, 1), X.shape[1])))
         if budget < FEWEST_LIKELIHOODS:
             raise RefereeRefuses(f"{rows} rows of {X.shape[1]} features are too many to be sampled.")
-        place = [("joint", "data", "test").index(what), (*self.case.arms, "").index(arm)]
+        place = [("joint", "data", "test").index(what), (*self.case.arms, None).index(arm)]
         rng = np.random.default_rng([self.case.options.seed, 0x2EF, i, *place])
         return referee_log_z(X, counts, self.fitter.prior_variance, rng, target=self.target, budget=budget)
 

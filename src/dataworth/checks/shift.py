@@ -172,4 +172,5 @@ CHECK = Check(
     "data and test set differ in what the features leave out: the model cannot see that shift",
     "compare the two sets' columns; let a yardstick keep more of them, or take data from where the test is",
     look,
+    needs="rows",
 )

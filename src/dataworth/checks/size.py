@@ -19,13 +19,13 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..evidence.forms import Form
 from ..measure.case import Case
-from ..measure.designs import Design, Draw, Sample, select
+from ..measure.designs import Arm, Design, Draw, Sample, select
 from ..measure.engines import Local
-from ..measure.evaluate import PairTable, evaluate
+from ..measure.evaluate import Scores, evaluate
 from ..measure.intervals import over_blocks
-from ..measure.options import MIN_BLOCKS
+from ..measure.sizes import MIN_BLOCKS
+from ..measure.table import PairTable
 from .base import CHEAP, Check, Seen, not_run
 
 FRACTIONS = (1 / 8, 1 / 4, 1 / 2, 1.0)
@@ -41,7 +41,7 @@ class Sizes:
     """A design with random parts of one arm in place of its arms, the smaller inside the larger."""
 
     design: Design
-    arm: str
+    arm: Arm
     sizes: tuple[int, ...]
     seed: int
     arms_fixed: ClassVar[bool] = False  # other rows for every block, so that no single part decides
@@ -51,7 +51,7 @@ class Sizes:
         drawn = self.design.draw(i)
         whole = drawn.arms[self.arm]
         order = np.random.default_rng([self.seed, 0x512E, i]).permutation(len(whole.rows))
-        parts = {str(n): select(whole, order[: min(n, len(order))]) for n in self.sizes}
+        parts = {Arm("part", str(n)): select(whole, order[: min(n, len(order))]) for n in self.sizes}
         return Draw(parts, drawn.test)
 
 
@@ -80,7 +80,7 @@ def overlapping(case: Case, blocks: float) -> Seen:
     return Seen(True, blocks, f"{told}: a size of {size} leaves them{why}")
 
 
-def too_small(case: Case, arm: str, sample: Sample) -> Seen:
+def too_small(case: Case, arm: Arm, sample: Sample) -> Seen:
     """Whether one arm's value is lost in its error for want of rows; its rows by coefficients."""
     value = case.estimate(case.table.column("pmi", arm))
     rows, wanted = len(sample.rows), case.pool.X.shape[1] + 1
@@ -105,18 +105,18 @@ def rises(table: PairTable) -> bool:
     return step.stderr is not None and step.value > SURE * step.stderr
 
 
-def size_curve(case: Case, arm: str | None = None) -> Curve:
+def size_curve(case: Case, arm: Arm | None = None) -> Curve:
     """Rows n, mean U(D_n, T) and its standard error over a few blocks, for random parts of an arm."""
     return summary(*curve_table(case, case.arms[0] if arm is None else arm))
 
 
-def curve_table(case: Case, arm: str) -> tuple[PairTable, tuple[int, ...]]:
+def curve_table(case: Case, arm: Arm) -> tuple[PairTable, tuple[int, ...]]:
     """The table behind the curve: one arm for each size."""
     rows = len(case.design.draw(0).arms[arm].rows)
     sizes = tuple(sorted({max(1, round(rows * fraction)) for fraction in FRACTIONS}))
-    form = Form(case.options.form, case.options.eta)
     design = Sizes(case.design, arm, sizes, case.options.seed)
-    return evaluate(design, case.pool.fitter, curve_blocks(case), Local(1), form=form), sizes
+    visit = Scores(case.options.pmi_form)
+    return evaluate(design, case.pool.fitter, curve_blocks(case), Local(1), visit=visit), sizes
 
 
 def summary(table: PairTable, sizes: Sequence[int]) -> Curve:
@@ -130,7 +130,7 @@ def curve_blocks(case: Case) -> int:
     return len(case.table) if case.options.thorough else min(BLOCKS, len(case.table))
 
 
-def affordable(case: Case, arm: str) -> bool:
+def affordable(case: Case, arm: Arm) -> bool:
     """Whether the curve is no matter: all its parts are less than twice the arm's rows, fitted twice."""
     rows = 4 * float(case.table.column("data_rows", arm).mean()) + float(case.table.test_rows.mean())
     return case.options.thorough or curve_blocks(case) * rows * (case.pool.X.shape[1] + 1) ** 2 < CHEAP

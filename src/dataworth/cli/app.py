@@ -10,37 +10,27 @@ from typing import Annotated, Any
 
 import typer
 
-from .guard import CHECK_FAILS, VERDICT_FAILS, say
+from .guard import say
 from .options import (
-    AuditDrawing,
     Columns,
-    Drawing,
     Embedding,
     FailOn,
-    Keeping,
-    Measuring,
-    Modelling,
     Picture,
     Picturing,
     Showing,
     Strict,
+    Takes,
     Talking,
     Test,
-    Trusting,
-    Working,
     command,
 )
 
 app = typer.Typer(
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-# commands that other packages bring, such as study
-for _found in entry_points(group="dataworth.commands"):
-    app.add_typer(_found.load(), name=_found.name)
 
 
 def _file(help: str, metavar: str = "FILE") -> Any:
@@ -56,6 +46,19 @@ Curate = Annotated[
         show_default=False,
     ),
 ]
+PRIORED = [
+    "yardstick",
+    "model",
+    "inference",
+    "prior_variance",
+    "seed",
+    "form",
+    "eta",
+    "truncate",
+    "winsorise",
+]
+PRIORED += ["design", "pairs", "size", "precision", "jobs", "engine"]
+"""What can be asked of a result over prior variances."""
 DataFile = Annotated[Path, _file("Data: .csv, .tsv, .jsonl, .parquet, .feather, .arrow or .npz.", "DATA")]
 
 
@@ -79,47 +82,39 @@ def dataworth(
 
 @app.command()
 @command
-def score(
-    context: typer.Context,
-    data: DataFile,
-    test: Test,
-    columns: Columns,
-    measuring: Measuring,
-    modelling: Modelling,
-    drawing: Drawing,
-    trusting: Trusting,
-    working: Working,
-    keeping: Keeping,
-    showing: Showing,
-    strict: Strict = False,
-) -> int:
-    """Say what a dataset is worth to someone facing this test set.
+def demo(
+    picturing: Picturing,
+    seed: Annotated[
+        int, typer.Option(help="All randomness comes from it (default: 0).", show_default=False)
+    ] = 0,
+) -> None:
+    """Tell six curations apart, on data that ships with scikit-learn; takes less than a minute.
 
-    Example: dataworth score data.csv --test test.csv
+    Writes a picture, dataworth-demo.png unless --plot names another.
+
+    Example: dataworth demo --plot demo.png
     """
-    from . import show
-    from .measure import Job, measure
+    from dataworth.valuation.demo import demo
 
-    groups = (measuring, modelling, drawing, trusting)
-    job = Job("score", {"data": data, "test": test}, columns, groups, {"strict": strict})
-    found = measure(job, working, keeping, showing, pins=context.obj)
-    show.result(found, showing, show.SCORE)
-    return failing_checks(found, strict, showing.quiet)
+    from . import show
+    from .files import check_outputs
+    from .progress import listen
+
+    if picturing.plot is None and not (picturing.json or picturing.quiet) and os.access(".", os.W_OK):
+        picturing = replace(picturing, plot=Path("dataworth-demo.png"))
+    check_outputs(plot=picturing.plot)
+    with listen(picturing.quiet, preparing="auditing six curations…") as progress:
+        told = demo(seed=seed, progress=progress)
+    show.result(told, picturing, show.DEMO)
 
 
 @app.command()
 @command
 def audit(
-    context: typer.Context,
     before: Annotated[Path, _file("The data before curation.", "BEFORE")],
     test: Test,
     columns: Columns,
-    measuring: Measuring,
-    modelling: Modelling,
-    drawing: AuditDrawing,
-    trusting: Trusting,
-    working: Working,
-    keeping: Keeping,
+    options: Annotated[dict[str, Any], Takes("audit")],
     showing: Showing,
     after: Annotated[Path | None, _file("The data after curation.", "AFTER")] = None,
     curate: Curate = None,
@@ -130,33 +125,54 @@ def audit(
 
     Example: dataworth audit raw.csv new.csv --test test.csv --fail-on harmful
 
-    Example: dataworth audit raw.csv --curate match-groups --group colour --test test.csv
+    Example: dataworth audit raw.csv --curate match-groups --attribute colour --test test.csv
     """
-    from . import show
-    from .measure import Job, audited_files, failing_verdicts, measure, only_curation
+    from .job import Job
+    from .measure import audited_files, carry_out, only_curation
 
-    fails = failing_verdicts(fail_on, drawing.design)
     named = only_curation(curate)
     files = audited_files(before, after, named, test)
-    groups = (measuring, modelling, drawing, trusting)
-    job = Job("audit", files, columns, groups, {"fail_on": fail_on, "strict": strict}, named)
-    found = measure(job, working, keeping, showing, pins=context.obj)
-    show.result(found, showing, show.AUDIT)
-    return VERDICT_FAILS if found.verdict in fails else failing_checks(found, strict, showing.quiet)
+    job = Job(
+        command="audit",
+        files=files,
+        columns=columns,
+        options=options,
+        curate=named,
+        fail_on=fail_on,
+        strict=strict,
+    )
+    return carry_out(job, showing)
+
+
+@app.command()
+@command
+def score(
+    data: DataFile,
+    test: Test,
+    columns: Columns,
+    options: Annotated[dict[str, Any], Takes("score")],
+    showing: Showing,
+    strict: Strict = False,
+) -> int:
+    """Say what a dataset is worth to someone facing this test set.
+
+    Example: dataworth score data.csv --test test.csv
+    """
+    from .job import Job
+    from .measure import carry_out
+
+    files = {"data": data, "test": test}
+    job = Job(command="score", files=files, columns=columns, options=options, strict=strict)
+    return carry_out(job, showing)
 
 
 @app.command()
 @command
 def rank(
-    context: typer.Context,
     data: Annotated[list[Path], _file("The datasets.", "DATA...")],
     test: Test,
     columns: Columns,
-    measuring: Measuring,
-    modelling: Modelling,
-    trusting: Trusting,
-    working: Working,
-    keeping: Keeping,
+    options: Annotated[dict[str, Any], Takes("rank")],
     showing: Showing,
     strict: Strict = False,
 ) -> int:
@@ -164,14 +180,12 @@ def rank(
 
     Example: dataworth rank a.parquet b.parquet --test test.parquet
     """
-    from . import show
-    from .measure import Job, measure
+    from .job import Job
+    from .measure import carry_out
 
-    groups = (measuring, modelling, trusting)
-    job = Job("rank", {"data": data, "test": test}, columns, groups, {"strict": strict})
-    found = measure(job, working, keeping, showing, pins=context.obj)
-    show.result(found, showing, show.RANKING)
-    return failing_checks(found, strict, showing.quiet)
+    files: dict[str, Path | list[Path]] = {"data": data, "test": test}
+    job = Job(command="rank", files=files, columns=columns, options=options, strict=strict)
+    return carry_out(job, showing)
 
 
 @app.command()
@@ -180,10 +194,7 @@ def sensitivity(
     data: Annotated[Path, _file("The data, or the data before curation.", "DATA")],
     test: Test,
     columns: Columns,
-    measuring: Measuring,
-    modelling: Modelling,
-    drawing: AuditDrawing,
-    working: Working,
+    options: Annotated[dict[str, Any], Takes("audit", *PRIORED)],
     showing: Picture,
     after: Annotated[Path | None, _file("The data after curation.", "AFTER")] = None,
     priors: Annotated[
@@ -203,17 +214,8 @@ def sensitivity(
     from . import show
     from .sensitivity import VIEW, measure_over_priors
 
-    groups = (measuring, modelling, drawing)
-    found = measure_over_priors(data, after, test, columns, groups, priors, working, showing)
+    found = measure_over_priors(data, after, test, columns, options, priors, showing)
     show.result(found, showing, VIEW)
-
-
-def failing_checks(found: Any, strict: bool, quiet: bool) -> int:
-    """The exit code that checks ask for; that some of sealed data cannot be made does not fail."""
-    left = sum(finding.fires is None for finding in found.checks)
-    if strict and found.case is None and left and not quiet:
-        say(f"{left} of {len(found.checks)} checks could not be made: sealed data have no rows (-v says why)")
-    return CHECK_FAILS if strict and any(finding.fires for finding in found.checks) else 0
 
 
 @app.command()
@@ -272,7 +274,7 @@ def describe(
 def yardstick(
     test: Annotated[Path, _file("The test set.", "TEST")],
     columns: Columns,
-    modelling: Modelling,
+    options: Annotated[dict[str, Any], Takes("rank", "model", "inference", "prior_variance", "seed")],
     talking: Talking,
     output: Annotated[
         Path | None,
@@ -288,7 +290,7 @@ def yardstick(
     from . import show
     from .measure import make_yardstick
 
-    made = make_yardstick(test, columns, modelling, output, talking.quiet)
+    made = make_yardstick(test, columns, options, output, talking.quiet)
     if output is not None:
         show.announce("yardstick", output, talking.quiet)
     elif not (talking.quiet or talking.json):
@@ -355,12 +357,10 @@ def embed(
 @app.command()
 @command
 def run(
-    context: typer.Context,
     config: Annotated[
         Path, _file("A configuration: the config.json of a run directory, or one like it.", "CONFIG")
     ],
-    working: Working,
-    keeping: Keeping,
+    options: Annotated[dict[str, Any], Takes("rank", "jobs", "engine", "run_dir")],
     showing: Showing,
     fail_on: FailOn = None,
     strict: Strict = False,
@@ -369,17 +369,18 @@ def run(
 
     Example: dataworth run config.json --json
     """
-    from .replay import read_config, replay
+    from .job import Job, read_config
+    from .measure import carry_out
 
-    return replay(context, read_config(config), config, working, keeping, showing, fail_on, strict)
+    job = Job.from_config(read_config(config), config, config.absolute().parent)
+    return carry_out(job.with_words(options, fail_on, strict), showing)
 
 
 @app.command()
 @command
 def resume(
-    context: typer.Context,
     directory: Annotated[Path, _file("The --run-dir of the interrupted run.", "DIR")],
-    working: Working,
+    options: Annotated[dict[str, Any], Takes("rank", "jobs", "engine")],
     showing: Showing,
     fail_on: FailOn = None,
     strict: Strict = False,
@@ -388,35 +389,16 @@ def resume(
 
     Example: dataworth resume my-run
     """
-    from .replay import replay, stored_config
+    from dataworth.measure.runs import Run
 
-    stored = stored_config(directory)
-    return replay(context, stored, directory, working, Keeping(directory), showing, fail_on, strict)
+    from .job import Job
+    from .measure import carry_out
+
+    with Run.load(directory) as stored:
+        job = Job.from_config(stored.config, directory)
+    return carry_out(job.with_words({**options, "run_dir": directory}, fail_on, strict), showing)
 
 
-@app.command()
-@command
-def demo(
-    picturing: Picturing,
-    seed: Annotated[
-        int, typer.Option(help="All randomness comes from it (default: 0).", show_default=False)
-    ] = 0,
-) -> None:
-    """Tell six curations apart, on data that ships with scikit-learn; takes less than a minute.
-
-    Writes a picture, dataworth-demo.png unless --plot names another.
-
-    Example: dataworth demo --plot demo.png
-    """
-    from dataworth.valuation.demo import demo
-
-    from . import show
-    from .files import check_outputs
-    from .progress import listen
-
-    if picturing.plot is None and not (picturing.json or picturing.quiet) and os.access(".", os.W_OK):
-        picturing = replace(picturing, plot=Path("dataworth-demo.png"))
-    check_outputs(plot=picturing.plot)
-    with listen(picturing.quiet, preparing="auditing six curations…") as progress:
-        told = demo(seed=seed, progress=progress)
-    show.result(told, picturing, show.DEMO)
+# commands that other packages bring, such as study
+for _found in entry_points(group="dataworth.commands"):
+    app.add_typer(_found.load(), name=_found.name)

@@ -1,106 +1,66 @@
-"""From the words of a command to a result: read, check, measure, keep."""
+"""From a job to its result: read, check, measure, keep, show."""
 
 from __future__ import annotations
 
-import platform
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 from dataworth.checks import check_codes
-from dataworth.curation.names import files_of, parse, split, with_files
+from dataworth.curation.names import files_of, parse, split
 from dataworth.data.dataset import Dataset
 from dataworth.data.io.readers import READERS, naming
 from dataworth.data.io.sealed import SUFFIX, is_sealed
 from dataworth.data.labels import learn_targets
 from dataworth.errors import DataworthError
 from dataworth.measure.engines import get_engine
-from dataworth.measure.options import (
-    CLIPPING,
-    DESIGNS,
-    TRUSTING,
-    Options,
-    choose_design,
-    exact_notes,
-    use_yardstick,
-)
+from dataworth.measure.options import DESIGNS, TAKES, Options
+from dataworth.measure.prepare import find_yardstick, modelling_notes
 from dataworth.measure.runs import Run
-from dataworth.valuation.audit.verdict import VERDICTS
 from dataworth.valuation.sealed import Sealed, refuse_unsealable
 from dataworth.wording import listed
 from dataworth.yardstick.yardstick import Yardstick
 
+from . import show
 from .files import Inputs, absolute, check_outputs, check_pins, replacing
-from .guard import Interrupted, say
-from .options import Columns, Keeping, Modelling, Showing, Working
+from .guard import CHECK_FAILS, VERDICT_FAILS, Interrupted, say
+from .job import Job, failing_verdicts
+from .options import Columns, Showing
 from .progress import listen
 
 FITTING = "fitting the yardstick…"
-PACKAGES = ("dataworth", "numpy", "scipy", "scikit-learn", "joblib", "pyarrow", "narwhals")
 ARGUMENTS = {"score": {"data": "D", "test": "T"}, "rank": {"data": "candidates"}}
 """Where the library calls a file's role by another name than the command."""
+VIEWS = {"score": show.SCORE, "audit": show.AUDIT, "rank": show.RANKING}
 Files = Mapping[str, Path | Sequence[Path]]
 
 
-@dataclass(frozen=True)
-class Job:
-    """A measurement: the files by their roles, and the option groups that determine its result.
-
-    `about` holds what does not determine it but belongs to it; `curate` names a curation and its options.
-    """
-
-    command: str
-    files: Files
-    columns: Columns
-    groups: tuple[Any, ...]
-    about: dict[str, Any] = field(default_factory=dict)
-    curate: str | None = None
-
-    @property
-    def options(self) -> dict[str, Any]:
-        """All options but the columns, by name."""
-        return {name: value for group in self.groups for name, value in vars(group).items()}
-
-    def config(self, inputs: Mapping[str, str]) -> dict[str, Any]:
-        """What replays the job from anywhere: paths are absolute, inputs are known by their content."""
-        options = {**vars(self.columns), **self.options}
-        # runs from before there was clipping, or were checks, can be resumed
-        options = {
-            name: value
-            for name, value in options.items()
-            if not (name in CLIPPING + TRUSTING and value in (None, False))
-        }
-        if options["yardstick"] is not None:
-            options["yardstick"] = absolute(options["yardstick"])
-        if self.curate is not None:
-            options["curate"] = with_files(self.curate, absolute)
-        files = {
-            role: absolute(given) if isinstance(given, Path) else [absolute(path) for path in given]
-            for role, given in self.files.items()
-        }
-        return {
-            "command": self.command,
-            "inputs": dict(inputs),
-            "options": {**files, **options},
-            "about": {"python": platform.python_version(), **{p: version(p) for p in PACKAGES}, **self.about},
-        }
+def carry_out(job: Job, showing: Showing) -> int:
+    """Measure and show; return the exit code that the verdict and the checks ask for."""
+    fails = failing_verdicts(job.fail_on, job.options.get("design"))
+    found = measure(job, showing, keep=showing.explain or (showing.verbose and not showing.quiet))
+    show.result(found, showing, VIEWS[job.command])
+    left = sum(finding.fires is None for finding in found.checks)
+    if job.strict and found.details.form == "sealed" and left and not showing.quiet:
+        say(f"{left} of {len(found.checks)} checks could not be made: sealed data have no rows (-v says why)")
+    if getattr(found, "verdict", None) in fails:
+        return VERDICT_FAILS
+    return CHECK_FAILS if job.strict and any(finding.fires for finding in found.checks) else 0
 
 
-def measure(
-    job: Job, working: Working, keeping: Keeping, showing: Showing, pins: Mapping[str, str] | None = None
-) -> Any:
+def measure(job: Job, showing: Showing, keep: bool = False) -> Any:
     """Carry out a job: a Score, an Audit or a Ranking."""
     check_outputs(showing.csv, plot=showing.plot)
-    get_engine(working.engine, 1 if working.jobs is None else working.jobs)  # refuses what it does not know
-    options = {**job.options, **vars(working)}
-    if "size" in options:
-        options["size"] = parse_size(options["size"])
-    design = check_options(job.command if job.curate is None else "curate", options)
-    sealed = read_sealed_files(job, options["form"], design, showing.explain)
+    options = job.parsed(yardstick=None)  # refused before files are read, which can take long
+    check_codes(options.ignore)
+    design = options.choose_design(DESIGNS[job.what])
+    if isinstance(options.engine, str):
+        get_engine(options.engine, 1 if options.jobs is None else options.jobs)
+    if job.curate is not None:
+        split(job.curate)
+    sealed = read_sealed_files(job, options.form, design, showing.explain)
     tell = (lambda sentence: None) if showing.quiet else say
     inputs = Inputs(job.columns, tell)
     arguments = _arguments(job, inputs, sealed)
@@ -109,25 +69,27 @@ def measure(
         arguments["curate"] = parse(job.curate, lambda name: inputs(Path(name)))
         files = {**files, "rows": [Path(name) for name in files_of(job.curate)]}
     inputs.finish()
-    hashes = inputs.hashes() if pins or keeping.run_dir else {}
+    hashes = inputs.hashes() if job.pins or options.run_dir else {}
     hashes |= {absolute(path): data.content_hash() for path, data in sealed.items()}
-    if options["yardstick"] is not None:
-        path = options["yardstick"]
-        options["yardstick"] = Yardstick.load(path)
-        hashes[absolute(path)] = options["yardstick"].digest
-    check_pins(hashes, pins or {})
-    check_fit(files, inputs, options["yardstick"], tell)
+    path, yardstick = job.options.get("yardstick"), None
+    if path is not None:
+        yardstick = Yardstick.load(path)
+        hashes[absolute(path)] = yardstick.digest
+    check_pins(hashes, job.pins)
+    check_fit(files, inputs, yardstick, tell)
     with ExitStack() as stack:
         run = None
-        if keeping.run_dir is not None:
-            run = stack.enter_context(Run.open(keeping.run_dir, job.config(hashes)))
+        if options.run_dir is not None:
+            run = stack.enter_context(Run.open(Path(str(options.run_dir)), job.to_config(hashes)))
             for note in run.notes:
                 say(note)
-        fitting = None if options["yardstick"] else FITTING
         continued = run is not None and bool(run.completed())
-        progress = stack.enter_context(listen(showing.quiet, working.jobs, continued, fitting))
+        fitting = FITTING if yardstick is None else None
+        progress = stack.enter_context(listen(showing.quiet, options.jobs, continued, fitting))
+        given = job.parsed(yardstick=yardstick, run_dir=run, progress=progress, keep=keep)
+        known = TAKES[job.what].__annotations__
         try:
-            result = _function(job.command)(**arguments, **options, run_dir=run, progress=progress)
+            result = _function(job.command)(**arguments, **{n: getattr(given, n) for n in known})
         except KeyboardInterrupt:
             raise Interrupted(None if run is None else run.directory) from None
         except DataworthError:
@@ -137,14 +99,6 @@ def measure(
         if run is not None:
             run.finish(result.to_dict())
     return result
-
-
-def check_options(what: str, options: Mapping[str, Any]) -> str:
-    """Refuse options that make no sense before files are read, which can take long; return the design."""
-    drawing = {name: options[name] for name in ("design", "pairs", "size") if name in options}
-    check_codes(options["ignore"])
-    Options.parse({n: v for n, v in options.items() if n not in drawing and n != "yardstick"})
-    return choose_design(**drawing, known=DESIGNS[what]) if drawing else "whole"
 
 
 def read_sealed_files(job: Job, form: str, design: str, explain: bool = False) -> dict[Path, Sealed]:
@@ -237,21 +191,6 @@ def _stem(path: Path) -> str:
     return path.name[: len(path.name) - len(suffix)]
 
 
-def parse_size(text: str | None) -> int | tuple[int, int] | None:
-    """N, or N,M.
-
-    >>> parse_size("30"), parse_size("30,20")
-    (30, (30, 20))
-    """
-    if text is None:
-        return None
-    parts = text.split(",")
-    if len(parts) > 2 or not all(part.strip().isdecimal() for part in parts):
-        raise DataworthError(f"size is {text!r}; give N, or N,M for the rows of data and test in a pair.")
-    sizes = [int(part) for part in parts]
-    return sizes[0] if len(sizes) == 1 else (sizes[0], sizes[1])
-
-
 def only_curation(given: Sequence[str] | None) -> str | None:
     """The one text of --curate; the last of several must not win in silence."""
     if given and len(given) > 1:
@@ -267,39 +206,22 @@ def audited_files(before: Path, after: Path | None, curate: str | None, test: Pa
         raise DataworthError(
             "give either AFTER (the data after curation) or --curate (a curation's name), not both or none."
         )
-    if curate is not None:
-        split(curate)  # refuses what it does not know before files are read
     return {"before": before} | ({} if after is None else {"after": after}) | {"test": test}
 
 
-def failing_verdicts(fail_on: str | None, design: str | None) -> frozenset[str]:
-    """The verdicts in --fail-on."""
-    words = [] if fail_on is None else [word.strip() for word in fail_on.split(",")]
-    unknown = [word for word in words if word not in VERDICTS]
-    if unknown:
-        raise DataworthError(
-            f"--fail-on {unknown[0]!r} is no verdict; the verdicts are {', '.join(VERDICTS)}."
-        )
-    if words and design == "size":
-        raise DataworthError(
-            "the design size gives no verdict, so --fail-on would never fail: drop one of them."
-        )
-    return frozenset(words)
-
-
 def make_yardstick(
-    test: Path, columns: Columns, modelling: Modelling, output: Path | None, quiet: bool
+    test: Path, columns: Columns, options: Mapping[str, Any], output: Path | None, quiet: bool
 ) -> Yardstick:
     """Fit a yardstick and save it."""
     check_outputs(output)
-    options = Options.parse(vars(modelling))
+    parsed = Options.parse("rank", options)
     read = Inputs(columns, (lambda sentence: None) if quiet else say)
     data = read(test)
     read.finish()
     with listen(quiet, preparing=FITTING):
-        made = use_yardstick(None, data, options)
+        made = find_yardstick(data, parsed)
     if not quiet:
-        for note in exact_notes(made, options.inference):
+        for note in modelling_notes(made, parsed):
             say(note)
     if output is not None:
         with replacing(output) as file:

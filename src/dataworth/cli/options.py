@@ -11,6 +11,8 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
+from dataworth.measure.options import TAKES, Options
+
 from .guard import end_with_code
 
 FLAG = {"metavar": " "}
@@ -25,24 +27,12 @@ def _columns(help: str, *names: str, **settings: Any) -> Any:
     return _option("Columns (the same in all files)", help, *names, **settings)
 
 
-def _measuring(help: str, *names: str) -> Any:
-    return _option("Measuring", help, *names)
-
-
 def _embedding(help: str, *names: str, **settings: Any) -> Any:
     return _option("Embedding", help, *names, **settings)
 
 
 def _table(help: str) -> Any:
     return _option("Columns (of a table of images)", help)
-
-
-def _trusting(help: str, *names: str, **settings: Any) -> Any:
-    return _option("Checks", help, *names, **settings)
-
-
-def _working(help: str, *names: str) -> Any:
-    return _option("Work", help, *names)
 
 
 def _showing(help: str, *names: str, **settings: Any) -> Any:
@@ -54,7 +44,12 @@ class Columns:
     """What the columns of the files are used as."""
 
     label: Annotated[str | None, _columns("Label column; guessed from its name if only one fits.")] = None
-    group: Annotated[str | None, _columns("Column that says which rows belong together.")] = None
+    group: Annotated[
+        str | None, _columns("Column that says which rows belong together: patient, document, prompt.")
+    ] = None
+    attribute: Annotated[
+        str | None, _columns("Column with what should not matter, for match-groups, reweight and a check.")
+    ] = None
     id: Annotated[str | None, _columns("Column that names rows; guessed from its name.")] = None
     features: Annotated[
         str | None, _columns("Feature columns: names or patterns, such as 'age,emb_*' (default: all others).")
@@ -66,117 +61,6 @@ class Columns:
     impute: Annotated[
         bool, _columns("Fill in missing feature values instead of refusing them.", "--impute", **FLAG)
     ] = False
-
-
-@dataclass(frozen=True)
-class Modelling:
-    """What a yardstick is made with."""
-
-    model: Annotated[
-        str,
-        _measuring(
-            "auto (the default), logistic (two classes), softmax or its cheaper one-vs-rest (more), "
-            "or linear (numeric labels)."
-        ),
-    ] = "auto"
-    inference: Annotated[
-        str,
-        _measuring(
-            "How posteriors are computed: laplace (the default), or ep: slower, closer at wide priors."
-        ),
-    ] = "laplace"
-    prior_variance: Annotated[
-        float | None, _measuring("Prior variance (default: chosen on the test set).")
-    ] = None
-    seed: Annotated[int, _measuring("All randomness comes from it (default: 0).")] = 0
-
-
-@dataclass(frozen=True)
-class Measuring:
-    """The yardstick, the form of the score, and what becomes of extreme values."""
-
-    yardstick: Annotated[
-        Path | None, _measuring("Yardstick made by 'dataworth yardstick' (default: fitted to the test set).")
-    ] = None
-    form: Annotated[
-        str,
-        _measuring(
-            "Form of the score: evidence (the default), the paper's eta, product, kl or integral, or sealed."
-        ),
-    ] = "evidence"
-    eta: Annotated[
-        str, _measuring("Where the form eta compares posteriors: 0 (the default), joint, data or test.")
-    ] = "0"
-    truncate: Annotated[
-        float | None,
-        _measuring("Count PMI beyond ± this many nats as 0, as the paper does (--csv stays raw)."),
-    ] = None
-    winsorise: Annotated[
-        float | None,
-        _measuring(
-            "Count PMI beyond ± this many nats as ± that (--csv stays raw).", "--winsorise", "--winsorize"
-        ),
-    ] = None
-
-
-@dataclass(frozen=True)
-class Drawing:
-    """Which rows are measured against which."""
-
-    design: Annotated[
-        str | None,
-        _measuring("whole (the default): the data as they are; pairs: draws of a size."),
-    ] = None
-    pairs: Annotated[int | None, _measuring("Number of pairs; selects the design pairs.")] = None
-    size: Annotated[
-        str | None, _measuring("Rows of a pair: N, or N,M for data and test; selects the design pairs.")
-    ] = None
-    precision: Annotated[
-        float | None, _measuring("Draw as many pairs as bring the Monte-Carlo error to this many nats.")
-    ] = None
-
-
-@dataclass(frozen=True)
-class AuditDrawing(Drawing):
-    """The same for audits, which have designs of their own."""
-
-    design: Annotated[
-        str | None,
-        _measuring(
-            "whole (the default): the data as they are; pairs: draws of a size (also: row, rate, size). With"
-            " --curate: method (the default), applied to each draw, or whole (the default of add-rows and"
-            " self-label), once to all rows."
-        ),
-    ] = None
-
-
-@dataclass(frozen=True)
-class Trusting:
-    """Which checks of the result are made."""
-
-    ignore: Annotated[
-        str | None, _trusting("Checks to leave out, such as 'DW002,DW010', or 'all'; see 'dataworth checks'.")
-    ] = None
-    thorough: Annotated[bool, _trusting("Run the slow checks too.", "--thorough", **FLAG)] = False
-
-
-@dataclass(frozen=True)
-class Working:
-    """Where the work runs."""
-
-    jobs: Annotated[
-        int | None, _working("Processes; −1: all cores (default: as many as pay).", "--jobs", "-j")
-    ] = None
-    engine: Annotated[str, _working("Where the work runs: local (the default).")] = "local"
-
-
-@dataclass(frozen=True)
-class Keeping:
-    """Where the work is kept."""
-
-    run_dir: Annotated[
-        Path | None, _working("Directory that makes the work resumable: 'dataworth resume DIR'.")
-    ] = None
 
 
 @dataclass(frozen=True)
@@ -259,29 +143,71 @@ class Embedding:
 FailOn = Annotated[
     str | None, _showing("Exit with code 1 on these verdicts, such as 'strategic,harmful'.", "--fail-on")
 ]
-Strict = Annotated[bool, _trusting("Exit with code 3 if a check fires.", "--strict", **FLAG)]
+Strict = Annotated[bool, _option("Checks", "Exit with code 3 if a check fires.", "--strict", **FLAG)]
 Test = Annotated[Path, typer.Option("--test", help="Test set that the data are measured on.", metavar="FILE")]
+
+KINDS: dict[str, Any] = {"str": str, "int": int, "bool": bool, "str | None": str | None}
+KINDS |= {"int | None": int | None, "float | None": float | None}
+NAMES = {"jobs": ("--jobs", "-j"), "winsorise": ("--winsorise", "--winsorize"), "thorough": ("--thorough",)}
+WORDS = {"yardstick": Path | None, "run_dir": Path | None, "size": str | None, "ignore": str | None}
+WORDS |= {"eta": str, "engine": str}
+"""Options of measurements (`measure.options`) that the command line takes in another form."""
+
+
+class Takes:
+    """Options of a measurement, as `measure.options` declares them; a command gets them as a dict."""
+
+    def __init__(self, what: str, *only: str) -> None:
+        self.names = [
+            name for name in only or TAKES[what].__annotations__ if name not in ("keep", "progress")
+        ]
+
+    def parameters(self) -> list[inspect.Parameter]:
+        """What the command line asks for."""
+        made = []
+        for one in (one for one in fields(Options) if one.name in self.names):
+            kind: Any = WORDS.get(one.name) or KINDS[str(one.type)]
+            flag = FLAG if kind is bool else {}
+            option = _option(one.metadata["panel"], one.metadata["help"], *NAMES.get(one.name, ()), **flag)
+            default = "0" if one.name == "eta" else one.default
+            keyword = inspect.Parameter.KEYWORD_ONLY
+            made.append(
+                inspect.Parameter(one.name, keyword, default=default, annotation=Annotated[kind, option])
+            )
+        return made
 
 
 def command(function: Callable[..., int | None]) -> Callable[..., None]:
     """Make a command of a function: option groups become single options, exceptions become sentences."""
     hints = get_type_hints(function, include_extras=True)
     groups = {name: kind for name, kind in hints.items() if is_dataclass(kind) and isinstance(kind, type)}
-    parameters = []
+    taken = {name: kind.__metadata__[0] for name, kind in hints.items() if _takes(kind)}
+    parameters: list[inspect.Parameter] = []
     for name, parameter in inspect.signature(function).parameters.items():
-        alone = parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY)
-        parameters += _parameters_of(groups[name]) if name in groups else [alone]
+        if name in groups:
+            parameters += _parameters_of(groups[name])
+        elif name in taken:
+            parameters += taken[name].parameters()
+        else:
+            alone = parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY)
+            parameters.append(alone)
 
     @wraps(function)
     def run(**values: Any) -> None:
         verbose = values.get("verbose", False)
         for name, kind in groups.items():
             values[name] = kind(**{field.name: values.pop(field.name) for field in fields(kind)})
+        for name, takes in taken.items():
+            values[name] = {option: values.pop(option) for option in takes.names}
         end_with_code(lambda: function(**values), verbose)
 
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
+
+
+def _takes(kind: Any) -> bool:
+    return isinstance(getattr(kind, "__metadata__", (None,))[0], Takes)
 
 
 def _parameters_of(group: type) -> list[inspect.Parameter]:

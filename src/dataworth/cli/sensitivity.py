@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,9 @@ from dataworth.models.base import positive_number
 from dataworth.report import plot, text
 from dataworth.valuation.sensitivity import Sensitivity, sensitivity
 
-from .measure import Job, measure
-from .options import Columns, Keeping, Picture, Showing, Trusting, Working
+from .job import Job
+from .measure import measure
+from .options import Columns, Picture, Showing
 from .progress import listen
 from .show import View
 
@@ -23,18 +25,17 @@ def measure_over_priors(
     after: Path | None,
     test: Path,
     columns: Columns,
-    groups: tuple[Any, ...],
+    options: Mapping[str, Any],
     priors: str | None,
-    working: Working,
     showing: Picture,
 ) -> Sensitivity:
     """Measure once as score and audit do, without checks, then over prior variances."""
     wanted = None if priors is None else numbers(priors)
     files = {"data": data, "test": test} if after is None else {"before": data, "after": after, "test": test}
-    job = Job("score" if after is None else "audit", files, columns, (*groups, Trusting(ignore="all")))
-    shown = Showing(quiet=showing.quiet, csv=showing.csv, plot=showing.plot)
-    found = measure(job, working, Keeping(), shown)
-    with listen(showing.quiet, working.jobs) as progress:
+    command = "score" if after is None else "audit"
+    job = Job(command=command, files=files, columns=columns, options={**options, "ignore": "all"})
+    found = measure(job, Showing(quiet=showing.quiet, csv=showing.csv, plot=showing.plot), keep=True)
+    with listen(showing.quiet, options["jobs"]) as progress:
         return sensitivity(found, wanted, None if progress is None else progress.update)
 
 

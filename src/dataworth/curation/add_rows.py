@@ -7,10 +7,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..data.dataset import Dataset, label_keys
+from ..data.dataset import Dataset
 from ..wording import counted
 from .base import Method
-from .deduplicate import DIGITS
+from .deduplicate import codes_with_labels
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,8 @@ class AddRows(Method):
 
     def said(self, data: Dataset) -> tuple[bool | None, str]:
         """Rows that stand in the data already, features and label, are no new observations."""
-        both = self(data)
-        keys = np.char.add(both.row_keys(digits=DIGITS).astype(np.str_), label_keys(both.y))
-        there, added = int(np.isin(keys[len(data) :], keys[: len(data)]).sum()), len(self.rows)
+        codes = codes_with_labels(self(data))
+        there, added = int(np.isin(codes[len(data) :], codes[: len(data)]).sum()), len(self.rows)
         if not there:
             return self.strategic, self.why
         verb, pronoun = ("stands", "it is a repeat") if there == 1 else ("stand", "they are repeats")

@@ -97,10 +97,7 @@ def sample_weights(learner: Any, weights: Array | None) -> dict[str, Any]:
     return {f"{steps[-1][0]}__sample_weight" if steps else "sample_weight": weights}
 
 
-def with_columns_of(data: Dataset, X: Array, y: Any, groups: Any = None, ids: Any = None) -> Dataset:
+def with_columns_of(data: Dataset, X: Array, y: Any, **others: Any) -> Dataset:
     """New rows under the data's columns: categories are the codes that the data's columns have."""
-    if not all(c.kind == "numeric" for c in data.columns):
-        # codes and booleans have no way through the constructor, which takes them for numbers
-        rows = Dataset(X, y, groups, ids, names=data.names, allow_missing=True)
-        return Dataset._make(rows.X, data.columns, rows.y, rows.groups, rows.ids, None)
-    return Dataset(X, y, groups, ids, names=data.names, allow_missing=True)
+    # codes and booleans have no way through the constructor, which takes them for numbers
+    return Dataset(X, y, names=data.names, allow_missing=True, **others)._with(columns=data.columns)

@@ -20,7 +20,7 @@ class Synthesize(Method):
 
     x | c ~ N(μ_c, Σ_c) with Ledoit and Wolf's Σ_c = (1−s)·S_c + s·(tr S_c/d)·I, each column in units of its
     spread in the class; classes come as often as in the data. Row weights count in all of these. Categories,
-    booleans, missing values and groups are drawn as often as they occur in the class, each by itself. `rows`
+    booleans, missing values, groups and attributes are drawn as often as they occur in the class, each by itself. `rows`
     says how many, or `fraction` of the data's rows (default: 1, as many again).
 
     >>> data = Dataset([[0.0], [0.1], [5.0], [5.1]], ["a", "a", "b", "b"])
@@ -67,9 +67,16 @@ class Synthesize(Method):
                 scale = np.array([_spread(data.X[rows, j]) for j in numeric])
                 standard = gaussian(data.X[np.ix_(rows, numeric)] / scale, share, len(new), rng)
                 X[np.ix_(new, numeric)] += standard * scale
-        groups = None if data.groups is None else data.groups[parent]
-        ids = None if data.ids is None else _new_ids(set(data.ids.tolist()), count)
-        return Dataset.concat([data, with_columns_of(data, X, data.y[parent], groups, ids)])
+        drawn_from = data.take(parent)
+        new_rows = with_columns_of(
+            data,
+            X,
+            drawn_from.y,
+            groups=drawn_from.groups,
+            attributes=drawn_from.attributes,
+            ids=None if data.ids is None else _new_ids(set(data.ids.tolist()), count),
+        )
+        return Dataset.concat([data, new_rows])
 
 
 def gaussian(X: Array, share: Array, count: int, rng: np.random.Generator) -> Array:

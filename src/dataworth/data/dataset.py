@@ -35,6 +35,9 @@ from .convert import (
 )
 
 SLAB = 8192
+"""Rows that are worked on together where a second copy of a large dataset would be too much."""
+TEXTS = ("groups", "ids", "attributes")
+OPTIONAL = ("groups", "ids", "weights", "attributes")
 UNKNOWN = -1.0
 """The code of a category that the columns selected against do not have; a missing value is NaN instead."""
 
@@ -47,9 +50,12 @@ class Dataset:
             Text columns become integer codes; columns of equally long lists of numbers (embeddings) become
             one numeric column per entry, `name[0]`, `name[1]`, ….
         y: one label per row: numbers, booleans (stored as 0 and 1) or text.
-        groups: which rows belong together; compared as text.
+        groups: which rows belong together (a patient, a document, a prompt); compared as text. Rows of one
+            group are never split between blocks, halves or folds.
         ids: what a row is called; compared as text. Repeats are fine: a duplicated row keeps its id.
         weights: how often each row counts; finite, ≥ 0, not all zero.
+        attributes: what `match-groups`, `reweight` and the attribute check look at (a scanner, a background);
+            compared as text.
         names: column names, in place of x0, x1, … or those of the frame.
         allow_missing: keep missing feature values as NaN instead of refusing them.
 
@@ -65,13 +71,14 @@ class Dataset:
 X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
     """
 
-    __slots__ = ("X", "columns", "groups", "ids", "weights", "y")
+    __slots__ = ("X", "attributes", "columns", "groups", "ids", "weights", "y")
 
     X: Array
     y: NDArray[Any]
     groups: NDArray[np.str_] | None
     ids: NDArray[np.str_] | None
     weights: Array | None
+    attributes: NDArray[np.str_] | None
     columns: tuple[Column, ...]
 
     def __init__(
@@ -82,6 +89,7 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
         ids: Any = None,
         weights: Any = None,
         *,
+        attributes: Any = None,
         names: Sequence[str] | None = None,
         allow_missing: bool = False,
     ) -> None:
@@ -93,36 +101,34 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
             refuse_missing(matrix, columns)
         n = len(matrix)
         self._set(
-            matrix,
-            columns,
-            as_labels(y, n),
-            None if groups is None else as_texts(groups, "groups", n),
-            None if ids is None else as_texts(ids, "ids", n),
-            None if weights is None else as_weights(weights, n),
+            X=matrix,
+            columns=columns,
+            y=as_labels(y, n),
+            groups=None if groups is None else as_texts(groups, "groups", n),
+            ids=None if ids is None else as_texts(ids, "ids", n),
+            weights=None if weights is None else as_weights(weights, n),
+            attributes=None if attributes is None else as_texts(attributes, "attributes", n),
         )
 
-    def _set(
-        self,
-        X: Array,
-        columns: Sequence[Column],
-        y: NDArray[Any],
-        groups: NDArray[np.str_] | None,
-        ids: NDArray[np.str_] | None,
-        weights: Array | None,
-    ) -> None:
-        fields = {"X": X, "y": y, "groups": groups, "ids": ids, "weights": weights}
+    def _set(self, **fields: Any) -> None:
         for name, values in fields.items():
-            if values is not None:
+            if isinstance(values, np.ndarray):
                 values.setflags(write=False)
             object.__setattr__(self, name, values)
-        object.__setattr__(self, "columns", tuple(columns))
 
     @staticmethod
-    def _make(*fields: Any) -> Dataset:
+    def _make(fields: dict[str, Any]) -> Dataset:
         """A Dataset of fields that are known to be good and that nobody else holds: no checks, no copies."""
         self = object.__new__(Dataset)
-        self._set(*fields)
+        self._set(**fields)
         return self
+
+    def _fields(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self.__slots__}
+
+    def _with(self, **changes: Any) -> Dataset:
+        """The same with some fields replaced by others that are known to be good."""
+        return Dataset._make({**self._fields(), **changes})
 
     def __setattr__(self, name: str, value: object) -> NoReturn:
         raise AttributeError(f"a Dataset is immutable: make a new one instead of setting {name!r}")
@@ -132,14 +138,14 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
 
     def __reduce__(self) -> tuple[Any, ...]:
         # An explicit rebuild, because an unpickled array is writeable again.
-        return Dataset._make, (self.X, self.columns, self.y, self.groups, self.ids, self.weights)
+        return Dataset._make, (self._fields(),)
 
     def __len__(self) -> int:
         return len(self.X)
 
     def __repr__(self) -> str:
         size = f"{counted(len(self), 'row')} × {counted(self.n_features, 'feature')}"
-        extra = [name for name in ("groups", "ids", "weights") if getattr(self, name) is not None]
+        extra = [name for name in OPTIONAL if getattr(self, name) is not None]
         return f"Dataset({', '.join([size, f'labels {summarise_labels(self.y)}', *extra])})"
 
     @property
@@ -179,8 +185,8 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
                 f"take was given row {wrong} of {counted(len(self), 'row')}: rows are counted from 0,"
                 " and all must exist"
             )
-        fields = (self.y, self.groups, self.ids, self.weights)
-        return Dataset._make(self.X[index], self.columns, *(None if a is None else a[index] for a in fields))
+        every = self._fields().items()
+        return self._with(**{name: a[index] for name, a in every if isinstance(a, np.ndarray)})
 
     def with_labels(self, y: Any) -> Dataset:
         """The same rows with other labels.
@@ -188,9 +194,7 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
         >>> Dataset([[1.0], [2.0]], [0, 1]).with_labels(["a", "b"])
         Dataset(2 rows × 1 feature, labels a: 1, b: 1)
         """
-        return Dataset._make(
-            self.X, self.columns, as_labels(y, len(self)), self.groups, self.ids, self.weights
-        )
+        return self._with(y=as_labels(y, len(self)))
 
     def with_weights(self, weights: Any) -> Dataset:
         """The same rows with other weights, or with none.
@@ -198,14 +202,14 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
         >>> Dataset([[1.0], [2.0]], [0, 1]).with_weights([2, 1]).weights.tolist()
         [2.0, 1.0]
         """
-        checked = None if weights is None else as_weights(weights, len(self))
-        return Dataset._make(self.X, self.columns, self.y, self.groups, self.ids, checked)
+        return self._with(weights=None if weights is None else as_weights(weights, len(self)))
 
     @staticmethod
     def concat(parts: Iterable[Dataset]) -> Dataset:
         """All rows of the parts, in order; columns are matched by name and must agree.
 
-        Groups and ids are kept only if every part has them; a part without weights has weights of 1.
+        Groups, ids and attributes are kept only if every part has them; a part without weights has weights
+        of 1.
 
         >>> D = Dataset([[1.0], [2.0]], [0, 1])
         >>> Dataset.concat([D, D.take([1])]).y.tolist()
@@ -231,13 +235,12 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
         weights = None
         if any(p.weights is not None for p in aligned):
             weights = np.concatenate([np.ones(len(p)) if p.weights is None else p.weights for p in aligned])
-        return Dataset._make(
-            np.concatenate([p.X for p in aligned]),
-            columns,
-            _concat_labels([p.y for p in aligned]),
-            _concat_if_all([p.groups for p in aligned]),
-            _concat_if_all([p.ids for p in aligned]),
-            weights,
+        return aligned[0]._with(
+            X=np.concatenate([p.X for p in aligned]),
+            columns=tuple(columns),
+            y=_concat_labels([p.y for p in aligned]),
+            weights=weights,
+            **{name: _concat_if_all([getattr(p, name) for p in aligned]) for name in TEXTS},
         )
 
     def select(self, columns: Sequence[Column]) -> Dataset:
@@ -282,23 +285,29 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
                     f"column {own.name!r} is {own.kind}, but {wanted.kind} in the other dataset: convert"
                     " one of them, or leave it out of both"
                 )
-        return Dataset._make(X, kept, self.y, self.groups, self.ids, self.weights)
+        return self._with(X=X, columns=tuple(kept))
 
-    def row_keys(self, digits: int | None = None) -> NDArray[np.bytes_]:
+    def pick(self, places: Sequence[int]) -> Dataset:
+        """The same rows with the columns in these places, in the given order."""
+        if list(places) == list(range(self.n_features)):
+            return self
+        return self._with(X=self.X[:, list(places)], columns=tuple(self.columns[j] for j in places))
+
+    def row_keys(self) -> NDArray[np.bytes_]:
         """A 128-bit hash of each row's features, as 32 hexadecimal bytes; the same in every process.
 
-        −0.0 equals 0.0, missing equals missing, and a category counts by its text, not its code. With
-        `digits`, numbers are rounded to so many significant digits first.
+        −0.0 equals 0.0, missing equals missing, and a category counts by its text, not its code. Rows that
+        were rounded are found by `dataworth.data.rows.same_rows`.
 
         >>> keys = Dataset([[0.0, 1.0], [-0.0, 1.0], [1.0, 0.0]], [0, 0, 1]).row_keys()
         >>> bool(keys[0] == keys[1]), bool(keys[0] == keys[2])
         (True, False)
         """
-        slabs = self._canonical_bits(digits)
+        slabs = self._canonical_bits()
         digests = [hashlib.blake2b(row, digest_size=16).hexdigest() for rows in slabs for row in rows]
         return np.array(digests, dtype="S32")
 
-    def _canonical_bits(self, digits: int | None = None) -> Iterator[NDArray[np.uint64]]:
+    def _canonical_bits(self) -> Iterator[NDArray[np.uint64]]:
         """X as little-endian words: equal words for equal content, whatever the codes and the machine.
 
         A slab of rows at a time, so that no second copy of a large dataset is made.
@@ -310,7 +319,7 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
         }
         for i in range(0, len(self), SLAB):
             own = self.X[i : i + SLAB]
-            X = (own if digits is None else round_significant(own, digits)) + 0.0  # −0.0 + 0.0 is 0.0
+            X = own + 0.0  # −0.0 + 0.0 is 0.0
             X[np.isnan(X)] = np.nan  # one of the many bit patterns of NaN
             bits = X.astype("<f8", copy=False).view("<u8")
             for j, codes in words.items():
@@ -319,7 +328,9 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
             yield bits
 
     def content_hash(self) -> str:
-        """SHA-256 of all content: names, kinds, values, labels, groups, ids, weights; stable as `row_keys`.
+        """SHA-256 of all content: names, kinds, values, labels and what else belongs to the rows.
+
+        It is stable as `row_keys`.
 
         Values count, not how they are stored: labels 1, 1.0 and True agree, and so do codes of categories.
 
@@ -335,6 +346,8 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
         texts = [label_keys(self.y), self.groups, self.ids]
         digest.update(json.dumps([None if t is None else t.tolist() for t in texts]).encode())
         digest.update(b"none" if self.weights is None else (self.weights + 0.0).astype("<f8").tobytes())
+        if self.attributes is not None:
+            digest.update(json.dumps({"attributes": self.attributes.tolist()}).encode())
         return digest.hexdigest()
 
 
@@ -361,20 +374,6 @@ class LabelSummary:
         if self.classes is not None:
             return {"classes": dict(self.classes)}
         return {"low": self.low, "high": self.high}
-
-
-def round_significant(X: Array, digits: int) -> Array:
-    """Each number to `digits` significant digits; zeros and missing values stay.
-
-    >>> round_significant(np.array([123456.7, -0.00123456, 0.0]), 3).tolist()
-    [123000.0, -0.00123, 0.0]
-    """
-    size = np.abs(X)
-    usable = np.isfinite(size) & (size > 0)
-    power = np.floor(np.log10(size, out=np.zeros_like(size), where=usable))
-    # both factors are powers of ten below 1e22 apart, where they are exact
-    unit = 10.0 ** (digits - 1 - power)
-    return np.where(usable, np.round(X * unit) / unit, X)
 
 
 def summarise_labels(y: NDArray[Any]) -> LabelSummary:

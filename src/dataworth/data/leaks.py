@@ -1,4 +1,16 @@
-"""Test rows that also stand in the data: they would be scored on what they taught."""
+"""Test rows that also stand in the data: they would be scored on what they taught.
+
+Equal features mean the same row only where rows do not agree by chance. Three binary columns have eight
+different rows, and every honest test row has its equals in the data. How often rows agree by chance is told
+by the sets themselves. If D and T come from one source, a test row has an equal among the rows of D about as
+often as a row of D has one among the others of D, and about as often (more, if D is larger) as a row of T has
+one among the others of T:
+
+    chance = min(repeating rows of T / |T| · max(1, |D|/|T|),  (repeating rows of D + 6) / |D|).
+
+The smaller of the two counts, so that neither a test set that holds some rows twice, nor data that somebody
+doubled, excuses copies; three pairs of rows in a small D may be luck.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +19,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..arrays import Rows
+from ..arrays import Flags, Rows
 from ..errors import DataworthError
 from ..wording import counted
 from .dataset import Dataset
+from .rows import copy_number, same_rows
 
 MOST_LEAKED = 0.05
 DIGITS = 5
 """Digits to which features are compared: copies come rounded, or in single precision."""
 IDENTIFYING = 0.99
-"""Rows identify themselves by their features if at least this share of the test rows is distinct."""
+"""Rows identify themselves by their features if at least this proportion of the test rows is distinct."""
+LUCK = 6
+"""Rows in three pairs: an upper 95 % bound on how many pairs are expected where none was seen."""
+BEYOND = 3.0
+"""Standard deviations above what chance explains from which equal rows are taken for copies."""
+REPEATING = "test rows repeat among themselves, so features cannot show leaked rows: give ids (--id)"
 
 
 @dataclass(frozen=True)
@@ -32,31 +50,98 @@ def drop_leaks(test: Dataset, data: Mapping[str, Dataset]) -> Leaks:
     """Drop test rows that occur in any of the datasets; refuse if more than 5 % do.
 
     Rows are compared by features: ids are often mere row numbers, which every file starts anew. Only where
-    features of test rows repeat among themselves (a few categories, say), so that equal features do not mean
-    the same row, ids are asked.
+    rows agree by chance (a few categories, say) are ids asked. Groups that stand in both are counted in the
+    note: a patient who taught is no stranger, though the row is another.
+
+    >>> test = Dataset(np.arange(40.0).reshape(20, 2), [0, 1] * 10)
+    >>> data = Dataset([[-1.0, 3.0], [4.0, 5.0]], [0, 1])
+    >>> drop_leaks(test, {"the data": data}).note
+    '1 test row also in the data left out'
     """
-    leaked = np.zeros(len(test), dtype=bool)
-    keys = test.row_keys(digits=DIGITS)
-    identifying = len(np.unique(keys)) >= IDENTIFYING * len(keys)
+    gone = np.zeros(len(test), dtype=bool)
     where: dict[str, int] = {}
+    blind = False
     for name, part in data.items():
-        found = np.zeros(len(test), dtype=bool)
-        if identifying:
-            found |= np.isin(keys, part.select(test.columns).row_keys(digits=DIGITS))
-        elif test.ids is not None and part.ids is not None:
-            found |= np.isin(test.ids, part.ids)
-        leaked |= found
+        found, told = look_for_leaks(test, part)
+        blind |= not told
+        gone |= found
         where[name] = int(found.sum())
-    dropped = int(leaked.sum())
+    dropped = int(gone.sum())
     if dropped > MOST_LEAKED * len(test):
         worst = max(where, key=lambda n: where[n])
         raise DataworthError(
             f"{dropped} of {len(test)} test rows ({dropped / len(test):.0%}) also stand in {worst}; "
             "what was learned from cannot test: remove those rows from the data or from the test set."
         )
-    note = None
-    if dropped:
-        note = f"{counted(dropped, 'test row')} also in the data left out"
-    elif not identifying and not all(p.ids is not None for p in (test, *data.values())):
-        note = "test rows repeat among themselves, so features cannot show leaked rows: give ids (--id)"
-    return Leaks(np.flatnonzero(~leaked), dropped, note)
+    notes = [f"{counted(dropped, 'test row')} also in the data left out"] if dropped else []
+    notes += [REPEATING] if blind and not dropped else []
+    shared = shared_groups(test.take(~gone), data)
+    return Leaks(np.flatnonzero(~gone), dropped, "; ".join(notes + ([shared] if shared else [])) or None)
+
+
+def leaked(test: Dataset, data: Dataset) -> Flags:
+    """Which test rows also stand in the data.
+
+    >>> test = Dataset([[1.0], [2.0], [3.0]], [0, 1, 1])
+    >>> leaked(test, Dataset([[2.0000001], [7.0]], [1, 0])).tolist()
+    [False, True, False]
+    """
+    return look_for_leaks(test, data)[0]
+
+
+def look_for_leaks(test: Dataset, data: Dataset) -> tuple[Flags, bool]:
+    """Which test rows also stand in the data, and whether that could be told."""
+    own, other = same_rows(test, data.select(test.columns), digits=DIGITS)
+    found = np.isin(own, other)
+    if identify_rows(own, other):
+        return found, True
+    if test.ids is not None and data.ids is not None:
+        return np.isin(test.ids, data.ids), True
+    return np.zeros(len(test), dtype=bool), False
+
+
+def identify_rows(test: Rows, data: Rows) -> bool:
+    """Whether equal features mean the same row, by the codes of the rows (`same_rows`) of both sets.
+
+    >>> cells = np.arange(1000) % 8
+    >>> identify_rows(cells, cells[:500]), identify_rows(np.arange(1000), np.arange(500))
+    (False, True)
+    >>> identify_rows(np.r_[np.arange(1000), :11], np.arange(500))
+    True
+    """
+    m, n = len(test), len(data)
+    if len(np.unique(test)) >= IDENTIFYING * m or n == 0:
+        return True
+    chance = min(repeating(test) / m * max(1.0, n / m), (repeating(data) + LUCK) / n, 1.0) * m
+    return bool(int(np.isin(test, data).sum()) > chance + BEYOND * np.sqrt(chance))
+
+
+def repeating(codes: Rows) -> int:
+    """Rows that have an equal among the others.
+
+    >>> repeating(np.array([5, 7, 5, 5]))
+    3
+    """
+    again = codes[copy_number(codes) > 0]
+    return int(np.isin(codes, again).sum())
+
+
+def shared_groups(test: Dataset, data: Mapping[str, Dataset]) -> str | None:
+    """A note on groups (patients, documents) that stand both in the data and in the test set.
+
+    >>> test = Dataset([[1.0], [2.0], [3.0]], [0, 1, 1], groups=["a", "a", "b"])
+    >>> shared_groups(test, {"the data": Dataset([[5.0]], [0], groups=["a"])})
+    '1 group of the test set (2 rows) also stands in the data: its rows are not independent of what taught'
+    """
+    known = [part.groups for part in data.values() if part.groups is not None]
+    if test.groups is None or not known:
+        return None
+    shared = np.isin(test.groups, np.concatenate(known))
+    count, rows = len(np.unique(test.groups[shared])), counted(int(shared.sum()), "row")
+    if not count:
+        return None
+    verb, their = ("stands", "its") if count == 1 else ("stand", "their")
+    return (
+        f"{counted(count, 'group')} of the test set ({rows}) also {verb} in the data: {their} rows are not"
+        " independent of what taught"
+    )

@@ -1,4 +1,4 @@
-"""A measurement as a whole: what was measured, what came out, and the means to measure it again otherwise.
+"""A measurement carried out: what was measured, what came out, and the means to measure it again otherwise.
 
 Checks, parts of a score and its sensitivity all ask "and if …?": another inference, form or prior, on some of
 the same pairs and arms. `again` answers.
@@ -6,45 +6,76 @@ the same pairs and arms. `again` answers.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
 
 from ..arrays import Array
-from ..data.dataset import Dataset
-from ..models import Model
+from ..data.labels import Classes
+from ..models import Fitter, Model
 from ..models.base import bind
-from ..yardstick.yardstick import Yardstick
-from .designs import Design, SomeArms
-from .engines import Local
-from .evaluate import PairTable
-from .intervals import Estimate
-from .options import Options, measure
-from .prepare import Pool
+from .designs import Arm, Design, SomeArms, fingerprint
+from .engines import Local, get_engine
+from .evaluate import Scores, Visitor, evaluate, rehearse
+from .intervals import Estimate, over_blocks, over_pairs
+from .options import Options
+from .prepare import Measurement, Pool
+from .runs import Run
+from .table import PairTable
+
+PARALLEL_AFTER = 8.0
+"""Seconds of work from which starting processes pays."""
 
 
-@dataclass(frozen=True)
-class Case:
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """A design, how many of its pairs or blocks, and (of pairs) how many disjoint ones the data hold."""
+
+    design: Design
+    count: int
+    blocks: float | None = None
+
+    def estimate(self, values: Array) -> Estimate:
+        """From one number a pair or block to their mean, with its interval."""
+        return over_blocks(values) if self.blocks is None else over_pairs(values, self.blocks)
+
+    @property
+    def unit(self) -> str:
+        """What the numbers are counted over."""
+        return "blocks" if self.blocks is None else "pairs"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Case(Measurement):
     """One score, audit or ranking.
 
-    data: the datasets by the names users know them by. test: the test set without leaked rows; leaked: how
-    many those were. arms: the arms whose difference (or whose value, if there is one) is the result.
-    estimate: from one number a pair to a mean with its interval. conclude: what a table says, in a word.
-    blocks: disjoint blocks in the data, for designs that draw pairs.
+    arms: the arms whose difference (or whose value, if there is one) is the result. conclude: what a table
+    says, in a word.
     """
 
-    what: str
-    data: Mapping[str, Dataset]
-    test: Dataset
-    leaked: int
-    yardstick: Yardstick
     pool: Pool
-    design: Design
+    plan: Plan
     table: PairTable
-    arms: tuple[str, ...]
-    options: Options
-    estimate: Callable[[Array], Estimate]
-    conclude: Callable[[PairTable], str | None]
-    blocks: float | None = None
+    arms: tuple[Arm, ...]
+    conclude: Callable[[Plan, PairTable], str | None]
+
+    @property
+    def design(self) -> Design:
+        """Which rows are measured against which."""
+        return self.plan.design
+
+    @property
+    def blocks(self) -> float | None:
+        """Disjoint blocks in the data, for designs that draw pairs."""
+        return self.plan.blocks
+
+    @property
+    def estimate(self) -> Callable[[Array], Estimate]:
+        """From one number a pair to a mean with its interval."""
+        return self.plan.estimate
 
     def quantity(self, table: PairTable) -> Array:
         """The number that the result is about, pair by pair: a value, or the last arm less the first."""
@@ -64,9 +95,10 @@ class Case:
         form: str | None = None,
         eta: object = 0,
         pairs: int | None = None,
-        arms: tuple[str, ...] | None = None,
+        arms: tuple[Arm, ...] | None = None,
+        visit: Visitor | None = None,
     ) -> PairTable:
-        """The first `pairs` pairs with some arms (all, if none are named), by another model or form."""
+        """The first `pairs` pairs with some arms (default: all), by another model, form or visitor."""
         design = self.design if arms is None else SomeArms(self.design, arms)
         fitter = self.pool.fitter if model is None else bind(model, self.pool.X, self.pool.y)
         options = replace(self.options, run_dir=None, progress=None)
@@ -75,10 +107,56 @@ class Case:
             count, options = min(pairs, count), replace(options, engine=Local(1))
         if form is not None:
             options = replace(options, form=form, eta=eta)
-        return measure(design, fitter, count, options, {})
+        scores = Scores(options.pmi_form, isinstance(self.yardstick.labels, Classes))
+        return work_through(design, fitter, count, options, visit or scores)
 
     def work(self) -> float:
         """Rough number of multiplications that all pairs and arms take: Σ rows · features²."""
         features = self.pool.X.shape[1] + 1
         rows = self.table.data_rows + self.table.test_rows[:, None]
         return float(rows.sum()) * features**2
+
+
+def measure(
+    measurement: Measurement,
+    pool: Pool,
+    plan: Plan,
+    own: Mapping[Arm, Fitter] | None = None,
+    identity: Mapping[str, str] | None = None,
+) -> PairTable:
+    """Evaluate a plan's pairs where and how the options say, resumed from a run directory if there is one."""
+    options = measurement.options
+    scores = Scores(options.pmi_form, isinstance(measurement.yardstick.labels, Classes))
+
+    def config() -> dict[str, Any]:
+        drawn = fingerprint(plan.design.draw(i) for i in range(plan.count))
+        return measurement.config(count=plan.count, drawn=drawn, own=dict(identity or {}))
+
+    return work_through(plan.design, pool.fitter, plan.count, options, scores, own, config)
+
+
+def work_through(
+    design: Design,
+    fitter: Fitter,
+    k: int,
+    options: Options,
+    visit: Visitor,
+    own: Mapping[Arm, Fitter] | None = None,
+    config: Callable[[], dict[str, Any]] = dict,
+) -> PairTable:
+    """The loop, on the engine and in the run directory of the options."""
+    engine = options.engine
+    if isinstance(engine, str):
+        seconds = rehearse(design, fitter, k, visit, own or {})
+        jobs = options.jobs
+        if jobs is None:
+            jobs = -1 if seconds > PARALLEL_AFTER else 1
+        engine = get_engine(engine, jobs)
+        if options.progress is not None:
+            options.progress.expect(seconds / (jobs if jobs > 0 else os.cpu_count() or 1))
+    report = None if options.progress is None else options.progress.update
+    evaluated = partial(evaluate, design, fitter, k, engine, visit=visit, own=own, progress=report)
+    run = options.run_dir
+    opened = nullcontext(run) if run is None or isinstance(run, Run) else Run.open(run, config())
+    with opened as kept:
+        return evaluated(run=kept)

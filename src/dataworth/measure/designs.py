@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Protocol
+from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,10 +29,28 @@ class Sample(NamedTuple):
     teacher: Any = None  # a Sample; a NamedTuple cannot name itself
 
 
+@dataclass(frozen=True)
+class Arm:
+    """One of the datasets that are compared on the same test rows: its role, and a name to show.
+
+    >>> str(AFTER), str(Arm("control", "control 3"))
+    ('after', 'control 3')
+    """
+
+    role: Literal["data", "before", "after", "control", "candidate", "part"]
+    name: str = ""
+
+    def __str__(self) -> str:
+        return self.name or self.role
+
+
+DATA, BEFORE, AFTER, CONTROL = Arm("data"), Arm("before"), Arm("after"), Arm("control")
+
+
 class Draw(NamedTuple):
     """One pair, or one block, with all its arms."""
 
-    arms: dict[str, Sample]
+    arms: dict[Arm, Sample]
     test: Sample
 
 
@@ -49,24 +67,44 @@ class Design(Protocol):
         ...
 
 
+class Pile(NamedTuple):
+    """Rows to draw from: a sample of the pool, the stratum of each row, and which rows belong together."""
+
+    sample: Sample
+    strata: Rows
+    groups: Rows | None = None
+
+    def some(self, size: int, rng: np.random.Generator) -> Rows:
+        """About `size` places without replacement: stratified, or whole groups where rows belong together."""
+        if self.groups is None:
+            return stratified(self.strata, size, rng)
+        return whole_groups(self.groups, size, rng)
+
+
 @dataclass(frozen=True)
 class Whole:
     """Design *whole*: each arm used whole against disjoint blocks of the test set.
 
     Blocks are a random partition, not stratified: the interval is to cover the sampling of the test set,
-    and the share of each class is part of that sampling.
+    and the proportion of each class is part of that sampling. Rows that belong together (`groups`) stand in
+    one block.
     """
 
-    arms: dict[str, Sample]
+    arms: dict[Arm, Sample]
     test: Sample
     blocks: int
     seed: int
+    groups: Rows | None = None
     arms_fixed: ClassVar[bool] = True
 
     def draw(self, i: int) -> Draw:
         """All arms, and the i-th block of the test set."""
-        order = np.random.default_rng([self.seed, 0xB10C]).permutation(len(self.test.rows))
-        return Draw(self.arms, select(self.test, np.array_split(order, self.blocks)[i]))
+        rng = np.random.default_rng([self.seed, 0xB10C])
+        if self.groups is None:
+            block = np.array_split(rng.permutation(len(self.test.rows)), self.blocks)[i]
+        else:
+            block = np.flatnonzero(blocks_of_groups(self.groups, self.blocks, rng) == i)
+        return Draw(self.arms, select(self.test, block))
 
 
 @dataclass(frozen=True)
@@ -76,22 +114,20 @@ class Pairs:
     `arms` makes all arms of a pair from the rows drawn for its data and its own generator.
     """
 
-    data: Sample
-    test: Sample
-    data_strata: NDArray[np.intp]
-    test_strata: NDArray[np.intp]
+    data: Pile
+    test: Pile
     data_size: int
     test_size: int
     seed: int
-    arms: Callable[[Rows, np.random.Generator], dict[str, Sample]]
+    arms: Callable[[Rows, np.random.Generator], dict[Arm, Sample]]
     arms_fixed: ClassVar[bool] = False
 
     def draw(self, i: int) -> Draw:
         """The i-th pair: D first, then T, then what the arms need."""
         rng = np.random.default_rng([self.seed, 0xDA7A, i])
-        data = stratified(self.data_strata, self.data_size, rng)
-        test = stratified(self.test_strata, self.test_size, rng)
-        return Draw(self.arms(data, rng), select(self.test, test))
+        data = self.data.some(self.data_size, rng)
+        test = self.test.some(self.test_size, rng)
+        return Draw(self.arms(data, rng), select(self.test.sample, test))
 
 
 @dataclass(frozen=True)
@@ -111,7 +147,7 @@ class SomeArms:
     """A design with some of its arms."""
 
     design: Design
-    names: tuple[str, ...]
+    arms: tuple[Arm, ...]
 
     @property
     def arms_fixed(self) -> bool:
@@ -121,15 +157,15 @@ class SomeArms:
     def draw(self, i: int) -> Draw:
         """The i-th pair of the design, with the arms that are wanted."""
         drawn = self.design.draw(i)
-        return Draw({name: drawn.arms[name] for name in self.names}, drawn.test)
+        return Draw({arm: drawn.arms[arm] for arm in self.arms}, drawn.test)
 
 
 def fingerprint(draws: Iterable[Draw]) -> str:
     """A hash of which rows were drawn."""
     digest = hashlib.sha256()
     for draw in draws:
-        for name, sample in {**draw.arms, "test": draw.test}.items():
-            digest.update(f"{name} {len(sample.rows)}".encode() + sample.rows.astype("<i8").tobytes())
+        for arm, sample in (*draw.arms.items(), ("test", draw.test)):
+            digest.update(f"{arm} {len(sample.rows)}".encode() + sample.rows.astype("<i8").tobytes())
             digest.update(weights_of(sample).astype("<f8").tobytes())
             if sample.self_labelled is not None:
                 digest.update(sample.self_labelled.tobytes())
@@ -186,3 +222,40 @@ def stratified(strata: NDArray[np.intp], size: int, rng: np.random.Generator) ->
             counts[counts.argmax()] -= 1
     chosen = [rng.choice(np.flatnonzero(strata == s), c, replace=False) for s, c in enumerate(counts) if c]
     return np.concatenate(chosen) if chosen else np.zeros(0, dtype=np.intp)
+
+
+def group_codes(groups: NDArray[np.str_] | None) -> Rows | None:
+    """Groups as 0, 1, …; None if there are none, or if every row is a group of its own."""
+    if groups is None:
+        return None
+    names, codes = np.unique(groups, return_inverse=True)
+    return None if len(names) == len(groups) else codes.astype(np.intp)
+
+
+def blocks_of_groups(groups: Rows, blocks: int, rng: np.random.Generator) -> Rows:
+    """The block of each row: groups in random order, each to the block that has the fewest rows so far.
+
+    >>> groups = np.repeat(np.arange(6), [5, 1, 1, 1, 1, 1])
+    >>> np.bincount(blocks_of_groups(groups, 2, np.random.default_rng(0))).tolist()
+    [5, 5]
+    """
+    sizes = np.bincount(groups)
+    order = rng.permutation(len(sizes))
+    order = order[np.argsort(-sizes[order], kind="stable")]  # large ones first: what follows evens them out
+    block, filled = np.empty(len(sizes), dtype=np.intp), np.zeros(blocks)
+    for group in order:
+        block[group] = filled.argmin()
+        filled[block[group]] += sizes[group]
+    return block[groups]
+
+
+def whole_groups(groups: Rows, size: int, rng: np.random.Generator) -> Rows:
+    """Places of whole groups, drawn at random until they hold `size` rows or more.
+
+    >>> whole_groups(np.array([0, 0, 1, 1, 2, 2]), 3, np.random.default_rng(0)).tolist()
+    [2, 3, 4, 5]
+    """
+    sizes = np.bincount(groups)
+    order = rng.permutation(len(sizes))
+    enough = int(np.searchsorted(np.cumsum(sizes[order]), size)) + 1
+    return np.flatnonzero(np.isin(groups, order[:enough]))

@@ -1,12 +1,16 @@
-"""From a design to a table: every pair or block, with all its arms."""
+"""The one loop: every pair or block of a design, with all its arms, shown to a visitor.
+
+The visitor says what is asked of an arm (`Scores`: its PMI and what stands beside it; `measure.parts`: what a
+PMI is made of). Sealed data are arms without rows whose fitter has their posterior as its prior.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -14,68 +18,55 @@ from ..arrays import Array
 from ..evidence.forms import Form, Pair
 from ..evidence.pair import fit_joint
 from ..models import Fit, Fitter
-from .designs import Design, Draw, Prepared, Sample, same_sample, weights_of
+from .designs import Arm, Design, Draw, Prepared, Sample, same_sample, weights_of
 from .engines import Engine, Local
 from .runs import Run, map_resumable
+from .table import PairTable
 
-EVIDENCE = Form()
 CHUNKS = 64
 """Chunks a run is cut into at most: what an interruption can lose, and how often progress is shown."""
+IMPOSSIBLE = 0.1
+"""Nats by which a class-label PMI may exceed −log Z(T) before its fits count as not converged."""
+
+
+class Visitor(Protocol):
+    """What is asked of every arm of every pair; what it returns is kept, so it must be plain numbers."""
+
+    def __call__(self, pair: Pair, arm: Arm, sample: Sample, i: int) -> list[float]:
+        """One arm of the i-th pair."""
+        ...
 
 
 @dataclass(frozen=True)
-class PairTable:
-    """One row a pair (or block): PMI, test accuracy and information gain of each arm (k × arms).
+class Scores:
+    """PMI in a form, test accuracy, information gain, data rows, and fits that did not converge.
 
-    `unsettled` counts the fits of a pair and arm whose solver did not converge.
+    The probability of labels is at most 1, so that log p(T|D) − log p(T) ≤ −log p(T): `bounded` enforces it.
     """
 
-    arms: tuple[str, ...]
-    pmi: Array
-    accuracy: Array
-    information_gain: Array
-    data_rows: Array
-    log_z_test: Array
-    test_rows: Array
-    unsettled: Array = field(default_factory=lambda: np.zeros((0, 0)))
+    form: Form = field(default_factory=Form)
+    bounded: bool = False
 
-    def __len__(self) -> int:
-        return len(self.pmi)
-
-    def column(self, name: str, arm: str) -> Array:
-        """One column of one arm."""
-        values: Array = getattr(self, name)[:, self.arms.index(arm)]
-        return values
-
-    def change(self, name: str, arm: str, reference: str) -> Array:
-        """A column of one arm minus that of another, pair by pair."""
-        return self.column(name, arm) - self.column(name, reference)
-
-    def rows(self) -> list[dict[str, float | int | str]]:
-        """Long form, for CSV: one record a pair and arm."""
-        return [
-            {
-                "pair": i,
-                "arm": arm,
-                "pmi": float(self.pmi[i, a]),
-                "accuracy": float(self.accuracy[i, a]),
-                "information_gain": float(self.information_gain[i, a]),
-                "data_rows": int(self.data_rows[i, a]),
-                "test_rows": int(self.test_rows[i]),
-                "log_z_test": float(self.log_z_test[i]),
-            }
-            for i in range(len(self))
-            for a, arm in enumerate(self.arms)
-        ]
+    def __call__(self, pair: Pair, arm: Arm, sample: Sample, i: int) -> list[float]:
+        """The five numbers of one arm, in the order of `table.COLUMNS`."""
+        value = self.form.of(pair).value
+        fits = (pair.data, pair.test, *((pair.joint(),) if self.form == Form() else ()))
+        unsettled = sum(not settled(one) for one in fits)
+        if self.bounded and value > -pair.test.log_z:
+            unsettled += value > -pair.test.log_z + IMPOSSIBLE
+            value = -pair.test.log_z
+        accuracy = pair.fitter.accuracy(pair.data, pair.test_rows, pair.test_weights)
+        return [value, accuracy, pair.fitter.information_gain(pair.data), len(sample.rows), unsettled]
 
 
 class Work(NamedTuple):
-    """What every worker shares."""
+    """What every worker shares: `own` are the fitters of arms that do not use the pool's."""
 
     design: Design
     fitter: Fitter
-    fits: dict[str, tuple[Fit, Array | None]]
-    form: Form
+    visit: Visitor
+    own: Mapping[Arm, Fitter]
+    fits: Mapping[Arm, tuple[Fit, Array | None]]
 
 
 def evaluate(
@@ -83,35 +74,29 @@ def evaluate(
     fitter: Fitter,
     k: int,
     engine: Engine,
+    *,
+    visit: Visitor | None = None,
+    own: Mapping[Arm, Fitter] | None = None,
     run: Run | None = None,
     progress: Callable[[int, int], None] | None = None,
-    form: Form = EVIDENCE,
 ) -> PairTable:
-    """Evaluate pairs 0 … k−1. The unit of work is one pair with all its arms; nothing is cached between."""
-    fits: dict[str, tuple[Fit, Array | None]] = {}
-    if design.arms_fixed:
-        # in the design *whole* the arms do not change from block to block: fit each of them once
-        arms = design.draw(0).arms
-        first, *others = arms
-        fits[first] = next(iter(engine.map(_fit_first, [arms[first]], shared=fitter)))
-        shared = (fitter, fits[first][0])
-        fits |= zip(others, engine.map(_fit_other, [arms[o] for o in others], shared=shared), strict=True)
+    """Show pairs 0 … k−1 to a visitor. The unit of work is one pair with all its arms; nothing is cached."""
+    work = Work(design, fitter, Scores() if visit is None else visit, own or {}, {})
+    work = work._replace(fits=_fixed_fits(work, engine))
     size = max(1, -(-k // CHUNKS))
     chunks = [list(range(i, min(i + size, k))) for i in range(0, k, size)]
-    payloads = map_resumable(
-        engine, _evaluate_chunk, chunks, shared=Work(design, fitter, fits, form), run=run, on_chunk=progress
-    )
-    return _table([row for payload in payloads for row in payload])
+    found = map_resumable(engine, _evaluate_chunk, chunks, shared=work, run=run, on_chunk=progress)
+    return PairTable.of(tuple(design.draw(0).arms), [row for rows in found for row in rows])
 
 
-def rehearse(design: Design, fitter: Fitter, k: int, form: Form = EVIDENCE) -> float:
+def rehearse(design: Design, fitter: Fitter, k: int, visit: Visitor, own: Mapping[Arm, Fitter]) -> float:
     """Estimated seconds of `evaluate` on one core: one arm of one pair is timed and thrown away."""
     draw = design.draw(0)
-    name, sample = next(iter(draw.arms.items()))
+    arm, sample = next(iter(draw.arms.items()))
     started = time.perf_counter()
-    fits = {name: next(iter(Local(1).map(_fit_first, [sample], shared=fitter)))}
+    alone = Work(Prepared((Draw({arm: sample}, draw.test),)), fitter, visit, own, {})
+    alone = alone._replace(fits={arm: next(iter(Local(1).map(_fit_first, [arm], shared=alone)))})
     fitted = time.perf_counter()
-    alone = Work(Prepared((Draw({name: sample}, draw.test),)), fitter, fits, form)
     seconds = []
     for _ in range(2):  # the first time is cold
         begun = time.perf_counter()
@@ -121,13 +106,29 @@ def rehearse(design: Design, fitter: Fitter, k: int, form: Form = EVIDENCE) -> f
     return fit + k * pair if design.arms_fixed else k * (fit + pair)
 
 
-def _fit_first(fitter: Fitter, sample: Sample) -> tuple[Fit, Array | None]:
-    return fit_sample(fitter, sample, None)
+def _fixed_fits(work: Work, engine: Engine) -> dict[Arm, tuple[Fit, Array | None]]:
+    """In the design *whole* the arms do not change from block to block: fit each of them once."""
+    if not work.design.arms_fixed:
+        return {}
+    first, *others = work.design.draw(0).arms
+    fits = {first: next(iter(engine.map(_fit_first, [first], shared=work)))}
+    shared = (work, fits[first][0])
+    return fits | dict(zip(others, engine.map(_fit_other, others, shared=shared), strict=True))
 
 
-def _fit_other(shared: tuple[Fitter, Fit], sample: Sample) -> tuple[Fit, Array | None]:
-    fitter, first = shared
-    return fit_sample(fitter, sample, first)
+def _fit_first(work: Work, arm: Arm) -> tuple[Fit, Array | None]:
+    return _fit_arm(work, arm, work.design.draw(0).arms[arm], None)
+
+
+def _fit_other(shared: tuple[Work, Fit], arm: Arm) -> tuple[Fit, Array | None]:
+    work, first = shared
+    return _fit_arm(work, arm, work.design.draw(0).arms[arm], first)
+
+
+def _fit_arm(work: Work, arm: Arm, sample: Sample, first: Fit | None) -> tuple[Fit, Array | None]:
+    if arm in work.own:
+        return fit_sample(work.own[arm], sample, None)
+    return fit_sample(work.fitter, sample, first)
 
 
 def fit_sample(fitter: Fitter, sample: Sample, first: Fit | None) -> tuple[Fit, Array | None]:
@@ -153,32 +154,28 @@ def _evaluate_chunk(work: Work, chunk: list[int]) -> list[dict[str, Any]]:
 
 def _evaluate_pair(work: Work, i: int) -> dict[str, Any]:
     """One pair: the test set's fit is shared by all arms and dropped with the pair."""
-    fitter = work.fitter
     draw = work.design.draw(i)
-    test_fit, _ = fit_sample(fitter, draw.test, None)
+    test = draw.test
+    test_fit, _ = fit_sample(work.fitter, test, None)
     first: Fit | None = None
     near: list[Fit] = []  # the first arm's joint fit, where those of the others begin
-    arms: dict[str, list[float]] = {}
-    for name, sample in draw.arms.items():
-        twin = next((n for n in arms if same_sample(draw.arms[n], sample)), None)
+    found: dict[Arm, list[float]] = {}
+    for arm, sample in draw.arms.items():
+        twin = next((a for a in found if arm not in work.own and same_sample(draw.arms[a], sample)), None)
         if twin is not None:
             # fits of the same rows differ by what the solver leaves; a change of nothing is to be nothing
-            arms[name] = arms[twin]
+            found[arm] = found[twin]
             continue
-        fit, targets = work.fits[name] if name in work.fits else fit_sample(fitter, sample, first)
+        fit, targets = work.fits[arm] if arm in work.fits else _fit_arm(work, arm, sample, first)
         first = fit if first is None else first
-        joint = cache(partial(fit_both, fitter, sample, targets, fit, draw.test, test_fit, near))
-        pair = Pair(fitter, fit, test_fit, joint, draw.test.rows, draw.test.weights)
-        value = work.form.of(pair).value
-        fits = (fit, test_fit, *((joint(),) if work.form == EVIDENCE else ()))
-        arms[name] = [
-            value,
-            fitter.accuracy(fit, draw.test.rows, draw.test.weights),
-            fitter.information_gain(fit),
-            len(sample.rows),
-            sum(not settled(one) for one in fits),
-        ]
-    return {"arms": arms, "log_z_test": test_fit.log_z, "test_rows": len(draw.test.rows)}
+        fitter = work.own.get(arm, work.fitter)
+        if arm in work.own:
+            joint = cache(partial(fitter, test.rows, weights=test.weights))
+        else:
+            joint = cache(partial(fit_both, fitter, sample, targets, fit, test, test_fit, near))
+        pair = Pair(fitter, fit, test_fit, joint, test.rows, test.weights)
+        found[arm] = work.visit(pair, arm, sample, i)
+    return {"arms": list(found.values()), "log_z_test": test_fit.log_z, "test_rows": len(test.rows)}
 
 
 def fit_both(
@@ -207,19 +204,3 @@ def fit_both(
 def settled(fit: Fit) -> bool:
     """Whether a fit's solver says that it has converged; a closed form says nothing, and has."""
     return bool(getattr(getattr(fit.state, "solution", fit.state), "converged", True))
-
-
-def _table(rows: list[dict[str, Any]]) -> PairTable:
-    arms = tuple(rows[0]["arms"])
-    # runs from before convergence was counted have no fifth number
-    values = np.array([[(*row["arms"][a], 0.0)[:5] for a in arms] for row in rows], dtype=float)
-    return PairTable(
-        arms,
-        values[:, :, 0],
-        values[:, :, 1],
-        values[:, :, 2],
-        values[:, :, 3],
-        np.array([row["log_z_test"] for row in rows], dtype=float),
-        np.array([row["test_rows"] for row in rows], dtype=float),
-        values[:, :, 4],
-    )

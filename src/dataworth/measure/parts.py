@@ -9,21 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
 from typing import Any, NamedTuple
-
-import numpy as np
 
 from ..arrays import Array
 from ..errors import DataworthError
 from ..evidence.forms import Pair
-from ..evidence.interpretation import SHOWN, Parts, parts_of
-from ..models import Fit
+from ..evidence.interpretation import SHOWN, parts_of
 from ..models.gaussian import GaussianRows
 from .case import Case
-from .designs import SomeArms, same_sample
-from .evaluate import fit_both, fit_sample
+from .designs import Arm, Sample
 from .intervals import Estimate
+from .table import PairTable
 
 WORK = 2e9
 """Rough number of multiplications, by one step of each fit, that parts may take: some seconds."""
@@ -32,7 +28,7 @@ DRAWS = 400
 """Draws of a posterior that is not Gaussian; what they leave to chance shows in the spread over pairs."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MeanParts:
     """Means of parts, or of their changes, over `pairs` of `all_pairs` pairs or blocks."""
 
@@ -65,10 +61,24 @@ class AuditParts(NamedTuple):
         return {name: part.to_dict(unit) for name, part in self._asdict().items()}
 
 
-def has_case(case: Case | None) -> Case:
-    """A result's case, or a sentence: sealed data have no rows to look at."""
+class Visit(NamedTuple):
+    """A visitor that says what the PMI of a table is made of."""
+
+    table: PairTable
+
+    def __call__(self, pair: Pair, arm: Arm, sample: Sample, i: int) -> list[float]:
+        """The parts of one arm, in the order of `SHOWN`."""
+        value = float(self.table.column("pmi", arm)[i])
+        parts = parts_of(pair, value, DRAWS, seed=i)
+        return [float(getattr(parts, name)) for name in SHOWN]
+
+
+def kept(case: Case | None) -> Case:
+    """A result's case, or a sentence: without its rows nothing can be measured again."""
     if case is None:
-        raise DataworthError("parts need rows, which sealed data do not have: explain a result of open data.")
+        raise DataworthError(
+            "the result did not keep its rows: measure with keep=True (sealed data have none)."
+        )
     return case
 
 
@@ -87,41 +97,16 @@ def audit_parts(case: Case) -> AuditParts:
 
 def rank_parts(case: Case) -> dict[str, MeanParts]:
     """Of every dataset."""
-    return {arm: _means(case, part) for arm, part in columns(case, case.table.arms).items()}
+    return {str(arm): _means(case, part) for arm, part in columns(case, case.table.arms).items()}
 
 
-def columns(case: Case, arms: Sequence[str]) -> dict[str, dict[str, Array]]:
+def columns(case: Case, arms: tuple[Arm, ...]) -> dict[Arm, dict[str, Array]]:
     """Every part of every arm, pair by pair."""
-    from threadpoolctl import threadpool_limits
-
-    found: dict[str, list[Parts]] = {arm: [] for arm in arms}
-    fitter, design = case.pool.fitter, SomeArms(case.design, tuple(arms))
-    fixed: dict[str, tuple[Fit, Array | None]] = {}
-    with threadpool_limits(1):
-        for i in range(affordable(case, arms)):
-            draw = design.draw(i)
-            test, _ = fit_sample(fitter, draw.test, None)
-            first, near = None, list[Fit]()
-            for arm, sample in draw.arms.items():
-                twin = next((a for a in arms[: arms.index(arm)] if same_sample(draw.arms[a], sample)), None)
-                if twin is not None:  # a change of nothing is to be nothing
-                    found[arm].append(found[twin][-1])
-                    continue
-                fit, targets = fixed[arm] if arm in fixed else fit_sample(fitter, sample, first)
-                if design.arms_fixed:
-                    fixed[arm] = fit, targets
-                first = fit if first is None else first
-                joint = cache(partial(fit_both, fitter, sample, targets, fit, draw.test, test, near))
-                pair = Pair(fitter, fit, test, joint, draw.test.rows, draw.test.weights)
-                value = float(case.table.column("pmi", arm)[i])
-                found[arm].append(parts_of(pair, value, DRAWS, seed=i))
-    return {
-        arm: {name: np.array([getattr(one, name) for one in parts]) for name in SHOWN}
-        for arm, parts in found.items()
-    }
+    found = case.again(pairs=affordable(case, arms), arms=arms, visit=Visit(case.table)).values
+    return {arm: dict(zip(SHOWN, found[:, a].T, strict=True)) for a, arm in enumerate(arms)}
 
 
-def affordable(case: Case, arms: Sequence[str]) -> int:
+def affordable(case: Case, arms: Sequence[Arm]) -> int:
     """How many pairs can be looked at without a long wait."""
     places = [case.table.arms.index(arm) for arm in arms]
     rows = float((case.table.data_rows[:, places] + case.table.test_rows[:, None]).sum(axis=1).mean())

@@ -1,4 +1,4 @@
-"""Several datasets on one yardstick, one below the other: the rows that designs draw from."""
+"""Before any work: data and test set, checked and measured on one yardstick, without leaked rows."""
 
 from __future__ import annotations
 
@@ -7,15 +7,60 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ..arrays import Array
+from ..arrays import Array, Rows
 from ..data.dataset import Dataset, label_keys
 from ..data.labels import Classes
+from ..data.leaks import drop_leaks
 from ..errors import DataworthError
-from ..models import Fitter
+from ..models import Fitter, Linear
+from ..models.base import bind
 from ..yardstick.yardstick import Yardstick
 from .designs import Sample
+from .options import Options
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measurement:
+    """What is to be measured.
+
+    what: score, audit or rank. data: the datasets by the names users know them by. test: the test set without
+    leaked rows; leaked: how many those were. notes: what a reader of the result must know. sealed: names
+    of datasets whose rows nobody sees.
+    """
+
+    what: str
+    data: Mapping[str, Dataset]
+    test: Dataset
+    leaked: int
+    yardstick: Yardstick
+    options: Options
+    notes: tuple[str, ...]
+    sealed: tuple[str, ...] = ()
+
+    def config(self, **more: Any) -> dict[str, Any]:
+        """What a run directory knows it by: whatever determines the result."""
+        data = {name: part.content_hash() for name, part in self.data.items()}
+        own = {"what": self.what, "data": data, "test": self.test.content_hash()}
+        return {**own, "yardstick": self.yardstick.digest, **self.options.to_dict(), **more}
+
+
+def prepare(what: str, data: Mapping[str, Dataset], test: Dataset, options: Options) -> Measurement:
+    """Check the datasets, find the yardstick, drop leaked rows, and note what must be said."""
+    check_datasets({**data, "the test set": test})
+    yardstick = find_yardstick(test, options)
+    leaks = drop_leaks(test, data)
+    single = (one_class_note(yardstick, part, name) for name, part in data.items())
+    notes = [*modelling_notes(yardstick, options), *(n for n in (leaks.note if data else None, *single) if n)]
+    return Measurement(
+        what=what,
+        data=data,
+        test=test.take(leaks.kept),
+        leaked=leaks.dropped,
+        yardstick=yardstick,
+        options=options,
+        notes=tuple(notes),
+    )
 
 
 @dataclass(frozen=True)
@@ -42,10 +87,49 @@ class Pool:
                 X[start:end] = yardstick.features(part)
             samples[name] = Sample(np.arange(start, end), part.weights)
             start = end
-        return cls(X, y, yardstick.model.bind(X, y), samples)
+        return cls(X, y, bind(yardstick.model, X, y), samples)
 
 
-def strata(yardstick: Yardstick, data: Dataset) -> NDArray[np.intp]:
+def find_yardstick(test: Dataset, options: Options) -> Yardstick:
+    """The yardstick given, or one fitted to the test set, as the options want it."""
+    yardstick = options.yardstick
+    if yardstick is None:
+        wanted = {name: getattr(options, name) for name in ("model", "inference", "prior_variance", "seed")}
+        return Yardstick.fit(test, **wanted)
+    if not isinstance(yardstick, Yardstick):
+        raise DataworthError(
+            f"yardstick is a {type(yardstick).__name__}; give a Yardstick, by Yardstick.fit or .load."
+        )
+    # it has its model and prior; options that ask for others are not passed over in silence
+    model = yardstick.model
+    inference = yardstick.inference or options.inference  # numeric labels have none: a note says so
+    asked = {
+        "model": options.model not in ("auto", yardstick.kind),
+        "inference": options.inference not in ("laplace", inference),
+        "prior_variance": options.prior_variance not in (None, model.prior_variance),
+    }
+    for name, differs in asked.items():
+        if differs:
+            raise DataworthError(
+                f"{name} is {getattr(options, name)!r}, but the yardstick has {model!r}: drop the option, or "
+                "make another yardstick."
+            )
+    return yardstick
+
+
+def modelling_notes(yardstick: Yardstick, options: Options) -> list[str]:
+    """What readers of a result must know of how it was made."""
+    notes = []
+    if options.inference != "laplace" and isinstance(yardstick.model, Linear):
+        notes.append(f"exact for numeric labels: inference {options.inference} changes nothing")
+    if options.form != "evidence":
+        where = f" at η = {options.eta}" if options.form == "eta" else ""
+        form = f"in the form {options.form}{where}"
+        notes.append(f"{form}, which is the PMI only for exact posteriors; not the evidence")
+    return notes
+
+
+def strata(yardstick: Yardstick, data: Dataset) -> Rows:
     """Class of each row, for stratified draws; numeric labels are one stratum."""
     if isinstance(yardstick.labels, Classes):
         return yardstick.targets(data).astype(np.intp)

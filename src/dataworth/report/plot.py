@@ -50,7 +50,7 @@ def score_figure(score: Score, bits: bool = False) -> Any:
     axes.set_ylim(0, 1.25 * top)
     axes.yaxis.get_major_locator().set_params(integer=True)
     axes.set_xlabel(f"PMI, {unit} per {per_what(score.details, score.table)}")
-    axes.set_ylabel("blocks" if "blocks" in score.details else "pairs")
+    axes.set_ylabel("pairs" if score.details.blocks is None else "blocks")
     return figure
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from dataworth.arrays import Array
 from dataworth.evidence.pair import NATS_PER_BIT
@@ -12,7 +12,8 @@ from dataworth.models import Linear
 from .numbers import number
 
 if TYPE_CHECKING:
-    from dataworth.measure.evaluate import PairTable
+    from dataworth.measure.summary import Details
+    from dataworth.measure.table import PairTable
     from dataworth.valuation.audit.audit import Audit
     from dataworth.valuation.rank import Ranking
     from dataworth.valuation.score import Score
@@ -24,25 +25,23 @@ def unit_of(bits: bool) -> tuple[str, float]:
     return ("bits", 1.0 / NATS_PER_BIT) if bits else ("nats", 1.0)
 
 
-def per_what(details: dict[str, Any], table: PairTable) -> str:
+def per_what(details: Details, table: PairTable) -> str:
     """What a value is counted over: a block of the test set, or a pair."""
-    if "blocks" in details:
+    if details.size is None:
         rows = float(table.test_rows.mean())
         return f"block of {number(rows, 0 if rows.is_integer() else 1)} test rows"
-    data, test = details["size"]
+    data, test = details.size
     return f"pair of {data} data and {test} test rows"
 
 
-def draws(details: dict[str, Any]) -> str:
+def draws(details: Details) -> str:
     """How many blocks or pairs there were."""
-    if "blocks" in details:
-        return f"in {details['blocks']} blocks"
-    return f"in {details['pairs']} pairs"
+    return f"in {details.pairs} pairs" if details.blocks is None else f"in {details.blocks} blocks"
 
 
 def counted_pmi(result: Score | Audit | Ranking) -> Array:
     """PMI as it was counted, clipped if it was (k × arms, in nats); the result's own table is raw."""
-    clipping = result.details.get("clipping")
+    clipping = result.details.clipping
     pmi = result.table.pmi
     return pmi if clipping is None else clip(pmi, **{clipping["rule"]: clipping["bound"]}).values
 

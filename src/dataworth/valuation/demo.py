@@ -71,7 +71,7 @@ class Digits:
         aligned = rng.random(len(X)) < np.where(rows < TEST_ROWS, ALIGNED_IN_TEST, ALIGNED_IN_DATA)
         scanner = np.where(aligned, odd, 1 - odd).astype(str)
         label = np.where(odd == 1, "odd", "even")
-        whole = Dataset(X, label, groups=scanner)
+        whole = Dataset(X, label, attributes=scanner)
         return cls(
             whole.take(rows[TEST_ROWS : TEST_ROWS + DATA_ROWS]),
             whole.take(rows[TEST_ROWS + DATA_ROWS :]),

@@ -2,68 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import cached_property, partial
-from typing import Any
+from typing import Any, ClassVar, Unpack
 
-from ..arrays import Array
-from ..checks import Finding, check_codes, run_checks
-from ..checks.base import fired
+from ..checks import check_codes, run_checks
 from ..data.dataset import Dataset
 from ..data.labels import Classes
-from ..data.leaks import drop_leaks
-from ..evidence.pair import NATS_PER_BIT
-from ..measure.case import Case
-from ..measure.designs import Design, Pairs, Whole, select
-from ..measure.evaluate import PairTable
-from ..measure.intervals import Estimate, over_blocks, over_pairs
-from ..measure.options import (
-    DESIGNS,
-    Options,
-    block_count,
-    choose_design,
-    clip_table,
-    measure,
-    pair_notes,
-    pair_sizes,
-    pairs_for_precision,
-    use_yardstick,
-)
-from ..measure.parts import MeanParts, has_case, score_parts
-from ..measure.prepare import Pool, check_datasets, one_class_note, strata
+from ..measure.case import Case, Plan, measure
+from ..measure.designs import DATA, Sample, select
+from ..measure.intervals import Estimate
+from ..measure.options import DESIGNS, Drawing, Options, takes_options
+from ..measure.parts import MeanParts, kept, score_parts
+from ..measure.plans import pairs_plan, pile, whole_plan
+from ..measure.prepare import Pool, prepare
+from ..measure.sizes import pair_sizes
+from ..measure.summary import Details, count, pair_notes
+from ..measure.table import PairTable
 from ..wording import in_nats
-from ..yardstick.yardstick import Yardstick
-from .sealed import Sealed, refuse_unsealable, score_sealed
+from .result import Result, nats
+from .sealed import Sealed, measure_sealed, refuse_unsealable
 
-SCHEMA = "dataworth/score/1"
 QUESTIONS = {
     "whole": "Is this dataset, as it is, worth anything to someone facing this test set?",
     "pairs": "What are datasets of this size, made this way, worth?",
 }
+NAME, TEST = "the data", "the test set"
 
 
-@dataclass(frozen=True)
-class Score:
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Score(Result):
     """Value of a dataset in nats: per test block (design *whole*) or per pair (design *pairs*)."""
 
-    value: float
-    stderr: float | None
-    interval: tuple[float, float] | None
-    per_row: float
+    schema: ClassVar[str] = "dataworth/score/1"
+    value: float = nats()
+    stderr: float | None = nats()
+    interval: tuple[float, float] | None = nats()
+    per_row: float = nats()
     accuracy: Estimate
-    information_gain: float
+    information_gain: float = nats()
     design: str
-    question: str
-    details: dict[str, Any]
-    yardstick: Yardstick
-    notes: tuple[str, ...]
-    table: PairTable = field(repr=False)
-    checks: tuple[Finding, ...] = field(default=(), repr=False)
-    case: Case | None = field(default=None, repr=False)
 
-    def __repr__(self) -> str:
-        return f"Score({in_nats(self.value, self.interval)}, design {self.design}, {fired(self.checks)})"
+    @property
+    def headline(self) -> str:
+        """The value with its interval, and the design."""
+        return f"{in_nats(self.value, self.interval)}, design {self.design}"
 
     @property
     def answer(self) -> str:
@@ -72,32 +55,12 @@ class Score:
 
     @cached_property
     def parts(self) -> MeanParts:
-        """What the value is made of (`measure.parts`); computed when it is first asked for."""
-        return score_parts(has_case(self.case))
+        """What the value is made of (`measure.parts`); computed when first asked for, needs `keep=True`."""
+        return score_parts(kept(self.case))
 
     def to_dict(self, bits: bool = False, parts: bool = False) -> dict[str, Any]:
         """Plain data for JSON, in nats or in bits; with `parts` also what the value is made of."""
-        unit = NATS_PER_BIT if bits else 1.0
-        details = dict(self.details)
-        if "monte_carlo_stderr" in details:
-            details["monte_carlo_stderr"] /= unit
-        return {
-            "schema": SCHEMA,
-            "unit": "bits" if bits else "nats",
-            **Estimate(self.value, self.stderr, self.interval).to_dict(unit),
-            "per_row": self.per_row / unit,
-            "accuracy": self.accuracy.value,
-            "accuracy_interval": self.accuracy.interval,
-            "information_gain": self.information_gain / unit,
-            "design": self.design,
-            "question": self.question,
-            "answer": self.answer,
-            **details,
-            "yardstick": self.yardstick.summary(),
-            "notes": list(self.notes),
-            "checks": [finding.to_dict() for finding in self.checks],
-            **({"parts": self.parts.to_dict(unit)} if parts else {}),
-        }
+        return super().to_dict(bits, parts) | {"answer": self.answer}
 
 
 def answer(value: Estimate) -> str:
@@ -109,19 +72,23 @@ def answer(value: Estimate) -> str:
     return "cannot tell: the interval contains zero"
 
 
-def score(
-    D: Dataset | Sealed,
-    T: Dataset,
-    *,
-    yardstick: Yardstick | None = None,
-    design: str | None = None,
-    pairs: int | None = None,
-    size: int | tuple[int, int] | None = None,
-    **options: Any,
-) -> Score:
-    """Value of dataset D to someone facing test data like T (further options: `measure.options`).
+@takes_options("score")
+def score(D: Dataset | Sealed, T: Dataset, **options: Unpack[Drawing]) -> Score:
+    """Value of a dataset to someone facing test data like T.
 
-    D may be sealed (`dataworth.seal`): its posterior on the yardstick, without rows.
+    The value is the mean of U(D, T_j) = log p(T_j | D) − log p(T_j) over disjoint blocks of the test set, or
+    over pairs of draws of both sets if `pairs` or `size` are given.
+
+    Args:
+        D: the data, or sealed data (`dw.seal`): a posterior on the yardstick, without rows.
+        T: the test set; at least 20 rows, unless a yardstick is given.
+        **options: see below.
+
+    Returns:
+        A `Score`: value, standard error and 95 % interval in nats, accuracy, notes and checks.
+
+    Raises:
+        DataworthError: if data, test set and options do not fit together; the sentence says how.
 
     >>> import numpy as np
     >>> rng = np.random.default_rng(0)
@@ -131,117 +98,66 @@ def score(
     >>> s.design, s.interval[0] < s.value < s.interval[1]
     ('whole', True)
     """
-    opts = Options.parse(options)
+    opts = Options.parse("score", options)
     check_codes(opts.ignore)
-    design = choose_design(design, pairs, size, DESIGNS["score"])
+    design = opts.choose_design(DESIGNS["score"])
     if isinstance(D, Sealed):
         refuse_unsealable(opts.form, design)
-        check_datasets({"T": T})
-        return without_rows(D, T, use_yardstick(yardstick, T, opts), opts)
-    check_datasets({"D": D, "T": T})
-    yard = use_yardstick(yardstick, T, opts)
-    leaks = drop_leaks(T, {"the data": D})
-    T = T.take(leaks.kept)
-    pool = Pool.build(yard, {"the data": D, "the test set": T})
-    data, test = pool.samples["the data"], pool.samples["the test set"]
-    fitter = pool.fitter
-    config = {"what": "score", "design": design, "pairs": pairs, "size": size, "data": D.content_hash()}
-    config |= {"test": T.content_hash(), "yardstick": yard.digest, **opts.to_dict()}
-    notes = opts.notes(yard) + [n for n in (leaks.note, one_class_note(yard, D, "the data")) if n]
-    plan: Design
-    estimate: Callable[[Array], Estimate] = over_blocks
-    disjoint: float | None = None
+        return summarise(measure_sealed("score", {NAME: D}, T, opts), design, len(D))
+    prepared = prepare("score", {NAME: D}, T, opts)
+    pool = Pool.build(prepared.yardstick, {NAME: D, TEST: prepared.test})
+    data, test = pool.samples[NAME], pool.samples[TEST]
+    size: tuple[int, int] | None = None
+    notes: tuple[str, ...] = ()
     if design == "whole":
-        blocks = block_count(len(T))
-        plan = Whole({"data": data}, test, blocks, opts.seed)
-        table = measure(plan, fitter, blocks, opts, config)
-        details: dict[str, Any] = {"blocks": blocks}
-        value = estimate(clip_table(table, opts, details, notes, "blocks").pmi[:, 0])
+        plan = whole_plan(prepared, {DATA: data}, test)
     else:
-        sizes = pair_sizes(len(D), len(T), pairs, size)
-        plan = Pairs(
-            data,
-            test,
-            strata(yard, D),
-            strata(yard, T),
-            sizes.data,
-            sizes.test,
-            opts.seed,
-            lambda drawn, rng: {"data": select(data, drawn)},
-        )
-        sizes = replace(sizes, pairs=pairs_for_precision(plan, fitter, sizes.pairs, opts, notes))
-        table = measure(plan, fitter, sizes.pairs, opts, config)
-        details = {"pairs": sizes.pairs, "size": [sizes.data, sizes.test]}
-        disjoint = sizes.blocks
-        estimate = partial(over_pairs, blocks=disjoint)
-        value = estimate(clip_table(table, opts, details, notes).pmi[:, 0])
-        details["monte_carlo_stderr"] = value.monte_carlo
-        notes += pair_notes(value, sizes.blocks, opts)
-    rows = float(table.test_rows.mean())
+        sizes = pair_sizes(len(D), len(prepared.test), opts.pairs, opts.size)
+        size = (sizes.data, sizes.test)
+        piles = pile(prepared, D, data), pile(prepared, prepared.test, test)
+        plan, notes = pairs_plan(prepared, pool, *piles, sizes, partial(alone, data))
     case = Case(
-        "score",
-        {"the data": D},
-        T,
-        leaks.dropped,
-        yard,
-        pool,
-        plan,
-        table,
-        ("data",),
-        opts,
-        estimate,
-        partial(conclusion, estimate),
-        disjoint,
+        **{**vars(prepared), "notes": prepared.notes + notes},
+        pool=pool,
+        plan=plan,
+        table=measure(prepared, pool, plan),
+        arms=(DATA,),
+        conclude=conclusion,
     )
+    return summarise(case, design, len(D), size)
+
+
+def alone(data: Sample, drawn: Any, rng: Any) -> dict[Any, Sample]:
+    """The one arm of a pair: the rows drawn."""
+    return {DATA: select(data, drawn)}
+
+
+def summarise(case: Case, design: str, rows: int, size: tuple[int, int] | None = None) -> Score:
+    """From the table to the value, its interval and what the checks say."""
+    counted = count(case.table, case.options, case.plan.unit)
+    value = case.estimate(counted.table.pmi[:, 0])
+    accuracy = case.estimate(case.table.accuracy[:, 0])
+    if isinstance(case.yardstick.labels, Classes):  # R² of numeric labels has no floor
+        accuracy = accuracy.within(0.0, 1.0)
+    drawn = {} if case.blocks is None else {"size": size, "monte_carlo_stderr": value.monte_carlo}
     return Score(
-        value.value,
-        value.stderr,
-        value.interval,
-        value.value / rows,
-        accuracy(estimate, table, yard),
-        float(table.information_gain[:, 0].mean()),
-        design,
-        QUESTIONS[design],
-        {"data_rows": len(D), "test_rows": len(T), "rows_per_test": rows, **details, **opts.how()},
-        yard,
-        tuple(notes),
-        table,
-        run_checks(case),
-        case,
+        value=value.value,
+        stderr=value.stderr,
+        interval=value.interval,
+        per_row=value.value / float(case.table.test_rows.mean()),
+        accuracy=accuracy,
+        information_gain=float(case.table.information_gain[:, 0].mean()),
+        design=design,
+        question=QUESTIONS[design],
+        details=Details.of(case, counted.clipping, data_rows=rows, **drawn),
+        yardstick=case.yardstick,
+        notes=case.notes + counted.notes + pair_notes(value, case),
+        checks=run_checks(case),
+        table=case.table,
+        case=case if case.options.keep else None,
     )
 
 
-def without_rows(D: Sealed, T: Dataset, yard: Yardstick, opts: Options) -> Score:
-    """The score of sealed data: the design *whole*, by the form *sealed*."""
-    found = score_sealed({"the data": D}, T, yard, opts, "score")
-    table, notes = replace(found.table, arms=("data",)), opts.notes(yard) + found.notes
-    rows = float(table.test_rows.mean())
-    details: dict[str, Any] = {"data_rows": len(D), "test_rows": len(found.test), "rows_per_test": rows}
-    details |= {"blocks": len(table), "form": "sealed"}
-    value = over_blocks(clip_table(table, opts, details, notes, "blocks").pmi[:, 0])
-    return Score(
-        value.value,
-        value.stderr,
-        value.interval,
-        value.value / rows,
-        accuracy(over_blocks, table, yard),
-        float(table.information_gain[:, 0].mean()),
-        "whole",
-        QUESTIONS["whole"],
-        details,
-        yard,
-        tuple(notes),
-        table,
-        found.checks,
-    )
-
-
-def accuracy(estimate: Callable[[Array], Estimate], table: PairTable, yard: Yardstick) -> Estimate:
-    """Mean accuracy on the test set, between 0 and 1; of numeric labels R², which has no floor."""
-    found = estimate(table.accuracy[:, 0])
-    return found.within(0.0, 1.0) if isinstance(yard.labels, Classes) else found
-
-
-def conclusion(estimate: Callable[[Array], Estimate], table: PairTable) -> str:
+def conclusion(plan: Plan, table: PairTable) -> str:
     """Yes, no or cannot tell."""
-    return answer(estimate(table.pmi[:, 0])).partition(":")[0]
+    return answer(plan.estimate(table.pmi[:, 0])).partition(":")[0]

@@ -26,9 +26,11 @@ from ..checks.prior_range import STEPS, conclusion
 from ..errors import DataworthError
 from ..evidence.pair import NATS_PER_BIT
 from ..measure.case import Case
+from ..measure.designs import group_codes
 from ..measure.intervals import Estimate
-from ..measure.options import clip_table
+from ..measure.parts import kept
 from ..measure.prepare import strata
+from ..measure.summary import count
 from ..models import Model
 from ..models.base import Fitter, bind, positive_number
 from ..yardstick.search import PRIORS
@@ -168,16 +170,14 @@ def sensitivity(
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(300, 2))
     >>> data = dw.Dataset(X, (X[:, 0] + rng.normal(size=300) > 0).astype(int))
-    >>> s = dw.score(data.take(range(200)), data.take(range(200, 300)))
+    >>> s = dw.score(data.take(range(200)), data.take(range(200, 300)), keep=True)
     >>> found = sensitivity(s, priors=[0.01, 100.0])
     >>> [point.conclusion for point in found.points]  # at 0.01, at its own, at 100
     ['yes', 'yes', 'yes']
     """
     if not hasattr(result, "case"):
         raise DataworthError(f"result is a {type(result).__name__}; give what score, audit or rank returned.")
-    case = result.case
-    if case is None:
-        raise DataworthError("sensitivity needs rows, which sealed data do not have: measure open data.")
+    case = kept(result.case)
     chosen = float(case.yardstick.model.prior_variance)
     priors = None if priors is None else list(priors)
     if priors == []:
@@ -186,13 +186,14 @@ def sensitivity(
     halves = Halves.of(case)
     features = case.yardstick.features(halves.sample)
     least = halves.held_out(case.yardstick.model, features) - PLAUSIBLE
-    folds = cross_validation(strata(case.yardstick, halves.sample), case.yardstick.seed)
+    sample = halves.sample
+    folds = cross_validation(strata(case.yardstick, sample), sample.groups, case.yardstick.seed)
     points = []
     for done, variance in enumerate(grid):
         model = replace(case.yardstick.model, prior_variance=variance)
         with warnings.catch_warnings():  # that a solver has not converged at an extreme prior is no news here
             warnings.simplefilter("ignore", RuntimeWarning)
-            table = clip_table(case.again(model=model), case.options, {}, [])
+            table = count(case.again(model=model), case.options, case.plan.unit).table
             accuracy = cross_validated(bind(model, features, halves.targets), folds, halves.sample.weights)
             held_out = halves.held_out(model, features)
         value = case.estimate(case.quantity(table))
@@ -224,18 +225,21 @@ def calibrated(case: Case, halves: Halves, model: Model, features: Array) -> boo
     return not case.yardstick.calibrated or halves.calibrated(model, features)
 
 
-def cross_validation(classes: Rows, seed: int) -> list[tuple[Rows, Rows]]:
-    """Rows to learn from and rows to predict, five times; each class is spread over all folds.
+def cross_validation(classes: Rows, groups: Any, seed: int) -> list[tuple[Rows, Rows]]:
+    """Rows to learn from and rows to predict, five times; classes are spread over folds, groups are not.
 
-    >>> folds = cross_validation(np.array([0, 1] * 10), seed=0)
+    >>> folds = cross_validation(np.array([0, 1] * 10), None, seed=0)
     >>> [left.size for _, left in folds], [int((left % 2).sum()) for _, left in folds]
     ([4, 4, 4, 4, 4], [2, 2, 2, 2, 2])
     """
-    order = np.random.default_rng([seed, 0xF01D]).permutation(len(classes))
-    order = order[np.argsort(classes[order], kind="stable")]
-    fold = np.empty(len(classes), dtype=np.intp)
-    fold[order] = np.arange(len(classes)) % FOLDS
-    return [(np.flatnonzero(fold != k), np.flatnonzero(fold == k)) for k in range(FOLDS)]
+    from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
+
+    codes = group_codes(groups)
+    kind = StratifiedKFold if codes is None else StratifiedGroupKFold
+    with warnings.catch_warnings():  # a class of fewer rows than folds is spread as far as it goes
+        warnings.simplefilter("ignore", UserWarning)
+        splits = kind(FOLDS, shuffle=True, random_state=seed).split(classes, classes, codes)
+        return [(learn, left) for learn, left in splits if len(left)]
 
 
 def cross_validated(fitter: Fitter, folds: list[tuple[Rows, Rows]], weights: Array | None) -> float:

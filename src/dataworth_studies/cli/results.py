@@ -40,7 +40,7 @@ def make_folder(out: Path | None) -> Path | None:
 
 def write_about(out: Path, name: str, seed: int) -> None:
     """What made the results: command, seed, versions; directories are this machine's business."""
-    from dataworth.cli.measure import PACKAGES
+    from dataworth.cli.job import PACKAGES
 
     versions = {"python": platform.python_version(), **{p: version(p) for p in PACKAGES}}
     record = {"command": own_command(sys.argv), "seed": seed, "versions": versions}

@@ -79,7 +79,7 @@ def audit_report(audit: Audit, bits: bool = False, verbose: bool = False) -> Ren
         [
             ("Benchmark", benchmark_sentence(audit)),
             ("Changed", change_text(audit.change)),
-            ("Measured on", f"{audit.details['test_rows']} test rows, {draws(audit.details)}"),
+            ("Measured on", f"{audit.details.test_rows} test rows, {draws(audit.details)}"),
             *common.facts(audit),
         ],
         common.details(audit, bits) if verbose else [],

@@ -35,7 +35,7 @@ def details(result: Score | Audit | Ranking, bits: bool) -> list[RenderableType]
         spread = float(pmi.std(ddof=1)) if len(pmi) > 1 else float("nan")
         layout.add_row(
             arms,
-            arm,
+            str(arm),
             number(float(pairs.column("data_rows", arm).mean()), 0),
             number(float(pmi.mean()), 3),
             number(spread, 3),

@@ -49,7 +49,7 @@ def ranking_report(ranking: Ranking, bits: bool = False, verbose: bool = False) 
             "Values",
             f"per {per}; the 95 % intervals hold for all datasets at once" if compared else f"per {per}",
         ),
-        ("Measured on", f"{ranking.details['test_rows']} test rows, {draws(ranking.details)}"),
+        ("Measured on", f"{ranking.details.test_rows} test rows, {draws(ranking.details)}"),
         *common.facts(ranking),
     ]
     headline = Text(f"{ranking_line(ranking, bits)}.", style="bold")

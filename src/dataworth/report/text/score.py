@@ -37,7 +37,7 @@ def score_report(score: Score, bits: bool = False, verbose: bool = False) -> Ren
     layout.add_row(table, f"PMI, {unit} per test row", per_row)
     layout.add_row(table, name, with_interval(score.accuracy.value * points, accuracy))
     details = score.details
-    size = f"{counted(details['data_rows'], 'data row')}, {counted(details['test_rows'], 'test row')}"
+    size = f"{counted(details.data_rows or 0, 'data row')}, {counted(details.test_rows, 'test row')}"
     return layout.report(
         Text(f"worth {score_line(score, bits)} per {per}.", style="bold"),
         f"{score.question} {score.answer[0].upper()}{score.answer[1:]}.",

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ...arrays import Rows
+from ...arrays import Flags, Rows
 from ...data.changes import Change
-from ...measure.designs import Sample, select, stratified, weights_of
+from ...measure.designs import AFTER, BEFORE, CONTROL, Arm, Sample, select, stratified, weights_of
 
-TEACHER_SHARE = 0.8
-"""Share of `before` that the model of a replicate's labels is fitted on."""
-ArmMaker = Callable[[Rows, np.random.Generator], dict[str, Sample]]
-"""Makes the arms of one pair from the rows drawn from `before`."""
+TEACHER_PROPORTION = 0.8
+"""Proportion of `before` that the model of a replicate's labels is fitted on."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +35,7 @@ class Arms:
         return self.change.removed > 0 or uneven or self.reweighted or bool(self.taught.any())
 
     @property
-    def taught(self) -> NDArray[np.bool_]:
+    def taught(self) -> Flags:
         """Rows of `after` whose labels are new or changed."""
         return (self.change.origin < 0) | self.change.relabelled
 
@@ -79,17 +75,22 @@ class Arms:
             return Sample(rows, weights)
         teacher = None
         if replicate:
-            size = max(1, round(TEACHER_SHARE * len(self.before.rows)))
+            size = max(1, round(TEACHER_PROPORTION * len(self.before.rows)))
             teacher = select(self.before, rng.permutation(len(self.before.rows))[:size])
         return Sample(rows, weights, labelled, teacher)
 
 
-def row_arms(arms: Arms) -> ArmMaker:
+@dataclass(frozen=True)
+class RowArms:
     """What the curation made of the rows drawn, plus new rows at the same rate."""
-    change = arms.change
-    new = np.flatnonzero(change.origin < 0)
 
-    def make(drawn: Rows, rng: np.random.Generator) -> dict[str, Sample]:
+    arms: Arms
+    strata: Rows
+
+    def __call__(self, drawn: Rows, rng: np.random.Generator) -> dict[Arm, Sample]:
+        """The arms of one pair."""
+        arms, change = self.arms, self.arms.change
+        new = np.flatnonzero(change.origin < 0)
         place = np.full(change.before_rows, -1, dtype=np.intp)
         place[drawn] = np.arange(len(drawn))
         stays = np.flatnonzero((change.origin >= 0) & (place[change.origin] >= 0))
@@ -101,33 +102,39 @@ def row_arms(arms: Arms) -> ArmMaker:
             select(arms.before, drawn),
             select(arms.after, rows),
         )
-        return {"before": part.before, "after": part.after, "control": part.control(rng)}
-
-    return make
+        return {BEFORE: part.before, AFTER: part.after, CONTROL: part.control(rng)}
 
 
-def rate_arms(arms: Arms, strata: NDArray[np.intp]) -> ArmMaker:
+@dataclass(frozen=True)
+class RateArms:
     """Unmatched: an independent draw from `after`, sized in proportion; the control changes size blindly."""
-    ratio = len(arms.after.rows) / len(arms.before.rows)
 
-    def make(drawn: Rows, rng: np.random.Generator) -> dict[str, Sample]:
+    arms: Arms
+    strata: Rows
+
+    def __call__(self, drawn: Rows, rng: np.random.Generator) -> dict[Arm, Sample]:
+        """The arms of one pair."""
+        arms, strata = self.arms, self.strata
+        ratio = len(arms.after.rows) / len(arms.before.rows)
         n = max(1, min(len(strata), round(len(drawn) * ratio)))
         own = rng.permutation(drawn)
         blind = np.concatenate([own, rng.choice(drawn, max(0, n - len(own)))])[:n]
         return {
-            "before": select(arms.before, drawn),
-            "after": select(arms.after, stratified(strata, n, rng)),
-            "control": select(arms.before, blind),
+            BEFORE: select(arms.before, drawn),
+            AFTER: select(arms.after, stratified(strata, n, rng)),
+            CONTROL: select(arms.before, blind),
         }
 
-    return make
 
-
-def size_arms(arms: Arms, strata: NDArray[np.intp]) -> ArmMaker:
+@dataclass(frozen=True)
+class SizeArms:
     """Equal sizes, the paper's mode for curated datasets; there is no control, hence no verdict."""
 
-    def make(drawn: Rows, rng: np.random.Generator) -> dict[str, Sample]:
-        n = min(len(drawn), len(strata))
-        return {"before": select(arms.before, drawn), "after": select(arms.after, stratified(strata, n, rng))}
+    arms: Arms
+    strata: Rows
 
-    return make
+    def __call__(self, drawn: Rows, rng: np.random.Generator) -> dict[Arm, Sample]:
+        """The arms of one pair."""
+        n = min(len(drawn), len(self.strata))
+        after = select(self.arms.after, stratified(self.strata, n, rng))
+        return {BEFORE: select(self.arms.before, drawn), AFTER: after}

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ...arrays import Rows
 from ...data.dataset import Dataset
 from ...errors import DataworthError
 
@@ -46,6 +47,20 @@ def apply(curate: Curation, data: Dataset, seen: Dataset, rng: np.random.Generat
     if len(made) == 0:
         raise DataworthError("curate returned a Dataset without rows; there is nothing to measure.")
     return made
+
+
+def curated_whole(before: Dataset, test: Dataset, curate: Curation, seed: int) -> tuple[Dataset, Dataset]:
+    """What a callable makes of all rows, and the test rows that it did not see."""
+    rng = np.random.default_rng([seed, 0xC0DE])
+    order = rng.permutation(len(test))
+    seen: Rows = np.zeros(0, dtype=np.intp)
+    if wants_test(curate):
+        seen, order = order[: len(test) // 2], order[len(test) // 2 :]
+    if len(seen) and test.groups is not None:  # rows that belong together stay together
+        first = np.isin(test.groups, rng.permutation(np.unique(test.groups))[::2])
+        seen, order = np.flatnonzero(first), np.flatnonzero(~first)
+    after = apply(curate, before, test.take(np.sort(seen)), rng)
+    return after, test.take(np.sort(order))
 
 
 SENSES = {
@@ -88,9 +103,9 @@ def described(curate: Curation, data: Dataset) -> dict[str, Any]:
     return {**about, "strategic": strategic, "why": why}
 
 
-def sense(curate: Curation, data: Dataset) -> list[str]:
+def sense(curate: Curation, data: Dataset) -> tuple[str, ...]:
     """A note on the callable's place in the paper's sense, if it knows it."""
     if not hasattr(curate, "why"):
-        return []
+        return ()
     strategic, why = _said(curate, data)
-    return [f"the curation is {curate}, {SENSES[strategic]}: {why}"]
+    return (f"the curation is {curate}, {SENSES[strategic]}: {why}",)

@@ -4,7 +4,7 @@ The buyer takes it as the prior of each block Tⱼ of the test set,
 
     value = mean over j of  log Z(Tⱼ) under N(μ, P⁻¹)  −  log Z(Tⱼ) under the yardstick's prior N(0, C·I),
 
-which is log p(Tⱼ|D) − log p(Tⱼ) where N(μ, P⁻¹) is D's posterior: exact for numeric labels, EP for two classes.
+which is log p(Tⱼ|D) − log p(Tⱼ) where N(μ, P⁻¹) is D's posterior: exact for numbers, EP for two classes.
 
 What can be checked without the rows is. For n rows of total weight w, and d coefficients:
 
@@ -17,7 +17,7 @@ What can be checked without the rows is. For n rows of total weight w, and d coe
 from .limits import check_sealed
 from .making import seal
 from .posterior import Sealed
-from .scoring import refuse_unsealable, score_sealed
+from .scoring import measure_sealed, refuse_unsealable
 from .unlikely import doubts, gain_of
 
 __all__ = [
@@ -25,7 +25,7 @@ __all__ = [
     "check_sealed",
     "doubts",
     "gain_of",
+    "measure_sealed",
     "refuse_unsealable",
-    "score_sealed",
     "seal",
 ]

@@ -2,38 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from ...checks import Finding
 from ...data.dataset import Dataset
-from ...data.leaks import drop_leaks
 from ...errors import DataworthError
-from ...measure.designs import Sample, Whole
-from ...measure.evaluate import PairTable
-from ...measure.options import Options, block_count
-from ...measure.prepare import one_class_note
+from ...measure.case import Case, Plan, measure
+from ...measure.designs import DATA, Arm, Sample
+from ...measure.options import Options
+from ...measure.plans import whole_plan
+from ...measure.prepare import Measurement, Pool, check_datasets, prepare
+from ...measure.table import PairTable
 from ...models import GaussianPrior
-from ...yardstick.yardstick import Yardstick
-from .blocks import Arm, Work, measure
-from .checks import case_of, sealed_checks
+from ...models.base import bind
+from .guarded import Guarded
 from .limits import check_sealed
 from .making import seal_with
 from .model import sealing_model
 from .posterior import Sealed
 from .unlikely import doubts, gain_of
-
-
-class SealedResult(NamedTuple):
-    """What score and rank make their results of; `test` is without leaked rows."""
-
-    table: PairTable
-    test: Dataset
-    notes: list[str]
-    checks: tuple[Finding, ...]
 
 
 def refuse_unsealable(form: str, design: str = "whole") -> None:
@@ -46,53 +36,69 @@ def refuse_unsealable(form: str, design: str = "whole") -> None:
         )
 
 
-def score_sealed(
+def measure_sealed(
+    what: str,
     candidates: Mapping[str, Dataset | Sealed],
     test: Dataset,
-    yardstick: Yardstick,
-    opts: Options,
-    what: str,
-) -> SealedResult:
+    options: Options,
+    conclude: Callable[[Plan, PairTable], str | None] = lambda plan, table: None,
+) -> Case:
     """All candidates on the blocks of the design *whole*, open ones sealed first: like with like."""
-    digest = yardstick.digest
-    config = {"what": what, "data": {name: c.content_hash() for name, c in candidates.items()}}
-    config |= {"test": test.content_hash(), "yardstick": digest, **opts.to_dict()}
-    closed = {name: c for name, c in candidates.items() if isinstance(c, Sealed)}
     opened = {name: c for name, c in candidates.items() if not isinstance(c, Sealed)}
-    spectra = {name: check_sealed(sealed, yardstick, name, digest) for name, sealed in closed.items()}
-    leaks = drop_leaks(test, opened)
-    test = test.take(leaks.kept)
-    for name, data in opened.items():
-        closed[name] = seal_with(data, yardstick, digest, key="")
-        spectra[name] = check_sealed(closed[name], yardstick, name, digest)
-    with threadpool_limits(1):
-        X = yardstick.features(test)
-    y = yardstick.targets(test, "the test set")
-    model = sealing_model(yardstick)
-    notes = [] if leaks.note is None or not opened else [leaks.note]
-    arms = {}
+    check_datasets(opened)
+    prepared = prepare(what, opened, test, options)
+    yardstick, digest = prepared.yardstick, prepared.yardstick.digest
+    pool = sealing_pool(prepared)
+    own, gains, doubted = {}, [], []
     for name, given in candidates.items():
-        one = closed[name]
-        fitter = model.bind(X, y, GaussianPrior(one.mean, one.precision))
-        nothing = fitter(np.arange(0))
-        arms[name] = Arm(fitter, nothing, gain_of(one, spectra[name], model.prior_variance), one.rows)
+        one = given if isinstance(given, Sealed) else seal_with(given, yardstick, digest, key="")
+        spectrum = check_sealed(one, yardstick, name, digest)
+        prior = GaussianPrior(one.mean, one.precision)
+        fitter = sealing_model(yardstick).bind(pool.X, pool.y, prior)
+        own[DATA if what == "score" else Arm("candidate", name)] = Guarded(fitter, name)
+        gains.append(gain_of(one, spectrum, yardstick.model.prior_variance))
         if isinstance(given, Sealed):
-            notes += doubts(one, yardstick, spectra[name], X, name)
-        else:
-            notes += [n for n in (one_class_note(yardstick, given, name),) if n]
-    blocks = block_count(len(test))
-    design = Whole({}, Sample(np.arange(len(test)), test.weights), blocks, opts.seed)
-    table = measure(Work(design, model.bind(X, y), arms), blocks, opts, config)
-    notes += sealed_notes(list(candidates), opened)
-    checks = sealed_checks(case_of(opened, test, leaks.dropped, yardstick, table, opts, what))
-    return SealedResult(table, test, notes, checks)
+            doubted += doubts(one, yardstick, spectrum, pool.X, name)
+    nothing = Sample(np.arange(0))
+    plan = whole_plan(prepared, dict.fromkeys(own, nothing), pool.samples["test"])
+    evidence = replace(prepared, options=replace(options, form="evidence"))
+    identity = {name: c.content_hash() for name, c in candidates.items()} if options.run_dir else {}
+    table = measure(evidence, pool, plan, own, identity)
+    table = table.with_column("information_gain", np.array(gains))
+    table = table.with_column("data_rows", np.array([len(c) for c in candidates.values()]))
+    closed = tuple(name for name in candidates if name not in opened)
+    # what checks look at: rows of the test set and of open data
+    seen = Pool.build(yardstick, {**{f"{n!r}": d for n, d in opened.items()}, "test": prepared.test})
+    arms = {Arm("candidate", name): seen.samples[f"{name!r}"] for name in opened}
+    plan = whole_plan(prepared, arms, seen.samples["test"])
+    return Case(
+        **{
+            **vars(prepared),
+            "notes": (*prepared.notes, *doubted, *sealed_notes(closed, bool(opened))),
+            "options": replace(options, form="sealed"),
+            "sealed": closed,
+        },
+        pool=seen,
+        plan=plan,
+        table=table,
+        arms=tuple(own),
+        conclude=conclude,
+    )
 
 
-def sealed_notes(names: list[str], opened: Mapping[str, Dataset]) -> list[str]:
+def sealing_pool(prepared: Measurement) -> Pool:
+    """The test rows alone, under the model whose posteriors are sealed."""
+    model, test = sealing_model(prepared.yardstick), prepared.test
+    with threadpool_limits(1):
+        X = prepared.yardstick.features(test)
+    y = prepared.yardstick.targets(test, "the test set")
+    return Pool(X, y, bind(model, X, y), {"test": Sample(np.arange(len(test)), test.weights)})
+
+
+def sealed_notes(closed: tuple[str, ...], some_open: bool) -> list[str]:
     """What readers of sealed scores must know."""
-    also = "; open data were sealed first, to compare like with like" if opened else ""
-    which = ", ".join(name for name in names if name not in opened)
+    also = "; open data were sealed first, to compare like with like" if some_open else ""
     return [
         f"scored by Gaussian posteriors, not by rows{also}; intervals cover the sampling of the test set",
-        f"whether test rows stand in the sealed data ({which}) cannot be checked",
+        f"whether test rows stand in the sealed data ({', '.join(closed)}) cannot be checked",
     ]

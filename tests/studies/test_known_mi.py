@@ -139,7 +139,7 @@ def test_centred_pmi_is_zero_for_independent_pairs_and_above_for_others(pool):
     )
     assert abs(nothing.value) < 4 * nothing.stderr
     assert all_of_it.value > 5 * all_of_it.stderr
-    assert nothing.details["variance_ratio"] > 1
+    assert nothing.details.variance_ratio > 1
 
 
 @pytest.mark.parametrize("effects", [0.0, 1.0, 20.0])

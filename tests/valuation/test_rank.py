@@ -84,7 +84,7 @@ def test_any_name_will_do():
 def test_candidates_may_share_rows():
     result = rank(all=DATA, half=DATA.take(range(60)), twice=DATA.take([*range(120), *range(120)]))
     assert len(result) == 3
-    assert result.details["test_rows"] == 200  # nothing of the test set leaked
+    assert result.details.test_rows == 200  # nothing of the test set leaked
 
 
 def test_a_ranking_is_plain_data():

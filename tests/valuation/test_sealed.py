@@ -496,8 +496,8 @@ def test_score_and_rank_take_sealed_data(inside):
     means = values({"v": v, "other": other}, test, yard).mean(axis=0)
     assert {r.name: r.value for r in ranking} == pytest.approx({"v": means[0], "other": means[1]})
     assert one.value == pytest.approx(means[0])
-    assert one.details["data_rows"] == 150
-    assert (one.design, one.details["form"]) == ("whole", "sealed")
+    assert one.details.data_rows == 150
+    assert (one.design, one.details.form) == ("whole", "sealed")
     assert one.checks[0].fires is not None
     assert not any(check.fires for check in one.checks[1:])
     for result in (one, ranking):

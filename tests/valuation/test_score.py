@@ -46,8 +46,8 @@ def test_more_and_cleaner_data_are_worth_more():
 def test_every_block_is_the_pmi_of_its_rows():
     result = score()
     D, T = on_the_yardstick(DATA), on_the_yardstick(held_out())
-    design = Whole({}, Sample(np.arange(len(T))), result.details["blocks"], seed=0)
-    blocks = [design.draw(i).test.rows for i in range(result.details["blocks"])]
+    design = Whole({}, Sample(np.arange(len(T))), result.details.blocks, seed=0)
+    blocks = [design.draw(i).test.rows for i in range(result.details.blocks)]
     assert sorted(np.concatenate(blocks)) == list(range(len(T)))
     expected = [dw.pmi(D, T.take(rows), model=yardstick().model) for rows in blocks]
     assert result.table.pmi[:, 0] == pytest.approx([p.value for p in expected], abs=1e-5)
@@ -188,8 +188,8 @@ def test_naming_pairs_or_a_size_selects_pairs():
     assert score().design == "whole"
     by_size, by_pairs = score(size=40, pairs=4), score(pairs=4)
     assert by_size.design == by_pairs.design == score(design="pairs", pairs=4).design == "pairs"
-    assert by_size.details["size"] == [40, 40]
-    assert by_pairs.details["size"] == [15, 15]  # an eighth of 120
+    assert by_size.details.size == (40, 40)
+    assert by_pairs.details.size == (15, 15)  # an eighth of 120
     assert len(by_pairs.table) == 4
     assert by_pairs.question != score().question
 
@@ -205,7 +205,7 @@ def test_the_interval_over_pairs_covers_more_than_drawing():
     result = score(pairs=40)
     spread = result.table.pmi[:, 0].std(ddof=1)
     assert result.stderr == pytest.approx(spread * math.sqrt(1 / 7 + 1 / 40))
-    assert result.details["monte_carlo_stderr"] == pytest.approx(spread / math.sqrt(40))
+    assert result.details.monte_carlo_stderr == pytest.approx(spread / math.sqrt(40))
     assert any("only more rows help" in note for note in result.notes)
 
 
@@ -224,10 +224,10 @@ def test_precision_sets_the_number_of_pairs():
     The pilot knows s to about 10 %; the error reached is within 40 % of the one asked for (four times that).
     """
     coarse, fine = score(precision=0.08, size=15), score(precision=0.04, size=15)
-    k, k_fine = coarse.details["pairs"], fine.details["pairs"]
+    k, k_fine = coarse.details.pairs, fine.details.pairs
     assert 50 < k < k_fine
     assert 4 * (k - 1) < k_fine <= 4 * k
-    assert fine.details["monte_carlo_stderr"] == pytest.approx(0.04, rel=0.4)
+    assert fine.details.monte_carlo_stderr == pytest.approx(0.04, rel=0.4)
     # the finite data leave more error than that, and the user is told which one precision is about
     assert any("asked for, 0.04, is that of the first" in note for note in fine.notes)
 
@@ -355,5 +355,5 @@ def test_what_is_refused():
 
 def test_a_test_set_of_few_rows_with_a_foreign_yardstick():
     few = held_out().take(range(8))
-    assert dw.score(DATA, few, yardstick=yardstick()).details["blocks"] == 2
+    assert dw.score(DATA, few, yardstick=yardstick()).details.blocks == 2
     assert "7 test rows" in refusal(dw.score, DATA, few.take(range(7)), yardstick=yardstick())

@@ -229,7 +229,7 @@ def test_every_design_runs_and_says_what_it_answers(design):
     assert (result.control is None) == (design == "size")
     if design != "whole":
         assert len(result.table) == 4
-        assert result.details["size"] == [20, 20]
+        assert result.details.size == (20, 20)
 
 
 def test_each_design_answers_another_question():
@@ -347,13 +347,13 @@ def test_a_method_in_the_design_whole_is_scored_on_the_other_half(drawn):
     result = dw.audit(before, test=test, curate=curate, yardstick=yardstick(), design="whole")
     assert result.design == "whole"
     assert len(seen) == len(set(seen)) == 100
-    assert result.details["test_rows"] == 100
+    assert result.details.test_rows == 100
     assert result.change["new"] == 100
     assert not any("left out" in note for note in result.notes)
 
 
 def test_a_method_that_looks_at_the_data_alone_costs_no_test_rows():
-    assert audit(NOISY, curate=true_rows, design="whole").details["test_rows"] == 200
+    assert audit(NOISY, curate=true_rows, design="whole").details.test_rows == 200
 
 
 @pytest.mark.parametrize("curate", [true_rows, lambda D, T: true_rows(D)], ids=["f(D)", "f(D, T)"])
@@ -391,7 +391,7 @@ def test_a_method_may_take_both_the_test_set_and_a_generator():
         assert isinstance(T, Dataset)
         return D.take(rng.permutation(len(D))[:10])
 
-    assert audit(NOISY, curate=thin_out, pairs=3, size=20).details["rows_after"] == 10
+    assert audit(NOISY, curate=thin_out, pairs=3, size=20).details.rows_after == 10
 
 
 def test_a_method_may_add_relabel_and_repeat():

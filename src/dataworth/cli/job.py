@@ -1,0 +1,213 @@
+"""A measurement as the command line, a configuration and a run directory know it: files, columns, options."""
+
+from __future__ import annotations
+
+import json
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from dataworth.curation.names import with_files
+from dataworth.errors import DataworthError
+from dataworth.measure.options import TAKES, Options
+from dataworth.valuation.audit.verdict import VERDICTS
+
+from .files import absolute
+from .options import Columns
+
+PACKAGES = ("dataworth", "numpy", "scipy", "scikit-learn", "joblib", "pyarrow", "narwhals")
+FILES = {"score": ("data", "test"), "audit": ("before", "after", "test"), "rank": ("data", "test")}
+"""Files of a command by their roles; of a ranking, `data` are several."""
+KEYS = ("command", "options", "inputs", "about", "dataworth_run")
+NOT_KEPT = ("jobs", "engine", "run_dir", "keep", "progress")
+"""Options that do not determine a result."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """One measurement, wherever its words come from.
+
+    options: those of `measure.options`, as they were given. curate: a curation's name and options. pins: the
+    content that files must have, by their absolute paths.
+    """
+
+    command: str
+    files: Mapping[str, Path | Sequence[Path]]
+    columns: Columns
+    options: Mapping[str, Any]
+    curate: str | None = None
+    fail_on: str | None = None
+    strict: bool = False
+    pins: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def what(self) -> str:
+        """Which designs it can have."""
+        return self.command if self.curate is None else "curate"
+
+    def parsed(self, **more: Any) -> Options:
+        """The options, parsed and checked; `more` replaces some of them."""
+        known = TAKES[self.what].__annotations__
+        given = {name: value for name, value in self.options.items() if name in known}
+        if "size" in given:
+            given["size"] = parse_size(given["size"])
+        return Options.parse(self.what, given | more)
+
+    def with_words(self, options: Mapping[str, Any], fail_on: str | None, strict: bool) -> Job:
+        """The same with what the command line says of it now."""
+        return replace(
+            self,
+            options={**self.options, **options},
+            fail_on=self.fail_on if fail_on is None else fail_on,
+            strict=strict or self.strict,
+        )
+
+    def to_config(self, inputs: Mapping[str, str]) -> dict[str, Any]:
+        """What replays the job from anywhere: paths are absolute, inputs are known by their content."""
+        defaults = {one.name: one.default for one in fields(Options)}
+        given = {n: v for n, v in self.options.items() if n not in NOT_KEPT and v != defaults.get(n)}
+        columns = {name: value for name, value in vars(self.columns).items() if value not in (None, False)}
+        files = {role: _absolute(given) for role, given in self.files.items()}
+        if given.get("yardstick") is not None:
+            given["yardstick"] = absolute(given["yardstick"])
+        if self.curate is not None:
+            given["curate"] = with_files(self.curate, absolute)
+        about = {"python": platform.python_version(), **{p: version(p) for p in PACKAGES}}
+        return {
+            "command": self.command,
+            "inputs": dict(inputs),
+            "options": {**files, **columns, **given},
+            "about": {**about, "fail_on": self.fail_on, "strict": self.strict},
+        }
+
+    @classmethod
+    def from_config(cls, config: Any, source: Path, folder: Path | None = None) -> Job:
+        """The job of a configuration, or a sentence about what is wrong with it.
+
+        Paths are relative to `folder`, if there is one.
+        """
+        command, given, inputs, about = _checked(config, source)
+
+        def path(value: Any) -> Any:
+            if isinstance(value, list):
+                return [path(item) for item in value]
+            if not isinstance(value, str):
+                raise DataworthError(f"{source} names the file {value!r}; a file is named by a text.")
+            return Path(value if folder is None else absolute(folder / value))
+
+        files = {role: path(given.pop(role)) for role in FILES[command] if given.get(role) is not None}
+        wanted = {"audit": ("before", "test")}.get(command, ("data", "test"))
+        lacking = [role for role in wanted if role not in files]
+        if lacking:
+            raise DataworthError(f"{source}: {command} needs the file {lacking[0]!r}: add it to the options.")
+        several = isinstance(files.get("data"), list)
+        if any(isinstance(one, list) for role, one in files.items() if role != "data") or several != (
+            command == "rank"
+        ):
+            raise DataworthError(
+                f"{source}: rank takes a list of data files; everything else takes one file."
+            )
+        curate = given.pop("curate", None)
+        if curate is not None and folder is not None:
+            curate = with_files(str(curate), lambda name: absolute(folder / name))
+        if given.get("yardstick") is not None:
+            given["yardstick"] = path(given["yardstick"])
+        columns = {one.name: given.pop(one.name) for one in fields(Columns) if one.name in given}
+        known = [name for name in TAKES[command].__annotations__ if name not in NOT_KEPT]
+        unknown = [name for name in given if name not in known]
+        if unknown:
+            known += [*FILES[command], *(one.name for one in fields(Columns))]
+            raise DataworthError(
+                f"{source}: {command} has no option {unknown[0]!r}; its options are {', '.join(known)}."
+            )
+        return cls(
+            command=command,
+            files=files,
+            columns=Columns(**{name: _column(name, value, source) for name, value in columns.items()}),
+            options=given,
+            curate=None if curate is None else str(curate),
+            fail_on=about.get("fail_on"),
+            strict=about.get("strict") is True,
+            pins={str(path(name)): value for name, value in inputs.items()},
+        )
+
+
+def read_config(path: Path) -> Any:
+    """A configuration from a file."""
+    try:
+        return json.loads(path.read_bytes())
+    except ValueError as error:
+        raise DataworthError(f"{path} is not JSON ({error}): give a configuration.") from error
+
+
+def parse_size(given: Any) -> int | tuple[int, int] | None:
+    """N, or N,M.
+
+    >>> parse_size("30"), parse_size("30,20"), parse_size([30, 20])
+    (30, (30, 20), (30, 20))
+    """
+    if isinstance(given, list):
+        return tuple(given)
+    if not isinstance(given, str):
+        return given
+    parts = given.split(",")
+    if len(parts) > 2 or not all(part.strip().isdecimal() for part in parts):
+        raise DataworthError(f"size is {given!r}; give N, or N,M for the rows of data and test in a pair.")
+    sizes = [int(part) for part in parts]
+    return sizes[0] if len(sizes) == 1 else (sizes[0], sizes[1])
+
+
+def failing_verdicts(fail_on: str | None, design: str | None) -> frozenset[str]:
+    """The verdicts in --fail-on."""
+    words = [] if fail_on is None else [word.strip() for word in str(fail_on).split(",")]
+    unknown = [word for word in words if word not in VERDICTS]
+    if unknown:
+        raise DataworthError(
+            f"--fail-on {unknown[0]!r} is no verdict; the verdicts are {', '.join(VERDICTS)}."
+        )
+    if words and design == "size":
+        raise DataworthError(
+            "the design size gives no verdict, so --fail-on would never fail: drop one of them."
+        )
+    return frozenset(words)
+
+
+def _absolute(given: Path | Sequence[Path]) -> str | list[str]:
+    return absolute(given) if isinstance(given, Path) else [absolute(path) for path in given]
+
+
+def _column(name: str, value: Any, source: Path) -> Any:
+    """What a configuration says of a column: a text, or a list of texts; of `impute` yes or no."""
+    if isinstance(value, list):
+        value = ",".join(map(str, value))
+    if value is not None and not isinstance(value, bool if name == "impute" else str):
+        raise DataworthError(f"{source} has {name} {value!r}; give it as in --{name}.")
+    return value
+
+
+def _checked(config: Any, source: Path) -> tuple[str, dict[str, Any], dict[str, str], dict[str, Any]]:
+    """The parts of a configuration, or a sentence about what is wrong with it."""
+
+    def listed(names: Sequence[str]) -> str:
+        return ", ".join(repr(name) for name in names)
+
+    if not isinstance(config, dict):
+        raise DataworthError(
+            f"{source} is no configuration: it must be a JSON object with {listed(KEYS[:2])}."
+        )
+    unknown = [key for key in config if key not in KEYS]
+    if unknown:
+        raise DataworthError(f"{source} has the key {unknown[0]!r}; a configuration has {listed(KEYS[:4])}.")
+    command = config.get("command")
+    if command not in tuple(FILES):
+        raise DataworthError(
+            f"{source} has the command {command!r}; it must be one of {listed(tuple(FILES))}."
+        )
+    parts = [config.get(key, {}) for key in ("options", "inputs", "about")]
+    for key, part in zip(("options", "inputs", "about"), parts, strict=True):
+        if not isinstance(part, dict):
+            raise DataworthError(f"{source} has {key} that are no JSON object: give names and values.")
+    return command, dict(parts[0]), parts[1], parts[2]

@@ -1,0 +1,104 @@
+"""From a table to what is told of it: what was measured on, what clipping did, what of the error is whose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from .case import Case
+from .clipping import check_clipping, clip
+from .designs import AFTER, BEFORE
+from .intervals import Estimate
+from .options import Options
+from .table import PairTable
+
+
+@dataclass(frozen=True, kw_only=True)
+class Details:
+    """What a result was measured on, and how; what does not apply is None, and not told."""
+
+    test_rows: int
+    data_rows: int | None = None
+    before_rows: int | None = None
+    after_rows: int | None = None
+    rows_after: float | None = None
+    rows_per_test: float | None = None
+    blocks: int | None = None
+    pairs: int | None = None
+    size: tuple[int, int] | None = None
+    monte_carlo_stderr: float | None = None
+    form: str = "evidence"
+    eta: Any = None
+    clipping: dict[str, Any] | None = None
+    curation: dict[str, Any] | None = None
+
+    @classmethod
+    def of(cls, case: Case, clipping: dict[str, Any] | None, **more: Any) -> Details:
+        """Of a case, whatever it measured."""
+        options = case.options
+        return cls(
+            test_rows=len(case.test),
+            rows_per_test=float(case.table.test_rows.mean()),
+            form=options.form,
+            eta=options.eta if options.form == "eta" else None,
+            clipping=clipping,
+            **{case.plan.unit: len(case.table), **more},
+        )
+
+    def to_dict(self, unit: float = 1.0) -> dict[str, Any]:
+        """Plain data for JSON."""
+        told = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) is not None}
+        if "monte_carlo_stderr" in told:
+            told["monte_carlo_stderr"] /= unit
+        return told | ({"size": list(self.size)} if self.size is not None else {})
+
+
+@dataclass(frozen=True)
+class Counted:
+    """The table to summarise: PMI clipped as the options say, what that did, and a note of it.
+
+    It is for estimates alone; the raw table stays in the result.
+    """
+
+    table: PairTable
+    clipping: dict[str, Any] | None = None
+    notes: tuple[str, ...] = ()
+
+
+def count(table: PairTable, options: Options, unit: str) -> Counted:
+    """Clip, if that is asked for.
+
+    The note is of Δ, the change from `before` to `after`, where there is one, else of what moved most.
+    """
+    if check_clipping(options.truncate, options.winsorise) is None:
+        return Counted(table)
+    clipped = clip(table.pmi, options.truncate, options.winsorise)
+    counted = table.with_column("pmi", clipped.values)
+    if AFTER in table.arms:
+        what, value = "Δ", float(counted.change("pmi", AFTER, BEFORE).mean())
+        moved = clipped.moved[table.arms.index(AFTER)] - clipped.moved[table.arms.index(BEFORE)]
+    else:
+        most = int(np.argmax(np.abs(clipped.moved)))
+        what = "score" if len(table.arms) == 1 else f"most moved: score of {table.arms[most]}"
+        value, moved = float(counted.pmi[:, most].mean()), clipped.moved[most]
+    names = [str(arm) for arm in table.arms]
+    return Counted(counted, clipped.to_dict(names, unit), (clipped.note(unit, what, value, moved),))
+
+
+def pair_notes(value: Estimate, case: Case) -> tuple[str, ...]:
+    """What of the error of pairs more pairs would remove, and what only more rows would."""
+    blocks, precision = case.blocks, case.options.precision
+    if blocks is None:
+        return ()
+    if value.stderr is None:
+        return (
+            f"no interval: the data hold only {blocks:.1f} disjoint blocks of this size; use a smaller size",
+        )
+    floor = float(np.sqrt(max(value.stderr**2 - value.monte_carlo**2, 0.0)))
+    text = f"of the standard error {value.stderr:.3g} nats, {value.monte_carlo:.2g} is Monte-Carlo error "
+    text += f"(more pairs help) and {floor:.3g} comes from finite data (only more rows help)"
+    if precision is not None and floor > precision:
+        text += f"; the precision asked for, {precision:g}, is that of the first"
+    return (text,)

@@ -1,0 +1,96 @@
+"""What came out, pair by pair and arm by arm."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array
+from .designs import Arm
+
+COLUMNS = ("pmi", "accuracy", "information_gain", "data_rows", "unsettled")
+"""What `evaluate.Scores` says of an arm, in this order."""
+
+
+class _Column:
+    """A column of scores as an attribute of the table."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._place = COLUMNS.index(name)
+
+    def __get__(self, table: PairTable, owner: type | None = None) -> Array:
+        values: Array = table.values[:, :, self._place]
+        return values
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairTable:
+    """One row a pair (or block): what a visitor said of each arm (pairs × arms × numbers).
+
+    `pmi`, `accuracy`, `information_gain`, `data_rows` and `unsettled` (fits whose solver did not converge)
+    are pairs × arms.
+    """
+
+    arms: tuple[Arm, ...]
+    values: Array
+    log_z_test: Array
+    test_rows: Array
+    pmi = _Column()
+    accuracy = _Column()
+    information_gain = _Column()
+    data_rows = _Column()
+    unsettled = _Column()
+
+    @classmethod
+    def of(cls, arms: tuple[Arm, ...], rows: Sequence[dict[str, Any]]) -> PairTable:
+        """From what the loop keeps."""
+        return cls(
+            arms=arms,
+            values=np.array([row["arms"] for row in rows], dtype=float),
+            log_z_test=np.array([row["log_z_test"] for row in rows], dtype=float),
+            test_rows=np.array([row["test_rows"] for row in rows], dtype=float),
+        )
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def column(self, name: str, arm: Arm | str) -> Array:
+        """One column of one arm, which may be given by its name."""
+        place = [str(one) for one in self.arms].index(str(arm))
+        values: Array = getattr(self, name)[:, place]
+        return values
+
+    def change(self, name: str, arm: Arm | str, reference: Arm | str) -> Array:
+        """A column of one arm minus that of another, pair by pair."""
+        return self.column(name, arm) - self.column(name, reference)
+
+    def of_role(self, name: str, role: str) -> Array:
+        """A column of all arms of a role: pairs × arms."""
+        values: Array = getattr(self, name)[:, [arm.role == role for arm in self.arms]]
+        return values
+
+    def with_column(self, name: str, values: Array) -> PairTable:
+        """The same table with other values in a column (pairs × arms, or one an arm)."""
+        table = self.values.copy()
+        table[:, :, COLUMNS.index(name)] = values
+        return PairTable(arms=self.arms, values=table, log_z_test=self.log_z_test, test_rows=self.test_rows)
+
+    def rows(self) -> list[dict[str, float | int | str]]:
+        """Long form, for CSV: one record a pair and arm."""
+        return [
+            {
+                "pair": i,
+                "arm": str(arm),
+                "pmi": float(self.pmi[i, a]),
+                "accuracy": float(self.accuracy[i, a]),
+                "information_gain": float(self.information_gain[i, a]),
+                "data_rows": int(self.data_rows[i, a]),
+                "test_rows": int(self.test_rows[i]),
+                "log_z_test": float(self.log_z_test[i]),
+            }
+            for i in range(len(self))
+            for a, arm in enumerate(self.arms)
+        ]

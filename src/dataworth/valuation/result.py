@@ -1,0 +1,85 @@
+"""What scores, audits and rankings have in common: how they are told, and what they rest on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar
+
+from ..checks import Finding
+from ..checks.base import fired
+from ..evidence.pair import NATS_PER_BIT
+from ..measure.case import Case
+from ..measure.intervals import Estimate
+from ..measure.summary import Details
+from ..measure.table import PairTable
+from ..yardstick.yardstick import Yardstick
+
+
+def nats(**told: Any) -> Any:
+    """A field that is counted in nats, and told in bits on request; `name` is what JSON calls it."""
+    return field(metadata={"nats": True, **told})
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Result:
+    """A result: what it was measured on, the yardstick, notes, the table it is made of, and its checks.
+
+    `case` holds the rows, to measure again; it is kept only if asked for (`keep=True`).
+    """
+
+    schema: ClassVar[str]
+    question: str
+    details: Details
+    yardstick: Yardstick
+    notes: tuple[str, ...]
+    checks: tuple[Finding, ...]
+    table: PairTable = field(metadata={"told": False})
+    case: Case | None = field(default=None, metadata={"told": False})
+
+    @property
+    def headline(self) -> str:
+        """What came out, short."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.headline}, {fired(self.checks)})"
+
+    def to_dict(self, bits: bool = False, parts: bool = False) -> dict[str, Any]:
+        """Plain data for JSON, in nats or in bits; with `parts` also what the values are made of."""
+        unit = NATS_PER_BIT if bits else 1.0
+        told = {"schema": self.schema, "unit": "bits" if bits else "nats", **tell(self, unit)}
+        if parts:
+            made = self.parts  # type: ignore[attr-defined]
+            told["parts"] = (
+                {name: part.to_dict(unit) for name, part in made.items()}
+                if isinstance(made, dict)
+                else made.to_dict(unit)
+            )
+        return told
+
+
+def tell(value: Any, unit: float) -> dict[str, Any]:
+    """The fields of a result as plain data; what is in nats is divided by the unit."""
+    told: dict[str, Any] = {}
+    for one in fields(value):
+        if one.metadata.get("told", True):
+            name = one.metadata.get("name", one.name)
+            told |= _told(name, getattr(value, one.name), unit, one.metadata.get("nats", False))
+    return told
+
+
+def _told(name: str, value: Any, unit: float, in_nats: bool) -> dict[str, Any]:
+    if isinstance(value, Details):
+        return value.to_dict(unit)
+    if isinstance(value, Yardstick):
+        return {name: value.summary()}
+    if isinstance(value, Estimate):
+        plain = value.to_dict(unit if in_nats else 1.0)
+        return {name: plain["value"], f"{name.removesuffix('_to_best')}_interval": plain["interval"]}
+    if isinstance(value, tuple) and value and hasattr(value[0], "__dataclass_fields__"):
+        return {name: [tell(item, unit) for item in value]}
+    if hasattr(value, "__dataclass_fields__"):
+        return {name: tell(value, unit)}
+    if in_nats and value is not None:
+        value = [bound / unit for bound in value] if isinstance(value, tuple) else value / unit
+    return {name: list(value) if isinstance(value, tuple) else value}
