@@ -40,7 +40,7 @@ from ..inference.expected import mean_log_likelihood
 from ..models.gaussian import GaussianRows
 from ..models.logistic import LogisticFitter
 from .densities import DRAWS, SEED, has_normaliser, log_densities, mean_and_error, prior_of
-from .forms import Pair, conditioned, log_norm_together, settled
+from .forms import Pair, conditioned, log_norm_together
 
 LOG_2 = float(np.log(2.0))
 SHOWN = (
@@ -137,8 +137,7 @@ def parts_of(pair: Pair, value: float | None = None, draws: int = DRAWS, seed: i
 
 def _gaussian_parts(pool: GaussianRows, pair: Pair, value: float) -> Parts:
     """In closed form, by sites, or by mean log-likelihoods where sites are an approximation of these."""
-    fits = settled(pool, pair)
-    parts = [pool.row_gaussian(fit) for fit in fits]
+    fits, parts = list(pair.settled.values()), pair.gaussians
     data, test, joint = parts
     given, variance = conditioned(pool, joint)
     places = [np.searchsorted(joint.ids, part.ids) for part in parts]

@@ -9,8 +9,9 @@ log Z(S) = A(λ_S) − A(λ_0) + (what cancels),
 The two posteriors and the prior are all it takes: no rows, no joint fit. (Y. Chen, Y. Shen, S. Zheng,
 Truthful Data Acquisition via Peer Prediction, NeurIPS 2020, where g = exp(−A).)
 
-Natural parameters are tuples of arrays that add entry by entry. Sufficient statistics forget the rows, and with them digits: where
-labels of 1e6 fit to 1e-3, use the model's evidence (`inference.gaussian`), whose residuals do not cancel.
+Natural parameters are tuples of arrays that add entry by entry. Sufficient statistics forget the rows, and
+with them digits: where labels of 1e6 fit to 1e-3, use the model's evidence (`inference.gaussian`), whose
+residuals do not cancel.
 """
 
 from __future__ import annotations

@@ -15,16 +15,19 @@ import dataworth as dw
 from dataworth import Dataset, pmi
 from dataworth.cli.app import app
 from dataworth.evidence.forms import FORMS
-from dataworth.inference.conjugate import (
-    gaussian_log_normaliser,
-    gaussian_posterior,
-    gaussian_prior,
-    normaliser_pmi,
-)
+from dataworth.inference.conjugate import normaliser_pmi
 from dataworth.inference.logistic import Counts
 from dataworth.inference.tilted import tilted_moments
 from dataworth.models import Linear, Logistic
-from reference import LOG_2_PI, dense_laplace, sampled_log_z, with_ones
+from reference import (
+    LOG_2_PI,
+    dense_laplace,
+    gaussian_log_normaliser,
+    gaussian_natural,
+    gaussian_prior,
+    sampled_log_z,
+    with_ones,
+)
 from worlds import classes, flipped, held_out, numeric_labels, refusal, yardstick
 
 PLAIN = Logistic(1.0, intercept=False)
@@ -338,7 +341,7 @@ def test_all_forms_are_one_number_for_linear(form, n, m, d):
     D, T = two_sets(7, n, m, d, weighted=True, numeric_labels=True)
     model = Linear(0.7, 0.4)
     start = gaussian_prior(d + 1, 0.7)
-    parts = (gaussian_posterior(start, with_ones(s.X), s.y, 0.4, s.weights) for s in (D, T))
+    parts = (gaussian_natural(start, with_ones(s.X), s.y, 0.4, s.weights) for s in (D, T))
     expected = normaliser_pmi(gaussian_log_normaliser, start, *parts)
     assert abs(expected) > 0.1
     etas = [0, "joint", "data", "test", np.linspace(-2, 2, d + 1)] if form == "eta" else [0]
