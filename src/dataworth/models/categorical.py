@@ -34,13 +34,19 @@ from .base import (
 class Categorical:
     """Labels 0 … K−1 drawn from one distribution under the prior Dirichlet(concentration, …).
 
-    `classes=None`: as many as the pool's labels tell of, and at least two.
+    Args:
+        concentration: a, the same for every class.
+        classes: K; None for as many as the pool's labels tell of, and at least two.
 
-    >>> posterior = Categorical(concentration=1.0).fit(np.empty((2, 0)), np.array([1.0, 1.0]))
-    >>> round(float(np.exp(posterior.log_evidence)), 6)  # P(11) = ∫ p² dp
-    0.333333
-    >>> posterior.predict_proba(np.empty((1, 0))).tolist()  # Laplace's rule of succession
-    [[0.25, 0.75]]
+    Raises:
+        DataworthError: concentration is not positive, or classes is no whole number of 2 or more.
+
+    Examples:
+        >>> posterior = Categorical(concentration=1.0).fit(np.empty((2, 0)), np.array([1.0, 1.0]))
+        >>> round(float(np.exp(posterior.log_evidence)), 6)  # P(11) = ∫ p² dp
+        0.333333
+        >>> posterior.predict_proba(np.empty((1, 0))).tolist()  # Laplace's rule of succession
+        [[0.25, 0.75]]
     """
 
     concentration: float = 1.0

@@ -45,11 +45,31 @@ log determinant moves with the distance to the mode itself, of the order of its 
 class LaplaceTorch:
     """A torch network whose last layer, or all of which, is Bayesian under N(0, prior_variance · I).
 
-    module: ends with the logits of all classes or, for the likelihood "regression", with one number under
-    noise N(0, noise_variance). Every fit trains a copy of it, which starts at its weights as they are, in
-    double precision and evaluation mode; weights that require no gradient stay, and with "last_layer" all but
-    `layer` (by default the last nn.Linear). train: your own f(module, X, y) for tensors, which must bring
-    these weights to the minimum of −log p(y|X, θ) + ½|θ|²/prior_variance; by default L-BFGS on all rows.
+    Every fit trains a copy of the module, which starts at its weights as they are, in double precision and
+    evaluation mode; weights that require no gradient stay, and with "last_layer" all but `layer`.
+
+    Args:
+        module: ends with the logits of all classes or, for "regression", with one number.
+        hessian_structure: full, kron or diag.
+        subset_of_weights: last_layer or all.
+        prior_variance: of every weight.
+        likelihood: classification or regression.
+        noise_variance: of numeric labels.
+        layer: the name of the last layer; by default the last nn.Linear.
+        train: your own f(module, X, y) for tensors, which must bring these weights to the minimum of
+            −log p(y|X, θ) + ½|θ|²/prior_variance; by default L-BFGS on all rows.
+        shape: of one row as the module takes it.
+        batch: rows that are curved at once.
+
+    Raises:
+        DataworthError: a variance is not positive, or a choice is unknown; when fitted: the extra is not
+            installed, the module's outputs do not suit the labels, or training does not settle.
+
+    Examples:
+        >>> LaplaceTorch(module=None, hessian_structure="dense")
+        Traceback (most recent call last):
+            ...
+        dataworth.errors.DataworthError: hessian_structure is 'dense'; known: full, kron, diag.
     """
 
     module: Any

@@ -27,13 +27,20 @@ class Linear:
     With `noise_variance=InverseGamma(shape, scale)` the noise is learnt and `prior_variance` is in its units:
     θ|σ² ~ N(0, σ² · prior_variance · I).
 
-    >>> X = np.array([[0.0], [1.0], [2.0]])
-    >>> posterior = Linear(prior_variance=1.0, noise_variance=0.5).fit(X, np.array([0.1, 0.9, 2.1]))
-    >>> round(posterior.log_evidence, 4)
-    -4.0205
-    >>> learnt = Linear(noise_variance=InverseGamma(shape=2.0, scale=1.0)).fit(X, np.array([0.1, 0.9, 2.1]))
-    >>> round(learnt.log_evidence, 4)
-    -4.0549
+    Args:
+        prior_variance: C, of every coefficient, the intercept's too.
+        noise_variance: of the targets, if it is known; or what is known of it.
+        intercept: whether a column of ones is added.
+
+    Raises:
+        DataworthError: a variance is not positive.
+
+    Examples:
+        >>> X, y = np.array([[0.0], [1.0], [2.0]]), np.array([0.1, 0.9, 2.1])
+        >>> round(Linear(prior_variance=1.0, noise_variance=0.5).fit(X, y).log_evidence, 4)
+        -4.0205
+        >>> round(Linear(noise_variance=InverseGamma(shape=2.0, scale=1.0)).fit(X, y).log_evidence, 4)
+        -4.0549
     """
 
     prior_variance: float = 1.0
@@ -60,17 +67,8 @@ class Linear:
             learnt: NoisePosterior = fit.state
             return learnt
         state: LinearState = fit.state
-        return LinearPosterior(
-            log_evidence=state.fit.log_z,
-            centre=state.theta,
-            prior_variance=fitter.prior_variance,
-            rows=fitter.X,
-            row_precision=state.weights / fitter.noise_variance,
-            log_det=state.fit.factor.log_det(),
-            gain=state.fit.information_gain(),
-            intercept=self.intercept,
-            whitening=fitter.whitening,
-        )
+        precision = state.weights / fitter.noise_variance
+        return LinearPosterior(**fitter.told_of(state.fit, state.theta, fitter.X, precision))
 
     def bind(self, X: Array, y: Array, prior: GaussianPrior | None = None) -> LinearFitter | NoiseFitter:
         """A fitter on this pool."""
@@ -116,7 +114,7 @@ class LinearFitter(GaussianRows):
     def __init__(
         self, model: Linear, noise_variance: float, X: Array, y: Array, prior: GaussianPrior | None = None
     ) -> None:
-        super().__init__(with_intercept(X, model.intercept), y, model.prior_variance, prior)
+        super().__init__(model, X, y, prior)
         self.noise_variance = noise_variance
 
     def fit_rows(self, rows: Rows, start: tuple[Fit, ...], weights: Array, targets: Array) -> Fit:

@@ -47,10 +47,19 @@ POLISH = 4
 class Logistic:
     """Binary logistic regression under N(0, prior_variance · I).
 
-    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
-    >>> y = np.array([0.0, 0.0, 1.0, 1.0])
-    >>> [round(Logistic(1.0, inference).fit(X, y).log_evidence, 4) for inference in ("laplace", "ep")]
-    [-2.981, -2.9294]
+    Args:
+        prior_variance: C, of every coefficient, the intercept's too.
+        inference: how the evidence is found: "laplace", or "ep", slower and closer to the truth.
+        intercept: whether a column of ones is added.
+
+    Raises:
+        DataworthError: prior_variance is not positive, or inference is neither of the two.
+
+    Examples:
+        >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+        >>> y = np.array([0.0, 0.0, 1.0, 1.0])
+        >>> [round(Logistic(1.0, inference).fit(X, y).log_evidence, 4) for inference in ("laplace", "ep")]
+        [-2.981, -2.9294]
     """
 
     prior_variance: float = 1.0
@@ -75,17 +84,8 @@ class Logistic:
         """A fit's Gaussian, with the rows that it rests on."""
         fit = fitter.settle(fit)
         state: LogisticState = fit.state
-        return LogisticPosterior(
-            log_evidence=fit.log_z,
-            centre=state.coordinates(fitter),
-            prior_variance=fitter.prior_variance,
-            rows=fitter.X[state.ids],
-            row_precision=state.sites(fitter.offset[state.ids]).tau,
-            log_det=state.solution.factor.log_det(),
-            gain=state.information_gain(),
-            intercept=self.intercept,
-            whitening=fitter.whitening,
-        )
+        rows, precision = fitter.X[state.ids], state.sites(fitter.offset[state.ids]).tau
+        return LogisticPosterior(**fitter.told_of(state.solution, state.coordinates(fitter), rows, precision))
 
     def bind(self, X: Array, y: Array, prior: GaussianPrior | None = None) -> LogisticFitter:
         """A fitter on this pool; rows with identical features are found once, here."""
@@ -133,7 +133,7 @@ class LogisticFitter(GaussianRows):
 
     def __init__(self, model: Logistic, X: Array, y: Array, prior: GaussianPrior | None = None) -> None:
         distinct, self.ids = distinct_rows(X)
-        super().__init__(with_intercept(distinct, model.intercept), y, model.prior_variance, prior)
+        super().__init__(model, distinct, y, prior)
         self.inference = model.inference
         self._square = largest_square(self.X)
         self._gram = self._pool_gram()

@@ -27,8 +27,16 @@ class _Parameters(NamedTuple):
 class InverseGamma(_Parameters):
     """σ² ~ InverseGamma(shape a, scale b): 1/σ² has mean a/b; the noise is known to about 2a observations.
 
-    >>> InverseGamma(shape=2.0, scale=1.0)
-    InverseGamma(shape=2.0, scale=1.0)
+    Args:
+        shape: a, half the number of observations that the knowledge is worth.
+        scale: b.
+
+    Raises:
+        DataworthError: one of them is not positive.
+
+    Examples:
+        >>> InverseGamma(shape=2.0, scale=1.0)
+        InverseGamma(shape=2.0, scale=1.0)
     """
 
     __slots__ = ()

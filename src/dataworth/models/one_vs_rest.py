@@ -24,10 +24,20 @@ from .logistic import Logistic, LogisticFitter, LogisticPosterior
 class OneVsRest:
     """A `Logistic` a class; evidences are added, predicted probabilities normalised.
 
-    >>> X, y = np.array([[-1.0], [0.0], [1.0]]), np.array([0.0, 1.0, 2.0])
-    >>> parts = [Logistic().fit(X, (y == c).astype(float)).log_evidence for c in range(3)]
-    >>> OneVsRest().fit(X, y).log_evidence == sum(parts)
-    True
+    Args:
+        prior_variance: as in `Logistic`, the same for every class.
+        inference: as in `Logistic`.
+        intercept: as in `Logistic`.
+        classes: how many; None: the pool's largest target says.
+
+    Raises:
+        DataworthError: what `Logistic` refuses, or classes is no whole number of 2 or more.
+
+    Examples:
+        >>> X, y = np.array([[-1.0], [0.0], [1.0]]), np.array([0.0, 1.0, 2.0])
+        >>> parts = [Logistic().fit(X, (y == c).astype(float)).log_evidence for c in range(3)]
+        >>> OneVsRest().fit(X, y).log_evidence == sum(parts)
+        True
     """
 
     prior_variance: float = 1.0

@@ -33,14 +33,21 @@ SEED = 0x50F7
 class Softmax:
     """Multiclass logistic regression, every class's coefficients under N(0, prior_variance · I).
 
-    Targets are class numbers 0 … classes − 1; without `classes` the pool's largest says how many there are.
+    Args:
+        prior_variance: C, of every coefficient of every class.
+        intercept: whether a column of ones is added.
+        classes: how many; targets are 0 … classes − 1. None: the pool's largest target says.
 
-    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
-    >>> y = np.array([0.0, 0.0, 1.0, 1.0])
-    >>> round(Softmax(0.5).fit(X, y).log_evidence, 4)  # two classes: as Logistic(1.0)
-    -2.981
-    >>> Softmax(100.0).fit(X, np.array([0.0, 1.0, 2.0, 2.0])).predict_proba(X[-1:]).argmax()
-    np.int64(2)
+    Raises:
+        DataworthError: prior_variance is not positive, or classes is no whole number of 2 or more.
+
+    Examples:
+        >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+        >>> y = np.array([0.0, 0.0, 1.0, 1.0])
+        >>> round(Softmax(0.5).fit(X, y).log_evidence, 4)  # two classes: as Logistic(1.0)
+        -2.981
+        >>> Softmax(100.0).fit(X, np.array([0.0, 1.0, 2.0, 2.0])).predict_proba(X[-1:]).argmax()
+        np.int64(2)
     """
 
     prior_variance: float = 1.0
