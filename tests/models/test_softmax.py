@@ -188,7 +188,7 @@ def test_two_classes_are_logistic(n, d, C, seed):
     assert Softmax(C / 2).fit(X, y, weights).log_evidence == pytest.approx(logistic, abs=BAR)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(n=st.integers(1, 30), d=st.integers(1, 12), K=st.integers(2, 6), C=priors, seed=seeds)
 def test_both_sides_give_one_evidence(n, d, K, C, seed):
     X, y, weights = problem(n, d, K, seed)
