@@ -285,7 +285,7 @@ def seal(
     Example: dataworth seal data.csv --yardstick yardstick.json -o data.safetensors
     """
     from . import show
-    from .seal import VIEW
+    from .seal import VIEW, seal_file
 
     show.result(seal_file(data, yardstick, output, columns, talking.quiet, force), talking, VIEW)
 
