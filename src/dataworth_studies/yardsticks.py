@@ -17,18 +17,10 @@ SPLITS = 2
 
 def plain_yardstick(test: Dataset, seed: int, prior_variance: float | None = None) -> Yardstick:
     """Features as they are, as in the paper; C by held-out likelihood on halves of the test set."""
-    d = test.n_features
-    recipe = Recipe(
-        columns=test.columns,
-        fill=np.zeros(d),
-        center=np.zeros(d),
-        inverse_scale=np.ones(d),
-        projection=np.eye(d),
-    )
     y = learn_targets(test).encode(test.y)
     splits = halves(len(test), np.random.default_rng([seed, 0x91A]))[:SPLITS]
     best = prior_variance or max(PRIORS, key=lambda c: half_given_half(Logistic(c).bind(test.X, y), splits))
-    return _by_hand(test, recipe, d, 1.0, best, seed)
+    return _by_hand(test, Recipe.plain(test.columns), test.n_features, 1.0, best, seed)
 
 
 def whitened_yardstick(test: Dataset, axes: int, seed: int, prior_variance: float) -> Yardstick:
@@ -46,11 +38,7 @@ def _by_hand(
         labels=learn_targets(test),
         model=Logistic(prior_variance),
         chosen=Trial(
-            size=size,
-            exponent=exponent,
-            prior_variance=prior_variance,
-            noise_variance=None,
-            held_out=float("nan"),
+            size=size, exponent=exponent, prior_variance=prior_variance, held_out=float("nan")
         ),
         test_hash=test.content_hash(),
         rows=len(test),

@@ -26,8 +26,17 @@ def yardstick(test, axes=None, prior_variance=1.0):
     basis = Basis.learn(test)
     k = basis.rank if axes is None else axes
     labels = Classes(tuple(sorted(set(map(str, test.y.tolist())))))
-    chosen = Trial(k, 1.0, prior_variance, None, 0.0, -1.0, 0.1)
-    return Yardstick(basis.recipe(k, 1.0), labels, Logistic(prior_variance), chosen, "", len(test), 0)
+    return Yardstick(
+        recipe=basis.recipe(k, 1.0),
+        labels=labels,
+        model=Logistic(prior_variance),
+        chosen=Trial(
+            size=k, exponent=1.0, prior_variance=prior_variance, held_out=0.0, probe=-1.0, probe_stderr=0.1
+        ),
+        test_hash="",
+        rows=len(test),
+        seed=0,
+    )
 
 
 def found(result, code):
