@@ -136,6 +136,7 @@ class Embedding:
     )
     label: Annotated[str | None, _table("Label column; guessed from its name if only one fits.")] = None
     group: Annotated[str | None, _table("Column that says which rows belong together.")] = None
+    attribute: Annotated[str | None, _table("Column with what should not matter.")] = None
     id: Annotated[str | None, _table("Column that names rows; guessed from its name.")] = None
     weights: Annotated[str | None, _table("Column that says how often a row counts.")] = None
 
