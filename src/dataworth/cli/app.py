@@ -299,7 +299,7 @@ def embed(
     ],
     output: Annotated[Path, word("Table to write: .parquet or .npz.", "--output", "-o", metavar="FILE")],
     embedding: Embedding,
-    columns: Annotated[Columns, Some("label", "group", "id", "weights")],
+    columns: Annotated[Columns, Some("label", "group", "attribute", "id", "weights")],
     talking: Talking,
 ) -> None:
     """Make vectors of images, to measure with the other commands.

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dataworth.data.dataset import LabelSummary, summarise_labels
-from dataworth.data.io.readers import NPZ_ROLES
+from dataworth.data.io.formats import NPZ_ROLES
 from dataworth.embed.tables import Embedded, embed_table
 from dataworth.errors import DataworthError
 from dataworth.wording import counted, listed
@@ -67,7 +67,7 @@ def embed_images(source: Path, output: Path, options: Embedding, columns: Column
         raise DataworthError(f"--pca is {options.pca}, but a whole number of at least 1 is expected.")
     check_outputs(output)
     settings = dict(vars(options))
-    settings |= {name: getattr(columns, name) for name in ("label", "group", "id", "weights")}
+    settings |= {name: getattr(columns, name) for name in ("label", "group", "attribute", "id", "weights")}
     no_cache, cache = settings.pop("no_cache"), settings.pop("cache")
     settings["cache"] = not no_cache if cache is None else cache
     with listen(quiet, preparing="loading images…") as progress:
