@@ -355,7 +355,7 @@ def test_an_index_written_by_pandas_is_ignored(tmp_path):
         D, roles = read_with_roles(tmp_path / name)
         assert D.names == ("a",)
         assert D.ids is None
-        why = "an index that a frame library wrote"
+        why = "it only numbers or names the rows"
         assert Role(index, "ignored", "numeric", why) in roles
 
 

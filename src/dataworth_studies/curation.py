@@ -216,7 +216,7 @@ class Laboratory:
         )
         part = self.pictures.test
         return Dataset(
-            self.X[1][rows], part.label[rows], groups=np.array(self.pictures.values)[part.attribute[rows]]
+            self.X[1][rows], part.label[rows], attributes=np.array(self.pictures.values)[part.attribute[rows]]
         )
 
     def pool(self, group: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
@@ -261,7 +261,7 @@ class Cell:
         """What the two checks say of the test set, before any data are seen."""
         held, size = self.lab.test_set(self.setting), sum(self.setting.test)
         X, y = self.measure(held.X), held.y.astype(float)
-        attribute = np.asarray(held.groups == self.lab.pictures.values[1], dtype=float)
+        attribute = np.asarray(held.attributes == self.lab.pictures.values[1], dtype=float)
         told = check_attribute(self.model, X, y, attribute, size=size, seed=self.lab.seed)
         some = np.random.default_rng([self.lab.seed, 0xD0]).permutation(len(y))[: 2 * size]
         probe = check_doubling(self.model, X[some], y[some], seed=self.lab.seed)

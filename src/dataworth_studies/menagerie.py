@@ -67,7 +67,7 @@ def _images(
     def rows(X: NDArray[np.float64], part: Part, chosen: list[NDArray[np.intp]]) -> Dataset:
         places = np.concatenate(chosen)
         label, attribute = part.label[places], part.attribute[places]
-        return Dataset(X[places], label, groups=values[attribute])
+        return Dataset(X[places], label, attributes=values[attribute])
 
     return (
         rows(train, pictures.train, data),
@@ -87,6 +87,6 @@ def _table(name: str, rng: np.random.Generator) -> tuple[Dataset, Dataset, Datas
     n, extra = SIZES[name]
     rows = np.arange(len(X))
     together = rng.random(len(X)) < np.where(rows < n + extra, 0.5, 0.75)
-    groups = np.where(together, label, 1 - label).astype(str)
-    whole = Dataset(X, label, groups=groups)
+    attributes = np.where(together, label, 1 - label).astype(str)
+    whole = Dataset(X, label, attributes=attributes)
     return whole.take(rows[:n]), whole.take(rows[n : n + extra]), whole.take(rows[n + extra :])

@@ -203,10 +203,10 @@ def plain_yardstick(test: Dataset, seed: int, prior_variance: float | None = Non
 
 def checks_of(yard: Yardstick, test: Dataset, seed: int) -> Record:
     """What the two checks say of the test set alone."""
-    assert test.groups is not None
+    assert test.attributes is not None
     X, y = yard.features(test), yard.targets(test)
     doubling = check_doubling(yard.model, X, y, seed=seed)
-    upper = np.asarray(test.groups == np.unique(test.groups)[-1], dtype=float)
+    upper = np.asarray(test.attributes == np.unique(test.attributes)[-1], dtype=float)
     attribute = check_attribute(yard.model, X, y, upper, seed=seed)
     return {"probe": doubling.value, "probe_se": doubling.stderr, "attribute_check": attribute.value}
 

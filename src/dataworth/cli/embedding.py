@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from dataworth.data.dataset import LabelSummary, summarise_labels
-from dataworth.data.io.readers import NPZ_ROLES
+from dataworth.data.io.formats import NPZ_ROLES
 from dataworth.embed.tables import Embedded, embed_table
 from dataworth.errors import DataworthError
 from dataworth.wording import counted, listed

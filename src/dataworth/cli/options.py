@@ -135,7 +135,12 @@ class Embedding:
         None
     )
     label: Annotated[str | None, _table("Label column; guessed from its name if only one fits.")] = None
-    group: Annotated[str | None, _table("Column that says which rows belong together.")] = None
+    group: Annotated[
+        str | None, _table("Column that says which rows belong together (patient, document).")
+    ] = None
+    attribute: Annotated[
+        str | None, _table("Column that match-groups, reweight and the attribute check look at.")
+    ] = None
     id: Annotated[str | None, _table("Column that names rows; guessed from its name.")] = None
     weights: Annotated[str | None, _table("Column that says how often a row counts.")] = None
 

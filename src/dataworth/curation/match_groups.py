@@ -24,9 +24,9 @@ class MatchGroups(Method):
     Rows of a group that the test set does not have are removed; a group that only the test set has cannot be
     matched, and is refused.
 
-    >>> data = Dataset(np.zeros((4, 1)), [0, 0, 1, 1], groups=["a", "b", "a", "b"])
-    >>> test = Dataset(np.zeros((2, 1)), [0, 1], groups=["a", "b"])
-    >>> MatchGroups()(data, test, rng=np.random.default_rng(0)).groups.tolist()
+    >>> data = Dataset(np.zeros((4, 1)), [0, 0, 1, 1], attributes=["a", "b", "a", "b"])
+    >>> test = Dataset(np.zeros((2, 1)), [0, 1], attributes=["a", "b"])
+    >>> MatchGroups()(data, test).attributes.tolist()
     ['a', 'b']
     """
 
@@ -51,16 +51,13 @@ class MatchGroups(Method):
 
 def cells(data: Dataset, what: str) -> NDArray[np.str_]:
     """Attribute and label of each row as one text."""
-    if data.groups is None:
+    if data.attributes is None:
+        groups = "" if data.groups is None else " (groups are rows that belong together, not attributes)"
         raise DataworthError(
-            f"{what} have no groups; matching them needs a group column: groups= or --group."
+            f"{what} have no attributes; matching them needs a column of them: attributes= or --attribute"
+            f"{groups}."
         )
-    return np.char.add(np.char.add(data.groups, "\x1f"), class_cells(data))
-
-
-def class_cells(data: Dataset) -> NDArray[np.str_]:
-    """The label of each row as text."""
-    return label_keys(data.y)
+    return np.char.add(np.char.add(data.attributes, "\x1f"), label_keys(data.y))
 
 
 def refuse_absent(names: NDArray[np.str_], own: NDArray[np.str_]) -> None:
