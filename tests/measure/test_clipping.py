@@ -14,8 +14,9 @@ import dataworth as dw
 from dataworth.measure.clipping import check_clipping, clip, signed
 from dataworth.measure.intervals import over_blocks, over_pairs
 from dataworth.measure.options import Options
-from dataworth.report import plot, text
+from dataworth.report import plot
 from dataworth.report.quantities import counted_pmi
+from dataworth.report.text import score as text
 from worlds import classes, flipped, held_out, refusal, yardstick
 
 DATA = classes(160, seed=1)
@@ -260,7 +261,7 @@ def test_reports_show_what_was_counted():
     assert counted_pmi(clipped).tolist() == by_hand(raw.table.pmi, "truncate", M).tolist()
     console = Console(width=100)
     with console.capture() as captured:
-        console.print(text.score_report(clipped, verbose=True))
+        console.print(text.full(clipped, verbose=True))
     shown = captured.get()
     assert f"{clipped.value:.3f}" in shown
     assert f"{raw.value:.3f}" not in shown.partition("unclipped")[0]

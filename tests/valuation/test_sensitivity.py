@@ -15,7 +15,8 @@ from dataworth.cli.app import app
 from dataworth.evidence.interpretation import SHOWN
 from dataworth.measure.intervals import Estimate
 from dataworth.measure.parts import columns
-from dataworth.report import plot, text
+from dataworth.report import plot
+from dataworth.report.text import sensitivity as text
 from dataworth.valuation.sensitivity import (
     AtPrior,
     Sensitivity,
@@ -252,7 +253,7 @@ def test_priors_that_are_none(score, prior):
 def test_a_figure_and_a_table(over_priors):
     figure = plot.sensitivity_figure(over_priors, bits=True)
     assert "bits" in figure.axes[0].get_ylabel()
-    assert text.sensitivity_line(over_priors).startswith(("steady: ", "depends on the prior: "))
+    assert text.line(over_priors).startswith(("steady: ", "depends on the prior: "))
     told = json.loads(json.dumps(over_priors.to_dict()))
     assert told["schema"] == "dataworth/sensitivity/1"
     assert [p["prior_variance"] for p in told["priors"]] == [p.prior_variance for p in over_priors.points]

@@ -8,7 +8,8 @@ from typing import Any
 
 from dataworth.errors import DataworthError
 from dataworth.models.base import positive_number
-from dataworth.report import plot, text
+from dataworth.report import plot
+from dataworth.report.text import sensitivity as text
 from dataworth.valuation.sensitivity import Sensitivity, sensitivity
 
 from .job import Job
@@ -17,7 +18,7 @@ from .options import Columns, Picture, Showing
 from .progress import listen
 from .show import View
 
-VIEW = View(text.sensitivity_report, text.sensitivity_line, plot.sensitivity_figure)
+VIEW = View(text.full, text.line, plot.sensitivity_figure)
 
 
 def measure_over_priors(

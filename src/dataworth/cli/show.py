@@ -10,7 +10,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dataworth.report import plot, text
+from dataworth.report import plot
+from dataworth.report.text import audit, demo, description, parts, ranking, score, yardstick
 
 from .files import replacing
 from .guard import say
@@ -29,12 +30,12 @@ class View(NamedTuple):
     in_bits: bool = True
 
 
-SCORE = View(text.score_report, text.score_line, plot.score_figure)
-AUDIT = View(text.audit_report, text.audit_line, plot.audit_figure)
-RANKING = View(text.ranking_report, text.ranking_line, plot.ranking_figure)
-DEMO = View(text.demo_report, text.demo_line, plot.demo_figure)
-DESCRIPTION = View(text.description_report, text.description_line, in_bits=False)
-YARDSTICK = View(text.yardstick_report, text.yardstick_line, in_bits=False)
+SCORE = View(score.full, score.line, plot.score_figure)
+AUDIT = View(audit.full, audit.line, plot.audit_figure)
+RANKING = View(ranking.full, ranking.line, plot.ranking_figure)
+DEMO = View(demo.full, demo.line, plot.demo_figure)
+DESCRIPTION = View(description.full, description.line, in_bits=False)
+YARDSTICK = View(yardstick.full, yardstick.line, in_bits=False)
 
 
 def result(result: Any, options: Talking, view: View) -> None:
@@ -59,7 +60,7 @@ def result(result: Any, options: Talking, view: View) -> None:
         if explain or (options.verbose and getattr(result, "case", None) is not None):
             sys.stdout.flush()  # the result need not wait for its reasons
             with listen(options.quiet, preparing=EXPLAINING):
-                why = text.parts_report(result, **bits)
+                why = parts.full(result, **bits)
             print_rich(why)
 
 

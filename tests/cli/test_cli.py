@@ -28,12 +28,12 @@ from dataworth.cli.progress import Bar, Lines, estimate
 from dataworth.cli.show import finite
 from dataworth.errors import DataworthError
 from dataworth.measure.intervals import Estimate
-from dataworth.report.text import audit_line
+from dataworth.report.text.audit import line as audit_line
 from dataworth.valuation.audit.verdict import VERDICTS, decide
 
 COMMANDS = ("score", "audit", "rank", "describe", "yardstick", "run", "resume", "demo")
 SCORE_MODULE = importlib.import_module("dataworth.valuation.score")
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1] / "src"), "PYTHONUNBUFFERED": "1"}
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "src"), "PYTHONUNBUFFERED": "1"}
 
 
 @pytest.fixture(scope="session")
