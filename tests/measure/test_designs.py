@@ -32,7 +32,6 @@ from dataworth.measure.evaluate import evaluate
 from dataworth.models import Linear, Logistic
 from reference import tolerance
 
-
 HALF = Arm("part", "half")
 
 

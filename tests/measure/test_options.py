@@ -163,14 +163,14 @@ def test_an_inference_that_numeric_labels_have_no_use_for_is_noted_everywhere():
     test, data = numeric_labels(60, seed=1), numeric_labels(40, seed=2)
     yard = dw.Yardstick.fit(test, prior_variance=1.0)
     note = "exact for numeric labels: inference ep changes nothing"
-    for yardstick in ({"yardstick": yard}, {"prior_variance": 1.0}):
+    for by in ({"yardstick": yard}, {"prior_variance": 1.0}):
         for call, value in (
             (lambda **o: dw.score(data, test, **o), lambda r: r.value),
             (lambda **o: dw.audit(data, data.take(range(30)), test, **o), lambda r: r.delta),
             (lambda **o: dw.audit(data, None, test, curate=lambda D: D, pairs=5, **o), lambda r: r.delta),
             (lambda **o: dw.rank({"a": data}, test, **o), lambda r: r[0].value),
         ):
-            plain, ep = call(**yardstick), call(**yardstick, inference="ep")
+            plain, ep = call(**by), call(**by, inference="ep")
             assert note in ep.notes
             assert note not in plain.notes
             assert value(ep) == value(plain)
@@ -302,9 +302,7 @@ def precise(monkeypatch, table, precision):
 
 
 def measurement_with(options):
-    return Measurement(
-        what="score", data={}, test=None, leaked=0, yardstick=None, options=options, notes=()
-    )
+    return Measurement(what="score", data={}, test=None, leaked=0, yardstick=None, options=options, notes=())
 
 
 @pytest.mark.parametrize(
