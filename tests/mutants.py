@@ -53,11 +53,22 @@ def result_of(mutant):
             return f"its text stands {text.count(mutant.old)} times in the file"
         file.write_text(text.replace(mutant.old, mutant.new))
         environment = {**os.environ, "PYTHONPATH": str(source), "PYTHONDONTWRITEBYTECODE": "1"}
-        command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *mutant.tests.split()]
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-x",
+            "-p",
+            "no:cacheprovider",
+            *mutant.tests.split(),
+        ]
         done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
     if done.returncode == 1:
         return "killed"
-    return "survived" if done.returncode == 0 else f"pytest ended with {done.returncode}: {done.stdout[-300:]}"
+    return (
+        "survived" if done.returncode == 0 else f"pytest ended with {done.returncode}: {done.stdout[-300:]}"
+    )
 
 
 def main():
