@@ -26,8 +26,17 @@ def yardstick(test, axes=None, prior_variance=1.0):
     basis = Basis.learn(test)
     k = basis.rank if axes is None else axes
     labels = Classes(tuple(sorted(set(map(str, test.y.tolist())))))
-    chosen = Trial(k, 1.0, prior_variance, None, 0.0, -1.0, 0.1)
-    return Yardstick(basis.recipe(k, 1.0), labels, Logistic(prior_variance), chosen, "", len(test), 0)
+    return Yardstick(
+        recipe=basis.recipe(k, 1.0),
+        labels=labels,
+        model=Logistic(prior_variance),
+        chosen=Trial(
+            size=k, exponent=1.0, prior_variance=prior_variance, held_out=0.0, probe=-1.0, probe_stderr=0.1
+        ),
+        test_hash="",
+        rows=len(test),
+        seed=0,
+    )
 
 
 def found(result, code):
@@ -172,7 +181,7 @@ def test_a_value_that_is_shown_is_shown_however_few_the_rows():
 
 def test_the_size_curve_has_the_rows_and_ends_at_the_score():
     data, test = halves(7)
-    result = dw.score(data, test, yardstick=yardstick(test), thorough=True, ignore="all")
+    result = dw.score(data, test, yardstick=yardstick(test), thorough=True, ignore="all", keep=True)
     curve = size.size_curve(result.case)
     assert [n for n, *_ in curve] == [75, 150, 300, 600]
     assert curve[-1][1] == pytest.approx(result.value, abs=1e-6)  # all rows, all blocks: the score itself
@@ -363,7 +372,7 @@ def test_huge_outliers_are_looked_at_without_a_sound(outlier):
     data, test = halves(20)
     X = data.X.copy()
     X[0] = outlier
-    case = dw.score(data, test, yardstick=yardstick(test, 2), ignore=OTHERS).case
+    case = dw.score(data, test, yardstick=yardstick(test, 2), ignore=OTHERS, keep=True).case
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         findings = run_checks(replace(case, data={"the data": dw.Dataset(X, data.y)}))

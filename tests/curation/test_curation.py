@@ -926,7 +926,7 @@ def test_the_examples_of_the_page_run(example, tmp_path, monkeypatch):
             continue
         for line in text.splitlines():
             program, *words = shlex.split(line)
-            cheap = ["--model", "pixels", "--no-cache"] if words[0] == "embed" else []
+            cheap = ["--model", "pixels", "--size", "8", "--no-cache"] if words[0] == "embed" else []
             code, out, err = call(*words, *cheap)
             assert (program, code) == ("dataworth", 0), err
             assert out

@@ -1,4 +1,4 @@
-"""Curations: Dataset → Dataset, one a file; scikit-learn (and cleanlab) only, never our models.
+"""Curations, Dataset → Dataset, one a file; scikit-learn (and cleanlab) only, never our models.
 
 Each is a small frozen object that is called with the data, with the test set where it looks at it, and with a
 generator where chance decides: exactly what `audit(curate=…)` calls. Without a generator chance has a fixed

@@ -34,6 +34,11 @@ class Change:
         return len(np.unique(self.origin[self.origin >= 0]))
 
     @property
+    def unchanged(self) -> int:
+        """Those of the kept rows that still have their features and their label."""
+        return len(np.unique(self.origin[(self.origin >= 0) & ~self.relabelled & ~self.edited]))
+
+    @property
     def removed(self) -> int:
         """Rows of `before` that are gone."""
         return self.before_rows - self.kept
@@ -70,7 +75,7 @@ class Change:
 
     def to_dict(self) -> dict[str, int | str]:
         """Plain data for JSON."""
-        return {**self.counts, "matched_by": self.by}
+        return {**self.counts, "unchanged": self.unchanged, "matched_by": self.by}
 
     def __str__(self) -> str:
         return ", ".join(f"{count} {what}" for what, count in self.counts.items() if count)
