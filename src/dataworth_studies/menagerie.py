@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dataworth.data.dataset import Dataset
+from dataworth import Dataset
+from dataworth.arrays import Array, Rows
 
 from .features import features
 from .sets import Part, load_set
@@ -64,7 +65,7 @@ def _images(
         held.append(available[: IMAGE_TEST[g]])
     values = np.array(pictures.values)
 
-    def rows(X: NDArray[np.float64], part: Part, chosen: list[NDArray[np.intp]]) -> Dataset:
+    def rows(X: Array, part: Part, chosen: list[Rows]) -> Dataset:
         places = np.concatenate(chosen)
         label, attribute = part.label[places], part.attribute[places]
         return Dataset(X[places], label, attributes=values[attribute])

@@ -35,8 +35,15 @@ MUTANTS = 1000
 def by_hand(k, model, labels):
     """A yardstick that takes k features as they are."""
     columns = Dataset(np.zeros((1, k)), [0]).columns
-    recipe = Recipe(columns, np.zeros(k), np.zeros(k), np.ones(k), np.eye(k))
-    return Yardstick(recipe, labels, model, Trial(k, 1.0, model.prior_variance, None, 0.0), "0" * 64, 40, 0)
+    return Yardstick(
+        recipe=Recipe.plain(columns),
+        labels=labels,
+        model=model,
+        chosen=Trial(size=k, exponent=1.0, prior_variance=model.prior_variance, held_out=0.0),
+        test_hash="0" * 64,
+        rows=40,
+        seed=0,
+    )
 
 
 def plain(k=2, prior_variance=1.0):

@@ -58,7 +58,7 @@ def _warm(s: Subject) -> Result:
 def _predictive(s: Subject) -> Result:
     posterior = s.forecaster(s.data)
     forecast = np.asarray(posterior.predict_proba(s.X[s.test]), dtype=float)
-    if getattr(s.model, "takes", None) == "numbers":
+    if s.numbers:
         fine = forecast.shape == (len(s.test),) and bool(np.isfinite(forecast).all())
         return fine, None, None, "predictions are one finite mean a row"
     if forecast.ndim != 2 or len(forecast) != len(s.test) or not (forecast >= -1e-12).all():

@@ -7,15 +7,15 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Outcome:
     """One property: whether it holds (None: not applicable, or reported only), its value and its bound."""
 
     name: str
-    passed: bool | None
-    value: float | None
-    bound: float | None
     meaning: str
+    passed: bool | None = None
+    value: float | None = None
+    bound: float | None = None
 
     def __str__(self) -> str:
         word = {True: "ok", False: "FAILED", None: "–"}[self.passed]
@@ -24,7 +24,7 @@ class Outcome:
         return f"{word:6} {self.name:16} {value:>9} {bound:>10}  {self.meaning}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Certificate:
     """The outcomes for one model; `ok` if none failed."""
 
@@ -45,12 +45,8 @@ class Certificate:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
-        return {
-            "model": self.model,
-            "ok": self.ok,
-            "seed": self.seed,
-            "outcomes": [asdict(outcome) for outcome in self.outcomes],
-        }
+        outcomes = [asdict(outcome) for outcome in self.outcomes]
+        return {"model": self.model, "ok": self.ok, "seed": self.seed, "outcomes": outcomes}
 
     def __str__(self) -> str:
         tally = [sum(o.passed is passed for o in self.outcomes) for passed in (True, False, None)]

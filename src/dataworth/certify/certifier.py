@@ -37,15 +37,28 @@ def check_model(
 ) -> Certificate:
     """Try what every Bayesian model obeys on `model`: a class of yours with `fit` alone is enough.
 
-    X, y: rows and targets (as numbers) to try it on; by default `rows` rows of two standard normal features,
-    with targets of the kind that its `takes` names (two classes if it names none). simulate: (rng, X) → y,
-    parameters drawn from the prior and targets from them; by default the model's own `simulate`. Without one,
-    what is true of expectations is not tried. repeats: simulated datasets.
+    Args:
+        model: an instance, with `fit(X, y, weights=None)` that gives a posterior with `log_evidence`.
+        X: rows to try it on; by default `rows` rows of two standard normal features.
+        y: their targets, as numbers; by default of the kind that the model's `takes` names (two classes if it
+            names none).
+        simulate: (rng, X) → y, parameters drawn from the prior and targets from them; by default the model's
+            own `simulate`. Without one, what is true of expectations is not tried.
+        rows: how many rows to make, if none are given.
+        repeats: how many datasets to simulate.
+        seed: the same seed gives the same certificate.
 
-    >>> from dataworth.models import Categorical
-    >>> certificate = check_model(Categorical(classes=3), repeats=50)
-    >>> certificate.ok, certificate["one more row"].passed
-    (True, True)
+    Returns:
+        An outcome for every property, with its value and its bound; `ok` if none failed.
+
+    Raises:
+        DataworthError: the model is none, X has too few rows, or y does not fit X.
+
+    Examples:
+        >>> import dataworth as dw
+        >>> certificate = dw.check_model(dw.Categorical(classes=3), repeats=50)
+        >>> certificate.ok, certificate["one more row"].passed
+        (True, True)
     """
     require_model(model)
     simulate = simulate or getattr(model, "simulate", None)
@@ -54,22 +67,22 @@ def check_model(
     outcomes = [_tried("protocol", protocol, subject)]
     sound = outcomes[0].passed
     for name, check in CHECKS.items():
-        outcomes.append(
-            _tried(name, check, subject)
-            if sound
-            else Outcome(name, None, None, None, "not tried, since the protocol is not kept")
-        )
-    return Certificate(repr(model), seed, tuple(outcomes))
+        if sound:
+            outcomes.append(_tried(name, check, subject))
+        else:
+            outcomes.append(Outcome(name=name, meaning="not tried, since the protocol is not kept"))
+    return Certificate(model=repr(model), seed=seed, outcomes=tuple(outcomes))
 
 
 def _tried(name: str, check: Check, subject: Subject) -> Outcome:
     try:
-        return Outcome(name, *check(subject))
+        passed, value, bound, meaning = check(subject)
     except NotApplicable as reason:
-        return Outcome(name, None, None, None, str(reason))
+        return Outcome(name=name, meaning=str(reason))
     except Exception as error:  # whatever a model of the user's raises is the outcome
         sentence = " ".join(str(error).split())[:200]
-        return Outcome(name, False, None, None, f"raised {type(error).__name__}: {sentence}")
+        return Outcome(name=name, passed=False, meaning=f"raised {type(error).__name__}: {sentence}")
+    return Outcome(name=name, passed=passed, value=value, bound=bound, meaning=meaning)
 
 
 def _rows(

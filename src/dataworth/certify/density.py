@@ -43,9 +43,7 @@ def _density(s: Subject) -> Result:
         ours, theirs = expit(log_ratio(draws[DRAWS:])), expit(-log_ratio(gaussian))
     if ours.mean() + theirs.mean() < LEAST_OVERLAP:
         raise NotApplicable("the posterior is too far from any Gaussian to be compared with one")
-    gap = float(ours.mean() - theirs.mean())
-    bound = s.quantile * float(np.sqrt((ours.var() + theirs.var()) / DRAWS)) + 1e-9
-    return abs(gap) <= bound, abs(gap), bound, "the density integrates to 1, and the draws are drawn from it"
+    return s.agree(ours, theirs, "the density integrates to 1, and the draws are drawn from it")
 
 
 CHECKS: dict[str, Check] = {"density": _density}

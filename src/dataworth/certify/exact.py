@@ -22,7 +22,7 @@ def _identity(s: Subject) -> Result:
 
 
 def _one_more(s: Subject) -> Result:
-    if getattr(s.model, "takes", None) == "numbers":
+    if s.numbers:
         raise NotApplicable("the targets are numeric labels, which cannot be counted")
     classes, before = _class_number(s), s.log_z(s.data)
     gaps = []
@@ -34,7 +34,7 @@ def _one_more(s: Subject) -> Result:
 
 def _forecast(s: Subject) -> Result:
     posterior = s.forecaster(s.data)
-    if getattr(s.model, "takes", None) == "numbers":
+    if s.numbers:
         raise NotApplicable("the targets are numeric labels, whose predictive density is not asked for")
     before, rows = s.log_z(s.data), s.test[:POINTS]
     forecast = np.asarray(posterior.predict_proba(s.X[rows]), dtype=float)

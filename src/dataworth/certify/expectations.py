@@ -29,13 +29,10 @@ def _balance(s: Subject) -> Result:
     """E_apart[σ(U)] = E_joint[σ(−U)]: exp U is the ratio of the two densities of (D,T); bounded at any U."""
     from scipy.special import expit
 
-    ours, theirs = expit(s.trials.apart), expit(-s.trials.joint)
-    gap = abs(float(ours.mean() - theirs.mean()))
-    bound = s.quantile * float(np.sqrt((ours.var() + theirs.var()) / s.repeats)) + 1e-9
     meaning = "exp U is how much likelier a pair is of one θ than of two: E σ(U) apart = E σ(−U) together"
     if not s.exact:
-        bound, meaning = bound + ROUGH, f"{meaning} ({ROUGH:g} allowed: not said to be exact)"
-    return gap <= bound, gap, bound, meaning
+        meaning = f"{meaning} ({ROUGH:g} allowed: not said to be exact)"
+    return s.agree(expit(s.trials.apart), expit(-s.trials.joint), meaning, 0.0 if s.exact else ROUGH)
 
 
 def _mean_exp(s: Subject) -> Result:
@@ -45,9 +42,8 @@ def _mean_exp(s: Subject) -> Result:
         raise NotApplicable(f"I(D;T) is {information:.1f} nats; the mean of exp U settles only below 1")
     ours = np.where(s.trials.apart <= TAIL, np.exp(np.minimum(s.trials.apart, TAIL)), 0.0)
     theirs = (s.trials.joint > TAIL).astype(float)
-    gap = abs(float(ours.mean() + theirs.mean() - 1.0))
-    bound = s.quantile * float(np.sqrt((ours.var() + theirs.var()) / s.repeats)) + 1e-9
-    return s.of_exact((gap <= bound, gap, bound, "E exp U = 1 over independent pairs"))
+    # E ours + E theirs = 1, that is E ours = E (1 − theirs)
+    return s.of_exact(s.agree(ours, 1.0 - theirs, "E exp U = 1 over independent pairs"))
 
 
 CHECKS: dict[str, Check] = {

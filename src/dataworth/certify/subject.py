@@ -39,6 +39,7 @@ class Subject:
         self.model, self.X, self.y = model, X, y
         self.simulate, self.repeats, self.seed = simulate, repeats, seed
         self.exact = bool(getattr(model, "exact", False))
+        self.numbers = getattr(model, "takes", None) == "numbers"
         order = np.random.default_rng([seed, 0x0DE4]).permutation(len(y))
         self.data, self.test, self.all = order[: len(y) // 2], order[len(y) // 2 :], order
         self.none = order[:0]
@@ -90,6 +91,13 @@ class Subject:
         """Whether a difference is rounding."""
         bound = self.tolerance * scale
         return bool(abs(value) <= bound), abs(float(value)), bound, meaning
+
+    def agree(self, ours: Array, theirs: Array, meaning: str, slack: float = 0.0) -> Result:
+        """Whether two means of as many independent values are equal but for chance, and for the slack."""
+        gap = abs(float(ours.mean() - theirs.mean()))
+        error = float(np.sqrt((ours.var() + theirs.var()) / len(ours)))
+        bound = self.quantile * error + 1e-9 + slack
+        return gap <= bound, gap, bound, meaning
 
     def of_exact(self, result: Result) -> Result:
         """A property of exact posteriors: required of a model that says it is exact, else reported."""

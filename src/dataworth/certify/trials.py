@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -13,10 +14,8 @@ from ..models.base import bind
 
 Simulator = Callable[[np.random.Generator, Array], Array]
 
-MISREPORTS = ("no rows", "half the rows", "noisy labels", "shuffled labels", "rows doubled", "rows halved")
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Trials:
     """U of simulated pairs and of independent ones; for each misreport f, U(f(D),T) − U(D,T)."""
 
@@ -30,40 +29,42 @@ def run_trials(
 ) -> Trials:
     """Simulate D and T of one θ, and T′ of another; score D and its misreports."""
     size = min(4, len(X) // 3)
+    half = size // 2
     data, test, other = np.split(np.arange(3 * size), 3)
     joint, apart = [], []
-    gains: dict[str, list[float]] = {name: [] for name in MISREPORTS if weighs or name != "rows halved"}
+    gains: dict[str, list[float]] = {}
     for _ in range(repeats):
         own = X[rng.choice(len(X), 3 * size, replace=False)]
         y = np.asarray(simulate(rng, own[: 2 * size]), dtype=float)
         y2 = np.asarray(simulate(rng, own), dtype=float)  # of another θ: for T′, and for noise in labels
         fitter = bind(model, own, np.concatenate([y, y2[other]]))
         log_test, log_other = fitter(test).log_z, fitter(other).log_z
-
-        def score(
-            rows: Rows,
-            labels: Array,
-            weight: float | None = None,
-            against: Rows = test,
-            fitter: Fitter = fitter,
-        ) -> float:
-            """Log Z(D∪T) − log Z(D), which is U(D,T) + log Z(T)."""
-            both, targets = np.append(rows, against), np.append(labels, fitter.y[against])
-            weights = None if weight is None else np.repeat([weight, 1.0], [len(rows), len(against)])
-            own = None if weights is None else weights[: len(rows)]
-            whole = fitter(both, weights=weights, targets=targets).log_z
-            return float(whole - fitter(rows, weights=own, targets=labels).log_z)
-
-        truth, labels = score(data, y[data]), y[data]
+        score, labels = partial(log_predictive, fitter, test), y[data]
+        truth = score(data, labels)
         joint.append(truth - log_test)
-        apart.append(score(data, labels, against=other) - log_other)
-        half = size // 2
+        apart.append(log_predictive(fitter, other, data, labels) - log_other)
         noisy = np.where(rng.random(size) < 0.5, y2[data], labels)
-        gains["no rows"].append(log_test - truth)
-        gains["half the rows"].append(score(data[:half], labels[:half]) - truth)
-        gains["noisy labels"].append(score(data, noisy) - truth)
-        gains["shuffled labels"].append(score(data, rng.permutation(labels)) - truth)
-        gains["rows doubled"].append(score(np.tile(data, 2), np.tile(labels, 2)) - truth)
+        scores = {
+            "no rows": log_test,
+            "half the rows": score(data[:half], labels[:half]),
+            "noisy labels": score(data, noisy),
+            "shuffled labels": score(data, rng.permutation(labels)),
+            "rows doubled": score(np.tile(data, 2), np.tile(labels, 2)),
+        }
         if weighs:
-            gains["rows halved"].append(score(data, labels, 0.5) - truth)
-    return Trials(np.array(joint), np.array(apart), {name: np.array(g) for name, g in gains.items()})
+            scores["rows halved"] = score(data, labels, 0.5)
+        for name, value in scores.items():
+            gains.setdefault(name, []).append(value - truth)
+    told = {name: np.array(gain) for name, gain in gains.items()}
+    return Trials(joint=np.array(joint), apart=np.array(apart), gains=told)
+
+
+def log_predictive(
+    fitter: Fitter, test: Rows, rows: Rows, labels: Array, weight: float | None = None
+) -> float:
+    """Log Z(D∪T) − log Z(D), which is U(D,T) + log Z(T), of rows D with those labels and one weight."""
+    both, targets = np.append(rows, test), np.append(labels, fitter.y[test])
+    weights = None if weight is None else np.repeat([weight, 1.0], [len(rows), len(test)])
+    own = None if weights is None else weights[: len(rows)]
+    whole = fitter(both, weights=weights, targets=targets).log_z
+    return float(whole - fitter(rows, weights=own, targets=labels).log_z)

@@ -4,8 +4,8 @@ The guarantee against strategic curation needs an attribute that is not predicti
 known. If it is, matching the test set's attributes tells something of the test set, and its score may rise.
 
 Matching reaches a model through its features alone. Where they do not show the attribute (x ⟂ a | y), rows of
-one label are alike whatever its value: curation by it can then only move the classes' proportions, however well
-the attribute predicts the label, and the guarantee holds. So the features are asked first.
+one label are alike whatever its value: curation by it can then only move the classes' proportions, however
+well the attribute predicts the label, and the guarantee holds. So the features are asked first.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ SURE = 4.0
 """Standard deviations above what chance shows of an attribute from which features are taken to show it: up to
 eight values are asked, and with one feature and two classes chance goes beyond 4 in 0.7 % of cases."""
 MOVED = 0.01
-"""p-value below which a curation is taken to have moved the attributes' proportions; a random part of the same rows
-stays above it more often than that, since it shares its rows with the whole."""
+"""p-value below which a curation is taken to have moved the attributes' proportions; a random part of the
+same rows stays above it more often than that, since it shares its rows with the whole."""
 PAIRS = 50
 BINS = 5
 """Numeric labels are cut into fifths where labels have to be held fixed."""

@@ -7,14 +7,13 @@ nothing of the label given the features, θ → D → f(D): the benchmark may ri
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..data.dataset import Dataset, label_keys
 from ..errors import DataworthError
-from .base import Method
+from .base import Method, chance
 
 
 @dataclass(frozen=True)
@@ -30,16 +29,17 @@ class MatchGroups(Method):
     ['a', 'b']
     """
 
-    name: ClassVar[str] = "match-groups"
-    what: ClassVar[str] = "remove rows until attribute × label groups have the test set's ratios"
-    strategic: ClassVar[bool | None] = True
-    why: ClassVar[str] = (
+    name = "match-groups"
+    what = "remove rows until attribute × label groups have the test set's ratios"
+    strategic = True
+    why = (
         "rows go by attribute and label alone; as long as the attribute says nothing of the label given the "
         "features, the test set's ratios say nothing of θ"
     )
 
-    def __call__(self, data: Dataset, test: Dataset, *, rng: np.random.Generator) -> Dataset:
+    def __call__(self, data: Dataset, test: Dataset, *, rng: np.random.Generator | None = None) -> Dataset:
         """A random choice within each group, in the old order of rows."""
+        rng = chance(rng)
         own, wanted = cells(data, "the data"), cells(test, "the test set")
         names, counts = np.unique(wanted, return_counts=True)
         refuse_absent(names, own)

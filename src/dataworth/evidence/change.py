@@ -14,14 +14,12 @@ from typing import Any
 import numpy as np
 
 from ..data.dataset import Dataset
-from ..data.labels import targets_for
 from ..errors import DataworthError
 from ..models import Model
-from ..models.base import bind, require_model
-from .pair import check_rows
+from .pool import check_rows, pool_of
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PMIChange:
     """U(after, T) − U(before, T) in nats, and the two log p(T|D) of which it is the difference."""
 
@@ -38,14 +36,26 @@ class PMIChange:
 def pmi_change(before: Dataset, after: Dataset, T: Dataset, model: Model) -> PMIChange:
     """The change of PMI from `before` to `after`, with the model that is given, whatever model it is.
 
-    >>> from dataworth.models import Logistic
-    >>> from dataworth.pmi import pmi
-    >>> D, T = Dataset([[-1.0], [1.0], [2.0]], [0, 1, 0]), Dataset([[-2.0], [2.0]], [0, 1])
-    >>> change = pmi_change(D, D.take([0, 1]), T, Logistic())
-    >>> abs(change.value - (pmi(D.take([0, 1]), T).value - pmi(D, T).value)) < 1e-6
-    True
+    Args:
+        before: the data as they were.
+        after: the data as they are now.
+        T: the test set, the same for both.
+        model: any model, also one that `pmi` refuses because it counts one of many symmetric modes.
+
+    Returns:
+        The change in nats, and the two log p(T|D) that it is made of.
+
+    Raises:
+        DataworthError: a set is no Dataset of complete rows of numbers, the labels do not suit the model, or
+            a set has no rows and the model needs some.
+
+    Examples:
+        >>> import dataworth as dw
+        >>> D, T = dw.Dataset([[-1.0], [1.0], [2.0]], [0, 1, 0]), dw.Dataset([[-2.0], [2.0]], [0, 1])
+        >>> change = dw.pmi_change(D, D.take([0, 1]), T, dw.Logistic())
+        >>> abs(change.value - (dw.pmi(D.take([0, 1]), T).value - dw.pmi(D, T).value)) < 1e-6
+        True
     """
-    require_model(model)
     parts = {"before": before, "after": after, "T": T}
     check_rows(parts)
     for name, part in parts.items():
@@ -53,17 +63,19 @@ def pmi_change(before: Dataset, after: Dataset, T: Dataset, model: Model) -> PMI
             raise DataworthError(
                 f"{name} has no rows; symmetric modes cancel only between sets that have some: give rows."
             )
-    pool = Dataset.concat(list(parts.values()))
-    fitter = bind(model, pool.X, targets_for(model, [part.y for part in parts.values()]).encode(pool.y))
-    ends = np.cumsum([len(part) for part in parts.values()])
-    rows = dict(zip(parts, np.split(np.arange(len(pool)), ends[:-1]), strict=True))
+    fitter, rows, all_weights = pool_of(model, parts)
 
     def log_predictive(name: str) -> float:
         fit = fitter(rows[name], weights=parts[name].weights)
         both = np.concatenate([rows[name], rows["T"]])
-        weights = None if pool.weights is None else pool.weights[both]
+        weights = None if all_weights is None else all_weights[both]
         start = (fit,) if len(rows[name]) else ()
         return fitter(both, start, weights=weights).log_z - fit.log_z
 
     first, second = log_predictive("before"), log_predictive("after")
-    return PMIChange(second - first, repr(model), first, second)
+    return PMIChange(
+        value=second - first,
+        model=repr(model),
+        log_predictive_before=first,
+        log_predictive_after=second,
+    )

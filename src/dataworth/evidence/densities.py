@@ -29,19 +29,11 @@ def prior_of(fitter: Fitter) -> Any:
 
 def eta_by_density(fitter: Fitter, data: Fit, test: Fit, joint: Fit, eta: Array | float) -> float:
     """Log p(η|D) p(η|T) / (p(η) p(η|D,T)); η = 0 stands for a vector of zeros."""
-    prior = prior_of(fitter)
-    if np.ndim(eta) == 0:
-        eta = np.zeros(prior.sample(np.random.default_rng(SEED), 1).shape[1])
-    point = np.asarray(eta, dtype=float)
-    width = prior.sample(np.random.default_rng(SEED), 1).shape[1]
+    width = prior_of(fitter).sample(np.random.default_rng(SEED), 1).shape[1]
+    point = np.zeros(width) if np.ndim(eta) == 0 else np.asarray(eta, dtype=float)
     if point.shape != (width,):
         raise DataworthError(f"eta has shape {point.shape}; the model has {width} parameters.")
-    value = (
-        data.state.log_density(point)
-        + test.state.log_density(point)
-        - prior.log_density(point)
-        - joint.state.log_density(point)
-    )
+    (value,) = _log_ratios(fitter, data, test, joint, point[None])
     if not np.isfinite(value):
         raise DataworthError("at this eta a density is zero or infinite: give an eta inside the posteriors.")
     return float(value)
@@ -49,15 +41,24 @@ def eta_by_density(fitter: Fitter, data: Fit, test: Fit, joint: Fit, eta: Array 
 
 def kl_by_density(fitter: Fitter, data: Fit, test: Fit, joint: Fit) -> tuple[float, float]:
     """`eta` averaged over draws from the joint, with its standard error."""
-    prior = prior_of(fitter)
     draws = joint.state.sample(np.random.default_rng(SEED), DRAWS)
-    values = (
-        log_densities(data.state, draws)
-        + log_densities(test.state, draws)
-        - log_densities(prior, draws)
-        - log_densities(joint.state, draws)
-    )
+    return mean_and_error(_log_ratios(fitter, data, test, joint, draws))
+
+
+def _log_ratios(fitter: Fitter, data: Fit, test: Fit, joint: Fit, points: Array) -> Array:
+    """Log p(η|D) p(η|T) / (p(η) p(η|D,T)) at each η."""
+    of_data, of_test, of_joint = (log_densities(fit.state, points) for fit in (data, test, joint))
+    return of_data + of_test - log_densities(prior_of(fitter), points) - of_joint
+
+
+def mean_and_error(values: Array) -> tuple[float, float]:
+    """The mean of independent values, and its standard error."""
     return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values)))
+
+
+def has_normaliser(*posteriors: Any) -> bool:
+    """Whether posteriors are of an exponential family, and say so."""
+    return all(hasattr(p, "natural") and hasattr(p, "log_normaliser") for p in posteriors)
 
 
 def integral_by_density(fitter: Fitter, data: Fit, test: Fit) -> tuple[float, float]:
@@ -69,7 +70,7 @@ def integral_by_density(fitter: Fitter, data: Fit, test: Fit) -> tuple[float, fl
     """
     prior = prior_of(fitter)
     parts = (data.state, test.state)
-    if all(hasattr(p, "natural") and hasattr(p, "log_normaliser") for p in (prior, *parts)):
+    if has_normaliser(prior, *parts):
         value = normaliser_pmi(prior.log_normaliser, prior.natural, *(p.natural for p in parts))
         return float(value), 0.0
     rng = np.random.default_rng(SEED)

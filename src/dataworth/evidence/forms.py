@@ -18,24 +18,26 @@ Posteriors of other kinds are asked for their densities and draws (`dataworth.ev
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..arrays import Array, Rows
 from ..errors import DataworthError
-from ..inference.sites import Sites, condition, marginals
+from ..inference.sites import Conditioned, Sites, condition, marginals
 from ..models import Fit, Fitter
-from ..models.gaussian import GaussianRows
+from ..models.gaussian import GaussianRows, RowGaussian
 from .densities import eta_by_density, integral_by_density, kl_by_density
 
 FORMS = ("evidence", "eta", "product", "kl", "sealed", "integral")
 ETAS = ("joint", "data", "test")
 
 
-class Pair(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Pair:
     """Two fits of one pool, their joint fit if it is asked for, and the test rows with their weights."""
 
     fitter: Fitter
@@ -44,6 +46,19 @@ class Pair(NamedTuple):
     joint: Callable[[], Fit]
     test_rows: Rows
     test_weights: Array | None
+
+    @cached_property
+    def settled(self) -> dict[str, Fit]:
+        """The fits of D, of T and of both, each with a Gaussian posterior in its last digits."""
+        assert isinstance(self.fitter, GaussianRows)
+        fits = {"data": self.data, "test": self.test, "joint": self.joint()}
+        return {name: self.fitter.settle(fit) for name, fit in fits.items()}
+
+    @cached_property
+    def gaussians(self) -> list[RowGaussian]:
+        """These posteriors, as sites on rows."""
+        assert isinstance(self.fitter, GaussianRows)
+        return [self.fitter.row_gaussian(fit) for fit in self.settled.values()]
 
 
 class Scored(NamedTuple):
@@ -71,13 +86,11 @@ class Form:
             raise DataworthError(f"form is {name!r}; known forms: {', '.join(FORMS)}.")
         if isinstance(eta, np.generic):
             eta = eta.item()
-        if isinstance(eta, str):
-            if eta not in (*ETAS, "0"):
-                raise DataworthError(f"eta is {eta!r}; give 0, a vector, or one of: {', '.join(ETAS)}.")
-            eta = 0 if eta == "0" else eta
-        elif np.ndim(eta) == 0 and eta != 0:
+        if not (eta in (*ETAS, "0") if isinstance(eta, str) else np.ndim(eta) or eta == 0):
             raise DataworthError(f"eta is {eta!r}; give 0, a vector, or one of: {', '.join(ETAS)}.")
-        if name != "eta" and not (np.ndim(eta) == 0 and eta == 0):
+        if isinstance(eta, str) and eta == "0":
+            eta = 0
+        if name != "eta" and (np.ndim(eta) or eta != 0):
             raise DataworthError(f"eta means nothing to the form {name}: drop it, or use the form eta.")
         return cls(name, eta)
 
@@ -110,18 +123,13 @@ class Form:
 
 def _eta(pool: GaussianRows, pair: Pair, eta: Any) -> float:
     """ℓ_D(η) + ℓ_T(η) − ℓ_J(η) + G_J − G_D − G_T."""
-    fits = {
-        "data": pool.settle(pair.data),
-        "test": pool.settle(pair.test),
-        "joint": pool.settle(pair.joint()),
-    }
-    data, test, joint = (pool.row_gaussian(fit) for fit in fits.values())
+    data, test, joint = pair.gaussians
     total = joint.log_norm - data.log_norm - test.log_norm
     for part, sign in ((data, 1.0), (test, 1.0), (joint, -1.0)):
         if isinstance(eta, str) and eta == "joint":
             g = joint.mean[np.searchsorted(joint.ids, part.ids)]
         elif isinstance(eta, str):
-            g = pool.predictor(fits[eta], part.ids)
+            g = pool.predictor(pair.settled[eta], part.ids)
         else:
             g = pool.at(np.zeros(pool.X.shape[1]) if np.ndim(eta) == 0 else eta, part.ids)
         total += sign * part.log_sites(g)
@@ -130,11 +138,9 @@ def _eta(pool: GaussianRows, pair: Pair, eta: Any) -> float:
 
 def _kl(pool: GaussianRows, pair: Pair) -> float:
     """The mean of `eta` over the joint posterior."""
-    fits = (pair.data, pair.test, pair.joint())
-    data, test, joint = (pool.row_gaussian(pool.settle(fit)) for fit in fits)
+    data, test, joint = pair.gaussians
     total = joint.log_norm - data.log_norm - test.log_norm
-    geometry = pool.geometry(joint.ids)
-    variance = marginals(geometry, joint.sites, condition(geometry, joint.sites).factor).variance
+    _, variance = conditioned(pool, joint)
     for part, sign in ((data, 1.0), (test, 1.0), (joint, -1.0)):
         place = np.searchsorted(joint.ids, part.ids)
         total += sign * part.log_sites(joint.mean[place], variance[place])
@@ -143,12 +149,23 @@ def _kl(pool: GaussianRows, pair: Pair) -> float:
 
 def _product(pool: GaussianRows, pair: Pair) -> float:
     """Both sets' sites under one prior: Σ̃⁻¹ = Σ_D⁻¹ + Σ_T⁻¹ − Σ_0⁻¹ without a joint fit."""
-    parts = [pool.row_gaussian(pool.settle(fit)) for fit in (pair.data, pair.test)]
-    ids = np.union1d(parts[0].ids, parts[1].ids)
+    data, test = (pool.row_gaussian(pool.settle(fit)) for fit in (pair.data, pair.test))
+    return log_norm_together(pool, (data, test)) - data.log_norm - test.log_norm
+
+
+def conditioned(pool: GaussianRows, part: RowGaussian) -> tuple[Conditioned, Array]:
+    """The Gaussian that a set's sites make of the prior, and the variance of its g at each row."""
+    geometry = pool.geometry(part.ids)
+    given = condition(geometry, part.sites)
+    return given, marginals(geometry, part.sites, given.factor).variance
+
+
+def log_norm_together(pool: GaussianRows, parts: Sequence[RowGaussian], share: float = 1.0) -> float:
+    """G of the sites of several sets under one prior, each taken to a power."""
+    ids = np.unique(np.concatenate([part.ids for part in parts]))
     sites = Sites(np.zeros(len(ids)), np.zeros(len(ids)))
     for part in parts:
         place = np.searchsorted(ids, part.ids)
-        sites.tau[place] += part.sites.tau
-        sites.nu[place] += part.sites.nu
-    together = condition(pool.geometry(ids), sites).log_norm(sites)
-    return together - parts[0].log_norm - parts[1].log_norm
+        sites.tau[place] += share * part.sites.tau
+        sites.nu[place] += share * part.sites.nu
+    return condition(pool.geometry(ids), sites).log_norm(sites)

@@ -36,13 +36,11 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array
 from ..inference.expected import mean_log_likelihood
-from ..inference.sites import Sites, condition, marginals
-from ..models.gaussian import GaussianRows, RowGaussian
+from ..models.gaussian import GaussianRows
 from ..models.logistic import LogisticFitter
-from .densities import DRAWS, SEED, log_densities, prior_of
-from .forms import Pair
+from .densities import DRAWS, SEED, has_normaliser, log_densities, mean_and_error, prior_of
+from .forms import Pair, conditioned, log_norm_together
 
 LOG_2 = float(np.log(2.0))
 SHOWN = (
@@ -58,7 +56,7 @@ SHOWN = (
 """The parts that have a mean over pairs."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Parts:
     """The parts of one pair's score, in nats: value = confidence − against_data − against_test + unexplained.
 
@@ -123,7 +121,7 @@ class Parts:
 def parts_of(pair: Pair, value: float | None = None, draws: int = DRAWS, seed: int = SEED) -> Parts:
     """The parts of a pair's score, which is its log evidence unless another `value` is given.
 
-    >>> from .models import Linear
+    >>> from dataworth.models import Linear
     >>> fitter = Linear(1.0, 1.0).bind(np.array([[1.0], [1.0]]), np.array([1.0, -1.0]))
     >>> fits = [fitter(np.array(rows)) for rows in ([0], [1], [0, 1])]
     >>> parts = parts_of(Pair(fitter, fits[0], fits[1], lambda: fits[2], np.array([1]), None))
@@ -139,18 +137,13 @@ def parts_of(pair: Pair, value: float | None = None, draws: int = DRAWS, seed: i
 
 def _gaussian_parts(pool: GaussianRows, pair: Pair, value: float) -> Parts:
     """In closed form, by sites, or by mean log-likelihoods where sites are an approximation of these."""
-    fits = [pool.settle(fit) for fit in (pair.data, pair.test, pair.joint())]
-    parts = [pool.row_gaussian(fit) for fit in fits]
+    fits, parts = list(pair.settled.values()), pair.gaussians
     data, test, joint = parts
-    geometry = pool.geometry(joint.ids)
-    given = condition(geometry, joint.sites)
-    variance = marginals(geometry, joint.sites, given.factor).variance
+    given, variance = conditioned(pool, joint)
     places = [np.searchsorted(joint.ids, part.ids) for part in parts]
     if isinstance(pool, LogisticFitter):
         heard = [
-            mean_log_likelihood(
-                joint.mean[place] + pool.offset_at(part.ids), variance[place], fit.state.counts
-            )
+            mean_log_likelihood(joint.mean[place] + pool.offset[part.ids], variance[place], fit.state.counts)
             for part, place, fit in zip(parts[:2], places[:2], fits[:2], strict=True)
         ]
         gains = [one - fit.log_z for one, fit in zip([*heard, sum(heard)], fits, strict=True)]
@@ -160,26 +153,15 @@ def _gaussian_parts(pool: GaussianRows, pair: Pair, value: float) -> Parts:
             for part, place in zip(parts, places, strict=True)
         ]
     return Parts(
-        value,
-        gains[2],
+        value=value,
+        confidence=gains[2],
         against_data=gains[2] - gains[0],
         against_test=gains[2] - gains[1],
-        divergence=_bhattacharyya(pool, data, test),
+        # ½(G_D + G_T) − G of the halved sites of both
+        divergence=0.5 * (data.log_norm + test.log_norm) - log_norm_together(pool, (data, test), 0.5),
         variance_reduction=0.5 * given.factor.log_det(),
         coefficients=pool.X.shape[1],
     )
-
-
-def _bhattacharyya(pool: GaussianRows, data: RowGaussian, test: RowGaussian) -> float:
-    """½(G_D + G_T) − G of the halved sites of both."""
-    ids = np.union1d(data.ids, test.ids)
-    half = Sites(np.zeros(len(ids)), np.zeros(len(ids)))
-    for part in (data, test):
-        place = np.searchsorted(ids, part.ids)
-        half.tau[place] += 0.5 * part.sites.tau
-        half.nu[place] += 0.5 * part.sites.nu
-    between = condition(pool.geometry(ids), half).log_norm(half)
-    return 0.5 * (data.log_norm + test.log_norm) - between
 
 
 def _sampled_parts(pair: Pair, value: float, draws: int, seed: int) -> Parts:
@@ -190,18 +172,10 @@ def _sampled_parts(pair: Pair, value: float, draws: int, seed: int) -> Parts:
     theta = joint.sample(rng, draws)
     own = log_densities(joint, theta)
     compared = {"confidence": prior, "against_data": data, "against_test": test}
-    found = {name: _mean_and_error(own - log_densities(part, theta)) for name, part in compared.items()}
+    found = {name: mean_and_error(own - log_densities(part, theta)) for name, part in compared.items()}
     found["divergence"] = _divergence(data, test, rng, draws)
-    stderr = {name: error for name, (_, error) in found.items()}
-    means = {name: mean for name, (mean, _) in found.items()}
-    return Parts(
-        value,
-        means["confidence"],
-        means["against_data"],
-        means["against_test"],
-        means["divergence"],
-        stderr=stderr,
-    )
+    means: dict[str, Any] = {name: mean for name, (mean, _) in found.items()}
+    return Parts(value=value, **means, stderr={name: error for name, (_, error) in found.items()})
 
 
 def _divergence(data: Any, test: Any, rng: np.random.Generator, draws: int) -> tuple[float, float]:
@@ -209,16 +183,12 @@ def _divergence(data: Any, test: Any, rng: np.random.Generator, draws: int) -> t
 
     The weights √(pq) / (½p + ½q) lie between 0 and 1, so that the error is one that can be trusted.
     """
-    if all(hasattr(part, "natural") and hasattr(part, "log_normaliser") for part in (data, test)):
+    if has_normaliser(data, test):
         middle = tuple(0.5 * (d + t) for d, t in zip(data.natural, test.natural, strict=True))
         ends = data.log_normaliser(data.natural) + test.log_normaliser(test.natural)
         return float(0.5 * ends - data.log_normaliser(middle)), 0.0
     theta = np.concatenate([part.sample(rng, draws // 2) for part in (data, test)])
     gap = np.abs(log_densities(data, theta) - log_densities(test, theta))
     weights = 1.0 / np.cosh(np.minimum(0.5 * gap, 350.0))
-    mean, error = _mean_and_error(weights)
+    mean, error = mean_and_error(weights)
     return float(-np.log(mean)), float(error / mean)
-
-
-def _mean_and_error(values: Array) -> tuple[float, float]:
-    return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values)))

@@ -7,7 +7,6 @@ Features are taken exactly as given and the prior is a number: for data from fil
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from functools import cache, cached_property, partial
 from typing import Any
@@ -16,24 +15,26 @@ import numpy as np
 
 from ..arrays import Array, Rows
 from ..data.dataset import Dataset
-from ..data.labels import common_classes, is_numeric, targets_for
+from ..data.labels import common_classes, is_numeric
 from ..errors import DataworthError
 from ..models import Fit, Fitter, Linear, Logistic, Model, Softmax
-from ..models.base import bind, require_model
 from .forms import Form, Pair
 from .interpretation import Parts, parts_of
+from .pool import check_rows, pool_of
 
 NEED_JOINT = ("evidence", "eta", "kl")
 NATS_PER_BIT = float(np.log(2.0))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PMI:
     """The value in nats, and the log evidences of its parts (of D∪T where the form asks for it).
 
     `stderr` is above zero where the form draws samples. With several η, `value` is the mean over `at_eta` and
     `spread` their range, which is zero for exact posteriors. Vectors are named by six digits of each entry;
     η of equal names are numbered.
+
+    It holds its two datasets for `parts`; a pickled one leaves them behind and keeps the parts it has.
     """
 
     value: float
@@ -44,14 +45,20 @@ class PMI:
     log_z_test: float
     stderr: float = 0.0
     at_eta: dict[str, float] | None = None
-    explain: Callable[[], Parts] | None = field(default=None, repr=False, compare=False)
+    pair: tuple[Dataset, Dataset, Model] | None = field(default=None, repr=False, compare=False)
 
     @cached_property
     def parts(self) -> Parts:
         """What the value is made of (`evidence.interpretation`); computed when first asked for."""
-        if self.explain is None:
-            raise DataworthError("this PMI was made without its datasets: ask the one that dw.pmi returned.")
-        return self.explain()
+        if self.pair is None:
+            raise DataworthError(
+                "this PMI was made without its datasets: ask the one that dw.pmi returned, or ask for its "
+                "parts before it is pickled."
+            )
+        return parts_of(bind_pair(*self.pair), self.value)
+
+    def __getstate__(self) -> dict[str, Any]:
+        return self.__dict__ | {"pair": None}
 
     @property
     def spread(self) -> float:
@@ -66,28 +73,42 @@ class PMI:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
-        told = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "explain"}
+        told = {f.name: getattr(self, f.name) for f in fields(self) if f.name != "pair"}
         return told | {"bits": self.bits, "spread": self.spread}
 
 
 def pmi(D: Dataset, T: Dataset, model: Model | None = None, form: str = "evidence", eta: Any = 0) -> PMI:
-    """PMI of D and T in nats; for the forms see `dataworth.evidence.forms`.
+    """PMI of D and T in nats: how much the one tells of the other, under one model.
 
-    Without a `model` the labels choose one (`suited_model`), under its default prior. Numeric labels are
-    taken as they are, and Linear's default noise has variance 1: standardise them, or use `score`.
+    Features are taken exactly as given, and the prior is a number. Numeric labels are taken as they are too,
+    and Linear's default noise has variance 1: standardise them, or use `score`, which does.
 
-    `eta` is for the form of that name: 0, "joint", "data" or "test" (that posterior's mean, for Laplace's
-    method its mode), a vector of coefficients with the intercept's last, or a list of these.
+    Args:
+        D: the data.
+        T: the test set.
+        model: by default the one that the labels suit (`suited_model`), under its default prior.
+        form: evidence, eta, product, kl, sealed or integral; see `dataworth.evidence.forms`.
+        eta: for the form of that name: 0, "joint", "data" or "test" (that posterior's mean, for Laplace's
+            method its mode), a vector of coefficients with the intercept's last, or a list of these.
 
-    >>> D = Dataset([[-1.0], [1.0]], [0, 1])
-    >>> T = Dataset([[-2.0], [2.0]], [0, 1])
-    >>> bool(pmi(D, T).value > 0 > pmi(D, T.with_labels([1, 0])).value)
-    True
-    >>> pmi(D, T, form="eta", eta=[0, "joint", "data"]).spread > 0.1  # Laplace's posteriors are not exact
-    True
-    >>> parts = pmi(D, T).parts
-    >>> parts.confidence > parts.against_data > parts.against_test  # T, farther out, says more than D
-    True
+    Returns:
+        The value, the log evidences that it is made of and, computed when asked for, its `parts`.
+
+    Raises:
+        DataworthError: D or T is no Dataset of complete rows of numbers, the labels do not suit the model,
+            the form or eta is unknown, or the model's evidence means something in changes only.
+
+    Examples:
+        >>> import dataworth as dw
+        >>> D = dw.Dataset([[-1.0], [1.0]], [0, 1])
+        >>> T = dw.Dataset([[-2.0], [2.0]], [0, 1])
+        >>> bool(dw.pmi(D, T).value > 0 > dw.pmi(D, T.with_labels([1, 0])).value)
+        True
+        >>> dw.pmi(D, T, form="eta", eta=[0, "joint", "data"]).spread > 0.1  # Laplace's are not exact
+        True
+        >>> parts = dw.pmi(D, T).parts
+        >>> parts.confidence > parts.against_data > parts.against_test  # T, farther out, says more than D
+        True
     """
     several = isinstance(eta, (list, tuple)) and any(isinstance(e, str) or np.ndim(e) for e in eta)
     forms = [Form.parse(form, one) for one in (eta if several else [np.asarray(eta)[()]])]
@@ -99,19 +120,17 @@ def pmi(D: Dataset, T: Dataset, model: Model | None = None, form: str = "evidenc
         )
     pair = bind_pair(D, T, model)
     found = [one.of(pair) for one in forms]
-    joint = pair.joint().log_z if form in NEED_JOINT else None
     at_eta = dict(zip(_names([one.eta for one in forms]), (one.value for one in found), strict=True))
-    value = float(np.mean([one.value for one in found]))
     return PMI(
-        value,
-        form,
-        repr(model),
-        joint,
-        pair.data.log_z,
-        pair.test.log_z,
-        max(one.stderr for one in found),
-        at_eta if form == "eta" else None,
-        partial(explained, D, T, model, value),
+        value=float(np.mean([one.value for one in found])),
+        form=form,
+        model=repr(model),
+        log_z_joint=pair.joint().log_z if form in NEED_JOINT else None,
+        log_z_data=pair.data.log_z,
+        log_z_test=pair.test.log_z,
+        stderr=max(one.stderr for one in found),
+        at_eta=at_eta if form == "eta" else None,
+        pair=(D, T, model),
     )
 
 
@@ -130,26 +149,14 @@ def _name(eta: Any) -> str:
     return str(eta) if np.ndim(eta) == 0 else str([float(f"{v:.6g}") for v in np.asarray(eta).ravel()])
 
 
-def explained(D: Dataset, T: Dataset, model: Model | None, value: float) -> Parts:
-    """The parts of a pair's value."""
-    return parts_of(bind_pair(D, T, model), value)
-
-
 def bind_pair(D: Dataset, T: Dataset, model: Model | None) -> Pair:
     """Both datasets fitted as one pool; the joint is fitted when it is asked for, once."""
     model = suited_model(D, T) if model is None else model
-    require_model(model)
-    check_rows({"D": D, "T": T})
-    pool = Dataset.concat([D, T])
-    fitter = bind(model, pool.X, targets_for(model, [D.y, T.y]).encode(pool.y))
-    data, test = np.arange(len(D)), np.arange(len(D), len(pool))
-    data_fit, test_fit = fitter(data, weights=D.weights), fitter(test, weights=T.weights)
-
-    @cache
-    def joint() -> Fit:
-        return fit_joint(fitter, data, test, data_fit, test_fit, weights=pool.weights)
-
-    return Pair(fitter, data_fit, test_fit, joint, test, T.weights)
+    fitter, rows, weights = pool_of(model, {"D": D, "T": T})
+    data, test = rows["D"], rows["T"]
+    fits = fitter(data, weights=D.weights), fitter(test, weights=T.weights)
+    joint = cache(partial(fit_joint, fitter, data, test, *fits, weights=weights))
+    return Pair(fitter, *fits, joint, test, T.weights)
 
 
 def suited_model(D: Dataset, T: Dataset) -> Model:
@@ -162,25 +169,6 @@ def suited_model(D: Dataset, T: Dataset) -> Model:
     if is_numeric(np.concatenate([D.y, T.y])):
         return Linear()
     return Logistic() if len(common_classes([D.y, T.y]).names) == 2 else Softmax()
-
-
-def check_rows(parts: dict[str, Dataset]) -> None:
-    """Complete rows of numbers, or a sentence."""
-    for name, part in parts.items():
-        if not isinstance(part, Dataset):
-            raise DataworthError(
-                f"{name} is a {type(part).__name__}; pmi takes two Datasets: dw.Dataset(X, y)."
-            )
-        categorical = [c.name for c in part.columns if c.kind == "categorical"]
-        if categorical:
-            raise DataworthError(
-                f"{name} has text columns ({', '.join(categorical[:3])}); pmi takes numbers: "
-                "encode them, or use score, whose yardstick does."
-            )
-        if np.isnan(part.X).any():
-            raise DataworthError(
-                f"{name} has missing feature values; pmi takes complete rows: fill or drop them."
-            )
 
 
 def fit_joint(

@@ -8,24 +8,25 @@ the referee refuses. Slower than `pmi` by orders of magnitude: for checking a fe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 
 from ..data.dataset import Dataset
-from ..data.labels import targets_for
 from ..errors import DataworthError
 from ..inference.logistic import Counts
 from ..inference.referee import BUDGET, Refereed, RefereeRefuses, referee_log_z
 from ..models import Linear, Logistic, Model
 from ..models.base import positive_number
-from .pair import bind_pair, check_rows
+from ..models.logistic import LogisticFitter
+from .pair import bind_pair
+from .pool import pool_of
 
 __all__ = ["RefereeRefuses", "RefereedPMI", "referee"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RefereedPMI:
     """The value in nats with its standard error, and the three log evidences it is made of.
 
@@ -43,9 +44,7 @@ class RefereedPMI:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON, where an infinite effective sample size (nothing was sampled) is null."""
-        parts = {name: _plain(getattr(self, name)._asdict()) for name in ("joint", "data", "test")}
-        own = {"value": self.value, "stderr": self.stderr, "ess": self.ess, "method": self.method}
-        return _plain(own) | parts
+        return _plain({f.name: getattr(self, f.name) for f in fields(self)})
 
 
 def referee(
@@ -59,14 +58,29 @@ def referee(
 ) -> RefereedPMI:
     """PMI of D and T in nats by sampling, or `RefereeRefuses`.
 
-    `target` bounds the standard error of each of the three log evidences; the value's own is their root sum
-    of squares, at most √3 times as much. `budget` bounds the likelihoods computed for each. Of a `Logistic`
-    only prior and intercept matter, not its inference.
+    Args:
+        D: the data.
+        T: the test set.
+        model: a `Logistic`, of which only prior and intercept matter, not its inference; or a `Linear`, which
+            is exact.
+        seed: the same seed gives the same answer.
+        target: bounds the standard error of each of the three log evidences; the value's own is their root
+            sum of squares, at most √3 times as much.
+        budget: bounds the likelihoods computed for each.
 
-    >>> D, T = Dataset([[-1.0], [1.0]], [0, 1]), Dataset([[-2.0], [2.0]], [0, 1])
-    >>> judged = referee(D, T)
-    >>> bool(judged.value > 5 * judged.stderr > 0), judged.method
-    (True, 'importance')
+    Returns:
+        The value with its standard error, and the three log evidences.
+
+    Raises:
+        RefereeRefuses: the target could not be reached within the budget.
+        DataworthError: a model of another kind, or what `pmi` refuses too.
+
+    Examples:
+        >>> import dataworth as dw
+        >>> D, T = dw.Dataset([[-1.0], [1.0]], [0, 1]), dw.Dataset([[-2.0], [2.0]], [0, 1])
+        >>> judged = dw.referee(D, T)
+        >>> bool(judged.value > 5 * judged.stderr > 0), judged.method
+        (True, 'importance')
     """
     model = Logistic() if model is None else model
     if not isinstance(model, (Linear, Logistic)):
@@ -80,27 +94,21 @@ def referee(
         pair = bind_pair(D, T, model)
         zs = (pair.joint().log_z, pair.data.log_z, pair.test.log_z)
         return _combine(*(Refereed(z, 0.0, np.inf, 0, "exact") for z in zs))
-    check_rows({"D": D, "T": T})
-    pool = Dataset.concat([D, T])
-    fitter = model.bind(pool.X, targets_for(model, [D.y, T.y]).encode(pool.y))
-    data, test = np.arange(len(D)), np.arange(len(D), len(pool))
-    weights = np.ones(len(pool)) if pool.weights is None else pool.weights
+    fitter, rows, weights = pool_of(model, {"D": D, "T": T})
+    assert isinstance(fitter, LogisticFitter)
     # one generator each, so that no answer depends on what the others needed
     streams = [np.random.default_rng([seed, i]) for i in range(3)]
-
-    def tally(rows: np.ndarray[Any, np.dtype[np.intp]]) -> Counts:
-        return fitter.seen(rows, weights[rows])[0]
+    parts = [fitter.seen(own, None if weights is None else weights[own])[0] for own in rows.values()]
 
     def log_z(counts: Counts, rng: np.random.Generator) -> Refereed:
         return referee_log_z(fitter.X, counts, fitter.prior_variance, rng, target=target, budget=budget)
 
-    parts = tally(data), tally(test)
     z_data, z_test = (log_z(part, rng) for part, rng in zip(parts, streams[:2], strict=True))
-    empty = [not (part.ones.any() or part.zeros.any()) for part in parts]
-    if any(empty):
-        # nothing is worth nothing, exactly: D∪T is the other set, and is not sampled twice
-        other = z_test if empty[0] else z_data
-        return RefereedPMI(0.0, 0.0, other.ess, other.method, other, z_data, z_test)
+    for part, other in zip(parts, (z_test, z_data), strict=True):
+        if not (part.ones.any() or part.zeros.any()):
+            # nothing is worth nothing, exactly: D∪T is the other set, and is not sampled twice
+            told: dict[str, Any] = {"value": 0.0, "stderr": 0.0, "ess": other.ess, "method": other.method}
+            return RefereedPMI(**told, joint=other, data=z_data, test=z_test)
     z_joint = log_z(Counts(parts[0].ones + parts[1].ones, parts[0].zeros + parts[1].zeros), streams[2])
     return _combine(z_joint, z_data, z_test)
 
@@ -108,13 +116,19 @@ def referee(
 def _combine(joint: Refereed, data: Refereed, test: Refereed) -> RefereedPMI:
     three = (joint, data, test)
     return RefereedPMI(
-        joint.log_z - data.log_z - test.log_z,
-        float(np.sqrt(sum(z.error**2 for z in three))),
-        min(z.ess for z in three),
-        max((z.method for z in three), key=("exact", "importance", "annealed").index),
-        *three,
+        value=joint.log_z - data.log_z - test.log_z,
+        stderr=float(np.sqrt(sum(z.error**2 for z in three))),
+        ess=min(z.ess for z in three),
+        method=max((z.method for z in three), key=("exact", "importance", "annealed").index),
+        joint=joint,
+        data=data,
+        test=test,
     )
 
 
-def _plain(values: dict[str, Any]) -> dict[str, Any]:
-    return {k: None if isinstance(v, float) and np.isinf(v) else v for k, v in values.items()}
+def _plain(value: Any) -> Any:
+    if isinstance(value, Refereed):
+        value = value._asdict()
+    if isinstance(value, dict):
+        return {k: _plain(v) for k, v in value.items()}
+    return None if isinstance(value, float) and np.isinf(value) else value

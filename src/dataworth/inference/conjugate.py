@@ -9,9 +9,9 @@ log Z(S) = A(λ_S) − A(λ_0) + (what cancels),
 The two posteriors and the prior are all it takes: no rows, no joint fit. (Y. Chen, Y. Shen, S. Zheng,
 Truthful Data Acquisition via Peer Prediction, NeurIPS 2020, where g = exp(−A).)
 
-Natural parameters are tuples of arrays that add entry by entry. A family here is three functions: `…_prior`,
-`…_posterior` and `…_log_normaliser`. Sufficient statistics forget the rows, and with them digits: where
-labels of 1e6 fit to 1e-3, use the model's evidence (`inference.gaussian`), whose residuals do not cancel.
+Natural parameters are tuples of arrays that add entry by entry. Sufficient statistics forget the rows, and
+with them digits: where labels of 1e6 fit to 1e-3, use the model's evidence (`inference.gaussian`), whose
+residuals do not cancel.
 """
 
 from __future__ import annotations
@@ -19,7 +19,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..arrays import Array
 from ..errors import DataworthError
@@ -36,8 +35,7 @@ def normaliser_pmi(
 
     One coin, two tosses: under a uniform prior P(11) = 1/3 and P(1) = 1/2, so PMI = log(4/3).
 
-    >>> prior = dirichlet_prior(2, 1.0)
-    >>> heads = dirichlet_posterior(prior, np.array([1]))
+    >>> prior, heads = (np.array([1.0, 1.0]),), (np.array([1.0, 2.0]),)
     >>> round(float(np.exp(normaliser_pmi(dirichlet_log_normaliser, prior, heads, heads))), 6)
     1.333333
     """
@@ -52,30 +50,6 @@ def normaliser_pmi(
 
 
 # --- classes: Dirichlet prior, categorical labels (two classes: Beta and Bernoulli) ------------------------
-
-
-def dirichlet_prior(classes: int, concentration: float) -> Natural:
-    """The symmetric Dirichlet(a, …, a)."""
-    return (np.full(classes, float(concentration)),)
-
-
-def dirichlet_posterior(prior: Natural, labels: NDArray[np.integer], weights: Array | None = None) -> Natural:
-    """α + counts of the labels 0 … K−1; a row of weight w counts w times.
-
-    >>> dirichlet_posterior(dirichlet_prior(3, 0.5), np.array([0, 2, 2]))[0].tolist()
-    [1.5, 0.5, 2.5]
-    """
-    (alpha,) = prior
-    labels = np.asarray(labels)
-    if len(labels) and not (
-        np.issubdtype(labels.dtype, np.integer) and labels.min() >= 0 and labels.max() < len(alpha)
-    ):
-        raise DataworthError(
-            f"labels must be whole numbers from 0 to {len(alpha) - 1}, since the prior has {len(alpha)} "
-            "classes: encode them."
-        )
-    counts = np.bincount(labels.astype(np.intp), weights=weights, minlength=len(alpha))
-    return (alpha + counts,)
 
 
 def dirichlet_log_normaliser(natural: Natural) -> float:
@@ -111,47 +85,12 @@ def log_rising(start: float, steps: Array | float) -> Array:
     return (start - 0.5) * np.log1p(steps / start) + steps * (np.log(end) - 1.0) + (series[0] - series[1])
 
 
-# --- numeric labels with known noise: Gaussian prior on coefficients --------------------------------
-
-
-def gaussian_prior(features: int, prior_variance: float) -> Natural:
-    """N(0, C·I) as (precision · mean, precision) = (0, I/C)."""
-    return np.zeros(features), np.eye(features) / prior_variance
-
-
-def gaussian_posterior(
-    prior: Natural, X: Array, y: Array, noise_variance: float, weights: Array | None = None
-) -> Natural:
-    """(h + XᵀWy/s², P + XᵀWX/s²) for y = Xθ + N(0, s²).
-
-    >>> h, P = gaussian_posterior(gaussian_prior(1, 1.0), np.array([[2.0]]), np.array([3.0]), 0.5)
-    >>> h.tolist(), P.tolist()
-    ([12.0], [[9.0]])
-    """
-    h, P = prior
-    moment, gram, _, _ = _statistics(X, y, weights)
-    return h + moment / noise_variance, P + gram / noise_variance
-
-
-def gaussian_log_normaliser(natural: Natural) -> float:
-    """A(h, P) = ½ hᵀP⁻¹h − ½ log det P + (d/2) log 2π.
-
-    >>> A = gaussian_log_normaliser((np.array([1.0]), np.array([[2.0]])))  # ∫ exp(θ − θ²) dθ = √π e^¼
-    >>> round(A, 9) == round(float(0.5 * np.log(np.pi) + 0.25), 9)
-    True
-    """
-    h, P = natural
-    square, log_det = _solve(h, P)
-    return 0.5 * (square - log_det + len(h) * float(np.log(2.0 * np.pi)))
-
-
 # --- numeric labels with unknown noise: normal-inverse-gamma prior on coefficients and noise variance ------
 
 
 def nig_prior(features: int, prior_variance: float, shape: float, scale: float) -> Natural:
     """θ|σ² ~ N(0, σ² C·I), σ² ~ InverseGamma(shape a, scale b), as (Pμ, P, 2b + μᵀPμ, 2a)."""
-    h, P = gaussian_prior(features, prior_variance)
-    return h, P, np.array(2.0 * scale), np.array(2.0 * shape)
+    return np.zeros(features), np.eye(features) / prior_variance, np.array(2.0 * scale), np.array(2.0 * shape)
 
 
 def nig_posterior(prior: Natural, X: Array, y: Array, weights: Array | None = None) -> Natural:

@@ -96,17 +96,11 @@ def find_moments(
     if not converged:
         warnings.warn(f"EP did not converge in {iterations} rounds", RuntimeWarning, stacklevel=2)
     mean, (tau, nu) = best.given.mean, best.sites
-    return Moments(
-        best.given.coef,
-        mean + offset,
-        best.log_z,
-        float(nu @ mean) - float(tau @ mean**2),  # aᵀKa with a = ν − τ g
-        best.given.factor,
-        best.sites,
-        float((1.0 - best.spread.kept).sum()),
-        iterations,
-        converged,
-    )
+    penalty = float(nu @ mean) - float(tau @ mean**2)  # aᵀKa with a = ν − τ g
+    leverage = float((1.0 - best.spread.kept).sum())
+    coef, _, factor = best.given
+    f, sites = mean + offset, best.sites
+    return Moments(coef, f, best.log_z, penalty, factor, sites, leverage, iterations, converged)
 
 
 class _Round(NamedTuple):
@@ -129,7 +123,7 @@ def _first_sites(geometry: Dual | Primal, counts: Counts, offset: Array | float)
     n = len(counts.ones)
     if isinstance(geometry, Dual) or n == 0:
         return Sites(np.zeros(n), np.zeros(n))
-    mode = find_mode(geometry, counts, np.zeros(geometry.X.shape[1]), offset)
+    mode = find_mode(geometry, counts, None, offset)
     return expand(mode.f, offset, counts)
 
 

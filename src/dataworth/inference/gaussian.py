@@ -21,7 +21,7 @@ from scipy.special import digamma
 
 from ..arrays import Array
 from .conjugate import log_rising
-from .geometry import GRAM_LIMIT, Factor, graded_features, gram_factor, root_factor
+from .geometry import Factor, graded_features, safe_factor
 
 TIGHT = 1e-8
 """Share of Σ w y² left unexplained below which the rounding of Xθ is felt in the residuals."""
@@ -82,11 +82,10 @@ def fit_gaussian(
     ratio = prior_variance / noise_variance
     rows = X
     wide = X.shape[1] > X.shape[0] > 0
-    large = X.size and ratio * float(weights @ np.einsum("ij,ij->i", X, X)) > GRAM_LIMIT
+    largest = ratio * float(weights @ np.einsum("ij,ij->i", X, X))
     if wide:
         rows = graded_features(X)  # at most n coordinates
-    factorise = root_factor if large else gram_factor
-    factor = factorise(rows, ratio * weights)
+    factor = safe_factor(rows, ratio * weights, largest)
     coef = ratio * factor.solve(rows.T @ (weights * y))
     # one step of refinement: the residual of the normal equations, without their condition number
     coef += factor.solve(ratio * (rows.T @ (weights * (y - rows @ coef))) - coef)
@@ -149,13 +148,5 @@ def fit_noise(
         - half_rows * float(np.log(2.0 * np.pi * (scale + half_square)))
         - 0.5 * known.factor.log_det()
     )
-    return NoiseFit(
-        log_z,
-        known.coef,
-        known.factor,
-        known.penalty,
-        shape + half_rows,
-        scale + half_square,
-        shape,
-        scale,
-    )
+    ends = shape + half_rows, scale + half_square
+    return NoiseFit(log_z, known.coef, known.factor, known.penalty, *ends, shape, scale)

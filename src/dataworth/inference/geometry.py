@@ -88,6 +88,11 @@ def root_factor(X: Array, weights: Array) -> Factor:
     return Factor(np.asfortranarray(triangle[: X.shape[1]]), False)
 
 
+def safe_factor(X: Array, weights: Array, largest: float) -> Factor:
+    """The cheaper of the two that keeps its digits, where the largest weighted ‖x‖² is as given."""
+    return (root_factor if largest > GRAM_LIMIT else gram_factor)(X, weights)
+
+
 class Step(NamedTuple):
     """A Newton step in both representations, its decrement (the slope of Ψ along it), and the factor.
 
@@ -104,6 +109,8 @@ class Step(NamedTuple):
 
 class Dual:
     """n×n: coefficients a with f = K a, for more features than rows."""
+
+    kind = "dual"
 
     def __init__(self, gram: Array) -> None:
         self.gram = gram
@@ -175,6 +182,7 @@ class Primal:
         self.rows = rows
         self.prior_variance = prior_variance
         self.root = root
+        self.kind = "root" if root else "primal"
 
     def __len__(self) -> int:
         return len(self.X) if self.rows is None else len(self.rows)
@@ -222,19 +230,14 @@ class Primal:
         weights = self.prior_variance * curvature
         if self.root:
             return root_factor(self.X, weights), self.X.T @ gradient
-        normal, pull = self._normal_equations(weights, gradient)
-        normal.flat[:: len(normal) + 1] += 1.0
-        return cholesky_factor(normal), pull
-
-    def _normal_equations(self, weights: Array, gradient: Array) -> tuple[Array, Array]:
-        """Xᵀ diag(weights) X and Xᵀ∇ in one pass."""
         d = self.X.shape[1]
         normal, pull, root = np.zeros((d, d)), np.zeros(d), np.sqrt(weights)
         for part, X in self.slabs():
             scaled = X * root[part, None]
             normal += scaled.T @ scaled
             pull += X.T @ gradient[part]
-        return normal, pull
+        normal.flat[:: len(normal) + 1] += 1.0
+        return cholesky_factor(normal), pull
 
 
 def graded_features(X: Array) -> Array:
@@ -258,13 +261,8 @@ def graded_features(X: Array) -> Array:
 
 def largest_square(X: Array) -> float:
     """The largest ‖x‖²."""
-    return max(
-        (
-            float(np.einsum("ij,ij->i", X[i : i + SLAB], X[i : i + SLAB]).max())
-            for i in range(0, len(X), SLAB)
-        ),
-        default=0.0,
-    )
+    slabs = (X[i : i + SLAB] for i in range(0, len(X), SLAB))
+    return max((float(np.einsum("ij,ij->i", slab, slab).max()) for slab in slabs), default=0.0)
 
 
 def pick(matrix: Array, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Array:

@@ -14,10 +14,14 @@ from numba import njit
 from ..arrays import Array
 from .settings import LEFT, LONGEST_STEP, MAX_ITERATIONS, NEAR, RELATIVE_TOLERANCE, REPEATS, SLOW, TOLERANCE
 
+Two = tuple[Array, Array]
+Three = tuple[Array, Array, Array]
+
 
 @njit(cache=True)
-def _terms(f: Array, ones: Array, zeros: Array, gradient: Array, curvature: Array, tanh: Array) -> None:
-    """`logistic.terms` without the value."""
+def _terms(f: Array, counts: Two, at: Three) -> None:
+    """`logistic.terms` without the value: gradient, curvature and tanh(f/2) of each row, in place."""
+    (ones, zeros), (gradient, curvature, tanh) = counts, at
     for i in range(len(f)):
         e = math.exp(-abs(f[i]))
         major = 1.0 / (1.0 + e)
@@ -140,33 +144,14 @@ def _log_det_move(step_f: Array, tanh: Array, curvature: Array) -> float:
 
 
 @njit(cache=True)
-def _farthest(a: Array, b: Array) -> float:
-    most = 0.0
-    for i in range(len(a)):
-        most = max(most, abs(a[i] - b[i]))
-    return most
-
-
-@njit(cache=True)
 def _refine(
-    gram: Array,
-    ones: Array,
-    zeros: Array,
-    coef: Array,
-    f: Array,
-    origin: Array,
-    step_f: Array,
-    factor: Array,
-    root: Array,
-    tolerance: float,
-    gradient: Array,
-    curvature: Array,
-    tanh: Array,
+    gram: Array, counts: Two, point: Two, origin: Array, step_f: Array, made: Two, tolerance: float, at: Three
 ) -> None:
-    """`newton._refine`, in place."""
+    """`newton._refine`, in place: `point` is (coef, f), `made` the factor and the root of a step."""
+    (coef, f), (factor, root), (gradient, curvature, tanh) = point, made, at
     last = _log_det_move(step_f, tanh, curvature)
     for _ in range(REPEATS):
-        if _farthest(f, origin) > NEAR:
+        if np.abs(f - origin).max() > NEAR:
             break
         again, again_f, decrement = _step(gram, coef, gradient, factor, root)
         if not decrement > 0:
@@ -174,7 +159,7 @@ def _refine(
         size = decrement / (np.dot(again, again_f) + np.dot(curvature, again_f * again_f))
         coef += size * again
         f += size * again_f
-        _terms(f, ones, zeros, gradient, curvature, tanh)
+        _terms(f, counts, at)
         move = _log_det_move(again_f, tanh, curvature)
         if move > SLOW * last or move * move < LEFT * tolerance * last:
             break
@@ -188,12 +173,13 @@ def dual_mode(
     """`find_mode` for `Dual`: coefficients, f, Ψ, penalty, factor, iterations, converged."""
     n = len(ones)
     gradient, curvature, tanh = np.empty(n), np.empty(n), np.empty(n)
+    counts, at = (ones, zeros), (gradient, curvature, tanh)
     coef = coef.copy()
     f = np.dot(gram, coef) + offset
     iterations = 0
     if guessed:
         iterations = 1
-        _terms(guess, ones, zeros, gradient, curvature, tanh)
+        _terms(guess, counts, at)
         root = np.sqrt(curvature)
         factor = _factor(gram, root)
         pull = gradient + curvature * (guess - offset)
@@ -202,13 +188,11 @@ def dual_mode(
         if reached > _value(f, ones, zeros) - 0.5 * np.dot(coef, f - offset):
             coef, f = first, first_f + offset
             tolerance = TOLERANCE + RELATIVE_TOLERANCE * abs(_value(guess, ones, zeros))
-            _terms(f, ones, zeros, gradient, curvature, tanh)
-            _refine(
-                gram, ones, zeros, coef, f, guess, first_f, factor, root, tolerance, gradient, curvature, tanh
-            )
+            _terms(f, counts, at)
+            _refine(gram, counts, (coef, f), guess, first_f, (factor, root), tolerance, at)
     while True:
         iterations += 1
-        _terms(f, ones, zeros, gradient, curvature, tanh)
+        _terms(f, counts, at)
         root = np.sqrt(curvature)
         factor = _factor(gram, root)
         step, step_f, decrement = _step(gram, coef, gradient, factor, root)
@@ -224,9 +208,7 @@ def dual_mode(
         f += size * step_f
         if converged or iterations == MAX_ITERATIONS:
             break
-        _terms(f, ones, zeros, gradient, curvature, tanh)
-        _refine(
-            gram, ones, zeros, coef, f, origin, step_f, factor, root, tolerance, gradient, curvature, tanh
-        )
+        _terms(f, counts, at)
+        _refine(gram, counts, (coef, f), origin, step_f, (factor, root), tolerance, at)
     penalty = np.dot(coef, f - offset)
     return coef, f, _value(f, ones, zeros) - 0.5 * penalty, penalty, factor, iterations, converged

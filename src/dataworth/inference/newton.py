@@ -11,12 +11,12 @@ from collections.abc import Callable
 from functools import cache
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..arrays import Array
-from .geometry import Dual, Factor, Step
+from .geometry import Dual, Factor, Primal, Step
 from .line_search import best_step
 from .logistic import Counts, Terms, terms
 from .settings import LEFT, MAX_ITERATIONS, NEAR, RELATIVE_TOLERANCE, REPEATS, SLOW, TOLERANCE
@@ -25,28 +25,8 @@ SMALL = 320
 """Rows up to which the compiled loop pays; above, LAPACK's own time is all that counts."""
 
 
-class Geometry(Protocol):
-    """A parametrisation of f by coefficients under the Gaussian prior."""
-
-    def predictor(self, coef: Array) -> Array:
-        """The linear predictor f of the coefficients."""
-        ...
-
-    def penalty(self, coef: Array, other_coef: Array, other_f: Array) -> float:
-        """The prior's inner product ⟨coef, other⟩, so that −log prior = ½⟨coef, coef⟩ + constant."""
-        ...
-
-    def step(self, coef: Array, gradient: Array, curvature: Array, rough: bool = False) -> Step:
-        """The full Newton step from coef; `rough`, with a factor that need not be exact."""
-        ...
-
-    def repeat(self, earlier: Step, coef: Array, gradient: Array) -> Step:
-        """The step from coef with the factor of an earlier step."""
-        ...
-
-    def degrees(self) -> int:
-        """An upper bound on the effective number of parameters (the sum of leverages)."""
-        ...
+Geometry = Dual | Primal
+"""A parametrisation of f by coefficients under the Gaussian prior."""
 
 
 class Mode(NamedTuple):
@@ -98,11 +78,11 @@ def line_search(
 def find_mode(
     geometry: Geometry,
     counts: Counts,
-    coef: Array,
+    coef: Array | None = None,
     offset: Array | float = 0.0,
     guess: Array | None = None,
 ) -> Mode:
-    """Newton from `coef` until neither Ψ nor log det can move by more than the tolerance.
+    """Newton from `coef` (zero unless given) until neither Ψ nor log det can move by more than the tolerance.
 
     `offset` is added to the predictor: what a prior with a mean other than zero says of each row. `guess` is
     a predictor to start at instead of that of `coef`; no coefficients need have it.
@@ -111,11 +91,9 @@ def find_mode(
     leverages hᵢ = Wᵢ var(fᵢ) ∈ [0, 1), d(½ log det) = −½ Σ hᵢ tanh(fᵢ/2) Δfᵢ, and Σ hᵢ is at most the
     number of parameters; so the last factorisation can be kept without refactorising at the last step.
     """
-    if (
-        isinstance(geometry, Dual)
-        and 0 < len(geometry.gram) <= SMALL
-        and (loop := compiled("kernel", "dual_mode"))
-    ):
+    coef = np.zeros(geometry.degrees()) if coef is None else coef
+    small = isinstance(geometry, Dual) and 0 < len(geometry.gram) <= SMALL
+    if small and (loop := compiled("kernel", "dual_mode")):
         mode = _find_compiled(loop, geometry, counts, coef, offset, guess)
     else:
         mode = _find(geometry, counts, coef, offset, guess)
@@ -141,18 +119,12 @@ def compiled(module: str, name: str) -> Callable[..., Any] | None:
 
 
 def _find_compiled(
-    loop: Callable[..., Any],
-    geometry: Dual,
-    counts: Counts,
-    coef: Array,
-    offset: Array | float,
-    guess: Array | None,
+    loop: Callable[..., Any], dual: Any, counts: Counts, coef: Array, offset: Any, guess: Array | None
 ) -> Mode:
     offsets = np.zeros(len(coef)) + offset
     start = offsets if guess is None else guess
-    coef, f, objective, penalty, factor, iterations, converged = loop(
-        geometry.gram, counts.ones, counts.zeros, coef, offsets, start, guess is not None
-    )
+    found = loop(dual.gram, *counts, coef, offsets, start, guess is not None)
+    coef, f, objective, penalty, factor, iterations, converged = found
     return Mode(coef, f, objective, penalty, Factor(factor, True), iterations, converged)
 
 

@@ -7,7 +7,7 @@ here: class 0 or 1, or the value to regress on. Labels as users write them live 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -136,6 +136,19 @@ def class_count(y: Array, classes: int | None) -> int:
     return count
 
 
+def check_classes(X: Array, y: Array, classes: int | None) -> tuple[Array, Array, int]:
+    """A pool of class numbers, and how many classes there are."""
+    X, y = check_pool(X, y, classes=False)
+    return X, y, class_count(y, classes)
+
+
+def check_theta(theta: Array, width: int, what: str = "one θ of length {}") -> Array:
+    """One vector of parameters as floats, or a sentence."""
+    if np.shape(theta) != (width,):
+        raise DataworthError(f"theta has shape {np.shape(theta)}; log_density takes {what.format(width)}.")
+    return np.asarray(theta, dtype=float)
+
+
 def check_class_number(classes: object) -> None:
     """A number of classes, or None for as many as occur; else a sentence."""
     whole = isinstance(classes, int | np.integer) and not isinstance(classes, bool) and classes >= 2
@@ -171,41 +184,12 @@ def r_squared(error: Array, weights: Array | None) -> float:
     return 1.0 - float(np.average(error**2, weights=weights))
 
 
-class JudgesClasses(ABC):
-    """A fitter of classes: its benchmark score is accuracy."""
+class PoolFitter(ABC):
+    """What the fitters of this package share: defaults of weights and targets, and the benchmark score."""
 
     y: Array
-
-    @abstractmethod
-    def predict(self, fit: Fit, rows: Rows) -> Array:
-        """The most probable class of each row."""
-
-    def accuracy(self, fit: Fit, rows: Rows, weights: Array | None = None) -> float:
-        """Fraction of rows whose class is the predicted one."""
-        return hit_rate(self.predict(fit, rows), self.y[rows], weights)
-
-
-class JudgesNumbers(ABC):
-    """A fitter of numeric labels: its benchmark score is R²."""
-
-    y: Array
-
-    @abstractmethod
-    def predict(self, fit: Fit, rows: Rows) -> Array:
-        """The posterior mean of each row's target."""
-
-    def accuracy(self, fit: Fit, rows: Rows, weights: Array | None = None) -> float:
-        """R² on the test set: 1 − mean squared error, since a yardstick's targets have variance 1 there."""
-        return r_squared(self.y[rows] - self.predict(fit, rows), weights)
-
-
-class SliceFitter(JudgesClasses):
-    """The default hot path of a classifier: slice the pool, fit the model."""
-
-    def __init__(self, model: Model, X: Array, y: Array) -> None:
-        self.model = model
-        self.X = X
-        self.y = y
+    numbers: ClassVar[bool] = False
+    """Whether targets are numeric labels, whose score is R², and not classes, whose score is accuracy."""
 
     def __call__(
         self,
@@ -215,8 +199,50 @@ class SliceFitter(JudgesClasses):
         weights: Array | None = None,
         targets: Array | None = None,
     ) -> Fit:
+        """Fit the pool's `rows`, starting from earlier fits of their parts."""
+        return self.fit_rows(rows, start, *self.told(rows, weights, targets))
+
+    def told(self, rows: Rows, weights: Array | None, targets: Array | None) -> tuple[Array, Array]:
+        """The weights and targets of rows: 1 and the pool's own, unless given."""
+        weights = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=float)
+        return weights, self.y[rows] if targets is None else np.asarray(targets, dtype=float)
+
+    @abstractmethod
+    def fit_rows(self, rows: Rows, start: tuple[Fit, ...], weights: Array, targets: Array) -> Fit:
+        """Fit rows of the pool with the weights and targets that they are given."""
+
+    @abstractmethod
+    def predict(self, fit: Fit, rows: Rows) -> Array:
+        """The most probable class of each row, or the posterior mean of its target."""
+
+    def accuracy(self, fit: Fit, rows: Rows, weights: Array | None = None) -> float:
+        """Fraction of rows whose class is the predicted one; R² for numeric labels.
+
+        R² is 1 − mean squared error, since a yardstick's targets have variance 1 on the test set.
+        """
+        predicted, target = self.predict(fit, rows), self.y[rows]
+        return (
+            r_squared(target - predicted, weights) if self.numbers else hit_rate(predicted, target, weights)
+        )
+
+    def information_gain(self, fit: Fit) -> float:
+        """KL(posterior ‖ prior), which the state of a fit knows."""
+        return float(fit.state.information_gain())
+
+
+class SliceFitter(PoolFitter):
+    """The default hot path: slice the pool, fit the model, which need not take weights."""
+
+    def __init__(self, model: Model, X: Array, y: Array) -> None:
+        self.model, self.X, self.y = model, X, y
+
+    def told(self, rows: Rows, weights: Any, targets: Array | None) -> tuple[Any, Array]:
+        """Weights as given: a model may refuse any."""
+        return weights, self.y[rows] if targets is None else targets
+
+    def fit_rows(self, rows: Rows, start: tuple[Fit, ...], weights: Any, targets: Array) -> Fit:
         """Fit from scratch: a general posterior has no warm start."""
-        posterior = self.model.fit(self.X[rows], self.y[rows] if targets is None else targets, weights)
+        posterior = self.model.fit(self.X[rows], targets, weights)
         return Fit(posterior.log_evidence, posterior)
 
     def predict(self, fit: Fit, rows: Rows) -> Array:
@@ -226,5 +252,4 @@ class SliceFitter(JudgesClasses):
 
     def information_gain(self, fit: Fit) -> float:
         """From the posterior where it knows; otherwise not a number."""
-        gain = getattr(fit.state, "information_gain", None)
-        return float(gain()) if gain is not None else float("nan")
+        return super().information_gain(fit) if hasattr(fit.state, "information_gain") else float("nan")

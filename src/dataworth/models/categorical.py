@@ -18,22 +18,35 @@ import numpy as np
 from scipy.special import digamma
 
 from ..arrays import Array, Rows
-from ..errors import DataworthError
 from ..inference.conjugate import Natural, dirichlet_log_normaliser, log_rising
-from .base import Fit, JudgesClasses, check_class_number, check_pool, class_count, positive_number
+from .base import (
+    Fit,
+    PoolFitter,
+    check_class_number,
+    check_classes,
+    check_theta,
+    class_count,
+    positive_number,
+)
 
 
 @dataclass(frozen=True)
 class Categorical:
     """Labels 0 … K−1 drawn from one distribution under the prior Dirichlet(concentration, …).
 
-    `classes=None`: as many as the pool's labels tell of, and at least two.
+    Args:
+        concentration: a, the same for every class.
+        classes: K; None for as many as the pool's labels tell of, and at least two.
 
-    >>> posterior = Categorical(concentration=1.0).fit(np.empty((2, 0)), np.array([1.0, 1.0]))
-    >>> round(float(np.exp(posterior.log_evidence)), 6)  # P(11) = ∫ p² dp
-    0.333333
-    >>> posterior.predict_proba(np.empty((1, 0))).tolist()  # Laplace's rule of succession
-    [[0.25, 0.75]]
+    Raises:
+        DataworthError: concentration is not positive, or classes is no whole number of 2 or more.
+
+    Examples:
+        >>> posterior = Categorical(concentration=1.0).fit(np.empty((2, 0)), np.array([1.0, 1.0]))
+        >>> round(float(np.exp(posterior.log_evidence)), 6)  # P(11) = ∫ p² dp
+        0.333333
+        >>> posterior.predict_proba(np.empty((1, 0))).tolist()  # Laplace's rule of succession
+        [[0.25, 0.75]]
     """
 
     concentration: float = 1.0
@@ -53,7 +66,7 @@ class Categorical:
 
     def bind(self, X: Array, y: Array) -> CategoricalFitter:
         """A fitter on this pool, whose labels say how many classes there are unless the model does."""
-        return CategoricalFitter(self, *check_pool(X, y, classes=False))
+        return CategoricalFitter(self, *check_classes(X, y, self.classes))
 
     def simulate(self, rng: np.random.Generator, X: Array) -> Array:
         """Labels of rows X: p from the prior, then the labels; two classes unless the model says how many."""
@@ -62,40 +75,22 @@ class Categorical:
         return rng.choice(len(p), len(X), p=p / p.sum()).astype(float)
 
 
-class CategoricalFitter(JudgesClasses):
+class CategoricalFitter(PoolFitter):
     """Counting: nothing to warm-start."""
 
-    def __init__(self, model: Categorical, X: Array, y: Array) -> None:
-        self.y = y
-        self.concentration = float(model.concentration)
-        self.classes = class_count(y, model.classes)
-        self._labels = y.astype(np.intp)
+    def __init__(self, model: Categorical, X: Array, y: Array, classes: int) -> None:
+        self.y, self.classes, self.concentration = y, classes, float(model.concentration)
 
-    def __call__(
-        self,
-        rows: Rows,
-        start: tuple[Fit, ...] = (),
-        *,
-        weights: Array | None = None,
-        targets: Array | None = None,
-    ) -> Fit:
+    def fit_rows(self, rows: Rows, start: tuple[Fit, ...], weights: Array, targets: Array) -> Fit:
         """Exact evidence of the labels of the pool's `rows`."""
-        labels = self._labels[rows]
-        if targets is not None:
-            class_count(targets, self.classes)
-            labels = targets.astype(np.intp)
-        counts = np.bincount(labels, weights, self.classes).astype(float)
+        class_count(targets, self.classes)
+        counts = np.bincount(targets.astype(np.intp), weights, self.classes).astype(float)
         posterior = CategoricalPosterior(counts, self.concentration)
         return Fit(posterior.log_evidence, posterior)
 
     def predict(self, fit: Fit, rows: Rows) -> Array:
         """The commonest class, for every row."""
         return np.full(len(rows), float(fit.state.counts.argmax()))
-
-    def information_gain(self, fit: Fit) -> float:
-        """KL(posterior ‖ prior)."""
-        gain: float = fit.state.information_gain()
-        return gain
 
 
 class CategoricalPosterior:
@@ -129,17 +124,14 @@ class CategoricalPosterior:
 
     def log_probabilities(self, theta: Array) -> Array:
         """Log p of each class at log-ratios θ."""
-        ratios = np.append(np.asarray(theta, dtype=float), 0.0)
+        ratios = np.append(theta, 0.0)
         ratios -= ratios.max()
         return np.asarray(ratios - np.log(np.exp(ratios).sum()), dtype=float)
 
     def log_density(self, theta: Array) -> float:
         """Log p(θ | data) at one vector of K−1 log-ratios."""
-        if np.shape(theta) != (len(self.counts) - 1,):
-            raise DataworthError(
-                f"theta has shape {np.shape(theta)}; log_density takes the {len(self.counts) - 1} log-ratios "
-                "of the classes to the last one."
-            )
+        width = len(self.counts) - 1
+        theta = check_theta(theta, width, "the {} log-ratios of the classes to the last one")
         return float(self.alpha @ self.log_probabilities(theta)) - self._log_norm
 
     def sample(self, rng: np.random.Generator, m: int) -> Array:

@@ -27,7 +27,7 @@ import numpy as np
 
 from ..arrays import Array, Rows
 from ..errors import DataworthError
-from .base import Fit, Fitter, JudgesNumbers, SliceFitter, check_pool, positive_number
+from .base import Fit, Fitter, SliceFitter, check_pool, check_theta, positive_number
 from .neural import as_tensor, described, home_of, last_linear, needed, one_thread
 
 CHOICES = {
@@ -45,11 +45,31 @@ log determinant moves with the distance to the mode itself, of the order of its 
 class LaplaceTorch:
     """A torch network whose last layer, or all of which, is Bayesian under N(0, prior_variance · I).
 
-    module: ends with the logits of all classes or, for the likelihood "regression", with one number under
-    noise N(0, noise_variance). Every fit trains a copy of it, which starts at its weights as they are, in
-    double precision and evaluation mode; weights that require no gradient stay, and with "last_layer" all but
-    `layer` (by default the last nn.Linear). train: your own f(module, X, y) for tensors, which must bring
-    these weights to the minimum of −log p(y|X, θ) + ½|θ|²/prior_variance; by default L-BFGS on all rows.
+    Every fit trains a copy of the module, which starts at its weights as they are, in double precision and
+    evaluation mode; weights that require no gradient stay, and with "last_layer" all but `layer`.
+
+    Args:
+        module: ends with the logits of all classes or, for "regression", with one number.
+        hessian_structure: full, kron or diag.
+        subset_of_weights: last_layer or all.
+        prior_variance: of every weight.
+        likelihood: classification or regression.
+        noise_variance: of numeric labels.
+        layer: the name of the last layer; by default the last nn.Linear.
+        train: your own f(module, X, y) for tensors, which must bring these weights to the minimum of
+            −log p(y|X, θ) + ½|θ|²/prior_variance; by default L-BFGS on all rows.
+        shape: of one row as the module takes it.
+        batch: rows that are curved at once.
+
+    Raises:
+        DataworthError: a variance is not positive, or a choice is unknown; when fitted: the extra is not
+            installed, the module's outputs do not suit the labels, or training does not settle.
+
+    Examples:
+        >>> LaplaceTorch(module=None, hessian_structure="dense")
+        Traceback (most recent call last):
+            ...
+        dataworth.errors.DataworthError: hessian_structure is 'dense'; known: full, kron, diag.
     """
 
     module: Any
@@ -215,11 +235,7 @@ class LaplacePosterior:
     def log_density(self, theta: Array) -> float:
         """Log of the Gaussian at one θ, in the order of torch's parameters_to_vector."""
         mean = self.fitted.mean
-        if np.shape(theta) != tuple(mean.shape):
-            raise DataworthError(
-                f"theta has shape {np.shape(theta)}; log_density takes one θ of length {len(mean)}."
-            )
-        return float(self.fitted.log_prob(mean.new_tensor(np.asarray(theta, dtype=float))))
+        return float(self.fitted.log_prob(mean.new_tensor(check_theta(theta, len(mean)))))
 
     def sample(self, rng: np.random.Generator, m: int) -> Array:
         """`m` draws of θ, one a row."""
@@ -238,8 +254,10 @@ class LaplacePosterior:
         return np.concatenate([np.asarray(part.cpu(), dtype=float) for part in parts])
 
 
-class NumberFitter(JudgesNumbers, SliceFitter):
+class NumberFitter(SliceFitter):
     """Slice and fit, for numeric labels."""
+
+    numbers = True
 
     def predict(self, fit: Fit, rows: Rows) -> Array:
         """The predictive mean."""

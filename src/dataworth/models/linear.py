@@ -15,8 +15,8 @@ from ..arrays import Array, Rows
 from ..errors import DataworthError
 from ..inference.gaussian import GaussianFit, fit_gaussian
 from ..inference.sites import Sites
-from .base import Fit, JudgesNumbers, check_pool, positive_number
-from .gaussian import GaussianPosterior, GaussianPrior, GaussianRows, RowGaussian, check_prior, with_intercept
+from .base import Fit, check_pool, positive_number
+from .gaussian import GaussianPosterior, GaussianPrior, GaussianRows, RowGaussian, with_intercept
 from .noise import InverseGamma, NoiseFitter, NoisePosterior
 
 
@@ -27,13 +27,20 @@ class Linear:
     With `noise_variance=InverseGamma(shape, scale)` the noise is learnt and `prior_variance` is in its units:
     θ|σ² ~ N(0, σ² · prior_variance · I).
 
-    >>> X = np.array([[0.0], [1.0], [2.0]])
-    >>> posterior = Linear(prior_variance=1.0, noise_variance=0.5).fit(X, np.array([0.1, 0.9, 2.1]))
-    >>> round(posterior.log_evidence, 4)
-    -4.0205
-    >>> learnt = Linear(noise_variance=InverseGamma(shape=2.0, scale=1.0)).fit(X, np.array([0.1, 0.9, 2.1]))
-    >>> round(learnt.log_evidence, 4)
-    -4.0549
+    Args:
+        prior_variance: C, of every coefficient, the intercept's too.
+        noise_variance: of the targets, if it is known; or what is known of it.
+        intercept: whether a column of ones is added.
+
+    Raises:
+        DataworthError: a variance is not positive.
+
+    Examples:
+        >>> X, y = np.array([[0.0], [1.0], [2.0]]), np.array([0.1, 0.9, 2.1])
+        >>> round(Linear(prior_variance=1.0, noise_variance=0.5).fit(X, y).log_evidence, 4)
+        -4.0205
+        >>> round(Linear(noise_variance=InverseGamma(shape=2.0, scale=1.0)).fit(X, y).log_evidence, 4)
+        -4.0549
     """
 
     prior_variance: float = 1.0
@@ -60,22 +67,11 @@ class Linear:
             learnt: NoisePosterior = fit.state
             return learnt
         state: LinearState = fit.state
-        return LinearPosterior(
-            log_evidence=state.fit.log_z,
-            mean=state.theta,
-            prior_variance=fitter.prior_variance,
-            rows=fitter.X,
-            row_precision=state.weights / fitter.noise_variance,
-            log_det=state.fit.factor.log_det(),
-            gain=state.fit.information_gain(),
-            intercept=self.intercept,
-            whitening=fitter.whitening,
-        )
+        precision = state.weights / fitter.noise_variance
+        return LinearPosterior(**fitter.told_of(state.fit, state.theta, fitter.X, precision))
 
     def bind(self, X: Array, y: Array, prior: GaussianPrior | None = None) -> LinearFitter | NoiseFitter:
         """A fitter on this pool."""
-        if prior is not None:
-            check_prior(prior)
         X, y = check_pool(X, y, classes=False)
         if not isinstance(self.noise_variance, InverseGamma):
             return LinearFitter(self, float(self.noise_variance), X, y, prior)
@@ -105,46 +101,34 @@ class LinearState(NamedTuple):
     weights: Array
     targets: Array
 
+    def information_gain(self) -> float:
+        """KL(posterior ‖ prior)."""
+        return self.fit.information_gain()
 
-class LinearFitter(JudgesNumbers, GaussianRows):
+
+class LinearFitter(GaussianRows):
     """Closed form: nothing to warm-start."""
+
+    numbers = True
 
     def __init__(
         self, model: Linear, noise_variance: float, X: Array, y: Array, prior: GaussianPrior | None = None
     ) -> None:
+        super().__init__(model, X, y, prior)
         self.noise_variance = noise_variance
-        self.prior_variance = float(model.prior_variance)
-        self.X = with_intercept(X, model.intercept)
-        self.y = y
-        self.offset = np.zeros(len(y))
-        if prior is not None:
-            self.whitening = prior.whitening(self.X.shape[1])
-            self.offset = self.whitening.offset(self.X)
-            self.X = self.whitening.rows(self.X)
-            self.prior_variance = 1.0
 
-    def __call__(
-        self,
-        rows: Rows,
-        start: tuple[Fit, ...] = (),
-        *,
-        weights: Array | None = None,
-        targets: Array | None = None,
-    ) -> Fit:
+    def fit_rows(self, rows: Rows, start: tuple[Fit, ...], weights: Array, targets: Array) -> Fit:
         """Exact evidence of the pool's `rows`."""
-        weights = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=float)
-        y = self.y[rows] if targets is None else targets
-        above = y - self.offset[rows]  # what the prior's mean does not say
+        above = targets - self.offset[rows]  # what the prior's mean does not say
         fit = fit_gaussian(self.X[rows], above, weights, self.prior_variance, self.noise_variance)
-        return Fit(fit.log_z, LinearState(fit.coef, fit, rows, weights, y))
+        return Fit(fit.log_z, LinearState(fit.coef, fit, rows, weights, targets))
 
     def log_predictive(
         self, fit: Fit, rows: Rows, *, weights: Array | None = None, targets: Array | None = None
     ) -> float:
         """Log p(T | D): exact, so the chain rule gives it."""
         known: LinearState = fit.state
-        weights = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=float)
-        targets = self.y[rows] if targets is None else targets
+        weights, targets = self.told(rows, weights, targets)
         joint = self(
             np.concatenate([known.rows, rows]),
             weights=np.concatenate([known.weights, weights]),
@@ -163,17 +147,11 @@ class LinearFitter(JudgesNumbers, GaussianRows):
 
     def predictor(self, fit: Fit, ids: Rows) -> Array:
         """Posterior mean of g = Xθ, without the prior's mean."""
-        mean: Array = self.X[ids] @ fit.state.theta
-        return mean
+        return np.asarray(self.X[ids] @ fit.state.theta, dtype=float)
 
     def predict(self, fit: Fit, rows: Rows) -> Array:
         """Posterior mean of the target."""
         return np.asarray(self.predictor(fit, rows) + self.offset[rows], dtype=float)
-
-    def information_gain(self, fit: Fit) -> float:
-        """KL(posterior ‖ prior)."""
-        gain: float = fit.state.fit.information_gain()
-        return gain
 
 
 class LinearPosterior(GaussianPosterior):

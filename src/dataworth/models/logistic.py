@@ -13,7 +13,6 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy.special import expit, logit, ndtr
-from threadpoolctl import threadpool_limits
 
 from ..arrays import Array, Rows
 from ..errors import DataworthError
@@ -22,7 +21,8 @@ from ..inference.geometry import GATHERED, Dual, Primal, choose_geometry, larges
 from ..inference.logistic import Counts
 from ..inference.newton import Mode, find_mode
 from ..inference.sites import Sites, condition, expand
-from .base import Fit, JudgesClasses, check_pool, positive_number
+from ..inference.threads import one_blas_thread
+from .base import Fit, check_pool, positive_number
 from .distinct import distinct_rows
 from .gaussian import (
     GaussianPosterior,
@@ -30,7 +30,6 @@ from .gaussian import (
     GaussianRows,
     RowGaussian,
     Whitening,
-    check_prior,
     precision_matrix,
     with_intercept,
 )
@@ -48,10 +47,19 @@ POLISH = 4
 class Logistic:
     """Binary logistic regression under N(0, prior_variance · I).
 
-    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
-    >>> y = np.array([0.0, 0.0, 1.0, 1.0])
-    >>> [round(Logistic(1.0, inference).fit(X, y).log_evidence, 4) for inference in ("laplace", "ep")]
-    [-2.981, -2.9294]
+    Args:
+        prior_variance: C, of every coefficient, the intercept's too.
+        inference: how the evidence is found: "laplace", or "ep", slower and closer to the truth.
+        intercept: whether a column of ones is added.
+
+    Raises:
+        DataworthError: prior_variance is not positive, or inference is neither of the two.
+
+    Examples:
+        >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+        >>> y = np.array([0.0, 0.0, 1.0, 1.0])
+        >>> [round(Logistic(1.0, inference).fit(X, y).log_evidence, 4) for inference in ("laplace", "ep")]
+        [-2.981, -2.9294]
     """
 
     prior_variance: float = 1.0
@@ -76,22 +84,11 @@ class Logistic:
         """A fit's Gaussian, with the rows that it rests on."""
         fit = fitter.settle(fit)
         state: LogisticState = fit.state
-        return LogisticPosterior(
-            log_evidence=fit.log_z,
-            mean=state.coordinates(fitter),
-            prior_variance=fitter.prior_variance,
-            rows=fitter.X[state.ids],
-            row_precision=state.sites(fitter.offset_at(state.ids)).tau,
-            log_det=state.solution.factor.log_det(),
-            gain=state.solution.information_gain(),
-            intercept=self.intercept,
-            whitening=fitter.whitening,
-        )
+        rows, precision = fitter.X[state.ids], state.sites(fitter.offset[state.ids]).tau
+        return LogisticPosterior(**fitter.told_of(state.solution, state.coordinates(fitter), rows, precision))
 
     def bind(self, X: Array, y: Array, prior: GaussianPrior | None = None) -> LogisticFitter:
         """A fitter on this pool; rows with identical features are found once, here."""
-        if prior is not None:
-            check_prior(prior)
         return LogisticFitter(self, *check_pool(X, y, classes=True), prior)
 
     def simulate(self, rng: np.random.Generator, X: Array) -> Array:
@@ -117,7 +114,7 @@ class LogisticState(NamedTuple):
         if self.kind == "dual":
             return fitter.prior_variance * (rows.T @ self.solution.coef)
         # square-root: it lies in the row space of X, so it is the least-norm solution of Xθ = g
-        g = self.solution.f - fitter.offset_at(self.ids)
+        g = self.solution.f - fitter.offset[self.ids]
         return np.asarray(np.linalg.lstsq(rows, g, rcond=None)[0], dtype=float)
 
     def sites(self, offset: Array | float) -> Sites:
@@ -126,22 +123,18 @@ class LogisticState(NamedTuple):
             return self.solution.sites
         return expand(self.solution.f, offset, self.counts)
 
+    def information_gain(self) -> float:
+        """KL(N(μ, Σ) ‖ prior)."""
+        return self.solution.information_gain()
 
-class LogisticFitter(JudgesClasses, GaussianRows):
+
+class LogisticFitter(GaussianRows):
     """The hot path. Distinct rows of the pool are numbered once; a fit sees distinct rows and counts."""
 
     def __init__(self, model: Logistic, X: Array, y: Array, prior: GaussianPrior | None = None) -> None:
-        self.prior_variance = float(model.prior_variance)
-        self.inference = model.inference
-        self.y = y
         distinct, self.ids = distinct_rows(X)
-        self.X = with_intercept(distinct, model.intercept)
-        self._offset: Array | None = None
-        if prior is not None:
-            self.whitening = prior.whitening(self.X.shape[1])
-            self._offset = self.whitening.offset(self.X)
-            self.X = self.whitening.rows(self.X)
-            self.prior_variance = 1.0
+        super().__init__(model, distinct, y, prior)
+        self.inference = model.inference
         self._square = largest_square(self.X)
         self._gram = self._pool_gram()
 
@@ -149,57 +142,41 @@ class LogisticFitter(JudgesClasses, GaussianRows):
         rows, features = self.X.shape
         if features < POOL_GRAM_FEATURES or rows > min(POOL_GRAM_ROWS, 8 * features):
             return None
-        with threadpool_limits(1):  # the last bits depend on the number of threads
+        with one_blas_thread():  # the last bits depend on the number of threads
             gram = self.X @ self.X.T
         gram *= self.prior_variance
         return gram
 
-    def __call__(
-        self,
-        rows: Rows,
-        start: tuple[Fit, ...] = (),
-        *,
-        weights: Array | None = None,
-        targets: Array | None = None,
-    ) -> Fit:
+    def fit_rows(self, rows: Rows, start: tuple[Fit, ...], weights: Array, targets: Array) -> Fit:
         """Log evidence of the pool's `rows`, started at earlier fits of their parts."""
         tally, ids = self.seen(rows, weights, targets)
         if len(ids) > GATHERED and 2 * len(ids) > len(self.X):
             # most of a large pool: rows of weight 0 cost less than picking out the others
             ids = np.arange(len(self.X))
         counts = tally.at(ids)
-        geometry, kind = self._geometry(ids, counts)
-        offset = self.offset_at(ids)
+        geometry, offset = self._geometry(ids, counts), self.offset[ids]
         solution: Mode | Moments
         if self.inference == "ep":
             solution = find_moments(geometry, counts, self._start_sites(ids, counts, start), offset)
         else:
-            coef, guess = self._start(geometry, kind, ids, counts, start)
+            coef, guess = self._start(geometry.kind, ids, counts, [fit.state for fit in start])
             solution = find_mode(geometry, counts, coef, offset, guess)
-        return Fit(solution.log_z, LogisticState(ids, counts, solution, kind))
+        return Fit(solution.log_z, LogisticState(ids, counts, solution, geometry.kind))
 
     def seen(
         self, rows: Rows, weights: Array | None = None, targets: Array | None = None
     ) -> tuple[Counts, Rows]:
         """How often each distinct row of the pool is seen with label 1 and with label 0; which are at all."""
-        targets = self.y[rows] if targets is None else targets
-        weights = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=float)
+        weights, targets = self.told(rows, weights, targets)
         place, size = self.ids[rows], len(self.X)
         ones = np.bincount(place, weights=weights * targets, minlength=size)
         zeros = np.bincount(place, weights=weights * (1.0 - targets), minlength=size)
         tally = Counts(ones.astype(float, copy=False), zeros.astype(float, copy=False))
         return tally, np.flatnonzero(tally.ones + tally.zeros)
 
-    def _geometry(self, ids: Rows, counts: Counts) -> tuple[Dual | Primal, str]:
+    def _geometry(self, ids: Rows, counts: Counts) -> Dual | Primal:
         heaviest = max(1.0, float((counts.ones + counts.zeros).max(initial=0.0)))
-        geometry = choose_geometry(self.X, self.prior_variance, ids, heaviest * self._square, self._gram)
-        if isinstance(geometry, Dual):
-            return geometry, "dual"
-        return geometry, "root" if geometry.root else "primal"
-
-    def offset_at(self, ids: Rows) -> Array | float:
-        """What the prior's mean says of the predictor at distinct rows."""
-        return 0.0 if self._offset is None else self._offset[ids]
+        return choose_geometry(self.X, self.prior_variance, ids, heaviest * self._square, self._gram)
 
     def _start_sites(self, ids: Rows, counts: Counts, start: tuple[Fit, ...]) -> Sites | None:
         """Each row's site as the last fit that saw it has it; none if most rows were not seen so labelled.
@@ -215,13 +192,13 @@ class LogisticFitter(JudgesClasses, GaussianRows):
             same = (ones * seen_zeros == zeros * seen_ones) & (seen_ones + seen_zeros > 0)
             here, there = here[same], there[same]
             share = (ones + zeros)[same] / (seen_ones + seen_zeros)[same]
-            sites = state.sites(self.offset_at(state.ids))
+            sites = state.sites(self.offset[state.ids])
             tau[here], nu[here], known[here] = share * sites.tau[there], share * sites.nu[there], True
         return Sites(tau, nu) if known.sum() > MOST * len(ids) else None
 
     def _start(
-        self, geometry: Dual | Primal, kind: str, ids: Rows, counts: Counts, start: tuple[Fit, ...]
-    ) -> tuple[Array, Array | None]:
+        self, kind: str, ids: Rows, counts: Counts, states: list[LogisticState]
+    ) -> tuple[Array | None, Array | None]:
         """Coefficients to start Newton's method at, or better, the predictor where it is to be expected.
 
         More rows than features: the coefficients of the last fit if it has most of the rows, else the mean of
@@ -229,12 +206,8 @@ class LogisticFitter(JudgesClasses, GaussianRows):
         Otherwise each row's predictor as its own part saw it (coefficients of two parts would overshoot
         together), and rows that none saw on their label's side, as far from the boundary as the others.
         """
-        coef = np.zeros(_coefficients(geometry))
-        if not start:
-            return coef, None
-        states: list[LogisticState] = [fit.state for fit in start]
-        if kind == "root":
-            return coef, None  # where C‖x‖² is enormous, a step from elsewhere can lead anywhere
+        if not states or kind == "root":
+            return None, None  # where C‖x‖² is enormous, a step from elsewhere can lead anywhere
         if kind == "primal":
             if len(states[-1].ids) > MOST * len(ids):
                 return states[-1].coordinates(self), None
@@ -248,17 +221,17 @@ class LogisticFitter(JudgesClasses, GaussianRows):
             guess[here] = state.solution.f[there]
         unseen = np.isnan(guess)
         if unseen.all():
-            return coef, None
+            return None, None
         if unseen.any():
             side = np.sign(counts.ones - counts.zeros)
             guess[unseen] = side[unseen] * np.abs(guess[~unseen]).mean()
-        return coef, guess
+        return None, guess
 
     def _as_prior(self, state: LogisticState) -> Whitening:
         """A fit's N(μ, Σ) as coordinates in which it is standard normal, d×d."""
         if state.kind == "primal":
             return Whitening(state.solution.coef, state.solution.factor.matrix / np.sqrt(self.prior_variance))
-        tau = state.sites(self.offset_at(state.ids)).tau
+        tau = state.sites(self.offset[state.ids]).tau
         precision = precision_matrix(self.X[state.ids], tau, self.prior_variance)
         return GaussianPrior(state.coordinates(self), precision).whitening(len(precision))
 
@@ -273,16 +246,15 @@ class LogisticFitter(JudgesClasses, GaussianRows):
         counts = tally.at(ids)
         known = self._as_prior(fit.state)
         geometry = choose_geometry(known.rows(self.X[ids]), 1.0)
-        offset = known.offset(self.X[ids]) + self.offset_at(ids)
+        offset = known.offset(self.X[ids]) + self.offset[ids]
         if self.inference == "ep":
             return find_moments(geometry, counts, None, offset).log_z
-        return find_mode(geometry, counts, np.zeros(_coefficients(geometry)), offset).log_z
+        return find_mode(geometry, counts, None, offset).log_z
 
     def row_gaussian(self, fit: Fit) -> RowGaussian:
         """The fit as sites on rows, a mode brought to its last digits."""
         state: LogisticState = fit.state
-        geometry, _ = self._geometry(state.ids, state.counts)
-        offset = self.offset_at(state.ids)
+        geometry, offset = self._geometry(state.ids, state.counts), self.offset[state.ids]
         sites = state.sites(offset)
         if isinstance(state.solution, Mode):
             for _ in range(POLISH):
@@ -294,8 +266,7 @@ class LogisticFitter(JudgesClasses, GaussianRows):
         state: LogisticState = fit.state
         if isinstance(state.solution, Mode):
             return fit
-        geometry, _ = self._geometry(state.ids, state.counts)
-        offset = self.offset_at(state.ids)
+        geometry, offset = self._geometry(state.ids, state.counts), self.offset[state.ids]
         solution = find_moments(geometry, state.counts, state.solution.sites, offset, SETTLED)
         return Fit(solution.log_z, state._replace(solution=solution))
 
@@ -309,12 +280,7 @@ class LogisticFitter(JudgesClasses, GaussianRows):
     def predict(self, fit: Fit, rows: Rows) -> Array:
         """Class 1 where the linear predictor is positive."""
         ids = self.ids[rows]
-        return (self.predictor(fit, ids) + self.offset_at(ids) > 0).astype(float)
-
-    def information_gain(self, fit: Fit) -> float:
-        """KL(N(μ, Σ) ‖ prior)."""
-        gain: float = fit.state.solution.information_gain()
-        return gain
+        return (self.predictor(fit, ids) + self.offset[ids] > 0).astype(float)
 
 
 def _shared(ids: Rows, others: Rows) -> tuple[Rows, Rows]:
@@ -324,10 +290,6 @@ def _shared(ids: Rows, others: Rows) -> tuple[Rows, Rows]:
     place = np.searchsorted(ids, others)
     there = np.flatnonzero(ids.take(place, mode="clip") == others)
     return place[there], there
-
-
-def _coefficients(geometry: Dual | Primal) -> int:
-    return len(geometry.gram) if isinstance(geometry, Dual) else geometry.X.shape[1]
 
 
 class LogisticPosterior(GaussianPosterior):

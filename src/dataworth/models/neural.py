@@ -46,17 +46,25 @@ def needed(module: str, what: str, extra: str) -> Any:
 class Neural:
     """A torch module, or a function of tensors, as features for one of our models.
 
-    body: takes a batch of rows, of `shape` if that is given (such as (1, 8, 8) for images), and gives a
-    vector a row. Its weights stay as they are and it runs in evaluation mode (no dropout, frozen batch
-    norms); a module that was in training mode is so again afterwards. head: the Bayesian last layer; by
-    default Logistic() for two classes and Softmax() for more. batch: rows that go through the body at once.
+    The body's weights stay as they are and it runs in evaluation mode (no dropout, frozen batch norms); a
+    module that was in training mode is so again afterwards.
 
-    >>> from torch import nn
-    >>> body = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Dropout())
-    >>> X, y = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]]), np.array([0.0, 1.0, 1.0])
-    >>> model = Neural(body, Logistic(2.0))
-    >>> model.fit(X, y).log_evidence == Logistic(2.0).fit(model.features(X), y).log_evidence
-    True
+    Args:
+        body: takes a batch of rows, of `shape` if that is given, and gives a vector a row.
+        head: the Bayesian last layer; by default Logistic() for two classes and Softmax() for more.
+        shape: of one row as the body takes it, such as (1, 8, 8) for images.
+        batch: rows that go through the body at once.
+
+    Raises:
+        DataworthError: body cannot be called, head is no model, or torch is not installed (when it is used).
+
+    Examples:
+        >>> from torch import nn
+        >>> body = nn.Sequential(nn.Linear(2, 3), nn.Tanh(), nn.Dropout())
+        >>> X, y = np.array([[0.0, 1.0], [1.0, 0.0], [2.0, 2.0]]), np.array([0.0, 1.0, 1.0])
+        >>> model = Neural(body, Logistic(2.0))
+        >>> model.fit(X, y).log_evidence == Logistic(2.0).fit(model.features(X), y).log_evidence
+        True
     """
 
     body: Callable[[Any], Any]

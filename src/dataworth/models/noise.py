@@ -13,10 +13,9 @@ import numpy as np
 from scipy.special import gammaln
 
 from ..arrays import Array, Rows
-from ..errors import DataworthError
 from ..inference.conjugate import Natural, nig_log_normaliser, nig_posterior, nig_prior
 from ..inference.gaussian import NoiseFit, fit_noise
-from .base import Fit, JudgesNumbers, positive_number
+from .base import Fit, PoolFitter, check_theta, positive_number
 from .gaussian import GaussianPosterior, with_intercept
 
 
@@ -28,8 +27,16 @@ class _Parameters(NamedTuple):
 class InverseGamma(_Parameters):
     """σ² ~ InverseGamma(shape a, scale b): 1/σ² has mean a/b; the noise is known to about 2a observations.
 
-    >>> InverseGamma(shape=2.0, scale=1.0)
-    InverseGamma(shape=2.0, scale=1.0)
+    Args:
+        shape: a, half the number of observations that the knowledge is worth.
+        scale: b.
+
+    Raises:
+        DataworthError: one of them is not positive.
+
+    Examples:
+        >>> InverseGamma(shape=2.0, scale=1.0)
+        InverseGamma(shape=2.0, scale=1.0)
     """
 
     __slots__ = ()
@@ -49,41 +56,26 @@ class InverseGamma(_Parameters):
         return float(self.scale / rng.gamma(self.shape))
 
 
-class NoiseFitter(JudgesNumbers):
+class NoiseFitter(PoolFitter):
     """Closed form: nothing to warm-start."""
+
+    numbers = True
 
     def __init__(
         self, X: Array, y: Array, prior_variance: float, noise: InverseGamma, *, intercept: bool
     ) -> None:
-        self.X = with_intercept(X, intercept)
-        self.y = y
-        self.prior_variance = float(prior_variance)
-        self.noise = noise
-        self.intercept = intercept
+        self.X, self.y, self.intercept = with_intercept(X, intercept), y, intercept
+        self.prior_variance, self.noise = float(prior_variance), noise
 
-    def __call__(
-        self,
-        rows: Rows,
-        start: tuple[Fit, ...] = (),
-        *,
-        weights: Array | None = None,
-        targets: Array | None = None,
-    ) -> Fit:
+    def fit_rows(self, rows: Rows, start: tuple[Fit, ...], weights: Array, targets: Array) -> Fit:
         """Exact evidence of the pool's `rows`."""
-        weights = np.ones(len(rows)) if weights is None else np.asarray(weights, dtype=float)
-        y = self.y[rows] if targets is None else np.asarray(targets, dtype=float)
-        X = self.X[rows]
-        fit = fit_noise(X, y, weights, self.prior_variance, self.noise.shape, self.noise.scale)
-        return Fit(fit.log_z, NoisePosterior(fit, X, y, weights, self))
+        seen = self.X[rows], targets, weights
+        fit = fit_noise(*seen, self.prior_variance, *self.noise)
+        return Fit(fit.log_z, NoisePosterior(fit, seen, self.prior_variance, self.intercept))
 
     def predict(self, fit: Fit, rows: Rows) -> Array:
         """Posterior mean of the target."""
         return np.asarray(self.X[rows] @ fit.state.mean, dtype=float)
-
-    def information_gain(self, fit: Fit) -> float:
-        """KL(posterior ‖ prior)."""
-        gain: float = fit.state.information_gain()
-        return gain
 
 
 class NoisePosterior:
@@ -95,13 +87,13 @@ class NoisePosterior:
 
     log_normaliser = staticmethod(nig_log_normaliser)
 
-    def __init__(self, fit: NoiseFit, X: Array, y: Array, weights: Array, fitter: NoiseFitter) -> None:
-        self.log_evidence = fit.log_z
-        self.mean = fit.coef
+    def __init__(
+        self, fit: NoiseFit, seen: tuple[Array, Array, Array], prior_variance: float, intercept: bool
+    ) -> None:
+        self.log_evidence, self.mean = fit.log_z, fit.coef
         self.noise = InverseGamma._make((fit.shape, fit.scale))
-        self._fit = fit
-        self._seen = X, y, weights
-        self._fitter = fitter
+        self._fit, self._seen = fit, seen
+        self._prior_variance, self._intercept = prior_variance, intercept
 
     @cached_property
     def _around(self) -> GaussianPosterior:
@@ -109,8 +101,8 @@ class NoisePosterior:
         X, _, weights = self._seen
         return GaussianPosterior(
             log_evidence=0.0,
-            mean=np.zeros(len(self.mean)),
-            prior_variance=self._fitter.prior_variance,
+            centre=np.zeros(len(self.mean)),
+            prior_variance=self._prior_variance,
             rows=X,
             row_precision=weights,
             log_det=self._fit.factor.log_det(),
@@ -121,17 +113,14 @@ class NoisePosterior:
     @cached_property
     def natural(self) -> Natural:
         """Natural parameters, which data add to; d×d."""
-        prior = nig_prior(len(self.mean), self._fitter.prior_variance, *self._fitter.noise)
+        noise = self._fit.prior_shape, self._fit.prior_scale
+        prior = nig_prior(len(self.mean), self._prior_variance, *noise)
         return nig_posterior(prior, *self._seen)
 
     def log_density(self, theta: Array) -> float:
         """Log p(θ, log σ² | data) at one vector (θ, log σ²)."""
-        if np.shape(theta) != (len(self.mean) + 1,):
-            raise DataworthError(
-                f"theta has shape {np.shape(theta)}; log_density takes the {len(self.mean)} coefficients "
-                "and then the log of the noise variance."
-            )
-        theta = np.asarray(theta, dtype=float)
+        what = f"the {len(self.mean)} coefficients and then the log of the noise variance"
+        theta = check_theta(theta, len(self.mean) + 1, what)
         coefficients, log_noise = theta[:-1], float(theta[-1])
         a, b = self.noise
         around = self._around.log_density((coefficients - self.mean) * np.exp(-0.5 * log_noise))
@@ -146,7 +135,7 @@ class NoisePosterior:
 
     def predict_proba(self, X: Array) -> Array:
         """Predictive means: for regression, the point forecast."""
-        rows = with_intercept(np.asarray(X, dtype=float), self._fitter.intercept)
+        rows = with_intercept(np.asarray(X, dtype=float), self._intercept)
         return np.asarray(rows @ self.mean, dtype=float)
 
     def information_gain(self) -> float:

@@ -16,7 +16,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..arrays import Array, Rows
-from .base import Fit, JudgesClasses, check_class_number, check_pool, class_count
+from .base import Fit, PoolFitter, check_class_number, check_classes
 from .logistic import Logistic, LogisticFitter, LogisticPosterior
 
 
@@ -24,10 +24,20 @@ from .logistic import Logistic, LogisticFitter, LogisticPosterior
 class OneVsRest:
     """A `Logistic` a class; evidences are added, predicted probabilities normalised.
 
-    >>> X, y = np.array([[-1.0], [0.0], [1.0]]), np.array([0.0, 1.0, 2.0])
-    >>> parts = [Logistic().fit(X, (y == c).astype(float)).log_evidence for c in range(3)]
-    >>> OneVsRest().fit(X, y).log_evidence == sum(parts)
-    True
+    Args:
+        prior_variance: as in `Logistic`, the same for every class.
+        inference: as in `Logistic`.
+        intercept: as in `Logistic`.
+        classes: how many; None: the pool's largest target says.
+
+    Raises:
+        DataworthError: what `Logistic` refuses, or classes is no whole number of 2 or more.
+
+    Examples:
+        >>> X, y = np.array([[-1.0], [0.0], [1.0]]), np.array([0.0, 1.0, 2.0])
+        >>> parts = [Logistic().fit(X, (y == c).astype(float)).log_evidence for c in range(3)]
+        >>> OneVsRest().fit(X, y).log_evidence == sum(parts)
+        True
     """
 
     prior_variance: float = 1.0
@@ -47,41 +57,26 @@ class OneVsRest:
 
     def fit(self, X: Array, y: Array, weights: Array | None = None) -> OneVsRestPosterior:
         """A Gaussian posterior a class, with the sum of their log evidences."""
-        fitter = self.bind(X, y)
-        fit = fitter(np.arange(len(y)), weights=weights)
-        posterior: OneVsRestPosterior = fit.state
+        posterior: OneVsRestPosterior = self.bind(X, y)(np.arange(len(y)), weights=weights).state
         return posterior
 
     def bind(self, X: Array, y: Array) -> OneVsRestFitter:
         """A fitter on this pool."""
-        X, y = check_pool(X, y, classes=False)
-        return OneVsRestFitter(self, X, y, class_count(y, self.classes))
+        return OneVsRestFitter(self, *check_classes(X, y, self.classes))
 
 
-class OneVsRestFitter(JudgesClasses):
+class OneVsRestFitter(PoolFitter):
     """One logistic pool, fitted once a class with that class's labels."""
 
     def __init__(self, model: OneVsRest, X: Array, y: Array, classes: int) -> None:
-        self.y, self.classes = y, classes
-        self.model = model.binary()
+        self.y, self.classes, self.model = y, classes, model.binary()
         self.pool = LogisticFitter(self.model, X, np.zeros(len(y)))
 
-    def __call__(
-        self,
-        rows: Rows,
-        start: tuple[Fit, ...] = (),
-        *,
-        weights: Array | None = None,
-        targets: Array | None = None,
-    ) -> Fit:
+    def fit_rows(self, rows: Rows, start: tuple[Fit, ...], weights: Array, targets: Array) -> Fit:
         """The sum of log evidences, each class's fit started at earlier ones of that class."""
-        targets = self.y[rows] if targets is None else targets
         fits = tuple(
-            self.pool(
-                rows,
-                tuple(part.state.fits[c] for part in start),
-                weights=weights,
-                targets=(targets == c).astype(float),
+            self.pool.fit_rows(
+                rows, tuple(part.state.fits[c] for part in start), weights, (targets == c).astype(float)
             )
             for c in range(self.classes)
         )

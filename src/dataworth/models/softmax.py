@@ -14,20 +14,13 @@ from typing import ClassVar
 import numpy as np
 
 from ..arrays import Array, Rows
-from ..errors import DataworthError
-from ..inference.softmax import (
-    Blocks,
-    Mode,
-    Stacked,
-    choose_geometry,
-    curvature_root,
-    find_mode,
-    probabilities,
-    row_curvature,
-    terms,
-    trace_defect,
-)
-from .base import Fit, JudgesClasses, check_class_number, check_pool, class_count, positive_number
+from ..inference.softmax.blocks import Blocks
+from ..inference.softmax.choice import choose_geometry
+from ..inference.softmax.likelihood import curvature_root, probabilities, row_curvature, terms
+from ..inference.softmax.mode import Mode, find_mode
+from ..inference.softmax.stacked import Stacked
+from ..inference.softmax.trace import trace_defect
+from .base import Fit, PoolFitter, check_class_number, check_classes, check_theta, positive_number
 from .distinct import distinct_rows
 from .gaussian import with_intercept
 
@@ -40,14 +33,21 @@ SEED = 0x50F7
 class Softmax:
     """Multiclass logistic regression, every class's coefficients under N(0, prior_variance · I).
 
-    Targets are class numbers 0 … classes − 1; without `classes` the pool's largest says how many there are.
+    Args:
+        prior_variance: C, of every coefficient of every class.
+        intercept: whether a column of ones is added.
+        classes: how many; targets are 0 … classes − 1. None: the pool's largest target says.
 
-    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
-    >>> y = np.array([0.0, 0.0, 1.0, 1.0])
-    >>> round(Softmax(0.5).fit(X, y).log_evidence, 4)  # two classes: as Logistic(1.0)
-    -2.981
-    >>> Softmax(100.0).fit(X, np.array([0.0, 1.0, 2.0, 2.0])).predict_proba(X[-1:]).argmax()
-    np.int64(2)
+    Raises:
+        DataworthError: prior_variance is not positive, or classes is no whole number of 2 or more.
+
+    Examples:
+        >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+        >>> y = np.array([0.0, 0.0, 1.0, 1.0])
+        >>> round(Softmax(0.5).fit(X, y).log_evidence, 4)  # two classes: as Logistic(1.0)
+        -2.981
+        >>> Softmax(100.0).fit(X, np.array([0.0, 1.0, 2.0, 2.0])).predict_proba(X[-1:]).argmax()
+        np.int64(2)
     """
 
     prior_variance: float = 1.0
@@ -67,8 +67,7 @@ class Softmax:
 
     def bind(self, X: Array, y: Array) -> SoftmaxFitter:
         """A fitter on this pool; rows with identical features are found once, here."""
-        X, y = check_pool(X, y, classes=False)
-        return SoftmaxFitter(self, X, y, class_count(y, self.classes))
+        return SoftmaxFitter(self, *check_classes(X, y, self.classes))
 
     def simulate(self, rng: np.random.Generator, X: Array) -> Array:
         """Targets of rows X: Θ from the prior, then the classes; two unless the model says how many."""
@@ -78,7 +77,7 @@ class Softmax:
         return np.argmax(rows @ theta + rng.gumbel(size=(len(rows), theta.shape[1])), axis=1).astype(float)
 
 
-class SoftmaxFitter(JudgesClasses):
+class SoftmaxFitter(PoolFitter):
     """The hot path. Distinct rows of the pool are numbered once; a fit sees them with class counts."""
 
     def __init__(self, model: Softmax, X: Array, y: Array, classes: int) -> None:
@@ -86,29 +85,24 @@ class SoftmaxFitter(JudgesClasses):
         distinct, self.ids = distinct_rows(X)
         self.X = with_intercept(distinct, model.intercept)
 
-    def __call__(
-        self,
-        rows: Rows,
-        start: tuple[Fit, ...] = (),
-        *,
-        weights: Array | None = None,
-        targets: Array | None = None,
-    ) -> Fit:
+    def fit_rows(self, rows: Rows, start: tuple[Fit, ...], weights: Array, targets: Array) -> Fit:
         """Log evidence of the pool's `rows`, started at earlier fits of their parts."""
         ids, counts = self.seen(rows, weights, targets)
         X = self.X if len(ids) == len(self.X) else self.X[ids]
         prior_variance = float(self.model.prior_variance)
         geometry, kind = choose_geometry(X, counts, prior_variance)
         mode = find_mode(geometry, counts, self._start(kind, ids, [fit.state for fit in start]))
-        posterior = SoftmaxPosterior(mode, kind, X, counts, ids, prior_variance, self.model.intercept)
+        posterior = SoftmaxPosterior(
+            mode.log_z, mode.converged, ids, prior_variance, self.model.intercept, mode, kind, X, counts
+        )
         return Fit(mode.log_z, posterior)
 
     def seen(
         self, rows: Rows, weights: Array | None = None, targets: Array | None = None
     ) -> tuple[Rows, Array]:
         """Which distinct rows of the pool are seen, and how often each with each class."""
-        targets = self.y[rows] if targets is None else targets
-        place = self.ids[rows] * self.classes + np.asarray(targets).astype(np.intp)
+        weights, targets = self.told(rows, weights, targets)
+        place = self.ids[rows] * self.classes + targets.astype(np.intp)
         tally = np.bincount(place, weights=weights, minlength=len(self.X) * self.classes)
         counts: Array = tally.astype(float, copy=False).reshape(-1, self.classes)
         ids = np.flatnonzero(counts.any(axis=1))
@@ -135,44 +129,30 @@ class SoftmaxFitter(JudgesClasses):
         predictor: Array = self.X[self.ids[rows]] @ fit.state.coefficients
         return predictor.argmax(axis=1).astype(float)
 
-    def information_gain(self, fit: Fit) -> float:
-        """KL(N(μ, Σ) ‖ prior)."""
-        gain: float = fit.state.information_gain()
-        return gain
 
-
+@dataclass(eq=False, repr=False)
 class SoftmaxPosterior:
     """Laplace's N(μ, Σ) over θ = (θ_0, …, θ_{K−1}), held as rows and counts; factored when asked for."""
 
-    def __init__(
-        self,
-        mode: Mode,
-        kind: str,
-        rows: Array,
-        counts: Array,
-        ids: Rows,
-        prior_variance: float,
-        intercept: bool,
-    ) -> None:
-        self.log_evidence, self.converged = mode.log_z, mode.converged
-        self.prior_variance, self.ids = prior_variance, ids
-        self._mode, self._kind, self._rows, self._counts = mode, kind, rows, counts
-        self._intercept = intercept
+    log_evidence: float
+    converged: bool
+    ids: Rows
+    prior_variance: float
+    intercept: bool
+    mode: Mode
+    kind: str
+    rows: Array
+    counts: Array
 
     @cached_property
     def coefficients(self) -> Array:
         """The mode as a table: a column a class, the intercept's row last."""
-        if self._kind == "primal":
-            return self._mode.coef
-        if self._kind == "dual":
-            return np.asarray(self.prior_variance * (self._rows.T @ self._mode.coef))
-        # it lies in the row space of X, so it is the least-norm solution of XΘ = F
-        return np.asarray(np.linalg.lstsq(self._rows, self._mode.f, rcond=None)[0], dtype=float)
+        return self._to_theta(self.mode.coef, self.mode.f)
 
     @property
     def residuals(self) -> Array:
         """Counts less what is expected of them, which at the mode are the coefficients of the n×n side."""
-        return terms(self._mode.f, self._counts).gradient
+        return terms(self.mode.f, self.counts).gradient
 
     @property
     def mean(self) -> Array:
@@ -181,49 +161,46 @@ class SoftmaxPosterior:
 
     @cached_property
     def _mass(self) -> Array:
-        return terms(self._mode.f, self._counts).mass
+        return terms(self.mode.f, self.counts).mass
 
     def _geometry(self) -> Stacked | Blocks:
-        return choose_geometry(self._rows, self._counts, self.prior_variance)[0]
+        return choose_geometry(self.rows, self.counts, self.prior_variance)[0]
 
     def log_density(self, theta: Array) -> float:
         """Log N(θ; μ, Σ), without forming Σ."""
-        if np.shape(theta) != self.mean.shape:
-            raise DataworthError(
-                f"theta has shape {np.shape(theta)}; log_density takes one θ of length {len(self.mean)}."
-            )
-        offset = (np.asarray(theta, dtype=float) - self.mean).reshape(self.coefficients.T.shape)
-        moved = self._rows @ offset.T
+        offset = (check_theta(theta, len(self.mean)) - self.mean).reshape(self.coefficients.T.shape)
+        moved = self.rows @ offset.T
         square = float((offset * offset).sum()) / self.prior_variance
         square += float((moved * row_curvature(self._mass, moved)).sum())
-        log_norm = self._mode.log_det - offset.size * np.log(2.0 * np.pi * self.prior_variance)
+        log_norm = self.mode.log_det - offset.size * np.log(2.0 * np.pi * self.prior_variance)
         return float(0.5 * (log_norm - square))
 
     def sample(self, rng: np.random.Generator, m: int) -> Array:
         """`m` draws of θ: μ + θ₀ + Σ Xᵀ(S z − W X θ₀), θ₀ from the prior, S Sᵀ = W, z standard normal."""
         d, classes = self.coefficients.shape
         drawn = np.sqrt(self.prior_variance) * rng.standard_normal((m, classes, d))
-        noise = rng.standard_normal((m, len(self._rows), classes - 1))
-        if len(self._rows):
-            at, geometry = terms(self._mode.f, self._counts), self._geometry()
+        noise = rng.standard_normal((m, len(self.rows), classes - 1))
+        if len(self.rows):
+            at, geometry = terms(self.mode.f, self.counts), self._geometry()
             factor = geometry.factorise(at)
             for theta, z in zip(drawn, noise, strict=True):
-                pull = curvature_root(at.mass, z) - row_curvature(at.mass, self._rows @ theta.T)
+                pull = curvature_root(at.mass, z) - row_curvature(at.mass, self.rows @ theta.T)
                 step = geometry.step(factor, at, np.zeros(geometry.shape()), pull)
                 theta += self._to_theta(step.coef, step.f).T
         return np.asarray(drawn.reshape(m, -1) + self.mean)
 
     def _to_theta(self, coef: Array, f: Array) -> Array:
-        if self._kind == "primal":
+        if self.kind == "primal":
             return coef
-        if self._kind == "dual":
-            return np.asarray(self.prior_variance * (self._rows.T @ coef))
-        return np.asarray(np.linalg.lstsq(self._rows, f, rcond=None)[0])
+        if self.kind == "dual":
+            return np.asarray(self.prior_variance * (self.rows.T @ coef))
+        # it lies in the row space of X, so it is the least-norm solution of XΘ = F
+        return np.asarray(np.linalg.lstsq(self.rows, f, rcond=None)[0], dtype=float)
 
     def predict_proba(self, X: Array) -> Array:
         """Predictive probabilities of each class: the mean over 1000 draws of Θ from a fixed seed, so that
         their own error is at most 0.016 (one standard error)."""
-        rows = with_intercept(np.asarray(X, dtype=float), self._intercept)
+        rows = with_intercept(np.asarray(X, dtype=float), self.intercept)
         rng, total = np.random.default_rng(SEED), np.zeros((len(rows), self.coefficients.shape[1]))
         for _ in range(0, DRAWS, DRAWS_AT_ONCE):
             for theta in self.sample(rng, DRAWS_AT_ONCE):
@@ -232,5 +209,5 @@ class SoftmaxPosterior:
 
     def information_gain(self) -> float:
         """KL(posterior ‖ prior) in nats."""
-        defect = trace_defect(self._geometry(), terms(self._mode.f, self._counts)) if len(self._rows) else 0.0
-        return 0.5 * (defect + self._mode.penalty + self._mode.log_det)
+        defect = trace_defect(self._geometry(), terms(self.mode.f, self.counts)) if len(self.rows) else 0.0
+        return 0.5 * (defect + self.mode.penalty + self.mode.log_det)

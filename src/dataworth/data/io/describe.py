@@ -11,12 +11,12 @@ from typing import Any, Unpack, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from dataworth.data.convert import as_labels
 from dataworth.data.dataset import Dataset, LabelSummary, summarise_labels
 from dataworth.data.io.image_tables import read_images
 from dataworth.data.io.images import holds_images
 from dataworth.data.io.readers import missing_rows, naming, table_with_roles, to_dataset
 from dataworth.data.io.roles import NUMBERS_ROWS, Asked, Role, exclusion, marked
+from dataworth.data.vectors import as_labels
 from dataworth.wording import counted, listed
 
 SCHEMA = "dataworth/description/1"

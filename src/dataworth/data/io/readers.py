@@ -12,11 +12,12 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from dataworth.data.convert import as_frame, to_arrow
+from dataworth.data.convert import as_frame
 from dataworth.data.dataset import Dataset
 from dataworth.data.io.formats import NPZ_ROLES, suffix_of, table_of_file
 from dataworth.data.io.roles import Asked, Role, assign_roles, check_kinds, refuse_unusable, unusable
 from dataworth.data.io.written_roles import WHY, roles_of
+from dataworth.data.vectors import to_arrow
 from dataworth.errors import DataworthError
 from dataworth.wording import counted
 
@@ -39,8 +40,8 @@ def read(
 
     Args:
         source: a file, whose suffix says what it is, or a pandas, polars or pyarrow frame. An npz holds `X`
-            and `y` (and, if it likes, `groups`, `ids`, `weights`, `attributes`, `names`); they have these roles whatever
-            columns are named in other files.
+            and `y` (and, if it likes, `groups`, `ids`, `weights`, `attributes`, `names`); they have these
+            roles whatever columns are named in other files.
         label: the label column; guessed only if exactly one is named label, target, y, class or outcome.
         features: names or patterns (`emb_*`) of the feature columns; by default all that have no other role.
             A column that only numbers the rows (`rownames`, `Unnamed: 0`, or 1, 2, … n in order) is left

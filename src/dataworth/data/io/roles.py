@@ -11,7 +11,8 @@ from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
 
-from dataworth.data.convert import column_kind, to_arrow
+from dataworth.data.convert import column_kind
+from dataworth.data.vectors import to_arrow
 from dataworth.errors import DataworthError
 from dataworth.wording import and_more, listed
 
@@ -20,6 +21,7 @@ RoleName = Literal["label", "group", "attribute", "id", "weight", "feature", "ig
 LABEL_NAMES = ("label", "labels", "target", "y", "class", "outcome")
 ID_NAMES = ("id", "ids", "row_id", "rowid", "uuid", "guid", "index")
 TEXTUAL = ("numeric", "boolean", "categorical", "date or time")
+KINDS = {"label": TEXTUAL[:3], "weight": TEXTUAL[:2], **dict.fromkeys(("group", "attribute", "id"), TEXTUAL)}
 FEATURE_KINDS = ("numeric", "boolean", "categorical", "embedding")
 OPTIONS = {"label": "label= (--label)", "group": "group= (--group)", "id": "id= (--id)"}
 OPTIONS |= {
@@ -115,8 +117,8 @@ def assign_roles(frame: Any, **wishes: Unpack[Asked]) -> list[Role]:
     if chosen is not None:
         rest = ("ignored", "not among the features asked for")
     roles = [
-        Role(name, *_kinded(found.get(name, rest), column_kind(to_arrow(frame[name], name))))
-        for name in names
+        Role(name, role, column_kind(to_arrow(frame[name], name)), why)
+        for name, (role, why) in ((name, found.get(name, rest)) for name in names)
     ]
     if not any(role.role == "feature" for role in roles):
         raise DataworthError(
@@ -175,21 +177,6 @@ def marked(roles: Sequence[Role], reasons: Mapping[str, str]) -> list[Role]:
     return [replace(r, role="unusable", why=whys[r.column]) if r.column in whys else r for r in roles]
 
 
-def check_usable(frame: Any, roles: Sequence[Role]) -> None:
-    """Refuse columns that cannot do what they are asked: dates as features, text as weights, free text.
-
-    >>> import narwhals as nw, pyarrow as pa
-    >>> frame = nw.from_native(pa.table({"a": [1, 2], "b": [b"x", b"y"], "label": [0, 1]}))
-    >>> check_usable(frame, assign_roles(frame))
-    Traceback (most recent call last):
-        ...
-    dataworth.errors.DataworthError: column 'b' (binary) cannot be a feature: leave it out with --exclude b; \
-images become features by dataworth embed
-    """
-    check_kinds(roles)
-    refuse_unusable(unusable(frame, roles))
-
-
 def refuse_unusable(reasons: Mapping[str, str]) -> None:
     """A sentence that names all columns that cannot be features, and how to leave them out."""
     if reasons:
@@ -214,28 +201,14 @@ def exclusion(names: Sequence[str]) -> str:
 
 
 def check_kinds(roles: Sequence[Role]) -> None:
-    """Refuse a label, group, id or weight that holds something else."""
+    """Refuse a label, group, attribute, id or weight that holds something else."""
     for role in roles:
-        _check_kind(role)
-
-
-def _check_kind(role: Role) -> None:
-    fits = {
-        "label": ("numeric", "boolean", "categorical"),
-        "weight": ("numeric", "boolean"),
-        "group": TEXTUAL,
-        "attribute": TEXTUAL,
-        "id": TEXTUAL,
-    }.get(role.role)
-    if fits and role.kind not in fits:
-        raise DataworthError(
-            f"column {role.column!r} ({role.kind}) cannot be the {role.role}, which is {' or '.join(fits)}:"
-            f" name another with {OPTIONS[role.role]}"
-        )
-
-
-def _kinded(found: tuple[RoleName, str], kind: str) -> tuple[RoleName, str, str]:
-    return found[0], kind, found[1]
+        fits = KINDS.get(role.role, (role.kind,))
+        if role.kind not in fits:
+            raise DataworthError(
+                f"column {role.column!r} ({role.kind}) cannot be the {role.role}, which is"
+                f" {' or '.join(fits)}: name another with {OPTIONS[role.role]}"
+            )
 
 
 def _guess_label(free: Sequence[str], names: Sequence[str]) -> str:

@@ -99,7 +99,8 @@ class Chains:
         """
         angle = 0.5 * np.pi / leaps * self.rng.uniform(0.7, 1.1, (len(self.u), 1))
         cos, sin, kick = np.cos(angle), np.sin(angle), 0.5 * angle
-        u, a, a_slope, g, g_slope = self.u, self.a, self.a_slope, self.g, self.g_slope
+        held = self.u, self.a, self.a_slope, self.g, self.g_slope
+        u, a, a_slope, g, g_slope = held
         v = self.rng.standard_normal(u.shape)
 
         def energy() -> Array:
@@ -114,13 +115,7 @@ class Chains:
             (a, a_slope), (g, g_slope) = self.gap.start(u), self.gap(u)
             v += kick * ((1.0 - beta) * a_slope + beta * g_slope)
         taken = self.rng.standard_exponential(len(u)) > energy() - before
-        for old, new in (
-            (self.u, u),
-            (self.a, a),
-            (self.a_slope, a_slope),
-            (self.g, g),
-            (self.g_slope, g_slope),
-        ):
+        for old, new in zip(held, (u, a, a_slope, g, g_slope), strict=True):
             old[taken] = new[taken]
         return float(taken.mean())
 

@@ -46,7 +46,7 @@ def laplace_start(problem: Problem) -> Proposal:
     geometry = Primal(problem.rows, 1.0, root=size > GRAM_LIMIT)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
-        mode = find_mode(geometry, signed, np.zeros(problem.width()), problem.shift)
+        mode = find_mode(geometry, signed, None, problem.shift)
     return Proposal.from_moments(mode.coef, mode.factor.solve(np.asfortranarray(np.eye(problem.width()))))
 
 

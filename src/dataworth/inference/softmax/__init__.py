@@ -10,23 +10,3 @@ What all classes have in common, Σ_c θ_c, no likelihood sees: the d×d side wo
 which are N(0, C·I) too. The n×n side is Rasmussen & Williams 2006, Algorithm 3.3, with weights and in
 residual form: one n×n factor a class, and one of their sum.
 """
-
-from .blocks import Blocks
-from .choice import choose_geometry
-from .likelihood import curvature_root, probabilities, row_curvature, terms
-from .mode import Mode, find_mode
-from .stacked import Stacked
-from .trace import trace_defect
-
-__all__ = [
-    "Blocks",
-    "Mode",
-    "Stacked",
-    "choose_geometry",
-    "curvature_root",
-    "find_mode",
-    "probabilities",
-    "row_curvature",
-    "terms",
-    "trace_defect",
-]

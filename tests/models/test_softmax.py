@@ -19,7 +19,11 @@ import dataworth as dw
 from cases import CASES
 from dataworth.cli.app import app
 from dataworth.curation.self_label import SelfLabel
-from dataworth.inference import softmax as numerics
+from dataworth.inference.softmax.blocks import Blocks
+from dataworth.inference.softmax.likelihood import terms
+from dataworth.inference.softmax.mode import find_mode
+from dataworth.inference.softmax.stacked import Stacked
+from dataworth.inference.softmax.trace import trace_defect
 from dataworth.models import Linear, Logistic, OneVsRest, Softmax
 from dataworth.models.one_vs_rest import OneVsRestPosterior
 from dataworth.yardstick.yardstick import Yardstick
@@ -184,18 +188,18 @@ def test_two_classes_are_logistic(n, d, C, seed):
     assert Softmax(C / 2).fit(X, y, weights).log_evidence == pytest.approx(logistic, abs=BAR)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(n=st.integers(1, 30), d=st.integers(1, 12), K=st.integers(2, 6), C=priors, seed=seeds)
 def test_both_sides_give_one_evidence(n, d, K, C, seed):
     X, y, weights = problem(n, d, K, seed)
     X, counts = X[weights > 0], (np.eye(K)[y.astype(int)] * weights[:, None])[weights > 0]
-    sides = (numerics.Blocks(C * X @ X.T, K), numerics.Stacked(X, C, K), numerics.Stacked(X, C, K, root=True))
-    modes = [numerics.find_mode(one, counts) for one in sides]
+    sides = (Blocks(C * X @ X.T, K), Stacked(X, C, K), Stacked(X, C, K, root=True))
+    modes = [find_mode(one, counts) for one in sides]
     assert all(mode.converged for mode in modes)
     for mode in modes[1:]:
         assert mode.log_z == pytest.approx(modes[0].log_z, abs=BAR)
-    at = numerics.terms(modes[0].f, counts)
-    defects = [numerics.trace_defect(one, at) for one in sides]
+    at = terms(modes[0].f, counts)
+    defects = [trace_defect(one, at) for one in sides]
     assert np.allclose(defects, defects[0], atol=1e-6)
 
 
@@ -373,7 +377,7 @@ def test_labels_choose_the_model_and_models_refuse_labels():
     assert dw.pmi(many, many).model == repr(Softmax())
     assert dw.pmi(numeric_labels, numeric_labels).model == repr(Linear())
     assert "4 classes (a, b, c, d); Logistic takes two" in refusal(dw.pmi, many, many, Logistic())
-    assert "numeric labels (8 distinct numbers); Softmax takes classes" in refusal(
+    assert "labels are numeric (8 distinct numbers); Softmax takes classes" in refusal(
         dw.pmi, numeric_labels, numeric_labels, Softmax()
     )
     assert "labels are text" in refusal(dw.pmi, many, many, Linear())

@@ -1,0 +1,96 @@
+"""What users are given goes through pickle and comes back the same, without the rows it was made of."""
+
+from __future__ import annotations
+
+import pickle
+
+import numpy as np
+import pytest
+
+import dataworth as dw
+from dataworth.models import Categorical, InverseGamma, Linear, Logistic, OneVsRest, Softmax
+from worlds import refusal
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(40, 3))
+Y = (X[:, 0] + RNG.normal(size=40) > 0).astype(int)
+D, T = dw.Dataset(X[:25], Y[:25]), dw.Dataset(X[25:], Y[25:])
+MODELS = {
+    "laplace": Logistic(),
+    "ep": Logistic(1.0, "ep"),
+    "softmax": Softmax(),
+    "one-vs-rest": OneVsRest(),
+    "categorical": Categorical(),
+    "linear": Linear(),
+    "unknown noise": Linear(noise_variance=InverseGamma(2.0, 1.0)),
+}
+
+
+def again(value):
+    return pickle.loads(pickle.dumps(value))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_models_and_their_posteriors(name):
+    model = MODELS[name]
+    assert again(model) == model
+    posterior = model.fit(X, Y.astype(float))
+    draw = posterior.sample(np.random.default_rng(1), 1)[0]
+    back = again(posterior)
+    assert back.log_evidence == posterior.log_evidence
+    assert back.log_density(draw) == posterior.log_density(draw)
+    assert np.array_equal(back.predict_proba(X), posterior.predict_proba(X))
+    assert back.information_gain() == posterior.information_gain()
+
+
+def test_a_posterior_given_as_prior():
+    prior = Logistic().fit(X, Y.astype(float)).as_prior()
+    assert all(np.array_equal(a, b) for a, b in zip(again(prior), prior, strict=True))
+
+
+@pytest.mark.parametrize("form", ["evidence", "eta", "product", "kl", "sealed", "integral"])
+def test_a_pmi_in_every_form(form):
+    result = dw.pmi(D, T, Logistic(), form)
+    assert again(result) == result
+    assert again(result).to_dict() == result.to_dict()
+
+
+def test_a_pmi_leaves_its_rows_behind_and_keeps_the_parts_it_has():
+    result = dw.pmi(D, T)
+    bare = again(result)
+    assert bare.pair is None
+    assert len(pickle.dumps(result)) < 0.5 * len(pickle.dumps((D, T)))
+    assert "before it is pickled" in refusal(lambda: bare.parts)
+    parts = result.parts  # asked for, in the process that has the rows
+    assert again(result).parts == parts
+    assert again(parts) == parts
+
+
+def test_a_model_that_does_not_pickle_gives_a_pmi_that_does():
+    class Local:
+        def fit(self, X, y, weights=None):
+            return Logistic().fit(X, y, weights)
+
+    result = dw.pmi(D, T, Local())
+    with pytest.raises((pickle.PicklingError, AttributeError)):
+        pickle.dumps(Local())
+    assert again(result).value == result.value
+
+
+def test_changes_judgements_and_certificates():
+    for result in (
+        dw.pmi_change(D, D.take(np.arange(10)), T, Logistic()),
+        dw.referee(D.take(np.arange(6)), T.take(np.arange(4))),
+        dw.referee(D, T, Linear()),
+        dw.check_model(Categorical(), repeats=20),
+    ):
+        assert again(result) == result
+        assert again(result).to_dict() == result.to_dict()
+
+
+@pytest.mark.parametrize(
+    "result", ["PMI", "PMIChange", "RefereedPMI", "Certificate"], ids=lambda name: f"dw.{name}"
+)
+def test_results_are_made_by_keyword_only(result):
+    with pytest.raises(TypeError, match="positional"):
+        getattr(dw, result)(1.0, "evidence")
