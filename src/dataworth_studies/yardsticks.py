@@ -37,9 +37,7 @@ def _by_hand(
         recipe=recipe,
         labels=learn_targets(test),
         model=Logistic(prior_variance),
-        chosen=Trial(
-            size=size, exponent=exponent, prior_variance=prior_variance, held_out=float("nan")
-        ),
+        chosen=Trial(size=size, exponent=exponent, prior_variance=prior_variance, held_out=float("nan")),
         test_hash=test.content_hash(),
         rows=len(test),
         seed=seed,
