@@ -181,7 +181,7 @@ def test_a_value_that_is_shown_is_shown_however_few_the_rows():
 
 def test_the_size_curve_has_the_rows_and_ends_at_the_score():
     data, test = halves(7)
-    result = dw.score(data, test, yardstick=yardstick(test), thorough=True, ignore="all")
+    result = dw.score(data, test, yardstick=yardstick(test), thorough=True, ignore="all", keep=True)
     curve = size.size_curve(result.case)
     assert [n for n, *_ in curve] == [75, 150, 300, 600]
     assert curve[-1][1] == pytest.approx(result.value, abs=1e-6)  # all rows, all blocks: the score itself
@@ -372,7 +372,7 @@ def test_huge_outliers_are_looked_at_without_a_sound(outlier):
     data, test = halves(20)
     X = data.X.copy()
     X[0] = outlier
-    case = dw.score(data, test, yardstick=yardstick(test, 2), ignore=OTHERS).case
+    case = dw.score(data, test, yardstick=yardstick(test, 2), ignore=OTHERS, keep=True).case
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         findings = run_checks(replace(case, data={"the data": dw.Dataset(X, data.y)}))

@@ -112,10 +112,10 @@ def test_many_equal_rows_take_no_time():
     rng = np.random.default_rng(5)
     binary = rng.integers(0, 2, size=(50_000, 3)).astype(float)
     dense = 1.0 + 1e-9 * rng.normal(size=(50_000, 2))
-    started = time.perf_counter()
+    started = time.process_time()
     assert len(np.unique(same_rows(rows(binary))[0])) == 8
     assert len(np.unique(same_rows(rows(dense))[0])) < 50
-    assert time.perf_counter() - started < 20
+    assert time.process_time() - started < 20
 
 
 def test_chains_are_cut():
