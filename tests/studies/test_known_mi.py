@@ -24,7 +24,7 @@ from dataworth_studies.estimators.proportions import Proportions
 from dataworth_studies.known_mi import LEVELS, Randomness, make_pairs, same_side
 from dataworth_studies.mi import Plan, plans_for, run_plan
 from dataworth_studies.mi_error import COUNTS, log_slope, rmse_by_count
-from dataworth_studies.mi_tables import beside_paper, same_pairs, to_markdown
+from dataworth_studies.mi_tables import all_tables, beside_paper, read_results, same_pairs, to_markdown
 from dataworth_studies.pools import ImagePool, load_pool
 
 
@@ -416,7 +416,20 @@ def test_a_study_of_one_level_prints_what_it_found(tmp_path):
     result = study("mi", "--levels", "0", "--estimators", "evidence,centred,shares", *few)
     assert result.exit_code == 0, result.output
     assert "centred PMI at 0 bits" in result.output
-    assert "| digits | 10 | shares |  | 0 | 1 | " in result.output
+    assert "| digits | 10 | proportions |  | 0 | 1 | " in result.output  # shares: its former name
+
+
+def test_kept_results_may_have_former_names(tmp_path):
+    """What was kept as `shares` is shown as `proportions`, beside what is kept today."""
+    few = ("--size", 10, "--pairs", 12, "--trials", 1, "--prior-variances", "1", "-j", 1, "-q")
+    result = study("mi", "--levels", "0", "--estimators", "centred,proportions", *few, "--out", tmp_path)
+    assert result.exit_code == 0, result.output
+    now = all_tables(read_results(tmp_path))
+    for path in tmp_path.glob("*bits.json"):
+        text = path.read_text().replace("explained_by_proportions", "explained_by_shares")
+        path.write_text(text.replace('"proportions"', '"shares"'))
+    assert "explained_by_shares" in "".join(path.read_text() for path in tmp_path.glob("*bits.json"))
+    assert all_tables(read_results(tmp_path)) == now
 
 
 def test_the_error_command_finds_the_slope(tmp_path):
