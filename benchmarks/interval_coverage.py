@@ -1,6 +1,6 @@
 """Do 95 % intervals cover? Score and audit, designs *whole* and *pairs*, simulated and resampled real data.
 
-    python benchmarks/interval_coverage.py [--repetitions 1000] [--out results/coverage.json]
+    python benchmarks/interval_coverage.py [--repetitions 1000] [--data NAME] [--out results/coverage.json]
 
 whole: D is fixed, T is fresh each time; the truth is the mean over thousands of fresh blocks.
 pairs: D and T are fresh each time; the truth is the mean over thousands of independent pairs. Beside it the
@@ -8,6 +8,9 @@ width of the interval from disjoint blocks of the same data, which needs no theo
 
 The real pool is made of overlapping patches of the two photographs that ship with scikit-learn (which
 photograph is a patch from?), drawn at random: some 160,000 rows.
+
+Patients: ten rows each that hardly differ, and one diagnosis; groups are given, so that blocks and pairs keep
+them whole. "ungrouped" is the same test set without its groups: what goes wrong.
 """
 
 from __future__ import annotations
@@ -66,11 +69,28 @@ class Simulated:
         return X, (X @ self.theta + rng.logistic(size=n) > 0).astype(int)
 
 
+class Patients:
+    """Patients with ten rows each: the rows of one hardly differ, and nearly all have one label."""
+
+    ROWS, WITHIN, ODD = 10, 0.2, 0.05
+
+    def __init__(self, grouped=True):
+        self.grouped = grouped
+
+    def draw(self, n, rng, test=False):
+        patient = np.arange(n) // self.ROWS
+        X = rng.standard_normal((patient[-1] + 1, 5))
+        y = (X @ Simulated.theta + rng.logistic(size=len(X)) > 0).astype(int)[patient]
+        y = np.where(rng.random(n) < self.ODD, 1 - y, y)
+        X = X[patient] + self.WITHIN * rng.standard_normal((n, 5))
+        return (X, y, patient) if self.grouped else (X, y)
+
+
 def noisy_and_clean(world, n, rng):
     """A dataset with flipped labels, and the same without those rows."""
-    X, y = world.draw(n, rng)
+    X, y, *groups = world.draw(n, rng)
     bad = rng.random(n) < FLIPPED
-    noisy = dw.Dataset(X, np.where(bad, 1 - y, y))
+    noisy = dw.Dataset(X, np.where(bad, 1 - y, y), *groups)
     return noisy, noisy.take(~bad)
 
 
@@ -137,8 +157,8 @@ def pairs(kind, world, yard, repetitions, jobs, n_data=320, n_test=320, size=40,
         order, held, values = own.permutation(len(before)), own.permutation(len(test)), []
         for i in range(min(len(before), len(test)) // size):
             part = before.take(order[i * size : (i + 1) * size])
-            keys = set(part.row_keys().tolist())
-            kept = after.take(np.array([key in keys for key in after.row_keys().tolist()]))
+            keys = {row.tobytes() for row in part.X}
+            kept = after.take(np.array([row.tobytes() in keys for row in after.X]))
             block = test.take(held[i * size : (i + 1) * size])
             result = measured(kind, part, kept, block, yard, i, pairs=2, size=size)
             values.append(value_of(kind, result)[1][0])
@@ -158,21 +178,32 @@ def pairs(kind, world, yard, repetitions, jobs, n_data=320, n_test=320, size=40,
     }
 
 
+WORLDS = {
+    "simulated": Simulated,
+    "photographs": Photos,
+    "patients": Patients,
+    "ungrouped": lambda: Patients(grouped=False),
+}
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--repetitions", type=int, default=1000)
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--data", choices=WORLDS, help="one of them (default: all)")
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
     results = []
-    for name, world in (("simulated", Simulated()), ("photographs", Photos())):
+    for name in [args.data] if args.data else WORLDS:
+        world = WORLDS[name]()
         yard = dw.Yardstick.fit(dw.Dataset(*world.draw(400, np.random.default_rng(0), test=True)))
         for kind in ("score", "audit"):
             for design, study, n in (
                 ("whole", whole, args.repetitions),
                 ("pairs", pairs, args.repetitions // 2),
             ):
-                found = {k: float(v) for k, v in study(kind, world, yard, n, args.jobs).items()}
+                sizes = {"n_data": 400, "n_test": 400} if isinstance(world, Patients) else {}
+                found = {k: float(v) for k, v in study(kind, world, yard, n, args.jobs, **sizes).items()}
                 error = t_quantile(1e9) * np.sqrt(0.05 * 0.95 / n)
                 results.append({"data": name, "what": kind, "design": design, "repetitions": n, **found})
                 print(

@@ -44,10 +44,15 @@ LEAKS = [(40, 5), (40, 20), (40, 40), (40, 400)]
 def by_hand(k, prior_variance, inference="laplace"):
     """A yardstick that takes k features as they are."""
     columns = dw.Dataset(np.zeros((1, k)), [0]).columns
-    recipe = Recipe(columns, np.zeros(k), np.zeros(k), np.ones(k), np.eye(k))
     model = dw.Logistic(prior_variance, inference)
     return dw.Yardstick(
-        recipe, Classes(("0", "1")), model, Trial(k, 1.0, prior_variance, None, 0.0), "0" * 64, 40, 0
+        recipe=Recipe.plain(columns),
+        labels=Classes(("0", "1")),
+        model=model,
+        chosen=Trial(size=k, exponent=1.0, prior_variance=prior_variance, held_out=0.0),
+        test_hash="0" * 64,
+        rows=40,
+        seed=0,
     )
 
 

@@ -11,6 +11,7 @@ import pytest
 import dataworth
 
 ROOT = Path(dataworth.__file__).parent
+CONTRIBUTING = Path(__file__).parents[1] / "CONTRIBUTING.md"
 
 # From the ground up. A room may import rooms of lower floors only, none of its own floor.
 FLOORS = [
@@ -111,6 +112,36 @@ def test_the_product_never_imports_the_studies():
         assert "dataworth_studies" not in path.read_text(), module
 
 
+def contributing_table():
+    """The rooms from the ground up, each with the first sentence of its folder."""
+    lines = ["| floor | room | what is in it |", "|---|---|---|"]
+    for level, rooms in enumerate(FLOORS[1:], start=1):
+        for name in rooms:
+            said = ast.get_docstring(ast.parse((ROOT / name / "__init__.py").read_text())) or ""
+            lines.append(f"| {level} | `{name}/` | {said.splitlines()[0].removesuffix('.')} |")
+    return "\n".join(lines)
+
+
+def contributing_with_table():
+    text = CONTRIBUTING.read_text()
+    before, rest = text.split("<!-- rooms -->")
+    return (
+        f"{before}<!-- rooms -->\n{contributing_table()}\n<!-- /rooms -->{rest.split('<!-- /rooms -->')[1]}"
+    )
+
+
+def test_contributing_lists_the_rooms_as_they_are():
+    """Written from the folders: `python tests/test_rooms.py` writes it again."""
+    folders = {path.name for path in ROOT.iterdir() if (path / "__init__.py").exists()}
+    assert folders == {name for rooms in FLOORS[1:] for name in rooms}
+    assert CONTRIBUTING.read_text() == contributing_with_table()
+
+
+def test_no_file_is_too_long_to_be_one_idea():
+    for module, path in MODULES.items():
+        assert len(path.read_text().splitlines()) <= 400, module
+
+
 def test_nothing_imports_the_command_line():
     for module in MODULES:
         if room(module) != "cli":
@@ -148,3 +179,7 @@ def test_there_are_no_circles():
             assert free, f"these import each other in a circle: {sorted(left)}"
             for m in free:
                 del left[m]
+
+
+if __name__ == "__main__":
+    CONTRIBUTING.write_text(contributing_with_table())

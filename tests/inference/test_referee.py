@@ -284,7 +284,7 @@ def one_sentence(error):
 HARD = simulated(100, 50, seed=4, scale=2.0)
 
 
-@pytest.mark.parametrize("budget", [1, 5_000, 60_000, 300_000])
+@pytest.mark.parametrize("budget", [1, 5_000, 100_000])
 def test_what_cannot_be_established_is_refused(budget):
     with pytest.raises(RefereeRefuses) as error:
         referee_log_z(*HARD, 100.0, np.random.default_rng(17), budget=budget)

@@ -160,7 +160,7 @@ def test_removal_keeps_what_the_curation_match_groups_keeps(data, test):
 
     def rows(sizes):
         group = np.repeat(np.arange(4), sizes)
-        return Dataset(np.zeros((len(group), 1)), group % 2, groups=(group // 2).astype(str))
+        return Dataset(np.zeros((len(group), 1)), group % 2, attributes=(group // 2).astype(str))
 
     kept = MatchGroups()(rows(data), rows(test), rng=np.random.default_rng(0))
     group = 2 * kept.groups.astype(int) + kept.y

@@ -1,4 +1,4 @@
-"""Is it a model? What every Bayesian evidence obeys, tried on one of yours.
+"""Does a model keep the theorems? (`dw.check_model`).
 
     Z(∅) = 1,   U(D,T) = U(T,D),   U(∅,T) = 0,   log p(η|D) p(η|T) / (p(η) p(η|D,T)) = U(D,T) for every η,
     E[U(f(D),T)] ≤ E[U(D,T)] for every f of D alone,   E[exp U(D,T′)] = 1 for T′ independent of D.

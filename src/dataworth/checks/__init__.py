@@ -1,4 +1,4 @@
-"""Trust checks: one file each; what a score's guarantee rests on, measured instead of assumed."""
+"""Trust checks, one a file: what a score's guarantee rests on, measured instead of assumed."""
 
 from .attribute import check_attribute
 from .base import Check, Finding, Seen

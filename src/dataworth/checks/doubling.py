@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..arrays import Array
 from ..measure.case import Case
@@ -12,7 +13,9 @@ from ..yardstick.search import ROWS
 from .base import Check, Finding, Seen
 
 
-def check_doubling(model: YardstickModel, X: Array, y: Array, seed: int = 0) -> Finding:
+def check_doubling(
+    model: YardstickModel, X: Array, y: Array, seed: int = 0, groups: NDArray[np.str_] | None = None
+) -> Finding:
     """U(2×T_a, T_b) − U(T_a, T_b) on random halves of the test set; fires if it is above its standard error.
 
     Rows say nothing new the second time. Where that raises the score, the model is under-confident: whatever
@@ -25,7 +28,7 @@ def check_doubling(model: YardstickModel, X: Array, y: Array, seed: int = 0) -> 
     >>> check_doubling(Logistic(1e-3), X, y).fires, check_doubling(Logistic(1e4), X, y).fires
     (True, False)
     """
-    splits = halves(len(y), np.random.default_rng([seed, 0xD0B]))
+    splits = halves(len(y), np.random.default_rng([seed, 0xD0B]), groups=groups)
     value, stderr = doubling_probe(model.bind(X, y), splits)
     return CHECK.finding(seen(value > stderr, value, stderr))
 
@@ -43,7 +46,7 @@ def look(case: Case) -> Seen:
     rows = np.random.default_rng([case.options.seed, 0xD0]).permutation(len(case.test))[:ROWS]
     some = case.test.take(np.sort(rows))
     X, y = case.yardstick.features(some), case.yardstick.targets(some)
-    found = check_doubling(case.yardstick.model, X, y, case.options.seed)
+    found = check_doubling(case.yardstick.model, X, y, case.options.seed, some.groups)
     return Seen(found.fires, found.value, found.detail, found.stderr)
 
 

@@ -30,8 +30,8 @@ from .rows import (
 )
 
 MOST_LEAKED = 0.01
-"""Proportion of the test rows with a near copy in the data from which it fires. A leaked row can be worth log 2
-nats and more where a fair one is worth a tenth of that: one in a hundred moves a score by a tenth."""
+"""Proportion of the test rows with a near copy in the data from which it fires. A leaked row can be worth
+log 2 nats and more where a fair one is worth a tenth of that: one in a hundred moves a score by a tenth."""
 LEAST_LEAKED = 2
 """One near row may be chance."""
 

@@ -22,7 +22,7 @@ from ..data.dataset import Dataset
 from ..measure.case import Case
 from ..models import Model, OneVsRest, Softmax
 from ..models.base import Fitter, bind
-from ..yardstick.probes import doubling_probe, half_given_half, halves
+from ..yardstick.probes import doubling_probe, half_given_half
 from ..yardstick.search import searched, splits_of
 
 R = TypeVar("R")
@@ -43,8 +43,7 @@ class Halves:
     @classmethod
     def of(cls, case: Case) -> Halves:
         """As in `Yardstick.fit`."""
-        sample, rng = searched(case.test, case.yardstick.seed)
-        splits = halves(len(sample), rng, splits_of(case.yardstick.kind))
+        sample, splits = searched(case.test, case.yardstick.seed, case.yardstick.kind)
         return cls(sample, case.yardstick.targets(sample), splits)
 
     def held_out(self, model: Model, features: Array) -> float:

@@ -20,7 +20,7 @@ from ..data.dataset import Dataset
 from ..data.leaks import DIGITS
 from ..data.rows import same_rows
 from ..measure.case import Case
-from ..yardstick.recipe import Recipe, expand
+from ..yardstick.recipe import Recipe
 
 CHANCE = 1e-3
 """Share of rows that may be near another by chance: a tenth of the share from which checks fire."""
@@ -58,7 +58,7 @@ def named(name: str) -> str:
 
 def standard(recipe: Recipe, data: Dataset) -> Array:
     """All columns in standard units; those that are constant in the test set are 0."""
-    return (expand(recipe.columns, data.X, recipe.fill) - recipe.center) * recipe.inverse_scale
+    return recipe.standard(data.X)
 
 
 def some_rows(count: int, most: int, rng: np.random.Generator) -> Rows:

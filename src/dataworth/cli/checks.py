@@ -8,6 +8,7 @@ from typing import Any
 
 from dataworth.checks import CHECKS, check_codes
 from dataworth.checks.base import Check
+from dataworth.report.text import layout
 
 from .show import View
 
@@ -43,23 +44,16 @@ def line(checks: Checks) -> str:
 
 def full(checks: Checks, verbose: bool = False) -> Any:
     """One line each: what it means if it fires; also what to do, if `verbose` or asked for by code."""
-    from rich import box
-    from rich.console import Group
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="dim")
-    for header in ("code", "name", "what it means if it fires"):
-        table.add_column(header, no_wrap=header in ("code", "name"))
+    rows = []
     for check in checks.listed:
-        meaning = Text(check.meaning + (" (slow: with --thorough)" if check.slow else ""))
-        if verbose or checks.alone:
-            meaning.append(f". What to do: {check.advice}.")
-        table.add_row(Text(check.code), Text(check.name), meaning)
-    how = (
-        "--ignore CODES leaves some out; --strict exits with 3 if one fires; each has a page in docs/checks."
+        slow = " (slow: with --thorough)" if check.slow else ""
+        todo = f". What to do: {check.advice}." if verbose or checks.alone else ""
+        rows.append((check.code, check.name, f"{check.meaning}{slow}{todo}"))
+    return layout.listing(
+        ("code", "name", "what it means if it fires"),
+        rows,
+        "--ignore CODES leaves some out; --strict exits with 3 if one fires; each has a page in docs/checks.",
     )
-    return Group(table, Text(""), Text(how, style="dim"))
 
 
 LISTING = View(full, line, in_bits=False)

@@ -6,6 +6,7 @@ from dataclasses import MISSING
 from typing import Any
 
 from dataworth.curation.names import NAMES, options_of, written
+from dataworth.report.text import layout
 
 from .show import View
 
@@ -41,24 +42,18 @@ def line(curations: Curations) -> str:
 
 def full(curations: Curations, verbose: bool = False) -> Any:
     """One line each, with its options and their defaults; with `verbose` why it is strategic or not."""
-    from rich import box
-    from rich.console import Group
-    from rich.table import Table
-    from rich.text import Text
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="dim")
-    for header in ("--curate", "what it does", "strategic"):
-        table.add_column(header, no_wrap=header != "what it does")
+    rows = []
     for name, method in NAMES.items():
-        what = Text(method.what)
         options = ", ".join(written(key, option) for key, option in options_of(name).items())
-        what.append(f"; options: {options}" if options else "")
-        if verbose:
-            what.append(f". Why: {method.why}.")
-        table.add_row(Text(name), what, Text(WORDS[method.strategic]))
-    meaning = "strategic in the paper's sense: θ → D → f(D), so that it cannot add information."
-    defaults = "Options stand with their defaults; SIZE, ROWS and FRACTION: as many rows as the data have."
-    return Group(table, Text(""), Text(defaults, style="dim"), Text(meaning, style="dim"))
+        what = f"{method.what}; options: {options}" if options else method.what
+        why = f". Why: {method.why}." if verbose else ""
+        rows.append((name, what + why, WORDS[method.strategic]))
+    return layout.listing(
+        ("--curate", "what it does", "strategic"),
+        rows,
+        "Options stand with their defaults; SIZE, ROWS and FRACTION: as many rows as the data have.",
+        "strategic in the paper's sense: θ → D → f(D), so that it cannot add information.",
+    )
 
 
 LISTING = View(full, line, in_bits=False)

@@ -8,6 +8,7 @@ from typing import Any
 
 from dataworth.data.io.sealed import SUFFIX, is_sealed, write_sealed
 from dataworth.errors import DataworthError
+from dataworth.report.text import layout
 from dataworth.valuation.sealed import Sealed, seal
 from dataworth.wording import counted
 from dataworth.yardstick.yardstick import Yardstick
@@ -40,17 +41,13 @@ class SealedFile:
     def notes(self) -> list[str]:
         """What the vendor should know before sending it."""
         rows, d = self.sealed.rows, self.coefficients
-        if rows <= d:
-            return [
-                f"{counted(rows, 'row')} on {d} coefficients: the file gives away the directions of the rows "
-                "themselves; seal many more rows than coefficients"
-            ]
-        if rows < ENOUGH * d:
-            return [
-                f"{rows / d:.1f} rows for each of {d} coefficients: single rows may show; {ENOUGH} or more "
-                "are better"
-            ]
-        return []
+        if rows >= ENOUGH * d:
+            return []
+        if rows > d:
+            few = f"{rows / d:.1f} rows for each of {d} coefficients: single rows may show"
+            return [f"{few}; {ENOUGH} or more are better"]
+        gives = f"{counted(rows, 'row')} on {d} coefficients: the file gives away the directions of the rows"
+        return [f"{gives} themselves; seal many more rows than coefficients"]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON; the key is here, and nowhere else."""
@@ -67,31 +64,24 @@ def line(file: SealedFile) -> str:
 
 def full(file: SealedFile, verbose: bool = False) -> Any:
     """What the file holds, what that reveals, and the key."""
-    from rich.console import Group
-    from rich.padding import Padding
-    from rich.table import Table
-    from rich.text import Text
-
     sealed, d = file.sealed, file.coefficients
+    rows = counted(sealed.rows, "row")
     counts = "" if sealed.counts is None else f" ({', '.join(f'{k}: {n}' for k, n in sealed.counts.items())})"
-    facts = [
-        ("Holds", f"mean ({d}) and precision ({d} × {d}) of the yardstick's coefficients"),
-        ("Says", f"{counted(sealed.rows, 'row')}{counts}, the yardstick's hash, dataworth's version"),
-        (
-            "Reveals",
-            "how the label goes with the features, and the features' weighted second moments; of few rows "
-            "the rows themselves; this is not differential privacy",
-        ),
-        ("Key", f"{sealed.key}: keep it, with the rows it proves what was sealed; it is not in the file"),
-        *(("Note", note) for note in file.notes),
-    ]
-    grid = Table.grid(padding=(0, 2))
-    grid.add_column(no_wrap=True, style="dim")
-    grid.add_column(overflow="fold")
-    for name, fact in facts:
-        grid.add_row(Text(name), Text(fact))
-    headline = f"{file.path}: {counted(sealed.rows, 'row')} sealed on yardstick {sealed.yardstick[:12]}."
-    return Group(Text(headline, style="bold"), Text(""), Padding(grid, (0, 0, 0, 1)))
+    reveals = (
+        "how the label goes with the features, and the features' weighted second moments; of few rows the "
+        "rows themselves; this is not differential privacy"
+    )
+    return layout.report(
+        f"{file.path}: {rows} sealed on yardstick {sealed.yardstick[:12]}.",
+        None,
+        [
+            ("Holds", f"mean ({d}) and precision ({d} × {d}) of the yardstick's coefficients"),
+            ("Says", f"{rows}{counts}, the yardstick's hash, dataworth's version"),
+            ("Reveals", reveals),
+            ("Key", f"{sealed.key}: keep it, with the rows it proves what was sealed; it is not in the file"),
+            *(("Note", note) for note in file.notes),
+        ],
+    )
 
 
 VIEW = View(full, line, in_bits=False)

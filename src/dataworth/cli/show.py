@@ -10,11 +10,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dataworth.report import plot, text
+from dataworth.report import plot
+from dataworth.report.text import audit, demo, description, parts, ranking, score, yardstick
 
 from .files import replacing
 from .guard import say
-from .options import Talking
+from .options import Showing
 from .progress import listen
 
 EXPLAINING = "explaining…"
@@ -29,19 +30,19 @@ class View(NamedTuple):
     in_bits: bool = True
 
 
-SCORE = View(text.score_report, text.score_line, plot.score_figure)
-AUDIT = View(text.audit_report, text.audit_line, plot.audit_figure)
-RANKING = View(text.ranking_report, text.ranking_line, plot.ranking_figure)
-DEMO = View(text.demo_report, text.demo_line, plot.demo_figure)
-DESCRIPTION = View(text.description_report, text.description_line, in_bits=False)
-YARDSTICK = View(text.yardstick_report, text.yardstick_line, in_bits=False)
+SCORE = View(score.full, score.line, plot.score_figure)
+AUDIT = View(audit.full, audit.line, plot.audit_figure)
+RANKING = View(ranking.full, ranking.line, plot.ranking_figure)
+DEMO = View(demo.full, demo.line, plot.demo_figure)
+DESCRIPTION = View(description.full, description.line, in_bits=False)
+YARDSTICK = View(yardstick.full, yardstick.line, in_bits=False)
 
 
-def result(result: Any, options: Talking, view: View) -> None:
+def result(result: Any, options: Showing, view: View) -> None:
     """Write files, then print."""
-    bits = {"bits": getattr(options, "bits", False)} if view.in_bits else {}
-    explain = getattr(options, "explain", False) and hasattr(type(result), "parts")
-    table, picture = getattr(options, "csv", None), getattr(options, "plot", None)
+    bits = {"bits": options.bits} if view.in_bits else {}
+    explain = options.explain and hasattr(type(result), "parts")
+    table, picture = options.csv, options.plot
     if table is not None:
         write_table(getattr(result, "table", result).rows(), table)
         announce("table", table, options.quiet)
@@ -59,7 +60,7 @@ def result(result: Any, options: Talking, view: View) -> None:
         if explain or (options.verbose and getattr(result, "case", None) is not None):
             sys.stdout.flush()  # the result need not wait for its reasons
             with listen(options.quiet, preparing=EXPLAINING):
-                why = text.parts_report(result, **bits)
+                why = parts.full(result, **bits)
             print_rich(why)
 
 

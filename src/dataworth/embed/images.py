@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dataworth.embed.extra import needed
+from dataworth.embed.extra import needed, short
 from dataworth.errors import DataworthError
 
 Pixels = NDArray[np.uint8]
@@ -63,8 +63,7 @@ class Images:
     def _size(self, i: int) -> tuple[int, int]:
         item = self._items[i]
         if isinstance(item, np.ndarray):
-            height, width = _checked(item, self._name(i)).shape[:2]
-            return height, width
+            return _checked(item, self._name(i)).shape[:2]
         with self._open(i, item) as picture:
             width, height = picture.size
             return (width, height) if _orientation(picture) in TURNED else (height, width)
@@ -85,12 +84,14 @@ class Images:
                 " bytes or paths."
             )
         file: Any = os.fspath(item) if isinstance(item, str | PathLike) else BytesIO(item)
-        if (file.getbuffer().nbytes if isinstance(file, BytesIO) else _file_size(file)) == 0:
-            raise DataworthError(f"{self._name(i)} is empty (0 bytes): replace it, or leave it out.")
         try:
+            if (file.getbuffer().nbytes if isinstance(file, BytesIO) else os.stat(file).st_size) == 0:
+                raise DataworthError(f"{self._name(i)} is empty (0 bytes): replace it, or leave it out.")
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # of the large size, which is refused below
                 picture = _pillow().open(file)
+        except DataworthError:
+            raise
         except Exception as error:  # damaged files raise almost anything
             raise self._unreadable(i, error) from error
         if picture.width * picture.height > LARGEST:
@@ -119,17 +120,13 @@ class Images:
             raise self._unreadable(i, error) from error
 
     def _unreadable(self, i: int, error: Exception) -> DataworthError:
-        if isinstance(error, DataworthError):
-            return error
+        name, kind = self._name(i), type(error).__name__
         if isinstance(error, FileNotFoundError):
-            return DataworthError(f"{self._name(i)}: there is no such file: check the path.")
-        if type(error).__name__ == "DecompressionBombError":
-            return DataworthError(f"{self._name(i)} has too many pixels to decode: make it smaller.")
-        reason = "no known format" if type(error).__name__ == "UnidentifiedImageError" else str(error)
-        reason = " ".join(reason.split())[:100]
-        return DataworthError(
-            f"{self._name(i)} cannot be read as an image ({reason}): replace it, or leave it out."
-        )
+            return DataworthError(f"{name}: there is no such file: check the path.")
+        if kind == "DecompressionBombError":
+            return DataworthError(f"{name} has too many pixels to decode: make it smaller.")
+        reason = "no known format" if kind == "UnidentifiedImageError" else short(error)
+        return DataworthError(f"{name} cannot be read as an image ({reason}): replace it, or leave it out.")
 
 
 def _sequence(images: Any) -> Sequence[Any] | NDArray[Any]:
@@ -180,10 +177,3 @@ def _orientation(picture: Any) -> int:
         return int(picture.getexif().get(0x0112, 1))
     except Exception:  # a damaged tag says nothing
         return 1
-
-
-def _file_size(path: Any) -> int:
-    try:
-        return os.stat(path).st_size
-    except OSError:
-        return -1  # opening it says what is wrong

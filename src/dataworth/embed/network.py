@@ -42,11 +42,9 @@ def in_passes(run: Callable[[NDArray[Any]], Vectors], prepared: Sequence[NDArray
     """
     parts = []
     for start in range(0, len(prepared), PASS):
-        images = np.stack(prepared[start : start + PASS])
-        count = len(images)
-        if count < PASS:
-            images = np.concatenate([images, np.zeros((PASS - count, *images.shape[1:]), images.dtype)])
-        parts.append(run(images)[:count])
+        images = prepared[start : start + PASS]
+        padding = [np.zeros_like(images[0])] * (PASS - len(images))
+        parts.append(run(np.stack([*images, *padding]))[: len(images)])
     return np.concatenate(parts)
 
 

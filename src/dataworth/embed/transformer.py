@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dataworth.embed.extra import needed, versions
+from dataworth.embed.extra import needed, short, versions
 from dataworth.embed.images import Pixels
 from dataworth.embed.network import Network, Vectors, one_thread
 from dataworth.errors import DataworthError
@@ -56,7 +57,7 @@ def _vectors_of(code: Any, name: str, size: int | None) -> Callable[[NDArray[Any
                 how = "leave size (--size) out" if size else "use a vision model"
                 raise DataworthError(
                     f"model {name!r} does not take images of {images.shape[2]} × {images.shape[3]}"
-                    f" ({' '.join(str(error).split())[:100]}): {how}."
+                    f" ({short(error)}): {how}."
                 ) from error
             return np.asarray(x.numpy(), dtype=np.float32)
 
@@ -77,21 +78,19 @@ def _pooled(model: Any, images: Any, use_pooler: bool) -> Any:
 
 def _fetched(kind: Any, name: str, **options: Any) -> Any:
     """From the disk if it is there, so that the hub is asked only for what is new."""
+    why = f"model {name!r} is no directory, and no vision model that the Hugging Face hub gives"
+    if here := Path(name).is_dir():
+        why = f"the directory {name!r} holds no complete vision model of transformers"
     try:
         try:
             return kind.from_pretrained(name, local_files_only=True, **options)
         except OSError:
-            if Path(name).is_dir():
+            if here:
                 raise
             return kind.from_pretrained(name, **options)
     except (OSError, ValueError, KeyError, ImportError) as error:
-        if Path(name).is_dir():
-            why = f"the directory {name!r} holds no complete vision model of transformers"
-        else:
-            why = f"model {name!r} is no directory, and no vision model that the Hugging Face hub gives"
-        reason = " ".join(str(error).split())[:100]
         raise DataworthError(
-            f"{why} ({reason}…): check the name, download the model elsewhere and give its directory,"
+            f"{why} ({short(error)}…): check the name, download the model elsewhere and give its directory,"
             " or use efficientnet-lite0."
         ) from error
 
@@ -111,18 +110,12 @@ def _fingerprint(directory: Path) -> str | None:
 @contextmanager
 def _quietly(code: Any) -> Iterator[None]:
     """Without the bars and advice of the libraries, whose failures we put in one sentence."""
-    import logging
-
-    logs = [logging.getLogger(name) for name in ("transformers", "huggingface_hub")]
-    levels = [log.level for log in logs]
-    bars = code.utils.logging.is_progress_bar_enabled()
-    for log in logs:
-        log.setLevel(logging.CRITICAL)
+    before, bars = logging.root.manager.disable, code.utils.logging.is_progress_bar_enabled()
+    logging.disable(logging.ERROR)
     code.utils.logging.disable_progress_bar()
     try:
         yield
     finally:
-        for log, level in zip(logs, levels, strict=True):
-            log.setLevel(level)
+        logging.disable(before)
         if bars:
             code.utils.logging.enable_progress_bar()

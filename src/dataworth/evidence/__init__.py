@@ -1,1 +1,1 @@
-"""The evidence of one pair, and the forms in which its score can be written."""
+"""The evidence of one pair (`dw.pmi`), the forms of its score, its parts, the referee."""

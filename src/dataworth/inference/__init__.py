@@ -1,1 +1,1 @@
-"""Numerics on plain arrays: numpy and scipy only, no Dataset, no files, no global state."""
+"""Numerics on plain arrays: modes, EP, Gaussian algebra, sampling."""

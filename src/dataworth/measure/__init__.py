@@ -1,1 +1,1 @@
-"""One pipeline: prepare, draw, evaluate, summarise."""
+"""One pipeline: options, prepare, designs, the one loop, summary; intervals, engines, run directories."""

@@ -20,22 +20,20 @@ import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dataworth.errors import DataworthError
 from dataworth.measure.engines.base import Engine
 
-try:
-    import fcntl
-except ImportError:  # Windows: no lock; two processes in one directory repeat work but do not corrupt it
-    fcntl = None  # type: ignore[assignment]
+if TYPE_CHECKING:
+    from filelock import BaseFileLock
 
 _CONFIG, _CHUNKS, _RESULT, _LOCK = "config.json", "chunks.jsonl", "result.json", "lock"
 _TEMPORARY = ".tmp"
 _MARK = "dataworth_run"  # tells our config.json from the many others
 _FORMAT = 1
 _ABSENT = object()
+_NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS)
 _NOT_IN_BOTH = ": in one of them only"
 
 
@@ -58,7 +56,7 @@ class Run:
     dataworth.errors.DataworthError: The run in ... has another configuration (seed: 0 → 1): ...
     """
 
-    def __init__(self, directory: Path, config: dict[str, Any], lock: int | None) -> None:
+    def __init__(self, directory: Path, config: dict[str, Any], lock: BaseFileLock) -> None:
         self.directory = directory
         self.config = config
         self.notes: list[str] = []
@@ -84,7 +82,7 @@ class Run:
                 return cls(directory, given, lock)
             _refuse_other(directory, stored, given)
         except BaseException:
-            _release(lock)
+            lock.release()
             raise
         run = cls(directory, stored, lock)
         before, now = (dict(c.get("about") or {}).get("dataworth") for c in (stored, given))
@@ -144,15 +142,13 @@ class Run:
         self._closed = True
         if self._log is not None:
             os.close(self._log)
-        _release(self._lock)
-        self._log = self._lock = None
+        self._log = None
+        self._lock.release()  # the file stays, for removing it would race with the next process
 
     def __enter__(self) -> Run:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def __repr__(self) -> str:
@@ -189,7 +185,7 @@ def map_resumable(
     configuration of ``run`` must determine ``chunks``. ``on_chunk(done, total)`` is called once at the start
     and after each chunk.
 
-    >>> from dataworth.engines import Local
+    >>> from dataworth.measure.engines import Local
     >>> map_resumable(Local(), lambda shared, chunk: {"x": shared / chunk}, [1, 3], shared=1.0, run=None)
     [{'x': 1.0}, {'x': 0.3333333333333333}]
     """
@@ -335,35 +331,27 @@ def _short(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def _acquire(directory: Path) -> int | None:
-    """Return the handle of the lock on ``directory``, which is created if need be."""
+def _acquire(directory: Path) -> BaseFileLock:
+    """Return the lock on ``directory``, which is created if need be."""
+    from filelock import FileLock, Timeout
+
+    # Not a lock of this thread alone: whoever closes the run releases it.
+    lock = FileLock(directory / _LOCK, timeout=0, thread_local=False, fallback_to_soft=False)
     try:
         directory.mkdir(parents=True, exist_ok=True)
-        lock = os.open(directory / _LOCK, os.O_RDWR | os.O_CREAT, 0o666)
-    except OSError as error:
-        raise DataworthError(
-            f"{directory} cannot be written to ({error.strerror}): give another directory."
-        ) from error
-    if fcntl is None:
-        return lock
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        os.close(lock)
+        lock.acquire()
+    except Timeout:
         raise DataworthError(
             f"Another process is working in {directory}: wait for it to end, or give another directory."
         ) from None
     except OSError as error:
-        if error.errno not in (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS):
-            os.close(lock)
-            raise
-        # Some network file systems have no locks: as on Windows, go on without.
+        # Some network file systems have no locks: go on without. Two processes in one directory repeat work
+        # but do not corrupt it.
+        if error.errno not in _NO_LOCKS:
+            raise DataworthError(
+                f"{directory} cannot be written to ({error.strerror}): give another directory."
+            ) from error
     return lock
-
-
-def _release(lock: int | None) -> None:
-    if lock is not None:
-        os.close(lock)  # which unlocks; the file stays, for removing it would race with the next process
 
 
 def _write(path: Path, value: Mapping[str, Any]) -> None:

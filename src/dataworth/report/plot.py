@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import groupby
 from textwrap import fill
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from dataworth.valuation.sensitivity import QUANTITIES
+from dataworth.valuation.audit.audit import Audit
+from dataworth.valuation.rank import Ranking
+from dataworth.valuation.score import Score
+from dataworth.valuation.sensitivity import QUANTITIES, Sensitivity
 
 from .numbers import digits_for, number, scaled, with_interval
 from .quantities import benchmark, counted_pmi, per_what, unit_of
-
-if TYPE_CHECKING:
-    from dataworth.valuation.audit.audit import Audit
-    from dataworth.valuation.rank import Ranking
-    from dataworth.valuation.score import Score
-    from dataworth.valuation.sensitivity import Sensitivity
 
 VERDICT_MARKS = {
     "informative": ("#009E73", "^"),
@@ -31,13 +28,15 @@ GREY = "#777777"
 WIDTH = 7.0
 BACKGROUND = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
 """Behind a number, so that no line runs through it."""
+Row = tuple[str, float, Sequence[float] | None, tuple[str, str]]
+"""Name, value, interval, and the colour and shape of its mark."""
 
 
 def score_figure(score: Score, bits: bool = False) -> Any:
     """The values of all blocks or pairs, with their mean and its interval."""
     unit, factor = unit_of(bits)
-    values = counted_pmi(score)[:, 0] * factor
     figure, (axes,) = _figure(3.4)
+    values = counted_pmi(score)[:, 0] * factor
     heights, _, _ = axes.hist(values, bins="auto", color="#CCCCCC", edgecolor="white")
     value, interval = score.value * factor, scaled(score.interval, factor)
     top = 1.1 * float(heights.max())
@@ -58,36 +57,32 @@ def audit_figure(audit: Audit, bits: bool = False) -> Any:
     """ΔPMI and selection in one panel, the benchmark in another: their units differ."""
     unit, factor = unit_of(bits)
     mark = VERDICT_MARKS.get(audit.verdict or "", PLAIN)
-    rows = [("after − before", audit.delta * factor, scaled(audit.interval, factor))]
-    if audit.control is not None:
-        selection = scaled(audit.control.selection_interval, factor)
-        rows.append(("after − blind control", audit.control.selection * factor, selection))
-    figure, (above, below) = _figure(3.9, heights=(len(rows), 1))
-    _forest(above, rows, [mark] * len(rows))
+    rows: list[Row] = [("after − before", audit.delta, audit.interval, mark)]
+    if (control := audit.control) is not None:
+        rows.append(("after − blind control", control.selection, control.selection_interval, mark))
+    verdict = f"{audit.verdict}: {audit.reason}"
+    if audit.verdict is None:
+        verdict = f"no verdict: {audit.reason.split(':')[0]}"
+    figure, (above, below) = _figure(3.9, verdict, heights=(len(rows), 1))
+    _forest(above, rows, factor)
     above.set_xlabel(f"change of PMI, {unit} per {per_what(audit.details, audit.table)}")
     name, points, change_unit = benchmark(audit.yardstick)
-    name = name.split(",")[0]
-    interval = scaled(audit.accuracy_interval, points)
-    _forest(below, [("after − before", audit.accuracy_delta * points, interval)], [(GREY, "o")])
-    below.set_xlabel(f"change of {name}" + (f", {change_unit}" if change_unit else ""))
-    verdict = (
-        f"{audit.verdict}: {audit.reason}" if audit.verdict else f"no verdict: {audit.reason.split(':')[0]}"
-    )
-    figure.suptitle(fill(verdict, 80), x=0.02, ha="left", fontsize=11)
+    _forest(below, [("after − before", audit.accuracy_delta, audit.accuracy_interval, (GREY, "o"))], points)
+    below.set_xlabel(f"change of {name.split(',')[0]}" + (f", {change_unit}" if change_unit else ""))
     return figure
 
 
 def ranking_figure(ranking: Ranking, bits: bool = False) -> Any:
     """All candidates, best first; those tied with the best share its colour."""
     unit, factor = unit_of(bits)
-    figure, (axes,) = _figure(1.4 + 0.5 * len(ranking))
-    rows = [(_short(r.name), r.value * factor, scaled(r.interval, factor)) for r in ranking]
-    tied = [place == 0 or one.tied for place, one in enumerate(ranking)]
-    _forest(axes, rows, [PLAIN if t else (GREY, "s") for t in tied], zero=False)
+    title = "best first; simultaneous 95 % intervals; circles: the best and what cannot be told from it"
+    figure, (axes,) = _figure(1.4 + 0.5 * len(ranking), title if len(ranking) > 1 else None, size=10)
+    rows = [
+        (_short(one.name), one.value, one.interval, (GREY, "s") if place and not one.tied else PLAIN)
+        for place, one in enumerate(ranking)
+    ]
+    _forest(axes, rows, factor, zero=False)
     axes.set_xlabel(f"PMI, {unit} per {per_what(ranking.details, ranking.table)}")
-    if len(ranking) > 1:
-        title = "best first; simultaneous 95 % intervals; circles: the best and what cannot be told from it"
-        figure.suptitle(fill(title, 80), x=0.02, ha="left", fontsize=10)
     return figure
 
 
@@ -96,7 +91,7 @@ def sensitivity_figure(sensitivity: Sensitivity, bits: bool = False) -> Any:
     unit, factor = unit_of(bits)
     points = sensitivity.points
     priors = [point.prior_variance for point in points]
-    figure, (above, below) = _figure(5.4, heights=(3, 2))
+    figure, (above, below) = _figure(5.4, sensitivity.summary, heights=(3, 2), size=10, width=88)
     runs = [list(run) for plausible, run in groupby(points, lambda point: point.plausible) if plausible]
     for axes in (above, below):
         axes.set_xscale("log")
@@ -113,46 +108,39 @@ def sensitivity_figure(sensitivity: Sensitivity, bits: bool = False) -> Any:
         if interval is not None:
             above.plot([point.prior_variance] * 2, interval, color=colour, linewidth=2.2)
         label = point.conclusion or "no verdict"
-        known = above.get_legend_handles_labels()[1]
-        above.plot(
-            point.prior_variance,
-            value,
-            shape,
-            color=colour,
-            markersize=8,
-            label="_" if label in known else label,
-        )
+        label = "_" if label in above.get_legend_handles_labels()[1] else label
+        above.plot(point.prior_variance, value, shape, color=colour, markersize=8, label=label)
     above.set_ylabel(f"{QUANTITIES[sensitivity.what]}, {unit}")
     above.legend(frameon=False, fontsize=9)
-    held_out = [point.held_out * factor for point in points]
-    below.plot(priors, held_out, "-o", color=PLAIN[0], markersize=4)
+    below.plot(priors, [point.held_out * factor for point in points], "-o", color=PLAIN[0], markersize=4)
     below.set_ylabel(f"held out, {unit}", color=PLAIN[0])
     below.set_xlabel("prior variance C")
     beside = below.twinx()
     beside.spines["top"].set_visible(False)
     beside.plot(priors, [point.accuracy for point in points], "-s", color="#D55E00", markersize=4)
     beside.set_ylabel("accuracy, CV", color="#D55E00")
-    figure.suptitle(fill(sensitivity.summary, 88), x=0.02, ha="left", fontsize=10)
     return figure
 
 
 def demo_figure(demo: Any, bits: bool = False) -> Any:
     """One row a chapter, with its verdict."""
     unit, factor = unit_of(bits)
-    audits = [chapter.audit for chapter in demo.audits]
-    figure, (axes,) = _figure(1.3 + 0.55 * len(audits))
-    rows = [
-        (chapter.name, a.delta * factor, scaled(a.interval, factor))
-        for chapter, a in zip(demo.audits, audits, strict=True)
-    ]
-    marks = [VERDICT_MARKS.get(a.verdict or "", PLAIN) for a in audits]
-    _forest(axes, rows, marks, words=[a.verdict or "no verdict" for a in audits])
-    axes.set_xlabel(f"change of PMI, {unit} per {per_what(audits[0].details, audits[0].table)}")
-    figure.suptitle("Did these curations add information?", x=0.02, ha="left", fontsize=11)
+    audits = [(chapter.name, chapter.audit) for chapter in demo.audits]
+    figure, (axes,) = _figure(1.3 + 0.55 * len(audits), "Did these curations add information?")
+    rows = [(name, a.delta, a.interval, VERDICT_MARKS.get(a.verdict or "", PLAIN)) for name, a in audits]
+    _forest(axes, rows, factor, words=[a.verdict or "no verdict" for _, a in audits])
+    first = audits[0][1]
+    axes.set_xlabel(f"change of PMI, {unit} per {per_what(first.details, first.table)}")
     return figure
 
 
-def _figure(height: float, heights: Sequence[float] = (1,)) -> tuple[Any, list[Any]]:
+def _figure(
+    height: float,
+    title: str | None = None,
+    heights: Sequence[float] = (1,),
+    size: int = 11,
+    width: int = 80,
+) -> tuple[Any, list[Any]]:
     """A figure with panels one below the other; no pyplot, so no global state."""
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -161,37 +149,28 @@ def _figure(height: float, heights: Sequence[float] = (1,)) -> tuple[Any, list[A
     panels = figure.subplots(len(heights), 1, height_ratios=heights, squeeze=False)[:, 0]
     for axes in panels:
         axes.spines[["top", "right"]].set_visible(False)
+    if title is not None:
+        figure.suptitle(fill(title, width), x=0.02, ha="left", fontsize=size)
     return figure, list(panels)
 
 
 def _forest(
-    axes: Any,
-    rows: Sequence[tuple[str, float, Sequence[float] | None]],
-    marks: Sequence[tuple[str, str]],
-    zero: bool = True,
-    words: Sequence[str] | None = None,
+    axes: Any, rows: Sequence[Row], factor: float, zero: bool = True, words: Sequence[str] | None = None
 ) -> None:
     """Points with intervals, one below the other, each with its value above it."""
     if zero:
         axes.axvline(0, color="black", linewidth=0.8)
-    for place, ((_, value, interval), (colour, shape)) in enumerate(zip(rows, marks, strict=True)):
+    above = {"textcoords": "offset points", "ha": "center", "fontsize": 9, "bbox": BACKGROUND}
+    for place, (_, value, interval, (colour, shape)) in enumerate(rows):
+        value, interval = value * factor, scaled(interval, factor)
         if interval is not None:
             axes.plot(interval, [place, place], color=colour, linewidth=2.2, solid_capstyle="butt")
         axes.plot(value, place, shape, color=colour, markersize=8)
         label = number(value, digits_for(value, interval), sign=zero)
-        axes.annotate(
-            label,
-            (value, place),
-            (0, 9),
-            textcoords="offset points",
-            ha="center",
-            fontsize=9,
-            bbox=BACKGROUND,
-        )
+        axes.annotate(label, (value, place), (0, 9), **above)
         if words is not None:
-            axes.text(
-                1.02, place, words[place], transform=axes.get_yaxis_transform(), va="center", color=colour
-            )
+            beside = axes.get_yaxis_transform()
+            axes.text(1.02, place, words[place], transform=beside, va="center", color=colour)
     axes.set_yticks(range(len(rows)), [name for name, *_ in rows])
     axes.set_ylim(len(rows) - 0.6, -0.7)
     axes.margins(x=0.12)

@@ -1,1 +1,1 @@
-"""What data are worth: score, audit, rank, and what they rest on."""
+"""What data are worth: score, audit (arms, methods, verdict), rank, sealed data, sensitivity, the demo."""

@@ -3,17 +3,39 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..arrays import Array, Rows
+from ..errors import DataworthError
 from ..models import Fit, Fitter
 
 SPLITS = 6
 """How often the test set is halved."""
 
 
-def halves(n: int, rng: np.random.Generator, splits: int = SPLITS) -> list[tuple[Rows, Rows]]:
-    """Random halves of n rows."""
-    return [(p[: n // 2], p[n // 2 :]) for p in (rng.permutation(n) for _ in range(splits))]
+def halves(
+    n: int, rng: np.random.Generator, splits: int = SPLITS, groups: NDArray[np.str_] | None = None
+) -> list[tuple[Rows, Rows]]:
+    """Random halves of n rows; rows of one group stay together, and the halves are as even as that allows.
+
+    >>> (a, b), *_ = halves(5, np.random.default_rng(0), groups=np.array(["p", "q", "p", "q", "q"]))
+    >>> a.tolist(), b.tolist()
+    ([0, 2], [1, 3, 4])
+    """
+    if groups is None:
+        return [(p[: n // 2], p[n // 2 :]) for p in (rng.permutation(n) for _ in range(splits))]
+    _, member, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+    if len(sizes) < 2:
+        raise DataworthError(
+            "all rows of the test set belong to one group, and halves keep groups whole: give two groups or "
+            "more, or none."
+        )
+    made = []
+    for order in (rng.permutation(len(sizes)) for _ in range(splits)):
+        cut = 1 + np.argmin(np.abs(2 * np.cumsum(sizes[order])[:-1] - n))
+        first = np.isin(member, order[:cut])
+        made.append((np.flatnonzero(first), np.flatnonzero(~first)))
+    return made
 
 
 def half_given_half(fitter: Fitter, splits: list[tuple[Rows, Rows]], weights: Array | None = None) -> float:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +16,8 @@ from ..arrays import Array, Rows
 from ..data.dataset import Dataset
 from ..errors import DataworthError
 from .kinds import YardstickModel
-from .probes import SPLITS, doubling_probe, half_given_half
+from .probes import SPLITS, doubling_probe, half_given_half, halves
+from .reading import number, whole
 from .recipe import Basis
 
 SIZES = (1, 2, 3, 5, 10, 20, 40, 80, 160)
@@ -29,20 +31,45 @@ MOST_PROBED = 60
 SPLITS_OF_SOFTMAX, PROBED_OF_SOFTMAX = 3, 10
 """A fit of ten classes has 45 times the operations of one of two (K² − K), so its search takes fewer."""
 LEAST_ALLOWANCE, ALLOWANCE = 3.0, 0.1
-"""Held-out nats, and share of the best held-out likelihood, within which a candidate is near the best."""
+"""Held-out nats, and part of the best held-out likelihood, within which a candidate is near the best."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Trial:
-    """One candidate of the search: mean held-out log-likelihood of a half, and the doubling probe (nats)."""
+    """One candidate of the search: mean held-out log-likelihood of a half, and the doubling probe (nats).
+
+    >>> tried = Trial(size=2, exponent=0.5, prior_variance=1.0, held_out=-30.0)
+    >>> [replace(tried, probe=probe, probe_stderr=0.2).calibrated for probe in (-0.5, 0.1, 0.3)]
+    [True, True, False]
+    """
 
     size: int
     exponent: float
     prior_variance: float
-    noise_variance: float | None
+    noise_variance: float | None = None
     held_out: float
     probe: float | None = None
     probe_stderr: float | None = None
+
+    @classmethod
+    def from_dict(cls, d: dict[str, Any]) -> Trial:
+        """The trial of a yardstick's file; a sentence if no search can have written it."""
+
+        def optional(name: str, above: float = -np.inf) -> float | None:
+            return None if d[name] is None else number(d, name, above)
+
+        probe, stderr = optional("probe"), optional("probe_stderr")
+        if (probe is None) != (stderr is None) or (stderr is not None and stderr < 0):
+            raise DataworthError("its probe and probe_stderr do not belong together")
+        return cls(
+            size=whole(d, "size"),
+            exponent=number(d, "exponent"),
+            prior_variance=number(d, "prior_variance", above=0.0),
+            noise_variance=optional("noise_variance", above=0.0),
+            held_out=number(d, "held_out"),
+            probe=probe,
+            probe_stderr=stderr,
+        )
 
     @property
     def calibrated(self) -> bool:
@@ -50,10 +77,29 @@ class Trial:
         return self.probe is not None and self.probe_stderr is not None and self.probe <= self.probe_stderr
 
 
-def searched(test: Dataset, seed: int) -> tuple[Dataset, np.random.Generator]:
-    """The rows of a test set that a search uses, and the generator that goes on to halve them."""
+def searched(test: Dataset, seed: int, kind: str) -> tuple[Dataset, list[tuple[Rows, Rows]]]:
+    """The rows of a test set that a search uses, and their halves; groups are whole in both."""
     rng = np.random.default_rng([seed, 0x7E57])
-    return test.take(np.sort(rng.permutation(len(test))[:ROWS])), rng
+    sample = test.take(np.sort(_some(test, rng)))
+    return sample, halves(len(sample), rng, splits_of(kind), sample.groups)
+
+
+def _some(test: Dataset, rng: np.random.Generator) -> Rows:
+    """At most ROWS rows: whole groups in random order, each that still fits.
+
+    Where groups are so large that half of the room stays empty, rows at random: what is left of a group still
+    lies in one half.
+    """
+    if test.groups is not None and len(test) > ROWS:
+        _, member, sizes = np.unique(test.groups, return_inverse=True, return_counts=True)
+        room, kept = ROWS, []
+        for group in rng.permutation(len(sizes)):
+            if sizes[group] <= room:
+                room -= sizes[group]
+                kept.append(group)
+        if 2 * room <= ROWS:
+            return np.flatnonzero(np.isin(member, kept))
+    return rng.permutation(len(test))[:ROWS]
 
 
 def splits_of(kind: str) -> int:
@@ -144,7 +190,13 @@ class Search:
                 return -np.inf
             if i not in found:
                 held_out = self.held_out(features, priors[i], noise)
-                found[i] = Trial(size, exponent, priors[i], noise, held_out)
+                found[i] = Trial(
+                    size=size,
+                    exponent=exponent,
+                    prior_variance=priors[i],
+                    noise_variance=noise,
+                    held_out=held_out,
+                )
             return found[i].held_out
 
         while max(at(center - 1), at(center + 1)) > at(center):

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -25,17 +25,33 @@ from ..data.labels import Classes, Numeric, learn_targets
 from ..errors import DataworthError
 from ..models import Linear, Softmax
 from .kinds import KINDS, YardstickModel, check_modelling, maker, suited_kind
-from .probes import halves
+from .reading import items, number, record, text, whole
 from .recipe import Basis, Recipe
-from .search import MOST_PROBED, NOISES, PROBED_OF_SOFTMAX, Search, Trial, searched, splits_of
+from .search import MOST_PROBED, NOISES, PROBED_OF_SOFTMAX, Search, Trial, searched
 
-SCHEMA = "dataworth/yardstick/1"
+SCHEMA = "dataworth/yardstick/2"
 LEAST_ROWS = 20
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, kw_only=True)
 class Yardstick:
-    """A frozen way of measuring. `Yardstick.fit(T)` makes one; `features`, `targets` and `model` apply it."""
+    """A frozen way of measuring. `Yardstick.fit(T)` makes one; `features`, `targets` and `model` apply it.
+
+    Args:
+        recipe: how features are made from columns.
+        labels: how labels are made numbers: classes in their order, or numbers with their scale.
+        model: the model, with its prior.
+        chosen: what the search found of the candidate that it chose.
+        test_hash: hash of the test set that it was fitted to.
+        rows: rows of that test set.
+        seed: of the halves that the search used.
+
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(60, 2))
+    >>> yard = Yardstick.fit(Dataset(X, X[:, 0] + rng.normal(size=60) > 0))
+    >>> yard.kind, yard.calibrated, yard.rows
+    ('logistic', True, 60)
+    """
 
     recipe: Recipe
     labels: Classes | Numeric
@@ -57,7 +73,26 @@ class Yardstick:
     ) -> Yardstick:
         """Search sizes, exponents and priors on halves of the test set.
 
-        `inference` is how posteriors of classes are computed; numeric labels have exact ones, whatever it is.
+        The best held-out log p(T_b | T_a) wins among candidates near the best on which doubling T_a does not
+        look informative. Groups of the test set are never split between halves.
+
+        Args:
+            test: the test set, 20 rows or more.
+            model: a name in `MODELS`; "auto" takes the first that suits the labels.
+            inference: how posteriors of classes are computed; numeric labels have exact ones, whatever it is.
+            prior_variance: the prior to use instead of searching one.
+            seed: of the halves.
+
+        Returns:
+            The yardstick, frozen.
+
+        Raises:
+            DataworthError: for too few rows, one class alone, constant features, one group alone, or a model
+                that does not suit the labels.
+
+        >>> X = np.random.default_rng(0).normal(size=(40, 2))
+        >>> Yardstick.fit(Dataset(X, X[:, 0] > 0), prior_variance=1.0).model
+        Logistic(prior_variance=1.0, inference='laplace', intercept=True)
         """
         from threadpoolctl import threadpool_limits
 
@@ -72,30 +107,60 @@ class Yardstick:
         labels = learn_targets(test)
         kind = suited_kind(labels, model)
         make = maker(kind, inference, labels)
-        sample, rng = searched(test, seed)
+        sample, splits = searched(test, seed, kind)
         with threadpool_limits(1):  # how threads share a sum shows in its last bits
             basis = Basis.learn(sample)
-        splits = halves(len(sample), rng, splits_of(kind))
         probed = PROBED_OF_SOFTMAX if kind == "softmax" else MOST_PROBED
         search = Search(sample, basis, labels.encode(sample.y), make, splits, probed)
         with threadpool_limits(1):
             chosen = search.run(NOISES if kind == "linear" else (None,), prior_variance)
         return cls(
-            basis.recipe(chosen.size, chosen.exponent),
-            labels,
-            make(chosen.prior_variance, chosen.noise_variance),
-            chosen,
-            test.content_hash(),
-            len(test),
-            seed,
+            recipe=basis.recipe(chosen.size, chosen.exponent),
+            labels=labels,
+            model=make(chosen.prior_variance, chosen.noise_variance),
+            chosen=chosen,
+            test_hash=test.content_hash(),
+            rows=len(test),
+            seed=seed,
         )
 
     def features(self, data: Dataset) -> Array:
-        """The dataset's features on this yardstick."""
+        """A dataset's features on this yardstick.
+
+        Args:
+            data: rows with the test set's columns, in any order; further columns are ignored.
+
+        Returns:
+            Rows × axes.
+
+        Raises:
+            DataworthError: if a column is missing or of another kind.
+
+        >>> X = np.random.default_rng(0).normal(size=(40, 2))
+        >>> T = Dataset(X, X[:, 0] > 0)
+        >>> Yardstick.fit(T, prior_variance=1.0).features(T).shape
+        (40, 2)
+        """
         return self.recipe.features(data)
 
     def targets(self, data: Dataset, what: str = "the data") -> Array:
-        """The dataset's labels as numbers."""
+        """A dataset's labels as numbers: 0, 1, … for classes, standard units for numeric labels.
+
+        Args:
+            data: rows with labels as in the test set.
+            what: what the data are called if they are refused.
+
+        Returns:
+            One number a row.
+
+        Raises:
+            DataworthError: for a class that the test set does not have, or text where it has numbers.
+
+        >>> X = np.random.default_rng(0).normal(size=(40, 2))
+        >>> yard = Yardstick.fit(Dataset(X, np.where(X[:, 0] > 0, "yes", "no")), prior_variance=1.0)
+        >>> yard.targets(Dataset(X[:2], ["yes", "no"])).tolist()
+        [1.0, 0.0]
+        """
         return self.labels.encode(data.y, what)
 
     @property
@@ -156,19 +221,46 @@ class Yardstick:
         return str(self.to_dict()["digest"])
 
     def save(self, path: str | Path) -> None:
-        """Write as JSON."""
+        """Write as JSON.
+
+        Args:
+            path: the file; one that exists is replaced.
+
+        >>> import tempfile
+        >>> X = np.random.default_rng(0).normal(size=(40, 2))
+        >>> yard = Yardstick.fit(Dataset(X, X[:, 0] > 0), prior_variance=1.0)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     yard.save(f"{folder}/yardstick.json")
+        ...     Yardstick.load(f"{folder}/yardstick.json") == yard
+        True
+        """
         Path(path).write_text(json.dumps(self.to_dict()) + "\n")
 
     @classmethod
     def load(cls, path: str | Path) -> Yardstick:
-        """Read what `save` wrote; a file that was altered is refused."""
+        """Read what `save` wrote; a file that was altered is refused.
+
+        Args:
+            path: the file.
+
+        Returns:
+            A yardstick that measures as the saved one.
+
+        Raises:
+            DataworthError: if there is no such file, or it is no yardstick, not whole, or was altered.
+
+        >>> Yardstick.load("n.json")
+        Traceback (most recent call last):
+            ...
+        dataworth.errors.DataworthError: there is no yardstick at 'n.json'; `dataworth yardstick` makes one.
+        """
         try:
             d = json.loads(Path(path).read_text())
         except FileNotFoundError:
             raise DataworthError(
                 f"there is no yardstick at {str(path)!r}; `dataworth yardstick` makes one."
             ) from None
-        except (OSError, ValueError):
+        except (OSError, ValueError, RecursionError):
             raise DataworthError(
                 f"{str(path)!r} is not a yardstick; `dataworth yardstick` makes one."
             ) from None
@@ -176,18 +268,33 @@ class Yardstick:
             raise DataworthError(f"{str(path)!r} is not a yardstick of this version ({SCHEMA}).")
         if d.pop("digest", None) != _digest(d):
             raise DataworthError(f"{str(path)!r} was changed after it was made (its digest does not match).")
-        labels = d["labels"]
-        kind = KINDS.get(d["model"].pop("kind"))
-        if kind is None:
-            raise DataworthError(f"{str(path)!r} has a model that this version does not know: update it.")
+        try:
+            return cls._read(d)
+        except DataworthError as error:
+            reason = str(error).rstrip(".")
+            raise DataworthError(
+                f"{str(path)!r} is no whole yardstick: {reason}; `dataworth yardstick` makes one."
+            ) from None
+
+    @classmethod
+    def _read(cls, d: dict[str, Any]) -> Yardstick:
+        """The yardstick of a file's entries; a reason if they are no yardstick."""
+        record(d, "", {"schema", "labels", "model", "chosen", "test_hash", "rows", "seed", "recipe"})
+        labels = _read_labels(d)
+        recipe = Recipe.from_dict(record(d, "recipe", {f.name for f in fields(Recipe)}))
+        chosen = Trial.from_dict(record(d, "chosen", {f.name for f in fields(Trial)}))
+        if chosen.size != recipe.projection.shape[1]:
+            raise DataworthError(
+                f"its size is {chosen.size}, but {recipe.projection.shape[1]} axes are given"
+            )
         return cls(
-            Recipe.from_dict(d["recipe"]),
-            Classes(tuple(labels["classes"])) if "classes" in labels else Numeric(**labels),
-            kind(**d["model"]),
-            Trial(**d["chosen"]),
-            d["test_hash"],
-            d["rows"],
-            d["seed"],
+            recipe=recipe,
+            labels=labels,
+            model=_read_model(d, labels),
+            chosen=chosen,
+            test_hash=text(d, "test_hash"),
+            rows=whole(d, "rows"),
+            seed=whole(d, "seed"),
         )
 
     def __repr__(self) -> str:
@@ -198,6 +305,33 @@ class Yardstick:
         axes = f"{self.chosen.size} principal {plural}, variance exponent {self.chosen.exponent:g}"
         probe = "" if self.chosen.probe is None else f", doubling probe {self.chosen.probe:+.2f}"
         return f"{axes}; {self.model!r}{probe}; {self.digest[:12]}"
+
+
+def _read_labels(d: dict[str, Any]) -> Classes | Numeric:
+    if isinstance(d["labels"], dict) and "classes" in d["labels"]:
+        names = items(record(d, "labels", {"classes"}), "classes")
+        if len({name for name in names if isinstance(name, str)}) < max(2, len(names)):
+            raise DataworthError("its classes are not two or more different texts")
+        return Classes(tuple(names))
+    entry = record(d, "labels", {"center", "scale"})
+    return Numeric(number(entry, "center"), number(entry, "scale", above=0.0))
+
+
+def _read_model(d: dict[str, Any], labels: Classes | Numeric) -> YardstickModel:
+    given = d["model"]
+    name = given.get("kind") if isinstance(given, dict) else None
+    if not isinstance(name, str) or name not in KINDS:
+        raise DataworthError("its model is one that this version does not know")
+    known = {f.name for f in fields(KINDS[suited_kind(labels, name)])}
+    entry = record(d, "model", known | {"kind"})
+    for variance in known & {"prior_variance", "noise_variance"}:
+        number(entry, variance, above=0.0)
+    if not isinstance(entry["intercept"], bool):
+        raise DataworthError("its intercept is neither true nor false")
+    if "classes" in known and entry["classes"] not in (None, len(getattr(labels, "names", ()))):
+        raise DataworthError("its model has another number of classes than its labels")
+    made: YardstickModel = KINDS[name](**{key: entry[key] for key in known})
+    return made
 
 
 def _digest(body: dict[str, Any]) -> str:

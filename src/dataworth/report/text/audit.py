@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
-from rich.console import RenderableType
-from rich.table import Table
 from rich.text import Text
+
+from dataworth.valuation.audit.audit import Audit
 
 from ..numbers import digits_for, number, scaled, with_interval
 from ..quantities import benchmark, draws, per_what, unit_of
 from . import common, layout
-
-if TYPE_CHECKING:
-    from dataworth.valuation.audit.audit import Audit
 
 VERDICT_STYLES = {
     "informative": "bold green",
@@ -26,16 +23,12 @@ VERDICT_STYLES = {
 }
 
 
-def verdict_text(audit: Audit) -> Text:
-    """Verdict and reason, the verdict in its colour."""
-    if audit.verdict is None:
-        return Text(f"no verdict: {audit.reason.split(':')[0]}.")
-    return Text.assemble(
-        (audit.verdict, VERDICT_STYLES.get(audit.verdict, "bold")), (f": {audit.reason}.", "bold")
-    )
+def verdict_word(audit: Audit) -> Text:
+    """The verdict in its colour."""
+    return Text(audit.verdict or "no verdict", style=VERDICT_STYLES.get(audit.verdict or "", "bold"))
 
 
-def audit_line(audit: Audit, bits: bool = False) -> str:
+def line(audit: Audit, bits: bool = False) -> str:
     """Verdict and change in one line."""
     unit, factor = unit_of(bits)
     change = with_interval(audit.delta * factor, scaled(audit.interval, factor), unit, sign=True)
@@ -50,67 +43,78 @@ def audit_line(audit: Audit, bits: bool = False) -> str:
 def benchmark_sentence(audit: Audit) -> str:
     """Would the benchmark have noticed?"""
     name, points, unit = benchmark(audit.yardstick)
-    name = name.split(",")[0]
     interval = scaled(audit.accuracy_interval, points)
-    moved = f"{name} moved by {with_interval(audit.accuracy_delta * points, interval, unit, sign=True)}"
-    moved = moved[0].upper() + moved[1:]
+    moved = with_interval(audit.accuracy_delta * points, interval, unit, sign=True)
+    said = "the benchmark would not have noticed"
     if interval is None:
-        return f"{moved}: whether the benchmark would have noticed cannot be told."
-    if interval[0] > 0:
-        return f"{moved}: the benchmark would have shown an improvement."
-    if interval[1] < 0:
-        return f"{moved}: the benchmark would have shown a loss."
-    return f"{moved}: the benchmark would not have noticed."
+        said = "whether the benchmark would have noticed cannot be told"
+    elif interval[0] > 0:
+        said = "the benchmark would have shown an improvement"
+    elif interval[1] < 0:
+        said = "the benchmark would have shown a loss"
+    return f"T{name.split(',')[0][1:]} moved by {moved}: {said}."
 
 
 def change_text(change: dict[str, Any]) -> str:
-    """What the curation did to the rows."""
-    kinds = ("kept", "removed", "new", "repeated", "relabelled")
-    parts = [f"{change[kind]} {kind}" for kind in kinds if change[kind]]
-    return f"{', '.join(parts)} (rows matched by {change['matched_by']})"
+    """What became of the rows, by kinds that add up.
+
+    All but the new and repeated are the rows before, all but the removed the rows after. Rows may be both
+    edited and relabelled, and copies of kept rows may be: then these two stand apart.
+
+    >>> change = {"kept": 9, "unchanged": 4, "removed": 1, "new": 0, "repeated": 2, "matched_by": "ids"}
+    >>> change_text({**change, "edited": 2, "relabelled": 3})
+    '4 kept unchanged, 2 edited, 3 relabelled, 1 removed, 2 repeated (rows matched by ids)'
+    >>> change_text({**change, "edited": 2, "relabelled": 5})
+    '4 kept unchanged, 5 changed, 1 removed, 2 repeated (2 edited, 5 relabelled; rows matched by ids)'
+    """
+    kinds = {kind: change[kind] for kind in ("edited", "relabelled")}
+    changed = {"changed": change["kept"] - change["unchanged"]}
+    apart = "" if sum(kinds.values()) == changed["changed"] else f"{_told(kinds)}; "
+    kept = "kept unchanged" if any(kinds.values()) else "kept"
+    rest = {kind: change[kind] for kind in ("removed", "new", "repeated")}
+    told = _told({kept: change["unchanged"], **(changed if apart else kinds), **rest})
+    return f"{told} ({apart}rows matched by {change['matched_by']})"
 
 
-def audit_report(audit: Audit, bits: bool = False, verbose: bool = False) -> RenderableType:
+def _told(counts: dict[str, int]) -> str:
+    return ", ".join(f"{n} {kind}" for kind, n in counts.items() if n)
+
+
+def full(audit: Audit, bits: bool = False, verbose: bool = False) -> layout.Rendered:
     """The verdict, the three intervals it rests on, and what changed."""
+    headline = Text(f"no verdict: {audit.reason.split(':')[0]}.")
+    if audit.verdict is not None:
+        headline = Text.assemble(verdict_word(audit), (f": {audit.reason}.", "bold"))
     return layout.report(
-        verdict_text(audit),
-        audit.question,
-        _audit_table(audit, bits),
+        headline,
+        layout.table(("measure", "from", "to", "change, 95 % interval"), _lines(audit, bits)),
         [
             ("Benchmark", benchmark_sentence(audit)),
             ("Changed", change_text(audit.change)),
             ("Measured on", f"{audit.details.test_rows} test rows, {draws(audit.details)}"),
             *common.facts(audit),
         ],
-        common.details(audit, bits) if verbose else [],
+        common.details(audit, bits) if verbose else (),
+        audit.question,
     )
 
 
-def _audit_table(audit: Audit, bits: bool) -> Table:
+def _lines(audit: Audit, bits: bool) -> Iterator[tuple[str, str, str, str]]:
+    """What was measured, from, to, and the change with its interval."""
     unit, factor = unit_of(bits)
-    table = layout.table("measure", "from", "to", "change, 95 % interval")
-
-    def add(name: str, start: float, end: float, change: float, interval: Sequence[float] | None) -> None:
-        digits = digits_for(change, interval)
-        shown = with_interval(change, interval, sign=True)
-        layout.add_row(table, name, number(start, digits), number(end, digits), shown)
-
-    rows = float(audit.table.test_rows.mean())
-    value = [n * factor for n in (audit.before, audit.after, audit.delta)]
-    interval = scaled(audit.interval, factor)
-    add(f"PMI, {unit} per {per_what(audit.details, audit.table)}", value[0], value[1], value[2], interval)
-    per_row = [n / rows for n in value]
-    add(f"PMI, {unit} per test row", per_row[0], per_row[1], per_row[2], scaled(interval, 1 / rows))
-    if audit.control is not None:
-        start, change = audit.control.value * factor, audit.control.selection * factor
-        add(
-            f"PMI against the blind control, {unit}",
-            start,
-            value[1],
-            change,
-            scaled(audit.control.selection_interval, factor),
-        )
     name, points, _ = benchmark(audit.yardstick)
-    start, end = (float(audit.table.column("accuracy", arm).mean()) * points for arm in ("before", "after"))
-    add(name, start, end, audit.accuracy_delta * points, scaled(audit.accuracy_interval, points))
-    return table
+    per_row = factor / float(audit.table.test_rows.mean())
+    value = (audit.before, audit.after, audit.delta, audit.interval)
+    lines = [
+        (f"PMI, {unit} per {per_what(audit.details, audit.table)}", factor, *value),
+        (f"PMI, {unit} per test row", per_row, *value),
+    ]
+    if (control := audit.control) is not None:
+        blind = (control.value, audit.after, control.selection, control.selection_interval)
+        lines.append((f"PMI against the blind control, {unit}", factor, *blind))
+    before, after = (float(audit.table.column("accuracy", arm).mean()) for arm in ("before", "after"))
+    lines.append((name, points, before, after, audit.accuracy_delta, audit.accuracy_interval))
+    for what, scale, start, end, change, interval in lines:
+        digits = digits_for(change * scale, scaled(interval, scale))
+        moved = with_interval(change * scale, scaled(interval, scale), sign=True)
+        yield what, number(start * scale, digits), number(end * scale, digits), moved

@@ -2,51 +2,71 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
+from typing import Any
 
-from rich.console import RenderableType
 from rich.text import Text
+
+from dataworth.checks import CHECKS, Finding
+from dataworth.valuation.audit.audit import Audit
+from dataworth.valuation.rank import Ranking
+from dataworth.valuation.score import Score
 
 from ..numbers import number
 from ..quantities import benchmark, counted_pmi, unit_of
-from . import layout
-from .checks import check_details, check_facts
-from .yardstick import yardstick_facts, yardstick_line
-
-if TYPE_CHECKING:
-    from dataworth.valuation.audit.audit import Audit
-    from dataworth.valuation.rank import Ranking
-    from dataworth.valuation.score import Score
+from . import layout, yardstick
 
 
 def facts(result: Score | Audit | Ranking) -> list[tuple[str, str]]:
-    """Yardstick, notes and checks."""
-    notes = [("Note", note) for note in result.notes]
-    return [("Yardstick", yardstick_line(result.yardstick)), *notes, *check_facts(result.checks)]
+    """Yardstick, notes, how many checks passed, and each that did not."""
+    told = [("Yardstick", yardstick.line(result.yardstick)), *(("Note", note) for note in result.notes)]
+    if not result.checks:
+        return [*told, ("Checks", "none: all were ignored")]
+    told.append(("Checks", check_counts(result.checks, ignored=len(CHECKS) - len(result.checks))))
+    for finding in (one for one in result.checks if one.fires):
+        seen = f" ({finding.detail})" if finding.detail else ""
+        told.append((finding.code, f"{finding.name}: {finding.meaning}{seen}; {finding.advice}"))
+    return told
 
 
-def details(result: Score | Audit | Ranking, bits: bool) -> list[RenderableType]:
-    """Each arm and the yardstick, for -v."""
+def check_counts(checks: Sequence[Finding], ignored: int = 0) -> str:
+    """How many passed, fired, were ignored, and were not run."""
+    passed, fired, left = (sum(one.fires is kind for one in checks) for kind in (False, True, None))
+    also = f", {left} not run (-v says why)" if left else ""
+    without = f", {ignored} ignored" if ignored else ""
+    return f"{passed} passed, {fired or 'none'} fired{without}{also}"
+
+
+def details(result: Score | Audit | Ranking, bits: bool) -> list[layout.Rendered]:
+    """Each arm, the yardstick, and every check with what it saw, for -v."""
     unit, factor = unit_of(bits)
-    pairs, values = result.table, counted_pmi(result) * factor
     name, points, _ = benchmark(result.yardstick)
-    arms = layout.table("arm", "rows", f"PMI, {unit}", f"s.d., {unit}", name, f"information gain, {unit}")
-    for arm, pmi in zip(pairs.arms, values.T, strict=True):
-        spread = float(pmi.std(ddof=1)) if len(pmi) > 1 else float("nan")
-        layout.add_row(
-            arms,
+
+    def mean(column: str, arm: Any, scale: float, digits: int) -> str:
+        return number(float(result.table.column(column, arm).mean()) * scale, digits)
+
+    arms = [
+        (
             str(arm),
-            number(float(pairs.column("data_rows", arm).mean()), 0),
+            mean("data_rows", arm, 1, 0),
             number(float(pmi.mean()), 3),
-            number(spread, 3),
-            number(float(pairs.column("accuracy", arm).mean()) * points, 2),
-            number(float(pairs.column("information_gain", arm).mean()) * factor, 2),
+            number(float(pmi.std(ddof=1)) if len(pmi) > 1 else float("nan"), 3),
+            mean("accuracy", arm, points, 2),
+            mean("information_gain", arm, factor, 2),
         )
+        for arm, pmi in zip(result.table.arms, (counted_pmi(result) * factor).T, strict=True)
+    ]
+    headers = ("arm", "rows", f"PMI, {unit}", f"s.d., {unit}", name, f"information gain, {unit}")
+    words = {True: "fires", False: "passed", None: "not run"}
+    seen = [  # numbers stand in the details, with their units
+        (one.code, f"{one.name}: {words[one.fires]}" + (f"; {one.detail}" if one.detail else ""))
+        for one in result.checks
+    ]
     return [
         Text(""),
-        arms,
+        layout.table(headers, arms),
         Text("yardstick", style="dim"),
-        layout.grid(yardstick_facts(result.yardstick)),
+        layout.grid(yardstick.facts(result.yardstick)),
         Text("checks", style="dim"),
-        layout.grid(check_details(result.checks)),
+        layout.grid(seen),
     ]

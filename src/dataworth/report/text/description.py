@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from itertools import groupby
+from typing import Any
 
-from rich.console import RenderableType
-from rich.text import Text
-
+from dataworth.data.io import Description
 from dataworth.wording import counted
 
 from . import layout
 
-if TYPE_CHECKING:
-    from dataworth.data.io import Description
 
-
-def description_line(description: Description) -> str:
+def line(description: Description) -> str:
     """A file in one line."""
     features = sum(role.role == "feature" for role in description.roles)
     label = next(role.column for role in description.roles if role.role == "label")
@@ -26,33 +22,28 @@ def description_line(description: Description) -> str:
     return f"{description.path}: {counts}, label {label!r}{also}"
 
 
-def description_report(description: Description, verbose: bool = False) -> RenderableType:
+def full(description: Description, verbose: bool = False) -> layout.Rendered:
     """What each column would be used as, and why; features of one kind share a line unless verbose."""
-    table = layout.table("column", "used as", "holds", "why", "missing")
+    rows = []
     for names, role in _alike(description.roles, description.missing, apart=verbose):
         missing = sum(description.missing.get(name, 0) for name in names)
-        layout.add_row(
-            table, _enumerated(names), role.role, role.kind, role.why, str(missing) if missing else ""
-        )
-    facts = [("Labels", str(description.labels)), *(("Note", note) for note in description.notes)]
-    return layout.report(Text(f"{description_line(description)}.", style="bold"), None, table, facts, [])
+        rows.append((_enumerated(names), role.role, role.kind, role.why, str(missing or "")))
+    return layout.report(
+        f"{line(description)}.",
+        layout.table(("column", "used as", "holds", "why", "missing"), rows),
+        [("Labels", str(description.labels)), *(("Note", note) for note in description.notes)],
+    )
 
 
 def _alike(roles: Iterable[Any], missing: Mapping[str, int], apart: bool) -> list[tuple[list[str], Any]]:
     """Neighbouring columns with the same role, kind and reason; one with missing values stands alone."""
-    runs: list[tuple[list[str], Any]] = []
-    for role in roles:
-        last = runs[-1][1] if runs else None
-        same = (
-            last is not None
-            and (last.role, last.kind, last.why) == (role.role, role.kind, role.why)
-            and not missing.keys() & {last.column, role.column}
-        )
-        if same and not apart:
-            runs[-1][0].append(role.column)
-        else:
-            runs.append(([role.column], role))
-    return runs
+
+    def kind(role: Any) -> tuple[Any, ...]:
+        alone = apart or role.column in missing
+        return role.role, role.kind, role.why, role.column if alone else None
+
+    runs = [list(run) for _, run in groupby(roles, kind)]
+    return [([role.column for role in run], run[0]) for run in runs]
 
 
 def _enumerated(names: Sequence[str]) -> str:

@@ -2,19 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from rich.console import RenderableType
-from rich.text import Text
+from dataworth.yardstick.yardstick import Yardstick
 
 from ..numbers import number
 from . import layout
 
-if TYPE_CHECKING:
-    from dataworth.yardstick.yardstick import Yardstick
 
-
-def yardstick_line(yardstick: Yardstick) -> str:
+def line(yardstick: Yardstick) -> str:
     """A yardstick in one line."""
     chosen = yardstick.chosen
     how = yardstick.kind + (f" ({yardstick.inference})" if yardstick.inference else "")
@@ -25,18 +19,15 @@ def yardstick_line(yardstick: Yardstick) -> str:
     )
 
 
-def yardstick_report(yardstick: Yardstick, verbose: bool = False) -> RenderableType:
+def full(yardstick: Yardstick, verbose: bool = False) -> layout.Rendered:
     """What was chosen, and the doubling probe."""
-    headline = "calibrated" if yardstick.calibrated else "not calibrated"
-    meaning = "repeating data does not look informative on it"
+    headline = "calibrated: repeating data does not look informative on it."
     if not yardstick.calibrated:
-        meaning = "repeating data can look informative on it"
-    return layout.report(
-        Text(f"{headline}: {meaning}.", style="bold"), None, None, yardstick_facts(yardstick), []
-    )
+        headline = "not calibrated: repeating data can look informative on it."
+    return layout.report(headline, None, facts(yardstick))
 
 
-def yardstick_facts(yardstick: Yardstick) -> list[tuple[str, str]]:
+def facts(yardstick: Yardstick) -> list[tuple[str, str]]:
     """All there is to say of it."""
     chosen = yardstick.chosen
     probe = "not probed" if chosen.probe is None else number(chosen.probe, 3, sign=True)

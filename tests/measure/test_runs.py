@@ -1,4 +1,5 @@
 import contextlib
+import errno
 import json
 import math
 import os
@@ -7,6 +8,7 @@ import signal
 import struct
 import subprocess
 import sys
+import threading
 import time
 from pathlib import Path
 
@@ -16,7 +18,7 @@ from dataworth.errors import DataworthError
 from dataworth.measure.engines import Local
 from dataworth.measure.runs import Run, map_resumable
 
-SOURCE = Path(__file__).parents[1] / "src"
+SOURCE = Path(__file__).parents[2] / "src"
 CONFIG = {"seed": 0, "model": {"prior": 1.0, "name": "logistic"}, "about": {"dataworth": "0.1.0"}}
 
 
@@ -81,8 +83,8 @@ def script(text, *arguments):
 
 SLOW = """
 import sys
-from dataworth.engines import Local
-from dataworth.runs import Run, map_resumable
+from dataworth.measure.engines import Local
+from dataworth.measure.runs import Run, map_resumable
 from test_runs import CONFIG, work
 
 directory, folder, jobs = sys.argv[1:]
@@ -362,7 +364,7 @@ def test_killed_before_the_configuration_was_written(directory):
 
 HOLD = """
 import sys, time
-from dataworth.runs import Run
+from dataworth.measure.runs import Run
 with Run.load(sys.argv[1]):
     print("locked", flush=True)
     time.sleep(100)
@@ -378,6 +380,41 @@ def test_locked_by_another_process(directory):
             with pytest.raises(DataworthError, match="Another process is working"):
                 attempt()
     Run.load(directory).close()  # a killed process holds no lock
+
+
+@pytest.mark.parametrize("code", ["ENOLCK", "ENOTSUP", "ENOSYS"])
+def test_a_file_system_without_locks_is_done_without(directory, monkeypatch, code):
+    fcntl = pytest.importorskip("fcntl")
+
+    def refuse(handle, operation):
+        raise OSError(getattr(errno, code), "no locks here")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with Run.open(directory, CONFIG) as run, Run.load(directory):
+        run.append(0, 1)
+    with Run.load(directory) as run:
+        assert run.completed() == {0: 1}
+
+
+def test_other_errors_of_the_lock_are_a_sentence(directory, monkeypatch):
+    fcntl = pytest.importorskip("fcntl")
+
+    def refuse(handle, operation):
+        raise OSError(errno.EIO, "Input/output error")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with pytest.raises(DataworthError, match=r"cannot be written to \(Input/output error\)"):
+        Run.open(directory, CONFIG)
+
+
+def test_another_thread_may_close_the_run(directory):
+    run = Run.open(directory, CONFIG)
+    with pytest.raises(DataworthError, match="Another process is working"):
+        Run.load(directory)
+    closing = threading.Thread(target=run.close)
+    closing.start()
+    closing.join()
+    Run.load(directory).close()
 
 
 def test_result(directory):

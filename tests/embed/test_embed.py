@@ -398,7 +398,7 @@ def test_the_missing_extra(module, model, monkeypatch, tmp_path):
         embed(pictures(1), model)
     make_folder(tmp_path / "photos", pictures(2))
     assert "needs the extra vision" in refused(
-        "embed", tmp_path / "photos", "-o", tmp_path / "x.parquet", "--model", model
+        "embed", tmp_path / "photos", "-o", tmp_path / "x.parquet", "--model", model, "-q"
     )
 
 

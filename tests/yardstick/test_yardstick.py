@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from functools import cache
+from functools import cache, reduce
 
 import numpy as np
+import polars as pl
 import pytest
 from sklearn.datasets import load_breast_cancer, load_digits
 
@@ -14,7 +15,7 @@ from dataworth.data.dataset import Dataset
 from dataworth.data.labels import Classes, Numeric
 from dataworth.yardstick.recipe import Basis
 from dataworth.yardstick.search import Search, Trial
-from dataworth.yardstick.yardstick import Yardstick
+from dataworth.yardstick.yardstick import Yardstick, _digest
 from worlds import classes, flipped, held_out, numeric_labels, refusal
 
 SMALL = classes(40, seed=7, d=2)
@@ -142,7 +143,7 @@ def test_probe_and_held_out_likelihood_are_what_they_are_called():
     splits = [(order[:30], order[30:]), (order[::2], order[1::2])]
     basis = Basis.learn(T)
     search = Search(T, basis, T.y.astype(float), lambda c, noise: dw.Logistic(c), splits)
-    trial = Trial(2, 0.5, 0.3, None, 0.0)
+    trial = Trial(size=2, exponent=0.5, prior_variance=0.3, held_out=0.0)
     features = basis.recipe(2, 0.5).features(T)
     model, data = dw.Logistic(0.3), Dataset(features, T.y)
     likelihoods, gains = [], []
@@ -254,7 +255,7 @@ def test_a_file_that_is_not_json_is_refused(tmp_path, content):
     assert "is not a yardstick" in refusal(Yardstick.load, tmp_path / "y.json")
 
 
-@pytest.mark.parametrize("content", ["[]", "3", "null", '"dataworth/yardstick/1"', "{}"])
+@pytest.mark.parametrize("content", ["[]", "3", "null", '"dataworth/yardstick/2"', "{}"])
 def test_json_that_is_no_yardstick_is_refused(tmp_path, content):
     (tmp_path / "y.json").write_text(content)
     assert "not a yardstick of this version" in refusal(Yardstick.load, tmp_path / "y.json")
@@ -268,6 +269,102 @@ def test_bytes_that_are_no_text_are_refused(tmp_path):
 def test_a_missing_file_is_refused(tmp_path):
     assert "there is no yardstick at" in refusal(Yardstick.load, tmp_path / "none.json")
     assert "is not a yardstick" in refusal(Yardstick.load, tmp_path)
+
+
+def forged(saved, change):
+    """The sentence for a file whose digest fits what was changed: anybody can compute it."""
+    content = json.loads(saved.read_text())
+    content.pop("digest")
+    content = change(content) or content
+    saved.write_text(json.dumps(content | {"digest": _digest(content)}))
+    return refusal(Yardstick.load, saved)
+
+
+def places(entry, path=()):
+    """Every entry of a file, by its path; of lists the first only."""
+    inside = entry.items() if isinstance(entry, dict) else list(enumerate(entry))[:1]
+    for key, value in inside:
+        yield (*path, key)
+        if isinstance(value, dict | list):
+            yield from places(value, (*path, key))
+
+
+@pytest.mark.parametrize(
+    "test",
+    [
+        classes(40, seed=7, d=2),
+        numeric_labels(40, seed=5, d=2),
+        SMALL.with_labels(np.arange(40) % 3),
+        Dataset(pl.DataFrame({"a": ["u", "v", "w", "v"] * 10, "b": SMALL.X[:, 0]}), SMALL.y),
+    ],
+    ids=["two classes", "numeric", "three classes", "categories"],
+)
+def test_a_forged_file_is_refused_whatever_was_done_to_it(test, tmp_path):
+    """Every field gone, of another type, not finite, or of another shape, under a digest that fits."""
+    path = tmp_path / "y.json"
+    Yardstick.fit(test, prior_variance=1.0).save(path)
+    content = json.loads(path.read_text())
+    content.pop("digest")
+    found = [place for place in places(content) if place != ("schema",)]
+    assert len(found) > 25
+    strange = [float("nan"), float("inf"), 10**400, [], {}, [[1.0], [1.0, 2.0]], object, "further", "doubled"]
+    for place in found:
+        for value in strange:
+            broken = json.loads(json.dumps(content))
+            parent = reduce(lambda d, key: d[key], place[:-1], broken)
+            key = place[-1]
+            if value is object:
+                del parent[key]
+            elif value == "doubled" and isinstance(parent[key], list):
+                parent[key] = parent[key] * 2
+            elif value == "further" and isinstance(parent[key], dict):
+                parent[key]["further"] = 1
+            else:
+                parent[key] = value
+            if broken == content or harmless(place, value):
+                continue
+            path.write_text(json.dumps(broken | {"digest": _digest(broken)}))
+            assert "is no whole yardstick" in refusal(Yardstick.load, path), (place, value)
+
+
+def harmless(place, value):
+    """Any text may stand for a name and a hash, and any whole number for the rows and the seed."""
+    named = place[-1] == "test_hash" or place[:2] in {("recipe", "columns"), ("labels", "classes")}
+    return (isinstance(value, str) and named) or (isinstance(value, int) and place in {("rows",), ("seed",)})
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda d: d.pop("labels") and None, "it has no 'labels'"),
+        (lambda d: d["labels"].update(classes=["0"]), "two or more different"),
+        (lambda d: d["labels"].update(classes=["0", "0"]), "two or more different"),
+        (lambda d: d["labels"].update(classes=["0", "1", "2"]), "suit softmax"),
+        (lambda d: d["model"].update(kind="forest"), "does not know"),
+        (lambda d: d["model"].update(prior_variance=0.0), "prior_variance is 0, not above 0"),
+        (lambda d: d["model"].update(inference="magic"), "inference is 'magic'"),
+        (lambda d: d["model"].update(intercept=1), "neither true nor false"),
+        (lambda d: d["chosen"].update(size=1), "its size is 1, but 2 axes"),
+        (lambda d: d["chosen"].update(probe=None), "do not belong together"),
+        (lambda d: d["chosen"].update(probe_stderr=-1.0), "do not belong together"),
+        (lambda d: d["recipe"].update(reach=0.0), "reach is 0, not above 0"),
+        (lambda d: d["recipe"]["columns"][0].__setitem__(0, "x1"), "one name twice"),
+        (lambda d: d["recipe"]["columns"][0].__setitem__(1, "magic"), "a column is no list"),
+        (lambda d: d["recipe"]["columns"][0].__setitem__(2, ["a"]), "a column is no list"),
+        (lambda d: d["recipe"]["projection"].pop() and None, "projection is not 2 × 2 finite numbers"),
+        (lambda d: d["recipe"]["center"].append(1.0), "center is not 2 finite numbers"),
+        (lambda d: d.update(rows=-1), "rows is no whole number"),
+        (lambda d: d.update(seed=True), "seed is no whole number"),
+        (lambda d: d.update(further=1), "'further' is unknown"),
+    ],
+)
+def test_a_forged_file_is_told_what_is_wrong(saved, change, words):
+    assert words in forged(saved, change)
+
+
+def test_deeply_nested_json_is_refused(tmp_path):
+    (tmp_path / "y.json").write_text("[" * 100_000)
+    assert "is not a yardstick" in refusal(Yardstick.load, tmp_path / "y.json")
 
 
 # Sentences

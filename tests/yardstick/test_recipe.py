@@ -275,7 +275,13 @@ def test_json_keeps_every_bit(categories, data):
     )
     width = sum(len(names) or 1 for names in categories)
     rows = data.draw(hnp.arrays(float, (width + 3, width), elements=finite))
-    recipe = Recipe(columns, rows[0, : len(columns)], rows[1], rows[2], rows[3:])
+    recipe = Recipe(
+        columns=columns,
+        fill=rows[0, : len(columns)],
+        center=rows[1],
+        inverse_scale=rows[2],
+        projection=rows[3:],
+    )
     back = Recipe.from_dict(json.loads(json.dumps(recipe.to_dict())))
     assert back.columns == recipe.columns
     for name in ("fill", "center", "inverse_scale", "projection"):
@@ -289,3 +295,55 @@ def test_json_keeps_the_features_of_a_learned_recipe():
     recipe = Basis.learn(T).recipe(2, 0.5)
     back = Recipe.from_dict(json.loads(json.dumps(recipe.to_dict())))
     assert back.features(T).tobytes() == recipe.features(T).tobytes()
+
+
+def test_a_file_without_axes_is_read():
+    recipe = Basis.learn(Dataset(np.full((10, 3), 0.1), [0, 1] * 5)).recipe(0, 0.5)
+    assert Recipe.from_dict(json.loads(json.dumps(recipe.to_dict()))).projection.shape == (3, 0)
+
+
+# Columns that are all but constant, and values far away
+
+
+def with_column(column, seed=0, n=40):
+    X = np.random.default_rng(seed).normal(size=(n, 2))
+    return Dataset(np.column_stack([X, column]), np.arange(n) % 2)
+
+
+@pytest.mark.parametrize(
+    ("column", "rank"),
+    [
+        (1.0 + 2e-14 * np.arange(40), 2),  # what float64 rounds away in a sum or two
+        (1.0 + 1e-10 * np.arange(40), 3),  # told apart by float64
+        (np.where(np.arange(40) % 2, np.float32(0.1), np.nextafter(np.float32(0.1), np.float32(1))), 2),
+        ((np.float32(0.1) + 1e-5 * np.arange(40)).astype(np.float32), 3),
+        (10_000_000.0 + np.arange(40) % 2, 3),  # whole numbers are exact: a code, however large
+        (300.0 + 0.001 * (np.arange(40) % 2), 3),
+        (1e-160 * np.arange(40), 2),  # squares vanish
+        (1e-140 * np.arange(40), 3),  # a unit like any other
+        (np.where(np.arange(40) == 7, 1e-33, 0.0), 3),
+    ],
+)
+def test_a_scale_below_the_resolution_of_the_values_is_no_scale(column, rank):
+    basis = Basis.learn(with_column(column))
+    assert basis.rank == rank
+    assert np.isfinite(basis.inverse_scale).all()
+
+
+@pytest.mark.parametrize("tiny", [1e-33, 1e-20])
+def test_values_far_outside_the_test_set_count_as_far(tiny):
+    """A column of size 1e-33 in T, 0.01 in D: 1e31 standard deviations, which left no digit for the rest."""
+    T = with_column(tiny * np.random.default_rng(1).normal(size=40))
+    features = Basis.learn(T).recipe(3, 0.5).features(with_column(np.full(40, 0.01)))
+    assert 1e4 < np.abs(features).max() < 1e6
+
+
+@quick
+@given(shapes, seeds, st.floats(-2e4, 2e4))
+def test_values_within_reach_keep_every_bit(shape, seed, far):
+    """Twenty thousand standard deviations away, nothing is cut."""
+    T = numbers(*shape, seed)
+    recipe = Basis.learn(T).recipe(1, 0.5)
+    away = T.X + far * T.X.std(axis=0)
+    expected = ((away - recipe.center) * recipe.inverse_scale) @ recipe.projection
+    assert recipe.features(Dataset(away, T.y)).tobytes() == expected.tobytes()

@@ -28,12 +28,12 @@ from dataworth.cli.progress import Bar, Lines, estimate
 from dataworth.cli.show import finite
 from dataworth.errors import DataworthError
 from dataworth.measure.intervals import Estimate
-from dataworth.report.text import audit_line
+from dataworth.report.text.audit import line as audit_line
 from dataworth.valuation.audit.verdict import VERDICTS, decide
 
 COMMANDS = ("score", "audit", "rank", "describe", "yardstick", "run", "resume", "demo")
 SCORE_MODULE = importlib.import_module("dataworth.valuation.score")
-ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[1] / "src"), "PYTHONUNBUFFERED": "1"}
+ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "src"), "PYTHONUNBUFFERED": "1"}
 
 
 @pytest.fixture(scope="session")
@@ -133,9 +133,8 @@ def test_audit_in_a_process_finds_the_filter_informative(folder):
     assert all(len(line) <= 80 for line in out.splitlines())
 
 
-def test_rank_in_a_process(folder):
-    words = ("rank", "raw.csv", "clean.csv", "half.csv", "--test", "test.csv", "--json")
-    code, out, _ = run(*words, cwd=folder)
+def test_rank(inside):
+    code, out, _ = call("rank", "raw.csv", "clean.csv", "half.csv", "--test", "test.csv", "--json")
     ranking = json.loads(out)["ranking"]
     assert code == 0
     assert {one["name"] for one in ranking} == {"raw", "clean", "half"}
@@ -143,13 +142,12 @@ def test_rank_in_a_process(folder):
     assert ranking[-1]["name"] == "raw"
 
 
-def test_yardstick_in_a_process_is_the_librarys(folder, tmp_path):
+def test_yardstick_is_the_librarys(inside, tmp_path):
     saved = tmp_path / "y.json"
-    words = ("yardstick", "test.csv", "-o", saved, "--prior-variance", "1")
-    code, out, _ = run(*words, cwd=folder)
+    code, out, _ = call("yardstick", "test.csv", "-o", saved, "--prior-variance", "1")
     assert code == 0
     assert "Doubling" in out
-    assert saved.read_bytes() == (folder / "y.json").read_bytes()
+    assert saved.read_bytes() == (inside / "y.json").read_bytes()
 
 
 def test_help_imports_nothing_heavy():
@@ -653,19 +651,18 @@ def wait_for_chunks(child, directory, count):
     assert child.poll() is None, "the run ended too early to be interrupted"
 
 
-def test_killed_and_resumed_is_as_never_interrupted(folder, tmp_path):
-    code, whole, _ = run(*LONG_AUDIT, "--json", "--jobs", "1", "--run-dir", tmp_path / "a", cwd=folder)
+def test_killed_and_resumed_is_as_never_interrupted(inside, tmp_path, monkeypatch):
+    code, whole, _ = call(*LONG_AUDIT, "--json", "--jobs", "1", "--run-dir", tmp_path / "a")
     assert code == 0
     child = process(
-        *LONG_AUDIT, "--fail-on", "informative", "--jobs", "1", "--run-dir", tmp_path / "b", cwd=folder
+        *LONG_AUDIT, "--fail-on", "informative", "--jobs", "1", "--run-dir", tmp_path / "b", cwd=inside
     )
     wait_for_chunks(child, tmp_path / "b", 3)
     child.kill()
     child.communicate()
     assert not (tmp_path / "b/result.json").exists()
-    code, resumed, _ = run(
-        "resume", tmp_path / "b", "--json", "--jobs", "1", cwd=tmp_path
-    )  # from another directory
+    monkeypatch.chdir(tmp_path)  # from another directory
+    code, resumed, _ = call("resume", tmp_path / "b", "--json", "--jobs", "1")
     assert code == 1, "the original's --fail-on"
     assert resumed == whole
     assert (tmp_path / "a/result.json").read_bytes() == (tmp_path / "b/result.json").read_bytes()

@@ -1,0 +1,11 @@
+"""How the tests are shared out."""
+
+import pytest
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    """A file's tests to one worker: else each worker makes the fixtures of the file again."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    return LoadScopeScheduling(config, log)
