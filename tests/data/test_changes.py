@@ -297,7 +297,7 @@ def test_edited_rows_are_told():
     change = compare(named, Dataset(X, before.y, ids=range(200)))
     assert str(change) == "200 kept, 60 edited"
     assert list(change.counts) == ["kept", "removed", "new", "repeated", "relabelled", "edited"]
-    assert change.to_dict() == {**change.counts, "matched_by": "ids"}
+    assert change.to_dict() == {**change.counts, "unchanged": 140, "matched_by": "ids"}
 
 
 def test_columns_are_matched_by_name():

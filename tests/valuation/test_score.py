@@ -100,7 +100,7 @@ def test_the_interval_of_an_accuracy_stays_between_0_and_1():
         assert raw.interval[end] == pytest.approx(end + (2 * end - 1) * 0.00547, abs=1e-5)
         assert result.accuracy.interval == pytest.approx(np.clip(raw.interval, 0, 1))
         assert result.accuracy.value == raw.value
-        assert result.to_dict()["accuracy_interval"] == result.accuracy.interval
+        assert result.to_dict()["accuracy_interval"] == list(result.accuracy.interval)
 
 
 def test_r_squared_is_that_of_scikit_learn_on_the_test_set():
