@@ -32,11 +32,15 @@ PARALLEL_AFTER = 8.0
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """A design, how many of its pairs or blocks, and (of pairs) how many disjoint ones the data hold."""
+    """A design and how many of its pairs or blocks; of pairs also how many disjoint ones the data hold, their
+    size (rows of the data and of the test set), and what must be said of their number.
+    """
 
     design: Design
     count: int
     blocks: float | None = None
+    size: tuple[int, int] | None = None
+    notes: tuple[str, ...] = ()
 
     def estimate(self, values: Array) -> Estimate:
         """From one number a pair or block to their mean, with its interval."""
@@ -61,6 +65,13 @@ class Case(Measurement):
     table: PairTable
     arms: tuple[Arm, ...]
     conclude: Callable[[Plan, PairTable], str | None]
+
+    @classmethod
+    def of(cls, base: Measurement, pool: Pool, plan: Plan, notes: tuple[str, ...] = (), **own: Any) -> Case:
+        """Measure a plan, unless its `table` is given; `notes` are added to the others."""
+        if "table" not in own:
+            own["table"] = measure(base, pool, plan)
+        return cls(**{**vars(base), "notes": base.notes + notes + plan.notes}, pool=pool, plan=plan, **own)
 
     @property
     def design(self) -> Design:

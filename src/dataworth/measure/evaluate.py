@@ -96,7 +96,7 @@ def rehearse(design: Design, fitter: Fitter, k: int, visit: Visitor, own: Mappin
     arm, sample = next(iter(draw.arms.items()))
     started = time.perf_counter()
     alone = Work(Prepared((Draw({arm: sample}, draw.test),)), fitter, visit, own, {})
-    alone = alone._replace(fits={arm: next(iter(Local(1).map(_fit_first, [arm], shared=alone)))})
+    alone = alone._replace(fits={arm: next(iter(Local(1).map(_fit_fixed, [arm], shared=(alone, None))))})
     fitted = time.perf_counter()
     seconds = []
     for _ in range(2):  # the first time is cold
@@ -112,16 +112,12 @@ def _fixed_fits(work: Work, engine: Engine) -> dict[Arm, tuple[Fit, Array | None
     if not work.design.arms_fixed:
         return {}
     first, *others = work.design.draw(0).arms
-    fits = {first: next(iter(engine.map(_fit_first, [first], shared=work)))}
+    fits = {first: next(iter(engine.map(_fit_fixed, [first], shared=(work, None))))}
     shared = (work, fits[first][0])
-    return fits | dict(zip(others, engine.map(_fit_other, others, shared=shared), strict=True))
+    return fits | dict(zip(others, engine.map(_fit_fixed, others, shared=shared), strict=True))
 
 
-def _fit_first(work: Work, arm: Arm) -> tuple[Fit, Array | None]:
-    return _fit_arm(work, arm, work.design.draw(0).arms[arm], None)
-
-
-def _fit_other(shared: tuple[Work, Fit], arm: Arm) -> tuple[Fit, Array | None]:
+def _fit_fixed(shared: tuple[Work, Fit | None], arm: Arm) -> tuple[Fit, Array | None]:
     work, first = shared
     return _fit_arm(work, arm, work.design.draw(0).arms[arm], first)
 

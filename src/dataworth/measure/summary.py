@@ -1,4 +1,4 @@
-"""From a table to what is told of it: what was measured on, what clipping did, what of the error is whose."""
+"""From a table to what is told of it: what was measured on, and what of the error is whose."""
 
 from __future__ import annotations
 
@@ -8,11 +8,8 @@ from typing import Any
 import numpy as np
 
 from .case import Case
-from .clipping import check_clipping, clip
-from .designs import AFTER, BEFORE
+from .clipping import Counted
 from .intervals import Estimate
-from .options import Options
-from .table import PairTable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,7 +32,7 @@ class Details:
     curation: dict[str, Any] | None = None
 
     @classmethod
-    def of(cls, case: Case, clipping: dict[str, Any] | None, **more: Any) -> Details:
+    def of(cls, case: Case, counted: Counted, **more: Any) -> Details:
         """Of a case, whatever it measured."""
         options = case.options
         return cls(
@@ -43,7 +40,8 @@ class Details:
             rows_per_test=float(case.table.test_rows.mean()),
             form=options.form,
             eta=options.eta if options.form == "eta" else None,
-            clipping=clipping,
+            clipping=counted.clipping,
+            size=case.plan.size,
             **{case.plan.unit: len(case.table), **more},
         )
 
@@ -53,38 +51,6 @@ class Details:
         if "monte_carlo_stderr" in told:
             told["monte_carlo_stderr"] /= unit
         return told | ({"size": list(self.size)} if self.size is not None else {})
-
-
-@dataclass(frozen=True)
-class Counted:
-    """The table to summarise: PMI clipped as the options say, what that did, and a note of it.
-
-    It is for estimates alone; the raw table stays in the result.
-    """
-
-    table: PairTable
-    clipping: dict[str, Any] | None = None
-    notes: tuple[str, ...] = ()
-
-
-def count(table: PairTable, options: Options, unit: str) -> Counted:
-    """Clip, if that is asked for.
-
-    The note is of Δ, the change from `before` to `after`, where there is one, else of what moved most.
-    """
-    if check_clipping(options.truncate, options.winsorise) is None:
-        return Counted(table)
-    clipped = clip(table.pmi, options.truncate, options.winsorise)
-    counted = table.with_column("pmi", clipped.values)
-    if AFTER in table.arms:
-        what, value = "Δ", float(counted.change("pmi", AFTER, BEFORE).mean())
-        moved = clipped.moved[table.arms.index(AFTER)] - clipped.moved[table.arms.index(BEFORE)]
-    else:
-        most = int(np.argmax(np.abs(clipped.moved)))
-        what = "score" if len(table.arms) == 1 else f"most moved: score of {table.arms[most]}"
-        value, moved = float(counted.pmi[:, most].mean()), clipped.moved[most]
-    names = [str(arm) for arm in table.arms]
-    return Counted(counted, clipped.to_dict(names, unit), (clipped.note(unit, what, value, moved),))
 
 
 def pair_notes(value: Estimate, case: Case) -> tuple[str, ...]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
-from ..checks import Finding
+from ..checks import Finding, run_checks
 from ..checks.base import fired
 from ..evidence.pair import NATS_PER_BIT
 from ..measure.case import Case
+from ..measure.clipping import Counted
 from ..measure.intervals import Estimate
 from ..measure.summary import Details
 from ..measure.table import PairTable
@@ -56,6 +57,17 @@ class Result:
                 else made.to_dict(unit)
             )
         return told
+
+
+def rests_on(case: Case, counted: Counted, **about: Any) -> dict[str, Any]:
+    """What every result of a case rests on, as fields of `Result`; `about` are details of this one."""
+    return {
+        "details": Details.of(case, counted, **about),
+        "yardstick": case.yardstick,
+        "checks": run_checks(case),
+        "table": case.table,
+        "case": case if case.options.keep and not case.sealed else None,
+    }
 
 
 def tell(value: Any, unit: float) -> dict[str, Any]:

@@ -11,20 +11,20 @@ from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
-from ...checks import check_codes, run_checks
+from ...checks import check_codes
 from ...data.changes import compare
 from ...data.dataset import Dataset
 from ...errors import DataworthError
-from ...measure.case import Case, measure
+from ...measure.case import Case
+from ...measure.clipping import count
 from ...measure.designs import AFTER, BEFORE, Arm, Sample
 from ...measure.options import DESIGNS, Drawing, Options, takes_options
 from ...measure.parts import AuditParts, audit_parts, kept
-from ...measure.plans import pairs_plan, pile, whole_plan
+from ...measure.plans import pairs_plan, whole_plan
 from ...measure.prepare import Pool, check_datasets, find_yardstick, prepare, strata
-from ...measure.sizes import pair_sizes
-from ...measure.summary import Details, count, pair_notes
+from ...measure.summary import pair_notes
 from ...wording import in_nats
-from ..result import Result, nats
+from ..result import Result, nats, rests_on
 from .arms import Arms, RateArms, RowArms, SizeArms
 from .judge import Control, judge, verdict_of
 from .method import apply_to_draws
@@ -146,22 +146,8 @@ def audit(
         if design == "pairs":
             design = "row" if change.kept else "rate"
         make = ARMS[design](arms, strata(yardstick, after))
-        sizes = pair_sizes(len(before), len(prepared.test), opts.pairs, opts.size)
-        about["size"] = (sizes.data, sizes.test)
-        piles = (
-            pile(prepared, before, pool.samples["before"]),
-            pile(prepared, prepared.test, pool.samples["test"]),
-        )
-        plan, more = pairs_plan(prepared, pool, *piles, sizes, make)
-        notes += more
-    case = Case(
-        **{**vars(prepared), "notes": prepared.notes + notes},
-        pool=pool,
-        plan=plan,
-        table=measure(prepared, pool, plan),
-        arms=(BEFORE, AFTER),
-        conclude=verdict_of,
-    )
+        plan = pairs_plan(prepared, pool, before, (arms.before, pool.samples["test"]), make)
+    case = Case.of(prepared, pool, plan, notes=notes, arms=(BEFORE, AFTER), conclude=verdict_of)
     about |= {"before_rows": len(before), "after_rows": len(after)}
     return summarise(case, change.to_dict(), design, about)
 
@@ -188,16 +174,8 @@ def audit_method(
     """Design *method*: f applied to draws of the data."""
     prepared = prepare("audit", {NAMES["before"]: before}, test, opts)
     drawn = apply_to_draws(prepared, before, curate)
-    table = measure(prepared, drawn.pool, drawn.plan)
-    case = Case(
-        **{**vars(prepared), "notes": prepared.notes + notes + drawn.notes},
-        pool=drawn.pool,
-        plan=drawn.plan,
-        table=table,
-        arms=(BEFORE, AFTER),
-        conclude=verdict_of,
-    )
-    about |= {"before_rows": len(before), "size": drawn.size, "rows_after": drawn.rows_after}
+    case = Case.of(prepared, drawn.pool, drawn.plan, notes=notes, arms=(BEFORE, AFTER), conclude=verdict_of)
+    about |= {"before_rows": len(before), "rows_after": drawn.rows_after}
     return summarise(case, drawn.change.to_dict(), "method", about)
 
 
@@ -226,10 +204,6 @@ def summarise(case: Case, change: dict[str, Any], design: str, about: dict[str, 
         change=change,
         design=design,
         question=QUESTIONS[design],
-        details=Details.of(case, counted.clipping, **about),
-        yardstick=case.yardstick,
         notes=notes + pair_notes(found.delta, case),
-        checks=run_checks(case),
-        table=case.table,
-        case=case if case.options.keep else None,
+        **rests_on(case, counted, **about),
     )

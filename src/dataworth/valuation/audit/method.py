@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -12,9 +13,9 @@ from ...data.dataset import Dataset
 from ...data.leaks import MOST_LEAKED, leaked
 from ...errors import DataworthError
 from ...measure.case import Plan
-from ...measure.designs import AFTER, BEFORE, CONTROL, Draw, Pile, Prepared, Sample, group_codes, select
-from ...measure.prepare import Measurement, Pool, strata
-from ...measure.sizes import pair_sizes
+from ...measure.designs import AFTER, BEFORE, CONTROL, Draw, Prepared, Sample, select
+from ...measure.plans import pair_sizes, pile
+from ...measure.prepare import Measurement, Pool
 from .arms import Arms
 from .methods import Curation, apply, curated_whole, wants_test
 
@@ -27,9 +28,7 @@ class Drawn(NamedTuple):
     pool: Pool
     plan: Plan
     change: Change
-    size: tuple[int, int]
     rows_after: float
-    notes: tuple[str, ...]
 
 
 def apply_to_draws(prepared: Measurement, before: Dataset, curate: Curation) -> Drawn:
@@ -39,20 +38,18 @@ def apply_to_draws(prepared: Measurement, before: Dataset, curate: Curation) -> 
     # a method that looks at T gets one half of Tᵢ and is scored on the other: twice the rows are drawn
     test_rows = len(test) // (2 if looks else 1)
     sizes = pair_sizes(len(before), test_rows, METHOD_PAIRS if opts.pairs is None else opts.pairs, opts.size)
-    piles = []
-    for data, start in ((before, 0), (test, len(before))):
-        cells = strata(yardstick, data)
-        # what it may match in both are attributes: a small draw without one of them could not be matched
-        cells = by_attribute(cells, data) if looks else cells
-        rows = np.arange(start, start + len(data))
-        piles.append(Pile(Sample(rows, data.weights), cells, group_codes(data.groups)))
-    pile, held = piles
     start, fresh = len(before) + len(test), []
+    own = pile(prepared, before, Sample(np.arange(len(before)), before.weights))
+    held = pile(prepared, test, Sample(np.arange(len(before), start), test.weights))
+    if looks:
+        # what it may match in both are attributes: a small draw without one of them could not be matched
+        own = own._replace(strata=by_attribute(own.strata, before))
+        held = held._replace(strata=by_attribute(held.strata, test))
     draws, changes = [], []
     copied = 0
     for i in range(sizes.pairs):
         rng = np.random.default_rng([opts.seed, 0xF00D, i])
-        drawn = pile.some(sizes.data, rng)
+        drawn = own.some(sizes.data, rng)
         shown = held.some(sizes.test * (2 if looks else 1), rng)
         seen, scored = halved(shown, held.groups, sizes.test, rng) if looks else (shown[:0], shown)
         part = before.take(drawn)
@@ -64,17 +61,17 @@ def apply_to_draws(prepared: Measurement, before: Dataset, curate: Curation) -> 
             hint = f"in a draw of {len(part)} of {len(before)} rows; --size or --design whole makes it larger"
             raise DataworthError(f"{str(error).removesuffix('.')} ({hint}).") from error
         change = compare(part, made)
-        own = change.own
+        new = change.own
         rows = np.where(change.origin >= 0, drawn[change.origin], 0)
-        rows[own] = np.arange(start, start + len(own))
-        if len(own):
-            fresh.append(made.take(own))
-            start += len(own)
+        rows[new] = np.arange(start, start + len(new))
+        if len(new):
+            fresh.append(made.take(new))
+            start += len(new)
             # what the method made must not hold the very rows it is scored on
             found = leaked(test.take(scored), fresh[-1])
             copied += int(found.sum())
             scored = scored[~found]
-        arms = Arms(change, select(pile.sample, drawn), Sample(rows, made.weights))
+        arms = Arms(change, select(own.sample, drawn), Sample(rows, made.weights))
         all_arms = {BEFORE: arms.before, AFTER: arms.after, CONTROL: arms.control(rng)}
         draws.append(Draw(all_arms, select(held.sample, scored)))
         changes.append(change)
@@ -87,21 +84,15 @@ def apply_to_draws(prepared: Measurement, before: Dataset, curate: Curation) -> 
         )
     parts = {"before": before, "test": test} | ({"made": Dataset.concat(fresh)} if fresh else {})
     rows_after = float(np.mean([len(change.origin) for change in changes]))
-    notes: tuple[str, ...] = ()
+    plan = sizes.plan(Prepared(tuple(draws)))
     if getattr(curate, "design", "method") == "whole":
-        notes = (
+        note = (
             f"{rows_after - sizes.data:.0f} rows were added to each draw of {sizes.data}: "
             f"{rows_after / sizes.data - 1:.1f} for each row, where all data have "
-            f"{(rows_after - sizes.data) / len(before):.1f}; the design whole adds them once, to all rows",
+            f"{(rows_after - sizes.data) / len(before):.1f}; the design whole adds them once, to all rows"
         )
-    return Drawn(
-        pool=Pool.build(yardstick, parts),
-        plan=Plan(design=Prepared(tuple(draws)), count=sizes.pairs, blocks=sizes.blocks),
-        change=changes[0],
-        size=(sizes.data, sizes.test),
-        rows_after=rows_after,
-        notes=notes,
-    )
+        plan = replace(plan, notes=(note,))
+    return Drawn(pool=Pool.build(yardstick, parts), plan=plan, change=changes[0], rows_after=rows_after)
 
 
 def halved(shown: Rows, groups: Rows | None, scored: int, rng: np.random.Generator) -> tuple[Rows, Rows]:

@@ -18,12 +18,8 @@ from ...measure.prepare import Measurement, Pool, check_datasets, prepare
 from ...measure.table import PairTable
 from ...models import GaussianPrior
 from ...models.base import bind
-from .guarded import Guarded
-from .limits import check_sealed
-from .making import seal_with
-from .model import sealing_model
-from .posterior import Sealed
-from .unlikely import doubts, gain_of
+from .limits import Guarded, check_sealed, doubts, gain_of
+from .posterior import Sealed, seal_with, sealing_model
 
 
 def refuse_unsealable(form: str, design: str = "whole") -> None:
@@ -64,26 +60,16 @@ def measure_sealed(
     evidence = replace(prepared, options=replace(options, form="evidence"))
     identity = {name: c.content_hash() for name, c in candidates.items()} if options.run_dir else {}
     table = measure(evidence, pool, plan, own, identity)
-    table = table.with_column("information_gain", np.array(gains))
-    table = table.with_column("data_rows", np.array([len(c) for c in candidates.values()]))
+    rows = [len(one) for one in candidates.values()]
+    table = table.with_column("information_gain", gains).with_column("data_rows", rows)
     closed = tuple(name for name in candidates if name not in opened)
     # what checks look at: rows of the test set and of open data
     seen = Pool.build(yardstick, {**{f"{n!r}": d for n, d in opened.items()}, "test": prepared.test})
     arms = {Arm("candidate", name): seen.samples[f"{name!r}"] for name in opened}
     plan = whole_plan(prepared, arms, seen.samples["test"])
-    return Case(
-        **{
-            **vars(prepared),
-            "notes": (*prepared.notes, *doubted, *sealed_notes(closed, bool(opened))),
-            "options": replace(options, form="sealed"),
-            "sealed": closed,
-        },
-        pool=seen,
-        plan=plan,
-        table=table,
-        arms=tuple(own),
-        conclude=conclude,
-    )
+    told = replace(prepared, options=replace(options, form="sealed"), sealed=closed)
+    notes = (*doubted, *sealed_notes(closed, bool(opened)))
+    return Case.of(told, seen, plan, notes, table=table, arms=tuple(own), conclude=conclude)
 
 
 def sealing_pool(prepared: Measurement) -> Pool:
