@@ -18,7 +18,6 @@ from .files import check_outputs, replacing
 from .guard import say
 from .options import Columns, Embedding
 from .progress import listen
-from .show import View
 
 SCHEMA = "dataworth/embedding/1"
 SUFFIXES = (".parquet", ".npz")
@@ -39,20 +38,16 @@ class Written:
         """Plain data for JSON."""
         return {"schema": SCHEMA, **vars(self), "labels": self.labels.to_dict()}
 
+    def line(self) -> str:
+        """What was done, in one line."""
+        size = f"{counted(self.rows, 'image')} × {counted(self.features, 'feature')}"
+        return f"{self.path}: {size} by {self.model}, labels {self.labels}"
 
-def line(written: Written) -> str:
-    """What was done, in one line."""
-    size = f"{counted(written.rows, 'image')} × {counted(written.features, 'feature')}"
-    return f"{written.path}: {size} by {written.model}, labels {written.labels}"
+    def full(self, verbose: bool) -> Any:
+        """The same as a sentence."""
+        from rich.text import Text
 
-
-def _full(written: Written, verbose: bool) -> Any:
-    from rich.text import Text
-
-    return Text(f"{line(written)}.")
-
-
-VIEW = View(_full, line, in_bits=False)
+        return Text(f"{self.line()}.")
 
 
 def embed_images(source: Path, output: Path, options: Embedding, columns: Columns, quiet: bool) -> Written:

@@ -67,11 +67,14 @@ class Job:
 
     def to_config(self, inputs: Mapping[str, str]) -> dict[str, Any]:
         """What replays the job from anywhere: paths are absolute, inputs are known by their content."""
-        defaults = {one.name: one.default for one in fields(Options)}
-        given = {n: v for n, v in self.options.items() if n not in NOT_KEPT and v != defaults.get(n)}
+        parsed, known = self.parsed(yardstick=self.options.get("yardstick")), TAKES[self.what].__annotations__
+        given = {n: getattr(parsed, n) for n in known if n not in NOT_KEPT and getattr(parsed, n) is not None}
         columns = {name: value for name, value in vars(self.columns).items() if value not in (None, False)}
-        files = {role: _absolute(given) for role, given in self.files.items()}
-        if given.get("yardstick") is not None:
+        files = {
+            role: absolute(named) if isinstance(named, Path) else [absolute(path) for path in named]
+            for role, named in self.files.items()
+        }
+        if "yardstick" in given:
             given["yardstick"] = absolute(given["yardstick"])
         if self.curate is not None:
             given["curate"] = with_files(self.curate, absolute)
@@ -173,10 +176,6 @@ def failing_verdicts(fail_on: str | None, design: str | None) -> frozenset[str]:
     return frozenset(words)
 
 
-def _absolute(given: Path | Sequence[Path]) -> str | list[str]:
-    return absolute(given) if isinstance(given, Path) else [absolute(path) for path in given]
-
-
 def _column(name: str, value: Any, source: Path) -> Any:
     """What a configuration says of a column: a text, or a list of texts; of `impute` yes or no."""
     if isinstance(value, list):
@@ -189,25 +188,22 @@ def _column(name: str, value: Any, source: Path) -> Any:
 def _checked(config: Any, source: Path) -> tuple[str, dict[str, Any], dict[str, str], dict[str, Any]]:
     """The parts of a configuration, or a sentence about what is wrong with it."""
 
-    def listed(names: Sequence[str]) -> str:
-        return ", ".join(repr(name) for name in names)
-
     if not isinstance(config, dict):
         raise DataworthError(
-            f"{source} is no configuration: it must be a JSON object with {listed(KEYS[:2])}."
+            f"{source} is no configuration: it must be a JSON object with 'command', 'options'."
         )
     unknown = [key for key in config if key not in KEYS]
     if unknown:
-        raise DataworthError(f"{source} has the key {unknown[0]!r}; a configuration has {listed(KEYS[:4])}.")
+        known = ", ".join(map(repr, KEYS[:4]))
+        raise DataworthError(f"{source} has the key {unknown[0]!r}; a configuration has {known}.")
     command = config.get("command")
     if command not in tuple(FILES):
-        raise DataworthError(
-            f"{source} has the command {command!r}; it must be one of {listed(tuple(FILES))}."
-        )
-    parts = [config.get(key, {}) for key in ("options", "inputs", "about")]
+        known = ", ".join(map(repr, FILES))
+        raise DataworthError(f"{source} has the command {command!r}; it must be one of {known}.")
+    options, inputs, about = parts = [config.get(key, {}) for key in ("options", "inputs", "about")]
     for key, part in zip(("options", "inputs", "about"), parts, strict=True):
         if not isinstance(part, dict):
             raise DataworthError(f"{source} has {key} that are no JSON object: give names and values.")
-    if not isinstance(parts[2].get("strict", False), bool):
-        raise DataworthError(f"{source} has strict {parts[2]['strict']!r}; it must be true or false.")
-    return command, dict(parts[0]), parts[1], parts[2]
+    if not isinstance(about.get("strict", False), bool):
+        raise DataworthError(f"{source} has strict {about['strict']!r}; it must be true or false.")
+    return command, dict(options), inputs, about

@@ -209,11 +209,9 @@ class Options:
         return design
 
     def to_dict(self) -> dict[str, Any]:
-        """What of them determines a result, without what is at its default."""
-        names = ["model", "inference", "prior_variance", "seed", "form", "eta", "truncate", "winsorise"]
-        names += ["design", "pairs", "size", "precision"]
-        defaults = {f.name: f.default for f in fields(self)}
-        return {n: getattr(self, n) for n in names if getattr(self, n) != defaults[n]}
+        """What of them determines a result, as far as it is set."""
+        measuring = [f.name for f in fields(self) if f.metadata["panel"] == "Measuring"]
+        return {n: getattr(self, n) for n in measuring if n != "yardstick" and getattr(self, n) is not None}
 
 
 def takes_options(what: str) -> Callable[[F], F]:
