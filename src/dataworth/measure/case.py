@@ -10,7 +10,6 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from ..arrays import Array
@@ -166,8 +165,6 @@ def work_through(
         if options.progress is not None:
             options.progress.expect(seconds / (jobs if jobs > 0 else os.cpu_count() or 1))
     report = None if options.progress is None else options.progress.update
-    evaluated = partial(evaluate, design, fitter, k, engine, visit=visit, own=own, progress=report)
     run = options.run_dir
-    opened = nullcontext(run) if run is None or isinstance(run, Run) else Run.open(run, config())
-    with opened as kept:
-        return evaluated(run=kept)
+    with nullcontext(run) if run is None or isinstance(run, Run) else Run.open(run, config()) as kept:
+        return evaluate(design, fitter, k, engine, visit=visit, own=own, run=kept, progress=report)

@@ -70,17 +70,10 @@ class PairTable:
 
     def rows(self) -> list[dict[str, float | int | str]]:
         """Long form, for CSV: one record a pair and arm."""
-        return [
-            {
-                "pair": i,
-                "arm": str(arm),
-                "pmi": float(self.pmi[i, a]),
-                "accuracy": float(self.accuracy[i, a]),
-                "information_gain": float(self.information_gain[i, a]),
-                "data_rows": int(self.data_rows[i, a]),
-                "test_rows": int(self.test_rows[i]),
-                "log_z_test": float(self.log_z_test[i]),
-            }
-            for i in range(len(self))
-            for a, arm in enumerate(self.arms)
-        ]
+        records: list[dict[str, float | int | str]] = []
+        for i, pair in enumerate(self.values.tolist()):
+            test = {"test_rows": int(self.test_rows[i]), "log_z_test": float(self.log_z_test[i])}
+            for arm, numbers in zip(self.arms, pair, strict=True):
+                told = dict(zip(COLUMNS[:4], numbers, strict=False))
+                records.append({"pair": i, "arm": str(arm), **told, "data_rows": int(numbers[3]), **test})
+        return records

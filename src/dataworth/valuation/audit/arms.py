@@ -80,61 +80,42 @@ class Arms:
         return Sample(rows, weights, labelled, teacher)
 
 
-@dataclass(frozen=True)
-class RowArms:
+def row_arms(arms: Arms, strata: Rows, drawn: Rows, rng: np.random.Generator) -> dict[Arm, Sample]:
     """What the curation made of the rows drawn, plus new rows at the same rate."""
-
-    arms: Arms
-    strata: Rows
-
-    def __call__(self, drawn: Rows, rng: np.random.Generator) -> dict[Arm, Sample]:
-        """The arms of one pair."""
-        arms, change = self.arms, self.arms.change
-        new = np.flatnonzero(change.origin < 0)
-        place = np.full(change.before_rows, -1, dtype=np.intp)
-        place[drawn] = np.arange(len(drawn))
-        stays = np.flatnonzero((change.origin >= 0) & (place[change.origin] >= 0))
-        added = rng.choice(new, round(len(new) * len(drawn) / change.before_rows), replace=False)
-        rows = np.concatenate([stays, added])
-        origin = np.where(change.origin[rows] >= 0, place[change.origin[rows]], -1)
-        part = Arms(
-            Change(origin, change.relabelled[rows], change.edited[rows], len(drawn), change.by),
-            select(arms.before, drawn),
-            select(arms.after, rows),
-        )
-        return {BEFORE: part.before, AFTER: part.after, CONTROL: part.control(rng)}
+    change = arms.change
+    new = np.flatnonzero(change.origin < 0)
+    place = np.full(change.before_rows, -1, dtype=np.intp)
+    place[drawn] = np.arange(len(drawn))
+    stays = np.flatnonzero((change.origin >= 0) & (place[change.origin] >= 0))
+    added = rng.choice(new, round(len(new) * len(drawn) / change.before_rows), replace=False)
+    rows = np.concatenate([stays, added])
+    origin = np.where(change.origin[rows] >= 0, place[change.origin[rows]], -1)
+    part = Arms(
+        Change(origin, change.relabelled[rows], change.edited[rows], len(drawn), change.by),
+        select(arms.before, drawn),
+        select(arms.after, rows),
+    )
+    return {BEFORE: part.before, AFTER: part.after, CONTROL: part.control(rng)}
 
 
-@dataclass(frozen=True)
-class RateArms:
+def rate_arms(arms: Arms, strata: Rows, drawn: Rows, rng: np.random.Generator) -> dict[Arm, Sample]:
     """Unmatched: an independent draw from `after`, sized in proportion; the control changes size blindly."""
-
-    arms: Arms
-    strata: Rows
-
-    def __call__(self, drawn: Rows, rng: np.random.Generator) -> dict[Arm, Sample]:
-        """The arms of one pair."""
-        arms, strata = self.arms, self.strata
-        ratio = len(arms.after.rows) / len(arms.before.rows)
-        n = max(1, min(len(strata), round(len(drawn) * ratio)))
-        own = rng.permutation(drawn)
-        blind = np.concatenate([own, rng.choice(drawn, max(0, n - len(own)))])[:n]
-        return {
-            BEFORE: select(arms.before, drawn),
-            AFTER: select(arms.after, stratified(strata, n, rng)),
-            CONTROL: select(arms.before, blind),
-        }
+    ratio = len(arms.after.rows) / len(arms.before.rows)
+    n = max(1, min(len(strata), round(len(drawn) * ratio)))
+    own = rng.permutation(drawn)
+    blind = np.concatenate([own, rng.choice(drawn, max(0, n - len(own)))])[:n]
+    return {
+        BEFORE: select(arms.before, drawn),
+        AFTER: select(arms.after, stratified(strata, n, rng)),
+        CONTROL: select(arms.before, blind),
+    }
 
 
-@dataclass(frozen=True)
-class SizeArms:
+def size_arms(arms: Arms, strata: Rows, drawn: Rows, rng: np.random.Generator) -> dict[Arm, Sample]:
     """Equal sizes, the paper's mode for curated datasets; there is no control, hence no verdict."""
+    after = stratified(strata, min(len(drawn), len(strata)), rng)
+    return {BEFORE: select(arms.before, drawn), AFTER: select(arms.after, after)}
 
-    arms: Arms
-    strata: Rows
 
-    def __call__(self, drawn: Rows, rng: np.random.Generator) -> dict[Arm, Sample]:
-        """The arms of one pair."""
-        n = min(len(drawn), len(self.strata))
-        after = select(self.arms.after, stratified(self.strata, n, rng))
-        return {BEFORE: select(self.arms.before, drawn), AFTER: after}
+DRAWN_ARMS = {"row": row_arms, "rate": rate_arms, "size": size_arms}
+"""By design, the arms of one pair: from all rows, the strata of `after` and the rows drawn from `before`."""

@@ -6,7 +6,7 @@ Arms: `before`, `after`, and a control that changes the size alike, blindly. Sel
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, Unpack
 
 import numpy as np
@@ -25,16 +25,14 @@ from ...measure.prepare import Pool, check_datasets, find_yardstick, prepare, st
 from ...measure.summary import pair_notes
 from ...wording import in_nats
 from ..result import Result, nats, rests_on
-from .arms import Arms, RateArms, RowArms, SizeArms
-from .judge import Control, judge, verdict_of
-from .method import apply_to_draws
-from .methods import Curation, bound, curated_whole, default_first, described, sense
+from .arms import DRAWN_ARMS, Arms
+from .methods import Curation, apply_to_draws, bound, curated_whole, default_first, described
+from .verdict import Control, judge, verdict_of
 
 REPLICATES, LARGE_REPLICATES, LARGE = 20, 8, 20_000
 """Blind controls in the design *whole*, where chance decides what they are; fewer for more rows than LARGE,
 which leave less to chance and cost more."""
 NAMES = {"before": "the data before curation", "after": "the data after curation"}
-ARMS: dict[str, type[RowArms | RateArms | SizeArms]] = {"row": RowArms, "rate": RateArms, "size": SizeArms}
 QUESTIONS = {
     "whole": "Is the data after curation worth more than before, to someone facing this test set?",
     "row": "Does this curation, applied to datasets of this size, raise their worth (matched rows)?",
@@ -127,7 +125,7 @@ def audit(
     notes: tuple[str, ...] = ()
     if curate is not None:
         curate = bound(curate, before)
-        about["curation"], notes = described(curate, before), sense(curate, before)
+        about["curation"], notes = described(curate, before)
         if design != "whole":
             return audit_method(before, test, curate, opts, about, notes)
         after, test = curated_whole(before, test, curate, opts.seed)
@@ -145,7 +143,7 @@ def audit(
     else:
         if design == "pairs":
             design = "row" if change.kept else "rate"
-        make = ARMS[design](arms, strata(yardstick, after))
+        make = partial(DRAWN_ARMS[design], arms, strata(yardstick, after))
         plan = pairs_plan(prepared, pool, before, (arms.before, pool.samples["test"]), make)
     case = Case.of(prepared, pool, plan, notes=notes, arms=(BEFORE, AFTER), conclude=verdict_of)
     about |= {"before_rows": len(before), "after_rows": len(after)}
