@@ -82,25 +82,19 @@ def check_outputs(*paths: Path | None, plot: Path | None = None) -> None:
     """Refuse outputs that cannot be written, before the work rather than after it."""
     if plot is not None and plot.suffix.lower() not in PLOT_SUFFIXES:
         raise DataworthError(f"{plot}: a plot is one of {' '.join(PLOT_SUFFIXES)}: give it such a name.")
-    for path in (*paths, plot):
-        if path is not None:
-            _check_output(path)
-
-
-def _check_output(path: Path) -> None:
-    folder = path.resolve().parent
-    if path.is_dir():
-        raise DataworthError(f"{path} is a directory, but a file is to be written: name a file in it.")
-    if not folder.is_dir():
-        raise DataworthError(f"{path} cannot be written, for there is no directory {folder}: create it.")
-    if _is_device(path):
-        return
-    try:
-        trial = _temporary(path)
-        trial.touch()
-        trial.unlink()
-    except OSError as error:
-        raise DataworthError(f"{path} cannot be written ({error.strerror}): choose another place.") from error
+    for path in (path for path in (*paths, plot) if path is not None):
+        folder = path.resolve().parent
+        if path.is_dir():
+            raise DataworthError(f"{path} is a directory, but a file is to be written: name a file in it.")
+        if not folder.is_dir():
+            raise DataworthError(f"{path} cannot be written, for there is no directory {folder}: create it.")
+        try:
+            if not _is_device(path):
+                _temporary(path).touch()
+                _temporary(path).unlink()
+        except OSError as error:
+            why = f"{path} cannot be written ({error.strerror}): choose another place."
+            raise DataworthError(why) from error
 
 
 @contextmanager

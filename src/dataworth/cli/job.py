@@ -102,8 +102,7 @@ class Job:
             return Path(value if folder is None else absolute(folder / value))
 
         files = {role: path(given.pop(role)) for role in FILES[command] if given.get(role) is not None}
-        wanted = {"audit": ("before", "test")}.get(command, ("data", "test"))
-        lacking = [role for role in wanted if role not in files]
+        lacking = [role for role in FILES[command] if role not in files and role != "after"]
         if lacking:
             raise DataworthError(f"{source}: {command} needs the file {lacking[0]!r}: add it to the options.")
         lists = {role for role, one in {**given, **files}.items() if isinstance(one, list)}

@@ -17,6 +17,7 @@ from .guard import end_with_code
 
 PANELS = {"Columns": "Columns (the same in all files)", "Showing": "Output", "Options": "Measuring"}
 """Headings of groups of options in `--help`, where it is not their name."""
+KEYWORD = inspect.Parameter.KEYWORD_ONLY
 SHORT = {"jobs": ("--jobs", "-j"), "quiet": ("--quiet", "-q"), "verbose": ("--verbose", "-v")}
 SHORT |= {"winsorise": ("--winsorise", "--winsorize")}
 KINDS: dict[str, Any] = {"str": str, "int": int, "bool": bool, "str | None": str | None}
@@ -130,7 +131,7 @@ def command(function: Callable[..., int | None]) -> Callable[..., None]:
             parameters += parameters_of(kind, names)
         elif name != "return":
             alone = inspect.signature(function).parameters[name]
-            parameters.append(alone.replace(annotation=hint, kind=inspect.Parameter.KEYWORD_ONLY))
+            parameters.append(alone.replace(annotation=hint, kind=KEYWORD))
 
     @wraps(function)
     def run(**values: Any) -> None:
@@ -155,9 +156,5 @@ def parameters_of(group: Any, names: list[str]) -> list[inspect.Parameter]:
         panel = one.metadata["panel"] or PANELS.get(group.__name__, group.__name__)
         asked = word(one.metadata["help"], *flags, panel=panel, **settings)
         default = "0" if one.name == "eta" else one.default
-        made.append(
-            inspect.Parameter(
-                one.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, asked]
-            )
-        )
+        made.append(inspect.Parameter(one.name, KEYWORD, default=default, annotation=Annotated[kind, asked]))
     return made

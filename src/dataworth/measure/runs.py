@@ -97,7 +97,7 @@ class Run:
     def load(cls, directory: str | Path) -> Run:
         """Open the run in ``directory`` with the configuration that is stored there."""
         directory = Path(directory)
-        config = _read_config(directory) if directory.is_dir() else None
+        config = _read_config(directory)
         if config is None:
             what = "is not a run directory" if directory.exists() else "does not exist"
             raise DataworthError(
@@ -133,10 +133,6 @@ class Run:
         """Write the result of the whole run."""
         self._check_open()
         _write(self.directory / _RESULT, dict(result))
-
-    def result(self) -> dict[str, Any] | None:
-        """Return what `finish` wrote, or None if the run is not finished."""
-        return _read(self.directory / _RESULT)
 
     def abandon(self) -> None:
         """Forget the run if nothing was done in it: what was asked for turned out to be impossible."""
@@ -234,26 +230,21 @@ def _scan(path: Path) -> tuple[dict[int, Any], int]:
     return done, size
 
 
-def _read(path: Path) -> dict[str, Any] | None:
-    """Return the JSON object in a file, or None if there is no such file."""
+def _read_config(directory: Path) -> dict[str, Any] | None:
+    """Return the configuration of a run, None if there is none; refuse a config.json that is not ours."""
+    path = directory / _CONFIG
     try:
-        value = json.loads(path.read_bytes())
-    except FileNotFoundError:
+        config = json.loads(path.read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except ValueError:
-        value = None
-    if not isinstance(value, dict):
+        config = None
+    if not isinstance(config, dict):
         raise DataworthError(
             f"{path} does not hold a JSON object, so it is no file of a dataworth run or it is damaged: "
             "give another directory, or restore the file."
         )
-    return value
-
-
-def _read_config(directory: Path) -> dict[str, Any] | None:
-    """Return the configuration of a run, None if there is none; refuse a config.json that is not ours."""
-    config = _read(directory / _CONFIG) if directory.is_dir() else None
-    if config is not None and config.pop(_MARK, None) != _FORMAT:
+    if config.pop(_MARK, None) != _FORMAT:
         raise DataworthError(
             f"{directory} is not a run directory (its {_CONFIG} is not one that this version of dataworth "
             "writes): give another directory."

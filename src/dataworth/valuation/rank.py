@@ -154,25 +154,23 @@ def order(table: PairTable, rows: Mapping[str, int]) -> list[Ranked]:
     adjusted = holm(ps)
     simultaneous = 1 - (1 - LEVEL) / (1 + len(others))
     between = 1 - (1 - LEVEL) / max(len(others), 1)
-    ranked = []
-    for arm in (best, *others):
+
+    def ranked(arm: Arm) -> Ranked:
         value = over_blocks(table.column("pmi", arm), simultaneous)
-        gap = over_blocks(gaps[arm], between) if arm in gaps else Estimate(0.0, 0.0, (0.0, 0.0))
         p = adjusted.get(str(arm), 1.0)
-        ranked.append(
-            Ranked(
-                name=str(arm),
-                value=value.value,
-                stderr=value.stderr,
-                interval=value.interval,
-                to_best=gap,
-                p_value=p,
-                tied=p > 1 - LEVEL,
-                accuracy=float(table.column("accuracy", arm).mean()),
-                rows=rows[str(arm)],
-            )
+        return Ranked(
+            name=str(arm),
+            value=value.value,
+            stderr=value.stderr,
+            interval=value.interval,
+            to_best=over_blocks(gaps[arm], between) if arm in gaps else Estimate(0.0, 0.0, (0.0, 0.0)),
+            p_value=p,
+            tied=p > 1 - LEVEL,
+            accuracy=float(table.column("accuracy", arm).mean()),
+            rows=rows[str(arm)],
         )
-    return ranked
+
+    return [ranked(arm) for arm in (best, *others)]
 
 
 def holm(p_values: Mapping[str, float]) -> dict[str, float]:

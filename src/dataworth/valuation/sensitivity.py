@@ -16,7 +16,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -32,11 +32,7 @@ from ..measure.parts import kept
 from ..measure.prepare import strata
 from ..models.base import Fitter, bind, positive_number
 from ..yardstick.search import PRIORS
-
-if TYPE_CHECKING:
-    from .audit.audit import Audit
-    from .rank import Ranking
-    from .score import Score
+from .result import Result
 
 SCHEMA = "dataworth/sensitivity/1"
 FOLDS = 5
@@ -139,7 +135,7 @@ class Sensitivity:
 
 
 def sensitivity(
-    result: Score | Audit | Ranking,
+    result: Result,
     priors: Iterable[float] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Sensitivity:
@@ -154,7 +150,7 @@ def sensitivity(
     >>> [point.conclusion for point in found.points]  # at 0.01, at its own, at 100
     ['yes', 'yes', 'yes']
     """
-    if not hasattr(result, "case"):
+    if not isinstance(result, Result):
         raise DataworthError(f"result is a {type(result).__name__}; give what score, audit or rank returned.")
     case = kept(result.case)
     chosen = float(case.yardstick.model.prior_variance)

@@ -121,32 +121,37 @@ def audit(
     yardstick = find_yardstick(test, opts)
     opts = replace(opts, yardstick=yardstick)
     before = before.select(yardstick.recipe.columns)
-    about: dict[str, Any] = {}
+    about: dict[str, Any] = {"before_rows": len(before)}
     notes: tuple[str, ...] = ()
     if curate is not None:
         curate = bound(curate, before)
         about["curation"], notes = described(curate, before)
-        if design != "whole":
-            return audit_method(before, test, curate, opts, about, notes)
-        after, test = curated_whole(before, test, curate, opts.seed)
-    assert after is not None
-    after = after.select(yardstick.recipe.columns)
-    prepared = prepare("audit", {NAMES["before"]: before, NAMES["after"]: after}, test, opts)
-    change = compare(before, after)
-    # rows that curation left alone stand in the pool once
-    pool = Pool.build(yardstick, {"before": before, "after": after.take(change.own), "test": prepared.test})
-    rows = change.origin.copy()
-    rows[change.own] = pool.samples["after"].rows
-    arms = Arms(change, pool.samples["before"], Sample(rows, after.weights))
-    if design == "whole":
-        plan = whole_plan(prepared, with_controls(arms, opts.seed), pool.samples["test"])
+    if curate is not None and design != "whole":
+        design = "method"
+        prepared = prepare("audit", {NAMES["before"]: before}, test, opts)
+        pool, plan, change, about["rows_after"] = apply_to_draws(prepared, before, curate)
     else:
-        if design == "pairs":
-            design = "row" if change.kept else "rate"
-        make = partial(DRAWN_ARMS[design], arms, strata(yardstick, after))
-        plan = pairs_plan(prepared, pool, before, (arms.before, pool.samples["test"]), make)
-    case = Case.of(prepared, pool, plan, notes=notes, arms=(BEFORE, AFTER), conclude=verdict_of)
-    about |= {"before_rows": len(before), "after_rows": len(after)}
+        if curate is not None:
+            after, test = curated_whole(before, test, curate, opts.seed)
+        assert after is not None
+        after = after.select(yardstick.recipe.columns)
+        about["after_rows"] = len(after)
+        prepared = prepare("audit", {NAMES["before"]: before, NAMES["after"]: after}, test, opts)
+        change = compare(before, after)
+        # rows that curation left alone stand in the pool once
+        parts = {"before": before, "after": after.take(change.own), "test": prepared.test}
+        pool = Pool.build(yardstick, parts)
+        rows = change.origin.copy()
+        rows[change.own] = pool.samples["after"].rows
+        arms = Arms(change, pool.samples["before"], Sample(rows, after.weights))
+        if design == "whole":
+            plan = whole_plan(prepared, with_controls(arms, opts.seed), pool.samples["test"])
+        else:
+            if design == "pairs":
+                design = "row" if change.kept else "rate"
+            make = partial(DRAWN_ARMS[design], arms, strata(yardstick, after))
+            plan = pairs_plan(prepared, pool, before, (arms.before, pool.samples["test"]), make)
+    case = Case.of(prepared, pool, plan, notes, arms=(BEFORE, AFTER), conclude=verdict_of)
     return summarise(case, change.to_dict(), design, about)
 
 
@@ -159,22 +164,6 @@ def with_controls(arms: Arms, seed: int) -> dict[Arm, Sample]:
         for r in range(replicates if arms.random else 1)
     }
     return {BEFORE: arms.before, AFTER: arms.after, **controls}
-
-
-def audit_method(
-    before: Dataset,
-    test: Dataset,
-    curate: Curation,
-    opts: Options,
-    about: dict[str, Any],
-    notes: tuple[str, ...],
-) -> Audit:
-    """Design *method*: f applied to draws of the data."""
-    prepared = prepare("audit", {NAMES["before"]: before}, test, opts)
-    drawn = apply_to_draws(prepared, before, curate)
-    case = Case.of(prepared, drawn.pool, drawn.plan, notes=notes, arms=(BEFORE, AFTER), conclude=verdict_of)
-    about |= {"before_rows": len(before), "rows_after": drawn.rows_after}
-    return summarise(case, drawn.change.to_dict(), "method", about)
 
 
 def summarise(case: Case, change: dict[str, Any], design: str, about: dict[str, Any]) -> Audit:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -112,17 +112,13 @@ def described(curate: Any, data: Dataset) -> tuple[dict[str, Any], tuple[str, ..
     return about, (f"the curation is {curate}, {SENSES[strategic]}: {why}",)
 
 
-class Drawn(NamedTuple):
-    """The draws with what the method made of them, as one pool and a plan."""
+def apply_to_draws(
+    prepared: Measurement, before: Dataset, curate: Curation
+) -> tuple[Pool, Plan, Change, float]:
+    """Draw, apply the method, and see what it did; rows it made stand below the others in the pool.
 
-    pool: Pool
-    plan: Plan
-    change: Change
-    rows_after: float
-
-
-def apply_to_draws(prepared: Measurement, before: Dataset, curate: Curation) -> Drawn:
-    """Draw, apply the method, and see what it did; rows it made stand below the others in the pool."""
+    Returns the pool, the plan, what became of the rows of the first draw, and mean rows after the method.
+    """
     opts, yardstick, test = prepared.options, prepared.yardstick, prepared.test
     looks = wants_test(curate)
     # a method that looks at T gets one half of Tᵢ and is scored on the other: twice the rows are drawn
@@ -182,7 +178,7 @@ def apply_to_draws(prepared: Measurement, before: Dataset, curate: Curation) -> 
             f"{(rows_after - sizes.data) / len(before):.1f}; the design whole adds them once, to all rows"
         )
         plan = replace(plan, notes=(note,))
-    return Drawn(pool=Pool.build(yardstick, parts), plan=plan, change=changes[0], rows_after=rows_after)
+    return Pool.build(yardstick, parts), plan, changes[0], rows_after
 
 
 def halved(shown: Rows, groups: Rows | None, scored: int, rng: np.random.Generator) -> tuple[Rows, Rows]:

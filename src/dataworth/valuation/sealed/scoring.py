@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from ...data.dataset import Dataset
 from ...errors import DataworthError
@@ -14,10 +13,9 @@ from ...measure.case import Case, Plan, measure
 from ...measure.designs import DATA, Arm, Sample
 from ...measure.options import Options
 from ...measure.plans import whole_plan
-from ...measure.prepare import Measurement, Pool, check_datasets, prepare
+from ...measure.prepare import Pool, check_datasets, prepare
 from ...measure.table import PairTable
 from ...models import GaussianPrior
-from ...models.base import bind
 from .limits import Guarded, check_sealed, doubts, gain_of
 from .posterior import Sealed, seal_with, sealing_model
 
@@ -44,7 +42,7 @@ def measure_sealed(
     check_datasets(opened)
     prepared = prepare(what, opened, test, options)
     yardstick, digest = prepared.yardstick, prepared.yardstick.digest
-    pool = sealing_pool(prepared)
+    pool = Pool.build(yardstick, {"test": prepared.test}, sealing_model(yardstick))
     own, gains, doubted = {}, [], []
     for name, given in candidates.items():
         one = given if isinstance(given, Sealed) else seal_with(given, yardstick, digest, key="")
@@ -70,15 +68,6 @@ def measure_sealed(
     told = replace(prepared, options=replace(options, form="sealed"), sealed=closed)
     notes = (*doubted, *sealed_notes(closed, bool(opened)))
     return Case.of(told, seen, plan, notes, table=table, arms=tuple(own), conclude=conclude)
-
-
-def sealing_pool(prepared: Measurement) -> Pool:
-    """The test rows alone, under the model whose posteriors are sealed."""
-    model, test = sealing_model(prepared.yardstick), prepared.test
-    with threadpool_limits(1):
-        X = prepared.yardstick.features(test)
-    y = prepared.yardstick.targets(test, "the test set")
-    return Pool(X, y, bind(model, X, y), {"test": Sample(np.arange(len(test)), test.weights)})
 
 
 def sealed_notes(closed: tuple[str, ...], some_open: bool) -> list[str]:
