@@ -169,30 +169,23 @@ def _evaluate_pair(work: Work, i: int) -> dict[str, Any]:
         if arm in work.own:
             joint = cache(partial(fitter, test.rows, weights=test.weights))
         else:
-            joint = cache(partial(fit_both, fitter, sample, targets, fit, test, test_fit, near))
+            joint = cache(partial(fit_both, fitter, sample, test, (fit, test_fit), targets, near))
         pair = Pair(fitter, fit, test_fit, joint, test.rows, test.weights)
         found[arm] = work.visit(pair, arm, sample, i)
     return {"arms": list(found.values()), "log_z_test": test_fit.log_z, "test_rows": len(test.rows)}
 
 
 def fit_both(
-    fitter: Fitter,
-    data: Sample,
-    targets: Array | None,
-    data_fit: Fit,
-    test: Sample,
-    test_fit: Fit,
-    near: list[Fit],
+    fitter: Fitter, data: Sample, test: Sample, fits: tuple[Fit, Fit], targets: Array | None, near: list[Fit]
 ) -> Fit:
-    """The fit of D∪T, which is kept in `near` if it is the first."""
+    """The fit of D∪T from those of D and T, which is kept in `near` if it is the first."""
     weights = None
     if data.weights is not None or test.weights is not None:
         weights = np.concatenate([weights_of(data), weights_of(test)])
     if targets is not None:
         targets = np.concatenate([targets, pool_targets(fitter, test)])
-    joint = fit_joint(
-        fitter, data.rows, test.rows, data_fit, test_fit, near=tuple(near), weights=weights, targets=targets
-    )
+    rows = data.rows, test.rows
+    joint = fit_joint(fitter, *rows, *fits, near=tuple(near), weights=weights, targets=targets)
     if not near:
         near.append(joint)
     return joint

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ class Details:
     blocks: int | None = None
     pairs: int | None = None
     size: tuple[int, int] | None = None
-    monte_carlo_stderr: float | None = None
+    monte_carlo_stderr: float | None = field(default=None, metadata={"nats": True})
     form: str = "evidence"
     eta: Any = None
     clipping: dict[str, Any] | None = None
@@ -44,13 +44,6 @@ class Details:
             size=case.plan.size,
             **{case.plan.unit: len(case.table), **more},
         )
-
-    def to_dict(self, unit: float = 1.0) -> dict[str, Any]:
-        """Plain data for JSON."""
-        told = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) is not None}
-        if "monte_carlo_stderr" in told:
-            told["monte_carlo_stderr"] /= unit
-        return told | ({"size": list(self.size)} if self.size is not None else {})
 
 
 def pair_notes(value: Estimate, case: Case) -> tuple[str, ...]:

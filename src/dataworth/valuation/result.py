@@ -82,7 +82,7 @@ def tell(value: Any, unit: float) -> dict[str, Any]:
 
 def _told(name: str, value: Any, unit: float, in_nats: bool) -> dict[str, Any]:
     if isinstance(value, Details):
-        return value.to_dict(unit)
+        return {one: plain for one, plain in tell(value, unit).items() if plain is not None}
     if isinstance(value, Yardstick):
         return {name: value.summary()}
     if isinstance(value, Estimate):
