@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 
 import dataworth as dw
 from dataworth.cli.app import app
-from dataworth.cli.measure import names_of
+from dataworth.cli.measure import FUNCTIONS, names_of
 from dataworth.cli.progress import Bar, Lines, estimate
 from dataworth.cli.show import finite
 from dataworth.errors import DataworthError
@@ -591,7 +591,7 @@ def test_bugs_ask_to_be_reported(inside, monkeypatch):
     def fail(*args, **kwargs):
         raise ZeroDivisionError("division by zero")
 
-    monkeypatch.setattr(dw, "score", fail)
+    monkeypatch.setitem(FUNCTIONS, "score", fail)
     code, out, err = measured("score", "clean.csv")
     assert (code, out) == (70, "")
     sentence = "this is a bug, please report it (-v shows where): ZeroDivisionError: division by zero"
@@ -603,7 +603,7 @@ def test_lack_of_memory_is_a_sentence(inside, monkeypatch):
     def fail(*args, **kwargs):
         raise MemoryError
 
-    monkeypatch.setattr(dw, "score", fail)
+    monkeypatch.setitem(FUNCTIONS, "score", fail)
     assert "not enough memory" in refused(measured("score", "clean.csv"))
 
 
@@ -681,7 +681,7 @@ def test_ctrl_c_without_a_run_directory(inside, monkeypatch):
     def interrupt(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(dw, "score", interrupt)
+    monkeypatch.setitem(FUNCTIONS, "score", interrupt)
     assert measured("score", "clean.csv") == (
         130,
         "",

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
-import dataworth
 from dataworth.checks import check_codes
 from dataworth.curation.names import files_of, parse, split
 from dataworth.data.io.formats import READERS
@@ -21,8 +20,11 @@ from dataworth.measure.options import DESIGNS, TAKES, Options
 from dataworth.measure.prepare import find_yardstick, modelling_notes
 from dataworth.measure.runs import Run
 from dataworth.models.base import positive_number
+from dataworth.valuation.audit.audit import audit
+from dataworth.valuation.rank import rank
+from dataworth.valuation.score import score
 from dataworth.valuation.sealed import Sealed, refuse_unsealable
-from dataworth.valuation.sensitivity import Sensitivity
+from dataworth.valuation.sensitivity import Sensitivity, sensitivity
 from dataworth.wording import listed
 from dataworth.yardstick.yardstick import Yardstick
 
@@ -34,6 +36,7 @@ from .options import Columns, Showing
 from .progress import listen
 
 FITTING = "fitting the yardstick…"
+FUNCTIONS: dict[str, Callable[..., Any]] = {"score": score, "audit": audit, "rank": rank}
 ARGUMENTS = {"score": {"data": "D", "test": "T"}, "rank": {"data": "candidates"}}
 """Where the library calls a file's role by another name than the command."""
 Files = Mapping[str, Path | Sequence[Path]]
@@ -90,8 +93,7 @@ def measure(job: Job, showing: Showing, keep: bool = False) -> Any:
         given = job.parsed(yardstick=yardstick, run_dir=run, progress=progress, keep=keep)
         known = TAKES[job.what].__annotations__
         try:
-            function = getattr(dataworth, job.command)
-            result = function(**arguments, **{name: getattr(given, name) for name in known})
+            result = FUNCTIONS[job.command](**arguments, **{name: getattr(given, name) for name in known})
         except KeyboardInterrupt:
             raise Interrupted(None if run is None else run.directory) from None
         except DataworthError:
@@ -229,7 +231,7 @@ def measure_over_priors(
     job = Job(command=command, files=files, columns=columns, options={**options, "ignore": "all"})
     found = measure(job, showing, keep=True)
     with listen(showing.quiet, options["jobs"]) as progress:
-        return dataworth.sensitivity(found, wanted, None if progress is None else progress.update)
+        return sensitivity(found, wanted, None if progress is None else progress.update)
 
 
 def numbers(text: str) -> list[float]:

@@ -19,9 +19,6 @@ import numpy as np
 from ..arrays import Array
 from ..errors import DataworthError
 from ..models.base import positive_number
-from .designs import AFTER, BEFORE
-from .options import Options
-from .table import PairTable
 
 DONE = {"truncate": "truncated", "winsorise": "winsorised"}
 
@@ -117,38 +114,6 @@ def clip(values: Array, truncate: float | None = None, winsorise: float | None =
     counts = beyond.reshape(columns.shape).sum(axis=0)
     touched = int(beyond.reshape(columns.shape).any(axis=1).sum())
     return Clipped(rule, M, clipped, tuple(int(n) for n in counts), tuple(float(s) for s in shifts), touched)
-
-
-@dataclass(frozen=True)
-class Counted:
-    """The table to summarise: PMI clipped as the options say, what that did, and a note of it.
-
-    It is for estimates alone; the raw table stays in the result.
-    """
-
-    table: PairTable
-    clipping: dict[str, Any] | None = None
-    notes: tuple[str, ...] = ()
-
-
-def count(table: PairTable, options: Options, unit: str) -> Counted:
-    """Clip, if that is asked for.
-
-    The note is of Δ, the change from `before` to `after`, where there is one, else of what moved most.
-    """
-    if check_clipping(options.truncate, options.winsorise) is None:
-        return Counted(table)
-    clipped = clip(table.pmi, options.truncate, options.winsorise)
-    counted = table.with_column("pmi", clipped.values)
-    if AFTER in table.arms:
-        what, value = "Δ", float(counted.change("pmi", AFTER, BEFORE).mean())
-        moved = clipped.moved[table.arms.index(AFTER)] - clipped.moved[table.arms.index(BEFORE)]
-    else:
-        most = int(np.argmax(np.abs(clipped.moved)))
-        what = "score" if len(table.arms) == 1 else f"most moved: score of {table.arms[most]}"
-        value, moved = float(counted.pmi[:, most].mean()), clipped.moved[most]
-    names = [str(arm) for arm in table.arms]
-    return Counted(counted, clipped.to_dict(names, unit), (clipped.note(unit, what, value, moved),))
 
 
 def signed(nats: float) -> str:

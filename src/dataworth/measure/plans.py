@@ -12,11 +12,11 @@ from ..data.dataset import Dataset
 from ..errors import DataworthError
 from ..wording import counted
 from .case import Plan, measure
-from .clipping import count
 from .designs import AFTER, BEFORE, Arm, Design, Pairs, Pile, Sample, Whole, group_codes
 from .options import Size, check_drawing
 from .planner import pairs_for_error
 from .prepare import Measurement, Pool, strata
+from .summary import count
 
 DEFAULT_PAIRS = 200
 MOST_BLOCKS = 20

@@ -1,4 +1,4 @@
-"""From a table to what is told of it: what was measured on, and what of the error is whose."""
+"""From a table to what is told of it: what clipping did, what was measured on, what of the error is whose."""
 
 from __future__ import annotations
 
@@ -8,8 +8,43 @@ from typing import Any
 import numpy as np
 
 from .case import Case
-from .clipping import Counted
+from .clipping import check_clipping, clip
+from .designs import AFTER, BEFORE
 from .intervals import Estimate
+from .options import Options
+from .table import PairTable
+
+
+@dataclass(frozen=True)
+class Counted:
+    """The table to summarise: PMI clipped as the options say, what that did, and a note of it.
+
+    It is for estimates alone; the raw table stays in the result.
+    """
+
+    table: PairTable
+    clipping: dict[str, Any] | None = None
+    notes: tuple[str, ...] = ()
+
+
+def count(table: PairTable, options: Options, unit: str) -> Counted:
+    """Clip, if that is asked for.
+
+    The note is of Δ, the change from `before` to `after`, where there is one, else of what moved most.
+    """
+    if check_clipping(options.truncate, options.winsorise) is None:
+        return Counted(table)
+    clipped = clip(table.pmi, options.truncate, options.winsorise)
+    counted = table.with_column("pmi", clipped.values)
+    if AFTER in table.arms:
+        what, value = "Δ", float(counted.change("pmi", AFTER, BEFORE).mean())
+        moved = clipped.moved[table.arms.index(AFTER)] - clipped.moved[table.arms.index(BEFORE)]
+    else:
+        most = int(np.argmax(np.abs(clipped.moved)))
+        what = "score" if len(table.arms) == 1 else f"most moved: score of {table.arms[most]}"
+        value, moved = float(counted.pmi[:, most].mean()), clipped.moved[most]
+    names = [str(arm) for arm in table.arms]
+    return Counted(counted, clipped.to_dict(names, unit), (clipped.note(unit, what, value, moved),))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -11,13 +11,13 @@ from ..checks import check_codes
 from ..data.dataset import Dataset
 from ..errors import DataworthError
 from ..measure.case import Case, Plan, measure
-from ..measure.clipping import count
 from ..measure.designs import Arm
 from ..measure.intervals import LEVEL, Estimate, over_blocks, two_sided_p
 from ..measure.options import DESIGNS, Measuring, Options, takes_options
 from ..measure.parts import MeanParts, kept, rank_parts
 from ..measure.plans import whole_plan
 from ..measure.prepare import Pool, check_datasets, prepare
+from ..measure.summary import count
 from ..measure.table import PairTable
 from ..wording import in_nats
 from .audit.verdict import NEGLIGIBLE

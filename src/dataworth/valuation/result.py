@@ -9,9 +9,8 @@ from ..checks import Finding, run_checks
 from ..checks.base import fired
 from ..evidence.pair import NATS_PER_BIT
 from ..measure.case import Case
-from ..measure.clipping import Counted
 from ..measure.intervals import Estimate
-from ..measure.summary import Details
+from ..measure.summary import Counted, Details
 from ..measure.table import PairTable
 from ..yardstick.yardstick import Yardstick
 

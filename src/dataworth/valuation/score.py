@@ -10,14 +10,13 @@ from ..checks import check_codes
 from ..data.dataset import Dataset
 from ..data.labels import Classes
 from ..measure.case import Case, Plan
-from ..measure.clipping import count
 from ..measure.designs import DATA, Sample, select
 from ..measure.intervals import Estimate
 from ..measure.options import DESIGNS, Drawing, Options, takes_options
 from ..measure.parts import MeanParts, kept, score_parts
 from ..measure.plans import pairs_plan, whole_plan
 from ..measure.prepare import Pool, prepare
-from ..measure.summary import pair_notes
+from ..measure.summary import count, pair_notes
 from ..measure.table import PairTable
 from ..wording import in_nats
 from .result import Result, nats, rests_on

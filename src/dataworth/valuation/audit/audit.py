@@ -16,13 +16,12 @@ from ...data.changes import compare
 from ...data.dataset import Dataset
 from ...errors import DataworthError
 from ...measure.case import Case
-from ...measure.clipping import count
 from ...measure.designs import AFTER, BEFORE, Arm, Sample
 from ...measure.options import DESIGNS, Drawing, Options, takes_options
 from ...measure.parts import AuditParts, audit_parts, kept
 from ...measure.plans import pairs_plan, whole_plan
 from ...measure.prepare import Pool, check_datasets, find_yardstick, prepare, strata
-from ...measure.summary import pair_notes
+from ...measure.summary import count, pair_notes
 from ...wording import in_nats
 from ..result import Result, nats, rests_on
 from .arms import DRAWN_ARMS, Arms
