@@ -89,8 +89,7 @@ def at(case: Case, factor: float) -> YardstickModel:
 
 def measured_at(case: Case, variance: float) -> PairTable:
     """All pairs and arms once more; in this process unless it was asked for and may be long."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
+    with warnings.catch_warnings(action="ignore", category=RuntimeWarning):
         pairs = None if case.options.thorough else len(case.table)
         return case.again(model=replace(case.yardstick.model, prior_variance=variance), pairs=pairs)
 
