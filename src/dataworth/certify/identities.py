@@ -1,9 +1,9 @@
 """What must hold of one dataset: that it is a model at all, what every model obeys to rounding, and what only
 exact posteriors do.
 
-To rounding: evidences are of sets of rows, and predictions add up to 1. Of exact posteriors, which is required
-of models that say `exact = True` and reported of the others: Bayes' identity at any η, and evidences that add
-up over labels. Of a posterior's density: that it integrates to 1, and that its draws are drawn from it.
+To rounding: evidences are of sets of rows, and predictions add up to 1. Of exact posteriors (required of
+models that say `exact = True`, reported of the others): Bayes' identity at any η, and evidences that add up
+over labels. Of a posterior's density: that it integrates to 1, and that its draws are drawn from it.
 """
 
 from __future__ import annotations

@@ -196,18 +196,18 @@ def shows(X: Array, classes: NDArray[np.intp], upper: NDArray[np.bool_]) -> bool
     return float((gaps**2).sum()) > float(v.sum()) + SURE * float(np.sqrt(2.0 * (v**2).sum()))
 
 
-def between(X: Array, classes: Array, upper: NDArray[np.bool_]) -> tuple[Array, Array]:
+def between(X: Array, classes: NDArray[Any], upper: NDArray[np.bool_]) -> tuple[Array, Array]:
     """Differences of the features' means between the attribute's values, and their variances.
 
     A row for each class with at least two rows of either value.
     """
-    gaps, variances = [np.empty((0, X.shape[1]))], [np.empty((0, X.shape[1]))]
+    gaps, variances = [], []
     for c in np.unique(classes):
         parts = [X[(classes == c) & side] for side in (upper, ~upper)]
         if min(map(len, parts)) > 1:
-            gaps.append([parts[0].mean(axis=0) - parts[1].mean(axis=0)])
-            variances.append([sum(part.var(axis=0, ddof=1) / len(part) for part in parts)])
-    return np.concatenate(gaps), np.concatenate(variances)
+            gaps.append(parts[0].mean(axis=0) - parts[1].mean(axis=0))
+            variances.append(sum(part.var(axis=0, ddof=1) / len(part) for part in parts))
+    return np.array(gaps), np.array(variances)
 
 
 def without_attribute(X: Array, y: Array, attribute: Array) -> Array:

@@ -68,7 +68,7 @@ def near_repeats(case: Case, data: Dataset) -> tuple[float, int]:
     k = min(rows.NEIGHBOURS, len(among) - 1)
     if k < 4:
         return 0.0, len(among)
-    X = rows.standard(case.yardstick.recipe, data.take(among))
+    X = case.yardstick.recipe.standard(data.X[among])
     asked = rows.some_rows(len(among), rows.ASKED, rng)
     distances, places = rows.others(X, asked, k)
     near = distances <= rows.near_radius(distances, 1.0)[:, None]

@@ -17,8 +17,8 @@ from . import rows
 from .base import Check, Seen, not_run
 
 MOST_LEAKED = 0.01
-"""Proportion of the test rows with a near copy in the data from which it fires. A leaked row can be worth log 2
-nats and more where a fair one is worth a tenth of that: one in a hundred moves a score by a tenth."""
+"""Proportion of the test rows with a near copy in the data from which it fires. A leaked row can be worth
+log 2 nats and more where a fair one is worth a tenth of that: one in a hundred moves a score by a tenth."""
 LEAST_LEAKED = 2
 """One near row may be chance."""
 
@@ -30,7 +30,7 @@ def look(case: Case) -> Seen:
     if test is None:
         return not_run(rows.REPEATING)
     rng = np.random.default_rng([case.options.seed, 0xD03])
-    T = rows.standard(case.yardstick.recipe, test.take(rows.some_rows(len(test), rows.AMONG, rng)))
+    T = case.yardstick.recipe.standard(test.X[rows.some_rows(len(test), rows.AMONG, rng)])
     k = min(rows.NEIGHBOURS, len(T) - 1)
     data = rows.datasets(case)
     if k < 4 or not data:
@@ -50,7 +50,7 @@ def near_leaks(
 ) -> float:
     """Proportion of test rows with a row of the data very close, as test rows lie from one another."""
     kept = rows.some_rows(len(data), rows.AMONG, rng)
-    closest = rows.neighbours(T, rows.standard(case.yardstick.recipe, data.take(kept)), 1)[0][:, 0]
+    closest = rows.neighbours(T, case.yardstick.recipe.standard(data.X[kept]), 1)[0][:, 0]
     near = closest <= rows.near_radius(distances, max(1.0, len(kept) / among))
     return min(1.0, float(near.mean()) * len(data) / len(kept))
 

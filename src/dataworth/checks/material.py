@@ -11,7 +11,6 @@ farther from zero than half its interval's width: what would turn its sign over 
 
 from __future__ import annotations
 
-import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -19,7 +18,7 @@ import numpy as np
 from ..measure.case import Case
 from ..measure.table import PairTable
 from ..models import Model
-from .base import Seen, not_run
+from .base import Seen, not_run, quietly
 
 PAIRS = 4
 """Pairs or blocks that are computed twice."""
@@ -100,5 +99,5 @@ def again_by(case: Case, model: Model | None = None, form: str | None = None) ->
         pairs = min(PAIRS, int(AFFORDABLE / max(rows * (features**2 + ROUND), 1.0)))
     if pairs < 1:
         return None
-    with warnings.catch_warnings(action="ignore", category=RuntimeWarning):
+    with quietly():
         return case.again(model=model, form=form, pairs=pairs, arms=case.arms)

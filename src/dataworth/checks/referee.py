@@ -7,8 +7,6 @@ matter: |shift| − 2 standard errors beyond half the width of the interval (che
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
 from ..arrays import Array
@@ -19,7 +17,7 @@ from ..measure.designs import Arm, Draw, Sample, SomeArms, weights_of
 from ..measure.evaluate import fit_sample, pool_targets
 from ..models import Linear, Logistic
 from ..models.logistic import LogisticFitter
-from .base import Check, Seen, not_run
+from .base import Check, Seen, not_run, quietly
 from .material import limit_of, shift_to
 
 Labelled = tuple[Sample, Array]
@@ -42,7 +40,7 @@ def look(case: Case) -> Seen:
         return not_run("the referee knows two classes only")
     target, pairs = float(np.clip(limit_of(case) / 8, *TARGETS)), min(PAIRS, len(case.table))
     try:
-        with warnings.catch_warnings(action="ignore", category=RuntimeWarning):
+        with quietly():
             value, stderr = Bench(case, fitter, target).mean(pairs)
     except RefereeRefuses as refusal:
         return not_run(str(refusal))

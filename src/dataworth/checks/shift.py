@@ -24,7 +24,7 @@ from ..data.dataset import Dataset
 from ..measure.case import Case
 from ..yardstick.recipe import Recipe, expand
 from .base import Check, Seen, not_run
-from .rows import datasets, named, some_rows, standard
+from .rows import datasets, named, some_rows
 
 ROWS = 500
 """Rows of each side at most: four standard errors are then 0.07, less than what matters."""
@@ -72,7 +72,7 @@ def anything_dropped(recipe: Recipe, *sides: Dataset) -> bool:
     """Whether rows have anything that the recipe does not keep."""
     axes = np.linalg.qr(recipe.projection)[0]
     for data in sides:
-        X = standard(recipe, data)
+        X = recipe.standard(data.X)
         if (np.abs(X - (X @ axes) @ axes.T) > TRACE).any():
             return True
     flags, raw = (np.vstack([part(recipe, data) for data in sides]) for part in (marks, expanded))

@@ -188,11 +188,9 @@ class Yardstick:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON, with the digest of everything else."""
-        labels = (
-            {"classes": list(self.labels.names)}
-            if isinstance(self.labels, Classes)
-            else {"center": self.labels.center, "scale": self.labels.scale}
-        )
+        labels = vars(self.labels)
+        if isinstance(self.labels, Classes):
+            labels = {"classes": list(self.labels.names)}
         body = {
             "schema": SCHEMA,
             "labels": labels,
