@@ -1,5 +1,9 @@
 """How the tests are shared out."""
 
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before numpy: workers would fight over the cores
+
 import pytest
 
 

@@ -39,18 +39,18 @@ def main():
 
     X = rng.normal(size=(100_000, 100))
     data, part = Dataset(X, np.zeros(len(X))), Dataset(X[:20_000].astype(np.float32), np.zeros(20_000))
-    started = time.perf_counter()
+    started = time.process_time()
     own, other = same_rows(data, part)
-    took = time.perf_counter() - started
-    print(f"100,000 × 100 against 20,000: {int((own[:20_000] == other).sum())} found in {took:.1f} s")
+    took = time.process_time() - started
+    print(f"100,000 × 100 against 20,000: {int((own[:20_000] == other).sum())} found in {took:.1f} s CPU")
 
     for columns in (5, 20):
         data = Dataset(rng.normal(size=(args.rows, columns)), np.zeros(args.rows))
         for digits in (6, 5):
-            started = time.perf_counter()
+            started = time.process_time()
             false = args.rows - len(np.unique(same_rows(data, digits=digits)[0]))
-            took = time.perf_counter() - started
-            print(f"{args.rows} random rows × {columns}, {digits} digits: {false} false, {took:.1f} s")
+            took = time.process_time() - started
+            print(f"{args.rows} random rows × {columns}, {digits} digits: {false} false, {took:.1f} s CPU")
 
 
 if __name__ == "__main__":

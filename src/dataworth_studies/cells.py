@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from dataworth import DataworthError
+
 Record = dict[str, Any]
 
 
@@ -36,6 +38,11 @@ class Cells:
                     continue  # the line that an interruption cut off
                 self.records[_text(record["key"])] = record
 
+    @classmethod
+    def of(cls, out: Path | None, name: str) -> Cells:
+        """The cells of one study in a directory of results, if there is one."""
+        return cls(None if out is None else out / "cells" / f"{name}.jsonl")
+
     def get(self, key: Record, compute: Callable[[], Record]) -> Record:
         """The cell of this key: as it was kept, or computed and kept."""
         text = _text(key)
@@ -59,6 +66,19 @@ def digest(*arrays: NDArray[Any]) -> str:
     for array in arrays:
         found.update(str(array.shape).encode() + np.ascontiguousarray(array).tobytes())
     return found.hexdigest()[:16]
+
+
+def at_least(least: int, **counts: int) -> None:
+    """Whole numbers that are large enough, or a sentence.
+
+    >>> at_least(2, pairs=1)
+    Traceback (most recent call last):
+        ...
+    dataworth.errors.DataworthError: pairs is 1; give a whole number, 2 or more.
+    """
+    for name, count in counts.items():
+        if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < least:
+            raise DataworthError(f"{name} is {count!r}; give a whole number, {least} or more.")
 
 
 def _text(key: Record) -> str:

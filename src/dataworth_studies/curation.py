@@ -12,16 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dataworth import Dataset, DataworthError, Logistic, Yardstick
+from dataworth.arrays import Array, Rows
 from dataworth.checks import check_attribute, check_doubling
-from dataworth.data.dataset import Dataset
-from dataworth.errors import DataworthError
 from dataworth.evidence.forms import Form
 from dataworth.measure.engines import Engine
 from dataworth.measure.evaluate import Scores, evaluate
-from dataworth.models import Logistic
-from dataworth.yardstick.yardstick import Yardstick
 
 from .cells import Cells, Record, digest
 from .draws import METHODS, GroupDraws, Setting, compact
@@ -30,7 +27,6 @@ from .sets import ImageSet, load_set
 
 POOL_TRAIN, POOL_TEST = 2600, 1400
 """Images that a group of draws takes from: together few enough for one Gram matrix, and others each time."""
-Array = NDArray[np.float64]
 BOTH = ("filtering", "filtering to equal size", "removal", "removal, noisy labels", "random removal")
 
 
@@ -104,11 +100,12 @@ class Study:
             for method in record["groups"][0]["methods"]:
                 if equal_size and method == "filtering":
                     continue
-                made.append({**about, "method": method, **_over_groups(record["groups"], method)})
+                made.append({**about, "method": method, **over_groups(record["groups"], method)})
         return made
 
 
-def _over_groups(groups: list[Record], method: str) -> Record:
+def over_groups(groups: list[Record], method: str) -> Record:
+    """Means of a method over groups of draws; of changes their spread and standard error too."""
     means: Record = {}
     for column in groups[0]["methods"][method]:
         values = np.array([group["methods"][method][column] for group in groups])
@@ -143,7 +140,7 @@ def study(
         )
     pictures = load_set(set_name, data, seed)
     lab = Laboratory(pictures, features or pictures.features, seed)
-    cells = Cells(None if out is None else out / "cells" / f"{set_name}.jsonl")
+    cells = Cells.of(out, set_name)
     jobs = list(_jobs(plan, repetitions))
     records = []
     for done, (setting, prior, inference, form, draws) in enumerate(jobs):
@@ -207,19 +204,19 @@ class Laboratory:
         rng = np.random.default_rng([self.seed, 0x7E5])
         group = self.pictures.test.group
         have = np.array([(group == g).sum() for g in range(4)])
-        share = min(have[g] / setting.test[g] for g in range(4) if setting.test[g])
+        most = min(have[g] / setting.test[g] for g in range(4) if setting.test[g])
         rows = np.concatenate(
             [
-                rng.permutation(np.flatnonzero(group == g))[: int(share * setting.test[g] + 1e-9)]
+                rng.permutation(np.flatnonzero(group == g))[: int(most * setting.test[g] + 1e-9)]
                 for g in range(4)
             ]
         )
         part = self.pictures.test
         return Dataset(
-            self.X[1][rows], part.label[rows], groups=np.array(self.pictures.values)[part.attribute[rows]]
+            self.X[1][rows], part.label[rows], attributes=np.array(self.pictures.values)[part.attribute[rows]]
         )
 
-    def pool(self, group: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+    def pool(self, group: int) -> tuple[Rows, Rows]:
         """Train and test images that one group of draws takes from."""
         rng = np.random.default_rng([self.seed, 0x9001, group])
         train, test = len(self.pictures.train), len(self.pictures.test)
@@ -261,7 +258,7 @@ class Cell:
         """What the two checks say of the test set, before any data are seen."""
         held, size = self.lab.test_set(self.setting), sum(self.setting.test)
         X, y = self.measure(held.X), held.y.astype(float)
-        attribute = np.asarray(held.groups == self.lab.pictures.values[1], dtype=float)
+        attribute = np.asarray(held.attributes == self.lab.pictures.values[1], dtype=float)
         told = check_attribute(self.model, X, y, attribute, size=size, seed=self.lab.seed)
         some = np.random.default_rng([self.lab.seed, 0xD0]).permutation(len(y))[: 2 * size]
         probe = check_doubling(self.model, X[some], y[some], seed=self.lab.seed)

@@ -8,8 +8,8 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from dataworth import DataworthError
 from dataworth.arrays import Rows
-from dataworth.errors import DataworthError
 from dataworth.measure.designs import Arm, Draw, Prepared, Sample
 
 GROUPS = 4
@@ -40,8 +40,8 @@ class Setting:
     def kept(self) -> tuple[int, ...]:
         """Rows of each group in the largest part of the data that has the target's ratios."""
         target = self.target or self.test
-        share = min(d / t for d, t in zip(self.data, target, strict=True) if t)
-        return tuple(int(share * t + 1e-9) for t in target)
+        most = min(d / t for d, t in zip(self.data, target, strict=True) if t)
+        return tuple(int(most * t + 1e-9) for t in target)
 
     @property
     def name(self) -> str:

@@ -7,11 +7,11 @@ import re
 import numpy as np
 from numpy.typing import NDArray
 
-from dataworth.errors import DataworthError
+from dataworth import DataworthError
+from dataworth.arrays import Array
 
 from .sets import ImageSet
 
-Array = NDArray[np.float64]
 SPEC = re.compile(r"^(?P<model>[^@ ]+)(@(?P<size>\d+))?( pca (?P<axes>\d+))?$")
 
 

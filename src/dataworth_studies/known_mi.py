@@ -1,6 +1,6 @@
 """Dataset pairs of known mutual information (the paper's appendix, "A benchmark for dataset MI estimation").
 
-A pair's shares of label 0 are r_D ∈ {a_D, b_D} and r_T ∈ {a_T, b_T}, a < ½ < b, with
+A pair's rates of label 0 are r_D ∈ {a_D, b_D} and r_T ∈ {a_T, b_T}, a < ½ < b, with
 
     p(a_D, a_T) = p(b_D, b_T) = ρ,   p(a_D, b_T) = p(b_D, a_T) = ½ − ρ,   I(r_D; r_T) = 1 − h(2ρ) bits.
 
@@ -12,16 +12,14 @@ attached by label.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dataworth.errors import DataworthError
+from dataworth import DataworthError
+from dataworth.arrays import Array, Rows
 
-Array = NDArray[np.float64]
-Rows = NDArray[np.intp]
 LEVELS = tuple(round(0.1 * i, 1) for i in range(11))
 """Mutual information of the pairs, in bits."""
 LOW, HIGH = (0.1, 0.2, 0.3, 0.4), (0.6, 0.7, 0.8, 0.9)
@@ -29,33 +27,27 @@ LOW, HIGH = (0.1, 0.2, 0.3, 0.4), (0.6, 0.7, 0.8, 0.9)
 
 @dataclass(frozen=True)
 class KnownPairs:
-    """k pairs as rows of one pool (k × size each), the shares they were drawn at, and the pool itself."""
+    """k pairs as rows of one pool (k × size each), the rates they were drawn at, and the pool itself."""
 
     X: Array
     y: Array
     data: Rows
     test: Rows
-    share_data: Array
-    share_test: Array
+    rate_data: Array
+    rate_test: Array
 
     def __len__(self) -> int:
         return len(self.data)
 
     def take(self, count: int) -> KnownPairs:
         """The first pairs."""
-        return KnownPairs(
-            self.X,
-            self.y,
-            self.data[:count],
-            self.test[:count],
-            self.share_data[:count],
-            self.share_test[:count],
-        )
+        own = {name: getattr(self, name)[:count] for name in ("data", "test", "rate_data", "rate_test")}
+        return replace(self, **own)
 
 
 @cache
 def same_side(bits: float) -> float:
-    """2ρ, the probability that both shares lie on the same side of ½: 1 − h(2ρ) = bits, 2ρ ≥ ½.
+    """2ρ, the probability that both rates lie on the same side of ½: 1 − h(2ρ) = bits, 2ρ ≥ ½.
 
     >>> same_side(0.0), same_side(1.0), round(same_side(0.5), 4)
     (0.5, 1.0, 0.89)
@@ -78,18 +70,18 @@ def entropy(p: float) -> float:
 class Randomness:
     """All that chance decides of k pairs, but for the mutual information they are made for.
 
-    With the same randomness pairs of several λ share their shares, labels and images but where λ moves them:
+    With the same randomness pairs of several λ have the same rates, labels and images but where λ moves them:
     a design of *common random numbers*.
     """
 
-    shares: Array
+    rates: Array
     sides: Array
     labels: Array
     images: Array
 
     @classmethod
     def draw(cls, rng: np.random.Generator, pairs: int, size: int) -> Randomness:
-        """Uniform numbers: shares (k × 4), sides (k × 2), labels (k × 2 × n), images (k × 2 × 2 × n)."""
+        """Uniform numbers: rates (k × 4), sides (k × 2), labels (k × 2 × n), images (k × 2 × 2 × n)."""
         return cls(
             rng.random((pairs, 4)),
             rng.random((pairs, 2)),
@@ -115,26 +107,26 @@ def make_pairs(X: Array, y: Array, bits: float, chance: Randomness) -> KnownPair
 
     >>> y = np.repeat([0.0, 1.0], 50)
     >>> pairs = make_pairs(y[:, None], y, 1.0, Randomness.draw(np.random.default_rng(0), 200, 20))
-    >>> low = y[pairs.data].sum(axis=1) % 2 == 1  # parity reveals the share's side
-    >>> bool(np.array_equal(low, pairs.share_data < 0.5)), bool(np.array_equal(low, pairs.share_test < 0.5))
+    >>> low = y[pairs.data].sum(axis=1) % 2 == 1  # parity reveals the rate's side
+    >>> bool(np.array_equal(low, pairs.rate_data < 0.5)), bool(np.array_equal(low, pairs.rate_test < 0.5))
     (True, True)
     """
     size = chance.labels.shape[2]
     check_pool(y, size)
     choices = np.array([LOW, HIGH])
-    place = np.minimum((chance.shares * 4).astype(np.intp), 3)
+    place = np.minimum((chance.rates * 4).astype(np.intp), 3)
     low_data = chance.sides[:, 0] < 0.5
     low_test = low_data == (chance.sides[:, 1] < same_side(bits))
-    shares, rows = [], []
+    rates, rows = [], []
     members = [np.flatnonzero(y == label) for label in (0.0, 1.0)]
     for part, low in enumerate((low_data, low_test)):
-        share = np.where(low, choices[0][place[:, 2 * part]], choices[1][place[:, 2 * part + 1]])
-        labels = (chance.labels[:, part] >= share[:, None]).astype(np.intp)
+        rate = np.where(low, choices[0][place[:, 2 * part]], choices[1][place[:, 2 * part + 1]])
+        labels = (chance.labels[:, part] >= rate[:, None]).astype(np.intp)
         labels[:, -1] = labels[:, :-1].sum(axis=1) % 2 ^ low  # the parity of all is 1 exactly if r < ½
         images = [
             members[label][(chance.images[:, part, label] * len(members[label])).astype(np.intp)]
             for label in (0, 1)
         ]
-        shares.append(share)
+        rates.append(rate)
         rows.append(np.where(labels == 1, images[1], images[0]))
-    return KnownPairs(X, y, rows[0], rows[1], shares[0], shares[1])
+    return KnownPairs(X, y, rows[0], rows[1], rates[0], rates[1])

@@ -12,7 +12,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from dataworth.data.dataset import Dataset
+from dataworth import Dataset
+from dataworth.arrays import Array, Rows
 
 from .features import features
 from .sets import Part, load_set
@@ -64,10 +65,10 @@ def _images(
         held.append(available[: IMAGE_TEST[g]])
     values = np.array(pictures.values)
 
-    def rows(X: NDArray[np.float64], part: Part, chosen: list[NDArray[np.intp]]) -> Dataset:
+    def rows(X: Array, part: Part, chosen: list[Rows]) -> Dataset:
         places = np.concatenate(chosen)
         label, attribute = part.label[places], part.attribute[places]
-        return Dataset(X[places], label, groups=values[attribute])
+        return Dataset(X[places], label, attributes=values[attribute])
 
     return (
         rows(train, pictures.train, data),
@@ -87,6 +88,6 @@ def _table(name: str, rng: np.random.Generator) -> tuple[Dataset, Dataset, Datas
     n, extra = SIZES[name]
     rows = np.arange(len(X))
     together = rng.random(len(X)) < np.where(rows < n + extra, 0.5, 0.75)
-    groups = np.where(together, label, 1 - label).astype(str)
-    whole = Dataset(X, label, groups=groups)
+    attributes = np.where(together, label, 1 - label).astype(str)
+    whole = Dataset(X, label, attributes=attributes)
     return whole.take(rows[:n]), whole.take(rows[n : n + extra]), whole.take(rows[n + extra :])

@@ -16,19 +16,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dataworth.data.dataset import Dataset
-from dataworth.errors import DataworthError
+from dataworth import Dataset, DataworthError, Logistic, Yardstick
+from dataworth.arrays import Array
 from dataworth.measure.engines import Engine
-from dataworth.measure.options import whole_number
 from dataworth.measure.runs import Run, map_resumable
-from dataworth.models import Logistic
-from dataworth.models.base import positive_number
-from dataworth.yardstick.yardstick import Yardstick
 
-from .cells import digest
+from .cells import at_least, digest
 from .estimators.base import Estimator
-from .estimators.registry import WITH_PRIOR, make_estimator
-from .known_mi import LEVELS, Array, KnownPairs, Randomness, check_pool, make_pairs, same_side
+from .estimators.registry import WITH_PRIOR, known_name, make_estimator
+from .known_mi import LEVELS, KnownPairs, Randomness, check_pool, make_pairs, same_side
 from .pools import ImagePool
 
 DESIGNS = ("independent", "common")
@@ -68,9 +64,9 @@ class Plan:
     def __post_init__(self) -> None:
         if self.design not in DESIGNS:
             raise DataworthError(f"design is {self.design!r}; known designs: {', '.join(DESIGNS)}.")
-        whole_number(self.pairs, "pairs", least=2)
-        whole_number(self.trials, "trials", least=1)
-        whole_number(self.seed, "seed", least=0)
+        at_least(2, pairs=self.pairs)
+        at_least(1, trials=self.trials)
+        at_least(0, seed=self.seed)
         if list(self.levels) != sorted(set(self.levels)):
             raise DataworthError(f"levels are {', '.join(map(str, self.levels))}; give them in rising order.")
         check_pool(self.pool.y, self.size)
@@ -275,7 +271,7 @@ def plans_for(
 
     `intercept` gives models a column of ones, which the paper's have not in this study.
     """
-    wanted = list(dict.fromkeys(word.strip() for word in estimators.split(",")))
+    wanted = list(dict.fromkeys(known_name(word.strip()) for word in estimators.split(",")))
     for name in wanted:
         make_estimator(name, 1.0)  # refuses what it does not know before any work
     if priors is None:
@@ -293,11 +289,9 @@ def plans_for(
 
 
 def _prior(word: str) -> float | str:
-    return (
-        word
-        if word == "yardstick"
-        else positive_number(_number(word, "a prior variance"), "a prior variance")
-    )
+    if word == "yardstick":
+        return word
+    return Logistic(_number(word, "a prior variance")).prior_variance  # which refuses what is no variance
 
 
 def _number(word: str, what: str) -> float:

@@ -11,15 +11,16 @@ from typing import Any
 
 import numpy as np
 
+from dataworth import Logistic
+from dataworth.arrays import Array
 from dataworth.measure.engines import Engine
-from dataworth.measure.options import whole_number
 from dataworth.measure.runs import map_resumable
-from dataworth.models import Logistic
 
+from .cells import Record, at_least
 from .estimators.pmi import MeanPMI
-from .known_mi import Array, Randomness, check_pool, make_pairs
+from .known_mi import Randomness, check_pool, make_pairs
 from .pools import ImagePool
-from .tables import markdown_table
+from .tables import field, table
 
 BITS = 0.5
 COUNTS = (10, 20, 50, 100, 200, 500, 1000)
@@ -34,11 +35,11 @@ def error_curve(
     seed: int,
     engine: Engine,
     progress: Callable[[int, int], None] | None = None,
-) -> dict[str, Any]:
+) -> Record:
     """RMSE over disjoint batches of k pairs, for several k, and the slope of its logarithm."""
     check_pool(pool.y, size)
-    whole_number(pairs, "pairs", least=10 * COUNTS[2])
-    whole_number(seed, "seed", least=0)
+    at_least(10 * COUNTS[2], pairs=pairs)
+    at_least(0, seed=seed)
     shared = (pool.X, pool.y, MeanPMI(Logistic(prior_variance, intercept=False)), size, seed)
     chunks = [min(CHUNK, pairs - start) for start in range(0, pairs, CHUNK)]
     values = np.concatenate(
@@ -106,7 +107,7 @@ def log_slope(errors: Mapping[int, float], values: int) -> tuple[float, float]:
     return float(slope), float(np.sqrt(covariance[1, 1]))
 
 
-def error_figure(found: Sequence[dict[str, Any]]) -> Any:
+def error_figure(found: Sequence[Record]) -> Any:
     """Error against k, both logarithmic, with the line of slope −½ through the first point."""
     from matplotlib.figure import Figure
 
@@ -122,18 +123,15 @@ def error_figure(found: Sequence[dict[str, Any]]) -> Any:
     return figure
 
 
-def to_markdown(found: Sequence[dict[str, Any]]) -> str:
+def to_markdown(found: Sequence[Record]) -> str:
     """One line a number of features."""
-    counts = list(found[0]["rmse"])
-    headers = ("pool", "features", "pairs", *(f"k = {k}" for k in counts), "slope")
-    rows = [
-        (
-            f["pool"],
-            str(f["features"]),
-            str(f["pairs"]),
-            *(f"{f['rmse'][k]:.3f}" for k in counts),
-            f"{f['slope']:.3f} ± {f['slope_stderr']:.3f}",
-        )
-        for f in found
-    ]
-    return markdown_table(headers, rows)
+
+    def rmse(k: str) -> Callable[[Record], str]:
+        return lambda f: f"{f['rmse'][k]:.3f}"
+
+    return table(
+        found,
+        *((name, field(name)) for name in ("pool", "features", "pairs")),
+        *((f"k = {k}", rmse(k)) for k in found[0]["rmse"]),
+        ("slope", lambda f: f"{f['slope']:.3f} ± {f['slope_stderr']:.3f}"),
+    )

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from dataworth.errors import DataworthError
+from dataworth import DataworthError
+from dataworth.arrays import Array
 
-from .known_mi import Array
-from .tables import markdown_table, save_figure
+from .cells import Record
+from .estimators.registry import known_name
+from .tables import Column, field, save_figure, table
 
-Record = dict[str, Any]
 PAPER: dict[str, dict[str, float | str]] = {
     "mnist": {"eta": 0.967, "mine": 0.354, "mine-theta": 0.367, "lmi": 0.765, "monte-carlo": 0.611},
     "cifar": {"eta": 0.976, "mine": 0.281, "mine-theta": 0.312, "lmi": 0.634, "monte-carlo": "failed"},
@@ -29,53 +30,43 @@ PAPER_PRIORS: dict[tuple[str, int], dict[float, float]] = {
     ("cifar", 50): {1e4: 0.978, 2e4: 0.984, 5e4: 0.986},
 }
 """The same of its PMI by pool and size, for every C."""
-HEADERS = (
-    "pool",
-    "features",
-    "size",
-    "design",
-    "estimator",
-    "C",
-    "k",
-    "trials",
-    "ρ",
-    "lowest → highest, nats",
-    "s.e., nats",
-    "paper",
-    "CPU s",
-)
-
-
 SHOWN = ("evidence", "eta", "centred", "lmi", "mine", "mine-theta", "monte-carlo")
 """Estimators of a rank plot, each with the prior that orders best."""
 
 
 def read_results(folder: Path) -> list[Record]:
-    """All results of a directory, in the order of their names."""
+    """All results of a directory, in the order of their names; former names are brought up to date."""
     found = [json.loads(path.read_text()) for path in sorted(folder.glob("*.json"))]
-    return [record for record in found if record.get("schema") == "dataworth/study-mi/1"]
+    own = [record for record in found if record.get("schema") == "dataworth/study-mi/1"]
+    return [{**record, "estimator": known_name(record["estimator"])} for record in own]
 
 
 def level_means(records: Sequence[Record]) -> str:
     """The estimates themselves, mean over trials, where there is no order to show and no test for zero."""
-    rows = []
-    for r in records:
-        tested = r["estimator"] == "centred" and 0.0 in r["levels_bits"]
-        if r["spearman"] is None and not tested:
-            means = np.array(r["values_nats"], dtype=float).mean(axis=0)
-            rows += [
-                (
-                    r["pool"],
-                    str(r["size"]),
-                    r["estimator"],
-                    _prior(r),
-                    f"{bits:g}",
-                    str(r["trials"]),
-                    f"{mean:.4f}",
-                )
-                for bits, mean in zip(r["levels_bits"], means, strict=True)
-            ]
-    return _table(("pool", "size", "estimator", "C", "bits", "trials", "estimate, nats"), rows)
+    rows = [
+        {**r, "bits": bits, "mean": mean}
+        for r in records
+        if r["spearman"] is None and not _tests_zero(r)
+        for bits, mean in zip(
+            r["levels_bits"], np.array(r["values_nats"], dtype=float).mean(axis=0), strict=True
+        )
+    ]
+    return table(
+        rows,
+        *_fields("pool", "size", "estimator"),
+        ("C", _prior),
+        ("bits", field("bits", "g")),
+        ("trials", field("trials")),
+        ("estimate, nats", field("mean", ".4f")),
+    )
+
+
+def _fields(*names: str) -> list[Column]:
+    return [(name, field(name)) for name in names]
+
+
+def _tests_zero(record: Record) -> bool:
+    return record["estimator"] == "centred" and 0.0 in record["levels_bits"]
 
 
 def all_tables(records: Sequence[Record]) -> str:
@@ -87,26 +78,18 @@ def all_tables(records: Sequence[Record]) -> str:
 
 def to_markdown(records: Sequence[Record]) -> str:
     """One line an estimator, prior, pool, size and design."""
-    rows = []
-    for r in (r for r in records if r["spearman"] is not None):
-        rows.append(
-            (
-                r["pool"],
-                str(r["features"]),
-                str(r["size"]),
-                r["design"],
-                r["estimator"],
-                _prior(r),
-                str(r["details"][0][0].get("pairs", r["pairs"])),  # some take fewer than they are given
-                str(r["trials"]),
-                _correlation(r),
-                _steps(r),
-                _error(r),
-                _papers(r),
-                f"{r['cpu_seconds_per_estimate']:.1f}",
-            )
-        )
-    return _table(HEADERS, rows)
+    return table(
+        [r for r in records if r["spearman"] is not None],
+        *_fields("pool", "features", "size", "design", "estimator"),
+        ("C", _prior),
+        ("k", lambda r: r["details"][0][0].get("pairs", r["pairs"])),  # some take fewer than they are given
+        ("trials", field("trials")),
+        ("ρ", _correlation),
+        ("lowest → highest, nats", _steps),
+        ("s.e., nats", _error),
+        ("paper", _papers),
+        ("CPU s", field("cpu_seconds_per_estimate", ".1f")),
+    )
 
 
 def beside_paper(records: Sequence[Record]) -> str:
@@ -118,28 +101,25 @@ def beside_paper(records: Sequence[Record]) -> str:
     ]
     full = [r for r in full if r["pool"] in PAPER]
     pools = [pool for pool in PAPER if any(r["pool"] == pool for r in full)]
-    rows = []
-    for name in dict.fromkeys(r["estimator"] for r in full):
-        cells = []
-        for pool in pools:
+
+    def ours(pool: str) -> Column:
+        def show(name: str) -> str:
             best = best_prior([r for r in full if (r["estimator"], r["pool"]) == (name, pool)])
-            cells += [
-                "" if best is None else f"{_correlation(best)} ({best['trials']})",
-                str(PAPER[pool].get(name, "")),
-            ]
-        rows.append((name, *cells))
-    return _table(("ρ (trials)", *(text for pool in pools for text in (pool, "paper"))), rows)
+            return "" if best is None else f"{_correlation(best)} ({best['trials']})"
+
+        return pool, show
+
+    def papers(pool: str) -> Column:
+        return "paper", lambda name: PAPER[pool].get(name, "")
+
+    columns = [column for pool in pools for column in (ours(pool), papers(pool))]
+    return table(dict.fromkeys(r["estimator"] for r in full), ("ρ (trials)", str), *columns)
 
 
 def best_prior(records: Sequence[Record]) -> Record | None:
     """The result that orders best; one that failed is the last."""
     ordered = [r for r in records if r["spearman_mean"] is not None]
     return max(ordered or records, key=lambda r: r["spearman_mean"] or 0.0, default=None)
-
-
-def _table(headers: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A table, or nothing if it has no line."""
-    return markdown_table(headers, rows) if rows else ""
 
 
 def _papers(record: Record) -> str:
@@ -180,17 +160,30 @@ def same_pairs(records: Sequence[Record]) -> str:
     groups: dict[tuple[Any, ...], dict[str, Record]] = {}
     for r in records:
         if r["estimator"] in FORMS and r["design"] == "independent" and r["spearman"]:
-            groups.setdefault((r["pool"], str(r["size"]), _prior(r)), {})[r["estimator"]] = r
-    rows = []
-    for key, found in groups.items():
-        trials = min(r["trials"] for r in found.values())
-        means = [
-            f"{np.mean(np.array(found[name]['spearman'][:trials], dtype=float)):.3f}" if name in found else ""
-            for name in FORMS
-        ]
-        if len(found) > 1:
-            rows.append((*key, str(trials), *means))
-    return _table(("same pairs", "size", "C", "trials", *FORMS), rows)
+            groups.setdefault((r["pool"], r["size"], _prior(r)), {})[r["estimator"]] = r
+
+    def trials(found: dict[str, Record]) -> int:
+        return min(int(r["trials"]) for r in found.values())
+
+    def mean(name: str) -> Column:
+        def show(found: dict[str, Record]) -> str:
+            if name not in found:
+                return ""
+            return f"{np.mean(np.array(found[name]['spearman'][: trials(found)], dtype=float)):.3f}"
+
+        return name, show
+
+    def key(name: str, show: Callable[[Record], object]) -> Column:
+        return name, lambda found: show(next(iter(found.values())))
+
+    return table(
+        [found for found in groups.values() if len(found) > 1],
+        key("same pairs", field("pool")),
+        key("size", field("size")),
+        key("C", _prior),
+        ("trials", trials),
+        *map(mean, FORMS),
+    )
 
 
 def _prior(record: Record) -> str:
@@ -203,33 +196,27 @@ def _prior(record: Record) -> str:
 def zero_table(records: Sequence[Record]) -> str:
     """Centred PMI where there is no mutual information: it should be within its error of zero."""
     rows = []
-    for r in (r for r in records if r["estimator"] == "centred" and 0.0 in r["levels_bits"]):
+    for r in filter(_tests_zero, records):
         place = r["levels_bits"].index(0.0)
         for trial, (value, error) in enumerate(zip(r["values_nats"], r["stderr_nats"], strict=True)):
-            details = r["details"][trial][place]
-            rows.append(
-                (
-                    r["pool"],
-                    str(r["size"]),
-                    _prior(r),
-                    str(trial),
-                    f"{value[place]:+.4f} ± {error[place]:.4f}",
-                    f"{value[place] / error[place]:+.2f}",
-                    f"{details['variance_ratio']:.1f}",
-                    f"{details['explained_by_shares']:.0%}",
-                )
-            )
-    headers = (
-        "pool",
-        "size",
-        "C",
-        "trial",
-        "centred PMI at 0 bits, nats",
-        "in s.e.",
-        "variance, plain / centred",
-        "of centred's, explained by shares",
+            found = {"trial": trial, "value": value[place], "error": error[place]}
+            rows.append({**r, **found, "at_zero": r["details"][trial][place]})
+    return table(
+        rows,
+        *_fields("pool", "size"),
+        ("C", _prior),
+        ("trial", field("trial")),
+        ("centred PMI at 0 bits, nats", lambda r: f"{r['value']:+.4f} ± {r['error']:.4f}"),
+        ("in s.e.", lambda r: f"{r['value'] / r['error']:+.2f}"),
+        ("variance, plain / centred", lambda r: f"{r['at_zero']['variance_ratio']:.1f}"),
+        ("of centred's, explained by proportions", lambda r: f"{_explained(r['at_zero']):.0%}"),
     )
-    return _table(headers, rows)
+
+
+def _explained(details: Record) -> float:
+    """By its name of today, or by the one it had."""
+    name = "explained_by_proportions"
+    return float(details[name if name in details else "explained_by_shares"])
 
 
 def rank_figure(records: Sequence[Record]) -> Any:

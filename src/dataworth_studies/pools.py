@@ -13,9 +13,9 @@ from pathlib import Path
 
 import numpy as np
 
-from dataworth.errors import DataworthError
+from dataworth import DataworthError
+from dataworth.arrays import Array
 
-from .known_mi import Array
 from .sets import find_file, read_arrays, read_photographs
 
 AXES = 100

@@ -10,25 +10,20 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import product
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from dataworth import Logistic
 from dataworth.checks.attribute import TELLING
-from dataworth.data.dataset import Dataset
-from dataworth.data.labels import learn_targets
 from dataworth.evidence.forms import Form
 from dataworth.measure.engines import Engine
-from dataworth.models import Logistic
-from dataworth.yardstick.recipe import Basis
-from dataworth.yardstick.search import Trial
-from dataworth.yardstick.yardstick import Yardstick
 
 from .cells import Cells, Record
-from .curation import Cell, Laboratory
+from .curation import Cell, Laboratory, over_groups
 from .draws import Setting
 from .sets import load_set
-from .tables import markdown_table, save_figure
+from .tables import field, save_figure, table, with_error
+from .yardsticks import whitened_yardstick
 
 FEATURES = (
     "pixels",
@@ -74,7 +69,7 @@ def regimes(
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Record]:
     """One record a cell and a kind of labels; finished cells in `out` are kept."""
-    cells = Cells(None if out is None else out / "cells" / "regimes.jsonl")
+    cells = Cells.of(out, "regimes")
     grid = list(product(SEVERITIES, FEATURES))
     records = []
     for done, (severity, features) in enumerate(grid):
@@ -85,7 +80,7 @@ def regimes(
             key |= {"repetitions": repetitions, "groups": groups}
 
             def compute(lab: Laboratory = lab, prior: float = prior) -> Record:
-                yard = whitened(lab.test_set(SETTING), prior, seed)
+                yard = whitened_yardstick(lab.test_set(SETTING), AXES, seed, prior)
                 return Cell(lab, SETTING, Logistic(prior), yard, Form(), repetitions, groups, engine)()
 
             record = cells.get(key, compute)
@@ -95,45 +90,26 @@ def regimes(
     return records
 
 
-def whitened(test: Dataset, prior_variance: float, seed: int) -> Yardstick:
-    """Forty whitened principal axes of the test set's features, under a given prior."""
-    basis = Basis.learn(test)
-    size = min(AXES, basis.rank)
-    trial = Trial(size=size, exponent=0.0, prior_variance=prior_variance, held_out=float("nan"))
-    return Yardstick(
-        recipe=basis.recipe(size, 0.0),
-        labels=learn_targets(test),
-        model=Logistic(prior_variance),
-        chosen=trial,
-        test_hash=test.content_hash(),
-        rows=len(test),
-        seed=seed,
-    )
-
-
 def _row(record: Record, labels: str, key: Record) -> Record:
-    def over(method: str, column: str) -> tuple[float, float]:
-        values = np.array([group["methods"][method][column] for group in record["groups"]])
-        return float(values.mean()), float(values.std(ddof=1) / np.sqrt(len(values)))
-
-    removal = REMOVALS[labels]
-    delta, accuracy = over(removal, "delta"), over(removal, "delta_accuracy")
-    filtering = over("filtering", "delta")
+    removal = over_groups(record["groups"], REMOVALS[labels])
+    filtering = over_groups(record["groups"], "filtering")
     return {
         **{name: key[name] for name in ("severity", "features", "C")},
         "labels": labels,
-        "accuracy": over(removal, "accuracy")[0],
-        "removal": delta[0],
-        "removal_se": delta[1],
-        "removal_accuracy": accuracy[0],
-        "removal_accuracy_se": accuracy[1],
-        "filtering": filtering[0],
-        "filtering_se": filtering[1],
-        "attribute_check": record["attribute_check"],
-        "doubling_check": record["doubling_check"],
-        "doubling_check_se": record["doubling_check_se"],
-        "regime": _name(delta, accuracy),
+        "accuracy": removal["accuracy"],
+        "removal": removal["delta"],
+        "removal_se": removal["delta_se"],
+        "removal_accuracy": removal["delta_accuracy"],
+        "removal_accuracy_se": removal["delta_accuracy_se"],
+        "filtering": filtering["delta"],
+        "filtering_se": filtering["delta_se"],
+        **{name: record[name] for name in ("attribute_check", "doubling_check", "doubling_check_se")},
+        "regime": _name(_pair(removal, "delta"), _pair(removal, "delta_accuracy")),
     }
+
+
+def _pair(means: Record, name: str) -> tuple[float, float]:
+    return means[name], means[f"{name}_se"]
 
 
 def _name(delta: tuple[float, float], accuracy: tuple[float, float]) -> str:
@@ -147,49 +123,42 @@ def _name(delta: tuple[float, float], accuracy: tuple[float, float]) -> str:
     return "both fall" if accuracy[0] < -2 * accuracy[1] else "score falls"
 
 
-def warned(records: list[Record]) -> list[dict[str, Any]]:
+def warned(records: list[Record]) -> list[Record]:
     """For each regime: cells, and in how many a check fired beforehand."""
-    table = []
+    counts = []
     for name in NAMES:
         own = [r for r in records if r["regime"] == name]
         attribute = [r["attribute_check"] > TELLING for r in own]
         doubling = [r["doubling_check"] > r["doubling_check_se"] for r in own]
-        either = [a or d for a, d in zip(attribute, doubling, strict=True)]
-        table.append(
+        counts.append(
             {
                 "regime": name,
                 "cells": len(own),
                 "attribute check fired": sum(attribute),
                 "doubling probe fired": sum(doubling),
-                "either": sum(either),
+                "either": sum(a or d for a, d in zip(attribute, doubling, strict=True)),
             }
         )
-    return table
+    return counts
 
 
 def to_markdown(records: list[Record]) -> str:
     """Regimes and warnings, then every cell."""
     counts = warned(records)
-    lines = [markdown_table(list(counts[0]), [[str(v) for v in row.values()] for row in counts]), ""]
-    names = ["severity", "features", "C", "labels", "accuracy", "ΔPMI", "Δaccuracy", "filtering ΔPMI"]
-    names += ["attribute check", "doubling", "regime"]
-    rows = []
-    for r in records:
-        cells = (
-            f"{r['severity']}",
-            r["features"],
-            f"{r['C']:g}",
-            r["labels"],
-            f"{100 * r['accuracy']:.1f} %",
-            f"{r['removal']:+.2f} ± {r['removal_se']:.2f}",
-            f"{100 * r['removal_accuracy']:+.2f} ± {100 * r['removal_accuracy_se']:.2f}",
-            f"{r['filtering']:+.2f} ± {r['filtering_se']:.2f}",
-            f"{r['attribute_check']:+.2f}",
-            f"{r['doubling_check']:+.2f}",
-            r["regime"],
-        )
-        rows.append(cells)
-    return "\n".join([*lines, markdown_table(names, rows)]) + "\n"
+    cells = table(
+        records,
+        *((name, field(name)) for name in ("severity", "features")),
+        ("C", field("C", "g")),
+        ("labels", field("labels")),
+        ("accuracy", lambda r: f"{100 * r['accuracy']:.1f} %"),
+        ("ΔPMI", with_error("removal")),
+        ("Δaccuracy", with_error("removal_accuracy", 100.0)),
+        ("filtering ΔPMI", with_error("filtering")),
+        ("attribute check", field("attribute_check", "+.2f")),
+        ("doubling", field("doubling_check", "+.2f")),
+        ("regime", field("regime")),
+    )
+    return "\n".join([table(counts, *((name, field(name)) for name in counts[0])), "", cells]) + "\n"
 
 
 def draw_regimes(records: list[Record], path: Path) -> None:

@@ -16,7 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dataworth.errors import DataworthError
+from dataworth import DataworthError
+from dataworth.arrays import Rows
 
 from .attributes import colour_background, corrupt, stylise
 from .attributes.colour import COLOURS
@@ -24,7 +25,6 @@ from .attributes.corruption import CORRUPTIONS
 from .attributes.style import STYLES
 
 Images = NDArray[np.uint8]
-Rows = NDArray[np.intp]
 
 
 @dataclass(frozen=True)

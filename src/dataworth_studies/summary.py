@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
+from dataworth import DataworthError
 from dataworth.checks.attribute import TELLING
-from dataworth.errors import DataworthError
 
 from .cells import Cells, Record
 from .curation import Study
-from .tables import markdown_table
+from .tables import Column, field, table
 
 EXPECTED = {
     "filtering": 1.0,
@@ -24,21 +25,6 @@ EXPECTED = {
 SURE = 3.0
 GOOD_ACCURACY = 0.9
 FORMS = (("laplace", "evidence"), ("ep", "evidence"), ("laplace", "eta"), ("laplace", "product"))
-HEAD = (
-    "set",
-    "features",
-    "data / test",
-    "method",
-    "priors",
-    "accuracy before",
-    "attribute check fires",
-    "ΔPMI evidence",
-    "as expected beyond 3 s.e.",
-    "Δaccuracy, points",
-    "by EP",
-    "η = 0",
-    "product",
-)
 
 
 def read_studies(folder: Path) -> list[Record]:
@@ -111,31 +97,49 @@ def _line(
 
 def to_markdown(lines: list[Record]) -> str:
     """The table, and how often the bar was met where it applies."""
-    rows = []
-    for line in lines:
-        count = len(line["priors"])
-        cells = [line["set"], line["features"], line["setting"], line["method"], _range(line["priors"], "g")]
-        cells += [_range(line["accuracy"], ".1f", 100.0) + " %", f"{line['fires']} of {count}"]
-        cells += [_with_error(line, FORMS[0]), f"{line['as_expected']} of {count}"]
-        cells += [_range(line["delta_accuracy"], "+.2f", 100.0)]
-        cells += [_with_error(line, form) for form in FORMS[1:]]
-        rows.append(cells)
-    text = [
-        markdown_table(HEAD, rows),
+
+    def of_priors(name: str) -> Callable[[Record], str]:
+        return lambda line: f"{line[name]} of {len(line['priors'])}"
+
+    found = table(
+        lines,
+        ("set", field("set")),
+        ("features", field("features")),
+        ("data / test", field("setting")),
+        ("method", field("method")),
+        ("priors", lambda line: _range(line["priors"], "g")),
+        ("accuracy before", lambda line: _range(line["accuracy"], ".1f", 100.0) + " %"),
+        ("attribute check fires", of_priors("fires")),
+        ("ΔPMI evidence", _with_error("laplace", "evidence")),
+        ("as expected beyond 3 s.e.", of_priors("as_expected")),
+        ("Δaccuracy, points", lambda line: _range(line["delta_accuracy"], "+.2f", 100.0)),
+        ("by EP", _with_error("ep", "evidence")),
+        ("η = 0", _with_error("laplace", "eta")),
+        ("product", _with_error("laplace", "product")),
+    )
+    counts = table(
+        EXPECTED,
+        ("method", str),
+        _met("under the paper's priors", lines, False),
+        _met("on our yardstick", lines, True),
+    )
+    about = (
         "\nCells where right labels give 90 % accuracy or more and the attribute check is silent: how many"
-        " of them have the expected sign (filtering up, removal down) beyond three standard errors:\n",
-    ]
-    rows = []
-    for method in EXPECTED:
+        " of them have the expected sign (filtering up, removal down) beyond three standard errors:\n"
+    )
+    return "\n".join([found, about, counts]) + "\n"
+
+
+def _met(head: str, lines: list[Record], ours: bool) -> Column:
+    """How many cells in scope have the expected sign, on the yardstick or on plain features."""
+
+    def show(method: str) -> str:
         own = [line for line in lines if line["method"] == method]
-        counts = []
-        for ours in (False, True):
-            part = [line for line in own if line["features"].startswith("yardstick of ") == ours]
-            met, scope = (sum(line[n] for line in part) for n in ("in_scope_as_expected", "in_scope"))
-            counts.append(f"{met} of {scope}")
-        rows.append([method, *counts])
-    head = ["method", "under the paper's priors", "on our yardstick"]
-    return "\n".join([*text, markdown_table(head, rows)]) + "\n"
+        part = [line for line in own if line["features"].startswith("yardstick of ") == ours]
+        met, scope = (sum(line[n] for line in part) for n in ("in_scope_as_expected", "in_scope"))
+        return f"{met} of {scope}"
+
+    return head, show
 
 
 def _range(values: list[float], form: str, unit: float = 1.0) -> str:
@@ -143,6 +147,11 @@ def _range(values: list[float], form: str, unit: float = 1.0) -> str:
     return low if low == high else f"{low} … {high}"
 
 
-def _with_error(line: Record, form: tuple[str, str]) -> str:
-    values, errors = line["forms"][form]
-    return f"{_range(values, '+.2f')} (± {float(np.max(errors)):.2f})" if values else ""
+def _with_error(*form: str) -> Callable[[Record], str]:
+    """The range of the changes in one form, with the largest of their errors."""
+
+    def show(line: Record) -> str:
+        values, errors = line["forms"][form]
+        return f"{_range(values, '+.2f')} (± {float(np.max(errors)):.2f})" if values else ""
+
+    return show

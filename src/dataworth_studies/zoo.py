@@ -14,13 +14,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from dataworth import Audit, Dataset, DataworthError, Yardstick, audit
 from dataworth.checks import check_attribute, check_doubling
 from dataworth.checks.attribute import TELLING
 from dataworth.curation import (
@@ -41,20 +41,13 @@ from dataworth.curation import (
     SelfLabel,
     Synthesize,
 )
-from dataworth.data.dataset import Dataset
-from dataworth.errors import DataworthError
 from dataworth.measure.intervals import against_controls, over_blocks
-from dataworth.models import Logistic
-from dataworth.valuation.audit.audit import Audit, audit
 from dataworth.valuation.rank import holm
-from dataworth.yardstick.probes import halves
-from dataworth.yardstick.recipe import Recipe
-from dataworth.yardstick.search import PRIORS, Trial
-from dataworth.yardstick.yardstick import Yardstick
 
-from .cells import Cells, Record
+from .cells import Cells, Record, at_least
 from .menagerie import IMAGES, TABLES, Exhibit, load_exhibit
-from .tables import markdown_table
+from .tables import Column, table
+from .yardsticks import plain_yardstick
 
 FURTHER = (0.01, 100.0)
 """Multiples of the plain prior at which doubling is tried too."""
@@ -118,13 +111,12 @@ def zoo(
     progress: Callable[[int, int], None] | None = None,
 ) -> list[Record]:
     """All audits; image sets only where `data` says where they are. Finished ones in `out` are kept."""
-    if seeds < 1:
-        raise DataworthError(f"seeds is {seeds}: give one or more.")
+    at_least(1, seeds=seeds)
     names = sets or (TABLES if data is None else (*TABLES, *IMAGES))
     unknown = [name for name in names if name not in (*TABLES, *IMAGES)]
     if unknown:
         raise DataworthError(f"set is {unknown[0]!r}; known sets: {', '.join((*TABLES, *IMAGES))}.")
-    cells = Cells(None if out is None else out / "cells" / "zoo.jsonl")
+    cells = Cells.of(out, "zoo")
     records, done = [], 0
     for name in names:
         for seed in range(seeds):
@@ -183,33 +175,12 @@ def yardsticks(test: Dataset, seed: int) -> list[tuple[str, Yardstick]]:
     return [("yardstick", Yardstick.fit(test, seed=seed)), ("plain", plain), *others]
 
 
-def plain_yardstick(test: Dataset, seed: int, prior_variance: float | None = None) -> Yardstick:
-    """Features as they are, as in the paper; C by held-out likelihood on halves of the test set."""
-    template = Yardstick.fit(test, seed=seed, prior_variance=1.0)  # for its labels and hashes
-    y = template.targets(test)
-    splits = halves(len(test), np.random.default_rng([seed, 0x91A]))
-
-    def held_out(c: float) -> float:
-        fitter = Logistic(c).bind(test.X, y)
-        whole = fitter(np.arange(len(y)))
-        parts = [fitter(part, (whole,)).log_z for split in splits[:2] for part in split]
-        return float(whole.log_z - np.mean(parts))
-
-    best = prior_variance or max(PRIORS, key=held_out)
-    return replace(
-        template,
-        recipe=Recipe.plain(test.columns),
-        model=Logistic(best),
-        chosen=Trial(size=test.n_features, exponent=1.0, prior_variance=best, held_out=float("nan")),
-    )
-
-
 def checks_of(yard: Yardstick, test: Dataset, seed: int) -> Record:
     """What the two checks say of the test set alone."""
-    assert test.groups is not None
+    assert test.attributes is not None
     X, y = yard.features(test), yard.targets(test)
     doubling = check_doubling(yard.model, X, y, seed=seed)
-    upper = np.asarray(test.groups == np.unique(test.groups)[-1], dtype=float)
+    upper = np.asarray(test.attributes == np.unique(test.attributes)[-1], dtype=float)
     attribute = check_attribute(yard.model, X, y, upper, seed=seed)
     return {"probe": doubling.value, "probe_se": doubling.stderr, "attribute_check": attribute.value}
 
@@ -293,12 +264,15 @@ def to_markdown(records: list[Record], passed: dict[str, Any]) -> str:
     sets = list(dict.fromkeys(r["set"] for r in records))
     for kind, start in dict.fromkeys((r["features"], r["start"]) for r in records):
         own = [r for r in records if (r["features"], r["start"]) == (kind, start)]
-        rows = [
-            [method, *(_cell([r for r in own if (r["set"], r["method"]) == (s, method)]) for s in sets)]
-            for method in dict.fromkeys(r["method"] for r in own)
-        ]
-        lines += ["", f"### {kind}, from {start} rows", "", markdown_table(["method", *sets], rows)]
+        found = table(
+            dict.fromkeys(r["method"] for r in own), ("method", str), *(_column(own, name) for name in sets)
+        )
+        lines += ["", f"### {kind}, from {start} rows", "", found]
     return "\n".join(lines) + "\n"
+
+
+def _column(own: list[Record], name: str) -> Column:
+    return name, lambda method: _cell([r for r in own if (r["set"], r["method"]) == (name, method)])
 
 
 def _cell(own: list[Record]) -> str:

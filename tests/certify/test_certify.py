@@ -509,7 +509,7 @@ class Undetermined:
 
     def fit(self, X, y, weights=None):
         posterior = Logistic(10.0).fit(X, y, weights)
-        return changed(posterior, log_evidence=posterior.log_evidence + 0.5 * posterior._log_det)
+        return changed(posterior, log_evidence=posterior.log_evidence + 0.5 * posterior.log_det)
 
     def simulate(self, rng, X):
         return Logistic(10.0).simulate(rng, X)

@@ -181,7 +181,7 @@ def test_a_value_that_is_shown_is_shown_however_few_the_rows():
 
 def test_the_size_curve_has_the_rows_and_ends_at_the_score():
     data, test = halves(7)
-    result = dw.score(data, test, yardstick=yardstick(test), thorough=True, ignore="all")
+    result = dw.score(data, test, yardstick=yardstick(test), thorough=True, ignore="all", keep=True)
     curve = size.size_curve(result.case)
     assert [n for n, *_ in curve] == [75, 150, 300, 600]
     assert curve[-1][1] == pytest.approx(result.value, abs=1e-6)  # all rows, all blocks: the score itself
@@ -240,7 +240,7 @@ def attributed(seed, shown, agree=(0.9, 0.3)):
     X = rng.normal(size=(1200, 4))
     X[:, 0] += y
     X[:, 1] += shown * a
-    every = dw.Dataset(X, y, groups=a.astype(str))
+    every = dw.Dataset(X, y, attributes=a.astype(str))
     return every.take(range(600, 1200)), every.take(range(600))
 
 
@@ -257,7 +257,7 @@ def test_an_attribute_matters_only_if_features_show_it(shown):
 
 def test_shown_attributes_that_tell_nothing_are_silent():
     data, test = attributed(1, 1.5, agree=(0.5, 0.5))
-    result = dw.audit(data, data.take(data.groups == "1"), test, yardstick=yardstick(test), ignore=OTHERS)
+    result = dw.audit(data, data.take(data.attributes == "1"), test, yardstick=yardstick(test), ignore=OTHERS)
     finding = found(result, "DW013")
     assert finding.fires is False
     assert finding.value < 1.0
@@ -347,10 +347,10 @@ def test_more_than_two_classes_have_their_checks():
     centres = np.array([[2.0, 0.0], [-2.0, 0.0], [0.0, 3.0]])
     y = rng.integers(0, 3, 500)
     X, groups = centres[y] + rng.normal(size=(500, 2)), rng.integers(0, 3, 500).astype(str)
-    every = dw.Dataset(X, y, groups=groups)
+    every = dw.Dataset(X, y, attributes=groups)
     data, test = every.take(range(200, 500)), every.take(range(200))
     yard = Yardstick.fit(test)
-    result = dw.audit(data, data.take(data.groups != "0"), test, yardstick=yard, ignore=OTHERS)
+    result = dw.audit(data, data.take(data.attributes != "0"), test, yardstick=yard, ignore=OTHERS)
     assert [f.code for f in result.checks if f.fires] == []
     assert found(result, "DW013").fires is False  # groups by chance: they are not shown
     lacking = dw.score(data.take(data.y < 2), test, yardstick=yard, ignore=OTHERS)
@@ -372,7 +372,7 @@ def test_huge_outliers_are_looked_at_without_a_sound(outlier):
     data, test = halves(20)
     X = data.X.copy()
     X[0] = outlier
-    case = dw.score(data, test, yardstick=yardstick(test, 2), ignore=OTHERS).case
+    case = dw.score(data, test, yardstick=yardstick(test, 2), ignore=OTHERS, keep=True).case
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         findings = run_checks(replace(case, data={"the data": dw.Dataset(X, data.y)}))

@@ -18,7 +18,7 @@ CHAPTERS = (
 )
 NOT_RUN = {
     "DW006": ("slow: ", CHAPTERS),
-    "DW013": ("the curation left the groups' ", tuple(name for name in CHAPTERS if name != MATCHED)),
+    "DW013": ("the curation left the attributes' ", tuple(name for name in CHAPTERS if name != MATCHED)),
 }
 """Checks that may not run, how their reason begins, and the chapters in which it holds."""
 

@@ -56,22 +56,23 @@ def test_a_difference_matters_outside_the_results_own_interval():
 
 
 def test_limits_are_half_the_interval_or_what_is_stated():
-    scored = dw.score(classes(80, 1), held_out(), yardstick=yardstick(), ignore="all")
+    scored = dw.score(classes(80, 1), held_out(), yardstick=yardstick(), ignore="all", keep=True)
     low, high = scored.interval
     assert limit_of(scored.case) == pytest.approx((high - low) / 2)
     # pairs so large that there is no interval, and a change that is none
-    crowded = dw.score(classes(80, 1), held_out(), yardstick=yardstick(), pairs=3, size=60, ignore="all")
+    few = {"pairs": 3, "size": 60, "keep": True}
+    crowded = dw.score(classes(80, 1), held_out(), yardstick=yardstick(), ignore="all", **few)
     assert crowded.interval is None
     assert limit_of(crowded.case) == UNSTATED
     data = classes(80, 1)
-    same = dw.audit(data, data, held_out(), yardstick=yardstick(), ignore="all")
+    same = dw.audit(data, data, held_out(), yardstick=yardstick(), ignore="all", keep=True)
     assert limit_of(same.case) == LEFT_BY_SOLVERS
     assert shift_of(same.case, same.case.again(pairs=3)).value == 0.0
 
 
 def test_what_would_turn_a_shown_sign_over_always_matters():
     """|mean| > half-width where an effect is shown, so a shift beyond zero is beyond the half-width."""
-    scored = dw.score(classes(80, 1), held_out(), yardstick=yardstick(), ignore="all")
+    scored = dw.score(classes(80, 1), held_out(), yardstick=yardstick(), ignore="all", keep=True)
     assert scored.interval[0] > 0
     own = scored.value
     assert Shift(own, -1e-9, limit_of(scored.case), 4).material
@@ -105,8 +106,9 @@ def test_forms_leave_to_dw005_what_the_inference_did():
 def test_forms_fire_for_a_result_in_a_form_far_from_the_evidence(form):
     data, bad = flipped(classes(200, 1, d=6), 0.1, 1)
     clean, test = data.take(~bad), classes(300, 3, d=6)
-    told = dw.audit(data, clean, test, form=form, ignore=[c for c in CODES if c != "DW004"])
-    evidence = dw.audit(data, clean, test, ignore="all")
+    others = [c for c in CODES if c != "DW004"]
+    told = dw.audit(data, clean, test, form=form, ignore=others, keep=True)
+    evidence = dw.audit(data, clean, test, ignore="all", keep=True)
     assert told.checks[0].fires
     assert told.checks[0].value == pytest.approx(
         np.mean(evidence.case.quantity(evidence.table)[:4] - told.case.quantity(told.table)[:4]), abs=1e-5
@@ -156,8 +158,8 @@ def test_softmax_is_sampled_only_where_that_says_something(monkeypatch):
 
 def test_what_is_too_much_to_do_again_is_left_to_thorough():
     data = classes(1000, 6)
-    quick = dw.score(data, held_out(), yardstick=yardstick(), ignore="all").case
-    huge = replace(quick, table=replace(quick.table, data_rows=quick.table.data_rows * 1000))
+    quick = dw.score(data, held_out(), yardstick=yardstick(), ignore="all", keep=True).case
+    huge = replace(quick, table=quick.table.with_column("data_rows", quick.table.data_rows * 1000))
     for code in ("DW004", "DW005"):
         seen = next(c for c in CHECKS if c.code == code)(huge)
         assert seen.fires is None
@@ -212,7 +214,10 @@ def test_what_the_referee_samples_is_the_results_quantity(change, pairs):
     data, bad = flipped(classes(60, 1, d=2), 0.2, 1)
     weights = np.random.default_rng(3).uniform(0.5, 2.0, len(data))
     data, test = dw.Dataset(data.X @ [[1.0], [-1.0]], data.y, weights=weights), classes(160, 4, d=2)
-    test, options = dw.Dataset(test.X @ [[1.0], [-1.0]], test.y), {"ignore": "all", "pairs": pairs}
+    test, options = (
+        dw.Dataset(test.X @ [[1.0], [-1.0]], test.y),
+        {"ignore": "all", "pairs": pairs, "keep": True},
+    )
     made = dw.audit(data, data.take(~bad), test, **options) if change else dw.score(data, test, **options)
     case = made.case
     fitter = case.pool.fitter
@@ -250,7 +255,7 @@ def test_fits_that_do_not_converge_are_counted(monkeypatch):
 
 def test_checks_that_fit_again_neither_warn_nor_raise(monkeypatch):
     """Laplace converges, EP in the checks does not: filterwarnings turns any leak into a failure."""
-    scored = dw.score(classes(60, 7), held_out(), yardstick=yardstick(), jobs=1, ignore="all")
+    scored = dw.score(classes(60, 7), held_out(), yardstick=yardstick(), jobs=1, ignore="all", keep=True)
     monkeypatch.setattr(ep, "MAX_ITERATIONS", 1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -310,7 +315,7 @@ def test_no_edge_is_silent_and_a_yardstick_by_hand_is_not_asked():
 
 
 def test_held_out_is_the_number_that_the_search_had():
-    case = dw.score(classes(60, 7), held_out(), yardstick=yardstick(), ignore="all").case
+    case = dw.score(classes(60, 7), held_out(), yardstick=yardstick(), ignore="all", keep=True).case
     parts = Halves.of(case)
     again = parts.held_out(case.yardstick.model, case.yardstick.features(parts.sample))
     assert again == pytest.approx(case.yardstick.chosen.held_out, abs=1e-5)
@@ -322,7 +327,7 @@ def test_held_out_is_the_number_that_the_search_had():
 def test_the_range_ends_where_the_test_set_or_the_probe_says_so(rows, sharpness, given):
     """By the test set in the first, by the probe in the second, by two decades in the third."""
     test = classes(rows, 3, d=10, sharpness=sharpness)
-    case = dw.score(classes(60, 7, d=10), test, prior_variance=given, ignore="all").case
+    case = dw.score(classes(60, 7, d=10), test, prior_variance=given, ignore="all", keep=True).case
     parts = Halves.of(case)
     X = case.yardstick.features(parts.sample)
     least = parts.held_out(case.yardstick.model, X) - 1.92
@@ -404,7 +409,7 @@ def test_three_classes_are_looked_at_as_far_as_their_model_goes(model):
 
 def test_a_case_is_looked_at_twice_alike():
     data, test = classes(30, 2), held_out()
-    scored = dw.score(data, test, yardstick=yardstick(), thorough=True, seed=3, ignore="all")
+    scored = dw.score(data, test, yardstick=yardstick(), thorough=True, seed=3, ignore="all", keep=True)
     mine = [check for check in CHECKS if check.code in MINE]
     assert [c(scored.case) for c in mine] == [c(scored.case) for c in mine]
 

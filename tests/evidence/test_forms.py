@@ -20,6 +20,7 @@ from dataworth.inference.conjugate import normaliser_pmi
 from dataworth.inference.logistic import Counts
 from dataworth.inference.tilted import tilted_moments
 from dataworth.models import Linear, Logistic
+from dataworth.models.logistic import LogisticFitter
 from reference import (
     LOG_2_PI,
     dense_laplace,
@@ -454,6 +455,14 @@ def test_kl_is_eta_averaged_over_the_joint(inference):
     error = values.std(ddof=1) / np.sqrt(200)
     assert abs(values.mean() - pmi(D, T, model, "kl").value) < 4.0 * error
     assert error > 1e-4  # or there would be nothing to average
+
+
+def test_posteriors_are_settled_once_for_all_eta(monkeypatch):
+    """EP's last digits cost as much as its fits: three times, however many η there are."""
+    calls, settle = [], LogisticFitter.settle
+    monkeypatch.setattr(LogisticFitter, "settle", lambda self, fit: calls.append(fit) or settle(self, fit))
+    pmi(*PROBLEMS["rows"], Logistic(3.0, "ep"), "eta", [0, "joint", "data", "test"])
+    assert len(calls) == 3
 
 
 def test_the_spread_over_eta_is_zero_for_exact_posteriors_alone():

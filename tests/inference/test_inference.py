@@ -554,3 +554,18 @@ def test_no_parameters():
     """Without features or intercept each label is a coin: log Z = −n log 2."""
     fit = Logistic(intercept=False).bind(np.zeros((6, 0)), np.ones(6))(np.arange(6))
     assert fit.log_z == pytest.approx(-6 * np.log(2.0), rel=1e-12)
+
+
+def test_rows_that_agree_where_one_looks_first_are_told_apart():
+    """A few columns are looked at first; rows that differ elsewhere are distinct, only repeats are one."""
+    X = np.zeros((6, 100))
+    X[:, 99] = [1.0, 2.0, 1.0, 3.0, 2.0, 4.0]  # no column that is looked at first
+    rows, ids = distinct_rows(X)
+    assert rows[:, 99].tolist() == [1.0, 2.0, 3.0, 4.0]
+    assert ids.tolist() == [0, 1, 0, 2, 1, 3]
+    X[:, 0] = [0.0, -0.0, 0.0, 0.0, 0.0, 0.0]  # one value with two bit patterns
+    assert distinct_rows(X)[1].tolist() == [0, 1, 0, 2, 1, 3]
+    X[:, 13] = np.arange(6)  # one that is: all are distinct, in their order
+    rows, ids = distinct_rows(X)
+    assert rows is X
+    assert ids.tolist() == list(range(6))

@@ -11,25 +11,34 @@ from hypothesis import strategies as st
 
 from dataworth import Dataset, pmi
 from dataworth.measure.designs import (
+    AFTER,
+    BEFORE,
+    Arm,
     Pairs,
+    Pile,
     Prepared,
     Sample,
     Whole,
+    blocks_of_groups,
+    group_codes,
     same_sample,
     select,
     stratified,
     weights_of,
+    whole_groups,
 )
 from dataworth.measure.engines import Local
 from dataworth.measure.evaluate import evaluate
 from dataworth.models import Linear, Logistic
 from reference import tolerance
 
+HALF = Arm("part", "half")
+
 
 def identity_arms(data):
     return lambda places, rng: {
-        "before": select(data, places),
-        "half": select(data, places[: len(places) // 2]),
+        BEFORE: select(data, places),
+        HALF: select(data, places[: len(places) // 2]),
     }
 
 
@@ -37,12 +46,12 @@ def make_pairs(seed=0, n=40, m=30, data_size=12, test_size=9):
     rng = np.random.default_rng(99)
     data = Sample(np.arange(n), rng.uniform(1, 2, n))
     test = Sample(np.arange(n, n + m), None)
-    strata = rng.integers(0, 2, n), rng.integers(0, 2, m)
-    return Pairs(data, test, *strata, data_size, test_size, seed, identity_arms(data))
+    piles = Pile(data, rng.integers(0, 2, n)), Pile(test, rng.integers(0, 2, m))
+    return Pairs(*piles, data_size, test_size, seed, identity_arms(data))
 
 
 def make_whole(seed=0, m=23, blocks=5):
-    arms = {"before": Sample(np.arange(10)), "after": Sample(np.arange(5))}
+    arms = {BEFORE: Sample(np.arange(10)), AFTER: Sample(np.arange(5))}
     return Whole(arms, Sample(np.arange(10, 10 + m), np.arange(m) + 0.5), blocks, seed)
 
 
@@ -112,13 +121,13 @@ def test_pairs_are_drawn_without_replacement_inside_their_sets(seed, n, m, share
     sizes = max(1, int(share[0] * n)), max(1, int(share[1] * m))
     design = make_pairs(seed, n, m, *sizes)
     draw = design.draw(i)
-    before, test = draw.arms["before"], draw.test
+    before, test = draw.arms[BEFORE], draw.test
     assert (len(before.rows), len(test.rows)) == sizes
     assert len(set(before.rows)) == sizes[0]
     assert len(set(test.rows)) == sizes[1]
     assert set(before.rows) <= set(range(n))
     assert set(test.rows) <= set(range(n, n + m))
-    assert np.array_equal(before.weights, design.data.weights[before.rows])
+    assert np.array_equal(before.weights, design.data.sample.weights[before.rows])
 
 
 def test_every_row_is_drawn_equally_often_within_its_stratum():
@@ -181,6 +190,85 @@ def test_stratified_counts_by_hand(totals, size, expected):
     strata = np.repeat(np.arange(len(totals)), totals)
     rows = stratified(strata, size, np.random.default_rng(0))
     assert np.bincount(strata[rows], minlength=len(totals)).tolist() == expected
+
+
+# --- rows that belong together ----------------------------------------------------------------------------
+
+
+layouts = st.lists(st.integers(1, 12), min_size=2, max_size=9)
+
+
+def shuffled_groups(sizes, seed):
+    return np.random.default_rng(seed).permutation(np.repeat(np.arange(len(sizes)), sizes))
+
+
+@given(sizes=layouts, blocks=st.integers(2, 9), seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=100, deadline=None, derandomize=True)
+def test_blocks_hold_whole_groups(sizes, blocks, seed):
+    """Every row in one block, no group in two; none empty; and as even as groups allow."""
+    groups, blocks = shuffled_groups(sizes, seed), min(blocks, len(sizes))
+    test = Sample(np.arange(100, 100 + len(groups)), np.arange(len(groups)) + 0.5)
+    design = Whole({BEFORE: Sample(np.arange(10))}, test, blocks, seed, groups)
+    drawn = [design.draw(i).test for i in range(blocks)]
+    assert sorted(np.concatenate([t.rows for t in drawn]).tolist()) == list(range(100, 100 + len(groups)))
+    assert all(np.array_equal(t.weights, t.rows - 100 + 0.5) for t in drawn)
+    homes = [set(groups[t.rows - 100]) for t in drawn]
+    assert all(homes)
+    assert sum(map(len, homes)) == len(sizes)
+    rows = [len(t.rows) for t in drawn]
+    assert max(rows) - min(rows) <= max(sizes)
+
+
+def test_groups_are_dealt_to_blocks_at_random():
+    """Of 40 groups of ten, which stand together depends on the seed."""
+    groups = np.repeat(np.arange(40), 10)
+    one, other = (blocks_of_groups(groups, 20, np.random.default_rng(seed)) for seed in (0, 1))
+    assert np.bincount(one).tolist() == [20] * 20
+    assert not np.array_equal(one, other)
+
+
+@given(sizes=layouts, share=st.floats(0.01, 1), seed=st.integers(0, 2**32 - 1))
+@settings(max_examples=100, deadline=None, derandomize=True)
+def test_pairs_draw_whole_groups(sizes, share, seed):
+    """At least as many rows as asked for, and not a group more than that takes."""
+    groups = shuffled_groups(sizes, seed)
+    size = max(1, int(share * len(groups)))
+    places = whole_groups(groups, size, np.random.default_rng(seed))
+    assert len(places) == len(set(places.tolist()))
+    taken = np.unique(groups[places])
+    assert len(places) == np.isin(groups, taken).sum() >= size
+    assert len(places) - max(sizes) < size
+    pile = Pile(Sample(np.arange(len(groups))), np.zeros(len(groups), dtype=int), groups)
+    assert np.array_equal(pile.some(size, np.random.default_rng(seed)), places)
+
+
+def test_every_group_is_drawn_equally_often():
+    """4,000 draws of 2 of 10 groups of three: each within 5 s.d. of 800; false alarm 1e-5 in all."""
+    groups, rng = np.tile(np.arange(10), 3), np.random.default_rng(3)
+    counts = np.zeros(10)
+    for _ in range(4000):
+        counts[np.unique(groups[whole_groups(groups, 6, rng)])] += 1
+    assert counts.sum() == 8000
+    assert np.abs(counts - 800).max() < 5 * np.sqrt(4000 * 0.2 * 0.8)
+
+
+def test_groups_as_numbers():
+    assert group_codes(None) is None
+    assert group_codes(np.array(["b", "a", "b"])).tolist() == [1, 0, 1]
+    assert group_codes(np.array(["c", "a", "b"])) is None  # every row is its own: nothing belongs together
+
+
+def test_without_groups_rows_are_drawn_by_the_documented_rule():
+    """Blocks: a permutation from (seed, 0xB10C), cut evenly. Pairs: from (seed, 0xDA7A, i), D, then T."""
+    order = np.random.default_rng([7, 0xB10C]).permutation(23)
+    cut = [order[:5], order[5:10], order[10:15], order[15:19], order[19:]]
+    for i in range(5):
+        assert (make_whole(7).draw(i).test.rows - 10).tolist() == cut[i].tolist()
+    design, rng = make_pairs(7), np.random.default_rng([7, 0xDA7A, 3])
+    data, test = stratified(design.data.strata, 12, rng), stratified(design.test.strata, 9, rng)
+    drawn = design.draw(3)
+    assert drawn.arms[BEFORE].rows.tolist() == data.tolist()
+    assert drawn.test.rows.tolist() == (test + 40).tolist()
 
 
 # --- samples ---------------------------------------------------------------------------------------------
@@ -253,8 +341,8 @@ def test_self_labelled_rows_take_the_labels_of_the_first_arms_model():
     y = (X[:, 0] + 0.8 * rng.normal(size=60) > 0).astype(float)
     extra = np.arange(20, 40)
     arms = {
-        "before": Sample(np.arange(20)),
-        "more": Sample(np.arange(40), None, np.arange(40) >= 20),
+        BEFORE: Sample(np.arange(20)),
+        AFTER: Sample(np.arange(40), None, np.arange(40) >= 20),
     }
     fitter = Logistic().bind(X, y)
     table = evaluate(Whole(arms, Sample(np.arange(40, 60)), 2, 0), fitter, 2, Local(1))
@@ -266,4 +354,4 @@ def test_self_labelled_rows_take_the_labels_of_the_first_arms_model():
     for i in range(2):
         rows = Whole(arms, Sample(np.arange(40, 60)), 2, 0).draw(i).test.rows
         expected = pmi(D, Dataset(X[rows], y[rows].astype(int))).value
-        assert table.column("pmi", "more")[i] == pytest.approx(expected, abs=2e-6)
+        assert table.column("pmi", AFTER)[i] == pytest.approx(expected, abs=2e-6)

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
+import inspect
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import dataworth as dw
-from dataworth.measure import options as plan
-from dataworth.measure.evaluate import PairTable
+from dataworth.measure import plans
+from dataworth.measure.case import Plan
+from dataworth.measure.designs import AFTER, BEFORE, DATA
 from dataworth.measure.intervals import Estimate
-from dataworth.measure.options import (
-    Options,
-    PairSizes,
-    block_count,
-    choose_design,
-    pair_notes,
-    pair_sizes,
-    pairs_for_precision,
-)
-from worlds import classes, held_out, numeric_labels, refusal
+from dataworth.measure.options import DESIGNS, TAKES, Drawing, Measuring, Options
+from dataworth.measure.plans import pairs_for_precision
+from dataworth.measure.prepare import Measurement
+from dataworth.measure.sizes import PairSizes, block_count, pair_sizes
+from dataworth.measure.summary import pair_notes
+from dataworth.measure.table import COLUMNS, PairTable
+from worlds import classes, held_out, numeric_labels, refusal, yardstick
+
+
+def parse(given, what="score"):
+    return Options.parse(what, given)
+
 
 # Blocks
 
@@ -42,6 +48,21 @@ def test_more_rows_never_give_fewer_blocks(rows):
 @pytest.mark.parametrize("rows", [0, 1, 7])
 def test_too_few_rows_for_blocks(rows):
     assert f"{rows} test rows are left" in refusal(block_count, rows)
+
+
+def test_blocks_by_the_documented_rule():
+    """Twenty where rows allow, of four rows at least, two at least; eight test rows at least."""
+    assert [block_count(n) for n in (8, 11, 12, 79, 80, 10**6)] == [2, 2, 3, 19, 20, 20]
+
+
+@given(st.integers(8, 10**4), st.integers(2, 10**4))
+def test_no_more_blocks_than_groups(rows, groups):
+    assert block_count(rows, groups) == min(block_count(rows), groups)
+
+
+@pytest.mark.parametrize("groups", [0, 1])
+def test_one_group_is_refused(groups):
+    assert "all test rows belong to one group" in refusal(block_count, 100, groups)
 
 
 # Pairs
@@ -92,6 +113,7 @@ SCORE, AUDIT, METHOD = (
     ("whole", "row", "rate", "size", "pairs"),
     ("method", "whole", "pairs"),
 )
+assert {"score": SCORE, "audit": AUDIT, "curate": METHOD, "rank": ("whole",)} == DESIGNS
 
 
 @pytest.mark.parametrize(
@@ -108,23 +130,27 @@ SCORE, AUDIT, METHOD = (
     ],
 )
 def test_the_design_chosen(design, pairs, size, known, chosen):
-    assert choose_design(design, pairs, size, known) == chosen
+    assert Options(design=design, pairs=pairs, size=size).choose_design(known) == chosen
+
+
+def chosen(what="score", **options):
+    return parse(options, what).choose_design(DESIGNS[what])
 
 
 def test_designs_refused():
-    assert "known designs here: whole, pairs" in refusal(choose_design, "row", None, None, SCORE)
-    assert "known designs here: whole, pairs" in refusal(choose_design, "", None, None, SCORE)
-    assert "design whole uses all rows" in refusal(choose_design, "whole", 10, None, SCORE)
-    assert "design whole uses all rows" in refusal(choose_design, "whole", None, 10, SCORE)
-    assert "pairs is 1" in refusal(choose_design, None, 1, None, SCORE)
-    assert "size is 0" in refusal(choose_design, "pairs", None, (5, 0), SCORE)
-    assert "one for the data and one for the test" in refusal(choose_design, None, None, (1, 2, 3), SCORE)
+    assert "known designs here: whole, pairs" in refusal(chosen, design="row")
+    assert "known designs here: whole, pairs" in refusal(chosen, design="")
+    assert "design whole uses all rows" in refusal(chosen, design="whole", pairs=10)
+    assert "design whole uses all rows" in refusal(chosen, design="whole", size=10)
+    assert "pairs is 1" in refusal(chosen, pairs=1)
+    assert "size is 0" in refusal(chosen, design="pairs", size=(5, 0))
+    assert "one for the data and one for the test" in refusal(chosen, size=(1, 2, 3))
 
 
 def test_what_a_yardstick_is_to_use_is_checked_with_the_options():
-    assert "known models: auto, logistic, linear" in refusal(Options.parse, {"model": "forest"})
-    assert "known inferences: laplace, ep" in refusal(Options.parse, {"inference": "magic"})
-    assert "prior_variance is -1" in refusal(Options.parse, {"prior_variance": -1})
+    assert "known models: auto, logistic, linear" in refusal(parse, {"model": "forest"})
+    assert "known inferences: laplace, ep" in refusal(parse, {"inference": "magic"})
+    assert "prior_variance is -1" in refusal(parse, {"prior_variance": -1})
     prior = dw.GaussianPrior(np.zeros(4), np.eye(4))
     data = classes(40, seed=1)
     for model, name in ((prior, "GaussianPrior"), (dw.Logistic(), "Logistic")):
@@ -137,14 +163,14 @@ def test_an_inference_that_numeric_labels_have_no_use_for_is_noted_everywhere():
     test, data = numeric_labels(60, seed=1), numeric_labels(40, seed=2)
     yard = dw.Yardstick.fit(test, prior_variance=1.0)
     note = "exact for numeric labels: inference ep changes nothing"
-    for yardstick in ({"yardstick": yard}, {"prior_variance": 1.0}):
+    for by in ({"yardstick": yard}, {"prior_variance": 1.0}):
         for call, value in (
             (lambda **o: dw.score(data, test, **o), lambda r: r.value),
             (lambda **o: dw.audit(data, data.take(range(30)), test, **o), lambda r: r.delta),
             (lambda **o: dw.audit(data, None, test, curate=lambda D: D, pairs=5, **o), lambda r: r.delta),
             (lambda **o: dw.rank({"a": data}, test, **o), lambda r: r[0].value),
         ):
-            plain, ep = call(**yardstick), call(**yardstick, inference="ep")
+            plain, ep = call(**by), call(**by, inference="ep")
             assert note in ep.notes
             assert note not in plain.notes
             assert value(ep) == value(plain)
@@ -155,40 +181,95 @@ def test_an_inference_that_numeric_labels_have_no_use_for_is_noted_everywhere():
 
 # Options
 
+FUNCTIONS = {"score": dw.score, "audit": dw.audit, "rank": dw.rank}
+
+
+@pytest.mark.parametrize("what", FUNCTIONS)
+def test_signatures_show_every_option_with_its_default(what):
+    """What an editor completes: no `**options`, and the defaults that `Options` has."""
+    shown = inspect.signature(FUNCTIONS[what]).parameters
+    assert not any(p.kind is p.VAR_KEYWORD for p in shown.values())
+    options = {name: p for name, p in shown.items() if name in TAKES[what].__annotations__}
+    assert set(options) == set(TAKES[what].__annotations__)
+    for name, parameter in options.items():
+        assert parameter.kind is parameter.KEYWORD_ONLY
+        assert parameter.default == getattr(Options(), name)
+        assert f"    {name}: {Options.__dataclass_fields__[name].metadata['help']}" in FUNCTIONS[what].__doc__
+
+
+def test_what_may_be_given_is_what_there_is():
+    assert set(Drawing.__annotations__) == set(Options.__dataclass_fields__)
+    assert set(Measuring.__annotations__) == set(Drawing.__annotations__) - {
+        "design",
+        "pairs",
+        "size",
+        "precision",
+    }
+
+
+def test_an_option_that_a_design_does_not_use_is_refused():
+    """Never passed over in silence, and before any work: the data are none."""
+    T, yard = held_out(), {"yardstick": yardstick()}
+    data = classes(40, seed=1)
+    score = lambda **o: dw.score(data, T, **yard, **o)  # noqa: E731
+    audit = lambda **o: dw.audit(data, data, T, **yard, **o)  # noqa: E731
+    method = lambda **o: dw.audit(data, None, T, curate=lambda D: D, **yard, **o)  # noqa: E731
+    for call in (score, audit):
+        assert "the design whole does not ask" in refusal(call, precision=0.1)
+        assert "the design whole does not ask" in refusal(call, precision=0.1, design="whole")
+        assert "pairs and size mean nothing to it" in refusal(call, design="whole", size=10)
+        assert "pairs and size mean nothing to it" in refusal(call, design="whole", pairs=10)
+        assert "both pairs and precision" in refusal(call, pairs=10, precision=0.1)
+    assert "the design method does not ask" in refusal(method, precision=0.1)
+    assert "pairs and size mean nothing to it" in refusal(method, design="whole", pairs=10)
+    for name, value in {"precision": 0.1, "design": "whole", "pairs": 10, "size": 10}.items():
+        sentence = refusal(dw.rank, {"a": data}, T, **yard, **{name: value})
+        assert f"there is no option {name!r} of rank" in sentence
+
+
+@pytest.mark.parametrize("what", FUNCTIONS)
+def test_an_unknown_option_is_named_by_every_function(what):
+    data = classes(40, seed=1)
+    given = ({"a": data}, held_out()) if what == "rank" else (data, held_out())
+    given = (data, data, held_out()) if what == "audit" else given
+    sentence = refusal(FUNCTIONS[what], *given, seeds=1)
+    assert f"there is no option 'seeds' of {what}" in sentence
+    assert " seed," in sentence
+
 
 def test_options_are_kept():
-    options = Options.parse({"seed": 3, "prior_variance": 0.5, "precision": 0.1, "jobs": 2})
+    options = parse({"seed": 3, "prior_variance": 0.5, "precision": 0.1, "jobs": 2})
     assert (options.seed, options.prior_variance, options.precision, options.jobs) == (3, 0.5, 0.1, 2)
 
 
 def test_what_determines_a_result_and_what_does_not():
     """Where and how fast the work runs must not be part of a run's configuration."""
-    slow, fast = Options.parse({"seed": 1, "jobs": 1}), Options.parse({"seed": 1, "jobs": 8, "run_dir": "x"})
+    slow, fast = parse({"seed": 1, "jobs": 1}), parse({"seed": 1, "jobs": 8, "run_dir": "x"})
     assert slow.to_dict() == fast.to_dict()
     changes = [{"seed": 2}, {"model": "logistic"}, {"prior_variance": 1.0}, {"precision": 0.1}]
     changes += [{"truncate": 9.0}, {"winsorise": 9.0}]
     for change in changes:
-        assert Options.parse({"seed": 1} | change).to_dict() != slow.to_dict()
+        assert parse({"seed": 1} | change).to_dict() != slow.to_dict()
 
 
 def test_an_unknown_option_is_named():
-    sentence = refusal(Options.parse, {"sed": 1})
+    sentence = refusal(parse, {"sed": 1})
     assert "'sed'" in sentence
     assert "seed" in sentence.replace("'sed'", "")
 
 
 @pytest.mark.parametrize("seed", [-1, True, False, 1.0, "0", None])
 def test_seeds_that_are_none(seed):
-    assert f"seed is {seed!r}" in refusal(Options.parse, {"seed": seed})
+    assert f"seed is {seed!r}" in refusal(parse, {"seed": seed})
 
 
 @pytest.mark.parametrize("precision", [0, 0.0, -0.1, float("nan")])
 def test_precisions_that_are_none(precision):
-    assert "precision (in nats) is" in refusal(Options.parse, {"precision": precision})
+    assert "precision (in nats) is" in refusal(parse, {"precision": precision})
 
 
 def test_a_form_that_does_not_exist():
-    assert "form is 'eta-ish'" in refusal(Options.parse, {"form": "eta-ish"})
+    assert "form is 'eta-ish'" in refusal(parse, {"form": "eta-ish"})
 
 
 # Precision
@@ -196,10 +277,32 @@ def test_a_form_that_does_not_exist():
 
 def pilot_table(spread):
     """Fifty pairs of one arm with a standard deviation of exactly `spread`."""
-    values = np.tile([-1.0, 1.0], 25)
-    values *= spread / values.std(ddof=1)
-    column, rows = values[:, None] + 5.0, np.full(50, 10.0)
-    return PairTable(("data",), column, column, column, np.full((50, 1), 10.0), rows, rows)
+    values = np.zeros((50, 1, len(COLUMNS)))
+    values[:, 0, 0] = np.tile([-1.0, 1.0], 25)
+    values *= spread / values[:, 0, 0].std(ddof=1)
+    values[:, 0, 0] += 5.0
+    return PairTable(arms=(DATA,), values=values, log_z_test=np.zeros(50), test_rows=np.full(50, 10.0))
+
+
+PLAN = Plan(design=None, count=200, blocks=8.0)
+
+
+def precise(monkeypatch, table, precision):
+    """Pairs and notes for a precision, where the pilot measures `table`; and what the pilot was asked."""
+    asked = []
+
+    def measure(measurement, pool, plan):
+        options = measurement.options
+        asked.append((plan.count, options.run_dir, options.progress))
+        return table
+
+    monkeypatch.setattr(plans, "measure", measure)
+    options = parse({"precision": precision, "run_dir": "somewhere"})
+    return *pairs_for_precision(measurement_with(options), None, PLAN), asked
+
+
+def measurement_with(options):
+    return Measurement(what="score", data={}, test=None, leaked=0, yardstick=None, options=options, notes=())
 
 
 @pytest.mark.parametrize(
@@ -208,38 +311,48 @@ def pilot_table(spread):
 )
 def test_pairs_that_precision_takes(monkeypatch, spread, precision, pairs):
     """The error of k pairs is s/√k, so k = (1.1·s/ε)²: a tenth for the pilot's own error; 50 to 20,000."""
-    asked = []
-
-    def measure(design, fitter, k, options, config):
-        asked.append((k, options.run_dir, options.progress))
-        return pilot_table(spread)
-
-    monkeypatch.setattr(plan, "measure", measure)
-    notes: list[str] = []
-    options = Options.parse({"precision": precision, "run_dir": "somewhere"})
-    assert pairs_for_precision(None, None, 200, options, notes) == pairs
+    needed, notes, asked = precise(monkeypatch, pilot_table(spread), precision)
+    assert needed == pairs
     assert asked == [(50, None, None)]  # the pilot leaves no trace in the run directory
     assert ["would take 484" in n for n in notes] == ([True] if pairs == 20_000 else [])
 
 
+def test_the_precision_of_an_audit_is_that_of_its_change(monkeypatch):
+    """Arms that go up and down together: their change has no spread, so the fewest pairs are enough."""
+    one = pilot_table(2.0)
+    both = PairTable(
+        arms=(BEFORE, AFTER),
+        values=np.repeat(one.values, 2, axis=1),
+        log_z_test=one.log_z_test,
+        test_rows=one.test_rows,
+    )
+    assert precise(monkeypatch, both, 0.1)[0] == 50
+
+
 def test_without_a_precision_there_is_no_pilot():
-    assert pairs_for_precision(None, None, 123, Options(), []) == 123
+    plan = Plan(design=None, count=123, blocks=8.0)
+    assert pairs_for_precision(measurement_with(Options()), None, plan) == (123, ())
+
+
+def noted(estimate, blocks, options):
+    return pair_notes(estimate, SimpleNamespace(blocks=blocks, options=options))
 
 
 def test_notes_split_the_error():
     """Standard error 0.5 of which 0.3 is Monte-Carlo: 0.4 remains, since variances add."""
     estimate = Estimate(1.0, 0.5, (0.0, 2.0), monte_carlo=0.3)
-    (note,) = pair_notes(estimate, 8.0, Options())
+    (note,) = noted(estimate, 8.0, Options())
     assert "0.3 is Monte-Carlo" in note
     assert "0.4 comes from finite data" in note
     assert "precision" not in note
-    (note,) = pair_notes(estimate, 8.0, Options(precision=0.2))
+    (note,) = noted(estimate, 8.0, Options(precision=0.2))
     assert "asked for, 0.2, is that of the first" in note
-    (note,) = pair_notes(estimate, 8.0, Options(precision=0.6))
+    (note,) = noted(estimate, 8.0, Options(precision=0.6))
     assert "precision" not in note
+    assert noted(estimate, None, Options()) == ()  # blocks are not drawn
 
 
 def test_no_interval_is_explained():
-    (note,) = pair_notes(Estimate(1.0, None, None), 1.5, Options())
+    (note,) = noted(Estimate(1.0, None, None), 1.5, Options())
     assert "no interval" in note
     assert "1.5 disjoint blocks" in note

@@ -169,7 +169,7 @@ def test_wide_features_become_principal_components_of_the_pool():
     wide = known(129)
     D, _ = inputs(wide)
     assert D.shape == (60, 12 * 101)
-    flipped = KnownPairs(wide.X, 1 - wide.y, wide.data, wide.test, wide.share_data, wide.share_test)
+    flipped = KnownPairs(wide.X, 1 - wide.y, wide.data, wide.test, wide.rate_data, wide.rate_test)
     rows, other = D.reshape(60, 12, 101), inputs(flipped)[0].reshape(60, 12, 101)
     assert np.array_equal(rows[..., :100], other[..., :100])
     assert np.array_equal(rows[..., 100], 1 - other[..., 100])

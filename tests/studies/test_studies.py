@@ -16,14 +16,25 @@ from dataworth.valuation.rank import holm
 from dataworth_studies import curation, regimes, summary, zoo
 from dataworth_studies.attributes import colour_background, corrupt, stylise
 from dataworth_studies.cells import Cells
+from dataworth_studies.curation_tables import to_markdown
 from dataworth_studies.draws import METHODS, GroupDraws, Setting
 from dataworth_studies.features import features
 from dataworth_studies.menagerie import load_exhibit
 from dataworth_studies.paper import PAPER
 from dataworth_studies.sets import load_set
-from dataworth_studies.tables import to_markdown
+from dataworth_studies.yardsticks import PRIORS, plain_yardstick, whitened_yardstick
 
 RNG = np.random.default_rng(0)
+
+
+@pytest.fixture(scope="module")
+def exhibit():
+    return load_exhibit("breast cancer", None, 0)
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return load_set("digits", None, 0)
 
 
 # --- attributes ------------------------------------------------------------------------------------------
@@ -71,8 +82,7 @@ def test_styles_differ_and_strength_zero_is_the_photograph():
 # --- sets and features -----------------------------------------------------------------------------------
 
 
-def test_attribute_says_nothing_of_the_label():
-    digits = load_set("digits", None, 0)
+def test_attribute_says_nothing_of_the_label(digits):
     for part in (digits.train, digits.test):
         table = np.bincount(part.group, minlength=4).reshape(2, 2)
         expected = table.sum(1, keepdims=True) * table.sum(0) / table.sum()
@@ -128,19 +138,20 @@ def test_a_draw_has_the_groups_that_were_asked_for():
     setting = Setting((30,) * 4, (10, 30, 30, 10))
     design, train_group, test_group = make_draws(setting)
     draw = design.draw(7)
+    arms = {str(arm): sample for arm, sample in draw.arms.items()}
     count = lambda rows, groups: np.bincount(groups[rows], minlength=4).tolist()  # noqa: E731
-    assert count(draw.arms["clean"].rows, train_group) == [30] * 4
+    assert count(arms["clean"].rows, train_group) == [30] * 4
     assert count(draw.test.rows - design.held, test_group) == [10, 30, 30, 10]
-    assert count(draw.arms["removed"].rows, train_group) == [10, 30, 30, 10]
-    flipped = draw.arms["noisy"].rows >= design.flipped
+    assert count(arms["removed"].rows, train_group) == [10, 30, 30, 10]
+    flipped = arms["noisy"].rows >= design.flipped
     assert flipped.sum() == 12
-    rows = np.where(flipped, draw.arms["noisy"].rows - design.flipped, draw.arms["noisy"].rows)
-    assert sorted(rows) == sorted(draw.arms["clean"].rows)
-    assert sorted(draw.arms["filtered"].rows) == sorted(draw.arms["noisy"].rows[~flipped])
-    assert len(draw.arms["filtered to size"].rows) == len(draw.arms["removed"].rows) == 80
-    assert set(draw.arms["filtered to size"].rows) <= set(draw.arms["filtered"].rows)
-    assert set(draw.arms["noisy removed"].rows) <= set(draw.arms["noisy"].rows)
-    assert len(draw.arms["random"].rows) == 80
+    rows = np.where(flipped, arms["noisy"].rows - design.flipped, arms["noisy"].rows)
+    assert sorted(rows) == sorted(arms["clean"].rows)
+    assert sorted(arms["filtered"].rows) == sorted(arms["noisy"].rows[~flipped])
+    assert len(arms["filtered to size"].rows) == len(arms["removed"].rows) == 80
+    assert set(arms["filtered to size"].rows) <= set(arms["filtered"].rows)
+    assert set(arms["noisy removed"].rows) <= set(arms["noisy"].rows)
+    assert len(arms["random"].rows) == 80
 
 
 def test_a_draw_is_pure_in_seed_and_place():
@@ -160,10 +171,10 @@ def test_removal_keeps_what_the_curation_match_groups_keeps(data, test):
 
     def rows(sizes):
         group = np.repeat(np.arange(4), sizes)
-        return Dataset(np.zeros((len(group), 1)), group % 2, groups=(group // 2).astype(str))
+        return Dataset(np.zeros((len(group), 1)), group % 2, attributes=(group // 2).astype(str))
 
     kept = MatchGroups()(rows(data), rows(test), rng=np.random.default_rng(0))
-    group = 2 * kept.groups.astype(int) + kept.y
+    group = 2 * kept.attributes.astype(int) + kept.y
     assert tuple(np.bincount(group, minlength=4)) == Setting(data, test).kept
 
 
@@ -239,12 +250,12 @@ def test_where_the_guarantee_applies(row, covered):
     assert summary.in_scope(row) is covered
 
 
-def test_filtering_raises_and_random_removal_lowers_the_score_on_digits():
+def test_filtering_raises_and_random_removal_lowers_the_score_on_digits(digits):
     """Fixed seed; the effects are many standard errors (see results/), a false alarm far below 1 in 1,000."""
-    lab = curation.Laboratory(load_set("digits", None, 0), "pixels", 0)
+    lab = curation.Laboratory(digits, "pixels", 0)
     setting = Setting((25,) * 4, (15, 45, 45, 15), ("filtering", "random removal"))
     cell = curation.Cell(lab, setting, curation.Logistic(1.0), None, curation.Form(), 10, 2, Local(1))
-    groups = cell()["groups"]
+    groups = [cell.group(g) for g in range(2)]  # without its checks of the test set
     assert all(g["methods"]["filtering"]["delta"] > 0 for g in groups)
     assert all(g["methods"]["random removal"]["delta"] < 0 for g in groups)
 
@@ -265,14 +276,13 @@ def test_the_papers_numbers_belong_to_settings_of_the_plans():
 # --- the zoo and the map ---------------------------------------------------------------------------------
 
 
-def test_exhibits_flip_what_they_say_and_share_no_rows():
-    exhibit = load_exhibit("breast cancer", None, 0)
+def test_exhibits_flip_what_they_say_and_share_no_rows(exhibit):
     assert (exhibit.noisy.y != exhibit.clean.y).tolist() == exhibit.bad.tolist()
     assert exhibit.bad.sum() == 20
     keys = [set(d.row_keys().tolist()) for d in (exhibit.clean, exhibit.more, exhibit.test)]
     assert not keys[0] & keys[1]
     assert not keys[2] & (keys[0] | keys[1])
-    together = exhibit.test.groups == exhibit.test.y.astype(str)
+    together = exhibit.test.attributes == exhibit.test.y.astype(str)
     assert 0.65 < together.mean() < 0.85
 
 
@@ -312,11 +322,30 @@ def test_exam_counts_what_it_says():
     }
 
 
-def test_plain_features_are_the_features():
-    exhibit = load_exhibit("breast cancer", None, 0)
-    plain = zoo.plain_yardstick(exhibit.test, 0, 1.0)
+def test_plain_features_are_the_features(exhibit):
+    plain = plain_yardstick(exhibit.test, 0, 1.0)
     assert np.array_equal(plain.features(exhibit.test), exhibit.test.X)
     assert plain.model.prior_variance == 1.0
+    assert not plain.calibrated  # nobody probed it
+
+
+def test_the_plain_prior_is_the_best_on_halves():
+    """Labels of rate σ(x·θ), θ ~ N(0, 1): a prior within a decade of the truth, of fifteen half decades."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(400, 20))
+    y = (rng.random(400) < 1 / (1 + np.exp(-X @ rng.normal(size=20)))).astype(int)
+    assert 0.1 <= plain_yardstick(Dataset(X, y), 0).model.prior_variance <= 10.0
+    assert len(PRIORS) == 15
+    assert (PRIORS[0], PRIORS[7], PRIORS[-1]) == (1e-4, 0.316, 1000.0)
+
+
+def test_whitened_axes_are_white(exhibit):
+    yard = whitened_yardstick(exhibit.test, 5, 0, 0.3)
+    axes = yard.features(exhibit.test)
+    assert axes.shape[1] == 5
+    assert np.allclose(np.cov(axes.T, ddof=0), np.eye(5), atol=1e-8)
+    assert yard.model.prior_variance == 0.3
+    assert yard == whitened_yardstick(exhibit.test, 5, 0, 0.3)
 
 
 @pytest.mark.parametrize(
@@ -349,7 +378,7 @@ def test_regimes_have_names(delta, accuracy, name):
         (["samples", "--out", "x.png", "--set", "digitz"], "known sets: digits"),
         (["samples", "--out", "x.png", "--set", "corrupted-cifar"], "--data DIR"),
         (["curation", "--quick", "--set", "corrupted-cifar"], "drop --set"),
-        (["zoo", "--seeds", "0"], "give one or more"),
+        (["zoo", "--seeds", "0"], "seeds is 0; give a whole number, 1 or more"),
     ],
 )
 def test_bad_input_is_one_sentence(words, sentence):

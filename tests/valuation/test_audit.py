@@ -12,6 +12,7 @@ from sklearn.linear_model import LogisticRegression
 
 import dataworth as dw
 from dataworth.data.dataset import Dataset
+from dataworth.measure.designs import AFTER, BEFORE
 from dataworth.valuation.audit.audit import REPLICATES
 from dataworth.valuation.audit.verdict import VERDICTS
 from dataworth.yardstick.yardstick import Yardstick
@@ -275,7 +276,7 @@ def test_sizes_in_the_designs_rate_and_size():
     larger = audit(FILTERED, NOISY, design="rate", pairs=3, size=40).table
     assert larger.column("data_rows", "control").tolist() == [round(40 * 160 / 104)] * 3
     equal = audit(NOISY, FILTERED, design="size", pairs=3, size=40).table
-    assert equal.arms == ("before", "after")
+    assert equal.arms == (BEFORE, AFTER)
     assert equal.column("data_rows", "after").tolist() == [40.0] * 3
 
 
@@ -305,12 +306,12 @@ def with_ids(data, prefix):
 @pytest.fixture
 def drawn(monkeypatch):
     """The designs that are measured, so that a test can see which rows are scored."""
-    module, designs = sys.modules["dataworth.audit"], []
+    module, designs = sys.modules["dataworth.valuation.audit.audit"], []
     measure = module.measure
 
-    def spy(design, *rest):
-        designs.append(design)
-        return measure(design, *rest)
+    def spy(prepared, pool, plan):
+        designs.append(plan.design)
+        return measure(prepared, pool, plan)
 
     monkeypatch.setattr(module, "measure", spy)
     return designs

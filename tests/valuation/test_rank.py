@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import dataworth as dw
-from dataworth.measure.evaluate import PairTable
+from dataworth.measure.designs import Arm
+from dataworth.measure.table import COLUMNS, PairTable
 from dataworth.valuation.rank import holm, order
 from worlds import classes, flipped, held_out, refusal, yardstick
 
@@ -27,8 +28,10 @@ def rank(**candidates):
 def table_of(**columns):
     """A table of given PMI columns, as if it had been measured."""
     pmi = np.column_stack([np.asarray(c, dtype=float) for c in columns.values()])
+    values = np.repeat(pmi[:, :, None], len(COLUMNS), axis=2)
     rows = np.full(len(pmi), 10.0)
-    return PairTable(tuple(columns), pmi, pmi, pmi, np.full(pmi.shape, 50.0), rows, rows)
+    arms = tuple(Arm("candidate", name) for name in columns)
+    return PairTable(arms=arms, values=values, log_z_test=-rows, test_rows=rows)
 
 
 # On data
@@ -114,7 +117,7 @@ def test_what_is_refused():
     for nothing in ({}, [], [DATA], None, DATA):
         assert "rank takes a dict" in refusal(dw.rank, nothing, T)
     assert "a is a list" in refusal(dw.rank, {"a": [1]}, T)
-    assert "test is a NoneType" in refusal(dw.rank, {"a": DATA}, None)
+    assert "the test set is a NoneType" in refusal(dw.rank, {"a": DATA}, None)
     assert "b has no rows" in refusal(dw.rank, {"a": DATA, "b": DATA.take([])}, T)
     assert "there is no option 'pairs'" in refusal(dw.rank, {"a": DATA}, T, pairs=5)
     sentence = refusal(dw.rank, {"a": DATA, "b": DATA.with_labels([7] * 120)}, T, yardstick=yardstick())

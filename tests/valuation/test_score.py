@@ -100,7 +100,7 @@ def test_the_interval_of_an_accuracy_stays_between_0_and_1():
         assert raw.interval[end] == pytest.approx(end + (2 * end - 1) * 0.00547, abs=1e-5)
         assert result.accuracy.interval == pytest.approx(np.clip(raw.interval, 0, 1))
         assert result.accuracy.value == raw.value
-        assert result.to_dict()["accuracy_interval"] == result.accuracy.interval
+        assert result.to_dict()["accuracy_interval"] == list(result.accuracy.interval)
 
 
 def test_r_squared_is_that_of_scikit_learn_on_the_test_set():
@@ -294,7 +294,7 @@ def test_a_run_directory_takes_what_it_holds(tmp_path):
     score(pairs=8, run_dir=tmp_path / "run")
     with Run.load(tmp_path / "run") as run:
         rows = run.completed()[0]
-    rows[0]["arms"]["data"][0] = 1e6
+    rows[0]["arms"][0][0] = 1e6  # the one arm, whose first number is its PMI
     (tmp_path / "run" / "chunks.jsonl").unlink()
     with Run.load(tmp_path / "run") as run:
         run.append(0, rows)
@@ -302,7 +302,14 @@ def test_a_run_directory_takes_what_it_holds(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "change", [{"D": DATA.take(range(119))}, {"seed": 1}, {"pairs": 9}, {"size": 20}, {"precision": 1.0}]
+    "change",
+    [
+        {"D": DATA.take(range(119))},
+        {"seed": 1},
+        {"pairs": 9},
+        {"size": 20},
+        {"pairs": None, "size": 15, "precision": 1.0},
+    ],
 )
 def test_another_measurement_in_the_same_run_directory_is_refused(tmp_path, change):
     score(pairs=4, run_dir=tmp_path)
@@ -338,9 +345,9 @@ def test_progress_is_told():
 
 def test_what_is_refused():
     T = held_out()
-    assert "D is a list" in refusal(dw.score, [1, 2], T)
-    assert "T is a ndarray" in refusal(dw.score, DATA, T.X)
-    assert "D has no rows" in refusal(dw.score, DATA.take([]), T)
+    assert "the data is a list" in refusal(dw.score, [1, 2], T)
+    assert "the test set is a ndarray" in refusal(dw.score, DATA, T.X)
+    assert "the data has no rows" in refusal(dw.score, DATA.take([]), T)
     assert "'2'" in refusal(score, DATA.with_labels([2] * 120))
     assert "known designs here: whole, pairs" in refusal(score, design="row")
     assert "design whole uses all rows" in refusal(score, design="whole", pairs=5)

@@ -23,7 +23,7 @@ from dataworth.measure.designs import Sample, Whole
 from dataworth.measure.options import Options
 from dataworth.models import InverseGamma, Linear, Logistic, Softmax
 from dataworth.valuation.rank import rank
-from dataworth.valuation.sealed import Sealed, check_sealed, doubts, gain_of, score_sealed, seal
+from dataworth.valuation.sealed import Sealed, check_sealed, doubts, gain_of, measure_sealed, seal
 from dataworth.yardstick.recipe import Recipe
 from dataworth.yardstick.search import Trial
 from dataworth.yardstick.yardstick import Yardstick
@@ -50,9 +50,14 @@ def plain(k=2, prior_variance=1.0):
     return by_hand(k, Logistic(prior_variance), Classes(("0", "1")))
 
 
+def measured(candidates, test, yard, **options):
+    """Candidates as `rank` measures them."""
+    return measure_sealed("rank", candidates, test, Options.parse("rank", {"yardstick": yard, **options}))
+
+
 def values(candidates, test, yard, **options):
     """The value of each candidate on each block."""
-    return score_sealed(candidates, test, yard, Options.parse(options), "rank").table.pmi
+    return measured(candidates, test, yard, **options).table.pmi
 
 
 def blocks_of(test, count, seed=0):
@@ -108,7 +113,7 @@ def test_classes_are_three_times_closer_to_quadrature_than_the_product():
 def test_accuracy_and_gain_are_those_of_the_rows():
     data, test = classes(80, 5), held_out()
     yard = Yardstick.fit(test, inference="ep")
-    sealed = score_sealed({"a": seal(data, yard)}, test, yard, Options.parse({}), "rank").table
+    sealed = measured({"a": seal(data, yard)}, test, yard).table
     opened = rank({"a": data}, test, yardstick=yard).table
     assert sealed.accuracy == pytest.approx(opened.accuracy)
     assert sealed.information_gain == pytest.approx(opened.information_gain, abs=1e-3)
@@ -442,7 +447,7 @@ def test_other_yardsticks_are_refused(sealed):
 def test_test_rows_in_open_data_are_dropped_and_counted(sealed):
     test = classes(40, 11, d=2)
     data = Dataset(np.vstack([classes(60, 12, d=2).X, test.X[:2]]), [*classes(60, 12, d=2).y, *test.y[:2]])
-    found = score_sealed({"v": sealed, "open": data}, test, plain(), Options.parse({}), "rank")
+    found = measured({"v": sealed, "open": data}, test, plain())
     assert len(found.test) == 38
     assert any("2 test rows" in note for note in found.notes)
     assert any("(v) cannot be checked" in note for note in found.notes)

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 import dataworth as dw
 from dataworth.cli.app import app
 from dataworth.evidence.interpretation import SHOWN
+from dataworth.measure.designs import DATA
 from dataworth.measure.intervals import Estimate
 from dataworth.measure.parts import columns
 from dataworth.report import plot
@@ -32,12 +33,12 @@ CLEAN = NOISY.take(~BAD)
 
 @pytest.fixture(scope="module")
 def score():
-    return dw.score(NOISY, held_out(), yardstick=yardstick(), ignore="all")
+    return dw.score(NOISY, held_out(), yardstick=yardstick(), ignore="all", keep=True)
 
 
 @pytest.fixture(scope="module")
 def audit():
-    return dw.audit(NOISY, CLEAN, held_out(), yardstick=yardstick(), ignore="all")
+    return dw.audit(NOISY, CLEAN, held_out(), yardstick=yardstick(), ignore="all", keep=True)
 
 
 @pytest.fixture(scope="module")
@@ -51,10 +52,10 @@ def over_priors(audit):
 def test_parts_of_a_score_are_the_means_of_its_blocks(score):
     """Each block by dw.pmi on the yardstick's features: data and blocks cut by hand."""
     case = score.case
-    found = columns(case, ("data",))["data"]
+    found = columns(case, (DATA,))[DATA]
     for i in (0, 7):
         draw = case.design.draw(i)
-        D, T = (dw.Dataset(case.pool.X[s.rows], case.pool.y[s.rows]) for s in (draw.arms["data"], draw.test))
+        D, T = (dw.Dataset(case.pool.X[s.rows], case.pool.y[s.rows]) for s in (draw.arms[DATA], draw.test))
         parts = dw.pmi(D, T, case.yardstick.model).parts
         for name in SHOWN:
             assert found[name][i] == pytest.approx(getattr(parts, name), abs=1e-5), name
@@ -81,13 +82,13 @@ def test_parts_of_an_audit_add_up_to_its_change(audit):
 
 
 def test_a_change_of_nothing_has_no_parts():
-    a = dw.audit(NOISY, NOISY, held_out(), yardstick=yardstick(), ignore="all")
+    a = dw.audit(NOISY, NOISY, held_out(), yardstick=yardstick(), ignore="all", keep=True)
     assert [getattr(a.parts.change, name).value for name in SHOWN] == [0.0] * len(SHOWN)
 
 
 def test_parts_in_the_design_pairs_and_of_numeric_labels():
     test = numeric_labels(120, 5)
-    s = dw.score(numeric_labels(120, 6), test, pairs=6, size=12, ignore="all")
+    s = dw.score(numeric_labels(120, 6), test, pairs=6, size=12, ignore="all", keep=True)
     assert s.parts.value.value == pytest.approx(s.value)
     assert s.parts.unexplained.value == pytest.approx(0.0, abs=1e-6)
     assert s.parts.value.stderr == pytest.approx(s.stderr)
@@ -95,13 +96,13 @@ def test_parts_in_the_design_pairs_and_of_numeric_labels():
 
 def test_fewer_pairs_where_all_would_take_long(monkeypatch):
     monkeypatch.setattr("dataworth.measure.parts.WORK", 1.0)
-    s = dw.score(NOISY, held_out(), yardstick=yardstick(), ignore="all")
+    s = dw.score(NOISY, held_out(), yardstick=yardstick(), ignore="all", keep=True)
     assert (s.parts.pairs, s.parts.all_pairs) == (4, 20)
     assert s.parts.value.value == pytest.approx(s.table.pmi[:4, 0].mean())
 
 
 def test_parts_of_a_ranking():
-    r = dw.rank({"a": NOISY, "b": CLEAN}, held_out(), yardstick=yardstick(), ignore="all")
+    r = dw.rank({"a": NOISY, "b": CLEAN}, held_out(), yardstick=yardstick(), ignore="all", keep=True)
     assert {name: part.value.value for name, part in r.parts.items()} == pytest.approx(
         {one.name: one.value for one in r}
     )
@@ -154,7 +155,7 @@ def test_softmax_is_held_out_on_its_own_halves():
     y = np.argmax(X @ rng.normal(size=(2, 3)) + rng.gumbel(size=(120, 3)), axis=1)
     test, data = dw.Dataset(X[:60], y[:60]), dw.Dataset(X[60:], y[60:])
     yard = dw.Yardstick.fit(test, prior_variance=1.0)
-    found = sensitivity(dw.score(data, test, yardstick=yard, ignore="all"), priors=[1.0])
+    found = sensitivity(dw.score(data, test, yardstick=yard, ignore="all", keep=True), priors=[1.0])
     assert found.at(1.0).held_out == pytest.approx(yard.chosen.held_out, abs=1e-6)
 
 

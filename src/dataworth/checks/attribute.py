@@ -1,11 +1,11 @@
 """DW013: does the attribute that a curation looks at predict the label, given the features?
 
 The guarantee against strategic curation needs an attribute that is not predictive once the features are
-known. If it is, matching the test set's groups tells something of the test set, and its score may rise.
+known. If it is, matching the test set's attributes tells something of the test set, and its score may rise.
 
 Matching reaches a model through its features alone. Where they do not show the attribute (x ⟂ a | y), rows of
-one label are alike whatever their group: curation by it can then only move the classes' shares, however well
-the attribute predicts the label, and the guarantee holds. So the features are asked first.
+one label are alike whatever its value: curation by it can then only move the classes' proportions, however
+well the attribute predicts the label, and the guarantee holds. So the features are asked first.
 """
 
 from __future__ import annotations
@@ -42,8 +42,8 @@ SURE = 4.0
 """Standard deviations above what chance shows of an attribute from which features are taken to show it: up to
 eight values are asked, and with one feature and two classes chance goes beyond 4 in 0.7 % of cases."""
 MOVED = 0.01
-"""p-value below which a curation is taken to have moved the groups' shares; a random part of the same rows
-stays above it more often than that, since it shares its rows with the whole."""
+"""p-value below which a curation is taken to have moved the attributes' proportions; a random part of the
+same rows stays above it more often than that, since it shares its rows with the whole."""
 PAIRS = 50
 BINS = 5
 """Numeric labels are cut into fifths where labels have to be held fixed."""
@@ -83,14 +83,14 @@ def check_attribute(
 
 
 def look(case: Case) -> Seen:
-    """The groups of the test set, if the curation moved their shares and the features show them."""
+    """The attributes of the test set, if the curation moved their proportions and the features show them."""
     if case.what != "audit":
         return not_run("it is about curation: audits only")
     before = next(iter(datasets(case).values()), None)
-    if before is None or before.groups is None or case.test.groups is None:
-        return not_run("the data or the test set have no groups")
+    if before is None or before.attributes is None or case.test.attributes is None:
+        return not_run("the data or the test set have no attributes (--attribute)")
     if not moved(case, before):
-        return not_run("the curation left the groups' shares as they were")
+        return not_run("the curation left the attributes' proportions as they were")
     model = case.yardstick.model
     if not hasattr(model, "prior_variance"):
         return not_run("the model has no coefficients")
@@ -98,39 +98,39 @@ def look(case: Case) -> Seen:
         model = replace(model, inference="laplace")  # it is a difference of two evidences that err alike
     rows = some_rows(len(case.test), ROWS, np.random.default_rng([case.options.seed, 0xD13]))
     some = case.test.take(rows)
-    X, y, groups = case.yardstick.features(some), case.yardstick.targets(some), np.asarray(some.groups)
+    X, y, values = case.yardstick.features(some), case.yardstick.targets(some), np.asarray(some.attributes)
     cells = classes_of(case, y)
     clear = X if isinstance(case.yardstick.labels, Classes) else without_label(X, y)
-    names, counts = np.unique(groups, return_counts=True)
+    names, counts = np.unique(values, return_counts=True)
     if len(names) < 2:
-        return not_run("all test rows have the same group")
+        return not_run("all test rows have the same attribute")
     # of two values either tells all; and a value needs rows on both sides to be compared
     common = names[np.argsort(-counts, kind="stable")][: 1 if len(names) == 2 else VALUES]
-    visible = [name for name in common if shows(clear, cells, groups == name)]
+    visible = [name for name in common if shows(clear, cells, values == name)]
     if not visible:
-        return Seen(False, 0.0, "the features do not show the groups: curation by them moves labels alone")
+        return Seen(False, 0.0, "the features do not show the attribute: curation by it moves labels alone")
     fits = len(visible) * (len(SCALES) + 1) * len(y)
     if fits * (X.shape[1] * max(1, len(np.unique(cells)) - 1)) ** 2 > CHEAP and not case.options.thorough:
-        return not_run("slow with so many features and groups: run it by --thorough (thorough=True)")
+        return not_run("slow with so many features and attributes: run it by --thorough (thorough=True)")
     seed = case.options.seed
-    factors = {str(name): check_attribute(model, X, y, groups == name, seed=seed).value for name in visible}
+    factors = {str(name): check_attribute(model, X, y, values == name, seed=seed).value for name in visible}
     worst = max(factors, key=lambda name: factors[name] or 0.0)
     value = factors[worst] or 0.0
-    told = f"group {worst!r} in the test set: log Bayes factor {value:+.1f}, given the features"
+    told = f"attribute {worst!r} in the test set: log Bayes factor {value:+.1f}, given the features"
     return Seen(value > TELLING, value, told)
 
 
 def moved(case: Case, before: Dataset) -> bool:
-    """Whether group × label have other shares after curation than before."""
-    cells = cell_codes(before.groups, classes_of(case, case.yardstick.targets(before)))
+    """Whether attribute × label have other proportions after curation than before."""
+    cells = cell_codes(before.attributes, classes_of(case, case.yardstick.targets(before)))
     afters = list(datasets(case).values())[1:]
-    if afters and afters[0].groups is not None:
+    if afters and afters[0].attributes is not None:
         after = afters[0]
-        own = np.concatenate([np.asarray(before.groups), np.asarray(after.groups)])
+        own = np.concatenate([np.asarray(before.attributes), np.asarray(after.attributes)])
         y = np.concatenate([case.yardstick.targets(part) for part in (before, after)])
         cells = cell_codes(own, classes_of(case, y))
         return differ(np.bincount(cells[: len(before)]), np.bincount(cells[len(before) :]))
-    # of a method: what became of the rows that it was given; rows it made have no groups
+    # of a method: what became of the rows that it was given; rows it made have no attributes
     samples = case.pool.samples.get("before")
     if samples is None:
         return True
@@ -156,15 +156,15 @@ def classes_of(case: Case, y: Array) -> NDArray[np.intp]:
     return np.searchsorted(edges, y)
 
 
-def cell_codes(groups: Any, classes: NDArray[np.intp]) -> NDArray[np.intp]:
-    """Group × label as codes."""
-    codes = np.unique(groups, return_inverse=True)[1]
+def cell_codes(attributes: Any, classes: NDArray[np.intp]) -> NDArray[np.intp]:
+    """Attribute × label as codes."""
+    codes = np.unique(attributes, return_inverse=True)[1]
     cells: NDArray[np.intp] = codes * (int(classes.max(initial=0)) + 1) + classes
     return cells
 
 
 def differ(before: Any, after: Any) -> bool:
-    """Whether two lists of counts have different shares, by χ².
+    """Whether two lists of counts have different proportions, by χ².
 
     >>> differ([50, 50], [25, 25]), differ([50, 50], [50, 10])
     (False, True)

@@ -1,4 +1,4 @@
-"""The command line: `dataworth audit | score | rank | …`."""
+"""The command line: `dataworth audit`, `score`, `rank` and the rest."""
 
 from __future__ import annotations
 

@@ -15,14 +15,15 @@ from .options import (
     Columns,
     Embedding,
     FailOn,
-    Picture,
-    Picturing,
     Showing,
+    Some,
     Strict,
     Takes,
     Talking,
     Test,
     command,
+    file,
+    word,
 )
 
 app = typer.Typer(
@@ -33,33 +34,16 @@ app = typer.Typer(
 )
 
 
-def _file(help: str, metavar: str = "FILE") -> Any:
-    return typer.Argument(help=help, metavar=metavar, show_default=False)
-
-
 Curate = Annotated[
     list[str] | None,
-    typer.Option(
+    word(
+        "In place of AFTER: a curation, NAME or NAME:key=value,key=value; see 'dataworth curations'.",
         "--curate",
-        help="In place of AFTER: a curation, NAME or NAME:key=value,key=value; see 'dataworth curations'.",
         metavar="NAME",
-        show_default=False,
     ),
 ]
-PRIORED = [
-    "yardstick",
-    "model",
-    "inference",
-    "prior_variance",
-    "seed",
-    "form",
-    "eta",
-    "truncate",
-    "winsorise",
-]
-PRIORED += ["design", "pairs", "size", "precision", "jobs", "engine"]
-"""What can be asked of a result over prior variances."""
-DataFile = Annotated[Path, _file("Data: .csv, .tsv, .jsonl, .parquet, .feather, .arrow or .npz.", "DATA")]
+After = Annotated[Path | None, file("The data after curation.", "AFTER")]
+DataFile = Annotated[Path, file("Data: .csv, .tsv, .jsonl, .parquet, .feather, .arrow or .npz.", "DATA")]
 
 
 def _print_version(wanted: bool) -> None:
@@ -72,10 +56,7 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback()
 def dataworth(
-    version: Annotated[
-        bool,
-        typer.Option("--version", help="Print the version.", callback=_print_version, is_eager=True),
-    ] = False,
+    version: Annotated[bool, word("Print the version.", callback=_print_version, is_eager=True)] = False,
 ) -> None:
     """How much is this data worth, in information rather than in benchmark points?"""
 
@@ -83,10 +64,8 @@ def dataworth(
 @app.command()
 @command
 def demo(
-    picturing: Picturing,
-    seed: Annotated[
-        int, typer.Option(help="All randomness comes from it (default: 0).", show_default=False)
-    ] = 0,
+    picturing: Annotated[Showing, Some("json", "quiet", "verbose", "bits", "plot")],
+    seed: Annotated[int, word("All randomness comes from it (default: 0).")] = 0,
 ) -> None:
     """Tell six curations apart, on data that ships with scikit-learn; takes less than a minute.
 
@@ -111,12 +90,12 @@ def demo(
 @app.command()
 @command
 def audit(
-    before: Annotated[Path, _file("The data before curation.", "BEFORE")],
+    before: Annotated[Path, file("The data before curation.", "BEFORE")],
     test: Test,
     columns: Columns,
     options: Annotated[dict[str, Any], Takes("audit")],
     showing: Showing,
-    after: Annotated[Path | None, _file("The data after curation.", "AFTER")] = None,
+    after: After = None,
     curate: Curate = None,
     fail_on: FailOn = None,
     strict: Strict = False,
@@ -169,7 +148,7 @@ def score(
 @app.command()
 @command
 def rank(
-    data: Annotated[list[Path], _file("The datasets.", "DATA...")],
+    data: Annotated[list[Path], file("The datasets.", "DATA...")],
     test: Test,
     columns: Columns,
     options: Annotated[dict[str, Any], Takes("rank")],
@@ -191,18 +170,14 @@ def rank(
 @app.command()
 @command
 def sensitivity(
-    data: Annotated[Path, _file("The data, or the data before curation.", "DATA")],
+    data: Annotated[Path, file("The data, or the data before curation.", "DATA")],
     test: Test,
     columns: Columns,
-    options: Annotated[dict[str, Any], Takes("audit", *PRIORED)],
-    showing: Picture,
-    after: Annotated[Path | None, _file("The data after curation.", "AFTER")] = None,
+    options: Annotated[dict[str, Any], Takes("audit", without=("ignore", "thorough", "run_dir"))],
+    showing: Annotated[Showing, Some("json", "quiet", "verbose", "bits", "csv", "plot")],
+    after: After = None,
     priors: Annotated[
-        str | None,
-        typer.Option(
-            help="Prior variances, such as '0.1,1,10' (default: two decades around the chosen one).",
-            show_default=False,
-        ),
+        str | None, word("Prior variances, such as '0.1,1,10' (default: two decades around the chosen one).")
     ] = None,
 ) -> None:
     """Say how a score, or a verdict, depends on the prior variance.
@@ -223,7 +198,7 @@ def sensitivity(
 def checks(
     talking: Talking,
     codes: Annotated[
-        list[str] | None, _file("Some checks, in full (default: a list of all).", "CODES...")
+        list[str] | None, file("Some checks, in full (default: a list of all).", "CODES...")
     ] = None,
 ) -> None:
     """List the checks that are made of every result: what each means if it fires, what to do.
@@ -254,7 +229,7 @@ def curations(talking: Talking) -> None:
 @app.command()
 @command
 def describe(
-    file: Annotated[Path, _file("Data: .csv, .tsv, .jsonl, .parquet, .feather, .arrow or .npz.")],
+    file: Annotated[Path, file("Data: .csv, .tsv, .jsonl, .parquet, .feather, .arrow or .npz.")],
     columns: Columns,
     talking: Talking,
 ) -> None:
@@ -272,15 +247,12 @@ def describe(
 @app.command()
 @command
 def yardstick(
-    test: Annotated[Path, _file("The test set.", "TEST")],
+    test: Annotated[Path, file("The test set.", "TEST")],
     columns: Columns,
     options: Annotated[dict[str, Any], Takes("rank", "model", "inference", "prior_variance", "seed")],
     talking: Talking,
     output: Annotated[
-        Path | None,
-        typer.Option(
-            "--output", "-o", help="File to save it to, as JSON.", metavar="FILE", show_default=False
-        ),
+        Path | None, word("File to save it to, as JSON.", "--output", "-o", metavar="FILE")
     ] = None,
 ) -> None:
     """Fit the yardstick of a test set, to measure any data with later.
@@ -302,21 +274,11 @@ def yardstick(
 @command
 def seal(
     data: DataFile,
-    yardstick: Annotated[
-        Path,
-        typer.Option("--yardstick", help="The buyer's yardstick.", metavar="FILE", show_default=False),
-    ],
-    output: Annotated[
-        Path,
-        typer.Option(
-            "--output", "-o", help="File to send: .safetensors.", metavar="FILE", show_default=False
-        ),
-    ],
+    yardstick: Annotated[Path, word("The buyer's yardstick.", "--yardstick", metavar="FILE")],
+    output: Annotated[Path, word("File to send: .safetensors.", "--output", "-o", metavar="FILE")],
     columns: Columns,
     talking: Talking,
-    force: Annotated[
-        bool, typer.Option("--force", help="Replace a file that exists.", show_default=False, metavar=" ")
-    ] = False,
+    force: Annotated[bool, word("Replace a file that exists.", "--force", metavar=" ")] = False,
 ) -> None:
     """Seal data for a buyer, who can then score and rank them without seeing a row.
 
@@ -333,15 +295,11 @@ def seal(
 def embed(
     source: Annotated[
         Path,
-        _file("A folder or zip with a folder of images per label, or a table that lists images.", "SOURCE"),
+        file("A folder or zip with a folder of images per label, or a table that lists images.", "SOURCE"),
     ],
-    output: Annotated[
-        Path,
-        typer.Option(
-            "--output", "-o", help="Table to write: .parquet or .npz.", metavar="FILE", show_default=False
-        ),
-    ],
+    output: Annotated[Path, word("Table to write: .parquet or .npz.", "--output", "-o", metavar="FILE")],
     embedding: Embedding,
+    columns: Annotated[Columns, Some("label", "group", "attribute", "id", "weights")],
     talking: Talking,
 ) -> None:
     """Make vectors of images, to measure with the other commands.
@@ -351,14 +309,14 @@ def embed(
     from . import show
     from .embedding import VIEW, embed_images
 
-    show.result(embed_images(source, output, embedding, talking.quiet), talking, VIEW)
+    show.result(embed_images(source, output, embedding, columns, talking.quiet), talking, VIEW)
 
 
 @app.command()
 @command
 def run(
     config: Annotated[
-        Path, _file("A configuration: the config.json of a run directory, or one like it.", "CONFIG")
+        Path, file("A configuration: the config.json of a run directory, or one like it.", "CONFIG")
     ],
     options: Annotated[dict[str, Any], Takes("rank", "jobs", "engine", "run_dir")],
     showing: Showing,
@@ -379,7 +337,7 @@ def run(
 @app.command()
 @command
 def resume(
-    directory: Annotated[Path, _file("The --run-dir of the interrupted run.", "DIR")],
+    directory: Annotated[Path, file("The --run-dir of the interrupted run.", "DIR")],
     options: Annotated[dict[str, Any], Takes("rank", "jobs", "engine")],
     showing: Showing,
     fail_on: FailOn = None,

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from dataworth.data.dataset import LabelSummary, summarise_labels
-from dataworth.data.io.readers import NPZ_ROLES
+from dataworth.data.io.formats import NPZ_ROLES
 from dataworth.embed.tables import Embedded, embed_table
 from dataworth.errors import DataworthError
 from dataworth.wording import counted, listed
 
 from .files import check_outputs, replacing
 from .guard import say
-from .options import Embedding
+from .options import Columns, Embedding
 from .progress import listen
 from .show import View
 
@@ -55,7 +55,7 @@ def _full(written: Written, verbose: bool) -> Any:
 VIEW = View(_full, line, in_bits=False)
 
 
-def embed_images(source: Path, output: Path, options: Embedding, quiet: bool) -> Written:
+def embed_images(source: Path, output: Path, options: Embedding, columns: Columns, quiet: bool) -> Written:
     """Embed the images and write the table, whole or not at all."""
     if output.suffix.lower() not in SUFFIXES:
         raise DataworthError(f"{output}: vectors are written as {' or '.join(SUFFIXES)}: give such a name.")
@@ -67,6 +67,7 @@ def embed_images(source: Path, output: Path, options: Embedding, quiet: bool) ->
         raise DataworthError(f"--pca is {options.pca}, but a whole number of at least 1 is expected.")
     check_outputs(output)
     settings = dict(vars(options))
+    settings |= {name: getattr(columns, name) for name in ("label", "group", "attribute", "id", "weights")}
     no_cache, cache = settings.pop("no_cache"), settings.pop("cache")
     settings["cache"] = not no_cache if cache is None else cache
     with listen(quiet, preparing="loading images…") as progress:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dataworth.data.dataset import Dataset
 from dataworth.data.io import read_with_roles
-from dataworth.data.io.roles import wishes_of
+from dataworth.data.io.roles import NUMBERS_ROWS, wishes_of
 from dataworth.errors import DataworthError
 
 from .options import Columns
@@ -40,7 +40,9 @@ class Inputs:
             self._read[key], roles = read_with_roles(path, **vars(self._columns), absent_ok=True)
             self._names |= {role.column for role in roles}
             for role in roles:
-                if role.role in ("label", "id") and role.why == GUESSED:
+                if role.why == NUMBERS_ROWS:
+                    self._guesses.setdefault((NUMBERS_ROWS, role.column), []).append(str(path))
+                elif role.role in ("label", "id") and role.why == GUESSED:
                     self._guesses.setdefault((role.role, role.column), []).append(str(path))
         return self._read[key]
 
@@ -54,6 +56,11 @@ class Inputs:
             ):
                 raise DataworthError(f"--exclude {wanted!r} is no column of any file: check its name.")
         for (role, column), paths in self._guesses.items():
+            if role == NUMBERS_ROWS:
+                self._say(
+                    f'column "{column}" only numbers the rows in {", ".join(paths)}; say --features to use it'
+                )
+                continue
             self._say(f'{role} column "{column}" guessed in {", ".join(paths)}; say --{role} to choose')
         self._guesses.clear()
 

@@ -103,10 +103,8 @@ class Job:
         lacking = [role for role in wanted if role not in files]
         if lacking:
             raise DataworthError(f"{source}: {command} needs the file {lacking[0]!r}: add it to the options.")
-        several = isinstance(files.get("data"), list)
-        if any(isinstance(one, list) for role, one in files.items() if role != "data") or several != (
-            command == "rank"
-        ):
+        lists = {role for role, one in {**given, **files}.items() if isinstance(one, list)}
+        if lists & {"before", "after", "test", "yardstick"} or ("data" in lists) != (command == "rank"):
             raise DataworthError(
                 f"{source}: rank takes a list of data files; everything else takes one file."
             )
@@ -210,4 +208,6 @@ def _checked(config: Any, source: Path) -> tuple[str, dict[str, Any], dict[str, 
     for key, part in zip(("options", "inputs", "about"), parts, strict=True):
         if not isinstance(part, dict):
             raise DataworthError(f"{source} has {key} that are no JSON object: give names and values.")
+    if not isinstance(parts[2].get("strict", False), bool):
+        raise DataworthError(f"{source} has strict {parts[2]['strict']!r}; it must be true or false.")
     return command, dict(parts[0]), parts[1], parts[2]

@@ -11,7 +11,8 @@ from typing import Any
 from dataworth.checks import check_codes
 from dataworth.curation.names import files_of, parse, split
 from dataworth.data.dataset import Dataset
-from dataworth.data.io.readers import READERS, naming
+from dataworth.data.io.formats import READERS
+from dataworth.data.io.readers import naming
 from dataworth.data.io.sealed import SUFFIX, is_sealed
 from dataworth.data.labels import learn_targets
 from dataworth.errors import DataworthError

@@ -1,4 +1,4 @@
-"""The options of all commands, each declared once; a command takes groups of them."""
+"""The options of all commands, each declared once; a command takes groups of them, or some of a group."""
 
 from __future__ import annotations
 
@@ -7,198 +7,143 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, is_dataclass
 from functools import wraps
 from pathlib import Path
-from typing import Annotated, Any, get_type_hints
+from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
 
-from dataworth.measure.options import TAKES, Options
+from dataworth.measure.options import TAKES, Options, option
 
 from .guard import end_with_code
 
-FLAG = {"metavar": " "}
-"""An option that takes no value: without this, help would name its type."""
-
-
-def _option(panel: str, help: str, *names: str, **settings: Any) -> Any:
-    return typer.Option(*names, help=help, rich_help_panel=panel, show_default=False, **settings)
-
-
-def _columns(help: str, *names: str, **settings: Any) -> Any:
-    return _option("Columns (the same in all files)", help, *names, **settings)
-
-
-def _embedding(help: str, *names: str, **settings: Any) -> Any:
-    return _option("Embedding", help, *names, **settings)
-
-
-def _table(help: str) -> Any:
-    return _option("Columns (of a table of images)", help)
-
-
-def _showing(help: str, *names: str, **settings: Any) -> Any:
-    return _option("Output", help, *names, **settings)
+COLUMNS, OUTPUT, EMBEDDING = "Columns (the same in all files)", "Output", "Embedding"
+SHORT = {"jobs": ("--jobs", "-j"), "quiet": ("--quiet", "-q"), "verbose": ("--verbose", "-v")}
+SHORT |= {"winsorise": ("--winsorise", "--winsorize")}
+KINDS: dict[str, Any] = {"str": str, "int": int, "bool": bool, "str | None": str | None}
+KINDS |= {"int | None": int | None, "float | None": float | None, "Path | None": Path | None}
+WORDS: dict[str, Any] = {"yardstick": Path | None, "run_dir": Path | None, "size": str | None, "eta": str}
+WORDS |= {"ignore": str | None, "engine": str}
+"""Options of measurements (`measure.options`) that the command line takes in another form."""
 
 
 @dataclass(frozen=True)
 class Columns:
     """What the columns of the files are used as."""
 
-    label: Annotated[str | None, _columns("Label column; guessed from its name if only one fits.")] = None
-    group: Annotated[
-        str | None, _columns("Column that says which rows belong together: patient, document, prompt.")
-    ] = None
-    attribute: Annotated[
-        str | None, _columns("Column with what should not matter, for match-groups, reweight and a check.")
-    ] = None
-    id: Annotated[str | None, _columns("Column that names rows; guessed from its name.")] = None
-    features: Annotated[
-        str | None, _columns("Feature columns: names or patterns, such as 'age,emb_*' (default: all others).")
-    ] = None
-    exclude: Annotated[
-        str | None, _columns("Columns to leave out: names or patterns, such as 'when,raw_*'.")
-    ] = None
-    weights: Annotated[str | None, _columns("Column that says how often a row counts.")] = None
-    impute: Annotated[
-        bool, _columns("Fill in missing feature values instead of refusing them.", "--impute", **FLAG)
-    ] = False
-
-
-@dataclass(frozen=True)
-class Talking:
-    """How much is said."""
-
-    json: Annotated[bool, _showing("The result alone, as JSON, on stdout.", "--json", **FLAG)] = False
-    quiet: Annotated[bool, _showing("One line only.", "--quiet", "-q", **FLAG)] = False
-    verbose: Annotated[
-        bool, _showing("Also each arm and the yardstick; tracebacks of bugs.", "--verbose", "-v", **FLAG)
-    ] = False
-
-
-@dataclass(frozen=True)
-class Showing(Talking):
-    """What is made of the result of a measurement."""
-
-    bits: Annotated[bool, _showing("Bits instead of nats.", "--bits", **FLAG)] = False
-    csv: Annotated[
-        Path | None, _showing("Write every block or pair and arm to this file, in nats, unclipped.")
-    ] = None
-    plot: Annotated[Path | None, _showing("Draw the result: .png, .svg or .pdf.")] = None
-    explain: Annotated[
-        bool, _showing("Also why: the parts that the value, or its change, is made of.", "--explain", **FLAG)
-    ] = False
-
-
-@dataclass(frozen=True)
-class Picture(Talking):
-    """What is made of a result over prior variances."""
-
-    bits: Annotated[bool, _showing("Bits instead of nats.", "--bits", **FLAG)] = False
-    csv: Annotated[Path | None, _showing("Write a row for every prior variance to this file, in nats.")] = (
-        None
+    label: str | None = option(None, COLUMNS, "Label column; guessed from its name if only one fits.")
+    group: str | None = option(
+        None, COLUMNS, "Column that says which rows belong together: patient, document, prompt."
     )
-    plot: Annotated[Path | None, _showing("Draw the result: .png, .svg or .pdf.")] = None
+    attribute: str | None = option(
+        None, COLUMNS, "Column with what should not matter, for match-groups, reweight and a check."
+    )
+    id: str | None = option(None, COLUMNS, "Column that names rows; guessed from its name.")
+    features: str | None = option(
+        None, COLUMNS, "Feature columns: names or patterns, such as 'age,emb_*' (default: all others)."
+    )
+    exclude: str | None = option(
+        None, COLUMNS, "Columns to leave out: names or patterns, such as 'when,raw_*'."
+    )
+    weights: str | None = option(None, COLUMNS, "Column that says how often a row counts.")
+    impute: bool = option(False, COLUMNS, "Fill in missing feature values instead of refusing them.")
 
 
 @dataclass(frozen=True)
-class Picturing(Talking):
-    """What is made of the result of the demo."""
+class Showing:
+    """What is made of a result."""
 
-    bits: Annotated[bool, _showing("Bits instead of nats.", "--bits", **FLAG)] = False
-    plot: Annotated[Path | None, _showing("Draw the result: .png, .svg or .pdf.")] = None
+    json: bool = option(False, OUTPUT, "The result alone, as JSON, on stdout.")
+    quiet: bool = option(False, OUTPUT, "One line only.")
+    verbose: bool = option(False, OUTPUT, "Also each arm and the yardstick; tracebacks of bugs.")
+    bits: bool = option(False, OUTPUT, "Bits instead of nats.")
+    csv: Path | None = option(
+        None, OUTPUT, "Write the table to this file: every block or pair and arm, in nats, unclipped."
+    )
+    plot: Path | None = option(None, OUTPUT, "Draw the result: .png, .svg or .pdf.")
+    explain: bool = option(False, OUTPUT, "Also why: the parts that the value, or its change, is made of.")
 
 
 @dataclass(frozen=True)
 class Embedding:
-    """How images become vectors, and which columns of a table of images are what."""
+    """How images become vectors."""
 
-    model: Annotated[
-        str,
-        _embedding(
-            "efficientnet-lite0 (the default), efficientnet-lite0:14 (its block 14, of 0 to 15), pixels, or"
-            " the name or directory of a vision model of transformers."
-        ),
-    ] = "efficientnet-lite0"
-    size: Annotated[
-        int | None,
-        _embedding("Side to resize images to (default: as they are if all are alike, else the model's)."),
-    ] = None
-    batch: Annotated[int, _embedding("Images that are decoded and cached together (default: 64).")] = 64
-    pca: Annotated[int | None, _embedding("Keep this many principal components.")] = None
-    pca_on: Annotated[
-        Path | None, _embedding("Images whose principal components to use (default: those embedded).")
-    ] = None
-    cache: Annotated[
-        Path | None, _embedding("Directory to keep vectors in (default: the user's cache directory).")
-    ] = None
-    no_cache: Annotated[bool, _embedding("Keep no vectors.", "--no-cache", **FLAG)] = False
-    image: Annotated[str | None, _table("Column of images, paths or bytes; guessed if only one can be.")] = (
-        None
+    model: str = option(
+        "efficientnet-lite0",
+        EMBEDDING,
+        "efficientnet-lite0 (the default), efficientnet-lite0:14 (its block 14, of 0 to 15), pixels, or"
+        " the name or directory of a vision model of transformers.",
     )
-    label: Annotated[str | None, _table("Label column; guessed from its name if only one fits.")] = None
-    group: Annotated[str | None, _table("Column that says which rows belong together.")] = None
-    id: Annotated[str | None, _table("Column that names rows; guessed from its name.")] = None
-    weights: Annotated[str | None, _table("Column that says how often a row counts.")] = None
+    size: int | None = option(
+        None, EMBEDDING, "Side to resize images to (default: as they are if all are alike, else the model's)."
+    )
+    batch: int = option(64, EMBEDDING, "Images that are decoded and cached together (default: 64).")
+    pca: int | None = option(None, EMBEDDING, "Keep this many principal components.")
+    pca_on: Path | None = option(
+        None, EMBEDDING, "Images whose principal components to use (default: those embedded)."
+    )
+    cache: Path | None = option(
+        None, EMBEDDING, "Directory to keep vectors in (default: the user's cache directory)."
+    )
+    no_cache: bool = option(False, EMBEDDING, "Keep no vectors.")
+    image: str | None = option(
+        None, EMBEDDING, "Column of images, paths or bytes; guessed if only one can be."
+    )
+
+
+class Some:
+    """Some options of a group, by name; of the options of a measurement, those that it takes."""
+
+    def __init__(self, *names: str) -> None:
+        self.names = names
+
+
+class Takes(Some):
+    """The options that a measurement takes; a command gets them as a dict."""
+
+    def __init__(self, what: str, *only: str, without: tuple[str, ...] = ()) -> None:
+        without += ("keep", "progress")
+        super().__init__(*(name for name in only or TAKES[what].__annotations__ if name not in without))
+
+
+def word(help: str, *names: str, panel: str | None = None, **settings: Any) -> Any:
+    """An option of one command."""
+    return typer.Option(*names, help=help, rich_help_panel=panel, show_default=False, **settings)
+
+
+def file(help: str, metavar: str = "FILE") -> Any:
+    """An argument that names a file."""
+    return typer.Argument(help=help, metavar=metavar, show_default=False)
 
 
 FailOn = Annotated[
-    str | None, _showing("Exit with code 1 on these verdicts, such as 'strategic,harmful'.", "--fail-on")
+    str | None, word("Exit with code 1 on these verdicts, such as 'strategic,harmful'.", panel=OUTPUT)
 ]
-Strict = Annotated[bool, _option("Checks", "Exit with code 3 if a check fires.", "--strict", **FLAG)]
-Test = Annotated[Path, typer.Option("--test", help="Test set that the data are measured on.", metavar="FILE")]
-
-KINDS: dict[str, Any] = {"str": str, "int": int, "bool": bool, "str | None": str | None}
-KINDS |= {"int | None": int | None, "float | None": float | None}
-NAMES = {"jobs": ("--jobs", "-j"), "winsorise": ("--winsorise", "--winsorize"), "thorough": ("--thorough",)}
-WORDS = {"yardstick": Path | None, "run_dir": Path | None, "size": str | None, "ignore": str | None}
-WORDS |= {"eta": str, "engine": str}
-"""Options of measurements (`measure.options`) that the command line takes in another form."""
-
-
-class Takes:
-    """Options of a measurement, as `measure.options` declares them; a command gets them as a dict."""
-
-    def __init__(self, what: str, *only: str) -> None:
-        self.names = [
-            name for name in only or TAKES[what].__annotations__ if name not in ("keep", "progress")
-        ]
-
-    def parameters(self) -> list[inspect.Parameter]:
-        """What the command line asks for."""
-        made = []
-        for one in (one for one in fields(Options) if one.name in self.names):
-            kind: Any = WORDS.get(one.name) or KINDS[str(one.type)]
-            flag = FLAG if kind is bool else {}
-            option = _option(one.metadata["panel"], one.metadata["help"], *NAMES.get(one.name, ()), **flag)
-            default = "0" if one.name == "eta" else one.default
-            keyword = inspect.Parameter.KEYWORD_ONLY
-            made.append(
-                inspect.Parameter(one.name, keyword, default=default, annotation=Annotated[kind, option])
-            )
-        return made
+Strict = Annotated[bool, word("Exit with code 3 if a check fires.", "--strict", panel="Checks", metavar=" ")]
+Test = Annotated[Path, word("Test set that the data are measured on.", "--test", metavar="FILE")]
+Talking = Annotated[Showing, Some("json", "quiet", "verbose")]
 
 
 def command(function: Callable[..., int | None]) -> Callable[..., None]:
     """Make a command of a function: option groups become single options, exceptions become sentences."""
-    hints = get_type_hints(function, include_extras=True)
-    groups = {name: kind for name, kind in hints.items() if is_dataclass(kind) and isinstance(kind, type)}
-    taken = {name: kind.__metadata__[0] for name, kind in hints.items() if _takes(kind)}
+    groups: dict[str, tuple[Any, list[str]]] = {}
     parameters: list[inspect.Parameter] = []
-    for name, parameter in inspect.signature(function).parameters.items():
-        if name in groups:
-            parameters += _parameters_of(groups[name])
-        elif name in taken:
-            parameters += taken[name].parameters()
-        else:
-            alone = parameter.replace(annotation=hints[name], kind=inspect.Parameter.KEYWORD_ONLY)
-            parameters.append(alone)
+    for name, hint in get_type_hints(function, include_extras=True).items():
+        kind, some = get_args(hint)[:2] if hasattr(hint, "__metadata__") else (hint, None)
+        if isinstance(some, Takes):
+            groups[name] = dict, list(some.names)
+            parameters += parameters_of(Options, groups[name][1])
+        elif is_dataclass(kind):
+            names = list(some.names) if isinstance(some, Some) else [one.name for one in fields(kind)]
+            groups[name] = kind, names
+            parameters += parameters_of(kind, names)
+        elif name != "return":
+            alone = inspect.signature(function).parameters[name]
+            parameters.append(alone.replace(annotation=hint, kind=inspect.Parameter.KEYWORD_ONLY))
 
     @wraps(function)
     def run(**values: Any) -> None:
         verbose = values.get("verbose", False)
-        for name, kind in groups.items():
-            values[name] = kind(**{field.name: values.pop(field.name) for field in fields(kind)})
-        for name, takes in taken.items():
-            values[name] = {option: values.pop(option) for option in takes.names}
+        for name, (kind, names) in groups.items():
+            values[name] = kind(**{one: values.pop(one) for one in names})
         end_with_code(lambda: function(**values), verbose)
 
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
@@ -206,15 +151,19 @@ def command(function: Callable[..., int | None]) -> Callable[..., None]:
     return run
 
 
-def _takes(kind: Any) -> bool:
-    return isinstance(getattr(kind, "__metadata__", (None,))[0], Takes)
-
-
-def _parameters_of(group: type) -> list[inspect.Parameter]:
-    hints = get_type_hints(group, include_extras=True)
-    return [
-        inspect.Parameter(
-            field.name, inspect.Parameter.KEYWORD_ONLY, default=field.default, annotation=hints[field.name]
+def parameters_of(group: Any, names: list[str]) -> list[inspect.Parameter]:
+    """Fields of a group as what the command line asks for; one that takes no value does not name its type."""
+    made = []
+    for one in (one for one in fields(group) if one.name in names):
+        kind = WORDS.get(one.name) if group is Options else None
+        kind = kind or KINDS[str(one.type)]
+        flags = SHORT.get(one.name, (f"--{one.name.replace('_', '-')}",))
+        settings = {"metavar": " "} if kind is bool else {}
+        asked = word(one.metadata["help"], *flags, panel=one.metadata["panel"], **settings)
+        default = "0" if one.name == "eta" else one.default
+        made.append(
+            inspect.Parameter(
+                one.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, asked]
+            )
         )
-        for field in fields(group)
-    ]
+    return made

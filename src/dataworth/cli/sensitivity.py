@@ -14,7 +14,7 @@ from dataworth.valuation.sensitivity import Sensitivity, sensitivity
 
 from .job import Job
 from .measure import measure
-from .options import Columns, Picture, Showing
+from .options import Columns, Showing
 from .progress import listen
 from .show import View
 
@@ -28,14 +28,14 @@ def measure_over_priors(
     columns: Columns,
     options: Mapping[str, Any],
     priors: str | None,
-    showing: Picture,
+    showing: Showing,
 ) -> Sensitivity:
     """Measure once as score and audit do, without checks, then over prior variances."""
     wanted = None if priors is None else numbers(priors)
     files = {"data": data, "test": test} if after is None else {"before": data, "after": after, "test": test}
     command = "score" if after is None else "audit"
     job = Job(command=command, files=files, columns=columns, options={**options, "ignore": "all"})
-    found = measure(job, Showing(quiet=showing.quiet, csv=showing.csv, plot=showing.plot), keep=True)
+    found = measure(job, showing, keep=True)
     with listen(showing.quiet, options["jobs"]) as progress:
         return sensitivity(found, wanted, None if progress is None else progress.update)
 

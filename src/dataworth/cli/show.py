@@ -15,7 +15,7 @@ from dataworth.report.text import audit, demo, description, parts, ranking, scor
 
 from .files import replacing
 from .guard import say
-from .options import Talking
+from .options import Showing
 from .progress import listen
 
 EXPLAINING = "explaining…"
@@ -38,11 +38,11 @@ DESCRIPTION = View(description.full, description.line, in_bits=False)
 YARDSTICK = View(yardstick.full, yardstick.line, in_bits=False)
 
 
-def result(result: Any, options: Talking, view: View) -> None:
+def result(result: Any, options: Showing, view: View) -> None:
     """Write files, then print."""
-    bits = {"bits": getattr(options, "bits", False)} if view.in_bits else {}
-    explain = getattr(options, "explain", False) and hasattr(type(result), "parts")
-    table, picture = getattr(options, "csv", None), getattr(options, "plot", None)
+    bits = {"bits": options.bits} if view.in_bits else {}
+    explain = options.explain and hasattr(type(result), "parts")
+    table, picture = options.csv, options.plot
     if table is not None:
         write_table(getattr(result, "table", result).rows(), table)
         announce("table", table, options.quiet)

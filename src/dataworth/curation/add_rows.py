@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -24,11 +23,11 @@ class AddRows(Method):
 
     rows: Dataset
 
-    name: ClassVar[str] = "add-rows"
-    what: ClassVar[str] = "add the rows of a file"
-    strategic: ClassVar[bool | None] = False
-    why: ClassVar[str] = "rows that the world labelled are new observations of θ"
-    design: ClassVar[str] = "whole"
+    name = "add-rows"
+    what = "add the rows of a file"
+    strategic = False
+    why = "rows that the world labelled are new observations of θ"
+    design = "whole"
 
     def __call__(self, data: Dataset) -> Dataset:
         """Both, one below the other."""

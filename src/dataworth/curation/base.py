@@ -6,8 +6,14 @@ from collections.abc import Callable
 from dataclasses import fields
 from typing import Any, ClassVar
 
+import numpy as np
+
 from ..data.dataset import Dataset
+from ..errors import DataworthError
 from ..wording import counted
+
+SEED = 0
+"""What chance is drawn from where a curation is called without a generator: f(D) is a function of D."""
 
 
 class Method:
@@ -47,6 +53,30 @@ class Method:
     def __str__(self) -> str:
         given = [f"{name}={value}" for name, value in self.options().items() if value is not None]
         return self.name + (":" if given else "") + ",".join(given)
+
+
+def chance(rng: np.random.Generator | None) -> np.random.Generator:
+    """The generator, or one with a fixed seed where none is given."""
+    return np.random.default_rng(SEED) if rng is None else rng
+
+
+def at_least(least: float, **options: float | None) -> None:
+    """Refuse options below their least value; None is no value.
+
+    >>> at_least(1, times=0)
+    Traceback (most recent call last):
+        ...
+    dataworth.errors.DataworthError: times is 0; it must be 1 or more.
+    """
+    for name, value in options.items():
+        if value is not None and not value >= least:
+            raise DataworthError(f"{name} is {value!r}; it must be {least} or more.")
+
+
+def check_fraction(fraction: float) -> None:
+    """Refuse a fraction that is none."""
+    if not 0 < fraction <= 1:
+        raise DataworthError(f"fraction is {fraction!r}; it must lie above 0 and at most at 1.")
 
 
 def _plain(value: Any) -> Any:

@@ -7,7 +7,6 @@ new observation: where copies came about by accident it was too sure of itself, 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -31,10 +30,10 @@ class Deduplicate(Method):
     [0, 1, 1]
     """
 
-    name: ClassVar[str] = "deduplicate"
-    what: ClassVar[str] = "keep one of each set of equal rows"
-    strategic: ClassVar[bool | None] = None
-    why: ClassVar[str] = (
+    name = "deduplicate"
+    what = "keep one of each set of equal rows"
+    strategic = None
+    why = (
         "it looks at the data alone and a copy holds nothing new; but where copies came about by accident, "
         "a model that takes them for new rows was too sure, and may be worth more without them"
     )

@@ -8,7 +8,7 @@ this assumption, where it is true, is knowledge that it lacks, and the worth may
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from ..arrays import Array, Rows
 from ..data.dataset import Dataset
 from ..errors import DataworthError
 from ..wording import counted
-from .base import Method
+from .base import Method, at_least, chance
 from .features import class_codes, classifier, numbers, sample_weights
 
 
@@ -31,26 +31,25 @@ class DropLabelIssues(Method):
     >>> X = np.r_[np.linspace(-3, -1, 20), np.linspace(1, 3, 20)][:, None]
     >>> y = (X[:, 0] > 0).astype(int)
     >>> y[5] = 1
-    >>> len(DropLabelIssues()(Dataset(X, y), rng=np.random.default_rng(0)))
+    >>> len(DropLabelIssues()(Dataset(X, y)))
     39
     """
 
     folds: int = 5
     learner: Any = None
 
-    name: ClassVar[str] = "drop-label-issues"
-    what: ClassVar[str] = "remove rows whose labels look wrong to cleanlab"
-    strategic: ClassVar[bool | None] = None
-    why: ClassVar[str] = (
+    name = "drop-label-issues"
+    what = "remove rows whose labels look wrong to cleanlab"
+    strategic = None
+    why = (
         "it looks at the data alone; but it assumes that some labels are wrong, which the model that "
         "measures does not know: where that is true, the data may be worth more"
     )
 
     def __post_init__(self) -> None:
-        if self.folds < 2:
-            raise DataworthError(f"folds is {self.folds!r}; it must be 2 or more.")
+        at_least(2, folds=self.folds)
 
-    def __call__(self, data: Dataset, *, rng: np.random.Generator) -> Dataset:
+    def __call__(self, data: Dataset, *, rng: np.random.Generator | None = None) -> Dataset:
         """The rows that stay, in their old order."""
         try:
             from cleanlab.filter import find_label_issues
@@ -64,7 +63,7 @@ class DropLabelIssues(Method):
             raise DataworthError(
                 f"a class has {counted(rarest, 'row')} only; cross-validation needs two of each class."
             )
-        probabilities = self._probabilities(data, codes, min(self.folds, rarest), rng)
+        probabilities = self._probabilities(data, codes, min(self.folds, rarest), chance(rng))
         issues = find_label_issues(codes, probabilities, n_jobs=1)
         return data.take(~np.asarray(issues, dtype=bool))
 

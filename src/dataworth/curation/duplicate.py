@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from ..data.dataset import Dataset
-from ..errors import DataworthError
-from .base import Method
+from .base import Method, at_least
 
 
 @dataclass(frozen=True)
@@ -22,14 +20,13 @@ class Duplicate(Method):
 
     times: int = 2
 
-    name: ClassVar[str] = "duplicate"
-    what: ClassVar[str] = "repeat every row"
-    strategic: ClassVar[bool | None] = True
-    why: ClassVar[str] = "it says nothing new, only louder"
+    name = "duplicate"
+    what = "repeat every row"
+    strategic = True
+    why = "it says nothing new, only louder"
 
     def __post_init__(self) -> None:
-        if self.times < 1:
-            raise DataworthError(f"times is {self.times!r}; it must be 1 or more.")
+        at_least(1, times=self.times)
 
     def __call__(self, data: Dataset) -> Dataset:
         """The rows, then the rows again."""

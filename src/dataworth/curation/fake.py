@@ -19,13 +19,12 @@ however large r.)
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from ..data.dataset import Dataset, label_keys
 from ..errors import DataworthError
-from .base import Method
+from .base import Method, at_least
 from .features import class_codes, with_columns_of
 
 
@@ -43,14 +42,13 @@ class Fake(Method):
     rows: int | None = None
     radius: float = 1000.0
 
-    name: ClassVar[str] = "fake"
-    what: ClassVar[str] = "the constant dataset x* of the paper's appendix, whatever the data"
-    strategic: ClassVar[bool | None] = True
-    why: ClassVar[str] = "it is the same for all data, so it says nothing of θ"
+    name = "fake"
+    what = "the constant dataset x* of the paper's appendix, whatever the data"
+    strategic = True
+    why = "it is the same for all data, so it says nothing of θ"
 
     def __post_init__(self) -> None:
-        if self.rows is not None and self.rows < 1:
-            raise DataworthError(f"rows is {self.rows!r}; it must be 1 or more.")
+        at_least(1, rows=self.rows)
         if not 0 < self.radius < float("inf"):
             raise DataworthError(f"radius is {self.radius!r}; it must be a positive number.")
 

@@ -68,17 +68,6 @@ def class_codes(data: Dataset, purpose: str, least: int = 1) -> Rows:
     return codes
 
 
-def share_of(rows: Rows, fraction: float) -> int:
-    """How many of a stratum's rows make up a fraction of it: at least one."""
-    return max(1, round(fraction * len(rows)))
-
-
-def check_fraction(fraction: float) -> None:
-    """Refuse a share that is none."""
-    if not 0 < fraction <= 1:
-        raise DataworthError(f"fraction is {fraction!r}; it must lie above 0 and at most at 1.")
-
-
 def classifier(learner: Any = None) -> Any:
     """A fresh copy of the learner; without one, logistic regression on standardised features."""
     from sklearn.base import clone

@@ -3,60 +3,45 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from ..arrays import Array, Rows
-from ..data.dataset import Dataset
-from .base import Method
-from .features import check_fraction, points, share_of, strata
+from .coreset import CoreSet
 
 
 @dataclass(frozen=True)
-class Herding(Method):
+class Herding(CoreSet):
     """Herding: of each class, `fraction` of its rows, chosen so that their mean stays near the class's mean.
 
     The next row is the one that makes |Σ w·(x − μ)| over the rows chosen smallest (Welling 2009, without
     replacement, as in iCaRL), on standardised rows; w are row weights, if there are any. Class by class, so
     that the ratio of classes stays; numeric labels are taken together.
 
+    >>> from dataworth import Dataset
     >>> data = Dataset([[-3.0], [-1.0], [0.0], [1.0], [3.0]], [0, 0, 0, 0, 0])
     >>> Herding(0.6)(data).X.ravel().tolist()
     [-1.0, 0.0, 1.0]
     """
 
-    fraction: float = 0.5
+    name = "herding"
+    what = "keep, of each class, rows whose mean is the class's mean (herding core-set)"
 
-    name: ClassVar[str] = "herding"
-    what: ClassVar[str] = "keep, of each class, rows whose mean is the class's mean (herding core-set)"
-    strategic: ClassVar[bool | None] = True
-    why: ClassVar[str] = "it looks at the data alone and only removes rows"
-
-    def __post_init__(self) -> None:
-        check_fraction(self.fraction)
-
-    def __call__(self, data: Dataset) -> Dataset:
-        """The rows chosen, in their old order."""
-        X = points(data)
-        weights = np.ones(len(data)) if data.weights is None else data.weights
-        chosen = [rows[_herd(X[rows], weights[rows], share_of(rows, self.fraction))] for rows in strata(data)]
-        return data.take(np.sort(np.concatenate(chosen)))
-
-
-def _herd(X: Array, weights: Array, count: int) -> Rows:
-    total = weights.sum()
-    share = weights / total if total > 0 else np.full(len(X), 1 / len(X))
-    moves = (X - share @ X) * (share * len(X))[:, None]
-    lengths = (moves**2).sum(axis=1)
-    free = np.ones(len(X), dtype=bool)
-    off = np.zeros(X.shape[1])
-    chosen: list[int] = []
-    while len(chosen) < count:
-        # |off + move|² without what is the same for all rows
-        after = np.where(free, lengths + 2 * moves @ off, np.inf)
-        best = int(after.argmin())
-        free[best] = False
-        off = off + moves[best]
-        chosen.append(best)
-    return np.array(chosen)
+    @staticmethod
+    def choose(X: Array, weights: Array, count: int) -> Rows:
+        """Places of the rows, one after the other."""
+        total = weights.sum()
+        share = weights / total if total > 0 else np.full(len(X), 1 / len(X))
+        moves = (X - share @ X) * (share * len(X))[:, None]
+        lengths = (moves**2).sum(axis=1)
+        free = np.ones(len(X), dtype=bool)
+        off = np.zeros(X.shape[1])
+        chosen: list[int] = []
+        while len(chosen) < count:
+            # |off + move|² without what is the same for all rows
+            after = np.where(free, lengths + 2 * moves @ off, np.inf)
+            best = int(after.argmin())
+            free[best] = False
+            off = off + moves[best]
+            chosen.append(best)
+        return np.array(chosen)

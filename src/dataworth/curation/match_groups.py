@@ -7,14 +7,13 @@ nothing of the label given the features, θ → D → f(D): the benchmark may ri
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ..data.dataset import Dataset, label_keys
 from ..errors import DataworthError
-from .base import Method
+from .base import Method, chance
 
 
 @dataclass(frozen=True)
@@ -24,22 +23,23 @@ class MatchGroups(Method):
     Rows of a group that the test set does not have are removed; a group that only the test set has cannot be
     matched, and is refused.
 
-    >>> data = Dataset(np.zeros((4, 1)), [0, 0, 1, 1], groups=["a", "b", "a", "b"])
-    >>> test = Dataset(np.zeros((2, 1)), [0, 1], groups=["a", "b"])
-    >>> MatchGroups()(data, test, rng=np.random.default_rng(0)).groups.tolist()
+    >>> data = Dataset(np.zeros((4, 1)), [0, 0, 1, 1], attributes=["a", "b", "a", "b"])
+    >>> test = Dataset(np.zeros((2, 1)), [0, 1], attributes=["a", "b"])
+    >>> MatchGroups()(data, test).attributes.tolist()
     ['a', 'b']
     """
 
-    name: ClassVar[str] = "match-groups"
-    what: ClassVar[str] = "remove rows until attribute × label groups have the test set's ratios"
-    strategic: ClassVar[bool | None] = True
-    why: ClassVar[str] = (
+    name = "match-groups"
+    what = "remove rows until attribute × label groups have the test set's ratios"
+    strategic = True
+    why = (
         "rows go by attribute and label alone; as long as the attribute says nothing of the label given the "
         "features, the test set's ratios say nothing of θ"
     )
 
-    def __call__(self, data: Dataset, test: Dataset, *, rng: np.random.Generator) -> Dataset:
+    def __call__(self, data: Dataset, test: Dataset, *, rng: np.random.Generator | None = None) -> Dataset:
         """A random choice within each group, in the old order of rows."""
+        rng = chance(rng)
         own, wanted = cells(data, "the data"), cells(test, "the test set")
         names, counts = np.unique(wanted, return_counts=True)
         refuse_absent(names, own)
@@ -51,16 +51,13 @@ class MatchGroups(Method):
 
 def cells(data: Dataset, what: str) -> NDArray[np.str_]:
     """Attribute and label of each row as one text."""
-    if data.groups is None:
+    if data.attributes is None:
+        groups = "" if data.groups is None else " (groups are rows that belong together, not attributes)"
         raise DataworthError(
-            f"{what} have no groups; matching them needs a group column: groups= or --group."
+            f"{what} have no attributes; matching them needs a column of them: attributes= or --attribute"
+            f"{groups}."
         )
-    return np.char.add(np.char.add(data.groups, "\x1f"), class_cells(data))
-
-
-def class_cells(data: Dataset) -> NDArray[np.str_]:
-    """The label of each row as text."""
-    return label_keys(data.y)
+    return np.char.add(np.char.add(data.attributes, "\x1f"), label_keys(data.y))
 
 
 def refuse_absent(names: NDArray[np.str_], own: NDArray[np.str_]) -> None:

@@ -49,7 +49,7 @@ NAMES: dict[str, type[Method]] = {
 """Every curation that a command line can name."""
 
 READERS: dict[str, Callable[[str], Any]] = {"int": int, "float": float, "str": str}
-PLACEHOLDERS = {"group": "NAME", "by": "groups/classes"}
+PLACEHOLDERS = {"group": "NAME", "by": "attributes/classes"}
 WORDS = {"int": "a whole number", "float": "a number"}
 
 

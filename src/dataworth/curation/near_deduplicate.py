@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from ..arrays import Array
 from ..data.dataset import Dataset
-from ..errors import DataworthError
-from .base import Method
+from .base import Method, at_least
 from .features import points, strata
 
 SAMPLE = 1000
@@ -34,17 +32,16 @@ class NearDeduplicate(Method):
 
     distance: float = 0.05
 
-    name: ClassVar[str] = "near-deduplicate"
-    what: ClassVar[str] = "keep one of each set of rows that nearly agree"
-    strategic: ClassVar[bool | None] = None
-    why: ClassVar[str] = (
+    name = "near-deduplicate"
+    what = "keep one of each set of rows that nearly agree"
+    strategic = None
+    why = (
         "it looks at the data alone; but where near copies came about by accident, a model that takes them "
         "for new rows was too sure, and may be worth more without them"
     )
 
     def __post_init__(self) -> None:
-        if not self.distance >= 0:
-            raise DataworthError(f"distance is {self.distance!r}; it must be 0 or more.")
+        at_least(0, distance=self.distance)
 
     def __call__(self, data: Dataset) -> Dataset:
         """The rows kept, in their old order."""

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from ..data.dataset import Dataset
-from .base import Method
-from .features import check_fraction
+from .base import Method, chance, check_fraction
 
 
 @dataclass(frozen=True)
@@ -17,21 +15,21 @@ class RandomSubset(Method):
     """Keep `fraction` of the rows, chosen at random.
 
     >>> data = Dataset(np.arange(4.0)[:, None], [0, 1, 0, 1])
-    >>> len(RandomSubset(0.5)(data, rng=np.random.default_rng(0)))
+    >>> len(RandomSubset(0.5)(data))
     2
     """
 
     fraction: float = 0.5
 
-    name: ClassVar[str] = "random-subset"
-    what: ClassVar[str] = "keep a random share of the rows"
-    strategic: ClassVar[bool | None] = True
-    why: ClassVar[str] = "chance alone decides which rows go"
+    name = "random-subset"
+    what = "keep a random share of the rows"
+    strategic = True
+    why = "chance alone decides which rows go"
 
     def __post_init__(self) -> None:
         check_fraction(self.fraction)
 
-    def __call__(self, data: Dataset, *, rng: np.random.Generator) -> Dataset:
+    def __call__(self, data: Dataset, *, rng: np.random.Generator | None = None) -> Dataset:
         """The rows kept, in their old order; at least one."""
         keep = max(1, round(self.fraction * len(data)))
-        return data.take(np.sort(rng.permutation(len(data))[:keep]))
+        return data.take(np.sort(chance(rng).permutation(len(data))[:keep]))

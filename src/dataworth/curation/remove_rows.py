@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,8 @@ MOST_NAMES = 10
 class RemoveRows(Method):
     """Drop the rows that `bad` marks (a boolean per row), or all of one `group`.
 
-    A group belongs to its row, so that it can be removed from any part of the data; `bad` is for one dataset.
+    A group is a value of the attribute or, without one, of the groups. It belongs to its row, so that it can
+    be removed from any part of the data; `bad` is for one dataset.
     Groups are compared by value: true is the group 1 of a column of booleans, 1.0 the group 1 of numbers.
 
     >>> RemoveRows([True, False])(Dataset([[0.0], [1.0]], [0, 1])).y.tolist()
@@ -34,11 +35,11 @@ class RemoveRows(Method):
     bad: Any = None
     group: str | None = None
 
-    name: ClassVar[str] = "remove-rows"
-    what: ClassVar[str] = "remove rows known to be bad: those of a group"
-    strategic: ClassVar[bool | None] = False
-    why: ClassVar[str] = "who knows which rows are bad knows more than the data say"
-    needed: ClassVar[tuple[str, ...]] = ("group",)
+    name = "remove-rows"
+    what = "remove rows known to be bad: those of a group"
+    strategic = False
+    why = "who knows which rows are bad knows more than the data say"
+    needed = ("group",)
 
     def __post_init__(self) -> None:
         if (self.bad is None) == (self.group is None):
@@ -79,11 +80,13 @@ class _RemoveNamed(RemoveRows):
 
 
 def _groups(data: Dataset) -> NDArray[np.str_]:
-    if data.groups is None:
+    """The attribute of each row or, where there is none, its group."""
+    values = data.groups if data.attributes is None else data.attributes
+    if values is None:
         raise DataworthError(
-            "the data have no groups; removing one needs a group column: groups= or --group."
+            "the data have no groups; removing one needs a column of them: --attribute or --group."
         )
-    return data.groups
+    return values
 
 
 def _found(wanted: Any, groups: NDArray[np.str_]) -> list[str]:

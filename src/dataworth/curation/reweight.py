@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ..data.dataset import Dataset
+from ..data.dataset import Dataset, label_keys
 from ..errors import DataworthError
 from .base import Method
-from .match_groups import cells, class_cells, refuse_absent
+from .match_groups import cells, refuse_absent
 
-BY = ("groups", "classes")
+BY = ("attributes", "classes")
 
 
 @dataclass(frozen=True)
 class Reweight(Method):
-    """Importance weights w · q(c) / p(c) for a row of cell c, whose share is p in the data, q in the test.
+    """Importance weights w · q(c) / p(c) for a row of cell c: p is its proportion in the data, q in the test.
 
-    Cells are attribute × label groups, or classes where one of the two has no groups (`by` chooses). Their
-    total is as before; a cell that the test set does not have gets the weight 0.
+    Cells are attribute × label groups, or classes where one of the two has no attributes (`by` chooses).
+    Their total is as before; a cell that the test set does not have gets the weight 0.
 
     >>> data = Dataset(np.zeros((4, 1)), [0, 0, 0, 1])
     >>> Reweight()(data, Dataset(np.zeros((2, 1)), [0, 1])).weights.round(3).tolist()
@@ -30,12 +29,10 @@ class Reweight(Method):
 
     by: str | None = None
 
-    name: ClassVar[str] = "reweight"
-    what: ClassVar[str] = (
-        "weight rows so that attribute × label groups, or classes, have the test set's ratios"
-    )
-    strategic: ClassVar[bool | None] = True
-    why: ClassVar[str] = (
+    name = "reweight"
+    what = "weight rows so that attribute × label groups, or classes, have the test set's ratios"
+    strategic = True
+    why = (
         "weights follow from attribute and label alone; as long as the attribute says nothing of the label "
         "given the features, the test set's ratios say nothing of θ"
     )
@@ -46,9 +43,9 @@ class Reweight(Method):
 
     def __call__(self, data: Dataset, test: Dataset) -> Dataset:
         """The same rows, weighted."""
-        by = self.by or ("classes" if data.groups is None or test.groups is None else "groups")
+        by = self.by or ("classes" if data.attributes is None or test.attributes is None else "attributes")
         own, wanted = (
-            cells(d, what) if by == "groups" else class_cells(d)
+            cells(d, what) if by == "attributes" else label_keys(d.y)
             for d, what in ((data, "the data"), (test, "the test set"))
         )
         names = np.unique(wanted)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from ..data.dataset import Dataset
 from .base import Method
@@ -22,11 +22,11 @@ class SelfLabel(Method):
     rows: Dataset
     learner: Any = None
 
-    name: ClassVar[str] = "self-label"
-    what: ClassVar[str] = "add the rows of a file, labelled by a model fitted on the data"
-    strategic: ClassVar[bool | None] = True
-    why: ClassVar[str] = "the labels come from a model that saw nothing but the data: θ → D → θ̂ → labels"
-    design: ClassVar[str] = "whole"
+    name = "self-label"
+    what = "add the rows of a file, labelled by a model fitted on the data"
+    strategic = True
+    why = "the labels come from a model that saw nothing but the data: θ → D → θ̂ → labels"
+    design = "whole"
 
     def __call__(self, data: Dataset) -> Dataset:
         """The data, then the rows with the learner's labels."""

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from ..arrays import Array
 from ..data.dataset import Dataset
 from ..errors import DataworthError
-from .base import Method
+from .base import Method, at_least, chance
 from .features import class_codes, with_columns_of
 
 
@@ -20,11 +19,11 @@ class Synthesize(Method):
 
     x | c ~ N(μ_c, Σ_c) with Ledoit and Wolf's Σ_c = (1−s)·S_c + s·(tr S_c/d)·I, each column in units of its
     spread in the class; classes come as often as in the data. Row weights count in all of these. Categories,
-    booleans, missing values, groups and attributes are drawn as often as they occur in the class, each by itself. `rows`
-    says how many, or `fraction` of the data's rows (default: 1, as many again).
+    booleans, missing values, groups and attributes are drawn as often as they occur in the class, each by
+    itself. `rows` says how many, or `fraction` of the data's rows (default: 1, as many again).
 
     >>> data = Dataset([[0.0], [0.1], [5.0], [5.1]], ["a", "a", "b", "b"])
-    >>> more = Synthesize(rows=100)(data, rng=np.random.default_rng(0))
+    >>> more = Synthesize(rows=100)(data)
     >>> len(more), bool((more.X[more.y == "b"] > 4).all())
     (104, True)
     """
@@ -32,22 +31,21 @@ class Synthesize(Method):
     rows: int | None = None
     fraction: float | None = None
 
-    name: ClassVar[str] = "synthesize"
-    what: ClassVar[str] = "add rows drawn from a model of the data (recursive synthetic data)"
-    strategic: ClassVar[bool | None] = True
-    why: ClassVar[str] = "the new rows come from a model that saw nothing but the data: θ → D → θ̂ → new rows"
+    name = "synthesize"
+    what = "add rows drawn from a model of the data (recursive synthetic data)"
+    strategic = True
+    why = "the new rows come from a model that saw nothing but the data: θ → D → θ̂ → new rows"
 
     def __post_init__(self) -> None:
-        if self.rows is not None and self.rows < 1:
-            raise DataworthError(f"rows is {self.rows!r}; it must be 1 or more.")
+        at_least(1, rows=self.rows)
         if self.rows is not None and self.fraction is not None:
             raise DataworthError("rows and fraction both say how many rows to add: give one of them.")
         if self.fraction is not None and not self.fraction > 0:
             raise DataworthError(f"fraction is {self.fraction!r}; it must lie above 0.")
 
-    def __call__(self, data: Dataset, *, rng: np.random.Generator) -> Dataset:
+    def __call__(self, data: Dataset, *, rng: np.random.Generator | None = None) -> Dataset:
         """The data, then the synthetic rows."""
-        codes = class_codes(data, "a model of each class")
+        rng, codes = chance(rng), class_codes(data, "a model of each class")
         fraction = 1.0 if self.fraction is None else self.fraction
         count = max(1, round(fraction * len(data))) if self.rows is None else self.rows
         weights = np.ones(len(data)) if data.weights is None else data.weights

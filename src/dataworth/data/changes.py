@@ -8,7 +8,7 @@ import numpy as np
 
 from ..arrays import Flags, Rows
 from .dataset import Dataset, label_keys
-from .rows import first_of, pair_up, same_rows
+from .rows import equal_and_same, first_of, pair_up, same_rows
 
 DIGITS = 6
 """Digits to which features are compared: a file may hold the same numbers in single precision."""
@@ -92,7 +92,7 @@ def compare(before: Dataset, after: Dataset) -> Change:
     >>> print(compare(before, before.take([0, 0, 2])))
     2 kept, 1 removed, 1 repeated
     """
-    exact, near = _features(before, after, None), _features(before, after, DIGITS)
+    exact, near = _features(before, after)
     ids = None if before.ids is None or after.ids is None else _split(before.ids, after.ids)
     by, keys = "features", [exact, near]
     if ids is not None and _ids_identify(ids, near):
@@ -115,13 +115,13 @@ def compare(before: Dataset, after: Dataset) -> Change:
     return Change(origin, relabelled, edited, len(before), by)
 
 
-def _features(before: Dataset, after: Dataset, digits: int | None) -> list[Rows]:
+def _features(before: Dataset, after: Dataset) -> tuple[list[Rows], list[Rows]]:
     """Codes of both datasets' rows; columns are matched by name, and other columns make other rows."""
     if sorted(before.names) == sorted(after.names):
         place = {name: j for j, name in enumerate(after.names)}
-        return same_rows(before, after.pick([place[name] for name in before.names]), digits=digits)
-    own, other = same_rows(before, digits=digits)[0], same_rows(after, digits=digits)[0]
-    return [own, other + len(before)]
+        return equal_and_same(before, after.pick([place[name] for name in before.names]), digits=DIGITS)
+    own, other = same_rows(before, digits=DIGITS)[0], same_rows(after, digits=DIGITS)[0]
+    return [own, other + len(before)], [own, other + len(before)]
 
 
 def _ids_identify(ids: list[Rows], near: list[Rows]) -> bool:

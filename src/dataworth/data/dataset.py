@@ -9,7 +9,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, NoReturn
 
 import numpy as np
@@ -17,22 +16,12 @@ from numpy.typing import NDArray
 
 from ..arrays import Array
 from ..errors import DataworthError
-from ..wording import and_more, counted, listed
-from .convert import (
-    Column,
-    as_frame,
-    as_labels,
-    as_texts,
-    as_vector,
-    as_weights,
-    from_array,
-    from_frame,
-    refuse_infinite,
-    refuse_missing,
-    refuse_missing_entries,
-    renamed,
-    text_keys,
-)
+from ..wording import counted, listed
+from .convert import Column, as_frame, from_array, from_frame, refuse_infinite, refuse_missing, renamed
+from .summary import LabelSummary as LabelSummary
+from .summary import label_keys as label_keys
+from .summary import summarise_labels as summarise_labels
+from .vectors import as_labels, as_texts, as_weights, text_keys
 
 SLAB = 8192
 """Rows that are worked on together where a second copy of a large dataset would be too much."""
@@ -291,7 +280,8 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
         """The same rows with the columns in these places, in the given order."""
         if list(places) == list(range(self.n_features)):
             return self
-        return self._with(X=self.X[:, list(places)], columns=tuple(self.columns[j] for j in places))
+        X = np.ascontiguousarray(self.X[:, list(places)])
+        return self._with(X=X, columns=tuple(self.columns[j] for j in places))
 
     def row_keys(self) -> NDArray[np.bytes_]:
         """A 128-bit hash of each row's features, as 32 hexadecimal bytes; the same in every process.
@@ -353,52 +343,6 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
 
 def _digest8(text: str) -> bytes:
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
-
-
-@dataclass(frozen=True)
-class LabelSummary:
-    """The classes and their counts, or (for many numbers) the range."""
-
-    classes: dict[str, int] | None
-    low: float | None = None
-    high: float | None = None
-
-    def __str__(self) -> str:
-        if self.classes is None:
-            return f"from {self.low:g} to {self.high:g}"
-        shown = [f"{name}: {count}" for name, count in list(self.classes.items())[:5]]
-        return ", ".join(shown) + and_more(len(self.classes) - 5) if shown else "none"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON."""
-        if self.classes is not None:
-            return {"classes": dict(self.classes)}
-        return {"low": self.low, "high": self.high}
-
-
-def summarise_labels(y: NDArray[Any]) -> LabelSummary:
-    """Text and at most 20 distinct whole numbers are classes; other numbers have a range.
-
-    >>> print(summarise_labels(np.array([1, 0, 1])))
-    0: 1, 1: 2
-    >>> print(summarise_labels(np.array([0.5, 2.0])))
-    from 0.5 to 2
-    """
-    values, counts = np.unique(y, return_counts=True)
-    if y.dtype.kind in "iuf" and (len(values) > 20 or (values != np.round(values)).any()):
-        return LabelSummary(None, float(values[0]), float(values[-1]))
-    return LabelSummary(dict(zip(label_keys(values).tolist(), counts.tolist(), strict=True)))
-
-
-def label_keys(y: Any) -> NDArray[np.str_]:
-    """Labels as text, so that 1, 1.0 and True are the same label.
-
-    >>> label_keys([True, False]).tolist(), label_keys([1.0, 2.5, -0.0]).tolist(), label_keys([" a"]).tolist()
-    (['1', '0'], ['1', '2.5', '0'], ['a'])
-    """
-    values, missing = as_vector(y, "y")
-    refuse_missing_entries(missing, "y", "labels")
-    return text_keys(values)
 
 
 def _recode(codes: Array, own: Column, wanted: Column) -> Array:

@@ -6,7 +6,10 @@ by the sets themselves. If D and T come from one source, a test row has an equal
 often as a row of D has one among the others of D, and about as often (more, if D is larger) as a row of T has
 one among the others of T:
 
-    chance = min(repeating rows of T / |T| · max(1, |D|/|T|),  (repeating rows of D + 6) / |D|).
+    chance = min(repeating rows of T / |T| · max(1, |D|/|T|),  (repeating rows of D + 6) / |D|)
+
+of the test rows. Equal features are taken for copies where they are more than that by three standard
+deviations, or where rows of T hardly repeat at all.
 
 The smaller of the two counts, so that neither a test set that holds some rows twice, nor data that somebody
 doubled, excuses copies; three pairs of rows in a small D may be luck.
@@ -113,7 +116,9 @@ def identify_rows(test: Rows, data: Rows) -> bool:
     if len(np.unique(test)) >= IDENTIFYING * m or n == 0:
         return True
     chance = min(repeating(test) / m * max(1.0, n / m), (repeating(data) + LUCK) / n, 1.0) * m
-    return bool(int(np.isin(test, data).sum()) > chance + BEYOND * np.sqrt(chance))
+    # rows repeat in pairs, and those of the smaller set stand for more
+    spread = np.sqrt(chance * (1.0 + 2.0 * max(n / m, m / n)))
+    return bool(int(np.isin(test, data).sum()) > chance + BEYOND * spread)
 
 
 def repeating(codes: Rows) -> int:

@@ -3,7 +3,7 @@
 A copy of a row may come in single precision, or from a text file with six digits. No key made by rounding
 finds it surely: of 1,280 numbers some always lie at the edge of a bin. So rows are compared in two steps.
 
-**Candidates.** With c a tenth of a column's typical size, g(x) = asinh(x/c) has |g(a) − g(b)| ≤ ε for any two
+**Candidates.** With c a fifth of a column's typical size, g(x) = asinh(x/c) has |g(a) − g(b)| ≤ ε for any two
 numbers with |a − b| ≤ ε·max(|a|, |b|, c). A projection Σ wⱼ g(xⱼ) on random weights w then moves by at most
 ε·Σ|wⱼ|: rows that lie farther apart in one of a few projections are different, and rounding cannot part
 rows that are the same. Sorting by one projection within cells of another leaves few pairs to look at.
@@ -23,13 +23,13 @@ from ..arrays import Array, Flags, Rows
 from .convert import Column
 from .dataset import SLAB, Dataset
 
-FLOOR = 0.1
+FLOOR = 0.2
 """Numbers below this part of their column's typical size agree if they do on its scale: 1e-9 may be written
 as 0.000000."""
 PROJECTIONS = 4
-CELL = 64
-"""Width of a cell, in windows: a row in 32 stands in two cells."""
-MOST_CANDIDATES = 256
+CELL = 16
+"""Width of a cell, in windows: a row in eight stands in two cells."""
+MOST_CANDIDATES = 64
 """Rows that a row is compared with at most: where more are as near, features tell no row from another."""
 PAIRS = 1 << 18
 """Pairs that are looked at together."""
@@ -37,13 +37,12 @@ SAMPLE = 1000
 """Rows of each dataset from which a column's typical size is told."""
 
 
-def same_rows(*parts: Dataset, digits: int | None = 6) -> list[Rows]:
+def same_rows(*parts: Dataset, digits: int = 6) -> list[Rows]:
     """A number for each row of each dataset: equal numbers for equal features.
 
     Args:
         parts: datasets with the same columns in the same order.
-        digits: numbers agree if they differ by no more than one in this significant digit; None asks for
-            equality to the last bit.
+        digits: numbers agree if they differ by no more than one in this significant digit.
 
     Returns:
         One array of whole numbers for each dataset.
@@ -53,14 +52,18 @@ def same_rows(*parts: Dataset, digits: int | None = 6) -> list[Rows]:
     >>> [codes.tolist() for codes in same_rows(data, copy)]
     [[0, 1, 0], [0, 1, 2]]
     """
+    return equal_and_same(*parts, digits=digits)[1]
+
+
+def equal_and_same(*parts: Dataset, digits: int) -> tuple[list[Rows], list[Rows]]:
+    """As `same_rows`, first for features that are equal to the last bit, then for those that agree."""
     ends = np.cumsum([len(part) for part in parts])[:-1]
     keys = np.concatenate([part.row_keys() for part in parts])
-    _, first, codes = np.unique(keys, return_index=True, return_inverse=True)
-    if digits is not None and len(first) > 1:
-        codes = _Cells(parts, digits).classes(first)[codes]
+    _, first, exact = np.unique(keys, return_index=True, return_inverse=True)
+    near = exact if len(first) < 2 else _Cells(parts, digits).classes(first)[exact]
     # numbered in the order of appearance
-    _, first, codes = np.unique(codes, return_index=True, return_inverse=True)
-    return np.split(np.argsort(np.argsort(first))[codes], ends)
+    _, first, near = np.unique(near, return_index=True, return_inverse=True)
+    return np.split(exact, ends), np.split(np.argsort(np.argsort(first))[near], ends)
 
 
 def pair_up(wanted: Rows, given: Rows) -> Rows:
@@ -111,11 +114,10 @@ class _Cells:
         self.text = np.array([column.kind == "categorical" for column in parts[0].columns], dtype=bool)
         self.ends = np.cumsum([len(part) for part in parts])
         sample = [np.linspace(0, len(p) - 1, min(SAMPLE, len(p))).astype(np.intp) for p in parts]
-        typical = np.abs(np.vstack([p.X[rows] for p, rows in zip(parts, sample, strict=True)]))
-        typical[~(typical > 0)] = np.nan
-        known = ~np.isnan(typical).all(axis=0)
-        self.floor = np.full(typical.shape[1], FLOOR)
-        self.floor[known] *= np.nanmedian(typical[:, known], axis=0)
+        size = np.abs(np.vstack([p.X[rows] for p, rows in zip(parts, sample, strict=True)]))
+        known = size > 0
+        logs = np.log(size, out=np.zeros_like(size), where=known).sum(axis=0)
+        self.floor = FLOOR * np.exp(logs / np.maximum(known.sum(axis=0), 1))
 
     def take(self, rows: Rows) -> Array:
         """Some rows; a category is a number made from its text."""
@@ -143,18 +145,18 @@ class _Cells:
         # a ~ b ~ c ~ … may lead anywhere where rows lie densely: such chains are cut to a window's length
         lowest = np.full(int(codes.max()) + 1, np.inf)
         np.minimum.at(lowest, codes, shadows[:, 0])
-        link = np.floor((shadows[:, 0] - lowest[codes]) / window).astype(np.intp)
+        link = np.floor((shadows[:, 0] - lowest[codes]) / window[0]).astype(np.intp)
         return np.unique(np.column_stack([codes, link]), axis=0, return_inverse=True)[1].reshape(-1)
 
-    def projected(self, rows: Rows) -> tuple[Array, float]:
-        """Projections of the rows, and how far apart they can be for rows that agree."""
+    def projected(self, rows: Rows) -> tuple[Array, Array]:
+        """Projections of the rows, and how far apart each can be for rows that agree."""
         weights = np.random.default_rng(0).standard_normal((len(self.text), PROJECTIONS))
         shadows = np.empty((len(rows), PROJECTIONS))
         for start in range(0, len(rows), SLAB):
             X = self.take(rows[start : start + SLAB])
             X = np.where(np.isnan(X), np.sqrt(0.5), np.where(self.text, X, np.arcsinh(X / self.floor)))
             shadows[start : start + SLAB] = X @ weights
-        reach = float(np.abs(weights[~self.text]).sum(axis=0).max(initial=0.0))
+        reach = np.abs(weights[~self.text]).sum(axis=0)
         # besides the tolerance, what sums of so many numbers may lose in rounding
         return shadows, 1.001 * self.epsilon * reach + 1e-12 * (1.0 + np.abs(shadows).max()) * (
             1 + len(weights)
@@ -179,10 +181,10 @@ def _numbered(column: Column) -> Array:
     return np.array([1.0 + (int.from_bytes(d.digest(), "little") >> 12) * 2.0**-52 for d in digests])
 
 
-def _near(shadows: Array, window: float) -> Iterator[Rows]:
+def _near(shadows: Array, window: Array) -> Iterator[Rows]:
     """Pairs of rows that lie within the window in every projection, some at a time, as 2 × pairs."""
     # cells of the second projection; a row near the edge of its cell stands in the next one as well
-    place = shadows[:, 1] / (CELL * window)
+    place = shadows[:, 1] / (CELL * window[1])
     cell = np.floor(place)
     inside = place - cell
     lower, upper = np.flatnonzero(inside < 1 / CELL), np.flatnonzero(inside > 1 - 1 / CELL)
@@ -192,8 +194,8 @@ def _near(shadows: Array, window: float) -> Iterator[Rows]:
     row, cell = row[order], np.unique(cell[order], return_inverse=True)[1]
     # one number that sorts by cell, then by the first projection: cells lie more than a window apart
     height = shadows[row, 0] - shadows[:, 0].min()
-    height += cell * (height.max() + 2 * window)
-    reach = height + window + 4 * np.spacing(height[-1])
+    height += cell * (height.max() + 2 * window[0])
+    reach = height + window[0] + 4 * np.spacing(height[-1])
     count = np.searchsorted(height, reach, side="right") - np.arange(len(row)) - 1
     count = np.minimum(count, MOST_CANDIDATES)
     ends = np.cumsum(count)
@@ -204,6 +206,6 @@ def _near(shadows: Array, window: float) -> Iterator[Rows]:
         left = np.repeat(np.arange(start, stop), some)
         right = left + 1 + np.arange(len(left)) - np.repeat(np.cumsum(some) - some, some)
         pairs = row[np.stack([left, right])]
-        near = np.abs(shadows[pairs[0]] - shadows[pairs[1]]).max(axis=1, initial=0.0) <= window
+        near = (np.abs(shadows[pairs[0]] - shadows[pairs[1]]) <= window).all(axis=1)
         yield pairs[:, near]
         start = stop

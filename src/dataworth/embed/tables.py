@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dataworth.data.io.image_tables import is_table, read_images
+from dataworth.data.io.roles import Asked
 from dataworth.data.io.written_roles import with_roles
 from dataworth.embed.reduce import pca as principal_components
 from dataworth.embed.vectors import embed
@@ -37,6 +38,7 @@ def embed_table(
     image: str | None = None,
     label: str | None = None,
     group: str | None = None,
+    attribute: str | None = None,
     id: str | None = None,
     weights: str | None = None,
     **options: Any,
@@ -44,15 +46,16 @@ def embed_table(
     """Embed the images of a folder, a zip or a table.
 
     Args:
-        source: as in `dataworth.data.io.read_images`; so are image, label, group, id and weights.
+        source: as in `dataworth.data.io.read_images`; so are image, label, group, attribute, id and
+            weights.
         model: as in `embed`; so are the further options size, batch, cache and progress.
         pca: keep this many principal components,
         pca_on: of the images of this source instead (all data that are compared must have the same).
     """
     if pca is None and pca_on is not None:
         raise DataworthError("--pca-on was given without --pca: say how many components to keep.")
-    columns = {"image": image, "label": label, "group": group, "id": id, "weights": weights}
-    found = read_images(source, **columns)
+    columns: Asked = {"label": label, "group": group, "attribute": attribute, "id": id, "weights": weights}
+    found = read_images(source, image, **columns)
     if COLUMN in found.table.column_names:
         raise DataworthError(f"{source}: there is a column {COLUMN!r} already: rename it, or leave it out.")
     notes = list(found.notes)
@@ -65,8 +68,8 @@ def embed_table(
                 f" --pca-on {source}"
             )
         else:
-            other = columns if is_table(pca_on) else {}
-            base = embed(read_images(pca_on, **other).images, model, **options)
+            other = read_images(pca_on, image, **columns) if is_table(pca_on) else read_images(pca_on)
+            base = embed(other.images, model, **options)
         vectors = principal_components(vectors, pca, base).astype(np.float32)
     roles = {**found.roles, "features": COLUMN}
     facts = {"model": str(model), "size": options.get("size"), "pca": pca}

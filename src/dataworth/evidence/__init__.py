@@ -1,1 +1,1 @@
-"""The evidence of one pair (`dw.pmi`), the forms in which its score can be written, its parts, the referee."""
+"""The evidence of one pair (`dw.pmi`), the forms of its score, its parts, the referee."""

@@ -33,7 +33,8 @@ def eta_by_density(fitter: Fitter, data: Fit, test: Fit, joint: Fit, eta: Array 
     point = np.zeros(width) if np.ndim(eta) == 0 else np.asarray(eta, dtype=float)
     if point.shape != (width,):
         raise DataworthError(f"eta has shape {point.shape}; the model has {width} parameters.")
-    (value,) = _log_ratios(fitter, data, test, joint, point[None])
+    with np.errstate(invalid="ignore"):  # ∞ − ∞ is said in a sentence
+        (value,) = _log_ratios(fitter, data, test, joint, point[None])
     if not np.isfinite(value):
         raise DataworthError("at this eta a density is zero or infinite: give an eta inside the posteriors.")
     return float(value)

@@ -7,6 +7,7 @@ Features are taken exactly as given and the prior is a number: for data from fil
 
 from __future__ import annotations
 
+import pickle
 from dataclasses import dataclass, field, fields
 from functools import cache, cached_property, partial
 from typing import Any
@@ -34,7 +35,8 @@ class PMI:
     `spread` their range, which is zero for exact posteriors. Vectors are named by six digits of each entry;
     η of equal names are numbered.
 
-    It holds its two datasets for `parts`; a pickled one leaves them behind and keeps the parts it has.
+    It holds its two datasets for `parts`, also when pickled. If the model does not pickle, they are left
+    behind, and only parts that were asked for before travel with it.
     """
 
     value: float
@@ -58,7 +60,11 @@ class PMI:
         return parts_of(bind_pair(*self.pair), self.value)
 
     def __getstate__(self) -> dict[str, Any]:
-        return self.__dict__ | {"pair": None}
+        try:
+            pickle.dumps(self.pair)
+        except Exception:  # whatever a model of the user's raises: a class in a function, an open file
+            return self.__dict__ | {"pair": None}
+        return self.__dict__
 
     @property
     def spread(self) -> float:

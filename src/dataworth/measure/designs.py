@@ -38,10 +38,10 @@ class Arm:
     """
 
     role: Literal["data", "before", "after", "control", "candidate", "part"]
-    name: str = ""
+    name: str | None = None
 
     def __str__(self) -> str:
-        return self.name or self.role
+        return self.role if self.name is None else self.name
 
 
 DATA, BEFORE, AFTER, CONTROL = Arm("data"), Arm("before"), Arm("after"), Arm("control")

@@ -77,7 +77,8 @@ DESIGNS = {
 TAKES: dict[str, type] = {"score": Drawing, "audit": Drawing, "curate": Drawing, "rank": Measuring}
 
 
-def _option(default: Any, panel: str, help: str) -> Any:  # a field that says what it means
+def option(default: Any, panel: str, help: str) -> Any:
+    """A field that says what it means, and under which heading of `--help` it stands."""
     return field(default=default, metadata={"panel": panel, "help": help})
 
 
@@ -85,68 +86,68 @@ def _option(default: Any, panel: str, help: str) -> Any:  # a field that says wh
 class Options:
     """All options, with their defaults; `metadata["help"]` of a field says what it means."""
 
-    yardstick: Yardstick | None = _option(
+    yardstick: Yardstick | None = option(
         None, "Measuring", "A yardstick made before (default: fitted to the test set)."
     )
-    model: str = _option(
+    model: str = option(
         "auto",
         "Measuring",
         "auto (the default), logistic (two classes), softmax or its cheaper one-vs-rest (more), "
         "or linear (numeric labels).",
     )
-    inference: str = _option(
+    inference: str = option(
         "laplace",
         "Measuring",
         "How posteriors are computed: laplace (the default), or ep: slower, closer at wide priors.",
     )
-    prior_variance: float | None = _option(
+    prior_variance: float | None = option(
         None, "Measuring", "Prior variance (default: chosen on the test set)."
     )
-    seed: int = _option(0, "Measuring", "All randomness comes from it (default: 0).")
-    form: str = _option(
+    seed: int = option(0, "Measuring", "All randomness comes from it (default: 0).")
+    form: str = option(
         "evidence",
         "Measuring",
         "Form of the score: evidence (the default), the paper's eta, product, kl or integral, or sealed.",
     )
-    eta: Any = _option(
+    eta: Any = option(
         0, "Measuring", "Where the form eta compares posteriors: 0 (the default), joint, data or test."
     )
-    truncate: float | None = _option(
+    truncate: float | None = option(
         None, "Measuring", "Count PMI beyond ± this many nats as 0, as the paper does (tables stay raw)."
     )
-    winsorise: float | None = _option(
+    winsorise: float | None = option(
         None, "Measuring", "Count PMI beyond ± this many nats as ± that (tables stay raw)."
     )
-    design: str | None = _option(
+    design: str | None = option(
         None,
         "Measuring",
         "whole (the default): the data as they are; pairs: draws of a size. Of audits also: row, rate, size; "
         "of methods: method (the default), applied to each draw, or whole, once to all rows.",
     )
-    pairs: int | None = _option(None, "Measuring", "Number of pairs; selects the design pairs.")
-    size: Size | None = _option(
+    pairs: int | None = option(None, "Measuring", "Number of pairs; selects the design pairs.")
+    size: Size | None = option(
         None,
         "Measuring",
         "Rows of a pair: one number, or two, N,M, for data and test; selects the design pairs.",
     )
-    precision: float | None = _option(
+    precision: float | None = option(
         None,
         "Measuring",
         "Draw as many pairs as bring the Monte-Carlo error to this many nats (design pairs).",
     )
-    ignore: str | Sequence[str] | None = _option(
+    ignore: str | Sequence[str] | None = option(
         None, "Checks", "Checks to leave out, such as 'DW002,DW010', or 'all'; see 'dataworth checks'."
     )
-    thorough: bool = _option(False, "Checks", "Run the slow checks too.")
-    jobs: int | None = _option(None, "Work", "Processes; −1: all cores (default: as many as pay).")
-    engine: str | Engine = _option("local", "Work", "Where the work runs: local (the default).")
-    run_dir: str | Path | Run | None = _option(
+    thorough: bool = option(False, "Checks", "Run the slow checks too.")
+    jobs: int | None = option(None, "Work", "Processes; −1: all cores (default: as many as pay).")
+    engine: str | Engine = option("local", "Work", "Where the work runs: local (the default).")
+    run_dir: str | Path | Run | None = option(
         None, "Work", "Directory that makes the work resumable: 'dataworth resume DIR'."
     )
-    keep: bool = _option(
+    keep: bool = option(
         False, "Python", "Keep the rows with the result, which its parts and `dw.sensitivity` need."
     )
-    progress: Progress | None = _option(None, "Python", "Told how far the work is.")
+    progress: Progress | None = option(None, "Python", "Told how far the work is.")
 
     @classmethod
     def parse(cls, what: str, given: Mapping[str, Any]) -> Options:

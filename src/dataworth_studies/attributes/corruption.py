@@ -5,14 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dataworth.errors import DataworthError
+from dataworth import DataworthError
+from dataworth.arrays import Rows
 
 CORRUPTIONS = ("brightness", "contrast")
 BRIGHTER = (0.05, 0.1, 0.15, 0.2, 0.3)
 FLATTER = (0.75, 0.5, 0.4, 0.3, 0.15)
 
 
-def corrupt(images: NDArray[np.uint8], which: NDArray[np.intp], severity: int = 3) -> NDArray[np.uint8]:
+def corrupt(images: NDArray[np.uint8], which: Rows, severity: int = 3) -> NDArray[np.uint8]:
     """Brightness (0): value of HSV raised. Contrast (1): each channel drawn towards its mean.
 
     >>> grey = np.full((1, 2, 2, 3), 100, dtype=np.uint8)

@@ -9,7 +9,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from dataworth.errors import DataworthError
+from dataworth import DataworthError
+from dataworth.arrays import Array, Rows
 
 STYLES = {"palette": ("warm", "cold"), "texture": ("mosaic", "sketch")}
 _DARK_TO_LIGHT = {
@@ -20,7 +21,7 @@ TILE = 8
 
 
 def stylise(
-    images: NDArray[np.uint8], which: NDArray[np.intp], style: str = "palette", strength: float = 0.6
+    images: NDArray[np.uint8], which: Rows, style: str = "palette", strength: float = 0.6
 ) -> NDArray[np.uint8]:
     """`strength` of the way from the photograph to its first or second look.
 
@@ -42,17 +43,17 @@ def stylise(
     return made
 
 
-def _luminance(images: NDArray[np.float64]) -> NDArray[np.float64]:
+def _luminance(images: Array) -> Array:
     return np.asarray(images @ np.array([0.299, 0.587, 0.114]))
 
 
-def _tint(images: NDArray[np.float64], name: str) -> NDArray[np.float64]:
+def _tint(images: Array, name: str) -> Array:
     light = _luminance(images)
     palette = _DARK_TO_LIGHT[name]
     return np.stack([np.interp(light, (0.0, 128.0, 255.0), palette[:, c]) for c in range(3)], axis=-1)
 
 
-def _mosaic(images: NDArray[np.float64], name: str) -> NDArray[np.float64]:
+def _mosaic(images: Array, name: str) -> Array:
     n, h, w, _ = images.shape
     tiled = images[:, : h - h % TILE, : w - w % TILE].reshape(n, h // TILE, TILE, w // TILE, TILE, 3)
     coarse = tiled.mean(axis=(2, 4)).repeat(TILE, axis=1).repeat(TILE, axis=2)
@@ -61,7 +62,7 @@ def _mosaic(images: NDArray[np.float64], name: str) -> NDArray[np.float64]:
     return made
 
 
-def _sketch(images: NDArray[np.float64], name: str) -> NDArray[np.float64]:
+def _sketch(images: Array, name: str) -> Array:
     light = _luminance(images)
     down, across = np.gradient(light, axis=(1, 2))
     return np.clip(255.0 - 4.0 * np.hypot(down, across), 0.0, 255.0)[..., None].repeat(3, axis=-1)

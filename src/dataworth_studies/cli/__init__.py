@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from . import curation, mi
+from . import convergence, curation, mi
 
 study = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
 
@@ -21,6 +21,7 @@ for _name, _command in {
     "regimes": curation.regimes,
     "mi": mi.mi,
     "mi-error": mi.mi_error,
+    "convergence": convergence.convergence,
     "samples": curation.samples,
     "summary": curation.summary,
 }.items():

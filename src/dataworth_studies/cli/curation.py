@@ -12,7 +12,7 @@ import typer
 from dataworth.cli.options import command
 
 from .options import Data, Jobs, Out, Quiet, Seed, Set, option
-from .results import keep, make_folder
+from .results import check_quick, keep, make_folder, telling
 
 
 @command
@@ -40,17 +40,13 @@ def curation(
 
     Example: dataworth study curation --set corrupted-cifar --data DIR --out results/curation
     """
-    from dataworth.cli.progress import listen
     from dataworth.measure.engines import Local
     from dataworth_studies.curation import study
-    from dataworth_studies.tables import COLUMNS, draw_sizes, to_markdown
+    from dataworth_studies.curation_tables import COLUMNS, draw_sizes, to_markdown
 
-    if quick and (set_name != "digits" or data is not None):
-        from dataworth.errors import DataworthError
-
-        raise DataworthError("--quick runs the embedded digits: drop --set and --data, or drop --quick.")
+    check_quick(quick, set_name != "digits" or data is not None, "--set")
     folder = make_folder(out)
-    with listen(quiet, preparing="loading and embedding the images…") as progress:
+    with telling(quiet, "loading and embedding the images…") as progress:
         found = study(
             set_name,
             data,
@@ -60,7 +56,7 @@ def curation(
             groups=groups,
             seed=seed,
             engine=Local(jobs),
-            progress=None if progress is None else progress.update,
+            progress=progress,
         )
     name = set_name if features is None else f"{set_name}-{re.sub('[^a-z0-9]+', '-', features)}"
     keep(folder, name, to_markdown(found, equal_size), found.rows(), COLUMNS, seed)
@@ -83,19 +79,18 @@ def zoo(
 
     Example: dataworth study zoo --sets 'breast cancer' --seeds 1
     """
-    from dataworth.cli.progress import listen
     from dataworth_studies.zoo import COLUMNS, exam, to_markdown, zoo
 
     folder = make_folder(out)
     names = None if sets is None else tuple(name.strip() for name in sets.split(","))
-    with listen(quiet, preparing="setting up the first set…") as progress:
+    with telling(quiet, "setting up the first set…") as progress:
         found = zoo(
             data,
             folder,
             sets=names,
             seeds=seeds,
             jobs=jobs,
-            progress=None if progress is None else progress.update,
+            progress=progress,
         )
     passed = exam(found)
     keep(folder, "zoo", to_markdown(found, passed), found, COLUMNS, 0)
@@ -117,12 +112,11 @@ def regimes(
 
     Example: dataworth study regimes --data DIR --out results/curation
     """
-    from dataworth.cli.progress import listen
     from dataworth.measure.engines import Local
     from dataworth_studies.regimes import COLUMNS, draw_regimes, regimes, to_markdown
 
     folder = make_folder(out)
-    with listen(quiet, preparing="loading and embedding the images…") as progress:
+    with telling(quiet, "loading and embedding the images…") as progress:
         found = regimes(
             data,
             folder,
@@ -130,7 +124,7 @@ def regimes(
             groups=groups,
             seed=seed,
             engine=Local(jobs),
-            progress=None if progress is None else progress.update,
+            progress=progress,
         )
     keep(folder, "regimes", to_markdown(found), found, COLUMNS, seed)
     if folder is not None:
@@ -151,9 +145,9 @@ def samples(
 
     Example: dataworth study samples --set digits --out digits.png
     """
+    from dataworth import DataworthError
     from dataworth.cli.files import check_outputs
     from dataworth.cli.guard import say
-    from dataworth.errors import DataworthError
     from dataworth_studies.samples import draw_samples
     from dataworth_studies.sets import load_set
 

@@ -9,7 +9,7 @@ from typing import Annotated
 from dataworth.cli.options import command
 
 from .options import Data, Jobs, Quiet, Seed, option
-from .results import make_folder, write_about
+from .results import check_quick, make_folder, telling, write_about
 
 
 @command
@@ -26,7 +26,7 @@ def mi(
         str | None,
         option(
             "Such as 'evidence,eta' (default: evidence). Also ep, product, centred, monte-carlo, paper, mine,"
-            " mine-theta, lmi, shares."
+            " mine-theta, lmi, proportions."
         ),
     ] = None,
     prior_variances: Annotated[
@@ -60,17 +60,14 @@ def mi(
 
     Example: dataworth study mi --pool mnist --data DIR --estimators evidence,eta --out results/mi
     """
-    from dataworth.cli.progress import listen
-    from dataworth.errors import DataworthError
     from dataworth.measure.engines import Local
     from dataworth_studies.mi import DEFAULT, QUICK, plans_for, run_plan
     from dataworth_studies.mi_tables import all_tables, keep_longer, write_result, write_summary
     from dataworth_studies.pools import load_pool
 
-    if quick and (pool != "digits" or data is not None):
-        raise DataworthError("--quick runs the embedded digits: drop --pool and --data, or drop --quick.")
+    check_quick(quick, pool != "digits" or data is not None, "--pool")
     usual = QUICK if quick else DEFAULT
-    with listen(quiet, preparing="loading and embedding the images…"):
+    with telling(quiet, "loading and embedding the images…"):
         images = load_pool(pool, data, axes)
     plans = plans_for(
         images,
@@ -91,8 +88,8 @@ def mi(
     records = []
     for plan in plans:
         run_dir = None if folder is None else folder / "runs" / plan.name
-        with listen(quiet, preparing=f"{plan.name}…") as progress:
-            found = run_plan(plan, Local(jobs), run_dir, None if progress is None else progress.update)
+        with telling(quiet, f"{plan.name}…") as progress:
+            found = run_plan(plan, Local(jobs), run_dir, progress)
         records.append(found.to_dict())
         if folder is not None:
             write_result(records[-1], folder / f"{plan.name}.json")
@@ -121,21 +118,19 @@ def mi_error(
 
     Example: dataworth study mi-error --pool mnist --data DIR --out results/mi
     """
-    from dataworth.cli.progress import listen
     from dataworth.measure.engines import Local
     from dataworth_studies.mi_error import error_curve, error_figure, to_markdown
     from dataworth_studies.pools import load_pool
     from dataworth_studies.tables import save_figure
 
     given = ("20,50" if pool == "digits" else "20,100") if axes is None else axes
-    with listen(quiet, preparing="loading and embedding the images…"):
+    with telling(quiet, "loading and embedding the images…"):
         pools = [load_pool(pool, data, count) for count in _whole_numbers(given, "--axes")]
     folder = make_folder(out)
     found = []
     for images in pools:
-        with listen(quiet, preparing=f"{images.X.shape[1]} axes…") as progress:
-            update = None if progress is None else progress.update
-            found.append(error_curve(images, size, prior_variance, pairs, seed, Local(jobs), update))
+        with telling(quiet, f"{images.X.shape[1]} axes…") as progress:
+            found.append(error_curve(images, size, prior_variance, pairs, seed, Local(jobs), progress))
     print(to_markdown(found))
     if folder is not None:
         name = f"{pool}-error"
@@ -148,7 +143,7 @@ def mi_error(
 
 def _whole_numbers(text: str, name: str) -> list[int]:
     """Numbers between commas."""
-    from dataworth.errors import DataworthError
+    from dataworth import DataworthError
 
     if not all(word.strip().isdecimal() for word in text.split(",")):
         raise DataworthError(f"{name} is {text!r}; give whole numbers, such as '20,100'.")

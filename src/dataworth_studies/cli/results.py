@@ -6,11 +6,32 @@ import json
 import platform
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from importlib.metadata import version
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
+
+PACKAGES = ("dataworth", "numpy", "scipy", "scikit-learn", "joblib", "pyarrow", "narwhals")
+"""Packages whose versions are kept beside a result."""
+
+
+@contextmanager
+def telling(quiet: bool, preparing: str) -> Iterator[Callable[[int, int], None] | None]:
+    """Whoever is to hear how far the work is, as `progress(done, total)`; None if nobody is."""
+    from dataworth.cli.progress import listen
+
+    with listen(quiet, preparing=preparing) as listener:
+        yield None if listener is None else listener.update
+
+
+def check_quick(quick: bool, given: bool, option: str) -> None:
+    """A quick look takes the embedded digits: refuse what asks for other data."""
+    from dataworth import DataworthError
+
+    if quick and given:
+        raise DataworthError(f"--quick runs the embedded digits: drop {option} and --data, or drop --quick.")
 
 
 def keep(
@@ -28,7 +49,7 @@ def keep(
 
 def make_folder(out: Path | None) -> Path | None:
     """The directory for results, made if it is not there."""
-    from dataworth.errors import DataworthError
+    from dataworth import DataworthError
 
     if out is None:
         return None
@@ -40,11 +61,13 @@ def make_folder(out: Path | None) -> Path | None:
 
 def write_about(out: Path, name: str, seed: int) -> None:
     """What made the results: command, seed, versions; directories are this machine's business."""
-    from dataworth.cli.job import PACKAGES
-
-    versions = {"python": platform.python_version(), **{p: version(p) for p in PACKAGES}}
-    record = {"command": own_command(sys.argv), "seed": seed, "versions": versions}
+    record = {"command": own_command(sys.argv), "seed": seed, "versions": versions()}
     (out / f"{name}.about.json").write_text(json.dumps(record, indent=2, ensure_ascii=False) + "\n")
+
+
+def versions() -> dict[str, str]:
+    """The versions of Python and of the packages that determine a number."""
+    return {"python": platform.python_version(), **{package: version(package) for package in PACKAGES}}
 
 
 def own_command(words: Sequence[str]) -> str:

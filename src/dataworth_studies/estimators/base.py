@@ -6,7 +6,9 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ..known_mi import Array, KnownPairs
+from dataworth.arrays import Array
+
+from ..known_mi import KnownPairs
 
 
 class Guess(NamedTuple):

@@ -17,11 +17,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dataworth.errors import DataworthError
+from dataworth import DataworthError, Logistic
+from dataworth.arrays import Array
 from dataworth.evidence.pair import fit_joint
-from dataworth.models import Logistic
 
-from ..known_mi import Array, KnownPairs
+from ..known_mi import KnownPairs
 from .base import Guess
 
 
@@ -42,13 +42,15 @@ class CentredPMI:
         joint, data, test = self.log_evidences(pairs)
         table = joint - data[:, None] - np.array([np.roll(test, -s) for s in range(self.shifts + 1)]).T
         guess = summarise(table)
-        return guess._replace(details=guess.details | {"explained_by_shares": self.explained(pairs, table)})
+        return guess._replace(
+            details=guess.details | {"explained_by_proportions": self.explained(pairs, table)}
+        )
 
     def explained(self, pairs: KnownPairs, table: Array) -> float:
-        """The share of ε's variance that (share of ones in D) × (share of ones in T) explains.
+        """The part of ε's variance that (proportion of ones in D) × (that in T) explains.
 
         These pairs have their information in that product, so what it explains is no noise but what one
-        looks for: whatever sees the shares has this part of the variance, and centring cannot remove it.
+        looks for: whatever sees proportions has this part of the variance, and centring cannot remove it.
         """
         data, test = pairs.y[pairs.data].mean(axis=1) - 0.5, pairs.y[pairs.test].mean(axis=1) - 0.5
         product = np.array([data * np.roll(test, -s) for s in range(1, self.shifts + 1)]).T

@@ -13,10 +13,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from ..known_mi import Array, KnownPairs
+from dataworth.arrays import Array
+
+from ..known_mi import KnownPairs
 from .base import Guess
 from .mine import bound
-from .networks import DEFAULT, Budget, Split, inputs, seeded, split, standardised, torch_for, train
+from .networks import DEFAULT, Budget, Split, estimate, inputs, standardised, train
 
 LATENT = 128
 HIDDEN = 128
@@ -43,20 +45,22 @@ def lmi(A: Array, B: Array, seed: int = 0, budget: Budget = DEFAULT) -> Guess:
     >>> lmi(a, a + noise, 0, quick).value > 0.2 > lmi(a, noise, 0, quick).value  # truth: 0.35 and 0
     True
     """
-    torch = torch_for("LMI")
-    with seeded(torch, seed, budget.threads):
-        parts = split(A, B, budget)
-        network = autoencoder(parts.train[0].shape[1], parts.train[1].shape[1])
-        a, b = parts.train
-        trace = train(
-            network,
-            lambda rows: network(a[rows], b[rows]),
-            lambda: float(network(*parts.held_out)),
-            len(a),
-            budget,
-            budget.autoencoder_rate,
-        )
-        guess = bound(latents(network, parts), budget)
+    return estimate("LMI", bound_of_latents, A, B, seed, budget)
+
+
+def bound_of_latents(parts: Split, budget: Budget) -> Guess:
+    """Train the autoencoder, then the bound on its latents; chance is torch's as it stands."""
+    a, b = parts.train
+    network = autoencoder(a.shape[1], b.shape[1])
+    trace = train(
+        network,
+        lambda rows: network(a[rows], b[rows]),
+        lambda: float(network(*parts.held_out)),
+        len(a),
+        budget,
+        budget.autoencoder_rate,
+    )
+    guess = bound(latents(network, parts), budget)
     found = {"autoencoder_best_epoch": trace.best, "autoencoder_losses": trace.losses}
     return guess._replace(details={**guess.details, **found})
 

@@ -15,9 +15,11 @@ from dataclasses import dataclass
 from math import log
 from typing import Any
 
-from ..known_mi import Array, KnownPairs
+from dataworth.arrays import Array
+
+from ..known_mi import KnownPairs
 from .base import Guess
-from .networks import DEFAULT, Budget, Split, inputs, seeded, split, torch_for, train
+from .networks import DEFAULT, Budget, Split, estimate, inputs, train
 
 WIDTH = 1024
 MEMORY = 0.01
@@ -47,9 +49,7 @@ def mine(A: Array, B: Array, seed: int = 0, budget: Budget = DEFAULT) -> Guess:
     >>> mine(a, a + noise, 0, quick).value > 0.2 > mine(a, noise, 0, quick).value  # truth: 0.35 and 0
     True
     """
-    torch = torch_for("MINE")
-    with seeded(torch, seed, budget.threads):
-        return bound(split(A, B, budget), budget)
+    return estimate("MINE", bound, A, B, seed, budget)
 
 
 def bound(parts: Split, budget: Budget) -> Guess:

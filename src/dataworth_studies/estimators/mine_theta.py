@@ -9,9 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dataworth.models.logistic import Logistic
+from dataworth import Logistic
+from dataworth.arrays import Array
 
-from ..known_mi import Array, KnownPairs
+from ..known_mi import KnownPairs
 from .base import Guess
 from .mine import mine
 from .networks import DEFAULT, Budget

@@ -14,16 +14,17 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.special import expit, logsumexp
 
-from dataworth.models import Logistic
+from dataworth import Logistic
+from dataworth.arrays import Array
 
-from ..known_mi import Array, KnownPairs
+from ..known_mi import KnownPairs
 from .base import Guess, mean_guess
 
 DRAWS = 2000
 FACTORS = 1000
 """Factors up to 2 whose product cannot overflow."""
 JITTER = 1e-8
-"""Share of the mean variance that is added to each: covariances of repeated rows are singular."""
+"""Part of the mean variance that is added to each: covariances of repeated rows are singular."""
 
 
 @dataclass(frozen=True)

@@ -14,12 +14,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dataworth.embed.reduce import pca
-from dataworth.errors import DataworthError
-from dataworth.models.neural import needed
+from dataworth import DataworthError
+from dataworth.arrays import Array
+from dataworth.embed import pca
 
-from ..known_mi import Array, KnownPairs
-from .base import as_vectors
+from ..known_mi import KnownPairs
+from .base import Guess, as_vectors
 
 WIDE, COLUMNS = 128, 100
 """A pool of more features than the first is given to networks as so many principal components."""
@@ -29,7 +29,7 @@ WIDE, COLUMNS = 128, 100
 class Budget:
     """What each training may cost, the same for all neural estimators.
 
-    held_out: the share of pairs that is not trained on. It says when to stop, and what is reported.
+    held_out: the proportion of pairs that is not trained on. It says when to stop, and what is reported.
     """
 
     epochs: int = 5
@@ -61,7 +61,11 @@ class Trace(NamedTuple):
 
 def torch_for(what: str) -> Any:
     """torch, or the sentence that says how to get it."""
-    return needed("torch", what, "neural")
+    try:
+        import torch
+    except ImportError as error:
+        raise DataworthError(f"{what} needs the extra neural: pip install 'dataworth[neural]'.") from error
+    return torch
 
 
 @contextmanager
@@ -139,6 +143,14 @@ def split(A: Array, B: Array, budget: Budget) -> Split:
     return Split((parts[0][rest], parts[1][rest]), (parts[0][first], parts[1][first]))
 
 
+def estimate(
+    what: str, bound: Callable[[Split, Budget], Guess], A: Array, B: Array, seed: int, budget: Budget
+) -> Guess:
+    """A bound on I(A; B) in nats from pairs of rows: trained on a part of them, reported on the rest."""
+    with seeded(torch_for(what), seed, budget.threads):
+        return bound(split(A, B, budget), budget)
+
+
 def standardised(values: Array, rows: Any) -> Any:
     """Columns of mean 0 and variance 1 over `rows`, as a float32 tensor; a constant column is 0 on them."""
     import torch
@@ -163,6 +175,4 @@ def inputs(pairs: KnownPairs) -> tuple[Array, Array]:
     if pairs.X.shape[1] <= WIDE:
         return as_vectors(pairs)
     reduced = pca(pairs.X, min(COLUMNS, *pairs.X.shape))
-    return as_vectors(
-        KnownPairs(reduced, pairs.y, pairs.data, pairs.test, pairs.share_data, pairs.share_test)
-    )
+    return as_vectors(KnownPairs(reduced, pairs.y, pairs.data, pairs.test, pairs.rate_data, pairs.rate_test))

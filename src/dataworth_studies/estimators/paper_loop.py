@@ -12,9 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import expit
 
-from dataworth.models import Logistic
+from dataworth import Logistic
+from dataworth.arrays import Array
 
-from ..known_mi import Array, KnownPairs
+from ..known_mi import KnownPairs
 from .base import Guess, mean_guess
 
 

@@ -7,11 +7,12 @@ from functools import partial
 
 import numpy as np
 
+from dataworth import Logistic
+from dataworth.arrays import Array
 from dataworth.evidence.forms import Form, Pair
 from dataworth.evidence.pair import fit_joint
-from dataworth.models import Logistic
 
-from ..known_mi import Array, KnownPairs
+from ..known_mi import KnownPairs
 from .base import Guess, mean_guess
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib.util import find_spec
 
-from dataworth.errors import DataworthError
-from dataworth.models import Logistic
+from dataworth import DataworthError, Logistic
 
 from .base import Estimator
 from .centred import CentredPMI
@@ -16,7 +15,7 @@ from .mine_theta import MineTheta
 from .monte_carlo import MonteCarlo
 from .paper_loop import PaperLoop
 from .pmi import MeanPMI
-from .shares import Shares
+from .proportions import Proportions
 
 EP_PAIRS = 200
 """Pairs that EP takes: enough to see how far Laplace is off, at a tenth of the cost."""
@@ -36,9 +35,20 @@ WITH_PRIOR: dict[str, Callable[[float], Estimator]] = {
     "paper": lambda c: PaperLoop(c),
     "mine-theta": lambda c: MineTheta(c),
 }
-WITHOUT_PRIOR: dict[str, Callable[[], Estimator]] = {"mine": Mine, "lmi": Lmi, "shares": Shares}
+WITHOUT_PRIOR: dict[str, Callable[[], Estimator]] = {"mine": Mine, "lmi": Lmi, "proportions": Proportions}
 NAMES = (*WITH_PRIOR, *WITHOUT_PRIOR)
 OF_TORCH = ("mine", "mine-theta", "lmi")
+FORMER = {"shares": "proportions"}
+"""Names that estimators had, which commands and kept results may still use."""
+
+
+def known_name(name: str) -> str:
+    """What an estimator is called today.
+
+    >>> known_name("shares"), known_name("evidence")
+    ('proportions', 'evidence')
+    """
+    return FORMER.get(name, name)
 
 
 def make_estimator(name: str, prior_variance: float) -> Estimator:

@@ -6,17 +6,17 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from os import PathLike
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, Unpack, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from dataworth.data.convert import as_labels
 from dataworth.data.dataset import Dataset, LabelSummary, summarise_labels
 from dataworth.data.io.image_tables import read_images
 from dataworth.data.io.images import holds_images
 from dataworth.data.io.readers import missing_rows, naming, table_with_roles, to_dataset
-from dataworth.data.io.roles import Role, exclusion, marked
+from dataworth.data.io.roles import NUMBERS_ROWS, Asked, Role, exclusion, marked
+from dataworth.data.vectors import as_labels
 from dataworth.wording import counted, listed
 
 SCHEMA = "dataworth/description/1"
@@ -46,19 +46,10 @@ class Description:
         }
 
 
-def describe(
-    source: Any,
-    label: str | None = None,
-    features: str | Sequence[str] | None = None,
-    group: str | None = None,
-    id: str | None = None,
-    weights: str | None = None,
-    impute: bool = False,
-    exclude: str | Sequence[str] | None = None,
-) -> Description:
+def describe(source: Any, *, impute: bool = False, **asked: Unpack[Asked]) -> Description:
     """Describe a file or a frame; missing values and unusable columns are reported, not refused.
 
-    What else `read` refuses is refused.
+    What else `read` refuses is refused; the columns are asked for as there.
 
     >>> import tempfile, pathlib
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
@@ -70,7 +61,7 @@ def describe(
     if isinstance(source, str | PathLike) and holds_images(Path(source)):
         return _describe_images(source)
     with naming(source):
-        table, roles, reasons = table_with_roles(source, label, features, group, id, weights, exclude)
+        table, roles, reasons = table_with_roles(source, **asked)
         roles = marked(roles, reasons)
         used = [role for role in roles if role.role not in ("ignored", "unusable")]
         incomplete = {role.column: _missing(table, role) for role in used}
@@ -83,6 +74,12 @@ def describe(
         data = to_dataset(complete, roles, allow_missing=True) if len(used) > len(needed) else None
     missing = {name: int(rows.sum()) for name, rows in incomplete.items() if rows.any()}
     notes = [] if not reasons else [f"reading needs {exclusion(list(reasons))}"]
+    numbers = [role.column for role in roles if role.why == NUMBERS_ROWS]
+    notes += (
+        [f"{listed(numbers)} only numbering or naming the rows: left out, unless --features asks for it"]
+        if numbers
+        else []
+    )
     notes += _missing_notes(incomplete, needed, impute)
     notes += [] if data is None else _constant_notes(data)
     name = str(source) if isinstance(source, str | PathLike) else "frame"

@@ -4,44 +4,38 @@ from __future__ import annotations
 
 from os import PathLike
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, Unpack
 
 from dataworth.data.convert import column_kind
 from dataworth.data.io.images import SUFFIXES, ImageTable, NamedImages, read_image_folder, split_zip
-from dataworth.data.io.readers import missing_rows, naming, read_table
-from dataworth.data.io.roles import assign_roles, check_kinds
+from dataworth.data.io.readers import NOT_VECTORS, missing_rows, naming, read_table
+from dataworth.data.io.roles import Asked, assign_roles, check_kinds
 from dataworth.errors import DataworthError
 from dataworth.wording import counted, listed
 
 
-def read_images(
-    source: str | PathLike[str],
-    image: str | None = None,
-    label: str | None = None,
-    group: str | None = None,
-    id: str | None = None,
-    weights: str | None = None,
-) -> ImageTable:
+def read_images(source: str | PathLike[str], image: str | None = None, **asked: Unpack[Asked]) -> ImageTable:
     """The images of a folder, of (part of) a zip, or of a table, with the labels and what else is known.
 
     Args:
         source: a folder or zip with a folder per label (see `dataworth.data.io.images`), or a table.
         image: the table's column of images: paths relative to the table's file, or encoded bytes; guessed if
             only one can be.
-        label, group, id, weights: columns of the table, as in `read`. Without an id, a path serves as one.
+        asked: label, group, attribute, id, weights: columns of the table, as in `read`. Without an id, a path
+            serves as one.
     """
     path = Path(source)
     if not is_table(path):
-        named = {"image": image, "label": label, "group": group, "id": id, "weights": weights}
-        if asked := [name for name, column in named.items() if column is not None]:
+        named = [name for name, column in {"image": image, **asked}.items() if column is not None]
+        if named:
             raise DataworthError(
-                f"{source}: --{asked[0]} names a column, but this is no table: its folders say the labels."
+                f"{source}: --{named[0]} names a column, but this is no table: its folders say the labels."
             )
         with naming(source):
             return read_image_folder(path)
     table = read_table(path)
     with naming(source):
-        return _of_table(path, table, image, label, group, id, weights)
+        return _of_table(path, table, image, **asked)
 
 
 def is_table(source: str | PathLike[str]) -> bool:
@@ -50,15 +44,7 @@ def is_table(source: str | PathLike[str]) -> bool:
     return not path.is_dir() and split_zip(path) is None
 
 
-def _of_table(
-    path: Path,
-    table: Any,
-    image: str | None,
-    label: str | None,
-    group: str | None,
-    id: str | None,
-    weights: str | None,
-) -> ImageTable:
+def _of_table(path: Path, table: Any, image: str | None, **asked: Unpack[Asked]) -> ImageTable:
     import narwhals as nw
 
     notes = []
@@ -67,10 +53,12 @@ def _of_table(
         notes.append(f'image column "{image}" guessed in {path}; say --image to choose')
     frame = nw.from_native(table, eager_only=True)
     # The images are the one feature; what has no role is kept, but not used.
-    assigned = assign_roles(frame, label, [image], group, id, weights)
+    asked["features"] = [image]
+    assigned = assign_roles(frame, **asked)
     check_kinds(assigned)
-    options = {"label": "label", "group": "group", "id": "id", "weight": "weights"}
-    roles = {options[role.role]: role.column for role in assigned if role.role in options}
+    options = {"weight": "weights"}
+    used = [role for role in assigned if role.role not in NOT_VECTORS]
+    roles = {options.get(role.role, role.role): role.column for role in used}
     for column in (image, *roles.values()):
         if count := int(missing_rows(table[column]).sum()):
             raise DataworthError(

@@ -7,23 +7,49 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict, Unpack
 
-from dataworth.data.convert import column_kind, to_arrow
+import numpy as np
+
+from dataworth.data.convert import column_kind
+from dataworth.data.vectors import to_arrow
 from dataworth.errors import DataworthError
 from dataworth.wording import and_more, listed
 
-RoleName = Literal["label", "group", "id", "weight", "feature", "ignored", "unusable"]
+RoleName = Literal["label", "group", "attribute", "id", "weight", "feature", "ignored", "unusable"]
 
 LABEL_NAMES = ("label", "labels", "target", "y", "class", "outcome")
 ID_NAMES = ("id", "ids", "row_id", "rowid", "uuid", "guid", "index")
+TEXTUAL = ("numeric", "boolean", "categorical", "date or time")
+KINDS = {"label": TEXTUAL[:3], "weight": TEXTUAL[:2], **dict.fromkeys(("group", "attribute", "id"), TEXTUAL)}
 FEATURE_KINDS = ("numeric", "boolean", "categorical", "embedding")
 OPTIONS = {"label": "label= (--label)", "group": "group= (--group)", "id": "id= (--id)"}
-OPTIONS |= {"weight": "weights= (--weights)", "feature": "features= (--features)"}
+OPTIONS |= {
+    "attribute": "attribute= (--attribute)",
+    "weight": "weights= (--weights)",
+    "feature": "features= (--features)",
+}
 LIST_AS_TEXT = re.compile(r"\s*\[\s*[-+]?[0-9.]+(e[-+]?[0-9]+)?(\s*[,\s].*)?(\]|…|\.\.\.)\s*$", re.DOTALL)
 FREE_TEXT = "free text or an id"
 NO_FEATURE = "a feature is a number, a category or an embedding"
 MOST_SHOWN = 20
+ROW_NUMBER_NAMES = ("", "rownames", "row.names", "row_names", "rownumber", "row_number", "row number")
+NUMBERS_ROWS = "it only numbers or names the rows"
+FEWEST_NUMBERED = 10
+"""Rows from which 1, 2, … n in order is taken for a row number: three rows may be 1, 2, 3 by chance."""
+
+
+class Asked(TypedDict, total=False):
+    """Which column is to be what, as users say it; what is not said is guessed or is a feature."""
+
+    label: str | None
+    features: str | Sequence[str] | None
+    group: str | None
+    attribute: str | None
+    id: str | None
+    weights: str | None
+    exclude: str | Sequence[str] | None
+    absent_ok: bool
 
 
 @dataclass(frozen=True)
@@ -36,19 +62,11 @@ class Role:
     why: str
 
 
-def assign_roles(
-    frame: Any,
-    label: str | None = None,
-    features: str | Sequence[str] | None = None,
-    group: str | None = None,
-    id: str | None = None,
-    weights: str | None = None,
-    exclude: str | Sequence[str] | None = None,
-    absent_ok: bool = False,
-) -> list[Role]:
+def assign_roles(frame: Any, **wishes: Unpack[Asked]) -> list[Role]:
     """One role per column of a narwhals frame, in the frame's order.
 
-    The label is guessed only if exactly one column is named like one; group and weights are never guessed.
+    The label is guessed only if exactly one column is named like one; groups, attributes and weights are
+    never guessed.
     `features` are names, or patterns such as `emb_*`; without them every column left over is a feature,
     except those that `exclude` names. With `absent_ok`, `exclude` may name columns that are not there.
 
@@ -62,10 +80,11 @@ def assign_roles(
     """
     names = list(frame.columns)
     asked: dict[str, RoleName] = {}
-    requests: list[tuple[RoleName, str | None]] = [
-        ("label", label), ("group", group), ("id", id), ("weight", weights)
-    ]  # fmt: skip
-    for role, column in requests:
+    label, features, exclude = wishes.get("label"), wishes.get("features"), wishes.get("exclude")
+    absent_ok = wishes.get("absent_ok", False)
+    requests: dict[RoleName, Any] = {"label": label, "group": wishes.get("group"), "id": wishes.get("id")}
+    requests |= {"attribute": wishes.get("attribute"), "weight": wishes.get("weights")}
+    for role, column in requests.items():
         if column is not None:
             _require(column, names, role)
             _refuse_second(column, asked, role)
@@ -89,14 +108,17 @@ def assign_roles(
     found |= dict.fromkeys(left_out, ("ignored", "excluded"))
     for name in chosen or ():
         found.setdefault(name, ("feature", "asked for"))
-    for name, guess in _guess_ids([name for name in names if name not in found], id).items():
+    for name, guess in _guess_ids([name for name in names if name not in found], requests["id"]).items():
         found[name] = guess
+    found |= {
+        name: ("ignored", NUMBERS_ROWS) for name in names if name not in found and numbers_rows(frame[name])
+    }
     rest: tuple[RoleName, str] = ("feature", "not used otherwise")
     if chosen is not None:
         rest = ("ignored", "not among the features asked for")
     roles = [
-        Role(name, *_kinded(found.get(name, rest), column_kind(to_arrow(frame[name], name))))
-        for name in names
+        Role(name, role, column_kind(to_arrow(frame[name], name)), why)
+        for name, (role, why) in ((name, found.get(name, rest)) for name in names)
     ]
     if not any(role.role == "feature" for role in roles):
         raise DataworthError(
@@ -104,6 +126,22 @@ def assign_roles(
             f" {OPTIONS['feature']}"
         )
     return roles
+
+
+def numbers_rows(series: Any) -> bool:
+    """Whether a column is 1, 2, … n or 0, 1, … n − 1, in order.
+
+    >>> import narwhals as nw, pyarrow as pa
+    >>> frame = nw.from_native(pa.table({"a": range(1, 13), "b": [1, *range(1, 12)]}))
+    >>> numbers_rows(frame["a"]), numbers_rows(frame["b"])
+    (True, False)
+    """
+    n = len(series)
+    if n < FEWEST_NUMBERED or not series.dtype.is_numeric() or series[0] not in (0, 1):
+        return False
+    return bool(series[-1] == n - 1 + series[0]) and np.array_equal(
+        series.to_numpy(), np.arange(n) + series[0]
+    )
 
 
 def unusable(frame: Any, roles: Sequence[Role]) -> dict[str, str]:
@@ -139,21 +177,6 @@ def marked(roles: Sequence[Role], reasons: Mapping[str, str]) -> list[Role]:
     return [replace(r, role="unusable", why=whys[r.column]) if r.column in whys else r for r in roles]
 
 
-def check_usable(frame: Any, roles: Sequence[Role]) -> None:
-    """Refuse columns that cannot do what they are asked: dates as features, text as weights, free text.
-
-    >>> import narwhals as nw, pyarrow as pa
-    >>> frame = nw.from_native(pa.table({"a": [1, 2], "b": [b"x", b"y"], "label": [0, 1]}))
-    >>> check_usable(frame, assign_roles(frame))
-    Traceback (most recent call last):
-        ...
-    dataworth.errors.DataworthError: column 'b' (binary) cannot be a feature: leave it out with --exclude b; \
-images become features by dataworth embed
-    """
-    check_kinds(roles)
-    refuse_unusable(unusable(frame, roles))
-
-
 def refuse_unusable(reasons: Mapping[str, str]) -> None:
     """A sentence that names all columns that cannot be features, and how to leave them out."""
     if reasons:
@@ -178,27 +201,14 @@ def exclusion(names: Sequence[str]) -> str:
 
 
 def check_kinds(roles: Sequence[Role]) -> None:
-    """Refuse a label, group, id or weight that holds something else."""
+    """Refuse a label, group, attribute, id or weight that holds something else."""
     for role in roles:
-        _check_kind(role)
-
-
-def _check_kind(role: Role) -> None:
-    fits = {
-        "label": ("numeric", "boolean", "categorical"),
-        "weight": ("numeric", "boolean"),
-        "group": ("numeric", "boolean", "categorical", "date or time"),
-        "id": ("numeric", "boolean", "categorical", "date or time"),
-    }.get(role.role)
-    if fits and role.kind not in fits:
-        raise DataworthError(
-            f"column {role.column!r} ({role.kind}) cannot be the {role.role}, which is {' or '.join(fits)}:"
-            f" name another with {OPTIONS[role.role]}"
-        )
-
-
-def _kinded(found: tuple[RoleName, str], kind: str) -> tuple[RoleName, str, str]:
-    return found[0], kind, found[1]
+        fits = KINDS.get(role.role, (role.kind,))
+        if role.kind not in fits:
+            raise DataworthError(
+                f"column {role.column!r} ({role.kind}) cannot be the {role.role}, which is"
+                f" {' or '.join(fits)}: name another with {OPTIONS[role.role]}"
+            )
 
 
 def _guess_label(free: Sequence[str], names: Sequence[str]) -> str:
@@ -216,8 +226,8 @@ def _guess_ids(free: Sequence[str], asked: str | None) -> dict[str, tuple[RoleNa
     """What columns that number or name the rows are: never features, unless asked for."""
     found: dict[str, tuple[RoleName, str]] = {}
     for name in free:
-        if name.strip() == "" or name.startswith(("Unnamed: ", "__index_level_")):
-            found[name] = ("ignored", "an index that a frame library wrote")
+        if name.strip().lower() in ROW_NUMBER_NAMES or name.startswith(("Unnamed: ", "__index_level_")):
+            found[name] = ("ignored", NUMBERS_ROWS)
     candidates = [name for name in free if name.strip().lower() in ID_NAMES]
     if asked is None and len(candidates) == 1:
         found[candidates[0]] = ("id", "guessed from its name")

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 KEY = b"dataworth"
-OPTIONS = ("label", "group", "id", "weights", "features")
+OPTIONS = ("label", "group", "attribute", "id", "weights", "features")
 WHY = "what the file says"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import json
 import re
 import shlex
@@ -42,7 +43,7 @@ from dataworth.curation import (
 from dataworth.curation.features import points
 from dataworth.curation.names import options_of, with_files
 from dataworth.data.dataset import Dataset
-from dataworth.valuation.audit.methods import SENSES, apply
+from dataworth.valuation.audit.methods import SENSES, apply, wants_test
 from worlds import classes, flipped, held_out, refusal, yardstick
 
 
@@ -51,13 +52,14 @@ def generator(seed=0):
 
 
 def colourful(n, seed):
-    """Text labels, a number, a category and a boolean; groups, ids and weights."""
+    """Text labels, a number, a category and a boolean; groups, attributes, ids and weights."""
     rng = np.random.default_rng([seed, 0xC010])
     x = rng.normal(size=n)
     frame = pa.table({"size": x, "shape": rng.choice(["round", "square", "flat"], n), "big": x > 0.5})
     labels = np.where(x + 0.3 * rng.normal(size=n) > 0, "yes", "no")
     groups = np.array(["red", "blue"])[np.arange(n) % 2]
-    return Dataset(frame, labels, groups, [f"row {i}" for i in range(n)], rng.integers(1, 4, n))
+    ids = [f"row {i}" for i in range(n)]
+    return Dataset(frame, labels, groups, ids, rng.integers(1, 4, n), attributes=groups)
 
 
 DATA, MORE, TEST = colourful(60, 0), colourful(30, 1), colourful(80, 2)
@@ -94,10 +96,32 @@ def made(f, data=DATA, test=TEST, seed=0):
 def test_the_table_has_them_all():
     assert set(ALL) == set(NAMES)
     assert {type(f) for f in ALL.values()} == set(NAMES.values())
-    assert {cls.__name__ for cls in NAMES.values()} <= set(curation.__all__)
+    assert all(getattr(curation, cls.__name__) is cls for cls in NAMES.values())
 
 
 # What all of them share
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_each_is_a_function_of_a_dataset(name):
+    """No generator need be given: chance has a fixed seed, the same as default_rng(0)."""
+    f = ALL[name]
+    arguments = (DATA, TEST) if wants_test(f) else (DATA,)
+    once, again = f(*arguments), f(*arguments)
+    assert once.content_hash() == again.content_hash()
+    if "rng" in inspect.signature(f).parameters:
+        assert f(*arguments, rng=np.random.default_rng(0)).content_hash() == once.content_hash()
+
+
+def test_groups_are_no_attributes():
+    """Rows that belong together are not what match-groups looks at: one sentence says so."""
+    grouped_only = Dataset(np.zeros((4, 1)), [0, 0, 1, 1], groups=["a", "b", "a", "b"])
+    sentence = refusal(MatchGroups(), grouped_only, grouped_only)
+    assert "the data have no attributes" in sentence
+    assert "--attribute (groups are rows that belong together" in sentence
+    assert "groups" not in refusal(MatchGroups(), classes(4, seed=0), classes(4, seed=0))
+    assert Reweight()(grouped_only, grouped_only).weights.tolist() == [1.0] * 4  # by classes
+    assert "--attribute" in refusal(Reweight("attributes"), grouped_only, grouped_only)
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -152,7 +176,14 @@ def test_units_do_not_matter(name):
     units, noise = np.array([1024, 1 / 1024]), generator().normal(size=100)
     wide, scaled = (
         [
-            Dataset(np.c_[d.X[:, 0], noise[: len(d)]] * factor, d.y, d.groups, d.ids, d.weights)
+            Dataset(
+                np.c_[d.X[:, 0], noise[: len(d)]] * factor,
+                d.y,
+                d.groups,
+                d.ids,
+                d.weights,
+                attributes=d.attributes,
+            )
             for d in (DATA, TEST, MORE)
         ]
         for factor in (1, units)
@@ -198,7 +229,7 @@ def test_numeric_labels_are_one_class_elsewhere(f):
 def test_missing_values_are_no_obstacle(name):
     X = generator().normal(size=(40, 2))
     X[::7, 1] = np.nan
-    data = Dataset(X, (X[:, 0] > 0).astype(int), groups=["a", "b"] * 20, allow_missing=True)
+    data = Dataset(X, (X[:, 0] > 0).astype(int), attributes=["a", "b"] * 20, allow_missing=True)
     assert len(made(ALL[name], data, data)) > 0
 
 
@@ -215,7 +246,7 @@ def test_fractions(f):
     [
         (lambda: Duplicate(0), "times is 0"),
         (lambda: Resample(0), "size is 0"),
-        (lambda: Reweight("x"), "by is 'x'; it must be one of groups, classes"),
+        (lambda: Reweight("x"), "by is 'x'; it must be one of attributes, classes"),
         (lambda: NearDeduplicate(-1), "distance is -1"),
         (lambda: Synthesize(rows=0), "rows is 0"),
         (lambda: Synthesize(fraction=0), "fraction is 0"),
@@ -289,11 +320,11 @@ def grouped(**counts):
     """Rows of cells such as a0=3: group a, label 0."""
     cells = [(name[0], int(name[1])) for name, count in counts.items() for _ in range(count)]
     X = np.arange(len(cells), dtype=float)[:, None]
-    return Dataset(X, [label for _, label in cells], groups=[group for group, _ in cells])
+    return Dataset(X, [label for _, label in cells], attributes=[group for group, _ in cells])
 
 
 def cell_counts(data):
-    names, counts = np.unique(np.char.add(data.groups, data.y.astype(str)), return_counts=True)
+    names, counts = np.unique(np.char.add(data.attributes, data.y.astype(str)), return_counts=True)
     return dict(zip(names.tolist(), counts.tolist(), strict=True))
 
 
@@ -310,7 +341,7 @@ def test_a_group_that_the_test_set_lacks_goes_and_one_that_the_data_lack_is_refu
     assert weights.sum() == pytest.approx(14)
     for f in (MatchGroups(), Reweight()):
         assert "no rows of group a × 1" in refusal(made, f, grouped(a0=5), test)
-    assert "group column" in refusal(made, MatchGroups(), classes(5, seed=0), test)
+    assert "--attribute" in refusal(made, MatchGroups(), classes(5, seed=0), test)
 
 
 def test_weights_match_the_test_sets_shares():
@@ -318,7 +349,7 @@ def test_weights_match_the_test_sets_shares():
     old = np.linspace(1, 2, 80)
     after = made(Reweight(), data.with_weights(old), test)
     for cell, share in (("a0", 3), ("a1", 1), ("b0", 1), ("b1", 3)):
-        rows = (after.groups == cell[0]) & (after.y == int(cell[1]))
+        rows = (after.attributes == cell[0]) & (after.y == int(cell[1]))
         assert after.weights[rows].sum() / after.weights.sum() == pytest.approx(share / 8)
         assert np.ptp(after.weights[rows] / old[rows]) < 1e-12, "old weights count within a group"
     by_class = made(Reweight(by="classes"), data, test).weights
@@ -570,7 +601,8 @@ def files(tmp_path_factory):
     table = pa.table({"a": x[:, 0], "b": x[:, 1], "label": label, "colour": rng.choice(["red", "blue"], n)})
     for name, start, rows in (("raw", 0, 160), ("more", 160, 60), ("test", 220, 200)):
         pa.csv.write_csv(table.slice(start, rows), folder / f"{name}.csv")
-    dw.Yardstick.fit(dw.read(folder / "test.csv", group="colour"), prior_variance=1.0).save(folder / "y.json")
+    test = dw.read(folder / "test.csv", attribute="colour")
+    dw.Yardstick.fit(test, prior_variance=1.0).save(folder / "y.json")
     return folder
 
 
@@ -580,7 +612,7 @@ def inside(files, monkeypatch):
     return files
 
 
-COMMON = ("--test", "test.csv", "--yardstick", "y.json", "--group", "colour", "--label", "label")
+COMMON = ("--test", "test.csv", "--yardstick", "y.json", "--attribute", "colour", "--label", "label")
 NEEDED = {"remove-rows": ":group=red", "add-rows": ":rows=more.csv", "self-label": ":rows=more.csv"}
 
 
@@ -601,7 +633,7 @@ def test_each_is_audited_by_name(inside, name):
 
 def test_the_command_is_the_library(inside):
     code, out, _ = call("audit", "raw.csv", "--curate", "random-subset:fraction=0.25", *COMMON, "--json")
-    before, test = (dw.read(f"{n}.csv", group="colour", label="label") for n in ("raw", "test"))
+    before, test = (dw.read(f"{n}.csv", attribute="colour", label="label") for n in ("raw", "test"))
     yard = dw.Yardstick.load("y.json")
     expected = dw.audit(before, test=test, curate=RandomSubset(0.25), yardstick=yard)
     assert code == 0
@@ -669,7 +701,7 @@ def test_a_larger_draw_is_advised_only_where_it_helps(inside, tmp_path):
         (red, "match-groups", COMMON, "the data have no rows of group blue × no, which the test set has"),
         (red, "remove-rows:group=red", COMMON, "without rows"),
         (no, "drop-label-issues", COMMON, "needs"),
-        ("raw.csv", "match-groups", (*COMMON[:4], *COMMON[6:], "--exclude", "colour"), "have no groups"),
+        ("raw.csv", "match-groups", (*COMMON[:4], *COMMON[6:], "--exclude", "colour"), "have no attributes"),
     ):
         code, out, err = call("audit", file, "--curate", name, *common, "--pairs", 6)
         assert (code, out) == (2, "")
@@ -865,7 +897,7 @@ def test_a_callable_without_a_name_is_called_what_python_calls_it():
 
 # The page about them
 
-PAGE = Path(__file__).parents[1] / "docs" / "curations.md"
+PAGE = Path(__file__).parents[2] / "docs" / "curations.md"
 with_page = pytest.mark.skipif(not PAGE.exists(), reason="a source distribution has no docs")
 
 

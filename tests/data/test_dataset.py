@@ -374,7 +374,7 @@ def test_column_kinds():
 
 def test_importing_data_imports_no_frame_library():
     code = (
-        "import sys, dataworth.data as d; d.Dataset([[1.0]], ['a']).content_hash();"
+        "import sys, dataworth.data.dataset as d; d.Dataset([[1.0]], ['a']).content_hash();"
         "assert not {'pandas', 'polars', 'pyarrow', 'narwhals', 'scipy'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
@@ -609,3 +609,37 @@ def test_label_keys_agree_exactly_with_equality_of_numbers(values):
     keys = label_keys(values)
     for i, value in enumerate(values):
         assert [key == keys[i] for key in keys] == [other == value for other in values]
+
+
+# Attributes
+
+
+def with_attributes(**more):
+    return Dataset([[1.0, 2.0], [3.0, 4.0]], [0, 1], attributes=["red", 1], names=["a", "b"], **more)
+
+
+def test_attributes_go_where_the_rows_go():
+    D = with_attributes(groups=["a", "b"])
+    assert D.attributes.tolist() == ["red", "1"]
+    assert D.groups.tolist() == ["a", "b"]
+    assert D.take([1, 1, 0]).attributes.tolist() == ["1", "1", "red"]
+    assert D.with_labels(["x", "y"]).attributes.tolist() == ["red", "1"]
+    assert D.with_weights([1, 2]).attributes.tolist() == ["red", "1"]
+    assert D.select(D.columns[:1]).attributes.tolist() == ["red", "1"]
+    assert D.pick([1]).attributes.tolist() == ["red", "1"]
+    assert Dataset.concat([D, D]).attributes.tolist() == ["red", "1"] * 2
+    assert Dataset.concat([D, Dataset(D.X, D.y, names=["a", "b"])]).attributes is None
+    assert pickle.loads(pickle.dumps(D)).attributes.tolist() == ["red", "1"]
+    assert repr(D).endswith("groups, attributes)")
+
+
+def test_attributes_count_in_the_hash_and_nothing_changes_without_them():
+    plain = Dataset([[1.0, 2.0], [3.0, 4.0]], [0, 1])  # its hash before there were attributes
+    assert plain.content_hash() == "91da9151571bde0608253e63ede3991983453df75ba9b0107fe695ca3138a286"
+    hashes = {Dataset(plain.X, plain.y, attributes=a).content_hash() for a in (None, ["r", "2"], ["r", "3"])}
+    assert len(hashes) == 3
+
+
+def test_attributes_are_checked_as_groups_are():
+    with pytest.raises(DataworthError, match="attributes has 1 attributes for 2 rows of X"):
+        Dataset([[1.0], [2.0]], [0, 1], attributes=["a"])

@@ -286,3 +286,27 @@ def test_rows_with_new_labels_bring_their_weights():
 def test_no_weights_anywhere_are_none_in_the_control():
     before = classes(10, seed=0)
     assert arms_of(before, before.take(range(6))).control(np.random.default_rng(0)).weights is None
+
+
+def test_edited_rows_are_told():
+    """Sixty rows edited of two hundred: the words and the numbers say so, in one list."""
+    before = classes(200, seed=0)
+    named = Dataset(before.X, before.y, ids=range(200))
+    X = before.X.copy()
+    X[:60] += 0.5
+    change = compare(named, Dataset(X, before.y, ids=range(200)))
+    assert str(change) == "200 kept, 60 edited"
+    assert list(change.counts) == ["kept", "removed", "new", "repeated", "relabelled", "edited"]
+    assert change.to_dict() == {**change.counts, "unchanged": 140, "matched_by": "ids"}
+
+
+def test_columns_are_matched_by_name():
+    before = Dataset([[1.0, 2.0], [3.0, 4.0]], [0, 1], names=["a", "b"])
+    assert compare(before, Dataset([[4.0, 3.0], [2.0, 1.0]], [1, 0], names=["b", "a"])).kept == 2
+    assert compare(before, Dataset([[1.0, 2.0], [3.0, 4.0]], [0, 1], names=["a", "c"])).kept == 0
+
+
+@pytest.mark.parametrize(("factor", "kept"), [(1 + 0.9e-5, 20), (1 + 1.2e-5, 0)])
+def test_six_digits_are_compared(factor, kept):
+    before = classes(20, seed=0)
+    assert compare(before, Dataset(before.X * factor, before.y)).kept == kept

@@ -20,7 +20,8 @@ import pytest
 from dataworth.data.convert import Column
 from dataworth.data.dataset import Dataset
 from dataworth.data.io import Role, assign_roles, describe, read, read_table, read_with_roles
-from dataworth.data.io.roles import check_usable
+from dataworth.data.io.roles import check_kinds, refuse_unusable, unusable
+from dataworth.data.leaks import leaked
 from dataworth.errors import DataworthError
 
 ROWS = {
@@ -355,7 +356,7 @@ def test_an_index_written_by_pandas_is_ignored(tmp_path):
         D, roles = read_with_roles(tmp_path / name)
         assert D.names == ("a",)
         assert D.ids is None
-        why = "an index that a frame library wrote"
+        why = "it only numbers or names the rows"
         assert Role(index, "ignored", "numeric", why) in roles
 
 
@@ -600,10 +601,11 @@ def test_a_spreadsheets_unicode_is_named(tmp_path):
     assert refusal(path) == "this is UTF-16, not UTF-8 text: save it as UTF-8"
 
 
-def test_check_usable_works_on_pandas_and_polars():
+def test_usable_columns_are_told_on_pandas_and_polars():
     for frame in (pd.DataFrame(ROWS), pl.DataFrame(ROWS)):
         wrapped = nw.from_native(frame, eager_only=True)
-        check_usable(wrapped, assign_roles(wrapped))
+        check_kinds(assign_roles(wrapped))
+        refuse_unusable(unusable(wrapped, assign_roles(wrapped)))
         assert [r.kind for r in assign_roles(wrapped)][:3] == ["numeric", "boolean", "categorical"]
 
 
@@ -687,3 +689,67 @@ def test_describe_refuses_what_read_refuses(tmp_path, content):
     with pytest.raises(DataworthError) as caught:
         describe(path)
     assert str(caught.value) == f"{path}: {refusal(path)}"
+
+
+# Attributes
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet", "jsonl"])
+def test_an_attribute_is_read_beside_the_group(tmp_path, suffix):
+    table = pa.table({"a": [1.5, 2.5], "who": ["p", "q"], "hue": ["red", "blue"], "y": [0, 1]})
+    D = read(write(table, tmp_path / f"a.{suffix}"), group="who", attribute="hue")
+    assert D.names == ("a",)
+    assert D.groups.tolist() == ["p", "q"]
+    assert D.attributes.tolist() == ["red", "blue"]
+
+
+def test_attributes_in_an_npz(tmp_path):
+    np.savez(tmp_path / "a.npz", X=[[1.0], [2.0]], y=[0, 1], attributes=["u", "v"])
+    D = read(tmp_path / "a.npz", attribute="whatever other files call it")
+    assert D.attributes.tolist() == ["u", "v"]
+
+
+def test_attributes_are_refused_as_groups_are(tmp_path):
+    path = text(tmp_path, "a,hue,y\n1,red,0\n2,,1\n")
+    assert "the attribute column 'hue' has 1 missing value" in refusal(path, attribute="hue")
+    assert "asked for as group and as attribute" in refusal(path, group="hue", attribute="hue")
+    assert "no attribute column 'hu': did you mean 'hue'?" in refusal(path, attribute="hu")
+
+
+# Row numbers
+
+
+def numbered(name, values):
+    n = len(values)
+    return pa.table({name: values, "a": np.sqrt(np.arange(n)), "y": np.arange(n) % 2})
+
+
+@pytest.mark.parametrize("name", ["rownames", "Unnamed: 0", "obs", "t", "row_number"])
+@pytest.mark.parametrize("start", [0, 1])
+def test_row_numbers_are_named_and_left_out(name, start):
+    table = numbered(name, np.arange(start, start + 20))
+    D, roles = read_with_roles(table)
+    assert D.names == ("a",)
+    (role,) = (role for role in roles if role.column == name)
+    assert (role.role, role.why) == ("ignored", "it only numbers or names the rows")
+    assert any(repr(name) in note and "left out" in note for note in describe(table).notes)
+    assert read(table, features=[name, "a"]).names == (name, "a")
+
+
+@pytest.mark.parametrize(
+    "values",
+    [np.arange(2, 22), np.arange(20)[::-1], np.r_[0, np.arange(19)], np.arange(9), np.arange(20) / 2],
+)
+def test_other_numbers_are_features(values):
+    assert read(numbered("t", values)).names == ("t", "a")
+
+
+def test_row_numbers_hide_no_leaks_and_a_dataset_keeps_what_it_is_given():
+    a = numbered("rownames", np.arange(20))
+    b = (
+        numbered("rownames", np.arange(20))
+        .take(np.arange(20)[::-1])
+        .set_column(0, "rownames", [np.arange(20)])
+    )
+    assert leaked(read(a), read(b)).all()
+    assert not leaked(*(Dataset(t.drop_columns(["y"]), t["y"]) for t in (a, b))).all()

@@ -7,7 +7,7 @@ import pytest
 
 import dataworth as dw
 from dataworth.data.dataset import Dataset
-from dataworth.data.leaks import drop_leaks
+from dataworth.data.leaks import drop_leaks, leaked
 from worlds import classes, refusal
 
 TEST = classes(100, seed=0)
@@ -125,3 +125,81 @@ def test_measurements_leave_leaked_rows_out():
         assert result.details.test_rows == 98
         assert any("2 test rows" in note for note in result.notes)
     assert "test rows" in refusal(dw.score, with_rows(CLEAN, TEST), TEST, yardstick=yard)
+
+
+# Test rows that repeat
+
+
+def half(test, seed=0):
+    return test.take(np.random.default_rng(seed).permutation(len(test))[: len(test) // 2])
+
+
+def test_repeated_test_rows_do_not_switch_the_guard_off():
+    """Eleven rows twice among 1,011: half of T as data was scored, with no check firing."""
+    rows = classes(1_000, seed=3)
+    T = Dataset.concat([rows, rows.take(range(11))])
+    for seed in range(5):
+        assert "test rows" in refusal(drop_leaks, T, {"the data": half(T, seed)})
+    assert "test rows" in refusal(dw.score, half(T), T)
+
+
+@pytest.mark.parametrize("times", [2, 5])
+def test_a_test_set_that_is_repeated_wholly_is_guarded_as_well(times):
+    rows = classes(300, seed=3)
+    T = rows.take(np.tile(np.arange(300), times))
+    assert "test rows" in refusal(drop_leaks, T, {"D": rows.take(range(150))})
+    assert drop_leaks(T, {"D": classes(200, seed=4)}).dropped == 0
+
+
+def binary(n, columns, seed):
+    rng = np.random.default_rng([seed, columns])
+    return Dataset(rng.integers(0, 2, size=(n, columns)), rng.integers(0, 2, size=n))
+
+
+@pytest.mark.parametrize("columns", [3, 8, 10])
+@pytest.mark.parametrize(("test_rows", "rows"), [(300, 1_000), (1_000, 300), (1_000, 50), (500, 500)])
+def test_honest_rows_of_few_values_are_no_leaks(columns, test_rows, rows):
+    """Ten honest draws of binary columns each, none refused and no row dropped: chance explains them.
+
+    Over 1,000 draws each of 8 to 20,000 cells, at most 1 in 1,000 was taken for a leak; seeds are fixed.
+    """
+    for seed in range(10):
+        leaks = drop_leaks(binary(test_rows, columns, seed), {"D": binary(rows, columns, seed + 100)})
+        assert leaks.dropped == 0
+        assert "ids" in leaks.note
+
+
+def test_copies_beyond_chance_are_seen_among_rows_that_repeat():
+    """Sixteen binary columns: 500 rows agree by chance in a few pairs only; half of T does not."""
+    T = binary(500, 10, 0)
+    doubled = Dataset.concat([binary(500, 16, 1), binary(20, 16, 1)])
+    assert "test rows" in refusal(drop_leaks, doubled, {"D": half(doubled)})
+    assert drop_leaks(T, {"D": binary(500, 10, 1)}).dropped == 0
+
+
+def test_data_that_somebody_doubled_excuse_no_copies():
+    D = with_rows(CLEAN, TEST.take(range(8)))
+    twice = D.take(np.tile(np.arange(len(D)), 2))
+    assert "8 of 100" in refusal(drop_leaks, TEST, {"D": twice})
+
+
+# Groups
+
+
+def test_groups_in_both_are_counted():
+    def patients(data, names):
+        return Dataset(data.X, data.y, groups=names)
+
+    T = patients(TEST, np.repeat([f"p{i}" for i in range(20)], 5))
+    D = patients(CLEAN, np.repeat([f"p{i}" for i in range(18, 34)], 5))
+    note = drop_leaks(T, {"D": D}).note
+    assert note.startswith("2 groups of the test set (10 rows) also stand in the data")
+    assert drop_leaks(T, {"D": patients(CLEAN, ["other"] * 80)}).note is None
+    assert drop_leaks(T, {"D": CLEAN}).note is None
+    both = drop_leaks(T, {"D": with_rows(D, T.take([0]))}).note
+    assert both.startswith("1 test row also in the data left out; 3 groups of the test set (14 rows)")
+
+
+def test_which_rows_are_leaked():
+    data = with_rows(CLEAN, TEST.take([3, 8]))
+    assert np.flatnonzero(leaked(TEST, data)).tolist() == [3, 8]

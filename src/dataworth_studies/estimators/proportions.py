@@ -1,7 +1,7 @@
-"""Label shares alone: what counting ones makes of the benchmark.
+"""Label proportions alone: what counting ones makes of the benchmark.
 
-The pairs have all their information in the side of ½ on which the shares of ones lie, and with 100 rows a
-majority mostly tells that side. So the plug-in mutual information of the two majorities,
+The pairs have all their information in the side of ½ on which the proportions of ones lie, and with 100
+rows a majority mostly tells that side. So the plug-in mutual information of the two majorities,
 
     Σ p(m_D, m_T) log p(m_D, m_T) / (p(m_D) p(m_T)),   m = [more ones than zeros],
 
@@ -19,10 +19,10 @@ from .base import Guess
 
 
 @dataclass(frozen=True)
-class Shares:
+class Proportions:
     """Mutual information of majorities, from their 2×2 table."""
 
-    name: str = "shares"
+    name: str = "proportions"
 
     def __call__(self, pairs: KnownPairs, seed: int) -> Guess:
         """Counts, no images.
@@ -30,7 +30,7 @@ class Shares:
         >>> from dataworth_studies.known_mi import Randomness, make_pairs
         >>> y = np.repeat([0.0, 1.0], 50)
         >>> pairs = make_pairs(y[:, None], y, 0.5, Randomness.draw(np.random.default_rng(0), 2000, 100))
-        >>> round(Shares()(pairs, 0).value / float(np.log(2.0)), 1)  # bits
+        >>> round(Proportions()(pairs, 0).value / float(np.log(2.0)), 1)  # bits
         0.5
         """
         data, test = (pairs.y[rows].mean(axis=1) > 0.5 for rows in (pairs.data, pairs.test))

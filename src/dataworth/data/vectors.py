@@ -1,0 +1,198 @@
+"""One value per row as users give it, turned into an array: labels, groups, ids, weights, attributes.
+
+narwhals and pyarrow are imported when a series is given, not before.
+"""
+
+from __future__ import annotations
+
+import numbers
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays import Array
+from ..errors import DataworthError
+from ..wording import counted
+
+
+def to_arrow(series: Any, name: str) -> Any:
+    """A narwhals series as one pyarrow array: a single set of types for pandas, polars and pyarrow."""
+    import pyarrow as pa
+
+    try:
+        array = series.to_arrow()
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise DataworthError(
+            f"column {name!r} mixes values of different types: make it all numbers or all text"
+        ) from error
+    if isinstance(array, pa.ChunkedArray):
+        array = array.unify_dictionaries().combine_chunks()
+    if isinstance(array, pa.ExtensionArray) and str(array.type.extension_name).startswith("arrow."):
+        array = array.storage  # tensors of a fixed shape, and the like
+    return array
+
+
+def as_vector(values: Any, what: str, *, anything: bool = False) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    """One-dimensional values as a numeric, boolean or text array, and where they are missing."""
+    if isinstance(values, np.ndarray):
+        raw = values
+    elif isinstance(values, list | tuple | range):
+        # As objects first: numpy would write a missing value among texts as "nan" or "None".
+        raw = _objects(list(values))
+    else:
+        raw = _from_series(values, what)
+    if raw.ndim != 1:
+        raise DataworthError(
+            f"{what} has shape {raw.shape}, but one value per row is needed: give a flat list"
+        )
+    if raw.dtype.kind == "T":  # numpy's own texts of variable length
+        raw = raw.astype(object)
+    if raw.dtype.kind == "O":
+        return _from_objects(raw, what, anything)
+    if raw.dtype.kind in "mM" and anything:
+        return raw.astype(str), np.isnat(raw)
+    if raw.dtype.kind not in "biufU":
+        raise DataworthError(
+            f"{what} is of type {raw.dtype}, but numbers, booleans or text are needed: convert it"
+        )
+    return raw, np.isnan(raw) if raw.dtype.kind == "f" else np.zeros(len(raw), dtype=bool)
+
+
+def _objects(values: list[Any]) -> NDArray[Any]:
+    try:
+        return np.asarray(values, dtype=object)
+    except ValueError:  # lists that almost fit together; each is one wrong value
+        raw = np.empty(len(values), dtype=object)
+        for i, value in enumerate(values):
+            raw[i] = value
+        return raw
+
+
+def _from_series(values: Any, what: str) -> NDArray[Any]:
+    """A pandas or polars series or a pyarrow array as numpy; anything else by its own conversion."""
+    import narwhals as nw
+    import pyarrow as pa
+
+    if isinstance(values, pa.Array):
+        values = pa.chunked_array([values])
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    if not isinstance(series, nw.Series):
+        return np.asarray(values)
+    array = to_arrow(series, what)
+    plain = pa.types.is_integer(array.type) or pa.types.is_floating(array.type)
+    if plain and array.null_count == 0:
+        return np.asarray(array.to_numpy(zero_copy_only=False))
+    return _objects(array.to_pylist())
+
+
+def _from_objects(raw: NDArray[Any], what: str, anything: bool) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    missing = np.array([_is_missing(value) for value in raw], dtype=bool)
+    present = list(raw[~missing])
+    truths = [isinstance(value, bool | np.bool_) for value in present]
+    reals = [isinstance(value, numbers.Real | Decimal | np.bool_) for value in present]
+    values: NDArray[Any]
+    if present and all(truths):
+        values = np.array(present, dtype=bool)
+    elif all(reals):
+        whole = all(isinstance(value, numbers.Integral | np.bool_) for value in present)
+        try:
+            values = np.array(present, dtype=np.int64 if whole and present else np.float64)
+        except OverflowError:  # an integer beyond 64 bits, which only text keeps exactly
+            values = np.array([str(value) for value in present])
+    else:
+        odd = [v for v, real in zip(present, reals, strict=True) if not real and not isinstance(v, str)]
+        unfit = [v for v in odd if not anything or isinstance(v, bytes | list | dict | np.ndarray)]
+        if unfit:
+            raise DataworthError(
+                f"{what} holds a value of type {type(unfit[0]).__name__}, but numbers, booleans or text are"
+                " expected: convert it"
+            )
+        pairs = zip(present, reals, strict=True)
+        values = np.array([text_key(v) if real else str(v) for v, real in pairs])
+    # Missing entries stand as empty values: the caller refuses them by the mask.
+    full = np.zeros(len(raw), dtype=values.dtype)
+    full[~missing] = values
+    return full, missing
+
+
+def _is_missing(value: Any) -> bool:
+    # pandas' NA refuses to be compared, even with itself.
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return bool(np.isscalar(value) and value != value)
+
+
+def text_keys(values: NDArray[Any]) -> NDArray[np.str_]:
+    """Values as text, equal for equal values of any type."""
+    if values.dtype.kind == "b":
+        values = values.astype(np.int8)
+    if values.dtype.kind == "U":
+        return np.char.strip(values)
+    if values.dtype.kind in "iu":
+        return values.astype(np.str_)
+    distinct, inverse = np.unique(values.astype(np.float64), return_inverse=True)
+    texts = [str(int(v)) if v.is_integer() else repr(v) for v in distinct.tolist()]
+    return np.array(texts, dtype=np.str_)[inverse]
+
+
+def text_key(value: Any) -> str:
+    """One value as text."""
+    return str(text_keys(np.array([value]))[0])
+
+
+def as_labels(y: Any, n: int) -> NDArray[Any]:
+    """Labels of n rows."""
+    values = _entries(y, "y", "labels", n)
+    if values.dtype.kind == "f":
+        if np.isinf(values).any():
+            raise DataworthError(
+                f"y has {counted(int(np.isinf(values).sum()), 'infinite label')}: give finite labels,"
+                " or leave the rows out"
+            )
+        return np.array(values, dtype=np.float64)
+    if values.dtype.kind in "bi" or (values.dtype.kind == "u" and (values <= np.iinfo(np.int64).max).all()):
+        return np.array(values, dtype=np.int64)
+    return np.array(values)
+
+
+def as_texts(values: Any, what: str, n: int) -> NDArray[np.str_]:
+    """One text per row."""
+    return text_keys(_entries(values, what, what, n, anything=True))
+
+
+def as_weights(weights: Any, n: int) -> Array:
+    """One finite weight ≥ 0 per row, not all zero."""
+    values = _entries(weights, "weights", "weights", n)
+    if values.dtype.kind == "U":
+        raise DataworthError("weights are text, but numbers are expected: convert them")
+    result = np.array(values, dtype=np.float64)
+    if not np.isfinite(result).all() or (result < 0).any():
+        wrong = result[~np.isfinite(result) | (result < 0)][0]
+        raise DataworthError(
+            f"weights hold {wrong:g}, but finite numbers of at least 0 are needed: correct them"
+        )
+    if n and not result.any():
+        raise DataworthError("weights are all zero, so that no row counts: give some row a positive weight")
+    return result
+
+
+def refuse_missing_entries(missing: NDArray[np.bool_], what: str, noun: str) -> None:
+    """A sentence about missing entries of a vector."""
+    if missing.any():
+        raise DataworthError(
+            f"{what} has {int(missing.sum())} missing {noun} of {len(missing)}: fill them in, or leave the"
+            " rows out"
+        )
+
+
+def _entries(given: Any, what: str, noun: str, n: int, *, anything: bool = False) -> NDArray[Any]:
+    """n values, none of them missing."""
+    values, missing = as_vector(given, what, anything=anything)
+    if len(values) != n:
+        raise DataworthError(
+            f"{what} has {len(values)} {noun} for {counted(n, 'row')} of X: give one per row"
+        )
+    refuse_missing_entries(missing, what, noun)
+    return values

@@ -1,0 +1,117 @@
+"""The curation study as text and pictures: ours beside the paper's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from .cells import Record
+from .curation import Study
+from .paper import PAPER
+from .tables import Column, field, save_figure, table, with_error
+
+COLUMNS = (
+    "set",
+    "setting",
+    "features",
+    "C",
+    "inference",
+    "form",
+    "method",
+    "repetitions",
+    "seed",
+    "accuracy",
+    "before",
+    "delta",
+    "delta_se",
+    "delta_sd",
+    "delta_accuracy",
+    "delta_accuracy_se",
+    "delta_gain",
+    "delta_gain_se",
+    "attribute_check",
+    "attribute_check_se",
+    "doubling_check",
+    "doubling_check_se",
+)
+LEGEND = """
+Mean change of the score in nats, ± its standard error over groups of draws, when the method is applied. C:
+prior variance; *(yardstick)*: features and prior found on the test set, else the features as they are.
+*evidence* is the score; EP, η = 0 and product are other ways to compute it, on fewer draws. Δaccuracy in
+points. Δgain: change of KL(posterior ‖ prior), which is not strategy-proof. Attribute check above 1: the
+attribute predicts the label beyond the features, and the guarantee does not cover curation by it. Doubling
+above 0: the model is under-confident. `dataworth study summary DIR` says in how many cells the signs are as
+expected."""
+FORMS = {"by EP": ("ep", "evidence"), "η = 0": ("laplace", "eta"), "product": ("laplace", "product")}
+
+
+def to_markdown(study: Study, equal_size: bool = False) -> str:
+    """A table for each setting and method: a line for each prior, the paper's number at its end."""
+    rows = study.rows(equal_size)
+    text = []
+    for setting, method in dict.fromkeys((row["setting"], row["method"]) for row in rows):
+        own = [row for row in rows if (row["setting"], row["method"]) == (setting, method)]
+        printed = PAPER.get((study.set_name, setting, method), {})
+        plain = [row for row in own if (row["inference"], row["form"]) == ("laplace", "evidence")]
+        text += [f"\n### {study.set_name}, {setting}: {method}\n", table(plain, *_columns(own, printed))]
+    return "\n".join([*text, LEGEND]) + "\n"
+
+
+def _columns(own: list[Record], printed: dict[Any, Any]) -> list[Column]:
+    by_form = {(r["C"], r["features"], r["inference"], r["form"]): r for r in own}
+
+    def other(form: tuple[str, str]) -> Any:
+        def show(row: Record) -> str:
+            found = by_form.get((row["C"], row["features"], *form))
+            return "" if found is None else with_error("delta")(found)
+
+        return show
+
+    def papers(value: int) -> Any:
+        def show(row: Record) -> str:
+            numbers = None if row["yardstick"] else printed.get(row["C"]) or printed.get(None)
+            return "" if numbers is None else f"{numbers[value]:+.2f} ± {numbers[value + 1]:.2f}"
+
+        return show
+
+    columns: list[Column] = [
+        ("C", lambda row: f"{row['C']:g}" + (" (yardstick)" if row["yardstick"] else "")),
+        ("accuracy before", lambda row: f"{100 * row['accuracy']:.1f} %"),
+        ("ΔPMI evidence", with_error("delta")),
+        *((name, other(form)) for name, form in FORMS.items()),
+        ("Δaccuracy", with_error("delta_accuracy", 100.0)),
+        ("Δgain", with_error("delta_gain")),
+        ("attribute check", field("attribute_check", "+.2f")),
+        ("doubling", field("doubling_check", "+.2f")),
+    ]
+    return columns + ([("paper: ΔPMI", papers(0)), ("Δaccuracy", papers(2))] if printed else [])
+
+
+def draw_sizes(study: Study, path: Path) -> None:
+    """The paper's figure: change of score and of accuracy against size, a box over groups of draws."""
+    from matplotlib.figure import Figure
+
+    records = [
+        r for r in study.records if r["yardstick"] and (r["inference"], r["form"]) == ("laplace", "evidence")
+    ]
+    figure = Figure(figsize=(10, 4), layout="constrained")
+    columns = (("delta", "ΔPMI (nats)", 1.0), ("delta_accuracy", "Δ test accuracy (points)", 100.0))
+    for axes, (column, title, unit) in zip(figure.subplots(1, 2), columns, strict=True):
+        for method, colour in (("filtering", "tab:blue"), ("removal", "tab:orange")):
+            chosen = [r for r in records if method in r["groups"][0]["methods"]]
+            sizes = [sum(r["key"]["setting"][0]) for r in chosen]
+            values = [[unit * g["methods"][method][column] for g in r["groups"]] for r in chosen]
+            axes.boxplot(
+                values,
+                positions=sizes,
+                widths=20,
+                manage_ticks=False,
+                patch_artist=True,
+                boxprops={"facecolor": colour, "alpha": 0.5},
+                medianprops={"color": colour},
+                label=method,
+            )
+        axes.axhline(0.0, color="grey", linestyle="--", linewidth=1)
+        axes.set(xlabel="rows of data and of test", ylabel=title, xticks=sizes)
+    axes.legend()
+    save_figure(figure, path)

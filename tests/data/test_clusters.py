@@ -1,0 +1,38 @@
+"""Rows that seem to belong together get a note that asks for groups."""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from dataworth.data.clusters import clustered_note
+from dataworth.data.dataset import Dataset
+
+
+def visits(patients, each, **more):
+    n = patients * each
+    return Dataset(np.random.default_rng(0).normal(size=(n, 2)), np.arange(n) % 2, **more)
+
+
+@pytest.mark.parametrize(("patients", "each", "noted"), [(40, 10, True), (10, 2, True), (9, 10, False)])
+def test_ids_with_several_rows_each(patients, each, noted):
+    names = np.repeat(np.arange(patients), each)
+    note = clustered_note(visits(patients, each, ids=names))
+    assert (note is not None) == noted
+    if noted:
+        assert note.startswith(f"{patients} ids name {patients * each} rows")
+        assert "--group" in note
+    assert clustered_note(visits(patients, each, ids=names, groups=names)) is None
+
+
+def test_a_few_copies_are_no_clusters():
+    assert clustered_note(visits(40, 1, ids=[*range(39), 0])) is None
+    assert clustered_note(visits(20, 2, ids=[*range(21), *range(19)])) is None
+
+
+def test_a_column_named_like_an_id():
+    frame = pa.table({"patient_id": np.repeat(np.arange(40), 10), "x": np.arange(400.0) ** 0.5})
+    assert clustered_note(Dataset(frame, np.arange(400) % 2)).startswith("40 values of 'patient_id' name 400")
+    other = pa.table({"width": np.repeat(np.arange(40), 10), "x": np.arange(400.0) ** 0.5})
+    assert clustered_note(Dataset(other, np.arange(400) % 2)) is None
