@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from importlib import import_module
+from pathlib import Path
 from pkgutil import iter_modules
 
 import numpy as np
 
 from ..errors import DataworthError
 from ..measure.case import Case
-from . import __path__ as folder
 from .base import Check, Finding
 
-FILES = [import_module(f".{file.name}", __package__) for file in iter_modules(folder)]
+FILES = [import_module(f".{file.name}", __package__) for file in iter_modules([str(Path(__file__).parent)])]
 CHECKS: tuple[Check, ...] = tuple(
     sorted((file.CHECK for file in FILES if hasattr(file, "CHECK")), key=lambda check: check.code)
 )
