@@ -1,4 +1,4 @@
-"""A job: the command line asks for what Python would, configurations are refused in a sentence, runs resume."""
+"""A job: the options that Python would make, configurations refused in a sentence, runs that resume."""
 
 from __future__ import annotations
 
