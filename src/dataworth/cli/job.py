@@ -67,6 +67,7 @@ class Job:
 
     def to_config(self, inputs: Mapping[str, str]) -> dict[str, Any]:
         """What replays the job from anywhere: paths are absolute, inputs are known by their content."""
+        # defaults too: another version may have others
         parsed, known = self.parsed(yardstick=self.options.get("yardstick")), TAKES[self.what].__annotations__
         given = {n: getattr(parsed, n) for n in known if n not in NOT_KEPT and getattr(parsed, n) is not None}
         columns = {name: value for name, value in vars(self.columns).items() if value not in (None, False)}
@@ -101,6 +102,14 @@ class Job:
                 raise DataworthError(f"{source} names the file {value!r}; a file is named by a text.")
             return Path(value if folder is None else absolute(folder / value))
 
+        options = [name for name in TAKES[command].__annotations__ if name not in NOT_KEPT]
+        known = [*FILES[command], *(one.name for one in fields(Columns)), *options]
+        known += ["curate"] if command == "audit" else []
+        unknown = [name for name in given if name not in known]
+        if unknown:
+            raise DataworthError(
+                f"{source}: {command} has no option {unknown[0]!r}; its options are {', '.join(known)}."
+            )
         files = {role: path(given.pop(role)) for role in FILES[command] if given.get(role) is not None}
         lacking = [role for role in FILES[command] if role not in files and role != "after"]
         if lacking:
@@ -116,13 +125,6 @@ class Job:
         if given.get("yardstick") is not None:
             given["yardstick"] = path(given["yardstick"])
         columns = {one.name: given.pop(one.name) for one in fields(Columns) if one.name in given}
-        known = [name for name in TAKES[command].__annotations__ if name not in NOT_KEPT]
-        unknown = [name for name in given if name not in known]
-        if unknown:
-            known += [*FILES[command], *(one.name for one in fields(Columns))]
-            raise DataworthError(
-                f"{source}: {command} has no option {unknown[0]!r}; its options are {', '.join(known)}."
-            )
         return cls(
             command=command,
             files=files,

@@ -23,6 +23,10 @@ MOST_BLOCKS = 20
 LEAST_TEST_ROWS = 8
 MIN_BLOCKS = 8
 """The default size of a pair leaves this many disjoint blocks in the data and in the test set."""
+ONE_GROUP = (
+    "all test rows belong to one group, so that nothing shows how groups differ: give a test set of more "
+    "groups, or no groups."
+)
 PILOT = 50
 """Pairs from which the number that a precision takes is estimated; the least that is drawn."""
 MOST_PAIRS = 20_000
@@ -48,8 +52,9 @@ def pairs_plan(
     options, test = measurement.options, measurement.test
     sizes = pair_sizes(len(data), len(test), options.pairs, options.size)
     piles = pile(measurement, data, samples[0]), pile(measurement, test, samples[1])
+    blocks = min(piles[0].blocks(sizes.data), piles[1].blocks(sizes.test))
     design = Pairs(*piles, sizes.data, sizes.test, options.seed, arms)
-    return for_precision(measurement, pool, sizes.plan(design))
+    return for_precision(measurement, pool, sizes.plan(design, blocks))
 
 
 def pile(measurement: Measurement, data: Dataset, sample: Sample) -> Pile:
@@ -84,10 +89,7 @@ def block_count(test_rows: int, groups: int | None = None) -> int:
     if test_rows < LEAST_TEST_ROWS:
         raise DataworthError(f"{test_rows} test rows are left; scoring needs at least {LEAST_TEST_ROWS}.")
     if groups is not None and groups < 2:
-        raise DataworthError(
-            "all test rows belong to one group, so that nothing shows how groups differ: give a test set of "
-            "more groups, or no groups."
-        )
+        raise DataworthError(ONE_GROUP)
     most = MOST_BLOCKS if groups is None else min(MOST_BLOCKS, groups)
     return min(most, max(2, test_rows // 4))
 
@@ -101,9 +103,9 @@ class PairSizes:
     pairs: int
     blocks: float
 
-    def plan(self, design: Design) -> Plan:
-        """So many pairs of a design."""
-        return Plan(design=design, count=self.pairs, blocks=self.blocks, size=(self.data, self.test))
+    def plan(self, design: Design, blocks: float) -> Plan:
+        """So many pairs of a design; whole groups may make fewer disjoint blocks than rows do."""
+        return Plan(design=design, count=self.pairs, blocks=blocks, size=(self.data, self.test))
 
 
 def pair_sizes(data_rows: int, test_rows: int, pairs: int | None, size: Size | None) -> PairSizes:

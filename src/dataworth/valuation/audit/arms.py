@@ -8,7 +8,7 @@ import numpy as np
 
 from ...arrays import Flags, Rows
 from ...data.changes import Change
-from ...measure.designs import AFTER, BEFORE, CONTROL, Arm, Sample, select, stratified, weights_of
+from ...measure.designs import AFTER, BEFORE, CONTROL, Arm, Pile, Sample, select, weights_of
 
 TEACHER_PROPORTION = 0.8
 """Proportion of `before` that the model of a replicate's labels is fitted on."""
@@ -80,7 +80,7 @@ class Arms:
         return Sample(rows, weights, labelled, teacher)
 
 
-def row_arms(arms: Arms, strata: Rows, drawn: Rows, rng: np.random.Generator) -> dict[Arm, Sample]:
+def row_arms(arms: Arms, pile: Pile, drawn: Rows, rng: np.random.Generator) -> dict[Arm, Sample]:
     """What the curation made of the rows drawn, plus new rows at the same rate."""
     change = arms.change
     new = np.flatnonzero(change.origin < 0)
@@ -98,24 +98,27 @@ def row_arms(arms: Arms, strata: Rows, drawn: Rows, rng: np.random.Generator) ->
     return {BEFORE: part.before, AFTER: part.after, CONTROL: part.control(rng)}
 
 
-def rate_arms(arms: Arms, strata: Rows, drawn: Rows, rng: np.random.Generator) -> dict[Arm, Sample]:
+def rate_arms(arms: Arms, pile: Pile, drawn: Rows, rng: np.random.Generator) -> dict[Arm, Sample]:
     """Unmatched: an independent draw from `after`, sized in proportion; the control changes size blindly."""
     ratio = len(arms.after.rows) / len(arms.before.rows)
-    n = max(1, min(len(strata), round(len(drawn) * ratio)))
+    n = max(1, min(len(pile.strata), round(len(drawn) * ratio)))
     own = rng.permutation(drawn)
-    blind = np.concatenate([own, rng.choice(drawn, max(0, n - len(own)))])[:n]
+    blind = np.concatenate([own, rng.choice(drawn, max(0, n - len(own)))])
+    after = pile.some(n, rng)
+    # whole groups may be more rows than were asked for, and the control has as many
+    blind = np.concatenate([blind, rng.choice(drawn, max(0, len(after) - len(blind)))])[: len(after)]
     return {
         BEFORE: select(arms.before, drawn),
-        AFTER: select(arms.after, stratified(strata, n, rng)),
+        AFTER: select(arms.after, after),
         CONTROL: select(arms.before, blind),
     }
 
 
-def size_arms(arms: Arms, strata: Rows, drawn: Rows, rng: np.random.Generator) -> dict[Arm, Sample]:
+def size_arms(arms: Arms, pile: Pile, drawn: Rows, rng: np.random.Generator) -> dict[Arm, Sample]:
     """Equal sizes, the paper's mode for curated datasets; there is no control, hence no verdict."""
-    after = stratified(strata, min(len(drawn), len(strata)), rng)
+    after = pile.some(min(len(drawn), len(pile.strata)), rng)
     return {BEFORE: select(arms.before, drawn), AFTER: select(arms.after, after)}
 
 
 DRAWN_ARMS = {"row": row_arms, "rate": rate_arms, "size": size_arms}
-"""By design, the arms of one pair: from all rows, the strata of `after` and the rows drawn from `before`."""
+"""By design, the arms of one pair: from all rows, the pile of `after`, and the rows drawn from `before`."""

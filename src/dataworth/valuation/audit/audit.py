@@ -19,8 +19,8 @@ from ...measure.case import Case
 from ...measure.designs import AFTER, BEFORE, Arm, Sample
 from ...measure.options import DESIGNS, Drawing, Options, takes_options
 from ...measure.parts import AuditParts, audit_parts, kept
-from ...measure.plans import pairs_plan, whole_plan
-from ...measure.prepare import Pool, check_datasets, find_yardstick, prepare, strata
+from ...measure.plans import pairs_plan, pile, whole_plan
+from ...measure.prepare import Pool, check_datasets, find_yardstick, prepare
 from ...measure.summary import count, pair_notes
 from ...wording import in_nats
 from ..result import Result, nats, rests_on
@@ -148,7 +148,7 @@ def audit(
         else:
             if design == "pairs":
                 design = "row" if change.kept else "rate"
-            make = partial(DRAWN_ARMS[design], arms, strata(yardstick, after))
+            make = partial(DRAWN_ARMS[design], arms, pile(prepared, after, arms.after))
             plan = pairs_plan(prepared, pool, before, (arms.before, pool.samples["test"]), make)
     case = Case.of(prepared, pool, plan, notes, arms=(BEFORE, AFTER), conclude=verdict_of)
     return summarise(case, change.to_dict(), design, about)

@@ -19,7 +19,7 @@ from ...data.leaks import MOST_LEAKED, leaked
 from ...errors import DataworthError
 from ...measure.case import Plan
 from ...measure.designs import AFTER, BEFORE, CONTROL, Draw, Prepared, Sample, select
-from ...measure.plans import pair_sizes, pile
+from ...measure.plans import ONE_GROUP, pair_sizes, pile
 from ...measure.prepare import Measurement, Pool
 from .arms import Arms
 
@@ -69,7 +69,10 @@ def curated_whole(before: Dataset, test: Dataset, curate: Curation, seed: int) -
     if wants_test(curate):
         seen, order = order[: len(test) // 2], order[len(test) // 2 :]
     if len(seen) and test.groups is not None:  # rows that belong together stay together
-        first = np.isin(test.groups, rng.permutation(np.unique(test.groups))[::2])
+        names = rng.permutation(np.unique(test.groups))
+        if len(names) < 2:
+            raise DataworthError(ONE_GROUP)
+        first = np.isin(test.groups, names[::2])
         seen, order = np.flatnonzero(first), np.flatnonzero(~first)
     after = apply(curate, before, test.take(np.sort(seen)), rng)
     return after, test.take(np.sort(order))
@@ -122,7 +125,8 @@ def apply_to_draws(
     opts, yardstick, test = prepared.options, prepared.yardstick, prepared.test
     looks = wants_test(curate)
     # a method that looks at T gets one half of Tᵢ and is scored on the other: twice the rows are drawn
-    test_rows = len(test) // (2 if looks else 1)
+    times = 2 if looks else 1
+    test_rows = len(test) // times
     sizes = pair_sizes(len(before), test_rows, METHOD_PAIRS if opts.pairs is None else opts.pairs, opts.size)
     start, fresh = len(before) + len(test), []
     own = pile(prepared, before, Sample(np.arange(len(before)), before.weights))
@@ -131,12 +135,13 @@ def apply_to_draws(
         # what it may match in both are attributes: a small draw without one of them could not be matched
         own = own._replace(strata=by_attribute(own.strata, before))
         held = held._replace(strata=by_attribute(held.strata, test))
+    blocks = min(own.blocks(sizes.data), held.blocks(sizes.test * times, times), sizes.blocks)
     draws, changes = [], []
     copied = 0
     for i in range(sizes.pairs):
         rng = np.random.default_rng([opts.seed, 0xF00D, i])
         drawn = own.some(sizes.data, rng)
-        shown = held.some(sizes.test * (2 if looks else 1), rng)
+        shown = held.some(sizes.test * times, rng, times)
         seen, scored = halved(shown, held.groups, sizes.test, rng) if looks else (shown[:0], shown)
         part = before.take(drawn)
         try:
@@ -170,7 +175,7 @@ def apply_to_draws(
         )
     parts = {"before": before, "test": test} | ({"made": Dataset.concat(fresh)} if fresh else {})
     rows_after = float(np.mean([len(change.origin) for change in changes]))
-    plan = sizes.plan(Prepared(tuple(draws)))
+    plan = sizes.plan(Prepared(tuple(draws)), blocks)
     if getattr(curate, "design", "method") == "whole":
         note = (
             f"{rows_after - sizes.data:.0f} rows were added to each draw of {sizes.data}: "
@@ -187,6 +192,8 @@ def halved(shown: Rows, groups: Rows | None, scored: int, rng: np.random.Generat
         shown = rng.permutation(shown)
         return shown[: len(shown) - scored], shown[len(shown) - scored :]
     order = rng.permutation(np.unique(groups[shown]))
+    if len(order) < 2:
+        raise DataworthError(ONE_GROUP)
     first = np.isin(groups[shown], order[: len(order) // 2])
     return shown[first], shown[~first]
 
