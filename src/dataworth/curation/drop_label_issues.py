@@ -7,7 +7,7 @@ this assumption, where it is true, is knowledge that it lacks, and the worth may
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -35,7 +35,7 @@ class DropLabelIssues(Method):
     39
     """
 
-    folds: int = 5
+    folds: int = field(default=5, metadata=at_least(2))
     learner: Any = None
 
     name = "drop-label-issues"
@@ -45,9 +45,6 @@ class DropLabelIssues(Method):
         "it looks at the data alone; but it assumes that some labels are wrong, which the model that "
         "measures does not know: where that is true, the data may be worth more"
     )
-
-    def __post_init__(self) -> None:
-        at_least(2, folds=self.folds)
 
     def __call__(self, data: Dataset, *, rng: np.random.Generator | None = None) -> Dataset:
         """The rows that stay, in their old order."""
