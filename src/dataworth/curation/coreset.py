@@ -37,4 +37,3 @@ class CoreSet(Method):
             for rows in strata(data)
         ]
         return data.take(np.sort(np.concatenate(chosen)))
-

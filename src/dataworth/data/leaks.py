@@ -41,7 +41,9 @@ NEVER = 1e-12
 """Two rows that agree with this probability do not do so by chance."""
 BEYOND = 3.0
 """Standard deviations above what chance explains from which equal rows are taken for copies."""
-REPEATING = "test rows repeat, or agree with others by chance, so features cannot show leaked rows: give ids (--id)"
+REPEATING = (
+    "test rows repeat, or agree with others by chance, so features cannot show leaked rows: give ids (--id)"
+)
 
 
 @dataclass(frozen=True)
@@ -108,9 +110,9 @@ def look_for_leaks(test: Dataset, data: Dataset) -> tuple[Flags, bool]:
 
 
 def agreement(test: Dataset) -> float:
-    """The probability that two rows agree, if columns know nothing of each other: Π P(xⱼ = x′ⱼ), from T alone.
+    """How often two rows agree if columns know nothing of each other: Π P(xⱼ = x′ⱼ), from T alone.
 
-    >>> agreement(Dataset([[0, 1.5], [0, 1.5], [1, 1.5]], [0, 1, 1])).__round__(3)
+    >>> round(agreement(Dataset([[0, 1.5], [0, 1.5], [1, 1.5]], [0, 1, 1])), 3)
     0.333
     """
     product = 1.0

@@ -19,6 +19,7 @@ from dataworth.wording import counted
 
 SUFFIXES = (".jpg", ".jpeg", ".png", ".gif", ".bmp", ".webp", ".tif", ".tiff", ".ppm", ".pgm")
 SPLITS = {"train", "training", "test", "testing", "val", "valid", "validation", "dev"}
+UNPACKING_ERRORS = (OSError, RuntimeError, NotImplementedError, EOFError, zipfile.BadZipFile, zlib.error)
 LARGEST_FILE = 1 << 28
 """Bytes that an image in a zip may unpack to."""
 
@@ -59,14 +60,7 @@ class ZippedImages(NamedImages):
     def __getitem__(self, i: Any) -> bytes:
         try:
             return self._archive.read(self._items[i])
-        except (
-            OSError,
-            RuntimeError,
-            NotImplementedError,
-            EOFError,
-            zipfile.BadZipFile,
-            zlib.error,
-        ) as error:
+        except UNPACKING_ERRORS as error:
             raise DataworthError(
                 f"{self.names[i]} cannot be unpacked ({' '.join(str(error).split())[:80]}): pack it again,"
                 " without a password."
@@ -96,17 +90,13 @@ def read_image_folder(source: Path) -> ImageTable:
     import pyarrow as pa
 
     inside = split_zip(source)
-    images: Sequence[Any]
-    found: dict[PurePosixPath, Any] = dict.fromkeys(map(PurePosixPath, _walk(source)))
-    if inside is not None:
-        found = _entries(*inside)
+    found = {PurePosixPath(p): source / p for p in _walk(source)} if inside is None else _entries(*inside)
     paths = sorted((path for path in found if _is_image(path)), key=str)
     _check_layout(source, paths)
-    if inside is None:
-        files = [source / path for path in paths]
-        images = NamedImages(files, [str(file) for file in files])
-    else:
-        images = ZippedImages(zipfile.ZipFile(inside[0]), [found[path] for path in paths])
+    items = [found[path] for path in paths]
+    images = NamedImages(items, [str(item) for item in items])
+    if inside is not None:
+        images = ZippedImages(zipfile.ZipFile(inside[0]), items)
     columns = {"id": [str(path) for path in paths], "label": [path.parts[0] for path in paths]}
     roles = {"label": "label", "id": "id"}
     if any(len(path.parts) > 2 for path in paths):
