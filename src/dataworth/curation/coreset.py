@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..arrays import Array, Rows
+from ..arrays import Rows
 from ..data.dataset import Dataset
 from .base import FRACTION, Method
 from .features import points, strata
@@ -21,7 +21,7 @@ class CoreSet(Method):
     Rows are standardised (`points`); numeric labels are taken together. `choose` says which rows stay.
     """
 
-    choose: ClassVar[Callable[[Array, Array, int], Rows]]
+    choose: ClassVar[Callable[..., Rows]]
     """Places of so many of the rows of one class, by features and weights."""
     fraction: float = field(default=0.5, metadata=FRACTION)
 

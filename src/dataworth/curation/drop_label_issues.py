@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, Rows
 from ..data.dataset import Dataset
 from ..errors import DataworthError
 from ..wording import counted
@@ -54,26 +53,23 @@ class DropLabelIssues(Method):
             raise DataworthError(
                 "finding label issues needs cleanlab: pip install 'dataworth[cleanlab]'."
             ) from error
+        from sklearn.model_selection import StratifiedKFold
+
         codes = class_codes(data, "finding label issues", least=2)
         rarest = int(np.bincount(codes).min())
         if rarest < 2:
             raise DataworthError(
                 f"a class has {counted(rarest, 'row')} only; cross-validation needs two of each class."
             )
-        probabilities = self._probabilities(data, codes, min(self.folds, rarest), chance(rng))
-        issues = find_label_issues(codes, probabilities, n_jobs=1)
-        return data.take(~np.asarray(issues, dtype=bool))
-
-    def _probabilities(self, data: Dataset, codes: Rows, folds: int, rng: np.random.Generator) -> Array:
-        """The probability of each class for each row, from models that did not see the row."""
-        from sklearn.model_selection import StratifiedKFold
-
+        seed = int(chance(rng).integers(2**31))
+        split = StratifiedKFold(min(self.folds, rarest), shuffle=True, random_state=seed)
         X = numbers(data)
+        # the probability of each class for each row, from models that did not see the row
         probabilities = np.empty((len(data), codes.max() + 1))
-        split = StratifiedKFold(folds, shuffle=True, random_state=int(rng.integers(2**31)))
         for seen, held in split.split(X, codes):
             learner = classifier(self.learner)
             weights = None if data.weights is None else data.weights[seen]
             learner.fit(X[seen], codes[seen], **sample_weights(learner, weights))
             probabilities[held] = learner.predict_proba(X[held])
-        return probabilities
+        issues = find_label_issues(codes, probabilities, n_jobs=1)
+        return data.take(~np.asarray(issues, dtype=bool))

@@ -19,7 +19,7 @@ def numbers(data: Dataset, like: Dataset | None = None) -> Array:
     [[1.5, 0.0, 1.0], [2.5, 1.0, 0.0]]
     """
     like = data if like is None else like
-    data, parts = data.select(like.columns), []
+    data, parts = data.select(like.columns), [np.zeros((len(data), 0))]
     for j, column in enumerate(like.columns):
         values = data.X[:, j]
         if column.kind == "categorical":
@@ -27,7 +27,7 @@ def numbers(data: Dataset, like: Dataset | None = None) -> Array:
         else:
             known = like.X[~np.isnan(like.X[:, j]), j]
             parts.append(np.where(np.isnan(values), np.median(known) if len(known) else 0.0, values)[:, None])
-    return np.hstack(parts) if parts else np.zeros((len(data), 0))
+    return np.hstack(parts)
 
 
 def points(data: Dataset) -> Array:

@@ -56,23 +56,17 @@ class Synthesize(Method):
             share = weights[rows] / weights[rows].sum()
             parent[new] = rng.choice(rows, len(new), p=share)
             for j, column in enumerate(data.columns):
-                source = data.X[rng.choice(rows, len(new), p=share), j]
-                X[new, j] = source if column.kind != "numeric" else np.where(np.isnan(source), np.nan, 0.0)
+                values = data.X[rng.choice(rows, len(new), p=share), j]
+                X[new, j] = values if column.kind != "numeric" else np.where(np.isnan(values), np.nan, 0.0)
             if len(numeric):
                 # shrinking towards equal variances makes sense in common units only
                 scale = np.array([_spread(data.X[rows, j]) for j in numeric])
                 standard = gaussian(data.X[np.ix_(rows, numeric)] / scale, share, len(new), rng)
                 X[np.ix_(new, numeric)] += standard * scale
-        drawn_from = data.take(parent)
-        new_rows = with_columns_of(
-            data,
-            X,
-            drawn_from.y,
-            groups=drawn_from.groups,
-            attributes=drawn_from.attributes,
-            ids=None if data.ids is None else _new_ids(set(data.ids.tolist()), count),
-        )
-        return Dataset.concat([data, new_rows])
+        ids = None if data.ids is None else _new_ids(set(data.ids.tolist()), count)
+        source = data.take(parent)
+        others = {"groups": source.groups, "attributes": source.attributes, "ids": ids}
+        return Dataset.concat([data, with_columns_of(data, X, source.y, **others)])
 
 
 def gaussian(X: Array, share: Array, count: int, rng: np.random.Generator) -> Array:

@@ -123,13 +123,13 @@ def from_frame(frame: Any) -> tuple[Array, tuple[Column, ...]]:
         name = str(label)
         array = to_arrow(frame.get_column(label), name)
         kind = column_kind(array)
-        if kind == "numeric" or kind == "boolean":
+        if kind in ("numeric", "boolean"):
             blocks.append(_numbers(array)[:, None])
-            columns.append(Column(name, kind))
+            columns.append(Column(name, "numeric" if kind == "numeric" else "boolean"))
         elif kind == "categorical":
             codes, categories = _codes(array)
             blocks.append(codes[:, None])
-            columns.append(Column(name, kind, categories))
+            columns.append(Column(name, "categorical", categories))
         elif kind == "embedding":
             blocks.append(_embedding(array, name))
             columns.extend(Column(f"{name}[{j}]", "numeric") for j in range(blocks[-1].shape[1]))

@@ -299,7 +299,7 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
         A slab of rows at a time, so that no second copy of a large dataset is made.
         """
         words = {
-            j: np.frombuffer(b"".join(_digest8(c) for c in column.categories), "<u8")
+            j: np.frombuffer(b"".join(digest8(c) for c in column.categories), "<u8")
             for j, column in enumerate(self.columns)
             if column.kind == "categorical"
         }
@@ -337,7 +337,8 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
         return digest.hexdigest()
 
 
-def _digest8(text: str) -> bytes:
+def digest8(text: str) -> bytes:
+    """Eight bytes made from a text; the same in every process."""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
 
 

@@ -27,7 +27,7 @@ from ..arrays import Flags, Rows
 from ..errors import DataworthError
 from ..wording import counted
 from .dataset import Dataset
-from .rows import copy_number, same_rows
+from .rows import same_rows
 
 MOST_LEAKED = 0.05
 DIGITS = 5
@@ -82,10 +82,9 @@ def drop_leaks(test: Dataset, data: Mapping[str, Dataset]) -> Leaks:
             f"{dropped} of {len(test)} test rows ({dropped / len(test):.0%}) also stand in {worst}; "
             "what was learned from cannot test: remove those rows from the data or from the test set."
         )
-    notes = [f"{counted(dropped, 'test row')} also in the data left out"] if dropped else []
-    notes += [REPEATING] if blind and not dropped else []
-    shared = shared_groups(test.take(~gone), data)
-    return Leaks(np.flatnonzero(~gone), dropped, "; ".join(notes + ([shared] if shared else [])) or None)
+    note = f"{counted(dropped, 'test row')} also in the data left out" if dropped else None
+    notes = (note or (REPEATING if blind else None), shared_groups(test.take(~gone), data))
+    return Leaks(np.flatnonzero(~gone), dropped, "; ".join(filter(None, notes)) or None)
 
 
 def leaked(test: Dataset, data: Dataset) -> Flags:
@@ -152,8 +151,8 @@ def repeating(codes: Rows) -> int:
     >>> repeating(np.array([5, 7, 5, 5]))
     3
     """
-    again = codes[copy_number(codes) > 0]
-    return int(np.isin(codes, again).sum())
+    counts = np.unique(codes, return_counts=True)[1]
+    return int(counts[counts > 1].sum())
 
 
 def shared_groups(test: Dataset, data: Mapping[str, Dataset]) -> str | None:

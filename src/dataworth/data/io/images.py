@@ -93,7 +93,7 @@ def read_image_folder(source: Path) -> ImageTable:
     found = {PurePosixPath(p): source / p for p in _walk(source)} if inside is None else _entries(*inside)
     paths = sorted((path for path in found if _is_image(path)), key=str)
     _check_layout(source, paths)
-    items = [found[path] for path in paths]
+    items: list[Any] = [found[path] for path in paths]
     images = NamedImages(items, [str(item) for item in items])
     if inside is not None:
         images = ZippedImages(zipfile.ZipFile(inside[0]), items)
