@@ -1,4 +1,4 @@
-"""Keep a random share of the rows: θ → D → f(D), strategic in the paper's sense, and the plainest loss."""
+"""Keep a random proportion of the rows: θ → D → f(D), strategic in the paper's sense, and the plainest loss."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class RandomSubset(Method):
     fraction: float = field(default=0.5, metadata=FRACTION)
 
     name = "random-subset"
-    what = "keep a random share of the rows"
+    what = "keep a random proportion of the rows"
     strategic = True
     why = "chance alone decides which rows go"
 
