@@ -160,6 +160,15 @@ def test_equal_columns_tie_and_equal_shifts_do_not():
     assert not ranked["c"].tied
 
 
+@pytest.mark.parametrize(("gap", "tied"), [(0.0009, True), (0.0011, False)])
+def test_a_gap_that_solvers_may_have_left_is_none_however_even(gap, tied):
+    """The same gap in every block is as sure as can be; below a thousandth of a nat it is none."""
+    values = np.random.default_rng(0).normal(size=20)
+    first, second = order(table_of(a=values, b=values - gap), dict.fromkeys("ab", 1))
+    assert (first.name, second.tied) == ("a", tied)
+    assert second.p_value == (1.0 if tied else pytest.approx(0.0, abs=1e-12))
+
+
 # Holm
 
 

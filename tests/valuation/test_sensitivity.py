@@ -184,7 +184,7 @@ def test_accuracy_by_cross_validation_with_scikit_learn(over_priors):
     y = yard.targets(sample)
     for point in over_priors.points:
         model = LogisticRegression(C=point.prior_variance, fit_intercept=False, tol=1e-10, max_iter=10_000)
-        folds = cross_validation(y.astype(np.intp), yard.seed)
+        folds = cross_validation(y.astype(np.intp), None, yard.seed)
         scores = [model.fit(X[learn], y[learn]).score(X[left], y[left]) for learn, left in folds]
         assert point.accuracy == pytest.approx(np.mean(scores), abs=1e-9)
 
@@ -196,12 +196,21 @@ def test_what_is_no_result_and_no_priors_are_refused(score):
 
 def test_folds_part_all_rows_and_share_classes():
     labels = np.array([0] * 33 + [1] * 7)
-    folds = cross_validation(labels, seed=3)
+    folds = cross_validation(labels, None, seed=3)
     assert sorted(np.concatenate([left for _, left in folds])) == list(range(40))
     for learn, left in folds:
         assert not set(learn) & set(left)
         assert len(learn) + len(left) == 40
         assert labels[left].sum() in (1, 2)
+
+
+def test_folds_hold_whole_groups():
+    """Twelve groups of five rows, each with both classes: no group is both learnt from and predicted."""
+    labels, groups = np.tile([0, 1, 0, 1, 1], 12), np.repeat([f"p{i}" for i in range(12)], 5)
+    folds = cross_validation(labels, groups, seed=3)
+    assert sorted(np.concatenate([left for _, left in folds])) == list(range(60))
+    for learn, left in folds:
+        assert not set(groups[learn]) & set(groups[left])
 
 
 def test_weights_count_in_cross_validation():

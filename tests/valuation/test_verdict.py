@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import itertools
 
+import numpy as np
 import pytest
+from scipy import stats
 
-from dataworth.measure.intervals import Estimate
-from dataworth.valuation.audit.verdict import VERDICTS, decide
+from dataworth.measure.intervals import Estimate, against_controls, make_estimate
+from dataworth.valuation.audit.verdict import ACCUSED, VERDICTS, decide
 
 
 def between(low, high, monte_carlo=0.0):
@@ -79,6 +81,45 @@ def test_the_table(delta, selection, accuracy, verdict):
 )
 def test_boundaries(delta, selection, accuracy, verdict):
     assert decide(delta, selection, accuracy)[0] == verdict
+
+
+def shown(value, stderr, degrees=float("inf")):
+    return make_estimate(value, stderr, degrees)
+
+
+@pytest.mark.parametrize(("selection", "accused"), [(-3.0, False), (-3.3, True), (3.0, False), (3.3, True)])
+def test_an_accusation_takes_99_percent_with_the_degrees_that_there_are(selection, accused):
+    """t at 99 % is 3.17 with ten degrees (2.58 with infinitely many, 2.23 at 95 %)."""
+    verdict = "harmful" if selection < 0 else "strategic"
+    assert decide(DOWN, shown(selection, 1.0, 10), HOLDS)[0] == (verdict if accused else "costly")
+    assert decide(DOWN, shown(selection, 1.0), HOLDS)[0] == verdict  # above 2.58
+
+
+def test_welchs_degrees_reach_the_accusation():
+    """Two blocks and three controls leave 49/17 degrees (test_intervals): t at 99 % is 6.0, at 95 % 3.3."""
+    controls = np.array([[0.0, 2.0, 4.0], [2.0, 2.0, 2.0]])
+    selection = against_controls(np.array([5.0, 7.0]) - 12.0, controls)
+    assert selection.degrees == pytest.approx(49 / 17)
+    low, high = selection.at(ACCUSED).interval
+    half = stats.t.ppf(0.995, 49 / 17) * np.sqrt(7 / 3)
+    assert (low, high) == pytest.approx((-8.0 - half, -8.0 + half))
+    assert selection.negative
+    assert high > 0
+    assert decide(DOWN, selection, HOLDS)[0] == "costly"
+
+
+@pytest.mark.parametrize(("change", "verdict"), [(0.0009, "inconclusive"), (0.0011, "informative")])
+def test_a_change_below_a_thousandth_of_a_nat_is_none_however_sure(change, verdict):
+    sure = shown(change, 1e-9)
+    assert decide(sure, sure, HOLDS)[0] == verdict
+    down = decide(shown(-change, 1e-9), shown(-change, 1e-9), HOLDS)[0]
+    assert down == ("harmful" if verdict == "informative" else verdict)
+
+
+@pytest.mark.parametrize(("monte_carlo", "told"), [(0.49, "only more rows"), (0.51, "more pairs")])
+def test_more_pairs_are_advised_where_they_make_half_of_the_error(monte_carlo, told):
+    unsure = Estimate(0.1, 1.0, (-1.9, 2.1), monte_carlo)
+    assert f"zero; {told} would decide" in decide(unsure, ABOUT_ZERO, UNSURE, by_pairs=True)[1]
 
 
 def test_every_verdict_occurs_and_no_other():

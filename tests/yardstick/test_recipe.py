@@ -327,7 +327,7 @@ def with_column(column, seed=0, n=40):
 def test_a_scale_below_the_resolution_of_the_values_is_no_scale(column, rank):
     basis = Basis.learn(with_column(column))
     assert basis.rank == rank
-    assert np.isfinite(basis.inverse_scale).all()
+    assert np.isfinite(basis.whole.inverse_scale).all()
 
 
 @pytest.mark.parametrize("tiny", [1e-33, 1e-20])

@@ -192,15 +192,22 @@ def shows(X: Array, classes: NDArray[np.intp], upper: NDArray[np.bool_]) -> bool
     Σ over classes and features of (difference of means)² has mean Σv and variance 2Σv² if there is none, v
     being the variance of each difference.
     """
-    gap, variances = 0.0, []
+    gaps, v = between(X, classes, upper)
+    return float((gaps**2).sum()) > float(v.sum()) + SURE * float(np.sqrt(2.0 * (v**2).sum()))
+
+
+def between(X: Array, classes: NDArray[Any], upper: NDArray[np.bool_]) -> tuple[Array, Array]:
+    """Differences of the features' means between the attribute's values, and their variances.
+
+    A row for each class with at least two rows of either value.
+    """
+    gaps, variances = [], []
     for c in np.unique(classes):
         parts = [X[(classes == c) & side] for side in (upper, ~upper)]
-        if min(map(len, parts)) < 2:
-            continue
-        gap += float(((parts[0].mean(axis=0) - parts[1].mean(axis=0)) ** 2).sum())
-        variances.append(sum(part.var(axis=0, ddof=1) / len(part) for part in parts))
-    v = np.concatenate(variances) if variances else np.zeros(1)
-    return gap > float(v.sum()) + SURE * float(np.sqrt(2.0 * (v**2).sum()))
+        if min(map(len, parts)) > 1:
+            gaps.append(parts[0].mean(axis=0) - parts[1].mean(axis=0))
+            variances.append(sum(part.var(axis=0, ddof=1) / len(part) for part in parts))
+    return np.array(gaps), np.array(variances)
 
 
 def without_attribute(X: Array, y: Array, attribute: Array) -> Array:
@@ -215,17 +222,11 @@ def without_attribute(X: Array, y: Array, attribute: Array) -> Array:
     [5.0, 5.1, 6.0, 6.1, 5.0, 5.1, 6.0, 6.1]
     """
     upper = attribute > 0
-    gaps, noise = [], 0.0
-    for c in np.unique(y):
-        parts = [X[(y == c) & side] for side in (upper, ~upper)]
-        if min(map(len, parts)) < 2:
-            return X
-        gaps.append(parts[0].mean(axis=0) - parts[1].mean(axis=0))
-        noise += sum(float(part.var(axis=0, ddof=1).sum()) / len(part) for part in parts)
-    gap, noise = np.mean(gaps, axis=0), noise / len(gaps) ** 2
-    if float(gap @ gap) < SHOWN * noise:
+    gaps, variances = between(X, y, upper)
+    if len(gaps) < len(np.unique(y)):
         return X
-    return X - np.where(upper, 0.5, -0.5)[:, None] * gap
+    gap, noise = gaps.mean(axis=0), float(variances.sum()) / len(gaps) ** 2
+    return X if float(gap @ gap) < SHOWN * noise else X - np.where(upper, 0.5, -0.5)[:, None] * gap
 
 
 CHECK = Check(

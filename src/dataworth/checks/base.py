@@ -6,12 +6,16 @@ that the score's guarantee rests on does not hold.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Literal, NamedTuple
 
 from ..measure.case import Case
 
+quietly = partial(warnings.catch_warnings, action="ignore", category=RuntimeWarning)
+"""Without a solver's warning that it did not converge: DW007 is about that, and here the numbers count."""
 CHEAP = 3e9
 """Multiplications up to which measuring everything again is no matter (a second or two)."""
 

@@ -11,6 +11,7 @@ from ..yardstick.kinds import YardstickModel
 from ..yardstick.probes import doubling_probe, halves
 from ..yardstick.search import ROWS
 from .base import Check, Finding, Seen
+from .rows import some_rows
 
 
 def check_doubling(
@@ -43,8 +44,8 @@ def look(case: Case) -> Seen:
     chosen = case.yardstick.chosen
     if chosen.probe is not None and chosen.probe_stderr is not None:
         return seen(not chosen.calibrated, chosen.probe, chosen.probe_stderr)
-    rows = np.random.default_rng([case.options.seed, 0xD0]).permutation(len(case.test))[:ROWS]
-    some = case.test.take(np.sort(rows))
+    rng = np.random.default_rng([case.options.seed, 0xD0])
+    some = case.test.take(some_rows(len(case.test), ROWS, rng))
     X, y = case.yardstick.features(some), case.yardstick.targets(some)
     found = check_doubling(case.yardstick.model, X, y, case.options.seed, some.groups)
     return Seen(found.fires, found.value, found.detail, found.stderr)

@@ -15,20 +15,8 @@ from ..data.dataset import Dataset
 from ..data.leaks import DIGITS
 from ..data.rows import same_rows
 from ..measure.case import Case
+from . import rows
 from .base import Check, Seen, not_run
-from .rows import (
-    AMONG,
-    ASKED,
-    NEIGHBOURS,
-    REPEATING,
-    datasets,
-    named,
-    near_radius,
-    others,
-    some_rows,
-    standard,
-    told_apart,
-)
 
 MOST_REPEATED = 0.01
 """Share of repeated rows from which it fires: a hundredth more rows change a score by less than its error."""
@@ -40,19 +28,19 @@ POISSON = 3.0
 
 def look(case: Case) -> Seen:
     """The worst of the datasets that were given."""
-    if told_apart(case) is None:
-        return not_run(REPEATING)
+    if rows.told_apart(case) is None:
+        return not_run(rows.REPEATING)
     found = {name: repeated(case, data) for name, data in looked_at(case).items() if len(data) > 1}
     if not found:
         return not_run("there are no rows to look at")
     worst = max(found, key=lambda name: (found[name][0], found[name][1]))
     fires, share, told = found[worst]
-    return Seen(fires, share, f"{named(worst)}: {told}")
+    return Seen(fires, share, f"{rows.named(worst)}: {told}")
 
 
 def looked_at(case: Case) -> dict[str, Dataset]:
     """All datasets; in an audit, the data before curation."""
-    every = datasets(case)
+    every = rows.datasets(case)
     return dict(list(every.items())[:1]) if case.what == "audit" else every
 
 
@@ -76,14 +64,14 @@ def repeated(case: Case, data: Dataset) -> tuple[bool, float, str]:
 def near_repeats(case: Case, data: Dataset) -> tuple[float, int]:
     """Share of (distinct) rows with an earlier one very close, and how many rows were asked."""
     rng = np.random.default_rng([case.options.seed, 0xD02])
-    among = some_rows(len(data), AMONG, rng)
-    k = min(NEIGHBOURS, len(among) - 1)
+    among = rows.some_rows(len(data), rows.AMONG, rng)
+    k = min(rows.NEIGHBOURS, len(among) - 1)
     if k < 4:
         return 0.0, len(among)
-    X = standard(case.yardstick.recipe, data.take(among))
-    asked = some_rows(len(among), ASKED, rng)
-    distances, places = others(X, asked, k)
-    near = distances <= near_radius(distances, 1.0)[:, None]
+    X = case.yardstick.recipe.standard(data.X[among])
+    asked = rows.some_rows(len(among), rows.ASKED, rng)
+    distances, places = rows.others(X, asked, k)
+    near = distances <= rows.near_radius(distances, 1.0)[:, None]
     earlier = (near & (places < asked[:, None])).any(axis=1)
     # a copy is among the rows looked through as often as any row is
     return min(1.0, float(earlier.mean()) * len(data) / len(among)), len(asked)

@@ -24,7 +24,7 @@ from ..models import Logistic, OneVsRest
 from ..models.logistic import INFERENCES
 from ..models.softmax import SoftmaxFitter
 from .base import Check, Seen, not_run
-from .material import PAIRS, Shift, again_by, limit_of, shift_of
+from .material import PAIRS, again_by, mean_of, shift_of, shift_to
 
 NAMES = {"laplace": "Laplace", "ep": "EP"}
 DRAWS = 50_000
@@ -34,8 +34,6 @@ OPERATIONS = 1e8
 ROUND = 20
 LARGEST_ERROR = 0.1
 """Standard error of a log Z, in nats, above which the draws are not believed."""
-SURE = 2.0
-"""Standard errors that the draws' own error may explain."""
 
 
 def look(case: Case) -> Seen:
@@ -66,13 +64,10 @@ def look_at_softmax(case: Case, fitter: SoftmaxFitter) -> Seen:
             rows = len(case.design.draw(i).test.rows)
             return not_run(f"too few draws from the prior fit the labels of {rows} test rows at once")
         found.append(weights)
-    own = float(case.quantity(case.table)[:pairs].mean())
     moved = np.array([weights.log_z for weights in found]) - case.table.log_z_test[:pairs]
     stderr = float(np.sqrt(sum(weights.error**2 for weights in found))) / pairs
-    shift = Shift(own, own - float(moved.mean()), limit_of(case), pairs)
-    sure = abs(shift.value) - SURE * stderr > shift.limit
-    told = shift.seen("Laplace", "with log Z of the test sampled").detail
-    return Seen(sure, shift.value, f"{told} (the sampling's standard error: {stderr:.2g})", stderr)
+    shift = shift_to(case, mean_of(case, pairs) - float(moved.mean()), pairs)
+    return shift.seen("Laplace", "with log Z of the test sampled", stderr, "the sampling's")
 
 
 def sampled(case: Case, fitter: SoftmaxFitter, i: int) -> Weights:

@@ -13,21 +13,8 @@ import numpy as np
 from ..data.dataset import Dataset
 from ..measure.case import Case
 from ..wording import counted
+from . import rows
 from .base import Check, Seen, not_run
-from .rows import (
-    AMONG,
-    ASKED,
-    NEIGHBOURS,
-    REPEATING,
-    datasets,
-    named,
-    near_radius,
-    neighbours,
-    others,
-    some_rows,
-    standard,
-    told_apart,
-)
 
 MOST_LEAKED = 0.01
 """Proportion of the test rows with a near copy in the data from which it fires. A leaked row can be worth
@@ -39,22 +26,22 @@ LEAST_LEAKED = 2
 def look(case: Case) -> Seen:
     """The dataset with most near copies of test rows."""
     exact = f"{counted(case.leaked, 'exact copy').replace('copys', 'copies')} left out"
-    test = told_apart(case)
+    test = rows.told_apart(case)
     if test is None:
-        return not_run(REPEATING)
+        return not_run(rows.REPEATING)
     rng = np.random.default_rng([case.options.seed, 0xD03])
-    T = standard(case.yardstick.recipe, test.take(some_rows(len(test), AMONG, rng)))
-    k = min(NEIGHBOURS, len(T) - 1)
-    data = datasets(case)
+    T = case.yardstick.recipe.standard(test.X[rows.some_rows(len(test), rows.AMONG, rng)])
+    k = min(rows.NEIGHBOURS, len(T) - 1)
+    data = rows.datasets(case)
     if k < 4 or not data:
         return not_run(f"too few rows to tell what is near; {exact}")
-    asked = some_rows(len(T), ASKED, rng)
-    distances, _ = others(T, asked, k)
+    asked = rows.some_rows(len(T), rows.ASKED, rng)
+    distances, _ = rows.others(T, asked, k)
     found = {name: near_leaks(case, part, T[asked], distances, len(T), rng) for name, part in data.items()}
     worst = max(found, key=lambda name: found[name])
     share = found[worst]
     fires = share > MOST_LEAKED and share * len(asked) >= LEAST_LEAKED
-    told = f"{share:.1%} of {len(asked)} test rows looked at have a near copy in {named(worst)}; {exact}"
+    told = f"{share:.1%} of {len(asked)} test rows looked at have a near copy in {rows.named(worst)}; {exact}"
     return Seen(fires, share, told)
 
 
@@ -62,9 +49,9 @@ def near_leaks(
     case: Case, data: Dataset, T: np.ndarray, distances: np.ndarray, among: int, rng: np.random.Generator
 ) -> float:
     """Proportion of test rows with a row of the data very close, as test rows lie from one another."""
-    kept = some_rows(len(data), AMONG, rng)
-    closest = neighbours(T, standard(case.yardstick.recipe, data.take(kept)), 1)[0][:, 0]
-    near = closest <= near_radius(distances, max(1.0, len(kept) / among))
+    kept = rows.some_rows(len(data), rows.AMONG, rng)
+    closest = rows.neighbours(T, case.yardstick.recipe.standard(data.X[kept]), 1)[0][:, 0]
+    near = closest <= rows.near_radius(distances, max(1.0, len(kept) / among))
     return min(1.0, float(near.mean()) * len(data) / len(kept))
 
 

@@ -11,7 +11,6 @@ farther from zero than half its interval's width: what would turn its sign over 
 
 from __future__ import annotations
 
-import warnings
 from typing import NamedTuple
 
 import numpy as np
@@ -19,12 +18,14 @@ import numpy as np
 from ..measure.case import Case
 from ..measure.table import PairTable
 from ..models import Model
-from .base import Seen, not_run
+from .base import Seen, not_run, quietly
 
 PAIRS = 4
 """Pairs or blocks that are computed twice."""
 UNSTATED = 1.0
 """Nats that matter where the result has no interval: odds of e to 1."""
+SURE = 2.0
+"""Standard errors that the error of a sampled number may explain."""
 LEFT_BY_SOLVERS = 1e-3
 """Nats that never matter, however narrow the interval."""
 AFFORDABLE = 1e8
@@ -51,14 +52,16 @@ class Shift(NamedTuple):
         """Whether it matters."""
         return abs(self.value) > self.limit
 
-    def seen(self, own: str, other: str) -> Seen:
-        """What a check says of it; `own` and `other` name the two ways."""
+    def seen(self, own: str, other: str, stderr: float | None = None, whose: str = "") -> Seen:
+        """What a check says of it; `own` and `other` name the two ways, `whose` what has that error."""
         if not np.isfinite(self.value):
             return not_run(f"{other} gives no number here")
         told = f"{own} {self.own:+.2f}, {other} {self.other:+.2f} nats over {self.pairs} pairs or blocks"
-        return Seen(
-            self.material, self.value, f"{told}: {abs(self.value):.2g} apart, where {self.limit:.2g} matters"
-        )
+        told = f"{told}: {abs(self.value):.2g} apart, where {self.limit:.2g} matters"
+        if stderr is None:
+            return Seen(self.material, self.value, told)
+        sure = abs(self.value) - SURE * stderr > self.limit
+        return Seen(sure, self.value, f"{told} ({whose} standard error: {stderr:.2g})", stderr)
 
 
 def limit_of(case: Case) -> float:
@@ -70,9 +73,17 @@ def limit_of(case: Case) -> float:
 
 def shift_of(case: Case, other: PairTable) -> Shift:
     """How far another table of the first few pairs is from the result's own."""
-    pairs = len(other)
-    own = float(case.quantity(case.table)[:pairs].mean())
-    return Shift(own, float(case.quantity(other).mean()), limit_of(case), pairs)
+    return shift_to(case, float(case.quantity(other).mean()), len(other))
+
+
+def shift_to(case: Case, other: float, pairs: int) -> Shift:
+    """How far another mean over the first few pairs is from the result's own."""
+    return Shift(mean_of(case, pairs), other, limit_of(case), pairs)
+
+
+def mean_of(case: Case, pairs: int) -> float:
+    """The result's own number over the first few pairs."""
+    return float(case.quantity(case.table)[:pairs].mean())
 
 
 def again_by(case: Case, model: Model | None = None, form: str | None = None) -> PairTable | None:
@@ -88,6 +99,5 @@ def again_by(case: Case, model: Model | None = None, form: str | None = None) ->
         pairs = min(PAIRS, int(AFFORDABLE / max(rows * (features**2 + ROUND), 1.0)))
     if pairs < 1:
         return None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
+    with quietly():
         return case.again(model=model, form=form, pairs=pairs, arms=case.arms)

@@ -10,10 +10,7 @@ is what a likelihood-ratio test at 5 % does not exclude.
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
 
 import numpy as np
 
@@ -21,11 +18,11 @@ from ..arrays import Array, Rows
 from ..data.dataset import Dataset
 from ..measure.case import Case
 from ..models import Model, OneVsRest, Softmax
-from ..models.base import Fitter, bind
+from ..models.base import bind
 from ..yardstick.probes import doubling_probe, half_given_half
 from ..yardstick.search import searched, splits_of
+from .base import quietly
 
-R = TypeVar("R")
 PLAUSIBLE = 1.92
 """Held-out nats: half the 95 % quantile of χ² with one degree of freedom."""
 HALF_DECADE = float(np.sqrt(10.0))
@@ -48,22 +45,15 @@ class Halves:
 
     def held_out(self, model: Model, features: Array) -> float:
         """Mean of log p(T_b | T_a) = log Z(T) − log Z(T_a) over halves, both ways round."""
-        return self.quietly(
-            model, features, lambda fitter: half_given_half(fitter, self.splits, self.sample.weights)
-        )
+        with quietly():
+            return half_given_half(bind(model, features, self.targets), self.splits, self.sample.weights)
 
     def calibrated(self, model: Model, features: Array) -> bool:
         """Whether the doubling probe is not shown positive, as the yardstick asks of its candidates."""
-        probe, stderr = self.quietly(
-            model, features, lambda fitter: doubling_probe(fitter, self.splits, self.sample.weights)
-        )
+        with quietly():
+            fitter = bind(model, features, self.targets)
+            probe, stderr = doubling_probe(fitter, self.splits, self.sample.weights)
         return probe <= stderr
-
-    def quietly(self, model: Model, features: Array, of: Callable[[Fitter], R]) -> R:
-        """What is asked of the model, bound to the sample, whatever its solver says."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)
-            return of(bind(model, features, self.targets))
 
 
 def fits_of(case: Case) -> int:

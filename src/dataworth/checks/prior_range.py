@@ -11,7 +11,6 @@ fire: near a border one of two plausible priors always says "inconclusive", and 
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -20,7 +19,7 @@ from ..measure.case import Case
 from ..measure.table import PairTable
 from ..yardstick.kinds import YardstickModel
 from ..yardstick.search import PRIORS, ROWS
-from .base import Check, Seen, not_run
+from .base import Check, Seen, not_run, quietly
 from .plausible import HALF_DECADE, PLAUSIBLE, Halves, fit_work, fits_of
 
 STEPS = 4
@@ -89,8 +88,7 @@ def at(case: Case, factor: float) -> YardstickModel:
 
 def measured_at(case: Case, variance: float) -> PairTable:
     """All pairs and arms once more; in this process unless it was asked for and may be long."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
+    with quietly():
         pairs = None if case.options.thorough else len(case.table)
         return case.again(model=replace(case.yardstick.model, prior_variance=variance), pairs=pairs)
 

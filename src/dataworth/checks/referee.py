@@ -7,8 +7,6 @@ matter: |shift| − 2 standard errors beyond half the width of the interval (che
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
 from ..arrays import Array
@@ -19,14 +17,12 @@ from ..measure.designs import Arm, Draw, Sample, SomeArms, weights_of
 from ..measure.evaluate import fit_sample, pool_targets
 from ..models import Linear, Logistic
 from ..models.logistic import LogisticFitter
-from .base import Check, Seen, not_run
-from .material import Shift, limit_of
+from .base import Check, Seen, not_run, quietly
+from .material import limit_of, shift_to
 
 Labelled = tuple[Sample, Array]
 PAIRS = 2
 """Pairs or blocks that are sampled: for two arms, eight log Z at most."""
-SURE = 2.0
-"""Standard errors that the referee's own error may explain."""
 TARGETS = 0.02, 0.1
 """Least and largest standard error asked of a log Z: an eighth of what matters, within these."""
 OPERATIONS = 2e10
@@ -42,18 +38,13 @@ def look(case: Case) -> Seen:
         return not_run("posteriors of numeric labels are exact")
     if not isinstance(model, Logistic) or not isinstance(fitter, LogisticFitter):
         return not_run("the referee knows two classes only")
-    limit, pairs = limit_of(case), min(PAIRS, len(case.table))
+    target, pairs = float(np.clip(limit_of(case) / 8, *TARGETS)), min(PAIRS, len(case.table))
     try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)
-            value, stderr = Bench(case, fitter, float(np.clip(limit / 8, *TARGETS))).mean(pairs)
+        with quietly():
+            value, stderr = Bench(case, fitter, target).mean(pairs)
     except RefereeRefuses as refusal:
         return not_run(str(refusal))
-    own = float(case.quantity(case.table)[:pairs].mean())
-    shift = Shift(own, value, limit, pairs)
-    seen = shift.seen("the result", "the referee")
-    sure = abs(shift.value) - SURE * stderr > limit
-    return Seen(sure, shift.value, f"{seen.detail} (the referee's standard error: {stderr:.2g})", stderr)
+    return shift_to(case, value, pairs).seen("the result", "the referee", stderr, "the referee's")
 
 
 class Bench:

@@ -3,45 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
 
 import numpy as np
 
 from ..errors import DataworthError
 from ..measure.case import Case
-from . import (
-    attribute,
-    chance,
-    classes,
-    converged,
-    doubling,
-    duplicates,
-    forms,
-    inference,
-    leaks,
-    prior_edge,
-    prior_range,
-    referee,
-    shift,
-    size,
-)
 from .base import Check, Finding
 
-CHECKS: tuple[Check, ...] = (
-    doubling.CHECK,
-    duplicates.CHECK,
-    leaks.CHECK,
-    forms.CHECK,
-    inference.CHECK,
-    referee.CHECK,
-    converged.CHECK,
-    prior_edge.CHECK,
-    prior_range.CHECK,
-    size.CHECK,
-    classes.CHECK,
-    chance.CHECK,
-    attribute.CHECK,
-    shift.CHECK,
+FILES = [import_module(f".{file.name}", __package__) for file in iter_modules([str(Path(__file__).parent)])]
+CHECKS: tuple[Check, ...] = tuple(
+    sorted((file.CHECK for file in FILES if hasattr(file, "CHECK")), key=lambda check: check.code)
 )
+"""The `CHECK` of every file in this folder that has one: a new check is a new file."""
 CODES = tuple(check.code for check in CHECKS)
 
 

@@ -20,7 +20,6 @@ from ..data.dataset import Dataset
 from ..data.leaks import DIGITS
 from ..data.rows import same_rows
 from ..measure.case import Case
-from ..yardstick.recipe import Recipe
 
 CHANCE = 1e-3
 """Share of rows that may be near another by chance: a tenth of the share from which checks fire."""
@@ -54,11 +53,6 @@ def told_apart(case: Case) -> Dataset | None:
 def named(name: str) -> str:
     """A dataset's name in a sentence: those that we gave stand as they are, users' own in quotes."""
     return name if name.startswith("the data") else repr(name)
-
-
-def standard(recipe: Recipe, data: Dataset) -> Array:
-    """All columns in standard units; those that are constant in the test set are 0."""
-    return recipe.standard(data.X)
 
 
 def some_rows(count: int, most: int, rng: np.random.Generator) -> Rows:

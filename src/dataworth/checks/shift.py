@@ -17,13 +17,14 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.stats import rankdata
 
 from ..arrays import Array
 from ..data.dataset import Dataset
 from ..measure.case import Case
 from ..yardstick.recipe import Recipe, expand
 from .base import Check, Seen, not_run
-from .rows import datasets, named, some_rows, standard
+from .rows import datasets, named, some_rows
 
 ROWS = 500
 """Rows of each side at most: four standard errors are then 0.07, less than what matters."""
@@ -71,7 +72,7 @@ def anything_dropped(recipe: Recipe, *sides: Dataset) -> bool:
     """Whether rows have anything that the recipe does not keep."""
     axes = np.linalg.qr(recipe.projection)[0]
     for data in sides:
-        X = standard(recipe, data)
+        X = recipe.standard(data.X)
         if (np.abs(X - (X @ axes) @ axes.T) > TRACE).any():
             return True
     flags, raw = (np.vstack([part(recipe, data) for data in sides]) for part in (marks, expanded))
@@ -101,14 +102,14 @@ def told_apart(
     for side in (own, ~own):
         folds[side] = rng.permutation(int(side.sum())) % FOLDS
     kept = recipe.projection.shape[1]
-    parts = [unseen(raw, flags, folds == f, ~own & (folds != f), kept) for f in range(FOLDS)]
     X = np.empty((n + m, raw.shape[1] + flags.shape[1] + 1))
-    for fold, part in enumerate(parts):
-        X[folds == fold] = part
+    for fold in range(FOLDS):
+        X[folds == fold] = unseen(raw, flags, folds == fold, ~own & (folds != fold), kept)
     spread = X.std(axis=0)
     X = X[:, spread > TRACE] / spread[spread > TRACE]
+    stderr = float(np.sqrt((n + m + 1) / (12.0 * n * m)))
     if not X.shape[1]:
-        return 0.5, float(np.sqrt((n + m + 1) / (12.0 * n * m)))
+        return 0.5, stderr
     goal = np.where(own, 1.0 / n, -1.0 / m) * (n + m)  # both sides have the same say
     areas = []
     for fold in range(FOLDS):
@@ -116,7 +117,7 @@ def told_apart(
         center = X[~out].mean(axis=0)
         scores = (X[out] - center) @ ridge(X[~out] - center, goal[~out])
         areas.append(area_under_curve(scores, own[out]))
-    return float(np.mean(areas)), float(np.sqrt((n + m + 1) / (12.0 * n * m)))
+    return float(np.mean(areas)), stderr
 
 
 def unseen(raw: Array, flags: Array, rows: NDArray[np.bool_], learned: NDArray[np.bool_], kept: int) -> Array:
@@ -160,8 +161,7 @@ def area_under_curve(scores: Array, own: np.ndarray) -> float:
     >>> area_under_curve(np.array([3.0, 1.0, 1.0, 0.0]), np.array([True, True, False, False]))
     0.875
     """
-    _, places, counts = np.unique(scores, return_inverse=True, return_counts=True)
-    ranks = (np.cumsum(counts) - (counts - 1) / 2.0)[places]
+    ranks = rankdata(scores)
     n, m = int(own.sum()), int((~own).sum())
     return float((ranks[own].sum() - n * (n + 1) / 2.0) / (n * m))
 

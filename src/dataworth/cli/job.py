@@ -67,12 +67,14 @@ class Job:
 
     def to_config(self, inputs: Mapping[str, str]) -> dict[str, Any]:
         """What replays the job from anywhere: paths are absolute, inputs are known by their content."""
-        defaults = {one.name: one.default for one in fields(Options)}
-        given = {n: v for n, v in self.options.items() if n not in NOT_KEPT and v != defaults.get(n)}
+        # defaults too: another version may have others
+        told = vars(self.parsed(yardstick=None))
+        given = {n: told[n] for n in TAKES[self.what].__annotations__ if n not in NOT_KEPT}
+        given = {n: v for n, v in given.items() if v is not None}
         columns = {name: value for name, value in vars(self.columns).items() if value not in (None, False)}
         files = {role: _absolute(given) for role, given in self.files.items()}
-        if given.get("yardstick") is not None:
-            given["yardstick"] = absolute(given["yardstick"])
+        if self.options.get("yardstick") is not None:
+            given["yardstick"] = absolute(self.options["yardstick"])
         if self.curate is not None:
             given["curate"] = with_files(self.curate, absolute)
         about = {"python": platform.python_version(), **{p: version(p) for p in PACKAGES}}
@@ -98,6 +100,14 @@ class Job:
                 raise DataworthError(f"{source} names the file {value!r}; a file is named by a text.")
             return Path(value if folder is None else absolute(folder / value))
 
+        options = [name for name in TAKES[command].__annotations__ if name not in NOT_KEPT]
+        known = [*FILES[command], *(one.name for one in fields(Columns)), *options]
+        known += ["curate"] if command == "audit" else []
+        unknown = [name for name in given if name not in known]
+        if unknown:
+            raise DataworthError(
+                f"{source}: {command} has no option {unknown[0]!r}; its options are {', '.join(known)}."
+            )
         files = {role: path(given.pop(role)) for role in FILES[command] if given.get(role) is not None}
         wanted = {"audit": ("before", "test")}.get(command, ("data", "test"))
         lacking = [role for role in wanted if role not in files]
@@ -114,13 +124,6 @@ class Job:
         if given.get("yardstick") is not None:
             given["yardstick"] = path(given["yardstick"])
         columns = {one.name: given.pop(one.name) for one in fields(Columns) if one.name in given}
-        known = [name for name in TAKES[command].__annotations__ if name not in NOT_KEPT]
-        unknown = [name for name in given if name not in known]
-        if unknown:
-            known += [*FILES[command], *(one.name for one in fields(Columns))]
-            raise DataworthError(
-                f"{source}: {command} has no option {unknown[0]!r}; its options are {', '.join(known)}."
-            )
         return cls(
             command=command,
             files=files,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -27,7 +26,7 @@ def efficientnet(model: str) -> Network:
     what = NAME if block is None else f"{NAME}:{block}"
     check_installed(MODULES, f"model {NAME}")
     identity = f"{what} ({versions(*PACKAGES)}; {MEAN}, {DEVIATION})"
-    return Network(identity, SIDE, lambda pixels: pixels, lambda: _vectors_of(block))
+    return Network(identity, SIDE, lambda pixels: pixels, lambda: partial(_vectors, block))
 
 
 def _block(model: str) -> int | None:
@@ -42,22 +41,19 @@ def _block(model: str) -> int | None:
     return int(number)
 
 
-def _vectors_of(block: int | None) -> Callable[[NDArray[Any]], Vectors]:
-    def run(images: NDArray[Any]) -> Vectors:
-        scaled = (images.astype(np.float32) / np.float32(255) - MEAN) / DEVIATION
-        with one_thread() as torch:
-            # Channels last: twice as fast on a processor, and the way numpy has them anyway.
-            x = torch.from_numpy(scaled).permute(0, 3, 1, 2)
-            network = _network()
-            if block is None:
-                x = network.extract_features(x)
-            else:
-                x = network._swish(network._bn0(network._conv_stem(x)))
-                for part in network._blocks[: block + 1]:
-                    x = part(x)
-            return np.asarray(x.mean((2, 3)).numpy(), dtype=np.float32)
-
-    return run
+def _vectors(block: int | None, images: NDArray[Any]) -> Vectors:
+    scaled = (images.astype(np.float32) / np.float32(255) - MEAN) / DEVIATION
+    with one_thread() as torch:
+        # Channels last: twice as fast on a processor, and the way numpy has them anyway.
+        x = torch.from_numpy(scaled).permute(0, 3, 1, 2)
+        network = _network()
+        if block is None:
+            x = network.extract_features(x)
+        else:
+            x = network._swish(network._bn0(network._conv_stem(x)))
+            for part in network._blocks[: block + 1]:
+                x = part(x)
+        return np.asarray(x.mean((2, 3)).numpy(), dtype=np.float32)
 
 
 @lru_cache(maxsize=1)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from io import BytesIO
 from os import PathLike
 from typing import Any
@@ -84,16 +85,11 @@ class Images:
                 " bytes or paths."
             )
         file: Any = os.fspath(item) if isinstance(item, str | PathLike) else BytesIO(item)
-        try:
+        # the warning is of the large size, which is refused below
+        with self._reading(i), warnings.catch_warnings(action="ignore"):
             if (file.getbuffer().nbytes if isinstance(file, BytesIO) else os.stat(file).st_size) == 0:
                 raise DataworthError(f"{self._name(i)} is empty (0 bytes): replace it, or leave it out.")
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of the large size, which is refused below
-                picture = _pillow().open(file)
-        except DataworthError:
-            raise
-        except Exception as error:  # damaged files raise almost anything
-            raise self._unreadable(i, error) from error
+            picture = _pillow().open(file)
         if picture.width * picture.height > LARGEST:
             size = f"{picture.width} × {picture.height}"
             picture.close()
@@ -102,7 +98,7 @@ class Images:
 
     def _decoded(self, i: int, picture: Any) -> Any:
         """The picture upright, in three channels of 8 bits."""
-        try:
+        with self._reading(i):
             upright = needed("PIL.ImageOps", "decoding images").exif_transpose(picture)
             if upright.mode.startswith("I;16"):  # else Pillow would cut at 255 instead of scaling
                 deep = np.asarray(upright).astype(np.uint16)
@@ -114,19 +110,23 @@ class Images:
             if upright.mode == "P":
                 upright = upright.convert("RGBA")  # Pillow's way for palettes with transparency
             return upright.convert("RGB")
+
+    @contextmanager
+    def _reading(self, i: int) -> Iterator[None]:
+        """Whatever a damaged file makes Pillow raise, in one sentence."""
+        try:
+            yield
         except DataworthError:
             raise
-        except Exception as error:
-            raise self._unreadable(i, error) from error
-
-    def _unreadable(self, i: int, error: Exception) -> DataworthError:
-        name, kind = self._name(i), type(error).__name__
-        if isinstance(error, FileNotFoundError):
-            return DataworthError(f"{name}: there is no such file: check the path.")
-        if kind == "DecompressionBombError":
-            return DataworthError(f"{name} has too many pixels to decode: make it smaller.")
-        reason = "no known format" if kind == "UnidentifiedImageError" else short(error)
-        return DataworthError(f"{name} cannot be read as an image ({reason}): replace it, or leave it out.")
+        except Exception as error:  # damaged files raise almost anything
+            name, kind = self._name(i), type(error).__name__
+            reason = "no known format" if kind == "UnidentifiedImageError" else short(error)
+            sentence = f"{name} cannot be read as an image ({reason}): replace it, or leave it out."
+            if isinstance(error, FileNotFoundError):
+                sentence = f"{name}: there is no such file: check the path."
+            elif kind == "DecompressionBombError":
+                sentence = f"{name} has too many pixels to decode: make it smaller."
+            raise DataworthError(sentence) from error
 
 
 def _sequence(images: Any) -> Sequence[Any] | NDArray[Any]:

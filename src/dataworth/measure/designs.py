@@ -74,11 +74,23 @@ class Pile(NamedTuple):
     strata: Rows
     groups: Rows | None = None
 
-    def some(self, size: int, rng: np.random.Generator) -> Rows:
-        """About `size` places without replacement: stratified, or whole groups where rows belong together."""
+    def some(self, size: int, rng: np.random.Generator, least: int = 1) -> Rows:
+        """About `size` places without replacement: stratified, or whole groups, `least` of them or more."""
         if self.groups is None:
             return stratified(self.strata, size, rng)
-        return whole_groups(self.groups, size, rng)
+        return whole_groups(self.groups, size, rng, least)
+
+    def blocks(self, size: int, least: int = 1) -> float:
+        """How many disjoint draws of that size there are: of whole groups there may be fewer than of rows.
+
+        >>> rows, groups = Sample(np.arange(400)), np.repeat(np.arange(20), 20)
+        >>> [Pile(rows, groups, together).blocks(50) for together in (None, groups)]  # 3 groups a draw
+        [8.0, 6.666666666666667]
+        """
+        if self.groups is None:
+            return len(self.strata) / size
+        groups = int(self.groups.max()) + 1
+        return groups / max(least, int(np.ceil(size * groups / len(self.groups))))
 
 
 @dataclass(frozen=True)
@@ -249,13 +261,13 @@ def blocks_of_groups(groups: Rows, blocks: int, rng: np.random.Generator) -> Row
     return block[groups]
 
 
-def whole_groups(groups: Rows, size: int, rng: np.random.Generator) -> Rows:
-    """Places of whole groups, drawn at random until they hold `size` rows or more.
+def whole_groups(groups: Rows, size: int, rng: np.random.Generator, least: int = 1) -> Rows:
+    """Places of whole groups, drawn at random until they hold `size` rows or more, and are `least` or more.
 
     >>> whole_groups(np.array([0, 0, 1, 1, 2, 2]), 3, np.random.default_rng(0)).tolist()
-    [2, 3, 4, 5]
+    [0, 1, 4, 5]
     """
     sizes = np.bincount(groups)
     order = rng.permutation(len(sizes))
     enough = int(np.searchsorted(np.cumsum(sizes[order]), size)) + 1
-    return np.flatnonzero(np.isin(groups, order[:enough]))
+    return np.flatnonzero(np.isin(groups, order[: max(enough, least)]))

@@ -45,7 +45,9 @@ def pairs_plan(
 ) -> tuple[Plan, tuple[str, ...]]:
     """Design *pairs*: draws of both sets, as many as the precision asked for takes; and a note."""
     design = Pairs(data, test, sizes.data, sizes.test, measurement.options.seed, arms)
-    plan = Plan(design=design, count=sizes.pairs, blocks=sizes.blocks)
+    plan = Plan(
+        design=design, count=sizes.pairs, blocks=min(data.blocks(sizes.data), test.blocks(sizes.test))
+    )
     needed, notes = pairs_for_precision(measurement, pool, plan)
     return replace(plan, count=needed), notes
 

@@ -13,6 +13,10 @@ MOST_BLOCKS = 20
 LEAST_TEST_ROWS = 8
 MIN_BLOCKS = 8
 """The default size of a pair leaves this many disjoint blocks in the data and in the test set."""
+ONE_GROUP = (
+    "all test rows belong to one group, so that nothing shows how groups differ: give a test set of more "
+    "groups, or no groups."
+)
 
 
 def block_count(test_rows: int, groups: int | None = None) -> int:
@@ -27,10 +31,7 @@ def block_count(test_rows: int, groups: int | None = None) -> int:
     if test_rows < LEAST_TEST_ROWS:
         raise DataworthError(f"{test_rows} test rows are left; scoring needs at least {LEAST_TEST_ROWS}.")
     if groups is not None and groups < 2:
-        raise DataworthError(
-            "all test rows belong to one group, so that nothing shows how groups differ: give a test set of "
-            "more groups, or no groups."
-        )
+        raise DataworthError(ONE_GROUP)
     most = MOST_BLOCKS if groups is None else min(MOST_BLOCKS, groups)
     return min(most, max(2, test_rows // 4))
 

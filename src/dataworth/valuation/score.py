@@ -154,7 +154,7 @@ def summarise(case: Case, design: str, rows: int, size: tuple[int, int] | None =
         notes=case.notes + counted.notes + pair_notes(value, case),
         checks=run_checks(case),
         table=case.table,
-        case=case if case.options.keep else None,
+        case=case if case.options.keep and not case.sealed else None,
     )
 
 

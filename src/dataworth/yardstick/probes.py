@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -38,25 +40,23 @@ def halves(
     return made
 
 
+def weighted(fitter: Fitter, weights: Array | None) -> Callable[..., Fit]:
+    """Fits of rows, from where others ended; each row has its weight."""
+    return lambda rows, *start: fitter(rows, start, weights=None if weights is None else weights[rows])
+
+
 def half_given_half(fitter: Fitter, splits: list[tuple[Rows, Rows]], weights: Array | None = None) -> float:
     """Mean of log p(T_b | T_a) = log Z(T) − log Z(T_a) over halves of a test set, both ways round."""
-    whole = fitter(np.arange(len(fitter.y)), weights=weights)
-    parts = [
-        fitter(rows, (whole,), weights=None if weights is None else weights[rows]).log_z
-        for split in splits
-        for rows in split
-    ]
-    return float(whole.log_z - np.mean(parts))
+    fit = weighted(fitter, weights)
+    whole = fit(np.arange(len(fitter.y)))
+    return float(whole.log_z - np.mean([fit(rows, whole).log_z for split in splits for rows in split]))
 
 
 def doubling_probe(
     fitter: Fitter, splits: list[tuple[Rows, Rows]], weights: Array | None = None
 ) -> tuple[float, float]:
     """Mean and standard error of U(2×T_a, T_b) − U(T_a, T_b) over halves of a test set, both ways round."""
-
-    def fit(rows: Rows, *start: Fit) -> Fit:
-        return fitter(rows, start, weights=None if weights is None else weights[rows])
-
+    fit = weighted(fitter, weights)
     whole = fit(np.concatenate(splits[0]))
     gains = []
     for a, b in (pair for split in splits for pair in (split, split[::-1])):

@@ -5,12 +5,18 @@ Anybody can compute a digest, so a digest says nothing of what a file holds.
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from dataclasses import fields
+from typing import Any, TypeVar
 
 import numpy as np
 
 from ..arrays import Array
 from ..errors import DataworthError
+
+R = TypeVar("R")
+POSITIVE = {"prior_variance", "noise_variance", "reach", "scale"}
+"""Numbers that must be above 0."""
 
 
 def record(d: Any, name: str, keys: set[str]) -> dict[str, Any]:
@@ -52,12 +58,17 @@ def whole(d: dict[str, Any], name: str) -> int:
     return int(d[name])
 
 
-def number(d: dict[str, Any], name: str, above: float = -np.inf) -> float:
-    """A finite number above a bound."""
+def number(d: dict[str, Any], name: str) -> float:
+    """A finite number, above 0 if it is one that must be."""
     found = float(numbers(d, name, ()))
-    if found <= above:
-        raise DataworthError(f"its {name} is {found:g}, not above {above:g}")
+    if name in POSITIVE and found <= 0:
+        raise DataworthError(f"its {name} is {found:g}, not above 0")
     return found
+
+
+def optional(d: dict[str, Any], name: str) -> float | None:
+    """A finite number, or none."""
+    return None if d[name] is None else number(d, name)
 
 
 def numbers(d: dict[str, Any], name: str, shape: tuple[int, ...]) -> Array:
@@ -72,3 +83,18 @@ def numbers(d: dict[str, Any], name: str, shape: tuple[int, ...]) -> Array:
     if found.shape != shape or found.dtype.kind not in "if" or not np.isfinite(found).all():
         raise DataworthError(f"its {name} is not {wanted}")
     return found.astype(float)
+
+
+READERS: dict[str, Callable[..., Any]] = {"int": whole, "float": number, "float | None": optional}
+
+
+def plain(d: dict[str, Any], name: str, kind: type[R]) -> R:
+    """A dataclass of numbers from a map of its fields, each of the type that the class gives it.
+
+    >>> from ..data.labels import Numeric
+    >>> plain({"labels": {"center": 1, "scale": 2.5}}, "labels", Numeric)
+    Numeric(center=1.0, scale=2.5)
+    """
+    known = {f.name: str(f.type) for f in fields(kind)}  # type: ignore[arg-type]  # any dataclass
+    entry = record(d, name, set(known))
+    return kind(**{field: READERS[of](entry, field) for field, of in known.items()})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -72,14 +72,9 @@ class Recipe:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
-        return {
-            "columns": [[c.name, c.kind, list(c.categories)] for c in self.columns],
-            "fill": self.fill.tolist(),
-            "center": self.center.tolist(),
-            "inverse_scale": self.inverse_scale.tolist(),
-            "projection": self.projection.tolist(),
-            "reach": self.reach,
-        }
+        arrays = {name: value.tolist() for name, value in vars(self).items() if isinstance(value, np.ndarray)}
+        columns = [[c.name, c.kind, list(c.categories)] for c in self.columns]
+        return {"columns": columns, **arrays, "reach": self.reach}
 
     @classmethod
     def from_dict(cls, d: dict[str, Any]) -> Recipe:
@@ -96,7 +91,7 @@ class Recipe:
             center=numbers(d, "center", (width,)),
             inverse_scale=numbers(d, "inverse_scale", (width,)),
             projection=numbers(d, "projection", (width, size)),
-            reach=number(d, "reach", above=0.0),
+            reach=number(d, "reach"),
         )
 
 
@@ -140,22 +135,16 @@ def resolution(X: Array) -> Array:
 class Basis:
     """Principal axes of a standardised dataset, from which recipes of any size and exponent are cut."""
 
-    columns: tuple[Column, ...]
-    fill: Array
-    center: Array
-    inverse_scale: Array
-    axes: Array
+    whole: Recipe
     variances: Array
 
     @classmethod
     def learn(cls, data: Dataset) -> Basis:
         """Standardise and find the principal axes; constant columns get no weight."""
-        with np.errstate(all="ignore"):
-            numeric = [
-                c.kind != "categorical" and not np.isnan(x).all()
-                for c, x in zip(data.columns, data.X.T, strict=True)
-            ]
-        fill = np.array([np.nanmedian(x) if ok else 0.0 for ok, x in zip(numeric, data.X.T, strict=True)])
+        fill = np.zeros(len(data.columns))
+        for j, column in enumerate(data.columns):
+            if column.kind != "categorical" and not np.isnan(data.X[:, j]).all():
+                fill[j] = np.nanmedian(data.X[:, j])
         X = expand(data.columns, data.X, fill)
         center = X.mean(axis=0)
         # two-pass standardisation: features of size 1e8 or 1e-8 lose nothing
@@ -168,7 +157,10 @@ class Basis:
         rank = int((singular > 1e-7 * singular.max(initial=0.0)).sum())
         # an axis and its negative are the same axis; fix the sign so that a recipe is unique
         axes = axes[:rank] * np.sign(axes[np.arange(rank), np.abs(axes[:rank]).argmax(axis=1)])[:, None]
-        return cls(data.columns, fill, center, inverse_scale, axes, singular[:rank] ** 2 / len(X))
+        whole = Recipe(
+            columns=data.columns, fill=fill, center=center, inverse_scale=inverse_scale, projection=axes.T
+        )
+        return cls(whole, singular[:rank] ** 2 / len(X))
 
     @property
     def rank(self) -> int:
@@ -183,11 +175,4 @@ class Basis:
         variances = self.variances[:size]
         powered = variances**exponent
         scale = np.sqrt(powered / variances * (len(powered) / powered.sum())) if size else variances
-        projection = self.axes[:size].T * scale
-        return Recipe(
-            columns=self.columns,
-            fill=self.fill,
-            center=self.center,
-            inverse_scale=self.inverse_scale,
-            projection=projection,
-        )
+        return replace(self.whole, projection=self.whole.projection[:, :size] * scale)

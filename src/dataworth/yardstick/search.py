@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,6 @@ from ..data.dataset import Dataset
 from ..errors import DataworthError
 from .kinds import YardstickModel
 from .probes import SPLITS, doubling_probe, half_given_half, halves
-from .reading import number, whole
 from .recipe import Basis
 
 SIZES = (1, 2, 3, 5, 10, 20, 40, 80, 160)
@@ -50,26 +48,6 @@ class Trial:
     held_out: float
     probe: float | None = None
     probe_stderr: float | None = None
-
-    @classmethod
-    def from_dict(cls, d: dict[str, Any]) -> Trial:
-        """The trial of a yardstick's file; a sentence if no search can have written it."""
-
-        def optional(name: str, above: float = -np.inf) -> float | None:
-            return None if d[name] is None else number(d, name, above)
-
-        probe, stderr = optional("probe"), optional("probe_stderr")
-        if (probe is None) != (stderr is None) or (stderr is not None and stderr < 0):
-            raise DataworthError("its probe and probe_stderr do not belong together")
-        return cls(
-            size=whole(d, "size"),
-            exponent=number(d, "exponent"),
-            prior_variance=number(d, "prior_variance", above=0.0),
-            noise_variance=optional("noise_variance", above=0.0),
-            held_out=number(d, "held_out"),
-            probe=probe,
-            probe_stderr=stderr,
-        )
 
     @property
     def calibrated(self) -> bool:
@@ -158,7 +136,7 @@ class Search:
             for exponent in EXPONENTS if size > 1 else (1.0,):
                 features = self.basis.recipe(size, exponent).features(self.sample)
                 for noise in noises:
-                    found = self.climb(features, size, exponent, noise, center, prior_variance)
+                    found = self.climb(features, (size, exponent, noise), center, prior_variance)
                     yield from found.values()
                     index = max(found, key=lambda i: found[i].held_out)
                     if found[index].held_out > top:
@@ -168,19 +146,16 @@ class Search:
             best = max(best, top)
 
     def climb(
-        self,
-        features: Array,
-        size: int,
-        exponent: float,
-        noise: float | None,
-        center: int,
-        fixed: float | None,
+        self, features: Array, tried: tuple[int, float, float | None], center: int, fixed: float | None
     ) -> dict[int, Trial]:
         """Held-out likelihood on the grid of priors, uphill from `center`, and one step past the top.
+
+        `tried` is what the features are, and the noise: size, exponent, noise variance.
 
         Wider priors than the best are kept as candidates too: they are more confident, so they may pass the
         probe where the best does not.
         """
+        size, exponent, noise = tried
         priors = PRIORS if fixed is None else (fixed,)
         center = min(center, len(priors) - 1)
         found: dict[int, Trial] = {}

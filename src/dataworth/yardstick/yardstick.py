@@ -25,7 +25,7 @@ from ..data.labels import Classes, Numeric, learn_targets
 from ..errors import DataworthError
 from ..models import Linear, Softmax
 from .kinds import KINDS, YardstickModel, check_modelling, maker, suited_kind
-from .reading import items, number, record, text, whole
+from .reading import POSITIVE, items, number, plain, record, text, whole
 from .recipe import Basis, Recipe
 from .search import MOST_PROBED, NOISES, PROBED_OF_SOFTMAX, Search, Trial, searched
 
@@ -188,11 +188,9 @@ class Yardstick:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON, with the digest of everything else."""
-        labels = (
-            {"classes": list(self.labels.names)}
-            if isinstance(self.labels, Classes)
-            else {"center": self.labels.center, "scale": self.labels.scale}
-        )
+        labels = vars(self.labels)
+        if isinstance(self.labels, Classes):
+            labels = {"classes": list(self.labels.names)}
         body = {
             "schema": SCHEMA,
             "labels": labels,
@@ -282,7 +280,9 @@ class Yardstick:
         record(d, "", {"schema", "labels", "model", "chosen", "test_hash", "rows", "seed", "recipe"})
         labels = _read_labels(d)
         recipe = Recipe.from_dict(record(d, "recipe", {f.name for f in fields(Recipe)}))
-        chosen = Trial.from_dict(record(d, "chosen", {f.name for f in fields(Trial)}))
+        chosen = plain(d, "chosen", Trial)
+        if (chosen.probe is None) != (chosen.probe_stderr is None) or (chosen.probe_stderr or 0.0) < 0:
+            raise DataworthError("its probe and probe_stderr do not belong together")
         if chosen.size != recipe.projection.shape[1]:
             raise DataworthError(
                 f"its size is {chosen.size}, but {recipe.projection.shape[1]} axes are given"
@@ -313,8 +313,7 @@ def _read_labels(d: dict[str, Any]) -> Classes | Numeric:
         if len({name for name in names if isinstance(name, str)}) < max(2, len(names)):
             raise DataworthError("its classes are not two or more different texts")
         return Classes(tuple(names))
-    entry = record(d, "labels", {"center", "scale"})
-    return Numeric(number(entry, "center"), number(entry, "scale", above=0.0))
+    return plain(d, "labels", Numeric)
 
 
 def _read_model(d: dict[str, Any], labels: Classes | Numeric) -> YardstickModel:
@@ -324,8 +323,8 @@ def _read_model(d: dict[str, Any], labels: Classes | Numeric) -> YardstickModel:
         raise DataworthError("its model is one that this version does not know")
     known = {f.name for f in fields(KINDS[suited_kind(labels, name)])}
     entry = record(d, "model", known | {"kind"})
-    for variance in known & {"prior_variance", "noise_variance"}:
-        number(entry, variance, above=0.0)
+    for variance in known & POSITIVE:
+        number(entry, variance)
     if not isinstance(entry["intercept"], bool):
         raise DataworthError("its intercept is neither true nor false")
     if "classes" in known and entry["classes"] not in (None, len(getattr(labels, "names", ()))):

@@ -29,20 +29,16 @@ def full(sensitivity: Sensitivity, bits: bool = False, verbose: bool = False) ->
         )
         for point in sensitivity.points
     ]
+    half = "mean log-likelihood of half the test set"
+    allowed = "not excluded by the test set, and doubling rows does not look informative"
     folds = f"{sensitivity.folds}-fold cross-validation on the test set (R² for numeric labels)"
     return layout.report(
         f"{line(sensitivity)}.",
         layout.table(("C", value, "conclusion", f"held out, {unit}", "accuracy, CV", "plausible"), rows),
         [
             ("*", "the yardstick's own prior variance"),
-            (
-                "Held out",
-                f"mean log-likelihood of half the test set; best at C = {sensitivity.by_held_out:g}",
-            ),
+            ("Held out", f"{half}; best at C = {sensitivity.by_held_out:g}"),
             ("Accuracy", f"{folds}; best at C = {sensitivity.by_accuracy:g}"),
-            (
-                "Plausible",
-                "not excluded by the test set, and doubling rows does not look informative (DW009)",
-            ),
+            ("Plausible", f"{allowed} (DW009)"),
         ],
     )

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...arrays import Flags, Rows
 from ...data.changes import Change
-from ...measure.designs import AFTER, BEFORE, CONTROL, Arm, Sample, select, stratified, weights_of
+from ...measure.designs import AFTER, BEFORE, CONTROL, Arm, Pile, Sample, select, weights_of
 
 TEACHER_PROPORTION = 0.8
 """Proportion of `before` that the model of a replicate's labels is fitted on."""
@@ -85,7 +85,7 @@ class RowArms:
     """What the curation made of the rows drawn, plus new rows at the same rate."""
 
     arms: Arms
-    strata: Rows
+    pile: Pile
 
     def __call__(self, drawn: Rows, rng: np.random.Generator) -> dict[Arm, Sample]:
         """The arms of one pair."""
@@ -110,18 +110,21 @@ class RateArms:
     """Unmatched: an independent draw from `after`, sized in proportion; the control changes size blindly."""
 
     arms: Arms
-    strata: Rows
+    pile: Pile
 
     def __call__(self, drawn: Rows, rng: np.random.Generator) -> dict[Arm, Sample]:
         """The arms of one pair."""
-        arms, strata = self.arms, self.strata
+        arms, rows = self.arms, len(self.pile.strata)
         ratio = len(arms.after.rows) / len(arms.before.rows)
-        n = max(1, min(len(strata), round(len(drawn) * ratio)))
+        n = max(1, min(rows, round(len(drawn) * ratio)))
         own = rng.permutation(drawn)
-        blind = np.concatenate([own, rng.choice(drawn, max(0, n - len(own)))])[:n]
+        blind = np.concatenate([own, rng.choice(drawn, max(0, n - len(own)))])
+        after = self.pile.some(n, rng)
+        # whole groups may be more rows than were asked for, and the control has as many
+        blind = np.concatenate([blind, rng.choice(drawn, max(0, len(after) - len(blind)))])[: len(after)]
         return {
             BEFORE: select(arms.before, drawn),
-            AFTER: select(arms.after, stratified(strata, n, rng)),
+            AFTER: select(arms.after, after),
             CONTROL: select(arms.before, blind),
         }
 
@@ -131,10 +134,10 @@ class SizeArms:
     """Equal sizes, the paper's mode for curated datasets; there is no control, hence no verdict."""
 
     arms: Arms
-    strata: Rows
+    pile: Pile
 
     def __call__(self, drawn: Rows, rng: np.random.Generator) -> dict[Arm, Sample]:
         """The arms of one pair."""
-        n = min(len(drawn), len(self.strata))
-        after = select(self.arms.after, stratified(self.strata, n, rng))
+        n = min(len(drawn), len(self.pile.strata))
+        after = select(self.arms.after, self.pile.some(n, rng))
         return {BEFORE: select(self.arms.before, drawn), AFTER: after}

@@ -20,7 +20,7 @@ from ...measure.designs import AFTER, BEFORE, Arm, Sample
 from ...measure.options import DESIGNS, Drawing, Options, takes_options
 from ...measure.parts import AuditParts, audit_parts, kept
 from ...measure.plans import pairs_plan, pile, whole_plan
-from ...measure.prepare import Pool, check_datasets, find_yardstick, prepare, strata
+from ...measure.prepare import Pool, check_datasets, find_yardstick, prepare
 from ...measure.sizes import pair_sizes
 from ...measure.summary import Details, count, pair_notes
 from ...wording import in_nats
@@ -145,7 +145,7 @@ def audit(
     else:
         if design == "pairs":
             design = "row" if change.kept else "rate"
-        make = ARMS[design](arms, strata(yardstick, after))
+        make = ARMS[design](arms, pile(prepared, after, arms.after))
         sizes = pair_sizes(len(before), len(prepared.test), opts.pairs, opts.size)
         about["size"] = (sizes.data, sizes.test)
         piles = (

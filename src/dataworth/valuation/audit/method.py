@@ -14,7 +14,7 @@ from ...errors import DataworthError
 from ...measure.case import Plan
 from ...measure.designs import AFTER, BEFORE, CONTROL, Draw, Pile, Prepared, Sample, group_codes, select
 from ...measure.prepare import Measurement, Pool, strata
-from ...measure.sizes import pair_sizes
+from ...measure.sizes import ONE_GROUP, pair_sizes
 from .arms import Arms
 from .methods import Curation, apply, curated_whole, wants_test
 
@@ -37,7 +37,8 @@ def apply_to_draws(prepared: Measurement, before: Dataset, curate: Curation) -> 
     opts, yardstick, test = prepared.options, prepared.yardstick, prepared.test
     looks = wants_test(curate)
     # a method that looks at T gets one half of Tᵢ and is scored on the other: twice the rows are drawn
-    test_rows = len(test) // (2 if looks else 1)
+    times = 2 if looks else 1
+    test_rows = len(test) // times
     sizes = pair_sizes(len(before), test_rows, METHOD_PAIRS if opts.pairs is None else opts.pairs, opts.size)
     piles = []
     for data, start in ((before, 0), (test, len(before))):
@@ -47,13 +48,14 @@ def apply_to_draws(prepared: Measurement, before: Dataset, curate: Curation) -> 
         rows = np.arange(start, start + len(data))
         piles.append(Pile(Sample(rows, data.weights), cells, group_codes(data.groups)))
     pile, held = piles
+    blocks = min(pile.blocks(sizes.data), held.blocks(sizes.test * times, times), sizes.blocks)
     start, fresh = len(before) + len(test), []
     draws, changes = [], []
     copied = 0
     for i in range(sizes.pairs):
         rng = np.random.default_rng([opts.seed, 0xF00D, i])
         drawn = pile.some(sizes.data, rng)
-        shown = held.some(sizes.test * (2 if looks else 1), rng)
+        shown = held.some(sizes.test * times, rng, times)
         seen, scored = halved(shown, held.groups, sizes.test, rng) if looks else (shown[:0], shown)
         part = before.take(drawn)
         try:
@@ -96,7 +98,7 @@ def apply_to_draws(prepared: Measurement, before: Dataset, curate: Curation) -> 
         )
     return Drawn(
         pool=Pool.build(yardstick, parts),
-        plan=Plan(design=Prepared(tuple(draws)), count=sizes.pairs, blocks=sizes.blocks),
+        plan=Plan(design=Prepared(tuple(draws)), count=sizes.pairs, blocks=blocks),
         change=changes[0],
         size=(sizes.data, sizes.test),
         rows_after=rows_after,
@@ -110,6 +112,8 @@ def halved(shown: Rows, groups: Rows | None, scored: int, rng: np.random.Generat
         shown = rng.permutation(shown)
         return shown[: len(shown) - scored], shown[len(shown) - scored :]
     order = rng.permutation(np.unique(groups[shown]))
+    if len(order) < 2:
+        raise DataworthError(ONE_GROUP)
     first = np.isin(groups[shown], order[: len(order) // 2])
     return shown[first], shown[~first]
 

@@ -11,6 +11,7 @@ import numpy as np
 from ...arrays import Rows
 from ...data.dataset import Dataset
 from ...errors import DataworthError
+from ...measure.sizes import ONE_GROUP
 
 Curation = Callable[..., Dataset]
 
@@ -57,7 +58,10 @@ def curated_whole(before: Dataset, test: Dataset, curate: Curation, seed: int) -
     if wants_test(curate):
         seen, order = order[: len(test) // 2], order[len(test) // 2 :]
     if len(seen) and test.groups is not None:  # rows that belong together stay together
-        first = np.isin(test.groups, rng.permutation(np.unique(test.groups))[::2])
+        names = rng.permutation(np.unique(test.groups))
+        if len(names) < 2:
+            raise DataworthError(ONE_GROUP)
+        first = np.isin(test.groups, names[::2])
         seen, order = np.flatnonzero(first), np.flatnonzero(~first)
     after = apply(curate, before, test.take(np.sort(seen)), rng)
     return after, test.take(np.sort(order))

@@ -1,0 +1,194 @@
+"""What must hold of one dataset: that it is a model at all, what every model obeys to rounding, and what only
+exact posteriors do.
+
+To rounding: evidences are of sets of rows, and predictions add up to 1. Of exact posteriors (required of
+models that say `exact = True`, reported of the others): Bayes' identity at any η, and evidences that add up
+over labels. Of a posterior's density: that it integrates to 1, and that its draws are drawn from it.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ..arrays import Array
+from .subject import POINTS, Check, NotApplicable, Result, Subject
+
+DRAWS = 1000
+WIDEST = 30
+LEAST_OVERLAP = 0.1
+
+
+def protocol(s: Subject) -> Result:
+    """Whether fits, draws and densities are what the protocol says."""
+    meaning = "fit gives a finite log_evidence, and the same again; draws and densities are numbers"
+    posterior = s.model.fit(s.X, s.y, None)
+    evidence = posterior.log_evidence
+    if not (isinstance(evidence, (int, float, np.floating)) and np.isfinite(evidence)):
+        return False, None, None, f"log_evidence is {evidence!r}; it must be a finite number"
+    if not np.isfinite(s.log_z(s.all)):
+        return False, None, None, "a bound model's log_z is not finite"
+    if hasattr(posterior, "sample"):
+        draws = [np.asarray(posterior.sample(np.random.default_rng(0), 3)) for _ in range(2)]
+        if draws[0].ndim != 2 or len(draws[0]) != 3 or not np.array_equal(draws[0], draws[1]):
+            return False, None, None, "sample(rng, 3) must give 3 rows of parameters, the same for one seed"
+        if hasattr(posterior, "log_density") and not all(
+            np.isfinite(posterior.log_density(t)) for t in draws[0]
+        ):
+            return False, None, None, "log_density is not finite at a draw of the posterior itself"
+    return s.near(s.model.fit(s.X, s.y, None).log_evidence - evidence, meaning)
+
+
+def _no_rows(s: Subject) -> Result:
+    return s.near(s.log_z(s.none), "the log evidence of no rows is 0")
+
+
+def _symmetry(s: Subject) -> Result:
+    data, test = s.fitter(s.data), s.fitter(s.test)
+    there = s.log_z(np.concatenate([s.data, s.test]), (data, test))
+    back = s.log_z(np.concatenate([s.test, s.data]), (test, data))
+    return s.near(there - back, "either way around the same: U(D,T) = U(T,D)", 2.0)
+
+
+def _no_data(s: Subject) -> Result:
+    nothing, test = s.fitter(s.none), s.fitter(s.test)
+    joint = s.log_z(np.concatenate([s.none, s.test]), (nothing, test))
+    return s.near(joint - nothing.log_z - test.log_z, "nothing is worth nothing: U(∅,T) = 0", 2.0)
+
+
+def _order(s: Subject) -> Result:
+    rng, there = s.rng(0x0DE5), s.log_z(s.all)
+    orders = [s.all[::-1], *(rng.permutation(s.all) for _ in range(POINTS))]
+    gaps = [s.log_z(rows) - there for rows in orders]
+    return s.near(float(np.abs(gaps).max()), "the order of rows does not matter", 2.0)
+
+
+def _weights(s: Subject) -> Result:
+    if not s.weighs:
+        raise NotApplicable("the model takes no weights")
+    counts = np.resize([1, 3, 0, 2], len(s.all))
+    repeated = s.log_z(np.repeat(s.all, counts))
+    bound = float(s.fitter(s.all, weights=counts.astype(float)).log_z)
+    alone = s.model.fit(s.X[s.all], s.y[s.all], counts.astype(float)).log_evidence
+    worst = max(abs(bound - repeated), abs(alone - repeated))
+    return s.near(worst, "a row of weight 2 counts as two rows, one of weight 0 as none", 3.0)
+
+
+def _bind(s: Subject) -> Result:
+    # a part that has every target: models may count the classes of what they are given
+    part = np.unique(np.concatenate([np.unique(s.y, return_index=True)[1], s.data]))
+    gaps = [s.model.fit(s.X[r], s.y[r]).log_evidence - s.log_z(r) for r in (s.all, part)]
+    return s.near(float(np.abs(gaps).max()), "a bound model's evidence of rows is that of fitting them", 2.0)
+
+
+def _warm(s: Subject) -> Result:
+    cold, parts = s.fitter(s.all), (s.fitter(s.data), s.fitter(s.test))
+    gaps = [s.log_z(s.all, start) - cold.log_z for start in (parts, parts[::-1], (cold,))]
+    return s.near(float(np.abs(gaps).max()), "where a fit starts does not matter", 2.0)
+
+
+def _predictive(s: Subject) -> Result:
+    posterior = s.forecaster(s.data)
+    forecast = np.asarray(posterior.predict_proba(s.X[s.test]), dtype=float)
+    if s.numbers:
+        fine = forecast.shape == (len(s.test),) and bool(np.isfinite(forecast).all())
+        return fine, None, None, "predictions are one finite mean a row"
+    if forecast.ndim != 2 or len(forecast) != len(s.test) or not (forecast >= -1e-12).all():
+        return False, None, None, "predict_proba must give a row of probabilities for each row"
+    gap = float(np.abs(forecast.sum(axis=1) - 1.0).max())
+    return bool(gap <= 1e-6), gap, 1e-6, "predicted probabilities add up to 1"
+
+
+def _identity(s: Subject) -> Result:
+    joint = s.asked(s.all, "log_density", "sample")
+    data, test, prior = (s.posterior(rows) for rows in (s.data, s.test, s.none))
+    points = joint.sample(s.rng(0xE7A), POINTS)
+    parts = np.array([[p.log_density(t) for t in points] for p in (data, test, prior, joint)])
+    gap = float(np.abs(parts[0] + parts[1] - parts[2] - parts[3] - s.pmi).max())
+    meaning = f"log p(η|D)p(η|T)/(p(η)p(η|D,T)) = U(D,T) at {POINTS} η"
+    scale = 1.0 + 1e-2 * float(np.abs(parts).max())
+    return s.of_exact(s.near(gap, meaning, scale))
+
+
+def _one_more(s: Subject) -> Result:
+    if s.numbers:
+        raise NotApplicable("the targets are numeric labels, which cannot be counted")
+    classes, before = _class_number(s), s.log_z(s.data)
+    gaps = []
+    for row in s.test[:POINTS]:
+        gaps.append(sum(np.exp(_with_label(s, row, c) - before) for c in range(classes)) - 1.0)
+    meaning = "the evidences of one more row, over its possible labels, add up to that without it"
+    return s.of_exact(s.near(float(np.abs(gaps).max()), meaning))
+
+
+def _forecast(s: Subject) -> Result:
+    posterior = s.forecaster(s.data)
+    if s.numbers:
+        raise NotApplicable("the targets are numeric labels, whose predictive density is not asked for")
+    before, rows = s.log_z(s.data), s.test[:POINTS]
+    forecast = np.asarray(posterior.predict_proba(s.X[rows]), dtype=float)
+    implied = [[np.exp(_with_label(s, r, c) - before) for c in range(forecast.shape[1])] for r in rows]
+    gap = float(np.abs(forecast - implied).max())
+    return s.of_exact(s.near(gap, "predicted probabilities are the ratios of evidences"))
+
+
+def _class_number(s: Subject) -> int:
+    try:
+        return int(np.shape(s.forecaster(s.data).predict_proba(s.X[s.test]))[1])
+    except NotApplicable:
+        return max(2, int(s.y.max()) + 1)
+
+
+def _with_label(s: Subject, row: int, label: int) -> float:
+    """Log evidence of D and one more row with that label."""
+    rows = np.append(s.data, row)
+    return float(s.fitter(rows, targets=np.append(s.y[s.data], float(label))).log_z)
+
+
+def _density(s: Subject) -> Result:
+    """E_p[q/(p+q)] = E_q[p/(p+q)] for any Gaussian q if p is a density and the draws are its own (Bennett).
+
+    Both sides lie between 0 and 1 whatever the tails and the support of p.
+    """
+    from scipy.special import expit
+
+    posterior = s.asked(s.all, "log_density", "sample")
+    rng = s.rng(0xB377)
+    draws = np.asarray(posterior.sample(rng, 2 * DRAWS), dtype=float)
+    width = draws.shape[1]
+    if width > WIDEST:
+        raise NotApplicable(f"the posterior has {width} parameters; a density is tried up to {WIDEST}")
+    mean, covariance = draws[:DRAWS].mean(axis=0), np.atleast_2d(np.cov(draws[:DRAWS].T))
+    try:
+        root = np.linalg.cholesky(covariance)
+    except np.linalg.LinAlgError:
+        raise NotApplicable("the draws lie in a plane, where they have no density") from None
+    z = rng.standard_normal((DRAWS, width))
+    gaussian = mean + z @ root.T
+    log_norm = float(np.log(np.diagonal(root)).sum()) + 0.5 * width * float(np.log(2.0 * np.pi))
+
+    def log_ratio(points: Array) -> Array:
+        log_p = np.array([posterior.log_density(t) for t in points], dtype=float)
+        square = (np.linalg.solve(root, (points - mean).T) ** 2).sum(axis=0)
+        return -0.5 * square - log_norm - np.where(np.isnan(log_p), -np.inf, log_p)
+
+    with np.errstate(all="ignore"):
+        ours, theirs = expit(log_ratio(draws[DRAWS:])), expit(-log_ratio(gaussian))
+    if ours.mean() + theirs.mean() < LEAST_OVERLAP:
+        raise NotApplicable("the posterior is too far from any Gaussian to be compared with one")
+    return s.agree(ours, theirs, "the density integrates to 1, and the draws are drawn from it")
+
+
+CHECKS: dict[str, Check] = {
+    "no rows": _no_rows,
+    "symmetry": _symmetry,
+    "no data": _no_data,
+    "row order": _order,
+    "weights": _weights,
+    "bind": _bind,
+    "warm starts": _warm,
+    "predictive": _predictive,
+    "Bayes' identity": _identity,
+    "one more row": _one_more,
+    "forecast": _forecast,
+    "density": _density,
+}

@@ -1,0 +1,137 @@
+"""The loop: no score above what labels allow, where the work runs, how many pairs parts may take."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dataworth as dw
+from dataworth.checks import CHECKS
+from dataworth.measure import case as cases
+from dataworth.measure import parts
+from dataworth.measure.designs import AFTER, BEFORE, DATA, Sample
+from dataworth.measure.evaluate import IMPOSSIBLE, Scores
+from dataworth.measure.options import Options
+from dataworth.measure.table import COLUMNS, PairTable
+from dataworth.models import Logistic
+from worlds import classes, numeric_labels
+
+# No score above −log Z(T)
+
+TEST = classes(48, 3)
+YARD = dw.Yardstick.fit(TEST, prior_variance=1.0)
+
+
+def far_out(seed, far, share=0.5):
+    """Twelve rows, about half of them `far` times as far out as they should be."""
+    rng, data = np.random.default_rng(seed), classes(12, seed)
+    X = data.X.copy()
+    X[rng.random(12) < share] *= far
+    return dw.Dataset(X, data.y)
+
+
+@given(seed=st.integers(0, 10**6), digits=st.integers(0, 6), share=st.floats(0, 1))
+@settings(max_examples=25, deadline=None, derandomize=True)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_no_score_of_class_labels_exceeds_what_the_test_labels_hold(seed, digits, share):
+    """p(T|D) ≤ 1, so that U ≤ −log p(T), whatever Laplace makes of rows a million deviations out."""
+    table = dw.score(far_out(seed, 10.0**digits, share), TEST, yardstick=YARD, ignore="all").table
+    assert (table.pmi[:, 0] <= -table.log_z_test).all()
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_scores_that_were_impossible_are_told():
+    """Unbounded, four of twelve blocks say more than can be known, three by over 1 nat; DW007 counts them."""
+    others = [check.code for check in CHECKS if check.code != "DW007"]
+    found = dw.score(far_out(2, 1e6), TEST, yardstick=YARD, ignore=others, keep=True)
+    assert (found.table.pmi[:, 0] <= -found.table.log_z_test).all()
+    (check,) = found.checks
+    assert check.fires
+    assert check.value >= 4
+    raw = found.case.again(visit=Scores())
+    beyond = raw.pmi[:, 0] + raw.log_z_test
+    assert (beyond > 1.0).sum() == 3
+    counted = found.table.unsettled[:, 0] - raw.unsettled[:, 0]
+    assert counted.tolist() == (beyond > 0.1).astype(float).tolist()
+    capped = np.minimum(raw.pmi[:, 0], -raw.log_z_test)
+    assert found.table.pmi[:, 0] == pytest.approx(capped)
+
+
+class Stub:
+    """A form whose value is as given, and a fitter of nothing."""
+
+    def __init__(self, value):
+        self.value = value
+
+    def of(self, pair):
+        return self
+
+    def accuracy(self, *args):
+        return 0.5
+
+    def information_gain(self, *args):
+        return 0.0
+
+
+@pytest.mark.parametrize(("excess", "counted"), [(-0.5, 0), (0.0, 0), (0.09, 0), (0.11, 1), (5.0, 1)])
+def test_a_tenth_of_a_nat_beyond_the_bound_is_rounding_and_more_is_not(excess, counted):
+    fit = SimpleNamespace(state=None, log_z=-3.0)
+    pair = SimpleNamespace(data=fit, test=fit, fitter=Stub(0.0), test_rows=None, test_weights=None)
+    value, *_, unsettled = Scores(Stub(3.0 + excess), True)(pair, DATA, Sample(np.arange(4)), 0)
+    assert value == min(3.0 + excess, 3.0)
+    assert unsettled == counted
+    free, *_, unsettled = Scores(Stub(3.0 + excess), False)(pair, DATA, Sample(np.arange(4)), 0)
+    assert (free, unsettled) == (3.0 + excess, 0)
+    assert IMPOSSIBLE == 0.1
+
+
+def test_densities_have_no_such_bound():
+    """Numeric labels: a density may exceed 1, and the value is what it is."""
+    D, T = numeric_labels(200, 1, noise=0.01), numeric_labels(40, 2, noise=0.01)
+    table = dw.score(D, T, ignore="all").table
+    assert (table.pmi[:, 0] > -table.log_z_test).all()
+
+
+# Where the work runs
+
+
+@pytest.mark.parametrize(
+    ("seconds", "asked", "jobs"), [(7.9, None, 1), (8.1, None, -1), (8.1, 1, 1), (0.1, 2, 2)]
+)
+def test_processes_are_started_for_more_than_eight_seconds_of_work(monkeypatch, seconds, asked, jobs):
+    """What a start costs is paid back from there; a number that is asked for is taken as it is."""
+    started = []
+    monkeypatch.setattr(cases, "rehearse", lambda *args: seconds)
+    monkeypatch.setattr(cases, "evaluate", lambda *args, **settings: None)
+    monkeypatch.setattr(cases, "get_engine", lambda name, jobs: started.append((name, jobs)))
+    cases.work_through(None, None, 5, Options(jobs=asked), None)
+    assert started == [("local", jobs)]
+
+
+# Parts
+
+
+def affordable(pairs, rows, features, fitter):
+    """Pairs whose parts are looked at, of tables with so many rows a pair and features."""
+    values = np.zeros((pairs, 2, len(COLUMNS)))
+    values[:, :, COLUMNS.index("data_rows")] = rows - 10.0
+    table = PairTable(
+        arms=(BEFORE, AFTER), values=values, log_z_test=np.zeros(pairs), test_rows=np.full(pairs, 10.0)
+    )
+    pool = SimpleNamespace(X=np.zeros((1, features)), fitter=fitter)
+    return parts.affordable(SimpleNamespace(table=table, pool=pool), (BEFORE, AFTER))
+
+
+def test_parts_take_two_thousand_million_multiplications_at_most_but_four_pairs():
+    """Gaussian posteriors: rows · (features + 1)² for each arm of a pair."""
+    gaussian = Logistic().bind(np.zeros((2, 1)), np.array([0.0, 1.0]))
+    assert affordable(500, 1000, 99, gaussian) == 2e9 // (2 * 1000 * 100**2) == 100
+    assert affordable(50, 1000, 99, gaussian) == 50  # no more than there are
+    assert affordable(500, 10**6, 99, gaussian) == 4
+    # of a posterior that is drawn from: rows · (features + 1) · 8 · 400 draws
+    assert affordable(500, 1000, 99, None) == 4
+    assert affordable(500, 100, 9, None) == 2e9 // (2 * 100 * 10 * 8 * 400) == 312

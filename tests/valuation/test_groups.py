@@ -1,0 +1,159 @@
+"""Rows that belong together stay together: in blocks, in pairs, in what a method sees and is scored on."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import dataworth as dw
+from dataworth.valuation.audit.method import halved
+from dataworth.valuation.audit.methods import curated_whole
+from worlds import classes, flipped, refusal, yardstick
+
+
+def grouped(n, seed, size, name):
+    """Rows of the logistic model in shuffled groups of `size`."""
+    data = classes(n, seed)
+    order = np.random.default_rng(seed).permutation(n)
+    return dw.Dataset(data.X, data.y, groups=[f"{name}{i // size}" for i in order])
+
+
+DATA, TEST = grouped(160, 1, 4, "d"), grouped(200, 1_000, 5, "t")
+NOISY = DATA.with_labels(flipped(DATA, 0.3, 1)[0].y)
+OPTIONS = {"yardstick": yardstick(), "ignore": "all", "keep": True}
+
+
+def test_blocks_of_the_design_whole_hold_whole_groups():
+    """40 groups of 5 test rows in 20 blocks: two whole groups each."""
+    case = dw.score(DATA, TEST, **OPTIONS).case
+    assert len(case.table) == 20
+    blocks = []
+    for i in range(20):
+        rows = case.design.draw(i).test.rows - len(DATA)
+        names, counts = np.unique(case.test.groups[rows], return_counts=True)
+        assert counts.tolist() == [5, 5]
+        blocks += names.tolist()
+    assert sorted(blocks) == sorted(set(TEST.groups))
+
+
+def test_there_are_no_more_blocks_than_groups():
+    few = dw.Dataset(TEST.X, TEST.y, groups=[f"t{i % 7}" for i in range(200)])
+    assert dw.score(DATA, few, **OPTIONS).details.blocks == 7
+    assert dw.rank({"a": DATA}, few, **OPTIONS).details.blocks == 7
+    one = dw.Dataset(TEST.X, TEST.y, groups=["t"] * 200)
+    for call in (
+        lambda: dw.score(DATA, one, **OPTIONS),
+        lambda: dw.audit(DATA, NOISY, one, **OPTIONS),
+        lambda: dw.rank({"a": DATA}, one, **OPTIONS),
+        lambda: dw.audit(DATA, test=one, curate=lambda D, T: D, design="whole", **OPTIONS),
+    ):
+        assert "all test rows belong to one group" in refusal(call)
+
+
+def whole(rows, groups):
+    """Whether rows are whole groups."""
+    return set(np.flatnonzero(np.isin(groups, groups[rows]))) == set(rows)
+
+
+@pytest.mark.parametrize("design", ["row", "rate", "size"])
+def test_pairs_draw_whole_groups(design):
+    """Of before, of after where it is drawn by itself, and of the test set; the control is as large."""
+    after = NOISY.take(range(0, 160)).with_labels(DATA.y)
+    case = dw.audit(NOISY, after, TEST, design=design, pairs=6, size=18, **OPTIONS).case
+    start = case.pool.samples["test"].rows[0]
+    for i in range(6):
+        draw = case.design.draw(i)
+        arms = {str(arm): sample for arm, sample in draw.arms.items()}
+        assert len(arms["before"].rows) == 20  # five groups of four
+        assert whole(arms["before"].rows, NOISY.groups)
+        assert len(draw.test.rows) == 20  # four groups of five
+        assert whole(draw.test.rows - start, TEST.groups)
+        # labels that are corrected have rows of their own in the pool: by features they are those of before
+        place = {tuple(x): j for j, x in enumerate(case.pool.X[:160])}
+        rows = np.array([place[tuple(x)] for x in case.pool.X[arms["after"].rows]])
+        assert len(rows) == 20
+        assert whole(rows, NOISY.groups)
+        if design != "size":
+            assert len(arms["control"].rows) == len(rows)
+
+
+def test_pairs_of_a_score_draw_whole_groups():
+    case = dw.score(DATA, TEST, pairs=6, size=(15, 12), **OPTIONS).case
+    for i in range(6):
+        draw = case.design.draw(i)
+        (data,) = draw.arms.values()
+        assert (len(data.rows), len(draw.test.rows)) == (16, 15)
+        assert whole(data.rows, DATA.groups)
+        assert whole(draw.test.rows - len(DATA), TEST.groups)
+
+
+def test_an_interval_over_pairs_rests_on_groups_and_not_on_rows():
+    """Pairs of 2 rows draw groups of 4 and of 5: 40 and 40 of them, not 80 and 100 draws of rows."""
+    case = dw.score(DATA, TEST, pairs=4, size=2, **OPTIONS).case
+    assert case.blocks == 40
+    plain = dw.Dataset(DATA.X, DATA.y), dw.Dataset(TEST.X, TEST.y)
+    assert dw.score(*plain, pairs=4, size=2, **OPTIONS).case.blocks == 80
+    method = dw.audit(DATA, test=TEST, curate=lambda D, T: D, pairs=4, size=2, **OPTIONS).case
+    assert method.blocks == 20  # a pair shows one group of test rows and scores on another
+
+
+@given(
+    sizes=st.lists(st.integers(1, 9), min_size=2, max_size=9),
+    seed=st.integers(0, 2**32 - 1),
+)
+@settings(max_examples=100, deadline=None, derandomize=True)
+def test_a_method_is_scored_on_groups_that_it_has_not_seen(sizes, seed):
+    rng = np.random.default_rng(seed)
+    groups = rng.permutation(np.repeat(np.arange(len(sizes)), sizes))
+    shown = np.arange(len(groups))
+    seen, scored = halved(shown, groups, len(groups) // 2, rng)
+    assert sorted([*seen, *scored]) == shown.tolist()
+    assert len(seen)
+    assert len(scored)
+    assert not set(groups[seen]) & set(groups[scored])
+    test = dw.Dataset(np.zeros((len(groups), 1)), groups % 2, groups=groups.astype(str))
+    data, told = dw.Dataset(np.ones((3, 1)), [0, 1, 0]), []
+    _, left = curated_whole(data, test, lambda D, T: told.append(T) or D, seed)
+    assert not set(told[0].groups) & set(left.groups)
+    assert set(told[0].groups) | set(left.groups) == set(test.groups)
+    assert len(told[0]) + len(left) == len(test)
+    assert len(told[0])
+    assert len(left)
+
+
+def test_a_method_in_pairs_sees_other_groups_than_it_is_scored_on():
+    seen = []
+
+    def curate(D, T):
+        assert whole(np.flatnonzero(np.isin(DATA.groups, D.groups)), DATA.groups)
+        assert len(D) == np.isin(DATA.groups, D.groups).sum()
+        seen.append(set(T.groups))
+        return D.take(range(len(D) // 2))
+
+    case = dw.audit(DATA, test=TEST, curate=curate, pairs=6, size=20, **OPTIONS).case
+    for i, shown in enumerate(seen):
+        scored = case.test.groups[case.design.draw(i).test.rows - len(DATA)]
+        assert len(shown) == 4
+        assert not shown & set(scored)
+
+
+def test_a_method_sees_a_group_and_is_scored_on_another_however_large_they_are():
+    """Two groups of which either is larger than a draw: both are drawn, one is shown."""
+    large, seen = dw.Dataset(TEST.X, TEST.y, groups=["a"] * 150 + ["b"] * 50), []
+    options = {"curate": lambda D, T: seen.append(len(T)) or D, "pairs": 6, "size": 20, **OPTIONS}
+    case = dw.audit(DATA, test=large, **options).case
+    assert set(seen) == {150, 50}
+    assert [len(case.design.draw(i).test.rows) for i in range(6)] == [200 - n for n in seen]
+    one = dw.Dataset(TEST.X, TEST.y, groups=["t"] * 200)
+    assert "all test rows belong to one group" in refusal(dw.audit, DATA, test=one, **options)
+
+
+def test_groups_of_one_row_each_change_nothing():
+    """Every row its own group: the same blocks and draws as without groups."""
+    single = [dw.Dataset(d.X, d.y, groups=[f"r{i}" for i in range(len(d))]) for d in (DATA, TEST)]
+    plain = [dw.Dataset(d.X, d.y) for d in (DATA, TEST)]
+    for options in ({}, {"pairs": 4, "size": 20}):
+        tables = [dw.score(*sets, **OPTIONS, **options).table.pmi.tobytes() for sets in (single, plain)]
+        assert tables[0] == tables[1]
