@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, Rows
+from ..data.clusters import clustered_note
 from ..data.dataset import Dataset, label_keys
 from ..data.labels import Classes
 from ..data.leaks import drop_leaks
@@ -51,7 +52,8 @@ def prepare(what: str, data: Mapping[str, Dataset], test: Dataset, options: Opti
     yardstick = find_yardstick(test, options)
     leaks = drop_leaks(test, data)
     single = (one_class_note(yardstick, part, name) for name, part in data.items())
-    notes = [*modelling_notes(yardstick, options), *(n for n in (leaks.note if data else None, *single) if n)]
+    others = (leaks.note if data else None, clustered_note(test), *single)
+    notes = [*modelling_notes(yardstick, options), *(note for note in others if note)]
     return Measurement(
         what=what,
         data=data,
