@@ -16,7 +16,7 @@ from ..data.dataset import Dataset
 from ..errors import DataworthError
 from ..wording import counted
 from .base import Method, at_least, chance
-from .features import class_codes, classifier, numbers, sample_weights
+from .features import class_codes, fitted, numbers
 
 
 @dataclass(frozen=True)
@@ -67,9 +67,7 @@ class DropLabelIssues(Method):
         # the probability of each class for each row, from models that did not see the row
         probabilities = np.empty((len(data), codes.max() + 1))
         for seen, held in split.split(X, codes):
-            learner = classifier(self.learner)
             weights = None if data.weights is None else data.weights[seen]
-            learner.fit(X[seen], codes[seen], **sample_weights(learner, weights))
-            probabilities[held] = learner.predict_proba(X[held])
+            probabilities[held] = fitted(self.learner, X[seen], codes[seen], weights).predict_proba(X[held])
         issues = find_label_issues(codes, probabilities, n_jobs=1)
         return data.take(~np.asarray(issues, dtype=bool))

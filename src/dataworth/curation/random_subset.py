@@ -1,4 +1,4 @@
-"""Keep a random proportion of the rows: θ → D → f(D), strategic in the paper's sense, and the plainest loss."""
+"""Keep a random proportion of the rows: θ → D → f(D), strategic in the paper's sense; the plainest loss."""
 
 from __future__ import annotations
 

@@ -139,7 +139,7 @@ def text_key(value: Any) -> str:
 
 def as_labels(y: Any, n: int) -> NDArray[Any]:
     """Labels of n rows."""
-    values = _entries(y, "y", "labels", n)
+    values = entries(y, "y", "labels", n)
     if values.dtype.kind == "f":
         if np.isinf(values).any():
             raise DataworthError(
@@ -154,14 +154,14 @@ def as_labels(y: Any, n: int) -> NDArray[Any]:
 
 def as_texts(values: Any, what: str, n: int) -> NDArray[np.str_] | None:
     """One text per row, if there are any."""
-    return None if values is None else text_keys(_entries(values, what, what, n, anything=True))
+    return None if values is None else text_keys(entries(values, what, what, n, anything=True))
 
 
 def as_weights(weights: Any, n: int) -> Array | None:
     """One finite weight ≥ 0 per row, not all zero, if there are any."""
     if weights is None:
         return None
-    values = _entries(weights, "weights", "weights", n)
+    values = entries(weights, "weights", "weights", n)
     if values.dtype.kind == "U":
         raise DataworthError("weights are text, but numbers are expected: convert them")
     result = np.array(values, dtype=np.float64)
@@ -175,21 +175,16 @@ def as_weights(weights: Any, n: int) -> Array | None:
     return result
 
 
-def refuse_missing_entries(missing: NDArray[np.bool_], what: str, noun: str) -> None:
-    """A sentence about missing entries of a vector."""
+def entries(given: Any, what: str, noun: str, n: int | None, *, anything: bool = False) -> NDArray[Any]:
+    """Values, none of them missing; n of them, if that is said."""
+    values, missing = as_vector(given, what, anything=anything)
+    if n is not None and len(values) != n:
+        raise DataworthError(
+            f"{what} has {len(values)} {noun} for {counted(n, 'row')} of X: give one per row"
+        )
     if missing.any():
         raise DataworthError(
             f"{what} has {int(missing.sum())} missing {noun} of {len(missing)}: fill them in, or leave the"
             " rows out"
         )
-
-
-def _entries(given: Any, what: str, noun: str, n: int, *, anything: bool = False) -> NDArray[Any]:
-    """n values, none of them missing."""
-    values, missing = as_vector(given, what, anything=anything)
-    if len(values) != n:
-        raise DataworthError(
-            f"{what} has {len(values)} {noun} for {counted(n, 'row')} of X: give one per row"
-        )
-    refuse_missing_entries(missing, what, noun)
     return values

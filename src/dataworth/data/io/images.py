@@ -38,28 +38,19 @@ class ImageTable:
 
 
 class NamedImages(Sequence[Any]):
-    """Images with the names that refusals call them by."""
+    """Images with the names that refusals call them by; those in a zip are unpacked when asked for."""
 
-    def __init__(self, items: Sequence[Any], names: Sequence[str]) -> None:
-        self._items, self.names = items, names
+    def __init__(
+        self, items: Sequence[Any], names: Sequence[str], archive: zipfile.ZipFile | None = None
+    ) -> None:
+        self._items, self.names, self._archive = items, names, archive
 
     def __len__(self) -> int:
         return len(self._items)
 
     def __getitem__(self, i: Any) -> Any:
-        return self._items[i]
-
-
-class ZippedImages(NamedImages):
-    """Images in a zip, each unpacked in memory when it is asked for."""
-
-    def __init__(self, archive: zipfile.ZipFile, entries: Sequence[zipfile.ZipInfo]) -> None:
-        super().__init__(entries, [f"{archive.filename}/{entry.filename}" for entry in entries])
-        self._archive = archive
-
-    def __getitem__(self, i: Any) -> bytes:
         try:
-            return self._archive.read(self._items[i])
+            return self._items[i] if self._archive is None else self._archive.read(self._items[i])
         except UNPACKING_ERRORS as error:
             raise DataworthError(
                 f"{self.names[i]} cannot be unpacked ({' '.join(str(error).split())[:80]}): pack it again,"
@@ -94,9 +85,8 @@ def read_image_folder(source: Path) -> ImageTable:
     paths = sorted((path for path in found if _is_image(path)), key=str)
     _check_layout(source, paths)
     items: list[Any] = [found[path] for path in paths]
-    images = NamedImages(items, [str(item) for item in items])
-    if inside is not None:
-        images = ZippedImages(zipfile.ZipFile(inside[0]), items)
+    archive = None if inside is None else zipfile.ZipFile(inside[0])
+    names = [str(item) if inside is None else f"{inside[0]}/{item.filename}" for item in items]
     columns = {"id": [str(path) for path in paths], "label": [path.parts[0] for path in paths]}
     roles = {"label": "label", "id": "id"}
     if any(len(path.parts) > 2 for path in paths):
@@ -109,7 +99,7 @@ def read_image_folder(source: Path) -> ImageTable:
     if "group" in columns and len(set(columns["label"])) == 1:
         only = columns["label"][0]
         notes.append(f"all images are {only!r}: if its folders are the labels, give {source / only}")
-    return ImageTable(images, pa.table(columns), roles, tuple(notes))
+    return ImageTable(NamedImages(items, names, archive), pa.table(columns), roles, tuple(notes))
 
 
 def _check_layout(source: Path, paths: Sequence[PurePosixPath]) -> None:

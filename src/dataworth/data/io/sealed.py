@@ -175,7 +175,7 @@ def _facts_of(metadata: Any) -> dict[str, Any]:
         "yardstick": _matches(facts.get("yardstick"), HASH),
         "commitment": _matches(facts.get("commitment"), HASH),
         "rows": _whole(facts.get("rows"), 1, MOST_ROWS),
-        "weight": _number(facts.get("weight")),
+        "weight": type(facts.get("weight")) in (int, float) and 0 <= facts["weight"] <= MOST_ROWS,
         "counts": "counts" in facts and (counts is None or _are_counts(counts, facts.get("rows"))),
     }
     wrong = [name for name, good in checks.items() if not good]
@@ -191,10 +191,6 @@ def _matches(value: Any, pattern: re.Pattern[str]) -> bool:
 
 def _whole(value: Any, least: int, most: int) -> bool:
     return type(value) is int and least <= value <= most
-
-
-def _number(value: Any) -> bool:
-    return type(value) in (int, float) and 0 <= value <= MOST_ROWS
 
 
 def _are_counts(counts: Any, rows: Any) -> bool:
