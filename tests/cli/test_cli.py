@@ -1,7 +1,6 @@
 """The command line: the main paths as real processes, the rest in this one."""
 
 import csv
-import importlib
 import json
 import os
 import re
@@ -23,16 +22,16 @@ from typer.testing import CliRunner
 
 import dataworth as dw
 from dataworth.cli.app import app
-from dataworth.cli.measure import names_of
+from dataworth.cli.measure import FUNCTIONS, names_of
 from dataworth.cli.progress import Bar, Lines, estimate
 from dataworth.cli.show import finite
 from dataworth.errors import DataworthError
 from dataworth.measure.intervals import Estimate
 from dataworth.report.text.audit import line as audit_line
 from dataworth.valuation.audit.verdict import VERDICTS, decide
+from dataworth.valuation.demo import Chapter, Demo
 
 COMMANDS = ("score", "audit", "rank", "describe", "yardstick", "run", "resume", "demo")
-SCORE_MODULE = importlib.import_module("dataworth.valuation.score")
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2] / "src"), "PYTHONUNBUFFERED": "1"}
 
 
@@ -324,8 +323,7 @@ def test_nothing_that_json_lacks_is_printed():
 def test_demo_tells_its_chapters(inside, monkeypatch, tmp_path):
     before, after, test = (dw.read(inside / f"{name}.csv") for name in ("raw", "clean", "test"))
     audit = dw.audit(before, after, test, yardstick=dw.Yardstick.load(inside / "y.json"))
-    chapter = types.SimpleNamespace(name="filter", story="wrong labels go", audit=audit)
-    told = types.SimpleNamespace(audits=(chapter,), to_dict=lambda bits=False: {"schema": "s", "audits": []})
+    told = Demo((Chapter("filter", "wrong labels go", audit),), 0)
     module = types.ModuleType("dataworth.valuation.demo")
     module.demo = lambda seed, progress: told
     monkeypatch.setitem(sys.modules, "dataworth.valuation.demo", module)
@@ -334,7 +332,7 @@ def test_demo_tells_its_chapters(inside, monkeypatch, tmp_path):
     assert "informative" in out
     assert "wrong labels go" in out
     assert (tmp_path / "demo.png").stat().st_size > 0
-    assert json.loads(call("demo", "--json")[1]) == {"schema": "s", "audits": []}
+    assert json.loads(call("demo", "--json")[1]) == json.loads(json.dumps(finite(told.to_dict())))
     assert call("demo", "-q")[1] == "filter: informative\n"
 
 
@@ -606,7 +604,7 @@ def test_bugs_ask_to_be_reported(inside, monkeypatch):
     def fail(*args, **kwargs):
         raise ZeroDivisionError("division by zero")
 
-    monkeypatch.setattr(SCORE_MODULE, "score", fail)
+    monkeypatch.setitem(FUNCTIONS, "score", fail)
     code, out, err = measured("score", "clean.csv")
     assert (code, out) == (70, "")
     sentence = "this is a bug, please report it (-v shows where): ZeroDivisionError: division by zero"
@@ -618,7 +616,7 @@ def test_lack_of_memory_is_a_sentence(inside, monkeypatch):
     def fail(*args, **kwargs):
         raise MemoryError
 
-    monkeypatch.setattr(SCORE_MODULE, "score", fail)
+    monkeypatch.setitem(FUNCTIONS, "score", fail)
     assert "not enough memory" in refused(measured("score", "clean.csv"))
 
 
@@ -696,7 +694,7 @@ def test_ctrl_c_without_a_run_directory(inside, monkeypatch):
     def interrupt(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(SCORE_MODULE, "score", interrupt)
+    monkeypatch.setitem(FUNCTIONS, "score", interrupt)
     assert measured("score", "clean.csv") == (
         130,
         "",

@@ -16,9 +16,8 @@ from dataworth.measure.case import Plan
 from dataworth.measure.designs import AFTER, BEFORE, DATA
 from dataworth.measure.intervals import Estimate
 from dataworth.measure.options import DESIGNS, TAKES, Drawing, Measuring, Options
-from dataworth.measure.plans import pairs_for_precision
+from dataworth.measure.plans import PairSizes, block_count, for_precision, pair_sizes
 from dataworth.measure.prepare import Measurement
-from dataworth.measure.sizes import PairSizes, block_count, pair_sizes
 from dataworth.measure.summary import pair_notes
 from dataworth.measure.table import COLUMNS, PairTable
 from worlds import classes, held_out, numeric_labels, refusal, yardstick
@@ -298,7 +297,8 @@ def precise(monkeypatch, table, precision):
 
     monkeypatch.setattr(plans, "measure", measure)
     options = parse({"precision": precision, "run_dir": "somewhere"})
-    return *pairs_for_precision(measurement_with(options), None, PLAN), asked
+    plan = for_precision(measurement_with(options), None, PLAN)
+    return plan.count, plan.notes, asked
 
 
 def measurement_with(options):
@@ -331,7 +331,7 @@ def test_the_precision_of_an_audit_is_that_of_its_change(monkeypatch):
 
 def test_without_a_precision_there_is_no_pilot():
     plan = Plan(design=None, count=123, blocks=8.0)
-    assert pairs_for_precision(measurement_with(Options()), None, plan) == (123, ())
+    assert for_precision(measurement_with(Options()), None, plan) == plan
 
 
 def noted(estimate, blocks, options):

@@ -14,7 +14,7 @@ from dataworth.measure.options import Options
 from dataworth.measure.prepare import prepare
 from dataworth.valuation.audit.arms import Arms
 from dataworth.valuation.audit.audit import with_controls
-from dataworth.valuation.audit.method import apply_to_draws
+from dataworth.valuation.audit.methods import apply_to_draws
 from worlds import classes, flipped, held_out, refusal, yardstick
 
 DATA = classes(100, seed=1)
@@ -74,14 +74,15 @@ def test_controls_of_an_audit_of_new_labels_differ_by_their_teachers_alone():
 
 
 def drawn(curate, **options):
-    """What a method makes of its draws."""
+    """The plan of a method's draws."""
     opts = Options.parse("curate", {"yardstick": yardstick(), **options})
-    return apply_to_draws(prepare("audit", {"the data": DATA}, held_out(), opts), DATA, curate)
+    _, plan, _, _ = apply_to_draws(prepare("audit", {"the data": DATA}, held_out(), opts), DATA, curate)
+    return plan
 
 
 def test_a_hundred_draws_of_a_method():
-    assert drawn(lambda D: D).plan.count == 100
-    assert drawn(lambda D: D, pairs=7).plan.count == 7
+    assert drawn(lambda D: D).count == 100
+    assert drawn(lambda D: D, pairs=7).count == 7
 
 
 def leaky(copies):
@@ -92,6 +93,6 @@ def leaky(copies):
 def test_a_method_that_makes_more_than_a_twentieth_of_what_scores_it_is_refused():
     """Pairs of all 200 test rows: ten copies are 5 % and dropped, eleven are more and refused."""
     fine = drawn(leaky(10), pairs=3, size=(20, 200))
-    assert [len(fine.plan.design.draw(i).test.rows) for i in range(3)] == [190] * 3
+    assert [len(fine.design.draw(i).test.rows) for i in range(3)] == [190] * 3
     sentence = refusal(drawn, leaky(11), pairs=3, size=(20, 200))
     assert "the method's output holds 6% of the test rows it is scored on" in sentence

@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dataworth as dw
-from dataworth.valuation.audit.method import halved
-from dataworth.valuation.audit.methods import curated_whole
+from dataworth.valuation.audit.methods import curated_whole, halved
 from worlds import classes, flipped, refusal, yardstick
 
 

@@ -364,3 +364,16 @@ def test_a_test_set_of_few_rows_with_a_foreign_yardstick():
     few = held_out().take(range(8))
     assert dw.score(DATA, few, yardstick=yardstick()).details.blocks == 2
     assert "7 test rows" in refusal(dw.score, DATA, few.take(range(7)), yardstick=yardstick())
+
+
+def test_ids_that_look_like_clusters_are_noted():
+    """20 ids name 100 test rows: rows of one may belong together, and nobody said so; once said, no note."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 2))
+    y = (X[:, 0] + rng.normal(size=300) > 0).astype(int)
+    data, visits = dw.Dataset(X[:200], y[:200]), np.repeat(np.arange(20), 5)
+    noted = [note for note in dw.score(data, dw.Dataset(X[200:], y[200:], ids=visits)).notes if "ids" in note]
+    told = "the test set: 20 ids name 100 rows: if rows of one belong together, say so with groups= (--group)"
+    assert noted == [told]
+    grouped = dw.Dataset(X[200:], y[200:], ids=visits, groups=visits)
+    assert not any("say so with groups" in note for note in dw.score(data, grouped).notes)

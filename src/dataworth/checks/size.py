@@ -24,7 +24,7 @@ from ..measure.designs import Arm, Design, Draw, Sample, select
 from ..measure.engines import Local
 from ..measure.evaluate import Scores, evaluate
 from ..measure.intervals import over_blocks
-from ..measure.sizes import MIN_BLOCKS
+from ..measure.plans import MIN_BLOCKS
 from ..measure.table import PairTable
 from .base import CHEAP, Check, Seen, not_run
 

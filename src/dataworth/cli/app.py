@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
+from functools import wraps
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,20 +13,8 @@ from typing import Annotated, Any
 import typer
 
 from .guard import say
-from .options import (
-    Columns,
-    Embedding,
-    FailOn,
-    Showing,
-    Some,
-    Strict,
-    Takes,
-    Talking,
-    Test,
-    command,
-    file,
-    word,
-)
+from .options import Columns, Embedding, FailOn, Showing, Some, Strict, Takes, Talking, Test, file, word
+from .options import command as made_command
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -46,6 +36,30 @@ After = Annotated[Path | None, file("The data after curation.", "AFTER")]
 DataFile = Annotated[Path, file("Data: .csv, .tsv, .jsonl, .parquet, .feather, .arrow or .npz.", "DATA")]
 
 
+def command(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add a command; what it returns is shown, unless that is an exit code."""
+
+    @wraps(function)
+    def run(**values: Any) -> int | None:
+        found = function(**values)
+        if found is None or isinstance(found, int):
+            return found
+        from .show import result
+
+        result(found, next(value for value in values.values() if isinstance(value, Showing)))
+        return None
+
+    return app.command()(made_command(run))
+
+
+def measured(showing: Showing, **job: Any) -> int:
+    """Carry out a job, and show what came out."""
+    from .job import Job
+    from .measure import carry_out
+
+    return carry_out(Job(**job), showing)
+
+
 def _print_version(wanted: bool) -> None:
     if wanted:
         from dataworth.version import __version__
@@ -61,7 +75,6 @@ def dataworth(
     """How much is this data worth, in information rather than in benchmark points?"""
 
 
-@app.command()
 @command
 def demo(
     picturing: Annotated[Showing, Some("json", "quiet", "verbose", "bits", "plot")],
@@ -75,19 +88,18 @@ def demo(
     """
     from dataworth.valuation.demo import demo
 
-    from . import show
     from .files import check_outputs
     from .progress import listen
+    from .show import result
 
     if picturing.plot is None and not (picturing.json or picturing.quiet) and os.access(".", os.W_OK):
         picturing = replace(picturing, plot=Path("dataworth-demo.png"))
     check_outputs(plot=picturing.plot)
     with listen(picturing.quiet, preparing="auditing six curations…") as progress:
         told = demo(seed=seed, progress=progress)
-    show.result(told, picturing, show.DEMO)
+    result(told, picturing)
 
 
-@app.command()
 @command
 def audit(
     before: Annotated[Path, file("The data before curation.", "BEFORE")],
@@ -106,24 +118,14 @@ def audit(
 
     Example: dataworth audit raw.csv --curate match-groups --attribute colour --test test.csv
     """
-    from .job import Job
-    from .measure import audited_files, carry_out, only_curation
+    from .measure import audited_files, only_curation
 
     named = only_curation(curate)
     files = audited_files(before, after, named, test)
-    job = Job(
-        command="audit",
-        files=files,
-        columns=columns,
-        options=options,
-        curate=named,
-        fail_on=fail_on,
-        strict=strict,
-    )
-    return carry_out(job, showing)
+    about: dict[str, Any] = {"columns": columns, "options": options, "fail_on": fail_on, "strict": strict}
+    return measured(showing, command="audit", files=files, curate=named, **about)
 
 
-@app.command()
 @command
 def score(
     data: DataFile,
@@ -137,15 +139,10 @@ def score(
 
     Example: dataworth score data.csv --test test.csv
     """
-    from .job import Job
-    from .measure import carry_out
-
     files = {"data": data, "test": test}
-    job = Job(command="score", files=files, columns=columns, options=options, strict=strict)
-    return carry_out(job, showing)
+    return measured(showing, command="score", files=files, columns=columns, options=options, strict=strict)
 
 
-@app.command()
 @command
 def rank(
     data: Annotated[list[Path], file("The datasets.", "DATA...")],
@@ -159,15 +156,10 @@ def rank(
 
     Example: dataworth rank a.parquet b.parquet --test test.parquet
     """
-    from .job import Job
-    from .measure import carry_out
-
-    files: dict[str, Path | list[Path]] = {"data": data, "test": test}
-    job = Job(command="rank", files=files, columns=columns, options=options, strict=strict)
-    return carry_out(job, showing)
+    files = {"data": data, "test": test}
+    return measured(showing, command="rank", files=files, columns=columns, options=options, strict=strict)
 
 
-@app.command()
 @command
 def sensitivity(
     data: Annotated[Path, file("The data, or the data before curation.", "DATA")],
@@ -179,72 +171,62 @@ def sensitivity(
     priors: Annotated[
         str | None, word("Prior variances, such as '0.1,1,10' (default: two decades around the chosen one).")
     ] = None,
-) -> None:
+) -> object:
     """Say how a score, or a verdict, depends on the prior variance.
 
     Example: dataworth sensitivity raw.csv --test test.csv
 
     Example: dataworth sensitivity raw.csv new.csv --test test.csv --plot priors.svg
     """
-    from . import show
-    from .sensitivity import VIEW, measure_over_priors
+    from .measure import measure_over_priors
 
-    found = measure_over_priors(data, after, test, columns, options, priors, showing)
-    show.result(found, showing, VIEW)
+    return measure_over_priors(data, after, test, columns, options, priors, showing)
 
 
-@app.command()
 @command
 def checks(
     talking: Talking,
     codes: Annotated[
         list[str] | None, file("Some checks, in full (default: a list of all).", "CODES...")
     ] = None,
-) -> None:
+) -> object:
     """List the checks that are made of every result: what each means if it fires, what to do.
 
     Example: dataworth checks -v
 
     Example: dataworth checks DW002 DW010
     """
-    from . import show
-    from .checks import LISTING, Checks
+    from .listings import list_checks
 
-    show.result(Checks.named(codes), talking, LISTING)
+    return list_checks(codes)
 
 
-@app.command()
 @command
-def curations(talking: Talking) -> None:
+def curations(talking: Talking) -> object:
     """List the curations that 'dataworth audit --curate' knows; -v says why each is strategic or not.
 
     Example: dataworth curations -v
     """
-    from . import show
-    from .curations import LISTING, Curations
+    from .listings import list_curations
 
-    show.result(Curations(), talking, LISTING)
+    return list_curations()
 
 
-@app.command()
 @command
 def describe(
     file: Annotated[Path, file("Data: .csv, .tsv, .jsonl, .parquet, .feather, .arrow or .npz.")],
     columns: Columns,
     talking: Talking,
-) -> None:
+) -> object:
     """Say what of a file would be used as what, and why.
 
     Example: dataworth describe data.csv
     """
     from dataworth.data.io import describe
 
-    from . import show
-
-    show.result(describe(file, **vars(columns)), talking, show.DESCRIPTION)
+    return describe(file, **vars(columns))
 
 
-@app.command()
 @command
 def yardstick(
     test: Annotated[Path, file("The test set.", "TEST")],
@@ -254,23 +236,22 @@ def yardstick(
     output: Annotated[
         Path | None, word("File to save it to, as JSON.", "--output", "-o", metavar="FILE")
     ] = None,
-) -> None:
+) -> object:
     """Fit the yardstick of a test set, to measure any data with later.
 
     Example: dataworth yardstick test.csv -o yardstick.json
     """
-    from . import show
     from .measure import make_yardstick
+    from .show import announce
 
     made = make_yardstick(test, columns, options, output, talking.quiet)
     if output is not None:
-        show.announce("yardstick", output, talking.quiet)
+        announce("yardstick", output, talking.quiet)
     elif not (talking.quiet or talking.json):
         say("nothing was saved: -o FILE saves the yardstick")
-    show.result(made, talking, show.YARDSTICK)
+    return made
 
 
-@app.command()
 @command
 def seal(
     data: DataFile,
@@ -279,18 +260,16 @@ def seal(
     columns: Columns,
     talking: Talking,
     force: Annotated[bool, word("Replace a file that exists.", "--force", metavar=" ")] = False,
-) -> None:
+) -> object:
     """Seal data for a buyer, who can then score and rank them without seeing a row.
 
     Example: dataworth seal data.csv --yardstick yardstick.json -o data.safetensors
     """
-    from . import show
-    from .seal import VIEW, seal_file
+    from .seal import seal_file
 
-    show.result(seal_file(data, yardstick, output, columns, talking.quiet, force), talking, VIEW)
+    return seal_file(data, yardstick, output, columns, talking.quiet, force)
 
 
-@app.command()
 @command
 def embed(
     source: Annotated[
@@ -301,18 +280,16 @@ def embed(
     embedding: Embedding,
     columns: Annotated[Columns, Some("label", "group", "attribute", "id", "weights")],
     talking: Talking,
-) -> None:
+) -> object:
     """Make vectors of images, to measure with the other commands.
 
     Example: dataworth embed photos.zip/train -o train.parquet
     """
-    from . import show
-    from .embedding import VIEW, embed_images
+    from .embedding import embed_images
 
-    show.result(embed_images(source, output, embedding, columns, talking.quiet), talking, VIEW)
+    return embed_images(source, output, embedding, columns, talking.quiet)
 
 
-@app.command()
 @command
 def run(
     config: Annotated[
@@ -334,7 +311,6 @@ def run(
     return carry_out(job.with_words(options, fail_on, strict), showing)
 
 
-@app.command()
 @command
 def resume(
     directory: Annotated[Path, file("The --run-dir of the interrupted run.", "DIR")],

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow.parquet as parquet
 
 from dataworth.data.dataset import LabelSummary, summarise_labels
 from dataworth.data.io.formats import NPZ_ROLES
@@ -18,7 +19,6 @@ from .files import check_outputs, replacing
 from .guard import say
 from .options import Columns, Embedding
 from .progress import listen
-from .show import View
 
 SCHEMA = "dataworth/embedding/1"
 SUFFIXES = (".parquet", ".npz")
@@ -39,20 +39,16 @@ class Written:
         """Plain data for JSON."""
         return {"schema": SCHEMA, **vars(self), "labels": self.labels.to_dict()}
 
+    def line(self) -> str:
+        """What was done, in one line."""
+        size = f"{counted(self.rows, 'image')} × {counted(self.features, 'feature')}"
+        return f"{self.path}: {size} by {self.model}, labels {self.labels}"
 
-def line(written: Written) -> str:
-    """What was done, in one line."""
-    size = f"{counted(written.rows, 'image')} × {counted(written.features, 'feature')}"
-    return f"{written.path}: {size} by {written.model}, labels {written.labels}"
+    def full(self, verbose: bool) -> Any:
+        """The same as a sentence."""
+        from rich.text import Text
 
-
-def _full(written: Written, verbose: bool) -> Any:
-    from rich.text import Text
-
-    return Text(f"{line(written)}.")
-
-
-VIEW = View(_full, line, in_bits=False)
+        return Text(f"{self.line()}.")
 
 
 def embed_images(source: Path, output: Path, options: Embedding, columns: Columns, quiet: bool) -> Written:
@@ -66,38 +62,25 @@ def embed_images(source: Path, output: Path, options: Embedding, columns: Column
     if options.pca is not None and options.pca < 1:
         raise DataworthError(f"--pca is {options.pca}, but a whole number of at least 1 is expected.")
     check_outputs(output)
-    settings = dict(vars(options))
+    settings = vars(options) | {"cache": options.cache or not options.no_cache}
     settings |= {name: getattr(columns, name) for name in ("label", "group", "attribute", "id", "weights")}
-    no_cache, cache = settings.pop("no_cache"), settings.pop("cache")
-    settings["cache"] = not no_cache if cache is None else cache
+    del settings["no_cache"]
     with listen(quiet, preparing="loading images…") as progress:
         made = embed_table(source, **settings, progress=progress)
-    write = _write_npz if output.suffix.lower() == ".npz" else _write_parquet
+    notes = list(made.notes)
     with replacing(output) as place:
-        dropped = write(made, place)
-    if not quiet:
-        for note in made.notes:
-            say(note)
-        if dropped:
-            say(f"an npz has no place for {listed(dropped)}: .parquet keeps all")
-    labels = summarise_labels(_array(made, "label"))
+        if output.suffix.lower() == ".npz":
+            dropped = [name for name in made.table.column_names[:-1] if name not in made.roles.values()]
+            if dropped:
+                notes.append(f"an npz has no place for {listed(dropped)}: .parquet keeps all")
+            with place.open("wb") as file:  # a name would be given another suffix
+                np.savez(file, X=made.vectors, **{NPZ_ROLES[role]: _array(made, role) for role in made.roles})
+        else:
+            parquet.write_table(made.table, place)
+    for note in [] if quiet else notes:
+        say(note)
     n, d = made.vectors.shape
-    return Written(str(source), str(output), options.model, n, d, labels)
-
-
-def _write_parquet(made: Embedded, place: Path) -> list[str]:
-    import pyarrow.parquet as parquet
-
-    parquet.write_table(made.table, place)
-    return []
-
-
-def _write_npz(made: Embedded, place: Path) -> list[str]:
-    """Also returns the columns that an npz cannot hold."""
-    arrays = {NPZ_ROLES[role]: _array(made, role) for role in made.roles}
-    with place.open("wb") as file:  # a name would be given another suffix
-        np.savez(file, X=made.vectors, **arrays)
-    return [name for name in made.table.column_names[:-1] if name not in made.roles.values()]
+    return Written(str(source), str(output), options.model, n, d, summarise_labels(_array(made, "label")))
 
 
 def _array(made: Embedded, role: str) -> Any:

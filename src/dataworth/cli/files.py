@@ -12,6 +12,7 @@ from dataworth.data.io import read_with_roles
 from dataworth.data.io.roles import NUMBERS_ROWS, wishes_of
 from dataworth.errors import DataworthError
 
+from .guard import say
 from .options import Columns
 
 PLOT_SUFFIXES = (".png", ".svg", ".pdf")
@@ -26,8 +27,9 @@ def absolute(path: str | Path) -> str:
 class Inputs:
     """Reads files with the same columns, each once; what was guessed is said when all are read."""
 
-    def __init__(self, columns: Columns, say: Callable[[str], None]) -> None:
-        self._columns, self._say = columns, say
+    def __init__(self, columns: Columns, quiet: bool) -> None:
+        self._columns = columns
+        self.tell: Callable[[str], None] = (lambda sentence: None) if quiet else say
         self._read: dict[str, Dataset] = {}
         self._names: set[str] = set()
         self._guesses: dict[tuple[str, str], list[str]] = {}
@@ -40,10 +42,13 @@ class Inputs:
             self._read[key], roles = read_with_roles(path, **vars(self._columns), absent_ok=True)
             self._names |= {role.column for role in roles}
             for role in roles:
+                guess = None
                 if role.why == NUMBERS_ROWS:
-                    self._guesses.setdefault((NUMBERS_ROWS, role.column), []).append(str(path))
+                    guess = f'column "{role.column}" only numbers the rows in', "say --features to use it"
                 elif role.role in ("label", "id") and role.why == GUESSED:
-                    self._guesses.setdefault((role.role, role.column), []).append(str(path))
+                    guess = f'{role.role} column "{role.column}" guessed in', f"say --{role.role} to choose"
+                if guess is not None:
+                    self._guesses.setdefault(guess, []).append(str(path))
         return self._read[key]
 
     def finish(self) -> None:
@@ -55,13 +60,8 @@ class Inputs:
                 wanted.endswith("*") and any(name.startswith(start) for name in self._names)
             ):
                 raise DataworthError(f"--exclude {wanted!r} is no column of any file: check its name.")
-        for (role, column), paths in self._guesses.items():
-            if role == NUMBERS_ROWS:
-                self._say(
-                    f'column "{column}" only numbers the rows in {", ".join(paths)}; say --features to use it'
-                )
-                continue
-            self._say(f'{role} column "{column}" guessed in {", ".join(paths)}; say --{role} to choose')
+        for (what, choice), paths in self._guesses.items():
+            self.tell(f"{what} {', '.join(paths)}; {choice}")
         self._guesses.clear()
 
     def hashes(self) -> dict[str, str]:
@@ -82,25 +82,19 @@ def check_outputs(*paths: Path | None, plot: Path | None = None) -> None:
     """Refuse outputs that cannot be written, before the work rather than after it."""
     if plot is not None and plot.suffix.lower() not in PLOT_SUFFIXES:
         raise DataworthError(f"{plot}: a plot is one of {' '.join(PLOT_SUFFIXES)}: give it such a name.")
-    for path in (*paths, plot):
-        if path is not None:
-            _check_output(path)
-
-
-def _check_output(path: Path) -> None:
-    folder = path.resolve().parent
-    if path.is_dir():
-        raise DataworthError(f"{path} is a directory, but a file is to be written: name a file in it.")
-    if not folder.is_dir():
-        raise DataworthError(f"{path} cannot be written, for there is no directory {folder}: create it.")
-    if _is_device(path):
-        return
-    try:
-        trial = _temporary(path)
-        trial.touch()
-        trial.unlink()
-    except OSError as error:
-        raise DataworthError(f"{path} cannot be written ({error.strerror}): choose another place.") from error
+    for path in (path for path in (*paths, plot) if path is not None):
+        folder = path.resolve().parent
+        if path.is_dir():
+            raise DataworthError(f"{path} is a directory, but a file is to be written: name a file in it.")
+        if not folder.is_dir():
+            raise DataworthError(f"{path} cannot be written, for there is no directory {folder}: create it.")
+        try:
+            if not _is_device(path):
+                _temporary(path).touch()
+                _temporary(path).unlink()
+        except OSError as error:
+            why = f"{path} cannot be written ({error.strerror}): choose another place."
+            raise DataworthError(why) from error
 
 
 @contextmanager

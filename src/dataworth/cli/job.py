@@ -68,13 +68,15 @@ class Job:
     def to_config(self, inputs: Mapping[str, str]) -> dict[str, Any]:
         """What replays the job from anywhere: paths are absolute, inputs are known by their content."""
         # defaults too: another version may have others
-        told = vars(self.parsed(yardstick=None))
-        given = {n: told[n] for n in TAKES[self.what].__annotations__ if n not in NOT_KEPT}
-        given = {n: v for n, v in given.items() if v is not None}
+        parsed, known = self.parsed(yardstick=self.options.get("yardstick")), TAKES[self.what].__annotations__
+        given = {n: getattr(parsed, n) for n in known if n not in NOT_KEPT and getattr(parsed, n) is not None}
         columns = {name: value for name, value in vars(self.columns).items() if value not in (None, False)}
-        files = {role: _absolute(given) for role, given in self.files.items()}
-        if self.options.get("yardstick") is not None:
-            given["yardstick"] = absolute(self.options["yardstick"])
+        files = {
+            role: absolute(named) if isinstance(named, Path) else [absolute(path) for path in named]
+            for role, named in self.files.items()
+        }
+        if "yardstick" in given:
+            given["yardstick"] = absolute(given["yardstick"])
         if self.curate is not None:
             given["curate"] = with_files(self.curate, absolute)
         about = {"python": platform.python_version(), **{p: version(p) for p in PACKAGES}}
@@ -109,8 +111,7 @@ class Job:
                 f"{source}: {command} has no option {unknown[0]!r}; its options are {', '.join(known)}."
             )
         files = {role: path(given.pop(role)) for role in FILES[command] if given.get(role) is not None}
-        wanted = {"audit": ("before", "test")}.get(command, ("data", "test"))
-        lacking = [role for role in wanted if role not in files]
+        lacking = [role for role in FILES[command] if role not in files and role != "after"]
         if lacking:
             raise DataworthError(f"{source}: {command} needs the file {lacking[0]!r}: add it to the options.")
         lists = {role for role, one in {**given, **files}.items() if isinstance(one, list)}
@@ -176,10 +177,6 @@ def failing_verdicts(fail_on: str | None, design: str | None) -> frozenset[str]:
     return frozenset(words)
 
 
-def _absolute(given: Path | Sequence[Path]) -> str | list[str]:
-    return absolute(given) if isinstance(given, Path) else [absolute(path) for path in given]
-
-
 def _column(name: str, value: Any, source: Path) -> Any:
     """What a configuration says of a column: a text, or a list of texts; of `impute` yes or no."""
     if isinstance(value, list):
@@ -192,25 +189,22 @@ def _column(name: str, value: Any, source: Path) -> Any:
 def _checked(config: Any, source: Path) -> tuple[str, dict[str, Any], dict[str, str], dict[str, Any]]:
     """The parts of a configuration, or a sentence about what is wrong with it."""
 
-    def listed(names: Sequence[str]) -> str:
-        return ", ".join(repr(name) for name in names)
-
     if not isinstance(config, dict):
         raise DataworthError(
-            f"{source} is no configuration: it must be a JSON object with {listed(KEYS[:2])}."
+            f"{source} is no configuration: it must be a JSON object with 'command', 'options'."
         )
     unknown = [key for key in config if key not in KEYS]
     if unknown:
-        raise DataworthError(f"{source} has the key {unknown[0]!r}; a configuration has {listed(KEYS[:4])}.")
+        known = ", ".join(map(repr, KEYS[:4]))
+        raise DataworthError(f"{source} has the key {unknown[0]!r}; a configuration has {known}.")
     command = config.get("command")
     if command not in tuple(FILES):
-        raise DataworthError(
-            f"{source} has the command {command!r}; it must be one of {listed(tuple(FILES))}."
-        )
-    parts = [config.get(key, {}) for key in ("options", "inputs", "about")]
+        known = ", ".join(map(repr, FILES))
+        raise DataworthError(f"{source} has the command {command!r}; it must be one of {known}.")
+    options, inputs, about = parts = [config.get(key, {}) for key in ("options", "inputs", "about")]
     for key, part in zip(("options", "inputs", "about"), parts, strict=True):
         if not isinstance(part, dict):
             raise DataworthError(f"{source} has {key} that are no JSON object: give names and values.")
-    if not isinstance(parts[2].get("strict", False), bool):
-        raise DataworthError(f"{source} has strict {parts[2]['strict']!r}; it must be true or false.")
-    return command, dict(parts[0]), parts[1], parts[2]
+    if not isinstance(about.get("strict", False), bool):
+        raise DataworthError(f"{source} has strict {about['strict']!r}; it must be true or false.")
+    return command, dict(options), inputs, about

@@ -10,7 +10,6 @@ from typing import Any
 
 from dataworth.checks import check_codes
 from dataworth.curation.names import files_of, parse, split
-from dataworth.data.dataset import Dataset
 from dataworth.data.io.formats import READERS
 from dataworth.data.io.readers import naming
 from dataworth.data.io.sealed import SUFFIX, is_sealed
@@ -20,7 +19,12 @@ from dataworth.measure.engines import get_engine
 from dataworth.measure.options import DESIGNS, TAKES, Options
 from dataworth.measure.prepare import find_yardstick, modelling_notes
 from dataworth.measure.runs import Run
+from dataworth.models.base import positive_number
+from dataworth.valuation.audit.audit import audit
+from dataworth.valuation.rank import rank
+from dataworth.valuation.score import score
 from dataworth.valuation.sealed import Sealed, refuse_unsealable
+from dataworth.valuation.sensitivity import Sensitivity, sensitivity
 from dataworth.wording import listed
 from dataworth.yardstick.yardstick import Yardstick
 
@@ -32,9 +36,9 @@ from .options import Columns, Showing
 from .progress import listen
 
 FITTING = "fitting the yardstick…"
+FUNCTIONS: dict[str, Callable[..., Any]] = {"score": score, "audit": audit, "rank": rank}
 ARGUMENTS = {"score": {"data": "D", "test": "T"}, "rank": {"data": "candidates"}}
 """Where the library calls a file's role by another name than the command."""
-VIEWS = {"score": show.SCORE, "audit": show.AUDIT, "rank": show.RANKING}
 Files = Mapping[str, Path | Sequence[Path]]
 
 
@@ -42,7 +46,7 @@ def carry_out(job: Job, showing: Showing) -> int:
     """Measure and show; return the exit code that the verdict and the checks ask for."""
     fails = failing_verdicts(job.fail_on, job.options.get("design"))
     found = measure(job, showing, keep=showing.explain or (showing.verbose and not showing.quiet))
-    show.result(found, showing, VIEWS[job.command])
+    show.result(found, showing)
     left = sum(finding.fires is None for finding in found.checks)
     if job.strict and found.details.form == "sealed" and left and not showing.quiet:
         say(f"{left} of {len(found.checks)} checks could not be made: sealed data have no rows (-v says why)")
@@ -62,8 +66,7 @@ def measure(job: Job, showing: Showing, keep: bool = False) -> Any:
     if job.curate is not None:
         split(job.curate)
     sealed = read_sealed_files(job, options.form, design, showing.explain)
-    tell = (lambda sentence: None) if showing.quiet else say
-    inputs = Inputs(job.columns, tell)
+    inputs = Inputs(job.columns, showing.quiet)
     arguments = _arguments(job, inputs, sealed)
     files = job.files
     if job.curate is not None:
@@ -77,7 +80,7 @@ def measure(job: Job, showing: Showing, keep: bool = False) -> Any:
         yardstick = Yardstick.load(path)
         hashes[absolute(path)] = yardstick.digest
     check_pins(hashes, job.pins)
-    check_fit(files, inputs, yardstick, tell)
+    check_fit(files, inputs, yardstick)
     with ExitStack() as stack:
         run = None
         if options.run_dir is not None:
@@ -90,7 +93,7 @@ def measure(job: Job, showing: Showing, keep: bool = False) -> Any:
         given = job.parsed(yardstick=yardstick, run_dir=run, progress=progress, keep=keep)
         known = TAKES[job.what].__annotations__
         try:
-            result = _function(job.command)(**arguments, **{n: getattr(given, n) for n in known})
+            result = FUNCTIONS[job.command](**arguments, **{name: getattr(given, name) for name in known})
         except KeyboardInterrupt:
             raise Interrupted(None if run is None else run.directory) from None
         except DataworthError:
@@ -117,36 +120,19 @@ def read_sealed_files(job: Job, form: str, design: str, explain: bool = False) -
     return found
 
 
-def _function(command: str) -> Callable[..., Any]:
-    if command == "score":
-        from dataworth.valuation.score import score
-
-        return score
-    if command == "audit":
-        from dataworth.valuation.audit.audit import audit
-
-        return audit
-    from dataworth.valuation.rank import rank
-
-    return rank
-
-
 def _arguments(job: Job, read: Inputs, sealed: Mapping[Path, Sealed]) -> dict[str, Any]:
     """The datasets under the names that the library's function gives them."""
 
-    def dataset(path: Path) -> Dataset | Sealed:
-        return sealed[path] if path in sealed else read(path)
-
-    def datasets(given: Path | Sequence[Path]) -> Dataset | Sealed | dict[str, Dataset | Sealed]:
+    def datasets(given: Path | Sequence[Path]) -> Any:
         if isinstance(given, Path):
-            return dataset(given)
-        return dict(zip(names_of(given), map(dataset, given), strict=True))
+            return sealed[given] if given in sealed else read(given)
+        return dict(zip(names_of(given), map(datasets, given), strict=True))
 
     names = ARGUMENTS.get(job.command, {})
     return {names.get(role, role): datasets(given) for role, given in job.files.items()}
 
 
-def check_fit(files: Files, read: Inputs, yardstick: Yardstick | None, tell: Callable[[str], None]) -> None:
+def check_fit(files: Files, read: Inputs, yardstick: Yardstick | None) -> None:
     """Compare columns and labels with the test set's or the yardstick's, so that sentences name the file."""
     paths = [path for given in files.values() for path in ([given] if isinstance(given, Path) else given)]
     if yardstick is None:
@@ -171,7 +157,7 @@ def check_fit(files: Files, read: Inputs, yardstick: Yardstick | None, tell: Cal
         extra = [name for name in data.names if name not in known]
         if extra:
             verb = "is" if len(extra) == 1 else "are"
-            tell(f"{path}: {listed(extra)} {verb} not in {what} and {verb} ignored")
+            read.tell(f"{path}: {listed(extra)} {verb} not in {what} and {verb} ignored")
 
 
 def names_of(paths: Sequence[Path]) -> list[str]:
@@ -216,15 +202,48 @@ def make_yardstick(
     """Fit a yardstick and save it."""
     check_outputs(output)
     parsed = Options.parse("rank", options)
-    read = Inputs(columns, (lambda sentence: None) if quiet else say)
+    read = Inputs(columns, quiet)
     data = read(test)
     read.finish()
     with listen(quiet, preparing=FITTING):
         made = find_yardstick(data, parsed)
-    if not quiet:
-        for note in modelling_notes(made, parsed):
-            say(note)
+    for note in modelling_notes(made, parsed):
+        read.tell(note)
     if output is not None:
         with replacing(output) as file:
             made.save(file)
     return made
+
+
+def measure_over_priors(
+    data: Path,
+    after: Path | None,
+    test: Path,
+    columns: Columns,
+    options: Mapping[str, Any],
+    priors: str | None,
+    showing: Showing,
+) -> Sensitivity:
+    """Measure once as score and audit do, without checks, then over prior variances."""
+    wanted = None if priors is None else numbers(priors)
+    files = {"data": data, "test": test} if after is None else {"before": data, "after": after, "test": test}
+    command = "score" if after is None else "audit"
+    job = Job(command=command, files=files, columns=columns, options={**options, "ignore": "all"})
+    found = measure(job, showing, keep=True)
+    with listen(showing.quiet, options["jobs"]) as progress:
+        return sensitivity(found, wanted, None if progress is None else progress.update)
+
+
+def numbers(text: str) -> list[float]:
+    """Positive numbers between commas, or a sentence.
+
+    >>> numbers("0.1, 1,1e3")
+    [0.1, 1.0, 1000.0]
+    """
+    try:
+        found = [float(part) for part in text.split(",")]
+    except ValueError:
+        raise DataworthError(
+            f"--priors is {text!r}; give numbers between commas, such as 0.1,1,10."
+        ) from None
+    return [positive_number(number, "a prior variance") for number in found]

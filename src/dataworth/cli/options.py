@@ -15,7 +15,9 @@ from dataworth.measure.options import TAKES, Options, option
 
 from .guard import end_with_code
 
-COLUMNS, OUTPUT, EMBEDDING = "Columns (the same in all files)", "Output", "Embedding"
+PANELS = {"Columns": "Columns (the same in all files)", "Showing": "Output", "Options": "Measuring"}
+"""Headings of groups of options in `--help`, where it is not their name."""
+KEYWORD = inspect.Parameter.KEYWORD_ONLY
 SHORT = {"jobs": ("--jobs", "-j"), "quiet": ("--quiet", "-q"), "verbose": ("--verbose", "-v")}
 SHORT |= {"winsorise": ("--winsorise", "--winsorize")}
 KINDS: dict[str, Any] = {"str": str, "int": int, "bool": bool, "str | None": str | None}
@@ -29,37 +31,35 @@ WORDS |= {"ignore": str | None, "engine": str}
 class Columns:
     """What the columns of the files are used as."""
 
-    label: str | None = option(None, COLUMNS, "Label column; guessed from its name if only one fits.")
+    label: str | None = option(None, "Label column; guessed from its name if only one fits.")
     group: str | None = option(
-        None, COLUMNS, "Column that says which rows belong together: patient, document, prompt."
+        None, "Column that says which rows belong together: patient, document, prompt."
     )
     attribute: str | None = option(
-        None, COLUMNS, "Column with what should not matter, for match-groups, reweight and a check."
+        None, "Column with what should not matter, for match-groups, reweight and a check."
     )
-    id: str | None = option(None, COLUMNS, "Column that names rows; guessed from its name.")
+    id: str | None = option(None, "Column that names rows; guessed from its name.")
     features: str | None = option(
-        None, COLUMNS, "Feature columns: names or patterns, such as 'age,emb_*' (default: all others)."
+        None, "Feature columns: names or patterns, such as 'age,emb_*' (default: all others)."
     )
-    exclude: str | None = option(
-        None, COLUMNS, "Columns to leave out: names or patterns, such as 'when,raw_*'."
-    )
-    weights: str | None = option(None, COLUMNS, "Column that says how often a row counts.")
-    impute: bool = option(False, COLUMNS, "Fill in missing feature values instead of refusing them.")
+    exclude: str | None = option(None, "Columns to leave out: names or patterns, such as 'when,raw_*'.")
+    weights: str | None = option(None, "Column that says how often a row counts.")
+    impute: bool = option(False, "Fill in missing feature values instead of refusing them.")
 
 
 @dataclass(frozen=True)
 class Showing:
     """What is made of a result."""
 
-    json: bool = option(False, OUTPUT, "The result alone, as JSON, on stdout.")
-    quiet: bool = option(False, OUTPUT, "One line only.")
-    verbose: bool = option(False, OUTPUT, "Also each arm and the yardstick; tracebacks of bugs.")
-    bits: bool = option(False, OUTPUT, "Bits instead of nats.")
+    json: bool = option(False, "The result alone, as JSON, on stdout.")
+    quiet: bool = option(False, "One line only.")
+    verbose: bool = option(False, "Also each arm and the yardstick; tracebacks of bugs.")
+    bits: bool = option(False, "Bits instead of nats.")
     csv: Path | None = option(
-        None, OUTPUT, "Write the table to this file: every block or pair and arm, in nats, unclipped."
+        None, "Write the table to this file: every block or pair and arm, in nats, unclipped."
     )
-    plot: Path | None = option(None, OUTPUT, "Draw the result: .png, .svg or .pdf.")
-    explain: bool = option(False, OUTPUT, "Also why: the parts that the value, or its change, is made of.")
+    plot: Path | None = option(None, "Draw the result: .png, .svg or .pdf.")
+    explain: bool = option(False, "Also why: the parts that the value, or its change, is made of.")
 
 
 @dataclass(frozen=True)
@@ -68,25 +68,18 @@ class Embedding:
 
     model: str = option(
         "efficientnet-lite0",
-        EMBEDDING,
         "efficientnet-lite0 (the default), efficientnet-lite0:14 (its block 14, of 0 to 15), pixels, or"
         " the name or directory of a vision model of transformers.",
     )
     size: int | None = option(
-        None, EMBEDDING, "Side to resize images to (default: as they are if all are alike, else the model's)."
+        None, "Side to resize images to (default: as they are if all are alike, else the model's)."
     )
-    batch: int = option(64, EMBEDDING, "Images that are decoded and cached together (default: 64).")
-    pca: int | None = option(None, EMBEDDING, "Keep this many principal components.")
-    pca_on: Path | None = option(
-        None, EMBEDDING, "Images whose principal components to use (default: those embedded)."
-    )
-    cache: Path | None = option(
-        None, EMBEDDING, "Directory to keep vectors in (default: the user's cache directory)."
-    )
-    no_cache: bool = option(False, EMBEDDING, "Keep no vectors.")
-    image: str | None = option(
-        None, EMBEDDING, "Column of images, paths or bytes; guessed if only one can be."
-    )
+    batch: int = option(64, "Images that are decoded and cached together (default: 64).")
+    pca: int | None = option(None, "Keep this many principal components.")
+    pca_on: Path | None = option(None, "Images whose principal components to use (default: those embedded).")
+    cache: Path | None = option(None, "Directory to keep vectors in (default: the user's cache directory).")
+    no_cache: bool = option(False, "Keep no vectors.")
+    image: str | None = option(None, "Column of images, paths or bytes; guessed if only one can be.")
 
 
 class Some:
@@ -115,7 +108,8 @@ def file(help: str, metavar: str = "FILE") -> Any:
 
 
 FailOn = Annotated[
-    str | None, word("Exit with code 1 on these verdicts, such as 'strategic,harmful'.", panel=OUTPUT)
+    str | None,
+    word("Exit with code 1 on these verdicts, such as 'strategic,harmful'.", panel=PANELS["Showing"]),
 ]
 Strict = Annotated[bool, word("Exit with code 3 if a check fires.", "--strict", panel="Checks", metavar=" ")]
 Test = Annotated[Path, word("Test set that the data are measured on.", "--test", metavar="FILE")]
@@ -137,7 +131,7 @@ def command(function: Callable[..., int | None]) -> Callable[..., None]:
             parameters += parameters_of(kind, names)
         elif name != "return":
             alone = inspect.signature(function).parameters[name]
-            parameters.append(alone.replace(annotation=hint, kind=inspect.Parameter.KEYWORD_ONLY))
+            parameters.append(alone.replace(annotation=hint, kind=KEYWORD))
 
     @wraps(function)
     def run(**values: Any) -> None:
@@ -159,11 +153,8 @@ def parameters_of(group: Any, names: list[str]) -> list[inspect.Parameter]:
         kind = kind or KINDS[str(one.type)]
         flags = SHORT.get(one.name, (f"--{one.name.replace('_', '-')}",))
         settings = {"metavar": " "} if kind is bool else {}
-        asked = word(one.metadata["help"], *flags, panel=one.metadata["panel"], **settings)
+        panel = one.metadata["panel"] or PANELS.get(group.__name__, group.__name__)
+        asked = word(one.metadata["help"], *flags, panel=panel, **settings)
         default = "0" if one.name == "eta" else one.default
-        made.append(
-            inspect.Parameter(
-                one.name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=Annotated[kind, asked]
-            )
-        )
+        made.append(inspect.Parameter(one.name, KEYWORD, default=default, annotation=Annotated[kind, asked]))
     return made

@@ -14,13 +14,15 @@ from dataworth.wording import counted
 from dataworth.yardstick.yardstick import Yardstick
 
 from .files import Inputs, check_outputs, replacing
-from .guard import say
 from .measure import check_fit
 from .options import Columns
 from .progress import listen
-from .show import View
 
 SCHEMA = "dataworth/seal/1"
+REVEALS = (
+    "how the label goes with the features, and the features' weighted second moments; of few rows the "
+    "rows themselves; this is not differential privacy"
+)
 ENOUGH = 10
 """Rows for each coefficient, below which a file is said to give rows away."""
 
@@ -54,37 +56,25 @@ class SealedFile:
         facts = {**self.sealed.facts(), "coefficients": self.coefficients, "key": self.sealed.key}
         return {"schema": SCHEMA, "path": self.path, **facts, "notes": self.notes}
 
+    def line(self) -> str:
+        """What was sealed, in one line."""
+        size = f"{counted(self.sealed.rows, 'row')} as {counted(self.coefficients, 'coefficient')}"
+        return f"{self.path}: {size} on yardstick {self.sealed.yardstick[:12]}, key {self.sealed.key}"
 
-def line(file: SealedFile) -> str:
-    """What was sealed, in one line."""
-    sealed = file.sealed
-    size = f"{counted(sealed.rows, 'row')} as {counted(file.coefficients, 'coefficient')}"
-    return f"{file.path}: {size} on yardstick {sealed.yardstick[:12]}, key {sealed.key}"
-
-
-def full(file: SealedFile, verbose: bool = False) -> Any:
-    """What the file holds, what that reveals, and the key."""
-    sealed, d = file.sealed, file.coefficients
-    rows = counted(sealed.rows, "row")
-    counts = "" if sealed.counts is None else f" ({', '.join(f'{k}: {n}' for k, n in sealed.counts.items())})"
-    reveals = (
-        "how the label goes with the features, and the features' weighted second moments; of few rows the "
-        "rows themselves; this is not differential privacy"
-    )
-    return layout.report(
-        f"{file.path}: {rows} sealed on yardstick {sealed.yardstick[:12]}.",
-        None,
-        [
-            ("Holds", f"mean ({d}) and precision ({d} × {d}) of the yardstick's coefficients"),
-            ("Says", f"{rows}{counts}, the yardstick's hash, dataworth's version"),
-            ("Reveals", reveals),
-            ("Key", f"{sealed.key}: keep it, with the rows it proves what was sealed; it is not in the file"),
-            *(("Note", note) for note in file.notes),
-        ],
-    )
-
-
-VIEW = View(full, line, in_bits=False)
+    def full(self, verbose: bool) -> Any:
+        """What the file holds, what that reveals, and the key."""
+        sealed, d = self.sealed, self.coefficients
+        rows, counts = counted(sealed.rows, "row"), ""
+        if sealed.counts is not None:
+            counts = f" ({', '.join(f'{k}: {n}' for k, n in sealed.counts.items())})"
+        facts = {
+            "Holds": f"mean ({d}) and precision ({d} × {d}) of the yardstick's coefficients",
+            "Says": f"{rows}{counts}, the yardstick's hash, dataworth's version",
+            "Reveals": REVEALS,
+            "Key": f"{sealed.key}: keep it, with the rows it proves what was sealed; it is not in the file",
+        }
+        title = f"{self.path}: {rows} sealed on yardstick {sealed.yardstick[:12]}."
+        return layout.report(title, None, [*facts.items(), *(("Note", note) for note in self.notes)])
 
 
 def seal_file(
@@ -100,12 +90,11 @@ def seal_file(
             f"{output} exists, and replacing it makes its key worthless: write elsewhere, or say --force."
         )
     check_outputs(output)
-    tell = (lambda sentence: None) if quiet else say
     measure = Yardstick.load(yardstick)
-    read = Inputs(columns, tell)
+    read = Inputs(columns, quiet)
     rows = read(data)
     read.finish()
-    check_fit({"data": data}, read, measure, tell)
+    check_fit({"data": data}, read, measure)
     with listen(quiet, preparing="sealing…"):
         sealed = seal(rows, measure)
     with replacing(output) as place:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from dataworth.report import plot
-from dataworth.report.text import audit, demo, description, parts, ranking, score, yardstick
+from dataworth.report.text import audit, demo, description, parts, ranking, score, sensitivity, yardstick
 
 from .files import replacing
 from .guard import say
@@ -22,7 +22,7 @@ EXPLAINING = "explaining…"
 
 
 class View(NamedTuple):
-    """How one kind of result is shown: in full, in a line, as a figure, as data."""
+    """How one kind of result is shown: in full, in a line, as a figure; whether it counts nats."""
 
     full: Callable[..., Any]
     line: Callable[..., str]
@@ -30,16 +30,21 @@ class View(NamedTuple):
     in_bits: bool = True
 
 
-SCORE = View(score.full, score.line, plot.score_figure)
-AUDIT = View(audit.full, audit.line, plot.audit_figure)
-RANKING = View(ranking.full, ranking.line, plot.ranking_figure)
-DEMO = View(demo.full, demo.line, plot.demo_figure)
-DESCRIPTION = View(description.full, description.line, in_bits=False)
-YARDSTICK = View(yardstick.full, yardstick.line, in_bits=False)
+VIEWS = {
+    "Score": View(score.full, score.line, plot.score_figure),
+    "Audit": View(audit.full, audit.line, plot.audit_figure),
+    "Ranking": View(ranking.full, ranking.line, plot.ranking_figure),
+    "Demo": View(demo.full, demo.line, plot.demo_figure),
+    "Sensitivity": View(sensitivity.full, sensitivity.line, plot.sensitivity_figure),
+    "Description": View(description.full, description.line, in_bits=False),
+    "Yardstick": View(yardstick.full, yardstick.line, in_bits=False),
+}
 
 
-def result(result: Any, options: Showing, view: View) -> None:
-    """Write files, then print."""
+def result(result: Any, options: Showing) -> None:
+    """Write files, then print; what is not listed above knows how it is shown."""
+    kind = type(result)
+    view = VIEWS[kind.__name__] if kind.__name__ in VIEWS else View(kind.full, kind.line, in_bits=False)
     bits = {"bits": options.bits} if view.in_bits else {}
     explain = options.explain and hasattr(type(result), "parts")
     table, picture = options.csv, options.plot

@@ -10,7 +10,6 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 from ..arrays import Array
@@ -32,11 +31,15 @@ PARALLEL_AFTER = 8.0
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:
-    """A design, how many of its pairs or blocks, and (of pairs) how many disjoint ones the data hold."""
+    """A design and how many of its pairs or blocks; of pairs also how many disjoint ones the data hold, their
+    size (rows of the data and of the test set), and what must be said of their number.
+    """
 
     design: Design
     count: int
     blocks: float | None = None
+    size: tuple[int, int] | None = None
+    notes: tuple[str, ...] = ()
 
     def estimate(self, values: Array) -> Estimate:
         """From one number a pair or block to their mean, with its interval."""
@@ -61,6 +64,13 @@ class Case(Measurement):
     table: PairTable
     arms: tuple[Arm, ...]
     conclude: Callable[[Plan, PairTable], str | None]
+
+    @classmethod
+    def of(cls, base: Measurement, pool: Pool, plan: Plan, notes: tuple[str, ...] = (), **own: Any) -> Case:
+        """Measure a plan, unless its `table` is given; `notes` are added to the others."""
+        if "table" not in own:
+            own["table"] = measure(base, pool, plan)
+        return cls(**{**vars(base), "notes": base.notes + notes + plan.notes}, pool=pool, plan=plan, **own)
 
     @property
     def design(self) -> Design:
@@ -155,8 +165,6 @@ def work_through(
         if options.progress is not None:
             options.progress.expect(seconds / (jobs if jobs > 0 else os.cpu_count() or 1))
     report = None if options.progress is None else options.progress.update
-    evaluated = partial(evaluate, design, fitter, k, engine, visit=visit, own=own, progress=report)
     run = options.run_dir
-    opened = nullcontext(run) if run is None or isinstance(run, Run) else Run.open(run, config())
-    with opened as kept:
-        return evaluated(run=kept)
+    with nullcontext(run) if run is None or isinstance(run, Run) else Run.open(run, config()) as kept:
+        return evaluate(design, fitter, k, engine, visit=visit, own=own, run=kept, progress=report)

@@ -83,15 +83,13 @@ def check_clipping(truncate: float | None, winsorise: float | None) -> tuple[str
     (('winsorise', 20.0), None)
     """
     given = {"truncate": truncate, "winsorise": winsorise}
-    asked = {rule: M for rule, M in given.items() if M is not None}
-    for rule, M in asked.items():
-        positive_number(M, f"{rule} (in nats)")
+    asked = [(rule, positive_number(M, f"{rule} (in nats)")) for rule, M in given.items() if M is not None]
     if len(asked) > 1:
         raise DataworthError(
             f"truncate is {truncate!r} and winsorise is {winsorise!r}; values are either set to 0 or to ±M "
             "beyond it: give one of them."
         )
-    return next(((rule, float(M)) for rule, M in asked.items()), None)
+    return asked[0] if asked else None
 
 
 def clip(values: Array, truncate: float | None = None, winsorise: float | None = None) -> Clipped:

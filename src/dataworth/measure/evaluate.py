@@ -96,7 +96,7 @@ def rehearse(design: Design, fitter: Fitter, k: int, visit: Visitor, own: Mappin
     arm, sample = next(iter(draw.arms.items()))
     started = time.perf_counter()
     alone = Work(Prepared((Draw({arm: sample}, draw.test),)), fitter, visit, own, {})
-    alone = alone._replace(fits={arm: next(iter(Local(1).map(_fit_first, [arm], shared=alone)))})
+    alone = alone._replace(fits={arm: next(iter(Local(1).map(_fit_fixed, [arm], shared=(alone, None))))})
     fitted = time.perf_counter()
     seconds = []
     for _ in range(2):  # the first time is cold
@@ -112,16 +112,12 @@ def _fixed_fits(work: Work, engine: Engine) -> dict[Arm, tuple[Fit, Array | None
     if not work.design.arms_fixed:
         return {}
     first, *others = work.design.draw(0).arms
-    fits = {first: next(iter(engine.map(_fit_first, [first], shared=work)))}
+    fits = {first: next(iter(engine.map(_fit_fixed, [first], shared=(work, None))))}
     shared = (work, fits[first][0])
-    return fits | dict(zip(others, engine.map(_fit_other, others, shared=shared), strict=True))
+    return fits | dict(zip(others, engine.map(_fit_fixed, others, shared=shared), strict=True))
 
 
-def _fit_first(work: Work, arm: Arm) -> tuple[Fit, Array | None]:
-    return _fit_arm(work, arm, work.design.draw(0).arms[arm], None)
-
-
-def _fit_other(shared: tuple[Work, Fit], arm: Arm) -> tuple[Fit, Array | None]:
+def _fit_fixed(shared: tuple[Work, Fit | None], arm: Arm) -> tuple[Fit, Array | None]:
     work, first = shared
     return _fit_arm(work, arm, work.design.draw(0).arms[arm], first)
 
@@ -173,30 +169,23 @@ def _evaluate_pair(work: Work, i: int) -> dict[str, Any]:
         if arm in work.own:
             joint = cache(partial(fitter, test.rows, weights=test.weights))
         else:
-            joint = cache(partial(fit_both, fitter, sample, targets, fit, test, test_fit, near))
+            joint = cache(partial(fit_both, fitter, sample, test, (fit, test_fit), targets, near))
         pair = Pair(fitter, fit, test_fit, joint, test.rows, test.weights)
         found[arm] = work.visit(pair, arm, sample, i)
     return {"arms": list(found.values()), "log_z_test": test_fit.log_z, "test_rows": len(test.rows)}
 
 
 def fit_both(
-    fitter: Fitter,
-    data: Sample,
-    targets: Array | None,
-    data_fit: Fit,
-    test: Sample,
-    test_fit: Fit,
-    near: list[Fit],
+    fitter: Fitter, data: Sample, test: Sample, fits: tuple[Fit, Fit], targets: Array | None, near: list[Fit]
 ) -> Fit:
-    """The fit of D∪T, which is kept in `near` if it is the first."""
+    """The fit of D∪T from those of D and T, which is kept in `near` if it is the first."""
     weights = None
     if data.weights is not None or test.weights is not None:
         weights = np.concatenate([weights_of(data), weights_of(test)])
     if targets is not None:
         targets = np.concatenate([targets, pool_targets(fitter, test)])
-    joint = fit_joint(
-        fitter, data.rows, test.rows, data_fit, test_fit, near=tuple(near), weights=weights, targets=targets
-    )
+    rows = data.rows, test.rows
+    joint = fit_joint(fitter, *rows, *fits, near=tuple(near), weights=weights, targets=targets)
     if not near:
         near.append(joint)
     return joint

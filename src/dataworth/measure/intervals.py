@@ -99,14 +99,8 @@ def two_sided_p(values: Array) -> float:
     >>> round(two_sided_p(np.array([1.0, 2.0, 3.0])), 3)
     0.074
     """
-    from scipy.special import stdtr
-
-    if len(values) < 2:
-        return 1.0  # one block proves nothing
-    spread = float(values.std(ddof=1)) / np.sqrt(len(values))
-    if spread == 0.0:
-        return 1.0 if float(values.mean()) == 0.0 else 0.0
-    return float(2.0 * stdtr(len(values) - 1, -abs(float(values.mean())) / spread))
+    mean = over_blocks(values)
+    return min(1.0, 2.0 * replace(mean, value=abs(mean.value)).p_above())  # one block proves nothing
 
 
 def make_estimate(

@@ -77,8 +77,8 @@ DESIGNS = {
 TAKES: dict[str, type] = {"score": Drawing, "audit": Drawing, "curate": Drawing, "rank": Measuring}
 
 
-def option(default: Any, panel: str, help: str) -> Any:
-    """A field that says what it means, and under which heading of `--help` it stands."""
+def option(default: Any, help: str, panel: str | None = None) -> Any:
+    """A field that says what it means; `panel` is its heading in `--help`, if it is not that of its class."""
     return field(default=default, metadata={"panel": panel, "help": help})
 
 
@@ -86,69 +86,52 @@ def option(default: Any, panel: str, help: str) -> Any:
 class Options:
     """All options, with their defaults; `metadata["help"]` of a field says what it means."""
 
-    yardstick: Yardstick | None = option(
-        None, "Measuring", "A yardstick made before (default: fitted to the test set)."
-    )
+    yardstick: Yardstick | None = option(None, "A yardstick made before (default: fitted to the test set).")
     model: str = option(
         "auto",
-        "Measuring",
         "auto (the default), logistic (two classes), softmax or its cheaper one-vs-rest (more), "
         "or linear (numeric labels).",
     )
     inference: str = option(
-        "laplace",
-        "Measuring",
-        "How posteriors are computed: laplace (the default), or ep: slower, closer at wide priors.",
+        "laplace", "How posteriors are computed: laplace (the default), or ep: slower, closer at wide priors."
     )
-    prior_variance: float | None = option(
-        None, "Measuring", "Prior variance (default: chosen on the test set)."
-    )
-    seed: int = option(0, "Measuring", "All randomness comes from it (default: 0).")
+    prior_variance: float | None = option(None, "Prior variance (default: chosen on the test set).")
+    seed: int = option(0, "All randomness comes from it (default: 0).")
     form: str = option(
         "evidence",
-        "Measuring",
         "Form of the score: evidence (the default), the paper's eta, product, kl or integral, or sealed.",
     )
-    eta: Any = option(
-        0, "Measuring", "Where the form eta compares posteriors: 0 (the default), joint, data or test."
-    )
+    eta: Any = option(0, "Where the form eta compares posteriors: 0 (the default), joint, data or test.")
     truncate: float | None = option(
-        None, "Measuring", "Count PMI beyond ± this many nats as 0, as the paper does (tables stay raw)."
+        None, "Count PMI beyond ± this many nats as 0, as the paper does (tables stay raw)."
     )
-    winsorise: float | None = option(
-        None, "Measuring", "Count PMI beyond ± this many nats as ± that (tables stay raw)."
-    )
+    winsorise: float | None = option(None, "Count PMI beyond ± this many nats as ± that (tables stay raw).")
     design: str | None = option(
         None,
-        "Measuring",
         "whole (the default): the data as they are; pairs: draws of a size. Of audits also: row, rate, size; "
         "of methods: method (the default), applied to each draw, or whole (the default of add-rows and "
         "self-label), once to all rows.",
     )
-    pairs: int | None = option(None, "Measuring", "Number of pairs; selects the design pairs.")
+    pairs: int | None = option(None, "Number of pairs; selects the design pairs.")
     size: Size | None = option(
-        None,
-        "Measuring",
-        "Rows of a pair: one number, or two, N,M, for data and test; selects the design pairs.",
+        None, "Rows of a pair: one number, or two, N,M, for data and test; selects the design pairs."
     )
     precision: float | None = option(
-        None,
-        "Measuring",
-        "Draw as many pairs as bring the Monte-Carlo error to this many nats (design pairs).",
+        None, "Draw as many pairs as bring the Monte-Carlo error to this many nats (design pairs)."
     )
     ignore: str | Sequence[str] | None = option(
-        None, "Checks", "Checks to leave out, such as 'DW002,DW010', or 'all'; see 'dataworth checks'."
+        None, "Checks to leave out, such as 'DW002,DW010', or 'all'; see 'dataworth checks'.", "Checks"
     )
-    thorough: bool = option(False, "Checks", "Run the slow checks too.")
-    jobs: int | None = option(None, "Work", "Processes; −1: all cores (default: as many as pay).")
-    engine: str | Engine = option("local", "Work", "Where the work runs: local (the default).")
+    thorough: bool = option(False, "Run the slow checks too.", "Checks")
+    jobs: int | None = option(None, "Processes; −1: all cores (default: as many as pay).", "Work")
+    engine: str | Engine = option("local", "Where the work runs: local (the default).", "Work")
     run_dir: str | Path | Run | None = option(
-        None, "Work", "Directory that makes the work resumable: 'dataworth resume DIR'."
+        None, "Directory that makes the work resumable: 'dataworth resume DIR'.", "Work"
     )
     keep: bool = option(
-        False, "Python", "Keep the rows with the result, which its parts and `dw.sensitivity` need."
+        False, "Keep the rows with the result, which its parts and `dw.sensitivity` need.", "Python"
     )
-    progress: Progress | None = option(None, "Python", "Told how far the work is.")
+    progress: Progress | None = option(None, "Told how far the work is.", "Python")
 
     @classmethod
     def parse(cls, what: str, given: Mapping[str, Any]) -> Options:
@@ -210,11 +193,9 @@ class Options:
         return design
 
     def to_dict(self) -> dict[str, Any]:
-        """What of them determines a result, without what is at its default."""
-        names = ["model", "inference", "prior_variance", "seed", "form", "eta", "truncate", "winsorise"]
-        names += ["design", "pairs", "size", "precision"]
-        defaults = {f.name: f.default for f in fields(self)}
-        return {n: getattr(self, n) for n in names if getattr(self, n) != defaults[n]}
+        """What of them determines a result, as far as it is set."""
+        measuring = [f.name for f in fields(self) if f.metadata["panel"] is None]
+        return {n: getattr(self, n) for n in measuring if n != "yardstick" and getattr(self, n) is not None}
 
 
 def takes_options(what: str) -> Callable[[F], F]:

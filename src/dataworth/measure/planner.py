@@ -62,6 +62,8 @@ def pairs_needed(
     delta = positive_number(delta, "delta")
     if delta >= 1:
         raise DataworthError(f"delta is {delta!r}; it is a probability of failure: give one between 0 and 1.")
+    from scipy.special import ndtri  # scipy.stats takes a second to import
+
     methods = _choose(method, spread, bound)
     # what is unknown is not a number, and `_choose` saw to it that no formula needs it
     s = math.nan if spread is None else _spread(spread)
@@ -73,7 +75,7 @@ def pairs_needed(
         )
     s, M, risk = s / epsilon, M / epsilon, math.log(2.0 / delta)  # in units of ε
     k = {
-        "normal": s * s * _normal_quantile(delta / 2.0) ** 2,
+        "normal": s * s * float(ndtri(delta / 2.0)) ** 2,
         "chebyshev": s * s / delta,
         "hoeffding": 2.0 * M * M * risk,
         "bernstein": (2.0 * s * s + 4.0 / 3.0 * M) * risk,
@@ -104,15 +106,15 @@ def round_up(k: float) -> int:
 
 def _choose(method: str | None, spread: float | None, bound: float | None) -> tuple[str, ...]:
     """The method asked for, or those that what is known allows, of which the least number counts."""
-    known = {"spread": spread, "bound": bound}
     if method is None:
         if spread is None and bound is None:
             raise DataworthError(
                 "neither spread nor bound is given: the number of pairs depends on one of them."
             )
-        return GUARANTEED if None not in known.values() else ("normal",) if bound is None else ("hoeffding",)
+        return ("normal",) if bound is None else ("hoeffding",) if spread is None else GUARANTEED
     if method not in NEEDS:
         raise DataworthError(f"method is {method!r}; known methods: {', '.join(NEEDS)}.")
+    known = {"spread": spread, "bound": bound}
     missing = [name for name in NEEDS[method] if known[name] is None]
     if missing:
         raise DataworthError(f"the method {method} needs the {missing[0]} of the values: give it, in nats.")
@@ -122,9 +124,3 @@ def _choose(method: str | None, spread: float | None, bound: float | None) -> tu
 def _spread(value: float) -> float:
     """A standard deviation: zero is one, too."""
     return 0.0 if value == 0 and not isinstance(value, bool) else positive_number(value, "spread (in nats)")
-
-
-def _normal_quantile(p: float) -> float:
-    from scipy.special import ndtri  # scipy.stats takes a second to import
-
-    return float(ndtri(p))

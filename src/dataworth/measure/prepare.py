@@ -14,7 +14,7 @@ from ..data.dataset import Dataset, label_keys
 from ..data.labels import Classes
 from ..data.leaks import drop_leaks
 from ..errors import DataworthError
-from ..models import Fitter, Linear
+from ..models import Fitter, Linear, Model
 from ..models.base import bind
 from ..yardstick.yardstick import Yardstick
 from .designs import Sample
@@ -52,8 +52,9 @@ def prepare(what: str, data: Mapping[str, Dataset], test: Dataset, options: Opti
     yardstick = find_yardstick(test, options)
     leaks = drop_leaks(test, data)
     single = (one_class_note(yardstick, part, name) for name, part in data.items())
-    others = (leaks.note if data else None, clustered_note(test), *single)
-    notes = [*modelling_notes(yardstick, options), *(note for note in others if note)]
+    clustered = clustered_note(test)
+    found = [leaks.note if data else None, *single, clustered and f"the test set: {clustered}"]
+    notes = [*modelling_notes(yardstick, options), *(note for note in found if note)]
     return Measurement(
         what=what,
         data=data,
@@ -67,7 +68,7 @@ def prepare(what: str, data: Mapping[str, Dataset], test: Dataset, options: Opti
 
 @dataclass(frozen=True)
 class Pool:
-    """Several datasets on one yardstick, one below the other, with the yardstick's model bound to them."""
+    """Several datasets on one yardstick, one below the other, with a model bound to them."""
 
     X: Array
     y: Array
@@ -75,8 +76,8 @@ class Pool:
     samples: dict[str, Sample]
 
     @classmethod
-    def build(cls, yardstick: Yardstick, parts: Mapping[str, Dataset]) -> Pool:
-        """Measure all parts with the yardstick."""
+    def build(cls, yardstick: Yardstick, parts: Mapping[str, Dataset], model: Model | None = None) -> Pool:
+        """Measure all parts with the yardstick; `model` is its own, if it is not given."""
         from threadpoolctl import threadpool_limits
 
         y = np.concatenate([yardstick.targets(part, name) for name, part in parts.items()])
@@ -89,7 +90,7 @@ class Pool:
                 X[start:end] = yardstick.features(part)
             samples[name] = Sample(np.arange(start, end), part.weights)
             start = end
-        return cls(X, y, bind(yardstick.model, X, y), samples)
+        return cls(X, y, bind(model or yardstick.model, X, y), samples)
 
 
 def find_yardstick(test: Dataset, options: Options) -> Yardstick:

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import io
 import json
 import os
 import re
@@ -23,7 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dataworth.errors import DataworthError
-from dataworth.measure.engines.base import Engine
+from dataworth.measure.engines import Engine
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -96,7 +97,7 @@ class Run:
     def load(cls, directory: str | Path) -> Run:
         """Open the run in ``directory`` with the configuration that is stored there."""
         directory = Path(directory)
-        config = _read_config(directory) if directory.is_dir() else None
+        config = _read_config(directory)
         if config is None:
             what = "is not a run directory" if directory.exists() else "does not exist"
             raise DataworthError(
@@ -113,24 +114,25 @@ class Run:
 
     def append(self, chunk: int, rows: Any) -> None:
         """Record one finished chunk; when this returns it is on the disk."""
-        log = self._open_log()
-        entry = {"chunk": chunk, "sha": _sha(chunk, rows), "rows": rows}
-        line = (_dumps(entry) + "\n").encode()
-        size = os.fstat(log).st_size
+        self._check_open()
+        path = self.directory / _CHUNKS
+        if self._log is None:
+            _, size = _scan(path)
+            self._log = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+            os.ftruncate(self._log, size)  # a torn last line would swallow the line appended to it
+            _sync_directory(self.directory)
+        size = os.fstat(self._log).st_size
+        line = (_dumps({"chunk": chunk, "sha": _sha(chunk, rows), "rows": rows}) + "\n").encode()
         # One write, so a kill leaves either no line, the line, or a torn last line, which _scan recognises.
-        if os.write(log, line) != len(line):
-            os.ftruncate(log, size)
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.directory / _CHUNKS))
-        os.fsync(log)
+        if os.write(self._log, line) != len(line):
+            os.ftruncate(self._log, size)
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+        os.fsync(self._log)
 
     def finish(self, result: Mapping[str, Any]) -> None:
         """Write the result of the whole run."""
         self._check_open()
         _write(self.directory / _RESULT, dict(result))
-
-    def result(self) -> dict[str, Any] | None:
-        """Return what `finish` wrote, or None if the run is not finished."""
-        return _read(self.directory / _RESULT)
 
     def abandon(self) -> None:
         """Forget the run if nothing was done in it: what was asked for turned out to be impossible."""
@@ -158,16 +160,6 @@ class Run:
         if self._closed:
             raise DataworthError(f"The run in {self.directory} is closed: open it again to write to it.")
 
-    def _open_log(self) -> int:
-        self._check_open()
-        if self._log is None:
-            path = self.directory / _CHUNKS
-            _, size = _scan(path)
-            self._log = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
-            os.ftruncate(self._log, size)  # a torn last line would swallow the line appended to it
-            _sync_directory(self.directory)
-        return self._log
-
 
 def map_resumable(
     engine: Engine,
@@ -192,16 +184,15 @@ def map_resumable(
     total = len(chunks)
     done = {} if run is None else {i: rows for i, rows in run.completed().items() if 0 <= i < total}
     todo = [i for i in range(total) if i not in done]
-    if on_chunk is not None:
-        on_chunk(len(done), total)
+    told = on_chunk or (lambda done, total: None)
+    told(len(done), total)
     results = engine.map(fn, [chunks[i] for i in todo], shared=shared)
     try:
         for i, rows in zip(todo, results, strict=True):
             done[i] = _plain(rows)
             if run is not None:
                 run.append(i, done[i])
-            if on_chunk is not None:
-                on_chunk(len(done), total)
+            told(len(done), total)
     finally:
         # At once, not when the garbage collector comes by: Ctrl-C must end the workers.
         if hasattr(results, "close"):
@@ -226,47 +217,34 @@ def _scan(path: Path) -> tuple[dict[int, Any], int]:
     """Return the valid chunks of a log, and its size without a damaged last line."""
     done: dict[int, Any] = {}
     size = end = 0
-    if path.exists():
-        with path.open("rb") as log:
-            for line in log:
-                entry = _parse(line)
-                size, end = end, end + len(line)
-                if entry is not None:
-                    size = end
-                    done.setdefault(*entry)
+    for line in io.BytesIO(path.read_bytes() if path.exists() else b""):
+        size, end = end, end + len(line)
+        try:
+            entry = json.loads(line)
+            chunk, sha, rows = entry["chunk"], entry["sha"], entry["rows"]
+        except (ValueError, KeyError, TypeError):
+            continue
+        if line.endswith(b"\n") and type(chunk) is int and sha == _sha(chunk, rows):
+            size = end
+            done.setdefault(chunk, rows)
     return done, size
-
-
-def _parse(line: bytes) -> tuple[int, Any] | None:
-    try:
-        entry = json.loads(line)
-        chunk, sha, rows = entry["chunk"], entry["sha"], entry["rows"]
-    except (ValueError, KeyError, TypeError):
-        return None
-    good = line.endswith(b"\n") and type(chunk) is int and sha == _sha(chunk, rows)
-    return (chunk, rows) if good else None
-
-
-def _read(path: Path) -> dict[str, Any] | None:
-    """Return the JSON object in a file, or None if there is no such file."""
-    try:
-        value = json.loads(path.read_bytes())
-    except FileNotFoundError:
-        return None
-    except ValueError:
-        value = None
-    if not isinstance(value, dict):
-        raise DataworthError(
-            f"{path} does not hold a JSON object, so it is no file of a dataworth run or it is damaged: "
-            "give another directory, or restore the file."
-        )
-    return value
 
 
 def _read_config(directory: Path) -> dict[str, Any] | None:
     """Return the configuration of a run, None if there is none; refuse a config.json that is not ours."""
-    config = _read(directory / _CONFIG) if directory.is_dir() else None
-    if config is not None and config.pop(_MARK, None) != _FORMAT:
+    path = directory / _CONFIG
+    try:
+        config = json.loads(path.read_bytes())
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except ValueError:
+        config = None
+    if not isinstance(config, dict):
+        raise DataworthError(
+            f"{path} does not hold a JSON object, so it is no file of a dataworth run or it is damaged: "
+            "give another directory, or restore the file."
+        )
+    if config.pop(_MARK, None) != _FORMAT:
         raise DataworthError(
             f"{directory} is not a run directory (its {_CONFIG} is not one that this version of dataworth "
             "writes): give another directory."
@@ -287,8 +265,7 @@ def _refuse_foreign(directory: Path) -> None:
 
 
 def _refuse_other(directory: Path, stored: dict[str, Any], given: dict[str, Any]) -> None:
-    old, new = ({key: value for key, value in c.items() if key != "about"} for c in (stored, given))
-    differences = list(_differences(old, new))
+    differences = list(_differences({**stored, "about": 0}, {**given, "about": 0}))
     if differences:
         # A file that only one of them has is, as a rule, named among the options too.
         differences = [d for d in differences if not d.endswith(_NOT_IN_BOTH)] or differences
@@ -304,23 +281,17 @@ def _differences(old: Any, new: Any, path: str = "") -> Iterator[str]:
     """Yield ``dotted.path: old → new`` for each leaf that differs, ``name: other content`` for each file."""
     if isinstance(old, dict) and isinstance(new, dict):
         for key in {**old, **new}:
-            here, there = old.get(key, _ABSENT), new.get(key, _ABSENT)
-            if path == "inputs":
-                if here != there:
-                    both = here is not _ABSENT and there is not _ABSENT
-                    yield os.path.basename(key) + (": other content" if both else _NOT_IN_BOTH)
-            else:
-                yield from _differences(here, there, key if path in ("", "options") else f"{path}.{key}")
+            name = key if path in ("", "options") else f"{path}.{key}"
+            name = os.path.basename(key) if path == "inputs" else name
+            yield from _differences(old.get(key, _ABSENT), new.get(key, _ABSENT), name)
     elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         for i, pair in enumerate(zip(old, new, strict=True)):
             yield from _differences(*pair, f"{path}.{i}")
     elif old != new and not (old != old and new != new):  # nan is the same as nan
-        hashes = _is_hash(old) or _is_hash(new)
-        yield f"{path}: other content" if hashes else f"{path}: {_short(old)} → {_short(new)}"
-
-
-def _is_hash(value: Any) -> bool:
-    return isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) is not None
+        if not any(isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) for value in (old, new)):
+            yield f"{path}: {_short(old)} → {_short(new)}"
+        else:
+            yield path + (_NOT_IN_BOTH if _ABSENT in (old, new) else ": other content")
 
 
 def _short(value: Any) -> str:

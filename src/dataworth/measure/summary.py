@@ -1,8 +1,8 @@
-"""From a table to what is told of it: what was measured on, what clipping did, what of the error is whose."""
+"""From a table to what is told of it: what clipping did, what was measured on, what of the error is whose."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -13,46 +13,6 @@ from .designs import AFTER, BEFORE
 from .intervals import Estimate
 from .options import Options
 from .table import PairTable
-
-
-@dataclass(frozen=True, kw_only=True)
-class Details:
-    """What a result was measured on, and how; what does not apply is None, and not told."""
-
-    test_rows: int
-    data_rows: int | None = None
-    before_rows: int | None = None
-    after_rows: int | None = None
-    rows_after: float | None = None
-    rows_per_test: float | None = None
-    blocks: int | None = None
-    pairs: int | None = None
-    size: tuple[int, int] | None = None
-    monte_carlo_stderr: float | None = None
-    form: str = "evidence"
-    eta: Any = None
-    clipping: dict[str, Any] | None = None
-    curation: dict[str, Any] | None = None
-
-    @classmethod
-    def of(cls, case: Case, clipping: dict[str, Any] | None, **more: Any) -> Details:
-        """Of a case, whatever it measured."""
-        options = case.options
-        return cls(
-            test_rows=len(case.test),
-            rows_per_test=float(case.table.test_rows.mean()),
-            form=options.form,
-            eta=options.eta if options.form == "eta" else None,
-            clipping=clipping,
-            **{case.plan.unit: len(case.table), **more},
-        )
-
-    def to_dict(self, unit: float = 1.0) -> dict[str, Any]:
-        """Plain data for JSON."""
-        told = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) is not None}
-        if "monte_carlo_stderr" in told:
-            told["monte_carlo_stderr"] /= unit
-        return told | ({"size": list(self.size)} if self.size is not None else {})
 
 
 @dataclass(frozen=True)
@@ -85,6 +45,40 @@ def count(table: PairTable, options: Options, unit: str) -> Counted:
         value, moved = float(counted.pmi[:, most].mean()), clipped.moved[most]
     names = [str(arm) for arm in table.arms]
     return Counted(counted, clipped.to_dict(names, unit), (clipped.note(unit, what, value, moved),))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Details:
+    """What a result was measured on, and how; what does not apply is None, and not told."""
+
+    test_rows: int
+    data_rows: int | None = None
+    before_rows: int | None = None
+    after_rows: int | None = None
+    rows_after: float | None = None
+    rows_per_test: float | None = None
+    blocks: int | None = None
+    pairs: int | None = None
+    size: tuple[int, int] | None = None
+    monte_carlo_stderr: float | None = field(default=None, metadata={"nats": True})
+    form: str = "evidence"
+    eta: Any = None
+    clipping: dict[str, Any] | None = None
+    curation: dict[str, Any] | None = None
+
+    @classmethod
+    def of(cls, case: Case, counted: Counted, **more: Any) -> Details:
+        """Of a case, whatever it measured."""
+        options = case.options
+        return cls(
+            test_rows=len(case.test),
+            rows_per_test=float(case.table.test_rows.mean()),
+            form=options.form,
+            eta=options.eta if options.form == "eta" else None,
+            clipping=counted.clipping,
+            size=case.plan.size,
+            **{case.plan.unit: len(case.table), **more},
+        )
 
 
 def pair_notes(value: Estimate, case: Case) -> tuple[str, ...]:

@@ -15,15 +15,9 @@ COLUMNS = ("pmi", "accuracy", "information_gain", "data_rows", "unsettled")
 """What `evaluate.Scores` says of an arm, in this order."""
 
 
-class _Column:
+def _column(name: str) -> Any:
     """A column of scores as an attribute of the table."""
-
-    def __set_name__(self, owner: type, name: str) -> None:
-        self._place = COLUMNS.index(name)
-
-    def __get__(self, table: PairTable, owner: type | None = None) -> Array:
-        values: Array = table.values[:, :, self._place]
-        return values
+    return property(lambda table: table.values[:, :, COLUMNS.index(name)])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,11 +32,7 @@ class PairTable:
     values: Array
     log_z_test: Array
     test_rows: Array
-    pmi = _Column()
-    accuracy = _Column()
-    information_gain = _Column()
-    data_rows = _Column()
-    unsettled = _Column()
+    pmi, accuracy, information_gain, data_rows, unsettled = map(_column, COLUMNS)
 
     @classmethod
     def of(cls, arms: tuple[Arm, ...], rows: Sequence[dict[str, Any]]) -> PairTable:
@@ -72,7 +62,7 @@ class PairTable:
         values: Array = getattr(self, name)[:, [arm.role == role for arm in self.arms]]
         return values
 
-    def with_column(self, name: str, values: Array) -> PairTable:
+    def with_column(self, name: str, values: Array | list[int] | list[float]) -> PairTable:
         """The same table with other values in a column (pairs × arms, or one an arm)."""
         table = self.values.copy()
         table[:, :, COLUMNS.index(name)] = values
@@ -80,17 +70,10 @@ class PairTable:
 
     def rows(self) -> list[dict[str, float | int | str]]:
         """Long form, for CSV: one record a pair and arm."""
-        return [
-            {
-                "pair": i,
-                "arm": str(arm),
-                "pmi": float(self.pmi[i, a]),
-                "accuracy": float(self.accuracy[i, a]),
-                "information_gain": float(self.information_gain[i, a]),
-                "data_rows": int(self.data_rows[i, a]),
-                "test_rows": int(self.test_rows[i]),
-                "log_z_test": float(self.log_z_test[i]),
-            }
-            for i in range(len(self))
-            for a, arm in enumerate(self.arms)
-        ]
+        records: list[dict[str, float | int | str]] = []
+        for i, pair in enumerate(self.values.tolist()):
+            test = {"test_rows": int(self.test_rows[i]), "log_z_test": float(self.log_z_test[i])}
+            for arm, numbers in zip(self.arms, pair, strict=True):
+                told = dict(zip(COLUMNS[:4], numbers, strict=False))
+                records.append({"pair": i, "arm": str(arm), **told, "data_rows": int(numbers[3]), **test})
+        return records

@@ -24,6 +24,18 @@ DATA_ROWS, TEST_ROWS = 100, 900
 FLIPPED = 20
 ALIGNED_IN_TEST, ALIGNED_IN_DATA = 0.9, 0.3
 """Share of digits whose scanner goes with their label."""
+STORIES = {
+    "filter mislabelled rows": f"{FLIPPED} of {DATA_ROWS} labels are wrong; "
+    "somebody who knows removes those rows",
+    "match the test set's groups": "from the clean rows, "
+    "as many are removed as brings scanner × label to the test set's ratios",
+    "remove rows at random": "two thirds of the rows go, whichever: "
+    "not a dataset but a method, judged over many draws",
+    "double every row": "the raw rows, twice",
+    "add self-labelled rows": "{more} further digits, labelled by a model trained on the raw rows",
+    "add new rows": "the same {more} digits, labelled by people",
+}
+"""The curations, and what is done in each; `more` are the further digits."""
 
 
 @dataclass(frozen=True)
@@ -89,39 +101,19 @@ def demo(seed: int = 0, progress: Progress | None = None) -> Demo:
     raw = data.with_labels(np.where(bad, np.where(data.y == "odd", "even", "odd"), data.y))
     clean = RemoveRows(bad)(raw)
     everything = AddRows(more)(data)
-    chapters: list[tuple[str, str, Dataset, Dataset | Curation]] = [
-        (
-            "filter mislabelled rows",
-            f"{FLIPPED} of {DATA_ROWS} labels are wrong; somebody who knows removes those rows",
-            raw,
-            clean,
-        ),
-        (
-            "match the test set's groups",
-            "from the clean rows, as many are removed as brings scanner × label to the test set's ratios",
-            clean,
-            MatchGroups()(clean, test, rng=rng),
-        ),
-        (
-            "remove rows at random",
-            "two thirds of the rows go, whichever: not a dataset but a method, judged over many draws",
-            everything,
-            RandomSubset(1 / 3),
-        ),
-        ("double every row", "the raw rows, twice", raw, Duplicate(2)(raw)),
-        (
-            "add self-labelled rows",
-            f"{len(more)} further digits, labelled by a model trained on the raw rows",
-            raw,
-            SelfLabel(more)(raw),
-        ),
-        ("add new rows", f"the same {len(more)} digits, labelled by people", raw, AddRows(more)(raw)),
+    curated: list[tuple[Dataset, Dataset | Curation]] = [
+        (raw, clean),
+        (clean, MatchGroups()(clean, test, rng=rng)),
+        (everything, RandomSubset(1 / 3)),
+        (raw, Duplicate(2)(raw)),
+        (raw, SelfLabel(more)(raw)),
+        (raw, AddRows(more)(raw)),
     ]
     told = []
-    for name, story, before, made in chapters:
+    for (name, story), (before, made) in zip(STORIES.items(), curated, strict=True):
         after = {"after": made} if isinstance(made, Dataset) else {"curate": made}
         result = audit(before, test=test, yardstick=yard, seed=seed, **after)
-        told.append(Chapter(name, story, result))
+        told.append(Chapter(name, story.format(more=len(more)), result))
         if progress is not None:
-            progress.update(len(told), len(chapters))
+            progress.update(len(told), len(STORIES))
     return Demo(tuple(told), seed)

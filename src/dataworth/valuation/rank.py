@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar, Unpack
 
-from ..checks import check_codes, run_checks
+from ..checks import check_codes
 from ..data.dataset import Dataset
 from ..errors import DataworthError
 from ..measure.case import Case, Plan, measure
@@ -17,11 +17,11 @@ from ..measure.options import DESIGNS, Measuring, Options, takes_options
 from ..measure.parts import MeanParts, kept, rank_parts
 from ..measure.plans import whole_plan
 from ..measure.prepare import Pool, check_datasets, prepare
-from ..measure.summary import Details, count
+from ..measure.summary import count
 from ..measure.table import PairTable
 from ..wording import in_nats
 from .audit.verdict import NEGLIGIBLE
-from .result import Result, nats
+from .result import Result, nats, rests_on
 from .sealed import Sealed, measure_sealed, refuse_unsealable
 
 QUESTION = "Which of these datasets, as they are, is worth most to someone facing this test set?"
@@ -115,7 +115,7 @@ def rank(candidates: Mapping[str, Dataset | Sealed], test: Dataset, **options: U
     table = measure(prepared, pool, plan)
     # what a ranking is about: how far the best stands above the next
     leaders = by_value(count(table, opts, plan.unit).table)[1::-1]
-    case = Case(**vars(prepared), pool=pool, plan=plan, table=table, arms=tuple(leaders), conclude=best_of)
+    case = Case.of(prepared, pool, plan, table=table, arms=tuple(leaders), conclude=best_of)
     return summarise(case, candidates)
 
 
@@ -130,12 +130,8 @@ def summarise(case: Case, candidates: Mapping[str, Dataset | Sealed]) -> Ranking
     return Ranking(
         ranking=tuple(ranking),
         question=QUESTION,
-        details=Details.of(case, counted.clipping),
-        yardstick=case.yardstick,
         notes=notes,
-        checks=run_checks(case),
-        table=case.table,
-        case=case if case.options.keep and not case.sealed else None,
+        **rests_on(case, counted),
     )
 
 
@@ -158,25 +154,23 @@ def order(table: PairTable, rows: Mapping[str, int]) -> list[Ranked]:
     adjusted = holm(ps)
     simultaneous = 1 - (1 - LEVEL) / (1 + len(others))
     between = 1 - (1 - LEVEL) / max(len(others), 1)
-    ranked = []
-    for arm in (best, *others):
+
+    def ranked(arm: Arm) -> Ranked:
         value = over_blocks(table.column("pmi", arm), simultaneous)
-        gap = over_blocks(gaps[arm], between) if arm in gaps else Estimate(0.0, 0.0, (0.0, 0.0))
         p = adjusted.get(str(arm), 1.0)
-        ranked.append(
-            Ranked(
-                name=str(arm),
-                value=value.value,
-                stderr=value.stderr,
-                interval=value.interval,
-                to_best=gap,
-                p_value=p,
-                tied=p > 1 - LEVEL,
-                accuracy=float(table.column("accuracy", arm).mean()),
-                rows=rows[str(arm)],
-            )
+        return Ranked(
+            name=str(arm),
+            value=value.value,
+            stderr=value.stderr,
+            interval=value.interval,
+            to_best=over_blocks(gaps[arm], between) if arm in gaps else Estimate(0.0, 0.0, (0.0, 0.0)),
+            p_value=p,
+            tied=p > 1 - LEVEL,
+            accuracy=float(table.column("accuracy", arm).mean()),
+            rows=rows[str(arm)],
         )
-    return ranked
+
+    return [ranked(arm) for arm in (best, *others)]
 
 
 def holm(p_values: Mapping[str, float]) -> dict[str, float]:

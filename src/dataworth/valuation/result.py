@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar
 
-from ..checks import Finding
+from ..checks import Finding, run_checks
 from ..checks.base import fired
 from ..evidence.pair import NATS_PER_BIT
 from ..measure.case import Case
 from ..measure.intervals import Estimate
-from ..measure.summary import Details
+from ..measure.summary import Counted, Details
 from ..measure.table import PairTable
 from ..yardstick.yardstick import Yardstick
 
@@ -58,6 +58,17 @@ class Result:
         return told
 
 
+def rests_on(case: Case, counted: Counted, **about: Any) -> dict[str, Any]:
+    """What every result of a case rests on, as fields of `Result`; `about` are details of this one."""
+    return {
+        "details": Details.of(case, counted, **about),
+        "yardstick": case.yardstick,
+        "checks": run_checks(case),
+        "table": case.table,
+        "case": case if case.options.keep and not case.sealed else None,
+    }
+
+
 def tell(value: Any, unit: float) -> dict[str, Any]:
     """The fields of a result as plain data; what is in nats is divided by the unit."""
     told: dict[str, Any] = {}
@@ -70,7 +81,7 @@ def tell(value: Any, unit: float) -> dict[str, Any]:
 
 def _told(name: str, value: Any, unit: float, in_nats: bool) -> dict[str, Any]:
     if isinstance(value, Details):
-        return value.to_dict(unit)
+        return {one: plain for one, plain in tell(value, unit).items() if plain is not None}
     if isinstance(value, Yardstick):
         return {name: value.summary()}
     if isinstance(value, Estimate):

@@ -6,21 +6,20 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, ClassVar, Unpack
 
-from ..checks import check_codes, run_checks
+from ..checks import check_codes
 from ..data.dataset import Dataset
 from ..data.labels import Classes
-from ..measure.case import Case, Plan, measure
+from ..measure.case import Case, Plan
 from ..measure.designs import DATA, Sample, select
 from ..measure.intervals import Estimate
 from ..measure.options import DESIGNS, Drawing, Options, takes_options
 from ..measure.parts import MeanParts, kept, score_parts
-from ..measure.plans import pairs_plan, pile, whole_plan
+from ..measure.plans import pairs_plan, whole_plan
 from ..measure.prepare import Pool, prepare
-from ..measure.sizes import pair_sizes
-from ..measure.summary import Details, count, pair_notes
+from ..measure.summary import count, pair_notes
 from ..measure.table import PairTable
 from ..wording import in_nats
-from .result import Result, nats
+from .result import Result, nats, rests_on
 from .sealed import Sealed, measure_sealed, refuse_unsealable
 
 QUESTIONS = {
@@ -107,24 +106,12 @@ def score(D: Dataset | Sealed, T: Dataset, **options: Unpack[Drawing]) -> Score:
     prepared = prepare("score", {NAME: D}, T, opts)
     pool = Pool.build(prepared.yardstick, {NAME: D, TEST: prepared.test})
     data, test = pool.samples[NAME], pool.samples[TEST]
-    size: tuple[int, int] | None = None
-    notes: tuple[str, ...] = ()
     if design == "whole":
         plan = whole_plan(prepared, {DATA: data}, test)
     else:
-        sizes = pair_sizes(len(D), len(prepared.test), opts.pairs, opts.size)
-        size = (sizes.data, sizes.test)
-        piles = pile(prepared, D, data), pile(prepared, prepared.test, test)
-        plan, notes = pairs_plan(prepared, pool, *piles, sizes, partial(alone, data))
-    case = Case(
-        **{**vars(prepared), "notes": prepared.notes + notes},
-        pool=pool,
-        plan=plan,
-        table=measure(prepared, pool, plan),
-        arms=(DATA,),
-        conclude=conclusion,
-    )
-    return summarise(case, design, len(D), size)
+        plan = pairs_plan(prepared, pool, D, (data, test), partial(alone, data))
+    case = Case.of(prepared, pool, plan, arms=(DATA,), conclude=conclusion)
+    return summarise(case, design, len(D))
 
 
 def alone(data: Sample, drawn: Any, rng: Any) -> dict[Any, Sample]:
@@ -132,14 +119,14 @@ def alone(data: Sample, drawn: Any, rng: Any) -> dict[Any, Sample]:
     return {DATA: select(data, drawn)}
 
 
-def summarise(case: Case, design: str, rows: int, size: tuple[int, int] | None = None) -> Score:
+def summarise(case: Case, design: str, rows: int) -> Score:
     """From the table to the value, its interval and what the checks say."""
     counted = count(case.table, case.options, case.plan.unit)
     value = case.estimate(counted.table.pmi[:, 0])
     accuracy = case.estimate(case.table.accuracy[:, 0])
     if isinstance(case.yardstick.labels, Classes):  # R² of numeric labels has no floor
         accuracy = accuracy.within(0.0, 1.0)
-    drawn = {} if case.blocks is None else {"size": size, "monte_carlo_stderr": value.monte_carlo}
+    drawn = {} if case.blocks is None else {"monte_carlo_stderr": value.monte_carlo}
     return Score(
         value=value.value,
         stderr=value.stderr,
@@ -149,12 +136,8 @@ def summarise(case: Case, design: str, rows: int, size: tuple[int, int] | None =
         information_gain=float(case.table.information_gain[:, 0].mean()),
         design=design,
         question=QUESTIONS[design],
-        details=Details.of(case, counted.clipping, data_rows=rows, **drawn),
-        yardstick=case.yardstick,
         notes=case.notes + counted.notes + pair_notes(value, case),
-        checks=run_checks(case),
-        table=case.table,
-        case=case if case.options.keep and not case.sealed else None,
+        **rests_on(case, counted, data_rows=rows, **drawn),
     )
 
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -25,20 +25,14 @@ from ..checks.plausible import HALF_DECADE, PLAUSIBLE, Halves
 from ..checks.prior_range import STEPS, conclusion
 from ..errors import DataworthError
 from ..evidence.pair import NATS_PER_BIT
-from ..measure.case import Case
 from ..measure.designs import group_codes
 from ..measure.intervals import Estimate
 from ..measure.parts import kept
 from ..measure.prepare import strata
 from ..measure.summary import count
-from ..models import Model
 from ..models.base import Fitter, bind, positive_number
 from ..yardstick.search import PRIORS
-
-if TYPE_CHECKING:
-    from .audit.audit import Audit
-    from .rank import Ranking
-    from .score import Score
+from .result import Result
 
 SCHEMA = "dataworth/sensitivity/1"
 FOLDS = 5
@@ -58,16 +52,14 @@ class AtPrior:
     accuracy: float
     plausible: bool
 
+    def liking(self, unit: float = 1.0) -> dict[str, Any]:
+        """All but the prior and the value, as plain data."""
+        told = {"conclusion": self.conclusion, "held_out": self.held_out / unit}
+        return {**told, "accuracy": self.accuracy, "plausible": self.plausible}
+
     def to_dict(self, unit: float = 1.0) -> dict[str, Any]:
         """Plain data for JSON."""
-        return {
-            "prior_variance": self.prior_variance,
-            **self.value.to_dict(unit),
-            "conclusion": self.conclusion,
-            "held_out": self.held_out / unit,
-            "accuracy": self.accuracy,
-            "plausible": self.plausible,
-        }
+        return {"prior_variance": self.prior_variance, **self.value.to_dict(unit), **self.liking(unit)}
 
 
 @dataclass(frozen=True)
@@ -107,60 +99,43 @@ class Sensitivity:
     def summary(self) -> str:
         """In a sentence."""
         plausible = [point for point in self.points if point.plausible]
-        if len(plausible) == 1 < len(self.points):
-            told = f"{self.conclusion} at the chosen prior; no other given prior is plausible"
-            return f"{told}; {self._by_accuracy()}"
         ends = f"C = {plausible[0].prior_variance:g} to {plausible[-1].prior_variance:g}"
         others = sorted({str(point.conclusion) for point in plausible} - {str(self.conclusion)})
-        if others:
-            told = f"{self.conclusion} at the chosen prior, but also {', '.join(others)} within {ends}"
-        else:
-            told = f"{self.conclusion} at every plausible prior ({ends})"
-        return f"{told}; {self._by_accuracy()}"
-
-    def _by_accuracy(self) -> str:
+        where = f"at every plausible prior ({ends})"
+        if len(plausible) == 1 < len(self.points):
+            where = "at the chosen prior; no other given prior is plausible"
+        elif others:
+            where = f"at the chosen prior, but also {', '.join(others)} within {ends}"
         paper = self.at(self.by_accuracy)
         same = "the same" if paper.conclusion == self.conclusion else str(paper.conclusion)
-        return f"by cross-validated accuracy (C = {paper.prior_variance:g}): {same}"
+        by_accuracy = f"by cross-validated accuracy (C = {paper.prior_variance:g}): {same}"
+        return f"{self.conclusion} {where}; {by_accuracy}"
 
     def rows(self) -> list[dict[str, Any]]:
         """One record a prior, for CSV."""
-        return [
-            {
-                "prior_variance": point.prior_variance,
-                "value": point.value.value,
-                "lower": None if point.value.interval is None else point.value.interval[0],
-                "upper": None if point.value.interval is None else point.value.interval[1],
-                "conclusion": point.conclusion,
-                "held_out": point.held_out,
-                "accuracy": point.accuracy,
-                "plausible": point.plausible,
-            }
-            for point in self.points
-        ]
+        records = []
+        for point in self.points:
+            lower, upper = point.value.interval or (None, None)
+            value = {"value": point.value.value, "lower": lower, "upper": upper}
+            records.append({"prior_variance": point.prior_variance, **value, **point.liking()})
+        return records
 
     def to_dict(self, bits: bool = False) -> dict[str, Any]:
         """Plain data for JSON, in nats or in bits."""
-        unit = NATS_PER_BIT if bits else 1.0
+        unit, name = (NATS_PER_BIT, "bits") if bits else (1.0, "nats")
+        told = {"schema": SCHEMA, "unit": name, "of": self.what, "quantity": QUANTITIES[self.what]}
+        names = ("chosen", "by_held_out", "by_accuracy", "conclusion")
         return {
-            "schema": SCHEMA,
-            "unit": "bits" if bits else "nats",
-            "of": self.what,
-            "quantity": QUANTITIES[self.what],
-            "chosen": self.chosen,
-            "by_held_out": self.by_held_out,
-            "by_accuracy": self.by_accuracy,
-            "conclusion": self.conclusion,
+            **told,
+            **{name: getattr(self, name) for name in names},
             "conclusion_by_accuracy": self.at(self.by_accuracy).conclusion,
-            "steady": self.steady,
-            "summary": self.summary,
-            "folds": self.folds,
+            **{name: getattr(self, name) for name in ("steady", "summary", "folds")},
             "priors": [point.to_dict(unit) for point in self.points],
         }
 
 
 def sensitivity(
-    result: Score | Audit | Ranking,
+    result: Result,
     priors: Iterable[float] | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> Sensitivity:
@@ -175,19 +150,19 @@ def sensitivity(
     >>> [point.conclusion for point in found.points]  # at 0.01, at its own, at 100
     ['yes', 'yes', 'yes']
     """
-    if not hasattr(result, "case"):
+    if not isinstance(result, Result):
         raise DataworthError(f"result is a {type(result).__name__}; give what score, audit or rank returned.")
     case = kept(result.case)
     chosen = float(case.yardstick.model.prior_variance)
     priors = None if priors is None else list(priors)
     if priors == []:
         raise DataworthError("priors is empty; give prior variances, or none for two decades around its own.")
-    grid = sorted({chosen, *(around(chosen) if priors is None else map(checked, priors))})
+    given = around(chosen) if priors is None else [positive_number(c, "a prior variance") for c in priors]
+    grid = sorted({chosen, *given})
     halves = Halves.of(case)
     features = case.yardstick.features(halves.sample)
     least = halves.held_out(case.yardstick.model, features) - PLAUSIBLE
-    sample = halves.sample
-    folds = cross_validation(strata(case.yardstick, sample), sample.groups, case.yardstick.seed)
+    folds = cross_validation(strata(case.yardstick, halves.sample), halves.sample.groups, case.yardstick.seed)
     points = []
     for done, variance in enumerate(grid):
         model = replace(case.yardstick.model, prior_variance=variance)
@@ -197,7 +172,9 @@ def sensitivity(
             accuracy = cross_validated(bind(model, features, halves.targets), folds, halves.sample.weights)
             held_out = halves.held_out(model, features)
         value = case.estimate(case.quantity(table))
-        plausible = variance == chosen or (held_out >= least and calibrated(case, halves, model, features))
+        plausible = variance == chosen or held_out >= least
+        if variance != chosen and plausible and case.yardstick.calibrated:  # else it is not asked of others
+            plausible = halves.calibrated(model, features)
         points.append(AtPrior(variance, value, conclusion(case, table), held_out, accuracy, plausible))
         if progress is not None:
             progress(done + 1, len(grid))
@@ -213,16 +190,6 @@ def around(chosen: float) -> list[float]:
     steps = [chosen * HALF_DECADE**step for step in range(-STEPS, STEPS + 1) if step]
     near = [next((c for c in PRIORS if abs(c / v - 1.0) < ROUNDING), float(f"{v:.3g}")) for v in steps]
     return sorted([chosen, *near])
-
-
-def checked(prior_variance: float) -> float:
-    """A prior variance, or a sentence."""
-    return positive_number(prior_variance, "a prior variance")
-
-
-def calibrated(case: Case, halves: Halves, model: Model, features: Array) -> bool:
-    """Whether doubling does not look informative; a yardstick that could not be calibrated does not ask."""
-    return not case.yardstick.calibrated or halves.calibrated(model, features)
 
 
 def cross_validation(classes: Rows, groups: Any, seed: int) -> list[tuple[Rows, Rows]]:
@@ -244,10 +211,8 @@ def cross_validation(classes: Rows, groups: Any, seed: int) -> list[tuple[Rows, 
 
 def cross_validated(fitter: Fitter, folds: list[tuple[Rows, Rows]], weights: Array | None) -> float:
     """Mean accuracy on rows that were not learnt from."""
-
-    def of(rows: Rows) -> Array | None:
-        return None if weights is None else weights[rows]
-
-    return float(
-        np.mean([fitter.accuracy(fitter(learn, weights=of(learn)), left, of(left)) for learn, left in folds])
-    )
+    found = []
+    for learn, left in folds:
+        learnt, tested = (None if weights is None else weights[rows] for rows in (learn, left))
+        found.append(fitter.accuracy(fitter(learn, weights=learnt), left, tested))
+    return float(np.mean(found))

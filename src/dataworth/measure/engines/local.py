@@ -17,6 +17,7 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -28,6 +29,7 @@ _KEPT = 30 << 20  # bytes; glibc's rule ends at 32 MB
 _ALIGN = 64  # a cache line, so that no mapped array is misaligned
 
 
+@dataclass(frozen=True)
 class Local:
     """Run chunks in this process (``jobs=1``) or in ``jobs`` processes (-1: one for each core).
 
@@ -43,15 +45,13 @@ class Local:
     dataworth.errors.DataworthError: jobs is 0: give a number of processes from 1 up, or -1 for all cores.
     """
 
-    def __init__(self, jobs: int = 1) -> None:
-        if not isinstance(jobs, int) or (jobs < 1 and jobs != -1):
-            raise DataworthError(
-                f"jobs is {jobs!r}: give a number of processes from 1 up, or -1 for all cores."
-            )
-        self.jobs = jobs
+    jobs: int = 1
 
-    def __repr__(self) -> str:
-        return f"Local(jobs={self.jobs})"
+    def __post_init__(self) -> None:
+        if not isinstance(self.jobs, int) or (self.jobs < 1 and self.jobs != -1):
+            raise DataworthError(
+                f"jobs is {self.jobs!r}: give a number of processes from 1 up, or -1 for all cores."
+            )
 
     def map(self, fn: Callable[[Any, Any], Any], chunks: Sequence[Any], *, shared: Any) -> Iterator[Any]:
         """Yield ``fn(shared, chunk)`` in the order of ``chunks``, each as soon as it is available.

@@ -80,64 +80,45 @@ class Arms:
         return Sample(rows, weights, labelled, teacher)
 
 
-@dataclass(frozen=True)
-class RowArms:
+def row_arms(arms: Arms, pile: Pile, drawn: Rows, rng: np.random.Generator) -> dict[Arm, Sample]:
     """What the curation made of the rows drawn, plus new rows at the same rate."""
-
-    arms: Arms
-    pile: Pile
-
-    def __call__(self, drawn: Rows, rng: np.random.Generator) -> dict[Arm, Sample]:
-        """The arms of one pair."""
-        arms, change = self.arms, self.arms.change
-        new = np.flatnonzero(change.origin < 0)
-        place = np.full(change.before_rows, -1, dtype=np.intp)
-        place[drawn] = np.arange(len(drawn))
-        stays = np.flatnonzero((change.origin >= 0) & (place[change.origin] >= 0))
-        added = rng.choice(new, round(len(new) * len(drawn) / change.before_rows), replace=False)
-        rows = np.concatenate([stays, added])
-        origin = np.where(change.origin[rows] >= 0, place[change.origin[rows]], -1)
-        part = Arms(
-            Change(origin, change.relabelled[rows], change.edited[rows], len(drawn), change.by),
-            select(arms.before, drawn),
-            select(arms.after, rows),
-        )
-        return {BEFORE: part.before, AFTER: part.after, CONTROL: part.control(rng)}
+    change = arms.change
+    new = np.flatnonzero(change.origin < 0)
+    place = np.full(change.before_rows, -1, dtype=np.intp)
+    place[drawn] = np.arange(len(drawn))
+    stays = np.flatnonzero((change.origin >= 0) & (place[change.origin] >= 0))
+    added = rng.choice(new, round(len(new) * len(drawn) / change.before_rows), replace=False)
+    rows = np.concatenate([stays, added])
+    origin = np.where(change.origin[rows] >= 0, place[change.origin[rows]], -1)
+    part = Arms(
+        Change(origin, change.relabelled[rows], change.edited[rows], len(drawn), change.by),
+        select(arms.before, drawn),
+        select(arms.after, rows),
+    )
+    return {BEFORE: part.before, AFTER: part.after, CONTROL: part.control(rng)}
 
 
-@dataclass(frozen=True)
-class RateArms:
+def rate_arms(arms: Arms, pile: Pile, drawn: Rows, rng: np.random.Generator) -> dict[Arm, Sample]:
     """Unmatched: an independent draw from `after`, sized in proportion; the control changes size blindly."""
-
-    arms: Arms
-    pile: Pile
-
-    def __call__(self, drawn: Rows, rng: np.random.Generator) -> dict[Arm, Sample]:
-        """The arms of one pair."""
-        arms, rows = self.arms, len(self.pile.strata)
-        ratio = len(arms.after.rows) / len(arms.before.rows)
-        n = max(1, min(rows, round(len(drawn) * ratio)))
-        own = rng.permutation(drawn)
-        blind = np.concatenate([own, rng.choice(drawn, max(0, n - len(own)))])
-        after = self.pile.some(n, rng)
-        # whole groups may be more rows than were asked for, and the control has as many
-        blind = np.concatenate([blind, rng.choice(drawn, max(0, len(after) - len(blind)))])[: len(after)]
-        return {
-            BEFORE: select(arms.before, drawn),
-            AFTER: select(arms.after, after),
-            CONTROL: select(arms.before, blind),
-        }
+    ratio = len(arms.after.rows) / len(arms.before.rows)
+    n = max(1, min(len(pile.strata), round(len(drawn) * ratio)))
+    own = rng.permutation(drawn)
+    blind = np.concatenate([own, rng.choice(drawn, max(0, n - len(own)))])
+    after = pile.some(n, rng)
+    # whole groups may be more rows than were asked for, and the control has as many
+    blind = np.concatenate([blind, rng.choice(drawn, max(0, len(after) - len(blind)))])[: len(after)]
+    return {
+        BEFORE: select(arms.before, drawn),
+        AFTER: select(arms.after, after),
+        CONTROL: select(arms.before, blind),
+    }
 
 
-@dataclass(frozen=True)
-class SizeArms:
+def size_arms(arms: Arms, pile: Pile, drawn: Rows, rng: np.random.Generator) -> dict[Arm, Sample]:
     """Equal sizes, the paper's mode for curated datasets; there is no control, hence no verdict."""
+    after = pile.some(min(len(drawn), len(pile.strata)), rng)
+    return {BEFORE: select(arms.before, drawn), AFTER: select(arms.after, after)}
 
-    arms: Arms
-    pile: Pile
 
-    def __call__(self, drawn: Rows, rng: np.random.Generator) -> dict[Arm, Sample]:
-        """The arms of one pair."""
-        n = min(len(drawn), len(self.pile.strata))
-        after = select(self.arms.after, self.pile.some(n, rng))
-        return {BEFORE: select(self.arms.before, drawn), AFTER: after}
+DRAWN_ARMS = {"row": row_arms, "rate": rate_arms, "size": size_arms}
+"""By design, the arms of one pair: from all rows, the pile of `after`, and the rows drawn from `before`."""

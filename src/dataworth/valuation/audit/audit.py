@@ -6,35 +6,32 @@ Arms: `before`, `after`, and a control that changes the size alike, blindly. Sel
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
-from ...checks import check_codes, run_checks
+from ...checks import check_codes
 from ...data.changes import compare
 from ...data.dataset import Dataset
 from ...errors import DataworthError
-from ...measure.case import Case, measure
+from ...measure.case import Case
 from ...measure.designs import AFTER, BEFORE, Arm, Sample
 from ...measure.options import DESIGNS, Drawing, Options, takes_options
 from ...measure.parts import AuditParts, audit_parts, kept
 from ...measure.plans import pairs_plan, pile, whole_plan
 from ...measure.prepare import Pool, check_datasets, find_yardstick, prepare
-from ...measure.sizes import pair_sizes
-from ...measure.summary import Details, count, pair_notes
+from ...measure.summary import count, pair_notes
 from ...wording import in_nats
-from ..result import Result, nats
-from .arms import Arms, RateArms, RowArms, SizeArms
-from .judge import Control, judge, verdict_of
-from .method import apply_to_draws
-from .methods import Curation, bound, curated_whole, default_first, described, sense
+from ..result import Result, nats, rests_on
+from .arms import DRAWN_ARMS, Arms
+from .methods import Curation, apply_to_draws, bound, curated_whole, default_first, described
+from .verdict import Control, judge, verdict_of
 
 REPLICATES, LARGE_REPLICATES, LARGE = 20, 8, 20_000
 """Blind controls in the design *whole*, where chance decides what they are; fewer for more rows than LARGE,
 which leave less to chance and cost more."""
 NAMES = {"before": "the data before curation", "after": "the data after curation"}
-ARMS: dict[str, type[RowArms | RateArms | SizeArms]] = {"row": RowArms, "rate": RateArms, "size": SizeArms}
 QUESTIONS = {
     "whole": "Is the data after curation worth more than before, to someone facing this test set?",
     "row": "Does this curation, applied to datasets of this size, raise their worth (matched rows)?",
@@ -123,46 +120,37 @@ def audit(
     yardstick = find_yardstick(test, opts)
     opts = replace(opts, yardstick=yardstick)
     before = before.select(yardstick.recipe.columns)
-    about: dict[str, Any] = {}
+    about: dict[str, Any] = {"before_rows": len(before)}
     notes: tuple[str, ...] = ()
     if curate is not None:
         curate = bound(curate, before)
-        about["curation"], notes = described(curate, before), sense(curate, before)
-        if design != "whole":
-            return audit_method(before, test, curate, opts, about, notes)
-        after, test = curated_whole(before, test, curate, opts.seed)
-    assert after is not None
-    after = after.select(yardstick.recipe.columns)
-    prepared = prepare("audit", {NAMES["before"]: before, NAMES["after"]: after}, test, opts)
-    change = compare(before, after)
-    # rows that curation left alone stand in the pool once
-    pool = Pool.build(yardstick, {"before": before, "after": after.take(change.own), "test": prepared.test})
-    rows = change.origin.copy()
-    rows[change.own] = pool.samples["after"].rows
-    arms = Arms(change, pool.samples["before"], Sample(rows, after.weights))
-    if design == "whole":
-        plan = whole_plan(prepared, with_controls(arms, opts.seed), pool.samples["test"])
+        about["curation"], notes = described(curate, before)
+    if curate is not None and design != "whole":
+        design = "method"
+        prepared = prepare("audit", {NAMES["before"]: before}, test, opts)
+        pool, plan, change, about["rows_after"] = apply_to_draws(prepared, before, curate)
     else:
-        if design == "pairs":
-            design = "row" if change.kept else "rate"
-        make = ARMS[design](arms, pile(prepared, after, arms.after))
-        sizes = pair_sizes(len(before), len(prepared.test), opts.pairs, opts.size)
-        about["size"] = (sizes.data, sizes.test)
-        piles = (
-            pile(prepared, before, pool.samples["before"]),
-            pile(prepared, prepared.test, pool.samples["test"]),
-        )
-        plan, more = pairs_plan(prepared, pool, *piles, sizes, make)
-        notes += more
-    case = Case(
-        **{**vars(prepared), "notes": prepared.notes + notes},
-        pool=pool,
-        plan=plan,
-        table=measure(prepared, pool, plan),
-        arms=(BEFORE, AFTER),
-        conclude=verdict_of,
-    )
-    about |= {"before_rows": len(before), "after_rows": len(after)}
+        if curate is not None:
+            after, test = curated_whole(before, test, curate, opts.seed)
+        assert after is not None
+        after = after.select(yardstick.recipe.columns)
+        about["after_rows"] = len(after)
+        prepared = prepare("audit", {NAMES["before"]: before, NAMES["after"]: after}, test, opts)
+        change = compare(before, after)
+        # rows that curation left alone stand in the pool once
+        parts = {"before": before, "after": after.take(change.own), "test": prepared.test}
+        pool = Pool.build(yardstick, parts)
+        rows = change.origin.copy()
+        rows[change.own] = pool.samples["after"].rows
+        arms = Arms(change, pool.samples["before"], Sample(rows, after.weights))
+        if design == "whole":
+            plan = whole_plan(prepared, with_controls(arms, opts.seed), pool.samples["test"])
+        else:
+            if design == "pairs":
+                design = "row" if change.kept else "rate"
+            make = partial(DRAWN_ARMS[design], arms, pile(prepared, after, arms.after))
+            plan = pairs_plan(prepared, pool, before, (arms.before, pool.samples["test"]), make)
+    case = Case.of(prepared, pool, plan, notes, arms=(BEFORE, AFTER), conclude=verdict_of)
     return summarise(case, change.to_dict(), design, about)
 
 
@@ -175,30 +163,6 @@ def with_controls(arms: Arms, seed: int) -> dict[Arm, Sample]:
         for r in range(replicates if arms.random else 1)
     }
     return {BEFORE: arms.before, AFTER: arms.after, **controls}
-
-
-def audit_method(
-    before: Dataset,
-    test: Dataset,
-    curate: Curation,
-    opts: Options,
-    about: dict[str, Any],
-    notes: tuple[str, ...],
-) -> Audit:
-    """Design *method*: f applied to draws of the data."""
-    prepared = prepare("audit", {NAMES["before"]: before}, test, opts)
-    drawn = apply_to_draws(prepared, before, curate)
-    table = measure(prepared, drawn.pool, drawn.plan)
-    case = Case(
-        **{**vars(prepared), "notes": prepared.notes + notes + drawn.notes},
-        pool=drawn.pool,
-        plan=drawn.plan,
-        table=table,
-        arms=(BEFORE, AFTER),
-        conclude=verdict_of,
-    )
-    about |= {"before_rows": len(before), "size": drawn.size, "rows_after": drawn.rows_after}
-    return summarise(case, drawn.change.to_dict(), "method", about)
 
 
 def summarise(case: Case, change: dict[str, Any], design: str, about: dict[str, Any]) -> Audit:
@@ -226,10 +190,6 @@ def summarise(case: Case, change: dict[str, Any], design: str, about: dict[str, 
         change=change,
         design=design,
         question=QUESTIONS[design],
-        details=Details.of(case, counted.clipping, **about),
-        yardstick=case.yardstick,
         notes=notes + pair_notes(found.delta, case),
-        checks=run_checks(case),
-        table=case.table,
-        case=case if case.options.keep else None,
+        **rests_on(case, counted, **about),
     )

@@ -1,18 +1,29 @@
-"""Curation methods as callables: f(D) or f(D, T), either with a keyword rng."""
+"""Curation methods as callables, f(D) or f(D, T), either with a keyword rng; applied once, or to each draw.
+
+A callable runs here, before any model does.
+"""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from ...arrays import Rows
+from ...data.changes import Change, compare
 from ...data.dataset import Dataset
+from ...data.leaks import MOST_LEAKED, leaked
 from ...errors import DataworthError
-from ...measure.sizes import ONE_GROUP
+from ...measure.case import Plan
+from ...measure.designs import AFTER, BEFORE, CONTROL, Draw, Prepared, Sample, select
+from ...measure.plans import ONE_GROUP, pair_sizes, pile
+from ...measure.prepare import Measurement, Pool
+from .arms import Arms
 
+METHOD_PAIRS = 100
 Curation = Callable[..., Dataset]
 
 
@@ -90,26 +101,107 @@ def default_first(curate: Curation, designs: tuple[str, ...]) -> tuple[str, ...]
     return (*own, *(design for design in designs if design not in own))
 
 
-def _said(curate: Any, data: Dataset) -> tuple[bool | None, str]:
-    return curate.said(data) if hasattr(curate, "said") else (curate.strategic, curate.why)
-
-
-def described(curate: Curation, data: Dataset) -> dict[str, Any]:
-    """What a callable says of itself, as plain data: at least a name.
+def described(curate: Any, data: Dataset) -> tuple[dict[str, Any], tuple[str, ...]]:
+    """What a callable says of itself, as plain data: at least a name; and a note on its place in the paper's
+    sense, if it knows it.
 
     >>> described(len, Dataset([[0.0]], [0]))
-    {'name': 'len'}
+    ({'name': 'len'}, ())
     """
     if not hasattr(curate, "why"):
-        return {"name": getattr(curate, "__name__", type(curate).__name__)}
-    strategic, why = _said(curate, data)
-    about = {"name": curate.name, "options": curate.options()}  # type: ignore[attr-defined]
-    return {**about, "strategic": strategic, "why": why}
+        return {"name": getattr(curate, "__name__", type(curate).__name__)}, ()
+    strategic, why = curate.said(data) if hasattr(curate, "said") else (curate.strategic, curate.why)
+    about = {"name": curate.name, "options": curate.options(), "strategic": strategic, "why": why}
+    return about, (f"the curation is {curate}, {SENSES[strategic]}: {why}",)
 
 
-def sense(curate: Curation, data: Dataset) -> tuple[str, ...]:
-    """A note on the callable's place in the paper's sense, if it knows it."""
-    if not hasattr(curate, "why"):
-        return ()
-    strategic, why = _said(curate, data)
-    return (f"the curation is {curate}, {SENSES[strategic]}: {why}",)
+def apply_to_draws(
+    prepared: Measurement, before: Dataset, curate: Curation
+) -> tuple[Pool, Plan, Change, float]:
+    """Draw, apply the method, and see what it did; rows it made stand below the others in the pool.
+
+    Returns the pool, the plan, what became of the rows of the first draw, and mean rows after the method.
+    """
+    opts, yardstick, test = prepared.options, prepared.yardstick, prepared.test
+    looks = wants_test(curate)
+    # a method that looks at T gets one half of Tᵢ and is scored on the other: twice the rows are drawn
+    times = 2 if looks else 1
+    test_rows = len(test) // times
+    sizes = pair_sizes(len(before), test_rows, METHOD_PAIRS if opts.pairs is None else opts.pairs, opts.size)
+    start, fresh = len(before) + len(test), []
+    own = pile(prepared, before, Sample(np.arange(len(before)), before.weights))
+    held = pile(prepared, test, Sample(np.arange(len(before), start), test.weights))
+    if looks:
+        # what it may match in both are attributes: a small draw without one of them could not be matched
+        own = own._replace(strata=by_attribute(own.strata, before))
+        held = held._replace(strata=by_attribute(held.strata, test))
+    blocks = min(own.blocks(sizes.data), held.blocks(sizes.test * times, times), sizes.blocks)
+    draws, changes = [], []
+    copied = 0
+    for i in range(sizes.pairs):
+        rng = np.random.default_rng([opts.seed, 0xF00D, i])
+        drawn = own.some(sizes.data, rng)
+        shown = held.some(sizes.test * times, rng, times)
+        seen, scored = halved(shown, held.groups, sizes.test, rng) if looks else (shown[:0], shown)
+        part = before.take(drawn)
+        try:
+            made = apply(curate, part, test.take(seen), rng).select(yardstick.recipe.columns)
+        except DataworthError as error:
+            # what the whole data have, a draw of a few of their rows may lack; else this raises by itself
+            curated_whole(before, test, curate, opts.seed)
+            hint = f"in a draw of {len(part)} of {len(before)} rows; --size or --design whole makes it larger"
+            raise DataworthError(f"{str(error).removesuffix('.')} ({hint}).") from error
+        change = compare(part, made)
+        new = change.own
+        rows = np.where(change.origin >= 0, drawn[change.origin], 0)
+        rows[new] = np.arange(start, start + len(new))
+        if len(new):
+            fresh.append(made.take(new))
+            start += len(new)
+            # what the method made must not hold the very rows it is scored on
+            found = leaked(test.take(scored), fresh[-1])
+            copied += int(found.sum())
+            scored = scored[~found]
+        arms = Arms(change, select(own.sample, drawn), Sample(rows, made.weights))
+        all_arms = {BEFORE: arms.before, AFTER: arms.after, CONTROL: arms.control(rng)}
+        draws.append(Draw(all_arms, select(held.sample, scored)))
+        changes.append(change)
+        if opts.progress is not None:
+            opts.progress.update(i + 1, sizes.pairs)
+    if copied > MOST_LEAKED * sizes.pairs * sizes.test:
+        raise DataworthError(
+            f"the method's output holds {copied / (sizes.pairs * sizes.test):.0%} of the test rows it is "
+            "scored on: a method must not see those."
+        )
+    parts = {"before": before, "test": test} | ({"made": Dataset.concat(fresh)} if fresh else {})
+    rows_after = float(np.mean([len(change.origin) for change in changes]))
+    plan = sizes.plan(Prepared(tuple(draws)), blocks)
+    if getattr(curate, "design", "method") == "whole":
+        note = (
+            f"{rows_after - sizes.data:.0f} rows were added to each draw of {sizes.data}: "
+            f"{rows_after / sizes.data - 1:.1f} for each row, where all data have "
+            f"{(rows_after - sizes.data) / len(before):.1f}; the design whole adds them once, to all rows"
+        )
+        plan = replace(plan, notes=(note,))
+    return Pool.build(yardstick, parts), plan, changes[0], rows_after
+
+
+def halved(shown: Rows, groups: Rows | None, scored: int, rng: np.random.Generator) -> tuple[Rows, Rows]:
+    """Test rows to see and test rows to be scored on; rows that belong together stay together."""
+    if groups is None:
+        shown = rng.permutation(shown)
+        return shown[: len(shown) - scored], shown[len(shown) - scored :]
+    order = rng.permutation(np.unique(groups[shown]))
+    if len(order) < 2:
+        raise DataworthError(ONE_GROUP)
+    first = np.isin(groups[shown], order[: len(order) // 2])
+    return shown[first], shown[~first]
+
+
+def by_attribute(cells: Rows, data: Dataset) -> Rows:
+    """Strata split by attribute, where rows have one."""
+    if data.attributes is None:
+        return cells
+    _, attributes = np.unique(data.attributes, return_inverse=True)
+    _, split = np.unique(cells * len(data) + attributes, return_inverse=True)
+    return split

@@ -1,11 +1,18 @@
-"""From three intervals to one word.
+"""What a table of before, after and blind controls says: from three intervals to one word.
 
 The paper calls "strategic" every curation with θ → D → f(D); that covers strategic, costly and harmful here.
 """
 
 from __future__ import annotations
 
-from ...measure.intervals import Estimate
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ...measure.case import Plan
+from ...measure.designs import AFTER, BEFORE
+from ...measure.intervals import Estimate, against_controls
+from ...measure.table import PairTable
+from ..result import nats
 
 VERDICTS = ("informative", "recycled", "inconclusive", "strategic", "harmful", "costly")
 BENCHMARK_HOLDS = -0.005
@@ -16,6 +23,51 @@ NEGLIGIBLE = 1e-3
 """Nats per block or pair below which a change is none, however sure: solvers leave less than that."""
 SMALL_SELECTION = 0.5
 """Selection is shown small if its upper bound is below this share of the rise."""
+MORE = "and more than a blind change of the same size does"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Control:
+    """The blind control's value, and how far `after` stands above it."""
+
+    value: float = nats()
+    selection: float = nats()
+    selection_interval: tuple[float, float] | None = nats()
+    replicates: int
+
+
+class Judged(NamedTuple):
+    """What a table says."""
+
+    delta: Estimate
+    accuracy: Estimate
+    control: Control | None
+    verdict: str | None
+    reason: str
+
+
+def judge(plan: Plan, table: PairTable) -> Judged:
+    """Estimates and a verdict."""
+    delta = plan.estimate(table.change("pmi", AFTER, BEFORE))
+    accuracy = plan.estimate(table.change("accuracy", AFTER, BEFORE))
+    blind = table.of_role("pmi", "control")
+    if not blind.shape[1]:
+        reason = "equal sizes compare rows, not datasets: there is no verdict"
+        return Judged(delta, accuracy, None, None, reason)
+    after, whole = table.column("pmi", AFTER), plan.blocks is None
+    selection = against_controls(after, blind) if whole else plan.estimate(after - blind[:, 0])
+    control = Control(
+        value=float(blind.mean()),
+        selection=selection.value,
+        selection_interval=selection.interval,
+        replicates=blind.shape[1],
+    )
+    return Judged(delta, accuracy, control, *decide(delta, selection, accuracy, not whole))
+
+
+def verdict_of(plan: Plan, table: PairTable) -> str | None:
+    """The verdict alone."""
+    return judge(plan, table).verdict
 
 
 def decide(
@@ -36,31 +88,22 @@ def decide(
         return "inconclusive", "nothing changed that could be measured"
     if delta.positive:
         if selection.positive:
-            return (
-                "informative",
-                "it raises the information, and more than a blind change of the same size does",
-            )
+            return "informative", f"it raises the information, {MORE}"
         if selection.interval is not None and selection.interval[1] < SMALL_SELECTION * delta.value:
             return "recycled", "the rise is no more than re-using the same data gives"
-        return (
-            "inconclusive",
-            "it rose, but cannot yet be told from re-using the same data: more test rows would",
-        )
+        reason = "it rose, but cannot yet be told from re-using the same data: more test rows would"
+        return "inconclusive", reason
     if delta.negative:
         surely = selection.at(ACCUSED)
         holds = accuracy.interval is not None and accuracy.interval[0] > BENCHMARK_HOLDS
         if surely.positive and holds:
             return "strategic", "it keeps what the test rewards, and the data carry less information"
         if surely.negative:
-            return "harmful", "it lowers the information, and more than a blind change of the same size does"
-        return (
-            "costly",
-            "it lowers the information, but not shown to do so more than a blind change of the same size",
-        )
+            return "harmful", f"it lowers the information, {MORE}"
+        reason = "it lowers the information, but not shown to do so more than a blind change of the same size"
+        return "costly", reason
     if delta.interval is None:
         return "inconclusive", "there is no interval: the data hold too few disjoint blocks of this size"
     more_pairs = by_pairs and delta.stderr is not None and delta.monte_carlo > 0.5 * delta.stderr
-    return (
-        "inconclusive",
-        f"the change may be zero; {'more pairs' if more_pairs else 'only more rows'} would decide",
-    )
+    what = "more pairs" if more_pairs else "only more rows"
+    return "inconclusive", f"the change may be zero; {what} would decide"

@@ -1,6 +1,10 @@
-"""What no dataset's posterior can be, and is refused: the bounds that hold without the rows."""
+"""What no dataset's posterior can be, and is refused; and what is possible but told to the buyer."""
 
 from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -8,16 +12,17 @@ from threadpoolctl import threadpool_limits
 from ...arrays import Array
 from ...data.labels import Classes
 from ...errors import DataworthError
-from ...models import Linear, Logistic
+from ...models import Fit, Fitter, Linear, Logistic
 from ...wording import counted
 from ...yardstick.yardstick import Yardstick
-from .model import most_precision, sealing_model
-from .posterior import Sealed
+from .posterior import Sealed, sealing_model
 
 SLACK = 1e-11
 """Share of the largest eigenvalue by which rounding may move the others."""
 LARGEST = 1e13
 """Precision in units of the prior's, and squared mean in units of its variance, that can be computed with."""
+UNLIKELY = 1e-3
+"""Probability under the yardstick's model from which a claim is doubted."""
 
 
 def check_sealed(sealed: Sealed, yardstick: Yardstick, name: str, digest: str | None = None) -> Array:
@@ -76,3 +81,68 @@ def impossible(name: str, why: str) -> DataworthError:
     return DataworthError(
         f"{name} cannot be the posterior of a dataset ({why}): ask for a file made by 'dataworth seal'."
     )
+
+
+def gain_of(sealed: Sealed, spectrum: Array, prior_variance: float) -> float:
+    """KL(N(μ, P⁻¹) ‖ N(0, C·I)) = ½ Σ (1/λ − 1 + log λ) + ½ ‖μ‖²/C with λ the eigenvalues of C·P."""
+    shape = float((1.0 / spectrum - 1.0 + np.log(spectrum)).sum())
+    return 0.5 * (shape + float(sealed.mean @ sealed.mean) / prior_variance)
+
+
+def doubts(sealed: Sealed, yardstick: Yardstick, spectrum: Array, test: Array, name: str) -> list[str]:
+    """What is possible but not to be expected, as notes.
+
+    n labels of two classes hold n log 2 nats: under the yardstick's own model a posterior gains more than
+    that plus log 1/δ with probability δ at most. Rows like the test set's add at most ¼ max‖x‖² each.
+    """
+    model = sealing_model(yardstick)
+    notes = []
+    labels = sealed.weight * np.log(2.0)
+    gain = gain_of(sealed, spectrum, model.prior_variance)
+    if isinstance(model, Logistic) and gain > labels - np.log(UNLIKELY):
+        notes.append(
+            f"{name} claims {gain:.0f} nats of information, its {counted(sealed.rows, 'label')} hold "
+            f"{labels:.0f}: doubt it"
+        )
+    largest = float((test * test).sum(axis=1).max()) + float(model.intercept)
+    added = float(spectrum.sum() - len(spectrum)) / model.prior_variance
+    if added > most_precision(model) * largest * sealed.weight * (1.0 + 1e-6) + SLACK * float(spectrum[-1]):
+        notes.append(
+            f"{name} claims more precision than {counted(sealed.rows, 'row')} like the test set's give: "
+            "its rows lie far out, or it is forged"
+        )
+    return notes
+
+
+def most_precision(model: Logistic | Linear) -> float:
+    """What a row adds to the precision along itself: classes at most a quarter, numeric labels 1/s²."""
+    if isinstance(model, Logistic):
+        return 0.25
+    noise: Any = model.noise_variance
+    return 1.0 / float(noise)
+
+
+@dataclass(frozen=True)
+class Guarded:
+    """A fitter that refuses its data, by name, where it cannot compute with them."""
+
+    fitter: Fitter
+    name: str
+
+    def __call__(self, *args: Any, **settings: Any) -> Fit:
+        """Fit, or refuse."""
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", RuntimeWarning)
+            try:
+                fit = self.fitter(*args, **settings)
+            except (RuntimeWarning, ArithmeticError, np.linalg.LinAlgError):
+                raise impossible(self.name, "its score cannot be computed") from None
+        if not np.isfinite(fit.log_z):
+            raise impossible(self.name, "its score is not a number")
+        return fit
+
+    def __getattr__(self, name: str) -> Any:
+        """Everything else as the fitter does it."""
+        if name.startswith("__") or name == "fitter":  # what pickle asks before there is one
+            raise AttributeError(name)
+        return getattr(self.fitter, name)

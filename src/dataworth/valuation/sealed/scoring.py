@@ -6,7 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from ...data.dataset import Dataset
 from ...errors import DataworthError
@@ -14,16 +13,11 @@ from ...measure.case import Case, Plan, measure
 from ...measure.designs import DATA, Arm, Sample
 from ...measure.options import Options
 from ...measure.plans import whole_plan
-from ...measure.prepare import Measurement, Pool, check_datasets, prepare
+from ...measure.prepare import Pool, check_datasets, prepare
 from ...measure.table import PairTable
 from ...models import GaussianPrior
-from ...models.base import bind
-from .guarded import Guarded
-from .limits import check_sealed
-from .making import seal_with
-from .model import sealing_model
-from .posterior import Sealed
-from .unlikely import doubts, gain_of
+from .limits import Guarded, check_sealed, doubts, gain_of
+from .posterior import Sealed, seal_with, sealing_model
 
 
 def refuse_unsealable(form: str, design: str = "whole") -> None:
@@ -48,7 +42,7 @@ def measure_sealed(
     check_datasets(opened)
     prepared = prepare(what, opened, test, options)
     yardstick, digest = prepared.yardstick, prepared.yardstick.digest
-    pool = sealing_pool(prepared)
+    pool = Pool.build(yardstick, {"test": prepared.test}, sealing_model(yardstick))
     own, gains, doubted = {}, [], []
     for name, given in candidates.items():
         one = given if isinstance(given, Sealed) else seal_with(given, yardstick, digest, key="")
@@ -64,35 +58,16 @@ def measure_sealed(
     evidence = replace(prepared, options=replace(options, form="evidence"))
     identity = {name: c.content_hash() for name, c in candidates.items()} if options.run_dir else {}
     table = measure(evidence, pool, plan, own, identity)
-    table = table.with_column("information_gain", np.array(gains))
-    table = table.with_column("data_rows", np.array([len(c) for c in candidates.values()]))
+    rows = [len(one) for one in candidates.values()]
+    table = table.with_column("information_gain", gains).with_column("data_rows", rows)
     closed = tuple(name for name in candidates if name not in opened)
     # what checks look at: rows of the test set and of open data
     seen = Pool.build(yardstick, {**{f"{n!r}": d for n, d in opened.items()}, "test": prepared.test})
     arms = {Arm("candidate", name): seen.samples[f"{name!r}"] for name in opened}
     plan = whole_plan(prepared, arms, seen.samples["test"])
-    return Case(
-        **{
-            **vars(prepared),
-            "notes": (*prepared.notes, *doubted, *sealed_notes(closed, bool(opened))),
-            "options": replace(options, form="sealed"),
-            "sealed": closed,
-        },
-        pool=seen,
-        plan=plan,
-        table=table,
-        arms=tuple(own),
-        conclude=conclude,
-    )
-
-
-def sealing_pool(prepared: Measurement) -> Pool:
-    """The test rows alone, under the model whose posteriors are sealed."""
-    model, test = sealing_model(prepared.yardstick), prepared.test
-    with threadpool_limits(1):
-        X = prepared.yardstick.features(test)
-    y = prepared.yardstick.targets(test, "the test set")
-    return Pool(X, y, bind(model, X, y), {"test": Sample(np.arange(len(test)), test.weights)})
+    told = replace(prepared, options=replace(options, form="sealed"), sealed=closed)
+    notes = (*doubted, *sealed_notes(closed, bool(opened)))
+    return Case.of(told, seen, plan, notes, table=table, arms=tuple(own), conclude=conclude)
 
 
 def sealed_notes(closed: tuple[str, ...], some_open: bool) -> list[str]:

@@ -1,0 +1,84 @@
+"""What has a name, as lists: the checks that are made of every result, and the curations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import MISSING, dataclass
+from typing import Any
+
+from dataworth.checks import CHECKS, check_codes
+from dataworth.curation.names import NAMES, options_of, written
+from dataworth.report.text import layout
+
+WORDS = {True: "yes", False: "no", None: "depends"}
+
+
+@dataclass(frozen=True)
+class Listing:
+    """A list: as plain data, as names in one line, and as a table that is longer if `verbose`."""
+
+    told: dict[str, Any]
+    names: Sequence[str]
+    table: Callable[[bool], Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return self.told
+
+    def line(self) -> str:
+        """The names in one line."""
+        return ", ".join(self.names)
+
+    def full(self, verbose: bool) -> Any:
+        """One line each."""
+        return self.table(verbose)
+
+
+def list_checks(codes: Sequence[str] | None) -> Listing:
+    """Checks: what each means if it fires; also what to do, if `verbose` or asked for by code."""
+    wanted = check_codes(codes)
+    listed = [check for check in CHECKS if check.code in wanted or not wanted]
+
+    def table(verbose: bool) -> Any:
+        rows = []
+        for check in listed:
+            slow = " (slow: with --thorough)" if check.slow else ""
+            todo = f". What to do: {check.advice}." if verbose or wanted else ""
+            rows.append((check.code, check.name, f"{check.meaning}{slow}{todo}"))
+        return layout.listing(
+            ("code", "name", "what it means if it fires"),
+            rows,
+            "--ignore CODES leaves some out; --strict exits with 3 if one fires; "
+            "each has a page in docs/checks.",
+        )
+
+    told = ("code", "name", "meaning", "advice", "slow")
+    checks = [{name: getattr(check, name) for name in told} for check in listed]
+    names = [f"{check.code} {check.name}" for check in listed]
+    return Listing({"schema": "dataworth/checks/1", "checks": checks}, names, table)
+
+
+def list_curations() -> Listing:
+    """Curations: each with its options and their defaults; if `verbose` why it is strategic or not."""
+
+    def table(verbose: bool) -> Any:
+        rows = []
+        for name, method in NAMES.items():
+            options = ", ".join(written(key, option) for key, option in options_of(name).items())
+            what = f"{method.what}; options: {options}" if options else method.what
+            why = f". Why: {method.why}." if verbose else ""
+            rows.append((name, what + why, WORDS[method.strategic]))
+        return layout.listing(
+            ("--curate", "what it does", "strategic"),
+            rows,
+            "Options stand with their defaults; SIZE, ROWS and FRACTION: as many rows as the data have.",
+            "strategic in the paper's sense: θ → D → f(D), so that it cannot add information.",
+        )
+
+    def told(name: str) -> dict[str, Any]:
+        method, options = NAMES[name], options_of(name).items()
+        defaults = {key: None if one.default is MISSING else one.default for key, one in options}
+        about = {"name": name, "what": method.what, "options": defaults}
+        return {**about, "strategic": method.strategic, "why": method.why}
+
+    return Listing({"schema": "dataworth/curations/1", "curations": list(map(told, NAMES))}, [*NAMES], table)
