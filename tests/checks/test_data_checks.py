@@ -108,6 +108,15 @@ def test_repeated_rows_fire_and_fresh_ones_do_not():
     )  # one is no pattern
 
 
+@pytest.mark.parametrize(("repeated", "looks"), [(20, True), (60, False)])
+def test_a_tenth_of_the_test_rows_may_repeat_and_repeats_are_still_looked_for(repeated, looks):
+    data, test = halves(0)
+    test = test.take(np.r_[np.arange(len(test) - repeated), np.arange(repeated)])
+    finding = scored("DW002", data, test)
+    assert (finding.fires is not None) == looks
+    assert ("repeat among themselves" in finding.detail) != looks
+
+
 def test_repeats_of_categories_are_none():
     rng = np.random.default_rng(2)
     X = rng.integers(0, 4, size=(900, 3)).astype(float)

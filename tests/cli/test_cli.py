@@ -379,6 +379,19 @@ def test_a_guessed_id_is_said(inside, tmp_path):
     assert f'id column "id" guessed in {tmp_path / "named.csv"}; say --id to choose' in err
 
 
+def test_row_numbers_are_said_once_for_all_files(inside, tmp_path):
+    for name in ("clean", "test"):
+        table = pa.csv.read_csv(f"{name}.csv")
+        numbers = pa.array(range(1, len(table) + 1))
+        pa.csv.write_csv(table.append_column("rownames", numbers), tmp_path / f"{name}.csv")
+    files = [str(tmp_path / f"{name}.csv") for name in ("clean", "test")]
+    words = ("score", files[0], "--test", files[1], "--yardstick", "y.json", "--label", "target", "--json")
+    _, out, err = call(*words)
+    numbered = f'column "rownames" only numbers the rows in {", ".join(files)}'
+    assert err == f"dataworth: {numbered}; say --features to use it\n"
+    assert json.loads(out)["value"] == json.loads(measured("score", "clean.csv", "--json")[1])["value"]
+
+
 def test_names_of_candidates():
     assert names_of([Path("a.csv"), Path("b.parquet")]) == ["a", "b"]
     assert names_of([Path("x/a.csv"), Path("y/a.npz"), Path("b.csv")]) == ["x/a.csv", "y/a.npz", "b"]

@@ -804,9 +804,8 @@ def test_a_file_is_added_to_all_rows_by_the_command(inside):
     result = json.loads(call("audit", "raw.csv", "--curate", "add-rows:rows=more.csv", *COMMON, "--json")[1])
     assert (result["design"], result["after_rows"]) == ("whole", 220)
     told = " ".join(re.sub("[│─╭╮╰╯]", " ", call("audit", "--help")[1]).split())
-    assert "With --curate: method (the default)" in told
-    assert "add-rows" in told
-    assert "--curate: method" not in call("score", "--help")[1]
+    assert "of methods: method (the default)" in told
+    assert "whole (the default of add-rows and self-label)" in told
 
 
 def test_others_are_applied_to_draws():

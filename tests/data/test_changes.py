@@ -310,3 +310,12 @@ def test_columns_are_matched_by_name():
 def test_six_digits_are_compared(factor, kept):
     before = classes(20, seed=0)
     assert compare(before, Dataset(before.X * factor, before.y)).kept == kept
+
+
+@pytest.mark.parametrize(("off", "kept"), [(5e-6, 40), (5e-5, 39)])
+def test_rows_are_compared_to_six_digits(off, kept):
+    before = classes(40, seed=0)
+    X = before.X.copy()
+    X[7] *= 1 + off
+    change = compare(before, Dataset(X, before.y))
+    assert (change.kept, change.new) == (kept, 40 - kept)

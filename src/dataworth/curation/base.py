@@ -14,6 +14,7 @@ from ..wording import counted
 
 SEED = 0
 """What chance is drawn from where a curation is called without a generator: f(D) is a function of D."""
+ANYTHING = (lambda value: True, "")
 
 
 class Method:
@@ -38,6 +39,12 @@ class Method:
     """Options that a text must give, though Python has other ways."""
     __call__: Callable[..., Dataset]
 
+    def __post_init__(self) -> None:
+        for f in fields(self):  # type: ignore[arg-type]
+            value, (holds, words) = getattr(self, f.name), f.metadata.get("limit", ANYTHING)
+            if value is not None and not holds(value):
+                raise DataworthError(f"{f.name} is {value!r}; it must {words}.")
+
     def bound(self, data: Dataset) -> Method:
         """The curation as it is meant for these data, or a sentence: asked once, before there are draws."""
         return self
@@ -60,23 +67,24 @@ def chance(rng: np.random.Generator | None) -> np.random.Generator:
     return np.random.default_rng(SEED) if rng is None else rng
 
 
-def at_least(least: float, **options: float | None) -> None:
-    """Refuse options below their least value; None is no value.
+def limit(holds: Callable[[Any], bool], words: str) -> dict[str, Any]:
+    """What an option must be, as metadata of its field; None is no value.
 
-    >>> at_least(1, times=0)
+    >>> from dataworth.curation import Duplicate
+    >>> Duplicate(times=0)
     Traceback (most recent call last):
         ...
     dataworth.errors.DataworthError: times is 0; it must be 1 or more.
     """
-    for name, value in options.items():
-        if value is not None and not value >= least:
-            raise DataworthError(f"{name} is {value!r}; it must be {least} or more.")
+    return {"limit": (holds, words)}
 
 
-def check_fraction(fraction: float) -> None:
-    """Refuse a fraction that is none."""
-    if not 0 < fraction <= 1:
-        raise DataworthError(f"fraction is {fraction!r}; it must lie above 0 and at most at 1.")
+def at_least(least: float) -> dict[str, Any]:
+    """The limit of an option that has a least value."""
+    return limit(lambda value: value >= least, f"be {least} or more")
+
+
+FRACTION = limit(lambda value: 0 < value <= 1, "lie above 0 and at most at 1")
 
 
 def _plain(value: Any) -> Any:

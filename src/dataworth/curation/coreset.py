@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import ClassVar
 
 import numpy as np
 
-from ..arrays import Array, Rows
+from ..arrays import Rows
 from ..data.dataset import Dataset
-from .base import Method, check_fraction
+from .base import FRACTION, Method
 from .features import points, strata
 
 
@@ -19,13 +21,12 @@ class CoreSet(Method):
     Rows are standardised (`points`); numeric labels are taken together. `choose` says which rows stay.
     """
 
-    fraction: float = 0.5
+    choose: ClassVar[Callable[..., Rows]]
+    """Places of so many of the rows of one class, by features and weights."""
+    fraction: float = field(default=0.5, metadata=FRACTION)
 
     strategic = True
     why = "it looks at the data alone and only removes rows"
-
-    def __post_init__(self) -> None:
-        check_fraction(self.fraction)
 
     def __call__(self, data: Dataset) -> Dataset:
         """The rows chosen, in their old order."""
@@ -36,8 +37,3 @@ class CoreSet(Method):
             for rows in strata(data)
         ]
         return data.take(np.sort(np.concatenate(chosen)))
-
-    @staticmethod
-    def choose(X: Array, weights: Array, count: int) -> Rows:
-        """Places of `count` of the rows of one class."""
-        raise NotImplementedError

@@ -7,17 +7,16 @@ this assumption, where it is true, is knowledge that it lacks, and the worth may
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, Rows
 from ..data.dataset import Dataset
 from ..errors import DataworthError
 from ..wording import counted
 from .base import Method, at_least, chance
-from .features import class_codes, classifier, numbers, sample_weights
+from .features import class_codes, fitted, numbers
 
 
 @dataclass(frozen=True)
@@ -35,7 +34,7 @@ class DropLabelIssues(Method):
     39
     """
 
-    folds: int = 5
+    folds: int = field(default=5, metadata=at_least(2))
     learner: Any = None
 
     name = "drop-label-issues"
@@ -46,9 +45,6 @@ class DropLabelIssues(Method):
         "measures does not know: where that is true, the data may be worth more"
     )
 
-    def __post_init__(self) -> None:
-        at_least(2, folds=self.folds)
-
     def __call__(self, data: Dataset, *, rng: np.random.Generator | None = None) -> Dataset:
         """The rows that stay, in their old order."""
         try:
@@ -57,26 +53,21 @@ class DropLabelIssues(Method):
             raise DataworthError(
                 "finding label issues needs cleanlab: pip install 'dataworth[cleanlab]'."
             ) from error
+        from sklearn.model_selection import StratifiedKFold
+
         codes = class_codes(data, "finding label issues", least=2)
         rarest = int(np.bincount(codes).min())
         if rarest < 2:
             raise DataworthError(
                 f"a class has {counted(rarest, 'row')} only; cross-validation needs two of each class."
             )
-        probabilities = self._probabilities(data, codes, min(self.folds, rarest), chance(rng))
+        seed = int(chance(rng).integers(2**31))
+        split = StratifiedKFold(min(self.folds, rarest), shuffle=True, random_state=seed)
+        X = numbers(data)
+        # the probability of each class for each row, from models that did not see the row
+        probabilities = np.empty((len(data), codes.max() + 1))
+        for seen, held in split.split(X, codes):
+            weights = None if data.weights is None else data.weights[seen]
+            probabilities[held] = fitted(self.learner, X[seen], codes[seen], weights).predict_proba(X[held])
         issues = find_label_issues(codes, probabilities, n_jobs=1)
         return data.take(~np.asarray(issues, dtype=bool))
-
-    def _probabilities(self, data: Dataset, codes: Rows, folds: int, rng: np.random.Generator) -> Array:
-        """The probability of each class for each row, from models that did not see the row."""
-        from sklearn.model_selection import StratifiedKFold
-
-        X = numbers(data)
-        probabilities = np.empty((len(data), codes.max() + 1))
-        split = StratifiedKFold(folds, shuffle=True, random_state=int(rng.integers(2**31)))
-        for seen, held in split.split(X, codes):
-            learner = classifier(self.learner)
-            weights = None if data.weights is None else data.weights[seen]
-            learner.fit(X[seen], codes[seen], **sample_weights(learner, weights))
-            probabilities[held] = learner.predict_proba(X[held])
-        return probabilities

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -18,15 +18,12 @@ class Duplicate(Method):
     6
     """
 
-    times: int = 2
+    times: int = field(default=2, metadata=at_least(1))
 
     name = "duplicate"
     what = "repeat every row"
     strategic = True
     why = "it says nothing new, only louder"
-
-    def __post_init__(self) -> None:
-        at_least(1, times=self.times)
 
     def __call__(self, data: Dataset) -> Dataset:
         """The rows, then the rows again."""

@@ -18,14 +18,15 @@ however large r.)
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from ..data.dataset import Dataset, label_keys
-from ..errors import DataworthError
-from .base import Method, at_least
+from .base import Method, at_least, limit
 from .features import class_codes, with_columns_of
+
+POSITIVE = limit(lambda radius: 0 < radius < float("inf"), "be a positive number")
 
 
 @dataclass(frozen=True)
@@ -39,18 +40,13 @@ class Fake(Method):
     [10.0, 10.0, -10.0, -10.0]
     """
 
-    rows: int | None = None
-    radius: float = 1000.0
+    rows: int | None = field(default=None, metadata=at_least(1))
+    radius: float = field(default=1000.0, metadata=POSITIVE)
 
     name = "fake"
     what = "the constant dataset x* of the paper's appendix, whatever the data"
     strategic = True
     why = "it is the same for all data, so it says nothing of θ"
-
-    def __post_init__(self) -> None:
-        at_least(1, rows=self.rows)
-        if not 0 < self.radius < float("inf"):
-            raise DataworthError(f"radius is {self.radius!r}; it must be a positive number.")
 
     def __call__(self, data: Dataset) -> Dataset:
         """The same rows for all data with these columns, labels and size."""

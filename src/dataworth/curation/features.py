@@ -19,7 +19,7 @@ def numbers(data: Dataset, like: Dataset | None = None) -> Array:
     [[1.5, 0.0, 1.0], [2.5, 1.0, 0.0]]
     """
     like = data if like is None else like
-    data, parts = data.select(like.columns), []
+    data, parts = data.select(like.columns), [np.zeros((len(data), 0))]
     for j, column in enumerate(like.columns):
         values = data.X[:, j]
         if column.kind == "categorical":
@@ -27,7 +27,7 @@ def numbers(data: Dataset, like: Dataset | None = None) -> Array:
         else:
             known = like.X[~np.isnan(like.X[:, j]), j]
             parts.append(np.where(np.isnan(values), np.median(known) if len(known) else 0.0, values)[:, None])
-    return np.hstack(parts) if parts else np.zeros((len(data), 0))
+    return np.hstack(parts)
 
 
 def points(data: Dataset) -> Array:
@@ -68,22 +68,21 @@ def class_codes(data: Dataset, purpose: str, least: int = 1) -> Rows:
     return codes
 
 
-def classifier(learner: Any = None) -> Any:
-    """A fresh copy of the learner; without one, logistic regression on standardised features."""
+def fitted(learner: Any, X: Array, y: Any, weights: Array | None) -> Any:
+    """A fresh copy of the learner, fitted; without one, logistic regression on standardised features.
+
+    Sample weights, if there are any, are given as the learner's last step takes them.
+    """
     from sklearn.base import clone
     from sklearn.linear_model import LogisticRegression
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
 
-    return clone(learner or make_pipeline(StandardScaler(), LogisticRegression(max_iter=5000)))
-
-
-def sample_weights(learner: Any, weights: Array | None) -> dict[str, Any]:
-    """Sample weights as the learner's last step takes them, if the rows have any."""
-    if weights is None:
-        return {}
+    learner = clone(learner or make_pipeline(StandardScaler(), LogisticRegression(max_iter=5000)))
     steps = getattr(learner, "steps", None)
-    return {f"{steps[-1][0]}__sample_weight" if steps else "sample_weight": weights}
+    name = f"{steps[-1][0]}__sample_weight" if steps else "sample_weight"
+    learner.fit(X, y, **({} if weights is None else {name: weights}))
+    return learner
 
 
 def with_columns_of(data: Dataset, X: Array, y: Any, **others: Any) -> Dataset:

@@ -40,8 +40,7 @@ class Herding(CoreSet):
         while len(chosen) < count:
             # |off + move|² without what is the same for all rows
             after = np.where(free, lengths + 2 * moves @ off, np.inf)
-            best = int(after.argmin())
-            free[best] = False
-            off = off + moves[best]
-            chosen.append(best)
+            chosen.append(int(after.argmin()))
+            free[chosen[-1]] = False
+            off = off + moves[chosen[-1]]
         return np.array(chosen)

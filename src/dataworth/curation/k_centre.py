@@ -34,8 +34,7 @@ class KCentre(CoreSet):
         nearest = np.full(len(X), np.inf)
         while len(chosen) < count:
             nearest = np.minimum(nearest, ((X - X[chosen[-1]]) ** 2).sum(axis=1))
-            nearest[
-                chosen[-1]
-            ] = -1.0  # below any distance: copies of a chosen row come before the row itself
+            # below any distance: copies of a chosen row come before the row itself
+            nearest[chosen[-1]] = -1.0
             chosen.append(int(nearest.argmax()))
         return np.array(chosen)

@@ -53,10 +53,8 @@ def cells(data: Dataset, what: str) -> NDArray[np.str_]:
     """Attribute and label of each row as one text."""
     if data.attributes is None:
         groups = "" if data.groups is None else " (groups are rows that belong together, not attributes)"
-        raise DataworthError(
-            f"{what} have no attributes; matching them needs a column of them: attributes= or --attribute"
-            f"{groups}."
-        )
+        needs = "matching them needs a column of them: attributes= or --attribute"
+        raise DataworthError(f"{what} have no attributes; {needs}{groups}.")
     return np.char.add(np.char.add(data.attributes, "\x1f"), label_keys(data.y))
 
 

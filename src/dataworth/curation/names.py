@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable
-from dataclasses import MISSING, fields
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, Field, fields
 from typing import Any, NamedTuple
 
 from ..data.dataset import Dataset
@@ -49,6 +49,7 @@ NAMES: dict[str, type[Method]] = {
 """Every curation that a command line can name."""
 
 READERS: dict[str, Callable[[str], Any]] = {"int": int, "float": float, "str": str}
+KINDS = {"Dataset": "file", **{kind + may: kind for kind in READERS for may in ("", " | None")}}
 PLACEHOLDERS = {"group": "NAME", "by": "attributes/classes"}
 WORDS = {"int": "a whole number", "float": "a number"}
 
@@ -66,13 +67,8 @@ def options_of(name: str) -> dict[str, Option]:
     >>> options_of("random-subset")
     {'fraction': Option(kind='float', default=0.5)}
     """
-    found = {}
-    for field in fields(_method(name)):  # type: ignore[arg-type]
-        kind = str(field.type).removesuffix(" | None")
-        kind = "file" if kind == "Dataset" else kind
-        if kind == "file" or kind in READERS:
-            found[field.name] = Option(kind, field.default)
-    return found
+    every = {f.name: Option(KINDS.get(str(f.type), ""), f.default) for f in _fields(_method(name))}
+    return {key: option for key, option in every.items() if option.kind}
 
 
 def by_name(name: str, **options: Any) -> Method:
@@ -82,13 +78,9 @@ def by_name(name: str, **options: Any) -> Method:
     RandomSubset(fraction=0.25)
     """
     method = _method(name)
-    name = method.name
-    known = [field.name for field in fields(method)]  # type: ignore[arg-type]
-    _refuse_unknown(name, options, known)
-    needed = [f.name for f in fields(method) if f.default is MISSING]  # type: ignore[arg-type]
-    absent = [key for key in needed if key not in options]
-    if absent:
-        raise DataworthError(_lacks(name, absent[0]))
+    every = _fields(method)
+    needed = [f.name for f in every if f.default is MISSING]
+    _check_options(method.name, options, [f.name for f in every], needed)
     return method(**options)
 
 
@@ -122,8 +114,8 @@ def split(text: str) -> tuple[str, dict[str, str]]:
     ('duplicate', {'times': '3'})
     """
     name, colon, rest = text.partition(":")
-    name = _method(name.strip()).name
-    known = list(options_of(name))
+    method = _method(name.strip())
+    name, known = method.name, options_of(method.name)
     given: dict[str, str] = {}
     for part in rest.split(",") if colon else []:
         key, equals, value = (piece.strip() for piece in part.partition("="))
@@ -132,10 +124,8 @@ def split(text: str) -> tuple[str, dict[str, str]]:
         if key in given:
             raise DataworthError(f"{name} is given the option {key} twice: give it once.")
         given[key] = value
-    _refuse_unknown(name, given, known)
-    for key, option in options_of(name).items():
-        if key not in given and (option.default is MISSING or key in NAMES[name].needed):
-            raise DataworthError(_lacks(name, key))
+    needed = [key for key, option in known.items() if option.default is MISSING or key in method.needed]
+    _check_options(name, given, list(known), needed)
     return name, given
 
 
@@ -153,8 +143,7 @@ def written(key: str, option: Option) -> str:
 def files_of(text: str) -> list[str]:
     """The files that a text names."""
     name, given = split(text)
-    known = options_of(name)
-    return [value for key, value in given.items() if known[key].kind == "file"]
+    return [value for key, value in given.items() if options_of(name)[key].kind == "file"]
 
 
 def with_files(text: str, place: Callable[[str], str]) -> str:
@@ -164,12 +153,8 @@ def with_files(text: str, place: Callable[[str], str]) -> str:
     'add-rows:rows=/data/more.csv'
     """
     name, given = split(text)
-    known = options_of(name)
-    parts = [
-        f"{key}={place(given[key]) if option.kind == 'file' else given[key]}"
-        for key, option in known.items()
-        if key in given
-    ]
+    known = {key: option.kind for key, option in options_of(name).items() if key in given}
+    parts = [f"{key}={place(given[key]) if kind == 'file' else given[key]}" for key, kind in known.items()]
     return name + (":" if parts else "") + ",".join(parts)
 
 
@@ -184,12 +169,17 @@ def _method(name: str) -> type[Method]:
     return found
 
 
-def _lacks(name: str, key: str) -> str:
-    return f"{name} needs the option {key}: give {name}:{written(key, options_of(name)[key])}."
+def _fields(method: type[Method]) -> tuple[Field[Any], ...]:
+    return fields(method)  # type: ignore[arg-type]
 
 
-def _refuse_unknown(name: str, given: dict[str, Any], known: list[str]) -> None:
-    unknown = [key for key in given if key not in known]
-    if unknown:
-        has = f"its options are {', '.join(known)}" if known else "it has none"
-        raise DataworthError(f"{name} has no option {unknown[0]!r}; {has}.")
+def _check_options(name: str, given: Mapping[str, Any], known: list[str], needed: list[str]) -> None:
+    """Refuse options that the curation does not have, or that are missing."""
+    for key in given:
+        if key not in known:
+            has = f"its options are {', '.join(known)}" if known else "it has none"
+            raise DataworthError(f"{name} has no option {key!r}; {has}.")
+    for key in needed:
+        if key not in given:
+            how = written(key, options_of(name)[key])
+            raise DataworthError(f"{name} needs the option {key}: give {name}:{how}.")

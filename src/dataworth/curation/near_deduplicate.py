@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -30,7 +30,7 @@ class NearDeduplicate(Method):
     [0.0, 1.0, 3.0]
     """
 
-    distance: float = 0.05
+    distance: float = field(default=0.05, metadata=at_least(0))
 
     name = "near-deduplicate"
     what = "keep one of each set of rows that nearly agree"
@@ -39,9 +39,6 @@ class NearDeduplicate(Method):
         "it looks at the data alone; but where near copies came about by accident, a model that takes them "
         "for new rows was too sure, and may be worth more without them"
     )
-
-    def __post_init__(self) -> None:
-        at_least(0, distance=self.distance)
 
     def __call__(self, data: Dataset) -> Dataset:
         """The rows kept, in their old order."""

@@ -1,13 +1,13 @@
-"""Keep a random share of the rows: θ → D → f(D), strategic in the paper's sense, and the plainest loss."""
+"""Keep a random proportion of the rows: θ → D → f(D), strategic in the paper's sense; the plainest loss."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from ..data.dataset import Dataset
-from .base import Method, chance, check_fraction
+from .base import FRACTION, Method, chance
 
 
 @dataclass(frozen=True)
@@ -19,15 +19,12 @@ class RandomSubset(Method):
     2
     """
 
-    fraction: float = 0.5
+    fraction: float = field(default=0.5, metadata=FRACTION)
 
     name = "random-subset"
-    what = "keep a random share of the rows"
+    what = "keep a random proportion of the rows"
     strategic = True
     why = "chance alone decides which rows go"
-
-    def __post_init__(self) -> None:
-        check_fraction(self.fraction)
 
     def __call__(self, data: Dataset, *, rng: np.random.Generator | None = None) -> Dataset:
         """The rows kept, in their old order; at least one."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -21,15 +21,12 @@ class Resample(Method):
     5
     """
 
-    size: int | None = None
+    size: int | None = field(default=None, metadata=at_least(1))
 
     name = "resample"
     what = "draw rows with replacement (the bootstrap)"
     strategic = True
     why = "chance alone decides which rows go and which are repeated"
-
-    def __post_init__(self) -> None:
-        at_least(1, size=self.size)
 
     def __call__(self, data: Dataset, *, rng: np.random.Generator | None = None) -> Dataset:
         """The rows drawn, in their old order."""

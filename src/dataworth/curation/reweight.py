@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ..arrays import Array
 from ..data.dataset import Dataset, label_keys
 from ..errors import DataworthError
-from .base import Method
+from .base import Method, limit
 from .match_groups import cells, refuse_absent
 
 BY = ("attributes", "classes")
@@ -27,7 +28,7 @@ class Reweight(Method):
     [0.667, 0.667, 0.667, 2.0]
     """
 
-    by: str | None = None
+    by: str | None = field(default=None, metadata=limit(BY.__contains__, f"be one of {', '.join(BY)}"))
 
     name = "reweight"
     what = "weight rows so that attribute × label groups, or classes, have the test set's ratios"
@@ -36,10 +37,6 @@ class Reweight(Method):
         "weights follow from attribute and label alone; as long as the attribute says nothing of the label "
         "given the features, the test set's ratios say nothing of θ"
     )
-
-    def __post_init__(self) -> None:
-        if self.by is not None and self.by not in BY:
-            raise DataworthError(f"by is {self.by!r}; it must be one of {', '.join(BY)}.")
 
     def __call__(self, data: Dataset, test: Dataset) -> Dataset:
         """The same rows, weighted."""
@@ -60,9 +57,7 @@ class Reweight(Method):
         return data.with_weights(weights * ratio)
 
 
-def _shares(
-    own: NDArray[np.str_], weights: NDArray[np.float64] | None, names: NDArray[np.str_]
-) -> NDArray[np.float64]:
+def _shares(own: NDArray[np.str_], weights: Array | None, names: NDArray[np.str_]) -> Array:
     """The share of each name, by weight."""
     weights = np.ones(len(own)) if weights is None else weights
     return np.array([weights[own == name].sum() for name in names]) / weights.sum()

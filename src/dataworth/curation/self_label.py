@@ -7,7 +7,7 @@ from typing import Any
 
 from ..data.dataset import Dataset
 from .base import Method
-from .features import class_codes, classifier, numbers, sample_weights
+from .features import class_codes, fitted, numbers
 
 
 @dataclass(frozen=True)
@@ -31,6 +31,5 @@ class SelfLabel(Method):
     def __call__(self, data: Dataset) -> Dataset:
         """The data, then the rows with the learner's labels."""
         class_codes(data, "a model that labels rows", least=2)
-        learner = classifier(self.learner)
-        learner.fit(numbers(data), data.y, **sample_weights(learner, data.weights))
+        learner = fitted(self.learner, numbers(data), data.y, data.weights)
         return Dataset.concat([data, self.rows.with_labels(learner.predict(numbers(self.rows, like=data)))])

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from ..arrays import Array
 from ..data.dataset import Dataset
 from ..errors import DataworthError
-from .base import Method, at_least, chance
+from .base import Method, at_least, chance, limit
 from .features import class_codes, with_columns_of
 
 
@@ -28,8 +28,8 @@ class Synthesize(Method):
     (104, True)
     """
 
-    rows: int | None = None
-    fraction: float | None = None
+    rows: int | None = field(default=None, metadata=at_least(1))
+    fraction: float | None = field(default=None, metadata=limit(lambda value: value > 0, "lie above 0"))
 
     name = "synthesize"
     what = "add rows drawn from a model of the data (recursive synthetic data)"
@@ -37,11 +37,9 @@ class Synthesize(Method):
     why = "the new rows come from a model that saw nothing but the data: θ → D → θ̂ → new rows"
 
     def __post_init__(self) -> None:
-        at_least(1, rows=self.rows)
         if self.rows is not None and self.fraction is not None:
             raise DataworthError("rows and fraction both say how many rows to add: give one of them.")
-        if self.fraction is not None and not self.fraction > 0:
-            raise DataworthError(f"fraction is {self.fraction!r}; it must lie above 0.")
+        super().__post_init__()
 
     def __call__(self, data: Dataset, *, rng: np.random.Generator | None = None) -> Dataset:
         """The data, then the synthetic rows."""
@@ -58,23 +56,17 @@ class Synthesize(Method):
             share = weights[rows] / weights[rows].sum()
             parent[new] = rng.choice(rows, len(new), p=share)
             for j, column in enumerate(data.columns):
-                source = data.X[rng.choice(rows, len(new), p=share), j]
-                X[new, j] = source if column.kind != "numeric" else np.where(np.isnan(source), np.nan, 0.0)
+                values = data.X[rng.choice(rows, len(new), p=share), j]
+                X[new, j] = values if column.kind != "numeric" else np.where(np.isnan(values), np.nan, 0.0)
             if len(numeric):
                 # shrinking towards equal variances makes sense in common units only
                 scale = np.array([_spread(data.X[rows, j]) for j in numeric])
                 standard = gaussian(data.X[np.ix_(rows, numeric)] / scale, share, len(new), rng)
                 X[np.ix_(new, numeric)] += standard * scale
-        drawn_from = data.take(parent)
-        new_rows = with_columns_of(
-            data,
-            X,
-            drawn_from.y,
-            groups=drawn_from.groups,
-            attributes=drawn_from.attributes,
-            ids=None if data.ids is None else _new_ids(set(data.ids.tolist()), count),
-        )
-        return Dataset.concat([data, new_rows])
+        ids = None if data.ids is None else _new_ids(set(data.ids.tolist()), count)
+        source = data.take(parent)
+        others = {"groups": source.groups, "attributes": source.attributes, "ids": ids}
+        return Dataset.concat([data, with_columns_of(data, X, source.y, **others)])
 
 
 def gaussian(X: Array, share: Array, count: int, rng: np.random.Generator) -> Array:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -102,15 +102,15 @@ def from_array(X: Any) -> tuple[Array, tuple[Column, ...]]:
         raw.dtype.kind == "O" and any(isinstance(value, str | bytes) for value in raw.flat)
     )
     try:
+        if text:
+            raise TypeError
         # Always a copy: the caller may still write to what X shares its memory with.
-        matrix = None if text else np.array(raw, dtype=np.float64, order="C")
+        matrix = np.array(raw, dtype=np.float64, order="C")
     except (TypeError, ValueError):
-        matrix = None
-    if matrix is None:
         raise DataworthError(
             f"X is an array of type {raw.dtype} with values that are not numbers: give numbers or booleans,"
             " or a frame if some columns are text"
-        )
+        ) from None
     kind: Kind = "boolean" if raw.dtype.kind == "b" else "numeric"
     return matrix, tuple(Column(f"x{j}", kind) for j in range(matrix.shape[1]))
 
@@ -131,9 +131,8 @@ def from_frame(frame: Any) -> tuple[Array, tuple[Column, ...]]:
             blocks.append(codes[:, None])
             columns.append(Column(name, "categorical", categories))
         elif kind == "embedding":
-            block = _embedding(array, name)
-            blocks.append(block)
-            columns.extend(Column(f"{name}[{j}]", "numeric") for j in range(block.shape[1]))
+            blocks.append(_embedding(array, name))
+            columns.extend(Column(f"{name}[{j}]", "numeric") for j in range(blocks[-1].shape[1]))
         else:
             raise DataworthError(
                 f"column {name!r} is {kind}, but features are numbers, booleans, text or lists of numbers:"
@@ -160,14 +159,12 @@ def _codes(array: Any) -> tuple[Array, tuple[str, ...]]:
 
     if not pa.types.is_dictionary(array.type):
         array = array.dictionary_encode()
-    entries = array.dictionary.to_pylist()
+    entries = [*array.dictionary.to_pylist(), None]
     texts = [v if v is None or isinstance(v, str) else text_key(v) for v in entries]
-    index = _numbers(array.indices)
-    used = np.unique(index[~np.isnan(index)]).astype(np.intp)
-    categories = sorted({text for text in (texts[i] for i in used) if text is not None})
+    index = np.nan_to_num(_numbers(array.indices), nan=len(texts) - 1).astype(np.intp)
+    categories = sorted({texts[i] for i in np.unique(index)} - {None})
     place = {text: float(code) for code, text in enumerate(categories)}
-    lookup = np.array([place.get(text, np.nan) if text is not None else np.nan for text in texts] + [np.nan])
-    return lookup[np.where(np.isnan(index), len(texts), index).astype(np.intp)], tuple(categories)
+    return np.array([place.get(text, np.nan) for text in texts])[index], tuple(categories)
 
 
 def _embedding(array: Any, name: str) -> Array:
@@ -193,13 +190,12 @@ def _embedding(array: Any, name: str) -> Array:
 def renamed(columns: tuple[Column, ...], names: Sequence[str] | None) -> tuple[Column, ...]:
     """The columns under other names; names must be unique."""
     if names is not None:
-        given = [str(name) for name in names]
-        if len(given) != len(columns):
+        if len(names) != len(columns):
             raise DataworthError(
-                f"names has {counted(len(given), 'name')} for {counted(len(columns), 'column')}: give one per"
+                f"names has {counted(len(names), 'name')} for {counted(len(columns), 'column')}: give one per"
                 " column"
             )
-        columns = tuple(Column(name, c.kind, c.categories) for name, c in zip(given, columns, strict=True))
+        columns = tuple(replace(column, name=str(name)) for name, column in zip(names, columns, strict=True))
     _refuse_twice([column.name for column in columns])
     return columns
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..arrays import Array
 from ..errors import DataworthError
 from ..wording import counted, listed
-from .convert import Column, as_frame, from_array, from_frame, refuse_infinite, refuse_missing, renamed
+from .convert import Column, Kind, as_frame, from_array, from_frame, refuse_infinite, refuse_missing, renamed
 from .summary import LabelSummary as LabelSummary
 from .summary import label_keys as label_keys
 from .summary import summarise_labels as summarise_labels
@@ -88,15 +88,13 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
         refuse_infinite(matrix, columns)
         if not allow_missing:
             refuse_missing(matrix, columns)
-        n = len(matrix)
+        n, texts = len(matrix), (groups, ids, attributes)
         self._set(
             X=matrix,
             columns=columns,
             y=as_labels(y, n),
-            groups=None if groups is None else as_texts(groups, "groups", n),
-            ids=None if ids is None else as_texts(ids, "ids", n),
-            weights=None if weights is None else as_weights(weights, n),
-            attributes=None if attributes is None else as_texts(attributes, "attributes", n),
+            weights=as_weights(weights, n),
+            **{name: as_texts(given, name, n) for name, given in zip(TEXTS, texts, strict=True)},
         )
 
     def _set(self, **fields: Any) -> None:
@@ -162,17 +160,15 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
                 f"take was given rows of type {index.dtype} and shape {index.shape}: give a flat list of row"
                 " numbers, or a boolean mask"
             )
-        if index.dtype == bool:
-            if len(index) != len(self):
-                raise DataworthError(
-                    f"take was given a mask of length {len(index)} for {counted(len(self), 'row')}: give one"
-                    " entry per row"
-                )
-        elif index.size and (index.min() < 0 or index.max() >= len(self)):
+        n = counted(len(self), "row")
+        if index.dtype == bool and len(index) != len(self):
+            raise DataworthError(
+                f"take was given a mask of length {len(index)} for {n}: give one entry per row"
+            )
+        if index.dtype != bool and index.size and (index.min() < 0 or index.max() >= len(self)):
             wrong = index.min() if index.min() < 0 else index.max()
             raise DataworthError(
-                f"take was given row {wrong} of {counted(len(self), 'row')}: rows are counted from 0,"
-                " and all must exist"
+                f"take was given row {wrong} of {n}: rows are counted from 0, and all must exist"
             )
         every = self._fields().items()
         return self._with(**{name: a[index] for name, a in every if isinstance(a, np.ndarray)})
@@ -191,7 +187,7 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
         >>> Dataset([[1.0], [2.0]], [0, 1]).with_weights([2, 1]).weights.tolist()
         [2.0, 1.0]
         """
-        return self._with(weights=None if weights is None else as_weights(weights, len(self)))
+        return self._with(weights=as_weights(weights, len(self)))
 
     @staticmethod
     def concat(parts: Iterable[Dataset]) -> Dataset:
@@ -303,7 +299,7 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
         A slab of rows at a time, so that no second copy of a large dataset is made.
         """
         words = {
-            j: np.frombuffer(b"".join(_digest8(c) for c in column.categories), "<u8")
+            j: np.frombuffer(b"".join(digest8(c) for c in column.categories), "<u8")
             for j, column in enumerate(self.columns)
             if column.kind == "categorical"
         }
@@ -341,7 +337,8 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
         return digest.hexdigest()
 
 
-def _digest8(text: str) -> bytes:
+def digest8(text: str) -> bytes:
+    """Eight bytes made from a text; the same in every process."""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
 
 
@@ -357,11 +354,8 @@ def _recode(codes: Array, own: Column, wanted: Column) -> Array:
 def _merged(name: str, columns: Sequence[Column]) -> Column:
     """The column that can hold all of these; `select` refuses what does not fit it."""
     kinds = {column.kind for column in columns}
-    if "categorical" in kinds:
-        return Column(
-            name, "categorical", tuple(sorted({c for column in columns for c in column.categories}))
-        )
-    return Column(name, "numeric" if "numeric" in kinds else "boolean")
+    kind: Kind = "categorical" if "categorical" in kinds else "numeric" if "numeric" in kinds else "boolean"
+    return Column(name, kind, tuple(sorted({c for column in columns for c in column.categories})))
 
 
 def _concat_labels(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:

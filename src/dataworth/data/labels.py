@@ -112,17 +112,14 @@ def targets_for(model: object, labels: Sequence[NDArray[Any]]) -> Classes | Nume
             f"the labels are numeric ({len(np.unique(together))} distinct numbers); {name} takes {takes}: "
             "use dw.Linear, or make classes of them."
         )
-    classes = common_classes(labels)
-    if takes == "two classes" and len(classes.names) > 2:
+    classes, most = common_classes(labels), getattr(model, "classes", None)
+    count = len(classes.names)
+    have = f"the labels have {count} classes ({_listed(classes.names, plain=True)})"
+    if takes == "two classes" and count > 2:
+        raise DataworthError(f"{have}; {name} takes two: use dw.Softmax, or join them into two.")
+    if isinstance(most, int) and count > most:
         raise DataworthError(
-            f"the labels have {len(classes.names)} classes ({_listed(classes.names, plain=True)}); "
-            f"{name} takes two: use dw.Softmax, or join them into two."
-        )
-    most = getattr(model, "classes", None)
-    if isinstance(most, int) and len(classes.names) > most:
-        raise DataworthError(
-            f"the labels have {len(classes.names)} classes ({_listed(classes.names, plain=True)}), but the "
-            f"model has classes={most}: give {len(classes.names)}, or None for as many as there are."
+            f"{have}, but the model has classes={most}: give {count}, or None for as many as there are."
         )
     return classes
 

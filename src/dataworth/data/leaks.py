@@ -9,7 +9,8 @@ one among the others of T:
     chance = min(repeating rows of T / |T| · max(1, |D|/|T|),  (repeating rows of D + 6) / |D|)
 
 of the test rows. Equal features are taken for copies where they are more than that by three standard
-deviations, or where rows of T hardly repeat at all.
+deviations, or where rows of T hardly repeat at all. A small T may do so by luck: where its columns have few
+values, rows are expected to agree as often as columns that know nothing of each other would make them.
 
 The smaller of the two counts, so that neither a test set that holds some rows twice, nor data that somebody
 doubled, excuses copies; three pairs of rows in a small D may be luck.
@@ -26,18 +27,23 @@ from ..arrays import Flags, Rows
 from ..errors import DataworthError
 from ..wording import counted
 from .dataset import Dataset
-from .rows import copy_number, same_rows
+from .rows import same_rows
 
 MOST_LEAKED = 0.05
 DIGITS = 5
 """Digits to which features are compared: copies come rounded, or in single precision."""
 IDENTIFYING = 0.99
-"""Rows identify themselves by their features if at least this proportion of the test rows is distinct."""
+"""Rows identify themselves by their features if at least this proportion of the test rows is distinct, and no
+more than the rest is expected to have an equal in the data."""
 LUCK = 6
 """Rows in three pairs: an upper 95 % bound on how many pairs are expected where none was seen."""
+NEVER = 1e-12
+"""Two rows that agree with this probability do not do so by chance."""
 BEYOND = 3.0
 """Standard deviations above what chance explains from which equal rows are taken for copies."""
-REPEATING = "test rows repeat among themselves, so features cannot show leaked rows: give ids (--id)"
+REPEATING = (
+    "test rows repeat, or agree with others by chance, so features cannot show leaked rows: give ids (--id)"
+)
 
 
 @dataclass(frozen=True)
@@ -76,10 +82,9 @@ def drop_leaks(test: Dataset, data: Mapping[str, Dataset]) -> Leaks:
             f"{dropped} of {len(test)} test rows ({dropped / len(test):.0%}) also stand in {worst}; "
             "what was learned from cannot test: remove those rows from the data or from the test set."
         )
-    notes = [f"{counted(dropped, 'test row')} also in the data left out"] if dropped else []
-    notes += [REPEATING] if blind and not dropped else []
-    shared = shared_groups(test.take(~gone), data)
-    return Leaks(np.flatnonzero(~gone), dropped, "; ".join(notes + ([shared] if shared else [])) or None)
+    note = f"{counted(dropped, 'test row')} also in the data left out" if dropped else None
+    notes = (note or (REPEATING if blind else None), shared_groups(test.take(~gone), data))
+    return Leaks(np.flatnonzero(~gone), dropped, "; ".join(filter(None, notes)) or None)
 
 
 def leaked(test: Dataset, data: Dataset) -> Flags:
@@ -96,15 +101,32 @@ def look_for_leaks(test: Dataset, data: Dataset) -> tuple[Flags, bool]:
     """Which test rows also stand in the data, and whether that could be told."""
     own, other = same_rows(test, data.select(test.columns), digits=DIGITS)
     found = np.isin(own, other)
-    if identify_rows(own, other):
+    if identify_rows(own, other, agreement(test)):
         return found, True
     if test.ids is not None and data.ids is not None:
         return np.isin(test.ids, data.ids), True
     return np.zeros(len(test), dtype=bool), False
 
 
-def identify_rows(test: Rows, data: Rows) -> bool:
+def agreement(test: Dataset) -> float:
+    """How often two rows agree if columns know nothing of each other: Π P(xⱼ = x′ⱼ), from T alone.
+
+    >>> round(agreement(Dataset([[0, 1.5], [0, 1.5], [1, 1.5]], [0, 1, 1])), 3)
+    0.333
+    """
+    product = 1.0
+    for column in test.X.T:
+        counts = np.unique(column, return_counts=True)[1].astype(float)
+        product *= float(counts @ (counts - 1.0)) / max(len(test) * (len(test) - 1.0), 1.0)
+        if product < NEVER:
+            return 0.0
+    return product
+
+
+def identify_rows(test: Rows, data: Rows, alike: float = 0.0) -> bool:
     """Whether equal features mean the same row, by the codes of the rows (`same_rows`) of both sets.
+
+    `alike` is the probability that two honest rows agree (`agreement`).
 
     >>> cells = np.arange(1000) % 8
     >>> identify_rows(cells, cells[:500]), identify_rows(np.arange(1000), np.arange(500))
@@ -113,9 +135,11 @@ def identify_rows(test: Rows, data: Rows) -> bool:
     True
     """
     m, n = len(test), len(data)
-    if len(np.unique(test)) >= IDENTIFYING * m or n == 0:
+    expected = 1.0 - (1.0 - alike) ** n
+    if n == 0 or (len(np.unique(test)) >= IDENTIFYING * m and expected <= 1.0 - IDENTIFYING):
         return True
-    chance = min(repeating(test) / m * max(1.0, n / m), (repeating(data) + LUCK) / n, 1.0) * m
+    own = max(repeating(test) / m * max(1.0, n / m), expected)
+    chance = min(own, (repeating(data) + LUCK) / n, 1.0) * m
     # rows repeat in pairs, and those of the smaller set stand for more
     spread = np.sqrt(chance * (1.0 + 2.0 * max(n / m, m / n)))
     return bool(int(np.isin(test, data).sum()) > chance + BEYOND * spread)
@@ -127,8 +151,8 @@ def repeating(codes: Rows) -> int:
     >>> repeating(np.array([5, 7, 5, 5]))
     3
     """
-    again = codes[copy_number(codes) > 0]
-    return int(np.isin(codes, again).sum())
+    counts = np.unique(codes, return_counts=True)[1]
+    return int(counts[counts > 1].sum())
 
 
 def shared_groups(test: Dataset, data: Mapping[str, Dataset]) -> str | None:

@@ -14,14 +14,13 @@ their text, and whole numbers of no more than `digits` digits must be equal.
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from ..arrays import Array, Flags, Rows
 from .convert import Column
-from .dataset import SLAB, Dataset
+from .dataset import SLAB, Dataset, digest8
 
 FLOOR = 0.2
 """Numbers below this part of their column's typical size agree if they do on its scale: 1e-9 may be written
@@ -158,9 +157,8 @@ class _Cells:
             shadows[start : start + SLAB] = X @ weights
         reach = np.abs(weights[~self.text]).sum(axis=0)
         # besides the tolerance, what sums of so many numbers may lose in rounding
-        return shadows, 1.001 * self.epsilon * reach + 1e-12 * (1.0 + np.abs(shadows).max()) * (
-            1 + len(weights)
-        )
+        lost = 1e-12 * (1.0 + np.abs(shadows).max()) * (1 + len(weights))
+        return shadows, 1.001 * self.epsilon * reach + lost
 
     def agree(self, left: Rows, right: Rows) -> Flags:
         """Whether rows agree, pair by pair."""
@@ -177,8 +175,9 @@ class _Cells:
 
 def _numbered(column: Column) -> Array:
     """A number in [1, 2) for each category of a column, from its text."""
-    digests = (hashlib.blake2b(c.encode("utf-8", "surrogatepass"), digest_size=8) for c in column.categories)
-    return np.array([1.0 + (int.from_bytes(d.digest(), "little") >> 12) * 2.0**-52 for d in digests])
+    return np.array(
+        [1.0 + (int.from_bytes(digest8(c), "little") >> 12) * 2.0**-52 for c in column.categories]
+    )
 
 
 def _near(shadows: Array, window: Array) -> Iterator[Rows]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..wording import and_more
-from .vectors import as_vector, refuse_missing_entries, text_keys
+from .vectors import entries, text_keys
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,4 @@ def label_keys(y: Any) -> NDArray[np.str_]:
     >>> label_keys([True, False]).tolist(), label_keys([1.0, 2.5, -0.0]).tolist(), label_keys([" a"]).tolist()
     (['1', '0'], ['1', '2.5', '0'], ['a'])
     """
-    values, missing = as_vector(y, "y")
-    refuse_missing_entries(missing, "y", "labels")
-    return text_keys(values)
+    return text_keys(entries(y, "y", "labels", None))

@@ -64,10 +64,7 @@ def _objects(values: list[Any]) -> NDArray[Any]:
     try:
         return np.asarray(values, dtype=object)
     except ValueError:  # lists that almost fit together; each is one wrong value
-        raw = np.empty(len(values), dtype=object)
-        for i, value in enumerate(values):
-            raw[i] = value
-        return raw
+        return np.fromiter(values, dtype=object, count=len(values))
 
 
 def _from_series(values: Any, what: str) -> NDArray[Any]:
@@ -90,10 +87,9 @@ def _from_series(values: Any, what: str) -> NDArray[Any]:
 def _from_objects(raw: NDArray[Any], what: str, anything: bool) -> tuple[NDArray[Any], NDArray[np.bool_]]:
     missing = np.array([_is_missing(value) for value in raw], dtype=bool)
     present = list(raw[~missing])
-    truths = [isinstance(value, bool | np.bool_) for value in present]
     reals = [isinstance(value, numbers.Real | Decimal | np.bool_) for value in present]
     values: NDArray[Any]
-    if present and all(truths):
+    if present and all(isinstance(value, bool | np.bool_) for value in present):
         values = np.array(present, dtype=bool)
     elif all(reals):
         whole = all(isinstance(value, numbers.Integral | np.bool_) for value in present)
@@ -102,15 +98,16 @@ def _from_objects(raw: NDArray[Any], what: str, anything: bool) -> tuple[NDArray
         except OverflowError:  # an integer beyond 64 bits, which only text keeps exactly
             values = np.array([str(value) for value in present])
     else:
-        odd = [v for v, real in zip(present, reals, strict=True) if not real and not isinstance(v, str)]
-        unfit = [v for v in odd if not anything or isinstance(v, bytes | list | dict | np.ndarray)]
-        if unfit:
-            raise DataworthError(
-                f"{what} holds a value of type {type(unfit[0]).__name__}, but numbers, booleans or text are"
-                " expected: convert it"
-            )
-        pairs = zip(present, reals, strict=True)
-        values = np.array([text_key(v) if real else str(v) for v, real in pairs])
+        texts = []
+        for value, real in zip(present, reals, strict=True):
+            odd = not real and not isinstance(value, str)
+            if odd and (not anything or isinstance(value, bytes | list | dict | np.ndarray)):
+                raise DataworthError(
+                    f"{what} holds a value of type {type(value).__name__}, but numbers, booleans or text are"
+                    " expected: convert it"
+                )
+            texts.append(text_key(value) if real else str(value))
+        values = np.array(texts)
     # Missing entries stand as empty values: the caller refuses them by the mask.
     full = np.zeros(len(raw), dtype=values.dtype)
     full[~missing] = values
@@ -126,12 +123,10 @@ def _is_missing(value: Any) -> bool:
 
 def text_keys(values: NDArray[Any]) -> NDArray[np.str_]:
     """Values as text, equal for equal values of any type."""
-    if values.dtype.kind == "b":
-        values = values.astype(np.int8)
     if values.dtype.kind == "U":
         return np.char.strip(values)
-    if values.dtype.kind in "iu":
-        return values.astype(np.str_)
+    if values.dtype.kind in "biu":
+        return (values + 0).astype(np.str_)
     distinct, inverse = np.unique(values.astype(np.float64), return_inverse=True)
     texts = [str(int(v)) if v.is_integer() else repr(v) for v in distinct.tolist()]
     return np.array(texts, dtype=np.str_)[inverse]
@@ -144,7 +139,7 @@ def text_key(value: Any) -> str:
 
 def as_labels(y: Any, n: int) -> NDArray[Any]:
     """Labels of n rows."""
-    values = _entries(y, "y", "labels", n)
+    values = entries(y, "y", "labels", n)
     if values.dtype.kind == "f":
         if np.isinf(values).any():
             raise DataworthError(
@@ -157,42 +152,39 @@ def as_labels(y: Any, n: int) -> NDArray[Any]:
     return np.array(values)
 
 
-def as_texts(values: Any, what: str, n: int) -> NDArray[np.str_]:
-    """One text per row."""
-    return text_keys(_entries(values, what, what, n, anything=True))
+def as_texts(values: Any, what: str, n: int) -> NDArray[np.str_] | None:
+    """One text per row, if there are any."""
+    return None if values is None else text_keys(entries(values, what, what, n, anything=True))
 
 
-def as_weights(weights: Any, n: int) -> Array:
-    """One finite weight ≥ 0 per row, not all zero."""
-    values = _entries(weights, "weights", "weights", n)
+def as_weights(weights: Any, n: int) -> Array | None:
+    """One finite weight ≥ 0 per row, not all zero, if there are any."""
+    if weights is None:
+        return None
+    values = entries(weights, "weights", "weights", n)
     if values.dtype.kind == "U":
         raise DataworthError("weights are text, but numbers are expected: convert them")
     result = np.array(values, dtype=np.float64)
-    if not np.isfinite(result).all() or (result < 0).any():
-        wrong = result[~np.isfinite(result) | (result < 0)][0]
+    wrong = result[~np.isfinite(result) | (result < 0)]
+    if len(wrong):
         raise DataworthError(
-            f"weights hold {wrong:g}, but finite numbers of at least 0 are needed: correct them"
+            f"weights hold {wrong[0]:g}, but finite numbers of at least 0 are needed: correct them"
         )
     if n and not result.any():
         raise DataworthError("weights are all zero, so that no row counts: give some row a positive weight")
     return result
 
 
-def refuse_missing_entries(missing: NDArray[np.bool_], what: str, noun: str) -> None:
-    """A sentence about missing entries of a vector."""
+def entries(given: Any, what: str, noun: str, n: int | None, *, anything: bool = False) -> NDArray[Any]:
+    """Values, none of them missing; n of them, if that is said."""
+    values, missing = as_vector(given, what, anything=anything)
+    if n is not None and len(values) != n:
+        raise DataworthError(
+            f"{what} has {len(values)} {noun} for {counted(n, 'row')} of X: give one per row"
+        )
     if missing.any():
         raise DataworthError(
             f"{what} has {int(missing.sum())} missing {noun} of {len(missing)}: fill them in, or leave the"
             " rows out"
         )
-
-
-def _entries(given: Any, what: str, noun: str, n: int, *, anything: bool = False) -> NDArray[Any]:
-    """n values, none of them missing."""
-    values, missing = as_vector(given, what, anything=anything)
-    if len(values) != n:
-        raise DataworthError(
-            f"{what} has {len(values)} {noun} for {counted(n, 'row')} of X: give one per row"
-        )
-    refuse_missing_entries(missing, what, noun)
     return values

@@ -1,19 +1,10 @@
 """Files in: formats, the roles of columns, and what a file holds."""
 
-from dataworth.data.io.describe import Description, describe
-from dataworth.data.io.image_tables import read_images
-from dataworth.data.io.images import ImageTable
-from dataworth.data.io.readers import read, read_table, read_with_roles
-from dataworth.data.io.roles import Role, assign_roles
-
-__all__ = [
-    "Description",
-    "ImageTable",
-    "Role",
-    "assign_roles",
-    "describe",
-    "read",
-    "read_images",
-    "read_table",
-    "read_with_roles",
-]
+from .describe import Description as Description
+from .describe import describe as describe
+from .image_tables import read_images as read_images
+from .readers import read as read
+from .readers import read_table as read_table
+from .readers import read_with_roles as read_with_roles
+from .roles import Role as Role
+from .roles import assign_roles as assign_roles

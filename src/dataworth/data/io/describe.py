@@ -35,15 +35,8 @@ class Description:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
-        return {
-            "schema": SCHEMA,
-            "path": self.path,
-            "rows": self.rows,
-            "roles": [asdict(role) for role in self.roles],
-            "labels": self.labels.to_dict(),
-            "missing": dict(self.missing),
-            "notes": list(self.notes),
-        }
+        lists = {"roles": [asdict(role) for role in self.roles], "notes": list(self.notes)}
+        return {"schema": SCHEMA, **asdict(self), **lists, "labels": self.labels.to_dict()}
 
 
 def describe(source: Any, *, impute: bool = False, **asked: Unpack[Asked]) -> Description:
@@ -74,12 +67,9 @@ def describe(source: Any, *, impute: bool = False, **asked: Unpack[Asked]) -> De
         data = to_dataset(complete, roles, allow_missing=True) if len(used) > len(needed) else None
     missing = {name: int(rows.sum()) for name, rows in incomplete.items() if rows.any()}
     notes = [] if not reasons else [f"reading needs {exclusion(list(reasons))}"]
-    numbers = [role.column for role in roles if role.why == NUMBERS_ROWS]
-    notes += (
-        [f"{listed(numbers)} only numbering or naming the rows: left out, unless --features asks for it"]
-        if numbers
-        else []
-    )
+    if numbers := [role.column for role in roles if role.why == NUMBERS_ROWS]:
+        left_out = "left out, unless --features asks for it"
+        notes.append(f"{listed(numbers)} only numbering or naming the rows: {left_out}")
     notes += _missing_notes(incomplete, needed, impute)
     notes += [] if data is None else _constant_notes(data)
     name = str(source) if isinstance(source, str | PathLike) else "frame"
@@ -104,14 +94,10 @@ def _missing(table: Any, role: Role) -> NDArray[np.bool_]:
 
 
 def _missing_notes(incomplete: dict[str, Any], needed: Sequence[str], impute: bool) -> list[str]:
-    notes = []
-    for name in needed:
-        if incomplete[name].any():
-            lost = counted(int(incomplete[name].sum()), "row")
-            notes.append(f"{lost} without a value of {name!r}: reading needs one in every row")
+    lost = {name: counted(int(incomplete[name].sum()), "row") for name in needed if incomplete[name].any()}
+    notes = [f"{n} without a value of {name!r}: reading needs one in every row" for name, n in lost.items()]
     features = [rows for name, rows in incomplete.items() if name not in needed]
-    holes = int(np.any(features, axis=0).sum()) if features else 0
-    if holes:
+    if holes := int(np.any(features, axis=0).sum()) if features else 0:
         how = "they will be filled in" if impute else "reading needs impute=True (--impute)"
         notes.append(f"{counted(holes, 'row')} with missing feature values: {how}")
     return notes

@@ -7,6 +7,7 @@ import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -51,11 +52,9 @@ def table_of_file(path: Path) -> Any:
         table.validate(full=True)
     except DataworthError:
         raise
-    except UnicodeDecodeError as error:
-        raise DataworthError("this is not UTF-8 text: save it as UTF-8") from error
     except (pa.ArrowException, *READING_ERRORS) as error:
         reason = " ".join(str(error).split())[:160]
-        if "UTF8" in reason.replace("-", "").upper():
+        if isinstance(error, UnicodeDecodeError) or "UTF8" in reason.replace("-", "").upper():
             raise DataworthError("this is not UTF-8 text: save it as UTF-8") from error
         if "allow_pickle" in reason:  # numpy's advice, which would run whatever code the file holds
             reason = "it is no archive of plain arrays"
@@ -111,10 +110,6 @@ def _check_header(path: Path, delimiter: str) -> None:
         raise DataworthError(
             f"one column only: is the separator {shown}? this reader expects commas (.csv) or tabs (.tsv)"
         )
-
-
-def _read_tsv(path: Path) -> Any:
-    return _read_csv(path, "\t")
 
 
 def _tidied(column: Any) -> Any:
@@ -191,24 +186,18 @@ def _read_npz(path: Path) -> Any:
                 f"{name} has shape {values.shape}, but X has {counted(len(block), 'row')}: give one value"
                 " per row"
             )
-    arrays = [np.ascontiguousarray(column) for column in block.X.T]
-    truths = [column.kind == "boolean" for column in block.columns]
-    columns = [pa.array(a.astype(bool) if t else a) for a, t in zip(arrays, truths, strict=True)]
+    kinds = [bool if column.kind == "boolean" else float for column in block.columns]
+    columns = [pa.array(values.astype(kind)) for values, kind in zip(block.X.T, kinds, strict=True)]
     columns += [pa.array(values) for values in others.values()]
     return pa.Table.from_arrays(columns, names=[*block.names, *others])
 
 
 READERS: dict[str, Callable[[Path], Any]] = {
-    ".csv": _read_csv,
-    ".csv.gz": _read_csv,
-    ".tsv": _read_tsv,
-    ".tsv.gz": _read_tsv,
-    ".jsonl": _read_json_lines,
-    ".jsonl.gz": _read_json_lines,
-    ".ndjson": _read_json_lines,
+    **dict.fromkeys((".csv", ".csv.gz"), _read_csv),
+    **dict.fromkeys((".tsv", ".tsv.gz"), partial(_read_csv, delimiter="\t")),
+    **dict.fromkeys((".jsonl", ".jsonl.gz", ".ndjson"), _read_json_lines),
     ".parquet": _read_parquet,
-    ".feather": _read_arrow,
-    ".arrow": _read_arrow,
+    **dict.fromkeys((".feather", ".arrow"), _read_arrow),
     ".npz": _read_npz,
 }
 """What reads each suffix."""

@@ -56,9 +56,8 @@ def _of_table(path: Path, table: Any, image: str | None, **asked: Unpack[Asked])
     asked["features"] = [image]
     assigned = assign_roles(frame, **asked)
     check_kinds(assigned)
-    options = {"weight": "weights"}
     used = [role for role in assigned if role.role not in NOT_VECTORS]
-    roles = {options.get(role.role, role.role): role.column for role in used}
+    roles = {"weights" if role.role == "weight" else role.role: role.column for role in used}
     for column in (image, *roles.values()):
         if count := int(missing_rows(table[column]).sum()):
             raise DataworthError(

@@ -19,6 +19,7 @@ from dataworth.wording import counted
 
 SUFFIXES = (".jpg", ".jpeg", ".png", ".gif", ".bmp", ".webp", ".tif", ".tiff", ".ppm", ".pgm")
 SPLITS = {"train", "training", "test", "testing", "val", "valid", "validation", "dev"}
+UNPACKING_ERRORS = (OSError, RuntimeError, NotImplementedError, EOFError, zipfile.BadZipFile, zlib.error)
 LARGEST_FILE = 1 << 28
 """Bytes that an image in a zip may unpack to."""
 
@@ -37,36 +38,20 @@ class ImageTable:
 
 
 class NamedImages(Sequence[Any]):
-    """Images with the names that refusals call them by."""
+    """Images with the names that refusals call them by; those in a zip are unpacked when asked for."""
 
-    def __init__(self, items: Sequence[Any], names: Sequence[str]) -> None:
-        self._items, self.names = items, names
+    def __init__(
+        self, items: Sequence[Any], names: Sequence[str], archive: zipfile.ZipFile | None = None
+    ) -> None:
+        self._items, self.names, self._archive = items, names, archive
 
     def __len__(self) -> int:
         return len(self._items)
 
     def __getitem__(self, i: Any) -> Any:
-        return self._items[i]
-
-
-class ZippedImages(NamedImages):
-    """Images in a zip, each unpacked in memory when it is asked for."""
-
-    def __init__(self, archive: zipfile.ZipFile, entries: Sequence[zipfile.ZipInfo]) -> None:
-        super().__init__(entries, [f"{archive.filename}/{entry.filename}" for entry in entries])
-        self._archive = archive
-
-    def __getitem__(self, i: Any) -> bytes:
         try:
-            return self._archive.read(self._items[i])
-        except (
-            OSError,
-            RuntimeError,
-            NotImplementedError,
-            EOFError,
-            zipfile.BadZipFile,
-            zlib.error,
-        ) as error:
+            return self._items[i] if self._archive is None else self._archive.read(self._items[i])
+        except UNPACKING_ERRORS as error:
             raise DataworthError(
                 f"{self.names[i]} cannot be unpacked ({' '.join(str(error).split())[:80]}): pack it again,"
                 " without a password."
@@ -96,17 +81,12 @@ def read_image_folder(source: Path) -> ImageTable:
     import pyarrow as pa
 
     inside = split_zip(source)
-    images: Sequence[Any]
-    found: dict[PurePosixPath, Any] = dict.fromkeys(map(PurePosixPath, _walk(source)))
-    if inside is not None:
-        found = _entries(*inside)
+    found = {PurePosixPath(p): source / p for p in _walk(source)} if inside is None else _entries(*inside)
     paths = sorted((path for path in found if _is_image(path)), key=str)
     _check_layout(source, paths)
-    if inside is None:
-        files = [source / path for path in paths]
-        images = NamedImages(files, [str(file) for file in files])
-    else:
-        images = ZippedImages(zipfile.ZipFile(inside[0]), [found[path] for path in paths])
+    items: list[Any] = [found[path] for path in paths]
+    archive = None if inside is None else zipfile.ZipFile(inside[0])
+    names = [str(item) if inside is None else f"{inside[0]}/{item.filename}" for item in items]
     columns = {"id": [str(path) for path in paths], "label": [path.parts[0] for path in paths]}
     roles = {"label": "label", "id": "id"}
     if any(len(path.parts) > 2 for path in paths):
@@ -119,7 +99,7 @@ def read_image_folder(source: Path) -> ImageTable:
     if "group" in columns and len(set(columns["label"])) == 1:
         only = columns["label"][0]
         notes.append(f"all images are {only!r}: if its folders are the labels, give {source / only}")
-    return ImageTable(images, pa.table(columns), roles, tuple(notes))
+    return ImageTable(NamedImages(items, names, archive), pa.table(columns), roles, tuple(notes))
 
 
 def _check_layout(source: Path, paths: Sequence[PurePosixPath]) -> None:

@@ -129,8 +129,8 @@ def table_with_roles(source: Any, **asked: Unpack[Asked]) -> tuple[Any, list[Rol
         named |= dict.fromkeys(NPZ_ROLES)
         said, why = {role: name for role, name in NPZ_ROLES.items() if name in table.column_names}, NPZ_WHY
     # What the file itself says counts where nothing was asked for, and no column has two roles.
-    said = {role: name for role, name in said.items() if named.get(role) is None}
-    said = {role: name for role, name in said.items() if name not in named.values()}
+    taken = list(named.values())
+    said = {role: name for role, name in said.items() if named.get(role) is None and name not in taken}
     frame = nw.from_native(table, eager_only=True)
     roles = [
         replace(role, why=why) if role.column in said.values() else role
@@ -158,9 +158,7 @@ def _table_of_frame(source: Any) -> Any:
     if len(frame) == 0:
         raise DataworthError("the frame has no rows: give some")
     names = [str(name) for name in frame.columns]
-    columns = [
-        to_arrow(frame.get_column(column), name) for column, name in zip(frame.columns, names, strict=True)
-    ]
+    columns = [to_arrow(frame.get_column(name), str(name)) for name in frame.columns]
     metadata = source.schema.metadata if isinstance(source, pa.Table) else None  # may say roles
     return pa.Table.from_arrays(columns, names=names, metadata=metadata)
 
@@ -188,14 +186,11 @@ def missing_rows(column: Any) -> NDArray[np.bool_]:
 
 def _refuse_stray_text(column: Any, name: str) -> None:
     """A column that is text because of a few cells was meant to be numbers."""
-    import pyarrow.compute as pc
-
-    entries = pc.value_counts(column.drop_null()).to_pylist()
-    counts = {entry["values"]: entry["counts"] for entry in entries}
-    strays = [value for value in counts if not _is_number(value)]
-    stray_rows = sum(counts[value] for value in strays)
-    if 0 < stray_rows < 0.1 * sum(counts.values()):
-        row, value = min((pc.index(column, value).as_py(), value) for value in strays)
+    present = column.drop_null()
+    strays = {value for value in present.unique().to_pylist() if not _is_number(value)}
+    rows = [row for row, value in enumerate(column.to_pylist()) if value in strays]
+    if 0 < len(rows) < 0.1 * len(present):
+        row, value = rows[0], column[rows[0]].as_py()
         raise DataworthError(
             f"column {name!r} holds numbers, but {value!r} in data row {row + 1}: correct it, or leave the"
             " cell empty if the value is missing"

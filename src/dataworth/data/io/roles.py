@@ -18,17 +18,17 @@ from dataworth.wording import and_more, listed
 
 RoleName = Literal["label", "group", "attribute", "id", "weight", "feature", "ignored", "unusable"]
 
+Wishes = str | Sequence[str] | None
+
 LABEL_NAMES = ("label", "labels", "target", "y", "class", "outcome")
 ID_NAMES = ("id", "ids", "row_id", "rowid", "uuid", "guid", "index")
 TEXTUAL = ("numeric", "boolean", "categorical", "date or time")
 KINDS = {"label": TEXTUAL[:3], "weight": TEXTUAL[:2], **dict.fromkeys(("group", "attribute", "id"), TEXTUAL)}
 FEATURE_KINDS = ("numeric", "boolean", "categorical", "embedding")
-OPTIONS = {"label": "label= (--label)", "group": "group= (--group)", "id": "id= (--id)"}
-OPTIONS |= {
-    "attribute": "attribute= (--attribute)",
-    "weight": "weights= (--weights)",
-    "feature": "features= (--features)",
-}
+OPTIONS = {role: f"{role}= (--{role})" for role in ("label", "group", "attribute", "id")}
+OPTIONS |= {"weight": "weights= (--weights)", "feature": "features= (--features)"}
+REQUESTS: dict[RoleName, str] = {"label": "label", "group": "group", "id": "id", "attribute": "attribute"}
+REQUESTS["weight"] = "weights"
 LIST_AS_TEXT = re.compile(r"\s*\[\s*[-+]?[0-9.]+(e[-+]?[0-9]+)?(\s*[,\s].*)?(\]|…|\.\.\.)\s*$", re.DOTALL)
 FREE_TEXT = "free text or an id"
 NO_FEATURE = "a feature is a number, a category or an embedding"
@@ -43,12 +43,12 @@ class Asked(TypedDict, total=False):
     """Which column is to be what, as users say it; what is not said is guessed or is a feature."""
 
     label: str | None
-    features: str | Sequence[str] | None
+    features: Wishes
     group: str | None
     attribute: str | None
     id: str | None
     weights: str | None
-    exclude: str | Sequence[str] | None
+    exclude: Wishes
     absent_ok: bool
 
 
@@ -80,46 +80,38 @@ def assign_roles(frame: Any, **wishes: Unpack[Asked]) -> list[Role]:
     """
     names = list(frame.columns)
     asked: dict[str, RoleName] = {}
-    label, features, exclude = wishes.get("label"), wishes.get("features"), wishes.get("exclude")
-    absent_ok = wishes.get("absent_ok", False)
-    requests: dict[RoleName, Any] = {"label": label, "group": wishes.get("group"), "id": wishes.get("id")}
-    requests |= {"attribute": wishes.get("attribute"), "weight": wishes.get("weights")}
-    for role, column in requests.items():
+    features, absent_ok = wishes.get("features"), wishes.get("absent_ok", False)
+    for role, option in REQUESTS.items():
+        column: Any = wishes.get(option)
         if column is not None:
             _require(column, names, role)
             _refuse_second(column, asked, role)
             asked[column] = role
-    chosen = None if features is None else _chosen(features, names, asked, "feature")
-    left_out = {} if exclude is None else _chosen(exclude, names, asked, "excluded", absent_ok)
+    chosen = _chosen(features, names, asked, "feature")
+    left_out = _chosen(wishes.get("exclude"), names, asked, "excluded", absent_ok)
     left_out = {name: how for name, how in left_out.items() if name not in asked}
     for name in left_out:
-        if chosen is not None and chosen.pop(name, None) == "named" and left_out[name] == "named":
+        if chosen.pop(name, None) == "named" and left_out[name] == "named":
             raise DataworthError(
                 f"column {name!r} was asked for as feature and as excluded: drop one of them"
             )
     found: dict[str, tuple[RoleName, str]] = {column: (role, "asked for") for column, role in asked.items()}
-    if label is None:
-        free = [
-            name
-            for name in names
-            if name not in asked and name not in left_out and (chosen is None or chosen.get(name) != "named")
-        ]
-        found[_guess_label(free, names)] = ("label", "guessed from its name")
     found |= dict.fromkeys(left_out, ("ignored", "excluded"))
-    for name in chosen or ():
+    if "label" not in asked.values():
+        free = [name for name in names if name not in found and chosen.get(name) != "named"]
+        found[_guess_label(free, names)] = ("label", "guessed from its name")
+    for name in chosen:
         found.setdefault(name, ("feature", "asked for"))
-    for name, guess in _guess_ids([name for name in names if name not in found], requests["id"]).items():
-        found[name] = guess
-    found |= {
-        name: ("ignored", NUMBERS_ROWS) for name in names if name not in found and numbers_rows(frame[name])
-    }
+    found |= _guess_ids([name for name in names if name not in found], wishes.get("id"))
+    numbering = [name for name in names if name not in found and numbers_rows(frame[name])]
+    found |= dict.fromkeys(numbering, ("ignored", NUMBERS_ROWS))
     rest: tuple[RoleName, str] = ("feature", "not used otherwise")
-    if chosen is not None:
+    if features is not None:
         rest = ("ignored", "not among the features asked for")
-    roles = [
-        Role(name, role, column_kind(to_arrow(frame[name], name)), why)
-        for name, (role, why) in ((name, found.get(name, rest)) for name in names)
-    ]
+    roles = []
+    for name in names:
+        role, why = found.get(name, rest)
+        roles.append(Role(name, role, column_kind(to_arrow(frame[name], name)), why))
     if not any(role.role == "feature" for role in roles):
         raise DataworthError(
             f"no column is left to be a feature among {listed(names, 10)}: add one, or name some with"
@@ -139,9 +131,7 @@ def numbers_rows(series: Any) -> bool:
     n = len(series)
     if n < FEWEST_NUMBERED or not series.dtype.is_numeric() or series[0] not in (0, 1):
         return False
-    return bool(series[-1] == n - 1 + series[0]) and np.array_equal(
-        series.to_numpy(), np.arange(n) + series[0]
-    )
+    return np.array_equal(series.to_numpy(), np.arange(n) + series[0])
 
 
 def unusable(frame: Any, roles: Sequence[Role]) -> dict[str, str]:
@@ -158,23 +148,21 @@ def unusable(frame: Any, roles: Sequence[Role]) -> dict[str, str]:
             reasons[role.column] = role.kind
         elif role.kind == "categorical":
             texts = frame[role.column].drop_nulls()
+            distinct = texts.n_unique()
             if len(texts) and all(LIST_AS_TEXT.match(str(text)) for text in texts.head(5).to_list()):
                 reasons[role.column] = "lists written as text: embeddings need lists in Parquet or JSONL"
-                continue
-            distinct = texts.n_unique()
-            if distinct > 50 and distinct > len(frame) / 2:
+            elif distinct > 50 and distinct > len(frame) / 2:
                 reasons[role.column] = f"{FREE_TEXT}: {distinct} different values in {len(frame)} rows"
     return reasons
 
 
 def marked(roles: Sequence[Role], reasons: Mapping[str, str]) -> list[Role]:
     """The roles, with the columns that cannot be used marked so."""
-    whys = {
-        r.column: NO_FEATURE if reasons[r.column] == r.kind else reasons[r.column]
-        for r in roles
-        if r.column in reasons
-    }
-    return [replace(r, role="unusable", why=whys[r.column]) if r.column in whys else r for r in roles]
+    result = list(roles)
+    for i, role in enumerate(roles):
+        if why := reasons.get(role.column):
+            result[i] = replace(role, role="unusable", why=NO_FEATURE if why == role.kind else why)
+    return result
 
 
 def refuse_unusable(reasons: Mapping[str, str]) -> None:
@@ -224,10 +212,9 @@ def _guess_label(free: Sequence[str], names: Sequence[str]) -> str:
 
 def _guess_ids(free: Sequence[str], asked: str | None) -> dict[str, tuple[RoleName, str]]:
     """What columns that number or name the rows are: never features, unless asked for."""
-    found: dict[str, tuple[RoleName, str]] = {}
-    for name in free:
-        if name.strip().lower() in ROW_NUMBER_NAMES or name.startswith(("Unnamed: ", "__index_level_")):
-            found[name] = ("ignored", NUMBERS_ROWS)
+    numbers = ("Unnamed: ", "__index_level_")
+    rows = [n for n in free if n.strip().lower() in ROW_NUMBER_NAMES or n.startswith(numbers)]
+    found: dict[str, tuple[RoleName, str]] = dict.fromkeys(rows, ("ignored", NUMBERS_ROWS))
     candidates = [name for name in free if name.strip().lower() in ID_NAMES]
     if asked is None and len(candidates) == 1:
         found[candidates[0]] = ("id", "guessed from its name")
@@ -240,23 +227,21 @@ def _guess_ids(free: Sequence[str], asked: str | None) -> dict[str, tuple[RoleNa
 
 
 def _chosen(
-    wishes: str | Sequence[str],
-    names: Sequence[str],
-    asked: dict[str, RoleName],
-    what: str,
-    absent_ok: bool = False,
-) -> dict[str, Literal["named", "matched"]]:
-    """The columns that the names and patterns stand for; a pattern may match columns with another role."""
-    chosen: dict[str, Literal["named", "matched"]] = {}
-    for wanted in wishes_of(wishes, names):
+    wishes: Wishes, names: Sequence[str], asked: dict[str, RoleName], what: str, absent_ok: bool = False
+) -> dict[str, str]:
+    """The columns that the names ("named") and patterns ("matched") stand for.
+
+    A pattern may match columns with another role.
+    """
+    chosen: dict[str, str] = {}
+    for wanted in wishes_of(wishes or (), names):
         if wanted.endswith("*") and wanted not in names:
             matches = [name for name in names if name.startswith(wanted[:-1])]
             if not matches and not absent_ok:
                 raise DataworthError(
                     f"no column matches the {what} pattern {wanted!r}: {_hint(wanted, names)}"
                 )
-            for name in matches:
-                chosen.setdefault(name, "matched")
+            chosen = dict.fromkeys(matches, "matched") | chosen
         elif wanted in names or not absent_ok:
             _require(wanted, names, what)
             _refuse_second(wanted, asked, what)

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import re
-import struct
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,6 +24,7 @@ SUFFIX = ".safetensors"
 SCHEMA = "dataworth/sealed/1"
 METADATA = "dataworth"
 """The one entry of the header's metadata, so that equal contents are equal bytes."""
+ARRAYS = ("mean", "precision")
 MOST_HEADER = 1_000_000
 MOST_COEFFICIENTS = 5_000
 """A precision of that many coefficients takes 200 MB."""
@@ -50,10 +50,7 @@ def write_sealed(path: str | Path, contents: Contents) -> None:
     """Write a sealed file; equal contents make equal files."""
     from safetensors.numpy import save
 
-    arrays = {
-        "mean": np.ascontiguousarray(contents.mean),
-        "precision": np.ascontiguousarray(contents.precision),
-    }
+    arrays = {name: np.ascontiguousarray(getattr(contents, name)) for name in ARRAYS}
     facts = json.dumps({"schema": SCHEMA, **contents.facts}, sort_keys=True, allow_nan=False)
     try:
         Path(path).write_bytes(save(arrays, {METADATA: facts}))
@@ -75,56 +72,56 @@ class _BadFile(Exception):
     """What is wrong with a file."""
 
 
+def _must(good: bool, otherwise: str) -> None:
+    if not good:
+        raise _BadFile(otherwise)
+
+
 def _read(path: Path) -> Contents:
     from safetensors import SafetensorError
     from safetensors.numpy import load
 
     raw = _bytes_of(path)
     header, start = _header_of(raw)
-    if header.keys() != {"__metadata__", "mean", "precision"}:
-        raise _BadFile("not a sealed file, which holds a mean, a precision and metadata")
+    named = header.keys() == {"__metadata__", *ARRAYS}
+    _must(named, "not a sealed file, which holds a mean, a precision and metadata")
     facts = _facts_of(header["__metadata__"])
     _check_layout(header, len(raw) - start)
     try:
         arrays = load(raw)
     except (SafetensorError, ValueError, KeyError, TypeError, OverflowError):
         raise _BadFile("not a valid safetensors file") from None
-    mean, precision = arrays["mean"], arrays["precision"]
-    if not (np.isfinite(mean).all() and np.isfinite(precision).all()):
-        raise _BadFile("its mean or precision is not finite")
-    if not np.array_equal(precision, precision.T):
-        raise _BadFile("its precision is not symmetric")
+    mean, precision = (arrays[name] for name in ARRAYS)
+    _must(
+        bool(np.isfinite(mean).all() and np.isfinite(precision).all()), "its mean or precision is not finite"
+    )
+    _must(np.array_equal(precision, precision.T), "its precision is not symmetric")
     return Contents(mean, precision, facts)
 
 
 def _bytes_of(path: Path) -> bytes:
     """The file, if it is one and of a size that a sealed file can have."""
-    if path.is_dir():
-        raise _BadFile("a directory, not a sealed file")
+    _must(not path.is_dir(), "a directory, not a sealed file")
     if not path.exists():
         raise DataworthError(f"there is no file {str(path)!r}: check its name.")
-    if not path.is_file():
-        raise _BadFile("not a regular file")
+    _must(path.is_file(), "not a regular file")
     most = 8 + MOST_HEADER + 8 * (MOST_COEFFICIENTS + MOST_COEFFICIENTS**2)
     try:
         with path.open("rb") as file:
             raw = file.read(most + 1)
     except OSError as error:
         raise DataworthError(f"{path} cannot be read ({error.strerror}): check its permissions.") from error
-    if len(raw) > most:
-        raise _BadFile(f"larger than a sealed file of {MOST_COEFFICIENTS} coefficients can be")
+    _must(len(raw) <= most, f"larger than a sealed file of {MOST_COEFFICIENTS} coefficients can be")
     return raw
 
 
 def _header_of(raw: bytes) -> tuple[dict[str, Any], int]:
     """The header, and where the numbers begin."""
-    if len(raw) < 8:
-        raise _BadFile("empty or cut short, not a sealed file")
-    (length,) = struct.unpack_from("<Q", raw)
-    if length > MOST_HEADER or length > len(raw) - 8:
-        raise _BadFile("not a sealed file, or cut short (its header is longer than it can be)")
-    header = _strict_json(raw[8 : 8 + length], "its header")
-    return header, 8 + length
+    _must(len(raw) >= 8, "empty or cut short, not a sealed file")
+    length = int.from_bytes(raw[:8], "little")
+    fits = length <= min(MOST_HEADER, len(raw) - 8)
+    _must(fits, "not a sealed file, or cut short (its header is longer than it can be)")
+    return _strict_json(raw[8 : 8 + length], "its header"), 8 + length
 
 
 def _strict_json(text: bytes | str, what: str) -> dict[str, Any]:
@@ -143,45 +140,42 @@ def _strict_json(text: bytes | str, what: str) -> dict[str, Any]:
         found = json.loads(text, object_pairs_hook=no_repeats, parse_constant=no_constants)
     except (ValueError, RecursionError):
         found = None
-    if not isinstance(found, dict):
-        raise _BadFile(f"not a sealed file ({what} is no JSON object with distinct names)")
-    return found
+    _must(isinstance(found, dict), f"not a sealed file ({what} is no JSON object with distinct names)")
+    return dict(found)
 
 
 def _check_layout(header: dict[str, Any], size: int) -> None:
     """Both arrays are float64, of d and d × d numbers, and fill the file exactly."""
     expected = {"dtype", "shape", "data_offsets"}
-    entries = [header["mean"], header["precision"]]
-    if not all(isinstance(entry, dict) and entry.keys() == expected for entry in entries):
-        raise _BadFile("its mean or precision is not described as safetensors does")
-    if any(entry["dtype"] != "F64" for entry in entries):
-        raise _BadFile("its numbers are not of type F64")
-    shape = entries[0]["shape"]
-    if not (isinstance(shape, list) and len(shape) == 1 and _whole(shape[0], 1, MOST_COEFFICIENTS)):
-        raise _BadFile(f"its mean is not a vector of 1 to {MOST_COEFFICIENTS} numbers")
+    entries = [header[name] for name in ARRAYS]
+    described = all(isinstance(entry, dict) and entry.keys() == expected for entry in entries)
+    _must(described, "its mean or precision is not described as safetensors does")
+    _must(all(entry["dtype"] == "F64" for entry in entries), "its numbers are not of type F64")
+    shape, square = (entry["shape"] for entry in entries)
+    vector = isinstance(shape, list) and len(shape) == 1 and _whole(shape[0], 1, MOST_COEFFICIENTS)
+    _must(vector, f"its mean is not a vector of 1 to {MOST_COEFFICIENTS} numbers")
     d = shape[0]
-    if entries[1]["shape"] != [d, d] or not all(_whole(n, d, d) for n in entries[1]["shape"]):
-        raise _BadFile(f"its precision is not {d} × {d}, as its mean of {d} numbers asks for")
+    fits = square == [d, d] and all(_whole(n, d, d) for n in square)
+    _must(fits, f"its precision is not {d} × {d}, as its mean of {d} numbers asks for")
     first, second = 8 * d, 8 * d * d
     layouts = ([[0, first], [first, first + second]], [[second, first + second], [0, second]])
-    if [entry["data_offsets"] for entry in entries] not in layouts or size != first + second:
-        raise _BadFile(f"cut short or longer than its {d + d * d} numbers take")
+    filled = [entry["data_offsets"] for entry in entries] in layouts and size == first + second
+    _must(filled, f"cut short or longer than its {d + d * d} numbers take")
 
 
 def _facts_of(metadata: Any) -> dict[str, Any]:
     """The facts, each of its type and within its range."""
-    if not (isinstance(metadata, dict) and isinstance(metadata.get(METADATA), str) and len(metadata) == 1):
-        raise _BadFile("not a sealed file of dataworth (its metadata say nothing of one)")
+    ours = isinstance(metadata, dict) and isinstance(metadata.get(METADATA), str) and len(metadata) == 1
+    _must(ours, "not a sealed file of dataworth (its metadata say nothing of one)")
     facts = _strict_json(metadata[METADATA], "its metadata")
-    if facts.pop("schema", None) != SCHEMA:
-        raise _BadFile(f"not a sealed file of this version ({SCHEMA})")
+    _must(facts.pop("schema", None) == SCHEMA, f"not a sealed file of this version ({SCHEMA})")
     counts = facts.get("counts")
     checks = {
         "version": _matches(facts.get("version"), VERSION),
         "yardstick": _matches(facts.get("yardstick"), HASH),
         "commitment": _matches(facts.get("commitment"), HASH),
         "rows": _whole(facts.get("rows"), 1, MOST_ROWS),
-        "weight": _number(facts.get("weight")),
+        "weight": type(facts.get("weight")) in (int, float) and 0 <= facts["weight"] <= MOST_ROWS,
         "counts": "counts" in facts and (counts is None or _are_counts(counts, facts.get("rows"))),
     }
     wrong = [name for name, good in checks.items() if not good]
@@ -197,10 +191,6 @@ def _matches(value: Any, pattern: re.Pattern[str]) -> bool:
 
 def _whole(value: Any, least: int, most: int) -> bool:
     return type(value) is int and least <= value <= most
-
-
-def _number(value: Any) -> bool:
-    return type(value) in (int, float) and 0 <= value <= MOST_ROWS
 
 
 def _are_counts(counts: Any, rows: Any) -> bool:
