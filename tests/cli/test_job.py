@@ -99,16 +99,11 @@ def test_the_command_line_makes_the_options_that_python_makes(inside, monkeypatc
     """What reaches the library's function, by words, by a configuration, and by a stored one."""
     asked = []
 
-    def function(name):
-        assert name == command
+    def record(**given):
+        asked.append({n: v for n, v in given.items() if n in TAKES[command].__annotations__})
+        raise Enough("enough")
 
-        def record(**given):
-            asked.append({n: v for n, v in given.items() if n in TAKES[command].__annotations__})
-            raise Enough("enough")
-
-        return record
-
-    monkeypatch.setattr(measure, "_function", function)
+    monkeypatch.setattr(measure, "FUNCTIONS", {command: record})
     files = {"score": ["a.csv"], "audit": ["a.csv", "b.csv"], "rank": ["a.csv", "b.csv"]}[command]
     assert "enough" in call(command, *files, "--test", "test.csv", *words.split(), "-q")[2]
     expected = Options.parse(command, options)

@@ -306,7 +306,7 @@ def with_ids(data, prefix):
 @pytest.fixture
 def drawn(monkeypatch):
     """The designs that are measured, so that a test can see which rows are scored."""
-    module, designs = sys.modules["dataworth.valuation.audit.audit"], []
+    module, designs = sys.modules["dataworth.measure.case"], []
     measure = module.measure
 
     def spy(prepared, pool, plan):
