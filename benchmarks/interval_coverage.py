@@ -1,6 +1,6 @@
 """Do 95 % intervals cover? Score and audit, designs *whole* and *pairs*, simulated and resampled real data.
 
-    python benchmarks/interval_coverage.py [--repetitions 1000] [--data NAME] [--design NAME] [--out results/coverage.json]
+    python benchmarks/interval_coverage.py [--repetitions 1000] [--data NAME] [--design NAME] [--out FILE]
 
 whole: D is fixed, T is fresh each time; the truth is the mean over thousands of fresh blocks.
 pairs: D and T are fresh each time; the truth is the mean over thousands of independent pairs. Beside it the
