@@ -1,6 +1,6 @@
 """Do 95 % intervals cover? Score and audit, designs *whole* and *pairs*, simulated and resampled real data.
 
-    python benchmarks/interval_coverage.py [--repetitions 1000] [--data NAME] [--out results/coverage.json]
+    python benchmarks/interval_coverage.py [--repetitions 1000] [--data NAME] [--design NAME] [--out FILE]
 
 whole: D is fixed, T is fresh each time; the truth is the mean over thousands of fresh blocks.
 pairs: D and T are fresh each time; the truth is the mean over thousands of independent pairs. Beside it the
@@ -191,6 +191,7 @@ def main():
     parser.add_argument("--repetitions", type=int, default=1000)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--data", choices=WORLDS, help="one of them (default: all)")
+    parser.add_argument("--design", choices=("whole", "pairs"), help="one of them (default: both)")
     parser.add_argument("--out", type=Path)
     args = parser.parse_args()
     results = []
@@ -202,6 +203,8 @@ def main():
                 ("whole", whole, args.repetitions),
                 ("pairs", pairs, args.repetitions // 2),
             ):
+                if args.design not in (None, design):
+                    continue
                 sizes = {"n_data": 400, "n_test": 400} if isinstance(world, Patients) else {}
                 found = {k: float(v) for k, v in study(kind, world, yard, n, args.jobs, **sizes).items()}
                 error = t_quantile(1e9) * np.sqrt(0.05 * 0.95 / n)
