@@ -941,3 +941,18 @@ def test_what_to_ignore_is_codes(inside):
 def test_library_errors_stay_errors_in_the_library():
     with pytest.raises(DataworthError):
         names_of([Path("a.csv"), Path("a.csv")])
+
+
+def test_a_column_that_numbers_the_rows_of_one_file_is_left_out_of_all(inside, tmp_path):
+    """The data are rows 1 … n of a table, the test set rows after them: a number is no feature in either."""
+    paths = tmp_path / "d.csv", tmp_path / "t.csv"
+    for path, source, start in zip(paths, ("clean.csv", "test.csv"), (1, 500), strict=True):
+        table = pa.csv.read_csv(source)
+        numbers = pa.array(range(start, start + len(table)))
+        pa.csv.write_csv(table.append_column("row", numbers), path)
+    numbered, plain = (
+        call("score", data, "--test", test, "--label", "target", "-q", "--ignore", "all")
+        for data, test in (paths, ("clean.csv", "test.csv"))
+    )
+    assert numbered == plain
+    assert plain[0] == 0

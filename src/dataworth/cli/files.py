@@ -32,6 +32,7 @@ class Inputs:
         self.tell: Callable[[str], None] = (lambda sentence: None) if quiet else say
         self._read: dict[str, Dataset] = {}
         self._names: set[str] = set()
+        self._numbering: set[str] = set()
         self._guesses: dict[tuple[str, str], list[str]] = {}
 
     def __call__(self, path: Path) -> Dataset:
@@ -44,6 +45,7 @@ class Inputs:
             for role in roles:
                 guess = None
                 if role.why == NUMBERS_ROWS:
+                    self._numbering.add(role.column)
                     guess = f'column "{role.column}" only numbers the rows in', "say --features to use it"
                 elif role.role in ("label", "id") and role.why == GUESSED:
                     guess = f'{role.role} column "{role.column}" guessed in', f"say --{role.role} to choose"
@@ -52,7 +54,13 @@ class Inputs:
         return self._read[key]
 
     def finish(self) -> None:
-        """Say what was guessed; refuse to exclude what is in no file."""
+        """Say what was guessed; refuse to exclude what is in no file.
+
+        A column that only numbers the rows of one file is left out of all: a part of the rows shows gaps.
+        """
+        for key, data in self._read.items():
+            kept = [column for column in data.columns if column.name not in self._numbering]
+            self._read[key] = data.select(kept) if 0 < len(kept) < data.n_features else data
         exclude = self._columns.exclude
         for wanted in [] if exclude is None else wishes_of(exclude, list(self._names)):
             start = wanted.removesuffix("*")

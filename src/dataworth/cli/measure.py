@@ -67,12 +67,16 @@ def measure(job: Job, showing: Showing, keep: bool = False) -> Any:
         split(job.curate)
     sealed = read_sealed_files(job, options.form, design, showing.explain)
     inputs = Inputs(job.columns, showing.quiet)
+    files: dict[str, Path | Sequence[Path]] = dict(job.files)
+    if job.curate is not None:
+        files["rows"] = [Path(name) for name in files_of(job.curate)]
+    for one in every(files):
+        if one not in sealed:
+            inputs(one)
+    inputs.finish()
     arguments = _arguments(job, inputs, sealed)
-    files = job.files
     if job.curate is not None:
         arguments["curate"] = parse(job.curate, lambda name: inputs(Path(name)))
-        files = {**files, "rows": [Path(name) for name in files_of(job.curate)]}
-    inputs.finish()
     hashes = inputs.hashes() if job.pins or options.run_dir else {}
     hashes |= {absolute(path): data.content_hash() for path, data in sealed.items()}
     path, yardstick = job.options.get("yardstick"), None
@@ -132,9 +136,14 @@ def _arguments(job: Job, read: Inputs, sealed: Mapping[Path, Sealed]) -> dict[st
     return {names.get(role, role): datasets(given) for role, given in job.files.items()}
 
 
+def every(files: Files) -> list[Path]:
+    """All files, whatever their roles."""
+    return [path for given in files.values() for path in ([given] if isinstance(given, Path) else given)]
+
+
 def check_fit(files: Files, read: Inputs, yardstick: Yardstick | None) -> None:
     """Compare columns and labels with the test set's or the yardstick's, so that sentences name the file."""
-    paths = [path for given in files.values() for path in ([given] if isinstance(given, Path) else given)]
+    paths = every(files)
     if yardstick is None:
         (test,) = (given for role, given in files.items() if role == "test" and isinstance(given, Path))
         with naming(test):

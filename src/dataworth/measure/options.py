@@ -185,8 +185,8 @@ class Options:
             )
         if design in ("whole", "method") and self.precision is not None:
             raise DataworthError(
-                f"precision decides how many pairs are drawn, and the design {design} does not ask: drop it, "
-                "or give a size too."
+                f"precision decides how many pairs are drawn, which the design {design} does not ask: "
+                "drop it, or use the design pairs."
             )
         if self.pairs is not None and self.precision is not None:
             raise DataworthError("both pairs and precision say how many pairs are drawn: give one of them.")

@@ -76,9 +76,17 @@ class Details:
             form=options.form,
             eta=options.eta if options.form == "eta" else None,
             clipping=counted.clipping,
-            size=case.plan.size,
+            size=drawn_size(case),
             **{case.plan.unit: len(case.table), **more},
         )
+
+
+def drawn_size(case: Case) -> tuple[int, int] | None:
+    """Rows of a pair as they were drawn: whole groups hold more than what was asked for."""
+    grouped = any(data.groups is not None for data in (case.test, *case.data.values()))
+    if case.plan.size is None or not grouped:
+        return case.plan.size
+    return round(float(case.table.data_rows[:, 0].mean())), round(float(case.table.test_rows.mean()))
 
 
 def pair_notes(value: Estimate, case: Case) -> tuple[str, ...]:

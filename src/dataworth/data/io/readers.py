@@ -44,7 +44,7 @@ def read(
             roles whatever columns are named in other files.
         label: the label column; guessed only if exactly one is named label, target, y, class or outcome.
         features: names or patterns (`emb_*`) of the feature columns; by default all that have no other role.
-            A column that only numbers the rows (`rownames`, `Unnamed: 0`, or 1, 2, … n in order) is left
+            A column that only numbers the rows (`rownames`, `Unnamed: 0`, or 1, 2, … n) is left
             out unless it is named here.
         group: the column that says which rows belong together (patient, document, prompt).
         id: the column that names rows; guessed from its name.

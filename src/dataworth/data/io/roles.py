@@ -36,7 +36,7 @@ MOST_SHOWN = 20
 ROW_NUMBER_NAMES = ("", "rownames", "row.names", "row_names", "rownumber", "row_number", "row number")
 NUMBERS_ROWS = "it only numbers or names the rows"
 FEWEST_NUMBERED = 10
-"""Rows from which 1, 2, … n in order is taken for a row number: three rows may be 1, 2, 3 by chance."""
+"""Rows from which 1, 2, … n is taken for a row number: three rows may be 1, 2, 3 by chance."""
 
 
 class Asked(TypedDict, total=False):
@@ -121,17 +121,18 @@ def assign_roles(frame: Any, **wishes: Unpack[Asked]) -> list[Role]:
 
 
 def numbers_rows(series: Any) -> bool:
-    """Whether a column is 1, 2, … n or 0, 1, … n − 1, in order.
+    """Whether a column is 1, 2, … n or 0, 1, … n − 1, in any order: rows may have been shuffled.
 
     >>> import narwhals as nw, pyarrow as pa
-    >>> frame = nw.from_native(pa.table({"a": range(1, 13), "b": [1, *range(1, 12)]}))
+    >>> frame = nw.from_native(pa.table({"a": range(12, 0, -1), "b": [1, *range(1, 12)]}))
     >>> numbers_rows(frame["a"]), numbers_rows(frame["b"])
     (True, False)
     """
     n = len(series)
-    if n < FEWEST_NUMBERED or not series.dtype.is_numeric() or series[0] not in (0, 1):
+    if n < FEWEST_NUMBERED or not series.dtype.is_numeric():
         return False
-    return np.array_equal(series.to_numpy(), np.arange(n) + series[0])
+    ordered = np.sort(series.to_numpy())
+    return ordered[0] in (0, 1) and np.array_equal(ordered, np.arange(n) + ordered[0])
 
 
 def unusable(frame: Any, roles: Sequence[Role]) -> dict[str, str]:

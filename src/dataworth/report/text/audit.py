@@ -8,6 +8,7 @@ from typing import Any
 from rich.text import Text
 
 from dataworth.valuation.audit.audit import Audit
+from dataworth.valuation.audit.verdict import ROSE
 
 from ..numbers import digits_for, number, scaled, with_interval
 from ..quantities import benchmark, draws, per_what, unit_of
@@ -35,8 +36,8 @@ def line(audit: Audit, bits: bool = False) -> str:
     why = ""
     if audit.verdict == "inconclusive" and audit.interval is not None and audit.interval[0] > 0:
         # an interval above zero asks for the reason
-        rose = audit.reason.startswith("it rose")
-        why = f" ({'rose, but not shown beyond re-using the data' if rose else audit.reason})"
+        rose = "rose, but not shown beyond re-using the data"
+        why = f" ({rose if audit.reason == ROSE else audit.reason})"
     return f"{audit.verdict or 'no verdict'}{why}: ΔPMI {change}"
 
 

@@ -150,6 +150,8 @@ def apply_to_draws(
             # what the whole data have, a draw of a few of their rows may lack; else this raises by itself
             curated_whole(before, test, curate, opts.seed)
             hint = f"in a draw of {len(part)} of {len(before)} rows; --size or --design whole makes it larger"
+            if before.groups is not None:
+                hint = f"in a draw of whole groups, {len(part)} of {len(before)} rows: use --design whole"
             raise DataworthError(f"{str(error).removesuffix('.')} ({hint}).") from error
         change = compare(part, made)
         new = change.own

@@ -23,6 +23,7 @@ NEGLIGIBLE = 1e-3
 """Nats per block or pair below which a change is none, however sure: solvers leave less than that."""
 SMALL_SELECTION = 0.5
 """Selection is shown small if its upper bound is below this share of the rise."""
+ROSE = "it rose, but cannot yet be told from re-using the same data: more test rows would"
 MORE = "and more than a blind change of the same size does"
 
 
@@ -91,8 +92,7 @@ def decide(
             return "informative", f"it raises the information, {MORE}"
         if selection.interval is not None and selection.interval[1] < SMALL_SELECTION * delta.value:
             return "recycled", "the rise is no more than re-using the same data gives"
-        reason = "it rose, but cannot yet be told from re-using the same data: more test rows would"
-        return "inconclusive", reason
+        return "inconclusive", ROSE
     if delta.negative:
         surely = selection.at(ACCUSED)
         holds = accuracy.interval is not None and accuracy.interval[0] > BENCHMARK_HOLDS
