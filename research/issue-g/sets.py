@@ -1,10 +1,9 @@
-import os, tempfile
 """Real binary sets for the prototype of issue G; duplicates of rows removed; SETTLING and REPORTING are disjoint.
 
 load(name) -> X (n, d) float, y (n,) 0/1.   splits: draw(name, split, n_data=300, n_test=400, most_truth=4000)
 """
 from __future__ import annotations
-import gzip, io, json, os, zipfile
+import gzip, io, json, os, tempfile, zipfile
 import numpy as np
 
 CACHE = os.path.join(tempfile.gettempdir(), "dataworth-research")
