@@ -45,4 +45,5 @@ def test_a_score_says_so():
     test, data = (Dataset(D.X, D.y, ids=ids) for D in (classes(200, seed=1), classes(200, seed=2)))
     yardstick = dw.Yardstick.fit(test, prior_variance=1.0)
     noted = [note for note in dw.score(data, test, yardstick=yardstick).notes if "--group" in note]
-    assert noted == ["40 ids name 200 rows: if rows of one belong together, say so with groups= (--group)"]
+    told = "40 ids name 200 rows: if rows of one belong together, say so with groups= (--group)"
+    assert noted == [f"the test set: {told}"]
