@@ -166,6 +166,6 @@ CHECK = Check(
     "DW010",
     "size",
     "datasets are too small to train on, or pairs so large that they overlap: the size decides, not the data",
-    "use the size that is proposed (--size), or more rows",
+    "use the size that is proposed, if one is (--size), or more rows",
     look,
 )

@@ -24,7 +24,7 @@ from .sealed import Sealed, measure_sealed, refuse_unsealable
 
 QUESTIONS = {
     "whole": "Is this dataset, as it is, worth anything to someone facing this test set?",
-    "pairs": "What are datasets of this size, made this way, worth?",
+    "pairs": "Are datasets of this size, made this way, worth anything to someone facing this test set?",
 }
 NAME, TEST = "the data", "the test set"
 
