@@ -156,3 +156,21 @@ def test_groups_of_one_row_each_change_nothing():
     for options in ({}, {"pairs": 4, "size": 20}):
         tables = [dw.score(*sets, **OPTIONS, **options).table.pmi.tobytes() for sets in (single, plain)]
         assert tables[0] == tables[1]
+
+
+def test_the_size_of_a_pair_is_told_as_it_was_drawn():
+    """Six rows of data in groups of 4 are 8, seven test rows in groups of 5 are 10."""
+    found = dw.score(DATA, TEST, pairs=4, size=(6, 7), **OPTIONS)
+    assert found.details.size == (8, 10)
+    assert found.table.rows()[0]["data_rows"] == 8
+    assert found.per_row == pytest.approx(found.value / 10)
+
+
+def test_a_method_that_a_draw_of_whole_groups_fails_is_told_to_take_all_rows():
+    def needs_many(data):
+        if len(data) < 100:
+            raise dw.DataworthError("there are too few rows: add some.")
+        return data
+
+    told = refusal(dw.audit, DATA, test=TEST, curate=needs_many, pairs=2, size=8, **OPTIONS)
+    assert told.endswith("add some (in a draw of whole groups, 8 of 160 rows: use --design whole).")
