@@ -1,0 +1,88 @@
+"""From gradients to short vectors that keep their norms and inner products on average.
+
+**dense**: v = Πᵀg / √d, Π of independent signs, as the paper prints it. The sum is exact, so that it does not
+depend on the order of its terms: g is rounded to whole multiples of 2⁻ᵉ, e so large that all partial sums are
+whole numbers below 2⁵³. Rounding changes v by less than 1e-8 of ‖g‖ for 25 million weights.
+
+**tensorised**: for a linear layer the gradient is Σ_t δ_t x_tᵀ, and v = Σ_t (P_in x_t)(P_out δ_t)ᵀ / √d needs no
+gradient of the weights at all.
+
+Both add up over modules, each with signs of its own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from dataworth.arrays import Array
+from dataworth.embed.gradients.signs import signs
+
+BLOCK = 4096
+"""Weights whose signs are in memory at once."""
+EXACT = 52
+"""Whole numbers up to 2⁵² are exact in float64, and so is a rounding more."""
+
+
+def dense(gradients: Mapping[str, Array], size: int, seed: int, block: int = BLOCK) -> Array:
+    """Project gradients, samples × weights for every module; the result is samples × size.
+
+    >>> g = {"a": np.array([[3.0, 4.0]])}
+    >>> found = [float((dense(g, 64, seed) ** 2).sum()) for seed in range(400)]
+    >>> abs(np.mean(found) - 25) < 1  # ‖g‖² on average
+    True
+    """
+    total: Any = 0.0
+    for name, gradient in gradients.items():
+        units = np.array([_unit(row) for row in gradient])[:, None]
+        part = np.zeros((len(gradient), size))
+        for start in range(0, gradient.shape[1], block):
+            whole = np.rint(gradient[:, start : start + block].astype(np.float64) / units)
+            part += whole @ signs(seed, name, start, start + whole.shape[1], size)
+        total = total + part * units  # modules in their order, the only sum that rounds
+    return np.asarray(total / math.sqrt(size))
+
+
+def _unit(gradient: Array) -> float:
+    """The power of two that the entries are rounded to, so small that no sum of them leaves 2⁵²."""
+    total = float(np.abs(gradient).sum(dtype=np.float64))
+    return math.ldexp(1.0, math.frexp(total)[1] - EXACT) if total > 0 else 1.0
+
+
+def sides(size: int) -> tuple[int, int]:
+    """The two factors of a size that are nearest to each other: of the inputs, of the outputs.
+
+    >>> sides(1024), sides(512)
+    ((32, 32), (16, 32))
+    """
+    small = next(k for k in range(math.isqrt(size), 0, -1) if size % k == 0)
+    return small, size // small
+
+
+class Tensorised:
+    """Projects the gradients of linear layers from what goes in and what comes back."""
+
+    def __init__(self, torch: Any, layers: Mapping[str, Any], size: int, seed: int) -> None:
+        inner, outer = sides(size)
+        self._scale = 1.0 / math.sqrt(size)
+
+        def matrix(name: str, rows: int, columns: int, like: Any) -> Any:
+            made = torch.from_numpy(signs(seed, name, 0, rows, columns).astype(np.float32))
+            return made.to(device=like.device, dtype=like.dtype)
+
+        self._pairs = {
+            name: (
+                matrix(f"{name}/in", layer.in_features, inner, layer.weight),
+                matrix(f"{name}/out", layer.out_features, outer, layer.weight),
+            )
+            for name, layer in layers.items()
+        }
+
+    def __call__(self, name: str, x: Any, delta: Any) -> Any:
+        """One layer's part of the vectors: samples × size from samples × tokens × features."""
+        inner, outer = self._pairs[name]
+        met = (x @ inner).transpose(1, 2) @ (delta @ outer)
+        return met.flatten(1).float() * self._scale
