@@ -66,7 +66,7 @@ class DensePass:
             loss = negative_log_likelihoods(self._lm, [tokens])[0]
             found = self._lm.torch.autograd.grad(loss, list(self._weights.values()))
         flat = {name: g.flatten().cpu().numpy() for name, g in zip(self._weights, found, strict=True)}
-        return flat, float(loss)
+        return flat, loss.item()
 
     def __call__(self, batch: Sequence[Tokens]) -> tuple[Vectors, Array]:
         """As the other pass. One sample at a time, so that no neighbour and no padding touches a bit."""

@@ -5,7 +5,9 @@ depend on the order of its terms: g is rounded to whole multiples of 2⁻ᵉ, e 
 whole numbers below 2⁵³. Rounding changes v by less than 1e-8 of ‖g‖ for 25 million weights.
 
 **tensorised**: for a linear layer the gradient is Σ_t δ_t x_tᵀ, and v = Σ_t (P_in x_t)(P_out δ_t)ᵀ / √d needs no
-gradient of the weights at all.
+gradient of the weights at all. v is made of d / 16 such products of 4 × 4, each with signs of its own: gradients
+share directions of their inputs, and in one product of 32 × 32 every entry would meet the same few signs
+(correlation with true cosines on 48 responses 0.89; 0.93 so; dense 0.93).
 
 Both add up over modules, each with signs of its own.
 """
@@ -52,37 +54,39 @@ def _unit(gradient: Array) -> float:
     return math.ldexp(1.0, math.frexp(total)[1] - EXACT) if total > 0 else 1.0
 
 
-def sides(size: int) -> tuple[int, int]:
-    """The two factors of a size that are nearest to each other: of the inputs, of the outputs.
+def side(size: int) -> int:
+    """Rows and columns of the small products that a vector of a size is made of.
 
-    >>> sides(1024), sides(512)
-    ((32, 32), (16, 32))
+    >>> side(1024), side(12), side(7)
+    (4, 2, 1)
     """
-    small = next(k for k in range(math.isqrt(size), 0, -1) if size % k == 0)
-    return small, size // small
+    return next(k for k in (4, 2, 1) if size % (k * k) == 0)
 
 
 class Tensorised:
     """Projects the gradients of linear layers from what goes in and what comes back."""
 
     def __init__(self, torch: Any, layers: Mapping[str, Any], size: int, seed: int) -> None:
-        inner, outer = sides(size)
-        self._scale = 1.0 / math.sqrt(size)
+        self._side, self._scale = side(size), 1.0 / math.sqrt(size)
+        width = size // self._side
 
-        def matrix(name: str, rows: int, columns: int, like: Any) -> Any:
-            made = torch.from_numpy(signs(seed, name, 0, rows, columns).astype(np.float32))
+        def matrix(name: str, rows: int, like: Any) -> Any:
+            made = torch.from_numpy(signs(seed, name, 0, rows, width).astype(np.float32))
             return made.to(device=like.device, dtype=like.dtype)
 
         self._pairs = {
             name: (
-                matrix(f"{name}/in", layer.in_features, inner, layer.weight),
-                matrix(f"{name}/out", layer.out_features, outer, layer.weight),
+                matrix(f"{name}/in", layer.in_features, layer.weight),
+                matrix(f"{name}/out", layer.out_features, layer.weight),
             )
             for name, layer in layers.items()
         }
 
     def __call__(self, name: str, x: Any, delta: Any) -> Any:
         """One layer's part of the vectors: samples × size from samples × tokens × features."""
-        inner, outer = self._pairs[name]
-        met = (x @ inner).transpose(1, 2) @ (delta @ outer)
-        return met.flatten(1).float() * self._scale
+        inner, outer = (self._split(part @ signs) for part, signs in zip((x, delta), self._pairs[name], strict=True))
+        return (inner.transpose(2, 3) @ outer).flatten(1).float() * self._scale
+
+    def _split(self, projected: Any) -> Any:
+        """Samples × products × tokens × side."""
+        return projected.unflatten(2, (-1, self._side)).transpose(1, 2)
