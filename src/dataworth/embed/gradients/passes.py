@@ -21,34 +21,36 @@ class TensorisedPass:
     """Hooks on the linear layers, and no gradient of a weight: the graph begins at the first of them."""
 
     def __init__(self, lm: LanguageModel, layers: Mapping[str, Any], size: int, seed: int) -> None:
-        self._lm, self._size, self._total = lm, size, None
+        self._lm, self._layers, self._size = lm, layers, size
         self._project = Tensorised(lm.torch, layers, size, seed)
-        for name, layer in layers.items():
-            layer.register_forward_hook(self._hook(name))
-
-    def _hook(self, name: str) -> Any:
-        def forward(layer: Any, inputs: tuple[Any, ...], output: Any) -> None:
-            if not self._lm.torch.is_grad_enabled():
-                return
-            if not output.requires_grad:
-                output.requires_grad_(True)
-            x = inputs[0].detach()
-            output.register_hook(lambda delta: self._add(name, x, delta))
-
-        return forward
-
-    def _add(self, name: str, x: Any, delta: Any) -> None:
-        self._total += self._project(name, x, delta.detach())
 
     def __call__(self, batch: Sequence[Tokens]) -> tuple[Vectors, Array]:
         """Vectors, samples × size, and the negative log-likelihoods."""
         torch = self._lm.torch
-        self._total = torch.zeros(len(batch), self._size, device=self._lm.model.device)
-        with torch.enable_grad():
-            losses = negative_log_likelihoods(self._lm, batch)
-            losses.sum().backward()
-        vectors, self._total = self._total, None
-        return vectors.cpu().numpy(), losses.detach().double().cpu().numpy()
+        total = torch.zeros(len(batch), self._size, device=self._lm.model.device)
+
+        def watch(name: str) -> Any:
+            def forward(layer: Any, inputs: tuple[Any, ...], output: Any) -> None:
+                if not output.requires_grad:
+                    output.requires_grad_(True)
+                x = inputs[0].detach()
+
+                def backward(delta: Any) -> None:
+                    total.add_(self._project(name, x, delta.detach()))
+
+                output.register_hook(backward)
+
+            return forward
+
+        hooks = [layer.register_forward_hook(watch(name)) for name, layer in self._layers.items()]
+        try:
+            with torch.enable_grad():
+                losses = negative_log_likelihoods(self._lm, batch)
+                losses.sum().backward()
+        finally:
+            for hook in hooks:
+                hook.remove()
+        return total.cpu().numpy(), losses.detach().double().cpu().numpy()
 
 
 class DensePass:

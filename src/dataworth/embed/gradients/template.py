@@ -33,7 +33,7 @@ def row_hash(prompt: str, chosen: str, rejected: str) -> str:
     """What names a pair in a manifest.
 
     >>> row_hash("a", "b", "c")
-    '4a9c5b5ae1bf2a60'
+    '0bbcc91a2106d72f'
     """
     digest = hashlib.blake2b(digest_size=8)
     for text in (prompt, chosen, rejected):
