@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 Hashes = NDArray[np.uint64]
 
-BUCKETS = 1 << 18
+BUCKETS = 1 << 14
 CHARACTERS = (3, 4, 5)
 BASE = 0x9E3779B97F4A7C15 | 1  # odd, so that it has an inverse modulo 2⁶⁴
 INVERSE = pow(BASE, -1, 1 << 64)
@@ -53,7 +53,7 @@ def buckets(text: str) -> NDArray[np.uint32]:
     parts = [_hashes(tidy[i : i + PIECE]) for i in range(0, len(tidy), PIECE)] if tidy.strip() else []
     mixed = np.concatenate([np.zeros(0, dtype=np.uint64), *parts])
     # the upper bits of a product depend on all bits below
-    return ((mixed ^ (mixed >> np.uint64(29))) * np.uint64(BASE) >> np.uint64(46)).astype(np.uint32)
+    return ((mixed ^ (mixed >> np.uint64(29))) * np.uint64(BASE) >> np.uint64(50)).astype(np.uint32)
 
 
 def _hashes(text: str) -> Hashes:
