@@ -6,8 +6,10 @@ import numpy as np
 
 from dataworth import Dataset, Logistic, Yardstick
 from dataworth.data.labels import learn_targets
-from dataworth.yardstick.probes import half_given_half, halves
-from dataworth.yardstick.recipe import Basis, Recipe
+from dataworth.yardstick.basis import Basis
+from dataworth.yardstick.halves import halves
+from dataworth.yardstick.recipe import Recipe
+from dataworth.yardstick.held_out import half_given_half
 from dataworth.yardstick.search import Trial
 
 PRIORS = (*(float(f"{m}e{e}") for e in range(-4, 3) for m in (1, 3.16)), 1000.0)
@@ -18,8 +20,8 @@ SPLITS = 2
 def plain_yardstick(test: Dataset, seed: int, prior_variance: float | None = None) -> Yardstick:
     """Features as they are, as in the paper; C by held-out likelihood on halves of the test set."""
     y = learn_targets(test).encode(test.y)
-    splits = halves(len(test), np.random.default_rng([seed, 0x91A]))[:SPLITS]
-    best = prior_variance or max(PRIORS, key=lambda c: half_given_half(Logistic(c).bind(test.X, y), splits))
+    splits = halves(len(test), np.random.default_rng([seed, 0x91A]), SPLITS)
+    best = prior_variance or max(PRIORS, key=lambda c: half_given_half(Logistic(c), 1.0, test.X, y, splits))
     return _by_hand(test, Recipe.plain(test.columns), test.n_features, 1.0, best, seed)
 
 

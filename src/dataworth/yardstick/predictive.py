@@ -17,7 +17,6 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpotri
 from scipy.special import expit
-from scipy.stats import norm, qmc
 
 from ..arrays import Array
 from ..inference.gaussian import fit_gaussian
@@ -30,9 +29,10 @@ from ..inference.softmax.stacked import Stacked
 
 NODES = 20
 """Gauss–Hermite nodes of a row's integral."""
-DRAWS = 128
-"""Draws of a row's integral over several classes, the same for all rows: within 0.002 nats of 1,000 random
-ones on average."""
+X_NODES, W_NODES = np.polynomial.hermite_e.hermegauss(NODES)
+SEED, DRAWS = 0x50B0, 256
+"""Draws of a row's integral over several classes, the same for all rows: within 0.01 nats a row, on
+average, of 4,000 at the temperings that ten classes want (16 and 64)."""
 LEAST = 1e-300
 
 
@@ -146,9 +146,8 @@ PREDICT: dict[str, Callable[..., Told]] = {
 
 
 def draws(k: int) -> Array:
-    """Fixed draws of k standard normals: a Sobol sequence, each draw with its negative."""
-    sobol = qmc.Sobol(k, scramble=True, rng=np.random.default_rng(0x50B0))
-    half = norm.ppf(np.clip(sobol.random(DRAWS // 2), 1e-9, 1 - 1e-9))
+    """Fixed draws of k standard normals, each with its negative."""
+    half = np.random.default_rng(SEED).standard_normal((DRAWS // 2, k))
     return np.vstack([half, -half])
 
 
@@ -176,10 +175,9 @@ def _variance(factor: Any, span: Span, variance: float) -> Array:
 
 def _sigmoid(mean: Array, var: Array, levels: Sequence[float]) -> Array:
     """E σ(f), f ~ N(mean, var/level), for every level."""
-    x, w = np.polynomial.hermite_e.hermegauss(NODES)
-    spread = np.sqrt(var)[:, None] * x
-    found = [expit(mean[:, None] + spread / np.sqrt(level)) @ (w / w.sum()) for level in levels]
-    return np.array(found)
+    spread = np.sqrt(var)[:, None] * X_NODES
+    shares = W_NODES / W_NODES.sum()
+    return np.array([expit(mean[:, None] + spread / np.sqrt(level)) @ shares for level in levels])
 
 
 def _classes(known: Known, variance: float, levels: Sequence[float], start: Any) -> tuple[Array, list[Any]]:

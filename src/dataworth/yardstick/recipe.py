@@ -56,6 +56,13 @@ class Recipe:
         """The number of features."""
         return self.projection.shape[1] + (0 if self.kernel is None else len(self.kernel.shift))
 
+    @property
+    def directions(self) -> Array:
+        """What of rows on the recipe's scale the features depend on: axes, and a kernel's landmarks."""
+        if self.kernel is None:
+            return self.projection
+        return np.hstack([self.projection, self.kernel.landmarks.T])
+
     def features(self, data: Dataset) -> Array:
         """Features of a dataset with (at least) the recipe's columns, a slab of rows at a time."""
         data = data.select(self.columns)
