@@ -174,7 +174,7 @@ class Yardstick:
 
     @property
     def tempering(self) -> float:
-        """Rows of the data count so many times; test rows count once."""
+        """How many times rows of data count on this yardstick, beside test rows that count once."""
         return self.chosen.tempering
 
     def __eq__(self, other: object) -> bool:
