@@ -1,7 +1,8 @@
 """Which other priors the test set would have allowed.
 
-The yardstick's search compares candidates by held-out log-likelihood, and so does this: Σ log p(row | T_a) over
-the rows of T_b, for halves T_a and T_b of the test set. Twice a difference of log-likelihoods is χ² with one degree of freedom if one number is varied, so
+The yardstick's search compares candidates by held-out log-likelihood, and so does this: Σ log p(row | T_a)
+over the rows of T_b, for halves T_a and T_b of the test set. Twice a difference of log-likelihoods is χ² with
+one degree of freedom if one number is varied, so
 
     {C : held-out(C) ≥ held-out(chosen) − 1.92 nats}
 

@@ -1,9 +1,8 @@
 """DW008: did the yardstick's search end at the edge of what it tries?
 
-Prior variances C′ from 0.1 to 3,160 (of coefficients when rows count once, features having a mean square of 1),
-and noise variances from 0.03 of the labels'. Where the chosen value is the last one tried, a few beyond it are
-tried here; it fires if the best of them is better by more than 1.92 held-out nats, so that the chosen one is
-not plausible beside it.
+Prior variances C′ from 0.1 to 3,160 (of coefficients when rows count once), and noise variances from 0.03 of
+the labels'. Where the chosen value is the last one tried, a few beyond it are tried here; it fires if the best
+of them is better by more than 1.92 held-out nats, so that the chosen one is not plausible beside it.
 
 Noise as large as the labels' own variance is no edge: nothing lies beyond.
 """
@@ -15,8 +14,9 @@ from dataclasses import replace
 
 from ..measure.case import Case
 from ..models import Linear
+from ..yardstick.candidates import NOISES
 from ..yardstick.kinds import YardstickModel
-from ..yardstick.search import NOISES, PRIORS, ROWS
+from ..yardstick.search import PRIORS, ROWS
 from .base import Check, Seen, not_run
 from .plausible import HALF_DECADE, PLAUSIBLE, Halves, fit_work, fits_of
 

@@ -1,4 +1,4 @@
-"""What is learned from the test set's features: standard units, scales, principal axes; recipes are cut from it."""
+"""What is learned from the test set's features: units, scales, principal axes; recipes are cut from it."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class Basis:
         return self._learned[scale]
 
     def recipe(self, size: int, exponent: float, scale: str = "each") -> Recipe:
-        """The first `size` principal axes, their variances raised to `exponent`: 1 as they are, 0 whitened."""
+        """The first principal axes, their variances raised to `exponent`: 1 as they are, 0 whitened."""
         on = self.on(scale)
         return self.plain.mapped(on.scale, on.projection(size, exponent))
 

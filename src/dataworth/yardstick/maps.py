@@ -36,7 +36,7 @@ class Kernel:
 
     @classmethod
     def learn(cls, X: Array, bandwidth: float, count: int, order: Rows) -> Kernel:
-        """From test rows in random `order`: gamma = 1/(2 b² · median squared distance), centred, E|φ|² = 1."""
+        """From test rows in random `order`: gamma = 1 / (2 b² · median squared distance), E|φ|² = 1."""
         landmarks = choose_landmarks(X, order[:count])
         gamma = 0.5 / (bandwidth**2 * median_square(X[order[:MEASURED]]))
         mix = nystroem(landmarks, gamma)

@@ -73,7 +73,9 @@ class Sight:
     def proportion(self) -> float | None:
         """The least proportion of wrong labels whose removal is shown 4 times in 5; None: not even the most."""
         place = self._place
-        return None if place is None else float(np.exp(np.interp(place, self._ranks, np.log(list(self.labels)))))
+        return (
+            None if place is None else float(np.exp(np.interp(place, self._ranks, np.log(list(self.labels)))))
+        )
 
     @property
     def rise(self) -> float | None:

@@ -13,7 +13,7 @@ that is nearly right believes. Its part is played by the noise variance for nume
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -24,94 +24,22 @@ from ..data.dataset import Dataset
 from ..errors import DataworthError
 from ..models.gaussian import with_intercept
 from .basis import Basis
+from .candidates import EFFORTS, Effort, Map, maps
 from .halves import both_ways, halves
 from .predictive import PREDICT, Known, Told, one_of_classes
 from .probes import eye
 from .recipe import Recipe
-from .scales import SCALES
+from .trial import Trial
 
 PRIORS = tuple(float(f"{c:.3g}") for c in 10.0 ** np.arange(-1.0, 3.51, 0.5))
 """C′, the prior variance of coefficients when rows count once."""
 START = PRIORS.index(10.0)
-NOISES = (0.03, 0.1, 0.3, 0.6, 1.0)
-EXPONENTS, WHITENED = (0.5, 1.0), 10
-"""Of variances along axes; up to ten axes are whitened too (exponent 0)."""
-BANDWIDTHS, BESIDE_AXES = (0.35, 0.7, 1.4), 0.7
-"""In root median squared distances; the one of a kernel that stands beside axes."""
 ROWS = 1000
 """Rows of the test set that the search uses at most; scales, axes and landmarks come from the same rows."""
 SCREENED, LARGEST, SMALLEST = 200, 400, 10
 """Rows to learn from: in the first stage, and at the ends of the ladder."""
 NEAR_ERRORS, NEAR_NATS, SHARPER, RIVALS = 2.0, 0.015, 1.15, 3
 """How near the best a map must be, how much sharper its eye, and how many are looked at."""
-
-
-@dataclass(frozen=True)
-class Effort:
-    """What is tried for a kind of model: temperings (or noises), halvings, maps in the second stage, and sizes.
-
-    Halvings: for test sets of up to 600 rows, and of more. `both`: axes and landmarks of a map of both.
-    """
-
-    levels: tuple[float, ...]
-    splits: tuple[int, int] = (4, 2)
-    short: int = 7
-    axes: tuple[int, ...] = (3, 10, 40, 160)
-    landmarks: int = 150
-    both: tuple[int, int] = (160, 100)
-
-
-MAPS = ("axes", "kernel", "both")
-SEVERAL = Effort((1.0, 4.0, 16.0, 64.0), (1, 1), 3, (10, 40), 60, (40, 60))
-"""A fit of ten classes costs ten to hundred times that of two, and wants more tempering."""
-EFFORTS = {
-    "logistic": Effort((1.0, 2.0, 4.0, 8.0)),
-    "linear": Effort(NOISES),
-    "softmax": replace(SEVERAL, short=1),
-    "one-vs-rest": SEVERAL,
-}
-
-
-IN_WORDS = {
-    "each": "scaled each by its own spread",
-    "common": "scaled all alike",
-    "rank": "by rank (normal scores)",
-}
-
-
-@dataclass(frozen=True, kw_only=True)
-class Trial:
-    """One candidate of the search.
-
-    kind: axes, kernel, or both. scale: of columns. size: how many features. exponent: of variances along
-    axes. bandwidth: of the kernel. tempering: rows of the data count so many times. held_out: mean
-    log-likelihood of a test row, nats, and its standard error (None: not searched for). sight: mean t of
-    known-answer probes, where maps were compared by it.
-    """
-
-    kind: str = "axes"
-    scale: str = "each"
-    size: int
-    exponent: float | None = None
-    bandwidth: float | None = None
-    prior_variance: float
-    tempering: float = 1.0
-    noise_variance: float | None = None
-    held_out: float
-    held_out_stderr: float | None = None
-    sight: float | None = None
-
-    @property
-    def features(self) -> str:
-        """In words.
-
-        >>> Trial(size=1, exponent=0.5, prior_variance=1.0, held_out=-0.5).features
-        '1 principal axis (variance exponent 0.5) of columns scaled each by its own spread'
-        """
-        axes = f"principal {'axis' if self.size == 1 else 'axes'} (variance exponent {self.exponent or 0:g})"
-        kernel = f"features of an RBF kernel (bandwidth {self.bandwidth or 0:g})"
-        made = {"axes": axes, "kernel": kernel, "both": f"principal axes and {kernel}"}[self.kind]
-        return f"{self.size} {made} of columns {IN_WORDS[self.scale]}"
 
 
 def searched(test: Dataset, seed: int, kind: str) -> tuple[Dataset, list[tuple[Rows, Rows]]]:
@@ -146,26 +74,6 @@ def splits_of(kind: str, rows: int) -> int:
     (4, 2, 1)
     """
     return EFFORTS[kind].splits[rows > 600]
-
-
-@dataclass(frozen=True)
-class Map:
-    """What features are made of: see `Trial`. `size`: axes; `landmarks`: of the kernel."""
-
-    kind: str
-    scale: str
-    size: int = 0
-    exponent: float | None = None
-    bandwidth: float | None = None
-    landmarks: int = 0
-
-    def cut(self, basis: Basis) -> Recipe:
-        """Its recipe."""
-        if self.exponent is not None:
-            if self.bandwidth is None:
-                return basis.recipe(self.size, self.exponent, self.scale)
-            return basis.both(self.size, self.bandwidth, self.landmarks, self.scale)
-        return basis.kernel(self.bandwidth or 0.0, self.landmarks, self.scale)
 
 
 @dataclass(frozen=True)
@@ -239,28 +147,12 @@ class Search:
             return [(prior_variance / s, (s,)) for s in self.effort.levels]
         return [(prior_variance, (1.0,))]
 
-    def maps(self) -> Iterator[Map]:
-        """All that are tried: on every scale, axes and kernels of every size that the rows allow."""
-        half = max(1, len(self.sample) // 2)
-        landmarks = min(self.effort.landmarks, half)
-        for scale in SCALES:
-            rank = self.basis.on(scale).rank
-            if not rank:
-                continue
-            for size in sorted({min(k, rank, half) for k in self.effort.axes}):
-                for exponent in (0.0, *EXPONENTS) if 1 < size <= WHITENED else EXPONENTS if size > 1 else (1.0,):
-                    yield Map("axes", scale, size, exponent)
-            for bandwidth in BANDWIDTHS:
-                yield Map("kernel", scale, bandwidth=bandwidth, landmarks=landmarks)
-            axes, beside = self.effort.both
-            yield Map("both", scale, min(axes, rank, half), 1.0, BESIDE_AXES, min(beside, half))
-
     def screen(self, prior_variance: float | None) -> list[tuple[Map, Array, int]]:
         """The best maps, one of every kind and scale: with its features and the place of its prior."""
         predict = one_of_classes if self.kind == "softmax" else PREDICT[self.kind]
         grid = self.grid(prior_variance)
         found: dict[tuple[str, str], tuple[float, Map, Array, int]] = {}
-        for candidate in self.maps():
+        for candidate in maps(self.basis, self.effort):
             features = with_intercept(self.basis.features(candidate.cut(self.basis)), True)
             value, place = self.climb(features, grid, predict)
             best = found.get((candidate.kind, candidate.scale))
@@ -336,9 +228,7 @@ class Search:
         """Some rows to predict others from; `targets` stand in for their own."""
         own = self.targets[rows] if targets is None else targets
         classes = int(self.targets.max()) + 1
-        return Known(
-            features[rows], own, self.weights[rows], features[others], self.targets[others], classes
-        )
+        return Known(features[rows], own, self.weights[rows], features[others], self.targets[others], classes)
 
     def sharpest(self, points: list[Point]) -> tuple[Point, float | None]:
         """The best point, or one that is as good and has a sharper eye; and how sharp that is."""
@@ -376,4 +266,3 @@ class Search:
         if self.sample.groups is not None:
             parts = np.bincount(np.unique(self.sample.groups, return_inverse=True)[1], parts)
         return float(np.sqrt((parts**2).sum()) / self.weights.sum())
-

@@ -20,11 +20,12 @@ from ..data.labels import Classes, Numeric, learn_targets
 from ..errors import DataworthError
 from ..models import Linear, Softmax
 from ..models.base import positive_number
+from .basis import Basis
 from .kinds import KINDS, YardstickModel, check_modelling, maker, suited_kind
 from .reading import POSITIVE, items, number, plain, record, text, whole
-from .basis import Basis
 from .recipe import Recipe
-from .search import MAPS, Search, Trial, searched
+from .search import Search, searched
+from .trial import MAPS, Trial
 
 SCHEMA = "dataworth/yardstick/3"
 LEAST_ROWS = 20

@@ -37,7 +37,7 @@ def facts(yardstick: Yardstick) -> list[tuple[str, str]]:
         ("Held out", f"{held_out}, given an eighth to a half of the others"),
     ]
     if chosen.sight is not None:
-        seen = f"t = {number(chosen.sight, 1)} for wrong labels removed from half of it, the sharpest of its rivals"
+        seen = f"t = {number(chosen.sight, 1)} for wrong labels removed from half of the test set"
         facts.append(("Sight", seen))
     return [
         *facts,
