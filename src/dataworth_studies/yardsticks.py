@@ -28,7 +28,7 @@ def plain_yardstick(test: Dataset, seed: int, prior_variance: float | None = Non
 def whitened_yardstick(test: Dataset, axes: int, seed: int, prior_variance: float) -> Yardstick:
     """The first principal axes of the test set's features, each of variance 1, under a given prior."""
     basis = Basis.learn(test)
-    size = min(axes, basis.rank)
+    size = min(axes, basis.on("each").rank)
     return _by_hand(test, basis.recipe(size, 0.0), size, 0.0, prior_variance, seed)
 
 

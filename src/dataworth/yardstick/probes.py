@@ -26,7 +26,7 @@ from .halves import both_ways, halves
 PROPORTIONS = (0.02, 0.05, 0.1, 0.2)
 """Of labels made wrong."""
 HALVINGS, HALVINGS_OF_SEVERAL = 4, 1
-"""Halvings of the test set, of two classes or numeric labels, and of several classes, whose fits cost more."""
+"""Halvings of the test set, and of one with several classes, whose fits cost more."""
 EYE_PROPORTIONS, EYE_HALVINGS, EYE_ROWS, EYE_BLOCKS = (0.05, 0.1, 0.2), 2, 200, 20
 """The same for comparing maps in the yardstick's search, with at most so many rows of a half."""
 SHOWN, OFTEN = 0.975, 0.8
@@ -71,11 +71,10 @@ class Sight:
 
     @property
     def proportion(self) -> float | None:
-        """The least proportion of wrong labels whose removal is shown 4 times in 5; None: not even the most."""
+        """The least proportion of wrong labels whose removal is shown 4 times in 5; None: none is."""
         place = self._place
-        return (
-            None if place is None else float(np.exp(np.interp(place, self._ranks, np.log(list(self.labels)))))
-        )
+        logs = np.log(list(self.labels))
+        return None if place is None else float(np.exp(np.interp(place, self._ranks, logs)))
 
     @property
     def rise(self) -> float | None:

@@ -1,4 +1,4 @@
-"""The search of a yardstick: scales, maps, priors and tempering, by held-out likelihood over halves of the test set.
+"""The search of a yardstick: scales, maps, priors, tempering, by held-out likelihood over halves of the test.
 
 1. Every map, on one halving, both ways, with at most 200 rows to learn from; its prior is climbed.
 2. The best map of every kind and scale, over a ladder of sizes (an eighth, a quarter and a half of the test
@@ -139,7 +139,7 @@ class Search:
     def grid(self, prior_variance: float | None) -> list[tuple[float, tuple[float, ...]]]:
         """Priors C′, each with its levels.
 
-        A prior variance that is given is kept as it is: rows count once; of numeric labels the noise is found.
+        A prior variance that is given is kept as it is: rows count once; only the noise is still found.
         """
         if prior_variance is None:
             return [(c, self.effort.levels) for c in PRIORS]
@@ -262,7 +262,8 @@ class Search:
 
     def stderr(self, rows: Array) -> float:
         """Its standard error; rows of one group are one observation."""
-        parts = self.weights * (rows - self.mean(rows))
+        parts: Array = self.weights * (rows - self.mean(rows))
         if self.sample.groups is not None:
-            parts = np.bincount(np.unique(self.sample.groups, return_inverse=True)[1], parts)
+            member = np.unique(self.sample.groups, return_inverse=True)[1]
+            parts = np.bincount(member, parts).astype(float)
         return float(np.sqrt((parts**2).sum()) / self.weights.sum())

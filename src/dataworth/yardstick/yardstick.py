@@ -1,7 +1,7 @@
 """The yardstick: features, class order, model, prior and tempering, from the test set alone.
 
-It is chosen by held-out log-likelihood over halves of the test set (`search`), then frozen and hashed. Nobody's
-data can move it, because it never sees any.
+It is chosen by held-out log-likelihood over halves of the test set (`search`), then frozen and hashed.
+Nobody's data can move it, because it never sees any.
 """
 
 from __future__ import annotations
