@@ -15,7 +15,7 @@ from ..arrays import Array
 from ..errors import DataworthError
 
 R = TypeVar("R")
-POSITIVE = {"prior_variance", "noise_variance", "reach", "scale"}
+POSITIVE = {"prior_variance", "noise_variance", "reach", "scale", "gamma", "tempering", "bandwidth"}
 """Numbers that must be above 0."""
 
 
@@ -85,7 +85,12 @@ def numbers(d: dict[str, Any], name: str, shape: tuple[int, ...]) -> Array:
     return found.astype(float)
 
 
-READERS: dict[str, Callable[..., Any]] = {"int": whole, "float": number, "float | None": optional}
+READERS: dict[str, Callable[..., Any]] = {
+    "int": whole,
+    "str": text,
+    "float": number,
+    "float | None": optional,
+}
 
 
 def plain(d: dict[str, Any], name: str, kind: type[R]) -> R:
