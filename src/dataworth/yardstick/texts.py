@@ -154,6 +154,16 @@ class TextColumns:
             columns += [Column(f"{column.name}[{k}]", kind) for k in range(block.shape[1])]
         return data._with(X=np.ascontiguousarray(np.hstack(blocks)), columns=tuple(columns))
 
+    def read(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
+        """The columns that these were made of."""
+        found: dict[str, Column] = {}
+        for column in columns:
+            name = column.name.partition("[")[0]
+            kind: Kind = "pair" if column.kind == "difference" else "text"
+            made = Column(name, kind) if name in self.axes else column
+            found.setdefault(made.name, made)
+        return tuple(found.values())
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
         return {name: axes.to_dict() for name, axes in self.axes.items()}
