@@ -9,7 +9,8 @@ import pyarrow.parquet as parquet
 import pytest
 
 from dataworth.data.io import describe, read
-from dataworth.data.io.preferences import BETWEEN, in_order, read_preferences
+from dataworth.data.io.preferences import in_order, read_preferences
+from dataworth.data.texts import BETWEEN
 from dataworth.errors import DataworthError
 
 ROWS = [

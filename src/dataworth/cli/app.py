@@ -224,7 +224,7 @@ def describe(
     """
     from dataworth.data.io import describe
 
-    return describe(file, **vars(columns))
+    return describe(file, **columns.roles)
 
 
 @command

@@ -45,6 +45,14 @@ class Columns:
     exclude: str | None = option(None, "Columns to leave out: names or patterns, such as 'when,raw_*'.")
     weights: str | None = option(None, "Column that says how often a row counts.")
     impute: bool = option(False, "Fill in missing feature values instead of refusing them.")
+    text_encoder: str | None = option(
+        None, "Sentence-transformers model, by name or directory, for texts (default: hashed n-grams)."
+    )
+
+    @property
+    def roles(self) -> dict[str, Any]:
+        """What reading a file takes."""
+        return {name: value for name, value in vars(self).items() if name != "text_encoder"}
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ..arrays import Array
 from ..data.convert import Column, Kind
 from ..data.dataset import Dataset
-from ..data.io.preferences import responses_of
+from ..data.texts import parts_of, text_columns, with_vectors
 from ..errors import DataworthError
 from .ngrams import BUCKETS, counts
 from .reading import record, text
@@ -116,12 +116,11 @@ class TextColumns:
     def learn(cls, test: Dataset) -> TextColumns | None:
         """From a test set; none if it has no texts."""
         found = {}
-        for j, column in enumerate(test.columns):
-            if column.kind in ("text", "pair"):
-                codes = test.X[:, j]
-                used = np.unique(codes[codes >= 0]).astype(int)
-                said = _texts(test, j)
-                found[column.name] = TextAxes.learn([part[i] for i in used for part in said])
+        for name in text_columns(test):
+            j = test.names.index(name)
+            used = np.unique(test.X[test.X[:, j] >= 0, j]).astype(int)  # neither missing nor unknown
+            said = parts_of(test.columns[j])
+            found[name] = TextAxes.learn([part[i] for i in used for part in said])
         return cls(found) if found else None
 
     def __call__(self, data: Dataset) -> Dataset:
@@ -129,30 +128,7 @@ class TextColumns:
 
         Columns of a dataset whose texts are numbers already stay.
         """
-        if not any(column.name in self.axes for column in data.columns):
-            return data
-        blocks: list[Array] = []
-        columns: list[Column] = []
-        for j, column in enumerate(data.columns):
-            if column.name not in self.axes:
-                blocks.append(data.X[:, j : j + 1])
-                columns.append(column)
-                continue
-            if column.kind not in ("categorical", "text", "pair"):
-                raise DataworthError(
-                    f"column {column.name!r} is {column.kind}, but text in the test set: give texts in both."
-                )
-            axes, said = self.axes[column.name], _texts(data, j)
-            each = [axes.vectors(part) for part in said]
-            table = each[0] - each[1] if len(each) == 2 else each[0]
-            codes = data.X[:, j]
-            here = codes >= 0  # neither missing nor unknown
-            block = np.zeros((len(data), table.shape[1]))
-            block[here] = table[codes[here].astype(int)]
-            blocks.append(block)
-            kind: Kind = "difference" if column.kind == "pair" else "numeric"
-            columns += [Column(f"{column.name}[{k}]", kind) for k in range(block.shape[1])]
-        return data._with(X=np.ascontiguousarray(np.hstack(blocks)), columns=tuple(columns))
+        return with_vectors(data, self.axes.keys(), lambda name, texts: self.axes[name].vectors(texts))
 
     def read(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
         """The columns that these were made of."""
@@ -176,12 +152,6 @@ class TextColumns:
         if not isinstance(d, dict) or not d:
             raise DataworthError("its texts are no map")
         return cls({str(name): TextAxes.from_dict(record(d, name, set(d[name]))) for name in d})
-
-
-def _texts(data: Dataset, column: int) -> tuple[Sequence[str], ...]:
-    """What the categories of a column say: texts, or the first and the second texts of pairs."""
-    own = data.columns[column]
-    return responses_of(data, column) if own.kind == "pair" else (own.categories,)
 
 
 def _weighed(found: Any, weights: NDArray[np.float32], known: NDArray[Any]) -> Any:

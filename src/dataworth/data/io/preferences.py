@@ -21,16 +21,14 @@ import numpy as np
 
 from dataworth.arrays import Flags, Rows
 from dataworth.data.convert import column_kind
-from dataworth.data.dataset import Dataset
 from dataworth.data.io.formats import table_of_file
+from dataworth.data.texts import BETWEEN
 from dataworth.errors import DataworthError
 from dataworth.wording import counted, listed
 
 RESPONSES, PREFERRED, PROMPT, LONGER = "responses", "preferred", "prompt", "longer"
 """The columns of a table of pairs: the feature, the label, the group, the attribute."""
 FIRST, SECOND = "first", "second"
-BETWEEN = "\x1e"
-"""Stands between the two responses of a row; it separates records in ASCII, and is no part of a text."""
 PROMPTS = ("prompt", "question", "instruction", "query", "history", "input", "post")
 SHP = ("human_ref_A", "human_ref_B", "labels")
 TURNS = ("\n\nHuman:", "\n\nAssistant:")
@@ -119,12 +117,6 @@ def longer(first: str, second: str) -> str:
     ('second', 'neither')
     """
     return FIRST if len(first) > len(second) else SECOND if len(second) > len(first) else "neither"
-
-
-def responses_of(data: Dataset, column: int) -> tuple[list[str], list[str]]:
-    """The first and the second response of each category of a column of pairs."""
-    both = [category.partition(BETWEEN) for category in data.columns[column].categories]
-    return [first for first, _, _ in both], [second for _, _, second in both]
 
 
 def preferences_of(table: Any) -> Preferences:
