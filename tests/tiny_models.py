@@ -39,3 +39,28 @@ def save_language_model(directory, texts, seed=0, blocks=4):
         Qwen3ForCausalLM(config).save_pretrained(directory)
     tokenizer.save_pretrained(directory)
     return str(directory)
+
+
+def save_text_encoder(directory, texts, seed=0):
+    """A sentence-transformers model: a small BERT and the mean of its tokens."""
+    import torch
+    from sentence_transformers import SentenceTransformer
+    from sentence_transformers.models import Pooling, Transformer
+    from transformers import BertConfig, BertModel
+
+    tokenizer = words_tokenizer(texts)
+    config = BertConfig(
+        vocab_size=len(tokenizer),
+        hidden_size=16,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        intermediate_size=16,
+        max_position_embeddings=128,
+    )
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        BertModel(config).save_pretrained(directory / "bert")
+    tokenizer.save_pretrained(directory / "bert")
+    words = Transformer(str(directory / "bert"), max_seq_length=64)
+    SentenceTransformer(modules=[words, Pooling(16)], device="cpu").save(str(directory / "encoder"))
+    return str(directory / "encoder")

@@ -90,6 +90,24 @@ class Embedding:
     image: str | None = option(None, "Column of images, paths or bytes; guessed if only one can be.")
 
 
+@dataclass(frozen=True)
+class Gradients:
+    """How pairs of responses become gradients of a language model, with --gradients."""
+
+    modules: str = option(
+        "last-quarter",
+        "Linear layers: last-quarter (of the blocks, the default), all, or names and patterns: '*.down_proj'.",
+    )
+    projection: str = option("tensorised", "tensorised (from hooks, the default) or dense (as printed, slow).")
+    loss: str = option("nll", "nll (of each response, the default), bradley-terry or dpo (of the pair).")
+    per_token: bool = option(False, "Losses divided by the tokens of their response.")
+    numbers: int = option(1024, "Numbers of a projected gradient (default: 1024).")
+    max_tokens: int = option(256, "Tokens of template, prompt and response; prompts are cut first (256).")
+    responses: int = option(8, "Responses that go through the model together (default: 8).")
+    device: str = option("cpu", "cpu (the default), cuda, cuda:1.")
+    seed: int = option(0, "Of the random signs (default: 0).")
+
+
 class Some:
     """Some options of a group, by name; of the options of a measurement, those that it takes."""
 
