@@ -55,7 +55,7 @@ def paired(change):
 
 
 def told(audit, rows):
-    """What an audit says, in nats a row; what came from outside is at most the rise where no rise is shown."""
+    """What an audit says, in nats a row; nothing came from outside where no rise is shown."""
     made = audit.made_of
     return {
         "verdict": audit.verdict,

