@@ -67,13 +67,14 @@ def test_doubling_is_never_informative(data):
 
 
 def test_doubling_under_a_prior_too_tight_is_recycled():
-    """Where the model is under-confident doubling does raise the score; the control gives it away."""
+    """Where no tempering mends an under-confident model doubling does raise the score; the control gives it
+    away, and DW001 says so."""
     T = held_out()
     tight = Yardstick.fit(T, prior_variance=1e-4)
     result = dw.audit(DATA, DATA.take([*range(160), *range(160)]), T, yardstick=tight)
     assert result.interval[0] > 0
     assert result.verdict == "recycled"
-    assert not result.yardstick.calibrated
+    assert next(check for check in result.checks if check.code == "DW001").fires
 
 
 @pytest.mark.parametrize("seed", range(3))
