@@ -189,7 +189,7 @@ def summary(found: Audit) -> Record:
     """What the tables need of an audit."""
     table = found.table
     delta = over_blocks(table.change("pmi", "after", "before"))
-    blind = table.of_role("pmi", "control")
+    blind = table.of_role("pmi", "control", "taught")
     selection = against_controls(table.column("pmi", "after"), blind)
     return {
         "verdict": found.verdict,

@@ -34,7 +34,13 @@ RELABELLED = DATA.with_labels(np.where(np.arange(100) < 30, 1 - DATA.y, DATA.y))
 @pytest.mark.parametrize(("rows", "controls"), [(100, 20), (20_000, 20), (20_001, 8)])
 def test_twenty_controls_and_eight_of_more_than_twenty_thousand_rows(rows, controls):
     rows = Sample(np.arange(rows))
-    blind = SimpleNamespace(before=rows, after=None, random=True, control=lambda rng, replicate: replicate)
+    blind = SimpleNamespace(
+        before=rows,
+        after=None,
+        random=True,
+        taught=np.zeros(1, dtype=bool),
+        control=lambda rng, replicate: replicate,
+    )
     arms = with_controls(blind, seed=0)
     assert list(arms)[:2] == [BEFORE, AFTER]
     assert [str(arm) for arm in arms][2:] == [f"control {r + 1}" for r in range(controls)]
@@ -61,11 +67,11 @@ def test_controls_of_an_audit_of_new_labels_differ_by_their_teachers_alone():
     data, _ = flipped(classes(60, 4), 0.3, 4)
     other = data.with_labels(np.where(np.arange(60) < 40, 1 - data.y, data.y))
     audit = dw.audit(data, other, held_out(), yardstick=yardstick(), ignore="all", keep=True)
-    values = audit.table.of_role("pmi", "control").mean(axis=0)
+    values = audit.table.of_role("pmi", "taught").mean(axis=0)
     assert len(values) == 20
     assert values.std() > 0
     drawn = audit.case.design.draw(0).arms
-    controls = [sample for arm, sample in drawn.items() if arm.role == "control"]
+    controls = [sample for arm, sample in drawn.items() if arm.role == "taught"]
     assert all(np.array_equal(np.sort(c.rows), np.sort(controls[0].rows)) for c in controls)
     assert all(len(c.teacher.rows) == 48 for c in controls)
 

@@ -26,8 +26,8 @@ TABLE = [
     (UP, UP, FALLS, "informative"),
     (UP, ABOUT_ZERO, HOLDS, "recycled"),
     (UP, DOWN, HOLDS, "recycled"),
-    (UP, between(-2.0, 2.0), HOLDS, "inconclusive"),
-    (UP, UNKNOWN, HOLDS, "inconclusive"),
+    (UP, between(-2.0, 2.0), HOLDS, "improved"),
+    (UP, UNKNOWN, HOLDS, "improved"),
     (DOWN, UP, HOLDS, "strategic"),
     (DOWN, UP, FALLS, "costly"),
     (DOWN, UP, UNSURE, "costly"),
@@ -60,7 +60,7 @@ def test_the_table(delta, selection, accuracy, verdict):
         (between(-2.0, 0.0), DOWN, HOLDS, "inconclusive"),
         (between(1e-9, 2.0), UP, HOLDS, "informative"),
         (between(-2.0, -1e-9), DOWN, HOLDS, "harmful"),
-        (UP, between(0.0, 3.0), HOLDS, "inconclusive"),
+        (UP, between(0.0, 3.0), HOLDS, "improved"),
         (UP, between(1e-9, 3.0), HOLDS, "informative"),
         (DOWN, between(-3.0, 0.0), HOLDS, "costly"),
         # shown at 95 %, but an accusation takes 99 %
@@ -69,7 +69,7 @@ def test_the_table(delta, selection, accuracy, verdict):
         (DOWN, between(-3.0, -0.5), HOLDS, "harmful"),
         (DOWN, between(0.0, 3.0), HOLDS, "costly"),
         # small: below half of ΔPMI, which is 2 here
-        (UP, between(-1.0, 1.0), HOLDS, "inconclusive"),
+        (UP, between(-1.0, 1.0), HOLDS, "improved"),
         (UP, between(-1.0, 1.0 - 1e-9), HOLDS, "recycled"),
         # selection shown above zero is informative however small
         (UP, between(0.1, 0.2), HOLDS, "informative"),
@@ -130,7 +130,7 @@ def test_every_verdict_occurs_and_no_other():
         for accuracy in (HOLDS, FALLS, UNSURE, UNKNOWN)
     }
     assert found == set(VERDICTS)
-    assert len(VERDICTS) == 6
+    assert len(VERDICTS) == 7
 
 
 def test_inconclusive_says_what_would_decide():
@@ -140,4 +140,4 @@ def test_inconclusive_says_what_would_decide():
     # in the design whole there are no pairs to add
     assert "only more rows would" in decide(mostly_drawing, ABOUT_ZERO, UNSURE)[1]
     assert "no interval" in decide(UNKNOWN, UP, HOLDS)[1]
-    assert "rose" in decide(UP, between(-2.0, 2.0), HOLDS)[1]
+    assert "not yet told" in decide(UP, between(-2.0, 2.0), HOLDS)[1]

@@ -130,7 +130,7 @@ def _fit_arm(work: Work, arm: Arm, sample: Sample, first: Fit | None) -> tuple[F
 
 def fit_sample(fitter: Fitter, sample: Sample, first: Fit | None) -> tuple[Fit, Array | None]:
     """Fit an arm, starting at the first arm's fit; self-labelled rows get labels from it or their teacher."""
-    targets = None
+    targets = sample.targets
     if sample.self_labelled is not None and first is not None and sample.self_labelled.any():
         targets = pool_targets(fitter, sample)
         mask = sample.self_labelled

@@ -57,9 +57,9 @@ class PairTable:
         """A column of one arm minus that of another, pair by pair."""
         return self.column(name, arm) - self.column(name, reference)
 
-    def of_role(self, name: str, role: str) -> Array:
-        """A column of all arms of a role: pairs × arms."""
-        values: Array = getattr(self, name)[:, [arm.role == role for arm in self.arms]]
+    def of_role(self, name: str, *roles: str) -> Array:
+        """A column of all arms of some roles: pairs × arms."""
+        values: Array = getattr(self, name)[:, [arm.role in roles for arm in self.arms]]
         return values
 
     def with_column(self, name: str, values: Array | list[int] | list[float]) -> PairTable:
@@ -67,6 +67,22 @@ class PairTable:
         table = self.values.copy()
         table[:, :, COLUMNS.index(name)] = values
         return PairTable(arms=self.arms, values=table, log_z_test=self.log_z_test, test_rows=self.test_rows)
+
+    def beside(self, other: PairTable) -> PairTable:
+        """The same pairs with the arms of another table too."""
+        return PairTable(
+            arms=self.arms + other.arms,
+            values=np.concatenate([self.values, other.values], axis=1),
+            log_z_test=self.log_z_test,
+            test_rows=self.test_rows,
+        )
+
+    def only(self, arms: tuple[Arm, ...]) -> PairTable:
+        """The same pairs with some of the arms."""
+        places = [self.arms.index(arm) for arm in arms]
+        return PairTable(
+            arms=arms, values=self.values[:, places], log_z_test=self.log_z_test, test_rows=self.test_rows
+        )
 
     def rows(self) -> list[dict[str, float | int | str]]:
         """Long form, for CSV: one record a pair and arm."""

@@ -17,6 +17,7 @@ from .quantities import benchmark, counted_pmi, per_what, unit_of
 
 VERDICT_MARKS = {
     "informative": ("#009E73", "^"),
+    "improved": ("#CC79A7", "P"),
     "recycled": ("#56B4E9", "o"),
     "inconclusive": ("#777777", "s"),
     "costly": ("#E69F00", "v"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from dataworth.arrays import Array
@@ -32,6 +33,18 @@ def per_what(details: Details, table: PairTable) -> str:
         return f"block of {number(rows, 0 if rows.is_integer() else 1)} test rows"
     data, test = details.size
     return f"pair of {data} data and {test} test rows"
+
+
+def in_words(per_row: float, yardstick: Yardstick) -> list[tuple[str, str]]:
+    """What nats a test row mean: the geometric mean of the probability of the right answer, e to that power.
+
+    Densities of numeric labels have no such meaning.
+    """
+    if isinstance(yardstick.model, Linear):
+        return []
+    change = math.expm1(per_row) if per_row > 0 else -math.expm1(per_row)
+    more = "more" if per_row > 0 else "less"
+    return [("In words", f"{change:.1%} {more} probability on the right answer, by the geometric mean")]
 
 
 def draws(details: Details) -> str:

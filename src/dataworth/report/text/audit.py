@@ -8,14 +8,14 @@ from typing import Any
 from rich.text import Text
 
 from dataworth.valuation.audit.audit import Audit
-from dataworth.valuation.audit.verdict import ROSE
 
 from ..numbers import digits_for, number, scaled, with_interval
-from ..quantities import benchmark, draws, per_what, unit_of
+from ..quantities import benchmark, draws, in_words, per_what, unit_of
 from . import common, layout
 
 VERDICT_STYLES = {
     "informative": "bold green",
+    "improved": "bold cyan",
     "recycled": "bold yellow",
     "inconclusive": "bold",
     "costly": "bold yellow",
@@ -35,9 +35,7 @@ def line(audit: Audit, bits: bool = False) -> str:
     change = with_interval(audit.delta * factor, scaled(audit.interval, factor), unit, sign=True)
     why = ""
     if audit.verdict == "inconclusive" and audit.interval is not None and audit.interval[0] > 0:
-        # an interval above zero asks for the reason
-        rose = "rose, but not shown beyond re-using the data"
-        why = f" ({rose if audit.reason == ROSE else audit.reason})"
+        why = f" ({audit.reason})"  # an interval above zero asks for the reason
     return f"{audit.verdict or 'no verdict'}{why}: ΔPMI {change}"
 
 
@@ -90,6 +88,7 @@ def full(audit: Audit, bits: bool = False, verbose: bool = False) -> layout.Rend
         headline,
         layout.table(("measure", "from", "to", "change, 95 % interval"), _lines(audit, bits)),
         [
+            *in_words(audit.delta / float(audit.table.test_rows.mean()), audit.yardstick),
             ("Benchmark", benchmark_sentence(audit)),
             ("Changed", change_text(audit.change)),
             ("Measured on", f"{audit.details.test_rows} test rows, {draws(audit.details)}"),
@@ -113,6 +112,11 @@ def _lines(audit: Audit, bits: bool) -> Iterator[tuple[str, str, str, str]]:
     if (control := audit.control) is not None:
         blind = (control.value, audit.after, control.selection, control.selection_interval)
         lines.append((f"PMI against the blind control, {unit}", factor, *blind))
+    if (made := audit.made_of) is not None:
+        middle = audit.before + made.own.value
+        own, outside = (made.own.value, made.own.interval), (made.outside.value, made.outside.interval)
+        lines.append((f"of the rise, by the data's own models, {unit}", factor, audit.before, middle, *own))
+        lines.append((f"of the rise, from outside alone, {unit}", factor, middle, audit.after, *outside))
     before, after = (float(audit.table.column("accuracy", arm).mean()) for arm in ("before", "after"))
     lines.append((name, points, before, after, audit.accuracy_delta, audit.accuracy_interval))
     for what, scale, start, end, change, interval in lines:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, ClassVar, Unpack
+from typing import Any, ClassVar, Literal, Unpack
 
 import numpy as np
 
@@ -26,7 +26,8 @@ from ...wording import in_nats
 from ..result import Result, nats, rests_on
 from .arms import DRAWN_ARMS, Arms
 from .methods import Curation, apply_to_draws, bound, curated_whole, default_first, described
-from .verdict import Control, judge, verdict_of
+from .rise import with_own_controls
+from .verdict import Control, MadeOf, judge, verdict_of
 
 REPLICATES, LARGE_REPLICATES, LARGE = 20, 8, 20_000
 """Blind controls in the design *whole*, where chance decides what they are; fewer for more rows than LARGE,
@@ -57,6 +58,7 @@ class Audit(Result):
     before: float = nats()
     after: float = nats()
     control: Control | None
+    made_of: MadeOf | None
     change: dict[str, Any]
     design: str
 
@@ -99,9 +101,9 @@ def audit(
         DataworthError: if data, test set and options do not fit together; the sentence says how.
 
     >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(400, 2))
-    >>> clean = (X[:, 0] > 0).astype(int)
-    >>> noisy = np.where(rng.random(400) < 0.25, 1 - clean, clean)
+    >>> X = rng.normal(size=(700, 2))
+    >>> clean = (X[:, 0] + rng.normal(size=700) > 0).astype(int)
+    >>> noisy = np.where(rng.random(700) < 0.25, 1 - clean, clean)
     >>> raw = Dataset(X[:250], noisy[:250])
     >>> a = audit(raw, raw.take(noisy[:250] == clean[:250]), Dataset(X[250:], clean[250:]))
     >>> a.verdict
@@ -151,6 +153,8 @@ def audit(
             make = partial(DRAWN_ARMS[design], arms, pile(prepared, after, arms.after))
             plan = pairs_plan(prepared, pool, before, (arms.before, pool.samples["test"]), make)
     case = Case.of(prepared, pool, plan, notes, arms=(BEFORE, AFTER), conclude=verdict_of)
+    if design == "whole" and after is not None:
+        case = with_own_controls(case, arms, parts, after)
     return summarise(case, change.to_dict(), design, about)
 
 
@@ -158,8 +162,9 @@ def with_controls(arms: Arms, seed: int) -> dict[Arm, Sample]:
     """Before, after, and as many blind controls as chance asks for."""
     rng = np.random.default_rng([seed, 0xC017])
     replicates = REPLICATES if len(arms.before.rows) <= LARGE else LARGE_REPLICATES
+    role: Literal["taught", "control"] = "taught" if arms.taught.any() else "control"
     controls = {
-        Arm("control", f"control {r + 1}"): arms.control(rng, replicate=True)
+        Arm(role, f"control {r + 1}"): arms.control(rng, replicate=True)
         for r in range(replicates if arms.random else 1)
     }
     return {BEFORE: arms.before, AFTER: arms.after, **controls}
@@ -187,6 +192,7 @@ def summarise(case: Case, change: dict[str, Any], design: str, about: dict[str, 
         before=float(table.column("pmi", BEFORE).mean()),
         after=float(table.column("pmi", AFTER).mean()),
         control=found.control,
+        made_of=found.made_of,
         change=change,
         design=design,
         question=QUESTIONS[design],
