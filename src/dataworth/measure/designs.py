@@ -19,14 +19,13 @@ from ..arrays import Array, Rows
 class Sample(NamedTuple):
     """Rows of the pool, with weights (none: all 1).
 
-    Rows marked `self_labelled` are to be labelled by a model: that of the first arm, or one fitted on the
-    sample `teacher`. `targets` are labels in place of the pool's.
+    Rows marked `self_labelled` are to be labelled by the model of the first arm; `targets` stand in for the
+    pool's labels.
     """
 
     rows: Rows
     weights: Array | None = None
     self_labelled: NDArray[np.bool_] | None = None
-    teacher: Any = None  # a Sample; a NamedTuple cannot name itself
     targets: Array | None = None
 
 
@@ -38,7 +37,7 @@ class Arm:
     ('after', 'control 3')
     """
 
-    role: Literal["data", "before", "after", "control", "taught", "own", "candidate", "part"]
+    role: Literal["data", "before", "after", "control", "own", "candidate", "part"]
     name: str | None = None
 
     def __str__(self) -> str:
@@ -195,13 +194,14 @@ def select(sample: Sample, places: Rows) -> Sample:
         sample.rows[places],
         some(sample.weights),
         some(sample.self_labelled),
-        sample.teacher,
         some(sample.targets),
     )
 
 
 def same_sample(a: Sample, b: Sample) -> bool:
-    """Whether two samples hold the same rows, in any order, with the same weights."""
+    """Whether two samples hold the same rows, in any order, with the same weights and the pool's labels."""
+    if a is b:
+        return True
     labelled = any(s.self_labelled is not None or s.targets is not None for s in (a, b))
     if len(a.rows) != len(b.rows) or labelled:
         return False

@@ -129,13 +129,12 @@ def _fit_arm(work: Work, arm: Arm, sample: Sample, first: Fit | None) -> tuple[F
 
 
 def fit_sample(fitter: Fitter, sample: Sample, first: Fit | None) -> tuple[Fit, Array | None]:
-    """Fit an arm, starting at the first arm's fit; self-labelled rows get labels from it or their teacher."""
+    """Fit an arm, starting at the first arm's fit; self-labelled rows get their labels from it."""
     targets = sample.targets
     if sample.self_labelled is not None and first is not None and sample.self_labelled.any():
         targets = pool_targets(fitter, sample)
         mask = sample.self_labelled
-        teacher = first if sample.teacher is None else fit_sample(fitter, sample.teacher, first)[0]
-        targets[mask] = fitter.predict(teacher, sample.rows[mask])
+        targets[mask] = fitter.predict(first, sample.rows[mask])
     start = () if first is None else (first,)
     return fitter(sample.rows, start, weights=sample.weights, targets=targets), targets
 

@@ -57,9 +57,9 @@ class PairTable:
         """A column of one arm minus that of another, pair by pair."""
         return self.column(name, arm) - self.column(name, reference)
 
-    def of_role(self, name: str, *roles: str) -> Array:
-        """A column of all arms of some roles: pairs × arms."""
-        values: Array = getattr(self, name)[:, [arm.role in roles for arm in self.arms]]
+    def of_role(self, name: str, role: str) -> Array:
+        """A column of all arms of a role: pairs × arms."""
+        values: Array = getattr(self, name)[:, [arm.role == role for arm in self.arms]]
         return values
 
     def with_column(self, name: str, values: Array | list[int] | list[float]) -> PairTable:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING
 
 from dataworth.arrays import Array
 from dataworth.evidence.pair import NATS_PER_BIT
 from dataworth.measure.clipping import clip
 from dataworth.models import Linear
+from dataworth.wording import in_words
 
 from .numbers import number
 
@@ -35,16 +35,10 @@ def per_what(details: Details, table: PairTable) -> str:
     return f"pair of {data} data and {test} test rows"
 
 
-def in_words(per_row: float, yardstick: Yardstick) -> list[tuple[str, str]]:
-    """What nats a test row mean: the geometric mean of the probability of the right answer, e to that power.
-
-    Densities of numeric labels have no such meaning.
-    """
-    if isinstance(yardstick.model, Linear):
-        return []
-    change = math.expm1(per_row) if per_row > 0 else -math.expm1(per_row)
-    more = "more" if per_row > 0 else "less"
-    return [("In words", f"{change:.1%} {more} probability on the right answer, by the geometric mean")]
+def told_in_words(per_row: float, yardstick: Yardstick, bits: bool) -> str:
+    """What a value a test row means for the right answer."""
+    unit, factor = unit_of(bits)
+    return in_words(per_row, isinstance(yardstick.model, Linear), unit, factor)
 
 
 def draws(details: Details) -> str:

@@ -1,13 +1,14 @@
 """Did this curation add information, or only make the data look like the test set?
 
-Arms: `before`, `after`, and a control that changes the size alike, blindly. Selection = after − control.
+Arms: `before`, `after`, and blind controls: as many rows removed at random, which a fall is compared with,
+and what the data's own models could have done, which a rise is (`rise`).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, ClassVar, Literal, Unpack
+from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
@@ -30,8 +31,8 @@ from .rise import with_own_controls
 from .verdict import Control, MadeOf, judge, verdict_of
 
 REPLICATES, LARGE_REPLICATES, LARGE = 20, 8, 20_000
-"""Blind controls in the design *whole*, where chance decides what they are; fewer for more rows than LARGE,
-which leave less to chance and cost more."""
+"""Random removals in the design *whole*; fewer for more rows than LARGE, which leave less to chance and cost
+more."""
 NAMES = {"before": "the data before curation", "after": "the data after curation"}
 QUESTIONS = {
     "whole": "Is the data after curation worth more than before, to someone facing this test set?",
@@ -52,6 +53,7 @@ class Audit(Result):
     delta: float = nats()
     stderr: float | None = nats()
     interval: tuple[float, float] | None = nats()
+    per_row: float = nats()
     accuracy_delta: float
     accuracy_interval: tuple[float, float] | None
     information_gain_delta: float = nats()
@@ -159,13 +161,12 @@ def audit(
 
 
 def with_controls(arms: Arms, seed: int) -> dict[Arm, Sample]:
-    """Before, after, and as many blind controls as chance asks for."""
+    """Before, after, and random removals of as many rows; none, if rows did not get fewer."""
     rng = np.random.default_rng([seed, 0xC017])
     replicates = REPLICATES if len(arms.before.rows) <= LARGE else LARGE_REPLICATES
-    role: Literal["taught", "control"] = "taught" if arms.taught.any() else "control"
     controls = {
-        Arm(role, f"control {r + 1}"): arms.control(rng, replicate=True)
-        for r in range(replicates if arms.random else 1)
+        Arm("control", f"control {r + 1}"): arms.at_random(rng)
+        for r in range(replicates if arms.fewer else 0)
     }
     return {BEFORE: arms.before, AFTER: arms.after, **controls}
 
@@ -186,6 +187,7 @@ def summarise(case: Case, change: dict[str, Any], design: str, about: dict[str, 
         delta=found.delta.value,
         stderr=found.delta.stderr,
         interval=found.delta.interval,
+        per_row=found.delta.value / float(table.test_rows.mean()),
         accuracy_delta=found.accuracy.value,
         accuracy_interval=found.accuracy.interval,
         information_gain_delta=float(table.change("information_gain", AFTER, BEFORE).mean()),
