@@ -176,6 +176,7 @@ class BlindModels:
         return np.tile(counts / counts.sum(), (n, 1))
 
     def _by_yardstick(self, X: Array, y: Array, weights: Array | None, to: Array) -> Array:
+        weights = self.yardstick.tempering * (np.ones(len(y)) if weights is None else weights)
         posterior: Any = self.yardstick.model.fit(X, y, weights)
         predicted = np.asarray(posterior.predict_proba(to), dtype=float)
         return predicted if predicted.ndim == 2 else predicted[:, None]
