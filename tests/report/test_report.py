@@ -90,7 +90,7 @@ def test_results_are_one_line_in_python(score, audit, ranking, yardstick):
 
 
 def test_score_report_in_bits(score):
-    assert number(score.value / np.log(2), 1) in score_text.line(score, bits=True)
+    assert number(score.value / np.log(2), 2) in score_text.line(score, bits=True)
     assert "bits per block of 4 test rows" in shown(score_text.full(score, bits=True))
 
 

@@ -115,6 +115,24 @@ class Digits:
             whole.take(rows[:TEST_ROWS]),
         )
 
+    @property
+    def everything(self) -> Dataset:
+        """All labelled rows that are not for testing."""
+        return AddRows(self.more)(self.data)
+
+    @property
+    def labelled(self) -> Dataset:
+        """Some of them."""
+        return self.everything.take(range(TIDIED_ROWS))
+
+
+def tidy(data: Dataset) -> tuple[Dataset, tuple[float, float]]:
+    """The rows that a logistic regression of the other four fifths gets right, and its accuracy on the data
+    and on them."""
+    right = own_right(data)
+    kept = data.take(right)
+    return kept, (float(right.mean()), float(own_right(kept).mean()))
+
 
 def own_right(data: Dataset) -> Flags:
     """Which rows a logistic regression of the other four fifths gets right."""
@@ -136,24 +154,23 @@ def demo(seed: int = 0, progress: Progress | None = None) -> Demo:
     bad = np.isin(np.arange(DATA_ROWS), rng.permutation(DATA_ROWS)[:FLIPPED])
     raw = data.with_labels(np.where(bad, np.where(data.y == "odd", "even", "odd"), data.y))
     clean = RemoveRows(bad)(raw)
-    everything = AddRows(more)(data)
-    tidied = everything.take(range(TIDIED_ROWS))
-    right = own_right(tidied)
+    labelled = digits.labelled
+    tidied, own_accuracy = tidy(labelled)
     curated: list[tuple[Dataset, Dataset | Curation]] = [
         (raw, clean),
         (clean, MatchGroups()(clean, test, rng=rng)),
-        (everything, RandomSubset(1 / 3)),
+        (digits.everything, RandomSubset(1 / 3)),
         (raw, Duplicate(2)(raw)),
         (raw, SelfLabel(more)(raw)),
         (raw, AddRows(more)(raw)),
-        (tidied, tidied.take(right)),
+        (labelled, tidied),
     ]
-    own = {len(curated) - 1: (float(right.mean()), float(own_right(tidied.take(right)).mean()))}
     told: list[Chapter] = []
     for (name, story), (before, made) in zip(STORIES.items(), curated, strict=True):
         after = {"after": made} if isinstance(made, Dataset) else {"curate": made}
         result = audit(before, test=test, yardstick=yard, seed=seed, **after)
-        told.append(Chapter(name, story.format(more=len(more)), result, own.get(len(told))))
+        own = own_accuracy if made is tidied else None
+        told.append(Chapter(name, story.format(more=len(more)), result, own))
         if progress is not None:
             progress.update(len(told), len(STORIES))
     return Demo(tuple(told), seed)

@@ -22,7 +22,7 @@ def full(demo: Any, bits: bool = False, verbose: bool = False) -> layout.Rendere
     """One row a chapter, then what each of them did."""
     unit, factor = unit_of(bits)
     changes = [(c.audit.delta * factor, scaled(c.audit.interval, factor)) for c in demo.audits]
-    digits = max(digits_for(*change) for change in changes)
+    digits = min(2, max(digits_for(*change) for change in changes))  # nothing is known to a great many
     rows = [
         (
             chapter.name,
