@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from dataworth import Dataset, Logistic, Yardstick
@@ -29,7 +31,9 @@ def whitened_yardstick(test: Dataset, axes: int, seed: int, prior_variance: floa
     """The first principal axes of the test set's features, each of variance 1, under a given prior."""
     basis = Basis.learn(test)
     size = min(axes, basis.on("each").rank)
-    return _by_hand(test, basis.recipe(size, 0.0), size, 0.0, prior_variance, seed)
+    recipe = basis.recipe(size, 0.0)
+    white = replace(recipe, projection=recipe.projection * np.sqrt(size))  # from a mean square of 1 in all
+    return _by_hand(test, white, size, 0.0, prior_variance, seed)
 
 
 def _by_hand(

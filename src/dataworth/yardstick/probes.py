@@ -43,8 +43,9 @@ class Gain(NamedTuple):
 
     @classmethod
     def of(cls, found: list[Array]) -> Gain:
-        """Spread is taken within each half."""
-        return cls(float(np.mean(found)), float(np.sqrt(np.mean([np.var(part, ddof=1) for part in found]))))
+        """Spread is taken within each half, of two blocks or more."""
+        spreads = [np.var(part, ddof=1) for part in found if len(part) > 1]
+        return cls(float(np.mean(np.concatenate(found))), float(np.sqrt(np.mean(spreads or 0.0))))
 
     def t(self, blocks: int) -> float:
         """The t-value that so many blocks would give it."""

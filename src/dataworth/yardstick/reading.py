@@ -78,7 +78,7 @@ def numbers(d: dict[str, Any], name: str, shape: tuple[int, ...]) -> Array:
         found = np.array(d[name])
     except ValueError:  # lists of different lengths
         found = np.array(None)
-    if found.size == 0 and 0 in shape:
+    if 0 in shape and d[name] == np.zeros(shape).tolist():
         return np.zeros(shape)
     if found.shape != shape or found.dtype.kind not in "if" or not np.isfinite(found).all():
         raise DataworthError(f"its {name} is not {wanted}")

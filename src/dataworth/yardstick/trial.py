@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-MAPS = ("axes", "kernel", "both")
-"""Principal axes, an RBF kernel's features, or both side by side."""
 IN_WORDS = {
     "each": "scaled each by its own spread",
     "common": "scaled all alike",

@@ -27,7 +27,7 @@ from .reading import POSITIVE, items, number, plain, record, text, whole
 from .recipe import Recipe, odd
 from .search import Search, searched
 from .texts import TextColumns
-from .trial import MAPS, Trial
+from .trial import Trial
 
 SCHEMA = "dataworth/yardstick/3"
 LEAST_ROWS = 20
@@ -317,8 +317,12 @@ class Yardstick:
         labels = _read_labels(d)
         recipe = Recipe.from_dict(record(d, "recipe", {f.name for f in fields(Recipe)}))
         chosen = plain(d, "chosen", Trial)
-        if chosen.kind not in MAPS or chosen.scale != recipe.scale.name:
+        made = {"axes": recipe.projection.size > 0, "kernel": recipe.kernel is not None}
+        kind = "both" if all(made.values()) else next((name for name, has in made.items() if has), "axes")
+        if (chosen.kind, chosen.scale) != (kind, recipe.scale.name):
             raise DataworthError("its kind or scale is not that of its recipe")
+        if (chosen.exponent is None) != (kind == "kernel") or (chosen.bandwidth is None) != (kind == "axes"):
+            raise DataworthError("its exponent or bandwidth is not that of its kind")
         if (chosen.held_out_stderr or 0.0) < 0:
             raise DataworthError("its held_out_stderr is below 0")
         if chosen.size != recipe.width:
