@@ -1,4 +1,4 @@
-"""A tiny language model and a tiny text encoder, randomly initialised, saved where the tests look for them."""
+"""A tiny language model and a tiny text encoder, randomly initialised, saved as tests want them."""
 
 from __future__ import annotations
 

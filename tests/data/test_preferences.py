@@ -51,9 +51,7 @@ FORMS = {
         {"post_id": str(i), "history": p, **refs, "labels": label, "score_A": 3}
         for i, (p, c, r) in enumerate(expected())
         for label in [i % 2]
-        for refs in [
-            {"human_ref_A": c, "human_ref_B": r} if label else {"human_ref_A": r, "human_ref_B": c}
-        ]
+        for refs in [{"human_ref_A": c, "human_ref_B": r} if label else {"human_ref_A": r, "human_ref_B": c}]
     ],
 }
 

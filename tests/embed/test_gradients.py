@@ -8,11 +8,11 @@ import sys
 
 import numpy as np
 import pytest
-from tiny_models import save_language_model
 
 from dataworth.embed.gradients import Store, embed_gradients, language_model, passes, projections, template
 from dataworth.embed.gradients.signs import signs
 from dataworth.errors import DataworthError
+from tiny_models import save_language_model
 
 torch = pytest.importorskip("torch")
 
@@ -210,7 +210,9 @@ def test_dense_vectors_do_not_depend_on_the_batch(directory, tmp_path):
 
 def test_losses_of_pairs_are_made_of_the_two_responses(directory, lm, tmp_path):
     """The parts of the two responses add up to the gradient of the loss of the pair, by autograd."""
-    store = embed_gradients(PAIRS[:4], directory, tmp_path / "s", projection="dense", size=64, max_tokens=LONGEST)
+    store = embed_gradients(
+        PAIRS[:4], directory, tmp_path / "s", projection="dense", size=64, max_tokens=LONGEST
+    )
     read, layers = template.Reader(lm.tokenizer, LONGEST), lm.layers()
     beta = 0.3
     for per_token in (False, True):

@@ -3,12 +3,12 @@
 import numpy as np
 import pyarrow as pa
 import pytest
-from tiny_models import save_text_encoder
 
 from dataworth.data.dataset import Dataset
 from dataworth.data.io import read
 from dataworth.embed import encode
 from dataworth.errors import DataworthError
+from tiny_models import save_text_encoder
 
 pytest.importorskip("sentence_transformers")
 

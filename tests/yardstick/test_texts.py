@@ -1,6 +1,7 @@
 """Texts as numbers against scikit-learn, brute force and invariances; texts on a yardstick."""
 
 import json
+from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -14,8 +15,25 @@ from dataworth.errors import DataworthError
 from dataworth.yardstick import ngrams
 from dataworth.yardstick.texts import TextAxes, TextColumns
 
-GOOD, BAD = "good fine great lovely superb".split(), "bad poor awful dreadful vile".split()
-FILLER = "the a this that it was came late soon box parcel order with for and but".split()
+GOOD, BAD = ["good", "fine", "great", "lovely", "superb"], ["bad", "poor", "awful", "dreadful", "vile"]
+FILLER = [
+    "the",
+    "a",
+    "this",
+    "that",
+    "it",
+    "was",
+    "came",
+    "late",
+    "soon",
+    "box",
+    "parcel",
+    "order",
+    "with",
+    "for",
+    "and",
+    "but",
+]
 
 
 def review(rng, happy, words=12):
@@ -35,7 +53,9 @@ def reviews(n, seed, flipped=0.0):
 
 def pairs(n, seed, flipped=0.0):
     rng = np.random.default_rng(seed)
-    rows = [{"prompt": f"order {i // 2}", "chosen": review(rng, 1), "rejected": review(rng, 0)} for i in range(n)]
+    rows = [
+        {"prompt": f"order {i // 2}", "chosen": review(rng, 1), "rejected": review(rng, 0)} for i in range(n)
+    ]
     wrong = rng.random(n) < flipped
     for row in np.array(rows, dtype=object)[wrong]:
         row["chosen"], row["rejected"] = row["rejected"], row["chosen"]
@@ -47,7 +67,7 @@ def naive(text):
     tidy = f" {' '.join(text.lower().split())} "
     runs = [tidy[i : i + k] for k in ngrams.CHARACTERS for i in range(len(tidy) - k + 1)]
     words = "".join(c if c.isalnum() or c in "'’_" else " " for c in tidy).split()
-    return [*((len(r), r) for r in runs), *(("w", w) for w in words), *zip(words, words[1:], strict=False)]
+    return [*((len(r), r) for r in runs), *(("w", w) for w in words), *pairwise(words)]
 
 
 def test_ngrams_are_those_that_are_written():
@@ -143,7 +163,9 @@ def test_texts_of_several_datasets_keep_what_they_say():
     assert said == own
     seen = other.select(one.columns)
     assert [seen.columns[0].categories[int(c)] for c in seen.X[:, 0]] == own[20:]
-    few = dw.Dataset(pa.table({"body": ["no"] * 5}), [0] * 5)  # a category by itself, a text beside the others
+    few = dw.Dataset(
+        pa.table({"body": ["no"] * 5}), [0] * 5
+    )  # a category by itself, a text beside the others
     assert few.columns[0].kind == "categorical"
     assert few.select(one.columns).columns == (Column("body", "text", ("no",)),)
 

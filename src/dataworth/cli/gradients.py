@@ -1,4 +1,4 @@
-"""`dataworth embed --gradients`: preference pairs in, a store of projected gradients and a table of them out."""
+"""`dataworth embed --gradients`: pairs in, a store of projected gradients and a table out."""
 
 from __future__ import annotations
 

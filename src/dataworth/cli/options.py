@@ -96,9 +96,11 @@ class Gradients:
 
     modules: str = option(
         "last-quarter",
-        "Linear layers: last-quarter (of the blocks, the default), all, or names and patterns: '*.down_proj'.",
+        "Linear layers: last-quarter (of the blocks, the default), all, or patterns: '*.down_proj'.",
     )
-    projection: str = option("tensorised", "tensorised (from hooks, the default) or dense (as printed, slow).")
+    projection: str = option(
+        "tensorised", "tensorised (from hooks, the default) or dense (as printed, slow)."
+    )
     loss: str = option("nll", "nll (of each response, the default), bradley-terry or dpo (of the pair).")
     per_token: bool = option(False, "Losses divided by the tokens of their response.")
     numbers: int = option(1024, "Numbers of a projected gradient (default: 1024).")

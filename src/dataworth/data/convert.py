@@ -152,7 +152,9 @@ def from_frame(frame: Any) -> tuple[Array, tuple[Column, ...]]:
         elif kind == "categorical":
             codes, categories = _codes(array)
             blocks.append(codes[:, None])
-            columns.append(Column(name, "text" if is_text(categories, len(codes)) else "categorical", categories))
+            columns.append(
+                Column(name, "text" if is_text(categories, len(codes)) else "categorical", categories)
+            )
         elif kind == "embedding":
             blocks.append(_embedding(array, name))
             columns.extend(Column(f"{name}[{j}]", "numeric") for j in range(blocks[-1].shape[1]))

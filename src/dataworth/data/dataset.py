@@ -46,7 +46,8 @@ class Dataset:
 
     Args:
         X: rows × features: numbers or booleans in two dimensions, or a pandas, polars or pyarrow frame.
-            Text columns become codes of their texts, free text among them; columns of equally long lists of numbers (embeddings) become
+            Text columns become codes of their texts, free text among them; columns of equally long lists of
+            numbers (embeddings) become
             one numeric column per entry, `name[0]`, `name[1]`, ….
         y: one label per row: numbers, booleans (stored as 0 and 1) or text.
         groups: which rows belong together (a patient, a document, a prompt); compared as text. Rows of one

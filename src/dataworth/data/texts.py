@@ -43,7 +43,8 @@ def with_vectors(
 
     >>> import pyarrow as pa
     >>> said = pa.table({"size": [1, 2], "body": ["it never came to me", "all was well with it"]})
-    >>> found = with_vectors(Dataset(said, [0, 1]), ["body"], lambda name, texts: np.array([[len(t)] for t in texts]))
+    >>> lengths = lambda name, texts: np.array([[len(text)] for text in texts])
+    >>> found = with_vectors(Dataset(said, [0, 1]), ["body"], lengths)
     >>> found.names, found.X.tolist()
     (('size', 'body[0]'), [[1.0, 19.0], [2.0, 20.0]])
     """

@@ -56,7 +56,9 @@ def encode(
             if known is None:
                 # alone, so that neither its neighbours nor their length show in its last bits
                 with one_thread():
-                    known = np.asarray(_model(model).encode([text], show_progress_bar=False), dtype=np.float32)
+                    known = np.asarray(
+                        _model(model).encode([text], show_progress_bar=False), dtype=np.float32
+                    )
                 if store:
                     store.put(place, known)
             found.append(known[0])
@@ -73,7 +75,9 @@ def _model(name: str) -> Any:
     code = needed("sentence_transformers", what, extra="text")
     directory = Path(name).is_dir()
     if directory and not (Path(name) / "config.json").exists():
-        raise DataworthError(f"the directory {name!r} holds no text encoder: give one of sentence-transformers.")
+        raise DataworthError(
+            f"the directory {name!r} holds no text encoder: give one of sentence-transformers."
+        )
     with quietly(needed("transformers", what, extra="text")):
         try:
             return code.SentenceTransformer(name, device="cpu", local_files_only=directory or None)

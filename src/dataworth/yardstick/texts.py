@@ -4,8 +4,8 @@ A text is its n-grams (`ngrams`), each weighed by how rare it is among the texts
 
     w = (1 + log times) · (1 + log (1 + n) / (1 + texts with it)),
 
-scaled to length 1, on the axes that the test set's own texts span: the largest of w wᵀ. N-grams that occur in fewer
-than two of them have no weight. A pair of texts is the difference of the two.
+scaled to length 1, on the axes that the test set's own texts span: the largest of w wᵀ. N-grams that occur in
+fewer than two of them have no weight. A pair of texts is the difference of the two.
 """
 
 from __future__ import annotations
@@ -92,7 +92,8 @@ class TextAxes:
         """What `to_dict` wrote; a reason if it cannot have."""
         record(d, "", {"buckets", "weights", "axes", "size"})
         known, given, flat = (
-            _unpacked(d, name, kind) for name, kind in (("buckets", "<u4"), ("weights", "<f4"), ("axes", "<f2"))
+            _unpacked(d, name, kind)
+            for name, kind in (("buckets", "<u4"), ("weights", "<f4"), ("axes", "<f2"))
         )
         if type(d["size"]) is not int or d["size"] < 0 or len(flat) != len(known) * d["size"]:
             raise DataworthError("its axes of texts have another size than they say")

@@ -59,7 +59,9 @@ def table_of_file(path: Path) -> Any:
         if "allow_pickle" in reason:  # numpy's advice, which would run whatever code the file holds
             reason = "it is no archive of plain arrays"
         if "straddling" in reason:
-            raise DataworthError("a line is longer than 16 MB: cut its texts, or leave the row out") from error
+            raise DataworthError(
+                "a line is longer than 16 MB: cut its texts, or leave the row out"
+            ) from error
         if reason.startswith("Empty"):
             raise DataworthError("the file is empty: write rows to it") from error
         raise DataworthError(

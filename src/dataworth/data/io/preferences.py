@@ -1,6 +1,6 @@
 """Preferences: a prompt and two responses, one of them chosen.
 
-They come as columns (prompt, chosen, rejected), texts or conversations; as Skywork-Reward-Preference publishes
+They come as columns (prompt, chosen, rejected), texts or conversations; as Skywork-Reward-Preference has
 them, two conversations that share all but their last message; or as Stanford SHP does, with `history`,
 `human_ref_A`, `human_ref_B` and `labels`, 1 where A was preferred.
 
@@ -24,7 +24,7 @@ from dataworth.data.convert import column_kind
 from dataworth.data.io.formats import table_of_file
 from dataworth.data.texts import BETWEEN
 from dataworth.errors import DataworthError
-from dataworth.wording import counted, listed
+from dataworth.wording import listed
 
 RESPONSES, PREFERRED, PROMPT, LONGER = "responses", "preferred", "prompt", "longer"
 """The columns of a table of pairs: the feature, the label, the group, the attribute."""
@@ -41,7 +41,7 @@ SHOWN = 40
 class Preferences:
     """Prompts with two responses each.
 
-    kept: which rows of the source these are; rows with an empty response, or with the same response twice, say
+    kept: which rows of the source these are; rows with an empty response, or with one response twice, say
     nothing and are dropped.
     """
 
@@ -62,7 +62,9 @@ class Preferences:
     @property
     def first(self) -> Flags:
         """Whether the chosen response is the first of its row: by the hashes of the two."""
-        return np.array([in_order(*both) for both in zip(self.chosen, self.rejected, strict=True)], dtype=bool)
+        return np.array(
+            [in_order(*both) for both in zip(self.chosen, self.rejected, strict=True)], dtype=bool
+        )
 
     def columns(self) -> dict[str, list[str]]:
         """The columns of a table of pairs."""
@@ -96,7 +98,7 @@ def are_preferences(names: Sequence[str]) -> bool:
 
 
 def in_order(one: str, other: str) -> bool:
-    """Whether the first of two texts comes first: a coin that everybody tosses alike, whatever the texts say."""
+    """Whether the first of two texts comes first: a coin that falls alike for everybody, whatever they say."""
     return _digest(one) < _digest(other)
 
 
@@ -124,7 +126,7 @@ def preferences_of(table: Any) -> Preferences:
     names = table.column_names
     if not are_preferences(names):
         raise DataworthError(
-            f"there are no pairs of responses: columns prompt, chosen and rejected are expected, but there are"
+            "there are no pairs of responses: columns prompt, chosen and rejected are expected, but there are"
             f" {listed(names, 10)}"
         )
     shp = not {"chosen", "rejected"} <= set(names)
@@ -134,9 +136,7 @@ def preferences_of(table: Any) -> Preferences:
         better = _column(table, "labels")
         if not set(better) <= {0, 1}:
             raise DataworthError("labels is 1 where human_ref_A was preferred, else 0: it holds other values")
-        swapped = [
-            (a, b) if first else (b, a) for a, b, first in zip(chosen, rejected, better, strict=True)
-        ]
+        swapped = [(a, b) if first else (b, a) for a, b, first in zip(chosen, rejected, better, strict=True)]
         chosen, rejected = [a for a, _ in swapped], [b for _, b in swapped]
     both = list(zip(chosen, rejected, strict=True))
     kept = np.array([bool(a.strip() and b.strip() and a.strip() != b.strip()) for a, b in both], dtype=bool)
@@ -148,15 +148,20 @@ def preferences_of(table: Any) -> Preferences:
             raise DataworthError(
                 f"pair {row + 1} has no prompt: fill it in, or leave the pair out (splits go by prompt)"
             )
-    taken = ([texts[i].replace(BETWEEN, " ") for i in rows] for texts in (prompts, chosen, rejected))
-    return Preferences(*map(tuple, taken), kept=rows, dropped=len(kept) - len(rows))
+
+    def taken(texts: list[str]) -> tuple[str, ...]:
+        return tuple(texts[i].replace(BETWEEN, " ") for i in rows)
+
+    return Preferences(taken(prompts), taken(chosen), taken(rejected), rows, len(kept) - len(rows))
 
 
 def _with_prompts(table: Any, *responses: tuple[list[Any], str]) -> tuple[list[str], list[str], list[str]]:
     """Prompts and the two responses, as texts."""
     given = next((name for name in PROMPTS if name in table.column_names), None)
     (one, one_name), (other, other_name) = responses
-    prompts = None if given is None else [_said(cell, given, i) for i, cell in enumerate(_column(table, given))]
+    prompts = (
+        None if given is None else [_said(cell, given, i) for i, cell in enumerate(_column(table, given))]
+    )
     found: list[tuple[str, str, str]] = []
     for i, (a, b) in enumerate(zip(one, other, strict=True)):
         before, first = _split(a, one_name, i)
@@ -172,7 +177,7 @@ def _with_prompts(table: Any, *responses: tuple[list[Any], str]) -> tuple[list[s
                 f"the two conversations of pair {i + 1} differ before their last message: add a column prompt"
             )
         found.append((prompt or "", first, second))
-    return tuple([row[k] for row in found] for k in range(3))  # type: ignore[return-value]
+    return [row[0] for row in found], [row[1] for row in found], [row[2] for row in found]
 
 
 def _split(cell: Any, name: str, row: int) -> tuple[str | None, str]:
@@ -182,9 +187,8 @@ def _split(cell: Any, name: str, row: int) -> tuple[str | None, str]:
             before, turn, last = cell.rpartition(TURNS[1])
             return before + turn, last.strip()
         return None, cell
-    messages = _messages(cell, name, row)
-    before = "\n\n".join(messages[:-1]) if len(messages) > 1 else None
-    return before, messages[-1] if messages else ""
+    *asked, last = _messages(cell, name, row) or [""]
+    return "\n\n".join(asked) if asked else None, last
 
 
 def _said(cell: Any, name: str, row: int) -> str:
@@ -200,7 +204,7 @@ def _messages(cell: Any, name: str, row: int) -> list[str]:
         said = [None]
     if not all(isinstance(text, str) for text in said):
         raise DataworthError(
-            f"{name} of pair {row + 1} is neither a text nor a conversation (messages with a role and a content)"
+            f"{name} of pair {row + 1} is neither a text nor a conversation (messages with role and content)"
         )
     return said
 

@@ -150,8 +150,8 @@ def with_texts(frame: Any, roles: Sequence[Role]) -> list[Role]:
         longest = max(map(len, texts))
         if longest > MOST_CHARACTERS:
             raise DataworthError(
-                f"column {role.column!r} has a text of {longest:,} characters, but at most {MOST_CHARACTERS:,}"
-                " are read: cut it, or leave the row out"
+                f"column {role.column!r} has a text of {longest:,} characters, but at most"
+                f" {MOST_CHARACTERS:,} are read: cut it, or leave the row out"
             )
         found[i] = role if role.kind == "pair" else replace(role, kind="text")
     return found

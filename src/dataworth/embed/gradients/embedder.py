@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from os import PathLike
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from dataworth.embed.gradients.store import Store
 from dataworth.embed.gradients.template import TEMPLATE, Reader, in_batches, row_hash
 from dataworth.errors import DataworthError
 
-PASSES = {"tensorised": TensorisedPass, "dense": DensePass}
+PASSES: dict[str, type[TensorisedPass] | type[DensePass]] = {"tensorised": TensorisedPass, "dense": DensePass}
 WINDOW = 32
 """Batches among which responses are sorted by length: the rows of a window are done one after the other."""
 
@@ -26,7 +26,7 @@ def embed_gradients(
     out: str | PathLike[str],
     *,
     modules: str | Sequence[str] = LAST,
-    projection: Literal["tensorised", "dense"] = "tensorised",
+    projection: str = "tensorised",
     size: int = 1024,
     seed: int = 0,
     batch: int = 8,
@@ -42,8 +42,8 @@ def embed_gradients(
         pairs: (prompt, chosen, rejected).
         model: the name or directory of a causal language model of `transformers`, or a GGUF file.
         out: the directory of the store.
-        modules: which linear layers: `last-quarter` (of the blocks), `all`, or names and patterns of the shell.
-        projection: `tensorised` (from hooks, fast) or `dense` (of the whole gradient, as the paper prints it).
+        modules: which linear layers: `last-quarter` (of the blocks), `all`, or patterns of the shell.
+        projection: `tensorised` (from hooks, fast) or `dense` (of the whole gradient, as printed).
         size: numbers for each response.
         seed: of the random signs.
         batch: responses that go through the model together.

@@ -79,7 +79,7 @@ class DensePass:
 
 
 def negative_log_likelihoods(lm: LanguageModel, batch: Sequence[Tokens]) -> Any:
-    """−log p(response | what stands before it) of each; padding comes last, where a causal model looks not."""
+    """−log p(response | what stands before it) of each; padding stands last, where no token looks."""
     torch, device = lm.torch, lm.model.device
     length = max(len(tokens) for tokens in batch)
     ids = torch.zeros(len(batch), length, dtype=torch.long)
@@ -88,7 +88,7 @@ def negative_log_likelihoods(lm: LanguageModel, batch: Sequence[Tokens]) -> Any:
         ids[row, : len(tokens)] = torch.tensor(tokens.ids)
         wanted[row, tokens.start : len(tokens)] = ids[row, tokens.start : len(tokens)]
     keep = length - min(tokens.start for tokens in batch) + 1  # the last position predicts nothing we know
-    options = {"use_cache": False}
+    options: dict[str, Any] = {"use_cache": False}
     if "logits_to_keep" in inspect.signature(lm.model.forward).parameters:
         options["logits_to_keep"] = keep
     logits = lm.model(input_ids=ids.to(device), **options).logits[:, -keep:-1]

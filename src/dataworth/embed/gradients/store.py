@@ -77,7 +77,7 @@ class Store:
             ) from error
 
     def finished(self, places: Sequence[int]) -> bool:
-        """Whether all of these are done; place 2i is the chosen response of pair i, 2i + 1 the rejected one."""
+        """Whether all are done; place 2i is the chosen response of pair i, 2i + 1 the rejected one."""
         return bool((self._facts.reshape(-1, 2)[places, 1] > 0).all())
 
     def put(self, places: Sequence[int], vectors: NDArray[np.float32], facts: Array) -> None:
@@ -152,7 +152,7 @@ def _refuse_other(found: Mapping[str, Any], wanted: Mapping[str, Any], directory
         if found.get(name) != value:
             told = "" if isinstance(value, list) else f" ({found.get(name)} there, {value} now)"
             raise DataworthError(
-                f"{directory} holds gradients of another kind: its {name} differ{told}; name another directory."
+                f"{directory} holds other gradients: its {name} differ{told}; name another directory."
             )
 
 

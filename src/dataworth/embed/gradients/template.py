@@ -60,7 +60,7 @@ class Reader:
         if self._room < RESPONSE:
             least = RESPONSE + longest - self._room
             raise DataworthError(
-                f"max_tokens (--max-tokens) is {longest}, but the template and {RESPONSE} tokens of a response"
+                f"max_tokens (--max-tokens) is {longest}, but the template and {RESPONSE} tokens of response"
                 f" take {least}: give at least {least}."
             )
 
