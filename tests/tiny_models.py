@@ -45,7 +45,7 @@ def save_text_encoder(directory, texts, seed=0):
     """A sentence-transformers model: a small BERT and the mean of its tokens."""
     import torch
     from sentence_transformers import SentenceTransformer
-    from sentence_transformers.models import Pooling, Transformer
+    from sentence_transformers.sentence_transformer.modules import Pooling, Transformer
     from transformers import BertConfig, BertModel
 
     tokenizer = words_tokenizer(texts)

@@ -1,8 +1,8 @@
 """Texts as counts of hashed n-grams: words, pairs of neighbouring words, and runs of characters.
 
 All n-grams of a text are hashed at once. With H(i) = Σ_{j<i} c_j pʲ mod 2⁶⁴ the run of characters from a to b
-has the hash (H(b) − H(a)) p⁻ᵃ; a word is such a run, and two words make one number of two. No list of words is
-kept, so any text of any language has its place, and no text can make the table grow.
+has the hash (H(b) − H(a)) p⁻ᵃ; a word is such a run, and two words make one number of two. No list of words
+is kept, so any text of any language has its place, and no text can make the table grow.
 """
 
 from __future__ import annotations

@@ -98,7 +98,7 @@ def are_preferences(names: Sequence[str]) -> bool:
 
 
 def in_order(one: str, other: str) -> bool:
-    """Whether the first of two texts comes first: a coin that falls alike for everybody, whatever they say."""
+    """Whether the first of two texts comes first: a coin that falls alike for all, whatever they say."""
     return _digest(one) < _digest(other)
 
 
