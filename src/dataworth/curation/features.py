@@ -24,7 +24,7 @@ def numbers(data: Dataset, like: Dataset | None = None) -> Array:
         values = data.X[:, j]
         if column.kind in ("text", "pair"):
             raise DataworthError(
-                f"column {column.name!r} holds texts, which have no distances: make vectors of them first, with"
+                f"column {column.name!r} holds texts, which have no distances: make vectors of them, with"
                 " dataworth.embed.encode."
             )
         if column.kind == "categorical":

@@ -16,8 +16,8 @@ from .features import numbers
 class Smooth(Method):
     """Keep `fraction` of the rows, as many from each of `clusters` clusters of k-means.
 
-    Rows are compared as they are, not standardised: they are meant to be embeddings. A cluster with fewer rows
-    than its part gives all, and the others more.
+    Rows are compared as they are, not standardised: they are meant to be embeddings. A cluster with fewer
+    rows than its part gives all, and the others more.
 
     >>> crowd = Dataset([[0.0]] * 8 + [[9.0]] * 2, [0, 1] * 5)
     >>> sorted(Smooth(0.4, clusters=2)(crowd).X.ravel().tolist())
