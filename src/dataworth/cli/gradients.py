@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.parquet as parquet
 
 from dataworth.data.dataset import summarise_labels
-from dataworth.data.io.preferences import LONGER, PREFERRED, PROMPT, read_preferences
-from dataworth.data.io.written_roles import with_roles
-from dataworth.embed.gradients import Store, embed_gradients
+from dataworth.data.io.preferences import PREFERRED, read_preferences
+from dataworth.embed.gradients import embed_gradients, gradient_table
 from dataworth.embed.gradients.store import LOSSES
-from dataworth.embed.tables import COLUMN, with_vectors
 from dataworth.errors import DataworthError
 from dataworth.wording import counted
 
@@ -25,7 +21,6 @@ from .options import Embedding, Gradients
 from .progress import listen
 
 STORE = ".gradients"
-ROLES = {"label": PREFERRED, "group": PROMPT, "attribute": LONGER, "features": COLUMN}
 
 
 def embed_pairs(source: Path, output: Path, options: Embedding, wanted: Gradients, quiet: bool) -> Written:
@@ -60,19 +55,8 @@ def embed_pairs(source: Path, output: Path, options: Embedding, wanted: Gradient
             device=wanted.device,
             progress=progress,
         )
-    table = table_of(store, pairs, wanted.loss, wanted.per_token)
+    table = gradient_table(store, pairs, wanted.loss, wanted.per_token)
     with replacing(output) as place:
         parquet.write_table(table, place)
     labels = summarise_labels(np.array(table[PREFERRED].to_pylist()))
     return Written(str(source), str(output), options.model, len(pairs), wanted.numbers, labels, "pair")
-
-
-def table_of(store: Store, pairs: Any, loss: Any = "nll", per_token: bool = False) -> Any:
-    """A pyarrow table that `read` takes as it is: v(first) − v(second), and which of the two is better."""
-    both = store.vectors(loss, per_token)
-    signs = np.where(pairs.first, 1.0, -1.0).astype(np.float32)
-    columns = {name: values for name, values in pairs.columns().items() if name in ROLES.values()}
-    table = with_vectors(pa.table(columns), (both[:, 0] - both[:, 1]) * signs[:, None])
-    facts = {**store.manifest, "loss": loss, "per_token": per_token}
-    del facts["rows"]
-    return with_roles(table, ROLES, differences=[COLUMN], gradients=facts)
