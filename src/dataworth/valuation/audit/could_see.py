@@ -20,8 +20,8 @@ class CouldSee:
     """What is shown 4 times in 5 with this test set, from probes on the test set alone (`yardstick.probes`).
 
     rise: nats a block. labels: the proportion of wrong labels whose removal gives it. more_rows: how many
-    rows of the same kind, added to as many. of_rows: rows that stood in for the data. test_rows: how many would
-    decide a change that was not. What cannot be seen at all is None.
+    rows of the same kind, added to as many. of_rows: rows that stood in for the data. test_rows: how many
+    would decide a change that was not. What cannot be seen at all is None.
     """
 
     rise: float | None = nats()
