@@ -81,8 +81,8 @@ def split(pairs: Preferences, plan: Plan, seed: int) -> tuple[Preferences, Rows,
     test, pool = order[held[own[order]]][: plan.test], order[~held[own[order]]][: plan.pool]
     if len(test) < plan.test or len(pool) < plan.pool:
         raise DataworthError(
-            f"the pool has {len(pool)} pairs and the test set {len(test)}, but {plan.pool} and {plan.test} are"
-            " asked for: give more pairs, or another --preset."
+            f"the pool has {len(pool)} pairs and the test set {len(test)}, but {plan.pool} and {plan.test}"
+            " are asked for: give more pairs, or another --preset."
         )
     both = np.concatenate([pool, test])
     return take(pairs, both), np.arange(len(pool)), np.arange(len(pool), len(both))

@@ -51,9 +51,12 @@ def test_a_peak_that_cannot_be_filled_says_at_which_threshold_it_was():
     everything, reached = peak_rows(X, len(X), 0.8, np.random.default_rng(0))
     assert everything.tolist() == list(range(len(X)))
     assert -1 < reached < 0.8
-    data = Dataset(X, np.arange(len(X)) % 2)
-    assert Peak(0.9).bound(data).threshold < 0.8
-    assert Peak(0.1).bound(data).threshold == 0.8
+    ends = np.repeat([[1.0, 1.0], [-1.0, -1.0]], 10, axis=0) + 0.01 * np.random.default_rng(0).normal(
+        size=(20, 2)
+    )
+    data = Dataset(ends, np.arange(20) % 2)
+    assert Peak(0.5).bound(data).threshold == 0.8
+    assert Peak(0.6).bound(data).threshold < -0.9
 
 
 def test_diversity_falls_from_smooth_to_uniform_to_peak():

@@ -9,7 +9,7 @@ import numpy as np
 from ..arrays import Array, Rows
 from ..data.dataset import Dataset
 from .base import FRACTION, Method, chance, limit
-from .features import numbers
+from .features import points
 
 THRESHOLD = 0.8
 """The paper's τ."""
@@ -19,12 +19,12 @@ THRESHOLD = 0.8
 class Peak(Method):
     """Keep `fraction` of the rows: a random one, then always the one most similar to any kept before.
 
-    Similarity is the cosine, and above `threshold` as long as the rows allow; where they cannot fill the set
+    Similarity is the cosine of standardised rows, and above `threshold` as long as the rows allow; where they cannot fill the set
     so, the threshold is lowered to what fills it, and the curation says which that was.
 
     >>> around = Dataset([[1.0, 0.0], [1.0, 0.1], [0.0, 1.0], [0.1, 1.0]], [0, 1, 0, 1])
     >>> len(Peak(0.5)(around)), str(Peak(0.75).bound(around))
-    (2, 'peak:fraction=0.75,threshold=0.198')
+    (2, 'peak:fraction=0.75,threshold=-0.994')
     """
 
     fraction: float = field(default=0.5, metadata=FRACTION)
@@ -45,7 +45,7 @@ class Peak(Method):
 
     def _rows(self, data: Dataset, rng: np.random.Generator) -> tuple[Rows, float]:
         keep = max(1, round(self.fraction * len(data)))
-        return peak_rows(numbers(data), keep, self.threshold, rng)
+        return peak_rows(points(data), keep, self.threshold, rng)
 
 
 def peak_rows(X: Array, count: int, threshold: float, rng: np.random.Generator) -> tuple[Rows, float]:

@@ -9,15 +9,15 @@ import numpy as np
 from ..arrays import Array, Rows
 from ..data.dataset import Dataset
 from .base import FRACTION, Method, at_least, chance
-from .features import numbers
+from .features import points
 
 
 @dataclass(frozen=True)
 class Smooth(Method):
     """Keep `fraction` of the rows, as many from each of `clusters` clusters of k-means.
 
-    Rows are compared as they are, not standardised: they are meant to be embeddings. A cluster with fewer
-    rows than its part gives all, and the others more.
+    Rows are standardised before they are compared. A cluster with fewer rows than its part gives all, and the
+    others more.
 
     >>> crowd = Dataset([[0.0]] * 8 + [[9.0]] * 2, [0, 1] * 5)
     >>> sorted(Smooth(0.4, clusters=2)(crowd).X.ravel().tolist())
@@ -35,7 +35,7 @@ class Smooth(Method):
     def __call__(self, data: Dataset, *, rng: np.random.Generator | None = None) -> Dataset:
         """The rows kept, in their old order; at least one."""
         keep = max(1, round(self.fraction * len(data)))
-        return data.take(smooth_rows(numbers(data), keep, self.clusters, chance(rng)))
+        return data.take(smooth_rows(points(data), keep, self.clusters, chance(rng)))
 
 
 def smooth_rows(X: Array, count: int, clusters: int, rng: np.random.Generator) -> Rows:
