@@ -194,3 +194,26 @@ def test_a_yardstick_of_texts_is_saved_and_measures_alike(tmp_path):
     assert [column.kind for column in again.columns] == ["text"]
     with pytest.raises(DataworthError, match="'body' is numeric, but text in the test set"):
         again.features(dw.Dataset([[1.0]], ["sad"], names=["body"]))
+
+
+@pytest.mark.parametrize(("rate", "fires"), [(0.9, True), (0.5, False)])
+def test_length_is_told_where_it_decides(rate, fires):
+    """Longer answers win at this rate, whatever their words: DW013 says whether length decides."""
+
+    def world(n, seed):
+        rng = np.random.default_rng(seed)
+        rows = []
+        for i in range(n):
+            two = sorted(
+                (review(rng, rng.random() < 0.5, words) for words in rng.choice(range(6, 30), 2)), key=len
+            )
+            longer_wins = rng.random() < rate
+            rows.append(
+                {"prompt": f"p{i} {seed}", "chosen": two[longer_wins], "rejected": two[not longer_wins]}
+            )
+        return read(pa.Table.from_pylist(rows))
+
+    before, test = world(200, 11), world(300, 12)
+    after = before.take((before.attributes == before.y) | (np.arange(200) % 10 == 0))
+    (found,) = (f for f in dw.audit(before, after, test).checks if f.code == "DW013")
+    assert bool(found.fires) is fires, found
