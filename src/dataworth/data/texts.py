@@ -61,12 +61,13 @@ def with_vectors(
             raise DataworthError(
                 f"column {column.name!r} is {column.kind}, but text in the test set: give texts in both."
             )
-        each = [vectors(column.name, texts) for texts in parts_of(column)]
-        table = each[0] - each[1] if len(each) == 2 else each[0]
         codes = data.X[:, j]
         here = codes >= 0  # neither missing nor unknown
+        used, place = np.unique(codes[here].astype(int), return_inverse=True)
+        each = [vectors(column.name, [texts[i] for i in used]) for texts in parts_of(column)]
+        table = each[0] - each[1] if len(each) == 2 else each[0]
         block = np.zeros((len(data), table.shape[1]))
-        block[here] = table[codes[here].astype(int)]
+        block[here] = table[place]
         blocks.append(block)
         kind: Kind = "difference" if column.kind == "pair" else "numeric"
         columns += [Column(f"{column.name}[{k}]", kind) for k in range(block.shape[1])]
