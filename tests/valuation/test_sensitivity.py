@@ -139,7 +139,9 @@ def test_every_point_is_a_measurement_of_its_own(audit, over_priors):
 def test_held_out_is_half_given_half_on_the_yardsticks_own_halves(over_priors):
     yard, T = yardstick(), held_out()
     sample, splits = searched(T, yard.seed, yard.kind)
-    expected = half_given_half(yard.model, yard.tempering, yard.features(sample), yard.targets(sample), splits)
+    expected = half_given_half(
+        yard.model, yard.tempering, yard.features(sample), yard.targets(sample), splits
+    )
     assert over_priors.at(over_priors.chosen).held_out == pytest.approx(expected, abs=1e-6)
     assert over_priors.at(over_priors.chosen).plausible
 
@@ -182,7 +184,7 @@ def test_the_plausible_priors_and_no_others_are_shaded():
 
 
 def test_accuracy_by_cross_validation_with_scikit_learn(over_priors):
-    """The same folds and prior by scikit-learn: C is its C, the intercept a column of ones."""
+    """The same folds and prior by scikit-learn: its C is w·C, the intercept a column of ones."""
     from sklearn.linear_model import LogisticRegression
 
     test, yard = held_out(), yardstick()
@@ -191,7 +193,8 @@ def test_accuracy_by_cross_validation_with_scikit_learn(over_priors):
     X = np.column_stack([yard.features(sample), np.ones(len(sample))])
     y = yard.targets(sample)
     for point in over_priors.points:
-        model = LogisticRegression(C=point.prior_variance, fit_intercept=False, tol=1e-10, max_iter=10_000)
+        C = point.prior_variance * yard.tempering
+        model = LogisticRegression(C=C, fit_intercept=False, tol=1e-10, max_iter=10_000)
         folds = cross_validation(y.astype(np.intp), None, yard.seed)
         scores = [model.fit(X[learn], y[learn]).score(X[left], y[left]) for learn, left in folds]
         assert point.accuracy == pytest.approx(np.mean(scores), abs=1e-9)
