@@ -90,7 +90,7 @@ def test_results_are_one_line_in_python(score, audit, ranking, yardstick):
 
 
 def test_score_report_in_bits(score):
-    assert number(score.value / np.log(2), 1) in score_text.line(score, bits=True)
+    assert number(score.value / np.log(2), 2) in score_text.line(score, bits=True)
     assert "bits per block of 4 test rows" in shown(score_text.full(score, bits=True))
 
 
@@ -270,7 +270,7 @@ def test_ranking_figure_has_the_best_on_top(ranking):
 
 
 def test_demo_report_and_figure(audit):
-    chapter = SimpleNamespace(name="a cut", story="most rows go", audit=audit)
+    chapter = SimpleNamespace(name="a cut", told="most rows go", audit=audit)
     demo = SimpleNamespace(audits=(chapter, chapter))
     out = shown(demo_text.full(demo, verbose=True))
     assert "most rows go" in out
@@ -282,7 +282,7 @@ def test_demo_report_and_figure(audit):
 
 def test_the_rows_of_a_column_have_the_same_decimals(audit):
     coarse = replace(audit, delta=123.4, interval=(20.0, 230.0))
-    chapters = [SimpleNamespace(name=n, story="", audit=a) for n, a in (("fine", audit), ("coarse", coarse))]
+    chapters = [SimpleNamespace(name=n, told="", audit=a) for n, a in (("fine", audit), ("coarse", coarse))]
     out = shown(demo_text.full(SimpleNamespace(audits=chapters)))
     numbers = [re.search(rf"{name} +[+−]?\d+\.(\d+)", out) for name in ("fine", "coarse")]
     assert len({len(found[1]) for found in numbers}) == 1

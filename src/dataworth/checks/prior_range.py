@@ -23,7 +23,7 @@ from .plausible import HALF_DECADE, PLAUSIBLE, Halves, fit_work, fits_of
 
 STEPS = 4
 """Half-decades that the range may reach to either side: a factor of ten in the coefficients."""
-UNDECIDED = ("inconclusive", "cannot tell", "a tie")
+UNDECIDED = ("inconclusive", "improved", "cannot tell", "a tie")
 ROUNDED = 0.01
 """Relative difference that the grid's three digits make."""
 SEARCH, AFFORDABLE = 1e9, 1e8
