@@ -179,7 +179,7 @@ def checks_of(yard: Yardstick, test: Dataset, seed: int) -> Record:
     """What the two checks say of the test set alone."""
     assert test.attributes is not None
     X, y = yard.features(test), yard.targets(test)
-    doubling = check_doubling(yard.model, X, y, seed=seed)
+    doubling = check_doubling(yard.model, X, y, seed=seed, tempering=yard.tempering)
     upper = np.asarray(test.attributes == np.unique(test.attributes)[-1], dtype=float)
     attribute = check_attribute(yard.model, X, y, upper, seed=seed)
     return {"probe": doubling.value, "probe_se": doubling.stderr, "attribute_check": attribute.value}
