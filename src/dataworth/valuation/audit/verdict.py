@@ -30,7 +30,7 @@ SMALL = 0.5
 class Control:
     """The blind control of a fall: its value, and how far `after` stands above it.
 
-    `replicates` random removals of as many rows; where rows did not get fewer, `before` itself.
+    `replicates` random removals of as many rows, with the same weights; if neither changed, `before` itself.
     """
 
     value: float = nats()
