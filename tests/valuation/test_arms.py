@@ -33,10 +33,10 @@ RELABELLED = DATA.with_labels(np.where(np.arange(100) < 30, 1 - DATA.y, DATA.y))
 
 @pytest.mark.parametrize(("rows", "controls"), [(100, 20), (20_000, 20), (20_001, 8)])
 def test_twenty_random_removals_and_eight_of_more_than_twenty_thousand_rows(rows, controls):
-    kept = Sample(np.arange(rows), np.arange(rows) + 1.0)
+    every = Sample(np.arange(rows), np.arange(rows) + 1.0)
     origin = np.r_[np.arange(30, rows), np.full(10, -1)]
     change = Change(origin, np.zeros(len(origin), bool), np.zeros(len(origin), bool), rows, "ids")
-    blind = Arms(change, kept, Sample(origin, origin + 1.0))
+    blind = Arms(change, every, Sample(origin, origin + 1.0))
     arms = with_controls(blind, seed=0)
     assert list(arms)[:2] == [BEFORE, AFTER]
     assert [str(arm) for arm in arms][2:] == [f"control {r + 1}" for r in range(controls)]
@@ -47,7 +47,7 @@ def test_twenty_random_removals_and_eight_of_more_than_twenty_thousand_rows(rows
     assert np.array_equal(list(arms.values())[2].weights, kept[0] + 1.0)
     origin = np.r_[origin, np.full(20, -1)]  # rows did not get fewer: the control of a fall is `before`
     change = Change(origin, np.zeros(len(origin), bool), np.zeros(len(origin), bool), rows, "ids")
-    assert len(with_controls(Arms(change, kept, Sample(origin, origin + 1.0)), seed=0)) == 2
+    assert len(with_controls(Arms(change, every, Sample(origin, origin + 1.0)), seed=0)) == 2
 
 
 def test_weights_are_dealt_out_at_random_where_they_differ():
