@@ -1,0 +1,89 @@
+"""Verdicts on curations of real preference pairs: flips, one-sided filters, duplicates; over seeds.
+
+    python benchmarks/preferences.py --pairs DIR/rmb_helpfulness.jsonl.gz --out results/preference/audits.json
+
+A thousand pairs and 600 test pairs of other prompts for each seed. A file that is there is continued.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+import dataworth as dw
+from dataworth.data.io.preferences import read_preferences
+from dataworth.embed import encode
+
+PAIRS, TEST, FLIPPED = 1000, 600, 0.2
+
+
+def dataset(rows, encoder):
+    """Pairs as a dataset, by n-grams or by an encoder."""
+    names = ("prompt", "chosen", "rejected")
+    data = dw.read(pa.table({name: [row[k] for row in rows] for k, name in enumerate(names)}))
+    return data if encoder is None else encode(data, encoder)
+
+
+def flipped(rows, wrong):
+    return [(p, r, c) if flip else (p, c, r) for (p, c, r), flip in zip(rows, wrong, strict=True)]
+
+
+def curations(rows, rng):
+    """(name, before, after)."""
+    for rate in (0.1, FLIPPED, 0.4):
+        yield f"flip {rate:.0%}", rows, flipped(rows, rng.random(len(rows)) < rate)
+    wrong = rng.random(len(rows)) < FLIPPED
+    noisy = flipped(rows, wrong)
+    yield "remove the flips", noisy, [row for row, flip in zip(noisy, wrong, strict=True) if not flip]
+    yield (
+        "blind: keep 70 %",
+        noisy,
+        [noisy[i] for i in np.sort(rng.permutation(len(noisy))[: int(0.7 * len(noisy))])],
+    )
+    yield "blind: double", noisy, noisy + noisy
+    yield "longer wins only", rows, [row for row in rows if len(row[1]) > len(row[2])]
+    yield "one pair a prompt", rows, list({row[0]: row for row in rows}.values())
+
+
+def audited(every, seed, encoder):
+    """The verdicts of one seed."""
+    rng = np.random.default_rng([16, seed])
+    prompts = sorted({row[0] for row in every})
+    held = {prompts[i] for i in rng.permutation(len(prompts))[: len(prompts) // 3]}
+    order = [every[i] for i in rng.permutation(len(every))]
+    test = dataset([row for row in order if row[0] in held][:TEST], encoder)
+    rows = [row for row in order if row[0] not in held][:PAIRS]
+    yard = dw.Yardstick.fit(test)
+    found = {"seed": seed, "yardstick": str(yard)}
+    for name, before, after in curations(rows, rng):
+        made = dw.audit(dataset(before, encoder), dataset(after, encoder), test, yardstick=yard, ignore="all")
+        found[name] = {"verdict": made.verdict, "delta": made.delta, "interval": made.interval}
+        found[name]["accuracy_delta"] = made.accuracy_delta
+    return found
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--pairs", required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--text-encoder")
+    args = parser.parse_args()
+    every = read_preferences(args.pairs).pairs
+    known = json.loads(args.out.read_text()) if args.out.exists() else []
+    for seed in range(args.seeds):
+        if not any(record["seed"] == seed for record in known):
+            known.append(audited(every, seed, args.text_encoder))
+            args.out.write_text(json.dumps(known, indent=1) + "\n")
+    for name in (name for name in known[0] if isinstance(known[0][name], dict)):
+        verdicts = Counter(record[name]["verdict"] for record in known)
+        print(f"{name:20}", ", ".join(f"{verdict} {times}" for verdict, times in verdicts.most_common()))
+
+
+if __name__ == "__main__":
+    main()
