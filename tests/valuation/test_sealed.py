@@ -448,7 +448,8 @@ def test_test_rows_in_open_data_are_dropped_and_counted(sealed):
     test = classes(40, 11, d=2)
     data = Dataset(np.vstack([classes(60, 12, d=2).X, test.X[:2]]), [*classes(60, 12, d=2).y, *test.y[:2]])
     found = measured({"v": sealed, "open": data}, test, plain())
-    assert len(found.test) == 38
+    assert len(found.test) == 40
+    assert len(found.data["open"]) == 60
     assert any("2 test rows" in note for note in found.notes)
     assert any("(v) cannot be checked" in note for note in found.notes)
     assert any("sealed first" in note for note in found.notes)

@@ -25,8 +25,8 @@ from .options import Options
 class Measurement:
     """What is to be measured.
 
-    what: score, audit or rank. data: the datasets by the names users know them by. test: the test set without
-    leaked rows; leaked: how many those were. notes: what a reader of the result must know. sealed: names
+    what: score, audit or rank. data: the datasets by the names users know them by, without rows of the test
+    set; leaked: how many test rows stood in them. notes: what a reader of the result must know. sealed: names
     of datasets whose rows nobody sees.
     """
 
@@ -47,19 +47,19 @@ class Measurement:
 
 
 def prepare(what: str, data: Mapping[str, Dataset], test: Dataset, options: Options) -> Measurement:
-    """Check the datasets, find the yardstick, drop leaked rows, and note what must be said."""
+    """Check the datasets, find the yardstick, take leaked rows out of the data, and note what must be said."""
     check_datasets({**data, "the test set": test})
     yardstick = find_yardstick(test, options)
-    leaks = drop_leaks(test, data)
-    single = (one_class_note(yardstick, part, name) for name, part in data.items())
+    leaks = drop_leaks(test, data, states=what == "audit" and len(data) == 2)
+    single = (one_class_note(yardstick, part, name) for name, part in leaks.data.items())
     clustered = clustered_note(test)
     found = [leaks.note if data else None, *single, clustered and f"the test set: {clustered}"]
     notes = [*modelling_notes(yardstick, options), *(note for note in found if note)]
     return Measurement(
         what=what,
-        data=data,
-        test=test.take(leaks.kept),
-        leaked=leaks.dropped,
+        data=leaks.data,
+        test=test,
+        leaked=leaks.found,
         yardstick=yardstick,
         options=options,
         notes=tuple(notes),

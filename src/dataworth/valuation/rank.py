@@ -104,19 +104,21 @@ def rank(candidates: Mapping[str, Dataset | Sealed], test: Dataset, **options: U
         raise DataworthError("rank takes a dict of names and Datasets, with at least one: {'a': A, 'b': B}.")
     if any(isinstance(one, Sealed) for one in candidates.values()):
         refuse_unsealable(opts.form)
-        return summarise(measure_sealed("rank", candidates, test, opts, best_of), candidates)
+        case = measure_sealed("rank", candidates, test, opts, best_of)
+        return summarise(case, {**candidates, **case.data})
     opened = {name: one for name, one in candidates.items() if not isinstance(one, Sealed)}
     check_datasets(opened)
     prepared = prepare("rank", opened, test, opts)
     # the test set stands under a name that no candidate can have
-    pool = Pool.build(prepared.yardstick, {**{f"{n!r}": d for n, d in opened.items()}, "test": prepared.test})
+    parts = {f"{name!r}": data for name, data in prepared.data.items()}
+    pool = Pool.build(prepared.yardstick, {**parts, "test": prepared.test})
     arms = {Arm("candidate", name): pool.samples[f"{name!r}"] for name in names}
     plan = whole_plan(prepared, arms, pool.samples["test"])
     table = measure(prepared, pool, plan)
     # what a ranking is about: how far the best stands above the next
     leaders = by_value(count(table, opts, plan.unit).table)[1::-1]
     case = Case.of(prepared, pool, plan, table=table, arms=tuple(leaders), conclude=best_of)
-    return summarise(case, candidates)
+    return summarise(case, prepared.data)
 
 
 def summarise(case: Case, candidates: Mapping[str, Dataset | Sealed]) -> Ranking:

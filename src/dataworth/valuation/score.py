@@ -104,6 +104,7 @@ def score(D: Dataset | Sealed, T: Dataset, **options: Unpack[Drawing]) -> Score:
         refuse_unsealable(opts.form, design)
         return summarise(measure_sealed("score", {NAME: D}, T, opts), design, len(D))
     prepared = prepare("score", {NAME: D}, T, opts)
+    D = prepared.data[NAME]
     pool = Pool.build(prepared.yardstick, {NAME: D, TEST: prepared.test})
     data, test = pool.samples[NAME], pool.samples[TEST]
     if design == "whole":

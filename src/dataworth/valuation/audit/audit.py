@@ -120,7 +120,7 @@ def audit(
     yardstick = find_yardstick(test, opts)
     opts = replace(opts, yardstick=yardstick)
     before = before.select(yardstick.recipe.columns)
-    about: dict[str, Any] = {"before_rows": len(before)}
+    about: dict[str, Any] = {}
     notes: tuple[str, ...] = ()
     if curate is not None:
         curate = bound(curate, before)
@@ -128,14 +128,16 @@ def audit(
     if curate is not None and design != "whole":
         design = "method"
         prepared = prepare("audit", {NAMES["before"]: before}, test, opts)
+        (before,) = prepared.data.values()
         pool, plan, change, about["rows_after"] = apply_to_draws(prepared, before, curate)
     else:
         if curate is not None:
             after, test = curated_whole(before, test, curate, opts.seed)
         assert after is not None
         after = after.select(yardstick.recipe.columns)
-        about["after_rows"] = len(after)
         prepared = prepare("audit", {NAMES["before"]: before, NAMES["after"]: after}, test, opts)
+        before, after = prepared.data.values()
+        about["after_rows"] = len(after)
         change = compare(before, after)
         # rows that curation left alone stand in the pool once
         parts = {"before": before, "after": after.take(change.own), "test": prepared.test}
@@ -151,7 +153,7 @@ def audit(
             make = partial(DRAWN_ARMS[design], arms, pile(prepared, after, arms.after))
             plan = pairs_plan(prepared, pool, before, (arms.before, pool.samples["test"]), make)
     case = Case.of(prepared, pool, plan, notes, arms=(BEFORE, AFTER), conclude=verdict_of)
-    return summarise(case, change.to_dict(), design, about)
+    return summarise(case, change.to_dict(), design, {"before_rows": len(before), **about})
 
 
 def with_controls(arms: Arms, seed: int) -> dict[Arm, Sample]:

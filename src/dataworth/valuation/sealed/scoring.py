@@ -44,7 +44,8 @@ def measure_sealed(
     yardstick, digest = prepared.yardstick, prepared.yardstick.digest
     pool = Pool.build(yardstick, {"test": prepared.test}, sealing_model(yardstick))
     own, gains, doubted = {}, [], []
-    for name, given in candidates.items():
+    for name, candidate in candidates.items():
+        given = prepared.data.get(name, candidate)
         one = given if isinstance(given, Sealed) else seal_with(given, yardstick, digest, key="")
         spectrum = check_sealed(one, yardstick, name, digest)
         prior = GaussianPrior(one.mean, one.precision)
@@ -58,11 +59,11 @@ def measure_sealed(
     evidence = replace(prepared, options=replace(options, form="evidence"))
     identity = {name: c.content_hash() for name, c in candidates.items()} if options.run_dir else {}
     table = measure(evidence, pool, plan, own, identity)
-    rows = [len(one) for one in candidates.values()]
+    rows = [len(prepared.data.get(name, one)) for name, one in candidates.items()]
     table = table.with_column("information_gain", gains).with_column("data_rows", rows)
     closed = tuple(name for name in candidates if name not in opened)
     # what checks look at: rows of the test set and of open data
-    seen = Pool.build(yardstick, {**{f"{n!r}": d for n, d in opened.items()}, "test": prepared.test})
+    seen = Pool.build(yardstick, {**{f"{n!r}": d for n, d in prepared.data.items()}, "test": prepared.test})
     arms = {Arm("candidate", name): seen.samples[f"{name!r}"] for name in opened}
     plan = whole_plan(prepared, arms, seen.samples["test"])
     told = replace(prepared, options=replace(options, form="sealed"), sealed=closed)
