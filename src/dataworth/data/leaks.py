@@ -64,8 +64,9 @@ def drop_leaks(test: Dataset, data: Mapping[str, Dataset], *, states: bool = Fal
 
     Rows are compared by features: ids are often mere row numbers, which every file starts anew. Where both
     sets have ids, equal features under different ids are two rows, unless there are more of them than chance
-    explains; where rows agree by chance (a few categories, say), ids alone tell. A row of weight 0 is a row. Groups that stand in both are counted
-    in the note: a patient who taught is no stranger, though the row is another.
+    explains; where rows agree by chance (a few categories, say), ids alone tell. A row of weight 0 is a row.
+    Groups that stand in both are counted in the note: a patient who taught is no stranger, though the row is
+    another.
 
     Args:
         test: the test set, which keeps all its rows.
@@ -92,7 +93,8 @@ def drop_leaks(test: Dataset, data: Mapping[str, Dataset], *, states: bool = Fal
         )
     gone = {name: look.data for name, look in looks.items()}
     if count and states:
-        gone = dict(zip(data, gone_alike(*data.values(), *gone.values()), strict=True))
+        before, after = data
+        gone[before], gone[after] = gone_alike(data[before], data[after], gone[before], gone[after])
     kept = {name: part.take(~gone[name]) if gone[name].any() else part for name, part in data.items()}
     for name, part in kept.items():
         if len(part) == 0 < len(data[name]):
@@ -143,12 +145,11 @@ def look_for_leaks(test: Dataset, data: Dataset) -> Look:
     own, other = same_rows(test, data.select(test.columns), digits=DIGITS)
     alike = agreement(test)
     told = identify_rows(own, other, alike)
-    given = test.ids is not None and data.ids is not None
-    if given and not beyond_chance(own, other, alike, LUCK):
-        assert test.ids is not None and data.ids is not None
-        ids = np.unique(np.concatenate([test.ids, data.ids]), return_inverse=True)[1]
+    ids = [] if test.ids is None or data.ids is None else [test.ids, data.ids]
+    if ids and not beyond_chance(own, other, alike, LUCK):
+        names = np.unique(np.concatenate(ids), return_inverse=True)[1]
         # where features tell rows apart, the same row has the same id as well; elsewhere ids alone tell
-        both = np.concatenate([own, other]) * len(ids) * told + ids
+        both = np.concatenate([own, other]) * len(names) * told + names
         own, other = both[: len(own)], both[len(own) :]
     elif not told:
         return Look(np.zeros(len(test), dtype=bool), np.zeros(len(data), dtype=bool), False)

@@ -47,7 +47,7 @@ class Measurement:
 
 
 def prepare(what: str, data: Mapping[str, Dataset], test: Dataset, options: Options) -> Measurement:
-    """Check the datasets, find the yardstick, take leaked rows out of the data, and note what must be said."""
+    """Check the datasets, find the yardstick, take leaked rows out, and note what must be said."""
     check_datasets({**data, "the test set": test})
     yardstick = find_yardstick(test, options)
     leaks = drop_leaks(test, data, states=what == "audit" and len(data) == 2)
