@@ -59,7 +59,7 @@ class Bench:
 
         What was sampled once and used for every block errs alike in all of them: its errors add up.
         """
-        design = SomeArms(self.case.design, self.case.arms)
+        design = SomeArms(self.case.weighed, self.case.arms)
         first, last = self.case.arms[0], self.case.arms[-1]
         signs = {last: 1.0} if first == last else {first: -1.0, last: 1.0}
         value, apart, together = 0.0, 0.0, dict.fromkeys(signs, 0.0)

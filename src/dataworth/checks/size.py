@@ -114,7 +114,7 @@ def curve_table(case: Case, arm: Arm) -> tuple[PairTable, tuple[int, ...]]:
     """The table behind the curve: one arm for each size."""
     rows = len(case.design.draw(0).arms[arm].rows)
     sizes = tuple(sorted({max(1, round(rows * fraction)) for fraction in FRACTIONS}))
-    design = Sizes(case.design, arm, sizes, case.options.seed)
+    design = Sizes(case.weighed, arm, sizes, case.options.seed)
     visit = Scores(case.options.pmi_form)
     return evaluate(design, case.pool.fitter, curve_blocks(case), Local(1), visit=visit), sizes
 

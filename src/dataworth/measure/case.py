@@ -9,14 +9,16 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from ..arrays import Array
 from ..data.labels import Classes
-from ..models import Fitter, Model
+from ..evidence.forms import Form
+from ..models import Model
 from ..models.base import bind
-from .designs import Arm, Design, SomeArms, fingerprint
+from .designs import Arm, Design, SomeArms, Weighed, fingerprint
 from .engines import Local, get_engine
 from .evaluate import Scores, Visitor, evaluate, rehearse
 from .intervals import Estimate, over_blocks, over_pairs
@@ -24,6 +26,7 @@ from .options import Options
 from .prepare import Measurement, Pool
 from .runs import Run
 from .table import PairTable
+from .tempered import Posteriors, Task, evaluate_whole, rehearse_whole
 
 PARALLEL_AFTER = 8.0
 """Seconds of work from which starting processes pays."""
@@ -108,17 +111,29 @@ class Case(Measurement):
         arms: tuple[Arm, ...] | None = None,
         visit: Visitor | None = None,
     ) -> PairTable:
-        """The first `pairs` pairs with some arms (default: all), by another model, form or visitor."""
-        design = self.design if arms is None else SomeArms(self.design, arms)
-        fitter = self.pool.fitter if model is None else bind(model, self.pool.X, self.pool.y)
+        """The first `pairs` pairs with some arms (default: all), by another model, form or visitor.
+
+        Another model finds the tempering of each arm anew, from all blocks; a form or a visitor that asks for
+        pairs sees each arm at the tempering that was found.
+        """
+        plan = self.plan if arms is None else replace(self.plan, design=SomeArms(self.design, arms))
+        pool = (
+            self.pool if model is None else replace(self.pool, fitter=bind(model, self.pool.X, self.pool.y))
+        )
         options = replace(self.options, run_dir=None, progress=None)
-        count = len(self.table)
         if pairs is not None:  # a few, which need no processes and no estimate of their time
-            count, options = min(pairs, count), replace(options, engine=Local(1))
+            options = replace(options, engine=Local(1))
         if form is not None:
             options = replace(options, form=form, eta=eta)
-        scores = Scores(options.pmi_form, isinstance(self.yardstick.labels, Classes))
-        return work_through(design, fitter, count, options, visit or scores)
+        work = Work(
+            plan, pool, options, isinstance(self.yardstick.labels, Classes), visit, self.table.tempering
+        )
+        return work.first(pairs)
+
+    @property
+    def weighed(self) -> Design:
+        """The design with rows that count as often as they did where each arm fared best."""
+        return Weighed(self.design, self.pool.tempering, self.table.tempering)
 
     def work(self) -> float:
         """Rough number of multiplications that all pairs and arms take: Σ rows · features²."""
@@ -131,40 +146,78 @@ def measure(
     measurement: Measurement,
     pool: Pool,
     plan: Plan,
-    own: Mapping[Arm, Fitter] | None = None,
+    own: Mapping[Arm, Posteriors] | None = None,
     identity: Mapping[str, str] | None = None,
 ) -> PairTable:
     """Evaluate a plan's pairs where and how the options say, resumed from a run directory if there is one."""
-    options = measurement.options
-    scores = Scores(options.pmi_form, isinstance(measurement.yardstick.labels, Classes))
 
     def config() -> dict[str, Any]:
         drawn = fingerprint(plan.design.draw(i) for i in range(plan.count))
         return measurement.config(count=plan.count, drawn=drawn, own=dict(identity or {}))
 
-    return work_through(plan.design, pool.fitter, plan.count, options, scores, own, config)
+    bounded = isinstance(measurement.yardstick.labels, Classes)
+    return Work(plan, pool, measurement.options, bounded, own=own).through(config)
 
 
-def work_through(
-    design: Design,
-    fitter: Fitter,
-    k: int,
-    options: Options,
-    visit: Visitor,
-    own: Mapping[Arm, Fitter] | None = None,
-    config: Callable[[], dict[str, Any]] = dict,
-) -> PairTable:
-    """The loop, on the engine and in the run directory of the options."""
-    engine = options.engine
-    if isinstance(engine, str):
-        seconds = rehearse(design, fitter, k, visit, own or {})
-        jobs = options.jobs
-        if jobs is None:
-            jobs = -1 if seconds > PARALLEL_AFTER else 1
-        engine = get_engine(engine, jobs)
-        if options.progress is not None:
-            options.progress.expect(seconds / (jobs if jobs > 0 else os.cpu_count() or 1))
-    report = None if options.progress is None else options.progress.update
-    run = options.run_dir
-    with nullcontext(run) if run is None or isinstance(run, Run) else Run.open(run, config()) as kept:
-        return evaluate(design, fitter, k, engine, visit=visit, own=own, run=kept, progress=report)
+@dataclass(frozen=True)
+class Work:
+    """A plan to be carried out: arms at their best tempering where that can be, else pair by pair.
+
+    bounded: whether labels are classes, whose probability is at most 1. tempering: of arms, where known.
+    """
+
+    plan: Plan
+    pool: Pool
+    options: Options
+    bounded: bool
+    visit: Visitor | None = None
+    tempering: Mapping[Arm, float] = field(default_factory=dict)
+    own: Mapping[Arm, Posteriors] | None = None
+
+    @property
+    def tempers(self) -> bool:
+        """Whether arms are scored by a mixture over temperings: those that are the same for every block."""
+        return self.plan.design.arms_fixed and self.visit is None and self.options.pmi_form == Form()
+
+    def first(self, pairs: int | None) -> PairTable:
+        """The first pairs of the plan; all if none are given."""
+        if pairs is None or self.tempers:  # a mixture needs all blocks
+            table = self.through()
+            return table if pairs is None else table.first(pairs)
+        return replace(self, plan=replace(self.plan, count=min(pairs, self.plan.count))).through()
+
+    def through(self, config: Callable[[], dict[str, Any]] = dict) -> PairTable:
+        """The plan, on the engine and in the run directory of the options."""
+        design, count, fitter = self.plan.design, self.plan.count, self.pool.fitter
+        if self.tempers:
+            task = Task.of(design, fitter, count, self.pool.tempering, self.bounded, self.own)
+            return self.carry_out(partial(rehearse_whole, task), partial(evaluate_whole, task), config)
+        weighed = Weighed(design, self.pool.tempering, self.tempering)
+        visit = self.visit or Scores(self.options.pmi_form, self.bounded)
+        table = self.carry_out(
+            partial(rehearse, weighed, fitter, count, visit),
+            partial(evaluate, weighed, fitter, count, visit=visit),
+            config,
+        )
+        return replace(table, tempering=dict(self.tempering))
+
+    def carry_out(
+        self,
+        rehearsal: Callable[[], float],
+        evaluation: Callable[..., PairTable],
+        config: Callable[[], dict[str, Any]],
+    ) -> PairTable:
+        """An evaluation, with as many processes as it is worth."""
+        engine, options = self.options.engine, self.options
+        if isinstance(engine, str):
+            seconds = rehearsal()
+            jobs = options.jobs
+            if jobs is None:
+                jobs = -1 if seconds > PARALLEL_AFTER else 1
+            engine = get_engine(engine, jobs)
+            if options.progress is not None:
+                options.progress.expect(seconds / (jobs if jobs > 0 else os.cpu_count() or 1))
+        report = None if options.progress is None else options.progress.update
+        run = options.run_dir
+        with nullcontext(run) if run is None or isinstance(run, Run) else Run.open(run, config()) as kept:
+            return evaluation(engine=engine, run=kept, progress=report)

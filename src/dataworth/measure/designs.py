@@ -6,8 +6,8 @@ A draw is pure in (seed, i), so any engine, in any order, after any interruption
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, NamedTuple, Protocol
 
 import numpy as np
@@ -172,6 +172,26 @@ class SomeArms:
         return Draw({arm: drawn.arms[arm] for arm in self.arms}, drawn.test)
 
 
+@dataclass(frozen=True)
+class Weighed:
+    """A design whose data rows count `factor` times, in some arms otherwise; test rows count as they are."""
+
+    design: Design
+    factor: float
+    others: Mapping[Arm, float] = field(default_factory=dict)
+
+    @property
+    def arms_fixed(self) -> bool:
+        """As in the design."""
+        return self.design.arms_fixed
+
+    def draw(self, i: int) -> Draw:
+        """The i-th pair of the design."""
+        drawn = self.design.draw(i)
+        arms = {arm: reweighed(s, self.others.get(arm, self.factor)) for arm, s in drawn.arms.items()}
+        return Draw(arms, drawn.test)
+
+
 def fingerprint(draws: Iterable[Draw]) -> str:
     """A hash of which rows were drawn."""
     digest = hashlib.sha256()
@@ -193,6 +213,18 @@ def select(sample: Sample, places: Rows) -> Sample:
         None if labelled is None else labelled[places],
         sample.teacher,
     )
+
+
+def reweighed(sample: Sample, factor: float) -> Sample:
+    """A sample whose rows count so many times, and its teacher's too.
+
+    >>> reweighed(Sample(np.arange(2), np.array([1.0, 0.5])), 4.0).weights.tolist()
+    [4.0, 2.0]
+    """
+    if factor == 1.0:
+        return sample
+    teacher = None if sample.teacher is None else reweighed(sample.teacher, factor)
+    return sample._replace(weights=factor * weights_of(sample), teacher=teacher)
 
 
 def same_sample(a: Sample, b: Sample) -> bool:

@@ -1,7 +1,8 @@
 """The one loop: every pair or block of a design, with all its arms, shown to a visitor.
 
 The visitor says what is asked of an arm (`Scores`: its PMI and what stands beside it; `measure.parts`: what a
-PMI is made of). Sealed data are arms without rows whose fitter has their posterior as its prior.
+PMI is made of). Arms that do not change from block to block are scored by `measure.tempered` instead, unless
+a form or a visitor asks for the pairs.
 """
 
 from __future__ import annotations
@@ -61,12 +62,11 @@ class Scores:
 
 
 class Work(NamedTuple):
-    """What every worker shares: `own` are the fitters of arms that do not use the pool's."""
+    """What every worker shares."""
 
     design: Design
     fitter: Fitter
     visit: Visitor
-    own: Mapping[Arm, Fitter]
     fits: Mapping[Arm, tuple[Fit, Array | None]]
 
 
@@ -77,12 +77,11 @@ def evaluate(
     engine: Engine,
     *,
     visit: Visitor | None = None,
-    own: Mapping[Arm, Fitter] | None = None,
     run: Run | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> PairTable:
     """Show pairs 0 … k−1 to a visitor. The unit of work is one pair with all its arms; nothing is cached."""
-    work = Work(design, fitter, Scores() if visit is None else visit, own or {}, {})
+    work = Work(design, fitter, Scores() if visit is None else visit, {})
     work = work._replace(fits=_fixed_fits(work, engine))
     size = max(1, -(-k // CHUNKS))
     chunks = [list(range(i, min(i + size, k))) for i in range(0, k, size)]
@@ -90,12 +89,12 @@ def evaluate(
     return PairTable.of(tuple(design.draw(0).arms), [row for rows in found for row in rows])
 
 
-def rehearse(design: Design, fitter: Fitter, k: int, visit: Visitor, own: Mapping[Arm, Fitter]) -> float:
+def rehearse(design: Design, fitter: Fitter, k: int, visit: Visitor) -> float:
     """Estimated seconds of `evaluate` on one core: one arm of one pair is timed and thrown away."""
     draw = design.draw(0)
     arm, sample = next(iter(draw.arms.items()))
     started = time.perf_counter()
-    alone = Work(Prepared((Draw({arm: sample}, draw.test),)), fitter, visit, own, {})
+    alone = Work(Prepared((Draw({arm: sample}, draw.test),)), fitter, visit, {})
     alone = alone._replace(fits={arm: next(iter(Local(1).map(_fit_fixed, [arm], shared=(alone, None))))})
     fitted = time.perf_counter()
     seconds = []
@@ -119,24 +118,23 @@ def _fixed_fits(work: Work, engine: Engine) -> dict[Arm, tuple[Fit, Array | None
 
 def _fit_fixed(shared: tuple[Work, Fit | None], arm: Arm) -> tuple[Fit, Array | None]:
     work, first = shared
-    return _fit_arm(work, arm, work.design.draw(0).arms[arm], first)
+    return fit_sample(work.fitter, work.design.draw(0).arms[arm], first)
 
 
-def _fit_arm(work: Work, arm: Arm, sample: Sample, first: Fit | None) -> tuple[Fit, Array | None]:
-    if arm in work.own:
-        return fit_sample(work.own[arm], sample, None)
-    return fit_sample(work.fitter, sample, first)
+def fit_sample(
+    fitter: Fitter, sample: Sample, first: Fit | None, near: Fit | None = None
+) -> tuple[Fit, Array | None]:
+    """Fit an arm, starting at the first arm's fit, or at one that is nearer.
 
-
-def fit_sample(fitter: Fitter, sample: Sample, first: Fit | None) -> tuple[Fit, Array | None]:
-    """Fit an arm, starting at the first arm's fit; self-labelled rows get labels from it or their teacher."""
+    Self-labelled rows get labels from the first arm's fit, or from their teacher's.
+    """
     targets = None
     if sample.self_labelled is not None and first is not None and sample.self_labelled.any():
         targets = pool_targets(fitter, sample)
         mask = sample.self_labelled
         teacher = first if sample.teacher is None else fit_sample(fitter, sample.teacher, first)[0]
         targets[mask] = fitter.predict(teacher, sample.rows[mask])
-    start = () if first is None else (first,)
+    start = tuple(fit for fit in (near or first,) if fit is not None)
     return fitter(sample.rows, start, weights=sample.weights, targets=targets), targets
 
 
@@ -158,19 +156,15 @@ def _evaluate_pair(work: Work, i: int) -> dict[str, Any]:
     near: list[Fit] = []  # the first arm's joint fit, where those of the others begin
     found: dict[Arm, list[float]] = {}
     for arm, sample in draw.arms.items():
-        twin = next((a for a in found if arm not in work.own and same_sample(draw.arms[a], sample)), None)
+        twin = next((a for a in found if same_sample(draw.arms[a], sample)), None)
         if twin is not None:
             # fits of the same rows differ by what the solver leaves; a change of nothing is to be nothing
             found[arm] = found[twin]
             continue
-        fit, targets = work.fits[arm] if arm in work.fits else _fit_arm(work, arm, sample, first)
+        fit, targets = work.fits[arm] if arm in work.fits else fit_sample(work.fitter, sample, first)
         first = fit if first is None else first
-        fitter = work.own.get(arm, work.fitter)
-        if arm in work.own:
-            joint = cache(partial(fitter, test.rows, weights=test.weights))
-        else:
-            joint = cache(partial(fit_both, fitter, sample, test, (fit, test_fit), targets, near))
-        pair = Pair(fitter, fit, test_fit, joint, test.rows, test.weights)
+        joint = cache(partial(fit_both, work.fitter, sample, test, (fit, test_fit), targets, near))
+        pair = Pair(work.fitter, fit, test_fit, joint, test.rows, test.weights)
         found[arm] = work.visit(pair, arm, sample, i)
     return {"arms": list(found.values()), "log_z_test": test_fit.log_z, "test_rows": len(test.rows)}
 

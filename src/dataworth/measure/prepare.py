@@ -68,12 +68,16 @@ def prepare(what: str, data: Mapping[str, Dataset], test: Dataset, options: Opti
 
 @dataclass(frozen=True)
 class Pool:
-    """Several datasets on one yardstick, one below the other, with a model bound to them."""
+    """Several datasets on one yardstick, one below the other, with a model bound to them.
+
+    tempering: how many times rows of data count, beside test rows that count once.
+    """
 
     X: Array
     y: Array
     fitter: Fitter
     samples: dict[str, Sample]
+    tempering: float = 1.0
 
     @classmethod
     def build(cls, yardstick: Yardstick, parts: Mapping[str, Dataset], model: Model | None = None) -> Pool:
@@ -90,7 +94,7 @@ class Pool:
                 X[start:end] = yardstick.features(part)
             samples[name] = Sample(np.arange(start, end), part.weights)
             start = end
-        return cls(X, y, bind(model or yardstick.model, X, y), samples)
+        return cls(X, y, bind(model or yardstick.model, X, y), samples, yardstick.tempering)
 
 
 def find_yardstick(test: Dataset, options: Options) -> Yardstick:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -25,13 +25,14 @@ class PairTable:
     """One row a pair (or block): what a visitor said of each arm (pairs × arms × numbers).
 
     `pmi`, `accuracy`, `information_gain`, `data_rows` and `unsettled` (fits whose solver did not converge)
-    are pairs × arms.
+    are pairs × arms. `tempering` is how many times each arm's rows count where it fares best.
     """
 
     arms: tuple[Arm, ...]
     values: Array
     log_z_test: Array
     test_rows: Array
+    tempering: dict[Arm, float] = field(default_factory=dict)
     pmi, accuracy, information_gain, data_rows, unsettled = map(_column, COLUMNS)
 
     @classmethod
@@ -66,7 +67,12 @@ class PairTable:
         """The same table with other values in a column (pairs × arms, or one an arm)."""
         table = self.values.copy()
         table[:, :, COLUMNS.index(name)] = values
-        return PairTable(arms=self.arms, values=table, log_z_test=self.log_z_test, test_rows=self.test_rows)
+        return replace(self, values=table)
+
+    def first(self, pairs: int) -> PairTable:
+        """The first few pairs."""
+        some = {name: getattr(self, name)[:pairs] for name in ("values", "log_z_test", "test_rows")}
+        return replace(self, **some)
 
     def rows(self) -> list[dict[str, float | int | str]]:
         """Long form, for CSV: one record a pair and arm."""

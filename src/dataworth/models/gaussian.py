@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -186,11 +187,24 @@ class GaussianRows(PoolFitter):
     def predictor(self, fit: Fit, ids: Rows) -> Array:
         """The fit's g = Xθ at rows of the pool, without the prior's mean."""
 
-    @abstractmethod
-    def log_predictive(
-        self, fit: Fit, rows: Rows, *, weights: Array | None = None, targets: Array | None = None
-    ) -> float:
+    def log_predictive(self, fit: Fit, rows: Rows, *, weights: Array | None = None) -> float:
         """Log evidence of `rows` with the fit's Gaussian as their prior: log p(T | D) if N(μ, Σ) is D's."""
+        return self.log_predictives(fit, [(rows, weights)])[0]
+
+    def log_predictives(self, fit: Fit, sets: Sequence[tuple[Rows, Array | None]]) -> list[float]:
+        """The same of several sets of rows, each on its own: the fit is made a prior once."""
+        known = self.as_prior(fit)
+        return [self.log_evidence_under(known, rows, weights) for rows, weights in sets]
+
+    @abstractmethod
+    def as_prior(self, fit: Fit) -> Whitening:
+        """A fit's N(μ, Σ) as coordinates in which it is standard normal, d×d."""
+
+    @abstractmethod
+    def log_evidence_under(
+        self, prior: Whitening, rows: Rows, weights: Array | None, targets: Array | None = None
+    ) -> float:
+        """Log evidence of rows of the pool under another prior than the pool's."""
 
     def geometry(self, ids: Rows) -> Dual | Primal:
         """The prior at rows of the pool."""

@@ -16,7 +16,15 @@ from ..errors import DataworthError
 from ..inference.gaussian import GaussianFit, fit_gaussian
 from ..inference.sites import Sites
 from .base import Fit, check_pool, positive_number
-from .gaussian import GaussianPosterior, GaussianPrior, GaussianRows, RowGaussian, with_intercept
+from .gaussian import (
+    GaussianPosterior,
+    GaussianPrior,
+    GaussianRows,
+    RowGaussian,
+    Whitening,
+    precision_matrix,
+    with_intercept,
+)
 from .noise import InverseGamma, NoiseFitter, NoisePosterior
 
 
@@ -123,18 +131,21 @@ class LinearFitter(GaussianRows):
         fit = fit_gaussian(self.X[rows], above, weights, self.prior_variance, self.noise_variance)
         return Fit(fit.log_z, LinearState(fit.coef, fit, rows, weights, targets))
 
-    def log_predictive(
-        self, fit: Fit, rows: Rows, *, weights: Array | None = None, targets: Array | None = None
-    ) -> float:
-        """Log p(T | D): exact, so the chain rule gives it."""
+    def as_prior(self, fit: Fit) -> Whitening:
+        """The posterior as coordinates in which it is standard normal, d×d."""
         known: LinearState = fit.state
-        weights, targets = self.told(rows, weights, targets)
-        joint = self(
-            np.concatenate([known.rows, rows]),
-            weights=np.concatenate([known.weights, weights]),
-            targets=np.concatenate([known.targets, targets]),
+        precision = precision_matrix(
+            self.X[known.rows], known.weights / self.noise_variance, self.prior_variance
         )
-        return joint.log_z - fit.log_z
+        return GaussianPrior(known.theta, precision).whitening(len(precision))
+
+    def log_evidence_under(
+        self, prior: Whitening, rows: Rows, weights: Array | None, targets: Array | None = None
+    ) -> float:
+        """Log evidence of `rows` under another prior: exact, so that it is p(T | D) if the prior is D's."""
+        weights, targets = self.told(rows, weights, targets)
+        above = targets - self.offset[rows] - prior.offset(self.X[rows])
+        return fit_gaussian(prior.rows(self.X[rows]), above, weights, 1.0, self.noise_variance).log_z
 
     def row_gaussian(self, fit: Fit) -> RowGaussian:
         """The posterior as sites: each row adds τ = w/s² and ν = w (y − offset)/s²."""

@@ -227,26 +227,23 @@ class LogisticFitter(GaussianRows):
             guess[unseen] = side[unseen] * np.abs(guess[~unseen]).mean()
         return None, guess
 
-    def _as_prior(self, state: LogisticState) -> Whitening:
+    def as_prior(self, fit: Fit) -> Whitening:
         """A fit's N(μ, Σ) as coordinates in which it is standard normal, d×d."""
+        state: LogisticState = fit.state
         if state.kind == "primal":
             return Whitening(state.solution.coef, state.solution.factor.matrix / np.sqrt(self.prior_variance))
         tau = state.sites(self.offset[state.ids]).tau
         precision = precision_matrix(self.X[state.ids], tau, self.prior_variance)
         return GaussianPrior(state.coordinates(self), precision).whitening(len(precision))
 
-    def log_predictive(
-        self, fit: Fit, rows: Rows, *, weights: Array | None = None, targets: Array | None = None
+    def log_evidence_under(
+        self, prior: Whitening, rows: Rows, weights: Array | None, targets: Array | None = None
     ) -> float:
-        """Log evidence of `rows` with the fit's Gaussian as their prior: log p(T | D) if N(μ, Σ) is D's.
-
-        The buyer's side of sealed scoring.
-        """
+        """Log evidence of `rows` under another prior: the buyer's side of sealed scoring."""
         tally, ids = self.seen(rows, weights, targets)
         counts = tally.at(ids)
-        known = self._as_prior(fit.state)
-        geometry = choose_geometry(known.rows(self.X[ids]), 1.0)
-        offset = known.offset(self.X[ids]) + self.offset[ids]
+        geometry = choose_geometry(prior.rows(self.X[ids]), 1.0)
+        offset = prior.offset(self.X[ids]) + self.offset[ids]
         if self.inference == "ep":
             return find_moments(geometry, counts, None, offset).log_z
         return find_mode(geometry, counts, None, offset).log_z

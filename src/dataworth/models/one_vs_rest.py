@@ -9,6 +9,7 @@ Costs K times what `Logistic` does, and as much memory as one.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
@@ -82,6 +83,17 @@ class OneVsRestFitter(PoolFitter):
         )
         posterior = OneVsRestPosterior(self.model, self.pool, fits)
         return Fit(posterior.log_evidence, posterior)
+
+    def log_predictives(self, fit: Fit, sets: Sequence[tuple[Rows, Array | None]]) -> list[float]:
+        """Log evidence of each set of rows with the fit's Gaussians as its prior, the sum over classes."""
+        priors = [self.pool.as_prior(part) for part in fit.state.fits]
+        return [
+            sum(
+                self.pool.log_evidence_under(prior, rows, weights, (self.y[rows] == c).astype(float))
+                for c, prior in enumerate(priors)
+            )
+            for rows, weights in sets
+        ]
 
     def predict(self, fit: Fit, rows: Rows) -> Array:
         """The class with the largest linear predictor."""

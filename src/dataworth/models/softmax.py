@@ -7,17 +7,20 @@ O(K² n d² + K³ d³) with O(K² d²) memory, whichever is cheaper. Two classes
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
 from ..arrays import Array, Rows
 from ..inference.softmax.blocks import Blocks
 from ..inference.softmax.choice import choose_geometry
 from ..inference.softmax.likelihood import curvature_root, probabilities, row_curvature, terms
 from ..inference.softmax.mode import Mode, find_mode
+from ..inference.softmax.predictive import log_evidence
 from ..inference.softmax.stacked import Stacked
 from ..inference.softmax.trace import trace_defect
 from .base import Fit, PoolFitter, check_class_number, check_classes, check_theta, positive_number
@@ -123,6 +126,25 @@ class SoftmaxFitter(PoolFitter):
             _, here, there = np.intersect1d(ids, part.ids, assume_unique=True, return_indices=True)
             coef[here] = part.residuals[there]
         return coef
+
+    def log_predictives(self, fit: Fit, sets: Sequence[tuple[Rows, Array | None]]) -> list[float]:
+        """Log evidence of each set of rows with the fit's Gaussian as its prior: log p(T | D)."""
+        state: SoftmaxPosterior = fit.state
+        geometry, d = Stacked(state.rows, state.prior_variance, self.classes), self.X.shape[1]
+        factor = geometry.factorise(terms(state.mode.f, state.counts)) if len(state.rows) else None
+        k, found = self.classes - 1, []
+        for rows, weights in sets:
+            ids, counts = self.seen(rows, weights)
+            X = np.sqrt(state.prior_variance) * self.X[ids]
+            design = np.zeros((k, d, len(ids), k))  # each row's features in each contrast's coefficients
+            for q in range(k):
+                design[q, :, :, q] = X.T
+            half = design.reshape(k * d, len(ids) * k)
+            if factor is not None:
+                half = solve_triangular(factor.matrix, half, lower=factor.lower, check_finite=False)
+            mean = (self.X[ids] @ state.coefficients) @ geometry.Q
+            found.append(log_evidence(mean, half.T @ half, counts))
+        return found
 
     def predict(self, fit: Fit, rows: Rows) -> Array:
         """The class with the largest linear predictor."""

@@ -176,6 +176,11 @@ class Yardstick:
         return "laplace" if isinstance(self.model, Softmax) else self.model.inference
 
     @property
+    def tempering(self) -> float:
+        """How many times rows of data count on this yardstick, beside test rows that count once."""
+        return 1.0
+
+    @property
     def calibrated(self) -> bool:
         """Whether doubling data does not look informative on this yardstick."""
         return self.chosen.calibrated

@@ -28,6 +28,22 @@ def contrasts(classes: int) -> Array:
     return Q
 
 
+def contrast_curvature(Q: Array, mass: Array) -> Array:
+    """QᵀWᵢQ: the covariance of contrasts, taken about the row's likeliest class, so that where that one is
+    nearly certain nothing cancels."""
+    totals, top = mass.sum(axis=1), mass.argmax(axis=1)
+    k = Q.shape[1]
+    W = np.empty((len(mass), k, k))
+    for c in range(len(Q)):
+        rows = np.flatnonzero(top == c)
+        away = Q - Q[c]
+        squares = (away[:, :, None] * away[:, None, :]).reshape(len(away), -1)
+        mean = mass[rows] @ away
+        W[rows] = (mass[rows] @ squares).reshape(-1, k, k)
+        W[rows] -= mean[:, :, None] * (mean / totals[rows, None])[:, None, :]
+    return W
+
+
 class Stacked:
     """Coefficients Θ (d×K) with F = XΘ: one matrix of (K−1)·d. Built in O(K² n d²), factored in O(K³ d³)."""
 
@@ -62,28 +78,13 @@ class Stacked:
         space = np.empty((min(len(self.X), SCALED), k * d))
         for i in range(0, len(self.X), SCALED):
             X = self.X[i : i + SCALED]
-            W = self.prior_variance * self._curvature(at.mass[i : i + SCALED])
+            W = self.prior_variance * contrast_curvature(self.Q, at.mass[i : i + SCALED])
             for j in range(k):  # one triangle of blocks, a row of them at a time
                 scaled = space[: len(X), j * d :]
                 np.multiply(W[:, j, j:, None], X[:, None, :], out=scaled.reshape(len(X), k - j, d))
                 normal[j * d : (j + 1) * d, j * d :] += X.T @ scaled
         normal.flat[:: len(normal) + 1] += 1.0
         return cholesky_factor(normal)
-
-    def _curvature(self, mass: Array) -> Array:
-        """QᵀWᵢQ: the covariance of contrasts, taken about the row's likeliest class, so that where that one
-        is nearly certain nothing cancels."""
-        totals, top = mass.sum(axis=1), mass.argmax(axis=1)
-        k = self.Q.shape[1]
-        W = np.empty((len(mass), k, k))
-        for c in range(len(self.Q)):
-            rows = np.flatnonzero(top == c)
-            away = self.Q - self.Q[c]
-            squares = (away[:, :, None] * away[:, None, :]).reshape(len(away), -1)
-            mean = mass[rows] @ away
-            W[rows] = (mass[rows] @ squares).reshape(-1, k, k)
-            W[rows] -= mean[:, :, None] * (mean / totals[rows, None])[:, None, :]
-        return W
 
     def step(self, factor: Any, at: Terms, coef: Array, gradient: Array) -> Step:
         """ΔΘ = (I + C XᵀWX)⁻¹ (C Xᵀ∇ − Θ)."""

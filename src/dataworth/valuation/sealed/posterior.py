@@ -26,7 +26,8 @@ from ...yardstick.yardstick import Yardstick
 class Sealed:
     """A dataset as its posterior on a yardstick; `seal` makes one, `load` reads one.
 
-    `key` opens the commitment to the rows; it stays with who sealed them and is never written.
+    `key` opens the commitment to the rows; it stays with who sealed them and is never written. `weight` is
+    that of all rows, each counted as often as the yardstick counts rows of data.
     """
 
     has_rows: ClassVar[bool] = False
@@ -109,15 +110,16 @@ def seal_with(data: Dataset, yardstick: Yardstick, digest: str, key: str) -> Sea
     check_datasets({"the data": data})
     model = sealing_model(yardstick)
     X, y = yardstick.features(data), yardstick.targets(data)
+    counted = yardstick.tempering * (np.ones(len(data)) if data.weights is None else data.weights)
     with threadpool_limits(1):  # the last bits depend on the number of threads
-        posterior: Any = model.fit(X, y, data.weights)
+        posterior: Any = model.fit(X, y, counted)
         mean, precision = posterior.mean, posterior.precision
     return Sealed(
         np.asarray(mean, dtype=float),
         0.5 * (precision + precision.T),
         digest,
         len(data),
-        float(len(data) if data.weights is None else data.weights.sum()),
+        float(counted.sum()),
         class_counts(yardstick, data),
         version("dataworth"),
         commit(data, key),

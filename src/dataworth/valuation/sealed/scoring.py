@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import ClassVar
 
 import numpy as np
 
 from ...data.dataset import Dataset
 from ...errors import DataworthError
+from ...evidence.tempering import Place
 from ...measure.case import Case, Plan, measure
 from ...measure.designs import DATA, Arm, Sample
 from ...measure.options import Options
 from ...measure.plans import whole_plan
 from ...measure.prepare import Pool, check_datasets, prepare
 from ...measure.table import PairTable
-from ...models import GaussianPrior
+from ...models import Fitter, GaussianPrior
+from ...yardstick.yardstick import Yardstick
 from .limits import Guarded, check_sealed, doubts, gain_of
 from .posterior import Sealed, seal_with, sealing_model
+
+SCALES = 4
+"""Steps by which the scale of a mean doubles."""
 
 
 def refuse_unsealable(form: str, design: str = "whole") -> None:
@@ -48,9 +54,7 @@ def measure_sealed(
         given = prepared.data.get(name, candidate)
         one = given if isinstance(given, Sealed) else seal_with(given, yardstick, digest, key="")
         spectrum = check_sealed(one, yardstick, name, digest)
-        prior = GaussianPrior(one.mean, one.precision)
-        fitter = sealing_model(yardstick).bind(pool.X, pool.y, prior)
-        own[DATA if what == "score" else Arm("candidate", name)] = Guarded(fitter, name)
+        own[DATA if what == "score" else Arm("candidate", name)] = Tempered(pool, yardstick, one, name)
         gains.append(gain_of(one, spectrum, yardstick.model.prior_variance))
         if isinstance(given, Sealed):
             doubted += doubts(one, yardstick, spectrum, pool.X, name)
@@ -69,6 +73,33 @@ def measure_sealed(
     told = replace(prepared, options=replace(options, form="sealed"), sealed=closed)
     notes = (*doubted, *sealed_notes(closed, bool(opened)))
     return Case.of(told, seen, plan, notes, table=table, arms=tuple(own), conclude=conclude)
+
+
+@dataclass(frozen=True)
+class Tempered:
+    """A sealed posterior N(μ, P⁻¹) as the prior of a pool, as sure of itself and as far from 0 as need be.
+
+    Counting its rows r times would make its sites r times as strong, P_r = I/C + r (P − I/C) and
+    P_r μ_r = r P μ; and its mean is scaled by s. Who exaggerates is scored as if they had not. Here r = 2^k
+    and s = 2^{l/4}.
+    """
+
+    pool: Pool
+    yardstick: Yardstick
+    sealed: Sealed
+    name: str
+    directions: ClassVar[int] = 2
+
+    def __call__(self, place: Place) -> Fitter:
+        """The fitter at one tempering and scale."""
+        model = sealing_model(self.yardstick)
+        mean, precision = self.sealed.mean, self.sealed.precision
+        r, scale = 2.0 ** place[0], 2.0 ** (place[1] / SCALES)
+        tempered = r * precision
+        tempered.flat[:: len(mean) + 1] += (1.0 - r) / model.prior_variance
+        if r != 1.0:
+            mean = np.asarray(np.linalg.solve(tempered, r * (precision @ mean)), dtype=float)
+        return Guarded(model.bind(self.pool.X, self.pool.y, GaussianPrior(scale * mean, tempered)), self.name)
 
 
 def sealed_notes(closed: tuple[str, ...], some_open: bool) -> list[str]:

@@ -1,0 +1,71 @@
+"""Confidence is not information: a score that does not care how sure the data are of what they say.
+
+Rows that are counted r times sharpen a posterior without telling anything new. Where a model is less sure
+than its data allow, whatever sharpens it (doubling rows, labels of its own making, rescaled features) would
+raise the score. So data are scored at whatever tempering r suits the test set, by a mixture in which each
+block of the test set is predicted with weights that the *other* blocks give:
+
+    S[r, j]  = log p_r(T_j | D), D's rows counted r times
+    score_j  = log Σ_r exp Σ_i S[r, i]  −  log Σ_r exp Σ_{i≠j} S[r, i]
+
+which is log p(T_j | D, the other blocks) under equal prior weights of all r in a window. Temperings are
+powers of two; the window is the best of them with its neighbours. Data and their double then have the same
+window and the same score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from itertools import product
+
+import numpy as np
+from scipy.special import logsumexp
+
+from ..arrays import Array
+
+STEPS = 3
+"""Steps that a walk may go from where it starts, in each direction: r from ⅛ to 8."""
+
+Place = tuple[int, ...]
+"""A point of a grid of temperings: how many steps from the start, in each of its directions."""
+
+
+def mixture(scores: Array) -> Array:
+    """One score a block, from scores at every tempering of a window (temperings × blocks).
+
+    >>> same = np.array([[-3.0, -2.0], [-3.0, -2.0]])
+    >>> mixture(same).tolist()
+    [-3.0, -2.0]
+    >>> mixture(np.array([[-1.0, -9.0], [-9.0, -1.0]])).round(2).tolist()  # each block is told by the other
+    [-8.31, -8.31]
+    """
+    totals = scores.sum(axis=1, keepdims=True)
+    return np.asarray(logsumexp(totals, axis=0) - logsumexp(totals - scores, axis=0), dtype=float)
+
+
+def climb(at: Callable[[Place], Array], directions: int = 1) -> tuple[Place, Array]:
+    """The best tempering, and the mixture's scores over it and its neighbours.
+
+    `at` gives the scores of all blocks at one place. The walk starts at the origin and goes uphill in their
+    sum, at most `STEPS` in each of the `directions`.
+
+    >>> best, scores = climb(lambda place: np.array([-((place[0] - 2) ** 2), 0.0]))
+    >>> best, scores.round(2).tolist()  # the window is 1, 2, 3; the other block cannot tell them apart
+    ((2,), [-0.55, 0.0])
+    """
+    seen = cache(at)
+    here: Place = (0,) * directions
+    while True:
+        beside = [
+            (*here[:i], here[i] + step, *here[i + 1 :])
+            for i in range(directions)
+            for step in (-1, 1)
+            if abs(here[i] + step) <= STEPS
+        ]
+        up = max(beside, key=lambda place: seen(place).sum())
+        if seen(up).sum() <= seen(here).sum():
+            break
+        here = up
+    window = product(*(range(max(k - 1, -STEPS), min(k + 1, STEPS) + 1) for k in here))
+    return here, mixture(np.array([seen(place) for place in window]))

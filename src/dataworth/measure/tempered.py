@@ -1,0 +1,163 @@
+"""The design *whole*: each arm at the tempering that suits it, against every block of the test set.
+
+An arm's rows do not change from block to block, so it is fitted once a tempering, and its posterior is the
+prior of each block: S[r, j] = log p_r(T_j | D) (`evidence.tempering`). Its PMI with a block is the mixture's
+score of the block less log p(T_j). Sealed data come as posteriors, which are tempered without a fit.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from ..arrays import Array
+from ..evidence.tempering import Place, climb
+from ..models import Fit, Fitter
+from .designs import Arm, Design, Sample, Weighed, same_sample, weights_of
+from .engines import Engine
+from .evaluate import IMPOSSIBLE, fit_both, fit_sample, settled
+from .runs import Run, map_resumable
+from .table import PairTable
+
+VISITED = 4
+"""Temperings that a walk tries, mostly: for an estimate of the time."""
+
+
+class Posteriors(Protocol):
+    """Sealed data: a fitter of the pool whose prior is their posterior, at each tempering."""
+
+    @property
+    def directions(self) -> int:
+        """Of the grid of temperings."""
+        ...
+
+    def __call__(self, place: Place) -> Fitter:
+        """The fitter at one tempering."""
+        ...
+
+
+class Task(NamedTuple):
+    """What every worker shares: arms and blocks, each block's own fit, and how often data rows count."""
+
+    fitter: Fitter
+    arms: Mapping[Arm, Sample]
+    own: Mapping[Arm, Posteriors]
+    tests: tuple[Sample, ...]
+    fits: tuple[Fit, ...]
+    tempering: float
+    bounded: bool
+    first: Fit | None = None
+
+    @classmethod
+    def of(
+        cls,
+        design: Design,
+        fitter: Fitter,
+        k: int,
+        tempering: float,
+        bounded: bool,
+        own: Mapping[Arm, Posteriors] | None = None,
+    ) -> Task:
+        """Arms and the first k blocks of a design, the first arm fitted: others begin there."""
+        drawn = [Weighed(design, tempering).draw(j) for j in range(k)]
+        tests = tuple(draw.test for draw in drawn)
+        fits = tuple(fitter(test.rows, weights=test.weights) for test in tests)
+        task = cls(fitter, drawn[0].arms, own or {}, tests, fits, tempering, bounded)
+        first = next(iter(task.arms))
+        if first in task.own:
+            return task
+        return task._replace(first=fit_sample(fitter, task.arms[first], None)[0])
+
+
+class Scored(NamedTuple):
+    """One arm at one tempering: its fit, and log p(T_j | D) of every block."""
+
+    fitter: Fitter
+    fit: Fit
+    log_predictives: Array
+
+
+def evaluate_whole(
+    task: Task, engine: Engine, *, run: Run | None = None, progress: Callable[[int, int], None] | None = None
+) -> PairTable:
+    """Every arm against every block; the unit of work is an arm. Equal arms are scored once."""
+    twins = {arm: _first_alike(task, arm) for arm in task.arms}
+    arms = list(dict.fromkeys(twins.values()))
+    found = map_resumable(engine, score_arm, arms, shared=task, run=run, on_chunk=progress)
+    scored = {arm: found[arms.index(twin)] for arm, twin in twins.items()}
+    return PairTable(
+        arms=tuple(task.arms),
+        values=np.array([one["blocks"] for one in scored.values()], dtype=float).transpose(1, 0, 2),
+        log_z_test=np.array([fit.log_z for fit in task.fits]),
+        test_rows=np.array([len(test.rows) for test in task.tests], dtype=float),
+        tempering={arm: one["tempering"] for arm, one in scored.items()},
+    )
+
+
+def rehearse_whole(task: Task) -> float:
+    """Estimated seconds of `evaluate_whole` on one core: the first arm at one tempering is timed."""
+    started = time.perf_counter()
+    _scorer(task, next(iter(task.arms)))((0, 0))
+    return (time.perf_counter() - started) * VISITED * len(task.arms)
+
+
+def _first_alike(task: Task, arm: Arm) -> Arm:
+    """The first arm with the same rows: a change of nothing is to be nothing, to the last digit."""
+    if arm in task.own:
+        return arm
+    others = (other for other in task.arms if other not in task.own)
+    return next(one for one in others if same_sample(task.arms[one], task.arms[arm]))
+
+
+def score_arm(task: Task, arm: Arm) -> dict[str, Any]:
+    """The numbers of `table.COLUMNS` for every block, and the tempering at which they are best."""
+    seen: dict[Place, Scored] = {}
+    score = _scorer(task, arm)
+
+    def at(place: Place) -> Array:
+        seen[place] = score(place)
+        found = seen[place].log_predictives
+        return np.minimum(found, 0.0) if task.bounded else found
+
+    best, scores = climb(at, task.own[arm].directions if arm in task.own else 1)
+    fitter, fit, found = seen[best]
+    gain, rows = fitter.information_gain(fit), len(task.arms[arm].rows)
+    blocks = []
+    for j, (test, alone) in enumerate(zip(task.tests, task.fits, strict=True)):
+        accuracy = fitter.accuracy(fit, test.rows, test.weights)
+        unsettled = (not settled(fit)) + (not settled(alone))
+        unsettled += bool(task.bounded and found[j] > IMPOSSIBLE)
+        blocks.append([float(scores[j] - alone.log_z), accuracy, gain, rows, unsettled])
+    return {"blocks": blocks, "tempering": task.tempering * 2.0 ** best[0]}
+
+
+def _scorer(task: Task, arm: Arm) -> Callable[[Place], Scored]:
+    if arm in task.own:
+        return partial(_score_posterior, task, task.own[arm])
+    return partial(_score_rows, task, task.arms[arm], [])
+
+
+def _score_rows(task: Task, sample: Sample, near: list[Fit], place: Place) -> Scored:
+    """Fit the rows, counted 2^k times as often, and take their posterior to every block."""
+    sample = sample._replace(weights=2.0 ** place[0] * weights_of(sample))
+    fit, targets = fit_sample(task.fitter, sample, task.first, near[-1] if near else None)
+    near.append(fit)  # the next tempering begins where this one ended
+    if hasattr(task.fitter, "log_predictives"):
+        found = task.fitter.log_predictives(fit, [(test.rows, test.weights) for test in task.tests])
+    else:
+        pairs = zip(task.tests, task.fits, strict=True)
+        joint: list[Fit] = []
+        both = (fit_both(task.fitter, sample, test, (fit, alone), targets, joint) for test, alone in pairs)
+        found = [one.log_z - fit.log_z for one in both]
+    return Scored(task.fitter, fit, np.array(found))
+
+
+def _score_posterior(task: Task, posteriors: Posteriors, place: Place) -> Scored:
+    """Blocks under a sealed posterior; its own fit is that of no rows."""
+    fitter = posteriors(place)
+    found = [fitter(test.rows, weights=test.weights).log_z for test in task.tests]
+    return Scored(fitter, fitter(np.zeros(0, dtype=np.intp)), np.array(found))
