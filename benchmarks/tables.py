@@ -13,16 +13,60 @@ import pandas as pd
 
 import dataworth as dw
 
-BALANCED = (
-    "australian banana bands breast bupa chess contraceptive crx german heart housevotes ionosphere "
-    "led7digit magic mammographic marketing monk-2 movement_libras mushroom optdigits penbased phoneme "
-    "pima ring saheart satimage segment spambase splice texture tic-tac-toe titanic twonorm vehicle vowel "
-    "wdbc wisconsin"
-).split()
-IMBALANCED = (
-    "abalone9-18 car-good cleveland-0_vs_4 ecoli1 flare-F glass1 haberman kr-vs-k-zero_vs_eight page- "
-    "blocks0 poker-8-9_vs_5 shuttle-c0-vs-c4 winequality-red-4 yeast1"
-).split()
+BALANCED = [
+    "australian",
+    "banana",
+    "bands",
+    "breast",
+    "bupa",
+    "chess",
+    "contraceptive",
+    "crx",
+    "german",
+    "heart",
+    "housevotes",
+    "ionosphere",
+    "led7digit",
+    "magic",
+    "mammographic",
+    "marketing",
+    "monk-2",
+    "movement_libras",
+    "mushroom",
+    "optdigits",
+    "penbased",
+    "phoneme",
+    "pima",
+    "ring",
+    "saheart",
+    "satimage",
+    "segment",
+    "spambase",
+    "splice",
+    "texture",
+    "tic-tac-toe",
+    "titanic",
+    "twonorm",
+    "vehicle",
+    "vowel",
+    "wdbc",
+    "wisconsin",
+]
+IMBALANCED = [
+    "abalone9-18",
+    "car-good",
+    "cleveland-0_vs_4",
+    "ecoli1",
+    "flare-F",
+    "glass1",
+    "haberman",
+    "kr-vs-k-zero_vs_eight",
+    "page-blocks0",
+    "poker-8-9_vs_5",
+    "shuttle-c0-vs-c4",
+    "winequality-red-4",
+    "yeast1",
+]
 OTHERS = ["affairs", "anes96", "diabetes", "cars", "seattle-weather", "randhie"]
 TABLES = [*BALANCED, *IMBALANCED, *OTHERS]
 SETTLED, REPORTED = TABLES[::2], TABLES[1::2]

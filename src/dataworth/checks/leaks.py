@@ -83,8 +83,8 @@ def look(case: Case) -> Seen:
     fires, near, surplus = found[worst]
     name, space = worst
     told = (
-        f"{near.share:.1%} of {len(asked)} test rows looked at have a near copy in {rows.named(name)} {space}, "
-        f"where chance brings {near.chance:.1%}"
+        f"{near.share:.1%} of {len(asked)} test rows looked at have a near copy in {rows.named(name)} "
+        f"{space}, where chance brings {near.chance:.1%}"
     )
     if surplus > SURE:
         told += f"; labels of nearest rows agree more than chance makes them ({surplus:.1f} standard errors)"
@@ -104,4 +104,5 @@ CHECK = Check(
     "split by source (patient, document, film) instead of by row, or remove near copies of test rows",
     look,
     needs="rows",
+    stands=False,
 )

@@ -28,8 +28,9 @@ NEIGHBOURS = 20
 """k. Ten copies of a row still leave neighbours that are none."""
 LEAST_NEIGHBOURS = 6
 """Below that many there is no telling what is near."""
-LEVEL = 1e-3
-"""A radius shows too many near rows if chance brings as many one time in a thousand."""
+LEVEL = 1e-4
+"""A radius shows too many near rows if chance brings as many one time in ten thousand: nine radii are tried,
+in two spaces, on every dataset."""
 MOST_NEAR = 0.01
 """Proportion of rows near another, beyond chance, from which checks fire. A leaked row can be worth log 2
 nats and more where a fair one is worth a tenth of that: one in a hundred moves a score by a tenth."""
@@ -91,7 +92,7 @@ def nearness(distances: Array) -> Array:
 
 
 def excess(found: Array, nulls: Sequence[tuple[Array, float]], *, over_all: bool) -> Excess:
-    """Where most rows are near another, of all radii, against what chance brings.
+    """Rows near another, against what chance brings, at the narrowest radius where they stand out.
 
     Args:
         found: ρ of the rows looked at.
@@ -113,12 +114,9 @@ def excess(found: Array, nulls: Sequence[tuple[Array, float]], *, over_all: bool
             tails.append((tail, min(1.0, b / exposure)))
         p, chance = max(tails) if over_all else min(tails)
         one = Excess(a / len(found), chance, p)
-        # of radii that show it equally, the one that shows most of it
-        if (one.fires, one.share - chance if one.fires else -p) > (
-            best.fires,
-            best.share - best.chance if best.fires else -best.p,
-        ):
-            best = one
+        if one.fires:
+            return one  # the narrowest at which they stand out: those are the copies
+        best = min(best, one, key=lambda seen: seen.p)
     return best
 
 

@@ -271,6 +271,22 @@ def seal(
 
 
 @command
+def commit(
+    data: DataFile,
+    columns: Columns,
+    talking: Talking,
+    key: Annotated[str | None, word("A key, 16 characters or more (default: a random one).", "--key")] = None,
+) -> object:
+    """Commit to data without showing them: a keyed hash, which 'dataworth audit --committed' verifies.
+
+    Example: dataworth commit raw.csv
+    """
+    from .seal import commit_file
+
+    return commit_file(data, columns, key, talking.quiet)
+
+
+@command
 def embed(
     source: Annotated[
         Path,

@@ -22,8 +22,8 @@ PACKAGES = ("dataworth", "numpy", "scipy", "scikit-learn", "joblib", "pyarrow", 
 FILES = {"score": ("data", "test"), "audit": ("before", "after", "test"), "rank": ("data", "test")}
 """Files of a command by their roles; of a ranking, `data` are several."""
 KEYS = ("command", "options", "inputs", "about", "dataworth_run")
-NOT_KEPT = ("jobs", "engine", "run_dir", "keep", "progress")
-"""Options that do not determine a result."""
+NOT_KEPT = ("jobs", "engine", "run_dir", "keep", "progress", "committed", "key")
+"""Options that do not determine a result, and a key, which is nobody else's business."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,8 +75,9 @@ class Job:
             role: absolute(named) if isinstance(named, Path) else [absolute(path) for path in named]
             for role, named in self.files.items()
         }
-        if "yardstick" in given:
-            given["yardstick"] = absolute(given["yardstick"])
+        for name in ("yardstick", "ledger"):
+            if name in given:
+                given[name] = absolute(given[name])
         if self.curate is not None:
             given["curate"] = with_files(self.curate, absolute)
         about = {"python": platform.python_version(), **{p: version(p) for p in PACKAGES}}

@@ -49,8 +49,10 @@ class Measuring(TypedDict, total=False):
     eta: Any
     truncate: float | None
     winsorise: float | None
+    metric: str | None
     ignore: str | Sequence[str] | None
     thorough: bool
+    ledger: str | Path | None
     jobs: int | None
     engine: str | Engine
     run_dir: str | Path | Run | None
@@ -67,6 +69,13 @@ class Drawing(Measuring, total=False):
     precision: float | None
 
 
+class Auditing(Drawing, total=False):
+    """Options of audits."""
+
+    committed: str | None
+    key: str | None
+
+
 DESIGNS = {
     "score": ("whole", "pairs"),
     "audit": ("whole", "row", "rate", "size", "pairs"),
@@ -74,7 +83,7 @@ DESIGNS = {
     "rank": ("whole",),
 }
 """By measurement, the default first; *curate* is an audit of a callable."""
-TAKES: dict[str, type] = {"score": Drawing, "audit": Drawing, "curate": Drawing, "rank": Measuring}
+TAKES: dict[str, type] = {"score": Drawing, "audit": Auditing, "curate": Auditing, "rank": Measuring}
 
 
 def option(default: Any, help: str, panel: str | None = None) -> Any:
@@ -119,10 +128,25 @@ class Options:
     precision: float | None = option(
         None, "Draw as many pairs as bring the Monte-Carlo error to this many nats (design pairs)."
     )
+    metric: str | None = option(
+        None,
+        "Benchmark beside the information: accuracy, balanced_accuracy, auc or log_loss (default: accuracy; "
+        "balanced_accuracy where a class of the test set is rarer than 20 %).",
+    )
     ignore: str | Sequence[str] | None = option(
         None, "Checks to leave out, such as 'DW002,DW010', or 'all'; see 'dataworth checks'.", "Checks"
     )
     thorough: bool = option(False, "Run the slow checks too.", "Checks")
+    ledger: str | Path | None = option(
+        None,
+        "File that counts questions to this test set, and answers by the Ladder rule: a new number only if "
+        "it is better than the best so far beyond the noise.",
+        "Guard",
+    )
+    committed: str | None = option(
+        None, "Hash that 'dataworth commit' printed: another `before` is refused.", "Guard"
+    )
+    key: str | None = option(None, "The key of that hash.", "Guard")
     jobs: int | None = option(None, "Processes; −1: all cores (default: as many as pay).", "Work")
     engine: str | Engine = option("local", "Where the work runs: local (the default).", "Work")
     run_dir: str | Path | Run | None = option(
@@ -146,6 +170,7 @@ class Options:
         from ..models.base import positive_number
         from ..yardstick.kinds import check_modelling
         from .clipping import check_clipping
+        from .metrics import check_metric
 
         parsed = cls(**given)
         if not isinstance(parsed.eta, str | numbers.Real) or parsed.eta not in (0, "0", *ETAS):
@@ -156,6 +181,7 @@ class Options:
         for name, words in (("precision", "precision (in nats)"), ("prior_variance", "prior_variance")):
             if getattr(parsed, name) is not None:
                 positive_number(getattr(parsed, name), words)
+        check_metric(parsed.metric)
         check_clipping(parsed.truncate, parsed.winsorise)
         check_modelling(parsed.model, parsed.inference)
         check_drawing(parsed.pairs, parsed.size)

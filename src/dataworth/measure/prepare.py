@@ -18,6 +18,7 @@ from ..models import Fitter, Linear, Model
 from ..models.base import bind
 from ..yardstick.yardstick import Yardstick
 from .designs import Sample
+from .metrics import chosen_metric
 from .options import Options
 
 
@@ -38,6 +39,11 @@ class Measurement:
     options: Options
     notes: tuple[str, ...]
     sealed: tuple[str, ...] = ()
+
+    @property
+    def metric(self) -> str:
+        """The benchmark that stands beside the information."""
+        return chosen_metric(self.options.metric, self.yardstick, self.test)
 
     def config(self, **more: Any) -> dict[str, Any]:
         """What a run directory knows it by: whatever determines the result."""

@@ -247,8 +247,12 @@ class SliceFitter(PoolFitter):
 
     def predict(self, fit: Fit, rows: Rows) -> Array:
         """The most probable class."""
-        probabilities: Array = fit.state.predict_proba(self.X[rows])
-        return probabilities.argmax(axis=1).astype(float)
+        return self.probabilities(fit, rows).argmax(axis=1).astype(float)
+
+    def probabilities(self, fit: Fit, rows: Rows) -> Array:
+        """Predictive probabilities of the classes."""
+        chances: Array = fit.state.predict_proba(self.X[rows])
+        return chances
 
     def information_gain(self, fit: Fit) -> float:
         """From the posterior where it knows; otherwise not a number."""

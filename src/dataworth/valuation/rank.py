@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar, Unpack
 
-from ..checks import check_codes
+from ..checks import check_codes, settle
 from ..data.dataset import Dataset
 from ..errors import DataworthError
 from ..measure.case import Case, Plan, measure
 from ..measure.designs import Arm
 from ..measure.intervals import LEVEL, Estimate, over_blocks, two_sided_p
+from ..measure.ledger import answered
 from ..measure.options import DESIGNS, Measuring, Options, takes_options
 from ..measure.parts import MeanParts, kept, rank_parts
 from ..measure.plans import whole_plan
@@ -104,7 +105,7 @@ def rank(candidates: Mapping[str, Dataset | Sealed], test: Dataset, **options: U
         raise DataworthError("rank takes a dict of names and Datasets, with at least one: {'a': A, 'b': B}.")
     if any(isinstance(one, Sealed) for one in candidates.values()):
         refuse_unsealable(opts.form)
-        case = measure_sealed("rank", candidates, test, opts, best_of)
+        case = answered(measure_sealed("rank", candidates, test, opts, best_of))
         return summarise(case, {**candidates, **case.data})
     opened = {name: one for name, one in candidates.items() if not isinstance(one, Sealed)}
     check_datasets(opened)
@@ -115,10 +116,14 @@ def rank(candidates: Mapping[str, Dataset | Sealed], test: Dataset, **options: U
     arms = {Arm("candidate", name): pool.samples[f"{name!r}"] for name in names}
     plan = whole_plan(prepared, arms, pool.samples["test"])
     table = measure(prepared, pool, plan)
-    # what a ranking is about: how far the best stands above the next
-    leaders = by_value(count(table, opts, plan.unit).table)[1::-1]
-    case = Case.of(prepared, pool, plan, table=table, arms=tuple(leaders), conclude=best_of)
-    return summarise(case, prepared.data)
+    case = Case.of(prepared, pool, plan, table=table, arms=leaders(table, opts), conclude=best_of)
+    case = answered(settle(case))
+    return summarise(replace(case, arms=leaders(case.table, opts)), prepared.data)
+
+
+def leaders(table: PairTable, options: Options) -> tuple[Arm, ...]:
+    """What a ranking is about: how far the best stands above the next."""
+    return tuple(by_value(count(table, options, "blocks").table)[1::-1])
 
 
 def summarise(case: Case, candidates: Mapping[str, Dataset | Sealed]) -> Ranking:

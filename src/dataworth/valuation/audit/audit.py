@@ -11,13 +11,16 @@ from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
-from ...checks import check_codes
+from ...checks import check_codes, settle
 from ...data.changes import compare
 from ...data.dataset import Dataset
+from ...data.keys import check_commitment
 from ...errors import DataworthError
+from ...measure.beside import changes
 from ...measure.case import Case
 from ...measure.designs import AFTER, BEFORE, Arm, Sample
-from ...measure.options import DESIGNS, Drawing, Options, takes_options
+from ...measure.ledger import answered
+from ...measure.options import DESIGNS, Auditing, Options, takes_options
 from ...measure.parts import AuditParts, audit_parts, kept
 from ...measure.plans import pairs_plan, pile, whole_plan
 from ...measure.prepare import Pool, check_datasets, find_yardstick, prepare
@@ -53,6 +56,10 @@ class Audit(Result):
     interval: tuple[float, float] | None = nats()
     accuracy_delta: float
     accuracy_interval: tuple[float, float] | None
+    benchmark: str
+    benchmark_delta: float
+    benchmark_interval: tuple[float, float] | None
+    metrics: dict[str, dict[str, Any]]
     information_gain_delta: float = nats()
     before: float = nats()
     after: float = nats()
@@ -79,7 +86,7 @@ def audit(
     test: Dataset | None = None,
     *,
     curate: Curation | None = None,
-    **options: Unpack[Drawing],
+    **options: Unpack[Auditing],
 ) -> Audit:
     """Compare a dataset before and after curation: did it add information?
 
@@ -115,6 +122,8 @@ def audit(
         )
     check_datasets({"before": before, "test": test} | ({} if after is None else {"after": after}))
     assert test is not None
+    if opts.committed is not None:
+        check_commitment(before, opts.committed, opts.key)
     designs = DESIGNS["audit"] if curate is None else default_first(curate, DESIGNS["curate"])
     design = opts.choose_design(designs)
     yardstick = find_yardstick(test, opts)
@@ -153,7 +162,7 @@ def audit(
             make = partial(DRAWN_ARMS[design], arms, pile(prepared, after, arms.after))
             plan = pairs_plan(prepared, pool, before, (arms.before, pool.samples["test"]), make)
     case = Case.of(prepared, pool, plan, notes, arms=(BEFORE, AFTER), conclude=verdict_of)
-    return summarise(case, change.to_dict(), design, {"before_rows": len(before), **about})
+    return summarise(answered(settle(case)), change.to_dict(), design, {"before_rows": len(before), **about})
 
 
 def with_controls(arms: Arms, seed: int) -> dict[Arm, Sample]:
@@ -185,6 +194,10 @@ def summarise(case: Case, change: dict[str, Any], design: str, about: dict[str, 
         interval=found.delta.interval,
         accuracy_delta=found.accuracy.value,
         accuracy_interval=found.accuracy.interval,
+        benchmark=case.plan.metric,
+        benchmark_delta=found.benchmark.value,
+        benchmark_interval=found.benchmark.interval,
+        metrics=changes(case.estimate, table, AFTER, BEFORE),
         information_gain_delta=float(table.change("information_gain", AFTER, BEFORE).mean()),
         before=float(table.column("pmi", BEFORE).mean()),
         after=float(table.column("pmi", AFTER).mean()),

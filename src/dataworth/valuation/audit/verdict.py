@@ -11,6 +11,7 @@ from typing import NamedTuple
 from ...measure.case import Plan
 from ...measure.designs import AFTER, BEFORE
 from ...measure.intervals import Estimate, against_controls
+from ...measure.metrics import rewarded
 from ...measure.table import PairTable
 from ..result import nats
 
@@ -38,10 +39,11 @@ class Control:
 
 
 class Judged(NamedTuple):
-    """What a table says."""
+    """What a table says; `benchmark` is the change of the chosen metric, upwards if that is better."""
 
     delta: Estimate
     accuracy: Estimate
+    benchmark: Estimate
     control: Control | None
     verdict: str | None
     reason: str
@@ -51,10 +53,11 @@ def judge(plan: Plan, table: PairTable) -> Judged:
     """Estimates and a verdict."""
     delta = plan.estimate(table.change("pmi", AFTER, BEFORE))
     accuracy = plan.estimate(table.change("accuracy", AFTER, BEFORE))
+    benchmark = plan.estimate(rewarded(plan.metric) * table.change(plan.metric, AFTER, BEFORE))
     blind = table.of_role("pmi", "control")
     if not blind.shape[1]:
         reason = "equal sizes compare rows, not datasets: there is no verdict"
-        return Judged(delta, accuracy, None, None, reason)
+        return Judged(delta, accuracy, benchmark, None, None, reason)
     after, whole = table.column("pmi", AFTER), plan.blocks is None
     selection = against_controls(after, blind) if whole else plan.estimate(after - blind[:, 0])
     control = Control(
@@ -63,7 +66,7 @@ def judge(plan: Plan, table: PairTable) -> Judged:
         selection_interval=selection.interval,
         replicates=blind.shape[1],
     )
-    return Judged(delta, accuracy, control, *decide(delta, selection, accuracy, not whole))
+    return Judged(delta, accuracy, benchmark, control, *decide(delta, selection, benchmark, not whole))
 
 
 def verdict_of(plan: Plan, table: PairTable) -> str | None:
@@ -72,9 +75,9 @@ def verdict_of(plan: Plan, table: PairTable) -> str | None:
 
 
 def decide(
-    delta: Estimate, selection: Estimate, accuracy: Estimate, by_pairs: bool = False
+    delta: Estimate, selection: Estimate, benchmark: Estimate, by_pairs: bool = False
 ) -> tuple[str, str]:
-    """Verdict and reason from ΔPMI (after − before), selection (after − control) and Δaccuracy.
+    """Verdict and reason from ΔPMI (after − before), selection (after − control) and the benchmark's change.
 
     >>> up = Estimate(2.0, 0.5, (1.0, 3.0))  # at 99 %: 0.7 to 3.3
     >>> none = Estimate(0.0, 0.1, (-0.2, 0.2))
@@ -95,7 +98,7 @@ def decide(
         return "inconclusive", ROSE
     if delta.negative:
         surely = selection.at(ACCUSED)
-        holds = accuracy.interval is not None and accuracy.interval[0] > BENCHMARK_HOLDS
+        holds = benchmark.interval is not None and benchmark.interval[0] > BENCHMARK_HOLDS
         if surely.positive and holds:
             return "strategic", "it keeps what the test rewards, and the data carry less information"
         if surely.negative:
