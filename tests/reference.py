@@ -400,3 +400,26 @@ def gaussian_log_normaliser(natural):
     """
     h, P = natural
     return 0.5 * float(h @ np.linalg.solve(P, h) - np.linalg.slogdet(P)[1] + len(h) * LOG_2_PI)
+
+
+def mixed(scores):
+    """The mixture over temperings, from the scores of a whole grid (an axis a direction, blocks last).
+
+    Each block is predicted by the temperings in a window about the best, weighted by what they say of the
+    other blocks. The walk to the best starts in the middle of the grid and takes steps of 0.01 or more.
+    """
+    totals = scores.sum(axis=-1)
+    best = tuple(n // 2 for n in totals.shape)
+    while True:
+        around = [tuple(np.add(best, step)) for i in np.eye(len(best), dtype=int) for step in (i, -i)]
+        up = max((place for place in around), key=lambda place: totals[place])
+        if totals[up] <= totals[best] + 0.01:
+            break
+        best = up
+    window = scores[tuple(slice(max(k - 1, 0), k + 2) for k in best)].reshape(-1, scores.shape[-1])
+    found = []
+    for j in range(window.shape[1]):
+        others = np.delete(window, j, axis=1).sum(axis=1)
+        weights = np.exp(others - logsumexp(others))
+        found.append(np.log(weights @ np.exp(window[:, j])))
+    return np.array(found)

@@ -266,8 +266,9 @@ def test_the_size_curve_has_the_rows_and_ends_at_the_score():
     result = dw.score(data, test, yardstick=yardstick(test), thorough=True, ignore="all", keep=True)
     curve = size.size_curve(result.case)
     assert [n for n, *_ in curve] == [75, 150, 300, 600]
-    assert curve[-1][1] == pytest.approx(result.value, abs=1e-6)  # all rows, all blocks: the score itself
-    assert curve[-1][2] == pytest.approx(result.stderr, rel=1e-6)
+    # all rows, all blocks: the score itself, but at one tempering instead of a few
+    assert curve[-1][1] == pytest.approx(result.value, abs=0.05)
+    assert curve[-1][2] == pytest.approx(result.stderr, rel=0.05)
     assert curve[0][1] < curve[-1][1]
 
 

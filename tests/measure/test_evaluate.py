@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dataworth as dw
-from dataworth.checks import CHECKS
 from dataworth.measure import case as cases
 from dataworth.measure import parts
-from dataworth.measure.designs import AFTER, BEFORE, DATA, Sample
+from dataworth.measure.designs import AFTER, BEFORE, DATA, Sample, Whole
 from dataworth.measure.evaluate import Scores
 from dataworth.measure.options import Options
 from dataworth.measure.table import COLUMNS, PairTable
+from dataworth.measure.tempered import Task, score_arm
 from dataworth.models import Logistic
 from worlds import classes, numeric_labels
 
@@ -44,21 +45,30 @@ def test_no_score_of_class_labels_exceeds_what_the_test_labels_hold(seed, digits
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-def test_scores_that_were_impossible_are_told():
-    """Unbounded, four of twelve blocks say more than can be known, two by over 4 nats: DW007 counts those."""
-    others = [check.code for check in CHECKS if check.code != "DW007"]
-    found = dw.score(far_out(2, 1e6), TEST, yardstick=YARD, ignore=others, keep=True)
-    assert (found.table.pmi[:, 0] <= -found.table.log_z_test).all()
-    (check,) = found.checks
-    assert check.fires
-    assert check.value == found.table.unsettled.sum() >= 2
-    raw = found.case.again(visit=Scores())
+def test_pairs_that_were_impossible_are_told():
+    """Unbounded, four of twelve blocks say more than can be known, two by over 4 nats: such are counted."""
+    found = dw.score(far_out(2, 1e6), TEST, yardstick=YARD, ignore="all", keep=True)
+    case = replace(found.case, table=replace(found.table, tempering={}))  # rows that count once
+    raw, bounded = (case.again(visit=Scores(bounded=only)) for only in (False, True))
     beyond = raw.pmi[:, 0] + raw.log_z_test
     assert [(beyond > nats).sum() for nats in (0.0, 4.0)] == [4, 2]
-    counted = found.table.unsettled[:, 0] - raw.unsettled[:, 0]
-    assert counted.tolist() == (beyond > 2.0).astype(float).tolist()
-    capped = np.minimum(raw.pmi[:, 0], -raw.log_z_test)
-    assert found.table.pmi[:, 0] == pytest.approx(capped)
+    assert (bounded.unsettled - raw.unsettled)[:, 0].tolist() == (beyond > 2.0).astype(float).tolist()
+    assert bounded.pmi[:, 0] == pytest.approx(np.minimum(raw.pmi[:, 0], -raw.log_z_test))
+
+
+@pytest.mark.parametrize(("excess", "counted"), [(-0.5, 0), (1.9, 0), (2.1, 1)])
+def test_the_same_of_arms_that_are_tempered(monkeypatch, excess, counted):
+    """Log p(T|D) at most 0, and two nats beyond it a failed solver."""
+    data, said = classes(12, 1), np.array([excess, -3.0])
+    pool = Logistic(1.0).bind(data.X, data.y)
+    design = Whole({DATA: Sample(np.arange(6))}, Sample(np.arange(6, 12)), 2, seed=0)
+    monkeypatch.setattr(type(pool), "log_predictives", lambda *args: said)
+    for bounded in (True, False):
+        found = score_arm(Task.of(design, pool, 2, 1.0, bounded), DATA)["blocks"]
+        alone = [fit.log_z for fit in Task.of(design, pool, 2, 1.0, bounded).fits]
+        expected = min(excess, 0.0) if bounded else excess
+        assert found[0][0] == pytest.approx(expected - alone[0])
+        assert [block[-1] for block in found] == [counted if bounded else 0, 0]
 
 
 class Stub:
@@ -104,10 +114,9 @@ def test_densities_have_no_such_bound():
 def test_processes_are_started_for_more_than_eight_seconds_of_work(monkeypatch, seconds, asked, jobs):
     """What a start costs is paid back from there; a number that is asked for is taken as it is."""
     started = []
-    monkeypatch.setattr(cases, "rehearse", lambda *args: seconds)
-    monkeypatch.setattr(cases, "evaluate", lambda *args, **settings: None)
     monkeypatch.setattr(cases, "get_engine", lambda name, jobs: started.append((name, jobs)))
-    cases.work_through(None, None, 5, Options(jobs=asked), None)
+    work = cases.Work(None, None, Options(jobs=asked), bounded=True)
+    work.carry_out(lambda: seconds, lambda **settings: None, dict)
     assert started == [("local", jobs)]
 
 

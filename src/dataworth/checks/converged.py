@@ -13,7 +13,8 @@ def look(case: Case) -> Seen:
     """Fits that did not, counted when they were made; the test set's fit counts once an arm."""
     table = case.table
     unsettled = int(table.unsettled.sum())
-    fits = table.unsettled.size * (3 if case.options.form == "evidence" else 2)
+    joint = case.options.form == "evidence" and not case.design.arms_fixed
+    fits = table.unsettled.size * (3 if joint else 2)
     if not unsettled:
         return Seen(False, 0.0, f"all of {fits} fits converged")
     arms = ", ".join(str(arm) for arm, n in zip(table.arms, table.unsettled.sum(axis=0), strict=True) if n)

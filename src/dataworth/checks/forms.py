@@ -1,9 +1,10 @@
 """DW004: do the forms of the score, which are one number for exact posteriors, give one number?
 
-The evidence is compared with the form *sealed*, log Z(T) under the prior p(θ|D) less log Z(T) under p(θ): it
-takes D's posterior for a Gaussian where the evidence does not. Both by EP, whatever the result's inference:
-Laplace's Gaussian is a poor density even where its evidence is good. The other forms are known to be far from
-the evidence in ordinary cases (docs/checks/DW004.md), and comparing with them would say nothing.
+The joint evidence, log Z(D∪T) − log Z(D) − log Z(T), is compared with log Z(T) under the prior p(θ|D) less
+log Z(T) under p(θ): that takes D's posterior for a Gaussian where the joint evidence does not. The design
+*whole* measures by the second, pairs by the first. Both by EP, whatever the result's inference: Laplace's
+Gaussian is a poor density even where its evidence is good. The other forms are known to be far from the
+evidence in ordinary cases (docs/checks/DW004.md), and comparing with them would say nothing.
 
 A result in another form is compared with the evidence.
 """
@@ -13,6 +14,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..measure.case import Case
+from ..measure.evaluate import Scores
 from ..models import Linear, Logistic
 from .base import Check, Seen, not_run
 from .material import Shift, again_by, shift_of
@@ -30,18 +32,19 @@ def look(case: Case) -> Seen:
         return not_run(COSTLY) if evidence is None else shift_of(case, evidence).seen(form, "evidence")
     if not isinstance(model, Logistic):
         return not_run("this model has no other form that is good enough to compare with")
-    ep = replace(model, inference="ep")
-    sealed = again_by(case, ep, "sealed")
-    if sealed is None:
+    ep, whole = replace(model, inference="ep"), case.design.arms_fixed
+    own, other = ("by D's posterior", "joint evidence") if whole else ("joint evidence", "by D's posterior")
+    table = again_by(case, ep, visit=Scores(bounded=True)) if whole else again_by(case, ep, "sealed")
+    if table is None:
         return not_run(COSTLY)
-    shift = shift_of(case, sealed)
+    shift = shift_of(case, table)
     if shift.material and model.inference != "ep":
         # whether the form or the inference did it; the latter is DW005's
-        evidence = again_by(case, ep)
-        assert evidence is not None
-        shift = Shift(float(case.quantity(evidence).mean()), shift.other, shift.limit, shift.pairs)
-        return shift.seen("evidence by EP", "sealed by EP")
-    return shift.seen("evidence", "sealed by EP")
+        again = again_by(case, ep)
+        assert again is not None
+        shift = Shift(float(case.quantity(again).mean()), shift.other, shift.limit, shift.pairs)
+        own = f"{own} (EP)"
+    return shift.seen(own, f"{other} (EP)")
 
 
 CHECK = Check(

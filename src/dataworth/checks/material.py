@@ -16,6 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..measure.case import Case
+from ..measure.evaluate import Visitor
 from ..measure.table import PairTable
 from ..models import Model
 from .base import Seen, not_run, quietly
@@ -86,8 +87,10 @@ def mean_of(case: Case, pairs: int) -> float:
     return float(case.quantity(case.table)[:pairs].mean())
 
 
-def again_by(case: Case, model: Model | None = None, form: str | None = None) -> PairTable | None:
-    """The first few pairs once more by another model or form, as many as are affordable; None if none is.
+def again_by(
+    case: Case, model: Model | None = None, form: str | None = None, visit: Visitor | None = None
+) -> PairTable | None:
+    """The first few pairs once more by another model, form or visitor, as many as are affordable, or None.
 
     A solver that does not converge warns; the numbers count all the same, and DW007 is about that.
     """
@@ -100,4 +103,4 @@ def again_by(case: Case, model: Model | None = None, form: str | None = None) ->
     if pairs < 1:
         return None
     with quietly():
-        return case.again(model=model, form=form, pairs=pairs, arms=case.arms)
+        return case.again(model=model, form=form, pairs=pairs, arms=case.arms, visit=visit)

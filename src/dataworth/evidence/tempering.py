@@ -24,8 +24,10 @@ from scipy.special import logsumexp
 
 from ..arrays import Array
 
-STEPS = 3
-"""Steps that a walk may go from where it starts, in each direction: r from ⅛ to 8."""
+STEPS = 10
+"""Steps that a walk may go from where it starts, in each direction: r from 1/1024 to 1024."""
+WORTH = 0.01
+"""Nats, over all blocks, that a step must gain: where a model can be as sure as it likes, the walk ends."""
 
 Place = tuple[int, ...]
 """A point of a grid of temperings: how many steps from the start, in each of its directions."""
@@ -48,7 +50,7 @@ def climb(at: Callable[[Place], Array], directions: int = 1) -> tuple[Place, Arr
     """The best tempering, and the mixture's scores over it and its neighbours.
 
     `at` gives the scores of all blocks at one place. The walk starts at the origin and goes uphill in their
-    sum, at most `STEPS` in each of the `directions`.
+    sum while that is worth it, at most `STEPS` in each of the `directions`.
 
     >>> best, scores = climb(lambda place: np.array([-((place[0] - 2) ** 2), 0.0]))
     >>> best, scores.round(2).tolist()  # the window is 1, 2, 3; the other block cannot tell them apart
@@ -64,8 +66,8 @@ def climb(at: Callable[[Place], Array], directions: int = 1) -> tuple[Place, Arr
             if abs(here[i] + step) <= STEPS
         ]
         up = max(beside, key=lambda place: seen(place).sum())
-        if seen(up).sum() <= seen(here).sum():
+        if seen(up).sum() <= seen(here).sum() + WORTH:
             break
         here = up
-    window = product(*(range(max(k - 1, -STEPS), min(k + 1, STEPS) + 1) for k in here))
+    window = product(*(range(k - 1, k + 2) for k in here))
     return here, mixture(np.array([seen(place) for place in window]))

@@ -109,10 +109,9 @@ def rehearse_whole(task: Task) -> float:
 
 def _first_alike(task: Task, arm: Arm) -> Arm:
     """The first arm with the same rows: a change of nothing is to be nothing, to the last digit."""
-    if arm in task.own:
-        return arm
-    others = (other for other in task.arms if other not in task.own)
-    return next(one for one in others if same_sample(task.arms[one], task.arms[arm]))
+    others = task.arms if arm not in task.own else ()
+    alike = (one for one in others if one not in task.own and same_sample(task.arms[one], task.arms[arm]))
+    return next(alike, arm)
 
 
 def score_arm(task: Task, arm: Arm) -> dict[str, Any]:
