@@ -172,7 +172,7 @@ def test_near_copies_of_test_rows_fire_and_exact_ones_are_told():
 
 @pytest.mark.parametrize("part", [0.05, 0.1, 0.2])
 def test_rows_shaken_by_a_part_of_their_neighbourhood_fire(part):
-    """A tenth of the test rows, moved by parts of the distance to their 20th neighbour; 0.11 passed before."""
+    """A tenth of test rows, moved by parts of the distance to their 20th neighbour; 0.11 passed before."""
     data, test = halves(4)
     rng = np.random.default_rng(1)
     way = rng.normal(size=(30, 5))

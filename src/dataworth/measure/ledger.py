@@ -91,6 +91,8 @@ def opened(path: Path) -> Iterator[dict[str, Any]]:
     """The ledger, locked against other processes, written whole when the block ends well."""
     from filelock import FileLock, Timeout
 
+    if not path.resolve().parent.is_dir():
+        raise DataworthError(f"{path} cannot be written, for there is no such directory: create it.")
     try:
         with FileLock(f"{path}.lock", timeout=WAIT):
             new = {"schema": SCHEMA, "key": new_key(), "queries": 0, "best": {}}
