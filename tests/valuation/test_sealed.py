@@ -187,8 +187,9 @@ def test_the_scores_of_sealed_data_are_the_mixture_over_both_directions():
     """By Gaussians known in full: y ~ N(Xμ, XP⁻¹Xᵀ + s²I), tempered and scaled, on a grid of 25 × 25."""
     rng = np.random.default_rng(0)
     yard = by_hand(2, Linear(1.0, 0.5, intercept=False), Numeric())
-    honest = seal(Dataset(rng.normal(size=(10, 2)), rng.normal(size=10)), yard)
-    test = Dataset(rng.normal(size=(40, 2)), rng.normal(size=40))
+    X = rng.normal(size=(50, 2))
+    y = X @ [1.0, -0.5] + 0.5 * rng.normal(size=50)
+    honest, test = seal(Dataset(X[:10], y[:10]), yard), Dataset(X[10:], y[10:])
     parts = blocks_of(test, 10)
 
     def says(precision, mean, block):

@@ -1,0 +1,209 @@
+"""Verdicts on real data against what fresh rows and other learners say.
+
+Every change of real_changes.py, on every set of real_sets.py: audited on 400 test rows, and judged by the
+same arms on up to 3,000 fresh rows (the same yardstick), by logistic regression and by boosting.
+
+python benchmarks/judgement.py [--sets reporting] [--splits 0 1] [--jobs 2] [--out results/judgement.json]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+import time
+from collections import Counter
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.decomposition import PCA
+from sklearn.model_selection import GridSearchCV
+from threadpoolctl import threadpool_limits
+
+import dataworth as dw
+from real_changes import WIDE, all_changes, boosting, regression
+from real_sets import REPORTING, SETTLING, draw
+
+RISES = ("informative", "improved", "recycled")
+ORDER = ("informative", "improved", "recycled", "inconclusive", "costly", "harmful", "strategic")
+T_95 = 1.966
+"""Two-sided, for a paired t-test on 400 rows."""
+
+
+def losses(learner, data, X, y):
+    """Log-likelihood of rows X, y by a learner of the data."""
+    rows, labels = data.X, data.y.astype(int)
+    if len(np.unique(labels)) < 2:
+        return np.full(len(y), np.log(0.5))
+    weights = {} if data.weights is None else {"sample_weight": data.weights}
+    if rows.shape[1] > WIDE:
+        axes = PCA(40, random_state=0).fit(rows)
+        rows, X = axes.transform(rows), axes.transform(X)
+    if not isinstance(learner, type(boosting())):
+        weights = {f"logisticregression__{k}": v for k, v in weights.items()}
+        name = "logisticregression__C"
+        learner = GridSearchCV(learner, {name: [0.003, 0.03, 0.3, 3.0]}, scoring="neg_log_loss", cv=4)
+    p = np.clip(learner.fit(rows, labels, **weights).predict_proba(X)[:, 1], 1e-3, 1 - 1e-3)
+    return np.where(y == 1, np.log(p), np.log(1 - p))
+
+
+def paired(change):
+    """Mean and standard error."""
+    return float(change.mean()), float(change.std(ddof=1) / np.sqrt(len(change)))
+
+
+def told(audit, rows):
+    """What an audit says, in nats a row; nothing came from outside where no rise is shown."""
+    made = audit.made_of
+    return {
+        "verdict": audit.verdict,
+        "rise": audit.delta / rows,
+        "rise_stderr": (audit.stderr or 0.0) / rows,
+        "outside": min(audit.delta, 0.0) / rows if made is None else made.outside.value / rows,
+    }
+
+
+def judge(name, split):
+    """All changes of one split."""
+    with threadpool_limits(1):
+        drawn = draw(name, split)
+        test, fresh = dw.Dataset(*drawn.test), dw.Dataset(*drawn.fresh)
+        started = time.process_time()
+        yard = dw.Yardstick.fit(test, seed=split)
+        search, records, known = time.process_time() - started, [], {}
+        for truth, change, before, after in all_changes(drawn, split):
+            started = time.process_time()
+            audit = dw.audit(before, after, test, yardstick=yard, seed=split, ignore="all", design="whole")
+            seconds = time.process_time() - started
+            later = dw.audit(before, after, fresh, yardstick=yard, seed=split, ignore="all", design="whole")
+            record = {"set": name, "split": split, "truth": truth, "change": change, "seconds": seconds}
+            record |= told(audit, audit.details.rows_per_test)
+            record |= {f"fresh_{k}": v for k, v in told(later, later.details.rows_per_test).items()}
+            learners = {"regression": regression(), "boosting": boosting(0)}
+            for judge_name, learner in learners.items():
+                key = judge_name, before.content_hash()
+                for place, (X, y) in (("test", drawn.test), ("fresh", drawn.fresh)):
+                    if (*key, place) not in known:
+                        known[(*key, place)] = losses(learner, before, X, y)
+                    gain = losses(learner, after, X, y) - known[(*key, place)]
+                    record[f"{judge_name}_{place}"] = paired(gain)
+            records.append(record)
+        print(f"{name} {split}: {yard}, search {search:.1f} s, {len(records)} audits", flush=True)
+        return records
+
+
+def share(records, wanted):
+    """How many of the records are as wanted, as text."""
+    hits = sum(map(wanted, records))
+    return f"{hits} of {len(records)}" + (f" = {hits / len(records):.1%}" if records else "")
+
+
+def shown(record):
+    """Whether a rise was."""
+    return record["verdict"] in RISES
+
+
+def informative(record):
+    """Whether that was the verdict."""
+    return record["verdict"] == "informative"
+
+
+def t_test(record):
+    """Whether a paired t-test of regression's log loss on the test rows shows a rise."""
+    return record["regression_test"][0] > T_95 * record["regression_test"][1]
+
+
+def bars(records):
+    """The numbers by which verdicts are judged, by name."""
+
+    def of(*truth):
+        return [r for r in records if r["truth"] in truth]
+
+    def changed(*names):
+        return [r for r in of("true") if r["change"] in names]
+
+    gained = [r for r in changed("repair cells") if r["boosting_fresh"][0] > 2 * r["boosting_fresh"][1]]
+    sure = [r for r in records if informative(r)]
+    recycled = [r for r in records if r["verdict"] == "recycled"]
+    z = [
+        (r["rise"] - r["fresh_rise"]) / np.hypot(r["rise_stderr"], r["fresh_rise_stderr"])
+        for r in records
+        if r["rise_stderr"] > 1e-7
+    ]
+    found = {
+        "blind changes of clean data informative": share(of("blind"), informative),
+        "their rise shown": share(of("blind"), shown),
+        "blind cleaning of noisy data informative": share(of("blind noisy"), informative),
+        "their rise shown (noisy)": share(of("blind noisy"), shown),
+        "10 % labels removed or corrected: rise shown": share(changed("remove 10%", "correct 10%"), shown),
+        "5 %": share(changed("remove 5%", "correct 5%"), shown),
+        "20 %": share(changed("remove 20%", "correct 20%"), shown),
+        "cells repaired where boosting gains: rise shown": share(gained, shown),
+        "true repairs harmful": share(of("true"), lambda r: r["verdict"] == "harmful"),
+        "outside part not positive on fresh rows: informative": share(
+            [r for r in records if r["fresh_outside"] <= 0], informative
+        ),
+        "outside part at least .02 a row: informative": share(
+            [r for r in records if r["fresh_outside"] >= 0.02], informative
+        ),
+        "recycled where the outside part is under a quarter": share(
+            recycled, lambda r: r["fresh_outside"] < 0.25 * r["fresh_rise"]
+        ),
+        "informative where boosting got worse beyond 2 s.e.": share(
+            sure, lambda r: r["boosting_fresh"][0] < -2 * r["boosting_fresh"][1]
+        ),
+        "coverage of the rise's interval, fresh rows' error allowed": f"{np.mean(np.abs(z) < 2.093):.1%}",
+        "bias": f"mean z {np.mean(z):+.2f}",
+        "seconds an audit (median)": f"{np.median([r['seconds'] for r in records]):.2f}",
+    }
+    for what in ("new", "remove", "correct"):
+        for low, high in ((0.005, 0.02), (0.02, 0.05), (0.05, 0.1), (0.1, 9.0)):
+            some = [r for r in of("true") if r["change"].startswith(what)]
+            own = [r for r in some if low <= r["fresh_rise"] < high]
+            theirs = [r for r in some if low <= r["regression_fresh"][0] < high]
+            found[f"{what}, own effect {low}-{high}: shown"] = share(own, shown)
+            found[f"{what}, regression's effect {low}-{high}: shown"] = share(theirs, shown)
+            found[f"{what}, regression's effect {low}-{high}: its t-test"] = share(theirs, t_test)
+    return found
+
+
+def main():
+    """Run, print, and write."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--sets", nargs="+", default=["reporting"], help="reporting, settling, or names")
+    parser.add_argument("--splits", nargs="+", type=int, default=[0, 1])
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--out", type=Path)
+    args = parser.parse_args()
+    named = {"reporting": REPORTING, "settling": SETTLING}
+    sets = [one for name in args.sets for one in named.get(name, (name,))]
+    work = [delayed(judge)(name, split) for split in args.splits for name in sets]
+    records = [record for found in Parallel(args.jobs)(work) for record in found]
+    width = max(len(r["change"]) for r in records)
+    for truth in ("true", "blind", "blind noisy"):
+        print(f"\n{truth:{width}} " + " ".join(f"{v:>12}" for v in ORDER) + "  rise a row, fresh")
+        some = [r for r in records if r["truth"] == truth]
+        for change in dict.fromkeys(r["change"] for r in some):
+            rows = [r for r in some if r["change"] == change]
+            tally = Counter(r["verdict"] for r in rows)
+            fresh = np.mean([r["fresh_rise"] for r in rows])
+            print(f"{change:{width}} " + " ".join(f"{tally[v]:12}" for v in ORDER) + f"  {fresh:+.4f}")
+    found = bars(records)
+    print("\n" + "\n".join(f"{name}: {value}" for name, value in found.items()))
+    if args.out:
+        about = {
+            "dataworth": version("dataworth"),
+            "numpy": np.__version__,
+            "python": platform.python_version(),
+        }
+        rounded = json.loads(json.dumps(records), parse_float=lambda text: float(f"{float(text):.4g}"))
+        text = {"sets": sets, "splits": args.splits, "versions": about, "bars": found, "audits": rounded}
+        args.out.write_text(json.dumps(text) + "\n")
+
+
+if __name__ == "__main__":
+    main()
