@@ -70,7 +70,7 @@ class Check:
     A `slow` one is left out unless the user asks for all of them. `needs` says what it looks at: the test
     rows and what came out ("test"), the rows of one dataset after the other ("rows"), or all, measured again
     ("again"). Of sealed data there is only the first, and the second of those that are open. `stands`:
-    whether a conclusion stands where it fires.
+    whether a conclusion stands where it fires. `prior`: it asks the yardstick's own model, not the user's.
     """
 
     code: str
@@ -82,6 +82,7 @@ class Check:
     needs: Literal["test", "rows", "again"] = "again"
     sealed: str = "sealed data have no rows to measure again"
     stands: bool = True
+    prior: bool = False
 
     def __call__(self, case: Case) -> Finding:
         """Look at a case."""
@@ -93,6 +94,8 @@ class Check:
             return self.finding(not_run(nothing if self.needs == "rows" else self.sealed))
         if case.repeated and self.needs == "again":
             return self.finding(not_run("the answer is an earlier one, by the ledger"))
+        if self.prior and case.options.own_model is not None:
+            return self.finding(not_run("the model is your own: dw.check_model looks at it"))
         if self.slow and not case.options.thorough:
             return self.finding(not_run("slow: run it by --thorough (thorough=True)"))
         return self.finding(case.seen[self.code] if self.code in case.seen else self.look(case))

@@ -58,4 +58,5 @@ CHECK = Check(
     "let a yardstick be fitted (features and prior from the test set), or widen the prior",
     look,
     needs="test",
+    prior=True,
 )

@@ -50,7 +50,8 @@ def repeated(case: Case, data: Dataset) -> rows.Excess | None:
     if k < rows.LEAST_NEIGHBOURS:
         return None
     own, asked = (rows.some_rows(len(X), rows.ASKED, rng) for X in (D, T))
-    among, within = (rows.nearness(rows.others(X, some, k)[0]) for X, some in ((D, own), (T, asked)))
+    among = rows.nearness(rows.others(D, own, k)[0])
+    within = rows.nearness(rows.like(T, len(D), asked, k, rng)[0])
     across = rows.nearness(rows.neighbours(T[asked], D, k)[0])
     return rows.excess(among, [(across, 1.0), (within, 1.0)], over_all=True)
 

@@ -56,7 +56,12 @@ def look(case: Case) -> Seen:
 def by_ep(case: Case) -> Case:
     """The case by EP, with a note, where Laplace's method differs by more than the interval allows."""
     model = case.yardstick.model
-    if case.sealed or not isinstance(model, (Logistic, OneVsRest)) or model.inference == "ep":
+    if (
+        case.options.own_model is not None
+        or case.sealed
+        or not isinstance(model, (Logistic, OneVsRest))
+        or model.inference == "ep"
+    ):
         return case
     seen = look(case)
     if not seen.fires:
@@ -113,4 +118,5 @@ CHECK = Check(
     "two classes: prefer EP (--inference ep), mostly the closer one, and --thorough samples a few pairs; "
     "more classes: a narrower prior, or more test rows",
     look,
+    prior=True,
 )

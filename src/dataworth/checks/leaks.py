@@ -67,7 +67,8 @@ def look(case: Case) -> Seen:
         y, labels = case.yardstick.targets(test), case.yardstick.targets(data)
         for space, features in rows.spaces(case).items():
             T, D = features(test), features(data)
-            within = Around.of(rows.others(T, asked, k), y[asked], y, classes)
+            distances, places, some = rows.like(T, len(data), asked, k, rng)
+            within = Around.of((distances, places), y[some], y, classes)
             among = Around.of(rows.others(D, own, k), labels[own], labels, classes)
             across = Around.of(rows.neighbours(T[asked], D, k), y[asked], labels, classes)
             near = rows.excess(

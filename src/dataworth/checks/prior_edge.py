@@ -100,4 +100,5 @@ CHECK = Check(
     "give --prior-variance, scale the features, or bring more test rows (they allow more axes)",
     look,
     needs="test",
+    prior=True,
 )

@@ -110,4 +110,5 @@ CHECK = Check(
     "read the conclusion as undecided; more test rows would settle the prior",
     look,
     stands=False,
+    prior=True,
 )

@@ -114,4 +114,5 @@ CHECK = Check(
     look,
     slow=True,
     stands=False,
+    prior=True,
 )

@@ -120,6 +120,20 @@ def excess(found: Array, nulls: Sequence[tuple[Array, float]], *, over_all: bool
     return best
 
 
+def like(X: Array, count: int, asked: Rows, k: int, rng: np.random.Generator) -> tuple[Array, Rows, Rows]:
+    """Neighbours of rows of X among others of X, as if those were `count` rows: distances, places, who asked.
+
+    Of few rows the k-th neighbour lies far out, so that the many rows of another set do not show how near
+    they would lie to one another: some of X then stand for the few, and the rest ask.
+    """
+    if 2 * count > len(X):
+        return *others(X, asked, k), asked
+    order = rng.permutation(len(X))
+    few, asked = np.sort(order[:count]), np.sort(order[count:][:ASKED])
+    distances, places = neighbours(X[asked], X[few], k)
+    return distances, few[places], asked
+
+
 def neighbours(X: Array, base: Array, k: int) -> tuple[Array, Rows]:
     """Distances to the k nearest rows of `base`, nearest first, and which they are.
 

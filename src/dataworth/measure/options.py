@@ -17,6 +17,7 @@ from ..errors import DataworthError
 
 if TYPE_CHECKING:
     from ..evidence.forms import Form
+    from ..models.base import Model
     from ..yardstick.yardstick import Yardstick
     from .engines import Engine
     from .runs import Run
@@ -41,7 +42,7 @@ class Measuring(TypedDict, total=False):
     """Options of every measurement; `Options` says what each means."""
 
     yardstick: Yardstick | None
-    model: str
+    model: str | Model
     inference: str
     prior_variance: float | None
     seed: int
@@ -96,10 +97,10 @@ class Options:
     """All options, with their defaults; `metadata["help"]` of a field says what it means."""
 
     yardstick: Yardstick | None = option(None, "A yardstick made before (default: fitted to the test set).")
-    model: str = option(
+    model: str | Model = option(
         "auto",
         "auto (the default), logistic (two classes), softmax or its cheaper one-vs-rest (more), "
-        "or linear (numeric labels).",
+        "or linear (numeric labels); or a model of your own (module:object), on the yardstick's features.",
     )
     inference: str = option(
         "laplace", "How posteriors are computed: laplace (the default), or ep: slower, closer at wide priors."
@@ -167,7 +168,7 @@ class Options:
                 f"there is no option {unknown[0]!r} of {what}; known options: {', '.join(sorted(known))}."
             )
         from ..evidence.forms import ETAS, Form
-        from ..models.base import positive_number
+        from ..models.base import positive_number, require_model
         from ..yardstick.kinds import check_modelling
         from .clipping import check_clipping
         from .metrics import check_metric
@@ -183,12 +184,24 @@ class Options:
                 positive_number(getattr(parsed, name), words)
         check_metric(parsed.metric)
         check_clipping(parsed.truncate, parsed.winsorise)
-        check_modelling(parsed.model, parsed.inference)
+        check_modelling(parsed.kind, parsed.inference)
+        if parsed.own_model is not None:
+            require_model(parsed.own_model)
         check_drawing(parsed.pairs, parsed.size)
         for name in ("thorough", "keep"):
             if not isinstance(getattr(parsed, name), bool):
                 raise DataworthError(f"{name} is {getattr(parsed, name)!r}; it must be True or False.")
         return replace(parsed, eta=form.eta, seed=whole_number(parsed.seed, "seed", least=0))
+
+    @property
+    def kind(self) -> str:
+        """The name of the yardstick's model; what suits the labels, if the model is the user's own."""
+        return self.model if isinstance(self.model, str) else "auto"
+
+    @property
+    def own_model(self) -> Model | None:
+        """The user's own model, if one was given."""
+        return None if isinstance(self.model, str) else self.model
 
     @property
     def pmi_form(self) -> Form:
@@ -221,7 +234,8 @@ class Options:
     def to_dict(self) -> dict[str, Any]:
         """What of them determines a result, as far as it is set."""
         measuring = [f.name for f in fields(self) if f.metadata["panel"] is None]
-        return {n: getattr(self, n) for n in measuring if n != "yardstick" and getattr(self, n) is not None}
+        told = {n: getattr(self, n) for n in measuring if n != "yardstick" and getattr(self, n) is not None}
+        return told if self.own_model is None else {**told, "model": repr(self.own_model)}
 
 
 def takes_options(what: str) -> Callable[[F], F]:

@@ -11,7 +11,7 @@ import numpy as np
 from ..arrays import Array, Rows
 from ..data.clusters import clustered_note
 from ..data.dataset import Dataset, label_keys
-from ..data.labels import Classes
+from ..data.labels import Classes, Numeric
 from ..data.leaks import drop_leaks
 from ..errors import DataworthError
 from ..models import Fitter, Linear, Model
@@ -107,8 +107,8 @@ def find_yardstick(test: Dataset, options: Options) -> Yardstick:
     """The yardstick given, or one fitted to the test set, as the options want it."""
     yardstick = options.yardstick
     if yardstick is None:
-        wanted = {name: getattr(options, name) for name in ("model", "inference", "prior_variance", "seed")}
-        return Yardstick.fit(test, **wanted)
+        wanted = {name: getattr(options, name) for name in ("inference", "prior_variance", "seed")}
+        return Yardstick.fit(test, model=options.kind, **wanted)
     if not isinstance(yardstick, Yardstick):
         raise DataworthError(
             f"yardstick is a {type(yardstick).__name__}; give a Yardstick, by Yardstick.fit or .load."
@@ -117,7 +117,7 @@ def find_yardstick(test: Dataset, options: Options) -> Yardstick:
     model = yardstick.model
     inference = yardstick.inference or options.inference  # numeric labels have none: a note says so
     asked = {
-        "model": options.model not in ("auto", yardstick.kind),
+        "model": options.kind not in ("auto", yardstick.kind),
         "inference": options.inference not in ("laplace", inference),
         "prior_variance": options.prior_variance not in (None, model.prior_variance),
     }
@@ -133,6 +133,9 @@ def find_yardstick(test: Dataset, options: Options) -> Yardstick:
 def modelling_notes(yardstick: Yardstick, options: Options) -> list[str]:
     """What readers of a result must know of how it was made."""
     notes = []
+    if options.own_model is not None:
+        check_suits(options.own_model, yardstick.labels)
+        notes.append(f"by {options.own_model!r}, a model of your own, on the yardstick's features")
     if options.inference != "laplace" and isinstance(yardstick.model, Linear):
         notes.append(f"exact for numeric labels: inference {options.inference} changes nothing")
     if options.form != "evidence":
@@ -140,6 +143,16 @@ def modelling_notes(yardstick: Yardstick, options: Options) -> list[str]:
         form = f"in the form {options.form}{where}"
         notes.append(f"{form}, which is the PMI only for exact posteriors; not the evidence")
     return notes
+
+
+def check_suits(model: object, labels: Classes | Numeric) -> None:
+    """A model of the user's own that takes such labels, or a sentence."""
+    takes = getattr(model, "takes", "classes")
+    given = "numbers" if not isinstance(labels, Classes) else "classes"
+    if given == "classes" and len(getattr(labels, "names", ())) == 2:
+        given = "two classes"
+    if takes != given and (takes, given) != ("classes", "two classes"):
+        raise DataworthError(f"model takes {takes}, but the test set has {given}: give another model.")
 
 
 def strata(yardstick: Yardstick, data: Dataset) -> Rows:

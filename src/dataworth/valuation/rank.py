@@ -112,7 +112,7 @@ def rank(candidates: Mapping[str, Dataset | Sealed], test: Dataset, **options: U
     prepared = prepare("rank", opened, test, opts)
     # the test set stands under a name that no candidate can have
     parts = {f"{name!r}": data for name, data in prepared.data.items()}
-    pool = Pool.build(prepared.yardstick, {**parts, "test": prepared.test})
+    pool = Pool.build(prepared.yardstick, {**parts, "test": prepared.test}, opts.own_model)
     arms = {Arm("candidate", name): pool.samples[f"{name!r}"] for name in names}
     plan = whole_plan(prepared, arms, pool.samples["test"])
     table = measure(prepared, pool, plan)

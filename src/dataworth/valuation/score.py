@@ -108,7 +108,7 @@ def score(D: Dataset | Sealed, T: Dataset, **options: Unpack[Drawing]) -> Score:
         return summarise(answered(measure_sealed("score", {NAME: D}, T, opts)), design, len(D))
     prepared = prepare("score", {NAME: D}, T, opts)
     D = prepared.data[NAME]
-    pool = Pool.build(prepared.yardstick, {NAME: D, TEST: prepared.test})
+    pool = Pool.build(prepared.yardstick, {NAME: D, TEST: prepared.test}, opts.own_model)
     data, test = pool.samples[NAME], pool.samples[TEST]
     if design == "whole":
         plan = whole_plan(prepared, {DATA: data}, test)

@@ -150,7 +150,7 @@ def audit(
         change = compare(before, after)
         # rows that curation left alone stand in the pool once
         parts = {"before": before, "after": after.take(change.own), "test": prepared.test}
-        pool = Pool.build(yardstick, parts)
+        pool = Pool.build(yardstick, parts, opts.own_model)
         rows = change.origin.copy()
         rows[change.own] = pool.samples["after"].rows
         arms = Arms(change, pool.samples["before"], Sample(rows, after.weights))

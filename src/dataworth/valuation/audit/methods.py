@@ -187,7 +187,7 @@ def apply_to_draws(
             f"{(rows_after - sizes.data) / len(before):.1f}; the design whole adds them once, to all rows"
         )
         plan = replace(plan, notes=(note,))
-    return Pool.build(yardstick, parts), plan, changes[0], rows_after
+    return Pool.build(yardstick, parts, opts.own_model), plan, changes[0], rows_after
 
 
 def halved(shown: Rows, groups: Rows | None, scored: int, rng: np.random.Generator) -> tuple[Rows, Rows]:

@@ -44,6 +44,8 @@ def measure_sealed(
     conclude: Callable[[Plan, PairTable], str | None] = lambda plan, table: None,
 ) -> Case:
     """All candidates on the blocks of the design *whole*, open ones sealed first: like with like."""
+    if options.own_model is not None:
+        raise DataworthError("sealed data are posteriors of the yardstick's model: drop model=.")
     opened = {name: c for name, c in candidates.items() if not isinstance(c, Sealed)}
     check_datasets(opened)
     prepared = prepare(what, opened, test, options)
