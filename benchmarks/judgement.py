@@ -32,11 +32,13 @@ T_95 = 1.966
 """Two-sided, for a paired t-test on 400 rows."""
 
 
-def losses(learner, data, X, y):
-    """Log-likelihood of rows X, y by a learner of the data."""
+def losses(learner, data, places):
+    """Log-likelihood of the rows of each place by a learner of the data."""
     rows, labels = data.X, data.y.astype(int)
+    X, y = (np.concatenate(parts) for parts in zip(*places, strict=True))
+    ends = np.cumsum([len(labels_there) for _, labels_there in places])[:-1]
     if len(np.unique(labels)) < 2:
-        return np.full(len(y), np.log(0.5))
+        return np.split(np.full(len(y), np.log(0.5)), ends)
     weights = {} if data.weights is None else {"sample_weight": data.weights}
     if rows.shape[1] > WIDE:
         axes = PCA(40, random_state=0).fit(rows)
@@ -46,7 +48,7 @@ def losses(learner, data, X, y):
         name = "logisticregression__C"
         learner = GridSearchCV(learner, {name: [0.003, 0.03, 0.3, 3.0]}, scoring="neg_log_loss", cv=4)
     p = np.clip(learner.fit(rows, labels, **weights).predict_proba(X)[:, 1], 1e-3, 1 - 1e-3)
-    return np.where(y == 1, np.log(p), np.log(1 - p))
+    return np.split(np.where(y == 1, np.log(p), np.log(1 - p)), ends)
 
 
 def paired(change):
@@ -77,18 +79,18 @@ def judge(name, split):
             started = time.process_time()
             audit = dw.audit(before, after, test, yardstick=yard, seed=split, ignore="all", design="whole")
             seconds = time.process_time() - started
-            later = dw.audit(before, after, fresh, yardstick=yard, seed=split, ignore="all", design="whole")
+            again = dw.audit(before, after, fresh, yardstick=yard, seed=split, ignore="all", design="whole")
             record = {"set": name, "split": split, "truth": truth, "change": change, "seconds": seconds}
             record |= told(audit, audit.details.rows_per_test)
-            record |= {f"fresh_{k}": v for k, v in told(later, later.details.rows_per_test).items()}
+            record |= {f"fresh_{k}": v for k, v in told(again, again.details.rows_per_test).items()}
             learners = {"regression": regression(), "boosting": boosting(0)}
             for judge_name, learner in learners.items():
                 key = judge_name, before.content_hash()
-                for place, (X, y) in (("test", drawn.test), ("fresh", drawn.fresh)):
-                    if (*key, place) not in known:
-                        known[(*key, place)] = losses(learner, before, X, y)
-                    gain = losses(learner, after, X, y) - known[(*key, place)]
-                    record[f"{judge_name}_{place}"] = paired(gain)
+                if key not in known:
+                    known[key] = losses(learner, before, (drawn.test, drawn.fresh))
+                later = losses(learner, after, (drawn.test, drawn.fresh))
+                for place, now, then in zip(("test", "fresh"), later, known[key], strict=True):
+                    record[f"{judge_name}_{place}"] = paired(now - then)
             records.append(record)
         print(f"{name} {split}: {yard}, search {search:.1f} s, {len(records)} audits", flush=True)
         return records

@@ -37,7 +37,7 @@ NARROW = {
     "models": {"inference"},
     "certify": {"models"},
     "evidence": {"models", "inference", "data"},
-    "yardstick": {"models", "data"},
+    "yardstick": {"models", "inference", "data"},
 }
 
 

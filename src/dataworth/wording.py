@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 
@@ -18,6 +19,28 @@ def in_nats(value: float, interval: Sequence[float] | None, sign: str = "") -> s
     """
     ends = ", no interval" if interval is None else f" [{interval[0]:.3g}, {interval[1]:.3g}]"
     return f"{value:{sign}.3g} nats{ends}"
+
+
+def in_words(per_row: float, density: bool = False, unit: str = "nats", factor: float = 1.0) -> str:
+    """What nats a test row mean: by the geometric mean over rows, e to that power is the factor by which the
+    probability of the right answer changed (of numeric labels, its density).
+
+    >>> in_words(0.056), in_words(-0.056)
+    ('+0.056 nats a test row: 6 % more probability on the right answer', \
+'−0.056 nats a test row: 5 % less probability on the right answer')
+    >>> in_words(0.004).partition(": ")[2], in_words(1.1, density=True).partition(": ")[2]
+    ('0.4 % more probability on the right answer', '3.0 times the probability density at the right answer')
+    """
+    where = "probability density at" if density else "probability on"
+    change = math.expm1(min(per_row, 700.0))
+    percent = f"{abs(change):.0%}" if abs(change) >= 0.01 else f"{100 * abs(change):.1g}%"
+    told = f"{percent[:-1]} % {'more' if change > 0 else 'less'} {where}"
+    if change >= 1:
+        told = f"{1 + change:.1f} times the {where}"
+    elif abs(change) < 5e-5:
+        told = f"no other {where}"
+    shown = f"{per_row * factor:+.2g}".replace("-", "−")
+    return f"{shown} {unit} a test row: {told} the right answer"
 
 
 def listed(names: Sequence[str], limit: int = 5) -> str:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from dataworth import Dataset, Logistic, Yardstick
 from dataworth.data.labels import learn_targets
-from dataworth.yardstick.probes import half_given_half, halves
-from dataworth.yardstick.recipe import Basis, Recipe
-from dataworth.yardstick.search import Trial
+from dataworth.yardstick.basis import Basis
+from dataworth.yardstick.halves import halves
+from dataworth.yardstick.held_out import half_given_half
+from dataworth.yardstick.recipe import Recipe
+from dataworth.yardstick.trial import Trial
 
 PRIORS = (*(float(f"{m}e{e}") for e in range(-4, 3) for m in (1, 3.16)), 1000.0)
 """Prior variances that are tried on plain features: half decades."""
@@ -18,16 +22,18 @@ SPLITS = 2
 def plain_yardstick(test: Dataset, seed: int, prior_variance: float | None = None) -> Yardstick:
     """Features as they are, as in the paper; C by held-out likelihood on halves of the test set."""
     y = learn_targets(test).encode(test.y)
-    splits = halves(len(test), np.random.default_rng([seed, 0x91A]))[:SPLITS]
-    best = prior_variance or max(PRIORS, key=lambda c: half_given_half(Logistic(c).bind(test.X, y), splits))
+    splits = halves(len(test), np.random.default_rng([seed, 0x91A]), SPLITS)
+    best = prior_variance or max(PRIORS, key=lambda c: half_given_half(Logistic(c), 1.0, test.X, y, splits))
     return _by_hand(test, Recipe.plain(test.columns), test.n_features, 1.0, best, seed)
 
 
 def whitened_yardstick(test: Dataset, axes: int, seed: int, prior_variance: float) -> Yardstick:
     """The first principal axes of the test set's features, each of variance 1, under a given prior."""
     basis = Basis.learn(test)
-    size = min(axes, basis.rank)
-    return _by_hand(test, basis.recipe(size, 0.0), size, 0.0, prior_variance, seed)
+    size = min(axes, basis.on("each").rank)
+    recipe = basis.recipe(size, 0.0)
+    white = replace(recipe, projection=recipe.projection * np.sqrt(size))  # from a mean square of 1 in all
+    return _by_hand(test, white, size, 0.0, prior_variance, seed)
 
 
 def _by_hand(

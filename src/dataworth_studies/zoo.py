@@ -179,7 +179,7 @@ def checks_of(yard: Yardstick, test: Dataset, seed: int) -> Record:
     """What the two checks say of the test set alone."""
     assert test.attributes is not None
     X, y = yard.features(test), yard.targets(test)
-    doubling = check_doubling(yard.model, X, y, seed=seed)
+    doubling = check_doubling(yard.model, X, y, seed=seed, tempering=yard.tempering)
     upper = np.asarray(test.attributes == np.unique(test.attributes)[-1], dtype=float)
     attribute = check_attribute(yard.model, X, y, upper, seed=seed)
     return {"probe": doubling.value, "probe_se": doubling.stderr, "attribute_check": attribute.value}
@@ -189,16 +189,18 @@ def summary(found: Audit) -> Record:
     """What the tables need of an audit."""
     table = found.table
     delta = over_blocks(table.change("pmi", "after", "before"))
-    blind = table.of_role("pmi", "control")
-    selection = against_controls(table.column("pmi", "after"), blind)
+    blind, own = table.of_role("pmi", "control"), table.of_role("pmi", "own")
+    # where no rows are gone, the blind control is `before` itself
+    selection = against_controls(table.column("pmi", "after"), blind) if blind.size else delta
+    parts = [over_blocks(table.column("pmi", "after") - control) for control in own.T]
     return {
         "verdict": found.verdict,
         "delta": delta.value,
         "delta_se": delta.stderr,
         "selection": selection.value,
         "selection_se": selection.stderr,
-        "p_informative": max(delta.p_above(), selection.p_above()),
-        "control": float(blind.mean() - table.column("pmi", "before").mean()),
+        "p_informative": max(part.p_above() for part in (delta, selection, *parts)),
+        "control": delta.value - selection.value,
         "delta_accuracy": found.accuracy_delta,
         "delta_gain": found.information_gain_delta,
         "accuracy": float(table.column("accuracy", "before").mean()),

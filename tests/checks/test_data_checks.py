@@ -13,8 +13,8 @@ from dataworth.checks.rows import LEVEL, Excess, excess, nearness, neighbours, o
 from dataworth.curation import MatchGroups, RandomSubset
 from dataworth.data.labels import Classes, Numeric
 from dataworth.models import Logistic
-from dataworth.yardstick.recipe import Basis
-from dataworth.yardstick.search import Trial
+from dataworth.yardstick.basis import Basis
+from dataworth.yardstick.trial import Trial
 from dataworth.yardstick.yardstick import Yardstick
 
 MINE = ("DW002", "DW003", "DW010", "DW011", "DW012", "DW013", "DW014")
@@ -24,15 +24,13 @@ OTHERS = tuple(check.code for check in CHECKS if check.code not in MINE)
 def yardstick(test, axes=None, prior_variance=1.0):
     """One made by hand: the search is tested elsewhere, and takes its time."""
     basis = Basis.learn(test)
-    k = basis.rank if axes is None else axes
+    k = basis.on("each").rank if axes is None else axes
     labels = Classes(tuple(sorted(set(map(str, test.y.tolist())))))
     return Yardstick(
         recipe=basis.recipe(k, 1.0),
         labels=labels,
         model=Logistic(prior_variance),
-        chosen=Trial(
-            size=k, exponent=1.0, prior_variance=prior_variance, held_out=0.0, probe=-1.0, probe_stderr=0.1
-        ),
+        chosen=Trial(size=k, exponent=1.0, prior_variance=prior_variance, held_out=0.0),
         test_hash="",
         rows=len(test),
         seed=0,

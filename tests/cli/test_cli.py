@@ -121,13 +121,16 @@ def test_score_in_a_process(folder):
     ]
 
 
-def test_audit_in_a_process_finds_the_filter_informative(folder):
+def test_audit_in_a_process_shows_the_rise_and_what_it_is_made_of(folder):
     code, out, _ = run(
         "audit", "raw.csv", "clean.csv", "--test", "test.csv", "--yardstick", "y.json", cwd=folder
     )
     assert code == 0
-    assert out.startswith("informative: ")
+    assert out.startswith("recycled: "), "a threshold on one column: its own models find every wrong label"
     assert "106 kept, 54 removed" in out
+    assert "of it, the data's own models, nats" in out
+    assert "of it, only from outside, nats" in out
+    assert "more probability on the right answer" in " ".join(out.split())
     assert "\x1b" not in out, "colours in a pipe"
     assert all(len(line) <= 80 for line in out.splitlines())
 
@@ -192,7 +195,7 @@ def test_score_table(inside):
 def test_quiet_is_one_line(inside):
     for command, files, pattern in (
         ("score", ["clean.csv"], r"−?\d+\.\d+ nats \[.+, .+\]\n"),
-        ("audit", ["raw.csv", "clean.csv"], r"informative: ΔPMI \+\d+\.\d+ nats \[.+, .+\]\n"),
+        ("audit", ["raw.csv", "clean.csv"], r"recycled: ΔPMI \+\d+\.\d+ nats \[.+, .+\]\n"),
         ("rank", ["raw.csv", "clean.csv"], r"best: clean, \d+\.\d+ nats \[.+, .+\]\n"),
     ):
         code, out, err = call(command, *files, "--test", "test.csv", "--yardstick", "y.json", "-q")
@@ -202,14 +205,14 @@ def test_quiet_is_one_line(inside):
 
 def test_the_line_says_why_a_rise_is_inconclusive(inside):
     audit = dw.audit(dw.read("raw.csv"), dw.read("clean.csv"), dw.read("test.csv"))
-    assert audit_line(audit).startswith("informative: ΔPMI +")
-    rose = Estimate(2.0, 0.5, (1.0, 3.0))
+    assert audit_line(audit).startswith("recycled: ΔPMI +")
+    rose, unsure = Estimate(2.0, 0.5, (1.0, 3.0)), Estimate(1.0, 1.0, (-1.0, 3.0))
     for delta, word in (
-        (rose, "inconclusive (rose, but not shown beyond re-using the data): ΔPMI +"),
+        (rose, "improved: ΔPMI +"),
         (Estimate(5e-4, 1e-5, (4e-4, 6e-4)), "inconclusive (nothing changed that could be measured): ΔPMI +"),
         (Estimate(0.5, 0.5, (-0.5, 1.5)), "inconclusive: ΔPMI +"),
     ):
-        verdict, reason = decide(delta, Estimate(1.0, 1.0, (-1.0, 3.0)), Estimate(0.0, 0.1, (-0.2, 0.2)))
+        verdict, reason = decide(delta, unsure, Estimate(0.0, 0.1, (-0.2, 0.2)), [unsure], 20)
         changed = replace(audit, verdict=verdict, reason=reason, delta=delta.value, interval=delta.interval)
         assert audit_line(changed).startswith(word)
 
@@ -329,11 +332,11 @@ def test_demo_tells_its_chapters(inside, monkeypatch, tmp_path):
     monkeypatch.setitem(sys.modules, "dataworth.valuation.demo", module)
     code, out, err = call("demo", "--plot", tmp_path / "demo.png")
     assert (code, err) == (0, f"dataworth: picture written to {tmp_path / 'demo.png'}\n")
-    assert "informative" in out
+    assert "recycled" in out
     assert "wrong labels go" in out
     assert (tmp_path / "demo.png").stat().st_size > 0
     assert json.loads(call("demo", "--json")[1]) == json.loads(json.dumps(finite(told.to_dict())))
-    assert call("demo", "-q")[1] == "filter: informative\n"
+    assert call("demo", "-q")[1] == "filter: recycled\n"
 
 
 # --- files in ----------------------------------------------------------------------------------------------
@@ -633,7 +636,7 @@ def test_a_reader_who_leaves_is_no_error(folder):
 
 
 def test_fail_on(inside):
-    assert measured("audit", "raw.csv", "clean.csv", "-q", "--fail-on", "informative")[0] == 1
+    assert measured("audit", "raw.csv", "clean.csv", "-q", "--fail-on", "improved,recycled")[0] == 1
     assert measured("audit", "raw.csv", "clean.csv", "-q", "--fail-on", "strategic, harmful")[0] == 0
     code, out, _ = measured("audit", "clean.csv", "raw.csv", "-q", "--fail-on", "strategic,harmful")
     assert (code, out.split(":")[0]) == (1, "harmful"), "wrong rows are added"

@@ -90,7 +90,7 @@ def test_results_are_one_line_in_python(score, audit, ranking, yardstick):
 
 
 def test_score_report_in_bits(score):
-    assert number(score.value / np.log(2), 1) in score_text.line(score, bits=True)
+    assert number(score.value / np.log(2), 2) in score_text.line(score, bits=True)
     assert "bits per block of 4 test rows" in shown(score_text.full(score, bits=True))
 
 
@@ -203,14 +203,22 @@ def test_details_show_every_arm(audit):
     assert audit.yardstick.digest in out
 
 
-def test_an_uncalibrated_yardstick_is_noted(score):
-    for probe in (0.5, -0.5):
-        chosen = replace(score.yardstick.chosen, probe=probe, probe_stderr=0.1)
-        case = replace(score.case, yardstick=replace(score.yardstick, chosen=chosen))
+def test_a_model_that_no_tempering_mends_is_noted(score):
+    """A prior a million times too tight: doubling rows raises the score, and DW001 says so."""
+    own = score.yardstick
+    for variance in (own.model.prior_variance, 1e-3):
+        model = replace(own.model, prior_variance=variance)
+        case = replace(score.case, yardstick=replace(own, model=model))
         told = replace(score, checks=run_checks(case))
-        assert ("DW001" in shown(score_text.full(told))) == (probe > 0)
-        word = "not calibrated: " if probe > 0 else "calibrated: "
-        assert shown(yardstick_text.full(case.yardstick)).startswith(word)
+        assert ("DW001" in shown(score_text.full(told))) == (variance == 1e-3)
+
+
+def test_a_yardstick_in_words(score):
+    chosen = replace(score.yardstick.chosen, tempering=4.0, held_out=-0.321, sight=5.25)
+    out = shown(yardstick_text.full(replace(score.yardstick, chosen=chosen)))
+    for words in (chosen.features, "rows of the data count 4 times", "−0.321", "t = 5.2", "given an eighth to a half"):
+        assert words in out, words
+    assert "rows count 4 times" in yardstick_text.line(replace(score.yardstick, chosen=chosen))
 
 
 def test_description_groups_columns_that_are_alike(tmp_path):
@@ -256,7 +264,7 @@ def test_ranking_figure_has_the_best_on_top(ranking):
 
 
 def test_demo_report_and_figure(audit):
-    chapter = SimpleNamespace(name="a cut", story="most rows go", audit=audit)
+    chapter = SimpleNamespace(name="a cut", told="most rows go", audit=audit)
     demo = SimpleNamespace(audits=(chapter, chapter))
     out = shown(demo_text.full(demo, verbose=True))
     assert "most rows go" in out
@@ -268,7 +276,7 @@ def test_demo_report_and_figure(audit):
 
 def test_the_rows_of_a_column_have_the_same_decimals(audit):
     coarse = replace(audit, delta=123.4, interval=(20.0, 230.0))
-    chapters = [SimpleNamespace(name=n, story="", audit=a) for n, a in (("fine", audit), ("coarse", coarse))]
+    chapters = [SimpleNamespace(name=n, told="", audit=a) for n, a in (("fine", audit), ("coarse", coarse))]
     out = shown(demo_text.full(SimpleNamespace(audits=chapters)))
     numbers = [re.search(rf"{name} +[+−]?\d+\.(\d+)", out) for name in ("fine", "coarse")]
     assert len({len(found[1]) for found in numbers}) == 1

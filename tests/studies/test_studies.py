@@ -326,7 +326,7 @@ def test_plain_features_are_the_features(exhibit):
     plain = plain_yardstick(exhibit.test, 0, 1.0)
     assert np.array_equal(plain.features(exhibit.test), exhibit.test.X)
     assert plain.model.prior_variance == 1.0
-    assert not plain.calibrated  # nobody probed it
+    assert plain.tempering == 1.0
 
 
 def test_the_plain_prior_is_the_best_on_halves():

@@ -1,4 +1,4 @@
-"""Blind controls: how many there are, who labels their rows, what of them is chance."""
+"""Blind controls: how many there are, and who labels their rows."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from dataworth.measure.prepare import prepare
 from dataworth.valuation.audit.arms import Arms
 from dataworth.valuation.audit.audit import with_controls
 from dataworth.valuation.audit.methods import apply_to_draws
-from worlds import classes, flipped, held_out, refusal, yardstick
+from worlds import classes, held_out, refusal, yardstick
 
 DATA = classes(100, seed=1)
 
@@ -32,42 +32,41 @@ RELABELLED = DATA.with_labels(np.where(np.arange(100) < 30, 1 - DATA.y, DATA.y))
 
 
 @pytest.mark.parametrize(("rows", "controls"), [(100, 20), (20_000, 20), (20_001, 8)])
-def test_twenty_controls_and_eight_of_more_than_twenty_thousand_rows(rows, controls):
-    rows = Sample(np.arange(rows))
-    blind = SimpleNamespace(before=rows, after=None, random=True, control=lambda rng, replicate: replicate)
+def test_twenty_random_removals_and_eight_of_more_than_twenty_thousand_rows(rows, controls):
+    change = SimpleNamespace(removed=30, new=10, before_rows=rows)
+    blind = Arms(change, Sample(np.arange(rows), np.arange(rows) + 1.0), None)
     arms = with_controls(blind, seed=0)
     assert list(arms)[:2] == [BEFORE, AFTER]
     assert [str(arm) for arm in arms][2:] == [f"control {r + 1}" for r in range(controls)]
     assert all(arm.role == "control" for arm in list(arms)[2:])
-    assert list(arms.values())[2:] == [True] * controls  # each of them a replicate
-    blind.random = False  # where there is nothing to chance one says it all
-    assert len(with_controls(blind, seed=0)) == 3
+    kept = [sample.rows for sample in list(arms.values())[2:]]
+    assert all(len(set(k)) == len(k) == rows - 20 for k in kept)
+    assert len({tuple(k) for k in kept}) == controls
+    assert np.array_equal(list(arms.values())[2].weights, kept[0] + 1.0)
+    change.new = 30  # rows did not get fewer: the control of a fall is `before`
+    assert len(with_controls(blind, seed=0)) == 2
 
 
-def test_a_replicates_labels_are_those_of_a_model_of_four_fifths():
-    """In the design whole every control has a teacher of its own; elsewhere the draw's own model labels."""
-    arms, rng = arms_of(DATA, RELABELLED), np.random.default_rng(0)
-    teachers = [arms.control(rng, replicate=True).teacher for _ in range(5)]
-    for teacher in teachers:
-        assert len(teacher.rows) == len(set(teacher.rows)) == 80
-        assert set(teacher.rows) <= set(range(100))
-    assert len({tuple(sorted(t.rows)) for t in teachers}) == 5
-    assert arms.control(rng).teacher is None
-    assert arms.control(rng).self_labelled.sum() == 30
+def test_a_row_replaced_by_a_copy_of_another_is_a_row_fewer():
+    """Of a bootstrap 63 of 100 rows are distinct: random removals keep as many."""
+    rows = np.random.default_rng(0).integers(0, 100, 100)
+    arms = arms_of(DATA, DATA.take(rows))
+    assert arms.fewer == 100 - len(np.unique(rows))
+    assert len(arms.at_random(np.random.default_rng(1)).rows) == len(np.unique(rows))
 
 
-def test_controls_of_an_audit_of_new_labels_differ_by_their_teachers_alone():
-    """No row is removed, so that only the models that label differ, and with them the controls' values."""
-    data, _ = flipped(classes(60, 4), 0.3, 4)
-    other = data.with_labels(np.where(np.arange(60) < 40, 1 - data.y, data.y))
-    audit = dw.audit(data, other, held_out(), yardstick=yardstick(), ignore="all", keep=True)
-    values = audit.table.of_role("pmi", "control").mean(axis=0)
-    assert len(values) == 20
-    assert values.std() > 0
-    drawn = audit.case.design.draw(0).arms
-    controls = [sample for arm, sample in drawn.items() if arm.role == "control"]
-    assert all(np.array_equal(np.sort(c.rows), np.sort(controls[0].rows)) for c in controls)
-    assert all(len(c.teacher.rows) == 48 for c in controls)
+def test_where_no_rows_are_gone_a_fall_is_compared_with_before():
+    audit = dw.audit(DATA, RELABELLED, held_out(), yardstick=yardstick(), ignore="all")
+    assert [str(arm) for arm in audit.table.arms] == ["before", "after"]
+    assert (audit.control.selection, audit.control.value) == (audit.delta, pytest.approx(audit.before))
+    assert audit.control.replicates == 1
+    assert audit.verdict == "harmful"
+
+
+def test_the_control_of_a_pair_has_its_new_labels_from_the_model_of_its_data():
+    control = arms_of(DATA, RELABELLED).control(np.random.default_rng(0))
+    assert control.self_labelled.sum() == 30
+    assert sorted(control.rows[control.self_labelled]) == list(range(100, 130))
 
 
 # Methods

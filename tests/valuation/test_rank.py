@@ -131,7 +131,7 @@ def test_differences_to_the_best_are_paired():
     """Against scipy's paired t-test; a large common part of all blocks cancels."""
     rng = np.random.default_rng(0)
     common = 100 * rng.normal(size=20)
-    a, b, c = (common + shift + rng.normal(size=20) for shift in (1.0, 0.0, 0.8))
+    a, b, c = (common + shift + rng.normal(size=20) for shift in (1.0, 0.0, 0.5))
     ranked = order(table_of(b=b, a=a, c=c), {"a": 5, "b": 6, "c": 7})
     names = sorted("abc", key=lambda n: -{"a": a, "b": b, "c": c}[n].mean())
     assert [r.name for r in ranked] == names
@@ -160,9 +160,9 @@ def test_equal_columns_tie_and_equal_shifts_do_not():
     assert not ranked["c"].tied
 
 
-@pytest.mark.parametrize(("gap", "tied"), [(0.0009, True), (0.0011, False)])
+@pytest.mark.parametrize(("gap", "tied"), [(0.019, True), (0.021, False)])
 def test_a_gap_that_solvers_may_have_left_is_none_however_even(gap, tied):
-    """The same gap in every block is as sure as can be; below a thousandth of a nat it is none."""
+    """The same gap in every block is as sure as can be; below a fiftieth of a nat it is none."""
     values = np.random.default_rng(0).normal(size=20)
     first, second = order(table_of(a=values, b=values - gap), dict.fromkeys("ab", 1))
     assert (first.name, second.tied) == ("a", tied)

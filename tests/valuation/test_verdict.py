@@ -9,7 +9,8 @@ import pytest
 from scipy import stats
 
 from dataworth.measure.intervals import Estimate, against_controls, make_estimate
-from dataworth.valuation.audit.verdict import ACCUSED, VERDICTS, decide
+from dataworth.valuation.audit import verdict as rules
+from dataworth.valuation.audit.verdict import ACCUSED, VERDICTS
 
 
 def between(low, high, monte_carlo=0.0):
@@ -20,14 +21,21 @@ UP, DOWN, ABOUT_ZERO = between(1.0, 3.0), between(-3.0, -1.0), between(-0.2, 0.2
 UNKNOWN = Estimate(5.0, None, None)
 HOLDS, FALLS, UNSURE = between(0.0, 0.02), between(-0.04, -0.02), between(-0.02, 0.02)
 
+
+def decide(delta, selection, accuracy, outside=None, by_pairs=False, rows=20):
+    """With one control, which a rise and a fall are compared with, unless a rise's own are given."""
+    outside = [selection] if outside is None else outside
+    return rules.decide(delta, selection, accuracy, outside, rows, by_pairs)
+
+
 TABLE = [
     # ΔPMI, selection, Δaccuracy, verdict
     (UP, UP, HOLDS, "informative"),
     (UP, UP, FALLS, "informative"),
     (UP, ABOUT_ZERO, HOLDS, "recycled"),
     (UP, DOWN, HOLDS, "recycled"),
-    (UP, between(-2.0, 2.0), HOLDS, "inconclusive"),
-    (UP, UNKNOWN, HOLDS, "inconclusive"),
+    (UP, between(-2.0, 2.0), HOLDS, "improved"),
+    (UP, UNKNOWN, HOLDS, "improved"),
     (DOWN, UP, HOLDS, "strategic"),
     (DOWN, UP, FALLS, "costly"),
     (DOWN, UP, UNSURE, "costly"),
@@ -60,7 +68,7 @@ def test_the_table(delta, selection, accuracy, verdict):
         (between(-2.0, 0.0), DOWN, HOLDS, "inconclusive"),
         (between(1e-9, 2.0), UP, HOLDS, "informative"),
         (between(-2.0, -1e-9), DOWN, HOLDS, "harmful"),
-        (UP, between(0.0, 3.0), HOLDS, "inconclusive"),
+        (UP, between(0.0, 3.0), HOLDS, "improved"),
         (UP, between(1e-9, 3.0), HOLDS, "informative"),
         (DOWN, between(-3.0, 0.0), HOLDS, "costly"),
         # shown at 95 %, but an accusation takes 99 %
@@ -69,9 +77,9 @@ def test_the_table(delta, selection, accuracy, verdict):
         (DOWN, between(-3.0, -0.5), HOLDS, "harmful"),
         (DOWN, between(0.0, 3.0), HOLDS, "costly"),
         # small: below half of ΔPMI, which is 2 here
-        (UP, between(-1.0, 1.0), HOLDS, "inconclusive"),
+        (UP, between(-1.0, 1.0), HOLDS, "improved"),
         (UP, between(-1.0, 1.0 - 1e-9), HOLDS, "recycled"),
-        # selection shown above zero is informative however small
+        # what is shown above zero is informative however small
         (UP, between(0.1, 0.2), HOLDS, "informative"),
         # the benchmark holds: above −0.5 points
         (DOWN, UP, between(-0.005, 0.02), "costly"),
@@ -108,12 +116,43 @@ def test_welchs_degrees_reach_the_accusation():
     assert decide(DOWN, selection, HOLDS)[0] == "costly"
 
 
-@pytest.mark.parametrize(("change", "verdict"), [(0.0009, "inconclusive"), (0.0011, "informative")])
-def test_a_change_below_a_thousandth_of_a_nat_is_none_however_sure(change, verdict):
+@pytest.mark.parametrize(
+    ("change", "rows", "verdict"),
+    [
+        (0.019, 1, "inconclusive"),
+        (0.021, 1, "informative"),
+        (0.021, 20, "informative"),
+        (0.079, 80, "inconclusive"),
+        (0.081, 80, "informative"),
+    ],
+)
+def test_a_change_below_a_fiftieth_of_a_nat_or_a_thousandth_a_row_is_none_however_sure(change, rows, verdict):
     sure = shown(change, 1e-9)
-    assert decide(sure, sure, HOLDS)[0] == verdict
-    down = decide(shown(-change, 1e-9), shown(-change, 1e-9), HOLDS)[0]
+    assert decide(sure, sure, HOLDS, rows=rows)[0] == verdict
+    down = decide(shown(-change, 1e-9), shown(-change, 1e-9), HOLDS, rows=rows)[0]
     assert down == ("harmful" if verdict == "informative" else verdict)
+    # nor is what came from outside, of a rise that is large
+    made = decide(UP, UP, HOLDS, [UP, sure], rows=rows)[0]
+    assert made == ("informative" if verdict == "informative" else "recycled")
+
+
+@pytest.mark.parametrize(
+    ("outside", "verdict"),
+    [
+        ([UP, between(0.1, 1.1)], "informative"),
+        ([UP, between(-0.1, 0.9)], "recycled"),  # below half of 2
+        ([UP, between(-0.1, 1.3)], "improved"),  # neither above 0 nor below 1
+        ([between(-1.0, 5.0), between(0.1, 1.1)], "improved"),  # the stronger is beaten, the other is not
+        ([UP, UNKNOWN], "improved"),
+        ([], "improved"),  # nobody asked
+    ],
+)
+def test_every_control_of_a_rise_must_be_beaten(outside, verdict):
+    assert decide(UP, UP, HOLDS, outside)[0] == verdict
+
+
+def test_an_informative_removal_stands_out_from_random_ones_too():
+    assert decide(UP, between(-0.1, 4.0), HOLDS, [UP])[0] == "improved"
 
 
 @pytest.mark.parametrize(("monte_carlo", "told"), [(0.49, "only more rows"), (0.51, "more pairs")])
@@ -130,7 +169,7 @@ def test_every_verdict_occurs_and_no_other():
         for accuracy in (HOLDS, FALLS, UNSURE, UNKNOWN)
     }
     assert found == set(VERDICTS)
-    assert len(VERDICTS) == 6
+    assert len(VERDICTS) == 7
 
 
 def test_inconclusive_says_what_would_decide():
@@ -140,4 +179,4 @@ def test_inconclusive_says_what_would_decide():
     # in the design whole there are no pairs to add
     assert "only more rows would" in decide(mostly_drawing, ABOUT_ZERO, UNSURE)[1]
     assert "no interval" in decide(UNKNOWN, UP, HOLDS)[1]
-    assert "rose" in decide(UP, between(-2.0, 2.0), HOLDS)[1]
+    assert "not yet told" in decide(UP, between(-2.0, 2.0), HOLDS)[1]

@@ -1,8 +1,9 @@
-"""The feature recipe: what standardising, one-hot coding and projecting must and must not change."""
+"""The feature recipe: what standardising, one-hot coding and mapping must and must not change."""
 
 from __future__ import annotations
 
 import json
+from operator import attrgetter
 
 import numpy as np
 import polars as pl
@@ -14,7 +15,9 @@ from scipy.spatial.distance import pdist
 
 from dataworth.data.convert import Column
 from dataworth.data.dataset import Dataset
-from dataworth.yardstick.recipe import Basis, Recipe, expand
+from dataworth.yardstick.basis import Basis
+from dataworth.yardstick.recipe import Recipe, expand
+from dataworth.yardstick.scales import Scale
 from worlds import classes, refusal
 
 shapes = st.tuples(st.integers(8, 40), st.integers(1, 6))
@@ -40,13 +43,13 @@ def inner_products(features):
 
 @quick
 @given(shapes, seeds, exponents, st.data())
-def test_mean_variance_is_one_whatever_the_exponent(shape, seed, exponent, data):
+def test_the_mean_square_is_one_whatever_the_exponent(shape, seed, exponent, data):
     T = numbers(*shape, seed)
     basis = Basis.learn(T)
-    size = data.draw(st.integers(1, basis.rank))
+    size = data.draw(st.integers(1, basis.on("each").rank))
     features = basis.recipe(size, exponent).features(T)
     assert features.shape == (len(T), size)
-    assert features.var(axis=0).mean() == pytest.approx(1.0, rel=1e-9)
+    assert (features**2).sum(axis=1).mean() == pytest.approx(1.0, rel=1e-9)
     assert features.mean(axis=0) == pytest.approx(np.zeros(size), abs=1e-9)
 
 
@@ -55,8 +58,9 @@ def test_mean_variance_is_one_whatever_the_exponent(shape, seed, exponent, data)
 def test_exponent_zero_is_white(shape, seed):
     T = numbers(*shape, seed)
     basis = Basis.learn(T)
-    features = basis.recipe(basis.rank, 0.0).features(T)
-    assert features.T @ features / len(T) == pytest.approx(np.eye(basis.rank), abs=1e-7)
+    features = basis.recipe(basis.on("each").rank, 0.0).features(T)
+    rank = basis.on("each").rank
+    assert features.T @ features / len(T) == pytest.approx(np.eye(rank) / rank, abs=1e-7)
 
 
 @quick
@@ -65,9 +69,9 @@ def test_exponent_one_at_full_size_is_a_rotation_times_a_constant(shape, seed):
     T = numbers(*shape, seed)
     basis = Basis.learn(T)
     standard = (T.X - T.X.mean(axis=0)) / T.X.std(axis=0)
-    # standardised columns have total variance d, the features have total variance `rank`
-    factor = np.sqrt(basis.rank / T.n_features)
-    features = basis.recipe(basis.rank, 1.0).features(T)
+    # standardised columns have total variance d, the features have total variance 1
+    factor = np.sqrt(1 / T.n_features)
+    features = basis.recipe(basis.on("each").rank, 1.0).features(T)
     assert pdist(features) == pytest.approx(factor * pdist(standard), rel=1e-8, abs=1e-10)
 
 
@@ -77,7 +81,7 @@ def test_one_half_lies_between():
     a, b = np.array([1.0, 1.0, -1.0, -1.0]), np.array([1.0, -1.0, 1.0, -1.0])
     T = Dataset(np.column_stack([a, a, b]), [0, 1, 0, 1])
     basis = Basis.learn(T)
-    assert basis.variances == pytest.approx([2.0, 1.0])
+    assert basis.on("each").variances == pytest.approx([2.0, 1.0])
     for exponent, ratio in ((0.0, 1.0), (0.5, np.sqrt(2.0)), (1.0, 2.0)):
         variances = basis.recipe(2, exponent).features(T).var(axis=0)
         assert variances[0] / variances[1] == pytest.approx(ratio)
@@ -87,7 +91,7 @@ def test_the_first_axis_is_the_one_of_most_variance():
     a, b = np.array([1.0, 1.0, -1.0, -1.0]), np.array([1.0, -1.0, 1.0, -1.0])
     T = Dataset(np.column_stack([b, a, a]), [0, 1, 0, 1])
     (feature,) = Basis.learn(T).recipe(1, 1.0).features(T).T
-    assert np.abs(feature) == pytest.approx(np.ones(4))
+    assert np.abs(feature) == pytest.approx(np.ones(4))  # of one axis all of the variance
     assert abs(feature @ a) == pytest.approx(4.0)
 
 
@@ -144,7 +148,7 @@ def test_a_constant_column_has_no_weight(seed, constant):
     T = rng.normal(size=(20, 3))
     with_constant = np.insert(T, 1, constant, axis=1)
     basis = Basis.learn(Dataset(with_constant, np.arange(20) % 2))
-    assert basis.rank == 3
+    assert basis.on("each").rank == 3
     recipe = basis.recipe(3, 0.5)
     wild = np.insert(T, 1, rng.normal(size=20) * 1e6, axis=1)
     plain = Basis.learn(Dataset(T, np.arange(20) % 2)).recipe(3, 0.5)
@@ -158,15 +162,15 @@ def test_collinear_columns_are_fewer_directions():
     X = np.random.default_rng(0).normal(size=(30, 2))
     T = Dataset(np.column_stack([X, X @ [1.0, 2.0], X[:, 0] * 1e6]), np.arange(30) % 2)
     basis = Basis.learn(T)
-    assert basis.rank == 2
+    assert basis.on("each").rank == 2
     assert np.isfinite(basis.recipe(2, 0.0).features(T)).all()
 
 
 def test_more_columns_than_rows():
     T = Dataset(np.random.default_rng(0).normal(size=(6, 40)), [0, 1] * 3)
     basis = Basis.learn(T)
-    assert basis.rank == 5  # six centred rows span five directions
-    assert basis.recipe(5, 0.0).features(T).var(axis=0) == pytest.approx(np.ones(5))
+    assert basis.on("each").rank == 5  # six centred rows span five directions
+    assert basis.recipe(5, 0.0).features(T).var(axis=0) == pytest.approx(np.full(5, 0.2))
 
 
 def test_many_rows_are_measured_like_few():
@@ -178,7 +182,7 @@ def test_many_rows_are_measured_like_few():
 
 
 def test_a_dataset_of_constants_has_no_directions():
-    assert Basis.learn(Dataset(np.full((10, 3), 0.1), [0, 1] * 5)).rank == 0
+    assert Basis.learn(Dataset(np.full((10, 3), 0.1), [0, 1] * 5)).on("each").rank == 0
 
 
 # Categories and missing values
@@ -209,7 +213,7 @@ def test_categories_equal_their_own_one_hot_columns():
         T.y,
     )
     ours, plain = Basis.learn(T), Basis.learn(by_hand)
-    assert ours.rank == plain.rank == 3  # three exclusive columns are two directions
+    assert ours.on("each").rank == plain.on("each").rank == 3  # three exclusive columns are two directions
     assert inner_products(ours.recipe(3, 0.5).features(T)) == pytest.approx(
         inner_products(plain.recipe(3, 0.5).features(by_hand)), abs=1e-9
     )
@@ -226,7 +230,7 @@ def test_codes_of_categories_do_not_matter():
 def test_an_unknown_category_is_no_known_one():
     T = table(["red", "blue", "green", "red", "blue", "green"])
     basis = Basis.learn(T)
-    recipe = basis.recipe(basis.rank, 0.5)
+    recipe = basis.recipe(basis.on("each").rank, 0.5)
     pink = recipe.features(table(["pink", "red"], [3.0, 3.0]))[0]
     # zeros in all three columns, standardised with the test set's means (1/3) and deviations
     one_hot = np.array([0.0, 0.0, 0.0, 3.0])
@@ -280,19 +284,30 @@ def test_json_keeps_every_bit(categories, data):
         fill=rows[0, : len(columns)],
         center=rows[1],
         inverse_scale=rows[2],
+        scale=Scale(name="common", shift=rows[0], stretch=np.abs(rows[1]), knots=np.zeros((width, 0))),
         projection=rows[3:],
     )
     back = Recipe.from_dict(json.loads(json.dumps(recipe.to_dict())))
     assert back.columns == recipe.columns
-    for name in ("fill", "center", "inverse_scale", "projection"):
-        ours, theirs = getattr(recipe, name), getattr(back, name)
+    for name in ("fill", "center", "inverse_scale", "projection", "scale.shift", "scale.stretch"):
+        ours, theirs = (attrgetter(name)(each) for each in (recipe, back))
         assert ours.shape == theirs.shape
         assert ours.tobytes() == theirs.tobytes()
 
 
-def test_json_keeps_the_features_of_a_learned_recipe():
+@pytest.mark.parametrize("scale", ["each", "common", "rank"])
+@pytest.mark.parametrize(
+    "cut",
+    [
+        lambda basis, scale: basis.recipe(2, 0.5, scale),
+        lambda basis, scale: basis.kernel(0.7, 3, scale),
+        lambda basis, scale: basis.both(2, 0.7, 3, scale),
+    ],
+    ids=["axes", "kernel", "both"],
+)
+def test_json_keeps_the_features_of_a_learned_recipe(cut, scale):
     T = table(["red", "blue", "green", "red", None, "green"], [0.1, np.nan, 1e8, 1e-8, 3.0, -2.5])
-    recipe = Basis.learn(T).recipe(2, 0.5)
+    recipe = cut(Basis.learn(T), scale)
     back = Recipe.from_dict(json.loads(json.dumps(recipe.to_dict())))
     assert back.features(T).tobytes() == recipe.features(T).tobytes()
 
@@ -326,8 +341,8 @@ def with_column(column, seed=0, n=40):
 )
 def test_a_scale_below_the_resolution_of_the_values_is_no_scale(column, rank):
     basis = Basis.learn(with_column(column))
-    assert basis.rank == rank
-    assert np.isfinite(basis.whole.inverse_scale).all()
+    assert basis.on("each").rank == rank
+    assert np.isfinite(basis.plain.inverse_scale).all()
 
 
 @pytest.mark.parametrize("tiny", [1e-33, 1e-20])

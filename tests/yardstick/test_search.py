@@ -1,155 +1,216 @@
-"""The rule by which a yardstick is chosen, on candidates made by hand; its halves; the size of its search."""
+"""The rule by which a yardstick is chosen, stage by stage; its halves; the size of its search."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections import Counter
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
 
 import dataworth as dw
 from dataworth.data.dataset import Dataset
+from dataworth.yardstick import candidates, predictive
 from dataworth.yardstick import search as searching
-from dataworth.yardstick.probes import halves
-from dataworth.yardstick.recipe import Basis
-from dataworth.yardstick.search import Search, Trial, searched
+from dataworth.yardstick.basis import Basis
+from dataworth.yardstick.candidates import EFFORTS, Map, maps
+from dataworth.yardstick.halves import halves
+from dataworth.yardstick.predictive import Known
+from dataworth.yardstick.search import PRIORS, Point, Search, searched
 from dataworth.yardstick.yardstick import Yardstick
 from worlds import classes, held_out, numeric_labels, refusal
 
 
-def tried(held_out, probe, stderr=0.2):
-    """A candidate, known by its held-out likelihood, with what its probe will say."""
-    return Trial(
-        size=1, exponent=1.0, prior_variance=1.0, held_out=held_out, probe=probe, probe_stderr=stderr
-    )
+def made(n=60, d=4, kind="logistic", seed=0, test=None, cls=Search, **options):
+    """A search on rows whose first column tells the label, half as often as not."""
+    if test is None:
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(n, d))
+        test = Dataset(X, (X[:, 0] + rng.normal(size=n) > 0).astype(int))
+    sample, splits = searched(test, seed, kind)
+    targets = np.unique(sample.y, return_inverse=True)[1].astype(float)
+    return cls(sample, Basis.learn(sample), targets, kind, splits, **options)
+
+
+# What is tried
+
+
+def tried(n, d, kind="logistic"):
+    basis = Basis.learn(Dataset(np.random.default_rng(0).normal(size=(n, d)), np.arange(n) % 2))
+    return list(maps(basis, EFFORTS[kind]))
+
+
+def test_axes_of_four_sizes_up_to_half_of_the_rows():
+    for n, d, expected in ((400, 300, [3, 10, 40, 160]), (60, 300, [3, 10, 30]), (400, 7, [3, 7]), (20, 1, [1])):
+        found = sorted({m.size for m in tried(n, d) if m.kind == "axes"})
+        assert found == expected, (n, d)
+
+
+def test_exponents_and_bandwidths():
+    found = {(m.size, m.exponent) for m in tried(400, 40) if m.kind == "axes" and m.scale == "common"}
+    assert found == {(k, e) for k in (3, 10) for e in (0.0, 0.5, 1.0)} | {(40, 0.5), (40, 1.0)}
+    kernels = {(m.bandwidth, m.landmarks) for m in tried(400, 40) if m.kind == "kernel"}
+    assert kernels == {(0.35, 150), (0.7, 150), (1.4, 150)}
+    assert {m.landmarks for m in tried(60, 40) if m.kind == "kernel"} == {30}
+    (both,) = {replace(m, scale="") for m in tried(400, 300) if m.kind == "both"}
+    assert both == Map("both", "", 160, 1.0, 0.7, 100)
+
+
+def test_every_scale_is_tried_with_every_map():
+    assert {m.scale for m in tried(60, 3)} == {"each", "common", "rank"}
+    assert len(set(Counter((m.scale) for m in tried(60, 3)).values())) == 1
+
+
+def test_several_classes_have_fewer_maps_and_more_tempering():
+    for kind in ("softmax", "one-vs-rest"):
+        assert {m.landmarks for m in tried(400, 80, kind) if m.kind != "axes"} == {60}
+        assert {m.size for m in tried(400, 80, kind)} == {0, 10, 40}
+        assert EFFORTS[kind].levels == (1.0, 4.0, 16.0, 64.0, 256.0)
+    assert EFFORTS["logistic"].levels == (1.0, 2.0, 4.0, 8.0)
+    assert [EFFORTS[kind].short for kind in ("logistic", "one-vs-rest", "softmax")] == [7, 3, 1]
+
+
+def test_priors_are_half_decades_for_rows_that_count_once():
+    assert PRIORS == (0.1, 0.316, 1.0, 3.16, 10.0, 31.6, 100.0, 316.0, 1000.0, 3160.0)
+    assert made().grid(None) == [(c, (1.0, 2.0, 4.0, 8.0)) for c in PRIORS]
+
+
+def test_a_given_prior_is_kept_and_rows_count_once():
+    assert made().grid(0.7) == [(0.7, (1.0,))]
+    assert made(kind="linear").grid(0.6) == [(pytest.approx(0.6 / s), (s,)) for s in candidates.NOISES]
+
+
+@pytest.mark.parametrize(("n", "sizes"), [(20, (10,)), (60, (10, 15, 30)), (400, (50, 100, 200))])
+def test_the_ladder_is_an_eighth_a_quarter_and_a_half(n, sizes):
+    assert made(n).ladder() == sizes
+
+
+def test_the_ladder_ends_at_four_hundred():
+    assert made(1000).ladder() == (100, 200, 400)
+
+
+# The stages
 
 
 @dataclass(frozen=True)
-class Rule(Search):
-    """A search among given candidates, which remembers which it probed."""
-
-    given: tuple[Trial, ...] = ()
-    probed: list[float] = field(default_factory=list)
-
-    def candidates(self, noises, prior_variance):
-        return iter(self.given)
-
-    def probe(self, trial):
-        self.probed.append(trial.held_out)
-        return trial.probe, trial.probe_stderr
-
-
-def chosen(*given, **options):
-    rule = Rule(None, None, None, None, [], given=given, **options)
-    return rule.run((None,), None).held_out, rule.probed
-
-
-# The rule
-
-
-def test_the_best_calibrated_one_wins():
-    assert chosen(tried(-12.0, -1.0), tried(-10.0, 1.0), tried(-11.0, -0.5)) == (-11.0, [-10.0, -11.0])
-
-
-@pytest.mark.parametrize(
-    ("probe", "wins"),
-    [(-0.3, -10.0), (0.0, -10.0), (0.15, -10.0), (0.2, -10.0), (0.21, -11.0), (0.25, -11.0), (0.39, -11.0)],
-)
-def test_calibrated_is_a_probe_of_at_most_one_standard_error(probe, wins):
-    assert chosen(tried(-10.0, probe, 0.2), tried(-11.0, -1.0))[0] == wins
-
-
-@pytest.mark.parametrize(
-    ("best", "other", "wins"),
-    [
-        (-10.0, -12.9, True),  # 3 nats may always be given up …
-        (-10.0, -13.1, False),
-        (-25.0, -27.9, True),
-        (-60.0, -65.9, True),  # … and a tenth of the likelihood where that is more
-        (-60.0, -66.1, False),
-        (-200.0, -219.0, True),
-        (-200.0, -221.0, False),
-        (60.0, 54.1, True),  # densities can be above one
-        (60.0, 53.9, False),
-    ],
-)
-def test_calibration_may_cost_three_nats_or_a_tenth(best, other, wins):
-    found, probed = chosen(tried(best, 1.0), tried(other, -1.0))
-    assert found == (other if wins else best)
-    assert probed == ([best, other] if wins else [best])
-
-
-def test_if_none_is_calibrated_the_least_positive_probe_wins():
-    found, probed = chosen(tried(-10.0, 2.0), tried(-11.0, 0.5), tried(-12.0, 0.7), tried(-90.0, -9.0))
-    assert found == -11.0
-    assert probed == [-10.0, -11.0, -12.0]
-
-
-def test_no_more_than_sixty_are_probed_and_ten_of_softmax():
-    many = [tried(-10.0 - i / 100, 1.0 - i / 1000) for i in range(100)]
-    assert len(chosen(*many)[1]) == 60
-    assert len(chosen(*many, most_probed=10)[1]) == 10
-    assert (searching.MOST_PROBED, searching.PROBED_OF_SOFTMAX) == (60, 10)
-
-
-def test_nothing_to_choose_from():
-    assert "every feature of the test set is constant" in refusal(chosen)
-
-
-# What is searched
-
-
-@dataclass(frozen=True)
-class Sizes(Search):
-    """A search whose held-out likelihood is a given function of the features and the prior."""
+class Given(Search):
+    """A search whose held-out likelihood of every row is a given function of features, prior and level."""
 
     likelihood: object = None
 
-    def held_out(self, features, prior_variance, noise):
-        return self.likelihood(features, prior_variance)
+    def held_out(self, features, prior, levels, sizes, splits, predict=None, starts=None):
+        return np.array([np.full(len(features), self.likelihood(features, prior, w)) for w in levels])
 
 
-def grid(n, d, likelihood, fixed=None):
-    T = Dataset(np.random.default_rng(0).normal(size=(n, d)), np.arange(n) % 2)
-    search = Sizes(T, Basis.learn(T), T.y, None, [], likelihood=likelihood)
-    return list(search.candidates((None,), fixed))
+@pytest.mark.parametrize("best", [0.1, 1.0, 31.6, 3160.0])
+def test_priors_are_climbed_wherever_the_best_is(best):
+    search = made(cls=Given, likelihood=lambda X, c, w: -abs(np.log10(c / best)) - abs(w - 2.0))
+    value, place = search.climb(np.zeros((60, 1)), search.grid(None), None)
+    assert PRIORS[place] == best
+    assert value == pytest.approx(0.0, abs=1e-12)  # at the best of its levels
 
 
-def sizes(n, d, likelihood=lambda X, c: 0.0):
-    return sorted({t.size for t in grid(n, d, likelihood, fixed=1.0)})
+def test_the_second_stage_has_the_best_map_of_every_kind_and_scale():
+    """Nine are screened; seven at most are compared, each with three priors and every level."""
+    search = made(200, 6, cls=Given, likelihood=lambda X, c, w: -abs(np.log10(c / 10.0)) - X.shape[1] / 1e3)
+    screened = search.screen(None)
+    assert len(screened) == 7
+    assert len({(m.kind, m.scale) for m, _, _ in screened}) == 7
+    assert all(m.size == 3 for m, _, _ in screened if m.kind == "axes")  # fewest features are best here
+    points = list(search.compare(screened, None))
+    assert Counter(p.map for p in points) == dict.fromkeys((m for m, _, _ in screened), 12)
+    assert {p.prior for p in points} == {3.16, 10.0, 31.6}
 
 
-def test_sizes_are_a_sixth_of_the_rows_at_most():
-    assert sizes(20, 30) == [1, 2, 3]
-    assert sizes(60, 300) == [1, 2, 3, 5, 10]
-    assert sizes(240, 300) == [1, 2, 3, 5, 10, 20, 40]
+def test_the_prior_of_the_model_is_that_of_rows_that_count_w_times():
+    for kind, expected in (("logistic", 10.0 / 4.0), ("linear", 10.0 * 4.0)):
+        assert made(kind=kind).variance(Point(Map("axes", "each"), None, 10.0, 4.0, None)) == expected
 
 
-def test_every_size_up_to_forty_is_tried_and_larger_ones_until_one_brings_nothing():
-    grows = {1: 0.0, 2: 0.0, 3: 0.0, 5: 0.0, 10: 0.0, 20: 0.0, 40: 1.0, 80: 2.0, 160: 2.0}
-    assert sizes(1000, 200, lambda X, c: grows[X.shape[1]]) == list(grows)
-    assert sizes(1000, 200) == [1, 2, 3, 5, 10, 20, 40]
-    assert sizes(1000, 200, lambda X, c: -float(X.shape[1] != 40)) == [1, 2, 3, 5, 10, 20, 40, 80]
+def point(name, rows):
+    return Point(Map(name, "each"), None, 1.0, 1.0, np.asarray(rows, dtype=float))
 
 
-def test_all_directions_are_tried_where_there_are_few():
-    assert sizes(1000, 7) == [1, 2, 3, 5, 7]
+@dataclass(frozen=True)
+class Eyes(Search):
+    """A search in which how sharp a map's eye is stands in its name."""
+
+    def sight(self, point):
+        return float(point.map.kind)
 
 
-def test_exponents_are_white_half_and_as_they_are():
-    found = {(t.size, t.exponent) for t in grid(30, 2, lambda X, c: 0.0, fixed=1.0)}
-    assert found == {(1, 1.0), (2, 0.0), (2, 0.5), (2, 1.0)}
+def chosen(*points, n=100):
+    found, sight = made(n, cls=Eyes).sharpest(list(points))
+    return found.map.kind, sight
 
 
-@pytest.mark.parametrize("best", [1e-4, 0.01, 0.316, 31.6, 1000.0])
-def test_priors_are_climbed_wherever_the_best_is_and_three_wider_ones_kept(best):
-    """From 1e-4 to 1e3 in half decades; a likelihood with one peak is climbed to it."""
-    found = grid(30, 1, lambda X, c: -abs(np.log10(c / best)))
-    assert max(found, key=lambda t: t.held_out).prior_variance == best
-    wider = [t.prior_variance for t in found if t.prior_variance > best]
-    expected = [c for c in (0.0316, 0.1, 0.316, 1.0, 3.16, 10.0, 31.6, 100.0, 316.0, 1000.0) if c > best]
-    if best >= 0.01:
-        assert set(expected[:3]) <= set(wider)
+NOISE = np.where(np.arange(100) % 2, 0.05, -0.05)
+"""Of a row: the standard error of a mean of 100 is 0.005."""
+
+
+@pytest.mark.parametrize(
+    ("other", "loss", "wins"),
+    [
+        ("1.16", 0.009, True),  # 15 % sharper, and within two standard errors
+        ("1.14", 0.009, False),
+        ("9", 0.011, False),  # beyond two standard errors
+    ],
+)
+def test_a_sharper_eye_may_cost_two_standard_errors(other, loss, wins):
+    best = point("1", np.zeros(100))
+    assert chosen(best, point(other, NOISE - loss))[0] == (other if wins else "1")
+
+
+@pytest.mark.parametrize(("loss", "wins"), [(0.014, True), (0.016, False)])
+def test_and_fifteen_thousandths_of_a_nat_a_row(loss, wins):
+    assert chosen(point("1", np.zeros(100)), point("9", 100 * NOISE - loss))[0] == ("9" if wins else "1")
+
+
+def test_three_rivals_are_looked_at_and_each_map_once():
+    best, same = point("1", np.zeros(100)), point("1", NOISE)
+    assert chosen(best, same) == ("1", None)  # nothing to compare with
+    rivals = [point(name, NOISE) for name in ("2", "3", "2", "4", "5")]
+    assert chosen(best, *rivals) == ("4", 4.0)
+
+
+def test_errors_are_by_group():
+    """Rows of a group that move together are one observation."""
+    T = clustered(20, 5, 0)
+    search = made(test=T)
+    moves = np.random.default_rng(0).normal(size=20)
+    rows = moves[np.unique(search.sample.groups, return_inverse=True)[1]]
+    assert search.stderr(rows) == pytest.approx(moves.std() / np.sqrt(20))
+    plain = made(test=Dataset(T.X, T.y))
+    assert plain.stderr(rows) == pytest.approx(moves.std() / 10)
+
+
+def test_held_out_is_every_row_given_the_other_half():
+    """Each row once for every halving and size; against `Logistic` with row weights on the same halves."""
+    search = made(40)
+    X = np.column_stack([search.sample.X, np.ones(40)])
+    total = np.zeros(40)
+    for a, b in (pair for split in search.splits for pair in (split, split[::-1])):
+        for size in (10, 20):
+            rows = a[:size]
+            known = Known(X[rows], search.targets[rows], np.ones(size), X[b], search.targets[b], 2)
+            total[b] += predictive.two_classes(known, 3.0, (2.0,)).log_p[0]
+    found = search.held_out(X, 3.0, (1.0, 2.0), (10, 20), search.splits)
+    assert found.shape == (2, 40)
+    assert found[1] == pytest.approx(total / 8, abs=1e-6)
+
+
+def test_weights_of_rows_are_those_of_the_mean():
+    weights = np.arange(60.0)
+    search = made(test=classes(60, seed=0).with_weights(weights))
+    rows = np.random.default_rng(0).normal(size=60)
+    assert search.mean(rows) == pytest.approx(np.average(rows, weights=weights))
+    found = search.weights * (rows - search.mean(rows))
+    assert search.stderr(rows) == pytest.approx(np.sqrt((found**2).sum()) / weights.sum())
+
+
+def test_nothing_to_choose_from():
+    constant = Dataset(np.ones((40, 3)), np.arange(40) % 2)
+    assert "every feature of the test set is constant" in refusal(made(test=constant).run)
 
 
 @pytest.mark.parametrize(("true", "allowed"), [(0.1, {0.1}), (0.5, {0.6}), (0.95, {0.6, 1.0})])
@@ -161,18 +222,48 @@ def test_noise_of_numeric_labels_is_found(true, allowed):
     assert Yardstick.fit(Dataset(X, y)).chosen.noise_variance in allowed
 
 
+# What is found
+
+
+def test_a_circle_is_seen_by_a_kernel_and_not_by_axes():
+    """Class by distance from the centre: no linear model of raw columns tells it."""
+    X = np.random.default_rng(0).normal(size=(200, 2))
+    yard = Yardstick.fit(Dataset(X, ((X**2).sum(axis=1) > 1.4).astype(int)))
+    assert yard.chosen.kind in ("kernel", "both")
+    assert yard.chosen.held_out > np.log(0.5) + 0.2
+
+
+def test_columns_of_large_spread_matter_on_the_common_scale():
+    """One column of signal and spread 10, forty of noise and spread 1: each alike, they drown it."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 41)) * np.array([10.0] + [1.0] * 40)
+    chosen = Yardstick.fit(Dataset(X, (X[:, 0] > 0).astype(int))).chosen
+    assert chosen.scale == "common"
+    assert chosen.held_out > -0.25
+
+
+def test_heavy_tails_take_ranks():
+    rng = np.random.default_rng(0)
+    raw = rng.normal(size=(300, 6))
+    y = (raw @ [1.0, -1.0, 1.0, 0.0, 0.0, 0.0] + rng.normal(size=300) > 0).astype(int)
+    assert Yardstick.fit(Dataset(np.sinh(3 * raw), y)).chosen.scale == "rank"
+
+
+# Halves
+
+
 def test_a_thousand_rows_are_searched_at_most():
     some, splits = searched(classes(1300, seed=0), 0, "logistic")
     assert len(some) == 1000
     assert len(searched(classes(900, seed=0), 0, "logistic")[0]) == 900
-    assert len(splits) == 6
-    assert len(searched(classes(50, seed=0), 0, "softmax")[1]) == 3
-    assert len(halves(10, np.random.default_rng(0))) == 6
+    assert len(splits) == 2
+    assert len(searched(classes(600, seed=0), 0, "logistic")[1]) == 4
+    assert len(searched(classes(50, seed=0), 0, "softmax")[1]) == 1
 
 
 def test_halves_are_halves():
     for n in (20, 21):
-        for a, b in halves(n, np.random.default_rng(0)):
+        for a, b in halves(n, np.random.default_rng(0), 6):
             assert sorted([*a, *b]) == list(range(n))
             assert len(b) - len(a) in (0, 1)
 
@@ -193,18 +284,19 @@ def test_no_group_is_ever_split():
         sample, splits = searched(T, 3, "logistic")
         assert len(sample) == min(len(T), 1000)
         assert len(sample) == sum((T.groups == g).sum() for g in np.unique(sample.groups))
-        assert len(splits) == 6
         for a, b in splits:
             assert not set(sample.groups[a]) & set(sample.groups[b])
             assert sorted([*a, *b]) == list(range(len(sample)))
             assert abs(len(a) - len(b)) <= 10
+            # group after group: the first rows of a half are a smaller sample, of whole groups but one
+            assert len(set(sample.groups[a[: len(a) // 4]]) & set(sample.groups[a[len(a) // 4 :]])) <= 1
 
 
 def test_uneven_groups_are_halved_as_evenly_as_they_allow():
     groups = np.repeat(["a", "b", "c", "d"], [50, 20, 20, 10])
-    for a, b in halves(100, np.random.default_rng(0), groups=groups):
+    for a, b in halves(100, np.random.default_rng(0), 6, groups):
         assert min(len(a), len(b)) >= 30
-    (a, b), *_ = halves(100, np.random.default_rng(0), groups=np.repeat(["a", "b"], [99, 1]))
+    (a, b), *_ = halves(100, np.random.default_rng(0), 6, np.repeat(["a", "b"], [99, 1]))
     assert {len(a), len(b)} == {1, 99}
 
 
@@ -246,7 +338,7 @@ def test_without_groups_halves_are_what_they_were():
     rng = np.random.default_rng([0, 0x7E57])
     T = held_out()
     rng.permutation(len(T))
-    expected = [rng.permutation(len(T)) for _ in range(6)]
+    expected = [rng.permutation(len(T)) for _ in range(searching.splits_of("logistic", len(T)))]
     sample, splits = searched(T, 0, "logistic")
     assert sample.X.tobytes() == T.X.tobytes()
     for (a, b), p in zip(splits, expected, strict=True):

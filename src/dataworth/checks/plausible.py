@@ -1,7 +1,8 @@
 """Which other priors the test set would have allowed.
 
-The yardstick's search compares candidates by held-out log-likelihood, log p(T_b | T_a) over halves of the
-test set. Twice a difference of log-likelihoods is χ² with one degree of freedom if one number is varied, so
+The yardstick's search compares candidates by held-out log-likelihood, and so does this: Σ log p(row | T_a)
+over the rows of T_b, for halves T_a and T_b of the test set. Twice a difference of log-likelihoods is χ² with
+one degree of freedom if one number is varied, so
 
     {C : held-out(C) ≥ held-out(chosen) − 1.92 nats}
 
@@ -17,10 +18,10 @@ import numpy as np
 from ..arrays import Array, Rows
 from ..data.dataset import Dataset
 from ..measure.case import Case
-from ..models import Model, OneVsRest, Softmax
-from ..models.base import bind
-from ..yardstick.probes import doubling_probe, half_given_half
-from ..yardstick.search import searched, splits_of
+from ..models import OneVsRest, Softmax
+from ..yardstick.held_out import half_given_half
+from ..yardstick.kinds import YardstickModel
+from ..yardstick.search import ROWS, searched, splits_of
 from .base import quietly
 
 PLAUSIBLE = 1.92
@@ -36,29 +37,25 @@ class Halves:
     sample: Dataset
     targets: Array
     splits: list[tuple[Rows, Rows]]
+    tempering: float
 
     @classmethod
     def of(cls, case: Case) -> Halves:
         """As in `Yardstick.fit`."""
         sample, splits = searched(case.test, case.yardstick.seed, case.yardstick.kind)
-        return cls(sample, case.yardstick.targets(sample), splits)
+        return cls(sample, case.yardstick.targets(sample), splits, case.yardstick.tempering)
 
-    def held_out(self, model: Model, features: Array) -> float:
-        """Mean of log p(T_b | T_a) = log Z(T) − log Z(T_a) over halves, both ways round."""
+    def held_out(self, model: YardstickModel, features: Array) -> float:
+        """Mean over halves, both ways round, nats a half."""
         with quietly():
-            return half_given_half(bind(model, features, self.targets), self.splits, self.sample.weights)
-
-    def calibrated(self, model: Model, features: Array) -> bool:
-        """Whether the doubling probe is not shown positive, as the yardstick asks of its candidates."""
-        with quietly():
-            fitter = bind(model, features, self.targets)
-            probe, stderr = doubling_probe(fitter, self.splits, self.sample.weights)
-        return probe <= stderr
+            return half_given_half(
+                model, self.tempering, features, self.targets, self.splits, self.sample.weights
+            )
 
 
 def fits_of(case: Case) -> int:
     """Fits for one held-out likelihood."""
-    return 2 * splits_of(case.yardstick.kind) + 1
+    return 2 * splits_of(case.yardstick.kind, min(len(case.test), ROWS))
 
 
 def fit_work(case: Case, rows: int, features: int) -> float:

@@ -1,10 +1,10 @@
 """DW008: did the yardstick's search end at the edge of what it tries?
 
-Prior variances from 1e-4 to 1000, noise variances from 0.03 of the labels', as many principal axes as a sixth
-of the test rows. Where the chosen value is the last one tried, a few beyond it are tried here; it fires if
-the best of them is better by more than 1.92 held-out nats, so that the chosen one is not plausible beside it.
+Prior variances C′ from 0.1 to 3,160 (of coefficients when rows count once), and noise variances from 0.03 of
+the labels'. Where the chosen value is the last one tried, a few beyond it are tried; it fires if the best
+of them is better by more than 1.92 held-out nats, so that the chosen one is not plausible beside it.
 
-Noise as large as the labels' own variance is no edge: nothing lies beyond. Fewer axes than one neither.
+Noise as large as the labels' own variance is no edge: nothing lies beyond.
 """
 
 from __future__ import annotations
@@ -12,14 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-import numpy as np
-from threadpoolctl import threadpool_limits
-
-from ..arrays import Array
 from ..measure.case import Case
-from ..models import Linear, Model
-from ..yardstick.recipe import Basis
-from ..yardstick.search import NOISES, PRIORS, ROWS, SIZES
+from ..models import Linear
+from ..yardstick.candidates import NOISES
+from ..yardstick.kinds import YardstickModel
+from ..yardstick.search import PRIORS, ROWS
 from .base import Check, Seen, not_run
 from .plausible import HALF_DECADE, PLAUSIBLE, Halves, fit_work, fits_of
 
@@ -28,26 +25,26 @@ STEPS = 4
 AFFORDABLE = 3e9
 """Multiplications that may be spent on it without being asked, at 20 Newton steps a fit: half a second."""
 NEWTON = 20
-Candidate = tuple[str, Model, Array]
+Candidate = tuple[str, YardstickModel]
 
 
 def look(case: Case) -> Seen:
     """Candidates beyond every edge that the chosen yardstick stands at."""
     yard = case.yardstick
-    if yard.chosen.probe is None:
+    if yard.chosen.held_out_stderr is None:
         return not_run("the yardstick was made by hand, not searched for")
     edges = edges_of(case)
     if not edges:
-        return Seen(False, 0.0, "neither prior, noise nor number of axes is the last one tried")
+        return Seen(False, 0.0, "neither prior nor noise is the last one tried")
     rows = min(len(case.test), ROWS)
-    features = yard.chosen.size * (2 if "size" in edges else 1)
-    spent = fits_of(case) * NEWTON * (2 + STEPS * len(edges)) * fit_work(case, rows, features)
+    spent = fits_of(case) * NEWTON * (1 + STEPS * len(edges)) * fit_work(case, rows, yard.chosen.size)
     if spent > AFFORDABLE and not case.options.thorough:
         where = " and ".join(edges)
         return not_run(f"at the edge ({where}), but trying beyond is costly: --thorough (thorough=True) does")
     parts = Halves.of(case)
-    here = parts.held_out(yard.model, yard.features(parts.sample))
-    found = [(parts.held_out(model, X) - here, what) for what, model, X in beyond(case, parts, edges)]
+    X = yard.features(parts.sample)
+    here = parts.held_out(yard.model, X)
+    found = [(parts.held_out(model, X) - here, what) for what, model in beyond(case, edges)]
     gain, what = max(found, default=(0.0, ""))
     if not gain > PLAUSIBLE:
         detail = f"{', '.join(edges)} at the edge; the best beyond it gains {gain:.2g} nats"
@@ -55,49 +52,42 @@ def look(case: Case) -> Seen:
     return Seen(True, gain, f"{what} is better by {gain:.1f} nats, held out on halves of the test set")
 
 
+def searched_prior(case: Case) -> float:
+    """C′ of the search's grid: w·C, or C/s²."""
+    chosen = case.yardstick.chosen
+    return chosen.prior_variance * chosen.tempering / (chosen.noise_variance or 1.0)
+
+
 def edges_of(case: Case) -> list[str]:
     """What of the chosen yardstick is the last value tried."""
-    chosen = case.yardstick.chosen
-    edges = []
-    if case.options.prior_variance is None and chosen.prior_variance in (PRIORS[0], PRIORS[-1]):
+    prior, edges = searched_prior(case), []
+    at_edge = any(abs(prior / edge - 1.0) < 1e-9 for edge in (PRIORS[0], PRIORS[-1]))
+    if case.options.prior_variance is None and at_edge:
         edges.append("prior")
-    if chosen.noise_variance == NOISES[0]:
+    if case.yardstick.chosen.noise_variance == NOISES[0]:
         edges.append("noise")
-    most = max(1, min(case.yardstick.rows, ROWS) // 6)
-    if chosen.size == max(k for k in SIZES if k <= most):
-        edges.append("size")
     return edges
 
 
-def beyond(case: Case, parts: Halves, edges: list[str]) -> Iterator[Candidate]:
-    """Names, models and features of what stands beyond the edges."""
-    yard = case.yardstick
-    model, chosen = yard.model, yard.chosen
-    X = yard.features(parts.sample)
+def beyond(case: Case, edges: list[str]) -> Iterator[Candidate]:
+    """Names and models of what stands beyond the edges."""
+    model = case.yardstick.model
     if "prior" in edges:
-        way = HALF_DECADE if chosen.prior_variance == PRIORS[-1] else 1 / HALF_DECADE
+        way = HALF_DECADE if searched_prior(case) > 1 else 1 / HALF_DECADE
         for step in range(1, STEPS + 1):
-            variance = chosen.prior_variance * way**step
-            yield f"prior variance {variance:.3g}", replace(model, prior_variance=variance), X
+            variance = model.prior_variance * way**step
+            yield f"prior variance {variance:.3g}", replace(model, prior_variance=variance)
     if "noise" in edges and isinstance(model, Linear):
         for step in range(1, STEPS + 1):
             noise = NOISES[0] / HALF_DECADE**step
-            yield f"noise variance {noise:.2g}", replace(model, noise_variance=noise), X
-    if "size" in edges:
-        with threadpool_limits(1), np.errstate(all="ignore"):
-            basis = Basis.learn(parts.sample.select(yard.recipe.columns))
-        size = min(2 * chosen.size, basis.rank)
-        if size > chosen.size:
-            wider = basis.recipe(size, chosen.exponent).features(parts.sample)
-            for variance in (chosen.prior_variance, chosen.prior_variance / HALF_DECADE):
-                yield f"{size} principal axes", replace(model, prior_variance=variance), wider
+            yield f"noise variance {noise:.2g}", replace(model, noise_variance=noise)
 
 
 CHECK = Check(
     "DW008",
     "prior-edge",
     "the yardstick's search ended at the edge of what it tries: a better one lies beyond",
-    "give --prior-variance, scale the features, or bring more test rows (they allow more axes)",
+    "give --prior-variance, or scale the features and labels",
     look,
     needs="test",
     prior=True,

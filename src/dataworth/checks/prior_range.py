@@ -1,8 +1,7 @@
 """DW009: would another plausible prior have led to another conclusion?
 
 Plausible is a prior variance on the yardstick's half-decade grid, the features as they are, that the test set
-does not exclude (checks/plausible.py) and on which doubling does not look informative, which the yardstick
-asks of its own. Everything is measured again at the two ends of that range.
+does not exclude (checks/plausible.py). Everything is measured again at the two ends of that range.
 
 It fires if the conclusion there is another one: a verdict against another verdict, yes against no, another
 best dataset whose lead is shown. That a conclusion is no longer (or only there) shown is told, but does not
@@ -24,7 +23,7 @@ from .plausible import HALF_DECADE, PLAUSIBLE, Halves, fit_work, fits_of
 
 STEPS = 4
 """Half-decades that the range may reach to either side: a factor of ten in the coefficients."""
-UNDECIDED = ("inconclusive", "cannot tell", "a tie")
+UNDECIDED = ("inconclusive", "improved", "cannot tell", "a tie")
 ROUNDED = 0.01
 """Relative difference that the grid's three digits make."""
 SEARCH, AFFORDABLE = 1e9, 1e8
@@ -69,9 +68,6 @@ def plausible_range(case: Case) -> list[float]:
         steps = 0
         while steps < STEPS and parts.held_out(at(case, way ** (steps + 1)), X) >= least:
             steps += 1
-        # a yardstick that could not be calibrated has no such demands to make
-        while case.yardstick.calibrated and steps and not parts.calibrated(at(case, way**steps), X):
-            steps -= 1
         if steps:
             ends.append(at(case, way**steps).prior_variance)
     return ends

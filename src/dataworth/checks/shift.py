@@ -2,7 +2,8 @@
 
 The recipe keeps a few directions of the test set's features. A difference in those is part of the score; one
 in what it drops is not, and the score then speaks of rows like the test set's that the data do not have. What
-is dropped: standardised columns less their projection on the recipe's axes, and the length of that rest;
+is dropped: columns less their projection on the recipe's axes (and landmarks, if it has a kernel), and the
+length of that rest;
 categories that the test set does not know; which values are missing (they are filled); columns that do not
 vary in the test set.
 
@@ -70,9 +71,9 @@ def look(case: Case) -> Seen:
 
 def anything_dropped(recipe: Recipe, *sides: Dataset) -> bool:
     """Whether rows have anything that the recipe does not keep."""
-    axes = np.linalg.qr(recipe.projection)[0]
+    axes = np.linalg.qr(recipe.directions)[0]
     for data in sides:
-        X = recipe.standard(data.X)
+        X = recipe.scaled(data.X)
         if (np.abs(X - (X @ axes) @ axes.T) > TRACE).any():
             return True
     flags, raw = (np.vstack([part(recipe, data) for data in sides]) for part in (marks, expanded))
@@ -101,7 +102,7 @@ def told_apart(
     folds = np.empty(n + m, dtype=int)
     for side in (own, ~own):
         folds[side] = rng.permutation(int(side.sum())) % FOLDS
-    kept = recipe.projection.shape[1]
+    kept = recipe.directions.shape[1]
     X = np.empty((n + m, raw.shape[1] + flags.shape[1] + 1))
     for fold in range(FOLDS):
         X[folds == fold] = unseen(raw, flags, folds == fold, ~own & (folds != fold), kept)

@@ -80,7 +80,7 @@ def demo(
     picturing: Annotated[Showing, Some("json", "quiet", "verbose", "bits", "plot")],
     seed: Annotated[int, word("All randomness comes from it (default: 0).")] = 0,
 ) -> None:
-    """Tell six curations apart, on data that ships with scikit-learn; takes less than a minute.
+    """Tell seven curations apart, on data that ships with scikit-learn; takes less than a minute.
 
     Writes a picture, dataworth-demo.png unless --plot names another.
 
@@ -95,7 +95,7 @@ def demo(
     if picturing.plot is None and not (picturing.json or picturing.quiet) and os.access(".", os.W_OK):
         picturing = replace(picturing, plot=Path("dataworth-demo.png"))
     check_outputs(plot=picturing.plot)
-    with listen(picturing.quiet, preparing="auditing six curations…") as progress:
+    with listen(picturing.quiet, preparing="auditing seven curations…") as progress:
         told = demo(seed=seed, progress=progress)
     result(told, picturing)
 

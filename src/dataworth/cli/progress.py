@@ -59,8 +59,9 @@ class Lines:
         self._waiting.start()
 
     def expect(self, seconds: float) -> None:
-        """Print the estimate of long work."""
+        """Print the estimate of long work; what was counted before is another matter."""
         self.close()
+        self._started = None
         if seconds > LONG:
             self._write(estimate(seconds, self._jobs, self._continued))
 

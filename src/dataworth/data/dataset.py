@@ -181,6 +181,14 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
         """
         return self._with(y=as_labels(y, len(self)))
 
+    def with_features(self, X: Any) -> Dataset:
+        """The same rows and columns with other values (codes, for categories).
+
+        >>> Dataset([[1.0], [2.0]], [0, 1]).with_features([[3.0], [4.0]]).X.ravel().tolist()
+        [3.0, 4.0]
+        """
+        return self._with(X=np.array(X, dtype=float).reshape(self.X.shape))
+
     def with_weights(self, weights: Any) -> Dataset:
         """The same rows with other weights, or with none.
 

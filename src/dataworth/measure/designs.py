@@ -19,14 +19,14 @@ from ..arrays import Array, Rows
 class Sample(NamedTuple):
     """Rows of the pool, with weights (none: all 1).
 
-    Rows marked `self_labelled` are to be labelled by a model: that of the first arm, or one fitted on the
-    sample `teacher`.
+    Rows marked `self_labelled` are to be labelled by the model of the first arm; `targets` stand in for the
+    pool's labels.
     """
 
     rows: Rows
     weights: Array | None = None
     self_labelled: NDArray[np.bool_] | None = None
-    teacher: Any = None  # a Sample; a NamedTuple cannot name itself
+    targets: Array | None = None
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Arm:
     ('after', 'control 3')
     """
 
-    role: Literal["data", "before", "after", "control", "candidate", "part"]
+    role: Literal["data", "before", "after", "control", "own", "candidate", "part"]
     name: str | None = None
 
     def __str__(self) -> str:
@@ -199,37 +199,42 @@ def fingerprint(draws: Iterable[Draw]) -> str:
         for arm, sample in (*draw.arms.items(), ("test", draw.test)):
             digest.update(f"{arm} {len(sample.rows)}".encode() + sample.rows.astype("<i8").tobytes())
             digest.update(weights_of(sample).astype("<f8").tobytes())
-            if sample.self_labelled is not None:
-                digest.update(sample.self_labelled.tobytes())
+            for more in (sample.self_labelled, sample.targets):
+                digest.update(b"none" if more is None else more.tobytes())
     return digest.hexdigest()
 
 
 def select(sample: Sample, places: Rows) -> Sample:
     """Some of a sample's rows, by their places in it."""
-    weights, labelled = sample.weights, sample.self_labelled
+
+    def some(values: Any) -> Any:
+        return None if values is None else values[places]
+
     return Sample(
         sample.rows[places],
-        None if weights is None else weights[places],
-        None if labelled is None else labelled[places],
-        sample.teacher,
+        some(sample.weights),
+        some(sample.self_labelled),
+        some(sample.targets),
     )
 
 
 def reweighed(sample: Sample, factor: float) -> Sample:
-    """A sample whose rows count so many times, and its teacher's too.
+    """A sample whose rows count so many times.
 
     >>> reweighed(Sample(np.arange(2), np.array([1.0, 0.5])), 4.0).weights.tolist()
     [4.0, 2.0]
     """
     if factor == 1.0:
         return sample
-    teacher = None if sample.teacher is None else reweighed(sample.teacher, factor)
-    return sample._replace(weights=factor * weights_of(sample), teacher=teacher)
+    return sample._replace(weights=factor * weights_of(sample))
 
 
 def same_sample(a: Sample, b: Sample) -> bool:
-    """Whether two samples hold the same rows, in any order, with the same weights."""
-    if len(a.rows) != len(b.rows) or a.self_labelled is not None or b.self_labelled is not None:
+    """Whether two samples hold the same rows, in any order, with the same weights and the pool's labels."""
+    if a is b:
+        return True
+    labelled = any(s.self_labelled is not None or s.targets is not None for s in (a, b))
+    if len(a.rows) != len(b.rows) or labelled:
         return False
     if a.rows.sum() != b.rows.sum():  # cheaper than sorting, and nearly always enough
         return False

@@ -129,14 +129,13 @@ def fit_sample(
 ) -> tuple[Fit, Array | None]:
     """Fit an arm, starting at the first arm's fit, or at one that is nearer.
 
-    Self-labelled rows get labels from the first arm's fit, or from their teacher's.
+    Self-labelled rows get labels from the first arm's fit.
     """
-    targets = None
+    targets = sample.targets
     if sample.self_labelled is not None and first is not None and sample.self_labelled.any():
         targets = pool_targets(fitter, sample)
         mask = sample.self_labelled
-        teacher = first if sample.teacher is None else fit_sample(fitter, sample.teacher, first)[0]
-        targets[mask] = fitter.predict(teacher, sample.rows[mask])
+        targets[mask] = fitter.predict(first, sample.rows[mask])
     start = tuple(fit for fit in (near or first,) if fit is not None)
     return fitter(sample.rows, start, weights=sample.weights, targets=targets), targets
 

@@ -15,6 +15,19 @@ import numpy as np
 from ..arrays import Array
 
 LEVEL = 0.95
+NEGLIGIBLE_A_BLOCK, NEGLIGIBLE_A_ROW = 0.02, 0.001
+"""Nats a block, and nats a test row: a change below the larger of the two is none, however sure."""
+
+
+def negligible(rows: float) -> float:
+    """Nats a block of so many test rows below which a change is none, however sure.
+
+    Solvers, and temperings on a grid, leave a few thousandths of a nat, the same in every block.
+
+    >>> negligible(5), negligible(100)
+    (0.02, 0.1)
+    """
+    return max(NEGLIGIBLE_A_BLOCK, NEGLIGIBLE_A_ROW * rows)
 
 
 @dataclass(frozen=True)

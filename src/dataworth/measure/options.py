@@ -30,7 +30,7 @@ class Progress(Protocol):
     """Whoever wants to hear how the work goes."""
 
     def expect(self, seconds: float) -> None:
-        """Called once before the work with its estimated time."""
+        """Called before each stretch of work with its estimated time."""
         ...
 
     def update(self, done: int, total: int) -> None:

@@ -91,7 +91,7 @@ class Pool:
         from threadpoolctl import threadpool_limits
 
         y = np.concatenate([yardstick.targets(part, name) for name, part in parts.items()])
-        X = np.empty((len(y), yardstick.recipe.projection.shape[1]))
+        X = np.empty((len(y), yardstick.recipe.width))
         samples: dict[str, Sample] = {}
         start = 0
         for name, part in parts.items():

@@ -78,6 +78,21 @@ class PairTable:
         some = {name: getattr(self, name)[:pairs] for name in ("values", "log_z_test", "test_rows")}
         return replace(self, **some)
 
+    def beside(self, other: PairTable) -> PairTable:
+        """The same pairs with the arms of another table too."""
+        return replace(
+            self,
+            arms=self.arms + other.arms,
+            values=np.concatenate([self.values, other.values], axis=1),
+            tempering=self.tempering | other.tempering,
+        )
+
+    def only(self, arms: tuple[Arm, ...]) -> PairTable:
+        """The same pairs with some of the arms."""
+        places = [self.arms.index(arm) for arm in arms]
+        tempering = {arm: times for arm, times in self.tempering.items() if arm in arms}
+        return replace(self, arms=arms, values=self.values[:, places], tempering=tempering)
+
     def rows(self) -> list[dict[str, float | int | str]]:
         """Long form, for CSV: one record a pair and arm."""
         records: list[dict[str, float | int | str]] = []

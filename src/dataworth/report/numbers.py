@@ -8,6 +8,10 @@ from collections.abc import Sequence
 Interval = Sequence[float] | None
 
 
+ROUNDING = 1e-9
+"""Half-widths of intervals, and values, up to this are what arithmetic leaves of nothing."""
+
+
 def decimals(scale: float) -> int:
     """Digits after the point that show two significant digits of `scale`.
 
@@ -20,10 +24,14 @@ def decimals(scale: float) -> int:
 
 
 def digits_for(value: float, interval: Interval = None) -> int:
-    """Digits that suit a value: by half the width of its interval, or three significant ones."""
-    if interval is not None and interval[1] > interval[0]:
+    """Digits that suit a value: by half the width of its interval, or three significant ones.
+
+    >>> digits_for(1.234, (1.0, 1.5)), digits_for(1.234), digits_for(-1e-12, (-2e-12, 1e-12))
+    (2, 3, 2)
+    """
+    if interval is not None and interval[1] - interval[0] > 2 * ROUNDING:
         return decimals((interval[1] - interval[0]) / 2)
-    return min(4, decimals(abs(value)) + 1) if value else 2
+    return min(4, decimals(abs(value)) + 1) if abs(value) > ROUNDING else 2
 
 
 def number(value: float, digits: int, sign: bool = False) -> str:

@@ -17,6 +17,7 @@ from .quantities import benchmark, counted_pmi, per_what, unit_of
 
 VERDICT_MARKS = {
     "informative": ("#009E73", "^"),
+    "improved": ("#CC79A7", "P"),
     "recycled": ("#56B4E9", "o"),
     "inconclusive": ("#777777", "s"),
     "costly": ("#E69F00", "v"),
@@ -54,16 +55,19 @@ def score_figure(score: Score, bits: bool = False) -> Any:
 
 
 def audit_figure(audit: Audit, bits: bool = False) -> Any:
-    """ΔPMI and selection in one panel, the benchmark in another: their units differ."""
+    """ΔPMI and what it is made of in one panel, the benchmark in another: their units differ."""
     unit, factor = unit_of(bits)
     mark = VERDICT_MARKS.get(audit.verdict or "", PLAIN)
     rows: list[Row] = [("after − before", audit.delta, audit.interval, mark)]
-    if (control := audit.control) is not None:
+    if (made := audit.made_of) is not None:
+        rows.append(("the data's own models", made.own.value, made.own.interval, (GREY, "o")))
+        rows.append(("only from outside", made.outside.value, made.outside.interval, mark))
+    elif (control := audit.control) is not None and control.selection != audit.delta:
         rows.append(("after − blind control", control.selection, control.selection_interval, mark))
     verdict = f"{audit.verdict}: {audit.reason}"
     if audit.verdict is None:
         verdict = f"no verdict: {audit.reason.split(':')[0]}"
-    figure, (above, below) = _figure(3.9, verdict, heights=(len(rows), 1))
+    figure, (above, below) = _figure(2.9 + 0.5 * len(rows), verdict, heights=(len(rows), 1))
     _forest(above, rows, factor)
     above.set_xlabel(f"change of PMI, {unit} per {per_what(audit.details, audit.table)}")
     name, points, change_unit = benchmark(audit.yardstick)

@@ -8,6 +8,7 @@ from dataworth.arrays import Array
 from dataworth.evidence.pair import NATS_PER_BIT
 from dataworth.measure.clipping import clip
 from dataworth.models import Linear
+from dataworth.wording import in_words
 
 from .numbers import number
 
@@ -32,6 +33,12 @@ def per_what(details: Details, table: PairTable) -> str:
         return f"block of {number(rows, 0 if rows.is_integer() else 1)} test rows"
     data, test = details.size
     return f"pair of {data} data and {test} test rows"
+
+
+def told_in_words(per_row: float, yardstick: Yardstick, bits: bool) -> str:
+    """What a value a test row means for the right answer."""
+    unit, factor = unit_of(bits)
+    return in_words(per_row, isinstance(yardstick.model, Linear), unit, factor)
 
 
 def draws(details: Details) -> str:

@@ -12,7 +12,7 @@ from ..data.dataset import Dataset
 from ..errors import DataworthError
 from ..measure.case import Case, Plan, measure
 from ..measure.designs import Arm
-from ..measure.intervals import LEVEL, Estimate, over_blocks, two_sided_p
+from ..measure.intervals import LEVEL, Estimate, negligible, over_blocks, two_sided_p
 from ..measure.ledger import answered
 from ..measure.options import DESIGNS, Measuring, Options, takes_options
 from ..measure.parts import MeanParts, kept, rank_parts
@@ -21,7 +21,6 @@ from ..measure.prepare import Pool, check_datasets, prepare
 from ..measure.summary import count
 from ..measure.table import PairTable
 from ..wording import in_nats
-from .audit.verdict import NEGLIGIBLE
 from .result import Result, nats, rests_on
 from .sealed import Sealed, measure_sealed, refuse_unsealable
 
@@ -36,6 +35,7 @@ class Ranked:
     value: float = nats()
     stderr: float | None = nats()
     interval: tuple[float, float] | None = nats()
+    per_row: float = nats()
     to_best: Estimate = nats(name="difference_to_best")
     p_value: float
     tied: bool = field(metadata={"name": "tied_with_best"})
@@ -156,8 +156,9 @@ def order(table: PairTable, rows: Mapping[str, int]) -> list[Ranked]:
     """Best first; differences to the best are taken block by block."""
     best, *others = by_value(table)
     gaps = {arm: table.change("pmi", arm, best) for arm in others}
-    # a gap that solvers may have left is no gap
-    ps = {str(arm): two_sided_p(g) if abs(g.mean()) > NEGLIGIBLE else 1.0 for arm, g in gaps.items()}
+    rows_a_block = float(table.test_rows.mean())
+    none = negligible(rows_a_block)  # a gap that solvers may have left is no gap
+    ps = {str(arm): two_sided_p(g) if abs(g.mean()) >= none else 1.0 for arm, g in gaps.items()}
     adjusted = holm(ps)
     simultaneous = 1 - (1 - LEVEL) / (1 + len(others))
     between = 1 - (1 - LEVEL) / max(len(others), 1)
@@ -170,6 +171,7 @@ def order(table: PairTable, rows: Mapping[str, int]) -> list[Ranked]:
             value=value.value,
             stderr=value.stderr,
             interval=value.interval,
+            per_row=value.value / rows_a_block,
             to_best=over_blocks(gaps[arm], between) if arm in gaps else Estimate(0.0, 0.0, (0.0, 0.0)),
             p_value=p,
             tied=p > 1 - LEVEL,

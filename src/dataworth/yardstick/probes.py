@@ -1,67 +1,239 @@
-"""Halves of the test set: how well one predicts the other, and whether doubling one looks informative."""
+"""Known-answer probes: on the test set alone, what would a change be worth whose answer is known?
+
+One half of the test set stands in for the data. A proportion of its labels is made wrong, then those rows are
+removed: the gain in log p of blocks of the other half is what finding so many wrong labels is worth. In the
+same way half of those rows grows to all of them.
+
+With J blocks, a gain of mean m and standard deviation s a block is shown 4 times in 5 if
+
+    m √J / s ≥ t.975 + t.80   (J − 1 degrees of freedom; 2.95 for 20 blocks).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import stdtrit
 
 from ..arrays import Array, Rows
-from ..errors import DataworthError
-from ..models import Fit, Fitter
+from ..models import Linear, Model
+from .halves import both_ways, halves
 
-SPLITS = 6
-"""How often the test set is halved."""
+PROPORTIONS = (0.02, 0.05, 0.1, 0.2)
+"""Of labels made wrong."""
+HALVINGS, HALVINGS_OF_SEVERAL = 4, 1
+"""Halvings of the test set, and of one with several classes, whose fits cost more."""
+EYE_PROPORTIONS, EYE_HALVINGS, EYE_ROWS, EYE_BLOCKS = (0.05, 0.1, 0.2), 2, 200, 20
+"""The same for comparing maps in the yardstick's search, with at most so many rows of a half."""
+SHOWN, OFTEN = 0.975, 0.8
+
+Score = Callable[[Rows, Array, list[Rows]], Array]
+"""Log p of blocks of rows, given rows with some targets."""
 
 
-def halves(
-    n: int, rng: np.random.Generator, splits: int = SPLITS, groups: NDArray[np.str_] | None = None
-) -> list[tuple[Rows, Rows]]:
-    """Random halves of n rows; rows of one group stay together, and the halves are as even as that allows.
+class Gain(NamedTuple):
+    """Mean and standard deviation over blocks, nats a block."""
 
-    >>> (a, b), *_ = halves(5, np.random.default_rng(0), groups=np.array(["p", "q", "p", "q", "q"]))
-    >>> a.tolist(), b.tolist()
-    ([0, 2], [1, 3, 4])
+    mean: float
+    sd: float
+
+    @classmethod
+    def of(cls, found: list[Array]) -> Gain:
+        """Spread is taken within each half, of two blocks or more."""
+        spreads = [np.var(part, ddof=1) for part in found if len(part) > 1]
+        return cls(float(np.mean(np.concatenate(found))), float(np.sqrt(np.mean(spreads or 0.0))))
+
+    def t(self, blocks: int) -> float:
+        """The t-value that so many blocks would give it."""
+        return self.mean * np.sqrt(blocks) / self.sd if self.sd > 0 else 0.0
+
+
+@dataclass(frozen=True)
+class Sight:
+    """What an audit with these test rows could see.
+
+    blocks, rows_a_block: how the test set is cut. size: rows that stood in for the data. labels: the gain of
+    removing wrong labels, by their proportion. growth: the gain of half as many rows growing to `size`.
+
+    >>> seen = Sight(20, 20, 200, {0.05: Gain(0.4, 1.0), 0.1: Gain(0.8, 1.0)}, Gain(1.0, 1.0))
+    >>> round(seen.proportion, 3), round(seen.rise, 2), seen.rows
+    (0.079, 0.66, 100)
     """
-    if groups is None:
-        return [(p[: n // 2], p[n // 2 :]) for p in (rng.permutation(n) for _ in range(splits))]
-    _, member, sizes = np.unique(groups, return_inverse=True, return_counts=True)
-    if len(sizes) < 2:
-        raise DataworthError(
-            "all rows of the test set belong to one group, and halves keep groups whole: give two groups or "
-            "more, or none."
-        )
-    made = []
-    for order in (rng.permutation(len(sizes)) for _ in range(splits)):
-        cut = 1 + np.argmin(np.abs(2 * np.cumsum(sizes[order])[:-1] - n))
-        first = np.isin(member, order[:cut])
-        made.append((np.flatnonzero(first), np.flatnonzero(~first)))
-    return made
+
+    blocks: int
+    rows_a_block: int
+    size: int
+    labels: dict[float, Gain]
+    growth: Gain
+
+    @property
+    def proportion(self) -> float | None:
+        """The least proportion of wrong labels whose removal is shown 4 times in 5; None: none is."""
+        place = self._place
+        logs = np.log(list(self.labels))
+        return None if place is None else float(np.exp(np.interp(place, self._ranks, logs)))
+
+    @property
+    def rise(self) -> float | None:
+        """The gain of removing those, nats a block."""
+        place = self._place
+        gains = [gain.mean for gain in self.labels.values()]
+        return None if place is None else float(np.interp(place, self._ranks, gains))
+
+    @property
+    def rows(self) -> int | None:
+        """How many more rows of the same kind are shown 4 times in 5; None: not as many as there are."""
+        return self.size - self.size // 2 if self.growth.t(self.blocks) >= needed_t(self.blocks) else None
+
+    @property
+    def _ranks(self) -> Array:
+        return np.arange(len(self.labels), dtype=float)
+
+    @property
+    def _place(self) -> float | None:
+        """Where t reaches what is needed and stays there, linear between two proportions.
+
+        A few rows that happen to matter, of 2 %, are not yet a proportion that is seen: 5, 10 and 20 % of
+        wrong labels must be as well.
+        """
+        t = np.array([gain.t(self.blocks) for gain in self.labels.values()])
+        needed = needed_t(self.blocks)
+        first = int(np.append(-1, np.flatnonzero(t < needed)).max()) + 1
+        if first == len(t):
+            return None
+        return 0.0 if first == 0 else float(first - (t[first] - needed) / (t[first] - t[first - 1]))
+
+    def needed(self, change: float, sd: float) -> int | None:
+        """Test rows that would show a change of this mean and standard deviation a block 4 times in 5.
+
+        >>> Sight(20, 10, 100, {}, Gain(0.0, 0.0)).needed(0.5, 1.0)
+        350
+        """
+        if change == 0.0 or not np.isfinite(sd / change):
+            return None
+        return int(np.ceil((needed_t(self.blocks) * sd / change) ** 2)) * self.rows_a_block
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        names = ("proportion", "rise", "rows", "blocks", "rows_a_block", "size")
+        return {name: getattr(self, name) for name in names}
 
 
-def weighted(fitter: Fitter, weights: Array | None) -> Callable[..., Fit]:
-    """Fits of rows, from where others ended; each row has its weight."""
-    return lambda rows, *start: fitter(rows, start, weights=None if weights is None else weights[rows])
+def needed_t(blocks: int) -> float:
+    """The t-value that is shown 4 times in 5 at the 95 % level.
+
+    >>> round(needed_t(20), 2)
+    2.95
+    """
+    degrees = max(1, blocks - 1)
+    return float(stdtrit(degrees, SHOWN) + stdtrit(degrees, OFTEN))
 
 
-def half_given_half(fitter: Fitter, splits: list[tuple[Rows, Rows]], weights: Array | None = None) -> float:
-    """Mean of log p(T_b | T_a) = log Z(T) − log Z(T_a) over halves of a test set, both ways round."""
-    fit = weighted(fitter, weights)
-    whole = fit(np.arange(len(fitter.y)))
-    return float(whole.log_z - np.mean([fit(rows, whole).log_z for split in splits for rows in split]))
+def sight(
+    model: Model,
+    tempering: float,
+    X: Array,
+    y: Array,
+    *,
+    rows_a_block: int,
+    blocks: int,
+    size: int | None = None,
+    seed: int = 0,
+    groups: NDArray[np.str_] | None = None,
+) -> Sight:
+    """Known-answer probes of a model on test rows X with targets y; `size`: of the data, if they are fewer.
+
+    >>> from dataworth.models import Logistic
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(200, 2))
+    >>> y = (X[:, 0] + 0.3 * rng.normal(size=200) > 0).astype(float)
+    >>> seen = sight(Logistic(10.0), 1.0, X, y, rows_a_block=10, blocks=20)
+    >>> 0.02 <= seen.proportion < 0.1
+    True
+    """
+    rng = np.random.default_rng([seed, 0x5EE])
+    numeric = isinstance(model, Linear)
+    score = block_scorer(model, tempering, X, y)
+    several = not numeric and y.max() > 1
+    splits = halves(len(y), rng, HALVINGS_OF_SEVERAL if several else HALVINGS, groups)
+    most = len(y) // 2 if size is None else size
+    pairs = [(own[:most], others) for own, others in both_ways(splits)]
+    labels = label_gains(score, y, pairs, rows_a_block, PROPORTIONS, numeric, rng)
+    growth = []
+    for own, others in pairs:
+        cut = in_blocks(others, rows_a_block)
+        whole, half = (score(rows, y[rows], cut) for rows in (own, own[: len(own) // 2]))
+        growth.append(whole - half)
+    rows = min(len(own) for own, _ in pairs)
+    return Sight(blocks, rows_a_block, rows, {q: Gain.of(g) for q, g in labels.items()}, Gain.of(growth))
 
 
-def doubling_probe(
-    fitter: Fitter, splits: list[tuple[Rows, Rows]], weights: Array | None = None
-) -> tuple[float, float]:
-    """Mean and standard error of U(2×T_a, T_b) − U(T_a, T_b) over halves of a test set, both ways round."""
-    fit = weighted(fitter, weights)
-    whole = fit(np.concatenate(splits[0]))
-    gains = []
-    for a, b in (pair for split in splits for pair in (split, split[::-1])):
-        single = fit(a, whole)
-        double = fit(np.concatenate([a, a]), single)
-        joint = fit(np.concatenate([a, a, b]), double, whole)
-        gains.append((joint.log_z - double.log_z) - (whole.log_z - single.log_z))
-    return float(np.mean(gains)), float(np.std(gains, ddof=1) / np.sqrt(len(gains)))
+def block_scorer(model: Model, tempering: float, X: Array, y: Array) -> Score:
+    """Log p of blocks given rows that count `tempering` times."""
+    fitter: Any = model.bind(X, y)
+
+    def score(rows: Rows, targets: Array, cut: list[Rows]) -> Array:
+        fit = fitter(rows, weights=np.full(len(rows), tempering), targets=targets)
+        return np.array(fitter.log_predictives(fit, [(block, None) for block in cut]))
+
+    return score
+
+
+def label_gains(
+    score: Score,
+    y: Array,
+    pairs: list[tuple[Rows, Rows]],
+    rows_a_block: int,
+    proportions: tuple[float, ...],
+    numeric: bool,
+    rng: np.random.Generator,
+) -> dict[float, list[Array]]:
+    """Gain of every block by removing wrong labels from each first half, by proportion."""
+    gains: dict[float, list[Array]] = {q: [] for q in proportions}
+    for own, others in pairs:
+        cut = in_blocks(others, rows_a_block)
+        order = rng.permutation(len(own))
+        for q in proportions:
+            count = max(1, round(q * len(own)))
+            bad, kept = order[:count], np.sort(order[count:])
+            told = y[own].copy()
+            told[bad] = wrong(told, bad, y, numeric, rng)
+            gains[q].append(score(own[kept], y[own[kept]], cut) - score(own, told, cut))
+    return gains
+
+
+def wrong(told: Array, bad: Rows, y: Array, numeric: bool, rng: np.random.Generator) -> Array:
+    """Labels for the bad rows that are not theirs: another class, or another row's number."""
+    if numeric:
+        return np.asarray(y[rng.permutation(len(y))[: len(bad)]])
+    classes = int(y.max()) + 1
+    return np.asarray((told[bad] + rng.integers(1, classes, len(bad))) % classes)
+
+
+def in_blocks(rows: Rows, rows_a_block: int) -> list[Rows]:
+    """Blocks of so many rows, two at least; what is left over is left out.
+
+    >>> [block.tolist() for block in in_blocks(np.arange(5), 2)]
+    [[0, 1], [2, 3]]
+    """
+    size = max(1, min(rows_a_block, len(rows) // 2))
+    return [rows[i : i + size] for i in range(0, len(rows) - size + 1, size)]
+
+
+def eye(
+    score: Score,
+    y: Array,
+    splits: list[tuple[Rows, Rows]],
+    numeric: bool,
+    seed: int,
+) -> float:
+    """Mean t of known-answer probes, by which maps of a yardstick are compared."""
+    rng = np.random.default_rng([seed, 0xE7E])
+    pairs = [(own[:EYE_ROWS], others[:EYE_ROWS]) for own, others in both_ways(splits[:EYE_HALVINGS])]
+    rows = max(1, min(len(y), 2 * EYE_ROWS) // EYE_BLOCKS)
+    gains = label_gains(score, y, pairs, rows, EYE_PROPORTIONS, numeric, rng)
+    return float(np.mean([Gain.of(found).t(EYE_BLOCKS) for found in gains.values()]))

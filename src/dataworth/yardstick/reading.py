@@ -15,7 +15,7 @@ from ..arrays import Array
 from ..errors import DataworthError
 
 R = TypeVar("R")
-POSITIVE = {"prior_variance", "noise_variance", "reach", "scale"}
+POSITIVE = {"prior_variance", "noise_variance", "reach", "scale", "gamma", "tempering", "bandwidth"}
 """Numbers that must be above 0."""
 
 
@@ -78,14 +78,19 @@ def numbers(d: dict[str, Any], name: str, shape: tuple[int, ...]) -> Array:
         found = np.array(d[name])
     except ValueError:  # lists of different lengths
         found = np.array(None)
-    if found.size == 0 and 0 in shape:
+    if 0 in shape and d[name] == np.zeros(shape).tolist():
         return np.zeros(shape)
     if found.shape != shape or found.dtype.kind not in "if" or not np.isfinite(found).all():
         raise DataworthError(f"its {name} is not {wanted}")
     return found.astype(float)
 
 
-READERS: dict[str, Callable[..., Any]] = {"int": whole, "float": number, "float | None": optional}
+READERS: dict[str, Callable[..., Any]] = {
+    "int": whole,
+    "str": text,
+    "float": number,
+    "float | None": optional,
+}
 
 
 def plain(d: dict[str, Any], name: str, kind: type[R]) -> R:

@@ -1,8 +1,8 @@
-"""The feature recipe of a yardstick: one-hot, standardise, project; learned from one dataset, then frozen."""
+"""The feature recipe of a yardstick: how columns become features; learned from one dataset, then frozen."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,9 @@ from ..arrays import Array
 from ..data.convert import Column
 from ..data.dataset import Dataset
 from ..errors import DataworthError
-from .reading import items, number, numbers
+from .maps import Kernel
+from .reading import items, number, numbers, record
+from .scales import Scale
 
 SLAB = 8192
 """Rows measured at a time, so that no second copy of a large dataset is made."""
@@ -27,7 +29,10 @@ LEAST_SIZE = 1e-150
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """x ↦ clip((expand(x) − center) · inverse_scale, ±reach) @ projection.
+    """x ↦ φ(x): one-hot, standard units, a scale of columns, then principal axes, a kernel, or both.
+
+        standard(x) = clip((expand(x) − center) · inverse_scale, ±reach)
+        φ(x) = [scale(standard(x)) @ projection, kernel(scale(standard(x)))]
 
     `expand` turns each category into a column of its own; an unknown category is a row of zeros there.
     Missing numbers are filled with `fill`, the medians of the dataset the recipe was learned from.
@@ -41,21 +46,48 @@ class Recipe:
     fill: Array
     center: Array
     inverse_scale: Array
+    scale: Scale
     projection: Array
+    kernel: Kernel | None = None
     reach: float = REACH
+
+    @property
+    def width(self) -> int:
+        """The number of features."""
+        return self.projection.shape[1] + (0 if self.kernel is None else len(self.kernel.shift))
+
+    @property
+    def directions(self) -> Array:
+        """What of rows on the recipe's scale the features depend on: axes, and a kernel's landmarks."""
+        if self.kernel is None:
+            return self.projection
+        return np.hstack([self.projection, self.kernel.landmarks.T])
 
     def features(self, data: Dataset) -> Array:
         """Features of a dataset with (at least) the recipe's columns, a slab of rows at a time."""
         data = data.select(self.columns)
-        features = np.empty((len(data), self.projection.shape[1]))
+        features = np.empty((len(data), self.width))
         for i in range(0, len(data), SLAB):
-            features[i : i + SLAB] = self.standard(data.X[i : i + SLAB]) @ self.projection
+            features[i : i + SLAB] = self.map(self.scaled(data.X[i : i + SLAB]))
         return features
 
     def standard(self, X: Array) -> Array:
         """Rows in the recipe's columns to standard units, each at most `reach` from 0."""
         units = (expand(self.columns, X, self.fill) - self.center) * self.inverse_scale
         return np.clip(units, -self.reach, self.reach, out=units)
+
+    def scaled(self, X: Array) -> Array:
+        """Rows in the recipe's columns on the recipe's scale."""
+        return self.scale(self.standard(X))
+
+    def map(self, scaled: Array) -> Array:
+        """Features of rows on the recipe's scale."""
+        linear = scaled @ self.projection
+        return linear if self.kernel is None else np.hstack([linear, self.kernel(scaled)])
+
+    def mapped(self, scale: Scale, projection: Array, kernel: Kernel | None = None) -> Recipe:
+        """The same standard units, on another scale and with another map."""
+        return replace(self, scale=scale, projection=projection, kernel=kernel)
 
     @classmethod
     def plain(cls, columns: tuple[Column, ...]) -> Recipe:
@@ -66,6 +98,7 @@ class Recipe:
             fill=np.zeros(d),
             center=np.zeros(d),
             inverse_scale=np.ones(d),
+            scale=Scale.learn("each", np.zeros((0, d)), np.ones(d)),
             projection=np.eye(d),
             reach=float(np.finfo(float).max),
         )
@@ -74,7 +107,14 @@ class Recipe:
         """Plain data for JSON."""
         arrays = {name: value.tolist() for name, value in vars(self).items() if isinstance(value, np.ndarray)}
         columns = [[c.name, c.kind, list(c.categories)] for c in self.columns]
-        return {"columns": columns, **arrays, "reach": self.reach}
+        kernel = None if self.kernel is None else self.kernel.to_dict()
+        return {
+            "columns": columns,
+            **arrays,
+            "scale": self.scale.to_dict(),
+            "kernel": kernel,
+            "reach": self.reach,
+        }
 
     @classmethod
     def from_dict(cls, d: dict[str, Any]) -> Recipe:
@@ -85,12 +125,17 @@ class Recipe:
         width = sum(len(c.categories) if c.kind == "categorical" else 1 for c in columns)
         projection = items(d, "projection")
         size = len(projection[0]) if projection and isinstance(projection[0], list) else 0
+        kernel = None
+        if d["kernel"] is not None:
+            kernel = Kernel.from_dict(record(d, "kernel", {f.name for f in fields(Kernel)}), width)
         return cls(
             columns=columns,
             fill=numbers(d, "fill", (len(columns),)),
             center=numbers(d, "center", (width,)),
             inverse_scale=numbers(d, "inverse_scale", (width,)),
+            scale=Scale.from_dict(record(d, "scale", {f.name for f in fields(Scale)}), width),
             projection=numbers(d, "projection", (width, size)),
+            kernel=kernel,
             reach=number(d, "reach"),
         )
 
@@ -129,50 +174,3 @@ def resolution(X: Array) -> Array:
     with np.errstate(over="ignore"):
         single = (X.astype(np.float32) == X).all(axis=0) & (np.round(X) != X).any(axis=0)
     return np.where(single, SINGLE, DOUBLE)
-
-
-@dataclass(frozen=True)
-class Basis:
-    """Principal axes of a standardised dataset, from which recipes of any size and exponent are cut."""
-
-    whole: Recipe
-    variances: Array
-
-    @classmethod
-    def learn(cls, data: Dataset) -> Basis:
-        """Standardise and find the principal axes; constant columns get no weight."""
-        fill = np.zeros(len(data.columns))
-        for j, column in enumerate(data.columns):
-            if column.kind != "categorical" and not np.isnan(data.X[:, j]).all():
-                fill[j] = np.nanmedian(data.X[:, j])
-        X = expand(data.columns, data.X, fill)
-        center = X.mean(axis=0)
-        # two-pass standardisation: features of size 1e8 or 1e-8 lose nothing
-        size = np.abs(X).max(axis=0, initial=0.0)
-        spread = X.std(axis=0)
-        varies = (spread > resolution(X) * size) & (size > LEAST_SIZE)
-        inverse_scale = np.divide(1.0, spread, out=np.zeros_like(spread), where=varies)
-        standard = (X - center) * inverse_scale
-        _, singular, axes = np.linalg.svd(standard, full_matrices=False)
-        rank = int((singular > 1e-7 * singular.max(initial=0.0)).sum())
-        # an axis and its negative are the same axis; fix the sign so that a recipe is unique
-        axes = axes[:rank] * np.sign(axes[np.arange(rank), np.abs(axes[:rank]).argmax(axis=1)])[:, None]
-        whole = Recipe(
-            columns=data.columns, fill=fill, center=center, inverse_scale=inverse_scale, projection=axes.T
-        )
-        return cls(whole, singular[:rank] ** 2 / len(X))
-
-    @property
-    def rank(self) -> int:
-        """The number of directions in which the dataset varies."""
-        return len(self.variances)
-
-    def recipe(self, size: int, exponent: float) -> Recipe:
-        """The first `size` axes, their variances raised to `exponent`: 1 as they are, 0 whitened.
-
-        The mean variance of the features is 1 whatever the exponent, so that one grid of priors serves all.
-        """
-        variances = self.variances[:size]
-        powered = variances**exponent
-        scale = np.sqrt(powered / variances * (len(powered) / powered.sum())) if size else variances
-        return replace(self.whole, projection=self.whole.projection[:, :size] * scale)

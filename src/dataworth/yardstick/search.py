@@ -1,65 +1,52 @@
-"""The search of a yardstick: features, exponents and priors, on halves of the test set.
+"""The search of a yardstick: scales, maps, priors, tempering, by held-out likelihood over halves of the test.
 
-The candidate with the best held-out likelihood wins among those near the best on which doubling data does not
-look informative (`probes`).
+1. Every map, on one halving, both ways, with at most 200 rows to learn from; its prior is climbed.
+2. The best map of every kind and scale, over a ladder of sizes (an eighth, a quarter and a half of the test
+   set) and more halvings, with three priors and every tempering.
+3. Among maps that are as good, within 2 standard errors and 0.015 nats a row, the one with the sharpest eye:
+   the largest mean t of known-answer probes (`probes`), if it is 15 % larger than the best one's.
+
+Tempering: rows of the data count w times, since test rows of one world say more of each other than a model
+that is nearly right believes. Its part is played by the noise variance for numeric labels.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
 from ..arrays import Array, Rows
 from ..data.dataset import Dataset
 from ..errors import DataworthError
-from .kinds import YardstickModel
-from .probes import SPLITS, doubling_probe, half_given_half, halves
-from .recipe import Basis
+from ..models.gaussian import with_intercept
+from .basis import Basis
+from .candidates import EFFORTS, Effort, Map, maps
+from .halves import both_ways, halves
+from .predictive import PREDICT, Known, Told, one_of_classes
+from .probes import eye
+from .recipe import Recipe
+from .trial import Trial
 
-SIZES = (1, 2, 3, 5, 10, 20, 40, 80, 160)
-ALWAYS_TRIED = 40
-EXPONENTS = (0.0, 0.5, 1.0)
-PRIORS = tuple(float(f"{c:.3g}") for c in 10.0 ** np.arange(-4.0, 3.01, 0.5))
-NOISES = (0.03, 0.1, 0.3, 0.6, 1.0)
+PRIORS = tuple(float(f"{c:.3g}") for c in 10.0 ** np.arange(-1.0, 3.51, 0.5))
+"""C′, the prior variance of coefficients when rows count once."""
+START = PRIORS.index(10.0)
 ROWS = 1000
-"""Rows of the test set that the search uses at most; the recipe's axes come from the same rows."""
-MOST_PROBED = 60
-SPLITS_OF_SOFTMAX, PROBED_OF_SOFTMAX = 3, 10
-"""A fit of ten classes has 45 times the operations of one of two (K² − K), so its search takes fewer."""
-LEAST_ALLOWANCE, ALLOWANCE = 3.0, 0.1
-"""Held-out nats, and part of the best held-out likelihood, within which a candidate is near the best."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Trial:
-    """One candidate of the search: mean held-out log-likelihood of a half, and the doubling probe (nats).
-
-    >>> tried = Trial(size=2, exponent=0.5, prior_variance=1.0, held_out=-30.0)
-    >>> [replace(tried, probe=probe, probe_stderr=0.2).calibrated for probe in (-0.5, 0.1, 0.3)]
-    [True, True, False]
-    """
-
-    size: int
-    exponent: float
-    prior_variance: float
-    noise_variance: float | None = None
-    held_out: float
-    probe: float | None = None
-    probe_stderr: float | None = None
-
-    @property
-    def calibrated(self) -> bool:
-        """Whether the doubling probe is not shown positive: not above one standard error."""
-        return self.probe is not None and self.probe_stderr is not None and self.probe <= self.probe_stderr
+"""Rows of the test set that the search uses at most; scales, axes and landmarks come from the same rows."""
+SCREENED, LARGEST, SMALLEST = 200, 400, 10
+"""Rows to learn from: in the first stage, and at the ends of the ladder."""
+NEAR_ERRORS, NEAR_NATS, SHARPER, RIVALS = 2.0, 0.015, 1.15, 3
+"""How near the best a map must be, how much sharper its eye, and how many are looked at."""
 
 
 def searched(test: Dataset, seed: int, kind: str) -> tuple[Dataset, list[tuple[Rows, Rows]]]:
     """The rows of a test set that a search uses, and their halves; groups are whole in both."""
     rng = np.random.default_rng([seed, 0x7E57])
     sample = test.take(np.sort(_some(test, rng)))
-    return sample, halves(len(sample), rng, splits_of(kind), sample.groups)
+    return sample, halves(len(sample), rng, splits_of(kind, len(sample)), sample.groups)
 
 
 def _some(test: Dataset, rng: np.random.Generator) -> Rows:
@@ -80,113 +67,203 @@ def _some(test: Dataset, rng: np.random.Generator) -> Rows:
     return rng.permutation(len(test))[:ROWS]
 
 
-def splits_of(kind: str) -> int:
-    """How often the test set is halved for a model of this kind.
+def splits_of(kind: str, rows: int) -> int:
+    """How often a test set is halved for a model of this kind.
 
-    >>> splits_of("logistic"), splits_of("softmax")
-    (6, 3)
+    >>> splits_of("logistic", 600), splits_of("logistic", 601), splits_of("softmax", 50)
+    (4, 2, 1)
     """
-    return SPLITS_OF_SOFTMAX if kind == "softmax" else SPLITS
+    return EFFORTS[kind].splits[rows > 600]
+
+
+@dataclass(frozen=True)
+class Point:
+    """A map at a prior C′ and a level: its held-out log-likelihood, row by row."""
+
+    map: Map
+    features: Array = field(repr=False)
+    prior: float
+    level: float
+    rows: Array = field(repr=False)
 
 
 @dataclass(frozen=True)
 class Search:
-    """Held-out likelihood and doubling probe of candidates, on fixed halves of the test set."""
+    """Held-out likelihood of candidates, on fixed halves of the test set."""
 
     sample: Dataset
     basis: Basis
     targets: Array
-    make: Callable[[float, float | None], YardstickModel]
+    kind: str
     splits: list[tuple[Rows, Rows]]
-    most_probed: int = MOST_PROBED
+    seed: int = 0
 
-    def run(self, noises: tuple[float | None, ...], prior_variance: float | None) -> Trial:
-        """The candidate with the best held-out likelihood among those near the best that are calibrated.
+    @cached_property
+    def effort(self) -> Effort:
+        """What is tried."""
+        return EFFORTS[self.kind]
 
-        If none is, the one with the least positive probe, and `calibrated` says so.
-        """
-        trials = sorted(self.candidates(noises, prior_variance), key=lambda t: -t.held_out)
-        if not trials:
+    @cached_property
+    def weights(self) -> Array:
+        """Of rows."""
+        return np.ones(len(self.sample)) if self.sample.weights is None else self.sample.weights
+
+    def run(self, prior_variance: float | None = None) -> tuple[Trial, Recipe]:
+        """The chosen candidate and its recipe."""
+        screened = self.screen(prior_variance)
+        if not screened:
             raise DataworthError("every feature of the test set is constant; there is nothing to learn from.")
-        near = [t for t in trials if t.held_out >= trials[0].held_out - self.allowance(trials[0])]
-        probed: list[Trial] = []
-        for trial in near[: self.most_probed]:
-            probe, stderr = self.probe(trial)
-            probed.append(replace(trial, probe=probe, probe_stderr=stderr))
-            if probed[-1].calibrated:
-                return probed[-1]
-        return min(probed, key=lambda t: t.probe if t.probe is not None else np.inf)
+        points = sorted(self.compare(screened, prior_variance), key=lambda p: -self.mean(p.rows))
+        chosen, sight = self.sharpest(points)
+        recipe = chosen.map.cut(self.basis)
+        linear = self.kind == "linear"
+        trial = Trial(
+            kind=chosen.map.kind,
+            scale=chosen.map.scale,
+            size=recipe.width,
+            exponent=chosen.map.exponent,
+            bandwidth=chosen.map.bandwidth,
+            prior_variance=prior_variance or self.variance(chosen),
+            tempering=1.0 if linear else chosen.level,
+            noise_variance=chosen.level if linear else None,
+            held_out=self.mean(chosen.rows),
+            held_out_stderr=self.stderr(chosen.rows),
+            sight=sight,
+        )
+        return trial, recipe
 
-    @staticmethod
-    def allowance(best: Trial) -> float:
-        """Held-out nats that calibration may cost: a model that sees less is the worse evil."""
-        return max(LEAST_ALLOWANCE, ALLOWANCE * abs(best.held_out))
+    def variance(self, point: Point) -> float:
+        """C of C′: C′/w, or C′·s²."""
+        return point.prior * point.level if self.kind == "linear" else point.prior / point.level
 
-    def candidates(self, noises: tuple[float | None, ...], prior_variance: float | None) -> Iterator[Trial]:
-        """Every size and exponent, each with priors around its best one.
+    def grid(self, prior_variance: float | None) -> list[tuple[float, tuple[float, ...]]]:
+        """Priors C′, each with its levels.
 
-        Every size up to 40 is tried, since what matters may lie behind axes that do not; larger ones, which
-        cost more, only until one brings nothing.
+        A prior variance that is given is kept as it is: rows count once; only the noise is still found.
         """
-        most = max(1, len(self.sample) // 6)
-        sizes = sorted({min(k, self.basis.rank) for k in SIZES if k <= most} - {0})
-        best, center = -np.inf, PRIORS.index(1.0)
-        for size in sizes:
-            top = -np.inf
-            for exponent in EXPONENTS if size > 1 else (1.0,):
-                features = self.basis.recipe(size, exponent).features(self.sample)
-                for noise in noises:
-                    found = self.climb(features, (size, exponent, noise), center, prior_variance)
-                    yield from found.values()
-                    index = max(found, key=lambda i: found[i].held_out)
-                    if found[index].held_out > top:
-                        top, center = found[index].held_out, index
-            if size >= ALWAYS_TRIED and top <= best:
-                return
-            best = max(best, top)
+        if prior_variance is None:
+            return [(c, self.effort.levels) for c in PRIORS]
+        if self.kind == "linear":
+            return [(prior_variance / s, (s,)) for s in self.effort.levels]
+        return [(prior_variance, (1.0,))]
+
+    def screen(self, prior_variance: float | None) -> list[tuple[Map, Array, int]]:
+        """The best maps, one of every kind and scale: with its features and the place of its prior."""
+        predict = one_of_classes if self.kind == "softmax" else PREDICT[self.kind]
+        grid = self.grid(prior_variance)
+        found: dict[tuple[str, str], tuple[float, Map, Array, int]] = {}
+        for candidate in maps(self.basis, self.effort):
+            features = with_intercept(self.basis.features(candidate.cut(self.basis)), True)
+            value, place = self.climb(features, grid, predict)
+            best = found.get((candidate.kind, candidate.scale))
+            if best is None or value > best[0]:
+                found[candidate.kind, candidate.scale] = value, candidate, features, place
+        ranked = sorted(found.values(), key=lambda entry: -entry[0])
+        return [entry[1:] for entry in ranked[: self.effort.short]]
 
     def climb(
-        self, features: Array, tried: tuple[int, float, float | None], center: int, fixed: float | None
-    ) -> dict[int, Trial]:
-        """Held-out likelihood on the grid of priors, uphill from `center`, and one step past the top.
-
-        `tried` is what the features are, and the noise: size, exponent, noise variance.
-
-        Wider priors than the best are kept as candidates too: they are more confident, so they may pass the
-        probe where the best does not.
-        """
-        size, exponent, noise = tried
-        priors = PRIORS if fixed is None else (fixed,)
-        center = min(center, len(priors) - 1)
-        found: dict[int, Trial] = {}
+        self, features: Array, grid: list[tuple[float, tuple[float, ...]]], predict: Callable[..., Told]
+    ) -> tuple[float, int]:
+        """The best prior on the grid, uphill from C′ = 10, by one halving; its likelihood and place."""
+        seen: dict[int, float] = {}
+        starts: dict[Any, Any] = {}
 
         def at(i: int) -> float:
-            if not 0 <= i < len(priors):
+            if not 0 <= i < len(grid):
                 return -np.inf
-            if i not in found:
-                held_out = self.held_out(features, priors[i], noise)
-                found[i] = Trial(
-                    size=size,
-                    exponent=exponent,
-                    prior_variance=priors[i],
-                    noise_variance=noise,
-                    held_out=held_out,
-                )
-            return found[i].held_out
+            if i not in seen:
+                rows = self.held_out(features, *grid[i], (SCREENED,), self.splits[:1], predict, starts)
+                seen[i] = max(map(self.mean, rows))
+            return seen[i]
 
-        while max(at(center - 1), at(center + 1)) > at(center):
-            center += 1 if at(center + 1) > at(center - 1) else -1
-        for i in range(center + 1, center + 4):
-            at(i)
-        return found
+        place = min(START, len(grid) // 2)
+        while max(at(place - 1), at(place + 1)) > at(place):
+            place += 1 if at(place + 1) > at(place - 1) else -1
+        return at(place), place
 
-    def held_out(self, features: Array, prior_variance: float, noise: float | None) -> float:
-        """Mean of log p(T_b | T_a) = log Z(T) − log Z(T_a) over halves, both ways round."""
-        fitter = self.make(prior_variance, noise).bind(features, self.targets)
-        return half_given_half(fitter, self.splits, self.sample.weights)
+    def compare(
+        self, screened: list[tuple[Map, Array, int]], prior_variance: float | None
+    ) -> Iterator[Point]:
+        """Held out over the ladder: three priors around each map's best, every level."""
+        grid = self.grid(prior_variance)
+        for candidate, features, place in screened:
+            starts: dict[Any, Any] = {}
+            for prior, levels in grid[max(0, place - 1) : place + 2]:
+                rows = self.held_out(features, prior, levels, self.ladder(), self.splits, None, starts)
+                for level, own in zip(levels, rows, strict=True):
+                    yield Point(candidate, features, prior, level, own)
 
-    def probe(self, trial: Trial) -> tuple[float, float]:
-        """The doubling probe of a candidate."""
-        features = self.basis.recipe(trial.size, trial.exponent).features(self.sample)
-        model = self.make(trial.prior_variance, trial.noise_variance)
-        return doubling_probe(model.bind(features, self.targets), self.splits, self.sample.weights)
+    def ladder(self) -> tuple[int, ...]:
+        """An eighth, a quarter and a half of the rows.
+
+        >>> Search(Dataset(np.zeros((60, 1)), np.zeros(60)), None, None, "logistic", []).ladder()
+        (10, 15, 30)
+        """
+        top = max(SMALLEST, min(len(self.sample) // 2, LARGEST))
+        return tuple(sorted({max(SMALLEST, size) for size in (top // 4, top // 2, top)}))
+
+    def held_out(
+        self,
+        features: Array,
+        prior: float,
+        levels: tuple[float, ...],
+        sizes: tuple[int, ...],
+        splits: list[tuple[Rows, Rows]],
+        predict: Callable[..., Told] | None = None,
+        starts: dict[Any, Any] | None = None,
+    ) -> Array:
+        """Log-likelihood of every row given so many rows of the other half: mean over halvings and sizes."""
+        starts = {} if starts is None else starts
+        predict = predict or PREDICT[self.kind]
+        total, count = np.zeros((len(levels), len(features))), np.zeros(len(features))
+        for i, (own, others) in enumerate(both_ways(splits)):
+            for size in sizes:
+                told = predict(self.known(features, own[:size], others), prior, levels, starts.get((i, size)))
+                starts[i, size] = told.start
+                total[:, others] += told.log_p
+                count[others] += 1.0
+        return total / count
+
+    def known(self, features: Array, rows: Rows, others: Rows, targets: Array | None = None) -> Known:
+        """Some rows to predict others from; `targets` stand in for their own."""
+        own = self.targets[rows] if targets is None else targets
+        classes = int(self.targets.max()) + 1
+        return Known(features[rows], own, self.weights[rows], features[others], self.targets[others], classes)
+
+    def sharpest(self, points: list[Point]) -> tuple[Point, float | None]:
+        """The best point, or one that is as good and has a sharper eye; and how sharp that is."""
+        best, near = points[0], {points[0].map: points[0]}
+        for point in points[1:]:
+            loss = best.rows - point.rows
+            close = self.mean(loss) <= min(NEAR_NATS, NEAR_ERRORS * self.stderr(loss))
+            if close and len(near) <= RIVALS:
+                near.setdefault(point.map, point)
+        if len(near) == 1:
+            return best, None
+        sights = {place: self.sight(point) for place, point in near.items()}
+        sharp = max(near, key=lambda place: sights[place])
+        if sights[sharp] < SHARPER * sights[best.map]:
+            sharp = best.map
+        return near[sharp], sights[sharp]
+
+    def sight(self, point: Point) -> float:
+        """Mean t of known-answer probes; rows of a block count each on its own."""
+
+        def score(rows: Rows, targets: Array, blocks: list[Rows]) -> Array:
+            asked = self.known(point.features, rows, np.concatenate(blocks), targets)
+            told = PREDICT[self.kind](asked, point.prior, (point.level,)).log_p[0]
+            return np.add.reduceat(told, np.cumsum([0, *map(len, blocks[:-1])]))
+
+        return eye(score, self.targets, self.splits, self.kind == "linear", self.seed)
+
+    def mean(self, rows: Array) -> float:
+        """Mean over rows by their weights."""
+        return float(np.average(rows, weights=self.weights))
+
+    def stderr(self, rows: Array) -> float:
+        """Its standard error; rows of one group are one observation."""
+        parts: Array = self.weights * (rows - self.mean(rows))
+        if self.sample.groups is not None:
+            member = np.unique(self.sample.groups, return_inverse=True)[1]
+            parts = np.bincount(member, parts).astype(float)
+        return float(np.sqrt((parts**2).sum()) / self.weights.sum())

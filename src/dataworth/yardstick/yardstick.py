@@ -1,12 +1,7 @@
-"""The yardstick: features, class order, model and prior, from the test set alone.
+"""The yardstick: features, class order, model, prior and tempering, from the test set alone.
 
-Subsamples of one real dataset share one θ*. If the model is under-confident, anything that sharpens its
-posterior raises the score: doubling every row would look informative. So the yardstick is chosen by
-held-out log-likelihood over halves of the test set, subject to the *doubling probe*
-
-    U(2×T_a, T_b) − U(T_a, T_b) ≤ 0  on average (within its standard error),
-
-then frozen and hashed. Nobody's data can move it, because it never sees any.
+It is chosen by held-out log-likelihood over halves of the test set (`search`), then frozen and hashed.
+Nobody's data can move it, because it never sees any.
 """
 
 from __future__ import annotations
@@ -24,12 +19,15 @@ from ..data.dataset import Dataset
 from ..data.labels import Classes, Numeric, learn_targets
 from ..errors import DataworthError
 from ..models import Linear, Softmax
+from ..models.base import positive_number
+from .basis import Basis
 from .kinds import KINDS, YardstickModel, check_modelling, maker, suited_kind
 from .reading import POSITIVE, items, number, plain, record, text, whole
-from .recipe import Basis, Recipe
-from .search import MOST_PROBED, NOISES, PROBED_OF_SOFTMAX, Search, Trial, searched
+from .recipe import Recipe
+from .search import Search, searched
+from .trial import Trial
 
-SCHEMA = "dataworth/yardstick/2"
+SCHEMA = "dataworth/yardstick/3"
 LEAST_ROWS = 20
 
 
@@ -49,8 +47,8 @@ class Yardstick:
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(60, 2))
     >>> yard = Yardstick.fit(Dataset(X, X[:, 0] + rng.normal(size=60) > 0))
-    >>> yard.kind, yard.calibrated, yard.rows
-    ('logistic', True, 60)
+    >>> yard.kind, yard.rows
+    ('logistic', 60)
     """
 
     recipe: Recipe
@@ -71,17 +69,17 @@ class Yardstick:
         prior_variance: float | None = None,
         seed: int = 0,
     ) -> Yardstick:
-        """Search sizes, exponents and priors on halves of the test set.
+        """Search scales of columns, maps, priors and temperings on halves of the test set.
 
-        The best held-out log p(T_b | T_a) wins among candidates near the best on which doubling T_a does not
-        look informative. Groups of the test set are never split between halves.
+        The best held-out log-likelihood of a row wins, over a ladder of sizes; among those that are as good,
+        the sharpest eye. Groups of the test set are never split between halves.
 
         Args:
             test: the test set, 20 rows or more.
             model: a name in `MODELS`; "auto" takes the first that suits the labels.
             inference: how posteriors of classes are computed; numeric labels have exact ones, whatever it is.
-            prior_variance: the prior to use instead of searching one.
-            seed: of the halves.
+            prior_variance: the prior to use instead of searching one; rows then count once.
+            seed: of the halves and landmarks.
 
         Returns:
             The yardstick, frozen.
@@ -108,14 +106,14 @@ class Yardstick:
         kind = suited_kind(labels, model)
         make = maker(kind, inference, labels)
         sample, splits = searched(test, seed, kind)
+        if prior_variance is not None:
+            positive_number(prior_variance, "prior_variance")
         with threadpool_limits(1):  # how threads share a sum shows in its last bits
-            basis = Basis.learn(sample)
-        probed = PROBED_OF_SOFTMAX if kind == "softmax" else MOST_PROBED
-        search = Search(sample, basis, labels.encode(sample.y), make, splits, probed)
-        with threadpool_limits(1):
-            chosen = search.run(NOISES if kind == "linear" else (None,), prior_variance)
+            basis = Basis.learn(sample, seed)
+            search = Search(sample, basis, labels.encode(sample.y), kind, splits, seed)
+            chosen, recipe = search.run(prior_variance)
         return cls(
-            recipe=basis.recipe(chosen.size, chosen.exponent),
+            recipe=recipe,
             labels=labels,
             model=make(chosen.prior_variance, chosen.noise_variance),
             chosen=chosen,
@@ -178,12 +176,7 @@ class Yardstick:
     @property
     def tempering(self) -> float:
         """How many times rows of data count on this yardstick, beside test rows that count once."""
-        return 1.0
-
-    @property
-    def calibrated(self) -> bool:
-        """Whether doubling data does not look informative on this yardstick."""
-        return self.chosen.calibrated
+        return self.chosen.tempering
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Yardstick) and self.digest == other.digest
@@ -213,7 +206,6 @@ class Yardstick:
         return {
             "digest": self.digest,
             "model": repr(self.model),
-            "calibrated": self.calibrated,
             "unit": "nats",
             **vars(self.chosen),
         }
@@ -286,12 +278,16 @@ class Yardstick:
         labels = _read_labels(d)
         recipe = Recipe.from_dict(record(d, "recipe", {f.name for f in fields(Recipe)}))
         chosen = plain(d, "chosen", Trial)
-        if (chosen.probe is None) != (chosen.probe_stderr is None) or (chosen.probe_stderr or 0.0) < 0:
-            raise DataworthError("its probe and probe_stderr do not belong together")
-        if chosen.size != recipe.projection.shape[1]:
-            raise DataworthError(
-                f"its size is {chosen.size}, but {recipe.projection.shape[1]} axes are given"
-            )
+        made = {"axes": recipe.projection.size > 0, "kernel": recipe.kernel is not None}
+        kind = "both" if all(made.values()) else next((name for name, has in made.items() if has), "axes")
+        if (chosen.kind, chosen.scale) != (kind, recipe.scale.name):
+            raise DataworthError("its kind or scale is not that of its recipe")
+        if (chosen.exponent is None) != (kind == "kernel") or (chosen.bandwidth is None) != (kind == "axes"):
+            raise DataworthError("its exponent or bandwidth is not that of its kind")
+        if (chosen.held_out_stderr or 0.0) < 0:
+            raise DataworthError("its held_out_stderr is below 0")
+        if chosen.size != recipe.width:
+            raise DataworthError(f"its size is {chosen.size}, but {recipe.width} features are given")
         return cls(
             recipe=recipe,
             labels=labels,
@@ -306,10 +302,8 @@ class Yardstick:
         return f"Yardstick({self})"
 
     def __str__(self) -> str:
-        plural = "axis" if self.chosen.size == 1 else "axes"
-        axes = f"{self.chosen.size} principal {plural}, variance exponent {self.chosen.exponent:g}"
-        probe = "" if self.chosen.probe is None else f", doubling probe {self.chosen.probe:+.2f}"
-        return f"{axes}; {self.model!r}{probe}; {self.digest[:12]}"
+        counted = "" if self.tempering == 1 else f", rows count {self.tempering:g} times"
+        return f"{self.chosen.features}; {self.model!r}{counted}; {self.digest[:12]}"
 
 
 def _read_labels(d: dict[str, Any]) -> Classes | Numeric:

@@ -8,14 +8,14 @@ from typing import Any
 from rich.text import Text
 
 from dataworth.valuation.audit.audit import Audit
-from dataworth.valuation.audit.verdict import ROSE
 
 from ..numbers import digits_for, number, scaled, with_interval
-from ..quantities import benchmark, draws, per_what, unit_of
+from ..quantities import benchmark, draws, per_what, told_in_words, unit_of
 from . import common, layout
 
 VERDICT_STYLES = {
     "informative": "bold green",
+    "improved": "bold cyan",
     "recycled": "bold yellow",
     "inconclusive": "bold",
     "costly": "bold yellow",
@@ -35,9 +35,7 @@ def line(audit: Audit, bits: bool = False) -> str:
     change = with_interval(audit.delta * factor, scaled(audit.interval, factor), unit, sign=True)
     why = ""
     if audit.verdict == "inconclusive" and audit.interval is not None and audit.interval[0] > 0:
-        # an interval above zero asks for the reason
-        rose = "rose, but not shown beyond re-using the data"
-        why = f" ({rose if audit.reason == ROSE else audit.reason})"
+        why = f" ({audit.reason})"  # an interval above zero asks for the reason
     return f"{audit.verdict or 'no verdict'}{why}: ΔPMI {change}"
 
 
@@ -91,6 +89,8 @@ def full(audit: Audit, bits: bool = False, verbose: bool = False) -> layout.Rend
         headline,
         layout.table(("measure", "from", "to", "change, 95 % interval"), _lines(audit, bits)),
         [
+            ("In words", told_in_words(audit.per_row, audit.yardstick, bits)),
+            *made_of(audit, bits),
             ("Benchmark", benchmark_sentence(audit, bits)),
             ("Changed", change_text(audit.change)),
             ("Measured on", f"{audit.details.test_rows} test rows, {draws(audit.details)}"),
@@ -99,6 +99,20 @@ def full(audit: Audit, bits: bool = False, verbose: bool = False) -> layout.Rend
         common.details(audit, bits) if verbose else (),
         audit.question,
     )
+
+
+def made_of(audit: Audit, bits: bool) -> list[tuple[str, str]]:
+    """What a rise is made of, in a sentence."""
+    if (made := audit.made_of) is None:
+        return []
+    unit, factor = unit_of(bits)
+    own, outside = (
+        with_interval(part.value * factor, scaled(part.interval, factor), unit, sign=True)
+        for part in (made.own, made.outside)
+    )
+    how = "by doing nothing" if made.strongest == "nothing" else f"at best ({made.strongest})"
+    told = f"{own} is what the data's own models could have done, {how}; {outside} is what only somebody "
+    return [("Made of", f"{told}from outside could know")]
 
 
 def _lines(audit: Audit, bits: bool) -> Iterator[tuple[str, str, str, str]]:
@@ -111,7 +125,12 @@ def _lines(audit: Audit, bits: bool) -> Iterator[tuple[str, str, str, str]]:
         (f"PMI, {unit} per {per_what(audit.details, audit.table)}", factor, *value),
         (f"PMI, {unit} per test row", per_row, *value),
     ]
-    if (control := audit.control) is not None:
+    if (made := audit.made_of) is not None:
+        middle = audit.before + made.own.value
+        own, outside = (made.own.value, made.own.interval), (made.outside.value, made.outside.interval)
+        lines.append((f"of it, the data's own models, {unit}", factor, audit.before, middle, *own))
+        lines.append((f"of it, only from outside, {unit}", factor, middle, audit.after, *outside))
+    elif (control := audit.control) is not None and control.selection != audit.delta:
         blind = (control.value, audit.after, control.selection, control.selection_interval)
         lines.append((f"PMI against the blind control, {unit}", factor, *blind))
     before, after = (float(audit.table.column("accuracy", arm).mean()) for arm in ("before", "after"))

@@ -22,7 +22,7 @@ def full(demo: Any, bits: bool = False, verbose: bool = False) -> layout.Rendere
     """One row a chapter, then what each of them did."""
     unit, factor = unit_of(bits)
     changes = [(c.audit.delta * factor, scaled(c.audit.interval, factor)) for c in demo.audits]
-    digits = max(digits_for(*change) for change in changes)
+    digits = min(2, max(digits_for(*change) for change in changes))  # nothing is known to a great many
     rows = [
         (
             chapter.name,
@@ -33,11 +33,11 @@ def full(demo: Any, bits: bool = False, verbose: bool = False) -> layout.Rendere
         for chapter, change in zip(demo.audits, changes, strict=True)
     ]
     findings = [finding for chapter in demo.audits for finding in chapter.audit.checks]
-    stories = [(chapter.name, chapter.story) for chapter in demo.audits]
+    stories = [(chapter.name, chapter.told) for chapter in demo.audits]
     return layout.report(
         "Did these curations add information?",
         layout.table(("curation", f"ΔPMI, {unit}, 95 % interval", "accuracy, points", "verdict"), rows),
-        [*stories, ("checks of all six", check_counts(findings))],
+        [*stories, ("checks of all", check_counts(findings))],
         [
             Group(Text(f"\n{chapter.name}", style="bold"), audit.full(chapter.audit, bits))
             for chapter in demo.audits

@@ -6,7 +6,7 @@ from dataworth.valuation.score import Score
 from dataworth.wording import counted
 
 from ..numbers import scaled, with_interval
-from ..quantities import benchmark, draws, per_what, unit_of
+from ..quantities import benchmark, draws, per_what, told_in_words, unit_of
 from . import common, layout
 
 
@@ -38,7 +38,11 @@ def full(score: Score, bits: bool = False, verbose: bool = False) -> layout.Rend
             ("measure", "value, 95 % interval"),
             ((name, with_interval(value, interval)) for name, value, interval in lines),
         ),
-        [("Measured on", f"{size}, {draws(details)}"), *common.facts(score)],
+        [
+            ("In words", f"{told_in_words(score.per_row, score.yardstick, bits)}, against no data at all"),
+            ("Measured on", f"{size}, {draws(details)}"),
+            *common.facts(score),
+        ],
         common.details(score, bits) if verbose else (),
         f"{score.question} {score.answer[0].upper()}{score.answer[1:]}.",
     )

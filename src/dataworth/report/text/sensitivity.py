@@ -30,7 +30,7 @@ def full(sensitivity: Sensitivity, bits: bool = False, verbose: bool = False) ->
         for point in sensitivity.points
     ]
     half = "mean log-likelihood of half the test set"
-    allowed = "not excluded by the test set, and doubling rows does not look informative"
+    allowed = "not excluded by the test set"
     folds = f"{sensitivity.folds}-fold cross-validation on the test set (R² for numeric labels)"
     return layout.report(
         f"{line(sensitivity)}.",

@@ -1,4 +1,4 @@
-"""A yardstick as text: what was chosen, and the doubling probe."""
+"""A yardstick as text: features, model, tempering, and how well halves of the test set predict each other."""
 
 from __future__ import annotations
 
@@ -10,38 +10,37 @@ from . import layout
 
 def line(yardstick: Yardstick) -> str:
     """A yardstick in one line."""
-    chosen = yardstick.chosen
     how = yardstick.kind + (f" ({yardstick.inference})" if yardstick.inference else "")
-    probe = "none" if chosen.probe is None else number(chosen.probe, 2, sign=True)
+    counted = "" if yardstick.tempering == 1 else f", rows count {yardstick.tempering:g} times"
     return (
-        f"{_axes(chosen.size)}, variance exponent {chosen.exponent:g}, {how}, prior variance "
-        f"{chosen.prior_variance:g}, doubling probe {probe} nats, {yardstick.digest[:12]}"
+        f"{yardstick.chosen.features}, {how}, prior variance {yardstick.chosen.prior_variance:g}{counted}, "
+        f"{yardstick.digest[:12]}"
     )
 
 
 def full(yardstick: Yardstick, verbose: bool = False) -> layout.Rendered:
-    """What was chosen, and the doubling probe."""
-    headline = "calibrated: repeating data does not look informative on it."
-    if not yardstick.calibrated:
-        headline = "not calibrated: repeating data can look informative on it."
+    """What was chosen, and how well it predicts."""
+    held_out = number(yardstick.chosen.held_out, 3, sign=True)
+    headline = f"half of the test set predicts a row of the other half with {held_out} nats."
     return layout.report(headline, None, facts(yardstick))
 
 
 def facts(yardstick: Yardstick) -> list[tuple[str, str]]:
     """All there is to say of it."""
     chosen = yardstick.chosen
-    probe = "not probed" if chosen.probe is None else number(chosen.probe, 3, sign=True)
-    passed = "passed" if yardstick.calibrated else "failed"
-    return [
-        ("Features", f"{_axes(chosen.size)} of {len(yardstick.recipe.center)} standardised columns"),
-        ("Exponent", f"{chosen.exponent:g} (1: variances as they are, 0: whitened)"),
+    error = "" if chosen.held_out_stderr is None else f" ± {number(chosen.held_out_stderr, 3)}"
+    held_out = f"{number(chosen.held_out, 3)}{error} nats, mean log-likelihood of a test row"
+    facts = [
+        ("Features", f"{chosen.features} ({len(yardstick.recipe.center)})"),
         ("Model", repr(yardstick.model)),
-        ("Held out", f"{number(chosen.held_out, 2)} nats, mean log-likelihood of half the test set"),
-        ("Doubling", f"{probe} nats from doubling half the test set: {passed}"),
+        ("Tempering", f"rows of the data count {yardstick.tempering:g} times"),
+        ("Held out", f"{held_out}, given an eighth to a half of the others"),
+    ]
+    if chosen.sight is not None:
+        seen = f"t = {number(chosen.sight, 1)} for wrong labels removed from half of the test set"
+        facts.append(("Sight", seen))
+    return [
+        *facts,
         ("Test set", f"{yardstick.rows} rows, {yardstick.test_hash[:12]}"),
         ("Digest", yardstick.digest),
     ]
-
-
-def _axes(size: int) -> str:
-    return f"{size} principal {'axis' if size == 1 else 'axes'}"

@@ -1,4 +1,4 @@
-"""The arms of a comparison: before, after, and the control that makes the same change blindly."""
+"""The arms of a comparison: before, after, and controls that make the same change blindly."""
 
 from __future__ import annotations
 
@@ -10,29 +10,19 @@ from ...arrays import Flags, Rows
 from ...data.changes import Change
 from ...measure.designs import AFTER, BEFORE, CONTROL, Arm, Pile, Sample, select, weights_of
 
-TEACHER_PROPORTION = 0.8
-"""Proportion of `before` that the model of a replicate's labels is fitted on."""
-
 
 @dataclass(frozen=True)
 class Arms:
-    """The arms of a comparison as rows of one pool: before, after, and blind controls.
-
-    The control makes the same change of size without selection or new knowledge: as many rows removed at
-    random, as many copies of random rows, the same weights dealt out at random, and the rows whose labels
-    are new or changed labelled by the model of `before` (in a replicate: of four fifths of it, so that
-    replicates show how far two models of nearly the same data differ).
-    """
+    """The arms of a comparison as rows of one pool: before, after, and blind controls."""
 
     change: Change
     before: Sample
     after: Sample
 
     @property
-    def random(self) -> bool:
-        """Whether the control is a matter of chance, so that several of them are needed."""
-        uneven = self.change.repeated % max(self.change.kept, 1) != 0
-        return self.change.removed > 0 or uneven or self.reweighted or bool(self.taught.any())
+    def fewer(self) -> int:
+        """By how many distinct rows `after` is the smaller one."""
+        return max(0, self.change.removed - self.change.new)
 
     @property
     def taught(self) -> Flags:
@@ -47,8 +37,22 @@ class Arms:
             weights_of(self.after)[kept], weights_of(self.before)[self.change.origin[kept]]
         )
 
-    def control(self, rng: np.random.Generator, *, replicate: bool = False) -> Sample:
-        """One blind control; as a `replicate`, chance decides its labels too."""
+    @property
+    def dealt(self) -> bool:
+        """Whether kept rows count otherwise than before: by weights, or as copies."""
+        return self.reweighted or self.change.repeated > 0
+
+    def at_random(self, rng: np.random.Generator) -> Sample:
+        """`before` with as many rows as `after`, whichever: what a fall is compared with."""
+        kept = rng.permutation(len(self.before.rows))[self.fewer :]
+        return select(self.before, np.sort(kept))
+
+    def control(self, rng: np.random.Generator) -> Sample:
+        """The one control of a pair: the same change of size without selection or new knowledge.
+
+        As many rows removed at random, as many copies of random rows, the same weights dealt out at random,
+        and the rows whose labels are new or changed labelled by the model of `before`.
+        """
         change, taught = self.change, self.taught
         same = np.flatnonzero(~taught)
         distinct = np.unique(change.origin[same])
@@ -73,11 +77,7 @@ class Arms:
             weights = np.concatenate([own, weights_of(self.after)[taught]])
         if not labelled.any():
             return Sample(rows, weights)
-        teacher = None
-        if replicate:
-            size = max(1, round(TEACHER_PROPORTION * len(self.before.rows)))
-            teacher = select(self.before, rng.permutation(len(self.before.rows))[:size])
-        return Sample(rows, weights, labelled, teacher)
+        return Sample(rows, weights, labelled)
 
 
 def row_arms(arms: Arms, pile: Pile, drawn: Rows, rng: np.random.Generator) -> dict[Arm, Sample]:

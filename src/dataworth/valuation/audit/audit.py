@@ -1,6 +1,7 @@
 """Did this curation add information, or only make the data look like the test set?
 
-Arms: `before`, `after`, and a control that changes the size alike, blindly. Selection = after − control.
+Arms: `before`, `after`, and blind controls: as many rows removed at random, which a fall is compared with,
+and what the data's own models could have done, which a rise is (`rise`).
 """
 
 from __future__ import annotations
@@ -29,11 +30,12 @@ from ...wording import in_nats
 from ..result import Result, nats, rests_on
 from .arms import DRAWN_ARMS, Arms
 from .methods import Curation, apply_to_draws, bound, curated_whole, default_first, described
-from .verdict import Control, judge, verdict_of
+from .rise import with_own_controls
+from .verdict import Control, MadeOf, judge, verdict_of
 
 REPLICATES, LARGE_REPLICATES, LARGE = 20, 8, 20_000
-"""Blind controls in the design *whole*, where chance decides what they are; fewer for more rows than LARGE,
-which leave less to chance and cost more."""
+"""Random removals in the design *whole*; fewer for more rows than LARGE, which leave less to chance and cost
+more."""
 NAMES = {"before": "the data before curation", "after": "the data after curation"}
 QUESTIONS = {
     "whole": "Is the data after curation worth more than before, to someone facing this test set?",
@@ -54,6 +56,7 @@ class Audit(Result):
     delta: float = nats()
     stderr: float | None = nats()
     interval: tuple[float, float] | None = nats()
+    per_row: float = nats()
     accuracy_delta: float
     accuracy_interval: tuple[float, float] | None
     benchmark: str
@@ -64,6 +67,7 @@ class Audit(Result):
     before: float = nats()
     after: float = nats()
     control: Control | None
+    made_of: MadeOf | None
     change: dict[str, Any]
     design: str
 
@@ -106,9 +110,9 @@ def audit(
         DataworthError: if data, test set and options do not fit together; the sentence says how.
 
     >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(400, 2))
-    >>> clean = (X[:, 0] > 0).astype(int)
-    >>> noisy = np.where(rng.random(400) < 0.25, 1 - clean, clean)
+    >>> X = rng.normal(size=(700, 2))
+    >>> clean = (X[:, 0] + rng.normal(size=700) > 0).astype(int)
+    >>> noisy = np.where(rng.random(700) < 0.25, 1 - clean, clean)
     >>> raw = Dataset(X[:250], noisy[:250])
     >>> a = audit(raw, raw.take(noisy[:250] == clean[:250]), Dataset(X[250:], clean[250:]))
     >>> a.verdict
@@ -162,16 +166,18 @@ def audit(
             make = partial(DRAWN_ARMS[design], arms, pile(prepared, after, arms.after))
             plan = pairs_plan(prepared, pool, before, (arms.before, pool.samples["test"]), make)
     case = Case.of(prepared, pool, plan, notes, arms=(BEFORE, AFTER), conclude=verdict_of)
+    if design == "whole" and after is not None:
+        case = with_own_controls(case, arms, parts, after)
     return summarise(answered(settle(case)), change.to_dict(), design, {"before_rows": len(before), **about})
 
 
 def with_controls(arms: Arms, seed: int) -> dict[Arm, Sample]:
-    """Before, after, and as many blind controls as chance asks for."""
+    """Before, after, and random removals of as many rows; none, if rows did not get fewer."""
     rng = np.random.default_rng([seed, 0xC017])
     replicates = REPLICATES if len(arms.before.rows) <= LARGE else LARGE_REPLICATES
     controls = {
-        Arm("control", f"control {r + 1}"): arms.control(rng, replicate=True)
-        for r in range(replicates if arms.random else 1)
+        Arm("control", f"control {r + 1}"): arms.at_random(rng)
+        for r in range(replicates if arms.fewer else 0)
     }
     return {BEFORE: arms.before, AFTER: arms.after, **controls}
 
@@ -192,6 +198,7 @@ def summarise(case: Case, change: dict[str, Any], design: str, about: dict[str, 
         delta=found.delta.value,
         stderr=found.delta.stderr,
         interval=found.delta.interval,
+        per_row=found.delta.value / float(table.test_rows.mean()),
         accuracy_delta=found.accuracy.value,
         accuracy_interval=found.accuracy.interval,
         benchmark=case.plan.metric,
@@ -202,6 +209,7 @@ def summarise(case: Case, change: dict[str, Any], design: str, about: dict[str, 
         before=float(table.column("pmi", BEFORE).mean()),
         after=float(table.column("pmi", AFTER).mean()),
         control=found.control,
+        made_of=found.made_of,
         change=change,
         design=design,
         question=QUESTIONS[design],

@@ -1,41 +1,56 @@
-"""What a table of before, after and blind controls says: from three intervals to one word.
+"""What a table of before, after and blind controls says: from intervals to one word.
 
-The paper calls "strategic" every curation with θ → D → f(D); that covers strategic, costly and harmful here.
+A rise is compared with what the data's own models could have done, a fall with as many rows removed at
+random. The paper calls "strategic" every curation with θ → D → f(D); that covers strategic, costly and
+harmful here.
 """
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 from ...measure.case import Plan
-from ...measure.designs import AFTER, BEFORE
-from ...measure.intervals import Estimate, against_controls
+from ...measure.designs import AFTER, BEFORE, CONTROL, Arm
+from ...measure.intervals import Estimate, against_controls, negligible
 from ...measure.metrics import rewarded
 from ...measure.table import PairTable
 from ..result import nats
 
-VERDICTS = ("informative", "recycled", "inconclusive", "strategic", "harmful", "costly")
+VERDICTS = ("informative", "improved", "recycled", "inconclusive", "strategic", "harmful", "costly")
 BENCHMARK_HOLDS = -0.005
 """The benchmark is shown to hold if the lower bound of its change is above −0.5 points."""
 ACCUSED = 0.99
 """Level at which selection must be shown before a curation is called strategic or harmful."""
-NEGLIGIBLE = 1e-3
-"""Nats per block or pair below which a change is none, however sure: solvers leave less than that."""
-SMALL_SELECTION = 0.5
-"""Selection is shown small if its upper bound is below this share of the rise."""
-ROSE = "it rose, but cannot yet be told from re-using the same data: more test rows would"
-MORE = "and more than a blind change of the same size does"
+SMALL = 0.5
+"""What came from outside is shown small if its upper bound is below this proportion of the rise."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Control:
-    """The blind control's value, and how far `after` stands above it."""
+    """The blind control of a fall: its value, and how far `after` stands above it.
+
+    `replicates` random removals of as many rows; where rows did not get fewer, `before` itself.
+    """
 
     value: float = nats()
     selection: float = nats()
     selection_interval: tuple[float, float] | None = nats()
     replicates: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class MadeOf:
+    """What a rise is made of: ΔPMI = own + outside.
+
+    own: what the strongest of the data's own controls gains, i.e. what its own models could have done with as
+    many rows. outside: what only somebody from outside could know.
+    """
+
+    strongest: str
+    own: Estimate = nats()
+    outside: Estimate = nats()
 
 
 class Judged(NamedTuple):
@@ -45,6 +60,7 @@ class Judged(NamedTuple):
     accuracy: Estimate
     benchmark: Estimate
     control: Control | None
+    made_of: MadeOf | None
     verdict: str | None
     reason: str
 
@@ -54,19 +70,46 @@ def judge(plan: Plan, table: PairTable) -> Judged:
     delta = plan.estimate(table.change("pmi", AFTER, BEFORE))
     accuracy = plan.estimate(table.change("accuracy", AFTER, BEFORE))
     benchmark = plan.estimate(rewarded(plan.metric) * table.change(plan.metric, AFTER, BEFORE))
-    blind = table.of_role("pmi", "control")
-    if not blind.shape[1]:
+    whole, removals = plan.blocks is None, table.of_role("pmi", "control")
+    if not whole and not removals.size:
         reason = "equal sizes compare rows, not datasets: there is no verdict"
-        return Judged(delta, accuracy, benchmark, None, None, reason)
-    after, whole = table.column("pmi", AFTER), plan.blocks is None
-    selection = against_controls(after, blind) if whole else plan.estimate(after - blind[:, 0])
+        return Judged(delta, accuracy, benchmark, None, None, None, reason)
+    selection = delta
+    if removals.size:
+        after = table.column("pmi", AFTER)
+        selection = against_controls(after, removals) if whole else plan.estimate(after - removals[:, 0])
     control = Control(
-        value=float(blind.mean()),
+        value=table.column("pmi", AFTER).mean() - selection.value,
         selection=selection.value,
         selection_interval=selection.interval,
-        replicates=blind.shape[1],
+        replicates=removals.shape[1] or 1,
     )
-    return Judged(delta, accuracy, benchmark, control, *decide(delta, selection, benchmark, not whole))
+    parts = outside_parts(plan, table)
+    rows = float(table.test_rows.mean())
+    verdict, reason = decide(delta, selection, benchmark, list(parts.values()), rows, by_pairs=not whole)
+    made = made_of(plan, table, parts) if delta.positive and parts else None
+    return Judged(delta, accuracy, benchmark, control, made, verdict, reason)
+
+
+def outside_parts(plan: Plan, table: PairTable) -> dict[Arm, Estimate]:
+    """How far `after` stands above each of the data's own controls; doing nothing is one of them.
+
+    A pair has one control for all. Empty, if the data's own models were not asked.
+    """
+    own = [arm for arm in table.arms if arm.role == "own" or (plan.blocks is not None and arm == CONTROL)]
+    if not own:
+        return {}
+    return {arm: plan.estimate(table.change("pmi", AFTER, arm)) for arm in (BEFORE, *own)}
+
+
+def made_of(plan: Plan, table: PairTable, parts: Mapping[Arm, Estimate]) -> MadeOf:
+    """The rise, split at the strongest control."""
+    strongest = min(parts, key=lambda arm: parts[arm].value)
+    return MadeOf(
+        strongest="nothing" if strongest == BEFORE else str(strongest),
+        own=plan.estimate(table.change("pmi", strongest, BEFORE)),
+        outside=parts[strongest],
+    )
 
 
 def verdict_of(plan: Plan, table: PairTable) -> str | None:
@@ -75,34 +118,38 @@ def verdict_of(plan: Plan, table: PairTable) -> str | None:
 
 
 def decide(
-    delta: Estimate, selection: Estimate, benchmark: Estimate, by_pairs: bool = False
+    delta: Estimate,
+    selection: Estimate,
+    benchmark: Estimate,
+    outside: Collection[Estimate],
+    rows: float,
+    by_pairs: bool = False,
 ) -> tuple[str, str]:
-    """Verdict and reason from ΔPMI (after − before), selection (after − control) and the benchmark's change.
+    """Verdict and reason from ΔPMI (after − before) over blocks of so many test rows, and the benchmark's.
+
+    `outside` says how far `after` stands above each of the data's own controls, `selection` above as many
+    rows removed at random. A rise is informative if all of them are beaten, so that nothing is chosen on the
+    test set.
 
     >>> up = Estimate(2.0, 0.5, (1.0, 3.0))  # at 99 %: 0.7 to 3.3
-    >>> none = Estimate(0.0, 0.1, (-0.2, 0.2))
-    >>> decide(up, up, none)[0], decide(up, none, none)[0], decide(none, up, none)[0]
-    ('informative', 'recycled', 'inconclusive')
-    >>> down = Estimate(-2.0, 0.5, (-3.0, -1.0))
-    >>> holds = Estimate(0.01, 0.005, (0.0, 0.02))
-    >>> decide(down, up, holds)[0], decide(down, down, holds)[0], decide(down, none, holds)[0]
-    ('strategic', 'harmful', 'costly')
+    >>> none, unsure = Estimate(0.0, 0.1, (-0.2, 0.2)), Estimate(1.0, 1.0, (-1.0, 3.0))
+    >>> [decide(up, up, none, [up, part], 20)[0] for part in (up, unsure, none)]
+    ['informative', 'improved', 'recycled']
+    >>> down, holds = Estimate(-2.0, 0.5, (-3.0, -1.0)), Estimate(0.01, 0.005, (0.0, 0.02))
+    >>> [decide(down, part, holds, [], 20)[0] for part in (up, down, none)]
+    ['strategic', 'harmful', 'costly']
     """
-    if abs(delta.value) < NEGLIGIBLE:
+    if abs(delta.value) < negligible(rows):
         return "inconclusive", "nothing changed that could be measured"
     if delta.positive:
-        if selection.positive:
-            return "informative", f"it raises the information, {MORE}"
-        if selection.interval is not None and selection.interval[1] < SMALL_SELECTION * delta.value:
-            return "recycled", "the rise is no more than re-using the same data gives"
-        return "inconclusive", ROSE
+        return rose(delta, selection, outside, rows)
     if delta.negative:
         surely = selection.at(ACCUSED)
         holds = benchmark.interval is not None and benchmark.interval[0] > BENCHMARK_HOLDS
         if surely.positive and holds:
             return "strategic", "it keeps what the test rewards, and the data carry less information"
         if surely.negative:
-            return "harmful", f"it lowers the information, {MORE}"
+            return "harmful", "it lowers the information, and more than a blind change of the same size does"
         reason = "it lowers the information, but not shown to do so more than a blind change of the same size"
         return "costly", reason
     if delta.interval is None:
@@ -110,3 +157,17 @@ def decide(
     more_pairs = by_pairs and delta.stderr is not None and delta.monte_carlo > 0.5 * delta.stderr
     what = "more pairs" if more_pairs else "only more rows"
     return "inconclusive", f"the change may be zero; {what} would decide"
+
+
+def rose(delta: Estimate, selection: Estimate, outside: Collection[Estimate], rows: float) -> tuple[str, str]:
+    """Verdict and reason of a rise that is shown; without `outside` nobody asked what it is made of."""
+    strongest = min(outside, key=lambda part: part.value, default=None)
+    if strongest is not None:
+        beaten = all(part.positive for part in (selection, *outside))
+        if beaten and strongest.value > negligible(rows):
+            reason = "it raises the information, and by more than the data's own models could have done"
+            return "informative", reason
+        if strongest.interval is not None and strongest.interval[1] < SMALL * delta.value:
+            return "recycled", "it raises the information as the data's own models could have done"
+    reason = "it raises the information; whether by more than the data's own models could have done is not "
+    return "improved", f"{reason}yet told: more test rows would tell"

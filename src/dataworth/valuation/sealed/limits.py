@@ -37,7 +37,7 @@ def check_sealed(sealed: Sealed, yardstick: Yardstick, name: str, digest: str | 
             f"{name} was sealed on the yardstick {sealed.yardstick[:12]}, this is {digest[:12]}: "
             "give the one that was sent to its vendor (--yardstick FILE)."
         )
-    d = yardstick.recipe.projection.shape[1] + int(model.intercept)
+    d = yardstick.recipe.width + int(model.intercept)
     if sealed.mean.shape != (d,) or sealed.precision.shape != (d, d):
         raise DataworthError(
             f"{name} has {len(sealed.mean)} coefficients, but its yardstick has {d}: ask for a file made by "

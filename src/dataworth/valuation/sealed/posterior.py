@@ -95,7 +95,7 @@ def seal(data: Dataset, yardstick: Yardstick, *, key: str | None = None) -> Seal
     >>> data = Dataset(X, (X[:, 0] > 0).astype(int))
     >>> yard = Yardstick.fit(data.take(range(30)))
     >>> sealed = seal(data.take(range(30, 60)), yard)
-    >>> sealed.rows, sealed.counts, len(sealed.mean) == yard.recipe.projection.shape[1] + 1
+    >>> sealed.rows, sealed.counts, len(sealed.mean) == yard.recipe.width + 1
     (30, {'0': 13, '1': 17}, True)
     """
     if not isinstance(yardstick, Yardstick):

@@ -1,0 +1,113 @@
+"""What the data's own models could have done with as many rows: blind controls, by kind of change.
+
+    removal      the rows that they trust least are removed
+    relabelling  of the rows that they trust least, those with a likelier label get it (or all go)
+    new rows     the same rows, labelled by them
+    weights      the same weights and repeats, dealt out to sure, unsure or borderline rows, and at random
+    edits        the same cells, as a blind editor could have made them (`edits`)
+
+A change of several kinds has controls that do all of them. Nothing here knows more than `before` does, except
+which rows are new or edited and what they look like. Doing nothing is a blind control too: `before` itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ...arrays import Array, Rows
+from ...data.dataset import Dataset
+from ...measure.designs import Arm, Sample, weights_of
+from .arms import Arms
+from .blind import BlindModels, least
+
+ALWAYS = ("yardstick", "boosting", "mean", "clean")
+FOR_NEW_ROWS = ("linear", "spreading")
+DEALERS = ("yardstick", "boosting")
+"""Learners by which weights are dealt out in every order; by the others to sure rows alone."""
+
+
+def own_controls(
+    arms: Arms, models: BlindModels, after: Dataset, edits: Mapping[str, Rows]
+) -> dict[Arm, Sample]:
+    """All of them as rows of the pool; `edits` are the edited rows' places there, by the kind of control."""
+    new = np.flatnonzero(arms.change.origin < 0)
+    predicted = models.others(after.take(new)) if len(new) else {}
+    labels = {name: models.labels(prediction) for name, prediction in predicted.items()}
+    none = np.zeros(0)
+    made = {}
+    for name in (*ALWAYS, *(name for name in FOR_NEW_ROWS if name in predicted)):
+        told = name if name in ALWAYS else "mean"  # what learners for new rows alone say of the old ones
+        for how, order in orders(arms, models, told).items():
+            made[f"by {name}{how}"] = control(arms, models, told, labels.get(name, none), order)
+    if arms.change.relabelled.any():
+        made["dropped by clean"] = control(arms, models, "clean", labels.get("clean", none), drop=True)
+    for name, places in edits.items():
+        made[name] = control(arms, models, "mean", labels.get("mean", none), edited=places)
+    return {Arm("own", name): sample for name, sample in made.items()}
+
+
+def orders(arms: Arms, models: BlindModels, name: str) -> dict[str, Array]:
+    """By what weights are dealt out, the largest to the largest; if there is nothing to deal, by trust."""
+    trust = models.trust(name)
+    if not arms.dealt:
+        return {"": trust}
+    found = {", to the sure": trust}
+    if name in DEALERS:
+        found[", to the unsure"] = -trust
+        if models.classes:
+            found[", to the borderline"] = -models.margin(name)
+    if name == "mean":
+        found[", at random"] = np.random.default_rng([models.seed, 0xDEA1]).random(len(trust))
+    return found
+
+
+def control(
+    arms: Arms,
+    models: BlindModels,
+    name: str,
+    labels: Array,
+    order: Array | None = None,
+    *,
+    edited: Rows | None = None,
+    drop: bool = False,
+) -> Sample:
+    """As many rows removed, relabelled, added, reweighted and edited as the curation did, by one learner.
+
+    `labels` are those of the new rows; weights are dealt out by `order`, else by trust. With `drop` rows are
+    removed where the curation relabelled them.
+    """
+    change, trust = arms.change, models.trust(name)
+    relabelled = len(np.unique(change.origin[change.relabelled]))
+    doubted = least(trust, change.before_rows)
+    gone = change.removed + (relabelled if drop else 0)
+    kept = np.sort(doubted[gone:])
+    targets = np.array(models.targets)
+    if not drop:
+        changed = doubted[gone : gone + relabelled]
+        targets[changed] = models.labels(models.own[name])[changed]
+    rows = np.array(arms.before.rows)
+    if edited is not None:
+        rows[change.origin[change.edited]] = edited
+    new = change.origin < 0
+    weights = None
+    if arms.dealt or arms.before.weights is not None or arms.after.weights is not None:
+        own = weights_of(arms.before)[kept]
+        if arms.dealt:
+            own = dealt(arms, kept, trust if order is None else order)
+        weights = np.concatenate([own, weights_of(arms.after)[new]])
+    together = np.concatenate([rows[kept], arms.after.rows[new]])
+    return Sample(together, weights, targets=np.concatenate([targets[kept], labels]))
+
+
+def dealt(arms: Arms, kept: Rows, by: Array) -> Array:
+    """The weights that kept rows have after curation, copies added up: the largest to the largest `by`."""
+    change = arms.change
+    old = change.origin >= 0
+    total = np.zeros(change.before_rows)
+    np.add.at(total, change.origin[old], weights_of(arms.after)[old])
+    given = np.sort(total[np.unique(change.origin[old])])[-len(kept) :] if len(kept) else np.zeros(0)
+    found = np.empty(len(kept))
+    found[np.argsort(by[kept], kind="stable")] = given
+    return found

@@ -1,0 +1,90 @@
+"""Learners on plain arrays, as any curator has them at hand: boosting, nearest neighbours, a linear model.
+
+Each takes rows, their targets and weights, and other rows, and gives these a row of probabilities (n ×
+classes) or, where `classes` is 0, one number (n × 1). Their settings are plain ones that nobody tuned.
+"""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ...arrays import Array
+
+NEIGHBOURS = 10
+WIDE, AXES = 300, 40
+"""Above so many columns, boosting learns on so many principal axes."""
+MOST_SPREAD = 10_000
+"""Rows up to which labels are spread along neighbours: beyond, finding them would cost more than all else."""
+
+
+def boosting(X: Array, y: Array, weights: Array | None, to: Array, classes: int) -> Array:
+    """Forty rounds of small trees; of wide rows on principal axes."""
+    from sklearn.decomposition import PCA
+    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
+    if X.shape[1] > WIDE:
+        axes = PCA(min(AXES, len(X)), svd_solver="randomized", random_state=0).fit(X)
+        X, to = axes.transform(X), axes.transform(to)
+    kind = HistGradientBoostingClassifier if classes else HistGradientBoostingRegressor
+    made = kind(max_iter=40, learning_rate=0.1, max_leaf_nodes=15, early_stopping=False, random_state=0)
+    return _predicted(made, X, y, weights, to, classes)
+
+
+def linear(X: Array, y: Array, weights: Array | None, to: Array, classes: int) -> Array:
+    """Logistic or ridge regression with a prior that holds coefficients small."""
+    from sklearn.linear_model import LogisticRegression, Ridge
+
+    made = LogisticRegression(C=0.1, max_iter=300) if classes else Ridge(alpha=10.0)
+    return _predicted(made, X, y, weights, to, classes)
+
+
+def _predicted(learner: Any, X: Array, y: Array, weights: Array | None, to: Array, classes: int) -> Array:
+    """A learner of scikit-learn; classes that it did not see have no probability."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # that a solver has not converged is no matter here
+        learner.fit(X, y, sample_weight=weights)
+    if not classes:
+        return np.asarray(learner.predict(to), dtype=float)[:, None]
+    found = np.zeros((len(to), classes))
+    found[:, learner.classes_.astype(np.intp)] = learner.predict_proba(to)
+    return found
+
+
+def neighbours(X: Array, y: Array, weights: Array | None, to: Array, classes: int) -> Array:
+    """The votes of the ten nearest rows, by their weights, and one vote shared by all classes.
+
+    >>> X, y = np.arange(4.0)[:, None], np.array([0.0, 0.0, 1.0, 1.0])
+    >>> neighbours(X, y, None, X[:1], 2).tolist()  # (2 + 1/2) / (4 + 1): all four are among the nearest ten
+    [[0.5, 0.5]]
+    """
+    from sklearn.neighbors import NearestNeighbors
+
+    near = NearestNeighbors(n_neighbors=min(NEIGHBOURS, len(X))).fit(X).kneighbors(to, return_distance=False)
+    votes = np.ones(near.shape) if weights is None else weights[near]
+    if not classes:
+        total = votes.sum(axis=1) + 1e-12
+        return ((votes * y[near]).sum(axis=1) / total)[:, None]
+    shares = [(votes * (y[near] == k)).sum(axis=1) + 1.0 / classes for k in range(classes)]
+    return np.column_stack(shares) / (votes.sum(axis=1) + 1.0)[:, None]
+
+
+def spreading(X: Array, y: Array, to: Array, classes: int) -> Array | None:
+    """Labels spread from rows to others along their neighbours; None for too many rows, or numeric labels."""
+    from sklearn.semi_supervised import LabelSpreading
+
+    if not classes or len(X) + len(to) > MOST_SPREAD or len(np.unique(y)) < 2:
+        return None
+    known = np.concatenate([y, np.full(len(to), -1.0)]).astype(int)
+    made = LabelSpreading(kernel="knn", n_neighbors=min(NEIGHBOURS, len(X)), alpha=0.2, max_iter=50)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # rows that no label reaches, and rounds that were not enough
+        made.fit(np.vstack([X, to]), known)
+    spread = made.label_distributions_[len(X) :]
+    reached = np.isfinite(spread).all(axis=1)
+    found = np.full((len(to), classes), 1.0 / classes)
+    found[reached] = 0.0
+    found[np.ix_(reached, made.classes_.astype(np.intp))] = spread[reached]
+    return found

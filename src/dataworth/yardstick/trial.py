@@ -1,0 +1,46 @@
+"""What a yardstick's search found of the candidate that it chose."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+IN_WORDS = {
+    "each": "scaled each by its own spread",
+    "common": "scaled all alike",
+    "rank": "by rank (normal scores)",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trial:
+    """One candidate of the search.
+
+    kind: axes, kernel, or both. scale: of columns. size: how many features. exponent: of variances along
+    axes. bandwidth: of the kernel. tempering: rows of the data count so many times. held_out: mean
+    log-likelihood of a test row, nats, and its standard error (None: not searched for). sight: mean t of
+    known-answer probes, where maps were compared by it.
+    """
+
+    kind: str = "axes"
+    scale: str = "each"
+    size: int
+    exponent: float | None = None
+    bandwidth: float | None = None
+    prior_variance: float
+    tempering: float = 1.0
+    noise_variance: float | None = None
+    held_out: float
+    held_out_stderr: float | None = None
+    sight: float | None = None
+
+    @property
+    def features(self) -> str:
+        """In words.
+
+        >>> Trial(size=1, exponent=0.5, prior_variance=1.0, held_out=-0.5).features
+        '1 principal axis (variance exponent 0.5) of columns scaled each by its own spread'
+        """
+        axes = f"principal {'axis' if self.size == 1 else 'axes'} (variance exponent {self.exponent or 0:g})"
+        kernel = f"features of an RBF kernel (bandwidth {self.bandwidth or 0:g})"
+        made = {"axes": axes, "kernel": kernel, "both": f"principal axes and {kernel}"}[self.kind]
+        return f"{self.size} {made} of columns {IN_WORDS[self.scale]}"

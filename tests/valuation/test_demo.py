@@ -1,0 +1,53 @@
+"""The demo's digits, and the chapter in which accuracy rises and information falls."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import dataworth as dw
+from dataworth.valuation.demo import Chapter, Digits, own_right, tidy
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return Digits.load(np.random.default_rng([0, 0xDE30]))
+
+
+def test_a_row_is_judged_by_a_regression_of_the_other_four_fifths(digits):
+    """Those of the first fold, by hand."""
+    data = digits.more.take(range(100))
+    right = own_right(data)
+    from sklearn.model_selection import StratifiedKFold
+
+    train, out = next(iter(StratifiedKFold(5).split(data.X, data.y)))
+    model = make_pipeline(StandardScaler(), LogisticRegression(max_iter=2000))
+    predicted = model.fit(data.X[train], data.y[train]).predict(data.X[out])
+    assert np.array_equal(right[out], predicted == data.y[out])
+    kept, (before, after) = tidy(data)
+    assert len(kept) == right.sum()
+    assert before == right.mean()
+    assert after == own_right(kept).mean()
+
+
+def test_accuracy_rises_and_information_falls(digits):
+    """Seed 0 of the ten in results/accuracy-up.json, all of which agree."""
+    before = digits.labelled
+    assert len(before) == 400
+    after, own = tidy(before)
+    found = dw.audit(before, after, digits.test, ignore="all")
+    assert own[1] - own[0] > 0.05
+    assert found.interval[1] < 0
+    chapter = Chapter("tidy", "rows go", found, own)
+    lost = round(100 * (1 - np.exp(found.delta / 45)))
+    points = round(100 * (own[1] - own[0]))
+    assert chapter.told == (
+        f"rows go: cross-validation on what is left says {points} points more, "
+        f"fresh rows {lost} % less probability on the right answer"
+    )
+    assert chapter.to_dict()["own_accuracy"] == list(own)
+    assert chapter.to_dict()["story"] == chapter.told
+    assert Chapter("tidy", "rows go", found).told == "rows go"

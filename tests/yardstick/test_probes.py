@@ -1,0 +1,174 @@
+"""Known-answer probes: what an audit could have seen, against audits of the same kind that are simulated."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import nct
+from scipy.stats import t as student
+
+import dataworth as dw
+from dataworth.yardstick import probes
+from dataworth.yardstick.probes import Gain, Sight, in_blocks, label_gains, needed_t, sight, wrong
+
+
+def rows(n, seed, noise=0.5, d=2):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d))
+    return X, (X[:, 0] + noise * rng.normal(size=n) > 0).astype(float)
+
+
+def gains(*t, blocks=20):
+    """Gains with these t-values, of standard deviation 1."""
+    return {q: Gain(v / np.sqrt(blocks), 1.0) for q, v in zip(probes.PROPORTIONS, t, strict=True)}
+
+
+# The rule
+
+
+@pytest.mark.parametrize("blocks", [8, 20, 100])
+def test_needed_is_shown_four_times_in_five(blocks):
+    """The power of a t-test whose non-centrality is what is needed: 0.80, by the non-central t."""
+    degrees = blocks - 1
+    power = nct.sf(student.ppf(0.975, degrees), degrees, needed_t(blocks))
+    assert power == pytest.approx(0.8, abs=0.02)
+
+
+def test_the_least_proportion_is_where_t_reaches_what_is_needed():
+    need = needed_t(20)
+    seen = Sight(20, 20, 200, gains(0.5, need - 1, need + 1, 9.0), Gain(0.0, 1.0))
+    # half of the way from 5 % to 10 %, in logarithms
+    assert seen.proportion == pytest.approx(np.sqrt(0.05 * 0.1))
+    assert seen.rise == pytest.approx(need / np.sqrt(20))
+    assert Sight(20, 20, 200, gains(9, 9, 9, 9), Gain(0.0, 1.0)).proportion == pytest.approx(0.02)
+    assert probes.PROPORTIONS == (0.02, 0.05, 0.1, 0.2)
+
+
+def test_nothing_is_seen_where_no_probe_is():
+    lucky = Sight(20, 20, 200, gains(3.5, 1.0, 0.2, 0.3), Gain(0.0, 1.0))
+    assert lucky.proportion is None  # two rows that happened to matter
+    seen = Sight(20, 20, 200, gains(0.1, 0.2, 0.3, 2.9), Gain(0.0, 1.0))
+    assert (seen.proportion, seen.rise, seen.rows) == (None, None, None)
+    assert Sight(20, 20, 200, gains(0, 0, 0, 0), Gain(1.0, 1.0)).rows == 100
+    assert Gain(1.0, 0.0).t(20) == 0.0
+
+
+def test_rows_that_would_decide():
+    """With J* blocks the same change has the t that is needed."""
+    seen = Sight(20, 15, 200, {}, Gain(0.0, 1.0))
+    blocks = seen.needed(0.3, 1.2) / 15
+    assert 0.3 * np.sqrt(blocks) / 1.2 >= needed_t(20) > 0.3 * np.sqrt(blocks - 1) / 1.2
+    assert seen.needed(-0.3, 1.2) == seen.needed(0.3, 1.2)
+    assert seen.needed(0.0, 1.0) is None
+
+
+def test_a_gain_is_the_mean_over_halves_and_its_spread_within_them():
+    assert Gain.of([np.array([1.0, 3.0]), np.array([5.0, 9.0])]) == pytest.approx((4.5, np.sqrt(5.0)))
+
+
+# The probes
+
+
+def test_wrong_labels_are_never_the_rows_own():
+    rng = np.random.default_rng(0)
+    for count in (2, 5):
+        y = rng.integers(0, count, 300).astype(float)
+        bad = np.arange(0, 300, 3)
+        made = wrong(y, bad, y, False, rng)
+        assert (made != y[bad]).all()
+        assert set(made) == set(range(count))
+    numbers = rng.normal(size=50)
+    assert set(wrong(numbers, np.arange(10), numbers, True, rng)) <= set(numbers)
+
+
+def test_probes_remove_what_they_made_wrong():
+    """Whoever scores sees so many wrong labels, then the same rows without them."""
+    y = np.arange(100.0) % 2
+    asked = []
+
+    def score(rows, targets, blocks):
+        asked.append((rows, (targets != y[rows]).sum()))
+        return np.array([float((targets == y[rows]).mean())] * len(blocks))
+
+    pairs = [(np.arange(50), np.arange(50, 100))]
+    found = label_gains(score, y, pairs, 10, (0.1, 0.2), False, np.random.default_rng(0))
+    assert [(len(rows), wrong) for rows, wrong in asked] == [(45, 0), (50, 5), (40, 0), (50, 10)]
+    assert {q: g[0].tolist() for q, g in found.items()} == {
+        0.1: pytest.approx([0.1] * 5),
+        0.2: pytest.approx([0.2] * 5),
+    }
+
+
+def test_blocks_are_two_at_least():
+    assert [len(b) for b in in_blocks(np.arange(10), 9)] == [5, 5]
+    assert [len(b) for b in in_blocks(np.arange(1), 9)] == [1]
+
+
+@pytest.mark.parametrize(
+    ("model", "tempering"),
+    [(dw.Logistic(2.0), 4.0), (dw.Linear(1.0, 0.5), 1.0), (dw.Softmax(1.0, classes=3), 4.0)],
+    ids=["two classes", "numeric", "three classes"],
+)
+def test_labels_that_matter_are_seen_and_labels_that_do_not_are_not(model, tempering):
+    X, y = rows(160, 0)
+    if isinstance(model, dw.Softmax):
+        y = np.clip(np.round(X[:, 0]), -1, 1) + 1.0
+    if isinstance(model, dw.Linear):
+        y = X[:, 0] + 0.3 * np.random.default_rng(1).normal(size=160)
+    noise = np.random.default_rng(1).permutation(y)
+    options = {"rows_a_block": 8, "blocks": 20}
+    clear, nothing = (sight(model, tempering, X, labels, **options) for labels in (y, noise))
+    assert clear.proportion is not None
+    assert clear.proportion <= 0.2
+    assert clear.rise > 0
+    assert nothing.proportion is None
+
+
+def test_a_probe_is_the_blocks_evidence_with_rows_counted_as_often():
+    """Growth by hand, on the first halving alone: log p(T_j | D) with D's rows counted w times."""
+    X, y = rows(40, 0)
+    model, w = dw.Logistic(2.0), 4.0
+    score = probes.block_scorer(model, w, X, y)
+    a, blocks = np.arange(20), in_blocks(np.arange(20, 40), 5)
+    fitter = model.bind(X, y)
+    alone = fitter(a, weights=np.full(20, w)).log_z
+    joint = [fitter(np.r_[a, b], weights=np.r_[np.full(20, w), np.ones(5)]).log_z for b in blocks]
+    assert score(a, y[a], blocks) == pytest.approx(np.array(joint) - alone, abs=0.05)
+
+
+def test_groups_are_whole_and_small_data_stay_small():
+    X, y = rows(80, 0)
+    groups = np.repeat([f"p{i}" for i in range(20)], 4)
+    seen = sight(dw.Logistic(2.0), 1.0, X, y, rows_a_block=8, blocks=10, size=12, groups=groups)
+    assert seen.size == 12
+    assert sight(dw.Logistic(2.0), 1.0, X, y, rows_a_block=8, blocks=10).size == 40
+
+
+def test_what_is_said_to_be_seen_is_seen():
+    """Audits by hand, as the probes foretell: a third of the labels' proportion that is seen is shown less
+    often than half, three times that proportion nearly always. 40 audits each; false alarm below 1e-3."""
+    X, y = rows(400, 0, noise=0.4)
+    model, w = dw.Logistic(5.0), 2.0
+    seen = sight(model, w, X, y, rows_a_block=10, blocks=20, size=100)
+    assert 0.02 < seen.proportion < 0.15
+
+    def shown(proportion, repeats=40):
+        rng, hits = np.random.default_rng(7), 0
+        for i in range(repeats):
+            D, labels = rows(100, 100 + i, noise=0.4)
+            T, truth = rows(200, 500 + i, noise=0.4)
+            bad = rng.permutation(100)[: max(1, round(proportion * 100))]
+            fitter = model.bind(np.vstack([D, T]), np.r_[labels, truth])
+            told = labels.copy()
+            told[bad] = 1 - told[bad]
+            keep, blocks = np.setdiff1d(np.arange(100), bad), in_blocks(np.arange(100, 300), 10)
+            arms = []
+            for data, targets in ((np.arange(100), told), (keep, labels[keep])):
+                fit = fitter(data, weights=np.full(len(data), w), targets=targets)
+                arms.append(np.array(fitter.log_predictives(fit, [(b, None) for b in blocks])))
+            gain = arms[1] - arms[0]
+            hits += gain.mean() > student.ppf(0.975, 19) * gain.std(ddof=1) / np.sqrt(20)
+        return hits / repeats
+
+    assert shown(3 * seen.proportion) >= 0.8
+    assert shown(seen.proportion / 3) <= 0.6
