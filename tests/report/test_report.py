@@ -216,7 +216,13 @@ def test_a_model_that_no_tempering_mends_is_noted(score):
 def test_a_yardstick_in_words(score):
     chosen = replace(score.yardstick.chosen, tempering=4.0, held_out=-0.321, sight=5.25)
     out = shown(yardstick_text.full(replace(score.yardstick, chosen=chosen)))
-    for words in (chosen.features, "rows of the data count 4 times", "−0.321", "t = 5.2", "given an eighth to a half"):
+    for words in (
+        chosen.features,
+        "rows of the data count 4 times",
+        "−0.321",
+        "t = 5.2",
+        "given an eighth to a half",
+    ):
         assert words in out, words
     assert "rows count 4 times" in yardstick_text.line(replace(score.yardstick, chosen=chosen))
 

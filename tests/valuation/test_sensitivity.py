@@ -139,7 +139,9 @@ def test_every_point_is_a_measurement_of_its_own(audit, over_priors):
 def test_held_out_is_half_given_half_on_the_yardsticks_own_halves(over_priors):
     yard, T = yardstick(), held_out()
     sample, splits = searched(T, yard.seed, yard.kind)
-    expected = half_given_half(yard.model, yard.tempering, yard.features(sample), yard.targets(sample), splits)
+    expected = half_given_half(
+        yard.model, yard.tempering, yard.features(sample), yard.targets(sample), splits
+    )
     assert over_priors.at(over_priors.chosen).held_out == pytest.approx(expected, abs=1e-6)
     assert over_priors.at(over_priors.chosen).plausible
 

@@ -88,7 +88,9 @@ def test_one_class_or_not_is_logistic_a_class():
     known = asked(classes=3)
     own = [
         np.exp(
-            two_classes(known._replace(targets=(known.targets == c) * 1.0, wanted=np.ones(12)), 5.0, (2.0,)).log_p
+            two_classes(
+                known._replace(targets=(known.targets == c) * 1.0, wanted=np.ones(12)), 5.0, (2.0,)
+            ).log_p
         )
         for c in range(3)
     ]

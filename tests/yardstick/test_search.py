@@ -41,7 +41,12 @@ def tried(n, d, kind="logistic"):
 
 
 def test_axes_of_four_sizes_up_to_half_of_the_rows():
-    for n, d, expected in ((400, 300, [3, 10, 40, 160]), (60, 300, [3, 10, 30]), (400, 7, [3, 7]), (20, 1, [1])):
+    for n, d, expected in (
+        (400, 300, [3, 10, 40, 160]),
+        (60, 300, [3, 10, 30]),
+        (400, 7, [3, 7]),
+        (20, 1, [1]),
+    ):
         found = sorted({m.size for m in tried(n, d) if m.kind == "axes"})
         assert found == expected, (n, d)
 

@@ -128,9 +128,8 @@ def score_arm(task: Task, arm: Arm) -> dict[str, Any]:
     fitter, fit, found = seen[best]
     gain, rows = fitter.information_gain(fit), len(task.arms[arm].rows)
     # controls say what chance does to information; nobody asks for their benchmark
-    beside = (
-        [NOTHING] * len(task.tests) if arm.role == "control" else of_blocks(fitter, fit, task.tests).tolist()
-    )
+    blind = arm.role in ("control", "own")
+    beside = [NOTHING] * len(task.tests) if blind else of_blocks(fitter, fit, task.tests).tolist()
     blocks = []
     for j, (test, alone) in enumerate(zip(task.tests, task.fits, strict=True)):
         accuracy = fitter.accuracy(fit, test.rows, test.weights)

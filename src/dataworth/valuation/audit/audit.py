@@ -165,10 +165,10 @@ def audit(
                 design = "row" if change.kept else "rate"
             make = partial(DRAWN_ARMS[design], arms, pile(prepared, after, arms.after))
             plan = pairs_plan(prepared, pool, before, (arms.before, pool.samples["test"]), make)
-    case = Case.of(prepared, pool, plan, notes, arms=(BEFORE, AFTER), conclude=verdict_of)
+    case = settle(Case.of(prepared, pool, plan, notes, arms=(BEFORE, AFTER), conclude=verdict_of))
     if design == "whole" and after is not None:
         case = with_own_controls(case, arms, parts, after)
-    return summarise(answered(settle(case)), change.to_dict(), design, {"before_rows": len(before), **about})
+    return summarise(answered(case), change.to_dict(), design, {"before_rows": len(before), **about})
 
 
 def with_controls(arms: Arms, seed: int) -> dict[Arm, Sample]:
