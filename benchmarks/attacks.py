@@ -4,9 +4,9 @@
 
 Ten seeds on four sets; `--quick` is a smoke test. Each attacker has 300 rows of a real table, the test set's
 unlabelled rows where it says so (its labels too, in leaks), and no other knowledge. An attack on an audit has
-won if the verdict is *informative*, nothing was refused and no check fired; one on a sealed ranking, if it makes
-its vendor first more often than honesty does; one on the published yardstick, if it tells more labels of the test
-set than the vendor's own model does.
+won if the verdict is *informative*, nothing was refused and no check fired; one on a sealed ranking, if it
+makes its vendor first more often than honesty does; one on the published yardstick, if it tells more
+labels of the test set than the vendor's own model does.
 """
 
 from __future__ import annotations

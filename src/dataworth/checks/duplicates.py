@@ -53,7 +53,7 @@ def repeated(case: Case, data: Dataset) -> rows.Excess | None:
     among = rows.nearness(rows.others(D, own, k)[0])
     within = rows.nearness(rows.like(T, len(D), asked, k, rng)[0])
     across = rows.nearness(rows.neighbours(T[asked], D, k)[0])
-    return rows.excess(among, [(across, 1.0), (within, 1.0)], over_all=True)
+    return rows.excess(among, [(across, 1.0), (within, 1.0)])
 
 
 CHECK = Check(

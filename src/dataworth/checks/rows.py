@@ -28,9 +28,9 @@ NEIGHBOURS = 20
 """k. Ten copies of a row still leave neighbours that are none."""
 LEAST_NEIGHBOURS = 6
 """Below that many there is no telling what is near."""
-LEVEL = 1e-4
-"""A radius shows too many near rows if chance brings as many one time in ten thousand: nine radii are tried,
-in two spaces, on every dataset."""
+LEVEL = 1e-3
+"""A radius shows too many near rows if each of the sets that show chance has as many one time in a thousand:
+independent rows then fire in fewer than one dataset of a hundred."""
 MOST_NEAR = 0.01
 """Proportion of rows near another, beyond chance, from which checks fire. A leaked row can be worth log 2
 nats and more where a fair one is worth a tenth of that: one in a hundred moves a score by a tenth."""
@@ -91,14 +91,13 @@ def nearness(distances: Array) -> Array:
     return np.divide(distances[:, 0], outer, out=np.zeros(len(outer)), where=outer > 0)
 
 
-def excess(found: Array, nulls: Sequence[tuple[Array, float]], *, over_all: bool) -> Excess:
+def excess(found: Array, nulls: Sequence[tuple[Array, float]]) -> Excess:
     """Rows near another, against what chance brings, at the narrowest radius where they stand out.
 
     Args:
         found: ρ of the rows looked at.
         nulls: ρ of rows that show what chance brings, and how much more often a row looked at has a near one
-            by chance than these.
-        over_all: whether there must be more than all nulls show, or more than one of them.
+            by chance than these. There must be more than all of them show.
     """
     from scipy.special import betainc
 
@@ -112,7 +111,7 @@ def excess(found: Array, nulls: Sequence[tuple[Array, float]], *, over_all: bool
             b, exposure = int((null < radius).sum()), len(null) / factor
             tail = float(betainc(a, b + 1, len(found) / (len(found) + exposure)))
             tails.append((tail, min(1.0, b / exposure)))
-        p, chance = max(tails) if over_all else min(tails)
+        p, chance = max(tails)
         one = Excess(a / len(found), chance, p)
         if one.fires:
             return one  # the narrowest at which they stand out: those are the copies
