@@ -372,12 +372,12 @@ def rounded(labels: Classes | Numeric) -> Classes | Numeric:
     At full precision they would be functions of the test labels that any guess could be tried against.
 
     >>> rounded(Numeric(22.403571, 7.489035))
-    Numeric(center=22.4, scale=7.49)
+    Numeric(center=22.404, scale=7.489)
     """
     if isinstance(labels, Classes):
         return labels
-    scale = float(f"{labels.scale:.2e}")
-    step = 10.0 ** (np.floor(np.log10(scale)) - 1)
+    scale = float(f"{labels.scale:.3e}")
+    step = 10.0 ** (np.floor(np.log10(scale)) - 3)
     return Numeric(float(f"{round(labels.center / step) * step:.12g}"), scale)
 
 
