@@ -77,9 +77,10 @@ def judge(name, split):
         search, records, known = time.process_time() - started, [], {}
         for truth, change, before, after in all_changes(drawn, split):
             started = time.process_time()
-            audit = dw.audit(before, after, test, yardstick=yard, seed=split, ignore="all", design="whole")
+            options = {"yardstick": yard, "seed": split, "ignore": "all", "design": "whole", "jobs": 1}
+            audit = dw.audit(before, after, test, **options)
             seconds = time.process_time() - started
-            again = dw.audit(before, after, fresh, yardstick=yard, seed=split, ignore="all", design="whole")
+            again = dw.audit(before, after, fresh, **options)
             record = {"set": name, "split": split, "truth": truth, "change": change, "seconds": seconds}
             record |= told(audit, audit.details.rows_per_test)
             record |= {f"fresh_{k}": v for k, v in told(again, again.details.rows_per_test).items()}

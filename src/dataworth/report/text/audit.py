@@ -94,6 +94,7 @@ def full(audit: Audit, bits: bool = False, verbose: bool = False) -> layout.Rend
             ("Benchmark", benchmark_sentence(audit, bits)),
             ("Changed", change_text(audit.change)),
             ("Measured on", f"{audit.details.test_rows} test rows, {draws(audit.details)}"),
+            *could_see(audit, bits),
             *common.facts(audit),
         ],
         common.details(audit, bits) if verbose else (),
@@ -113,6 +114,36 @@ def made_of(audit: Audit, bits: bool) -> list[tuple[str, str]]:
     how = "by doing nothing" if made.strongest == "nothing" else f"at best ({made.strongest})"
     told = f"{own} is what the data's own models could have done, {how}; {outside} is what only somebody "
     return [("Made of", f"{told}from outside could know")]
+
+
+def could_see(audit: Audit, bits: bool) -> list[tuple[str, str]]:
+    """What such a test set shows 4 times in 5, and how many rows would decide what it did not."""
+    if (seen := audit.could_see) is None:
+        return []
+    unit, factor = unit_of(bits)
+    told = []
+    if seen.rise is not None and seen.labels is not None:
+        labels = (
+            f"{number(100 * seen.labels, 0 if seen.labels > 0.095 else 1)} % of {seen.of_rows} labels mended"
+        )
+        told.append(f"a rise of {number(seen.rise * factor, 2)} {unit} a block (about {labels})")
+    if seen.more_rows is not None:
+        told.append(f"{seen.more_rows} more rows beside {seen.of_rows - seen.more_rows}")
+    shown = ", or ".join(told) or f"not even a fifth of {seen.of_rows} labels mended"
+    text = f"4 times in 5, with these {audit.details.test_rows} test rows: {shown}"
+    if audit.verdict == "inconclusive" and seen.test_rows is not None:
+        text += f"; a change like this one would take about {rounded(seen.test_rows):,} test rows"
+    return [("Could see", text)]
+
+
+def rounded(rows: int) -> int:
+    """To two digits: an estimate of an estimate.
+
+    >>> rounded(1234), rounded(87)
+    (1200, 87)
+    """
+    scale = 10 ** max(0, len(str(rows)) - 2)
+    return round(rows / scale) * scale
 
 
 def _lines(audit: Audit, bits: bool) -> Iterator[tuple[str, str, str, str]]:

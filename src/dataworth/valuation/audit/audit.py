@@ -29,6 +29,7 @@ from ...measure.summary import count, pair_notes
 from ...wording import in_nats
 from ..result import Result, nats, rests_on
 from .arms import DRAWN_ARMS, Arms
+from .could_see import CouldSee, could_see
 from .methods import Curation, apply_to_draws, bound, curated_whole, default_first, described
 from .rise import with_own_controls
 from .verdict import Control, MadeOf, judge, verdict_of
@@ -68,6 +69,7 @@ class Audit(Result):
     after: float = nats()
     control: Control | None
     made_of: MadeOf | None
+    could_see: CouldSee | None
     change: dict[str, Any]
     design: str
 
@@ -210,6 +212,7 @@ def summarise(case: Case, change: dict[str, Any], design: str, about: dict[str, 
         after=float(table.column("pmi", AFTER).mean()),
         control=found.control,
         made_of=found.made_of,
+        could_see=could_see(case),
         change=change,
         design=design,
         question=QUESTIONS[design],
