@@ -564,7 +564,7 @@ def test_open_candidates_beside_sealed_ones_are_checked(inside):
     assert [fires[name] for name in ("leaks", "classes", "shift", "chance")] == [False] * 4
     assert [fires[name] for name in ("forms", "inference", "prior-range", "size")] == [None] * 4
     told = {check.name: check.detail for check in ranking.checks}
-    assert told["duplicates"].startswith("'twice': 20 of 60 rows")
+    assert told["duplicates"].startswith("'twice': 66.7% of the rows")
     assert told["duplicates"].endswith("(open data only)")
     alone = {
         check.name: check for check in dw.score(Sealed.load("v.safetensors"), test, yardstick=yard).checks

@@ -188,6 +188,8 @@ class Options:
         if parsed.own_model is not None:
             require_model(parsed.own_model)
         check_drawing(parsed.pairs, parsed.size)
+        if not isinstance(parsed.ledger, str | Path | None):
+            raise DataworthError(f"ledger is {parsed.ledger!r}; give the path of a file.")
         for name in ("thorough", "keep"):
             if not isinstance(getattr(parsed, name), bool):
                 raise DataworthError(f"{name} is {getattr(parsed, name)!r}; it must be True or False.")
