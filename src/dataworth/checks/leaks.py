@@ -5,8 +5,8 @@ copies were taken out of the data before anything was measured (and more than 5 
 harm and are told as a number. Near ones (the next frame of a film, a rescaled image, rows shaken to look new)
 stay, and it is they that make the check fire, if there are more than independent rows would show (`rows`):
 
-- more test rows have a row of the data close by than rows of the data have one another, and than test rows
-  have one another (only the latter, if the data repeat their own rows);
+- more test rows have a row of the data close by than rows of the data and test rows have among their own
+  (than test rows alone, if the data repeat their own rows);
 - labels agree with those of the nearest row of the data beyond those of the next ones, more than they do
   within the data and within the test set: a copy brings the very label, a neighbour only its likelihood.
 """
@@ -72,10 +72,10 @@ def look(case: Case) -> Seen:
             among = Around.of(rows.others(D, own, k), labels[own], labels, classes)
             across = Around.of(rows.neighbours(T[asked], D, k), y[asked], labels, classes)
             larger = max(1.0, len(data) / len(test))
-            nulls = [(among.near, 1.0), (within.near, 1.0)]
+            null = (np.concatenate([among.near, within.near]), 1.0)
             if rows.excess(among.near, [(within.near, larger)]).fires:
-                nulls = [(within.near, larger)]  # rows that are repeated in the data excuse no copies
-            near = rows.excess(across.near, nulls)
+                null = (within.near, larger)  # rows that are repeated in the data excuse no copies
+            near = rows.excess(across.near, [null])
             surplus = min(stands_out(across.known, among.known), stands_out(across.known, within.known))
             found[name, space] = (near.fires or surplus > SURE, near, surplus)
     if not found:
