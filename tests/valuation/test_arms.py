@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import dataworth as dw
-from dataworth.data.changes import compare
+from dataworth.data.changes import Change, compare
 from dataworth.measure.designs import AFTER, BEFORE, Sample
 from dataworth.measure.options import Options
 from dataworth.measure.prepare import prepare
@@ -33,8 +33,10 @@ RELABELLED = DATA.with_labels(np.where(np.arange(100) < 30, 1 - DATA.y, DATA.y))
 
 @pytest.mark.parametrize(("rows", "controls"), [(100, 20), (20_000, 20), (20_001, 8)])
 def test_twenty_random_removals_and_eight_of_more_than_twenty_thousand_rows(rows, controls):
-    change = SimpleNamespace(removed=30, new=10, before_rows=rows)
-    blind = Arms(change, Sample(np.arange(rows), np.arange(rows) + 1.0), None)
+    every = Sample(np.arange(rows), np.arange(rows) + 1.0)
+    origin = np.r_[np.arange(30, rows), np.full(10, -1)]
+    change = Change(origin, np.zeros(len(origin), bool), np.zeros(len(origin), bool), rows, "ids")
+    blind = Arms(change, every, Sample(origin, origin + 1.0))
     arms = with_controls(blind, seed=0)
     assert list(arms)[:2] == [BEFORE, AFTER]
     assert [str(arm) for arm in arms][2:] == [f"control {r + 1}" for r in range(controls)]
@@ -43,8 +45,21 @@ def test_twenty_random_removals_and_eight_of_more_than_twenty_thousand_rows(rows
     assert all(len(set(k)) == len(k) == rows - 20 for k in kept)
     assert len({tuple(k) for k in kept}) == controls
     assert np.array_equal(list(arms.values())[2].weights, kept[0] + 1.0)
-    change.new = 30  # rows did not get fewer: the control of a fall is `before`
-    assert len(with_controls(blind, seed=0)) == 2
+    origin = np.r_[origin, np.full(20, -1)]  # rows did not get fewer: the control of a fall is `before`
+    change = Change(origin, np.zeros(len(origin), bool), np.zeros(len(origin), bool), rows, "ids")
+    assert len(with_controls(Arms(change, every, Sample(origin, origin + 1.0)), seed=0)) == 2
+
+
+def test_weights_are_dealt_out_at_random_where_they_differ():
+    weights = np.where(np.arange(100) < 30, 0.01, 1.0)
+    arms = replace(arms_of(DATA, DATA), after=Sample(np.arange(100), weights))
+    drawn = [arms.at_random(np.random.default_rng(seed)) for seed in range(3)]
+    assert all(np.array_equal(one.rows, np.arange(100)) for one in drawn)
+    assert all(sorted(one.weights) == sorted(weights) for one in drawn)
+    assert len({tuple(one.weights) for one in drawn}) == 3
+    assert len(with_controls(arms, seed=0)) == 22
+    even = arms_of(DATA, dw.Dataset.concat([DATA, DATA]))  # twice every row: nothing to chance
+    assert len(with_controls(even, seed=0)) == 2
 
 
 def test_a_row_replaced_by_a_copy_of_another_is_a_row_fewer():

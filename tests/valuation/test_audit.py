@@ -39,10 +39,13 @@ def true_rows(D):
 
 
 @pytest.mark.parametrize("options", [{}, {"design": "row"} | SMALL_PAIRS, {"design": "rate"} | SMALL_PAIRS])
-def test_a_filter_of_wrong_labels_is_informative(options):
-    """A third of the labels wrong, then removed; informative for each of 30 seeds, in all three designs."""
+def test_a_filter_of_wrong_labels_raises_the_information(options):
+    """A third of the labels wrong, then removed: shown for each of 30 seeds, in all three designs.
+
+    In the design whole the data's own models find many of them: informative for 25, recycled for 5.
+    """
     result = audit(NOISY, FILTERED, **options)
-    assert result.verdict == "informative"
+    assert result.verdict in (("informative",) if options else ("informative", "recycled"))
     assert result.interval[0] > 0
     assert result.delta == pytest.approx(result.after - result.before)
     assert result.control.selection == pytest.approx(result.after - result.control.value)
@@ -156,32 +159,29 @@ def test_controls_have_the_size_of_after():
         assert result.table.column("data_rows", f"control {r + 1}").tolist() == [len(FILTERED)] * 20
 
 
-def test_the_control_of_new_labels_is_the_models_own():
-    """Relabelled by the very model of `before`, `after` differs from no control by knowledge.
-
-    The control's labels come from models of parts of `before`, so a small gap remains: at most 6 % of that
-    for labels that are wrong, over 30 seeds. The bound is 10 %.
-    """
+def test_labels_of_the_datas_own_model_are_not_informative():
+    """Relabelled by the very model of `before`, `after` differs from its own controls by no knowledge."""
     yard = yardstick()
     X = np.column_stack([yard.features(NOISY), np.ones(160)])
     learner = LogisticRegression(C=yard.model.prior_variance, fit_intercept=False, tol=1e-10)
     own = learner.fit(X, NOISY.y).predict(X)
-    recycled, wrong = audit(NOISY, NOISY.with_labels(own)), audit(NOISY, NOISY.with_labels(1 - own))
-    assert abs(recycled.control.selection) < 0.1 * abs(wrong.control.selection)
-    assert recycled.verdict != "informative"
+    result = audit(NOISY, NOISY.with_labels(own))
+    assert result.verdict != "informative"
+    assert result.made_of.outside.value < 0.25 * result.delta
+    assert audit(NOISY, NOISY.with_labels(1 - own)).verdict != "informative"
 
 
 def test_changed_weights_only():
-    """Weight taken from wrong rows, and nothing else: informative for each of 30 seeds.
+    """Weight taken from wrong rows, and nothing else: a rise for each of 30 seeds, informative for 25.
 
-    The same weights on random rows: informative for none of them.
+    The same weights on random rows: informative or harmful for none of them.
     """
     result = audit(NOISY, NOISY.with_weights(np.where(BAD, 0.01, 1.0)))
-    assert result.verdict == "informative"
+    assert result.verdict in ("informative", "recycled")
     assert result.change["kept"] == 160
     assert result.change["relabelled"] == result.change["removed"] == result.change["new"] == 0
     blind = audit(NOISY, NOISY.with_weights(np.random.default_rng(0).permutation(np.where(BAD, 0.01, 1.0))))
-    assert blind.verdict != "informative"
+    assert blind.verdict not in ("informative", "harmful")
 
 
 def test_whole_weights_are_repeated_rows():
@@ -414,8 +414,8 @@ def test_a_method_is_scored_on_what_it_made():
     yard, fresh = yardstick(), classes(15, seed=33)
 
     def expected(data):
-        parts = [Dataset(yard.features(part), part.y) for part in (data, held_out())]
-        return dw.pmi(*parts, model=yard.model).value
+        own, test = (Dataset(yard.features(part), part.y) for part in (data, held_out()))
+        return dw.pmi(own.with_weights([yard.tempering] * len(own)), test, model=yard.model).value
 
     replaced = audit(DATA, curate=lambda D: fresh, pairs=3, size=(20, 200))
     assert replaced.table.column("pmi", "after") == pytest.approx([expected(fresh)] * 3, abs=1e-5)

@@ -16,7 +16,7 @@ from dataworth.measure.intervals import negligible
 from dataworth.valuation.audit import blind, learners
 from dataworth.valuation.audit.arms import Arms
 from dataworth.valuation.audit.blind import BlindModels, least
-from dataworth.valuation.audit.controls import dealt, own_controls
+from dataworth.valuation.audit.controls import own_controls
 from dataworth.valuation.audit.edits import edited_rows
 from worlds import classes, flipped, held_out, numeric_labels, yardstick
 
@@ -214,7 +214,7 @@ def test_weights_are_dealt_out_again_all_of_them():
     weights = np.random.default_rng(0).exponential(size=len(CLEAN))
     arms = arms_of(CLEAN, CLEAN.with_weights(weights))
     by = np.arange(len(CLEAN))[::-1].astype(float)
-    given = dealt(arms, np.arange(len(CLEAN)), by)
+    given = arms.deal(np.arange(len(CLEAN)), by)
     assert sorted(given) == sorted(weights)
     assert (np.diff(given) <= 0).all()  # the largest to the largest
 

@@ -184,7 +184,7 @@ def test_the_plausible_priors_and_no_others_are_shaded():
 
 
 def test_accuracy_by_cross_validation_with_scikit_learn(over_priors):
-    """The same folds and prior by scikit-learn: C is its C, the intercept a column of ones."""
+    """The same folds and prior by scikit-learn: its C is w·C, the intercept a column of ones."""
     from sklearn.linear_model import LogisticRegression
 
     test, yard = held_out(), yardstick()
@@ -193,7 +193,8 @@ def test_accuracy_by_cross_validation_with_scikit_learn(over_priors):
     X = np.column_stack([yard.features(sample), np.ones(len(sample))])
     y = yard.targets(sample)
     for point in over_priors.points:
-        model = LogisticRegression(C=point.prior_variance, fit_intercept=False, tol=1e-10, max_iter=10_000)
+        C = point.prior_variance * yard.tempering
+        model = LogisticRegression(C=C, fit_intercept=False, tol=1e-10, max_iter=10_000)
         folds = cross_validation(y.astype(np.intp), None, yard.seed)
         scores = [model.fit(X[learn], y[learn]).score(X[left], y[left]) for learn, left in folds]
         assert point.accuracy == pytest.approx(np.mean(scores), abs=1e-9)

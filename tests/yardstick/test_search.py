@@ -76,7 +76,8 @@ def test_several_classes_have_fewer_maps_and_more_tempering():
 
 
 def test_priors_are_half_decades_for_rows_that_count_once():
-    assert PRIORS == (0.1, 0.316, 1.0, 3.16, 10.0, 31.6, 100.0, 316.0, 1000.0, 3160.0)
+    assert PRIORS[:4] == (1e-3, 3.16e-3, 0.01, 0.0316)
+    assert PRIORS[4:] == (0.1, 0.316, 1.0, 3.16, 10.0, 31.6, 100.0, 316.0, 1000.0, 3160.0)
     assert made().grid(None) == [(c, (1.0, 2.0, 4.0, 8.0)) for c in PRIORS]
 
 
@@ -107,7 +108,7 @@ class Given(Search):
         return np.array([np.full(len(features), self.likelihood(features, prior, w)) for w in levels])
 
 
-@pytest.mark.parametrize("best", [0.1, 1.0, 31.6, 3160.0])
+@pytest.mark.parametrize("best", [0.001, 1.0, 31.6, 3160.0])
 def test_priors_are_climbed_wherever_the_best_is(best):
     search = made(cls=Given, likelihood=lambda X, c, w: -abs(np.log10(c / best)) - abs(w - 2.0))
     value, place = search.climb(np.zeros((60, 1)), search.grid(None), None)

@@ -1,7 +1,7 @@
 """DW008: did the yardstick's search end at the edge of what it tries?
 
-Prior variances C′ from 0.1 to 3,160 (of coefficients when rows count once), and noise variances from 0.03 of
-the labels'. Where the chosen value is the last one tried, a few beyond it are tried; it fires if the best
+Prior variances C′ from 0.001 to 3,160 (of coefficients when rows count once), and noise variances from 0.03
+of the labels'. Where the chosen value is the last one tried, a few beyond it are tried; it fires if the best
 of them is better by more than 1.92 held-out nats, so that the chosen one is not plausible beside it.
 
 Noise as large as the labels' own variance is no edge: nothing lies beyond.

@@ -31,7 +31,7 @@ from .probes import eye
 from .recipe import Recipe
 from .trial import Trial
 
-PRIORS = tuple(float(f"{c:.3g}") for c in 10.0 ** np.arange(-1.0, 3.51, 0.5))
+PRIORS = tuple(float(f"{c:.3g}") for c in 10.0 ** np.arange(-3.0, 3.51, 0.5))
 """C′, the prior variance of coefficients when rows count once."""
 START = PRIORS.index(10.0)
 ROWS = 1000

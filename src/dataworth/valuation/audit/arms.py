@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ...arrays import Flags, Rows
+from ...arrays import Array, Flags, Rows
 from ...data.changes import Change
 from ...measure.designs import AFTER, BEFORE, CONTROL, Arm, Pile, Sample, select, weights_of
 
@@ -42,10 +42,35 @@ class Arms:
         """Whether kept rows count otherwise than before: by weights, or as copies."""
         return self.reweighted or self.change.repeated > 0
 
+    @property
+    def totals(self) -> Array:
+        """The weights that kept rows have after curation, copies added up."""
+        old = self.change.origin >= 0
+        rows, place = np.unique(self.change.origin[old], return_inverse=True)
+        total: Array = np.bincount(place, weights_of(self.after)[old], minlength=len(rows)).astype(float)
+        return total
+
+    @property
+    def random(self) -> bool:
+        """Whether the same change of size or of weights can be made at random."""
+        return self.fewer > 0 or (self.dealt and bool(np.ptp(self.totals) > 0))
+
+    def deal(self, kept: Rows, by: Array) -> Array:
+        """Those weights for some rows of `before`, the largest to the largest `by`; others keep their own."""
+        given = np.sort(self.totals)[::-1][: len(kept)]
+        found = np.array(weights_of(self.before)[kept])
+        found[np.argsort(-by[kept], kind="stable")[: len(given)]] = given
+        return found
+
     def at_random(self, rng: np.random.Generator) -> Sample:
-        """`before` with as many rows as `after`, whichever: what a fall is compared with."""
-        kept = rng.permutation(len(self.before.rows))[self.fewer :]
-        return select(self.before, np.sort(kept))
+        """`before` with as many rows as `after` and its weights, whichever: what a fall is compared with."""
+        kept = np.sort(rng.permutation(len(self.before.rows))[self.fewer :])
+        part = select(self.before, kept)
+        return (
+            part._replace(weights=self.deal(kept, rng.random(self.change.before_rows)))
+            if self.dealt
+            else part
+        )
 
     def control(self, rng: np.random.Generator) -> Sample:
         """The one control of a pair: the same change of size without selection or new knowledge.

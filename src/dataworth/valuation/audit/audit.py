@@ -35,8 +35,8 @@ from .rise import with_own_controls
 from .verdict import Control, MadeOf, judge, verdict_of
 
 REPLICATES, LARGE_REPLICATES, LARGE = 20, 8, 20_000
-"""Random removals in the design *whole*; fewer for more rows than LARGE, which leave less to chance and cost
-more."""
+"""Random changes of the same size in the design *whole*; fewer for more rows than LARGE, which leave less to
+chance and cost more."""
 NAMES = {"before": "the data before curation", "after": "the data after curation"}
 QUESTIONS = {
     "whole": "Is the data after curation worth more than before, to someone facing this test set?",
@@ -174,12 +174,12 @@ def audit(
 
 
 def with_controls(arms: Arms, seed: int) -> dict[Arm, Sample]:
-    """Before, after, and random removals of as many rows; none, if rows did not get fewer."""
+    """Before, after, and the same change of size and weights at random; none, if nothing of that changed."""
     rng = np.random.default_rng([seed, 0xC017])
     replicates = REPLICATES if len(arms.before.rows) <= LARGE else LARGE_REPLICATES
     controls = {
         Arm("control", f"control {r + 1}"): arms.at_random(rng)
-        for r in range(replicates if arms.fewer else 0)
+        for r in range(replicates if arms.random else 0)
     }
     return {BEFORE: arms.before, AFTER: arms.after, **controls}
 

@@ -95,19 +95,7 @@ def control(
     if arms.dealt or arms.before.weights is not None or arms.after.weights is not None:
         own = weights_of(arms.before)[kept]
         if arms.dealt:
-            own = dealt(arms, kept, trust if order is None else order)
+            own = arms.deal(kept, trust if order is None else order)
         weights = np.concatenate([own, weights_of(arms.after)[new]])
     together = np.concatenate([rows[kept], arms.after.rows[new]])
     return Sample(together, weights, targets=np.concatenate([targets[kept], labels]))
-
-
-def dealt(arms: Arms, kept: Rows, by: Array) -> Array:
-    """The weights that kept rows have after curation, copies added up: the largest to the largest `by`."""
-    change = arms.change
-    old = change.origin >= 0
-    total = np.zeros(change.before_rows)
-    np.add.at(total, change.origin[old], weights_of(arms.after)[old])
-    given = np.sort(total[np.unique(change.origin[old])])[-len(kept) :] if len(kept) else np.zeros(0)
-    found = np.empty(len(kept))
-    found[np.argsort(by[kept], kind="stable")] = given
-    return found

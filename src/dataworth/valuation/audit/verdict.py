@@ -31,7 +31,7 @@ SMALL = 0.5
 class Control:
     """The blind control of a fall: its value, and how far `after` stands above it.
 
-    `replicates` random removals of as many rows; where rows did not get fewer, `before` itself.
+    `replicates` random removals of as many rows, with the same weights; if neither changed, `before` itself.
     """
 
     value: float = nats()
@@ -79,7 +79,7 @@ def judge(plan: Plan, table: PairTable) -> Judged:
         after = table.column("pmi", AFTER)
         selection = against_controls(after, removals) if whole else plan.estimate(after - removals[:, 0])
     control = Control(
-        value=table.column("pmi", AFTER).mean() - selection.value,
+        value=float(table.column("pmi", AFTER).mean()) - selection.value,
         selection=selection.value,
         selection_interval=selection.interval,
         replicates=removals.shape[1] or 1,
