@@ -133,7 +133,7 @@ def audit(
     design = opts.choose_design(designs)
     yardstick = find_yardstick(test, opts)
     opts = replace(opts, yardstick=yardstick)
-    before = before.select(yardstick.recipe.columns)
+    before, test = yardstick.numbered(before).select(yardstick.recipe.columns), yardstick.numbered(test)
     about: dict[str, Any] = {}
     notes: tuple[str, ...] = ()
     if curate is not None:
@@ -148,7 +148,7 @@ def audit(
         if curate is not None:
             after, test = curated_whole(before, test, curate, opts.seed)
         assert after is not None
-        after = after.select(yardstick.recipe.columns)
+        after = yardstick.numbered(after).select(yardstick.recipe.columns)
         prepared = prepare("audit", {NAMES["before"]: before, NAMES["after"]: after}, test, opts)
         before, after = prepared.data.values()
         about["after_rows"] = len(after)
