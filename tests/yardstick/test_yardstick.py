@@ -457,7 +457,7 @@ def test_unknown_labels_and_text_for_numeric_labels():
     assert "text labels" in refusal(linear.targets, SMALL.with_labels(["a", "b"] * 20))
 
 
-# --- what may be published -----------------------------------------------------------------------------------
+# --- what may be published ---------------------------------------------------------------------------------
 
 
 def test_a_published_yardstick_measures_alike_and_holds_no_hash_of_labels(tmp_path):
@@ -479,7 +479,7 @@ def test_a_published_yardstick_measures_alike_and_holds_no_hash_of_labels(tmp_pa
 
 
 def test_what_depends_on_labels_is_rounded():
-    """A number at full precision would be a hash of the labels: held-out likelihood, sight, centre and scale."""
+    """A number at full precision would be a hash of the labels: held-out likelihood, sight, centre, scale."""
     chosen = Yardstick.fit(classes(120, seed=3)).chosen
     assert chosen.held_out == round(chosen.held_out, 2)
     assert chosen.held_out_stderr == round(chosen.held_out_stderr, 2)

@@ -19,8 +19,8 @@ THRESHOLD = 0.8
 class Peak(Method):
     """Keep `fraction` of the rows: a random one, then always the one most similar to any kept before.
 
-    Similarity is the cosine of standardised rows, and above `threshold` as long as the rows allow; where they cannot fill the set
-    so, the threshold is lowered to what fills it, and the curation says which that was.
+    Similarity is the cosine of standardised rows, and above `threshold` as long as the rows allow; where they
+    cannot fill the set so, the threshold is lowered to what fills it, and the curation says which that was.
 
     >>> around = Dataset([[1.0, 0.0], [1.0, 0.1], [0.0, 1.0], [0.1, 1.0]], [0, 1, 0, 1])
     >>> len(Peak(0.5)(around)), str(Peak(0.75).bound(around))
