@@ -1,9 +1,11 @@
-"""How the checks behave where nothing is wrong: the numbers of docs/checks.
+"""How often each check fires where nothing is wrong, and where something is: the rates of docs/checks.
 
     python benchmarks/checks.py --out results/checks.json
 
-The demo over several seeds (which checks fire, how much of their limit DW004 and DW005 use), what the
-other forms of the score would have said there, and DW014 where data and test rows are of one distribution.
+Healthy: 28 real tables (`tables.REPORTED`), rows dealt out at random to data and test set, scored. Rules were
+settled on 28 others (`--settle` runs those). Faults: made in the same tables, one check's at a time. With
+`--demo` also the demo over several seeds, what the other forms of the score would have said there, and DW014
+where data and test rows are of one distribution.
 """
 
 from __future__ import annotations
@@ -11,6 +13,8 @@ from __future__ import annotations
 import argparse
 import json
 import platform
+import sys
+import warnings
 from importlib.metadata import version
 from pathlib import Path
 from types import SimpleNamespace
@@ -22,6 +26,8 @@ from dataworth.checks import CHECKS, shift
 from dataworth.checks.material import PAIRS, limit_of, shift_of
 from dataworth.valuation.demo import demo
 from dataworth.yardstick.basis import Basis
+from faults import FAULTS, Unmade
+from tables import REPORTED, SETTLED, split
 
 FORMS = (
     ("sealed", "laplace"),
@@ -95,26 +101,123 @@ def shift_without_shift(repeats):
     return rows
 
 
+def healthy(name, seed, ignored=()):
+    """Which checks fire on a table whose rows were dealt out at random; with its data, for faults."""
+    D, T = split(name, seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            yard = dw.Yardstick.fit(T)
+            found = dw.score(D, T, yardstick=yard, ignore=ignored).checks
+        except dw.DataworthError as error:
+            return {"table": name, "seed": seed, "refused": str(error)}, None
+    told = {one.code: one.detail for one in found if one.fires}
+    run = [one.code for one in found if one.fires is not None]
+    return {"table": name, "seed": seed, "run": run, "fired": told}, (D, T, yard)
+
+
+def faulty(name, seed, D, T, yard, ignored=()):
+    """For every fault that can be made in a table, whether its check fires, or the data are refused."""
+    told = []
+    for (code, fault), make in FAULTS.items():
+        if code in ignored:
+            continue
+        rng = np.random.default_rng([seed, 0xFA])
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                data, test = make(D, T, yard, rng)
+                others = [check.code for check in CHECKS if check.code != code]
+                same = yard if len(test.names) == len(T.names) else None
+                (seen,) = dw.score(data, test, yardstick=same, ignore=others).checks
+                hit, detail = seen.fires, seen.detail
+            except Unmade:
+                continue
+            except dw.DataworthError as error:
+                hit, detail = True, f"refused: {error}"
+        told.append({"table": name, "seed": seed, "code": code, "fault": fault, "hit": hit, "detail": detail})
+    return told
+
+
+def rates(runs, faults):
+    """One row a check: how often it fires on healthy tables, and on each fault made for it."""
+    ran = [run for run in runs if "run" in run]
+    rows = []
+    for check in CHECKS:
+        looked = [run for run in ran if check.code in run["run"]]
+        fired = sum(check.code in run["fired"] for run in looked)
+        made = {}
+        for one in faults:
+            if one["code"] == check.code and one["hit"] is not None:
+                hits, of = made.get(one["fault"], (0, 0))
+                made[one["fault"]] = (hits + one["hit"], of + 1)
+        rows.append({"code": check.code, "name": check.name, "healthy": [fired, len(looked)], "faults": made})
+    pairs = sum(row["healthy"][0] for row in rows), sum(row["healthy"][1] for row in rows)
+    red = sum(bool(run["fired"]) for run in ran)
+    return {"checks": rows, "pairs": pairs, "tables_red": [red, len(ran)], "refused": len(runs) - len(ran)}
+
+
+def show(found):
+    """The table for people."""
+    print(f"{'check':18} {'fires on healthy tables':>24}   fires on made faults")
+    for row in found["checks"]:
+        made = "; ".join(f"{fault}: {hits} of {of}" for fault, (hits, of) in row["faults"].items())
+        healthy = "{} of {}".format(*row["healthy"])
+        print(f"{row['code']} {row['name']:12} {healthy:>24}   {made or '(none made)'}")
+    fired, of = found["pairs"]
+    print(f"(table, check) pairs that fire: {fired} of {of} ({fired / max(of, 1):.1%})")
+    print("tables with any check fired (--strict): {} of {}".format(*found["tables_red"]))
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--settle", action="store_true", help="the tables on which rules were settled")
+    parser.add_argument("--splits", type=int, default=1)
+    parser.add_argument("--tables", type=int, help="only so many")
+    parser.add_argument("--only", help="one check, by its code")
+    parser.add_argument("--no-faults", action="store_true")
+    parser.add_argument(
+        "--demo", action="store_true", help="also the demo, other forms, and DW014 without shift"
+    )
     parser.add_argument("--seeds", type=int, default=5)
     parser.add_argument("--repeats", type=int, default=40)
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
-    found = {
+    names = (SETTLED if given.settle else REPORTED)[: given.tables]
+    ignored = [check.code for check in CHECKS if given.only not in (None, check.code)]
+    runs, faults = [], []
+    for seed in range(given.splits):
+        for name in names:
+            run, parts = healthy(name, seed, ignored)
+            runs.append(run)
+            print(
+                name, run.get("refused") or ", ".join(run["fired"]) or "silent", file=sys.stderr, flush=True
+            )
+            if parts is not None and not given.no_faults:
+                faults += faulty(name, seed, *parts, ignored)
+    found = rates(runs, faults)
+    show(found)
+    found |= {
         "versions": {
             "python": platform.python_version(),
             **{p: version(p) for p in ("dataworth", "numpy", "scipy")},
         },
-        "seeds": given.seeds,
-        "demo": demo_checks(given.seeds),
-        "forms": other_forms(),
-        "shift": shift_without_shift(given.repeats),
+        "settled_on": SETTLED,
+        "reported_on": REPORTED,
+        "tables": names,
+        "splits": given.splits,
+        "runs": runs,
+        "made_faults": faults,
     }
-    text = json.dumps(found, indent=1)
-    print(text)
+    if given.demo:
+        found |= {
+            "seeds": given.seeds,
+            "demo": demo_checks(given.seeds),
+            "forms": other_forms(),
+            "shift": shift_without_shift(given.repeats),
+        }
     if given.out is not None:
-        given.out.write_text(text + "\n")
+        given.out.write_text(json.dumps(found, indent=1) + "\n")
 
 
 if __name__ == "__main__":

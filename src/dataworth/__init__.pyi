@@ -4,6 +4,8 @@ from .certify import Certificate as Certificate
 from .certify import check_model as check_model
 from .data.dataset import Dataset as Dataset
 from .data.io import read as read
+from .data.keys import Commitment as Commitment
+from .data.keys import commit as commit
 from .errors import DataworthError as DataworthError
 from .evidence.change import PMIChange as PMIChange
 from .evidence.change import pmi_change as pmi_change

@@ -28,6 +28,8 @@ def in_words(per_row: float, density: bool = False, unit: str = "nats", factor: 
     >>> in_words(0.056), in_words(-0.056)
     ('+0.056 nats a test row: 6 % more probability on the right answer', \
 '−0.056 nats a test row: 5 % less probability on the right answer')
+    >>> in_words(-1e-16)
+    '0 nats a test row: no other probability on the right answer'
     >>> in_words(0.004).partition(": ")[2], in_words(1.1, density=True).partition(": ")[2]
     ('0.4 % more probability on the right answer', '3.0 times the probability density at the right answer')
     """
@@ -39,6 +41,8 @@ def in_words(per_row: float, density: bool = False, unit: str = "nats", factor: 
         told = f"{1 + change:.1f} times the {where}"
     elif abs(change) < 5e-5:
         told = f"no other {where}"
+    if abs(per_row) < 5e-7:
+        return f"0 {unit} a test row: {told} the right answer"
     shown = f"{per_row * factor:+.2g}".replace("-", "−")
     return f"{shown} {unit} a test row: {told} the right answer"
 

@@ -44,7 +44,6 @@ def _by_hand(
         labels=learn_targets(test),
         model=Logistic(prior_variance),
         chosen=Trial(size=size, exponent=exponent, prior_variance=prior_variance, held_out=float("nan")),
-        test_hash=test.content_hash(),
         rows=len(test),
         seed=seed,
     )

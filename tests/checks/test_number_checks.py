@@ -119,13 +119,33 @@ def test_forms_fire_for_a_result_in_a_form_far_from_the_evidence(form):
 
 
 @pytest.mark.parametrize("own", ["laplace", "ep"])
-def test_inference_fires_at_a_wide_prior_and_not_at_one_that_fits(own):
+def test_ep_decides_at_a_wide_prior_and_nothing_is_to_decide_at_one_that_fits(own):
     data, test = many()
-    wide = finding(dw.score, "DW005", data, test, prior_variance=1e5, inference=own)
-    assert wide.fires
+    wide = dw.score(data, test, prior_variance=1e5, inference=own, ignore=[c for c in CODES if c != "DW005"])
+    by_ep = dw.score(data, test, prior_variance=1e5, inference="ep", ignore="all")
+    (found,) = wide.checks
+    assert found.fires is False
+    assert wide.value == pytest.approx(by_ep.value, abs=1e-6)
+    assert wide.yardstick.inference == "ep"
+    assert any("EP decides" in note for note in wide.notes) == (own == "laplace")
     # Laplace is too high here: its determinant is that of a posterior that is not there
-    assert (wide.value > 0) == (own == "ep")
-    assert finding(dw.score, "DW005", data, test, prior_variance=1.0, inference=own).fires is False
+    assert (found.value > 0) == (own == "ep")
+    fits = dw.score(data, test, prior_variance=1.0, inference=own, ignore=[c for c in CODES if c != "DW005"])
+    assert fits.checks[0].fires is False
+    assert fits.yardstick.inference == own
+    ignored = dw.score(data, test, prior_variance=1e5, inference=own, ignore="DW005")
+    assert ignored.yardstick.inference == own
+
+
+def test_ep_decides_rankings_and_audits_too():
+    data, test = many()
+    few = data.take(range(len(data) // 2))
+    some = {"prior_variance": 1e5, "ignore": [c for c in CODES if c != "DW005"]}
+    for result in (dw.rank({"a": data, "b": few}, test, **some), dw.audit(few, data, test, **some)):
+        decided = any("EP decides" in note for note in result.notes)
+        assert decided == (result.yardstick.inference == "ep")
+        (found,) = result.checks
+        assert found.fires is False
 
 
 def iris(**options):

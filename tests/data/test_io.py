@@ -21,7 +21,7 @@ from dataworth.data.convert import Column
 from dataworth.data.dataset import Dataset
 from dataworth.data.io import Role, assign_roles, describe, read, read_table, read_with_roles
 from dataworth.data.io.roles import check_kinds, refuse_unusable, unusable
-from dataworth.data.leaks import leaked
+from dataworth.data.leaks import look_for_leaks
 from dataworth.errors import DataworthError
 
 ROWS = {
@@ -755,5 +755,5 @@ def test_row_numbers_hide_no_leaks_and_a_dataset_keeps_what_it_is_given():
         .take(np.arange(20)[::-1])
         .set_column(0, "rownames", [np.arange(20)])
     )
-    assert leaked(read(a), read(b)).all()
-    assert not leaked(*(Dataset(t.drop_columns(["y"]), t["y"]) for t in (a, b))).all()
+    assert look_for_leaks(read(a), read(b)).test.all()
+    assert not look_for_leaks(*(Dataset(t.drop_columns(["y"]), t["y"]) for t in (a, b))).test.all()

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from dataworth.data.changes import compare
 from dataworth.data.dataset import Dataset
-from dataworth.data.leaks import leaked
+from dataworth.data.leaks import look_for_leaks
 from dataworth.data.rows import copy_number, first_of, pair_up, same_rows
 
 
@@ -59,7 +59,7 @@ def test_leaked_copies_are_found_at_1280_columns():
     rng = np.random.default_rng(2)
     test, data = rng.normal(size=(300, 1_280)), rng.normal(size=(100, 1_280))
     data[:8] = test[:8].astype(np.float32)
-    assert np.flatnonzero(leaked(rows(test), rows(data))).tolist() == list(range(8))
+    assert np.flatnonzero(look_for_leaks(rows(test), rows(data)).test).tolist() == list(range(8))
 
 
 @pytest.mark.parametrize("digits", [5, 6])

@@ -153,7 +153,7 @@ def test_audit_report_without_a_verdict(data, test_set, yardstick):
     ],
 )
 def test_would_the_benchmark_have_noticed(audit, interval, end):
-    told = replace(audit, accuracy_delta=0.004, accuracy_interval=interval)
+    told = replace(audit, benchmark_delta=0.004, benchmark_interval=interval)
     assert audit_text.benchmark_sentence(told).endswith(end)
 
 

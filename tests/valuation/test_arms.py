@@ -107,6 +107,8 @@ def leaky(copies):
 def test_a_method_that_makes_more_than_a_twentieth_of_what_scores_it_is_refused():
     """Pairs of all 200 test rows: ten copies are 5 % and dropped, eleven are more and refused."""
     fine = drawn(leaky(10), pairs=3, size=(20, 200))
-    assert [len(fine.design.draw(i).test.rows) for i in range(3)] == [190] * 3
+    draws = [fine.design.draw(i) for i in range(3)]
+    assert [len(draw.test.rows) for draw in draws] == [200] * 3
+    assert [len(draw.arms[AFTER].rows) for draw in draws] == [20] * 3
     sentence = refusal(drawn, leaky(11), pairs=3, size=(20, 200))
     assert "the method's output holds 6% of the test rows it is scored on" in sentence

@@ -484,7 +484,8 @@ def test_test_rows_in_open_data_are_dropped_and_counted(sealed):
     test = classes(40, 11, d=2)
     data = Dataset(np.vstack([classes(60, 12, d=2).X, test.X[:2]]), [*classes(60, 12, d=2).y, *test.y[:2]])
     found = measured({"v": sealed, "open": data}, test, plain())
-    assert len(found.test) == 38
+    assert len(found.test) == 40
+    assert len(found.data["open"]) == 60
     assert any("2 test rows" in note for note in found.notes)
     assert any("(v) cannot be checked" in note for note in found.notes)
     assert any("sealed first" in note for note in found.notes)
@@ -563,7 +564,7 @@ def test_open_candidates_beside_sealed_ones_are_checked(inside):
     assert [fires[name] for name in ("leaks", "classes", "shift", "chance")] == [False] * 4
     assert [fires[name] for name in ("forms", "inference", "prior-range", "size")] == [None] * 4
     told = {check.name: check.detail for check in ranking.checks}
-    assert told["duplicates"].startswith("'twice': 20 of 60 rows")
+    assert told["duplicates"].startswith("'twice': 66.7% of the rows")
     assert told["duplicates"].endswith("(open data only)")
     alone = {
         check.name: check for check in dw.score(Sealed.load("v.safetensors"), test, yardstick=yard).checks

@@ -52,7 +52,6 @@ def test_another_test_set_has_another_digest():
     relabelled = SMALL.with_labels(np.where(np.arange(40) == 5, 1 - SMALL.y, SMALL.y))
     made = [Yardstick.fit(T, prior_variance=1.0) for T in (relabelled, SMALL)]
     assert made[0].digest != made[1].digest
-    assert made[0].test_hash != made[1].test_hash
 
 
 @pytest.mark.parametrize("names", [("no", "yes"), (False, True), (0.0, 2.0)])
@@ -173,8 +172,8 @@ def test_numeric_labels_choose_linear():
     yard = Yardstick.fit(T)
     assert isinstance(yard.model, dw.Linear)
     assert isinstance(yard.labels, Numeric)
-    assert yard.targets(T).mean() == pytest.approx(0.0, abs=1e-12)
-    assert yard.targets(T).std() == pytest.approx(1.0)
+    assert yard.targets(T).mean() == pytest.approx(0.0, abs=1e-3)
+    assert yard.targets(T).std() == pytest.approx(1.0, abs=1e-3)
     assert yard.labels.decode(yard.targets(T)) == pytest.approx(T.y)
 
 
@@ -251,7 +250,6 @@ def tampered(saved, change):
         lambda d: d["labels"].update(classes=["1", "0"]),
         lambda d: d["chosen"].update(held_out=-9.0),
         lambda d: d["chosen"].update(tempering=9.0),
-        lambda d: d.update(test_hash="0" * 64),
         lambda d: d.update(further=1),
         lambda d: d.pop("rows"),
         lambda d: d.pop("digest"),
@@ -457,3 +455,36 @@ def test_unknown_labels_and_text_for_numeric_labels():
     assert "'0' and '1'" in sentence
     linear = Yardstick.fit(numeric_labels(30, seed=0), prior_variance=1.0)
     assert "text labels" in refusal(linear.targets, SMALL.with_labels(["a", "b"] * 20))
+
+
+# --- what may be published ---------------------------------------------------------------------------------
+
+
+def test_a_published_yardstick_measures_alike_and_holds_no_hash_of_labels(tmp_path):
+    made = small_yardstick()
+    told = made.published(SMALL, "a key of our own")
+    assert told.digest == made.digest
+    told.save(tmp_path / "y.json")
+    loaded = Yardstick.load(tmp_path / "y.json")
+    text = (tmp_path / "y.json").read_text()
+    assert SMALL.content_hash() not in text
+    assert loaded.is_of(SMALL, "a key of our own")
+    assert not loaded.is_of(SMALL.with_labels(SMALL.y[::-1]), "a key of our own")
+    assert not loaded.is_of(SMALL, "a key of their own")
+    assert dw.score(
+        SMALL.take(range(20)), SMALL.take(range(20, 40)), yardstick=loaded, ignore="all"
+    ).value == (
+        dw.score(SMALL.take(range(20)), SMALL.take(range(20, 40)), yardstick=made, ignore="all").value
+    )
+
+
+def test_what_depends_on_labels_is_rounded():
+    """A number at full precision would be a hash of the labels: held-out likelihood, sight, centre, scale."""
+    chosen = Yardstick.fit(classes(120, seed=3)).chosen
+    assert chosen.held_out == round(chosen.held_out, 2)
+    assert chosen.held_out_stderr == round(chosen.held_out_stderr, 2)
+    assert chosen.sight is None or chosen.sight == round(chosen.sight)
+    assert chosen.prior_variance == float(f"{chosen.prior_variance:.3g}")
+    labels = Yardstick.fit(numeric_labels(120, seed=3)).labels
+    assert labels.scale == float(f"{labels.scale:.3e}")
+    assert labels.center == float(f"{labels.center:.6g}")

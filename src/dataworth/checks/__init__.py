@@ -3,7 +3,7 @@
 from .attribute import check_attribute
 from .base import Check, Finding, Seen
 from .doubling import check_doubling
-from .registry import CHECKS, check_codes, run_checks
+from .registry import CHECKS, check_codes, run_checks, settle
 
 __all__ = [
     "CHECKS",
@@ -14,4 +14,5 @@ __all__ = [
     "check_codes",
     "check_doubling",
     "run_checks",
+    "settle",
 ]

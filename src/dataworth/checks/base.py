@@ -36,7 +36,10 @@ def not_run(why: str) -> Seen:
 
 @dataclass(frozen=True)
 class Finding:
-    """A check's code and name, whether it fires, the number it rests on, what that means and what to do."""
+    """A check's code and name, whether it fires, the number it rests on, what that means and what to do.
+
+    `stands`: whether the conclusion stands even where it fires, with what it means in mind.
+    """
 
     code: str
     name: str
@@ -46,6 +49,7 @@ class Finding:
     meaning: str
     advice: str
     detail: str = ""
+    stands: bool = True
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
@@ -65,7 +69,8 @@ class Check:
 
     A `slow` one is left out unless the user asks for all of them. `needs` says what it looks at: the test
     rows and what came out ("test"), the rows of one dataset after the other ("rows"), or all, measured again
-    ("again"). Of sealed data there is only the first, and the second of those that are open.
+    ("again"). Of sealed data there is only the first, and the second of those that are open. `stands`:
+    whether a conclusion stands where it fires. `prior`: it asks the yardstick's own model, not the user's.
     """
 
     code: str
@@ -76,6 +81,8 @@ class Check:
     slow: bool = False
     needs: Literal["test", "rows", "again"] = "again"
     sealed: str = "sealed data have no rows to measure again"
+    stands: bool = True
+    prior: bool = False
 
     def __call__(self, case: Case) -> Finding:
         """Look at a case."""
@@ -85,12 +92,15 @@ class Check:
         if case.sealed and self.needs != "test":
             nothing = "sealed data have no rows to look at"
             return self.finding(not_run(nothing if self.needs == "rows" else self.sealed))
+        if case.repeated and self.needs == "again":
+            return self.finding(not_run("the answer is an earlier one, by the ledger"))
+        if self.prior and case.options.own_model is not None:
+            return self.finding(not_run("the model is your own: dw.check_model looks at it"))
         if self.slow and not case.options.thorough:
             return self.finding(not_run("slow: run it by --thorough (thorough=True)"))
-        return self.finding(self.look(case))
+        return self.finding(case.seen[self.code] if self.code in case.seen else self.look(case))
 
     def finding(self, seen: Seen) -> Finding:
         """What was seen, with what it means."""
-        return Finding(
-            self.code, self.name, seen.fires, seen.value, seen.stderr, self.meaning, self.advice, seen.detail
-        )
+        told = (self.meaning, self.advice, seen.detail, self.stands)
+        return Finding(self.code, self.name, seen.fires, seen.value, seen.stderr, *told)

@@ -28,4 +28,5 @@ CHECK = Check(
     "use the other inference (--inference), a narrower prior, or features without enormous values",
     look,
     sealed="a sealed file does not say how its posterior was found",
+    stands=False,
 )

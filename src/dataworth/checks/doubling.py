@@ -74,20 +74,24 @@ def scorer(fitter: Any, own: Rows, blocks: list[Rows], tempering: float) -> Call
 
     @cache
     def at(step: int) -> Array:
-        fit = fitter(own, weights=np.full(len(own), tempering * 2.0**step))
-        return np.array(fitter.log_predictives(fit, [(block, None) for block in blocks]))
+        weights = np.full(len(own), tempering * 2.0**step)
+        fit = fitter(own, weights=weights)
+        if hasattr(fitter, "log_predictives"):
+            return np.array(fitter.log_predictives(fit, [(block, None) for block in blocks]))
+        both = [(np.r_[own, block], np.r_[weights, np.ones(len(block))]) for block in blocks]
+        return np.array([fitter(rows, weights=counts).log_z - fit.log_z for rows, counts in both])
 
     return lambda more, place: at(place[0] + more)
 
 
 def look(case: Case) -> Seen:
-    """On rows of the test set, with the yardstick's model and tempering."""
+    """On rows of the test set, with the yardstick's model (or the user's own) and tempering."""
     rng = np.random.default_rng([case.options.seed, 0xD0])
     some = case.test.take(some_rows(len(case.test), ROWS, rng))
     yard = case.yardstick
     with quietly():
         return doubled(
-            yard.model,
+            case.options.own_model or yard.model,
             yard.features(some),
             yard.targets(some),
             case.options.seed,

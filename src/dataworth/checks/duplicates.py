@@ -4,6 +4,11 @@ A model takes every row for a new one. A row that stands there twice is counted 
 sharper than what was seen allows: the score of such data is that of a larger dataset, or of an over-confident
 one. Labels are not compared: the same object labelled twice is still one object.
 
+Rows of real tables agree by chance, or because they are siblings. So rows near another are counted inside the
+data, inside the test set, and of test rows in the data (`rows`). The check fires if the data have more than
+both others: siblings that were dealt out at random stand across as well, groups that were kept together stand
+inside the test set as well.
+
 In an audit only the data before curation are looked at: what curation repeats is reported as its change.
 """
 
@@ -12,30 +17,21 @@ from __future__ import annotations
 import numpy as np
 
 from ..data.dataset import Dataset
-from ..data.leaks import DIGITS
-from ..data.rows import same_rows
 from ..measure.case import Case
 from . import rows
 from .base import Check, Seen, not_run
 
-MOST_REPEATED = 0.01
-"""Share of repeated rows from which it fires: a hundredth more rows change a score by less than its error."""
-LEAST_REPEATED = 2
-"""One repeated row is no pattern, however small the data."""
-POISSON = 3.0
-"""Upper 95 % bound on the mean of a count that was 0: repeats by chance where the test set shows none."""
-
 
 def look(case: Case) -> Seen:
     """The worst of the datasets that were given."""
-    if rows.told_apart(case) is None:
-        return not_run(rows.REPEATING)
-    found = {name: repeated(case, data) for name, data in looked_at(case).items() if len(data) > 1}
-    if not found:
-        return not_run("there are no rows to look at")
-    worst = max(found, key=lambda name: (found[name][0], found[name][1]))
-    fires, share, told = found[worst]
-    return Seen(fires, share, f"{rows.named(worst)}: {told}")
+    found = {name: repeated(case, data) for name, data in looked_at(case).items()}
+    seen = {name: one for name, one in found.items() if one is not None}
+    if not seen:
+        return not_run("too few rows to tell what is near")
+    worst = max(seen, key=lambda name: (seen[name].fires, -seen[name].p))
+    share, chance, _ = seen[worst]
+    told = f"{share:.1%} of the rows looked at are near another, where chance brings {chance:.1%}"
+    return Seen(seen[worst].fires, share, f"{rows.named(worst)}: {told}")
 
 
 def looked_at(case: Case) -> dict[str, Dataset]:
@@ -44,37 +40,20 @@ def looked_at(case: Case) -> dict[str, Dataset]:
     return dict(list(every.items())[:1]) if case.what == "audit" else every
 
 
-def repeated(case: Case, data: Dataset) -> tuple[bool, float, str]:
-    """Whether too many rows repeat an earlier one, their share, and a sentence."""
-    codes, tested = same_rows(data, case.test.select(data.columns), digits=DIGITS)
-    n, m = len(data), len(tested)
-    distinct, first = np.unique(codes, return_index=True)
-    exact = n - len(first)
-    # rows that agree by chance do so across the two sets as well: how many may that be inside the data?
-    across = int(np.isin(tested, distinct).sum()) + case.leaked + m - len(np.unique(tested))
-    chance = n * n / 2 * (across + POISSON) / (n * m + m * m / 2)
-    near, asked = near_repeats(case, data.take(np.sort(first)))
-    share = exact / n + near * len(first) / n
-    too_many = exact >= LEAST_REPEATED and exact - chance > MOST_REPEATED * n
-    too_many |= near * asked >= LEAST_REPEATED and near > MOST_REPEATED
-    told = f"{exact} of {n} rows ({exact / n:.1%}) repeat an earlier one"
-    return bool(too_many), share, f"{told}, and {near:.1%} of {asked} looked at nearly do"
-
-
-def near_repeats(case: Case, data: Dataset) -> tuple[float, int]:
-    """Share of (distinct) rows with an earlier one very close, and how many rows were asked."""
+def repeated(case: Case, data: Dataset) -> rows.Excess | None:
+    """Rows of the data near another, against chance; None if there are too few to tell."""
     rng = np.random.default_rng([case.options.seed, 0xD02])
-    among = rows.some_rows(len(data), rows.AMONG, rng)
-    k = min(rows.NEIGHBOURS, len(among) - 1)
-    if k < 4:
-        return 0.0, len(among)
-    X = case.yardstick.recipe.standard(data.X[among])
-    asked = rows.some_rows(len(among), rows.ASKED, rng)
-    distances, places = rows.others(X, asked, k)
-    near = distances <= rows.near_radius(distances, 1.0)[:, None]
-    earlier = (near & (places < asked[:, None])).any(axis=1)
-    # a copy is among the rows looked through as often as any row is
-    return min(1.0, float(earlier.mean()) * len(data) / len(among)), len(asked)
+    standard = case.yardstick.recipe.standard
+    test = case.test.select(data.columns)
+    D, T = (standard(part.X[rows.some_rows(len(part), rows.AMONG, rng)]) for part in (data, test))
+    k = min(rows.NEIGHBOURS, len(D) - 1, len(T) - 1)
+    if k < rows.LEAST_NEIGHBOURS:
+        return None
+    own, asked = (rows.some_rows(len(X), rows.ASKED, rng) for X in (D, T))
+    among = rows.nearness(rows.others(D, own, k)[0])
+    within = rows.nearness(rows.like(T, len(D), asked, k, rng)[0])
+    across = rows.nearness(rows.neighbours(T[asked], D, k)[0])
+    return rows.excess(among, [(across, 1.0), (within, 1.0)])
 
 
 CHECK = Check(

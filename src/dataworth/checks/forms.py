@@ -54,4 +54,5 @@ CHECK = Check(
     "keep to the evidence, by --inference ep; let --thorough sample a few pairs; or narrow the prior",
     look,
     sealed="sealed data have one form of the score",
+    prior=True,
 )

@@ -90,4 +90,5 @@ CHECK = Check(
     "give --prior-variance, or scale the features and labels",
     look,
     needs="test",
+    prior=True,
 )

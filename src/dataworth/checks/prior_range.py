@@ -105,4 +105,6 @@ CHECK = Check(
     "another prior, which the test set allows as well, leads to another conclusion",
     "read the conclusion as undecided; more test rows would settle the prior",
     look,
+    stands=False,
+    prior=True,
 )

@@ -113,4 +113,6 @@ CHECK = Check(
     "use --inference ep if this is Laplace; else a narrower prior or fewer features",
     look,
     slow=True,
+    stands=False,
+    prior=True,
 )

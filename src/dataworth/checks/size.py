@@ -168,4 +168,5 @@ CHECK = Check(
     "datasets are too small to train on, or pairs so large that they overlap: the size decides, not the data",
     "use the size that is proposed, if one is (--size), or more rows",
     look,
+    stands=False,
 )

@@ -247,19 +247,26 @@ def yardstick(
     options: Annotated[dict[str, Any], Takes("rank", "model", "inference", "prior_variance", "seed")],
     talking: Talking,
     output: Annotated[
-        Path | None, word("File to save it to, as JSON.", "--output", "-o", metavar="FILE")
+        Path | None,
+        word("File to publish it in; its key is kept beside it.", "--output", "-o", metavar="FILE"),
+    ] = None,
+    verify: Annotated[
+        Path | None, word("A published one: was it of this test set?", "--verify", metavar="FILE")
     ] = None,
 ) -> object:
     """Fit the yardstick of a test set, to measure any data with later.
 
     Example: dataworth yardstick test.csv -o yardstick.json
     """
-    from .measure import make_yardstick
+    from .measure import key_file, make_yardstick, verify_yardstick
     from .show import announce
 
+    if verify is not None:
+        return verify_yardstick(test, verify, columns, talking.quiet)
     made = make_yardstick(test, columns, options, output, talking.quiet)
     if output is not None:
         announce("yardstick", output, talking.quiet)
+        announce("its key, which stays with you,", key_file(output), talking.quiet)
     elif not (talking.quiet or talking.json):
         say("nothing was saved: -o FILE saves the yardstick")
     return made
@@ -281,6 +288,22 @@ def seal(
     from .seal import seal_file
 
     return seal_file(data, yardstick, output, columns, talking.quiet, force)
+
+
+@command
+def commit(
+    data: DataFile,
+    columns: Columns,
+    talking: Talking,
+    key: Annotated[str | None, word("A key, 16 characters or more (default: a random one).", "--key")] = None,
+) -> object:
+    """Commit to data without showing them: a keyed hash, which 'dataworth audit --committed' verifies.
+
+    Example: dataworth commit raw.csv
+    """
+    from .seal import commit_file
+
+    return commit_file(data, columns, key, talking.quiet)
 
 
 @command

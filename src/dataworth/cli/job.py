@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
+from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -22,8 +25,8 @@ PACKAGES = ("dataworth", "numpy", "scipy", "scikit-learn", "joblib", "pyarrow", 
 FILES = {"score": ("data", "test"), "audit": ("before", "after", "test"), "rank": ("data", "test")}
 """Files of a command by their roles; of a ranking, `data` are several."""
 KEYS = ("command", "options", "inputs", "about", "dataworth_run")
-NOT_KEPT = ("jobs", "engine", "run_dir", "keep", "progress")
-"""Options that do not determine a result."""
+NOT_KEPT = ("jobs", "engine", "run_dir", "keep", "progress", "committed", "key")
+"""Options that do not determine a result, and a key, which is nobody else's business."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,6 +55,8 @@ class Job:
         """The options, parsed and checked; `more` replaces some of them."""
         known = TAKES[self.what].__annotations__
         given = {name: value for name, value in self.options.items() if name in known}
+        if ":" in str(given.get("model", "")):
+            given["model"] = load_model(given["model"])
         if "size" in given:
             given["size"] = parse_size(given["size"])
         return Options.parse(self.what, given | more)
@@ -75,8 +80,11 @@ class Job:
             role: absolute(named) if isinstance(named, Path) else [absolute(path) for path in named]
             for role, named in self.files.items()
         }
-        if "yardstick" in given:
-            given["yardstick"] = absolute(given["yardstick"])
+        for name in ("yardstick", "ledger"):
+            if name in given:
+                given[name] = absolute(given[name])
+        if "model" in given:
+            given["model"] = self.options.get("model", "auto")
         if self.curate is not None:
             given["curate"] = with_files(self.curate, absolute)
         about = {"python": platform.python_version(), **{p: version(p) for p in PACKAGES}}
@@ -143,6 +151,20 @@ def read_config(path: Path) -> Any:
         return json.loads(path.read_bytes())
     except ValueError as error:
         raise DataworthError(f"{path} is not JSON ({error}): give a configuration.") from error
+
+
+def load_model(name: str) -> Any:
+    """The object that module:object names, from the current directory or an installed package."""
+    module, _, attribute = str(name).partition(":")
+    sys.path.insert(0, os.getcwd())
+    try:
+        return getattr(import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise DataworthError(
+            f"model is {name!r}, but there is no such object ({error}): give module:object."
+        ) from None
+    finally:
+        sys.path.pop(0)
 
 
 def parse_size(given: Any) -> int | tuple[int, int] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
@@ -13,6 +14,7 @@ from dataworth.curation.names import files_of, parse, split
 from dataworth.data.io.formats import READERS
 from dataworth.data.io.readers import naming
 from dataworth.data.io.sealed import SUFFIX, is_sealed
+from dataworth.data.keys import new_key
 from dataworth.data.labels import learn_targets
 from dataworth.errors import DataworthError
 from dataworth.measure.engines import get_engine
@@ -36,6 +38,7 @@ from .options import Columns, Showing
 from .progress import listen
 
 FITTING = "fitting the yardstick…"
+KEY_SCHEMA = "dataworth/key/1"
 FUNCTIONS: dict[str, Callable[..., Any]] = {"score": score, "audit": audit, "rank": rank}
 ARGUMENTS = {"score": {"data": "D", "test": "T"}, "rank": {"data": "candidates"}}
 """Where the library calls a file's role by another name than the command."""
@@ -209,7 +212,7 @@ def make_yardstick(
     test: Path, columns: Columns, options: Mapping[str, Any], output: Path | None, quiet: bool
 ) -> Yardstick:
     """Fit a yardstick and save it."""
-    check_outputs(output)
+    check_outputs(output, None if output is None else key_file(output))
     parsed = Options.parse("rank", options)
     read = Inputs(columns, quiet)
     data = read(test)
@@ -219,9 +222,38 @@ def make_yardstick(
     for note in modelling_notes(made, parsed):
         read.tell(note)
     if output is not None:
+        key = new_key()
+        made = made.published(data, key)
         with replacing(output) as file:
             made.save(file)
+        with replacing(key_file(output)) as file:
+            file.touch(0o600)
+            file.write_text(json.dumps({"schema": KEY_SCHEMA, "key": key, "yardstick": made.digest}) + "\n")
     return made
+
+
+def verify_yardstick(test: Path, published: Path, columns: Columns, quiet: bool) -> Yardstick:
+    """The yardstick, if it was published with this test set under the key that lies beside it."""
+    made, beside = Yardstick.load(published), key_file(published)
+    try:
+        key = json.loads(beside.read_text())["key"]
+    except (OSError, ValueError, KeyError, TypeError):
+        raise DataworthError(f"{beside} is no key of a yardstick: it is written beside it by -o.") from None
+    read = Inputs(columns, quiet)
+    read(test)
+    read.finish()
+    if not made.is_of(read(test), key):
+        raise DataworthError(f"{published} was not published with {test} under the key in {beside}.")
+    return made
+
+
+def key_file(output: Path) -> Path:
+    """Where the key of a published yardstick is kept.
+
+    >>> str(key_file(Path("y.json")))
+    'y.key.json'
+    """
+    return output.with_suffix(".key.json")
 
 
 def measure_over_priors(

@@ -1,4 +1,4 @@
-"""`dataworth seal`: rows in, a posterior out; and what that gives away."""
+"""`dataworth seal`: rows in, a posterior out, and what that gives away; `dataworth commit`: a keyed hash."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dataworth.data.io.sealed import SUFFIX, is_sealed, write_sealed
+from dataworth.data.keys import Commitment, commit
 from dataworth.errors import DataworthError
 from dataworth.report.text import layout
 from dataworth.valuation.sealed import Sealed, seal
@@ -75,6 +76,40 @@ class SealedFile:
         }
         title = f"{self.path}: {rows} sealed on yardstick {sealed.yardstick[:12]}."
         return layout.report(title, None, [*facts.items(), *(("Note", note) for note in self.notes)])
+
+
+@dataclass(frozen=True)
+class CommittedFile:
+    """A commitment to the rows of a file."""
+
+    path: str
+    made: Commitment
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {"schema": "dataworth/commit/1", "path": self.path, **vars(self.made)}
+
+    def line(self) -> str:
+        """The hash and the key."""
+        return f"{self.made.hash} key {self.made.key}"
+
+    def full(self, verbose: bool) -> Any:
+        """What to give away, and what to keep."""
+        facts = {
+            "Hash": f"{self.made.hash}: give it away now",
+            "Key": f"{self.made.key}: keep it until the rows are shown",
+            "Verify": f"dataworth audit {self.path} AFTER --test TEST --committed HASH --key KEY",
+        }
+        title = f"{self.path}: committed to {counted(self.made.rows, 'row')}."
+        return layout.report(title, None, [*facts.items()])
+
+
+def commit_file(data: Path, columns: Columns, key: str | None, quiet: bool) -> CommittedFile:
+    """Commit to the rows of a file, as they are read."""
+    read = Inputs(columns, quiet)
+    read(data)
+    read.finish()
+    return CommittedFile(str(data), commit(read(data), key))
 
 
 def seal_file(

@@ -59,7 +59,7 @@ def result(result: Any, options: Showing) -> None:
             told = result.to_dict(**bits, parts=True) if explain else result.to_dict(**bits)
         print(json.dumps(finite(told), indent=2, allow_nan=False))
     elif options.quiet:
-        print(view.line(result, **bits))
+        print(view.line(result, **bits) + alarm(result))
     else:
         print_rich(view.full(result, verbose=options.verbose, **bits))
         if explain or (options.verbose and getattr(result, "case", None) is not None):
@@ -67,6 +67,12 @@ def result(result: Any, options: Showing) -> None:
             with listen(options.quiet, preparing=EXPLAINING):
                 why = parts.full(result, **bits)
             print_rich(why)
+
+
+def alarm(result: Any) -> str:
+    """Which checks fired, for the line that is all a user sees."""
+    codes = [one.code for one in getattr(result, "checks", ()) if one.fires]
+    return f" (fired: {', '.join(codes)})" if codes else ""
 
 
 def announce(what: str, path: Path, quiet: bool) -> None:

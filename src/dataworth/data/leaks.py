@@ -1,4 +1,7 @@
-"""Test rows that also stand in the data: they would be scored on what they taught.
+"""Rows of the data that also stand in the test set: they would be scored on what they taught.
+
+They are taken out of the data, never out of the test set: a seller could otherwise choose the test, by
+sending copies of the rows that he does badly on.
 
 Equal features mean the same row only where rows do not agree by chance. Three binary columns have eight
 different rows, and every honest test row has its equals in the data. How often rows agree by chance is told
@@ -20,6 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -48,64 +52,108 @@ REPEATING = (
 
 @dataclass(frozen=True)
 class Leaks:
-    """Places of the test rows that are kept, how many were dropped, and a note for the user."""
+    """The datasets without rows of the test set, how many test rows those were, and a note for the user."""
 
-    kept: Rows
-    dropped: int
+    data: dict[str, Dataset]
+    found: int
     note: str | None
 
 
-def drop_leaks(test: Dataset, data: Mapping[str, Dataset]) -> Leaks:
-    """Drop test rows that occur in any of the datasets; refuse if more than 5 % do.
+def drop_leaks(test: Dataset, data: Mapping[str, Dataset], *, states: bool = False) -> Leaks:
+    """Drop rows of the datasets that occur in the test set; refuse if they hold more than 5 % of it.
 
-    Rows are compared by features: ids are often mere row numbers, which every file starts anew. Only where
-    rows agree by chance (a few categories, say) are ids asked. Groups that stand in both are counted in the
-    note: a patient who taught is no stranger, though the row is another.
+    Rows are compared by features: ids are often mere row numbers, which every file starts anew. Where both
+    sets have ids, equal features under different ids are two rows, unless there are more of them than chance
+    explains; where rows agree by chance (a few categories, say), ids alone tell. A row of weight 0 is a row.
+    Groups that stand in both are counted in the note: a patient who taught is no stranger, though the row is
+    another.
+
+    Args:
+        test: the test set, which keeps all its rows.
+        data: the datasets by name.
+        states: the datasets are two states of one, before and after curation. A row that is dropped from one
+            is dropped from the other, even if curation edited it (`compare` says which rows those are).
 
     >>> test = Dataset(np.arange(40.0).reshape(20, 2), [0, 1] * 10)
     >>> data = Dataset([[-1.0, 3.0], [4.0, 5.0]], [0, 1])
-    >>> drop_leaks(test, {"the data": data}).note
-    '1 test row also in the data left out'
+    >>> leaks = drop_leaks(test, {"the data": data})
+    >>> leaks.note, len(leaks.data["the data"])
+    ('1 test row also in the data: 1 row taken out of the data', 1)
     """
-    gone = np.zeros(len(test), dtype=bool)
-    where: dict[str, int] = {}
-    blind = False
-    for name, part in data.items():
-        found, told = look_for_leaks(test, part)
-        blind |= not told
-        gone |= found
-        where[name] = int(found.sum())
-    dropped = int(gone.sum())
-    if dropped > MOST_LEAKED * len(test):
-        worst = max(where, key=lambda n: where[n])
+    looks = {name: look_for_leaks(test, part) for name, part in data.items()}
+    found = np.zeros(len(test), dtype=bool)
+    for look in looks.values():
+        found |= look.test
+    count = int(found.sum())
+    if count > MOST_LEAKED * len(test):
+        worst = max(looks, key=lambda name: int(looks[name].test.sum()))
         raise DataworthError(
-            f"{dropped} of {len(test)} test rows ({dropped / len(test):.0%}) also stand in {worst}; "
+            f"{count} of {len(test)} test rows ({count / len(test):.0%}) also stand in {worst}; "
             "what was learned from cannot test: remove those rows from the data or from the test set."
         )
-    note = f"{counted(dropped, 'test row')} also in the data left out" if dropped else None
-    notes = (note or (REPEATING if blind else None), shared_groups(test.take(~gone), data))
-    return Leaks(np.flatnonzero(~gone), dropped, "; ".join(filter(None, notes)) or None)
+    gone = {name: look.data for name, look in looks.items()}
+    if count and states:
+        before, after = data
+        gone[before], gone[after] = gone_alike(data[before], data[after], gone[before], gone[after])
+    kept = {name: part.take(~gone[name]) if gone[name].any() else part for name, part in data.items()}
+    for name, part in kept.items():
+        if len(part) == 0 < len(data[name]):
+            raise DataworthError(f"all rows of {name} also stand in the test set: there is nothing to learn.")
+    blind = any(not look.told for look in looks.values())
+    note = taken_out(count, data, gone) if count else REPEATING if blind else None
+    return Leaks(kept, count, "; ".join(filter(None, (note, shared_groups(test, kept)))) or None)
 
 
-def leaked(test: Dataset, data: Dataset) -> Flags:
-    """Which test rows also stand in the data.
+def gone_alike(before: Dataset, after: Dataset, gone: Flags, also: Flags) -> tuple[Flags, Flags]:
+    """Rows dropped from before and after: each with what it was, or became, in the other."""
+    from .changes import compare
+
+    origin = compare(before, after).origin
+    also = also | ((origin >= 0) & gone[origin])
+    gone = gone.copy()
+    gone[origin[also & (origin >= 0)]] = True
+    return gone, also | ((origin >= 0) & gone[origin])
+
+
+def taken_out(count: int, data: Mapping[str, Dataset], gone: Mapping[str, Flags]) -> str:
+    """How many rows were dropped from each dataset, and of how many groups."""
+    told = []
+    for name, part in data.items():
+        if rows := int(gone[name].sum()):
+            groups = 0 if part.groups is None else len(np.unique(part.groups[gone[name]]))
+            of = f" (of {counted(groups, 'group')})" if groups else ""
+            told.append(f"{counted(rows, 'row')}{of} taken out of {name}")
+    return f"{counted(count, 'test row')} also in the data: {', '.join(told)}"
+
+
+class Look(NamedTuple):
+    """Which test rows stand in the data, which rows of the data those are, and whether it could be told."""
+
+    test: Flags
+    data: Flags
+    told: bool
+
+
+def look_for_leaks(test: Dataset, data: Dataset) -> Look:
+    """Which rows stand both in the test set and in the data.
 
     >>> test = Dataset([[1.0], [2.0], [3.0]], [0, 1, 1])
-    >>> leaked(test, Dataset([[2.0000001], [7.0]], [1, 0])).tolist()
-    [False, True, False]
+    >>> look = look_for_leaks(test, Dataset([[2.0000001], [7.0]], [1, 0]))
+    >>> look.test.tolist(), look.data.tolist()
+    ([False, True, False], [True, False])
     """
-    return look_for_leaks(test, data)[0]
-
-
-def look_for_leaks(test: Dataset, data: Dataset) -> tuple[Flags, bool]:
-    """Which test rows also stand in the data, and whether that could be told."""
     own, other = same_rows(test, data.select(test.columns), digits=DIGITS)
-    found = np.isin(own, other)
-    if identify_rows(own, other, agreement(test)):
-        return found, True
-    if test.ids is not None and data.ids is not None:
-        return np.isin(test.ids, data.ids), True
-    return np.zeros(len(test), dtype=bool), False
+    alike = agreement(test)
+    told = identify_rows(own, other, alike)
+    ids = [] if test.ids is None or data.ids is None else [test.ids, data.ids]
+    if ids and not beyond_chance(own, other, alike, LUCK):
+        names = np.unique(np.concatenate(ids), return_inverse=True)[1]
+        # where features tell rows apart, the same row has the same id as well; elsewhere ids alone tell
+        both = np.concatenate([own, other]) * len(names) * told + names
+        own, other = both[: len(own)], both[len(own) :]
+    elif not told:
+        return Look(np.zeros(len(test), dtype=bool), np.zeros(len(data), dtype=bool), False)
+    return Look(np.isin(own, other), np.isin(other, own), True)
 
 
 def agreement(test: Dataset) -> float:
@@ -134,11 +182,25 @@ def identify_rows(test: Rows, data: Rows, alike: float = 0.0) -> bool:
     >>> identify_rows(np.r_[np.arange(1000), :11], np.arange(500))
     True
     """
+    expected = 1.0 - (1.0 - alike) ** len(data)
+    distinct = len(np.unique(test)) >= IDENTIFYING * len(test)
+    return (distinct and expected <= 1.0 - IDENTIFYING) or beyond_chance(test, data, alike)
+
+
+def beyond_chance(test: Rows, data: Rows, alike: float = 0.0, luck: int = 0) -> bool:
+    """Whether more test rows have an equal in the data than chance explains (see the top of this file).
+
+    `luck`: rows of a small T that may repeat without having been seen to.
+
+    >>> cells = np.arange(1000) % 8
+    >>> beyond_chance(cells, cells[:500]), beyond_chance(np.arange(1000), np.arange(500))
+    (False, True)
+    """
     m, n = len(test), len(data)
+    if n == 0:
+        return False
     expected = 1.0 - (1.0 - alike) ** n
-    if n == 0 or (len(np.unique(test)) >= IDENTIFYING * m and expected <= 1.0 - IDENTIFYING):
-        return True
-    own = max(repeating(test) / m * max(1.0, n / m), expected)
+    own = max((repeating(test) + luck) / m * max(1.0, n / m), expected)
     chance = min(own, (repeating(data) + LUCK) / n, 1.0) * m
     # rows repeat in pairs, and those of the smaller set stand for more
     spread = np.sqrt(chance * (1.0 + 2.0 * max(n / m, m / n)))

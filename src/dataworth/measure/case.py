@@ -35,11 +35,13 @@ PARALLEL_AFTER = 8.0
 @dataclass(frozen=True, kw_only=True)
 class Plan:
     """A design and how many of its pairs or blocks; of pairs also how many disjoint ones the data hold, their
-    size (rows of the data and of the test set), and what must be said of their number.
+    size (rows of the data and of the test set), and what must be said of their number. metric: the benchmark
+    beside the information (`metrics.BENCHMARKS`).
     """
 
     design: Design
     count: int
+    metric: str = "accuracy"
     blocks: float | None = None
     size: tuple[int, int] | None = None
     notes: tuple[str, ...] = ()
@@ -59,7 +61,8 @@ class Case(Measurement):
     """One score, audit or ranking.
 
     arms: the arms whose difference (or whose value, if there is one) is the result. conclude: what a table
-    says, in a word.
+    says, in a word. seen: what checks saw already, by their codes. repeated: whether the
+    table is that of an earlier answer (`ledger`).
     """
 
     pool: Pool
@@ -67,10 +70,13 @@ class Case(Measurement):
     table: PairTable
     arms: tuple[Arm, ...]
     conclude: Callable[[Plan, PairTable], str | None]
+    seen: Mapping[str, Any] = field(default_factory=dict)
+    repeated: bool = False
 
     @classmethod
     def of(cls, base: Measurement, pool: Pool, plan: Plan, notes: tuple[str, ...] = (), **own: Any) -> Case:
         """Measure a plan, unless its `table` is given; `notes` are added to the others."""
+        plan = replace(plan, metric=base.metric)
         if "table" not in own:
             own["table"] = measure(base, pool, plan)
         return cls(**{**vars(base), "notes": base.notes + notes + plan.notes}, pool=pool, plan=plan, **own)

@@ -21,6 +21,7 @@ from ..evidence.pair import fit_joint
 from ..models import Fit, Fitter
 from .designs import Arm, Design, Draw, Prepared, Sample, same_sample, weights_of
 from .engines import Engine, Local
+from .metrics import of_pair
 from .runs import Run, map_resumable
 from .table import PairTable
 
@@ -50,7 +51,7 @@ class Scores:
     bounded: bool = False
 
     def __call__(self, pair: Pair, arm: Arm, sample: Sample, i: int) -> list[float]:
-        """The five numbers of one arm, in the order of `table.COLUMNS`."""
+        """The numbers of one arm, in the order of `table.COLUMNS`."""
         value = self.form.of(pair).value
         fits = (pair.data, pair.test, *((pair.joint(),) if self.form == Form() else ()))
         unsettled = sum(not settled(one) for one in fits)
@@ -58,7 +59,9 @@ class Scores:
             unsettled += value > -pair.test.log_z + IMPOSSIBLE
             value = -pair.test.log_z
         accuracy = pair.fitter.accuracy(pair.data, pair.test_rows, pair.test_weights)
-        return [value, accuracy, pair.fitter.information_gain(pair.data), len(sample.rows), unsettled]
+        gain = pair.fitter.information_gain(pair.data)
+        beside = of_pair(pair.fitter, pair.data, Sample(pair.test_rows, pair.test_weights))
+        return [value, accuracy, gain, len(sample.rows), *beside, unsettled]
 
 
 class Work(NamedTuple):

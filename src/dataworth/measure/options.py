@@ -17,6 +17,7 @@ from ..errors import DataworthError
 
 if TYPE_CHECKING:
     from ..evidence.forms import Form
+    from ..models.base import Model
     from ..yardstick.yardstick import Yardstick
     from .engines import Engine
     from .runs import Run
@@ -41,7 +42,7 @@ class Measuring(TypedDict, total=False):
     """Options of every measurement; `Options` says what each means."""
 
     yardstick: Yardstick | None
-    model: str
+    model: str | Model
     inference: str
     prior_variance: float | None
     seed: int
@@ -49,8 +50,10 @@ class Measuring(TypedDict, total=False):
     eta: Any
     truncate: float | None
     winsorise: float | None
+    metric: str | None
     ignore: str | Sequence[str] | None
     thorough: bool
+    ledger: str | Path | None
     jobs: int | None
     engine: str | Engine
     run_dir: str | Path | Run | None
@@ -67,6 +70,13 @@ class Drawing(Measuring, total=False):
     precision: float | None
 
 
+class Auditing(Drawing, total=False):
+    """Options of audits."""
+
+    committed: str | None
+    key: str | None
+
+
 DESIGNS = {
     "score": ("whole", "pairs"),
     "audit": ("whole", "row", "rate", "size", "pairs"),
@@ -74,7 +84,7 @@ DESIGNS = {
     "rank": ("whole",),
 }
 """By measurement, the default first; *curate* is an audit of a callable."""
-TAKES: dict[str, type] = {"score": Drawing, "audit": Drawing, "curate": Drawing, "rank": Measuring}
+TAKES: dict[str, type] = {"score": Drawing, "audit": Auditing, "curate": Auditing, "rank": Measuring}
 
 
 def option(default: Any, help: str, panel: str | None = None) -> Any:
@@ -87,10 +97,10 @@ class Options:
     """All options, with their defaults; `metadata["help"]` of a field says what it means."""
 
     yardstick: Yardstick | None = option(None, "A yardstick made before (default: fitted to the test set).")
-    model: str = option(
+    model: str | Model = option(
         "auto",
         "auto (the default), logistic (two classes), softmax or its cheaper one-vs-rest (more), "
-        "or linear (numeric labels).",
+        "or linear (numeric labels); or a model of your own (module:object), on the yardstick's features.",
     )
     inference: str = option(
         "laplace", "How posteriors are computed: laplace (the default), or ep: slower, closer at wide priors."
@@ -119,10 +129,25 @@ class Options:
     precision: float | None = option(
         None, "Draw as many pairs as bring the Monte-Carlo error to this many nats (design pairs)."
     )
+    metric: str | None = option(
+        None,
+        "Benchmark beside the information: accuracy, balanced_accuracy, auc or log_loss (default: accuracy; "
+        "balanced_accuracy where a class of the test set is rarer than 20 %).",
+    )
     ignore: str | Sequence[str] | None = option(
         None, "Checks to leave out, such as 'DW002,DW010', or 'all'; see 'dataworth checks'.", "Checks"
     )
     thorough: bool = option(False, "Run the slow checks too.", "Checks")
+    ledger: str | Path | None = option(
+        None,
+        "File that counts questions to this test set, and answers by the Ladder rule: a new number only if "
+        "it is better than the best so far beyond the noise.",
+        "Guard",
+    )
+    committed: str | None = option(
+        None, "Hash that 'dataworth commit' printed: another `before` is refused.", "Guard"
+    )
+    key: str | None = option(None, "The key of that hash.", "Guard")
     jobs: int | None = option(None, "Processes; −1: all cores (default: as many as pay).", "Work")
     engine: str | Engine = option("local", "Where the work runs: local (the default).", "Work")
     run_dir: str | Path | Run | None = option(
@@ -143,9 +168,10 @@ class Options:
                 f"there is no option {unknown[0]!r} of {what}; known options: {', '.join(sorted(known))}."
             )
         from ..evidence.forms import ETAS, Form
-        from ..models.base import positive_number
+        from ..models.base import positive_number, require_model
         from ..yardstick.kinds import check_modelling
         from .clipping import check_clipping
+        from .metrics import check_metric
 
         parsed = cls(**given)
         if not isinstance(parsed.eta, str | numbers.Real) or parsed.eta not in (0, "0", *ETAS):
@@ -156,13 +182,28 @@ class Options:
         for name, words in (("precision", "precision (in nats)"), ("prior_variance", "prior_variance")):
             if getattr(parsed, name) is not None:
                 positive_number(getattr(parsed, name), words)
+        check_metric(parsed.metric)
         check_clipping(parsed.truncate, parsed.winsorise)
-        check_modelling(parsed.model, parsed.inference)
+        check_modelling(parsed.kind, parsed.inference)
+        if parsed.own_model is not None:
+            require_model(parsed.own_model)
         check_drawing(parsed.pairs, parsed.size)
+        if not isinstance(parsed.ledger, str | Path | None):
+            raise DataworthError(f"ledger is {parsed.ledger!r}; give the path of a file.")
         for name in ("thorough", "keep"):
             if not isinstance(getattr(parsed, name), bool):
                 raise DataworthError(f"{name} is {getattr(parsed, name)!r}; it must be True or False.")
         return replace(parsed, eta=form.eta, seed=whole_number(parsed.seed, "seed", least=0))
+
+    @property
+    def kind(self) -> str:
+        """The name of the yardstick's model; what suits the labels, if the model is the user's own."""
+        return self.model if isinstance(self.model, str) else "auto"
+
+    @property
+    def own_model(self) -> Model | None:
+        """The user's own model, if one was given."""
+        return None if isinstance(self.model, str) else self.model
 
     @property
     def pmi_form(self) -> Form:
@@ -195,7 +236,8 @@ class Options:
     def to_dict(self) -> dict[str, Any]:
         """What of them determines a result, as far as it is set."""
         measuring = [f.name for f in fields(self) if f.metadata["panel"] is None]
-        return {n: getattr(self, n) for n in measuring if n != "yardstick" and getattr(self, n) is not None}
+        told = {n: getattr(self, n) for n in measuring if n != "yardstick" and getattr(self, n) is not None}
+        return told if self.own_model is None else {**told, "model": repr(self.own_model)}
 
 
 def takes_options(what: str) -> Callable[[F], F]:

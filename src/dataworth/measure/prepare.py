@@ -11,13 +11,14 @@ import numpy as np
 from ..arrays import Array, Rows
 from ..data.clusters import clustered_note
 from ..data.dataset import Dataset, label_keys
-from ..data.labels import Classes
+from ..data.labels import Classes, Numeric
 from ..data.leaks import drop_leaks
 from ..errors import DataworthError
 from ..models import Fitter, Linear, Model
 from ..models.base import bind
 from ..yardstick.yardstick import Yardstick
 from .designs import Sample
+from .metrics import chosen_metric
 from .options import Options
 
 
@@ -25,8 +26,8 @@ from .options import Options
 class Measurement:
     """What is to be measured.
 
-    what: score, audit or rank. data: the datasets by the names users know them by. test: the test set without
-    leaked rows; leaked: how many those were. notes: what a reader of the result must know. sealed: names
+    what: score, audit or rank. data: the datasets by the names users know them by, without rows of the test
+    set; leaked: how many test rows stood in them. notes: what a reader of the result must know. sealed: names
     of datasets whose rows nobody sees.
     """
 
@@ -39,6 +40,11 @@ class Measurement:
     notes: tuple[str, ...]
     sealed: tuple[str, ...] = ()
 
+    @property
+    def metric(self) -> str:
+        """The benchmark that stands beside the information."""
+        return chosen_metric(self.options.metric, self.yardstick, self.test)
+
     def config(self, **more: Any) -> dict[str, Any]:
         """What a run directory knows it by: whatever determines the result."""
         data = {name: part.content_hash() for name, part in self.data.items()}
@@ -47,21 +53,21 @@ class Measurement:
 
 
 def prepare(what: str, data: Mapping[str, Dataset], test: Dataset, options: Options) -> Measurement:
-    """Check the datasets, find the yardstick, drop leaked rows, and note what must be said."""
+    """Check the datasets, find the yardstick, take leaked rows out, and note what must be said."""
     check_datasets({**data, "the test set": test})
     yardstick = find_yardstick(test, options)
     data = {name: yardstick.numbered(part) for name, part in data.items()}
     test = yardstick.numbered(test)
-    leaks = drop_leaks(test, data)
-    single = (one_class_note(yardstick, part, name) for name, part in data.items())
+    leaks = drop_leaks(test, data, states=what == "audit" and len(data) == 2)
+    single = (one_class_note(yardstick, part, name) for name, part in leaks.data.items())
     clustered = clustered_note(test)
     found = [leaks.note if data else None, *single, clustered and f"the test set: {clustered}"]
     notes = [*modelling_notes(yardstick, options), *(note for note in found if note)]
     return Measurement(
         what=what,
-        data=data,
-        test=test.take(leaks.kept),
-        leaked=leaks.dropped,
+        data=leaks.data,
+        test=test,
+        leaked=leaks.found,
         yardstick=yardstick,
         options=options,
         notes=tuple(notes),
@@ -103,8 +109,8 @@ def find_yardstick(test: Dataset, options: Options) -> Yardstick:
     """The yardstick given, or one fitted to the test set, as the options want it."""
     yardstick = options.yardstick
     if yardstick is None:
-        wanted = {name: getattr(options, name) for name in ("model", "inference", "prior_variance", "seed")}
-        return Yardstick.fit(test, **wanted)
+        wanted = {name: getattr(options, name) for name in ("inference", "prior_variance", "seed")}
+        return Yardstick.fit(test, model=options.kind, **wanted)
     if not isinstance(yardstick, Yardstick):
         raise DataworthError(
             f"yardstick is a {type(yardstick).__name__}; give a Yardstick, by Yardstick.fit or .load."
@@ -113,7 +119,7 @@ def find_yardstick(test: Dataset, options: Options) -> Yardstick:
     model = yardstick.model
     inference = yardstick.inference or options.inference  # numeric labels have none: a note says so
     asked = {
-        "model": options.model not in ("auto", yardstick.kind),
+        "model": options.kind not in ("auto", yardstick.kind),
         "inference": options.inference not in ("laplace", inference),
         "prior_variance": options.prior_variance not in (None, model.prior_variance),
     }
@@ -129,6 +135,9 @@ def find_yardstick(test: Dataset, options: Options) -> Yardstick:
 def modelling_notes(yardstick: Yardstick, options: Options) -> list[str]:
     """What readers of a result must know of how it was made."""
     notes = []
+    if options.own_model is not None:
+        check_suits(options.own_model, yardstick.labels)
+        notes.append(f"by {options.own_model!r}, a model of your own, on the yardstick's features")
     if options.inference != "laplace" and isinstance(yardstick.model, Linear):
         notes.append(f"exact for numeric labels: inference {options.inference} changes nothing")
     if options.form != "evidence":
@@ -136,6 +145,16 @@ def modelling_notes(yardstick: Yardstick, options: Options) -> list[str]:
         form = f"in the form {options.form}{where}"
         notes.append(f"{form}, which is the PMI only for exact posteriors; not the evidence")
     return notes
+
+
+def check_suits(model: object, labels: Classes | Numeric) -> None:
+    """A model of the user's own that takes such labels, or a sentence."""
+    takes = getattr(model, "takes", "classes")
+    given = "numbers" if not isinstance(labels, Classes) else "classes"
+    if given == "classes" and len(getattr(labels, "names", ())) == 2:
+        given = "two classes"
+    if takes != given and (takes, given) != ("classes", "two classes"):
+        raise DataworthError(f"model takes {takes}, but the test set has {given}: give another model.")
 
 
 def strata(yardstick: Yardstick, data: Dataset) -> Rows:

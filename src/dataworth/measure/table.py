@@ -10,9 +10,11 @@ import numpy as np
 
 from ..arrays import Array
 from .designs import Arm
+from .metrics import METRICS
 
-COLUMNS = ("pmi", "accuracy", "information_gain", "data_rows", "unsettled")
-"""What `evaluate.Scores` says of an arm, in this order."""
+COLUMNS = ("pmi", "accuracy", "information_gain", "data_rows", *METRICS, "unsettled")
+"""What `evaluate.Scores` says of an arm, in this order; of numeric labels and of controls there are no
+metrics."""
 
 
 def _column(name: str) -> Any:
@@ -24,8 +26,9 @@ def _column(name: str) -> Any:
 class PairTable:
     """One row a pair (or block): what a visitor said of each arm (pairs × arms × numbers).
 
-    `pmi`, `accuracy`, `information_gain`, `data_rows` and `unsettled` (fits whose solver did not converge)
-    are pairs × arms. `tempering` is how many times each arm's rows count where it fares best.
+    `pmi`, `accuracy`, `information_gain`, `data_rows`, `unsettled` (fits whose solver did not converge) and
+    those of `metrics` are pairs × arms. `tempering` is how many times each arm's rows count where it fares
+    best.
     """
 
     arms: tuple[Arm, ...]
@@ -33,7 +36,8 @@ class PairTable:
     log_z_test: Array
     test_rows: Array
     tempering: dict[Arm, float] = field(default_factory=dict)
-    pmi, accuracy, information_gain, data_rows, unsettled = map(_column, COLUMNS)
+    pmi, accuracy, information_gain, data_rows = map(_column, COLUMNS[:4])
+    balanced_accuracy, auc, log_loss, unsettled = map(_column, COLUMNS[4:])
 
     @classmethod
     def of(cls, arms: tuple[Arm, ...], rows: Sequence[dict[str, Any]]) -> PairTable:

@@ -20,9 +20,11 @@ from ..models import Fit, Fitter
 from .designs import Arm, Design, Sample, Weighed, same_sample, weights_of
 from .engines import Engine
 from .evaluate import IMPOSSIBLE, fit_both, fit_sample, settled
+from .metrics import METRICS, of_blocks
 from .runs import Run, map_resumable
 from .table import PairTable
 
+NOTHING = [float("nan")] * len(METRICS)
 VISITED = 4
 """Temperings that a walk tries, mostly: for an estimate of the time."""
 
@@ -125,12 +127,15 @@ def score_arm(task: Task, arm: Arm) -> dict[str, Any]:
     best, scores = climb(at, task.own[arm].directions if arm in task.own else 1)
     fitter, fit, found = seen[best]
     gain, rows = fitter.information_gain(fit), len(task.arms[arm].rows)
+    # controls say what chance does to information; nobody asks for their benchmark
+    blind = arm.role in ("control", "own")
+    beside = [NOTHING] * len(task.tests) if blind else of_blocks(fitter, fit, task.tests).tolist()
     blocks = []
     for j, (test, alone) in enumerate(zip(task.tests, task.fits, strict=True)):
         accuracy = fitter.accuracy(fit, test.rows, test.weights)
         unsettled = (not settled(fit)) + (not settled(alone))
         unsettled += bool(task.bounded and found[j] > IMPOSSIBLE)
-        blocks.append([float(scores[j] - alone.log_z), accuracy, gain, rows, unsettled])
+        blocks.append([float(scores[j] - alone.log_z), accuracy, gain, rows, *beside[j], unsettled])
     return {"blocks": blocks, "tempering": task.tempering * 2.0 ** best[0]}
 
 

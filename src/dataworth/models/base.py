@@ -7,7 +7,7 @@ here: class 0 or 1, or the value to regress on. Labels as users write them live 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
@@ -188,7 +188,7 @@ class PoolFitter(ABC):
     """What the fitters of this package share: defaults of weights and targets, and the benchmark score."""
 
     y: Array
-    numbers: ClassVar[bool] = False
+    numbers: bool = False
     """Whether targets are numeric labels, whose score is R², and not classes, whose score is accuracy."""
 
     def __call__(
@@ -235,6 +235,7 @@ class SliceFitter(PoolFitter):
 
     def __init__(self, model: Model, X: Array, y: Array) -> None:
         self.model, self.X, self.y = model, X, y
+        self.numbers = getattr(model, "takes", None) == "numbers"
 
     def told(self, rows: Rows, weights: Any, targets: Array | None) -> tuple[Any, Array]:
         """Weights as given: a model may refuse any."""
@@ -246,9 +247,14 @@ class SliceFitter(PoolFitter):
         return Fit(posterior.log_evidence, posterior)
 
     def predict(self, fit: Fit, rows: Rows) -> Array:
-        """The most probable class."""
-        probabilities: Array = fit.state.predict_proba(self.X[rows])
-        return probabilities.argmax(axis=1).astype(float)
+        """The most probable class, or the predictive mean of numbers."""
+        told = self.probabilities(fit, rows)
+        return told if self.numbers else told.argmax(axis=1).astype(float)
+
+    def probabilities(self, fit: Fit, rows: Rows) -> Array:
+        """Predictive probabilities of the classes (means of numbers)."""
+        chances: Array = fit.state.predict_proba(self.X[rows])
+        return chances
 
     def information_gain(self, fit: Fit) -> float:
         """From the posterior where it knows; otherwise not a number."""

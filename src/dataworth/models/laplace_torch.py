@@ -25,9 +25,9 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, Rows
+from ..arrays import Array
 from ..errors import DataworthError
-from .base import Fit, Fitter, SliceFitter, check_pool, check_theta, positive_number
+from .base import Fitter, SliceFitter, check_pool, check_theta, positive_number
 from .neural import as_tensor, described, home_of, last_linear, needed, one_thread
 
 CHOICES = {
@@ -130,7 +130,7 @@ class LaplaceTorch:
 
     def bind(self, X: Array, y: Array) -> Fitter:
         """Slice the pool and train: nothing to start from."""
-        return (SliceFitter if self.takes == "classes" else NumberFitter)(self, X, y)
+        return SliceFitter(self, X, y)
 
     @staticmethod
     def from_fitted(fitted: Any, shape: tuple[int, ...] | None = None, batch: int = 256) -> LaplacePosterior:
@@ -252,17 +252,6 @@ class LaplacePosterior:
         if self.fitted.likelihood == "regression":
             return np.concatenate([np.asarray(mean.cpu(), dtype=float).ravel() for mean, _ in parts])
         return np.concatenate([np.asarray(part.cpu(), dtype=float) for part in parts])
-
-
-class NumberFitter(SliceFitter):
-    """Slice and fit, for numeric labels."""
-
-    numbers = True
-
-    def predict(self, fit: Fit, rows: Rows) -> Array:
-        """The predictive mean."""
-        means: Array = fit.state.predict_proba(self.X[rows])
-        return means
 
 
 def _is_last_layer(fitted: Any) -> bool:

@@ -279,6 +279,12 @@ class LogisticFitter(GaussianRows):
         ids = self.ids[rows]
         return (self.predictor(fit, ids) + self.offset[ids] > 0).astype(float)
 
+    def probabilities(self, fit: Fit, rows: Rows) -> Array:
+        """Probabilities of class 0 and 1 at the mean linear predictor."""
+        ids = self.ids[rows]
+        mean = self.predictor(fit, ids) + self.offset[ids]
+        return np.column_stack([expit(-mean), expit(mean)])
+
 
 def _shared(ids: Rows, others: Rows) -> tuple[Rows, Rows]:
     """Where in each of two ascending lists the rows stand that are in both; faster than np.intersect1d."""

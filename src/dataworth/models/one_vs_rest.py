@@ -101,6 +101,11 @@ class OneVsRestFitter(PoolFitter):
         scores = [self.pool.predictor(part, ids) for part in fit.state.fits]
         return np.argmax(scores, axis=0).astype(float)
 
+    def probabilities(self, fit: Fit, rows: Rows) -> Array:
+        """Each class's own probability at its mean linear predictor, divided by their sum."""
+        own = np.column_stack([self.pool.probabilities(part, rows)[:, 1] for part in fit.state.fits])
+        return np.asarray(own / own.sum(axis=1, keepdims=True))
+
     def information_gain(self, fit: Fit) -> float:
         """KL(posterior ‖ prior), the sum over classes."""
         return sum(self.pool.information_gain(part) for part in fit.state.fits)

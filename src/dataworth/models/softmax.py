@@ -148,8 +148,11 @@ class SoftmaxFitter(PoolFitter):
 
     def predict(self, fit: Fit, rows: Rows) -> Array:
         """The class with the largest linear predictor."""
-        predictor: Array = self.X[self.ids[rows]] @ fit.state.coefficients
-        return predictor.argmax(axis=1).astype(float)
+        return self.probabilities(fit, rows).argmax(axis=1).astype(float)
+
+    def probabilities(self, fit: Fit, rows: Rows) -> Array:
+        """Probabilities of the classes at the mean linear predictors."""
+        return probabilities(self.X[self.ids[rows]] @ fit.state.coefficients)
 
 
 @dataclass(eq=False, repr=False)

@@ -53,8 +53,16 @@ def counted_pmi(result: Score | Audit | Ranking) -> Array:
     return pmi if clipping is None else clip(pmi, **{clipping["rule"]: clipping["bound"]}).values
 
 
-def benchmark(yardstick: Yardstick) -> tuple[str, float, str]:
-    """Name of the benchmark score, the factor it is shown with, and the unit of its changes."""
-    if isinstance(yardstick.model, Linear):
-        return "test R²", 1.0, ""
-    return "test accuracy, %", 100.0, "points"
+BENCHMARKS = {
+    "accuracy": ("test accuracy, %", 100.0, "points"),
+    "balanced_accuracy": ("balanced test accuracy, %", 100.0, "points"),
+    "auc": ("test AUC, %", 100.0, "points"),
+}
+
+
+def benchmark(yardstick: Yardstick, metric: str = "accuracy", bits: bool = False) -> tuple[str, float, str]:
+    """Name of a benchmark score, the factor it is shown with, and the unit of its changes."""
+    if metric == "log_loss":
+        unit, factor = unit_of(bits)
+        return f"log loss, {unit} per test row", factor, unit
+    return ("test R²", 1.0, "") if isinstance(yardstick.model, Linear) else BENCHMARKS[metric]

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar, Unpack
 
-from ..checks import check_codes
+from ..checks import check_codes, settle
 from ..data.dataset import Dataset
 from ..errors import DataworthError
 from ..measure.case import Case, Plan, measure
 from ..measure.designs import Arm
 from ..measure.intervals import LEVEL, Estimate, negligible, over_blocks, two_sided_p
+from ..measure.ledger import answered
 from ..measure.options import DESIGNS, Measuring, Options, takes_options
 from ..measure.parts import MeanParts, kept, rank_parts
 from ..measure.plans import whole_plan
@@ -104,19 +105,25 @@ def rank(candidates: Mapping[str, Dataset | Sealed], test: Dataset, **options: U
         raise DataworthError("rank takes a dict of names and Datasets, with at least one: {'a': A, 'b': B}.")
     if any(isinstance(one, Sealed) for one in candidates.values()):
         refuse_unsealable(opts.form)
-        return summarise(measure_sealed("rank", candidates, test, opts, best_of), candidates)
+        case = answered(measure_sealed("rank", candidates, test, opts, best_of))
+        return summarise(case, {**candidates, **case.data})
     opened = {name: one for name, one in candidates.items() if not isinstance(one, Sealed)}
     check_datasets(opened)
     prepared = prepare("rank", opened, test, opts)
     # the test set stands under a name that no candidate can have
-    pool = Pool.build(prepared.yardstick, {**{f"{n!r}": d for n, d in opened.items()}, "test": prepared.test})
+    parts = {f"{name!r}": data for name, data in prepared.data.items()}
+    pool = Pool.build(prepared.yardstick, {**parts, "test": prepared.test}, opts.own_model)
     arms = {Arm("candidate", name): pool.samples[f"{name!r}"] for name in names}
     plan = whole_plan(prepared, arms, pool.samples["test"])
     table = measure(prepared, pool, plan)
-    # what a ranking is about: how far the best stands above the next
-    leaders = by_value(count(table, opts, plan.unit).table)[1::-1]
-    case = Case.of(prepared, pool, plan, table=table, arms=tuple(leaders), conclude=best_of)
-    return summarise(case, candidates)
+    case = Case.of(prepared, pool, plan, table=table, arms=leaders(table, opts), conclude=best_of)
+    case = answered(settle(case))
+    return summarise(replace(case, arms=leaders(case.table, opts)), prepared.data)
+
+
+def leaders(table: PairTable, options: Options) -> tuple[Arm, ...]:
+    """What a ranking is about: how far the best stands above the next."""
+    return tuple(by_value(count(table, options, "blocks").table)[1::-1])
 
 
 def summarise(case: Case, candidates: Mapping[str, Dataset | Sealed]) -> Ranking:

@@ -6,12 +6,14 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, ClassVar, Unpack
 
-from ..checks import check_codes
+from ..checks import check_codes, settle
 from ..data.dataset import Dataset
 from ..data.labels import Classes
+from ..measure.beside import values
 from ..measure.case import Case, Plan
 from ..measure.designs import DATA, Sample, select
 from ..measure.intervals import Estimate
+from ..measure.ledger import answered
 from ..measure.options import DESIGNS, Drawing, Options, takes_options
 from ..measure.parts import MeanParts, kept, score_parts
 from ..measure.plans import pairs_plan, whole_plan
@@ -39,6 +41,7 @@ class Score(Result):
     interval: tuple[float, float] | None = nats()
     per_row: float = nats()
     accuracy: Estimate
+    metrics: dict[str, dict[str, Any]]
     information_gain: float = nats()
     design: str
 
@@ -102,16 +105,17 @@ def score(D: Dataset | Sealed, T: Dataset, **options: Unpack[Drawing]) -> Score:
     design = opts.choose_design(DESIGNS["score"])
     if isinstance(D, Sealed):
         refuse_unsealable(opts.form, design)
-        return summarise(measure_sealed("score", {NAME: D}, T, opts), design, len(D))
+        return summarise(answered(measure_sealed("score", {NAME: D}, T, opts)), design, len(D))
     prepared = prepare("score", {NAME: D}, T, opts)
-    pool = Pool.build(prepared.yardstick, {NAME: D, TEST: prepared.test})
+    D = prepared.data[NAME]
+    pool = Pool.build(prepared.yardstick, {NAME: D, TEST: prepared.test}, opts.own_model)
     data, test = pool.samples[NAME], pool.samples[TEST]
     if design == "whole":
         plan = whole_plan(prepared, {DATA: data}, test)
     else:
         plan = pairs_plan(prepared, pool, D, (data, test), partial(alone, data))
     case = Case.of(prepared, pool, plan, arms=(DATA,), conclude=conclusion)
-    return summarise(case, design, len(D))
+    return summarise(answered(settle(case)), design, len(D))
 
 
 def alone(data: Sample, drawn: Any, rng: Any) -> dict[Any, Sample]:
@@ -133,6 +137,7 @@ def summarise(case: Case, design: str, rows: int) -> Score:
         interval=value.interval,
         per_row=value.value / float(case.table.test_rows.mean()),
         accuracy=accuracy,
+        metrics=values(case.estimate, case.table, case.table.arms[0]),
         information_gain=float(case.table.information_gain[:, 0].mean()),
         design=design,
         question=QUESTIONS[design],

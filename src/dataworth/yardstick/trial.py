@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 IN_WORDS = {
     "each": "scaled each by its own spread",
@@ -32,6 +32,21 @@ class Trial:
     held_out: float
     held_out_stderr: float | None = None
     sight: float | None = None
+
+    def rounded(self) -> Trial:
+        """What was found of it, to the digits that the choice needs.
+
+        At full precision these numbers would be functions of the test labels that any guess could be tried
+        against; at these they say a few bits of hundreds.
+
+        >>> told = Trial(size=1, prior_variance=0.4, held_out=-0.50885, held_out_stderr=0.022, sight=3.76)
+        >>> told.rounded().held_out, told.rounded().held_out_stderr, told.rounded().sight
+        (-0.51, 0.02, 4.0)
+        """
+        digits = {"held_out": 2, "held_out_stderr": 2, "sight": 0}
+        found = {name: getattr(self, name) for name in digits}
+        told = {name: round(value, digits[name]) for name, value in found.items() if value is not None}
+        return replace(self, **told)
 
     @property
     def features(self) -> str:

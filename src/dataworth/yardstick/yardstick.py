@@ -7,8 +7,9 @@ Nobody's data can move it, because it never sees any.
 from __future__ import annotations
 
 import hashlib
+import hmac
 import json
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import numpy as np
 from ..arrays import Array
 from ..data.convert import Column
 from ..data.dataset import Dataset
+from ..data.keys import keyed_hash
 from ..data.labels import Classes, Numeric, learn_targets
 from ..errors import DataworthError
 from ..models import Linear, Softmax
@@ -42,7 +44,7 @@ class Yardstick:
         labels: how labels are made numbers: classes in their order, or numbers with their scale.
         model: the model, with its prior.
         chosen: what the search found of the candidate that it chose.
-        test_hash: hash of the test set that it was fitted to.
+        test_hash: keyed hash of the test set that it was fitted to, if it was published (`published`).
         rows: rows of that test set.
         seed: of the halves that the search used.
         texts: how columns of texts become numbers, if the test set has some.
@@ -58,10 +60,10 @@ class Yardstick:
     labels: Classes | Numeric
     model: YardstickModel
     chosen: Trial
-    test_hash: str
     rows: int
     seed: int
     texts: TextColumns | None = None
+    test_hash: str = ""
 
     @classmethod
     def fit(
@@ -106,9 +108,8 @@ class Yardstick:
             raise DataworthError(
                 f"the test set has {len(test)} rows; a yardstick needs {LEAST_ROWS} or more."
             )
-        labels = learn_targets(test)
+        labels = rounded(learn_targets(test))
         kind = suited_kind(labels, model)
-        given = test.content_hash()
         with threadpool_limits(1):  # how threads share a sum shows in its last bits
             texts = TextColumns.learn(test)
             test = test if texts is None else texts(test)
@@ -124,8 +125,7 @@ class Yardstick:
             recipe=recipe,
             labels=labels,
             model=make(chosen.prior_variance, chosen.noise_variance),
-            chosen=chosen,
-            test_hash=given,
+            chosen=chosen.rounded(),
             rows=len(test),
             seed=seed,
             texts=texts,
@@ -240,6 +240,39 @@ class Yardstick:
         }
         return body | {"digest": _digest(body)}
 
+    def published(self, test: Dataset, key: str) -> Yardstick:
+        """The same with a keyed hash of its test set: who has the key can show what it was fitted to.
+
+        Args:
+            test: the test set.
+            key: 16 characters or more, which stay with whoever holds the test set.
+
+        Returns:
+            A yardstick that measures alike, and has the same digest.
+
+        Raises:
+            DataworthError: if the key is too short.
+
+        >>> X = np.random.default_rng(0).normal(size=(40, 2))
+        >>> T = Dataset(X, X[:, 0] > 0)
+        >>> yard = Yardstick.fit(T, prior_variance=1.0).published(T, "a key of our own")
+        >>> yard.is_of(T, "a key of our own"), yard.is_of(T, "another key of us")
+        (True, False)
+        """
+        return replace(self, test_hash=keyed_hash(test.content_hash(), key))
+
+    def is_of(self, test: Dataset, key: str) -> bool:
+        """Whether this is the test set that it was published with, under that key.
+
+        Args:
+            test: a test set.
+            key: the key.
+
+        Returns:
+            Whether both are those of `published`.
+        """
+        return hmac.compare_digest(self.test_hash, keyed_hash(test.content_hash(), key))
+
     def summary(self) -> dict[str, Any]:
         """What of it belongs in every result: enough to name it, not enough to apply it."""
         return {
@@ -251,7 +284,7 @@ class Yardstick:
 
     @property
     def digest(self) -> str:
-        """A hash of all of it: equal digests measure alike."""
+        """A hash of all that measures: equal digests measure alike."""
         return str(self.to_dict()["digest"])
 
     def save(self, path: str | Path) -> None:
@@ -372,5 +405,22 @@ def _read_model(d: dict[str, Any], labels: Classes | Numeric) -> YardstickModel:
     return made
 
 
+def rounded(labels: Classes | Numeric) -> Classes | Numeric:
+    """Numeric labels' centre and scale to what measuring needs.
+
+    At full precision they would be functions of the test labels that any guess could be tried against.
+
+    >>> rounded(Numeric(22.403571, 7.489035))
+    Numeric(center=22.404, scale=7.489)
+    """
+    if isinstance(labels, Classes):
+        return labels
+    scale = float(f"{labels.scale:.3e}")
+    step = 10.0 ** (np.floor(np.log10(scale)) - 3)
+    return Numeric(float(f"{round(labels.center / step) * step:.12g}"), scale)
+
+
 def _digest(body: dict[str, Any]) -> str:
-    return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
+    """A hash of all that measures; the keyed hash of the test set can be verified by its key alone."""
+    measures = {name: part for name, part in body.items() if name != "test_hash"}
+    return hashlib.sha256(json.dumps(measures, sort_keys=True).encode()).hexdigest()

@@ -39,11 +39,12 @@ def line(audit: Audit, bits: bool = False) -> str:
     return f"{audit.verdict or 'no verdict'}{why}: ΔPMI {change}"
 
 
-def benchmark_sentence(audit: Audit) -> str:
+def benchmark_sentence(audit: Audit, bits: bool = False) -> str:
     """Would the benchmark have noticed?"""
-    name, points, unit = benchmark(audit.yardstick)
-    interval = scaled(audit.accuracy_interval, points)
-    moved = with_interval(audit.accuracy_delta * points, interval, unit, sign=True)
+    name, points, unit = benchmark(audit.yardstick, audit.benchmark, bits)
+    interval = scaled(audit.benchmark_interval, points)
+    moved = with_interval(audit.benchmark_delta * points, interval, unit, sign=True)
+    name = f"less {name}" if audit.benchmark == "log_loss" else name
     said = "the benchmark would not have noticed"
     if interval is None:
         said = "whether the benchmark would have noticed cannot be told"
@@ -51,7 +52,7 @@ def benchmark_sentence(audit: Audit) -> str:
         said = "the benchmark would have shown an improvement"
     elif interval[1] < 0:
         said = "the benchmark would have shown a loss"
-    return f"T{name.split(',')[0][1:]} moved by {moved}: {said}."
+    return f"{name[0].upper()}{name.split(',')[0][1:]} moved by {moved}: {said}."
 
 
 def change_text(change: dict[str, Any]) -> str:
@@ -90,7 +91,7 @@ def full(audit: Audit, bits: bool = False, verbose: bool = False) -> layout.Rend
         [
             ("In words", told_in_words(audit.per_row, audit.yardstick, bits)),
             *made_of(audit, bits),
-            ("Benchmark", benchmark_sentence(audit)),
+            ("Benchmark", benchmark_sentence(audit, bits)),
             ("Changed", change_text(audit.change)),
             ("Measured on", f"{audit.details.test_rows} test rows, {draws(audit.details)}"),
             *could_see(audit, bits),
@@ -165,6 +166,9 @@ def _lines(audit: Audit, bits: bool) -> Iterator[tuple[str, str, str, str]]:
         lines.append((f"PMI against the blind control, {unit}", factor, *blind))
     before, after = (float(audit.table.column("accuracy", arm).mean()) for arm in ("before", "after"))
     lines.append((name, points, before, after, audit.accuracy_delta, audit.accuracy_interval))
+    for metric, told in audit.metrics.items():
+        name, points, _ = benchmark(audit.yardstick, metric, bits)
+        lines.append((name, points, *(told[key] for key in ("before", "after", "change", "interval"))))
     for what, scale, start, end, change, interval in lines:
         digits = digits_for(change * scale, scaled(interval, scale))
         moved = with_interval(change * scale, scaled(interval, scale), sign=True)

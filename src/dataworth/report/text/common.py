@@ -16,13 +16,16 @@ from ..numbers import number
 from ..quantities import benchmark, counted_pmi, unit_of
 from . import layout, yardstick
 
+WORDS = {"Score": "score", "Audit": "verdict", "Ranking": "ranking"}
+
 
 def facts(result: Score | Audit | Ranking) -> list[tuple[str, str]]:
     """Yardstick, notes, how many checks passed, and each that did not."""
     told = [("Yardstick", yardstick.line(result.yardstick)), *(("Note", note) for note in result.notes)]
     if not result.checks:
         return [*told, ("Checks", "none: all were ignored")]
-    told.append(("Checks", check_counts(result.checks, ignored=len(CHECKS) - len(result.checks))))
+    counts = check_counts(result.checks, ignored=len(CHECKS) - len(result.checks))
+    told.append(("Checks", counts + standing(result.checks, WORDS[type(result).__name__])))
     for finding in (one for one in result.checks if one.fires):
         seen = f" ({finding.detail})" if finding.detail else ""
         told.append((finding.code, f"{finding.name}: {finding.meaning}{seen}; {finding.advice}"))
@@ -35,6 +38,15 @@ def check_counts(checks: Sequence[Finding], ignored: int = 0) -> str:
     also = f", {left} not run (-v says why)" if left else ""
     without = f", {ignored} ignored" if ignored else ""
     return f"{passed} passed, {fired or 'none'} fired{without}{also}"
+
+
+def standing(checks: Sequence[Finding], what: str = "result") -> str:
+    """What becomes of a result where checks fired: whether it stands."""
+    fired = [one for one in checks if one.fires]
+    fatal = ", ".join(one.code for one in fired if not one.stands)
+    if fatal:
+        return f"; the {what} does not stand before {fatal} is dealt with"
+    return f"; the {what} stands, for what it says" if fired else ""
 
 
 def details(result: Score | Audit | Ranking, bits: bool) -> list[layout.Rendered]:

@@ -27,6 +27,9 @@ def full(score: Score, bits: bool = False, verbose: bool = False) -> layout.Rend
         (f"PMI, {unit} per test row", score.per_row * factor, scaled(score.interval, per_row)),
         (name, score.accuracy.value * points, scaled(score.accuracy.interval, points)),
     ]
+    for metric, told in score.metrics.items():
+        name, points, _ = benchmark(score.yardstick, metric, bits)
+        lines.append((name, told["value"] * points, scaled(told["interval"], points)))
     details = score.details
     size = f"{counted(details.data_rows or 0, 'data row')}, {counted(details.test_rows, 'test row')}"
     return layout.report(

@@ -20,7 +20,7 @@ def line(yardstick: Yardstick) -> str:
 
 def full(yardstick: Yardstick, verbose: bool = False) -> layout.Rendered:
     """What was chosen, and how well it predicts."""
-    held_out = number(yardstick.chosen.held_out, 3, sign=True)
+    held_out = number(yardstick.chosen.held_out, 2, sign=True)
     headline = f"half of the test set predicts a row of the other half with {held_out} nats."
     return layout.report(headline, None, facts(yardstick))
 
@@ -28,8 +28,8 @@ def full(yardstick: Yardstick, verbose: bool = False) -> layout.Rendered:
 def facts(yardstick: Yardstick) -> list[tuple[str, str]]:
     """All there is to say of it."""
     chosen = yardstick.chosen
-    error = "" if chosen.held_out_stderr is None else f" ± {number(chosen.held_out_stderr, 3)}"
-    held_out = f"{number(chosen.held_out, 3)}{error} nats, mean log-likelihood of a test row"
+    error = "" if chosen.held_out_stderr is None else f" ± {number(chosen.held_out_stderr, 2)}"
+    held_out = f"{number(chosen.held_out, 2)}{error} nats, mean log-likelihood of a test row"
     facts = [
         ("Features", f"{chosen.features} ({len(yardstick.recipe.center)})"),
         ("Model", repr(yardstick.model)),
@@ -37,10 +37,11 @@ def facts(yardstick: Yardstick) -> list[tuple[str, str]]:
         ("Held out", f"{held_out}, given an eighth to a half of the others"),
     ]
     if chosen.sight is not None:
-        seen = f"t = {number(chosen.sight, 1)} for wrong labels removed from half of the test set"
+        seen = f"t = {number(chosen.sight, 0)} for wrong labels removed from half of the test set"
         facts.append(("Sight", seen))
+    hashed = f", keyed hash {yardstick.test_hash[:12]}" if yardstick.test_hash else ""
     return [
         *facts,
-        ("Test set", f"{yardstick.rows} rows, {yardstick.test_hash[:12]}"),
+        ("Test set", f"{yardstick.rows} rows{hashed}"),
         ("Digest", yardstick.digest),
     ]

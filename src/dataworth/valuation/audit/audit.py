@@ -12,13 +12,16 @@ from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
-from ...checks import check_codes
+from ...checks import check_codes, settle
 from ...data.changes import compare
 from ...data.dataset import Dataset
+from ...data.keys import check_commitment
 from ...errors import DataworthError
+from ...measure.beside import changes
 from ...measure.case import Case
 from ...measure.designs import AFTER, BEFORE, Arm, Sample
-from ...measure.options import DESIGNS, Drawing, Options, takes_options
+from ...measure.ledger import answered
+from ...measure.options import DESIGNS, Auditing, Options, takes_options
 from ...measure.parts import AuditParts, audit_parts, kept
 from ...measure.plans import pairs_plan, pile, whole_plan
 from ...measure.prepare import Pool, check_datasets, find_yardstick, prepare
@@ -56,6 +59,10 @@ class Audit(Result):
     per_row: float = nats()
     accuracy_delta: float
     accuracy_interval: tuple[float, float] | None
+    benchmark: str
+    benchmark_delta: float
+    benchmark_interval: tuple[float, float] | None
+    metrics: dict[str, dict[str, Any]]
     information_gain_delta: float = nats()
     before: float = nats()
     after: float = nats()
@@ -84,7 +91,7 @@ def audit(
     test: Dataset | None = None,
     *,
     curate: Curation | None = None,
-    **options: Unpack[Drawing],
+    **options: Unpack[Auditing],
 ) -> Audit:
     """Compare a dataset before and after curation: did it add information?
 
@@ -120,12 +127,14 @@ def audit(
         )
     check_datasets({"before": before, "test": test} | ({} if after is None else {"after": after}))
     assert test is not None
+    if opts.committed is not None:
+        check_commitment(before, opts.committed, opts.key)
     designs = DESIGNS["audit"] if curate is None else default_first(curate, DESIGNS["curate"])
     design = opts.choose_design(designs)
     yardstick = find_yardstick(test, opts)
     opts = replace(opts, yardstick=yardstick)
     before, test = yardstick.numbered(before).select(yardstick.recipe.columns), yardstick.numbered(test)
-    about: dict[str, Any] = {"before_rows": len(before)}
+    about: dict[str, Any] = {}
     notes: tuple[str, ...] = ()
     if curate is not None:
         curate = bound(curate, before)
@@ -133,18 +142,20 @@ def audit(
     if curate is not None and design != "whole":
         design = "method"
         prepared = prepare("audit", {NAMES["before"]: before}, test, opts)
+        (before,) = prepared.data.values()
         pool, plan, change, about["rows_after"] = apply_to_draws(prepared, before, curate)
     else:
         if curate is not None:
             after, test = curated_whole(before, test, curate, opts.seed)
         assert after is not None
         after = yardstick.numbered(after).select(yardstick.recipe.columns)
-        about["after_rows"] = len(after)
         prepared = prepare("audit", {NAMES["before"]: before, NAMES["after"]: after}, test, opts)
+        before, after = prepared.data.values()
+        about["after_rows"] = len(after)
         change = compare(before, after)
         # rows that curation left alone stand in the pool once
         parts = {"before": before, "after": after.take(change.own), "test": prepared.test}
-        pool = Pool.build(yardstick, parts)
+        pool = Pool.build(yardstick, parts, opts.own_model)
         rows = change.origin.copy()
         rows[change.own] = pool.samples["after"].rows
         arms = Arms(change, pool.samples["before"], Sample(rows, after.weights))
@@ -155,10 +166,10 @@ def audit(
                 design = "row" if change.kept else "rate"
             make = partial(DRAWN_ARMS[design], arms, pile(prepared, after, arms.after))
             plan = pairs_plan(prepared, pool, before, (arms.before, pool.samples["test"]), make)
-    case = Case.of(prepared, pool, plan, notes, arms=(BEFORE, AFTER), conclude=verdict_of)
+    case = settle(Case.of(prepared, pool, plan, notes, arms=(BEFORE, AFTER), conclude=verdict_of))
     if design == "whole" and after is not None:
         case = with_own_controls(case, arms, parts, after)
-    return summarise(case, change.to_dict(), design, about)
+    return summarise(answered(case), change.to_dict(), design, {"before_rows": len(before), **about})
 
 
 def with_controls(arms: Arms, seed: int) -> dict[Arm, Sample]:
@@ -190,6 +201,10 @@ def summarise(case: Case, change: dict[str, Any], design: str, about: dict[str, 
         per_row=found.delta.value / float(table.test_rows.mean()),
         accuracy_delta=found.accuracy.value,
         accuracy_interval=found.accuracy.interval,
+        benchmark=case.plan.metric,
+        benchmark_delta=found.benchmark.value,
+        benchmark_interval=found.benchmark.interval,
+        metrics=changes(case.estimate, table, AFTER, BEFORE),
         information_gain_delta=float(table.change("information_gain", AFTER, BEFORE).mean()),
         before=float(table.column("pmi", BEFORE).mean()),
         after=float(table.column("pmi", AFTER).mean()),

@@ -8,6 +8,7 @@ import numpy as np
 
 from ...measure.case import Case
 from ...measure.designs import AFTER, BEFORE
+from ...measure.intervals import negligible
 from ...yardstick.probes import Sight, sight
 from ..result import nats
 
@@ -61,6 +62,6 @@ def could_see(case: Case) -> CouldSee | None:
 
 
 def undecided(seen: Sight, change: float, spread: float) -> int | None:
-    """Test rows that would show the change 4 times in 5, if these do not."""
-    needed = seen.needed(change, spread)
+    """Test rows that would show the change 4 times in 5, if these do not; of a change that is none, none."""
+    needed = seen.needed(change, spread) if abs(change) > negligible(seen.rows_a_block) else None
     return needed if needed is not None and needed > seen.blocks * seen.rows_a_block else None

@@ -15,7 +15,7 @@ import numpy as np
 from ...arrays import Rows
 from ...data.changes import Change, compare
 from ...data.dataset import Dataset
-from ...data.leaks import MOST_LEAKED, leaked
+from ...data.leaks import MOST_LEAKED, look_for_leaks
 from ...errors import DataworthError
 from ...measure.case import Plan
 from ...measure.designs import AFTER, BEFORE, CONTROL, Draw, Prepared, Sample, select
@@ -154,16 +154,18 @@ def apply_to_draws(
                 hint = f"in a draw of whole groups, {len(part)} of {len(before)} rows: use --design whole"
             raise DataworthError(f"{str(error).removesuffix('.')} ({hint}).") from error
         change = compare(part, made)
+        # what the method made must not hold the very rows it is scored on
+        leaks = look_for_leaks(test.take(scored), made.take(change.own))
+        if leaks.data.any():
+            copied += int(leaks.test.sum())
+            made = made.take(np.delete(np.arange(len(made)), change.own[leaks.data]))
+            change = compare(part, made)
         new = change.own
         rows = np.where(change.origin >= 0, drawn[change.origin], 0)
         rows[new] = np.arange(start, start + len(new))
         if len(new):
             fresh.append(made.take(new))
             start += len(new)
-            # what the method made must not hold the very rows it is scored on
-            found = leaked(test.take(scored), fresh[-1])
-            copied += int(found.sum())
-            scored = scored[~found]
         arms = Arms(change, select(own.sample, drawn), Sample(rows, made.weights))
         all_arms = {BEFORE: arms.before, AFTER: arms.after, CONTROL: arms.control(rng)}
         draws.append(Draw(all_arms, select(held.sample, scored)))
@@ -185,7 +187,7 @@ def apply_to_draws(
             f"{(rows_after - sizes.data) / len(before):.1f}; the design whole adds them once, to all rows"
         )
         plan = replace(plan, notes=(note,))
-    return Pool.build(yardstick, parts), plan, changes[0], rows_after
+    return Pool.build(yardstick, parts, opts.own_model), plan, changes[0], rows_after
 
 
 def halved(shown: Rows, groups: Rows | None, scored: int, rng: np.random.Generator) -> tuple[Rows, Rows]:

@@ -32,7 +32,7 @@ def with_own_controls(case: Case, arms: Arms, parts: Mapping[str, Dataset], afte
     models = BlindModels(before, case.yardstick, options.seed, None if progress is None else progress.update)
     edits = edited_rows(arms.change, before, after, models.targets, models.classes, options.seed)
     # edited rows stand below the others, whose places stay
-    pool = Pool.build(case.yardstick, {**parts, **edits}) if edits else case.pool
+    pool = Pool.build(case.yardstick, {**parts, **edits}, options.own_model) if edits else case.pool
     own = own_controls(arms, models, after, {name: pool.samples[name].rows for name in edits})
     alone = replace(case, options=replace(options, run_dir=None))
     plan = replace(case.plan, design=replace(design, arms={BEFORE: arms.before, **own}))

@@ -14,6 +14,7 @@ from typing import NamedTuple
 from ...measure.case import Plan
 from ...measure.designs import AFTER, BEFORE, CONTROL, Arm
 from ...measure.intervals import Estimate, against_controls, negligible
+from ...measure.metrics import rewarded
 from ...measure.table import PairTable
 from ..result import nats
 
@@ -53,10 +54,11 @@ class MadeOf:
 
 
 class Judged(NamedTuple):
-    """What a table says."""
+    """What a table says; `benchmark` is the change of the chosen metric, upwards if that is better."""
 
     delta: Estimate
     accuracy: Estimate
+    benchmark: Estimate
     control: Control | None
     made_of: MadeOf | None
     verdict: str | None
@@ -67,10 +69,11 @@ def judge(plan: Plan, table: PairTable) -> Judged:
     """Estimates and a verdict."""
     delta = plan.estimate(table.change("pmi", AFTER, BEFORE))
     accuracy = plan.estimate(table.change("accuracy", AFTER, BEFORE))
+    benchmark = plan.estimate(rewarded(plan.metric) * table.change(plan.metric, AFTER, BEFORE))
     whole, removals = plan.blocks is None, table.of_role("pmi", "control")
     if not whole and not removals.size:
         reason = "equal sizes compare rows, not datasets: there is no verdict"
-        return Judged(delta, accuracy, None, None, None, reason)
+        return Judged(delta, accuracy, benchmark, None, None, None, reason)
     selection = delta
     if removals.size:
         after = table.column("pmi", AFTER)
@@ -83,9 +86,9 @@ def judge(plan: Plan, table: PairTable) -> Judged:
     )
     parts = outside_parts(plan, table)
     rows = float(table.test_rows.mean())
-    verdict, reason = decide(delta, selection, accuracy, list(parts.values()), rows, by_pairs=not whole)
+    verdict, reason = decide(delta, selection, benchmark, list(parts.values()), rows, by_pairs=not whole)
     made = made_of(plan, table, parts) if delta.positive and parts else None
-    return Judged(delta, accuracy, control, made, verdict, reason)
+    return Judged(delta, accuracy, benchmark, control, made, verdict, reason)
 
 
 def outside_parts(plan: Plan, table: PairTable) -> dict[Arm, Estimate]:
@@ -117,12 +120,12 @@ def verdict_of(plan: Plan, table: PairTable) -> str | None:
 def decide(
     delta: Estimate,
     selection: Estimate,
-    accuracy: Estimate,
+    benchmark: Estimate,
     outside: Collection[Estimate],
     rows: float,
     by_pairs: bool = False,
 ) -> tuple[str, str]:
-    """Verdict and reason from ΔPMI (after − before) over blocks of so many test rows, and Δaccuracy.
+    """Verdict and reason from ΔPMI (after − before) over blocks of so many test rows, and the benchmark's.
 
     `outside` says how far `after` stands above each of the data's own controls, `selection` above as many
     rows removed at random. A rise is informative if all of them are beaten, so that nothing is chosen on the
@@ -142,7 +145,7 @@ def decide(
         return rose(delta, selection, outside, rows)
     if delta.negative:
         surely = selection.at(ACCUSED)
-        holds = accuracy.interval is not None and accuracy.interval[0] > BENCHMARK_HOLDS
+        holds = benchmark.interval is not None and benchmark.interval[0] > BENCHMARK_HOLDS
         if surely.positive and holds:
             return "strategic", "it keeps what the test rewards, and the data carry less information"
         if surely.negative:

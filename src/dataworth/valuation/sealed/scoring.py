@@ -44,13 +44,16 @@ def measure_sealed(
     conclude: Callable[[Plan, PairTable], str | None] = lambda plan, table: None,
 ) -> Case:
     """All candidates on the blocks of the design *whole*, open ones sealed first: like with like."""
+    if options.own_model is not None:
+        raise DataworthError("sealed data are posteriors of the yardstick's model: drop model=.")
     opened = {name: c for name, c in candidates.items() if not isinstance(c, Sealed)}
     check_datasets(opened)
     prepared = prepare(what, opened, test, options)
     yardstick, digest = prepared.yardstick, prepared.yardstick.digest
     pool = Pool.build(yardstick, {"test": prepared.test}, sealing_model(yardstick))
     own, gains, doubted = {}, [], []
-    for name, given in candidates.items():
+    for name, candidate in candidates.items():
+        given = prepared.data.get(name, candidate)
         one = given if isinstance(given, Sealed) else seal_with(given, yardstick, digest, key="")
         spectrum = check_sealed(one, yardstick, name, digest)
         own[DATA if what == "score" else Arm("candidate", name)] = Tempered(pool, yardstick, one, name)
@@ -62,11 +65,11 @@ def measure_sealed(
     evidence = replace(prepared, options=replace(options, form="evidence"))
     identity = {name: c.content_hash() for name, c in candidates.items()} if options.run_dir else {}
     table = measure(evidence, pool, plan, own, identity)
-    rows = [len(one) for one in candidates.values()]
+    rows = [len(prepared.data.get(name, one)) for name, one in candidates.items()]
     table = table.with_column("information_gain", gains).with_column("data_rows", rows)
     closed = tuple(name for name in candidates if name not in opened)
     # what checks look at: rows of the test set and of open data
-    seen = Pool.build(yardstick, {**{f"{n!r}": d for n, d in opened.items()}, "test": prepared.test})
+    seen = Pool.build(yardstick, {**{f"{n!r}": d for n, d in prepared.data.items()}, "test": prepared.test})
     arms = {Arm("candidate", name): seen.samples[f"{name!r}"] for name in opened}
     plan = whole_plan(prepared, arms, seen.samples["test"])
     told = replace(prepared, options=replace(options, form="sealed"), sealed=closed)

@@ -1,0 +1,291 @@
+"""What a vendor can gain without information: attacks on the guard, the table of docs/sealed.md.
+
+    python benchmarks/attacks.py --out results/attacks.json
+
+Ten seeds on four sets; `--quick` is a smoke test. Each attacker has 300 rows of a real table, the test set's
+unlabelled rows where it says so (its labels too, in leaks), and no other knowledge. An attack on an audit has
+won if the verdict is *informative*, nothing was refused and no check fired; one on a sealed ranking, if it
+makes its vendor first more often than honesty does; one on the published yardstick, if it tells more
+labels of the test set than the vendor's own model does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+import time
+import warnings
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+from sklearn.linear_model import LogisticRegression
+from sklearn.preprocessing import StandardScaler
+from sklearn.semi_supervised import LabelSpreading
+
+import dataworth as dw
+from faults import frame_of, shaken
+from tables import frame
+
+SETS = ("phoneme", "magic", "spambase", "ring")
+ROWS, TEST, SPARE = 300, 400, 400
+QUESTIONS = 150
+GUESSES = 12
+
+
+def deal(name, seed):
+    """Data, test set, and rows that nobody labelled (or that another vendor has), with ids."""
+    table = frame(name)
+    order = np.random.default_rng([seed, 0xA77]).permutation(len(table))[: ROWS + TEST + SPARE]
+    X, y = table.drop(columns="label").iloc[order], table["label"].to_numpy(str)[order]
+    ids = [f"r{i}" for i in order]
+    whole = dw.Dataset(X, y, ids=ids)
+    return (
+        whole.take(range(ROWS)),
+        whole.take(range(ROWS, ROWS + TEST)),
+        whole.take(range(ROWS + TEST, len(order))),
+    )
+
+
+def units(D, *others):
+    """Standardised columns of datasets, by the first."""
+    scale = StandardScaler().fit(D.X)
+    return [scale.transform(part.X) for part in (D, *others)]
+
+
+def own_model(D, *others):
+    X, *rest = units(D, *others)
+    model = LogisticRegression(C=1.0, max_iter=500).fit(X, D.y)
+    return model, X, rest
+
+
+def renamed(part, prefix):
+    return dw.Dataset(frame_of(part), part.y, ids=[f"{prefix}{i}" for i in range(len(part))])
+
+
+# --- audits: (D, T, spare, rng) → after
+
+
+def delete_test_rows(D, T, spare, rng):
+    """Copies of weight 0 of the 5 % of T's unlabelled rows that the own model doubts most."""
+    model, _, (Z,) = own_model(D, T)
+    doubted = np.argsort(np.abs(model.decision_function(Z)))[: len(T) // 20]
+    copies = dw.Dataset(T.X[doubted], model.predict(Z[doubted]), names=list(T.names))
+    both = dw.Dataset.concat([dw.Dataset(D.X, D.y, names=list(D.names)), copies])
+    return dw.Dataset(both.X, both.y, names=list(D.names), weights=np.arange(len(both)) < len(D))
+
+
+def rescale(D, T, spare, rng):
+    """Own features twice as far from their means, under kept ids."""
+    centre = D.X.mean(axis=0)
+    return dw.Dataset(centre + 2.0 * (D.X - centre), D.y, ids=D.ids, names=list(D.names))
+
+
+def shrink(D, T, spare, rng):
+    """Every row a third of the way to the mean of its class, under kept ids."""
+    X = D.X.copy()
+    for label in np.unique(D.y):
+        own = D.y == label
+        X[own] += (X[own].mean(axis=0) - X[own]) / 3
+    return dw.Dataset(X, D.y, ids=D.ids, names=list(D.names))
+
+
+def spread(D, T, spare, rng):
+    """Rows that nobody labelled, with labels spread from D."""
+    X, Z = units(D, spare)
+    codes = np.unique(D.y, return_inverse=True)[1]
+    spreading = LabelSpreading(kernel="knn", n_neighbors=7, max_iter=100)
+    spreading.fit(np.vstack([X, Z]), np.r_[codes, np.full(len(Z), -1)])
+    labels = np.unique(D.y)[spreading.transduction_[len(X) :]]
+    return dw.Dataset.concat([D, spare.with_labels(labels)])
+
+
+def repeat_boundary(D, T, spare, rng):
+    """The tenth of the rows nearest to the own model's boundary, four times."""
+    model, X, _ = own_model(D)
+    near = np.argsort(np.abs(model.decision_function(X)))[: len(D) // 10]
+    return D.take(np.r_[np.arange(len(D)), np.tile(near, 3)])
+
+
+def leak(part, D, T, spare, rng):
+    """A tenth of the test rows with their labels, shaken, under new ids."""
+    some = rng.permutation(len(T))[: len(T) // 10]
+    return dw.Dataset.concat([D, renamed(shaken(T, some, part, rng), "new")])
+
+
+AUDITS = {
+    "copies of weight 0 of doubted test rows": delete_test_rows,
+    "features rescaled under ids": rescale,
+    "rows shrunk to their class under ids": shrink,
+    "labels spread over unlabelled rows": spread,
+    "boundary rows repeated": repeat_boundary,
+    "test rows shaken by 0.11 of r₂₀": lambda *given: leak(0.11, *given),
+    "test rows shaken by 0.3 of r₂₀": lambda *given: leak(0.3, *given),
+}
+
+
+def audited(before, after, T, yard, **more):
+    """The outcome of an audit in a word: refused, fired, or its verdict."""
+    try:
+        found = dw.audit(before, after, T, yardstick=yard, **more)
+    except dw.DataworthError as error:
+        return {"outcome": "refused", "told": str(error)}
+    fired = [one.code for one in found.checks if one.fires]
+    told = {"verdict": found.verdict, "delta": found.delta, "fired": fired}
+    return {"outcome": f"fired {', '.join(fired)}" if fired else found.verdict, **told}
+
+
+def sandbag(D, T, yard, rng):
+    """A tenth of the labels flipped before, put right after; the buyer holds a commitment."""
+    names = np.unique(D.y)
+    wrong = rng.permutation(len(D))[: len(D) // 10]
+    labels = D.y.copy()
+    labels[wrong] = np.where(labels[wrong] == names[0], names[1], names[0])
+    made = dw.commit(D)
+    flipped = D.with_labels(labels)
+    return audited(flipped, D, T, yard, committed=made.hash, key=made.key)
+
+
+def adaptive(D, T, yard, rng, folder, ledger, questions):
+    """Many questions; each drops some rows at random, and is kept if its score is higher in two decimals."""
+    book = {"ledger": Path(folder) / f"{rng.integers(1 << 60)}.json"} if ledger else {}
+    kept, best = np.arange(len(D)), -np.inf
+    for _ in range(questions):
+        tried = np.sort(rng.permutation(kept)[: len(kept) - 3]) if len(kept) > len(D) // 2 else kept
+        if rng.random() < 0.5 and len(kept) < len(D):  # some come back
+            gone = np.setdiff1d(np.arange(len(D)), kept)
+            tried = np.sort(np.r_[tried, rng.choice(gone, min(3, len(gone)), replace=False)])
+        value = round(dw.score(D.take(tried), T, yardstick=yard, ignore="all", **book).value, 2)
+        if value > best:
+            kept, best = tried, value
+    return audited(D, D.take(kept), T, yard, **book)
+
+
+# --- sealed rankings and the published yardstick
+
+
+def sealed_ranks(D, T, other, yard):
+    """Whether the vendor of D is first of two, honestly, and with a file that claims more than it knows."""
+    honest, rival = dw.seal(D, yard), dw.seal(other.take(range(ROWS)), yard)
+    prior = np.eye(len(honest.mean)) / yard.model.prior_variance
+    forged = {
+        "honest": honest,
+        "mean × 1.25": replace(honest, mean=1.25 * honest.mean),
+        "precision × 4": replace(honest, precision=prior + 4 * (honest.precision - prior)),
+        "both": replace(honest, mean=1.25 * honest.mean, precision=prior + 4 * (honest.precision - prior)),
+    }
+    told = {}
+    for name, one in forged.items():
+        try:
+            ranking = dw.rank({"own": one, "rival": rival}, T, yardstick=yard, ignore="all")
+            told[name] = ranking[0].name == "own"
+        except dw.DataworthError:
+            told[name] = None
+    return told
+
+
+def recover(D, T, yard, rng):
+    """Labels of T guessed from D's own model, and the guess whose yardstick is nearest to that published."""
+    model, _, (Z,) = own_model(D, T)
+    chance = model.predict_proba(Z)
+    plain = float(np.mean(model.predict(Z) == T.y))
+    text = json.dumps(yard.to_dict())
+    guesses = []
+    for _ in range(GUESSES):
+        labels = model.classes_[(rng.random(len(Z)) < chance[:, 1]).astype(int)]
+        guess = T.with_labels(labels)
+        assert guess.content_hash() not in text
+        assert T.content_hash() not in text
+        told = dw.Yardstick.fit(guess).chosen
+        gap = abs(told.held_out - yard.chosen.held_out) + (told.kind != yard.chosen.kind)
+        gap += abs((told.sight or 0) - (yard.chosen.sight or 0)) / 10
+        guesses.append((gap, float(np.mean(labels == T.y))))
+    return {
+        "own_model": plain,
+        "mean_guess": float(np.mean([g[1] for g in guesses])),
+        "chosen": min(guesses)[1],
+    }
+
+
+def run(name, seed, given, folder):
+    """All attacks on one split of one set."""
+    D, T, spare = deal(name, seed)
+    yard = dw.Yardstick.fit(T)
+    records = []
+    for attack, make in AUDITS.items():
+        rng = np.random.default_rng([seed, 0xBAD])
+        records.append({"attack": attack, **audited(D, make(D, T, spare, rng), T, yard)})
+    rng = np.random.default_rng([seed, 0xADA])
+    records.append({"attack": "labels flipped before, put right after", **sandbag(D, T, yard, rng)})
+    if given.questions:
+        for ledger in (True, False):
+            rng = np.random.default_rng([seed, 0xADA])
+            what = f"{given.questions} adaptive questions, {'with' if ledger else 'without'} a ledger"
+            records.append({"attack": what, **adaptive(D, T, yard, rng, folder, ledger, given.questions)})
+    records.append({"attack": "sealed", "first": sealed_ranks(D, T, spare, yard)})
+    if seed < given.labels:
+        records.append({"attack": "labels of T", **recover(D, T, yard, rng)})
+    return [{"set": name, "seed": seed, **record} for record in records]
+
+
+def summary(records):
+    """One row an attack."""
+    told = {}
+    for attack in dict.fromkeys(r["attack"] for r in records if "outcome" in r):
+        mine = [r["outcome"] for r in records if r["attack"] == attack]
+        counts = {word: sum(m.startswith(word) for m in mine) for word in ("informative", "refused", "fired")}
+        told[attack] = {"of": len(mine), **counts, "others": len(mine) - sum(counts.values())}
+    ranks = [r["first"] for r in records if r["attack"] == "sealed"]
+    sealed = {}
+    for name in ranks[0] if ranks else ():
+        known = [one[name] for one in ranks]
+        sealed[name] = {
+            "first": sum(k is True for k in known),
+            "refused": sum(k is None for k in known),
+            "of": len(known),
+        }
+    labels = [r for r in records if r["attack"] == "labels of T"]
+    means = (
+        {k: float(np.mean([r[k] for r in labels])) for k in ("own_model", "mean_guess", "chosen")}
+        if labels
+        else {}
+    )
+    return {"audits": told, "sealed": sealed, "labels": means}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seeds", type=int, default=10)
+    parser.add_argument("--sets", nargs="*", default=SETS)
+    parser.add_argument("--labels", type=int, default=3, help="seeds on which labels are guessed")
+    parser.add_argument("--questions", type=int, default=QUESTIONS, help="0: no adaptive questions")
+    parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--out", type=Path)
+    given = parser.parse_args()
+    if given.quick:
+        given.seeds, given.labels, given.questions = 1, 0, 0
+    records = []
+    warnings.simplefilter("ignore")
+    with tempfile.TemporaryDirectory() as folder:
+        for seed in range(given.seeds):
+            for name in given.sets:
+                started = time.time()
+                records += run(name, seed, given, folder)
+                print(f"{name} {seed}: {time.time() - started:.0f} s", file=sys.stderr, flush=True)
+                found = {"sets": list(given.sets), "seeds": seed + 1, **summary(records), "records": records}
+                if given.out is not None:
+                    given.out.write_text(json.dumps(found, indent=1) + "\n")
+    print(f"{'attack':52} {'informative':>12} {'refused':>8} {'fired':>6} {'other':>6}")
+    for attack, row in found["audits"].items():
+        print(
+            f"{attack:52} {row['informative']:>12} {row['refused']:>8} {row['fired']:>6} {row['others']:>6}"
+        )
+    for name, row in found["sealed"].items():
+        print(f"sealed, {name}: first in {row['first']} of {row['of']}, refused in {row['refused']}")
+    print("labels of T told right:", found["labels"])
+
+
+if __name__ == "__main__":
+    main()

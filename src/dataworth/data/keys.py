@@ -1,0 +1,78 @@
+"""Keyed hashes: what a buyer or a seller can show without giving the content away.
+
+A plain hash of a test set is a test for guesses: who has its rows tries labels until the hash fits. A keyed
+hash, HMAC-SHA256(key, content hash), fits nothing without the key, which stays with its owner; with the key,
+anybody can verify it. So a seller commits to the data before curation, and shows them (and the key) later.
+"""
+
+from __future__ import annotations
+
+import hmac
+import secrets
+from dataclasses import dataclass
+
+from ..errors import DataworthError
+from .dataset import Dataset
+
+KEY_BYTES = 16
+LEAST_KEY = 16
+"""Characters of a key that somebody thought of."""
+
+
+def new_key() -> str:
+    """128 random bits, as text."""
+    return secrets.token_hex(KEY_BYTES)
+
+
+def keyed_hash(content: str, key: str) -> str:
+    """HMAC-SHA256 of a content hash.
+
+    >>> keyed_hash("ab", "k" * 16)[:12], keyed_hash("ab", "l" * 16)[:12]
+    ('803f7281f242', 'f60fa1eb022e')
+    """
+    if not isinstance(key, str) or len(key) < LEAST_KEY:
+        raise DataworthError(
+            f"the key is too short: give {LEAST_KEY} characters or more, or none to get one."
+        )
+    return hmac.new(key.encode(), content.encode(), "sha256").hexdigest()
+
+
+@dataclass(frozen=True)
+class Commitment:
+    """A keyed hash of a dataset, the key, and how many rows it is of. Publish the hash, keep the key."""
+
+    hash: str
+    key: str
+    rows: int
+
+
+def commit(data: Dataset, key: str | None = None) -> Commitment:
+    """Commit to a dataset without showing it.
+
+    Args:
+        data: the dataset, say before curation.
+        key: 16 characters or more; by default a random one is made.
+
+    Returns:
+        A `Commitment`. Its hash is to be given away, its key to be kept until the data are shown.
+
+    Raises:
+        DataworthError: if the key is too short.
+
+    >>> data = Dataset([[1.0], [2.0]], [0, 1])
+    >>> made = commit(data)
+    >>> check_commitment(data, made.hash, made.key)
+    """
+    key = new_key() if key is None else key
+    return Commitment(keyed_hash(data.content_hash(), key), key, len(data))
+
+
+def check_commitment(data: Dataset, committed: str, key: str | None) -> None:
+    """Nothing if the dataset is the one that was committed to, else a sentence."""
+    if key is None:
+        raise DataworthError("committed needs the key that was printed with it: give key= (--key).")
+    if not hmac.compare_digest(keyed_hash(data.content_hash(), key), str(committed).strip().lower()):
+        raise DataworthError(
+            "the data before curation are not those that were committed to (or the key is another one, or "
+            "columns are read otherwise): give the file of 'dataworth commit', its key and its options."
+        )

@@ -1,0 +1,154 @@
+"""A ledger of one test set: how often it was asked, and answers that do not wear it out.
+
+Who may ask a test set again and again learns it by heart: 150 questions, each keeping what scored a little
+higher, made blind changes look informative in 8 of 10. The Ladder (Blum and Hardt 2015) gives a new number
+only if it is better than the best so far beyond the noise,
+
+    mean_j (u_j − best_j) > NOISE · s.e.,
+
+over blocks of the test set, and repeats the old answer otherwise. What can be learned then grows with the
+number of true improvements, not of questions. The file holds the best answers and a key; it stays with
+whoever holds the test set, and knows it by a keyed hash.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array
+from ..data.keys import keyed_hash, new_key
+from ..errors import DataworthError
+from ..wording import counted
+from .case import Case
+from .designs import Arm
+from .runs import Run
+from .table import PairTable
+
+SCHEMA = "dataworth/ledger/1"
+NOISE = 2.0
+"""Standard errors by which an answer must be better than the best so far to be given."""
+WAIT = 60.0
+"""Seconds to wait for another process that writes to the ledger."""
+
+
+def answered(case: Case) -> Case:
+    """The case as it may be told: with its own table, or with that of the best answer so far."""
+    if case.options.ledger is None:
+        return replace(case, notes=(*case.notes, *runs_beside(case)))
+    with opened(Path(case.options.ledger)) as book:
+        test = keyed_hash(case.test.content_hash(), book["key"])
+        if book.setdefault("test", test) != test:
+            raise DataworthError(
+                f"{case.options.ledger} is the ledger of another test set: give that one's, or a new file."
+            )
+        book["queries"] += len(case.table.arms) if case.what == "rank" else 1
+        number, best = book["queries"], book["best"].get(case.what)
+        if best is None or better(case, read_table(best["table"])):
+            told = {"query": number, "table": write_table(case.table), "notes": list(case.notes)}
+            book["best"][case.what] = told
+            return replace(case, notes=(*case.notes, f"question {number} to this test set, by its ledger"))
+    old = read_table(best["table"])
+    worse = f"not better, beyond the noise, than answer {best['query']} of its ledger"
+    if case.what == "rank" and old.arms != case.table.arms:
+        raise DataworthError(
+            f"the best of these is {worse} ({', '.join(map(str, old.arms))}): nothing more is told of this "
+            "test set."
+        )
+    note = f"question {number} to this test set: {worse}, which is repeated here"
+    return replace(case, table=old, notes=(*best["notes"], note), seen={}, repeated=True)
+
+
+def better(case: Case, old: PairTable) -> bool:
+    """Whether a case's own answer is better than an old one beyond the noise."""
+    new, best = told_value(case, case.table), told_value(case, old)
+    blocks, before = case.table.log_z_test, old.log_z_test
+    if blocks.shape == before.shape and np.allclose(blocks, before):
+        gap = new - best  # the same blocks: what is hard in them cancels
+        variance = float(gap.var(ddof=1)) / len(gap)
+    else:
+        variance = sum(float(values.var(ddof=1)) / len(values) for values in (new, best))
+    return bool(new.mean() - best.mean() > NOISE * np.sqrt(variance))
+
+
+def told_value(case: Case, table: PairTable) -> Array:
+    """What an answer is about, block by block: a value, a change, or the value of the best candidate."""
+    if case.what != "rank":
+        return case.quantity(table)
+    values: Array = table.pmi[:, int(table.pmi.mean(axis=0).argmax())]
+    return values
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[dict[str, Any]]:
+    """The ledger, locked against other processes, written whole when the block ends well."""
+    from filelock import FileLock, Timeout
+
+    if not path.resolve().parent.is_dir():
+        raise DataworthError(f"{path} cannot be written, for there is no such directory: create it.")
+    try:
+        with FileLock(f"{path}.lock", timeout=WAIT):
+            new = {"schema": SCHEMA, "key": new_key(), "queries": 0, "best": {}}
+            book = read(path) if path.exists() else new
+            yield book
+            temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+            temporary.write_text(json.dumps(book))
+            os.replace(temporary, path)
+    except Timeout:
+        raise DataworthError(f"{path} is in use by another process: try again when that has ended.") from None
+    except OSError as error:
+        raise DataworthError(f"{path} cannot be written ({error.strerror}): choose another place.") from error
+
+
+def read(path: Path) -> dict[str, Any]:
+    """What a ledger holds, or a sentence."""
+    try:
+        book = json.loads(path.read_text())
+        known = isinstance(book, dict) and book["schema"] == SCHEMA
+        known = known and isinstance(book["queries"], int) and isinstance(book["key"], str)
+        for one in book["best"].values() if known else ():
+            read_table(one["table"])
+    except (ValueError, KeyError, TypeError, AttributeError):
+        known = False
+    if not known:
+        raise DataworthError(f"{path} is not a ledger: give one that --ledger made, or a new file.")
+    return dict(book)
+
+
+def write_table(table: PairTable) -> dict[str, Any]:
+    """A table as plain data."""
+    return {
+        "arms": [[arm.role, arm.name] for arm in table.arms],
+        "tempering": [[arm.role, arm.name, times] for arm, times in table.tempering.items()],
+        **{name: getattr(table, name).tolist() for name in ("values", "log_z_test", "test_rows")},
+    }
+
+
+def read_table(told: dict[str, Any]) -> PairTable:
+    """A table from plain data."""
+    numbers = {name: np.array(told[name], dtype=float) for name in ("values", "log_z_test", "test_rows")}
+    tempering = {Arm(role, name): float(times) for role, name, times in told["tempering"]}
+    return PairTable(arms=tuple(Arm(*one) for one in told["arms"]), tempering=tempering, **numbers)
+
+
+def runs_beside(case: Case) -> tuple[str, ...]:
+    """Without a ledger: in how many runs the same test set was used, as far as run directories know."""
+    run = case.options.run_dir
+    if run is None:
+        return ()
+    own = Path(run.directory if isinstance(run, Run) else run).resolve()
+    test, uses = case.test.content_hash(), 0
+    for config in own.parent.glob("*/config.json"):
+        if config.parent.resolve() != own:
+            uses += test in config.read_text(errors="replace")
+    if not uses:
+        return ()
+    runs = f"{counted(uses, 'other run')} beside this one"
+    return (f"this test set was used in {runs}: --ledger counts, and keeps it from wearing out",)

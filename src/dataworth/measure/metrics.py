@@ -1,0 +1,124 @@
+"""Benchmark scores beside accuracy, for classes that are not equally common.
+
+At 3 % positives a model that never says "positive" is right in 97 %. So three more are told of every arm:
+
+- balanced accuracy: the mean over classes of the proportion of their rows that are recognised;
+- AUC: how often a row of a class gets more probability of it than a row of another (mean over classes);
+- log loss: −log probability of the label, in nats a row.
+
+They are made of all test rows: in a block of twenty there may be no positive at all. In the design *whole*
+their error is by the jackknife over blocks: with θ of all blocks and θ₍ⱼ₎ without the j-th,
+
+    pseudo-value_j = B·θ − (B − 1)·θ₍ⱼ₎
+
+is one number a block, whose mean and spread are those of θ (Efron and Stein 1981). In the designs that draw
+pairs each is of the test rows of the pair.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..arrays import Array, Flags
+from ..data.dataset import Dataset
+from ..data.labels import Classes
+from ..errors import DataworthError
+from ..models import Fit, Fitter
+from ..yardstick.yardstick import Yardstick
+from .designs import Sample, weights_of
+
+METRICS = ("balanced_accuracy", "auc", "log_loss")
+BENCHMARKS = ("accuracy", *METRICS)
+RARE = 0.2
+"""Proportion of the rarest class of the test set below which accuracy is not the benchmark."""
+LEAST = 1e-300
+"""Probability below which its logarithm is not taken."""
+
+
+def check_metric(metric: object) -> None:
+    """One of the known scores, or none; else a sentence."""
+    if metric is not None and metric not in BENCHMARKS:
+        raise DataworthError(f"metric is {metric!r}; the benchmark scores are {', '.join(BENCHMARKS)}.")
+
+
+def chosen_metric(asked: str | None, yardstick: Yardstick, test: Dataset) -> str:
+    """The benchmark that was asked for, or the one that suits the classes of the test set."""
+    if isinstance(yardstick.labels, Classes):
+        return asked or default_metric(yardstick.targets(test), len(yardstick.labels.names), test.weights)
+    if asked not in (None, "accuracy"):
+        raise DataworthError(
+            f"metric is {asked!r}, but the labels are numbers, whose benchmark is R²: drop it."
+        )
+    return "accuracy"
+
+
+def default_metric(y: Array, classes: int, weights: Array | None = None) -> str:
+    """Accuracy, or balanced accuracy where a class is rare.
+
+    >>> default_metric(np.array([0, 1, 1, 1, 1, 1]), 2), default_metric(np.array([0, 1, 1]), 2)
+    ('balanced_accuracy', 'accuracy')
+    """
+    counts = np.bincount(y.astype(np.intp), weights, minlength=classes)
+    return "balanced_accuracy" if counts.min() < RARE * counts.sum() else "accuracy"
+
+
+def rewarded(metric: str) -> float:
+    """1 for a score that is to rise, −1 for a loss."""
+    return -1.0 if metric == "log_loss" else 1.0
+
+
+def of_pair(fitter: Fitter, fit: Fit, test: Sample) -> list[float]:
+    """Balanced accuracy, AUC and log loss of a fit on the test rows of a pair; numeric labels have none."""
+    told = probabilities(fitter, fit, [test])
+    return [float("nan")] * len(METRICS) if told is None else of_rows(*told)
+
+
+def of_blocks(fitter: Fitter, fit: Fit, tests: Sequence[Sample]) -> Array:
+    """Pseudo-values of each, block by block."""
+    told = probabilities(fitter, fit, tests)
+    if told is None:
+        return np.full((len(tests), len(METRICS)), np.nan)
+    block = np.repeat(np.arange(len(tests)), [len(test.rows) for test in tests])
+    whole = np.array(of_rows(*told))
+    without = np.array([of_rows(*(part[block != j] for part in told)) for j in range(len(tests))])
+    return len(tests) * whole - (len(tests) - 1) * without
+
+
+def probabilities(fitter: Fitter, fit: Fit, tests: Sequence[Sample]) -> tuple[Array, Array, Array] | None:
+    """Class probabilities, labels and weights of the rows of all blocks; None where there are no classes."""
+    if getattr(fitter, "numbers", False) or not hasattr(fitter, "probabilities"):
+        return None
+    rows = np.concatenate([test.rows for test in tests])
+    weights = np.concatenate([weights_of(test) for test in tests])
+    return fitter.probabilities(fit, rows), fitter.y[rows].astype(np.intp), weights
+
+
+def of_rows(chances: Array, y: Array, weights: Array) -> list[float]:
+    """The three scores; not a number where a class that they need has no rows.
+
+    >>> chances = np.array([[0.9, 0.1], [0.6, 0.4], [0.7, 0.3], [0.2, 0.8]])
+    >>> np.round(of_rows(chances, np.array([0, 0, 1, 1]), np.ones(4)), 3).tolist()
+    [0.75, 0.75, 0.511]
+    """
+    present = [c for c in range(chances.shape[1]) if weights[y == c].sum() > 0]
+    if not present:
+        return [float("nan")] * len(METRICS)
+    right = chances.argmax(axis=1) == y
+    recalls = [float(np.average(right[y == c], weights=weights[y == c])) for c in present]
+    areas = [area(chances[:, c], y == c, weights) for c in present]
+    own = np.maximum(chances[np.arange(len(y)), y], LEAST)
+    loss = -float(np.average(np.log(own), weights=weights))
+    return [float(np.mean(recalls)), float(np.mean(areas)), loss]
+
+
+def area(score: Array, positive: Flags, weights: Array) -> float:
+    """Area under the ROC curve: P(score of a positive > of a negative), ties counting half."""
+    _, place = np.unique(score, return_inverse=True)
+    up = np.bincount(place, weights * positive)
+    down = np.bincount(place, weights * ~positive)
+    if not (up.any() and down.any()):
+        return float("nan")
+    below = np.cumsum(down) - down / 2
+    return float(up @ below / (up.sum() * down.sum()))

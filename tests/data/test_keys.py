@@ -1,0 +1,41 @@
+"""Keyed hashes and commitments."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+
+import numpy as np
+
+import dataworth as dw
+from dataworth.data.keys import check_commitment, commit, keyed_hash
+from worlds import classes, refusal
+
+DATA = classes(60, seed=1)
+KEY = "a key of sixteen or more"
+
+
+def test_it_is_hmac_sha256():
+    content = DATA.content_hash()
+    assert keyed_hash(content, KEY) == hmac.new(KEY.encode(), content.encode(), hashlib.sha256).hexdigest()
+    assert "too short" in refusal(keyed_hash, content, "short")
+
+
+def test_keys_are_random_unless_given():
+    first, second = commit(DATA), commit(DATA)
+    assert first.key != second.key
+    assert first.hash != second.hash
+    assert commit(DATA, KEY) == commit(DATA, KEY)
+
+
+def test_an_audit_refuses_another_before():
+    test = classes(60, seed=2)
+    made = commit(DATA)
+    flipped = DATA.with_labels(np.r_[1 - DATA.y[:6], DATA.y[6:]])
+    yard = dw.Yardstick.fit(test, prior_variance=1.0)
+    ask = {"yardstick": yard, "ignore": "all", "committed": made.hash}
+    dw.audit(DATA, DATA.take(range(50)), test, key=made.key, **ask)
+    assert "not those that were committed to" in refusal(dw.audit, flipped, DATA, test, key=made.key, **ask)
+    assert "not those that were committed to" in refusal(dw.audit, DATA, flipped, test, key=KEY, **ask)
+    assert "needs the key" in refusal(dw.audit, DATA, flipped, test, **ask)
+    check_commitment(DATA, made.hash.upper(), made.key)

@@ -1,0 +1,110 @@
+"""A ledger counts questions, repeats answers that are not better, and knows its test set."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import dataworth as dw
+from dataworth.measure.ledger import NOISE, better, read_table, write_table
+from worlds import classes, refusal
+
+TEST = classes(200, seed=0)
+GOOD, POOR = classes(200, seed=1), classes(12, seed=2)
+
+
+@pytest.fixture(scope="module")
+def yard():
+    return dw.Yardstick.fit(TEST, prior_variance=1.0)
+
+
+def queries(path):
+    return json.loads(path.read_text())["queries"]
+
+
+def test_a_worse_answer_is_the_old_one_and_a_better_one_is_new(tmp_path, yard):
+    book = tmp_path / "ledger.json"
+    ask = {"yardstick": yard, "ledger": book}
+    plain = {name: dw.score(data, TEST, yardstick=yard) for name, data in (("g", GOOD), ("p", POOR))}
+    first = dw.score(POOR, TEST, **ask)
+    assert first.value == plain["p"].value
+    second = dw.score(GOOD, TEST, **ask)
+    assert second.value == plain["g"].value
+    third = dw.score(POOR, TEST, **ask)
+    assert (third.value, third.interval, third.accuracy) == (second.value, second.interval, second.accuracy)
+    assert third.table.pmi.tolist() == second.table.pmi.tolist()
+    assert any("question 3" in note and "answer 2" in note for note in third.notes)
+    assert queries(book) == 3
+    # nothing that was measured anew is told
+    assert all(one.fires is None for one in third.checks if one.code in ("DW005", "DW009"))
+
+
+def test_an_audit_has_a_ladder_of_its_own(tmp_path, yard):
+    book = tmp_path / "ledger.json"
+    dw.score(GOOD, TEST, yardstick=yard, ledger=book)
+    ask = {"yardstick": yard, "ledger": book, "ignore": "all"}
+    first = dw.audit(POOR, GOOD, TEST, **ask)
+    again = dw.audit(GOOD, POOR, TEST, **ask)
+    assert first.delta > 0
+    assert (again.verdict, again.delta) == (first.verdict, first.delta)
+    assert queries(book) == 3
+
+
+def test_a_ranking_counts_its_candidates_and_is_told_once(tmp_path, yard):
+    book = tmp_path / "ledger.json"
+    ask = {"yardstick": yard, "ledger": book, "ignore": "all"}
+    first = dw.rank({"a": GOOD, "b": POOR}, TEST, **ask)
+    assert queries(book) == 2
+    assert dw.rank({"a": POOR, "b": POOR}, TEST, **ask)[0].value == first[0].value
+    assert "nothing more is told" in refusal(dw.rank, {"c": POOR}, TEST, **ask)
+    assert queries(book) == 5  # a refusal tells something, too
+
+
+def test_a_ledger_of_another_test_set_is_refused_and_nothing_is_lost(tmp_path, yard):
+    book = tmp_path / "ledger.json"
+    dw.score(GOOD, TEST, yardstick=yard, ledger=book)
+    before = book.read_text()
+    other = TEST.take(range(150))
+    assert "another test set" in refusal(dw.score, GOOD, other, yardstick=yard, ledger=book)
+    assert book.read_text() == before
+    assert TEST.content_hash() not in before
+    book.write_text("{}")
+    assert "is not a ledger" in refusal(dw.score, GOOD, TEST, yardstick=yard, ledger=book)
+    assert book.read_text() == "{}"
+    nowhere = tmp_path / "no" / "ledger.json"
+    assert "cannot be written" in refusal(dw.score, GOOD, TEST, yardstick=yard, ledger=nowhere)
+
+
+def test_several_at_once_are_all_counted(tmp_path, yard):
+    book = tmp_path / "ledger.json"
+    with ThreadPoolExecutor(4) as pool:
+        list(pool.map(lambda i: dw.score(POOR, TEST, yardstick=yard, ledger=book, ignore="all"), range(8)))
+    assert queries(book) == 8
+
+
+def test_better_is_two_standard_errors_of_the_difference(yard):
+    """Blocks that differ by d ± 1: a mean of d is better from d = 2/√20 of their standard deviation on."""
+    result = dw.score(GOOD, TEST, yardstick=yard, keep=True, ignore="all")
+    case, table = result.case, result.table
+    wave = np.tile([1.0, -1.0], 10) * np.sqrt(19 / 20)  # of standard deviation 1 over 20 blocks
+    for d, told in ((0.99, False), (1.01, True)):
+        old = table.with_column("pmi", table.pmi - (wave + d * 2 / np.sqrt(20))[:, None])
+        assert better(case, old) is told
+    assert NOISE == 2.0
+
+
+def test_tables_come_back_bit_for_bit(yard):
+    table = dw.score(GOOD, TEST, yardstick=yard, ignore="all").table
+    back = read_table(json.loads(json.dumps(write_table(table))))
+    assert back.arms == table.arms
+    assert back.tempering == table.tempering
+    np.testing.assert_array_equal(back.values, table.values)
+
+
+def test_run_directories_know_how_often_a_test_set_was_used(tmp_path, yard):
+    for i, data in enumerate((GOOD, POOR, GOOD.take(range(100)))):
+        found = dw.score(data, TEST, yardstick=yard, run_dir=tmp_path / f"run{i}", ignore="all")
+        assert any(f"used in {i} other run" in note for note in found.notes) == (i > 0)
