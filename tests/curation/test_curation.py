@@ -31,11 +31,13 @@ from dataworth.curation import (
     KCentre,
     MatchGroups,
     NearDeduplicate,
+    Peak,
     RandomSubset,
     RemoveRows,
     Resample,
     Reweight,
     SelfLabel,
+    Smooth,
     Synthesize,
     by_name,
     parse,
@@ -68,6 +70,8 @@ RANDOM = {
     "match-groups": MatchGroups(),
     "resample": Resample(),
     "random-subset": RandomSubset(0.5),
+    "smooth": Smooth(clusters=5),
+    "peak": Peak(),
     "synthesize": Synthesize(),
 }
 FIXED = {
@@ -84,7 +88,7 @@ FIXED = {
 }
 ALL = RANDOM | FIXED
 REMOVE = ("remove-rows", "drop-label-issues", "match-groups", "deduplicate", "near-deduplicate")
-REMOVE += ("random-subset", "k-centre", "herding")
+REMOVE += ("random-subset", "k-centre", "herding", "smooth", "peak")
 APPEND = ("add-rows", "self-label", "synthesize", "duplicate")
 
 

@@ -208,7 +208,7 @@ def test_read_table(tmp_path):
 
 def test_refused_paths(tmp_path):
     assert refusal(tmp_path / "none.csv") == "there is no such file: check the path"
-    assert "this is a directory, but a file is expected" in refusal(tmp_path)
+    assert "this is a directory without tables, but a file is expected" in refusal(tmp_path)
     assert refusal(text(tmp_path, "a", "data.xlsx")).startswith("the suffix is not one of .csv .csv.gz .tsv")
 
 
@@ -494,8 +494,8 @@ def test_free_text_is_refused_and_few_or_repeated_texts_are_not(tmp_path):
     distinct = [f"text {i}" for i in range(51)]
     sentence = refusal(file(distinct))
     assert sentence == (
-        "column 't' (free text or an id: 51 different values in 51 rows) cannot be a feature: leave it out"
-        " with --exclude t; text can also be embedded, and an id named with --id"
+        "column 't' (short text or an id: 51 different values in 51 rows) cannot be a feature: leave it out"
+        " with --exclude t; an id can also be named with --id"
     )
     assert read(file(distinct), id="t").ids[50] == "text 50"
     assert read(file(distinct), features="a").names == ("a",)
@@ -507,7 +507,7 @@ def test_all_unusable_columns_are_named_at_once(tmp_path):
     columns = {"a": [1] * 51, "when": [DAY] * 51, "t": [f"text {i}" for i in range(51)], "y": [0] * 51}
     path = write(pa.table(columns), tmp_path / "a.parquet")
     sentence = refusal(path)
-    assert sentence.startswith("columns 'when' (date or time), 't' (free text or an id: ")
+    assert sentence.startswith("columns 'when' (date or time), 't' (short text or an id: ")
     assert "leave them out with --exclude when,t" in sentence
     assert read(path, exclude="when,t").names == ("a",)
 
@@ -667,7 +667,7 @@ def test_describe_marks_unusable_columns(tmp_path):
     assert [role.role for role in about.roles] == ["feature", "unusable", "unusable", "label"]
     assert [role.why for role in about.roles[1:3]] == [
         "a feature is a number, a category or an embedding",
-        "free text or an id: 51 different values in 51 rows",
+        "short text or an id: 51 different values in 51 rows",
     ]
     assert about.notes[0] == "reading needs --exclude when,t"
     assert about.labels.classes == {"0": 17, "1": 34}

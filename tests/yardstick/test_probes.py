@@ -146,7 +146,8 @@ def test_groups_are_whole_and_small_data_stay_small():
 
 def test_what_is_said_to_be_seen_is_seen():
     """Audits by hand, as the probes foretell: a third of the labels' proportion that is seen is shown less
-    often than half, three times that proportion nearly always. 40 audits each; false alarm below 1e-3."""
+    often than 3 times in 5, three times that proportion 4 times in 5. 40 audits each; the false-alarm rate
+    was not computed."""
     X, y = rows(400, 0, noise=0.4)
     model, w = dw.Logistic(5.0), 2.0
     seen = sight(model, w, X, y, rows_a_block=10, blocks=20, size=100)

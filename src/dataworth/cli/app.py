@@ -13,7 +13,20 @@ from typing import Annotated, Any
 import typer
 
 from .guard import say
-from .options import Columns, Embedding, FailOn, Showing, Some, Strict, Takes, Talking, Test, file, word
+from .options import (
+    Columns,
+    Embedding,
+    FailOn,
+    Gradients,
+    Showing,
+    Some,
+    Strict,
+    Takes,
+    Talking,
+    Test,
+    file,
+    word,
+)
 from .options import command as made_command
 
 app = typer.Typer(
@@ -224,7 +237,7 @@ def describe(
     """
     from dataworth.data.io import describe
 
-    return describe(file, **vars(columns))
+    return describe(file, **columns.roles)
 
 
 @command
@@ -297,17 +310,30 @@ def commit(
 def embed(
     source: Annotated[
         Path,
-        file("A folder or zip with a folder of images per label, or a table that lists images.", "SOURCE"),
+        file(
+            "A folder or zip with a folder of images per label, or a table that lists images or pairs.",
+            "SOURCE",
+        ),
     ],
     output: Annotated[Path, word("Table to write: .parquet or .npz.", "--output", "-o", metavar="FILE")],
     embedding: Embedding,
     columns: Annotated[Columns, Some("label", "group", "attribute", "id", "weights")],
+    wanted: Gradients,
     talking: Talking,
+    gradients: Annotated[
+        bool, word("Gradients of a language model on pairs of responses.", "--gradients", metavar=" ")
+    ] = False,
 ) -> object:
-    """Make vectors of images, to measure with the other commands.
+    """Make vectors of images, or of preference pairs, to measure with the other commands.
 
     Example: dataworth embed photos.zip/train -o train.parquet
+
+    Example: dataworth embed pairs.jsonl --gradients --model Qwen/Qwen3-1.7B -o pairs.parquet
     """
+    if gradients:
+        from .gradients import embed_pairs
+
+        return embed_pairs(source, output, embedding, wanted, talking.quiet)
     from .embedding import embed_images
 
     return embed_images(source, output, embedding, columns, talking.quiet)

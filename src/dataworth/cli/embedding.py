@@ -34,6 +34,7 @@ class Written:
     rows: int
     features: int
     labels: LabelSummary
+    what: str = "image"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
@@ -41,7 +42,7 @@ class Written:
 
     def line(self) -> str:
         """What was done, in one line."""
-        size = f"{counted(self.rows, 'image')} × {counted(self.features, 'feature')}"
+        size = f"{counted(self.rows, self.what)} × {counted(self.features, 'feature')}"
         return f"{self.path}: {size} by {self.model}, labels {self.labels}"
 
     def full(self, verbose: bool) -> Any:

@@ -28,7 +28,7 @@ class Inputs:
     """Reads files with the same columns, each once; what was guessed is said when all are read."""
 
     def __init__(self, columns: Columns, quiet: bool) -> None:
-        self._columns = columns
+        self._columns, self._quiet = columns, quiet
         self.tell: Callable[[str], None] = (lambda sentence: None) if quiet else say
         self._read: dict[str, Dataset] = {}
         self._names: set[str] = set()
@@ -40,18 +40,32 @@ class Inputs:
         key = absolute(path)
         if key not in self._read:
             # What one file has to leave out need not be in the others.
-            self._read[key], roles = read_with_roles(path, **vars(self._columns), absent_ok=True)
+            self._read[key], roles = read_with_roles(path, **self._columns.roles, absent_ok=True)
             self._names |= {role.column for role in roles}
             for role in roles:
                 guess = None
                 if role.why == NUMBERS_ROWS:
                     self._numbering.add(role.column)
                     guess = f'column "{role.column}" only numbers the rows in', "say --features to use it"
+                elif role.role == "feature" and role.kind == "pair":
+                    guess = f"pairs of responses {role.why} in", "say --label to choose"
                 elif role.role in ("label", "id") and role.why == GUESSED:
                     guess = f'{role.role} column "{role.column}" guessed in', f"say --{role.role} to choose"
                 if guess is not None:
                     self._guesses.setdefault(guess, []).append(str(path))
+            self._read[key] = self._encoded(self._read[key])
         return self._read[key]
+
+    def _encoded(self, data: Dataset) -> Dataset:
+        """Texts as vectors, if an encoder was named."""
+        if self._columns.text_encoder is None:
+            return data
+        from dataworth.embed import encode
+
+        from .progress import listen
+
+        with listen(self._quiet, preparing="encoding texts…") as progress:
+            return encode(data, self._columns.text_encoder, progress=progress)
 
     def finish(self) -> None:
         """Say what was guessed; refuse to exclude what is in no file.

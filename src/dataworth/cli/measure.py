@@ -157,7 +157,7 @@ def check_fit(files: Files, read: Inputs, yardstick: Yardstick | None) -> None:
             labels = learn_targets(read(test))
         columns, what = read(test).columns, "the test set"
     else:
-        columns, labels, what = yardstick.recipe.columns, yardstick.labels, "the yardstick"
+        columns, labels, what = yardstick.columns, yardstick.labels, "the yardstick"
     known = {column.name for column in columns}
     for path in dict.fromkeys(path for path in paths if not is_sealed(path)):
         data = read(path)

@@ -45,6 +45,14 @@ class Columns:
     exclude: str | None = option(None, "Columns to leave out: names or patterns, such as 'when,raw_*'.")
     weights: str | None = option(None, "Column that says how often a row counts.")
     impute: bool = option(False, "Fill in missing feature values instead of refusing them.")
+    text_encoder: str | None = option(
+        None, "Sentence-transformers model, by name or directory, for texts (default: hashed n-grams)."
+    )
+
+    @property
+    def roles(self) -> dict[str, Any]:
+        """What reading a file takes."""
+        return {name: value for name, value in vars(self).items() if name != "text_encoder"}
 
 
 @dataclass(frozen=True)
@@ -80,6 +88,26 @@ class Embedding:
     cache: Path | None = option(None, "Directory to keep vectors in (default: the user's cache directory).")
     no_cache: bool = option(False, "Keep no vectors.")
     image: str | None = option(None, "Column of images, paths or bytes; guessed if only one can be.")
+
+
+@dataclass(frozen=True)
+class Gradients:
+    """How pairs of responses become gradients of a language model, with --gradients."""
+
+    modules: str = option(
+        "last-quarter",
+        "Linear layers: last-quarter (of the blocks, the default), all, or patterns: '*.down_proj'.",
+    )
+    projection: str = option(
+        "tensorised", "tensorised (from hooks, the default) or dense (as printed, slow)."
+    )
+    loss: str = option("nll", "nll (of each response, the default), bradley-terry or dpo (of the pair).")
+    per_token: bool = option(False, "Losses divided by the tokens of their response.")
+    numbers: int = option(1024, "Numbers of a projected gradient (default: 1024).")
+    max_tokens: int = option(256, "Tokens of template, prompt and response; prompts are cut first (256).")
+    responses: int = option(8, "Responses that go through the model together (default: 8).")
+    device: str = option("cpu", "cpu (the default), cuda, cuda:1.")
+    seed: int = option(0, "Of the random signs (default: 0).")
 
 
 class Some:

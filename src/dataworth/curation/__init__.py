@@ -19,9 +19,11 @@ from .names import NAMES as NAMES
 from .names import by_name as by_name
 from .names import parse as parse
 from .near_deduplicate import NearDeduplicate as NearDeduplicate
+from .peak import Peak as Peak
 from .random_subset import RandomSubset as RandomSubset
 from .remove_rows import RemoveRows as RemoveRows
 from .resample import Resample as Resample
 from .reweight import Reweight as Reweight
 from .self_label import SelfLabel as SelfLabel
+from .smooth import Smooth as Smooth
 from .synthesize import Synthesize as Synthesize

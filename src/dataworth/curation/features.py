@@ -22,6 +22,11 @@ def numbers(data: Dataset, like: Dataset | None = None) -> Array:
     data, parts = data.select(like.columns), [np.zeros((len(data), 0))]
     for j, column in enumerate(like.columns):
         values = data.X[:, j]
+        if column.kind in ("text", "pair"):
+            raise DataworthError(
+                f"column {column.name!r} holds texts, which have no distances: make vectors of them, with"
+                " dataworth.embed.encode."
+            )
         if column.kind == "categorical":
             parts.append((values[:, None] == np.arange(len(column.categories))).astype(float))
         else:

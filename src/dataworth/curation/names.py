@@ -19,11 +19,13 @@ from .herding import Herding
 from .k_centre import KCentre
 from .match_groups import MatchGroups
 from .near_deduplicate import NearDeduplicate
+from .peak import Peak
 from .random_subset import RandomSubset
 from .remove_rows import RemoveRows
 from .resample import Resample
 from .reweight import Reweight
 from .self_label import SelfLabel
+from .smooth import Smooth
 from .synthesize import Synthesize
 
 NAMES: dict[str, type[Method]] = {
@@ -40,6 +42,8 @@ NAMES: dict[str, type[Method]] = {
         RandomSubset,
         KCentre,
         Herding,
+        Smooth,
+        Peak,
         AddRows,
         SelfLabel,
         Synthesize,

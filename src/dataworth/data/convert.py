@@ -17,12 +17,22 @@ from ..errors import DataworthError
 from ..wording import counted, listed
 from .vectors import text_key, to_arrow
 
-Kind = Literal["numeric", "boolean", "categorical"]
+Kind = Literal["numeric", "boolean", "categorical", "text", "pair", "difference"]
+CODED = ("categorical", "text", "pair")
+"""Kinds whose columns hold codes into their categories."""
+LEAST_WORDS = 4
+"""Words that entries of a column of free text have on average; categories and ids have fewer."""
+MOST_CATEGORIES = 50
+"""Different entries from which a column of such words is free text even where they repeat."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """One column of `Dataset.X`; a categorical one holds codes into its `categories`, sorted texts."""
+    """One column of `Dataset.X`; one of a kind in `CODED` holds codes into its `categories`, sorted texts.
+
+    Texts and pairs of texts become numbers on the yardstick. A difference is a number that changes its sign
+    where the two things that are compared change places.
+    """
 
     name: str
     kind: Kind
@@ -60,6 +70,19 @@ def column_kind(column: Any) -> str:
         if t.is_integer(inner) or t.is_floating(inner) or t.is_null(inner):
             return "embedding"
     return "nested"
+
+
+def is_text(texts: Sequence[str], rows: int) -> bool:
+    """Whether different texts, which occur in so many rows, are free text rather than categories or ids.
+
+    >>> is_text(["the parcel never came", "very good, thank you all"], 2), is_text(["red", "light blue"], 2)
+    (True, False)
+    >>> is_text(["I agree with most of it", "I do not agree at all"], 100)
+    False
+    """
+    if len(texts) <= rows / 2 and len(texts) <= MOST_CATEGORIES:
+        return False
+    return sum(len(text.split()) for text in texts) >= LEAST_WORDS * max(1, len(texts))
 
 
 def as_frame(X: Any, what: str = "X") -> Any:
@@ -129,7 +152,9 @@ def from_frame(frame: Any) -> tuple[Array, tuple[Column, ...]]:
         elif kind == "categorical":
             codes, categories = _codes(array)
             blocks.append(codes[:, None])
-            columns.append(Column(name, "categorical", categories))
+            columns.append(
+                Column(name, "text" if is_text(categories, len(codes)) else "categorical", categories)
+            )
         elif kind == "embedding":
             blocks.append(_embedding(array, name))
             columns.extend(Column(f"{name}[{j}]", "numeric") for j in range(blocks[-1].shape[1]))

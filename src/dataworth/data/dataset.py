@@ -17,7 +17,17 @@ from numpy.typing import NDArray
 from ..arrays import Array
 from ..errors import DataworthError
 from ..wording import counted, listed
-from .convert import Column, Kind, as_frame, from_array, from_frame, refuse_infinite, refuse_missing, renamed
+from .convert import (
+    CODED,
+    Column,
+    Kind,
+    as_frame,
+    from_array,
+    from_frame,
+    refuse_infinite,
+    refuse_missing,
+    renamed,
+)
 from .summary import LabelSummary as LabelSummary
 from .summary import label_keys as label_keys
 from .summary import summarise_labels as summarise_labels
@@ -36,7 +46,8 @@ class Dataset:
 
     Args:
         X: rows × features: numbers or booleans in two dimensions, or a pandas, polars or pyarrow frame.
-            Text columns become integer codes; columns of equally long lists of numbers (embeddings) become
+            Text columns become codes of their texts, free text among them; columns of equally long lists of
+            numbers (embeddings) become
             one numeric column per entry, `name[0]`, `name[1]`, ….
         y: one label per row: numbers, booleans (stored as 0 and 1) or text.
         groups: which rows belong together (a patient, a document, a prompt); compared as text. Rows of one
@@ -265,10 +276,15 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
         for j, wanted in enumerate(columns):
             own = self.columns[place[wanted.name]]
             values = self.X[:, place[wanted.name]]
-            if (own.kind == "categorical") == (wanted.kind == "categorical"):
-                X[:, j] = _recode(values, own, wanted) if own.kind == "categorical" else values
+            if own.kind in CODED and wanted.kind in CODED:
+                # Texts are read, not looked up: those that the other dataset lacks stay what they are.
+                free = wanted.kind != "categorical" and not set(own.categories) <= set(wanted.categories)
+                X[:, j] = values if free else _recode(values, own, wanted)
+                kept.append(Column(own.name, wanted.kind, own.categories if free else wanted.categories))
+            elif own.kind not in CODED and wanted.kind not in CODED:
+                X[:, j] = values
                 # A 0/1 column may be boolean here and numeric there; it is named for what it holds here.
-                kept.append(Column(own.name, own.kind, wanted.categories))
+                kept.append(Column(own.name, own.kind))
             elif np.isnan(values).all():
                 # An empty column has no kind of its own: a reader cannot tell, and takes it for numeric.
                 X[:, j] = np.nan
@@ -309,7 +325,7 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
         words = {
             j: np.frombuffer(b"".join(digest8(c) for c in column.categories), "<u8")
             for j, column in enumerate(self.columns)
-            if column.kind == "categorical"
+            if column.kind in CODED
         }
         for i in range(0, len(self), SLAB):
             own = self.X[i : i + SLAB]
@@ -361,8 +377,9 @@ def _recode(codes: Array, own: Column, wanted: Column) -> Array:
 
 def _merged(name: str, columns: Sequence[Column]) -> Column:
     """The column that can hold all of these; `select` refuses what does not fit it."""
-    kinds = {column.kind for column in columns}
-    kind: Kind = "categorical" if "categorical" in kinds else "numeric" if "numeric" in kinds else "boolean"
+    kinds = [column.kind for column in columns]
+    order: tuple[Kind, ...] = ("pair", "text", "categorical", "difference", "numeric", "boolean")
+    kind = min(kinds, key=order.index)
     return Column(name, kind, tuple(sorted({c for column in columns for c in column.categories})))
 
 

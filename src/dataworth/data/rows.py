@@ -19,7 +19,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from ..arrays import Array, Flags, Rows
-from .convert import Column
+from .convert import CODED, Column
 from .dataset import SLAB, Dataset, digest8
 
 FLOOR = 0.2
@@ -110,7 +110,7 @@ class _Cells:
     def __init__(self, parts: Sequence[Dataset], digits: int) -> None:
         self.parts, self.whole, self.epsilon = parts, 10.0**digits, 10.0 ** (1 - digits)
         self.texts = [[_numbered(column) for column in part.columns] for part in parts]
-        self.text = np.array([column.kind == "categorical" for column in parts[0].columns], dtype=bool)
+        self.text = np.array([column.kind in CODED for column in parts[0].columns], dtype=bool)
         self.ends = np.cumsum([len(part) for part in parts])
         sample = [np.linspace(0, len(p) - 1, min(SAMPLE, len(p))).astype(np.intp) for p in parts]
         size = np.abs(np.vstack([p.X[rows] for p, rows in zip(parts, sample, strict=True)]))

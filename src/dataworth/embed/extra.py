@@ -1,4 +1,4 @@
-"""What is installed only with the extra `vision`."""
+"""What is installed only with an extra: `vision`, `text` or `llm`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from dataworth.errors import DataworthError
 
 
-def needed(module: str, what: str) -> Any:
+def needed(module: str, what: str, extra: str = "vision") -> Any:
     """The module, or the sentence that says how to get it.
 
     >>> needed("json", "this").dumps([1])
@@ -24,21 +24,21 @@ def needed(module: str, what: str) -> Any:
     try:
         return import_module(module)
     except ImportError as error:
-        raise DataworthError(_sentence(what)) from error
+        raise DataworthError(_sentence(what, extra)) from error
 
 
-def check_installed(modules: Sequence[str], what: str) -> None:
+def check_installed(modules: Sequence[str], what: str, extra: str = "vision") -> None:
     """Refuse early and cheaply: finding a module does not import it."""
     try:
         found = all(find_spec(module) is not None for module in modules)
     except (ImportError, ValueError):
         found = False
     if not found:
-        raise DataworthError(_sentence(what))
+        raise DataworthError(_sentence(what, extra))
 
 
-def _sentence(what: str) -> str:
-    return f"{what} needs the extra vision: pip install 'dataworth[vision]'."
+def _sentence(what: str, extra: str) -> str:
+    return f"{what} needs the extra {extra}: pip install 'dataworth[{extra}]'."
 
 
 def short(error: Exception) -> str:

@@ -73,11 +73,12 @@ def embed_table(
         vectors = principal_components(vectors, pca, base).astype(np.float32)
     roles = {**found.roles, "features": COLUMN}
     facts = {"model": str(model), "size": options.get("size"), "pca": pca}
-    table = with_roles(_with_vectors(found.table, vectors), roles, embedding=facts)
+    table = with_roles(with_vectors(found.table, vectors), roles, embedding=facts)
     return Embedded(vectors, table, found.roles, tuple(notes))
 
 
-def _with_vectors(table: Any, vectors: NDArray[np.float32]) -> Any:
+def with_vectors(table: Any, vectors: NDArray[np.float32]) -> Any:
+    """A pyarrow table with vectors as its column `embedding`."""
     import pyarrow as pa
 
     flat = pa.array(np.ascontiguousarray(vectors).reshape(-1))

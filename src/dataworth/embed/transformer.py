@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-import logging
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,31 +12,34 @@ from numpy.typing import NDArray
 from dataworth.embed.extra import needed, short, versions
 from dataworth.embed.images import Pixels
 from dataworth.embed.network import Network, Vectors, one_thread
+from dataworth.embed.pretrained import fetched, fingerprint, quietly
 from dataworth.errors import DataworthError
+
+WHAT = "vision model"
 
 
 def transformer(name: str, size: int | None) -> Network:
     """The model; with a size its processor neither resizes nor crops, for that has been done."""
     code = needed("transformers", f"model {name!r}")
     needed("torch", f"model {name!r}")
-    with _quietly(code):
-        config = _fetched(code.AutoConfig, name)
+    with quietly(code):
+        config = fetched(code.AutoConfig, name, WHAT)
         # Not the processors that use torchvision: it is not needed, and resizes otherwise.
-        processor = _fetched(code.AutoImageProcessor, name, backend="pil")
+        processor = fetched(code.AutoImageProcessor, name, WHAT, backend="pil")
     options = {} if size is None else {"do_resize": False, "do_center_crop": False}
 
     def prepare(pixels: Pixels) -> NDArray[Any]:
         inputs = processor(images=pixels, return_tensors="np", input_data_format="channels_last", **options)
         return np.asarray(inputs["pixel_values"][0], dtype=np.float32)
 
-    version = getattr(config, "_commit_hash", None) or _fingerprint(Path(name))
+    version = getattr(config, "_commit_hash", None) or fingerprint(Path(name))
     identity = f"{name if version is None else version} ({versions('torch', 'transformers')})"
     return Network(identity, None, prepare, lambda: _vectors_of(code, name, size))
 
 
 def _vectors_of(code: Any, name: str, size: int | None) -> Callable[[NDArray[Any]], Vectors]:
-    with _quietly(code):
-        model, loaded = _fetched(code.AutoModel, name, output_loading_info=True)
+    with quietly(code):
+        model, loaded = fetched(code.AutoModel, name, WHAT, output_loading_info=True)
     lacking = sorted(loaded["missing_keys"])
     unpooled = [key for key in lacking if "pooler" in key]
     if len(unpooled) < len(lacking):
@@ -74,48 +74,3 @@ def _pooled(model: Any, images: Any, use_pooler: bool) -> Any:
         return pooled.flatten(1)
     hidden = output.last_hidden_state
     return hidden.mean((2, 3)) if hidden.ndim == 4 else hidden.mean(1)
-
-
-def _fetched(kind: Any, name: str, **options: Any) -> Any:
-    """From the disk if it is there, so that the hub is asked only for what is new."""
-    why = f"model {name!r} is no directory, and no vision model that the Hugging Face hub gives"
-    if here := Path(name).is_dir():
-        why = f"the directory {name!r} holds no complete vision model of transformers"
-    try:
-        try:
-            return kind.from_pretrained(name, local_files_only=True, **options)
-        except OSError:
-            if here:
-                raise
-            return kind.from_pretrained(name, **options)
-    except (OSError, ValueError, KeyError, ImportError) as error:
-        raise DataworthError(
-            f"{why} ({short(error)}…): check the name, download the model elsewhere and give its directory,"
-            " or use efficientnet-lite0."
-        ) from error
-
-
-def _fingerprint(directory: Path) -> str | None:
-    """The hash of what a directory holds, which may be trained further under the same name."""
-    if not directory.is_dir():
-        return None
-    digest = hashlib.sha256()
-    for file in sorted(path for path in directory.iterdir() if path.is_file()):
-        digest.update(file.name.encode() + b"\0")
-        with file.open("rb") as content:
-            digest.update(hashlib.file_digest(content, "sha256").digest())
-    return digest.hexdigest()
-
-
-@contextmanager
-def _quietly(code: Any) -> Iterator[None]:
-    """Without the bars and advice of the libraries, whose failures we put in one sentence."""
-    before, bars = logging.root.manager.disable, code.utils.logging.is_progress_bar_enabled()
-    logging.disable(logging.ERROR)
-    code.utils.logging.disable_progress_bar()
-    try:
-        yield
-    finally:
-        logging.disable(before)
-        if bars:
-            code.utils.logging.enable_progress_bar()

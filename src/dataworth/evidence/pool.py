@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..arrays import Array, Rows
+from ..data.convert import CODED
 from ..data.dataset import Dataset
 from ..data.labels import targets_for
 from ..errors import DataworthError
@@ -54,7 +55,7 @@ def check_rows(parts: dict[str, Dataset]) -> None:
             raise DataworthError(
                 f"{name} is a {type(part).__name__}; pmi takes two Datasets: dw.Dataset(X, y)."
             )
-        categorical = [c.name for c in part.columns if c.kind == "categorical"]
+        categorical = [c.name for c in part.columns if c.kind in CODED]
         if categorical:
             raise DataworthError(
                 f"{name} has text columns ({', '.join(categorical[:3])}); pmi takes numbers: "

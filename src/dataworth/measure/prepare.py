@@ -56,6 +56,8 @@ def prepare(what: str, data: Mapping[str, Dataset], test: Dataset, options: Opti
     """Check the datasets, find the yardstick, take leaked rows out, and note what must be said."""
     check_datasets({**data, "the test set": test})
     yardstick = find_yardstick(test, options)
+    data = {name: yardstick.numbered(part) for name, part in data.items()}
+    test = yardstick.numbered(test)
     leaks = drop_leaks(test, data, states=what == "audit" and len(data) == 2)
     single = (one_class_note(yardstick, part, name) for name, part in leaks.data.items())
     clustered = clustered_note(test)

@@ -10,7 +10,7 @@ import numpy as np
 from ..arrays import Array
 from ..data.dataset import Dataset
 from .maps import Kernel
-from .recipe import LEAST_SIZE, Recipe, expand, resolution
+from .recipe import LEAST_SIZE, Recipe, expand, odd, resolution
 from .scales import Scale
 
 LANDMARK_SEED = 0x1A4D
@@ -72,13 +72,14 @@ class Basis:
         """Standardise; constant columns get no weight."""
         fill = np.zeros(len(data.columns))
         for j, column in enumerate(data.columns):
-            if column.kind != "categorical" and not np.isnan(data.X[:, j]).all():
+            if column.kind in ("numeric", "boolean") and not np.isnan(data.X[:, j]).all():
                 fill[j] = np.nanmedian(data.X[:, j])
         X = expand(data.columns, data.X, fill)
-        center = X.mean(axis=0)
+        # a difference has its middle at 0, whatever the order in which the two were compared
+        center = np.zeros(X.shape[1]) if odd(data.columns) else X.mean(axis=0)
         # two-pass standardisation: features of size 1e8 or 1e-8 lose nothing
         size = np.abs(X).max(axis=0, initial=0.0)
-        spread = X.std(axis=0)
+        spread = np.sqrt(((X - center) ** 2).mean(axis=0))
         varies = (spread > resolution(X) * size) & (size > LEAST_SIZE)
         inverse_scale = np.divide(1.0, spread, out=np.zeros_like(spread), where=varies)
         plain = Recipe(
@@ -90,6 +91,11 @@ class Basis:
             projection=np.zeros((len(center), 0)),
         )
         return cls(plain, (X - center) * inverse_scale, np.where(varies, spread, 0.0), seed)
+
+    @property
+    def odd(self) -> bool:
+        """Whether all columns are differences."""
+        return odd(self.plain.columns)
 
     @cached_property
     def _learned(self) -> dict[str, Axes]:

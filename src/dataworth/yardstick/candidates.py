@@ -62,16 +62,21 @@ class Map:
 
 
 def maps(basis: Basis, effort: Effort) -> Iterator[Map]:
-    """All that are tried: on every scale, axes and kernels of every size that half of the rows allow."""
+    """All that are tried: on every scale, axes and kernels of every size that half of the rows allow.
+
+    Of differences, those that change their sign with them: axes, on scales that are one factor a column.
+    """
     half = len(basis.standard) // 2
     landmarks, (axes, beside) = min(effort.landmarks, half), effort.both
-    for scale in SCALES:
+    for scale in (scale for scale in SCALES if not (basis.odd and scale == "rank")):
         rank = basis.on(scale).rank
         if not rank:
             continue
         for size in sorted({min(k, rank, half) for k in effort.axes}):
             for exponent in exponents(size):
                 yield Map("axes", scale, size, exponent)
+        if basis.odd:
+            continue
         for bandwidth in BANDWIDTHS:
             yield Map("kernel", scale, bandwidth=bandwidth, landmarks=landmarks)
         yield Map("both", scale, min(axes, rank, half), 1.0, BESIDE_AXES, min(beside, half))

@@ -52,7 +52,7 @@ def suited_kind(labels: Classes | Numeric, model: str = "auto") -> str:
 
 
 def maker(
-    kind: str, inference: str, labels: Classes | Numeric
+    kind: str, inference: str, labels: Classes | Numeric, intercept: bool = True
 ) -> Callable[[float, float | None], YardstickModel]:
     """Makes models of a kind from a prior variance and, for numeric labels, a noise variance."""
     if kind == "softmax" and inference != "laplace":
@@ -60,7 +60,7 @@ def maker(
             f"inference is {inference!r}, but softmax knows laplace alone: drop it, or use one-vs-rest."
         )
     known = {f.name for f in fields(KINDS[kind])}
-    given: dict[str, Any] = {"inference": inference}
+    given: dict[str, Any] = {"inference": inference, "intercept": intercept}
     if isinstance(labels, Classes):
         given["classes"] = len(labels.names)  # fixed: a dataset that lacks a class measures as others do
     given = {name: value for name, value in given.items() if name in known}

@@ -25,7 +25,7 @@ from .halves import both_ways, halves
 
 PROPORTIONS = (0.02, 0.05, 0.1, 0.2)
 """Of labels made wrong."""
-HALVINGS, HALVINGS_OF_SEVERAL = 4, 1
+HALVINGS, HALVINGS_OF_SEVERAL = 2, 1
 """Halvings of the test set, and of one with several classes, whose fits cost more."""
 EYE_PROPORTIONS, EYE_HALVINGS, EYE_ROWS, EYE_BLOCKS = (0.05, 0.1, 0.2), 2, 200, 20
 """The same for comparing maps in the yardstick's search, with at most so many rows of a half."""

@@ -142,7 +142,7 @@ class Recipe:
 
 def _column(entry: Any) -> Column:
     match entry:
-        case [str(name), "numeric" | "boolean" | "categorical" as kind, list(categories)]:
+        case [str(name), "numeric" | "boolean" | "categorical" | "difference" as kind, list(categories)]:
             names = {c for c in categories if isinstance(c, str)}
             if len(names) == len(categories) and (kind == "categorical" or not names):
                 return Column(name, kind, tuple(categories))
@@ -161,6 +161,15 @@ def expand(columns: tuple[Column, ...], X: Array, fill: Array) -> Array:
         else:
             parts.append(np.where(np.isnan(values), fill[j], values)[:, None])
     return np.hstack(parts)
+
+
+def odd(columns: tuple[Column, ...]) -> bool:
+    """Whether all columns are differences of two things that are compared.
+
+    Features and predictor then change their sign where the two change places: no centre, no intercept, no map
+    but axes.
+    """
+    return all(column.kind == "difference" for column in columns)
 
 
 def resolution(X: Array) -> Array:

@@ -153,7 +153,7 @@ class Search:
         grid = self.grid(prior_variance)
         found: dict[tuple[str, str], tuple[float, Map, Array, int]] = {}
         for candidate in maps(self.basis, self.effort):
-            features = with_intercept(self.basis.features(candidate.cut(self.basis)), True)
+            features = with_intercept(self.basis.features(candidate.cut(self.basis)), not self.basis.odd)
             value, place = self.climb(features, grid, predict)
             best = found.get((candidate.kind, candidate.scale))
             if best is None or value > best[0]:

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
+from ..data.convert import Column
 from ..data.dataset import Dataset
 from ..data.keys import keyed_hash
 from ..data.labels import Classes, Numeric, learn_targets
@@ -25,8 +26,9 @@ from ..models.base import positive_number
 from .basis import Basis
 from .kinds import KINDS, YardstickModel, check_modelling, maker, suited_kind
 from .reading import POSITIVE, items, number, plain, record, text, whole
-from .recipe import Recipe
+from .recipe import Recipe, odd
 from .search import Search, searched
+from .texts import TextColumns
 from .trial import Trial
 
 SCHEMA = "dataworth/yardstick/3"
@@ -45,6 +47,7 @@ class Yardstick:
         test_hash: keyed hash of the test set that it was fitted to, if it was published (`published`).
         rows: rows of that test set.
         seed: of the halves that the search used.
+        texts: how columns of texts become numbers, if the test set has some.
 
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(60, 2))
@@ -59,6 +62,7 @@ class Yardstick:
     chosen: Trial
     rows: int
     seed: int
+    texts: TextColumns | None = None
     test_hash: str = ""
 
     @classmethod
@@ -106,11 +110,14 @@ class Yardstick:
             )
         labels = rounded(learn_targets(test))
         kind = suited_kind(labels, model)
-        make = maker(kind, inference, labels)
+        with threadpool_limits(1):  # how threads share a sum shows in its last bits
+            texts = TextColumns.learn(test)
+            test = test if texts is None else texts(test)
+        make = maker(kind, inference, labels, intercept=not odd(test.columns))
         sample, splits = searched(test, seed, kind)
         if prior_variance is not None:
             positive_number(prior_variance, "prior_variance")
-        with threadpool_limits(1):  # how threads share a sum shows in its last bits
+        with threadpool_limits(1):
             basis = Basis.learn(sample, seed)
             search = Search(sample, basis, labels.encode(sample.y), kind, splits, seed)
             chosen, recipe = search.run(prior_variance)
@@ -121,7 +128,37 @@ class Yardstick:
             chosen=chosen.rounded(),
             rows=len(test),
             seed=seed,
+            texts=texts,
         )
+
+    def numbered(self, data: Dataset) -> Dataset:
+        """A dataset with numbers in place of its texts; the same if it has none that the yardstick reads.
+
+        Args:
+            data: rows with the test set's columns.
+
+        Returns:
+            The dataset, with columns `name[0]`, `name[1]`, … in place of each column of texts.
+
+        Raises:
+            DataworthError: if the test set has texts where the data have numbers.
+
+        >>> X = np.random.default_rng(0).normal(size=(40, 2))
+        >>> T = Dataset(X, X[:, 0] > 0)
+        >>> Yardstick.fit(T, prior_variance=1.0).numbered(T) is T
+        True
+        """
+        from threadpoolctl import threadpool_limits
+
+        if self.texts is None:
+            return data
+        with threadpool_limits(1):
+            return self.texts(data)
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """What a dataset must have to be measured."""
+        return self.recipe.columns if self.texts is None else self.texts.read(self.recipe.columns)
 
     def features(self, data: Dataset) -> Array:
         """A dataset's features on this yardstick.
@@ -140,7 +177,7 @@ class Yardstick:
         >>> Yardstick.fit(T, prior_variance=1.0).features(T).shape
         (40, 2)
         """
-        return self.recipe.features(data)
+        return self.recipe.features(self.numbered(data))
 
     def targets(self, data: Dataset, what: str = "the data") -> Array:
         """A dataset's labels as numbers: 0, 1, … for classes, standard units for numeric labels.
@@ -199,6 +236,7 @@ class Yardstick:
             "rows": self.rows,
             "seed": self.seed,
             "recipe": self.recipe.to_dict(),
+            "texts": None if self.texts is None else self.texts.to_dict(),
         }
         return body | {"digest": _digest(body)}
 
@@ -308,7 +346,7 @@ class Yardstick:
     @classmethod
     def _read(cls, d: dict[str, Any]) -> Yardstick:
         """The yardstick of a file's entries; a reason if they are no yardstick."""
-        record(d, "", {"schema", "labels", "model", "chosen", "test_hash", "rows", "seed", "recipe"})
+        record(d, "", {"schema", "labels", "model", "chosen", "test_hash", "rows", "seed", "recipe", "texts"})
         labels = _read_labels(d)
         recipe = Recipe.from_dict(record(d, "recipe", {f.name for f in fields(Recipe)}))
         chosen = plain(d, "chosen", Trial)
@@ -330,6 +368,7 @@ class Yardstick:
             test_hash=text(d, "test_hash"),
             rows=whole(d, "rows"),
             seed=whole(d, "seed"),
+            texts=TextColumns.from_dict(d["texts"]),
         )
 
     def __repr__(self) -> str:

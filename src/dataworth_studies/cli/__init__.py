@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from . import convergence, curation, mi
+from . import convergence, curation, mi, preference
 
 study = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
 
@@ -22,6 +22,7 @@ for _name, _command in {
     "mi": mi.mi,
     "mi-error": mi.mi_error,
     "convergence": convergence.convergence,
+    "preference": preference.preference,
     "samples": curation.samples,
     "summary": curation.summary,
 }.items():

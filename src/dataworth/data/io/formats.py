@@ -42,7 +42,7 @@ def table_of_file(path: Path) -> Any:
     if not path.exists():
         raise DataworthError("there is no such file: check the path")
     if path.is_dir():
-        raise DataworthError("this is a directory, but a file is expected: name one of its files")
+        return _read_parts(path)
     if reader is None:
         raise DataworthError(f"the suffix is not one of {' '.join(READERS)}: convert the file, or rename it")
     try:
@@ -58,6 +58,10 @@ def table_of_file(path: Path) -> Any:
             raise DataworthError("this is not UTF-8 text: save it as UTF-8") from error
         if "allow_pickle" in reason:  # numpy's advice, which would run whatever code the file holds
             reason = "it is no archive of plain arrays"
+        if "straddling" in reason:
+            raise DataworthError(
+                "a line is longer than 16 MB: cut its texts, or leave the row out"
+            ) from error
         if reason.startswith("Empty"):
             raise DataworthError("the file is empty: write rows to it") from error
         raise DataworthError(
@@ -69,6 +73,19 @@ def table_of_file(path: Path) -> Any:
     if table.num_rows == 0:
         raise DataworthError("the file has no rows: write some to it")
     return table
+
+
+def _read_parts(directory: Path) -> Any:
+    """The files of a directory as one table, as a dataset comes from the Hugging Face hub."""
+    import pyarrow as pa
+
+    for suffix in (".parquet", ".arrow", ".jsonl", ".jsonl.gz"):
+        if files := sorted(directory.rglob(f"*{suffix}")):
+            parts = [table_of_file(file) for file in files]
+            if any(part.schema != parts[0].schema for part in parts):
+                raise DataworthError("the files of this directory have different columns: name one of them")
+            return pa.concat_tables(parts)
+    raise DataworthError("this is a directory without tables, but a file is expected: name a file")
 
 
 def suffix_of(path: Path) -> str:

@@ -12,17 +12,28 @@ from typing import Any, Unpack
 import numpy as np
 from numpy.typing import NDArray
 
-from dataworth.data.convert import as_frame
+from dataworth.data.convert import Kind, as_frame
 from dataworth.data.dataset import Dataset
 from dataworth.data.io.formats import NPZ_ROLES, suffix_of, table_of_file
-from dataworth.data.io.roles import Asked, Role, assign_roles, check_kinds, refuse_unusable, unusable
-from dataworth.data.io.written_roles import WHY, roles_of
+from dataworth.data.io.preferences import LONGER, PREFERRED, PROMPT, RESPONSES, are_preferences, pair_table
+from dataworth.data.io.roles import (
+    Asked,
+    Role,
+    assign_roles,
+    check_kinds,
+    refuse_unusable,
+    unusable,
+    with_texts,
+)
+from dataworth.data.io.written_roles import WHY, differences_of, roles_of
 from dataworth.data.vectors import to_arrow
 from dataworth.errors import DataworthError
 from dataworth.wording import counted
 
 NOT_VECTORS = ("feature", "ignored", "unusable")
 NPZ_WHY = "what an npz names so"
+PAIR_ROLES = {"label": PREFERRED, "group": PROMPT, "attribute": LONGER, "features": RESPONSES}
+PAIR_WHY = "recognised by chosen and rejected"
 
 
 def read(
@@ -125,6 +136,12 @@ def table_with_roles(source: Any, **asked: Unpack[Asked]) -> tuple[Any, list[Rol
     suffix = "" if path is None else suffix_of(path)
     named: dict[str, Any] = dict(asked)
     said, why = roles_of(table), WHY
+    paired = are_preferences(table.column_names) and named.get("label") is None
+    if paired:
+        table, dropped = pair_table(table)
+        said, why = PAIR_ROLES, PAIR_WHY
+        if dropped:
+            why += f"; {counted(dropped, 'pair')} left out, empty or one response twice"
     if suffix == ".npz":  # its names say what is what, whatever columns are named in other files
         named |= dict.fromkeys(NPZ_ROLES)
         said, why = {role: name for role, name in NPZ_ROLES.items() if name in table.column_names}, NPZ_WHY
@@ -142,6 +159,9 @@ def table_with_roles(source: Any, **asked: Unpack[Asked]) -> tuple[Any, list[Rol
             if role.role in ("label", "weight", "feature") and role.kind == "categorical":
                 _refuse_stray_text(table[role.column], role.column)
     check_kinds(roles)
+    if paired:
+        roles = [replace(role, kind="pair") if role.column == RESPONSES else role for role in roles]
+    roles = with_texts(frame, roles)
     return table, roles, unusable(frame, roles)
 
 
@@ -166,7 +186,9 @@ def _table_of_frame(source: Any) -> Any:
 def to_dataset(table: Any, roles: Sequence[Role], allow_missing: bool) -> Dataset:
     """The Dataset that the roles make of the table."""
     where = {role.role: table[role.column] for role in roles if role.role not in NOT_VECTORS}
-    return Dataset(
+    kinds: dict[str, Kind] = dict.fromkeys(differences_of(table), "difference")
+    kinds |= {role.column: "pair" for role in roles if role.role == "feature" and role.kind == "pair"}
+    made = Dataset(
         table.select([role.column for role in roles if role.role == "feature"]),
         where["label"],
         groups=where.get("group"),
@@ -175,6 +197,9 @@ def to_dataset(table: Any, roles: Sequence[Role], allow_missing: bool) -> Datase
         attributes=where.get("attribute"),
         allow_missing=allow_missing,
     )
+    own = (kinds.get(column.name.partition("[")[0], column.kind) for column in made.columns)
+    columns = tuple(replace(column, kind=kind) for column, kind in zip(made.columns, own, strict=True))
+    return made if columns == made.columns else made._with(columns=columns)
 
 
 def missing_rows(column: Any) -> NDArray[np.bool_]:

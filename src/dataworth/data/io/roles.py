@@ -11,7 +11,7 @@ from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
 
-from dataworth.data.convert import column_kind
+from dataworth.data.convert import column_kind, is_text
 from dataworth.data.vectors import to_arrow
 from dataworth.errors import DataworthError
 from dataworth.wording import and_more, listed
@@ -24,15 +24,17 @@ LABEL_NAMES = ("label", "labels", "target", "y", "class", "outcome")
 ID_NAMES = ("id", "ids", "row_id", "rowid", "uuid", "guid", "index")
 TEXTUAL = ("numeric", "boolean", "categorical", "date or time")
 KINDS = {"label": TEXTUAL[:3], "weight": TEXTUAL[:2], **dict.fromkeys(("group", "attribute", "id"), TEXTUAL)}
-FEATURE_KINDS = ("numeric", "boolean", "categorical", "embedding")
+FEATURE_KINDS = ("numeric", "boolean", "categorical", "embedding", "text", "pair")
 OPTIONS = {role: f"{role}= (--{role})" for role in ("label", "group", "attribute", "id")}
 OPTIONS |= {"weight": "weights= (--weights)", "feature": "features= (--features)"}
 REQUESTS: dict[RoleName, str] = {"label": "label", "group": "group", "id": "id", "attribute": "attribute"}
 REQUESTS["weight"] = "weights"
 LIST_AS_TEXT = re.compile(r"\s*\[\s*[-+]?[0-9.]+(e[-+]?[0-9]+)?(\s*[,\s].*)?(\]|…|\.\.\.)\s*$", re.DOTALL)
-FREE_TEXT = "free text or an id"
+AN_ID = "short text or an id"
 NO_FEATURE = "a feature is a number, a category or an embedding"
 MOST_SHOWN = 20
+MOST_CHARACTERS = 1_000_000
+"""Characters of the longest text that is read: a cell of more is a file that went astray."""
 ROW_NUMBER_NAMES = ("", "rownames", "row.names", "row_names", "rownumber", "row_number", "row number")
 NUMBERS_ROWS = "it only numbers or names the rows"
 FEWEST_NUMBERED = 10
@@ -135,8 +137,28 @@ def numbers_rows(series: Any) -> bool:
     return ordered[0] in (0, 1) and np.array_equal(ordered, np.arange(n) + ordered[0])
 
 
+def with_texts(frame: Any, roles: Sequence[Role]) -> list[Role]:
+    """The roles, with features that are free text marked so; a text too long to be one is refused."""
+    found = list(roles)
+    for i, role in enumerate(roles):
+        if role.role != "feature" or role.kind not in ("categorical", "pair"):
+            continue
+        texts = [str(text) for text in frame[role.column].drop_nulls().unique().to_list()]
+        free = is_text(texts, len(frame)) and not all(LIST_AS_TEXT.match(text) for text in texts[:5])
+        if role.kind == "categorical" and not free:
+            continue
+        longest = max(map(len, texts))
+        if longest > MOST_CHARACTERS:
+            raise DataworthError(
+                f"column {role.column!r} has a text of {longest:,} characters, but at most"
+                f" {MOST_CHARACTERS:,} are read: cut it, or leave the row out"
+            )
+        found[i] = role if role.kind == "pair" else replace(role, kind="text")
+    return found
+
+
 def unusable(frame: Any, roles: Sequence[Role]) -> dict[str, str]:
-    """Why columns that would be features cannot be: dates, nested or binary values, free text, lists as text.
+    """Why columns that would be features cannot be: dates, nested or binary values, ids, lists as text.
 
     >>> import narwhals as nw, pyarrow as pa
     >>> frame = nw.from_native(pa.table({"a": [1, 2], "b": [b"x", b"y"], "label": [0, 1]}))
@@ -153,7 +175,7 @@ def unusable(frame: Any, roles: Sequence[Role]) -> dict[str, str]:
             if len(texts) and all(LIST_AS_TEXT.match(str(text)) for text in texts.head(5).to_list()):
                 reasons[role.column] = "lists written as text: embeddings need lists in Parquet or JSONL"
             elif distinct > 50 and distinct > len(frame) / 2:
-                reasons[role.column] = f"{FREE_TEXT}: {distinct} different values in {len(frame)} rows"
+                reasons[role.column] = f"{AN_ID}: {distinct} different values in {len(frame)} rows"
     return reasons
 
 
@@ -173,8 +195,8 @@ def refuse_unusable(reasons: Mapping[str, str]) -> None:
         listing = ", ".join(shown[:MOST_SHOWN]) + and_more(len(shown) - MOST_SHOWN)
         noun, what, it = ("column", "a feature", "it") if len(shown) == 1 else ("columns", "features", "them")
         how = f"leave {it} out with {exclusion(list(reasons))}"
-        if any(why.startswith(FREE_TEXT) for why in reasons.values()):
-            how += "; text can also be embedded, and an id named with --id"
+        if any(why.startswith(AN_ID) for why in reasons.values()):
+            how += "; an id can also be named with --id"
         if "binary" in reasons.values():
             how += "; images become features by dataworth embed"
         raise DataworthError(f"{noun} {listing} cannot be {what}: {how}")

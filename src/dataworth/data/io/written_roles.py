@@ -31,3 +31,17 @@ def roles_of(table: Any) -> dict[str, str]:
     return {
         option: name for option, name in named.items() if isinstance(name, str) and name in table.column_names
     }
+
+
+def differences_of(table: Any) -> list[str]:
+    """The columns that a table says are differences of two things that are compared.
+
+    >>> import pyarrow as pa
+    >>> differences_of(with_roles(pa.table({"a": [1], "b": [2]}), {}, differences=["a", "c"]))
+    ['a']
+    """
+    try:
+        said = json.loads((table.schema.metadata or {})[KEY])["differences"]
+        return [name for name in said if name in table.column_names]
+    except (KeyError, TypeError, ValueError):
+        return []

@@ -34,9 +34,8 @@ from .methods import Curation, apply_to_draws, bound, curated_whole, default_fir
 from .rise import with_own_controls
 from .verdict import Control, MadeOf, judge, verdict_of
 
-REPLICATES, LARGE_REPLICATES, LARGE = 20, 8, 20_000
-"""Random changes of the same size in the design *whole*; fewer for more rows than LARGE, which leave less to
-chance and cost more."""
+REPLICATES = 8
+"""Random removals in the design *whole*, with which a fall is compared; their spread is part of its error."""
 NAMES = {"before": "the data before curation", "after": "the data after curation"}
 QUESTIONS = {
     "whole": "Is the data after curation worth more than before, to someone facing this test set?",
@@ -134,7 +133,7 @@ def audit(
     design = opts.choose_design(designs)
     yardstick = find_yardstick(test, opts)
     opts = replace(opts, yardstick=yardstick)
-    before = before.select(yardstick.recipe.columns)
+    before, test = yardstick.numbered(before).select(yardstick.recipe.columns), yardstick.numbered(test)
     about: dict[str, Any] = {}
     notes: tuple[str, ...] = ()
     if curate is not None:
@@ -149,7 +148,7 @@ def audit(
         if curate is not None:
             after, test = curated_whole(before, test, curate, opts.seed)
         assert after is not None
-        after = after.select(yardstick.recipe.columns)
+        after = yardstick.numbered(after).select(yardstick.recipe.columns)
         prepared = prepare("audit", {NAMES["before"]: before, NAMES["after"]: after}, test, opts)
         before, after = prepared.data.values()
         about["after_rows"] = len(after)
@@ -176,10 +175,9 @@ def audit(
 def with_controls(arms: Arms, seed: int) -> dict[Arm, Sample]:
     """Before, after, and the same change of size and weights at random; none, if nothing of that changed."""
     rng = np.random.default_rng([seed, 0xC017])
-    replicates = REPLICATES if len(arms.before.rows) <= LARGE else LARGE_REPLICATES
     controls = {
         Arm("control", f"control {r + 1}"): arms.at_random(rng)
-        for r in range(replicates if arms.random else 0)
+        for r in range(REPLICATES if arms.random else 0)
     }
     return {BEFORE: arms.before, AFTER: arms.after, **controls}
 

@@ -1,0 +1,66 @@
+"""Keep rows that are all alike: a peak of the density; θ → D → f(D), by the features alone."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from ..arrays import Array, Rows
+from ..data.dataset import Dataset
+from .base import FRACTION, Method, chance, limit
+from .features import points
+
+THRESHOLD = 0.8
+"""The paper's τ."""
+
+
+@dataclass(frozen=True)
+class Peak(Method):
+    """Keep `fraction` of the rows: a random one, then always the one most similar to any kept before.
+
+    Similarity is the cosine of standardised rows, and above `threshold` as long as the rows allow; where they
+    cannot fill the set so, the threshold is lowered to what fills it, and the curation says which that was.
+
+    >>> around = Dataset([[1.0, 0.0], [1.0, 0.1], [0.0, 1.0], [0.1, 1.0]], [0, 1, 0, 1])
+    >>> len(Peak(0.5)(around)), str(Peak(0.75).bound(around))
+    (2, 'peak:fraction=0.75,threshold=-0.994')
+    """
+
+    fraction: float = field(default=0.5, metadata=FRACTION)
+    threshold: float = field(default=THRESHOLD, metadata=limit(lambda v: -1 <= v < 1, "lie between -1 and 1"))
+
+    name = "peak"
+    what = "keep rows that are like one another (greedy, by cosine)"
+    strategic = True
+    why = "it looks at the data alone and only removes rows"
+
+    def __call__(self, data: Dataset, *, rng: np.random.Generator | None = None) -> Dataset:
+        """The rows kept, in their old order; at least one."""
+        return data.take(self._rows(data, chance(rng))[0])
+
+    def bound(self, data: Dataset) -> Peak:
+        """With the threshold that fills the set on these data."""
+        return replace(self, threshold=self._rows(data, chance(None))[1])
+
+    def _rows(self, data: Dataset, rng: np.random.Generator) -> tuple[Rows, float]:
+        keep = max(1, round(self.fraction * len(data)))
+        return peak_rows(points(data), keep, self.threshold, rng)
+
+
+def peak_rows(X: Array, count: int, threshold: float, rng: np.random.Generator) -> tuple[Rows, float]:
+    """Places of `count` rows, and the threshold that filled the set: the one given, or the lowest cosine.
+
+    Rounded down to three digits.
+    """
+    unit = X / np.maximum(np.linalg.norm(X, axis=1, keepdims=True), np.finfo(float).tiny)
+    chosen = [int(rng.integers(len(X)))]
+    nearest = np.full(len(X), -np.inf)
+    reached = threshold
+    for _ in range(min(count, len(X)) - 1):
+        nearest = np.maximum(nearest, unit @ unit[chosen[-1]])
+        nearest[chosen] = -np.inf
+        chosen.append(int(nearest.argmax()))
+        reached = min(reached, float(nearest[chosen[-1]]))
+    reached = threshold if reached >= threshold else np.floor(1000 * reached) / 1000
+    return np.sort(chosen), float(max(reached, -1.0))

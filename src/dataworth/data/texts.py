@@ -1,0 +1,74 @@
+"""Columns of texts, and of pairs of texts, replaced by numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+
+import numpy as np
+
+from ..arrays import Array
+from ..errors import DataworthError
+from .convert import CODED, Column, Kind
+from .dataset import Dataset
+
+BETWEEN = "\x1e"
+"""Stands between the two texts of a pair; it separates records in ASCII, and is no part of a text."""
+
+
+def text_columns(data: Dataset) -> list[str]:
+    """Names of the columns that hold texts, or pairs of them.
+
+    >>> import pyarrow as pa
+    >>> said = pa.table({"size": [1, 2], "body": ["it never came to me", "all was well with it"]})
+    >>> text_columns(Dataset(said, [0, 1]))
+    ['body']
+    """
+    return [column.name for column in data.columns if column.kind in ("text", "pair")]
+
+
+def parts_of(column: Column) -> tuple[Sequence[str], ...]:
+    """What the categories of a column say: texts, or the first and the second texts of pairs."""
+    if column.kind != "pair":
+        return (column.categories,)
+    both = [category.partition(BETWEEN) for category in column.categories]
+    return [first for first, _, _ in both], [second for _, _, second in both]
+
+
+def with_vectors(
+    data: Dataset, names: Collection[str], vectors: Callable[[str, Sequence[str]], Array]
+) -> Dataset:
+    """The same rows with numbers `name[0]`, `name[1]`, … in place of texts; a pair is v(first) − v(second).
+
+    `vectors` makes texts × numbers for a column's name and texts. A missing text is a row of zeros.
+
+    >>> import pyarrow as pa
+    >>> said = pa.table({"size": [1, 2], "body": ["it never came to me", "all was well with it"]})
+    >>> lengths = lambda name, texts: np.array([[len(text)] for text in texts])
+    >>> found = with_vectors(Dataset(said, [0, 1]), ["body"], lengths)
+    >>> found.names, found.X.tolist()
+    (('size', 'body[0]'), [[1.0, 19.0], [2.0, 20.0]])
+    """
+    if not any(column.name in names for column in data.columns):
+        return data
+    blocks: list[Array] = []
+    columns: list[Column] = []
+    for j, column in enumerate(data.columns):
+        if column.name not in names:
+            blocks.append(data.X[:, j : j + 1])
+            columns.append(column)
+            continue
+        if column.kind not in CODED:
+            raise DataworthError(
+                f"column {column.name!r} is {column.kind}, but text in the test set: give texts in both."
+            )
+        codes = data.X[:, j]
+        here = codes >= 0  # neither missing nor unknown
+        used, place = np.unique(codes[here].astype(int), return_inverse=True)
+        each = [vectors(column.name, [texts[i] for i in used]) for texts in parts_of(column)]
+        table = each[0] - each[1] if len(each) == 2 else each[0]
+        block = np.zeros((len(data), table.shape[1]))
+        block[here] = table[place]
+        blocks.append(block)
+        kind: Kind = "difference" if column.kind == "pair" else "numeric"
+        columns += [Column(f"{column.name}[{k}]", kind) for k in range(block.shape[1])]
+    return data._with(X=np.ascontiguousarray(np.hstack(blocks)), columns=tuple(columns))

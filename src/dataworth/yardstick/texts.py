@@ -1,0 +1,177 @@
+"""Columns of texts as numbers: weights and axes from the test set alone, frozen with its yardstick.
+
+A text is its n-grams (`ngrams`), each weighed by how rare it is among the texts of the test set,
+
+    w = (1 + log times) · (1 + log (1 + n) / (1 + texts with it)),
+
+scaled to length 1, on the axes that the test set's own texts span: the largest of w wᵀ. N-grams that occur in
+fewer than two of them have no weight. A pair of texts is the difference of the two.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays import Array
+from ..data.convert import Column, Kind
+from ..data.dataset import Dataset
+from ..data.texts import parts_of, text_columns, with_vectors
+from ..errors import DataworthError
+from .ngrams import BUCKETS, counts
+from .reading import record, text
+
+AXES = 128
+"""Axes that are kept at most."""
+TEXTS = 2000
+"""Texts of the test set that weights and axes are learned from at most."""
+SLAB = 512
+"""Texts that are made numbers at a time."""
+
+
+@dataclass(frozen=True)
+class TextAxes:
+    """How texts become numbers.
+
+    weights: of every bucket, 0 where none. axes: buckets with a weight × axes.
+
+    >>> texts = ["the cat sat", "the cat ran", "a dog ran", "a dog sat"] * 3
+    >>> found = TextAxes.learn(texts)
+    >>> near = found.vectors(["the cat sat", "the cat hid", "a dog ran off"])
+    >>> bool(near[0] @ near[1] > near[0] @ near[2])
+    True
+    """
+
+    weights: NDArray[np.float32]
+    axes: NDArray[np.float32]
+
+    @classmethod
+    def learn(cls, texts: Sequence[str]) -> TextAxes:
+        """Weights and axes of texts."""
+        from scipy.linalg import eigh
+
+        some = [texts[i] for i in np.unique(np.linspace(0, len(texts) - 1, TEXTS).astype(int))]
+        found = counts(some)
+        times = np.bincount(found.indices, minlength=BUCKETS)
+        rare = 1.0 + np.log((1.0 + len(some)) / (1.0 + times))
+        weights = np.where(times >= 2, rare, 0.0).astype(np.float32)
+        known = np.flatnonzero(weights)
+        rows = _weighed(found, weights, known)
+        gram = (rows @ rows.T).toarray().astype(np.float64)
+        size = min(AXES, len(gram))
+        values, vectors = eigh(gram, subset_by_index=(len(gram) - size, len(gram) - 1))
+        kept = np.flatnonzero(values > 1e-6 * values[-1])[::-1] if values[-1] > 0 else np.zeros(0, dtype=int)
+        axes = (rows.T @ vectors[:, kept]) / np.sqrt(values[kept])
+        # an axis and its negative are the same axis; fix the sign so that it is unique
+        signs = np.sign(axes[np.abs(axes).argmax(axis=0), np.arange(len(kept))]) if len(axes) else 1.0
+        return cls(weights, (axes * signs).astype(np.float16).astype(np.float32))
+
+    def vectors(self, texts: Sequence[str]) -> Array:
+        """Texts × axes."""
+        known = np.flatnonzero(self.weights)
+        parts = [np.zeros((0, self.axes.shape[1]))]
+        for start in range(0, len(texts), SLAB):
+            rows = _weighed(counts(texts[start : start + SLAB]), self.weights, known)
+            parts.append(np.asarray(rows @ self.axes, dtype=np.float64))
+        return np.concatenate(parts)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON: arrays in base64, as lists they would be ten times as long."""
+        known = np.flatnonzero(self.weights)
+        parts = {"buckets": known.astype("<u4"), "weights": self.weights[known].astype("<f4")}
+        packed = {name: _packed(part) for name, part in parts.items()}
+        return {**packed, "axes": _packed(self.axes.astype("<f2")), "size": self.axes.shape[1]}
+
+    @classmethod
+    def from_dict(cls, d: dict[str, Any]) -> TextAxes:
+        """What `to_dict` wrote; a reason if it cannot have."""
+        record(d, "", {"buckets", "weights", "axes", "size"})
+        known, given, flat = (
+            _unpacked(d, name, kind)
+            for name, kind in (("buckets", "<u4"), ("weights", "<f4"), ("axes", "<f2"))
+        )
+        if type(d["size"]) is not int or d["size"] < 0 or len(flat) != len(known) * d["size"]:
+            raise DataworthError("its axes of texts have another size than they say")
+        fits = len(given) == len(known) and (np.diff(known.astype(np.int64)) > 0).all()
+        if not fits or (len(known) and known[-1] >= BUCKETS) or not (np.isfinite(given) & (given > 0)).all():
+            raise DataworthError("its weights of texts are not those of rising buckets")
+        if not np.isfinite(flat.astype(np.float32)).all():
+            raise DataworthError("its axes of texts are not finite")
+        weights = np.zeros(BUCKETS, dtype=np.float32)
+        weights[known] = given
+        return cls(weights, flat.astype(np.float32).reshape(len(known), d["size"]))
+
+
+@dataclass(frozen=True)
+class TextColumns:
+    """The axes of every column of texts of a test set, by its name."""
+
+    axes: Mapping[str, TextAxes]
+
+    @classmethod
+    def learn(cls, test: Dataset) -> TextColumns | None:
+        """From a test set; none if it has no texts."""
+        found = {}
+        for name in text_columns(test):
+            j = test.names.index(name)
+            used = np.unique(test.X[test.X[:, j] >= 0, j]).astype(int)  # neither missing nor unknown
+            said = parts_of(test.columns[j])
+            found[name] = TextAxes.learn([part[i] for i in used for part in said])
+        return cls(found) if found else None
+
+    def __call__(self, data: Dataset) -> Dataset:
+        """The same rows with numbers in place of texts; a missing text has no n-gram.
+
+        Columns of a dataset whose texts are numbers already stay.
+        """
+        return with_vectors(data, self.axes.keys(), lambda name, texts: self.axes[name].vectors(texts))
+
+    def read(self, columns: tuple[Column, ...]) -> tuple[Column, ...]:
+        """The columns that these were made of."""
+        found: dict[str, Column] = {}
+        for column in columns:
+            name = column.name.partition("[")[0]
+            kind: Kind = "pair" if column.kind == "difference" else "text"
+            made = Column(name, kind) if name in self.axes else column
+            found.setdefault(made.name, made)
+        return tuple(found.values())
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        return {name: axes.to_dict() for name, axes in self.axes.items()}
+
+    @classmethod
+    def from_dict(cls, d: Any) -> TextColumns | None:
+        """What `to_dict` wrote."""
+        if d is None:
+            return None
+        if not isinstance(d, dict) or not d:
+            raise DataworthError("its texts are no map")
+        return cls({str(name): TextAxes.from_dict(record(d, name, set(d[name]))) for name in d})
+
+
+def _weighed(found: Any, weights: NDArray[np.float32], known: NDArray[Any]) -> Any:
+    """Rows × known buckets, weighed, each row of length 1 (or 0)."""
+    from scipy.sparse import diags_array
+    from scipy.sparse.linalg import norm
+
+    rows = found[:, known] @ diags_array(weights[known])
+    sizes = norm(rows, axis=1) if len(known) else np.zeros(found.shape[0])
+    inverse = np.divide(1.0, sizes, out=np.zeros_like(sizes), where=sizes > 0)
+    return (diags_array(inverse.astype(np.float32)) @ rows).tocsr()
+
+
+def _packed(array: NDArray[Any]) -> str:
+    return base64.b64encode(np.ascontiguousarray(array).tobytes()).decode()
+
+
+def _unpacked(d: dict[str, Any], name: str, kind: str) -> NDArray[Any]:
+    try:
+        return np.frombuffer(base64.b64decode(text(d, name), validate=True), dtype=kind)
+    except ValueError as error:
+        raise DataworthError(f"its {name} of texts cannot be read") from error

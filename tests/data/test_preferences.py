@@ -1,0 +1,157 @@
+"""Preference pairs in the forms in which they are published, and what cannot be read."""
+
+import gzip
+import json
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as parquet
+import pytest
+
+from dataworth.data.io import describe, read
+from dataworth.data.io.preferences import in_order, read_preferences
+from dataworth.data.texts import BETWEEN
+from dataworth.errors import DataworthError
+
+ROWS = [
+    {"prompt": "Why is the sky blue?", "chosen": "Because of Rayleigh scattering.", "rejected": "It is not."},
+    {"prompt": "Why is the sky blue?", "chosen": "Air scatters blue light most.", "rejected": "Paint."},
+    {"prompt": "Name a prime.", "chosen": "Seven", "rejected": "Eight, which is a fine number."},
+]
+
+
+def lines(tmp_path, rows, name="pairs.jsonl"):
+    path = tmp_path / name
+    content = "".join(json.dumps(row) + "\n" for row in rows).encode()
+    path.write_bytes(gzip.compress(content) if name.endswith(".gz") else content)
+    return path
+
+
+def expected():
+    return [(row["prompt"], row["chosen"], row["rejected"]) for row in ROWS]
+
+
+def talk(*said):
+    return [{"role": ("user", "assistant")[i % 2], "content": text} for i, text in enumerate(said)]
+
+
+FORMS = {
+    "strings": ROWS,
+    "skywork": [
+        {"chosen": talk(p, c), "rejected": talk(p, r), "source": "magpie", "attribute": 1}
+        for p, c, r in expected()
+    ],
+    "conversations with a prompt": [
+        {"prompt": p, "chosen": talk(p, c), "rejected": talk(p, r)} for p, c, r in expected()
+    ],
+    "messages everywhere": [
+        {"prompt": talk(p), "chosen": talk(c), "rejected": talk(r)} for p, c, r in expected()
+    ],
+    "shp": [
+        {"post_id": str(i), "history": p, **refs, "labels": label, "score_A": 3}
+        for i, (p, c, r) in enumerate(expected())
+        for label in [i % 2]
+        for refs in [{"human_ref_A": c, "human_ref_B": r} if label else {"human_ref_A": r, "human_ref_B": c}]
+    ],
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@pytest.mark.parametrize("kind", ["jsonl", "jsonl.gz", "parquet", "directory"])
+def test_published_forms_are_one_thing(tmp_path, form, kind):
+    if kind.startswith("jsonl"):
+        path = lines(tmp_path, FORMS[form], f"a.{kind}")
+    else:
+        path = tmp_path / "data" if kind == "directory" else tmp_path
+        path.mkdir(exist_ok=True)
+        halves = (FORMS[form][:2], FORMS[form][2:]) if kind == "directory" else (FORMS[form],)
+        for i, half in enumerate(halves):
+            parquet.write_table(pa.Table.from_pylist(half), path / f"train-{i}.parquet")
+        path = path if kind == "directory" else path / "train-0.parquet"
+    assert read_preferences(path).pairs == expected()
+
+
+def test_a_text_of_turns_has_its_prompt_before_the_last_answer(tmp_path):
+    before = "\n\nHuman: Hi\n\nAssistant: Hello\n\nHuman: Why?\n\nAssistant:"
+    pair = {"chosen": f"{before} Because.", "rejected": f"{before} No."}
+    assert read_preferences(lines(tmp_path, [pair])).pairs == [(before, "Because.", "No.")]
+
+
+def test_a_pair_is_a_row_and_a_flip_is_another_label(tmp_path):
+    flipped = [{**row, "chosen": row["rejected"], "rejected": row["chosen"]} for row in ROWS]
+    one, other = read(lines(tmp_path, ROWS)), read(lines(tmp_path, flipped, "flipped.jsonl"))
+    assert [column.kind for column in one.columns] == ["pair"]
+    assert np.array_equal(one.row_keys(), other.row_keys())
+    assert (one.y != other.y).all()
+    assert (one.attributes == other.attributes).all()
+    for row, said, preferred, longer in zip(ROWS, one.X[:, 0], one.y, one.attributes, strict=True):
+        texts = one.columns[0].categories[int(said)].split(BETWEEN)
+        assert texts[preferred == "second"] == row["chosen"]
+        assert len(texts[longer == "second"]) == max(len(row["chosen"]), len(row["rejected"]))
+    assert one.groups[0] == one.groups[1] != one.groups[2]
+
+
+def test_the_order_is_a_coin_whatever_the_texts_say():
+    """2,000 independent tosses: s.d. 0.011; false alarm 1e-5. Longer texts do not come first."""
+    pairs = [(f"short {i}", f"rather longer {i} " * 9) for i in range(2000)]
+    assert abs(np.mean([in_order(*pair) for pair in pairs]) - 0.5) < 0.05
+    assert all(in_order(a, b) != in_order(b, a) for a, b in pairs)
+
+
+def test_describe_says_what_was_recognised_and_left_out(tmp_path):
+    empty = {"prompt": "p", "chosen": " ", "rejected": "a"}
+    twice = {"prompt": "p", "chosen": "a ", "rejected": "a"}
+    about = describe(lines(tmp_path, [*ROWS, empty, twice]))
+    assert about.rows == 3
+    roles = {role.role: role for role in about.roles}
+    assert roles["feature"].kind == "pair"
+    why = "recognised by chosen and rejected; 2 pairs left out, empty or one response twice"
+    assert {roles[name].why for name in ("feature", "label", "group", "attribute")} == {why}
+
+
+def test_columns_that_are_asked_for_stand_in_for_those_of_pairs(tmp_path):
+    path = lines(tmp_path, [{**row, "judge": f"j{i}", "id": i} for i, row in enumerate(ROWS)])
+    made = read(path, attribute="judge")
+    assert made.attributes.tolist() == ["j0", "j1", "j2"]
+    assert made.ids.tolist() == ["0", "1", "2"]
+
+
+@pytest.mark.parametrize(
+    ("rows", "sentence"),
+    [
+        ([{**ROWS[0], "prompt": " "}], "pair 1 has no prompt: fill it in"),
+        ([{"chosen": "a", "rejected": "b"}], "there is no prompt: add a column of that name"),
+        ([{"prompt": "p", "chosen": 1, "rejected": 2}], r"column 'chosen' \(numeric\) holds no text"),
+        (
+            [{"prompt": "p", "chosen": [{"role": "user"}], "rejected": [{"role": "user"}]}],
+            "chosen of pair 1 is neither a text nor a conversation",
+        ),
+        (
+            [{"chosen": talk("p", "a"), "rejected": talk("q", "b")}],
+            "pair 1 differ before their last message",
+        ),
+        ([{"prompt": "p", "chosen": "a", "rejected": "a"}], "every pair is empty, or the same"),
+        (
+            [{**ROWS[0], "chosen": "x" * 10_000_000}],
+            r"column 'responses' has a text of 10,000,011 characters, but at most 1,000,000",
+        ),
+        ([ROWS[1], {**ROWS[0], "chosen": "x" * 40_000_000}], "a line is longer than 16 MB"),
+        (
+            [{"history": "p", "human_ref_A": "a", "human_ref_B": "b", "labels": 2}],
+            "labels is 1 where human_ref_A was preferred",
+        ),
+    ],
+)
+def test_what_is_no_pair_is_said_in_one_sentence(tmp_path, rows, sentence):
+    path = lines(tmp_path, rows)
+    with pytest.raises(DataworthError, match=sentence) as told:
+        read(path)
+    assert str(told.value).startswith(str(path))
+    assert "\n" not in str(told.value)
+
+
+def test_mixed_encodings_are_refused(tmp_path):
+    path = lines(tmp_path, ROWS)
+    path.write_bytes(path.read_bytes() + '{"prompt":"p","chosen":"é","rejected":"b"}\n'.encode("latin-1"))
+    with pytest.raises(DataworthError, match="not UTF-8 text: save it as UTF-8"):
+        read(path)

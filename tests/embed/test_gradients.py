@@ -1,0 +1,315 @@
+"""Projected gradients against autograd, the printed formula and brute force; interrupted runs."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from dataworth.embed.gradients import Store, embed_gradients, language_model, passes, projections, template
+from dataworth.embed.gradients.signs import signs
+from dataworth.errors import DataworthError
+from tiny_models import save_language_model
+
+torch = pytest.importorskip("torch")
+
+PAIRS = [
+    (f"what is {i} plus {i} ?", f"it is {2 * i} , of course", f"I do not {'really ' * (i % 5)}know {i}")
+    for i in range(23)
+]
+LONGEST = 160
+
+
+@pytest.fixture(scope="module")
+def directory(tmp_path_factory):
+    texts = [template.TEMPLATE, *(text for pair in PAIRS for text in pair)]
+    return save_language_model(tmp_path_factory.mktemp("model"), texts)
+
+
+@pytest.fixture(scope="module")
+def lm(directory):
+    return language_model.LanguageModel(directory)
+
+
+@pytest.fixture(scope="module")
+def tokens(lm):
+    read = template.Reader(lm.tokenizer, LONGEST)
+    return [read(prompt, response) for prompt, *both in PAIRS[:6] for response in both]
+
+
+def true_gradients(lm, layers, tokens):
+    """By autograd, of −Σ log softmax at the response's tokens; no code of ours."""
+    weights = [layer.weight.requires_grad_(True) for layer in layers.values()]
+    logits = lm.model(input_ids=torch.tensor([tokens.ids])).logits[0]
+    said = torch.tensor(tokens.ids[tokens.start :])
+    loss = -logits.log_softmax(-1)[tokens.start - 1 : -1].gather(1, said[:, None]).sum()
+    found = torch.autograd.grad(loss, weights)
+    for weight in weights:
+        weight.requires_grad_(False)
+    return {name: g.double().numpy() for name, g in zip(layers, found, strict=True)}, loss.item()
+
+
+def test_the_template_is_the_papers():
+    said = (
+        "Given a user query and a response, generate an embedding that represents the quality and helpfulness"
+        " of the response."
+    )
+    assert template.TEMPLATE.format(q="Q", r="R") == f"{said}\nQuery: Q\nResponse: R"
+
+
+def test_tokens_are_template_prompt_and_response(lm):
+    read = template.Reader(lm.tokenizer, LONGEST)
+    tokens = read("what is 1 plus 1 ?", "it is 2")
+    words = lm.tokenizer.convert_ids_to_tokens(tokens.ids)
+    assert "".join(words) == template.TEMPLATE.format(q="what is 1 plus 1 ?", r="it is 2")
+    assert "".join(words[tokens.start :]) == "it is 2"
+
+
+def test_a_long_prompt_is_cut_at_its_beginning_and_96_tokens_of_the_response_stay(lm):
+    read = template.Reader(lm.tokenizer, LONGEST)
+    tokens = read("know " * 300 + "is 2", "it is " * 300)
+    words = lm.tokenizer.convert_ids_to_tokens(tokens.ids)
+    assert len(tokens) == LONGEST
+    assert len(tokens) - tokens.start == 96
+    assert "is 2\nResponse: it is" in "".join(words)
+    with pytest.raises(DataworthError, match=r"--max-tokens\) is 100.*give at least \d+"):
+        template.Reader(lm.tokenizer, 100)
+
+
+def test_signs_are_fair_and_differ_by_seed_and_name():
+    one = signs(0, "a", 0, 400, 100)
+    for other in (signs(1, "a", 0, 400, 100), signs(0, "b", 0, 400, 100)):
+        # 40,000 independent signs: their mean product has s.d. 0.005; false alarm 1e-6
+        assert abs((one * other).mean()) < 0.025
+    assert abs(one.mean()) < 0.025
+    assert abs(np.corrcoef(one.T)[np.triu_indices(100, 1)]).max() < 0.3  # 4,950 of s.d. 0.05: 1e-5
+
+
+def test_dense_is_the_printed_formula():
+    rng = np.random.default_rng(0)
+    g = {"a": rng.normal(size=(3, 500)), "b": 1e-6 * rng.normal(size=(3, 77))}
+    whole = np.vstack([signs(5, name, 0, part.shape[1], 64) for name, part in g.items()])
+    expected = np.hstack(list(g.values())) @ whole / np.sqrt(64)
+    np.testing.assert_allclose(projections.dense(g, 64, 5), expected, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("block", [1, 7, 64, 500, 4096])
+def test_dense_has_the_same_bits_in_every_block_and_batch(block):
+    g = {"a": np.random.default_rng(1).standard_cauchy(size=(5, 500))}  # of many sizes, with all their digits
+    expected = projections.dense(g, 96, 0)
+    assert np.array_equal(projections.dense(g, 96, 0, block=block), expected)
+    alone = [projections.dense({"a": g["a"][i : i + 1]}, 96, 0, block=block)[0] for i in range(5)]
+    assert np.array_equal(alone, expected)
+
+
+def test_norms_and_inner_products_are_right_on_average():
+    rng = np.random.default_rng(2)
+    G, H = rng.normal(size=(2, 6, 10))  # gradients of a layer of 10 inputs and 6 outputs
+
+    class Layer:
+        in_features, out_features, weight = 10, 6, torch.zeros(1, dtype=torch.float64)
+
+    dense, tensorised = [], []
+    for seed in range(2000):
+        pair = projections.dense({"w": np.stack([G.ravel(), H.ravel()])}, 32, seed)
+        dense.append([pair[0] @ pair[0], pair[0] @ pair[1]])
+        project = projections.Tensorised(torch, {"w": Layer}, 32, seed)
+        # G = Σ_t δ_t x_tᵀ with one token for each output
+        x, delta = torch.tensor(np.stack([G, H])), torch.eye(6, dtype=torch.float64).expand(2, 6, 6)
+        pair = project("w", x, delta).double().numpy()
+        tensorised.append([pair[0] @ pair[0], pair[0] @ pair[1]])
+    truth = np.array([(G * G).sum(), (G * H).sum()])
+    for found in (np.array(dense), np.array(tensorised)):
+        error = (found.mean(axis=0) - truth) / (found.std(axis=0) / np.sqrt(len(found)))
+        assert abs(error).max() < 5  # four numbers: false alarm 2e-6
+
+
+def test_losses_and_gradients_are_those_of_autograd(lm, tokens):
+    layers = lm.layers()
+    own = passes.DensePass(lm, layers, 64, 0)
+    for one in tokens[:3]:
+        expected, loss = true_gradients(lm, layers, one)
+        found, own_loss = own.gradient(one)
+        assert own_loss == pytest.approx(loss, rel=1e-5)
+        for name, gradient in expected.items():
+            np.testing.assert_allclose(found[name], gradient.ravel(), rtol=1e-3, atol=1e-5)
+
+
+def test_tensorised_is_the_projection_of_the_true_gradient(lm, tokens):
+    """The matrix that it stands for, p_out ⊗ p_in for each entry, on gradients by autograd."""
+    size, layers = 48, lm.layers()
+    k = projections.side(size)
+    expected = np.zeros((len(tokens), size))
+    for row, one in enumerate(tokens):
+        for name, G in true_gradients(lm, layers, one)[0].items():
+            inner, outer = (
+                signs(3, f"{name}/{end}", 0, n, size // k)
+                for end, n in zip(("in", "out"), G.T.shape, strict=True)
+            )
+            for product in range(size // k**2):
+                columns = slice(product * k, (product + 1) * k)
+                part = inner[:, columns].T @ G.T @ outer[:, columns]
+                expected[row, product * k**2 : (product + 1) * k**2] += part.ravel() / np.sqrt(size)
+    found, _ = passes.TensorisedPass(lm, layers, size, 3)(tokens)
+    np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-4)
+
+
+def test_layers_are_those_of_the_last_quarter_unless_named(lm):
+    assert {name.split(".")[2] for name in lm.layers()} == {"3"}
+    assert len(lm.layers()) == 7
+    assert len(lm.layers("all")) == 4 * 7 + 1
+    assert list(lm.layers("*.0.*.down_proj")) == ["model.layers.0.mlp.down_proj"]
+    with pytest.raises(DataworthError, match=r"'wrong' is no linear layer.*model\.layers\.0"):
+        lm.layers(["*.down_proj", "wrong"])
+
+
+def test_neighbours_and_the_first_layer_do_not_matter(lm, tokens):
+    """Rows of a batch, with padding, as alone; layers of the first block have no graph before them."""
+    for modules in ("last-quarter", "model.layers.0.*"):
+        run = passes.TensorisedPass(lm, lm.layers(modules), 32, 0)
+        together, losses = run(tokens)
+        alone = [run([one]) for one in tokens]
+        np.testing.assert_allclose(together, [v[0] for v, _ in alone], rtol=1e-3, atol=1e-4)
+        np.testing.assert_allclose(losses, [loss[0] for _, loss in alone], rtol=1e-5)
+        assert abs(together).max() > 0.1
+
+
+@pytest.mark.parametrize("projection", ["tensorised", "dense"])
+def test_a_store_holds_what_a_pass_gives(directory, lm, tmp_path, projection):
+    store = embed_gradients(
+        PAIRS, directory, tmp_path / "store", projection=projection, size=32, batch=4, max_tokens=LONGEST
+    )
+    read = template.Reader(lm.tokenizer, LONGEST)
+    run = {"tensorised": passes.TensorisedPass, "dense": passes.DensePass}[projection](lm, lm.layers(), 32, 0)
+    for i in (0, 11, 22):
+        for half, response in enumerate(PAIRS[i][1:]):
+            one = read(PAIRS[i][0], response)
+            vectors, losses = run([one])
+            np.testing.assert_allclose(store.vectors()[i, half], vectors[0], rtol=1e-3, atol=1e-4)
+            assert store.nll[i, half] == pytest.approx(losses[0], rel=1e-5)
+            assert store.tokens[i, half] == len(one) - one.start
+    assert store.done.all()
+    kept = json.loads((tmp_path / "store" / "manifest.json").read_text())
+    assert kept["template"] == template.TEMPLATE
+    assert kept["rows"] == [template.row_hash(*pair) for pair in PAIRS]
+    assert len(kept["modules"]) == 7
+
+
+def test_dense_vectors_do_not_depend_on_the_batch(directory, tmp_path):
+    options = {"projection": "dense", "size": 32, "max_tokens": LONGEST, "modules": "*.down_proj"}
+    made = [
+        embed_gradients(PAIRS[:5], directory, tmp_path / str(batch), batch=batch, **options)
+        for batch in (1, 3, 8)
+    ]
+    for store in made[1:]:
+        assert np.array_equal(store.vectors(), made[0].vectors())
+
+
+def test_losses_of_pairs_are_made_of_the_two_responses(directory, lm, tmp_path):
+    """The parts of the two responses add up to the gradient of the loss of the pair, by autograd."""
+    store = embed_gradients(
+        PAIRS[:4], directory, tmp_path / "s", projection="dense", size=64, max_tokens=LONGEST
+    )
+    read, layers = template.Reader(lm.tokenizer, LONGEST), lm.layers()
+    beta = 0.3
+    for per_token in (False, True):
+        for loss in ("bradley-terry", "dpo"):
+            both = store.vectors(loss, per_token=per_token, beta=beta)
+            for i in range(4):
+                one, other = (read(PAIRS[i][0], response) for response in PAIRS[i][1:])
+                weights = [layer.weight.requires_grad_(True) for layer in layers.values()]
+                worth = -passes.negative_log_likelihoods(lm, [one, other])
+                if per_token:
+                    worth = worth / torch.tensor([len(t) - t.start for t in (one, other)])
+                margin = beta * (worth[0] - worth[1])
+                if loss == "dpo":
+                    margin = margin - margin.detach()  # the reference is the model itself
+                found = torch.autograd.grad(-torch.nn.functional.logsigmoid(margin), weights)
+                for weight in weights:
+                    weight.requires_grad_(False)
+                flat = {n: g.flatten().numpy()[None] for n, g in zip(layers, found, strict=True)}
+                expected = projections.dense(flat, 64, 0)[0]
+                np.testing.assert_allclose(both[i].sum(axis=0), expected, rtol=2e-3, atol=2e-4)
+    with pytest.raises(DataworthError, match="loss is 'hinge'"):
+        store.vectors("hinge")
+
+
+KILLED = """
+import os, signal, sys
+import torch
+from dataworth.embed.gradients import embed_gradients
+from test_gradients import LONGEST, PAIRS
+torch.set_num_threads(1)
+def tell(done, total):
+    if done == 5:
+        os.kill(os.getpid(), signal.SIGKILL)
+embed_gradients(PAIRS, sys.argv[1], sys.argv[2], size=32, batch=4, max_tokens=LONGEST, progress=tell)
+"""
+
+
+def test_a_killed_run_continues_with_the_batch_in_flight(directory, tmp_path, monkeypatch):
+    here = os.path.dirname(__file__)
+    path = os.pathsep.join([here, os.path.dirname(here), *sys.path])
+    command = [sys.executable, "-c", KILLED, directory, str(tmp_path / "cut")]
+    killed = subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, check=False)
+    assert killed.returncode == -signal.SIGKILL
+    computed, likelihoods = [], passes.negative_log_likelihoods
+    monkeypatch.setattr(
+        passes, "negative_log_likelihoods", lambda lm, batch: computed.append(batch) or likelihoods(lm, batch)
+    )
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    for store, batches in (("cut", 12 - 5), ("whole", 12)):
+        computed.clear()
+        embed_gradients(PAIRS, directory, tmp_path / store, size=32, batch=4, max_tokens=LONGEST)
+        assert len(computed) == batches
+    torch.set_num_threads(before)
+    for name in ("vectors.npy", "facts.npy", "manifest.json"):
+        whole, cut = ((tmp_path / store / name).read_bytes() for store in ("whole", "cut"))
+        assert whole == cut, name
+
+
+def test_a_response_that_was_not_finished_is_not_done(directory, tmp_path):
+    class Stop(Exception):
+        pass
+
+    def stop(done, total):
+        if done == 2:
+            raise Stop
+
+    with pytest.raises(Stop):
+        embed_gradients(PAIRS, directory, tmp_path / "s", size=32, batch=4, max_tokens=LONGEST, progress=stop)
+    store = Store(tmp_path / "s")
+    assert 0 < store.done.sum() < len(PAIRS)
+    assert np.array_equal(store.done, (abs(store.vectors()).sum(axis=2) > 0).all(axis=1))
+
+
+def test_what_cannot_be_done_is_said_in_one_sentence(directory, tmp_path):
+    def embed(pairs=PAIRS, model=directory, out=tmp_path / "s", **options):
+        return embed_gradients(pairs, model, out, **{"max_tokens": LONGEST, "size": 32, **options})
+
+    embed(PAIRS[:2])
+    bare = tmp_path / "bare"
+    language_model.LanguageModel(directory).model.save_pretrained(bare)
+    full = tmp_path / "full"
+    full.mkdir()
+    (full / "thesis.txt").write_text("mine")
+    for sentence, call in {
+        r"bare' has no tokenizer \(tokenizer\.json": lambda: embed(model=str(bare)),
+        "'nowhere' is no directory, and no tokenizer that": lambda: embed(model="nowhere"),
+        "its rows differ; name another directory": lambda: embed(PAIRS[:3]),
+        r"its seed differ \(0 there, 1 now\)": lambda: embed(PAIRS[:2], seed=1),
+        "full is there, and is no store": lambda: embed(out=full),
+        "1 of 2 responses have no tokens": lambda: embed([("a", "b", "")], out=tmp_path / "e"),
+        "there are no pairs": lambda: embed([]),
+        "size is 0, but": lambda: embed(size=0),
+        "projection is 'sparse'": lambda: embed(projection="sparse"),
+        r"device \(--device\) is 'cuda:7'": lambda: embed(device="cuda:7"),
+        "no store of gradients that this version knows": lambda: Store(full),
+    }.items():
+        with pytest.raises(DataworthError, match=sentence) as told:
+            call()
+        assert str(told.value).rstrip(".").count(". ") == 0

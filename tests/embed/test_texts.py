@@ -1,0 +1,69 @@
+"""Texts to vectors by a sentence encoder, alone and in pairs; what is cached; what is refused."""
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from dataworth.data.dataset import Dataset
+from dataworth.data.io import read
+from dataworth.embed import encode
+from dataworth.errors import DataworthError
+from tiny_models import save_text_encoder
+
+pytest.importorskip("sentence_transformers")
+
+BODIES = ["the parcel never came to me", "all was well with the parcel", "it came late and it was wet"]
+PAIRS = pa.table(
+    {"prompt": ["a", "b"], "chosen": [BODIES[0], BODIES[1]], "rejected": [BODIES[2], "no and no and no"]}
+)
+
+
+@pytest.fixture(scope="module")
+def encoder(tmp_path_factory):
+    return save_text_encoder(tmp_path_factory.mktemp("encoder"), [*BODIES, "no and no"])
+
+
+def truth(encoder, texts):
+    from sentence_transformers import SentenceTransformer
+
+    return SentenceTransformer(encoder, device="cpu").encode(list(texts))
+
+
+def test_texts_become_the_encoders_vectors(encoder, tmp_path):
+    data = Dataset(pa.table({"size": [1.0, 2.0, 3.0, 3.0], "body": [*BODIES, BODIES[0]]}), [0, 1, 1, 0])
+    made = encode(data, encoder, cache=tmp_path)
+    assert made.names == ("size", *(f"body[{i}]" for i in range(16)))
+    np.testing.assert_allclose(made.X[:, 1:], truth(encoder, [*BODIES, BODIES[0]]), atol=1e-5)
+    assert np.array_equal(made.X[0, 1:], made.X[3, 1:])
+    assert {column.kind for column in made.columns} == {"numeric"}
+
+
+def test_pairs_become_differences(encoder, tmp_path):
+    data = read(PAIRS)
+    made = encode(data, encoder, cache=False)
+    assert {column.kind for column in made.columns} == {"difference"}
+    chosen, rejected = (truth(encoder, PAIRS[name].to_pylist()) for name in ("chosen", "rejected"))
+    signs = np.where(data.y == "first", 1, -1)[:, None]
+    np.testing.assert_allclose(made.X, signs * (chosen - rejected), atol=1e-5)
+
+
+def test_only_texts_of_rows_are_encoded(encoder, monkeypatch):
+    seen = []
+    model = type("Model", (), {"encode": lambda self, texts, **_: seen.extend(texts) or np.ones((1, 2))})
+    monkeypatch.setattr("dataworth.embed.texts._model", lambda name: model())
+    encode(read(PAIRS).take([1]), encoder, cache=False)
+    assert sorted(seen) == sorted([BODIES[1], "no and no and no"])
+
+
+def test_a_second_call_reads_what_the_first_kept(encoder, tmp_path, monkeypatch):
+    data = read(PAIRS)
+    first = encode(data, encoder, cache=tmp_path)
+    monkeypatch.setattr("dataworth.embed.texts._model", lambda name: pytest.fail("computed again"))
+    assert np.array_equal(encode(data.take([1, 0]), encoder, cache=tmp_path).X, first.X[[1, 0]])
+
+
+def test_what_is_no_encoder_is_said_in_one_sentence(tmp_path):
+    with pytest.raises(DataworthError, match="holds no text encoder: give one of"):
+        encode(read(PAIRS), str(tmp_path), cache=False)
+    with pytest.raises(DataworthError, match=r"'no/such' cannot be loaded \(.*leave --text-encoder out"):
+        encode(read(PAIRS), "no/such", cache=False)

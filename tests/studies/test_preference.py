@@ -1,0 +1,124 @@
+"""The preference study on a tiny language model, on real code paths."""
+
+import gzip
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from dataworth.cli.app import app
+from dataworth.data.io.preferences import read_preferences
+from dataworth.embed.gradients.language_model import LanguageModel
+from dataworth.embed.gradients.template import TEMPLATE
+from dataworth_studies.preference import PLANS, SOURCES, Plan, _swapped, parts, split
+from dataworth_studies.preference_tables import agreement, mean_interval
+from dataworth_studies.rewards import Activations, RewardModel, Training
+from text_worlds import write_pairs
+from tiny_models import save_language_model
+
+pytest.importorskip("torch")
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """The files of the study, and a model that knows their words."""
+    folder = tmp_path_factory.mktemp("preferences")
+    texts = [TEMPLATE]
+    for seed, name in enumerate(SOURCES.values()):
+        plain = folder / "plain.jsonl"
+        write_pairs(plain, 140, seed)
+        texts += [text for line in plain.read_text().splitlines() for text in json.loads(line).values()]
+        (folder / name).write_bytes(gzip.compress(plain.read_bytes()))
+    save_language_model(folder / "model", texts)
+    return folder
+
+
+def test_a_quick_study_runs_and_goes_on_where_it_stopped(folder, tmp_path):
+    words = [
+        "study",
+        "preference",
+        "--data",
+        folder,
+        "--out",
+        tmp_path,
+        "--model",
+        folder / "model",
+        "--quick",
+        "-q",
+    ]
+    done = CliRunner().invoke(app, [str(word) for word in words])
+    assert done.exit_code == 0, done.stderr
+    page = (tmp_path / "preference.md").read_text()
+    for name in ("distribution smoothing", "pmi_evidence", "score (n-grams)", "reward_outside", "Examples"):
+        assert name in page
+    assert (tmp_path / "preference.svg").exists()
+    cells = (tmp_path / "cells" / "preference.jsonl").read_text()
+    assert CliRunner().invoke(app, [str(word) for word in words]).exit_code == 0
+    assert (tmp_path / "cells" / "preference.jsonl").read_text() == cells
+    assert (tmp_path / "preference.md").read_text() == page
+
+
+def test_no_prompt_is_in_pool_and_test(folder):
+    plan = PLANS["quick"]
+    pairs, pool, test = split(read_preferences(folder / SOURCES["pool"]), plan, 0)
+    assert (len(pool), len(test)) == (plan.pool, plan.test)
+    assert not {pairs.prompts[i] for i in pool} & {pairs.prompts[i] for i in test}
+
+
+def test_parts_are_of_the_pool_and_their_size():
+    plan = Plan(part=20, parts=2, clusters=3)
+    vectors = np.random.default_rng(0).normal(size=(90, 2, 8))
+    found = list(parts(vectors, np.arange(60), plan, 0))
+    assert len(found) == 6
+    for _, _, rows, _ in found:
+        assert len(set(rows.tolist())) == 20
+        assert rows.max() < 60
+
+
+def test_a_coin_swaps_the_halves():
+    vectors = np.arange(40.0).reshape(10, 2, 2)
+    made = _swapped(vectors, np.arange(10), np.random.default_rng(0))
+    for x, y, pair in zip(made.X, made.y, vectors, strict=True):
+        assert x.tolist() == [*pair[y], *pair[1 - y]]
+
+
+@pytest.mark.parametrize("training", [Training(blocks=1), Training(blocks=None), Training(blocks=2, lora=2)])
+def test_reward_models_learn_what_is_preferred(folder, training):
+    """Good words are preferred to bad ones; changes of rank 2 learn that too, but more slowly."""
+    if training.lora:
+        pytest.importorskip("peft")
+    lm = LanguageModel(str(folder / "model"))
+    pairs = read_preferences(folder / SOURCES["pool"])
+    seen = Activations(lm, pairs, training, 160)
+    fast = Training(training.blocks, training.lora, epochs=6, rate=5e-3)
+    before = [p.clone() for p in lm.model.parameters()]
+    model = RewardModel(lm, fast, seed=0)
+    assert model.accuracy(seen, range(100, 140)) == 0.5  # a head of zeros says nothing
+    model.train(seen, np.arange(100))
+    assert np.logaddexp(0.0, -model.margins(seen, range(100))).mean() < np.log(2) - 0.05
+    assert training.lora or model.accuracy(seen, range(100, 140)) > 0.75
+    assert all((a == b).all() for a, b in zip(before, lm.model.parameters(), strict=True))
+
+
+def test_lower_blocks_then_upper_ones_are_the_whole_model(folder):
+    lm = LanguageModel(str(folder / "model"))
+    pairs = read_preferences(folder / SOURCES["pool"])
+    torch = lm.torch
+    hidden = []
+    for blocks in (1, None):
+        training = Training(blocks=blocks)
+        model, seen = RewardModel(lm, training, 0), Activations(lm, pairs, training, 160)
+        torch.nn.init.ones_(model._head.weight)
+        hidden.append(model.margins(seen, range(10)))
+    np.testing.assert_allclose(hidden[0], hidden[1], atol=0.05)  # states are kept in half precision
+
+
+def test_agreement_is_a_rank_correlation():
+    records = [
+        {"strategy": "uniform random", "part": i, "threshold": None, "up": i, "down": -i, "reward_outside": i}
+        for i in range(8)
+    ]
+    found = {record["measure"]: record["rank"] for record in agreement(records)}
+    assert found == pytest.approx({"up": 1.0, "down": -1.0})
+    assert mean_interval([2.0, 2.0]) == (2.0, 0.0)

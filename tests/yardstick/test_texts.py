@@ -1,0 +1,219 @@
+"""Texts as numbers against scikit-learn, brute force and invariances; texts on a yardstick."""
+
+import json
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import dataworth as dw
+from dataworth.data.convert import Column, is_text
+from dataworth.data.io import read
+from dataworth.data.texts import BETWEEN
+from dataworth.errors import DataworthError
+from dataworth.yardstick import ngrams
+from dataworth.yardstick.texts import TextAxes, TextColumns
+from text_worlds import review
+
+
+def reviews(n, seed, flipped=0.0):
+    rng = np.random.default_rng(seed)
+    happy = rng.random(n) < 0.5
+    bodies = [review(rng, one) for one in happy]
+    wrong = rng.random(n) < flipped
+    return dw.Dataset(pa.table({"body": bodies}), np.where(happy ^ wrong, "happy", "sad")), wrong
+
+
+def pairs(n, seed, flipped=0.0):
+    rng = np.random.default_rng(seed)
+    rows = [
+        {"prompt": f"order {i // 2}", "chosen": review(rng, 1), "rejected": review(rng, 0)} for i in range(n)
+    ]
+    wrong = rng.random(n) < flipped
+    for row in np.array(rows, dtype=object)[wrong]:
+        row["chosen"], row["rejected"] = row["rejected"], row["chosen"]
+    return read(pa.Table.from_pylist(rows)), wrong
+
+
+def naive(text):
+    """All n-grams of a text as they are written."""
+    tidy = f" {' '.join(text.lower().split())} "
+    runs = [tidy[i : i + k] for k in ngrams.CHARACTERS for i in range(len(tidy) - k + 1)]
+    words = "".join(c if c.isalnum() or c in "'’_" else " " for c in tidy).split()
+    return [*((len(r), r) for r in runs), *(("w", w) for w in words), *pairwise(words)]
+
+
+def test_ngrams_are_those_that_are_written():
+    """Equal buckets where n-grams are equal, and hardly any collision among others."""
+    for text in ("To be, or not to be: that's the question.", "naïve Ünïcode 漢字 漢字 🙂", "a", ""):
+        found = ngrams.buckets(text)
+        expected = naive(text) if text else []
+        assert len(found) == len(expected)
+        places = {}
+        for bucket, gram in zip(found.tolist(), expected, strict=True):
+            assert places.setdefault(gram, bucket) == bucket
+        assert len(set(places.values())) >= 0.97 * len(places)
+
+
+def test_white_space_and_case_do_not_matter_and_order_does():
+    one, other = (set(ngrams.buckets(t).tolist()) for t in ("The  cat\n sat", "the cat sat"))
+    assert one == other
+    assert set(ngrams.buckets("sat the cat").tolist()) != one
+
+
+def test_hashes_are_spread_over_all_buckets():
+    """100,000 words in 16,384 buckets: counts have mean and variance 6.1; false alarm 1e-6."""
+    words = np.concatenate([ngrams._hashes(f"w{i}")[-1:] for i in range(100_000)])
+    mixed = ((words ^ (words >> np.uint64(29))) * np.uint64(ngrams.BASE) >> np.uint64(50)).astype(int)
+    counts = np.bincount(mixed, minlength=ngrams.BUCKETS)
+    assert 0.9 < counts.var() / counts.mean() < 1.1
+
+
+def test_weights_are_tf_idf_of_scikit_learn_and_axes_its_truncated_svd():
+    from sklearn.decomposition import TruncatedSVD
+    from sklearn.feature_extraction.text import TfidfVectorizer
+
+    rng = np.random.default_rng(0)
+    said = [review(rng, i % 2) for i in range(60)]
+    tfidf = TfidfVectorizer(
+        analyzer=lambda text: ngrams.buckets(text).tolist(), sublinear_tf=True, min_df=2, smooth_idf=True
+    )
+    X = tfidf.fit_transform(said)
+    axes = TextAxes.learn(said)
+    mine = axes.vectors(said)
+    gram = (X @ X.T).toarray()
+    np.testing.assert_allclose(mine @ mine.T, gram, atol=2e-3)  # axes are kept in half precision
+    largest = TruncatedSVD(5, algorithm="arpack").fit(X).singular_values_
+    np.testing.assert_allclose(np.sqrt((mine**2).sum(axis=0))[:5], largest, rtol=1e-3)
+
+
+def test_only_the_test_set_speaks():
+    """Words that the test set does not have hardly reach its axes: only where hashes collide."""
+    test, _ = reviews(60, 0)
+    columns = TextColumns.learn(test)
+    strange = dw.Dataset(pa.table({"body": ["zzzzz qqqqq xxxxx jjjjj", "zzzzz qqqqq wwwww kkkkk"]}), [0, 1])
+    lengths = [np.linalg.norm(columns(data).X, axis=1) for data in (strange, test)]
+    assert lengths[0].max() < 0.5 < 0.95 < lengths[1].min()
+
+
+def test_texts_survive_a_file_and_a_forged_one_is_told():
+    test, _ = reviews(60, 0)
+    made = TextColumns.learn(test)
+    written = json.loads(json.dumps(made.to_dict()))
+    again = TextColumns.from_dict(written)
+    assert np.array_equal(again(test).X, made(test).X)
+    body = written["body"]
+    for change, sentence in {
+        "another size": {"size": 3},
+        "rising buckets": {"weights": "AACAPw=="},  # one weight, 1.0
+        "cannot be read": {"axes": "!"},
+        "has no 'axes'": {"axes": None},
+    }.items():
+        forged = {**body, **sentence}
+        if sentence == {"axes": None}:
+            del forged["axes"]
+        with pytest.raises(DataworthError, match=change):
+            TextColumns.from_dict({"body": forged})
+    with pytest.raises(DataworthError, match="no map"):
+        TextColumns.from_dict([])
+
+
+def test_text_is_told_from_categories_and_ids():
+    assert is_text([f"there are {i} of them" for i in range(40)], 40)
+    assert not is_text([f"id {i}" for i in range(40)], 40)
+    sentences = [f"I agree with statement {i}" for i in range(50)]
+    assert not is_text(sentences, 1000)
+    assert is_text([*sentences, "I agree with one more"], 1000)  # 51 sentences are no categories
+    assert not is_text(["three words each"] * 3, 3)
+
+
+def test_texts_of_several_datasets_keep_what_they_say():
+    one, other = reviews(20, 1)[0], reviews(30, 2)[0]
+    both = dw.Dataset.concat([one, other])
+    assert both.columns[0].kind == "text"
+    said = [both.columns[0].categories[int(code)] for code in both.X[:, 0]]
+    own = [d.columns[0].categories[int(code)] for d in (one, other) for code in d.X[:, 0]]
+    assert said == own
+    seen = other.select(one.columns)
+    assert [seen.columns[0].categories[int(c)] for c in seen.X[:, 0]] == own[20:]
+    few = dw.Dataset(
+        pa.table({"body": ["no"] * 5}), [0] * 5
+    )  # a category by itself, a text beside the others
+    assert few.columns[0].kind == "categorical"
+    assert few.select(one.columns).columns == (Column("body", "text", ("no",)),)
+
+
+def test_an_audit_of_texts_tells_wrong_labels():
+    raw, wrong = reviews(300, 3, flipped=0.3)
+    test, _ = reviews(240, 4)
+    found = dw.audit(raw, raw.take(~wrong), test, ignore="all")
+    assert found.interval[0] > 0
+
+
+def test_pairs_have_no_intercept_and_no_side():
+    """Swapping the two responses of every row, and the label with it, changes no digit of a score."""
+    test, _ = pairs(120, 5)
+    data, _ = pairs(60, 6, flipped=0.2)
+    yard = dw.Yardstick.fit(test)
+    assert yard.model.intercept is False
+    assert not yard.recipe.center.any()
+    assert yard.chosen.kind == "axes"
+
+    def swapped(D):
+        other = np.where(D.y == "first", "second", "first")
+        column = D.columns[0]
+        ends = [text.split(BETWEEN) for text in column.categories]
+        table = pa.table({"responses": [BETWEEN.join(ends[int(c)][::-1]) for c in D.X[:, 0]]})
+        made = dw.Dataset(table, other, groups=D.groups)
+        return made._with(columns=(Column("responses", "pair", made.columns[0].categories),))
+
+    np.testing.assert_allclose(yard.features(swapped(data)), -yard.features(data), atol=1e-9)
+    plain = dw.score(data, test, yardstick=yard, ignore="all").value
+    turned = dw.score(swapped(data), swapped(test), yardstick=yard, ignore="all").value
+    assert turned == pytest.approx(plain, abs=1e-6)
+
+
+def test_an_audit_of_pairs_tells_flips():
+    raw, wrong = pairs(300, 7, flipped=0.3)
+    test, _ = pairs(240, 8)
+    clean, _ = pairs(300, 7)
+    found = dw.audit(clean, raw, test, ignore="all")
+    assert found.verdict == "harmful"
+    assert found.change["relabelled"] == wrong.sum()
+
+
+def test_a_yardstick_of_texts_is_saved_and_measures_alike(tmp_path):
+    test, _ = reviews(80, 9)
+    data, _ = reviews(40, 10)
+    yard = dw.Yardstick.fit(test)
+    yard.save(tmp_path / "y.json")
+    again = dw.Yardstick.load(tmp_path / "y.json")
+    assert again == yard
+    assert np.array_equal(again.features(data), yard.features(data))
+    assert [column.kind for column in again.columns] == ["text"]
+    with pytest.raises(DataworthError, match="'body' is numeric, but text in the test set"):
+        again.features(dw.Dataset([[1.0]], ["sad"], names=["body"]))
+
+
+@pytest.mark.parametrize(("rate", "fires"), [(0.9, True), (0.5, False)])
+def test_length_is_told_where_it_decides(rate, fires):
+    """Longer answers win at this rate, whatever their words: DW013 says whether length decides."""
+
+    def world(n, seed):
+        rng = np.random.default_rng(seed)
+        rows = []
+        for i in range(n):
+            two = sorted(
+                (review(rng, rng.random() < 0.5, words) for words in rng.choice(range(6, 30), 2)), key=len
+            )
+            longer_wins = rng.random() < rate
+            rows.append(
+                {"prompt": f"p{i} {seed}", "chosen": two[longer_wins], "rejected": two[not longer_wins]}
+            )
+        return read(pa.Table.from_pylist(rows))
+
+    before, test = world(200, 11), world(300, 12)
+    after = before.take((before.attributes == before.y) | (np.arange(200) % 10 == 0))
+    (found,) = (f for f in dw.audit(before, after, test).checks if f.code == "DW013")
+    assert bool(found.fires) is fires, found
