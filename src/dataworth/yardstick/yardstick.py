@@ -30,7 +30,7 @@ from .reading import plain, record, text, whole
 from .recipe import Recipe, odd
 from .search import Search, searched
 from .texts import TextColumns
-from .trial import Trial
+from .trial import Trial, rounded
 
 SCHEMA = "dataworth/yardstick/3"
 LEAST_ROWS = 20
@@ -378,21 +378,6 @@ class Yardstick:
     def __str__(self) -> str:
         counted = "" if self.tempering == 1 else f", rows count {self.tempering:g} times"
         return f"{self.chosen.features}; {self.model!r}{counted}; {self.digest[:12]}"
-
-
-def rounded(labels: Classes | Numeric) -> Classes | Numeric:
-    """Numeric labels' centre and scale to what measuring needs.
-
-    At full precision they would be functions of the test labels that any guess could be tried against.
-
-    >>> rounded(Numeric(22.403571, 7.489035))
-    Numeric(center=22.404, scale=7.489)
-    """
-    if isinstance(labels, Classes):
-        return labels
-    scale = float(f"{labels.scale:.3e}")
-    step = 10.0 ** (np.floor(np.log10(scale)) - 3)
-    return Numeric(float(f"{round(labels.center / step) * step:.12g}"), scale)
 
 
 def _digest(body: dict[str, Any]) -> str:
