@@ -25,11 +25,12 @@ from ..models import Linear, Softmax
 from ..models.base import positive_number
 from .basis import Basis
 from .kinds import KINDS, YardstickModel, check_modelling, maker, suited_kind
-from .reading import POSITIVE, items, number, plain, record, text, whole
+from .read_parts import read_labels, read_model
+from .reading import plain, record, text, whole
 from .recipe import Recipe, odd
 from .search import Search, searched
 from .texts import TextColumns
-from .trial import Trial
+from .trial import Trial, rounded
 
 SCHEMA = "dataworth/yardstick/3"
 LEAST_ROWS = 20
@@ -347,7 +348,7 @@ class Yardstick:
     def _read(cls, d: dict[str, Any]) -> Yardstick:
         """The yardstick of a file's entries; a reason if they are no yardstick."""
         record(d, "", {"schema", "labels", "model", "chosen", "test_hash", "rows", "seed", "recipe", "texts"})
-        labels = _read_labels(d)
+        labels = read_labels(d)
         recipe = Recipe.from_dict(record(d, "recipe", {f.name for f in fields(Recipe)}))
         chosen = plain(d, "chosen", Trial)
         made = {"axes": recipe.projection.size > 0, "kernel": recipe.kernel is not None}
@@ -363,7 +364,7 @@ class Yardstick:
         return cls(
             recipe=recipe,
             labels=labels,
-            model=_read_model(d, labels),
+            model=read_model(d, labels),
             chosen=chosen,
             test_hash=text(d, "test_hash"),
             rows=whole(d, "rows"),
@@ -377,47 +378,6 @@ class Yardstick:
     def __str__(self) -> str:
         counted = "" if self.tempering == 1 else f", rows count {self.tempering:g} times"
         return f"{self.chosen.features}; {self.model!r}{counted}; {self.digest[:12]}"
-
-
-def _read_labels(d: dict[str, Any]) -> Classes | Numeric:
-    if isinstance(d["labels"], dict) and "classes" in d["labels"]:
-        names = items(record(d, "labels", {"classes"}), "classes")
-        if len({name for name in names if isinstance(name, str)}) < max(2, len(names)):
-            raise DataworthError("its classes are not two or more different texts")
-        return Classes(tuple(names))
-    return plain(d, "labels", Numeric)
-
-
-def _read_model(d: dict[str, Any], labels: Classes | Numeric) -> YardstickModel:
-    given = d["model"]
-    name = given.get("kind") if isinstance(given, dict) else None
-    if not isinstance(name, str) or name not in KINDS:
-        raise DataworthError("its model is one that this version does not know")
-    known = {f.name for f in fields(KINDS[suited_kind(labels, name)])}
-    entry = record(d, "model", known | {"kind"})
-    for variance in known & POSITIVE:
-        number(entry, variance)
-    if not isinstance(entry["intercept"], bool):
-        raise DataworthError("its intercept is neither true nor false")
-    if "classes" in known and entry["classes"] not in (None, len(getattr(labels, "names", ()))):
-        raise DataworthError("its model has another number of classes than its labels")
-    made: YardstickModel = KINDS[name](**{key: entry[key] for key in known})
-    return made
-
-
-def rounded(labels: Classes | Numeric) -> Classes | Numeric:
-    """Numeric labels' centre and scale to what measuring needs.
-
-    At full precision they would be functions of the test labels that any guess could be tried against.
-
-    >>> rounded(Numeric(22.403571, 7.489035))
-    Numeric(center=22.404, scale=7.489)
-    """
-    if isinstance(labels, Classes):
-        return labels
-    scale = float(f"{labels.scale:.3e}")
-    step = 10.0 ** (np.floor(np.log10(scale)) - 3)
-    return Numeric(float(f"{round(labels.center / step) * step:.12g}"), scale)
 
 
 def _digest(body: dict[str, Any]) -> str:
