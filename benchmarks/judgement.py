@@ -185,7 +185,11 @@ def main():
     named = {"reporting": REPORTING, "settling": SETTLING}
     sets = [one for name in args.sets for one in named.get(name, (name,))]
     work = [delayed(judge)(name, split) for split in args.splits for name in sets]
-    records = [record for found in Parallel(args.jobs)(work) for record in found]
+    records = []
+    for found in Parallel(args.jobs, return_as="generator")(work):
+        records += found
+        if args.out:
+            write(records, sets, args)
     width = max(len(r["change"]) for r in records)
     for truth in ("true", "blind", "blind noisy"):
         print(f"\n{truth:{width}} " + " ".join(f"{v:>12}" for v in ORDER) + "  rise a row, fresh")
@@ -195,17 +199,15 @@ def main():
             tally = Counter(r["verdict"] for r in rows)
             fresh = np.mean([r["fresh_rise"] for r in rows])
             print(f"{change:{width}} " + " ".join(f"{tally[v]:12}" for v in ORDER) + f"  {fresh:+.4f}")
-    found = bars(records)
-    print("\n" + "\n".join(f"{name}: {value}" for name, value in found.items()))
-    if args.out:
-        about = {
-            "dataworth": version("dataworth"),
-            "numpy": np.__version__,
-            "python": platform.python_version(),
-        }
-        rounded = json.loads(json.dumps(records), parse_float=lambda text: float(f"{float(text):.4g}"))
-        text = {"sets": sets, "splits": args.splits, "versions": about, "bars": found, "audits": rounded}
-        args.out.write_text(json.dumps(text) + "\n")
+    print("\n" + "\n".join(f"{name}: {value}" for name, value in bars(records).items()))
+
+
+def write(records, sets, args):
+    """What is known so far."""
+    about = {"dataworth": version("dataworth"), "numpy": np.__version__, "python": platform.python_version()}
+    rounded = json.loads(json.dumps(records), parse_float=lambda text: float(f"{float(text):.4g}"))
+    told = {"sets": sets, "splits": args.splits, "versions": about, "bars": bars(records), "audits": rounded}
+    args.out.write_text(json.dumps(told) + "\n")
 
 
 if __name__ == "__main__":

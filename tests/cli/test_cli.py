@@ -148,8 +148,10 @@ def test_yardstick_is_the_librarys(inside, tmp_path):
     saved = tmp_path / "y.json"
     code, out, _ = call("yardstick", "test.csv", "-o", saved, "--prior-variance", "1")
     assert code == 0
-    assert "Doubling" in out
-    assert saved.read_bytes() == (inside / "y.json").read_bytes()
+    assert "Held out" in out
+    made, told = (json.loads(path.read_text()) for path in (inside / "y.json", saved))
+    assert told.pop("test_hash") != made.pop("test_hash")  # under a key of its own
+    assert told == made
 
 
 def test_help_imports_nothing_heavy():
@@ -305,6 +307,7 @@ def test_a_yardstick_that_is_not_saved_says_so(inside, tmp_path):
     assert call(*words, "-q")[2] == ""
     assert call(*words, "-o", tmp_path / "y.json")[2] == (
         f"dataworth: yardstick written to {tmp_path / 'y.json'}\n"
+        f"dataworth: its key, which stays with you, written to {tmp_path / 'y.key.json'}\n"
     )
 
 

@@ -15,7 +15,7 @@ from dataworth.measure import plans
 from dataworth.measure.case import Plan
 from dataworth.measure.designs import AFTER, BEFORE, DATA
 from dataworth.measure.intervals import Estimate
-from dataworth.measure.options import DESIGNS, TAKES, Drawing, Measuring, Options
+from dataworth.measure.options import DESIGNS, TAKES, Auditing, Drawing, Measuring, Options
 from dataworth.measure.plans import PairSizes, block_count, for_precision, pair_sizes
 from dataworth.measure.prepare import Measurement
 from dataworth.measure.summary import pair_notes
@@ -152,9 +152,43 @@ def test_what_a_yardstick_is_to_use_is_checked_with_the_options():
     assert "prior_variance is -1" in refusal(parse, {"prior_variance": -1})
     prior = dw.GaussianPrior(np.zeros(4), np.eye(4))
     data = classes(40, seed=1)
-    for model, name in ((prior, "GaussianPrior"), (dw.Logistic(), "Logistic")):
-        sentence = refusal(dw.score, data, held_out(), model=model)
-        assert f"model is a {name}; give a name here, auto, logistic, linear" in sentence
+    assert "model is a GaussianPrior; give a model" in refusal(dw.score, data, held_out(), model=prior)
+    assert "model is the class Logistic; give an instance" in refusal(
+        dw.score, data, held_out(), model=dw.Logistic
+    )
+    assert "model takes numbers, but the test set has two classes" in refusal(
+        dw.score, data, held_out(), model=dw.Linear()
+    )
+
+
+def test_a_model_of_ones_own_measures_as_the_yardsticks_would():
+    """The yardstick's own model under another name, by plain slices: the same score, audit and ranking."""
+
+    class Own:
+        takes = "two classes"
+
+        def fit(self, X, y, weights=None):
+            return dw.Logistic(1.0).fit(X, y, weights)
+
+    data, test = classes(80, seed=1), held_out()
+    few = data.take(range(30))
+    ask = {"yardstick": dw.Yardstick.fit(test, prior_variance=1.0)}
+    own, plain = ({**ask, "model": model} for model in (Own(), "auto"))
+    mine, theirs = (dw.score(data, test, **o) for o in (own, plain))
+    # by joint fits there, by the posterior as the prior of blocks here: as far apart as Laplace's method is
+    assert mine.value == pytest.approx(theirs.value, abs=0.05)
+    assert mine.metrics["auc"]["value"] == pytest.approx(theirs.metrics["auc"]["value"], abs=0.01)
+    assert any("a model of your own" in note for note in mine.notes)
+    seen = {one.code: one.fires for one in mine.checks}
+    assert seen["DW001"] is False
+    assert seen["DW005"] is None
+    changes = [dw.audit(data, few, test, **o, ignore="all").delta for o in (own, plain)]
+    assert changes[0] == pytest.approx(changes[1], abs=0.05)
+    order = [
+        [one.name for one in dw.rank({"all": data, "few": few}, test, **o, ignore="all")]
+        for o in (own, plain)
+    ]
+    assert order[0] == order[1]
 
 
 def test_an_inference_that_numeric_labels_have_no_use_for_is_noted_everywhere():
@@ -197,7 +231,8 @@ def test_signatures_show_every_option_with_its_default(what):
 
 
 def test_what_may_be_given_is_what_there_is():
-    assert set(Drawing.__annotations__) == set(Options.__dataclass_fields__)
+    assert set(Auditing.__annotations__) == set(Options.__dataclass_fields__)
+    assert set(Drawing.__annotations__) == set(Auditing.__annotations__) - {"committed", "key"}
     assert set(Measuring.__annotations__) == set(Drawing.__annotations__) - {
         "design",
         "pairs",

@@ -54,7 +54,9 @@ def test_large_test_sets_are_probed_by_a_thousand_rows():
     )
 
 
-@pytest.mark.parametrize(("change", "rows"), [(1.0, None), (0.7, None), (0.6, 250), (-0.3, 970), (0.0, None), (0.019, None)])
+@pytest.mark.parametrize(
+    ("change", "rows"), [(1.0, None), (0.7, None), (0.6, 250), (-0.3, 970), (0.0, None), (0.019, None)]
+)
 def test_rows_that_would_decide_are_told_if_these_do_not(change, rows):
     """(2.95 s / Δ)² blocks of ten rows, where there are twenty."""
     assert undecided(Sight(20, 10, 100, {}, Gain(0.0, 0.0)), change, 1.0) == rows

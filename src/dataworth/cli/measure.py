@@ -18,6 +18,7 @@ from dataworth.data.keys import new_key
 from dataworth.data.labels import learn_targets
 from dataworth.errors import DataworthError
 from dataworth.measure.engines import get_engine
+from dataworth.measure.ledger import runs_beside
 from dataworth.measure.options import DESIGNS, TAKES, Options
 from dataworth.measure.prepare import find_yardstick, modelling_notes
 from dataworth.measure.runs import Run
@@ -94,6 +95,9 @@ def measure(job: Job, showing: Showing, keep: bool = False) -> Any:
             run = stack.enter_context(Run.open(Path(str(options.run_dir)), job.to_config(hashes)))
             for note in run.notes:
                 say(note)
+            used = runs_beside(run.directory, inputs(every({"test": files["test"]})[0]).content_hash())
+            if used and options.ledger is None and not showing.quiet:
+                say(used)
         continued = run is not None and bool(run.completed())
         fitting = FITTING if yardstick is None else None
         progress = stack.enter_context(listen(showing.quiet, options.jobs, continued, fitting))

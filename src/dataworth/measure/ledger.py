@@ -29,7 +29,6 @@ from ..errors import DataworthError
 from ..wording import counted
 from .case import Case
 from .designs import Arm
-from .runs import Run
 from .table import PairTable
 
 SCHEMA = "dataworth/ledger/1"
@@ -42,7 +41,7 @@ WAIT = 60.0
 def answered(case: Case) -> Case:
     """The case as it may be told: with its own table, or with that of the best answer so far."""
     if case.options.ledger is None:
-        return replace(case, notes=(*case.notes, *runs_beside(case)))
+        return case
     with opened(Path(case.options.ledger)) as book:
         test = keyed_hash(case.test.content_hash(), book["key"])
         if book.setdefault("test", test) != test:
@@ -138,17 +137,12 @@ def read_table(told: dict[str, Any]) -> PairTable:
     return PairTable(arms=tuple(Arm(*one) for one in told["arms"]), tempering=tempering, **numbers)
 
 
-def runs_beside(case: Case) -> tuple[str, ...]:
-    """Without a ledger: in how many runs the same test set was used, as far as run directories know."""
-    run = case.options.run_dir
-    if run is None:
-        return ()
-    own = Path(run.directory if isinstance(run, Run) else run).resolve()
-    test, uses = case.test.content_hash(), 0
-    for config in own.parent.glob("*/config.json"):
-        if config.parent.resolve() != own:
-            uses += test in config.read_text(errors="replace")
+def runs_beside(directory: Path, test: str) -> str | None:
+    """Without a ledger: in how many other runs beside this one the test set of that hash was used."""
+    own = directory.resolve()
+    others = [config for config in own.parent.glob("*/config.json") if config.parent.resolve() != own]
+    uses = sum(test in config.read_text(errors="replace") for config in others)
     if not uses:
-        return ()
+        return None
     runs = f"{counted(uses, 'other run')} beside this one"
-    return (f"this test set was used in {runs}: --ledger counts, and keeps it from wearing out",)
+    return f"this test set was used in {runs}: --ledger counts, and keeps it from wearing out"

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
+from ..data.labels import Classes, Numeric
+
 IN_WORDS = {
     "each": "scaled each by its own spread",
     "common": "scaled all alike",
@@ -59,3 +63,18 @@ class Trial:
         kernel = f"features of an RBF kernel (bandwidth {self.bandwidth or 0:g})"
         made = {"axes": axes, "kernel": kernel, "both": f"principal axes and {kernel}"}[self.kind]
         return f"{self.size} {made} of columns {IN_WORDS[self.scale]}"
+
+
+def rounded(labels: Classes | Numeric) -> Classes | Numeric:
+    """Numeric labels' centre and scale to what measuring needs.
+
+    At full precision they would be functions of the test labels that any guess could be tried against.
+
+    >>> rounded(Numeric(22.403571, 7.489035))
+    Numeric(center=22.404, scale=7.489)
+    """
+    if isinstance(labels, Classes):
+        return labels
+    scale = float(f"{labels.scale:.3e}")
+    step = 10.0 ** (np.floor(np.log10(scale)) - 3)
+    return Numeric(float(f"{round(labels.center / step) * step:.12g}"), scale)

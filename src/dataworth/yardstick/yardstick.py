@@ -25,12 +25,12 @@ from ..models import Linear, Softmax
 from ..models.base import positive_number
 from .basis import Basis
 from .kinds import KINDS, YardstickModel, check_modelling, maker, suited_kind
+from .read_parts import read_labels, read_model
 from .reading import plain, record, text, whole
 from .recipe import Recipe, odd
 from .search import Search, searched
 from .texts import TextColumns
-from .trial import Trial
-from .written import read_labels, read_model, rounded
+from .trial import Trial, rounded
 
 SCHEMA = "dataworth/yardstick/3"
 LEAST_ROWS = 20

@@ -1,11 +1,9 @@
-"""Labels and model as a yardstick's file has them, and read from it, or a reason why they can be none."""
+"""Labels and model of a yardstick from the entries of its file, or a reason why they are none."""
 
 from __future__ import annotations
 
 from dataclasses import fields
 from typing import Any
-
-import numpy as np
 
 from ..data.labels import Classes, Numeric
 from ..errors import DataworthError
@@ -14,7 +12,7 @@ from .reading import POSITIVE, items, number, plain, record
 
 
 def read_labels(d: dict[str, Any]) -> Classes | Numeric:
-    """Classes, or numeric labels."""
+    """Classes in their order, or numbers with their scale."""
     if isinstance(d["labels"], dict) and "classes" in d["labels"]:
         names = items(record(d, "labels", {"classes"}), "classes")
         if len({name for name in names if isinstance(name, str)}) < max(2, len(names)):
@@ -24,7 +22,7 @@ def read_labels(d: dict[str, Any]) -> Classes | Numeric:
 
 
 def read_model(d: dict[str, Any], labels: Classes | Numeric) -> YardstickModel:
-    """The model, of a kind that suits the labels."""
+    """A model that suits the labels."""
     given = d["model"]
     name = given.get("kind") if isinstance(given, dict) else None
     if not isinstance(name, str) or name not in KINDS:
@@ -39,18 +37,3 @@ def read_model(d: dict[str, Any], labels: Classes | Numeric) -> YardstickModel:
         raise DataworthError("its model has another number of classes than its labels")
     made: YardstickModel = KINDS[name](**{key: entry[key] for key in known})
     return made
-
-
-def rounded(labels: Classes | Numeric) -> Classes | Numeric:
-    """Numeric labels' centre and scale to what measuring needs.
-
-    At full precision they would be functions of the test labels that any guess could be tried against.
-
-    >>> rounded(Numeric(22.403571, 7.489035))
-    Numeric(center=22.404, scale=7.489)
-    """
-    if isinstance(labels, Classes):
-        return labels
-    scale = float(f"{labels.scale:.3e}")
-    step = 10.0 ** (np.floor(np.log10(scale)) - 3)
-    return Numeric(float(f"{round(labels.center / step) * step:.12g}"), scale)
