@@ -219,8 +219,8 @@ def test_a_yardstick_in_words(score):
     for words in (
         chosen.features,
         "rows of the data count 4 times",
-        "−0.321",
-        "t = 5.2",
+        "−0.32 nats",
+        "t = 5",
         "given an eighth to a half",
     ):
         assert words in out, words
