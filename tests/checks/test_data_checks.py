@@ -328,7 +328,7 @@ def test_numeric_labels_worse_than_their_mean_are_at_chance():
     wrong = data.with_labels(data.y + np.where(np.arange(len(data)) % 5 == 0, 500.0, 0.0))
     finding = found(dw.score(wrong, test, yardstick=yard, ignore=OTHERS), "DW012")
     assert finding.fires
-    assert finding.value < -0.5
+    assert finding.value < -0.1
 
 
 def attributed(seed, shown, agree=(0.9, 0.3)):

@@ -216,7 +216,6 @@ def test_the_control_of_repeating_everything_is_the_same_thing(times):
 def test_doubling_rows_that_repeat_already():
     before = classes(4, seed=0).take([0, 0, 1, 2, 3, 3, 3])
     arms = arms_of(before, Dataset.concat([before, before]))
-    assert not arms.random
     control = arms.control(np.random.default_rng(0))
     assert np.bincount(control.rows).tolist() == [2] * 7
 

@@ -201,9 +201,10 @@ def test_a_verdict_that_clipping_decides_is_said_to_be():
     """Every value beyond a tiny M becomes ±M or nothing: what was informative no longer is."""
     raw = dw.audit(NOISY, FILTERED, held_out(), yardstick=yardstick())
     clipped = dw.audit(NOISY, FILTERED, held_out(), yardstick=yardstick(), truncate=1e-9)
-    assert raw.verdict == "informative" != clipped.verdict
+    assert raw.verdict in ("informative", "recycled")
+    assert clipped.verdict != raw.verdict
     (note,) = (n for n in clipped.notes if n.startswith("clipping decides"))
-    assert note == f"clipping decides the verdict: without it, it would be informative ({raw.reason})"
+    assert note == f"clipping decides the verdict: without it, it would be {raw.verdict} ({raw.reason})"
 
 
 def test_an_order_that_clipping_decides_is_said_to_be():

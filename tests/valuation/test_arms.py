@@ -57,7 +57,7 @@ def test_weights_are_dealt_out_at_random_where_they_differ():
     assert all(np.array_equal(one.rows, np.arange(100)) for one in drawn)
     assert all(sorted(one.weights) == sorted(weights) for one in drawn)
     assert len({tuple(one.weights) for one in drawn}) == 3
-    assert len(with_controls(arms, seed=0)) == 22
+    assert len(with_controls(arms, seed=0)) == 10
     even = arms_of(DATA, dw.Dataset.concat([DATA, DATA]))  # twice every row: nothing to chance
     assert len(with_controls(even, seed=0)) == 2
 

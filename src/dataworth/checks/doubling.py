@@ -48,7 +48,7 @@ def check_doubling(
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(200, 3))
     >>> y = (X[:, 0] + rng.normal(size=200) > 0).astype(float)
-    >>> check_doubling(Logistic(1e-3), X, y).fires, check_doubling(Logistic(1.0), X, y).fires
+    >>> check_doubling(Logistic(1e-5), X, y).fires, check_doubling(Logistic(1.0), X, y).fires
     (True, False)
     """
     return CHECK.finding(doubled(model, X, y, seed, groups, tempering))

@@ -126,7 +126,8 @@ def score_arm(task: Task, arm: Arm) -> dict[str, Any]:
 
     best, scores = climb(at, task.own[arm].directions if arm in task.own else 1)
     fitter, fit, found = seen[best]
-    gain, rows = fitter.information_gain(fit), len(task.arms[arm].rows)
+    plain = seen[(0,) * len(best)]  # information gain grows with tempering, so that all arms have the same
+    gain, rows = plain.fitter.information_gain(plain.fit), len(task.arms[arm].rows)
     # controls say what chance does to information; nobody asks for their benchmark
     blind = arm.role in ("control", "own")
     beside = [NOTHING] * len(task.tests) if blind else of_blocks(fitter, fit, task.tests).tolist()

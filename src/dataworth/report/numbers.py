@@ -27,7 +27,7 @@ def digits_for(value: float, interval: Interval = None) -> int:
     """Digits that suit a value: by half the width of its interval, or three significant ones.
 
     >>> digits_for(1.234, (1.0, 1.5)), digits_for(1.234), digits_for(-1e-12, (-2e-12, 1e-12))
-    (2, 3, 2)
+    (2, 2, 2)
     """
     if interval is not None and interval[1] - interval[0] > 2 * ROUNDING:
         return decimals((interval[1] - interval[0]) / 2)
