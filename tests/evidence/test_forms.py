@@ -748,7 +748,8 @@ def on_the_yardstick(data):
 def test_a_score_of_one_pair_is_that_pmi(options):
     T = held_out().take(range(40))
     size = (len(DATA), len(T))
-    result = dw.score(DATA, T, yardstick=yardstick(), pairs=2, size=size, **options)
+    # without DW005, by which EP would decide
+    result = dw.score(DATA, T, yardstick=yardstick(), pairs=2, size=size, ignore="DW005", **options)
     counted = on_the_yardstick(DATA).with_weights(np.full(len(DATA), yardstick().tempering))
     expected = pmi(counted, on_the_yardstick(T), yardstick().model, **options).value
     assert result.table.pmi[:, 0] == pytest.approx([expected] * 2, abs=1e-5)
