@@ -1,0 +1,34 @@
+"""The walk over temperings: where it ends, what its window is, and that directions do not mix."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dataworth.evidence.tempering import climb, mixture
+from reference import mixed
+
+
+@pytest.mark.parametrize(("gain", "end"), [(0.02, 10), (0.011, 10), (0.009, 0), (0.0, 0), (-0.02, -10)])
+def test_a_step_must_be_worth_a_hundredth_of_a_nat_and_ten_are_the_most(gain, end):
+    best, _ = climb(lambda place: np.array([gain * place[0], -1.0]))
+    assert best == (end,)
+
+
+def test_the_window_is_the_best_and_its_neighbours():
+    """Quadratic in the steps, two blocks: the mixture over 1, 2 and 3, by hand."""
+    said = {k: np.array([-((k - 2.0) ** 2), -0.5 * (k - 2.0) ** 2]) for k in range(-12, 13)}
+    best, scores = climb(lambda place: said[place[0]])
+    assert best == (2,)
+    assert scores == pytest.approx(mixture(np.array([said[k] for k in (1, 2, 3)])))
+    assert scores == pytest.approx(mixed(np.array([said[k] for k in range(-12, 13)])))
+
+
+def test_two_directions_have_a_window_of_nine():
+    def at(place):
+        return np.array([-((place[0] - 1.0) ** 2) - (place[1] + 2.0) ** 2, -0.1 * place[0] ** 2])
+
+    best, scores = climb(at, directions=2)
+    assert best == (1, -2)
+    window = np.array([at((i, j)) for i in (0, 1, 2) for j in (-3, -2, -1)])
+    assert scores == pytest.approx(mixture(window))
