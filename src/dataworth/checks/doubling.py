@@ -2,7 +2,7 @@
 
 Data are scored at whatever tempering suits the test set (`evidence.tempering`), so that counting rows twice
 gains nothing, unless the walk over temperings ends at its edge: a model that is far too unsure, whose rows
-would have to count more than eight times as often.
+would have to count more than a thousand times as often.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ import numpy as np
 from ..arrays import Array
 from ..evidence.tempering import Place, climb
 from ..models import Fit, Fitter
-from .designs import Arm, Design, Sample, Weighed, same_sample, weights_of
+from .designs import Arm, Design, Sample, Weighed, reweighed, same_sample
 from .engines import Engine
 from .evaluate import IMPOSSIBLE, fit_both, fit_sample, settled
 from .metrics import METRICS, of_blocks
@@ -148,7 +148,7 @@ def _scorer(task: Task, arm: Arm) -> Callable[[Place], Scored]:
 
 def _score_rows(task: Task, sample: Sample, near: list[Fit], place: Place) -> Scored:
     """Fit the rows, counted 2^k times as often, and take their posterior to every block."""
-    sample = sample._replace(weights=2.0 ** place[0] * weights_of(sample))
+    sample = reweighed(sample, 2.0 ** place[0])
     fit, targets = fit_sample(task.fitter, sample, task.first, near[-1] if near else None)
     near.append(fit)  # the next tempering begins where this one ended
     if hasattr(task.fitter, "log_predictives"):

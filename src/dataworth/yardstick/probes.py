@@ -117,11 +117,6 @@ class Sight:
             return None
         return int(np.ceil((needed_t(self.blocks) * sd / change) ** 2)) * self.rows_a_block
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON."""
-        names = ("proportion", "rise", "rows", "blocks", "rows_a_block", "size")
-        return {name: getattr(self, name) for name in names}
-
 
 def needed_t(blocks: int) -> float:
     """The t-value that is shown 4 times in 5 at the 95 % level.
