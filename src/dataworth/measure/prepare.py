@@ -14,6 +14,7 @@ from ..data.dataset import Dataset, label_keys
 from ..data.labels import Classes, Numeric
 from ..data.leaks import drop_leaks
 from ..errors import DataworthError
+from ..inference.threads import one_thread
 from ..models import Fitter, Linear, Model
 from ..models.base import bind
 from ..yardstick.yardstick import Yardstick
@@ -90,15 +91,13 @@ class Pool:
     @classmethod
     def build(cls, yardstick: Yardstick, parts: Mapping[str, Dataset], model: Model | None = None) -> Pool:
         """Measure all parts with the yardstick; `model` is its own, if it is not given."""
-        from threadpoolctl import threadpool_limits
-
         y = np.concatenate([yardstick.targets(part, name) for name, part in parts.items()])
         X = np.empty((len(y), yardstick.recipe.width))
         samples: dict[str, Sample] = {}
         start = 0
         for name, part in parts.items():
             end = start + len(part)
-            with threadpool_limits(1):  # a resumed run must find the same bits
+            with one_thread():  # a resumed run must find the same bits
                 X[start:end] = yardstick.features(part)
             samples[name] = Sample(np.arange(start, end), part.weights)
             start = end
