@@ -13,7 +13,8 @@ Patients: ten rows each that hardly differ, and one diagnosis; groups are given,
 them whole. "ungrouped" is the same test set without its groups: what goes wrong.
 
 The truth has an error of its own, which matters where intervals are as narrow: "allowed" counts an interval
-[v − h, v + h] as covering if |v − truth| ≤ √(h² + (1.96 · its error)²).
+[v − h, v + h] as covering if |v − truth| ≤ √(h² + (1.96 · its error)²), and "nothing" one that misses by less
+than what a verdict calls nothing.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ import numpy as np
 from sklearn.datasets import load_sample_image
 
 import dataworth as dw
-from dataworth.measure.intervals import over_blocks, t_quantile
+from dataworth.measure.intervals import NEGLIGIBLE, over_blocks, t_quantile
 
 FLIPPED = 0.15
 
@@ -120,12 +121,13 @@ def coverage(intervals, values):
         "truth_stderr": stderr,
         "coverage": np.mean(off <= half),
         "allowed": np.mean(off <= np.hypot(half, t_quantile(1e9) * stderr)),
+        "nothing": np.mean(off <= half + NEGLIGIBLE),
         "width": np.mean(high - low),
         "largest_miss": np.max(off - half, initial=0.0),
     }
 
 
-def whole(kind, world, yard, repetitions, jobs, n_data=200, n_test=200, truth_blocks=4000):
+def whole(kind, world, yard, repetitions, jobs, n_data=200, n_test=200, truth_blocks=8000):
     rng = np.random.default_rng([1, len(kind)])
     before, after = noisy_and_clean(world, n_data, rng)
 
@@ -216,7 +218,7 @@ def main():
                 results.append({"data": name, "what": kind, "design": design, "repetitions": n, **found})
                 print(
                     f"{name:12} {kind:6} {design:6} coverage {found['coverage']:.1%} (±{error:.1%} chance),"
-                    f" allowed {found['allowed']:.1%}, width {found['width']:.3f}",
+                    f" allowed {found['allowed']:.1%}, nothing {found['nothing']:.1%}, width {found['width']:.3f}",
                     end="",
                 )
                 if design == "pairs":
