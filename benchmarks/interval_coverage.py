@@ -29,7 +29,7 @@ import numpy as np
 from sklearn.datasets import load_sample_image
 
 import dataworth as dw
-from dataworth.measure.intervals import NEGLIGIBLE, over_blocks, t_quantile
+from dataworth.measure.intervals import NEGLIGIBLE_A_BLOCK, over_blocks, t_quantile
 
 FLIPPED = 0.15
 
@@ -121,7 +121,7 @@ def coverage(intervals, values):
         "truth_stderr": stderr,
         "coverage": np.mean(off <= half),
         "allowed": np.mean(off <= np.hypot(half, t_quantile(1e9) * stderr)),
-        "nothing": np.mean(off <= half + NEGLIGIBLE),
+        "nothing": np.mean(off <= half + NEGLIGIBLE_A_BLOCK),
         "width": np.mean(high - low),
         "largest_miss": np.max(off - half, initial=0.0),
     }
@@ -218,7 +218,8 @@ def main():
                 results.append({"data": name, "what": kind, "design": design, "repetitions": n, **found})
                 print(
                     f"{name:12} {kind:6} {design:6} coverage {found['coverage']:.1%} (±{error:.1%} chance),"
-                    f" allowed {found['allowed']:.1%}, nothing {found['nothing']:.1%}, width {found['width']:.3f}",
+                    f" allowed {found['allowed']:.1%}, nothing {found['nothing']:.1%},"
+                    f" width {found['width']:.3f}",
                     end="",
                 )
                 if design == "pairs":

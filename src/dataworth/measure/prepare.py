@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from ..errors import DataworthError
 from ..inference.threads import one_thread
 from ..models import Fitter, Linear, Model
 from ..models.base import bind
+from ..models.distinct import distinct_rows
 from ..yardstick.yardstick import Yardstick
 from .designs import Sample
 from .metrics import chosen_metric
@@ -87,6 +89,11 @@ class Pool:
     fitter: Fitter
     samples: dict[str, Sample]
     tempering: float = 1.0
+
+    @cached_property
+    def ids(self) -> Rows:
+        """Which distinct row each row is."""
+        return distinct_rows(self.X)[1]
 
     @classmethod
     def build(cls, yardstick: Yardstick, parts: Mapping[str, Dataset], model: Model | None = None) -> Pool:
