@@ -8,7 +8,7 @@ from typing import Any
 from .cells import Record
 from .curation import Study
 from .paper import PAPER
-from .tables import Column, field, save_figure, table, with_error
+from .tables import COLOURS, Column, explain, field, save_figure, table, with_error
 
 COLUMNS = (
     "set",
@@ -94,24 +94,34 @@ def draw_sizes(study: Study, path: Path) -> None:
     records = [
         r for r in study.records if r["yardstick"] and (r["inference"], r["form"]) == ("laplace", "evidence")
     ]
-    figure = Figure(figsize=(10, 4), layout="constrained")
-    columns = (("delta", "ΔPMI (nats)", 1.0), ("delta_accuracy", "Δ test accuracy (points)", 100.0))
-    for axes, (column, title, unit) in zip(figure.subplots(1, 2), columns, strict=True):
-        for method, colour in (("filtering", "tab:blue"), ("removal", "tab:orange")):
+    figure = Figure(figsize=(9, 4.8), layout="constrained")
+    columns = (("delta", "change of PMI, nats", 1.0), ("delta_accuracy", "change of accuracy, points", 100.0))
+    panels = figure.subplots(1, 2)
+    sizes = sorted({sum(r["key"]["setting"][0]) for r in records})
+    for axes, (column, title, unit) in zip(panels, columns, strict=True):
+        axes.axhline(0.0, color="grey", linestyle="--", linewidth=1)
+        for method, colour, aside in (("filtering", COLOURS[0], -0.2), ("removal", COLOURS[1], 0.2)):
             chosen = [r for r in records if method in r["groups"][0]["methods"]]
-            sizes = [sum(r["key"]["setting"][0]) for r in chosen]
-            values = [[unit * g["methods"][method][column] for g in r["groups"]] for r in chosen]
             axes.boxplot(
-                values,
-                positions=sizes,
-                widths=20,
+                [[unit * g["methods"][method][column] for g in r["groups"]] for r in chosen],
+                positions=[sizes.index(sum(r["key"]["setting"][0])) + aside for r in chosen],
+                widths=0.34,
                 manage_ticks=False,
                 patch_artist=True,
                 boxprops={"facecolor": colour, "alpha": 0.5},
-                medianprops={"color": colour},
+                medianprops={"color": "black"},
+                flierprops={"markersize": 3},
                 label=method,
             )
-        axes.axhline(0.0, color="grey", linestyle="--", linewidth=1)
-        axes.set(xlabel="rows of data and of test", ylabel=title, xticks=sizes)
-    axes.legend()
+        axes.set(xlabel="rows of data", ylabel=title, xlim=(-0.6, len(sizes) - 0.4))
+        axes.set_xticks(range(len(sizes)), [str(size) for size in sizes])
+        axes.spines[["top", "right"]].set_visible(False)
+    panels[0].legend(frameon=False, loc="upper left")
+    groups, draws = len(records[0]["groups"]), records[0]["repetitions"]
+    explain(
+        figure,
+        "What filtering wrong labels does, and removing rows until the groups are as in the test set",
+        f"{study.set_name}, our yardstick; a box: {groups} groups of {draws} draws; as many test rows as data rows."
+        f" {path.stem.removesuffix('-sizes')}.csv.",
+    )
     save_figure(figure, path)

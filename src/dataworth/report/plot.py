@@ -127,15 +127,29 @@ def sensitivity_figure(sensitivity: Sensitivity, bits: bool = False) -> Any:
 
 
 def demo_figure(demo: Any, bits: bool = False) -> Any:
-    """One row a chapter, with its verdict."""
+    """One row a chapter, with its verdict: the change of PMI, and beside it the benchmark's."""
     unit, factor = unit_of(bits)
     audits = [(chapter.name, chapter.audit) for chapter in demo.audits]
-    figure, (axes,) = _figure(1.3 + 0.55 * len(audits), "Did these curations add information?")
-    rows = [(name, a.delta, a.interval, VERDICT_MARKS.get(a.verdict or "", PLAIN)) for name, a in audits]
-    _forest(axes, rows, factor, words=[a.verdict or "no verdict" for _, a in audits])
+    height, title = 1.6 + 0.55 * len(audits), "Did these curations add information?"
+    figure, (axes, beside) = _figure(height, title, across=(3, 2))
+    marks = [VERDICT_MARKS.get(a.verdict or "", PLAIN) for _, a in audits]
+    rows = [(name, a.delta, a.interval, mark) for (name, a), mark in zip(audits, marks, strict=True)]
+    _forest(axes, rows, factor)
     first = audits[0][1]
-    axes.set_xlabel(f"change of PMI, {unit} per {per_what(first.details, first.table)}")
+    axes.set_xlabel(f"change of PMI, {unit}\nper {per_what(first.details, first.table)}")
+    name, points, change_unit = benchmark(first.yardstick)
+    rows = [
+        ("", a.accuracy_delta, a.accuracy_interval, mark) for (_, a), mark in zip(audits, marks, strict=True)
+    ]
+    _forest(beside, rows, points, words=[a.verdict or "no verdict" for _, a in audits])
+    beside.set_xlabel(f"change of {name.split(',')[0]},\n{change_unit}")
+    _note(figure, f"scikit-learn's digits, odd or even; {first.details.test_rows} test rows; 95 % intervals")
     return figure
+
+
+def _note(figure: Any, text: str) -> None:
+    """What a figure is made of, below it."""
+    figure.supxlabel(text, x=0.02, ha="left", fontsize=8, color=GREY)
 
 
 def _figure(
@@ -144,13 +158,16 @@ def _figure(
     heights: Sequence[float] = (1,),
     size: int = 11,
     width: int = 80,
+    across: Sequence[float] = (1,),
 ) -> tuple[Any, list[Any]]:
-    """A figure with panels one below the other; no pyplot, so no global state."""
+    """A figure with panels below or beside one another; no pyplot, so no global state."""
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    figure = Figure(figsize=(WIDTH, height), layout=ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.08))
-    panels = figure.subplots(len(heights), 1, height_ratios=heights, squeeze=False)[:, 0]
+    wide = WIDTH if len(across) == 1 else 1.4 * WIDTH
+    figure = Figure(figsize=(wide, height), layout=ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.08))
+    ratios = {"height_ratios": heights, "width_ratios": across}
+    panels = figure.subplots(len(heights), len(across), **ratios, squeeze=False).ravel()
     for axes in panels:
         axes.spines[["top", "right"]].set_visible(False)
     if title is not None:
