@@ -143,8 +143,8 @@ def plot(pooled: dict, path: Path) -> None:
     explain(
         figure,
         "How far each form of the score is from the truth: lower is better",
-        f"Simulated worlds that the referee could judge: {counted}. 3 to 50 features, 30 to 200 rows of data and"
-        "\nof test. benchmarks/accuracy.py, results/accuracy.json.",
+        f"Simulated worlds that the referee could judge: {counted}. 3 to 50 features, 30 to 200 rows of"
+        "\ndata and of test. benchmarks/accuracy.py, results/accuracy.json.",
     )
     path.parent.mkdir(parents=True, exist_ok=True)
     save_figure(figure, path)

@@ -121,7 +121,7 @@ def draw_sizes(study: Study, path: Path) -> None:
     explain(
         figure,
         "What filtering wrong labels does, and removing rows until the groups are as in the test set",
-        f"{study.set_name}, our yardstick; a box: {groups} groups of {draws} draws; as many test rows as data rows."
-        f" {path.stem.removesuffix('-sizes')}.csv.",
+        f"{study.set_name}, our yardstick; a box: {groups} groups of {draws} draws; as many test rows as"
+        f" data rows. {path.stem.removesuffix('-sizes')}.csv.",
     )
     save_figure(figure, path)

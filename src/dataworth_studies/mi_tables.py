@@ -253,8 +253,8 @@ def rank_figure(records: Sequence[Record]) -> Any:
     explain(
         figure,
         "Which estimators put the eleven levels of mutual information in their order?",
-        f"{first['pool']}; datasets of {first['size']} rows, {' or '.join(map(str, pairs))} pairs for an estimate;"
-        " each with the prior that orders best. mi.md.",
+        f"{first['pool']}; datasets of {first['size']} rows, {' or '.join(map(str, pairs))} pairs for an"
+        " estimate; each with the prior that orders best. mi.md.",
         panels[0].get_legend_handles_labels()[0],
     )
     return figure

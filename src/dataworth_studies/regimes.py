@@ -11,8 +11,6 @@ from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 
-import numpy as np
-
 from dataworth import Logistic
 from dataworth.checks.attribute import TELLING
 from dataworth.evidence.forms import Form
@@ -194,9 +192,9 @@ def draw_regimes(records: list[Record], path: Path) -> None:
     legend = [Patch(facecolor=colour, label=f"{name}: {told}") for name, (colour, told) in SHADES.items()]
     explain(
         figure,
-        "Removing rows until the groups are as in the test set: change of score (nats) and of accuracy (points)",
-        f"Corrupted CIFAR, {sum(SETTING.data)} rows of data, {sum(SETTING.test)} of test, {AXES} whitened axes; each"
-        " cell: 240 draws. results/curation/regimes.csv.",
+        "Removing rows until the groups are as in the test set: change of score and of accuracy",
+        f"Corrupted CIFAR, {sum(SETTING.data)} rows of data, {sum(SETTING.test)} of test, {AXES} whitened"
+        " axes; each cell: 240 draws. results/curation/regimes.csv.",
         legend,
     )
     save_figure(figure, path)
