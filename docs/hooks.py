@@ -1,8 +1,8 @@
 """What the site has beside the pages of this folder; mkdocs calls these functions.
 
-The API reference is made of `dataworth/__init__.pyi`, so that no public name can be forgotten. Results and the
-files that stand at the root of the repository become pages and pictures of the site; links to them work on
-GitHub as they are written, and here after a level less.
+The API reference is made of `dataworth/__init__.pyi`, so that no public name can be forgotten. Results and
+files at the root of the repository become pages and pictures of the site: links to them work on GitHub as
+they are written, and here with a level less.
 """
 
 from __future__ import annotations
@@ -90,7 +90,9 @@ def api_pages() -> dict[str, str]:
     for room, names in public_names().items():
         title = ROOMS.get(room, room.capitalize())
         functions_first = sorted(names, key=lambda name: (name[0].isupper(), name.lower()))
-        pages[room] = "\n\n".join([f"# {title}", *(f"::: dataworth.{name}" for name in functions_first)]) + "\n"
+        pages[room] = (
+            "\n\n".join([f"# {title}", *(f"::: dataworth.{name}" for name in functions_first)]) + "\n"
+        )
         links = ", ".join(f"[`dw.{name}`]({room}.md#dataworth.{name})" for name in functions_first)
         index.append(f"- **[{title}]({room}.md)**: {links}")
     pages["options"] = options_page()
@@ -106,7 +108,7 @@ def options_page() -> str:
     lines = [
         "# Options",
         "",
-        "Keywords of `dw.score`, `dw.audit` and `dw.rank`; on the command line with dashes, `--prior-variance`.",
+        "Keywords of `dw.score`, `dw.audit` and `dw.rank`; on the command line `--prior-variance` and so on.",
         "",
     ]
     for field in options.body:
