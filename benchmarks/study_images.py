@@ -2,7 +2,7 @@
 
     python benchmarks/study_images.py --mnist DIR --cifar cifar-10-binary.tar.gz --photos DIR --out DATA
 
---mnist: the four files of MNIST (train-images-idx3-ubyte.gz and so on). --cifar: CIFAR-10, the binary version.
+--mnist: the four files of MNIST (train-images-idx3-ubyte.gz …). --cifar: CIFAR-10, the binary version.
 --photos: cat.1.jpg … dog.5000.jpg of Kaggle's dogs-vs-cats, in any folders. Any of them may be left out.
 Nothing is downloaded: docs/study-data.md says where they are.
 """
@@ -122,9 +122,7 @@ def main() -> None:
             )
     if args.photos is not None:
         count = photographs(args.photos, args.out / "cats_dogs_128.zip")
-        print(
-            f"cats_dogs_128.zip: {count} photographs; 3995 were used, cut by another program, so numbers differ a little"
-        )
+        print(f"cats_dogs_128.zip: {count} photographs; the studies' 3995 were cut by another program")
 
 
 if __name__ == "__main__":

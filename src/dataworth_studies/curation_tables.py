@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 from .cells import Record
@@ -55,6 +57,32 @@ def to_markdown(study: Study, equal_size: bool = False) -> str:
         plain = [row for row in own if (row["inference"], row["form"]) == ("laplace", "evidence")]
         text += [f"\n### {study.set_name}, {setting}: {method}\n", table(plain, *_columns(own, printed))]
     return "\n".join([*text, LEGEND]) + "\n"
+
+
+def in_short(rows: Sequence[Record]) -> str:
+    """What was found in a sentence: how often, and by how much, the score moved as the paper says.
+
+    >>> cell = {"inference": "laplace", "form": "evidence", "delta_se": 0.1, "delta_accuracy": 0.01}
+    >>> moves = (("filtering", 2.0), ("removal", -0.1))
+    >>> print(in_short([{**cell, "method": name, "delta": delta} for name, delta in moves]))
+    Shown: filtering wrong labels raised the score in 1 of 1 cells (+2.00 to +2.00 nats; accuracy +1.0
+    to +1.0 points), removal to match the test set's groups lowered it in 0 of 1 cells (-0.10 to -0.10
+    nats; accuracy +1.0 to +1.0 points), each beyond two standard errors.
+    """
+    told = []
+    for method, words, sign in (
+        ("filtering", "filtering wrong labels raised the score", 1.0),
+        ("removal", "removal to match the test set's groups lowered it", -1.0),
+    ):
+        own = [row for row in rows if (row["inference"], row["form"]) == ("laplace", "evidence")]
+        if own := [row for row in own if row["method"] == method]:
+            moved = sum(sign * row["delta"] > 2 * row["delta_se"] for row in own)
+            delta = [row["delta"] for row in own]
+            points = [100 * row["delta_accuracy"] for row in own]
+            by = f"{min(delta):+.2f} to {max(delta):+.2f} nats"
+            by += f"; accuracy {min(points):+.1f} to {max(points):+.1f} points"
+            told.append(f"{words} in {moved} of {len(own)} cells ({by})")
+    return fill(f"Shown: {', '.join(told)}, each beyond two standard errors.", 100)
 
 
 def _columns(own: list[Record], printed: dict[Any, Any]) -> list[Column]:

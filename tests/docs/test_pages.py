@@ -2,9 +2,9 @@
 
 Commands run in this process, for a start takes a second. A python block that begins with `# name.py` is saved
 under that name, for `python name.py`; other python blocks of a page share their names, as in a notebook. A
-command is to end with 0, or with N if its comment says `exit code N`. What a page shows as output, right below
-a block, is printed by it: numbers may differ, words may not. `<!-- not run: why -->` before a block says that
-it is not run, and why.
+command is to end with 0, or with N if its comment says `exit code N`. What a page shows as output, right
+below a block, is printed by it: numbers may differ, words may not. `<!-- not run: why -->` before a block
+says that it is not run, and why.
 """
 
 import contextlib
@@ -30,7 +30,8 @@ ELSEWHERE = {
 CHEAP = {"embed": ("--model", "pixels", "--size", "8", "--no-cache")}
 """What commands are given more, here: a network takes its time."""
 BLOCK = re.compile(
-    r"(?P<skip><!-- not run: [^>]+-->\n+)?^(?P<indent> *)```(?P<kind>sh|python)\n(?P<text>.*?)^(?P=indent)```\n"
+    r"(?P<skip><!-- not run: [^>]+-->\n+)?"
+    r"^(?P<indent> *)```(?P<kind>sh|python)\n(?P<text>.*?)^(?P=indent)```\n"
     r"(?P<shown>\n*^ *```(?:text)?\n.*?^ *```$)?",
     re.MULTILINE | re.DOTALL,
 )
