@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date
 from itertools import groupby
 from textwrap import fill
 from typing import Any
@@ -11,9 +12,10 @@ from dataworth.valuation.audit.audit import Audit
 from dataworth.valuation.rank import Ranking
 from dataworth.valuation.score import Score
 from dataworth.valuation.sensitivity import QUANTITIES, Sensitivity
+from dataworth.version import __version__
 
 from .numbers import digits_for, number, scaled, with_interval
-from .quantities import benchmark, counted_pmi, per_what, unit_of
+from .quantities import benchmark, counted_pmi, per_what, rows_of, unit_of
 
 VERDICT_MARKS = {
     "informative": ("#009E73", "^"),
@@ -51,6 +53,7 @@ def score_figure(score: Score, bits: bool = False) -> Any:
     axes.yaxis.get_major_locator().set_params(integer=True)
     axes.set_xlabel(f"PMI, {unit} per {per_what(score.details, score.table)}")
     axes.set_ylabel("pairs" if score.details.blocks is None else "blocks")
+    _note(figure, rows_of(score.details))
     return figure
 
 
@@ -73,6 +76,7 @@ def audit_figure(audit: Audit, bits: bool = False) -> Any:
     name, points, change_unit = benchmark(audit.yardstick)
     _forest(below, [("after − before", audit.accuracy_delta, audit.accuracy_interval, (GREY, "o"))], points)
     below.set_xlabel(f"change of {name.split(',')[0]}" + (f", {change_unit}" if change_unit else ""))
+    _note(figure, rows_of(audit.details))
     return figure
 
 
@@ -87,6 +91,7 @@ def ranking_figure(ranking: Ranking, bits: bool = False) -> Any:
     ]
     _forest(axes, rows, factor, zero=False)
     axes.set_xlabel(f"PMI, {unit} per {per_what(ranking.details, ranking.table)}")
+    _note(figure, rows_of(ranking.details))
     return figure
 
 
@@ -148,8 +153,9 @@ def demo_figure(demo: Any, bits: bool = False) -> Any:
 
 
 def _note(figure: Any, text: str) -> None:
-    """What a figure is made of, below it."""
-    figure.supxlabel(text, x=0.02, ha="left", fontsize=8, color=GREY)
+    """What a figure is made of, and the day, below it: figures are handed on without their command."""
+    said = f"{text} · dataworth {__version__}, {date.today():%Y-%m-%d}"
+    figure.supxlabel(said, x=0.02, ha="left", fontsize=8, color=GREY)
 
 
 def _figure(
