@@ -63,10 +63,10 @@ def in_short(rows: Sequence[Record]) -> str:
     """What was found in a sentence: how often, and by how much, the score moved as the paper says.
 
     >>> cell = {"inference": "laplace", "form": "evidence", "delta_se": 0.1, "delta_accuracy": 0.01}
-    >>> moves = (("filtering", 2.0), ("removal", -0.1))
+    >>> moves = (("filtering", 0.25), ("removal", -0.15))
     >>> print(in_short([{**cell, "method": name, "delta": delta} for name, delta in moves]))
-    Shown: filtering wrong labels raised the score in 1 of 1 cells (+2.00 to +2.00 nats; accuracy +1.0
-    to +1.0 points), removal to match the test set's groups lowered it in 0 of 1 cells (-0.10 to -0.10
+    Shown: filtering wrong labels raised the score in 1 of 1 cells (+0.25 to +0.25 nats; accuracy +1.0
+    to +1.0 points), removal to match the test set's groups lowered it in 0 of 1 cells (-0.15 to -0.15
     nats; accuracy +1.0 to +1.0 points), each beyond two standard errors.
     """
     told = []
