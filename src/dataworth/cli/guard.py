@@ -11,7 +11,7 @@ from typing import NoReturn
 
 import typer
 
-from dataworth.errors import DataworthError
+from dataworth.errors import DataworthError, Problems
 
 VERDICT_FAILS, BAD_INPUT, CHECK_FAILS, INTERNAL, INTERRUPTED, BROKEN_PIPE = 1, 2, 3, 70, 130, 141
 
@@ -52,6 +52,9 @@ def _code_of(body: Callable[[], int | None], verbose: bool) -> int | None:
         return code
     except KeyboardInterrupt as interrupt:
         return report_interrupt(interrupt)
+    except Problems as error:
+        for sentence in error.sentences:
+            say(sentence)
     except DataworthError as error:
         say(str(error))
     except BrokenPipeError:

@@ -52,7 +52,7 @@ class Wishes:
 
 @dataclass(frozen=True)
 class Seen:
-    """What the texts of a column are."""
+    """What the texts of a column are; of text that is partly numbers, `mixed` is one that is none."""
 
     kind: Is
     rows: Mapping[str, int] = field(default_factory=dict)
@@ -60,6 +60,7 @@ class Seen:
     dates: Mapping[str, dates.Written] = field(default_factory=dict)
     strays: frozenset[str] = frozenset()
     gaps: frozenset[str] = frozenset()
+    mixed: str = ""
 
 
 def settle(parts: Sequence[Part], columns: Sequence[Collection[str]], wishes: Wishes) -> list[list[str]]:
@@ -94,9 +95,8 @@ def settle(parts: Sequence[Part], columns: Sequence[Collection[str]], wishes: Wi
             marks = [wishes.decimal, parts[i].how.decimal, *_alone(_proven(seen, i, columns[i]))]
             marks += _alone(lead.numbers.proven if lead.numbers else ())
             orders = [wishes.dates, *_alone(dates.orders(lead.dates))]
-            problem = _apply(
-                parts[i], name, kind, seen[i, name], next(filter(None, marks), "."), next(filter(None, orders), None)
-            )
+            mark, order = next(filter(None, marks), "."), next(filter(None, orders), None)
+            problem = _apply(parts[i], name, kind, seen[i, name], mark, order, name in wishes.categories)
             problems[i] += [] if problem is None else [problem]
         with_sign = [i for i in having if name in parts[i].units]
         for i in having if with_sign else ():
@@ -159,7 +159,8 @@ def _see(column: Any, typed: bool, wanted: bool) -> Seen:
             if one == "number" and not wanted and _are_names(numbers, typed):
                 break
             return Seen(one, rows, numbers, days if one == "date" else {}, strays, gaps)  # type: ignore[arg-type]
-    return Seen("text", rows)
+    other = next((text for text in said if text not in numbers.cells), "")
+    return Seen("text", mixed=other if numbers.proportion >= 0.5 else "")
 
 
 def _are_names(numbers: Look, typed: bool) -> bool:
@@ -168,18 +169,22 @@ def _are_names(numbers: Look, typed: bool) -> bool:
     return whole and (any(CODE.match(text) for text in numbers.cells) or (typed and len(numbers.cells) <= MOST_CATEGORIES))
 
 
-def _apply(part: Part, name: str, kind: Is, seen: Seen, decimal: str, order: str | None) -> str | None:
-    """Make the column of a part what it is to be; a sentence if it cannot be."""
+def _apply(
+    part: Part, name: str, kind: Is, seen: Seen, decimal: str, order: str | None, asked: bool
+) -> str | None:
+    """Make the column of a part what it is to be; a sentence if it cannot be. `asked`: it is to be text."""
     if seen.kind in ("empty", "other") or kind in ("other", "empty"):
         return None
-    native = not seen.rows and seen.kind != "text"
     if kind == "text":
-        if native and seen.kind == "number":
+        if not seen.rows and seen.kind == "number":
             _as_text(part, name)
+        if seen.mixed and not asked:
+            what = f"column {name!r} mixes numbers with text, such as {seen.mixed!r}, and is read as text"
+            part.notes.append(Note(what, f"--numbers {name} says which rows are no numbers"))
         return None
-    if native or seen.kind != kind:
-        if kind == seen.kind or seen.kind == "text":
-            return None  # its own kind, or text where others have numbers, which is said when they are compared
+    if seen.kind == "text" or (seen.kind == kind and not seen.rows):
+        return None  # text where others have numbers is said when they are compared
+    if seen.kind != kind:
         return f"column {name!r} holds {seen.kind}s, but {kind}s elsewhere: leave it out with --exclude {name}"
     if seen.strays:
         return _stray(part.table[name], name, kind, seen.strays)

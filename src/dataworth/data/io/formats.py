@@ -20,7 +20,7 @@ from dataworth.data.io.images import holds_images
 from dataworth.data.io.notes import Note
 from dataworth.data.io.sealed import is_sealed
 from dataworth.errors import DataworthError
-from dataworth.wording import counted
+from dataworth.wording import counted, listed
 
 READING_ERRORS = (OSError, ValueError, KeyError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error)
 NPZ_ROLES = {"label": "y", "group": "groups", "id": "ids", "weights": "weights", "attribute": "attributes"}
@@ -178,6 +178,8 @@ def _read_npz(path: Path) -> Any:
                 f"{name} has shape {values.shape}, but X has {counted(len(block), 'row')}: give one value"
                 " per row"
             )
+    if both := [name for name in block.names if name in others]:
+        raise DataworthError(f"the file has {listed(both)} more than once: give each its own name")
     kinds = [bool if column.kind == "boolean" else float for column in block.columns]
     columns = [pa.array(values.astype(kind)) for values, kind in zip(block.X.T, kinds, strict=True)]
     columns += [pa.array(values) for values in others.values()]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
-from dataworth.errors import DataworthError
+from dataworth.errors import DataworthError, Problems
 
 
 class ReadingWarning(UserWarning):
@@ -29,15 +29,6 @@ class Note:
         return f"{self.what}; {self.choice}"
 
 
-class Problems(DataworthError):
-    """Several things that stand in the way, each in one sentence: `sentences`."""
-
-    def __init__(self, sentences: Sequence[str]) -> None:
-        self.sentences = tuple(sentences)
-        shown = (f"({i + 1}) {sentence}" for i, sentence in enumerate(sentences))
-        super().__init__(f"{len(sentences)} problems: {'; '.join(shown)}")
-
-
 def refuse_all(sentences: Iterable[str]) -> None:
     """Raise what was found, if anything: one sentence as it is, several together.
 
@@ -45,7 +36,7 @@ def refuse_all(sentences: Iterable[str]) -> None:
     >>> refuse_all(["one", "two", "one"])
     Traceback (most recent call last):
         ...
-    dataworth.data.io.notes.Problems: 2 problems: (1) one; (2) two
+    dataworth.errors.Problems: 2 problems: (1) one; (2) two
     """
     found = list(dict.fromkeys(sentences))
     if len(found) == 1:

@@ -10,7 +10,7 @@ from dataworth.data.dataset import Dataset
 from dataworth.data.io.notes import warn
 from dataworth.data.io.roles import Role
 from dataworth.data.io.sources import part_of
-from dataworth.data.io.together import Options, naming, read_together, refuse
+from dataworth.data.io.together import Options, naming, read_together, refuse, release
 
 
 def read(
@@ -86,7 +86,10 @@ def read(
     refuse([found])
     warn(found.notes, found.name)
     assert found.data is not None
-    return found.data
+    data = found.data
+    del found
+    release()
+    return data
 
 
 def read_with_roles(

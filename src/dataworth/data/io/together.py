@@ -5,7 +5,7 @@ The test set leads: what its columns are, the others follow. Without one the fir
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from os import PathLike
@@ -23,13 +23,14 @@ from dataworth.data.io.columns import Wishes as Typing
 from dataworth.data.io.dates_in_text import features_of, has_hours
 from dataworth.data.io.delimited import WORDS, Delimited
 from dataworth.data.io.formats import NPZ_ROLES, Part, suffix_of
-from dataworth.data.io.notes import Note, Problems, refuse_all
+from dataworth.data.io.notes import Note, refuse_all
 from dataworth.data.io.preferences import LONGER, PREFERRED, PROMPT, RESPONSES, are_preferences, pair_table
 from dataworth.data.io.roles import Asked, Role, assign_roles, marked, needless, unusable, wishes_of, with_texts
 from dataworth.data.io.sources import part_of
 from dataworth.data.io.spelling import spellings
 from dataworth.data.io.written_roles import WHY, differences_of, roles_of
-from dataworth.errors import DataworthError
+from dataworth.data.vectors import as_labels, as_texts, as_weights
+from dataworth.errors import DataworthError, Problems
 from dataworth.wording import counted
 
 NOT_VECTORS = ("feature", "ignored", "unusable")
@@ -128,6 +129,13 @@ def read_together(
 def refuse(reads: Sequence[Read]) -> None:
     """Raise all that stands in the way of any source."""
     refuse_all(sentence for read in reads for sentence in read.sentences())
+
+
+def release() -> None:
+    """Give memory back: pyarrow would keep the size of the files for itself."""
+    import pyarrow as pa
+
+    pa.default_memory_pool().release_unused()
 
 
 def role_notes(roles: Sequence[Role]) -> list[Note]:
@@ -301,18 +309,10 @@ def _finish(read: Read, lead: Read, columns: Sequence[Column], impute: bool) -> 
                 f"the {role.role} column {role.column!r} has {counted(count, 'missing value')} in"
                 f" {counted(table.num_rows, 'row')}: fill them in, or leave the rows out"
             )
-    complete = [role for role in read.roles if role.role == "label"] and not any(
-        missing_rows(table[role.column]).any() for role in read.roles if role.role not in NOT_VECTORS
-    )
-    if not read.problems:
-        with _gathering(read):
-            read.data = to_dataset(table, read.roles, impute, read.hours)
-    elif complete and any(role.role == "feature" for role in read.roles):
-        try:  # for what else would be refused
-            to_dataset(table, read.roles, impute, read.hours)
-        except DataworthError as error:
-            if str(error) not in read.problems:
-                read.problems.append(str(error))
+    with _gathering(read):
+        made = _features(table, read.roles, impute, read.hours)
+        if not read.problems:
+            read.data = _with_vectors(made, table, read.roles)
 
 
 def _spell_alike(reads: Sequence[Read]) -> None:
@@ -329,31 +329,34 @@ def _spell_alike(reads: Sequence[Read]) -> None:
             read.data = read.data.with_labels([said.get(text, text) for text in read.data.y.tolist()])
 
 
-def to_dataset(table: Any, roles: Sequence[Role], allow_missing: bool, hours: Sequence[str] | set[str] = ()) -> Dataset:
-    """The Dataset that the roles make of the table."""
+def _features(table: Any, roles: Sequence[Role], allow_missing: bool, hours: Collection[str]) -> Dataset:
+    """The features of a table, checked; the labels are not theirs."""
     import pyarrow as pa
 
-    where = {role.role: table[role.column] for role in roles if role.role not in NOT_VECTORS}
     kinds: dict[str, Kind] = dict.fromkeys(differences_of(table), "difference")
-    kinds |= {role.column: "pair" for role in roles if role.role == "feature" and role.kind == "pair"}
     features = {}
     for role in roles:
         if role.role == "feature" and role.kind == "date or time":
             features |= features_of(table[role.column], role.column, role.column in hours)
         elif role.role == "feature":
             features[role.column] = table[role.column]
-    made = Dataset(
-        pa.table(features) if features else table.select([]),
-        where["label"],
-        groups=where.get("group"),
-        ids=where.get("id"),
-        weights=where.get("weight"),
-        attributes=where.get("attribute"),
-        allow_missing=allow_missing,
-    )
+            kinds |= {role.column: "pair"} if role.kind == "pair" else {}
+    X = pa.table(features) if features else table.select([])
+    made = Dataset(X, np.zeros(table.num_rows), allow_missing=allow_missing)
     own = (kinds.get(column.name.partition("[")[0], column.kind) for column in made.columns)
-    columns = tuple(replace(column, kind=kind) for column, kind in zip(made.columns, own, strict=True))
-    return made if columns == made.columns else made._with(columns=columns)
+    return made._with(columns=tuple(replace(c, kind=kind) for c, kind in zip(made.columns, own, strict=True)))
+
+
+def _with_vectors(made: Dataset, table: Any, roles: Sequence[Role]) -> Dataset:
+    """Features with the labels of their rows, and what else belongs to each."""
+    where = {role.role: table[role.column] for role in roles if role.role not in NOT_VECTORS}
+    n = len(made)
+    texts = {"groups": "group", "ids": "id", "attributes": "attribute"}
+    return made._with(
+        y=as_labels(where["label"], n),
+        weights=as_weights(where.get("weight"), n),
+        **{name: as_texts(where.get(role), name, n) for name, role in texts.items()},
+    )
 
 
 def missing_rows(column: Any) -> NDArray[np.bool_]:
