@@ -270,7 +270,9 @@ def test_files_without_rows(tmp_path):
 def test_column_names_that_occur_twice(tmp_path):
     twice = pa.Table.from_arrays([pa.array([1]), pa.array([2]), pa.array([0])], names=["a", "a", "y"])
     for file in (text(tmp_path, "a,a,y\n1,2,0\n"), write(twice, tmp_path / "a.arrow")):
-        with pytest.warns(ReadingWarning, match=r"column 'a' more than once, read also as column 'a.1'; --excl"):
+        with pytest.warns(
+            ReadingWarning, match=r"column 'a' more than once, read also as column 'a.1'; --excl"
+        ):
             D = read(file)
         assert D.names == ("a", "a.1")
         assert D.X.tolist() == [[1, 2]]
@@ -332,7 +334,9 @@ def test_text_that_is_partly_numbers_is_text_and_said(tmp_path):
     def file(values):
         return text(tmp_path, "a,label\n" + "".join(f"{value},1\n" for value in values))
 
-    with pytest.warns(ReadingWarning, match="mixes numbers with text, such as '3.', and is read as text; --numb"):
+    with pytest.warns(
+        ReadingWarning, match="mixes numbers with text, such as '3.', and is read as text; --numb"
+    ):
         few = read(file(["0", "1", "2", "3+"] * 25))
     assert few.columns[0].categories == ("0", "1", "2", "3+")
     many = [str(i) for i in range(20)] * 5
@@ -492,7 +496,9 @@ def test_short_texts_that_name_rows_are_left_out_and_few_or_repeated_ones_are_no
         )
 
     distinct = [f"text {i}" for i in range(51)]
-    with pytest.warns(ReadingWarning, match="column 't' is left out, for it seems to name the rows: 51 differ"):
+    with pytest.warns(
+        ReadingWarning, match="column 't' is left out, for it seems to name the rows: 51 differ"
+    ):
         assert read(file(distinct)).names == ("a",)
     assert read(file(distinct), id="t").ids[50] == "text 50"
     assert read(file(distinct), features="t").names == ("t",)
@@ -644,7 +650,12 @@ def test_describe_numbers_and_single_classes(tmp_path):
 
 
 def test_describe_marks_columns_that_are_not_used(tmp_path):
-    columns = {"a": [1, 2, 3] * 17, "b": [b"k"] * 51, "t": [f"text {i}" for i in range(51)], "y": [0, 1, 1] * 17}
+    columns = {
+        "a": [1, 2, 3] * 17,
+        "b": [b"k"] * 51,
+        "t": [f"text {i}" for i in range(51)],
+        "y": [0, 1, 1] * 17,
+    }
     about = describe(write(pa.table(columns), tmp_path / "a.parquet"))
     assert [role.role for role in about.roles] == ["feature", "unusable", "ignored", "label"]
     assert [role.why for role in about.roles[1:3]] == [

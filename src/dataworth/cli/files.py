@@ -11,7 +11,7 @@ from dataworth.data.convert import Column
 from dataworth.data.dataset import Dataset
 from dataworth.data.io.notes import Note, refuse_all
 from dataworth.data.io.roles import wishes_of
-from dataworth.data.io.together import read_together, release
+from dataworth.data.io.together import read_together, release, sentences
 from dataworth.errors import DataworthError
 
 from .guard import say
@@ -35,7 +35,7 @@ class Inputs:
         self._read: dict[str, Dataset] = {}
 
     def read(self, paths: Iterable[Path], test: Path | None = None, columns: Sequence[Column] = ()) -> Inputs:
-        """Read files together, led by the test set or by the columns of a yardstick; refuse all that is wrong."""
+        """Read files together, led by the test set or a yardstick's columns; refuse all that is wrong."""
         each = {absolute(path): path for path in paths}
         lead = None if test is None else list(each).index(absolute(test))
         # What one file has to leave out need not be in the others.
@@ -43,14 +43,14 @@ class Inputs:
             list(each.values()), lead=lead, columns=columns, **self._columns.roles, absent_ok=True
         )
         names = {role.column for one in found for role in one.roles}
-        refuse_all([*(sentence for one in found for sentence in one.sentences()), *self._nowhere(names)])
+        refuse_all([*sentences(found), *self._nowhere(names)])
         files: dict[Note, list[str]] = {}
         for path, one in zip(each.values(), found, strict=True):
             for note in one.notes:
                 files.setdefault(note, []).append(str(path))
         self.notes += [f"{note.what} in {', '.join(where)}; {note.choice}" for note, where in files.items()]
-        for note in self.notes:
-            self.tell(note)
+        for sentence in self.notes:
+            self.tell(sentence)
         self._read = {key: self._encoded(one.data) for key, one in zip(each, found, strict=True) if one.data}
         del found
         release()
@@ -65,7 +65,9 @@ class Inputs:
         for option in ("exclude", "categories", "numbers") if names else ():
             for wanted in wishes_of(getattr(self._columns, option) or (), list(names)):
                 start = wanted.removesuffix("*")
-                like = option == "exclude" and wanted.endswith("*") and any(n.startswith(start) for n in names)
+                like = (
+                    option == "exclude" and wanted.endswith("*") and any(n.startswith(start) for n in names)
+                )
                 if wanted not in names and not like:
                     yield f"--{option} {wanted!r} is no column of any file: check its name."
 

@@ -50,7 +50,9 @@ class Columns:
         None, "Sentence-transformers model, by name or directory, for texts (default: hashed n-grams)."
     )
     categories: str | None = option(None, "Columns to keep as text, though they look like numbers.", WRITTEN)
-    numbers: str | None = option(None, "Columns that are numbers, though they look like codes (007).", WRITTEN)
+    numbers: str | None = option(
+        None, "Columns that are numbers, though they look like codes (007).", WRITTEN
+    )
     decimal: str | None = option(None, "Decimal mark, . or , where 1,234 could be either number.", WRITTEN)
     dates: str | None = option(None, "dmy or mdy, where 03/04/2021 could be either day.", WRITTEN)
     exact_labels: bool = option(False, "Keep labels apart that differ only in case or spaces.", WRITTEN)

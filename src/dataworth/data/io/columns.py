@@ -30,8 +30,9 @@ FEW = 20
 """Different texts up to which a column that is not all numbers holds categories, such as 0, 1, 2 and 3+."""
 TRIED = 200
 """Rows that are tried before a whole column is."""
-GAPS = frozenset(("?", "-", "--", "---", ".", "..", "n.a.", "na", "nil", "missing", "unknown", "tbd", "#div/0!",
-                  "#value!", "#ref!", "#num!", "#null!"))  # fmt: skip
+GAPS = frozenset(
+    "? - -- --- . .. n.a. na nil missing unknown tbd #div/0! #value! #ref! #num! #null!".split()  # noqa: SIM905
+)
 """Cells that stand for a missing value where the others are numbers or dates."""
 
 
@@ -85,7 +86,9 @@ def settle(parts: Sequence[Part], columns: Sequence[Collection[str]], wishes: Wi
     for name in dict.fromkeys(name for names in columns for name in names):
         having = [i for i in range(len(parts)) if name in columns[i]]
         found = [i for i in having if seen[i, name].kind != "empty"]
-        if not found or (name in wishes.labels and not _numeric_label(parts[found[0]], seen[found[0], name], name)):
+        if not found or (
+            name in wishes.labels and not _numeric_label(parts[found[0]], seen[found[0], name], name)
+        ):
             continue
         kind: Is = seen[found[0], name].kind
         kind = wishes.kinds.get(name, "number" if name in wishes.numbers else kind)
@@ -98,13 +101,19 @@ def settle(parts: Sequence[Part], columns: Sequence[Collection[str]], wishes: Wi
             mark, order = next(filter(None, marks), "."), next(filter(None, orders), None)
             problem = _apply(parts[i], name, kind, seen[i, name], mark, order, name in wishes.categories)
             problems[i] += [] if problem is None else [problem]
-        with_sign = [i for i in having if name in parts[i].units]
-        for i in having if with_sign else ():
-            if i not in with_sign and seen[i, name].kind == "number":
-                sign = parts[with_sign[0]].units[name]
-                what = f"column {name!r} has no {sign} here, but elsewhere, where 5{sign} is read as {parse_number(f'5{sign}').value('.'):g}"
-                parts[i].notes.append(Note(what, "write it alike in all files"))
+        _note_signs(name, [parts[i] for i in having if seen[i, name].kind == "number"])
     return problems
+
+
+def _note_signs(name: str, parts: Sequence[Part]) -> None:
+    """Say of numbers without a percent sign that others have one: 5 beside 5 % may be a hundred times it."""
+    signs = {part.units[name] for part in parts if name in part.units}
+    for part in parts if signs else ():
+        if name not in part.units:
+            sign = sorted(signs)[0]
+            means = f"5{sign} is read as {5 * 10.0 ** PER[sign]:g}"
+            what = f"column {name!r} is without the {sign} of other files, where {means}"
+            part.notes.append(Note(what, "write it alike in all files"))
 
 
 def _alone(found: Collection[str]) -> list[str]:
@@ -166,7 +175,9 @@ def _see(column: Any, typed: bool, wanted: bool) -> Seen:
 def _are_names(numbers: Look, typed: bool) -> bool:
     """Whether digits are names: some begin with a zero, or a format with types calls a few of them text."""
     whole = all(text.isdigit() for text in numbers.cells)
-    return whole and (any(CODE.match(text) for text in numbers.cells) or (typed and len(numbers.cells) <= MOST_CATEGORIES))
+    return whole and (
+        any(CODE.match(text) for text in numbers.cells) or (typed and len(numbers.cells) <= MOST_CATEGORIES)
+    )
 
 
 def _apply(
@@ -185,7 +196,9 @@ def _apply(
     if seen.kind == "text" or (seen.kind == kind and not seen.rows):
         return None  # text where others have numbers is said when they are compared
     if seen.kind != kind:
-        return f"column {name!r} holds {seen.kind}s, but {kind}s elsewhere: leave it out with --exclude {name}"
+        return (
+            f"column {name!r} holds {seen.kind}s, but {kind}s elsewhere: leave it out with --exclude {name}"
+        )
     if seen.strays:
         return _stray(part.table[name], name, kind, seen.strays)
     values = _numbers(part, name, seen, decimal) if kind == "number" else _instants(part, name, seen, order)
@@ -216,7 +229,9 @@ def _numbers(part: Part, name: str, seen: Seen, decimal: str) -> dict[str, Any]:
         part.notes.append(Note(what, choice))
     elif part.typed:
         such = next(iter(values))
-        part.notes.append(Note(f"column {name!r} holds numbers as text, such as {such!r}: read as numbers", choice))
+        part.notes.append(
+            Note(f"column {name!r} holds numbers as text, such as {such!r}: read as numbers", choice)
+        )
     if found.unit in PER:
         part.units[name] = found.unit
     return values
@@ -238,10 +253,13 @@ def _instants(part: Part, name: str, seen: Seen, order: str | None) -> dict[str,
 
 
 def _stray(column: Any, name: str, kind: str, strays: Collection[str]) -> str:
-    rows = [row for row, text in enumerate(column.to_pylist()) if text is not None and str(text).strip() in strays]
+    rows = [
+        row for row, text in enumerate(column.to_pylist()) if text is not None and str(text).strip() in strays
+    ]
     return (
-        f"column {name!r} holds {kind}s, but {str(column[rows[0]].as_py())!r} in data row {rows[0] + 1}: correct it,"
-        f" or leave the cell empty if the value is missing; --categories {name} reads all as text"
+        f"column {name!r} holds {kind}s, but {str(column[rows[0]].as_py())!r} in data row {rows[0] + 1}:"
+        " correct it, or leave the cell empty if the value is missing;"
+        f" --categories {name} reads all as text"
     )
 
 

@@ -1,7 +1,7 @@
 """Dates as people write them, to instants; and what of an instant is a feature.
 
-`2021-04-03`, `3.4.2021`, `04/03/2021 2:15 pm`, `3 Apr 2021`, `April 3, 2021`, with a time or without. Which of
-two numbers is the day is proven where one exceeds 12; dots mean that the day comes first.
+`2021-04-03`, `3.4.2021`, `04/03/2021 2:15 pm`, `3 Apr 2021`, `April 3, 2021`, with a time or without. Which
+of two numbers is the day is proven where one exceeds 12; dots mean that the day comes first.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-MONTHS = {m: i + 1 for i, m in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split())}
+MONTHS = {m: i + 1 for i, m in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split())}  # noqa: SIM905
 TIME = (
     r"(?:(?:T|,?\s+)(?P<hour>\d{1,2}):(?P<minute>\d{2})(?::(?P<second>\d{2})(?:[.,](?P<part>\d+))?)?"
     r"\s*(?P<half>[AaPp]\.?[Mm]\.?)?\s*(?P<zone>Z|UTC|[+-]\d{2}:?\d{2})?)?$"
@@ -133,8 +133,12 @@ def features_of(column: Any, name: str, hours: bool = True) -> dict[str, Any]:
         seconds = present.cast(pa.time64("ns")).cast(pa.int64()).to_numpy() / 3.6e12
         return {f"{name}[hour]": whole(seconds)}
     if pa.types.is_duration(kind):
-        return {f"{name}[elapsed]": whole(present.cast(pa.duration("us")).cast(pa.int64()).to_numpy() / 8.64e10)}
-    micro = present.cast(pa.timestamp("us", getattr(kind, "tz", None)), safe=False).cast(pa.int64()).to_numpy()
+        return {
+            f"{name}[elapsed]": whole(present.cast(pa.duration("us")).cast(pa.int64()).to_numpy() / 8.64e10)
+        }
+    micro = (
+        present.cast(pa.timestamp("us", getattr(kind, "tz", None)), safe=False).cast(pa.int64()).to_numpy()
+    )
     days, rest = np.divmod(micro, 86_400_000_000)
     stamps = days.astype("datetime64[D]")
     weekdays = np.array(WEEKDAYS, dtype=object)[(days + 3) % 7]

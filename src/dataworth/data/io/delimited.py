@@ -23,8 +23,21 @@ from dataworth.errors import DataworthError
 from dataworth.wording import listed
 
 MISSING = (
-    "", "NA", "N/A", "n/a", "NaN", "nan", "-nan", "-NaN", "null", "NULL", "None", "<NA>", "#N/A", "#NA", "NaT",
-)  # fmt: skip
+    "",
+    "NA",
+    "N/A",
+    "n/a",
+    "NaN",
+    "nan",
+    "-nan",
+    "-NaN",
+    "null",
+    "NULL",
+    "None",
+    "<NA>",
+    "#N/A",
+    "#NA",
+)
 """The cells of a text file that stand for a missing value."""
 SEPARATORS = ",;\t|"
 NAMES = {"\t": "tabs", " ": "spaces", ",": "','", ";": "';'", "|": "'|'"}
@@ -59,6 +72,10 @@ class Delimited:
     skipped: int = 0
 
 
+AS_FOUND = Delimited()
+"""Nothing asked for."""
+
+
 def read_delimited(path: Path, asked: Delimited, usual: str | None) -> tuple[Any, Delimited]:
     """A file as a pyarrow table, and how it is written; `usual` is the separator that its suffix promises."""
     import pyarrow as pa
@@ -86,7 +103,7 @@ def read_delimited(path: Path, asked: Delimited, usual: str | None) -> tuple[Any
 
 
 def _encodings(start: bytes) -> tuple[str, ...]:
-    """What the text may be, the first that fits: its mark says so, or the zeros of UTF-16, or nothing does."""
+    """What the text may be, the first that fits: its mark says so, or the zeros of UTF-16."""
     for mark, encoding in MARKS:
         if start.startswith(mark):
             return (encoding,)
@@ -102,7 +119,9 @@ def _look_at(asked: Delimited, text: str, encoding: str, usual: str | None) -> D
         strange = re.search(r"[^\s,;|\"]*[^\x00-\x7f,;|\"][^\s,;|\"]*", text)
         such = f", such as {strange[0][:40]!r}" if strange else ""
         if asked.encoding is None:
-            notes.append(Note(f"the text is not UTF-8 and is read as {encoding}{such}", "--encoding changes that"))
+            notes.append(
+                Note(f"the text is not UTF-8 and is read as {encoding}{such}", "--encoding changes that")
+            )
     skipped, sep = 0, asked.sep
     if said := re.match(r"sep=(.)\r?\n", text):  # as Excel writes it
         skipped, text, sep = 1, text[said.end() :], sep or said[1]
@@ -187,7 +206,9 @@ def _separator(text: str, usual: str | None) -> str:
     best, most = usual or ",", 1
     for sep in dict.fromkeys((usual or ",", *SEPARATORS)):
         if sep in head:
-            widths = [len(row) for row in csv.reader(lines[:-1] if len(lines) > 10 else lines, delimiter=sep) if row]
+            widths = [
+                len(row) for row in csv.reader(lines[:-1] if len(lines) > 10 else lines, delimiter=sep) if row
+            ]
             if len(set(widths)) == 1 and widths[0] > most:
                 best, most = sep, widths[0]
     if most == 1 and usual not in (",", "\t") and len(head.split()) > 1:
@@ -250,7 +271,9 @@ def _parsed(path: Path, how: Delimited) -> Any:
     import pyarrow.csv
 
     encoding, source = str(how.encoding), pa.input_stream(str(path))
-    if how.sep == " ":  # columns that are lined up have no single separator: made so before pyarrow reads them
+    if (
+        how.sep == " "
+    ):  # columns that are lined up have no single separator: made so before pyarrow reads them
         with source as stream:
             text = collapsed(stream.read().decode(encoding))
         source, encoding = pa.BufferReader(text.encode()), "utf-8"

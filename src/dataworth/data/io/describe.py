@@ -11,10 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dataworth.data.dataset import Dataset, LabelSummary, summarise_labels
+from dataworth.data.io.assembled import missing_rows
 from dataworth.data.io.image_tables import read_images
 from dataworth.data.io.images import holds_images
+from dataworth.data.io.notes import refuse_all
 from dataworth.data.io.roles import Role
-from dataworth.data.io.together import Options, Read, missing_rows, read_together, refuse
+from dataworth.data.io.together import Options, Read, read_together, sentences
 from dataworth.data.vectors import as_labels
 from dataworth.errors import DataworthError
 from dataworth.wording import counted, listed
@@ -39,10 +41,9 @@ class Description:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
-        lists = {"roles": [asdict(role) for role in self.roles]}
-        lists |= {"notes": list(self.notes), "problems": list(self.problems)}
-        labels = None if self.labels is None else self.labels.to_dict()
-        return {"schema": SCHEMA, **asdict(self), **lists, "labels": labels}
+        told = {"schema": SCHEMA, **asdict(self), "notes": list(self.notes), "problems": list(self.problems)}
+        told["labels"] = None if self.labels is None else self.labels.to_dict()
+        return {**told, "roles": [asdict(role) for role in self.roles]}
 
 
 def describe(source: Any, *, impute: bool = False, **asked: Unpack[Options]) -> Description:
@@ -61,7 +62,7 @@ def describe(source: Any, *, impute: bool = False, **asked: Unpack[Options]) -> 
         return _describe_images(source)
     (found,) = read_together([source], impute=impute, **asked)
     if found.part is None:
-        refuse([found])
+        refuse_all(sentences([found]))
     assert found.part is not None
     table = found.part.table
     used = [role for role in found.roles if role.role not in ("ignored", "unusable")]
@@ -76,7 +77,9 @@ def describe(source: Any, *, impute: bool = False, **asked: Unpack[Options]) -> 
         notes.append("all labels are the same")
     notes += _constant_notes(table, used)
     name = found.name or "frame"
-    return Description(name, table.num_rows, tuple(found.roles), labels, missing, tuple(notes), tuple(found.problems))
+    return Description(
+        name, table.num_rows, tuple(found.roles), labels, missing, tuple(notes), tuple(found.problems)
+    )
 
 
 def _labels(found: Read) -> LabelSummary | None:
@@ -113,6 +116,8 @@ def _missing(table: Any, role: Role) -> NDArray[np.bool_]:
 
 def _constant_notes(table: Any, used: list[Role]) -> list[str]:
     """Features that never change: a command leaves out what is constant in its test set."""
-    plain = [role.column for role in used if role.role == "feature" and role.kind not in ("embedding", "pair")]
+    plain = [
+        role.column for role in used if role.role == "feature" and role.kind not in ("embedding", "pair")
+    ]
     constant = [name for name in plain if table.num_rows > 1 and len(table[name].unique()) == 1]
     return [f"constant: {listed(constant)}"] if constant else []

@@ -26,7 +26,9 @@ def read_excel(path: Path, sheet: str | None) -> tuple[Any, list[Note]]:
     try:
         names = book.sheetnames
         if sheet is not None and sheet not in names:
-            raise DataworthError(f"there is no sheet {sheet!r} among {', '.join(map(repr, names))}: say another")
+            raise DataworthError(
+                f"there is no sheet {sheet!r} among {', '.join(map(repr, names))}: say another"
+            )
         wanted = names if sheet is None else [sheet]
         filled = {name: rows for name in wanted if (rows := _rows(book[name]))}
     finally:
@@ -40,7 +42,9 @@ def read_excel(path: Path, sheet: str | None) -> tuple[Any, list[Note]]:
         notes.append(Note(f"sheet {used!r} is read, and not {others}", "--sheet changes that"))
     header, *rows = filled[used]
     width = max(len(row) for row in filled[used])
-    titles = ["" if cell is None else str(cell).strip() for cell in [*header, *[None] * (width - len(header))]]
+    titles = [
+        "" if cell is None else str(cell).strip() for cell in [*header, *[None] * (width - len(header))]
+    ]
     if note := renaming_note(titles):
         notes.append(note)
     columns = [_column([row[j] if j < len(row) else None for row in rows]) for j in range(width)]

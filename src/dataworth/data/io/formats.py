@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from dataworth.data.dataset import Dataset
-from dataworth.data.io.delimited import Delimited, read_delimited, renaming_note, unique
+from dataworth.data.io.delimited import AS_FOUND, Delimited, read_delimited, renaming_note, unique
 from dataworth.data.io.excel import read_excel
 from dataworth.data.io.images import holds_images
 from dataworth.data.io.notes import Note
@@ -39,12 +39,12 @@ class Part:
     table: Any
     typed: bool = True
     notes: list[Note] = field(default_factory=list)
-    how: Delimited = Delimited()
+    how: Delimited = AS_FOUND
     again: Callable[[Delimited], Part] | None = None
     units: dict[str, str] = field(default_factory=dict)
 
 
-def part_of_file(path: Path, how: Delimited = Delimited()) -> Part:
+def part_of_file(path: Path, how: Delimited = AS_FOUND) -> Part:
     """The file as a table with rows."""
     if is_sealed(path):
         raise DataworthError("these are sealed data, without rows: give rows (only score and rank take it)")
@@ -200,7 +200,15 @@ def _read_json(path: Path) -> Any:
     return pa.Table.from_pylist(json.loads(path.read_bytes()))
 
 
-DELIMITED = {".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t", ".tab": "\t", ".txt": None, ".txt.gz": None}
+DELIMITED = {
+    ".csv": ",",
+    ".csv.gz": ",",
+    ".tsv": "\t",
+    ".tsv.gz": "\t",
+    ".tab": "\t",
+    ".txt": None,
+    ".txt.gz": None,
+}
 """Suffixes of delimited text, with the separator that each promises."""
 READERS: dict[str, Callable[[Path], Any]] = {
     **dict.fromkeys((".jsonl", ".jsonl.gz", ".ndjson"), _read_json_lines),

@@ -7,10 +7,11 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Unpack
 
 from dataworth.data.convert import column_kind
+from dataworth.data.io.assembled import NOT_VECTORS, missing_rows
 from dataworth.data.io.images import SUFFIXES, ImageTable, NamedImages, read_image_folder, split_zip
 from dataworth.data.io.readers import read_table
 from dataworth.data.io.roles import Asked, assign_roles, check_kinds
-from dataworth.data.io.together import NOT_VECTORS, missing_rows, naming
+from dataworth.data.io.together import naming
 from dataworth.errors import DataworthError
 from dataworth.wording import counted, listed
 

@@ -14,14 +14,33 @@ from typing import NamedTuple
 
 MULTIPLIERS = {"k": 3, "K": 3, "M": 6, "mn": 6, "B": 9, "bn": 9}
 """Powers of ten."""
-CURRENCIES = (
-    "US$ A$ C$ NZ$ HK$ R$ $ € £ ¥ ₹ ₽ ₩ ₺ ₫ zł kr Fr. USD EUR GBP CHF JPY CNY INR AUD CAD NZD SEK NOK DKK PLN"
-    " CZK HUF BRL RUB TRY MXN KRW ZAR SGD HKD"
-).split()
-UNITS = (
-    "kg g mg t lb lbs oz km m cm mm mi ft in ha l ml h hr hrs min s sec ms d day days week weeks month months"
-    " yr yrs year years °C °F ° kB KB MB GB TB kW kWh W V A Hz MHz GHz bpm kcal mmHg mph km/h m² m³ sqm sqft"
-).split()
+SYMBOLS = (
+    "US$",
+    "A$",
+    "C$",
+    "NZ$",
+    "HK$",
+    "R$",
+    "$",
+    "€",
+    "£",
+    "¥",
+    "₹",
+    "₽",
+    "₩",
+    "₺",
+    "₫",
+    "zł",
+    "kr",
+    "Fr.",
+)
+CODES = """USD EUR GBP CHF JPY CNY INR AUD CAD NZD SEK NOK DKK PLN CZK HUF BRL RUB TRY MXN KRW ZAR SGD HKD"""
+CURRENCIES = (*SYMBOLS, *re.findall(r"\w+", CODES))
+UNITS = re.findall(
+    r"\S+",
+    """kg g mg t lb lbs oz km m cm mm mi ft in ha l ml h hr hrs min s sec ms d day days week weeks month months yr
+    yrs year years °C °F ° kB KB MB GB TB kW kWh W V A Hz MHz GHz bpm kcal mmHg mph km/h m² m³ sqm sqft""",
+)
 PER = {"%": -2, "‰": -3}
 GROUPING = "'’ \u00a0\u2009\u202f"
 """Marks that group thousands and are never decimal."""
@@ -42,7 +61,7 @@ LAKHS = re.compile(r"\d{1,2}(?:,\d{2})+,\d{3}$")
 
 
 class Cell(NamedTuple):
-    """A cell that may be a number; `decimal` is its decimal mark, "?" if either could be, "" if it has none."""
+    """A cell that is a number; `decimal` is its decimal mark, "?" if it can be either, "" if it has none."""
 
     body: str
     decimal: str
@@ -86,9 +105,7 @@ def parse(text: str) -> Cell | None:
     decimal, grouped = read
     negative = bool(found["open"]) or signs in ("-", "−", "–")
     unit = before or after
-    return Cell(
-        body, decimal, grouped, negative, power, found["times"] or "", unit, unit in CURRENCIES
-    )
+    return Cell(body, decimal, grouped, negative, power, found["times"] or "", unit, unit in CURRENCIES)
 
 
 def _marks(body: str, power: bool) -> tuple[str, bool] | None:

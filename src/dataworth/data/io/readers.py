@@ -7,10 +7,10 @@ from os import PathLike
 from typing import Any, Unpack
 
 from dataworth.data.dataset import Dataset
-from dataworth.data.io.notes import warn
+from dataworth.data.io.notes import refuse_all, warn
 from dataworth.data.io.roles import Role
 from dataworth.data.io.sources import part_of
-from dataworth.data.io.together import Options, naming, read_together, refuse, release
+from dataworth.data.io.together import Options, naming, read_together, release, sentences
 
 
 def read(
@@ -83,7 +83,7 @@ def read(
     """
     asked: Any = {name: value for name, value in locals().items() if name not in ("source", "impute")}
     (found,) = read_together([source], impute=impute, **asked)
-    refuse([found])
+    refuse_all(sentences([found]))
     warn(found.notes, found.name)
     assert found.data is not None
     data = found.data
@@ -97,7 +97,7 @@ def read_with_roles(
 ) -> tuple[Dataset, list[Role]]:
     """As `read`, with the role of every column, so that a guess can be shown."""
     (found,) = read_together([source], impute=impute, **asked)
-    refuse([found])
+    refuse_all(sentences([found]))
     assert found.data is not None
     return found.data, found.roles
 

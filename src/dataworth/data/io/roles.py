@@ -14,7 +14,6 @@ import numpy as np
 from dataworth.data.convert import MOST_CATEGORIES, column_kind, is_text
 from dataworth.data.io.notes import refuse_all
 from dataworth.data.vectors import to_arrow
-from dataworth.errors import DataworthError
 from dataworth.wording import and_more, listed
 
 RoleName = Literal["label", "group", "attribute", "id", "weight", "feature", "ignored", "unusable"]
@@ -133,7 +132,9 @@ def assign_roles(frame: Any, problems: list[str] | None = None, **wishes: Unpack
 def no_feature(names: Sequence[str]) -> str:
     """What is said where nothing is left to learn from."""
     columns = listed(names, 10)
-    return f"no column is left to be a feature among {columns}: add one, or name some with {OPTIONS['feature']}"
+    return (
+        f"no column is left to be a feature among {columns}: add one, or name some with {OPTIONS['feature']}"
+    )
 
 
 def needless(frame: Any, roles: Sequence[Role], constants: bool) -> dict[str, str]:
@@ -144,7 +145,7 @@ def needless(frame: Any, roles: Sequence[Role], constants: bool) -> dict[str, st
     >>> needless(frame, assign_roles(frame), constants=True)
     {'b': 'it is constant', 'user_id': 'it is named like an id'}
     """
-    found = {}
+    found: dict[str, str] = {}
     for role in (role for role in roles if role.role == "feature" and role.why != "asked for"):
         series = frame[role.column]
         why = None
@@ -165,8 +166,8 @@ def needless(frame: Any, roles: Sequence[Role], constants: bool) -> dict[str, st
 def named_like_an_id(name: str) -> bool:
     """Whether the last word of a name is id, or another that names rows.
 
-    >>> [named_like_an_id(name) for name in ("customer_id", "PassengerId", "user ID", "paid", "humid", "idle")]
-    [True, True, True, False, False, False]
+    >>> [named_like_an_id(name) for name in ("customer_id", "PassengerId", "user ID", "paid", "idle")]
+    [True, True, True, False, False]
     """
     words = [word.lower() for word in WORD.findall(name)]
     return bool(words) and words[-1] in ("id", "ids", "uuid", "guid")

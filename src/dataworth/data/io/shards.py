@@ -21,12 +21,16 @@ def files_of_directory(directory: Path) -> list[Path]:
     if (directory / "dataset_dict.json").is_file():  # saved by DatasetDict.save_to_disk
         splits = json.loads((directory / "dataset_dict.json").read_bytes())["splits"]
         if len(splits) > 1:
-            raise DataworthError(f"this holds the splits {', '.join(splits)}: name one, as in {directory / splits[0]}")
+            raise DataworthError(
+                f"this holds the splits {', '.join(splits)}: name one, as in {directory / splits[0]}"
+            )
         return files_of_directory(directory / splits[0])
     if (directory / "state.json").is_file():  # by Dataset.save_to_disk, beside which caches may lie
         said = json.loads((directory / "state.json").read_bytes())
         return [directory / one["filename"] for one in said["_data_files"]]
-    found = [file for file in sorted(directory.rglob("*")) if file.is_file() and not file.name.startswith(".")]
+    found = [
+        file for file in sorted(directory.rglob("*")) if file.is_file() and not file.name.startswith(".")
+    ]
     for suffix in (".parquet", ".arrow", *(s for s in SUFFIXES if s not in (".parquet", ".arrow", ".json"))):
         if files := [file for file in found if file.name.lower().endswith(suffix)]:
             return files
@@ -50,12 +54,13 @@ def part_of_shards(path: Path, files: Sequence[Path], how: Delimited) -> Part:
     for file, part in zip(files, parts, strict=True):
         if odd := set(first) ^ set(part.table.column_names):
             raise DataworthError(
-                f"{files[0].name} and {file.name} differ in {listed(sorted(odd))}: name files that belong together"
+                f"{files[0].name} and {file.name} differ in {listed(sorted(odd))}: name files of one table"
             )
     words = [
         name
         for name in first
-        if len({_family(part.table[name].type) for part in parts} - {"null"}) > 1 and parts[0].again is not None
+        if len({_family(part.table[name].type) for part in parts} - {"null"}) > 1
+        and parts[0].again is not None
     ]
     if words:  # a number here and text there: as text, for what types columns to decide once
         texts = replace(how, as_text=(*how.as_text, *words))

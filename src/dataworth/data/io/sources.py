@@ -1,4 +1,4 @@
-"""Whatever holds a table — files, directories, patterns, frames, Hugging Face datasets, Bunches — as a Part."""
+"""Whatever holds a table: files, directories, patterns, frames, Hugging Face datasets, Bunches."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dataworth.data.convert import as_frame
-from dataworth.data.io.delimited import Delimited
+from dataworth.data.io.delimited import AS_FOUND, Delimited
 from dataworth.data.io.formats import Part, part_of_file, refuse_images, with_unique_names
 from dataworth.data.io.notes import Note
 from dataworth.data.io.shards import files_of_directory, part_of_shards
@@ -21,13 +21,11 @@ HUB = "hf:"
 """What the name of a dataset of the Hugging Face hub begins with: hf:NAME:SPLIT, or hf:NAME:CONFIG:SPLIT."""
 
 
-def part_of(source: Any, how: Delimited = Delimited()) -> Part:
+def part_of(source: Any, how: Delimited = AS_FOUND) -> Part:
     """The table of a source, with what was decided to read it."""
-    if isinstance(source, str | PathLike):
-        part = _part_of_path(str(source), how)
-    else:
-        part = _part_of_object(source)
-    part.how = part.how if part.how != Delimited() else how
+    named = isinstance(source, str | PathLike)
+    part = _part_of_path(str(source), how) if named else _part_of_object(source)
+    part.how = how if part.how == AS_FOUND else part.how
     part.table = _with_class_names(part.table)
     return part
 
@@ -64,7 +62,9 @@ def _part_of_object(source: Any) -> Part:
     if room == "datasets" and isinstance(source, dict):
         if len(source) != 1:
             names = ", ".join(map(repr, source))
-            raise DataworthError(f"the DatasetDict holds the splits {names}: give one, as in dataset['train']")
+            raise DataworthError(
+                f"the DatasetDict holds the splits {names}: give one, as in dataset['train']"
+            )
         (source,) = source.values()
     if room == "datasets" and hasattr(source, "with_format") and hasattr(source, "__len__"):
         # By its own reading, which follows its shuffling and filtering; the table beneath does not.
@@ -137,7 +137,9 @@ def _of_bunch(source: Any) -> Part:
 
     part = Part(None, None)
     if hasattr(source.data, "toarray"):
-        raise DataworthError("the Bunch holds a sparse matrix, but a dense one is needed: give its .toarray()")
+        raise DataworthError(
+            "the Bunch holds a sparse matrix, but a dense one is needed: give its .toarray()"
+        )
     if hasattr(source.data, "columns"):
         table = _of_frame(source.data).table
     else:
@@ -148,8 +150,12 @@ def _of_bunch(source: Any) -> Part:
         table = pa.Table.from_arrays([pa.array(column) for column in X.T], names=names)
     target = np.asarray(source.target)
     if target.ndim != 1:
-        raise DataworthError(f"the Bunch has a target of shape {target.shape}, but one label a row is expected")
-    label = next(name for name in ("target", "label", "target of the Bunch") if name not in table.column_names)
+        raise DataworthError(
+            f"the Bunch has a target of shape {target.shape}, but one label a row is expected"
+        )
+    label = next(
+        name for name in ("target", "label", "target of the Bunch") if name not in table.column_names
+    )
     table = table.append_column(label, pa.array(target))
     part.table = with_roles(table, {"label": label})
     return part

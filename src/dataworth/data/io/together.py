@@ -1,11 +1,11 @@
-"""Files of one command, read together: a column is one thing in all of them, and all problems are said at once.
+"""Files of one command, read together: a column is one thing in all of them; all problems are said at once.
 
 The test set leads: what its columns are, the others follow. Without one the first file leads.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from os import PathLike
@@ -13,27 +13,34 @@ from pathlib import Path
 from typing import Any, TypedDict, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
-from dataworth.data.convert import Column, Kind, column_kind
+from dataworth.data.convert import Column, column_kind
 from dataworth.data.dataset import Dataset
 from dataworth.data.io import roles as role_of
+from dataworth.data.io.assembled import NOT_VECTORS, missing_rows, only_features, with_labels
 from dataworth.data.io.columns import Is, settle
 from dataworth.data.io.columns import Wishes as Typing
-from dataworth.data.io.dates_in_text import features_of, has_hours
+from dataworth.data.io.dates_in_text import has_hours
 from dataworth.data.io.delimited import WORDS, Delimited
 from dataworth.data.io.formats import NPZ_ROLES, Part, suffix_of
-from dataworth.data.io.notes import Note, refuse_all
+from dataworth.data.io.notes import Note
 from dataworth.data.io.preferences import LONGER, PREFERRED, PROMPT, RESPONSES, are_preferences, pair_table
-from dataworth.data.io.roles import Asked, Role, assign_roles, marked, needless, unusable, wishes_of, with_texts
+from dataworth.data.io.roles import (
+    Asked,
+    Role,
+    assign_roles,
+    marked,
+    needless,
+    unusable,
+    wishes_of,
+    with_texts,
+)
 from dataworth.data.io.sources import part_of
 from dataworth.data.io.spelling import spellings
-from dataworth.data.io.written_roles import WHY, differences_of, roles_of
-from dataworth.data.vectors import as_labels, as_texts, as_weights
+from dataworth.data.io.written_roles import WHY, roles_of
 from dataworth.errors import DataworthError, Problems
 from dataworth.wording import counted
 
-NOT_VECTORS = ("feature", "ignored", "unusable")
 NPZ_WHY = "what an npz names so"
 PAIR_ROLES = {"label": PREFERRED, "group": PROMPT, "attribute": LONGER, "features": RESPONSES}
 PAIR_WHY = "recognised by chosen and rejected"
@@ -80,11 +87,6 @@ class Read:
         """What was decided, of the file and of the roles of its columns."""
         return [] if self.part is None else [*self.part.notes, *role_notes(self.roles)]
 
-    def sentences(self) -> list[str]:
-        """What stands in the way, each with the name of the file."""
-        start = "" if self.name is None else f"{self.name}: "
-        return [f"{start}{problem}" for problem in self.problems]
-
 
 def read_together(
     sources: Sequence[Any],
@@ -107,7 +109,9 @@ def read_together(
     for read in reads:
         with _gathering(read):
             read.part = part_of(read.source, how)
-    ordered = sorted((read for read in reads if read.part), key=lambda read: lead is None or read is not reads[lead])
+    ordered = sorted(
+        (read for read in reads if read.part), key=lambda read: lead is None or read is not reads[lead]
+    )
     for read in ordered:
         _assign(read, roles_asked, ordered[0])
     parts = [read.part for read in ordered if read.part]
@@ -117,7 +121,9 @@ def read_together(
         read.problems += problems
         assert read.part is not None
         kinds = {name: column_kind(read.part.table[name]) for name in read.part.table.column_names}
-        read.roles = [role if role.kind == "pair" else replace(role, kind=kinds[role.column]) for role in read.roles]
+        read.roles = [
+            role if role.kind == "pair" else replace(role, kind=kinds[role.column]) for role in read.roles
+        ]
     _leave_out(ordered, lead is not None, impute, typing)
     for read in ordered:
         _finish(read, ordered[0], columns, impute)
@@ -126,9 +132,13 @@ def read_together(
     return reads
 
 
-def refuse(reads: Sequence[Read]) -> None:
-    """Raise all that stands in the way of any source."""
-    refuse_all(sentence for read in reads for sentence in read.sentences())
+def sentences(reads: Sequence[Read]) -> list[str]:
+    """All that stands in the way, each with the names of its files."""
+    where: dict[str, list[str]] = {}
+    for read in reads:
+        for problem in dict.fromkeys(read.problems):
+            where.setdefault(problem, []).extend([] if read.name is None else [read.name])
+    return [f"{', '.join(names)}: {problem}" if names else problem for problem, names in where.items()]
 
 
 def release() -> None:
@@ -144,11 +154,15 @@ def role_notes(roles: Sequence[Role]) -> list[Note]:
     for role in roles:
         name = role.column
         if role.role == "ignored" and role.why == role_of.NUMBERS_ROWS:
-            notes.append(Note(f'column "{name}" only numbers the rows', "say --features to use it", plain=True))
+            notes.append(
+                Note(f'column "{name}" only numbers the rows', "say --features to use it", plain=True)
+            )
         elif role.role == "feature" and role.kind == "pair":
             notes.append(Note(f"pairs of responses {role.why}", "say --label to choose", plain=True))
         elif role.role in ("label", "id") and role.why == "guessed from its name":
-            notes.append(Note(f'{role.role} column "{name}" guessed', f"say --{role.role} to choose", plain=True))
+            notes.append(
+                Note(f'{role.role} column "{name}" guessed', f"say --{role.role} to choose", plain=True)
+            )
         elif role.why == role_of.LIKE_AN_ID:
             what = f"column {name!r} is named like an id and is left out"
             notes.append(Note(what, f"--features uses it, --id or --group {name} says what it is"))
@@ -190,7 +204,9 @@ def _how(options: Mapping[str, Any]) -> Delimited:
     sep, decimal, header = (options.get(name) for name in ("sep", "decimal", "header"))
     sep = None if sep is None else WORDS.get(sep, sep)
     if sep is not None and len(sep) != 1:
-        raise DataworthError(f"sep is {sep!r}, but one character is expected: give ';', tab, space or the like")
+        raise DataworthError(
+            f"sep is {sep!r}, but one character is expected: give ';', tab, space or the like"
+        )
     if decimal not in (None, ".", ","):
         raise DataworthError(f"decimal is {decimal!r}, but it is a point or a comma: give '.' or ','")
     if header not in (None, "yes", "no", True, False):
@@ -228,7 +244,8 @@ def _assign(read: Read, asked: Mapping[str, Any], lead: Read) -> None:
 
     assert read.part is not None
     table = read.part.table
-    named = {name: str(value) if isinstance(value, int) and name != "absent_ok" else value for name, value in asked.items()}
+    # Columns of a frame may be numbered; their names are texts here.
+    named: dict[str, Any] = {name: str(v) if type(v) is int else v for name, v in asked.items()}
     said, why = roles_of(table), WHY
     paired = are_preferences(table.column_names) and named.get("label") is None
     if paired:
@@ -248,7 +265,12 @@ def _assign(read: Read, asked: Mapping[str, Any], lead: Read) -> None:
     taken = list(named.values())
     said = {role: name for role, name in said.items() if named.get(role) is None and name not in taken}
     guess = next((role.column for role in lead.roles if role.role == "label"), None)
-    if named.get("label") is None and "label" not in said and guess in table.column_names and read is not lead:
+    if (
+        named.get("label") is None
+        and "label" not in said
+        and guess in table.column_names
+        and read is not lead
+    ):
         named["label"] = guess
         guessed = "guessed from its name"
     else:
@@ -271,7 +293,9 @@ def _leave_out(reads: Sequence[Read], led: bool, impute: bool, typing: Typing) -
     for read in reads:
         assert read.part is not None
         frame = nw.from_native(read.part.table, eager_only=True)
-        free = [role for role in with_texts(frame, read.roles, read.problems) if role.column not in typing.kinds]
+        free = [
+            role for role in with_texts(frame, read.roles, read.problems) if role.column not in typing.kinds
+        ]
         for name, why in needless(frame, free, constants=led and read is reads[0]).items():
             alone = why in (role_of.CONSTANT, role_of.EMPTY)
             if not alone or (read is reads[0] and (led or not impute)):
@@ -310,9 +334,9 @@ def _finish(read: Read, lead: Read, columns: Sequence[Column], impute: bool) -> 
                 f" {counted(table.num_rows, 'row')}: fill them in, or leave the rows out"
             )
     with _gathering(read):
-        made = _features(table, read.roles, impute, read.hours)
+        made = only_features(table, read.roles, impute, read.hours)
         if not read.problems:
-            read.data = _with_vectors(made, table, read.roles)
+            read.data = with_labels(made, table, read.roles)
 
 
 def _spell_alike(reads: Sequence[Read]) -> None:
@@ -323,44 +347,10 @@ def _spell_alike(reads: Sequence[Read]) -> None:
             continue
         other = np.isin(read.data.y, list(said))
         if other.any():
-            pairs = ", ".join(f"{text!r} as {said[text]!r}" for text in np.unique(read.data.y[other]).tolist()[:5])
-            what = f"labels that differ only in case or spaces are one: {pairs} ({counted(int(other.sum()), 'row')})"
+            pairs = ", ".join(
+                f"{text!r} as {said[text]!r}" for text in np.unique(read.data.y[other]).tolist()[:5]
+            )
+            rows = counted(int(other.sum()), "row")
+            what = f"labels that differ only in case or spaces are one: {pairs} ({rows})"
             read.part.notes.append(Note(what, "--exact-labels keeps them apart"))
             read.data = read.data.with_labels([said.get(text, text) for text in read.data.y.tolist()])
-
-
-def _features(table: Any, roles: Sequence[Role], allow_missing: bool, hours: Collection[str]) -> Dataset:
-    """The features of a table, checked; the labels are not theirs."""
-    import pyarrow as pa
-
-    kinds: dict[str, Kind] = dict.fromkeys(differences_of(table), "difference")
-    features = {}
-    for role in roles:
-        if role.role == "feature" and role.kind == "date or time":
-            features |= features_of(table[role.column], role.column, role.column in hours)
-        elif role.role == "feature":
-            features[role.column] = table[role.column]
-            kinds |= {role.column: "pair"} if role.kind == "pair" else {}
-    X = pa.table(features) if features else table.select([])
-    made = Dataset(X, np.zeros(table.num_rows), allow_missing=allow_missing)
-    own = (kinds.get(column.name.partition("[")[0], column.kind) for column in made.columns)
-    return made._with(columns=tuple(replace(c, kind=kind) for c, kind in zip(made.columns, own, strict=True)))
-
-
-def _with_vectors(made: Dataset, table: Any, roles: Sequence[Role]) -> Dataset:
-    """Features with the labels of their rows, and what else belongs to each."""
-    where = {role.role: table[role.column] for role in roles if role.role not in NOT_VECTORS}
-    n = len(made)
-    texts = {"groups": "group", "ids": "id", "attributes": "attribute"}
-    return made._with(
-        y=as_labels(where["label"], n),
-        weights=as_weights(where.get("weight"), n),
-        **{name: as_texts(where.get(role), name, n) for name, role in texts.items()},
-    )
-
-
-def missing_rows(column: Any) -> NDArray[np.bool_]:
-    """Where a pyarrow column is missing: null, or not a number."""
-    import pyarrow.compute as pc
-
-    return np.asarray(pc.is_null(column, nan_is_null=True).to_numpy(), dtype=bool)
