@@ -67,7 +67,7 @@ def inside(folder, monkeypatch):
 def process(*words, cwd, **settings):
     """A real `dataworth`, in a session of its own."""
     return subprocess.Popen(
-        [sys.executable, "-m", "dataworth.cli", *map(str, words)],
+        [sys.executable, "-m", "dataworth", *map(str, words)],
         cwd=cwd,
         env=ENVIRONMENT,
         stdout=subprocess.PIPE,

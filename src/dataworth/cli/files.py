@@ -11,6 +11,7 @@ from dataworth.data.convert import Column
 from dataworth.data.dataset import Dataset
 from dataworth.data.io.notes import Note, refuse_all
 from dataworth.data.io.roles import wishes_of
+from dataworth.data.io.sources import HUB
 from dataworth.data.io.together import read_together, release, sentences
 from dataworth.errors import DataworthError
 
@@ -21,8 +22,8 @@ PLOT_SUFFIXES = (".png", ".svg", ".pdf")
 
 
 def absolute(path: str | Path) -> str:
-    """The path under which a file is known in a configuration."""
-    return os.path.abspath(path)
+    """The path under which a file is known in a configuration; a name of a hub is no path."""
+    return str(path) if str(path).startswith(HUB) else os.path.abspath(path)
 
 
 class Inputs:
@@ -117,16 +118,21 @@ def check_outputs(*paths: Path | None, plot: Path | None = None) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A file to write that takes the place of `path` when all is written."""
-    if _is_device(path):  # /dev/stdout is written to, not replaced
-        yield path
-        return
-    temporary = _temporary(path)
+    """A file to write that takes the place of `path` when all is written; a full disk is a sentence."""
+    device = _is_device(path)  # /dev/stdout is written to, not replaced
+    temporary = path if device else _temporary(path)
     try:
         yield temporary
-        os.replace(temporary, path.resolve())
+        if not device:
+            os.replace(temporary, path.resolve())
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise DataworthError(
+            f"{path} cannot be written ({why}): make room, or choose another place."
+        ) from error
     finally:
-        temporary.unlink(missing_ok=True)
+        if not device:
+            temporary.unlink(missing_ok=True)
 
 
 def _temporary(path: Path) -> Path:

@@ -50,18 +50,22 @@ Files = Mapping[str, Path | Sequence[Path]]
 def carry_out(job: Job, showing: Showing) -> int:
     """Measure and show; return the exit code that the verdict and the checks ask for."""
     fails = failing_verdicts(job.fail_on, job.options.get("design"))
-    found = measure(job, showing, keep=showing.explain or (showing.verbose and not showing.quiet))
-    show.result(found, showing)
+    found, about = measure(job, showing, keep=showing.explain or (showing.verbose and not showing.quiet))
+    show.result(found, showing, about)
     left = sum(finding.fires is None for finding in found.checks)
     if job.strict and found.details.form == "sealed" and left and not showing.quiet:
         say(f"{left} of {len(found.checks)} checks could not be made: sealed data have no rows (-v says why)")
     if getattr(found, "verdict", None) in fails:
         return VERDICT_FAILS
-    return CHECK_FAILS if job.strict and any(finding.fires for finding in found.checks) else 0
+    fired = [f"{finding.code} {finding.name}" for finding in found.checks if finding.fires]
+    if job.strict and fired:
+        say(f"--strict: {', '.join(fired)} fired")
+        return CHECK_FAILS
+    return 0
 
 
-def measure(job: Job, showing: Showing, keep: bool = False) -> Any:
-    """Carry out a job: a Score, an Audit or a Ranking."""
+def measure(job: Job, showing: Showing, keep: bool = False) -> tuple[Any, dict[str, Any]]:
+    """Carry out a job: a Score, an Audit or a Ranking, and what JSON tells of how it was made."""
     check_outputs(showing.csv, plot=showing.plot)
     options = job.parsed(yardstick=None)  # refused before files are read, which can take long
     check_codes(options.ignore)
@@ -84,7 +88,7 @@ def measure(job: Job, showing: Showing, keep: bool = False) -> Any:
     arguments = _arguments(job, inputs, sealed)
     if job.curate is not None:
         arguments["curate"] = parse(job.curate, lambda name: inputs(Path(name)))
-    hashes = inputs.hashes() if job.pins or options.run_dir else {}
+    hashes = inputs.hashes() if job.pins or options.run_dir or showing.json else {}
     hashes |= {absolute(path): data.content_hash() for path, data in sealed.items()}
     if path is not None and yardstick is not None:
         hashes[absolute(path)] = yardstick.digest
@@ -106,15 +110,21 @@ def measure(job: Job, showing: Showing, keep: bool = False) -> Any:
         known = TAKES[job.what].__annotations__
         try:
             result = FUNCTIONS[job.command](**arguments, **{name: getattr(given, name) for name in known})
-        except KeyboardInterrupt:
-            raise Interrupted(None if run is None else run.directory) from None
+        except KeyboardInterrupt as stopped:
+            raise Interrupted(None if run is None else run.directory) from stopped
         except DataworthError:
             if run is not None:
                 run.abandon()
             raise
         if run is not None:
-            run.finish(result.to_dict())
-    return result
+            try:
+                run.finish(result.to_dict())
+            except OSError as error:  # a full disk, say: the result is there, and is shown
+                say(
+                    f"{run.directory}: the result cannot be kept ({error.strerror}): make room, and run it again"
+                )
+        about = job.to_config(hashes) if showing.json else {}
+    return result, {**about, "reading": inputs.notes}
 
 
 def read_sealed_files(job: Job, form: str, design: str, explain: bool = False) -> dict[Path, Sealed]:
@@ -273,7 +283,7 @@ def measure_over_priors(
     files = {"data": data, "test": test} if after is None else {"before": data, "after": after, "test": test}
     command = "score" if after is None else "audit"
     job = Job(command=command, files=files, columns=columns, options={**options, "ignore": "all"})
-    found = measure(job, showing, keep=True)
+    found, _ = measure(job, showing, keep=True)
     with listen(showing.quiet, options["jobs"]) as progress:
         return sensitivity(found, wanted, None if progress is None else progress.update)
 
