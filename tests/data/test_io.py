@@ -323,8 +323,8 @@ def test_one_stray_word_in_a_column_of_numbers(tmp_path):
     cells[41], cells[60] = "oops", "?"
     path = text(tmp_path, "a,label\n" + "".join(f"{cell},{i % 2}\n" for i, cell in enumerate(cells)))
     assert refusal(path) == (
-        "column 'a' holds numbers, but 'oops' in data row 42: correct it, or leave the cell empty if the value"
-        " is missing; --categories a reads all as text"
+        "column 'a' holds numbers, but 'oops' in data row 42: correct it, or leave the cell empty if the"
+        " value is missing; --categories a reads all as text"
     )
     assert "column 'a' holds numbers, but 'oops' in data row 42" in refusal(path, label="a")
     assert "column 'a' holds numbers, but 'oops' in data row 42" in describe(path).problems[0]
@@ -623,8 +623,8 @@ def test_describe(tmp_path):
     assert about.missing == {"a": 2, "emb": 2, "label": 1}
     assert about.problems == (
         "the label column 'label' has 1 missing value in 4 rows: fill them in, or leave the rows out",
-        "2 of 4 rows have missing values, in columns 'a', 'emb[0]', 'emb[1]': leave them out, fill them in, or"
-        " keep them with allow_missing=True (impute=True in read, --impute)",
+        "2 of 4 rows have missing values, in columns 'a', 'emb[0]', 'emb[1]': leave them out, fill them in,"
+        " or keep them with allow_missing=True (impute=True in read, --impute)",
     )
     assert about.notes == ("constant: column 'c'",)
     plain = json.loads(json.dumps(about.to_dict()))

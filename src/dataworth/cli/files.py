@@ -125,6 +125,8 @@ def replacing(path: Path) -> Iterator[Path]:
         yield temporary
         if not device:
             os.replace(temporary, path.resolve())
+    except BrokenPipeError:
+        raise
     except OSError as error:
         why = error.strerror or str(error)
         raise DataworthError(

@@ -120,11 +120,13 @@ def measure(job: Job, showing: Showing, keep: bool = False) -> tuple[Any, dict[s
             try:
                 run.finish(result.to_dict())
             except OSError as error:  # a full disk, say: the result is there, and is shown
-                say(
-                    f"{run.directory}: the result cannot be kept ({error.strerror}): make room, and run it again"
-                )
+                say(f"{run.directory}: the result cannot be kept ({error.strerror}): make room, run it again")
         about = job.to_config(hashes) if showing.json else {}
-    return result, {**about, "reading": inputs.notes}
+    # What is done with a verdict is no part of how it was made.
+    made = {
+        name: value for name, value in about.pop("about", {}).items() if name not in ("fail_on", "strict")
+    }
+    return result, {**about, "about": made, "reading": inputs.notes}
 
 
 def read_sealed_files(job: Job, form: str, design: str, explain: bool = False) -> dict[Path, Sealed]:

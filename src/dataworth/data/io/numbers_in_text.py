@@ -38,8 +38,8 @@ CODES = """USD EUR GBP CHF JPY CNY INR AUD CAD NZD SEK NOK DKK PLN CZK HUF BRL R
 CURRENCIES = (*SYMBOLS, *re.findall(r"\w+", CODES))
 UNITS = re.findall(
     r"\S+",
-    """kg g mg t lb lbs oz km m cm mm mi ft in ha l ml h hr hrs min s sec ms d day days week weeks month months yr
-    yrs year years °C °F ° kB KB MB GB TB kW kWh W V A Hz MHz GHz bpm kcal mmHg mph km/h m² m³ sqm sqft""",
+    """kg g mg t lb lbs oz km m cm mm mi ft in ha l ml h hr hrs min s sec ms d day days week weeks month months
+    yr yrs year years °C °F ° kB KB MB GB TB kW kWh W V A Hz MHz GHz bpm kcal mmHg mph km/h m² m³ sqm sqft""",
 )
 PER = {"%": -2, "‰": -3}
 GROUPING = "'’ \u00a0\u2009\u202f"
