@@ -15,7 +15,7 @@ import numpy as np
 
 from dataworth.data.convert import MOST_CATEGORIES, column_kind
 from dataworth.data.io import dates_in_text as dates
-from dataworth.data.io.delimited import CODE
+from dataworth.data.io.delimited import CODE, commas_note
 from dataworth.data.io.formats import Part
 from dataworth.data.io.notes import Note
 from dataworth.data.io.numbers_in_text import PER, Look, look
@@ -53,7 +53,7 @@ class Wishes:
 
 @dataclass(frozen=True)
 class Seen:
-    """What the texts of a column are; of text that is partly numbers, `mixed` is one that is none."""
+    """What the texts of a column are; `mixed` says why text that is mostly numbers is none of them."""
 
     kind: Is
     rows: Mapping[str, int] = field(default_factory=dict)
@@ -81,8 +81,14 @@ def settle(parts: Sequence[Part], columns: Sequence[Collection[str]], wishes: Wi
         see(i, columns[i])
         if part.again is not None and part.how.decimal is None and _proven(seen, i, columns[i]) == {","}:
             # A file with decimal commas: 1.234, which pyarrow took for a fraction, is to be seen as text.
-            part.table = part.again(replace(part.how, decimal=",")).table
+            part.notes.append(commas_note(_such(seen, i, columns[i])))
+            again = part.again(replace(part.how, decimal=","))
+            part.table, part.how = again.table, again.how
             see(i, columns[i])
+    shown = [
+        [part.how.decimal] if part.how.decimal else _alone(_proven(seen, i, columns[i]))
+        for i, part in enumerate(parts)
+    ]
     for name in dict.fromkeys(name for names in columns for name in names):
         having = [i for i in range(len(parts)) if name in columns[i]]
         found = [i for i in having if seen[i, name].kind != "empty"]
@@ -93,11 +99,13 @@ def settle(parts: Sequence[Part], columns: Sequence[Collection[str]], wishes: Wi
         kind: Is = seen[found[0], name].kind
         kind = wishes.kinds.get(name, "number" if name in wishes.numbers else kind)
         kind = "text" if name in wishes.categories else kind
-        lead = seen[found[0], name]
         for i in having:
-            marks = [wishes.decimal, parts[i].how.decimal, *_alone(_proven(seen, i, columns[i]))]
-            marks += _alone(lead.numbers.proven if lead.numbers else ())
-            orders = [wishes.dates, *_alone(dates.orders(lead.dates))]
+            others = [i, *(j for j in found if j != i)]
+            marks = [wishes.decimal, *(mark for j in others for mark in shown[j])]
+            orders = [
+                wishes.dates,
+                *(order for j in found for order in _alone(dates.orders(seen[j, name].dates))),
+            ]
             mark, order = next(filter(None, marks), "."), next(filter(None, orders), None)
             problem = _apply(parts[i], name, kind, seen[i, name], mark, order, name in wishes.categories)
             problems[i] += [] if problem is None else [problem]
@@ -124,6 +132,12 @@ def _proven(seen: Mapping[tuple[int, str], Seen], i: int, names: Collection[str]
     """The decimal marks that some column of a part proves."""
     looks = [seen[i, name].numbers for name in names if seen[i, name].kind == "number"]
     return {mark for one in looks if one is not None for mark in one.proven}
+
+
+def _such(seen: Mapping[tuple[int, str], Seen], i: int, names: Collection[str]) -> str:
+    """A cell that proves a decimal mark."""
+    looks = [seen[i, name].numbers for name in names if seen[i, name].kind == "number"]
+    return next(t for one in looks if one for t, cell in one.cells.items() if cell.decimal not in ("", "?"))
 
 
 def _numeric_label(part: Part, seen: Seen, name: str) -> bool:
@@ -165,19 +179,24 @@ def _see(column: Any, typed: bool, wanted: bool) -> Seen:
         strays = frozenset(said) - frozenset(cells)
         clear = sum(said[text] for text in cells) > CLEAR * sum(said.values())
         if cells and (wanted or (clear and not (strays and (typed or len(rows) <= FEW)))):
-            if one == "number" and not wanted and _are_names(numbers, typed):
-                break
+            if one == "number" and not wanted and (why := _names(numbers, typed)):
+                return Seen("text", rows, numbers, {}, strays, gaps, why)
             return Seen(one, rows, numbers, days if one == "date" else {}, strays, gaps)  # type: ignore[arg-type]
-    other = next((text for text in said if text not in numbers.cells), "")
-    return Seen("text", mixed=other if numbers.proportion >= 0.5 else "")
+    why = ""
+    if len(numbers.currencies) > 1:
+        why = f"is in {' and '.join(numbers.currencies)}"
+    elif numbers.proportion >= 0.5:
+        why = f"mixes numbers with text, such as {next(text for text in said if text not in numbers.cells)!r}"
+    return Seen("text", mixed=why)
 
 
-def _are_names(numbers: Look, typed: bool) -> bool:
-    """Whether digits are names: some begin with a zero, or a format with types calls a few of them text."""
-    whole = all(text.isdigit() for text in numbers.cells)
-    return whole and (
-        any(CODE.match(text) for text in numbers.cells) or (typed and len(numbers.cells) <= MOST_CATEGORIES)
-    )
+def _names(numbers: Look, typed: bool) -> str:
+    """Why digits are names: some begin with a zero, or a format with types calls a few of them text."""
+    if not all(text.isdigit() for text in numbers.cells):
+        return ""
+    if code := next((text for text in numbers.cells if CODE.match(text)), ""):
+        return f"has leading zeros, such as {code!r}"
+    return "holds whole numbers as text" if typed and len(numbers.cells) <= MOST_CATEGORIES else ""
 
 
 def _apply(
@@ -190,9 +209,14 @@ def _apply(
         if not seen.rows and seen.kind == "number":
             _as_text(part, name)
         if seen.mixed and not asked:
-            what = f"column {name!r} mixes numbers with text, such as {seen.mixed!r}, and is read as text"
-            part.notes.append(Note(what, f"--numbers {name} says which rows are no numbers"))
+            choice = f"--numbers {name} says which rows are no numbers"
+            choice = f"--numbers {name} reads it as numbers" if seen.rows else choice
+            part.notes.append(
+                Note(f"column {name!r} {seen.mixed}, and is read as text", choice, plain=part.typed)
+            )
         return None
+    if seen.kind == "text" and kind == "number" and seen.rows:
+        seen = replace(seen, kind="number")  # digits that would be names if others did not say otherwise
     if seen.kind == "text" or (seen.kind == kind and not seen.rows):
         return None  # text where others have numbers is said when they are compared
     if seen.kind != kind:

@@ -143,7 +143,11 @@ def _look_at(asked: Delimited, text: str, encoding: str, usual: str | None) -> D
         if not header:
             named = "columns are named 'column 1', 'column 2', …"
             notes.append(Note(f"the first row is no header, and {named}", "--header changes that"))
-    names = [cell.strip() for cell in first] if header else [f"column {j + 1}" for j in range(len(first))]
+    names = (
+        [" ".join(cell.split()) for cell in first]
+        if header
+        else [f"column {j + 1}" for j in range(len(first))]
+    )
     skipped += before if header else 0
     rows = rows if header else [first, *rows]
     names = _as_wide(names, rows)
@@ -152,19 +156,22 @@ def _look_at(asked: Delimited, text: str, encoding: str, usual: str | None) -> D
     names = unique(names)
     cells = {name: [row[j].strip() for row in rows if j < len(row)] for j, name in enumerate(names)}
     codes = [name for name, column in cells.items() if name not in asked.numbers and _codes(column)]
-    for name in codes:
-        such = next(cell for cell in cells[name] if CODE.match(cell))
-        what = f"column {name!r} has leading zeros, such as {such!r}, and is read as text"
-        notes.append(Note(what, f"--numbers {name!r} changes that"))
     decimal = asked.decimal
     if decimal is None:
         decimal, such = _decimal(cells)
         if decimal == ",":
-            notes.append(Note(f"numbers have decimal commas, such as {such!r}", "--decimal . changes that"))
+            notes.append(commas_note(such))
     return replace(
         asked, sep=sep, encoding=encoding, decimal=decimal, notes=tuple(notes), skipped=skipped,
         as_text=(*asked.as_text, *codes), columns=tuple(names),
     )  # fmt: skip
+
+
+def commas_note(such: str) -> Note:
+    """A file has decimal commas: what that means for numbers that leave it open."""
+    return Note(
+        f"numbers have decimal commas, such as {such!r}, and '1,234' is 1.234", "--decimal . reads 1234"
+    )
 
 
 def unique(names: Sequence[str]) -> list[str]:

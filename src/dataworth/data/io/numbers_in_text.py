@@ -38,8 +38,9 @@ CODES = """USD EUR GBP CHF JPY CNY INR AUD CAD NZD SEK NOK DKK PLN CZK HUF BRL R
 CURRENCIES = (*SYMBOLS, *re.findall(r"\w+", CODES))
 UNITS = re.findall(
     r"\S+",
-    """kg g mg t lb lbs oz km m cm mm mi ft in ha l ml h hr hrs min s sec ms d day days week weeks month months
-    yr yrs year years °C °F ° kB KB MB GB TB kW kWh W V A Hz MHz GHz bpm kcal mmHg mph km/h m² m³ sqm sqft""",
+    """kg g mg t lb lbs oz km m cm mm mi ft in ha l ml h hr hrs min s sec ms d day days week weeks month
+    months yr yrs year years °C °F ° kB KB MB GB TB kW kWh W V A Hz MHz GHz bpm kcal mmHg mph
+    km/h m² m³ sqm sqft""",
 )
 PER = {"%": -2, "‰": -3}
 GROUPING = "'’ \u00a0\u2009\u202f"
@@ -138,13 +139,15 @@ def _grouped(whole: str) -> bool:
 class Look:
     """What the different texts of a column are as numbers: `cells`, without those that are none.
 
-    rows: how often each text occurs; proven: decimal marks that some cell proves; unit: what all have.
+    rows: how often each text occurs; proven: decimal marks that some cell proves; unit: what all have;
+    currencies: those that occur, if there are several, which have no common number.
     """
 
     cells: Mapping[str, Cell]
     rows: Mapping[str, int]
     proven: frozenset[str]
     unit: str
+    currencies: tuple[str, ...] = ()
 
     @property
     def proportion(self) -> float:
@@ -186,7 +189,6 @@ def look(rows: Mapping[str, int]) -> Look:
     if unit == "" and any(one in CURRENCIES for one in units):  # $5 beside 5
         unit = max((one for one in units if one in CURRENCIES), key=lambda one: units[one])
     times = sum(rows[text] for text, cell in found.items() if cell.times and not cell.money)
-    rival = [one for one in units if one not in ("", unit)]
 
     def fits(cell: Cell) -> bool:
         if cell.times and not cell.money and times <= total / 2:
@@ -197,8 +199,9 @@ def look(rows: Mapping[str, int]) -> Look:
             return cell.unit == "" and not cell.body.strip("0.,")
         return cell.unit == "" and (unit in CURRENCIES or unit == "")
 
-    if any(one in CURRENCIES for one in rival) and unit in CURRENCIES:
-        found = {}  # two currencies have no common number
+    money = tuple(sorted(one for one in units if one in CURRENCIES))
+    if len(money) > 1:
+        return Look({}, rows, frozenset(), "", money)
     cells = {text: cell for text, cell in found.items() if fits(cell)}
     proven = frozenset(cell.decimal for cell in cells.values()) - {"", "?"}
     return Look(cells, rows, proven, unit if cells else "")

@@ -38,7 +38,7 @@ ROW_NUMBER_NAMES = ("", "rownames", "row.names", "row_names", "rownumber", "row_
 NUMBERS_ROWS = "it only numbers or names the rows"
 LIKE_AN_ID = "it is named like an id"
 NAMES_ROWS = "it seems to name the rows"
-EMPTY, CONSTANT = "it is empty", "it is constant"
+EMPTY, CONSTANT = "it is empty", "it is constant in the test set"
 FEWEST_NUMBERED = 10
 """Rows from which 1, 2, … n is taken for a row number: three rows may be 1, 2, 3 by chance."""
 
@@ -143,7 +143,7 @@ def needless(frame: Any, roles: Sequence[Role], constants: bool) -> dict[str, st
     >>> import narwhals as nw, pyarrow as pa
     >>> frame = nw.from_native(pa.table({"a": [1, 2], "b": [7, 7], "user_id": [5, 3], "y": [0, 1]}))
     >>> needless(frame, assign_roles(frame), constants=True)
-    {'b': 'it is constant', 'user_id': 'it is named like an id'}
+    {'b': 'it is constant in the test set', 'user_id': 'it is named like an id'}
     """
     found: dict[str, str] = {}
     for role in (role for role in roles if role.role == "feature" and role.why != "asked for"):

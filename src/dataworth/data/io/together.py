@@ -170,8 +170,7 @@ def role_notes(roles: Sequence[Role]) -> list[Note]:
             what = f"column {name!r} is left out, for {role.why}"
             notes.append(Note(what, f"--features uses it, --id {name} names rows by it"))
         elif role.why in (role_of.CONSTANT, role_of.EMPTY):
-            word = "constant" if role.why == role_of.CONSTANT else "empty"
-            notes.append(Note(f"column {name!r} is {word} and is left out", "--features uses it"))
+            notes.append(Note(f"column {name!r} is left out, for {role.why}", "--features uses it"))
         elif role.role == "feature" and role.kind == "date or time":
             what = f"column {name!r} is a date: its days, day of the year and weekday are features"
             notes.append(Note(what, f"--exclude {name} leaves it out", plain=True))
