@@ -292,9 +292,8 @@ def _leave_out(reads: Sequence[Read], led: bool, impute: bool, typing: Typing) -
     for read in reads:
         assert read.part is not None
         frame = nw.from_native(read.part.table, eager_only=True)
-        free = [
-            role for role in with_texts(frame, read.roles, read.problems) if role.column not in typing.kinds
-        ]
+        asked = {*typing.kinds, *typing.categories, *typing.numbers}
+        free = [role for role in with_texts(frame, read.roles, read.problems) if role.column not in asked]
         for name, why in needless(frame, free, constants=led and read is reads[0]).items():
             alone = why in (role_of.CONSTANT, role_of.EMPTY)
             if not alone or (read is reads[0] and (led or not impute)):
