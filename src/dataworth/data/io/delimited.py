@@ -57,7 +57,8 @@ CODE = re.compile(r"0\d+$")
 class Delimited:
     """How a file is written: what was asked for, then what was found; `notes` say what was found.
 
-    as_text, numbers: columns that are not to be made numbers, or are to be; skipped: lines before the rows.
+    as_text, numbers: columns that are not to be made numbers, or are to be; skipped: lines before the rows;
+    trimmed: columns of which some texts had spaces around them.
     """
 
     sep: str | None = None
@@ -70,6 +71,7 @@ class Delimited:
     notes: tuple[Note, ...] = ()
     columns: tuple[str, ...] = ()
     skipped: int = 0
+    trimmed: tuple[str, ...] = ()
 
 
 AS_FOUND = Delimited()
@@ -97,8 +99,11 @@ def read_delimited(path: Path, asked: Delimited, usual: str | None) -> tuple[Any
             if "UTF8" not in str(error).replace("-", "").upper():
                 raise
             continue
-        if not any(pa.types.is_binary(column.type) for column in table.columns):
-            return table, found
+        columns = table.columns
+        if not any(pa.types.is_binary(column.type) for column in columns):
+            tidy = list(map(_trimmed, columns))
+            trimmed = [n for n, a, b in zip(found.columns, columns, tidy, strict=True) if a is not b]
+            return pa.Table.from_arrays(tidy, names=found.columns), replace(found, trimmed=tuple(trimmed))
     raise DataworthError(f"this is not {asked.encoding or 'UTF-8'} text: say which it is with --encoding")
 
 
@@ -285,7 +290,7 @@ def _parsed(path: Path, how: Delimited) -> Any:
             text = collapsed(stream.read().decode(encoding))
         source, encoding = pa.BufferReader(text.encode()), "utf-8"
     with source as stream:
-        table = pa.csv.read_csv(
+        return pa.csv.read_csv(
             stream,
             read_options=pa.csv.ReadOptions(
                 encoding="utf-8" if encoding == "utf-8-sig" else encoding,
@@ -300,7 +305,6 @@ def _parsed(path: Path, how: Delimited) -> Any:
                 column_types=dict.fromkeys((n for n in how.as_text if n in how.columns), pa.string()),
             ),
         )
-    return pa.Table.from_arrays([_trimmed(column) for column in table.columns], names=table.column_names)
 
 
 def _trimmed(column: Any) -> Any:

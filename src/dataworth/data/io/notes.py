@@ -50,4 +50,4 @@ def warn(notes: Iterable[Note], name: str | None) -> None:
     for note in notes:
         if not note.plain:
             start = "" if name is None else f"{name}: "
-            warnings.warn(f"{start}{note}", ReadingWarning, stacklevel=4)
+            warnings.warn(f"{start}{note}", ReadingWarning, stacklevel=3)

@@ -325,6 +325,8 @@ def _finish(read: Read, lead: Read, columns: Sequence[Column], impute: bool) -> 
         if timed or (f"{name}[day]" not in known and read is lead and has_hours(table[name])):
             read.hours.add(name)
     for role in read.roles:
+        if role.role == "label" and role.column in read.part.how.trimmed:
+            read.part.notes.append(Note("spaces around labels are dropped", "they count nowhere"))
         count = int(missing_rows(table[role.column]).sum())
         if count and role.role not in NOT_VECTORS:
             read.problems.append(
