@@ -21,7 +21,7 @@ from ..inference.geometry import GATHERED, Dual, Primal, choose_geometry, larges
 from ..inference.logistic import Counts
 from ..inference.newton import Mode, find_mode
 from ..inference.sites import Sites, condition, expand
-from ..inference.threads import one_blas_thread
+from ..inference.threads import one_thread
 from .base import Fit, check_pool, positive_number
 from .distinct import distinct_rows
 from .gaussian import (
@@ -142,7 +142,7 @@ class LogisticFitter(GaussianRows):
         rows, features = self.X.shape
         if features < POOL_GRAM_FEATURES or rows > min(POOL_GRAM_ROWS, 8 * features):
             return None
-        with one_blas_thread():  # the last bits depend on the number of threads
+        with one_thread():  # the last bits depend on the number of threads
             gram = self.X @ self.X.T
         gram *= self.prior_variance
         return gram

@@ -10,6 +10,7 @@ from ..checks import check_codes, settle
 from ..data.dataset import Dataset
 from ..data.io.given import takes_tables
 from ..data.labels import Classes
+from ..inference.threads import one_thread
 from ..measure.beside import values
 from ..measure.case import Case, Plan
 from ..measure.designs import DATA, Sample, select
@@ -77,6 +78,7 @@ def answer(value: Estimate) -> str:
 
 @takes_options("score")
 @takes_tables("D", test="T")
+@one_thread()
 def score(D: Dataset | Sealed, T: Dataset, **options: Unpack[Drawing]) -> Score:
     """Value of a dataset to someone facing test data like T.
 

@@ -26,6 +26,6 @@ def spellings(labels: Sequence[NDArray[Any]]) -> dict[str, str]:
         for text, _ in Counter(array.tolist()).most_common():
             if len(text.strip()) > 1:
                 as_chosen = chosen.setdefault(" ".join(text.split()).casefold(), text.strip())
-                if text.strip() != as_chosen:
+                if text != as_chosen:
                     said[text] = as_chosen
     return said

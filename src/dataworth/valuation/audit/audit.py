@@ -18,6 +18,7 @@ from ...data.dataset import Dataset
 from ...data.io.given import takes_tables
 from ...data.keys import check_commitment
 from ...errors import DataworthError
+from ...inference.threads import one_thread
 from ...measure.beside import changes
 from ...measure.case import Case
 from ...measure.designs import AFTER, BEFORE, Arm, Sample
@@ -87,6 +88,7 @@ class Audit(Result):
 
 @takes_options("audit")
 @takes_tables("before", "after", test="test")
+@one_thread()
 def audit(
     before: Dataset,
     after: Dataset | None = None,
