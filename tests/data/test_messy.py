@@ -169,6 +169,15 @@ def test_what_one_cell_proves_holds_for_its_column_and_for_its_file(tmp_path):
     assert heard(both)[0].X.tolist() == [[1.5, 1.5], [2.25, 2.25]]
 
 
+def test_what_semicolons_leave_open_is_said(tmp_path):
+    path = text(tmp_path, "a;b;churn\n1.234;7;0\n5.678;8;1\n")
+    D, said = heard(path)
+    assert D.X[:, 0].tolist() == [1.234, 5.678]
+    assert said[1:] == ["column 'a' leaves open what '1.234' is: it is read as 1.234; --decimal , reads 1234"]
+    assert heard(path, decimal=",")[0].X[:, 0].tolist() == [1234, 5678]
+    assert len(heard(text(tmp_path, "a;b;churn\n1.234;7.5;0\n5.678;8;1\n"))[1]) == 1
+
+
 def test_two_currencies_have_no_common_number_and_it_is_said(tmp_path):
     D, said = heard(text(tmp_path, "a,churn\n$5,0\n€6,1\n$7,0\n"))
     assert D.columns[0].kind == "categorical"
@@ -374,6 +383,9 @@ def test_what_the_test_set_leaves_open_the_data_settle(tmp_path):
     (T, _), notes = together(tmp_path, 'a,y\n"1,234",0\n"5,678",1\n', 'a,y\n"58,20",0\n"1,234",1\n')
     assert T.X.tolist() == [[1.234], [5.678]]
     assert notes[0] == ["column 'a' leaves open what '1,234' is: it is read as 1.234; --decimal . reads 1234"]
+    shows = 'a,b,y\n"1,234",0.5,0\n"5,678",2.5,1\n'
+    (T, _), _ = together(tmp_path, shows, 'a,b,y\n"58,20",1,0\n"1,234",2,1\n')
+    assert T.X[:, 0].tolist() == [1234, 5678]
     (T, D), _ = together(tmp_path, "a,y\n03/04/2021,0\n03/05/2021,1\n", "a,y\n23/04/2021,0\n03/04/2021,1\n")
     assert T.X[0, 0] == D.X[1, 0] == (datetime.date(2021, 4, 3) - datetime.date(1970, 1, 1)).days
 

@@ -28,6 +28,7 @@ CLEAR = 0.9
 """The proportion of rows that are numbers from which the others are strays, to be corrected."""
 FEW = 20
 """Different texts up to which a column that is not all numbers holds categories, such as 0, 1, 2 and 3+."""
+AS_A_FRAME_SAYS = "holds whole numbers as text"
 TRIED = 200
 """Rows that are tried before a whole column is."""
 GAPS = frozenset(
@@ -85,10 +86,7 @@ def settle(parts: Sequence[Part], columns: Sequence[Collection[str]], wishes: Wi
             again = part.again(replace(part.how, decimal=","))
             part.table, part.how = again.table, again.how
             see(i, columns[i])
-    shown = [
-        [part.how.decimal] if part.how.decimal else _alone(_proven(seen, i, columns[i]))
-        for i, part in enumerate(parts)
-    ]
+    shown = [_marks(part, _proven(seen, i, columns[i])) for i, part in enumerate(parts)]
     for name in dict.fromkeys(name for names in columns for name in names):
         having = [i for i in range(len(parts)) if name in columns[i]]
         found = [i for i in having if seen[i, name].kind != "empty"]
@@ -132,6 +130,16 @@ def _proven(seen: Mapping[tuple[int, str], Seen], i: int, names: Collection[str]
     """The decimal marks that some column of a part proves."""
     looks = [seen[i, name].numbers for name in names if seen[i, name].kind == "number"]
     return {mark for one in looks if one is not None for mark in one.proven}
+
+
+def _marks(part: Part, proven: Collection[str]) -> list[str]:
+    """The decimal mark of a part, if it shows one: fractions that pyarrow read in a text have points."""
+    import pyarrow as pa
+
+    if part.how.decimal is not None:
+        return [part.how.decimal]
+    points = not part.typed and any(pa.types.is_floating(kind) for kind in part.table.schema.types)
+    return _alone({*proven, "."} if points else proven)
 
 
 def _such(seen: Mapping[tuple[int, str], Seen], i: int, names: Collection[str]) -> str:
@@ -196,7 +204,7 @@ def _names(numbers: Look, typed: bool) -> str:
         return ""
     if code := next((text for text in numbers.cells if CODE.match(text)), ""):
         return f"has leading zeros, such as {code!r}"
-    return "holds whole numbers as text" if typed and len(numbers.cells) <= MOST_CATEGORIES else ""
+    return AS_A_FRAME_SAYS if typed and len(numbers.cells) <= MOST_CATEGORIES else ""
 
 
 def _apply(
@@ -209,11 +217,9 @@ def _apply(
         if not seen.rows and seen.kind == "number":
             _as_text(part, name)
         if seen.mixed and not asked:
-            choice = f"--numbers {name} says which rows are no numbers"
-            choice = f"--numbers {name} reads it as numbers" if seen.rows else choice
-            part.notes.append(
-                Note(f"column {name!r} {seen.mixed}, and is read as text", choice, plain=part.typed)
-            )
+            does = "reads it as numbers" if seen.rows else "says which rows are no numbers"
+            what = f"column {name!r} {seen.mixed}, and is read as text"
+            part.notes.append(Note(what, f"--numbers {name} {does}", plain=seen.mixed == AS_A_FRAME_SAYS))
         return None
     if seen.kind == "text" and kind == "number" and seen.rows:
         seen = replace(seen, kind="number")  # digits that would be names if others did not say otherwise

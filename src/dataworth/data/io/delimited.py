@@ -166,6 +166,8 @@ def _look_at(asked: Delimited, text: str, encoding: str, usual: str | None) -> D
         decimal, such = _decimal(cells)
         if decimal == ",":
             notes.append(commas_note(such))
+        elif sep == ";":
+            notes += _open_notes(cells)
     return replace(
         asked, sep=sep, encoding=encoding, decimal=decimal, notes=tuple(notes), skipped=skipped,
         as_text=(*asked.as_text, *codes), columns=tuple(names),
@@ -276,6 +278,18 @@ def _decimal(cells: dict[str, list[str]]) -> tuple[str | None, str]:
         if len(with_points) > len(column) / 3 and look(Counter(with_points)).proven == {"."}:
             return None, ""
     return ",", such
+
+
+def _open_notes(cells: dict[str, list[str]]) -> list[Note]:
+    """Where semicolons separate, commas are often decimal: 1.234 may be 1234, unless a cell shows points."""
+    looks = {name: look(Counter(c for c in column if "." in c)) for name, column in cells.items()}
+    notes = []
+    for name, one in looks.items():
+        if one.open and not any(other.proven for other in looks.values()):
+            such = one.open[0]
+            what = f"column {name!r} leaves open what {such!r} is: it is read as {such}"
+            notes.append(Note(what, f"--decimal , reads {one.cells[such].value(','):.12g}"))
+    return notes
 
 
 def _parsed(path: Path, how: Delimited) -> Any:

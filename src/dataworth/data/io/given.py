@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from functools import wraps
+from os import PathLike
 from typing import Any, TypeVar, cast
 
 from dataworth.data.dataset import Dataset
@@ -42,7 +43,8 @@ def takes_tables(*names: str, test: str) -> Callable[[F], F]:
             asked: Any = {name: options.pop(name) for name in READING & set(options)}
             leading = named.get(test)
             lead = next((i for i, table in enumerate(tables) if table is leading), None)
-            columns = leading.columns if isinstance(leading, Dataset) else ()
+            known = leading if isinstance(leading, Dataset) else options.get("yardstick")
+            columns = getattr(known, "columns", ())
             found = read_together(tables, lead=lead, columns=columns, **asked)
             refuse_all(sentences(found))
             for one in found:
@@ -59,8 +61,9 @@ def takes_tables(*names: str, test: str) -> Callable[[F], F]:
 
 
 def _is_table(given: Any) -> bool:
-    """Whether this is to be read: neither a Dataset nor sealed data."""
-    return given is not None and not type(given).__module__.startswith("dataworth.")
+    """Whether this is to be read: a file or a frame, say; arrays have no names, and Datasets are read."""
+    room = type(given).__module__.split(".")[0]
+    return isinstance(given, str | PathLike) or room not in ("builtins", "numpy", "dataworth")
 
 
 def _several(given: Any) -> bool:

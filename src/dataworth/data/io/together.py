@@ -264,20 +264,13 @@ def _assign(read: Read, asked: Mapping[str, Any], lead: Read) -> None:
     taken = list(named.values())
     said = {role: name for role, name in said.items() if named.get(role) is None and name not in taken}
     guess = next((role.column for role in lead.roles if role.role == "label"), None)
-    if (
-        named.get("label") is None
-        and "label" not in said
-        and guess in table.column_names
-        and read is not lead
-    ):
-        named["label"] = guess
-        guessed = "guessed from its name"
-    else:
-        guessed = "asked for"
+    follows = read is not lead and named.get("label") is None and "label" not in said
+    follows = follows and guess in table.column_names
+    named |= {"label": guess} if follows else {}
     frame = nw.from_native(table, eager_only=True)
     read.roles = [
         replace(role, why=why) if role.column in said.values() else
-        replace(role, why=guessed) if role.role == "label" and role.why == "asked for" else role
+        replace(role, why="guessed from its name") if follows and role.role == "label" else role
         for role in assign_roles(frame, read.problems, **(named | said))
     ]  # fmt: skip
     if paired:
@@ -292,8 +285,9 @@ def _leave_out(reads: Sequence[Read], led: bool, impute: bool, typing: Typing) -
     for read in reads:
         assert read.part is not None
         frame = nw.from_native(read.part.table, eager_only=True)
+        read.roles = with_texts(frame, read.roles, read.problems)
         asked = {*typing.kinds, *typing.categories, *typing.numbers}
-        free = [role for role in with_texts(frame, read.roles, read.problems) if role.column not in asked]
+        free = [role for role in read.roles if role.column not in asked]
         for name, why in needless(frame, free, constants=led and read is reads[0]).items():
             alone = why in (role_of.CONSTANT, role_of.EMPTY)
             if not alone or (read is reads[0] and (led or not impute)):
@@ -314,7 +308,6 @@ def _finish(read: Read, lead: Read, columns: Sequence[Column], impute: bool) -> 
     table = read.part.table
     frame = nw.from_native(table, eager_only=True)
     read.problems += role_of.of_kinds(read.roles)
-    read.roles = with_texts(frame, read.roles, [])
     if reasons := unusable(frame, read.roles):
         read.problems.append(role_of.of_unusable(reasons))
         read.roles = marked(read.roles, reasons, "unusable")
