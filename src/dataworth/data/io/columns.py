@@ -277,9 +277,13 @@ def _instants(part: Part, name: str, seen: Seen, order: str | None) -> dict[str,
         choice = "--dates dmy reads the day first"
     day = values[such]
     shown = "nothing" if day is None else f"{day:%Y-%m-%d}"
-    what = f"column {name!r} holds dates: {such!r} is read as {shown}"
-    part.notes.append(Note(what, choice))
+    part.notes.append(Note(f"{dates_start(name)} {such!r} is read as {shown}", choice))
     return values
+
+
+def dates_start(name: str) -> str:
+    """How a note begins that says of a column that it holds dates."""
+    return f"column {name!r} holds dates:"
 
 
 def _stray(column: Any, name: str, kind: str, strays: Collection[str]) -> str:

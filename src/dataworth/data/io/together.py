@@ -18,7 +18,7 @@ from dataworth.data.convert import Column, column_kind
 from dataworth.data.dataset import Dataset
 from dataworth.data.io import roles as role_of
 from dataworth.data.io.assembled import NOT_VECTORS, missing_rows, only_features, with_labels
-from dataworth.data.io.columns import Is, settle
+from dataworth.data.io.columns import Is, dates_start, settle
 from dataworth.data.io.columns import Wishes as Typing
 from dataworth.data.io.dates_in_text import has_hours
 from dataworth.data.io.delimited import WORDS, Delimited
@@ -85,7 +85,11 @@ class Read:
     @property
     def notes(self) -> list[Note]:
         """What was decided, of the file and of the roles of its columns."""
-        return [] if self.part is None else [*self.part.notes, *role_notes(self.roles)]
+        if self.part is None:
+            return []
+        texts = [note.what for note in self.part.notes]
+        known = [role for role in self.roles if any(w.startswith(dates_start(role.column)) for w in texts)]
+        return [*self.part.notes, *role_notes([role for role in self.roles if role not in known])]
 
 
 def read_together(
