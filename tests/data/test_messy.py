@@ -247,6 +247,12 @@ def test_headers_of_other_programs(tmp_path, content, X):
     assert said == []
 
 
+def test_a_cell_that_is_longer_than_what_is_looked_at(tmp_path):
+    long = "x " * 300_000
+    D, said = heard(text(tmp_path, f'a,t,churn\n1,"{long}",0\n2,b,1\n'))
+    assert (D.X[:, 0].tolist(), said) == ([1, 2], [])
+
+
 def test_columns_that_are_lined_up(tmp_path):
     D, said = heard(text(tmp_path, FRAME.to_string(index=False), "a.txt"))
     assert D.content_hash() == TRUTH.content_hash()

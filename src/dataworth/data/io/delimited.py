@@ -11,7 +11,7 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -120,6 +120,7 @@ def _encodings(start: bytes) -> tuple[str, ...]:
 def _look_at(asked: Delimited, text: str, encoding: str, usual: str | None) -> Delimited:
     """How the beginning of a file is written."""
     notes = []
+    text = text.removeprefix("\ufeff")  # a mark that was not asked for
     if encoding not in ("utf-8", "utf-8-sig"):
         strange = re.search(r"[^\s,;|\"]*[^\x00-\x7f,;|\"][^\s,;|\"]*", text)
         such = f", such as {strange[0][:40]!r}" if strange else ""
@@ -137,22 +138,18 @@ def _look_at(asked: Delimited, text: str, encoding: str, usual: str | None) -> D
     if sep == " ":
         text = collapsed(text)
     reader = csv.reader(io.StringIO(text), delimiter=sep)
-    first = next((row for row in reader if row), None)
+    first = next(_rows(reader), None)
     if first is None:
         raise DataworthError("the file is empty: write rows to it")
     before = reader.line_num  # more than one, if a name has a line break
-    rows = [row for _, row in zip(range(LOOKED_AT), reader, strict=False) if row]
+    rows = list(_rows(reader))
     header = asked.header
     if header is None:
         header = not _headless(first, rows)
         if not header:
             named = "columns are named 'column 1', 'column 2', …"
             notes.append(Note(f"the first row is no header, and {named}", "--header changes that"))
-    names = (
-        [" ".join(cell.split()) for cell in first]
-        if header
-        else [f"column {j + 1}" for j in range(len(first))]
-    )
+    names = [" ".join(cell.split()) if header else f"column {j + 1}" for j, cell in enumerate(first)]
     skipped += before if header else 0
     rows = rows if header else [first, *rows]
     names = _as_wide(names, rows)
@@ -172,6 +169,16 @@ def _look_at(asked: Delimited, text: str, encoding: str, usual: str | None) -> D
         asked, sep=sep, encoding=encoding, decimal=decimal, notes=tuple(notes), skipped=skipped,
         as_text=(*asked.as_text, *codes), columns=tuple(names),
     )  # fmt: skip
+
+
+def _rows(reader: Any) -> Iterator[list[str]]:
+    """The first rows of a csv.reader that are not empty; up to a cell that is too long for it."""
+    try:
+        for _, row in zip(range(LOOKED_AT), reader, strict=False):
+            if row:
+                yield row
+    except csv.Error:
+        return
 
 
 def commas_note(such: str) -> Note:
@@ -220,9 +227,8 @@ def _separator(text: str, usual: str | None) -> str:
     best, most = usual or ",", 1
     for sep in dict.fromkeys((usual or ",", *SEPARATORS)):
         if sep in head:
-            widths = [
-                len(row) for row in csv.reader(lines[:-1] if len(lines) > 10 else lines, delimiter=sep) if row
-            ]
+            tried = csv.reader(lines[:-1] if len(lines) > 10 else lines, delimiter=sep)
+            widths = [len(row) for row in _rows(tried)]
             if len(set(widths)) == 1 and widths[0] > most:
                 best, most = sep, widths[0]
     if most == 1 and usual not in (",", "\t") and len(head.split()) > 1:
