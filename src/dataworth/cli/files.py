@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 from dataworth.data.convert import Column
 from dataworth.data.dataset import Dataset
@@ -32,7 +33,7 @@ class Inputs:
     def __init__(self, columns: Columns, quiet: bool) -> None:
         self._columns, self._quiet = columns, quiet
         self.tell: Callable[[str], None] = (lambda sentence: None) if quiet else say
-        self.notes: list[str] = []
+        self.notes: list[dict[str, Any]] = []
         self._read: dict[str, Dataset] = {}
 
     def read(self, paths: Iterable[Path], test: Path | None = None, columns: Sequence[Column] = ()) -> Inputs:
@@ -45,13 +46,13 @@ class Inputs:
         )
         names = {role.column for one in found for role in one.roles}
         refuse_all([*sentences(found), *self._nowhere(names)])
-        files: dict[Note, list[str]] = {}
-        for path, one in zip(each.values(), found, strict=True):
+        files: dict[Note, dict[str, Path]] = {}
+        for (key, path), one in zip(each.items(), found, strict=True):
             for note in one.notes:
-                files.setdefault(note, []).append(str(path))
-        self.notes += [f"{note.what} in {', '.join(where)}; {note.choice}" for note, where in files.items()]
-        for sentence in self.notes:
-            self.tell(sentence)
+                files.setdefault(note, {})[key] = path
+        for note, where in files.items():
+            self.notes.append({"what": note.what, "choice": note.choice, "files": list(where)})
+            self.tell(f"{note.what} in {', '.join(map(str, where.values()))}; {note.choice}")
         self._read = {key: self._encoded(one.data) for key, one in zip(each, found, strict=True) if one.data}
         del found
         release()
