@@ -27,6 +27,14 @@ PART_NAMES = {
 
 def full(result: Score | Audit | Ranking, bits: bool = False) -> layout.Rendered:
     """What a value, or a change of it, is made of; for --explain and -v."""
+    told, columns, rows = lines(result, bits)
+    return Group(Text(""), Text(told, style="dim"), layout.table(("measure", *columns), rows))
+
+
+def lines(
+    result: Score | Audit | Ranking, bits: bool = False
+) -> tuple[str, tuple[str, ...], list[tuple[str, ...]]]:
+    """A title, the columns, and a row for each part."""
     unit, factor = unit_of(bits)
     parts = result.parts
     if isinstance(parts, MeanParts):
@@ -50,5 +58,4 @@ def full(result: Score | Audit | Ranking, bits: bool = False) -> layout.Rendered
         rows.append((shown, *cells))
     first = next(iter(columns.values()))
     some = "" if first.pairs == first.all_pairs else f", the first {first.pairs} of {first.all_pairs}"
-    why = Text(f"why, in {unit}{some}", style="dim")
-    return Group(Text(""), why, layout.table(("measure", *columns), rows))
+    return f"why, in {unit}{some}", tuple(columns), rows
