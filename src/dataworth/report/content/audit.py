@@ -43,9 +43,9 @@ MEANINGS = {
 }
 CORNERS = (
     "both rose",
-    "information up, benchmark down",
-    "both fell",
     "benchmark up, information down",
+    "both fell",
+    "information up, benchmark down",
 )
 
 
