@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 import os
-import platform
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from importlib import import_module
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +16,11 @@ from dataworth.curation.names import with_files
 from dataworth.errors import DataworthError
 from dataworth.measure.options import TAKES, Options
 from dataworth.valuation.audit.verdict import VERDICTS
+from dataworth.valuation.replay import versions
 
 from .files import absolute
 from .options import Columns
 
-PACKAGES = ("dataworth", "numpy", "scipy", "scikit-learn", "joblib", "pyarrow", "narwhals")
 FILES = {"score": ("data", "test"), "audit": ("before", "after", "test"), "rank": ("data", "test")}
 """Files of a command by their roles; of a ranking, `data` are several."""
 KEYS = ("command", "options", "inputs", "about", "dataworth_run")
@@ -70,6 +69,25 @@ class Job:
             strict=strict or self.strict,
         )
 
+    def command_line(self) -> str:
+        """The words that make the same result anywhere: what does not determine it is left out."""
+        files = [
+            path for role in FILES[self.command] if role != "test" for path in _listed(self.files.get(role))
+        ]
+        told: dict[str, Any] = {"test": self.files["test"], "curate": self.curate, **vars(self.columns)}
+        usual = {one.name: one.default for one in fields(Options)} | {"seed": None}
+        for name, value in self.options.items():
+            if name not in NOT_KEPT and str(value) != str(usual.get(name)):
+                told[name] = value
+        words = ["dataworth", self.command, *map(str, files)]
+        for name, value in told.items():
+            flag = f"--{name.replace('_', '-')}"
+            if value is True:
+                words.append(flag)
+            elif value not in (None, False):
+                words += [flag, ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)]
+        return shlex.join(words)
+
     def to_config(self, inputs: Mapping[str, str]) -> dict[str, Any]:
         """What replays the job from anywhere: paths are absolute, inputs are known by their content."""
         # defaults too: another version may have others
@@ -87,12 +105,11 @@ class Job:
             given["model"] = self.options.get("model", "auto")
         if self.curate is not None:
             given["curate"] = with_files(self.curate, absolute)
-        about = {"python": platform.python_version(), **{p: version(p) for p in PACKAGES}}
         return {
             "command": self.command,
             "inputs": dict(inputs),
             "options": {**files, **columns, **given},
-            "about": {**about, "fail_on": self.fail_on, "strict": self.strict},
+            "about": {**versions(), "fail_on": self.fail_on, "strict": self.strict},
         }
 
     @classmethod
@@ -143,6 +160,10 @@ class Job:
             strict=about.get("strict") is True,
             pins={str(path(name)): value for name, value in inputs.items()},
         )
+
+
+def _listed(given: Path | Sequence[Path] | None) -> Sequence[Path]:
+    return [given] if isinstance(given, Path) else given or []
 
 
 def read_config(path: Path) -> Any:

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from dataworth.measure.runs import Run
 from dataworth.models.base import positive_number
 from dataworth.valuation.audit.audit import audit
 from dataworth.valuation.rank import rank
+from dataworth.valuation.replay import Replay
 from dataworth.valuation.score import score
 from dataworth.valuation.sealed import Sealed, refuse_unsealable
 from dataworth.valuation.sensitivity import Sensitivity, sensitivity
@@ -49,7 +51,8 @@ Files = Mapping[str, Path | Sequence[Path]]
 def carry_out(job: Job, showing: Showing) -> int:
     """Measure and show; return the exit code that the verdict and the checks ask for."""
     fails = failing_verdicts(job.fail_on, job.options.get("design"))
-    found = measure(job, showing, keep=showing.explain or (showing.verbose and not showing.quiet))
+    keep = showing.explain or showing.report is not None or (showing.verbose and not showing.quiet)
+    found = measure(job, showing, keep=keep)
     show.result(found, showing)
     left = sum(finding.fires is None for finding in found.checks)
     if job.strict and found.details.form == "sealed" and left and not showing.quiet:
@@ -61,7 +64,7 @@ def carry_out(job: Job, showing: Showing) -> int:
 
 def measure(job: Job, showing: Showing, keep: bool = False) -> Any:
     """Carry out a job: a Score, an Audit or a Ranking."""
-    check_outputs(showing.csv, plot=showing.plot)
+    check_outputs(showing.csv, plot=showing.plot, report=showing.report)
     options = job.parsed(yardstick=None)  # refused before files are read, which can take long
     check_codes(options.ignore)
     design = options.choose_design(DESIGNS[job.what])
@@ -111,9 +114,20 @@ def measure(job: Job, showing: Showing, keep: bool = False) -> Any:
             if run is not None:
                 run.abandon()
             raise
+        result = replace(result, replay=told_by(job, result.replay))
         if run is not None:
             run.finish(result.to_dict())
     return result
+
+
+def told_by(job: Job, replay: Replay) -> Replay:
+    """How to get a job's result again, with its files."""
+    test = str(job.files["test"])
+    given = {role: str(path) for role, path in job.files.items() if isinstance(path, Path)}
+    several = [paths for paths in job.files.values() if not isinstance(paths, Path)]
+    for paths in several:  # the datasets of a ranking have the names of their files
+        given |= dict(zip(names_of(paths), map(str, paths), strict=True))
+    return replay.by(job.command_line(), given, test)
 
 
 def read_sealed_files(job: Job, form: str, design: str, explain: bool = False) -> dict[Path, Sealed]:

@@ -67,6 +67,9 @@ class Showing:
         None, "Write the table to this file: every block or pair and arm, in nats, unclipped."
     )
     plot: Path | None = option(None, "Draw the result: .png, .svg or .pdf.")
+    report: Path | None = option(
+        None, "Write a report: .html (one page), .md (for a pull request) or .json; takes some fits more."
+    )
     explain: bool = option(False, "Also why: the parts that the value, or its change, is made of.")
 
 

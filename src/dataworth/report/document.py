@@ -1,7 +1,7 @@
 """What a report says, before it looks like anything: sections of text, tables, facts and charts.
 
-`content/` makes a Document of a result; `html/` and `markdown.py` write it. A chart carries the numbers that it
-shows, and its caption says what it shows, so that it can be left out where nothing can be drawn.
+`content/` makes a Document of a result; `html/` and `markdown.py` write it. A chart carries its numbers, and
+its caption says what it shows, so that it can be left out where nothing can be drawn.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from .numbers import Interval
 
 
 class Name(str):
-    """A text that is somebody else's: a dataset's, a column's, a file's. It is shown as it is, and never trusted."""
+    """A text that is somebody else's: a dataset's, a column's, a file's. It is shown, never trusted."""
 
     __slots__ = ()
 

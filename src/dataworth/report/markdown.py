@@ -13,7 +13,15 @@ from .html.elements import plain, shortened
 SPECIAL = re.compile(r"([\\`*_\[\]|~#])")
 MOST_ROWS = 40
 """Rows of a table beyond which it is no reading for a pull request."""
-MARKS = {"good": "🟢", "better": "🟣", "spent": "🟡", "neutral": "⚪", "bad": "🔶", "worst": "⚫", "plain": "🔵"}
+MARKS = {
+    "good": "🟢",
+    "better": "🟣",
+    "spent": "🟡",
+    "neutral": "⚪",
+    "bad": "🔶",
+    "worst": "⚫",
+    "plain": "🔵",
+}
 
 
 def text(value: str) -> str:
@@ -74,7 +82,7 @@ def table(block: Table) -> str:
     """Its caption, and a row a line."""
     sides = [":--" if name in block.texts or not i else "--:" for i, name in enumerate(block.columns)]
     rows = [[words(one.shown if isinstance(one, Cell) else one) for one in row] for row in block.rows]
-    lines = [[text(name) for name in block.columns], sides, *rows]
+    lines = [[words(name) for name in block.columns], sides, *rows]
     caption = f"{text(block.caption)}\n\n" if block.caption else ""
     return caption + "\n".join(f"| {' | '.join(line)} |" for line in lines)
 

@@ -1,4 +1,4 @@
-"""How each kind of result is shown: in full and in a line, as a figure, and as a report by the ending of a file.
+"""How each kind of result is shown: in full, in a line, as a figure, and as a report by a file's ending.
 
 A new kind of result adds a line to `VIEWS`: its `document` is what reports and notebooks show of it.
 """
@@ -32,7 +32,7 @@ COLUMNS = 100
 
 
 class View(NamedTuple):
-    """How one kind of result is shown: in full, in a line, as a figure, as a report; whether it counts nats."""
+    """How one kind of result is shown: in full, in a line, as a figure, a report; whether it counts nats."""
 
     full: Callable[..., Any]
     line: Callable[..., str]
@@ -101,7 +101,9 @@ def report(result: Any, kind: str, bits: bool = False) -> str:
     """A report as text of a kind; what has to be measured again for it is measured now."""
     make = view_of(result).document
     if make is None:
-        raise DataworthError(f"there is no report of a {type(result).__name__}: use text(), plot() or to_dict().")
+        raise DataworthError(
+            f"there is no report of a {type(result).__name__}: use text(), plot() or to_dict()."
+        )
     found = further(result)
     if kind == ".json":
         unit = NATS_PER_BIT if bits else 1.0

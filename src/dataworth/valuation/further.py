@@ -23,8 +23,9 @@ from ..measure.summary import count
 from .result import Result
 from .sensitivity import Sensitivity, around, sensitivity
 
-WORK = 2e10
-"""Multiplications, by one step of each fit, that measuring again for a report may take: about ten seconds."""
+WORK, FITS = 2e10, 5000
+"""Multiplications, by one step of each fit, and fits of arms to blocks or pairs, that measuring again for a
+report may take: about ten seconds."""
 LEAST_ROWS, MOST_GROUPS, MOST_ARMS = 10, 12, 8
 """Rows of a group that is scored alone; groups, and datasets with a curve, that are shown."""
 
@@ -60,7 +61,9 @@ class Further:
             told["priors"] = [point.to_dict(unit) for point in self.priors.points]
         if self.sizes:
             told["sizes"] = {
-                name: [{"rows": n, "value": value / unit, "stderr": error / unit} for n, value, error in curve]
+                name: [
+                    {"rows": n, "value": value / unit, "stderr": error / unit} for n, value, error in curve
+                ]
                 for name, curve in self.sizes.items()
             }
         if self.groups:
@@ -110,7 +113,9 @@ def over_priors(result: Result, case: Case) -> Sensitivity:
     if case.options.own_model is not None:
         raise DataworthError("the model is your own")
     priors = around(float(case.yardstick.model.prior_variance))[::2]
-    if len(priors) * case.work() * fit_work(case, 1, 0) > WORK:
+    times = len(priors) - 1
+    fits = times * len(case.table) * len(case.table.arms)
+    if times * case.work() * fit_work(case, 1, 0) > WORK or fits > FITS:
         raise DataworthError("measuring again would take long: 'dataworth sensitivity' does")
     return sensitivity(result, priors)
 

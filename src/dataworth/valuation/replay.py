@@ -23,7 +23,7 @@ NOT_TOLD = ("seed", "jobs", "engine", "run_dir", "keep", "progress", "key")
 class Replay:
     """The call or command that made a result, and what it was given.
 
-    `data` by name, and `test`: rows and SHA-256 (`Dataset.content_hash`) as given, and the file, if there was one.
+    `data` by name, and `test`: rows and SHA-256 (`Dataset.content_hash`) as given, and the file, if any.
     """
 
     command: str

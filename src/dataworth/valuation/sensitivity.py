@@ -171,7 +171,8 @@ def sensitivity(
         model = replace(case.yardstick.model, prior_variance=variance)
         with warnings.catch_warnings():  # that a solver has not converged at an extreme prior is no news here
             warnings.simplefilter("ignore", RuntimeWarning)
-            table = count(case.again(model=model), case.options, case.plan.unit).table
+            again = case.table if variance == chosen else case.again(model=model)
+            table = count(again, case.options, case.plan.unit).table
             accuracy = cross_validated(bind(model, features, halves.targets), folds, counted)
             held_out = halves.held_out(model, features)
         value = case.estimate(case.quantity(table))

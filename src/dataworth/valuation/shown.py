@@ -1,7 +1,7 @@
 """How every result shows itself: as text, as a figure, in a notebook, as a report.
 
-The room `report` stands above this one, so nothing of it is imported here: it is asked for by name, when a user
-asks a result to show itself.
+The room `report` stands above this one, so nothing of it is imported here: it is asked for by name when a
+user asks a result to show itself.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ class Shown:
     def report(self, path: str | PathLike[str], bits: bool = False) -> None:
         """Write a report: one page for people who were not there, without any row of the data.
 
-        What has to be measured again for it (parts, other priors, sizes and groups) is on it if the result kept
-        its rows (`keep=True`).
+        What has to be measured again for it (parts, other priors, sizes and groups) is on it if the result
+        kept its rows (`keep=True`).
 
         Args:
             path: .html (a page that needs nothing else), .md (for a pull request) or .json.

@@ -7,8 +7,21 @@ import numpy as np
 from dataworth.valuation.audit.audit import Audit
 from dataworth.valuation.further import Further
 
-from ..document import Bar, Block, Cell, Document, Facts, Figure, Forest, Histogram, Mark, Paragraph, Quadrants
-from ..document import Section, Table, Tone
+from ..document import (
+    Bar,
+    Block,
+    Cell,
+    Document,
+    Facts,
+    Figure,
+    Forest,
+    Histogram,
+    Mark,
+    Quadrants,
+    Section,
+    Table,
+    Tone,
+)
 from ..numbers import digits_for, number, scaled, with_interval
 from ..quantities import benchmark, counted_pmi, draws, per_what, told_in_words, unit_of
 from ..text.audit import benchmark_sentence, change_text, could_see, made_of
@@ -34,11 +47,11 @@ SENTENCES = {
 }
 MEANINGS = {
     "informative": "Use the curated data. The gain is more than the data's own models could have made.",
-    "improved": "Use the curated data if you have them. Before paying for more of the same, test on more rows.",
-    "recycled": "There is nothing wrong with it, and nothing new in it: do not pay for it as new information.",
+    "improved": "Use the curated data if you have them; before paying for more, test on more rows.",
+    "recycled": "There is nothing wrong and nothing new in it: do not pay for it as new information.",
     "inconclusive": "Decide on other grounds, or come back with more test rows.",
     "costly": "Keep the old data unless fewer rows are worth something to you.",
-    "strategic": "Do not adopt it on the benchmark's word: expect it to do worse where the test set does not look.",
+    "strategic": "Do not adopt it on the benchmark's word: away from this test set, expect it to do worse.",
     "harmful": "Keep the old data, and look at what the curation removed or changed.",
 }
 CORNERS = (
@@ -93,14 +106,20 @@ def figures(audit: Audit, bits: bool) -> list[Figure]:
     name, points, moved = benchmark(audit.yardstick, audit.benchmark, bits)
     digits = digits_for(audit.delta * factor, scaled(audit.interval, factor))
     bench = scaled(audit.benchmark_interval, points)
-    shown = number(audit.benchmark_delta * points, digits_for(audit.benchmark_delta * points, bench), sign=True)
+    shown = number(
+        audit.benchmark_delta * points, digits_for(audit.benchmark_delta * points, bench), sign=True
+    )
     said = benchmark_sentence(audit, bits).rpartition(": ")[2].rstrip(".")
     details = audit.details
     after = details.after_rows if details.after_rows is not None else details.rows_after
     return [
-        Figure("Information", f"{number(audit.delta * factor, digits, sign=True)} {unit}", "per block or pair"),
+        Figure(
+            "Information", f"{number(audit.delta * factor, digits, sign=True)} {unit}", "per block or pair"
+        ),
         Figure(name.split(",")[0].capitalize(), f"{shown} {moved}".strip(), said),
-        Figure("Rows", f"{details.before_rows:,} → {round(after or 0):,}", f"{details.test_rows:,} test rows"),
+        Figure(
+            "Rows", f"{details.before_rows:,} → {round(after or 0):,}", f"{details.test_rows:,} test rows"
+        ),
         shared.checks_figure(audit),
     ]
 
@@ -140,7 +159,15 @@ def side_by_side(audit: Audit, bits: bool) -> Section:
     lines = [
         (f"PMI, {unit} per {per_what(audit.details, table)}", factor, *pmi),
         (f"PMI, {unit} per test row", per_row, *pmi),
-        (name, points, means["before"], accuracy, means["after"], audit.accuracy_delta, audit.accuracy_interval),
+        (
+            name,
+            points,
+            means["before"],
+            accuracy,
+            means["after"],
+            audit.accuracy_delta,
+            audit.accuracy_interval,
+        ),
     ]
     for metric, told in audit.metrics.items():
         name, points, _ = benchmark(audit.yardstick, metric, bits)
@@ -152,8 +179,10 @@ def side_by_side(audit: Audit, bits: bool) -> Section:
         moved = with_interval(change * scale, scaled(interval, scale), sign=True)
         rows.append((what, number(before * scale, digits), between, number(after * scale, digits), moved))
     columns = ("measure", "before", "control", "after", "change, 95 % interval")
-    told = "as many rows removed at random" if made is None else "the best that the data's own models could do"
-    caption = f"Before, control ({told}) and after"
+    blindly = (
+        "as many rows removed at random" if made is None else "the best that the data's own models could do"
+    )
+    caption = f"Before, control ({blindly}) and after"
     facts = [*made_of(audit, bits), ("Benchmark", benchmark_sentence(audit, bits))]
     blocks = (Table(caption=caption, columns=columns, rows=rows), Facts(facts))
     return Section(title="Before, control and after", blocks=blocks)
@@ -177,8 +206,8 @@ def by_block(audit: Audit, tone: Tone, bits: bool) -> Section:
         title=f"{counted.capitalize()} of the test set, one by one",
         blocks=(
             Quadrants(
-                caption=f"Each dot is one of {len(pairs)} {counted}. {told} Dots in the lower right corner are "
-                "what strategic curation looks like.",
+                caption=f"Each dot is one of {len(pairs)} {counted}. {told} Dots in the lower right corner "
+                "are what strategic curation looks like.",
                 unit=what,
                 across=across,
                 points=[(y, x) for x, y in pairs],
@@ -188,7 +217,7 @@ def by_block(audit: Audit, tone: Tone, bits: bool) -> Section:
                 tone=tone,
             ),
             Histogram(
-                caption=f"How the change spreads over {len(pairs)} {counted}, with its mean and 95 % interval.",
+                caption=f"How the change spreads over {len(pairs)} {counted}; mean and 95 % interval.",
                 unit=what,
                 values=moved.tolist(),
                 mean=audit.delta * factor,
@@ -217,12 +246,12 @@ def changed(audit: Audit, bits: bool) -> Section:
         "new": change["new"],
         "repeated": change["repeated"],
     }
-    rows = [(name, f"{n:,}") for name, n in kinds.items()]
-    rows += [(f"of all, {name}", f"{change[name]:,}") for name in ("relabelled", "edited") if change[name]]
     blocks: list[Block] = [
-        Bar(caption="What became of the rows.", unit="rows", parts=[(k, n) for k, n in kinds.items() if n]),
-        Table(caption="What became of the rows", columns=("rows", "number"), rows=rows),
-        Paragraph(f"{change_text(change)}.".capitalize()),
+        Bar(
+            caption=f"What became of the rows: {change_text(change)}.",
+            unit="rows",
+            parts=[(k, n) for k, n in kinds.items() if n],
+        ),
     ]
     curation = audit.details.curation
     facts = [] if curation is None else [("Curation", str(curation["name"]))]

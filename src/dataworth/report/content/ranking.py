@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataworth.valuation.further import Further
 from dataworth.valuation.rank import Ranking
 
-from ..document import Cell, Document, Facts, Figure, Forest, Mark, Name, Section, Table
+from ..document import Cell, Document, Facts, Figure, Forest, Mark, Name, Section, Table, Tone, Words
 from ..numbers import digits_for, number, scaled, with_interval
 from ..quantities import benchmark, draws, per_what, told_in_words, unit_of
 from . import shared
@@ -18,17 +18,7 @@ def document(ranking: Ranking, further: Further, bits: bool = False) -> Document
     tied = [one.name for one in others if one.tied]
     name, shown = Name(best.name), with_interval(best.value * factor, scaled(best.interval, factor), unit)
     per = per_what(ranking.details, ranking.table)
-    if not others:
-        word, tone, sentence = "one dataset", "plain", [name, " was scored alone."]
-        meaning = "There was nothing to compare it with."
-    elif tied:
-        also = [piece for one in tied for piece in (", ", Name(one))][1:]
-        word, tone = "a tie", "neutral"
-        sentence = [name, " came out first, but this test set cannot tell it from ", *also, "."]
-        meaning = "Choose among the tied by price or other needs; more test rows would separate them."
-    else:
-        word, tone, sentence = "a clear best", "good", [name, " is worth most, and the lead is shown."]
-        meaning = "For somebody who faces this test set it is the one to get."
+    word, tone, sentence, meaning = answer(name, tied, alone=not others)
     return Document(
         kind="Ranking",
         subject=shared.subject(ranking),
@@ -43,7 +33,9 @@ def document(ranking: Ranking, further: Further, bits: bool = False) -> Document
         meaning=meaning,
         alarm=shared.alarm(ranking),
         figures=[
-            Figure("Best", f"{number(best.value * factor, digits_for(best.value * factor))} {unit}", "per block"),
+            Figure(
+                "Best", f"{number(best.value * factor, digits_for(best.value * factor))} {unit}", "per block"
+            ),
             Figure("Datasets", str(len(ranking)), f"{len(tied)} tied with the best" if others else ""),
             Figure("Test rows", f"{ranking.details.test_rows:,}", draws(ranking.details)),
             shared.checks_figure(ranking),
@@ -72,6 +64,19 @@ def document(ranking: Ranking, further: Further, bits: bool = False) -> Document
             shared.replay_section(ranking, further.left_out),
         ],
     )
+
+
+def answer(best: Name, tied: list[str], alone: bool) -> tuple[str, Tone, Words, str]:
+    """In a word and a sentence: is there a best one? And what that means."""
+    if alone:
+        return "one dataset", "plain", [best, " was scored alone."], "There was nothing to compare it with."
+    if tied:
+        also = [piece for one in tied for piece in (", ", Name(one))][1:]
+        sentence = [best, " came out first, but this test set cannot tell it from ", *also, "."]
+        meaning = "Choose among the tied by price or other needs; more test rows would separate them."
+        return "a tie", "neutral", sentence, meaning
+    meaning = "For somebody who faces this test set it is the one to get."
+    return "a clear best", "good", [best, " is worth most, and the lead is shown."], meaning
 
 
 def facts(ranking: Ranking) -> Facts:
@@ -103,6 +108,14 @@ def table(ranking: Ranking, bits: bool) -> Table:
                 Cell(number(one.accuracy * points, 1 if points > 1 else 3), one.accuracy),
             )
         )
-    columns = ("dataset", f"value, {unit}", "a test row", "to the best", "standing", "rows", name.removeprefix("test "))
+    columns = (
+        "dataset",
+        f"value, {unit}",
+        "a test row",
+        "to the best",
+        "standing",
+        "rows",
+        name.removeprefix("test "),
+    )
     caption = "Datasets, best first, with 95 % intervals that hold for all at once"
     return Table(caption=caption, columns=columns, rows=rows, texts=("standing",), sorts=True)

@@ -73,7 +73,7 @@ def document(score: Score, further: Further, bits: bool = False) -> Document:
                 blocks=(
                     measures(score, bits),
                     Histogram(
-                        caption=f"How the value spreads over {len(values)} {counted}, with mean and 95 % interval.",
+                        caption=f"How the value spreads over {len(values)} {counted}; mean, 95 % interval.",
                         unit=what,
                         values=values,
                         mean=value,
@@ -107,7 +107,11 @@ def measures(score: Score, bits: bool) -> Table:
     per_row = factor / float(score.table.test_rows.mean())
     name, points, _ = benchmark(score.yardstick)
     lines = [
-        (f"PMI, {unit} per {per_what(score.details, score.table)}", score.value * factor, scaled(score.interval, factor)),
+        (
+            f"PMI, {unit} per {per_what(score.details, score.table)}",
+            score.value * factor,
+            scaled(score.interval, factor),
+        ),
         (f"PMI, {unit} per test row", score.per_row * factor, scaled(score.interval, per_row)),
         (name, score.accuracy.value * points, scaled(score.accuracy.interval, points)),
     ]

@@ -1,4 +1,4 @@
-"""Sections that all reports have: parts, priors, sizes, groups, checks, the yardstick, and how to replay it."""
+"""Sections that all reports have: parts, priors, sizes, groups, checks, the yardstick, how to replay it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,22 @@ from dataworth.valuation.score import Score
 from dataworth.valuation.sensitivity import QUANTITIES
 from dataworth.wording import counted
 
-from ..document import Block, Cell, Code, Facts, Figure, Forest, Lines, Mark, Name, Paragraph, Point, Section, Table
-from ..document import Words
+from ..document import (
+    Block,
+    Cell,
+    Code,
+    Facts,
+    Figure,
+    Forest,
+    Lines,
+    Mark,
+    Name,
+    Paragraph,
+    Point,
+    Section,
+    Table,
+    Words,
+)
 from ..numbers import number, scaled, with_interval
 from ..quantities import unit_of
 from ..text import common, parts, yardstick
@@ -46,7 +60,7 @@ def checks_figure(result: Measured) -> Figure:
     passed = sum(one.fires is False for one in result.checks)
     if not result.checks:
         return Figure("Checks", "none", "all were ignored")
-    return Figure("Checks", f"{len(fired)} fired" if fired else "all clear", f"{passed} passed")
+    return Figure("Checks", f"{len(fired)} fired" if fired else "none fired", f"{passed} passed")
 
 
 def parts_section(result: Measured, further: Further, bits: bool) -> list[Section]:
@@ -54,10 +68,10 @@ def parts_section(result: Measured, further: Further, bits: bool) -> list[Sectio
     if further.parts is None:
         return []
     told, columns, rows = parts.lines(result, bits)
-    names = Table(caption=f"Parts of the score: {told}", columns=("part", *columns), rows=rows)
+    names = Table(caption=f"Parts of the score: {told}", columns=("part", *map(Name, columns)), rows=rows)
     why = (
-        "The score is the confidence that data and test set give together, less how far each disagrees with what "
-        "both say."
+        "The score is the confidence that data and test set give together, less how far each disagrees "
+        "with what both say."
     )
     return [Section(title="Why: parts of the score", blocks=(Paragraph(why), names))]
 
@@ -68,17 +82,25 @@ def priors_section(further: Further, bits: bool) -> list[Section]:
     if (found := further.priors) is not None:
         unit, factor = unit_of(bits)
         points = [
-            Point(p.prior_variance, p.value.value * factor, scaled(p.value.interval, factor), p.conclusion or "")
+            Point(
+                p.prior_variance, p.value.value * factor, scaled(p.value.interval, factor), p.conclusion or ""
+            )
             for p in found.points
         ]
         what = f"{QUANTITIES[found.what]}, {unit}"
         said = f"{found.summary[0].upper()}{found.summary[1:]}."
-        about = {"unit": what, "across": "prior variance", "chosen": found.chosen}
-        blocks.append(Lines(caption=f"Against the prior. {said}", lines=[("", points)], **about))
+        caption = f"Against the prior. {said}"
+        lines = [("", points)]
+        blocks.append(
+            Lines(caption=caption, unit=what, lines=lines, across="prior variance", chosen=found.chosen)
+        )
         rows = [
             (
                 Cell(f"{p.prior_variance:g}", p.prior_variance),
-                Cell(with_interval(p.value.value * factor, scaled(p.value.interval, factor), sign=True), p.value.value),
+                Cell(
+                    with_interval(p.value.value * factor, scaled(p.value.interval, factor), sign=True),
+                    p.value.value,
+                ),
                 p.conclusion or "no verdict",
                 "yes" if p.plausible else "no",
             )
@@ -98,7 +120,10 @@ def sizes_blocks(further: Further, bits: bool) -> list[Block]:
         return []
     unit, factor = unit_of(bits)
     lines = [
-        (Name(name), [Point(n, v * factor, ((v - 2 * e) * factor, (v + 2 * e) * factor)) for n, v, e in curve])
+        (
+            Name(name),
+            [Point(n, v * factor, ((v - 2 * e) * factor, (v + 2 * e) * factor)) for n, v, e in curve],
+        )
         for name, curve in further.sizes.items()
     ]
     caption = "Against size. Random parts of the data, on a few blocks of the test set; ± 2 standard errors."

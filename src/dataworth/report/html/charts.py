@@ -34,11 +34,13 @@ def forest(chart: Forest, caption: str) -> Safe:
     low, high = range_of(ends, zero=chart.zero)
     at, step, top = scale(low, high, 10, WIDTH - 10), 46, 6
     bottom = top + step * len(chart.marks)
-    pieces = [axis_below(at, ticks(low, high), bottom, chart.unit, top)]
-    if chart.zero:
-        pieces.append(line(at(0), top, at(0), bottom, "zero"))
+    places = ticks(low, high)
+    pieces = [axis_below(at, places, bottom, chart.unit, bottom)]
     for place, one in enumerate(chart.marks):
         y = top + step * place + 32
+        # names stand between the lines, not on them
+        pieces += [line(at(tick), y - 10, at(tick), y + 14, "grid") for tick in places]
+        pieces += [line(at(0), y - 10, at(0), y + 14, "zero")] if chart.zero else []
         shown = with_interval(one.value, one.interval, sign=chart.zero)
         pieces += [
             label(0, y - 16, one.name, "start", "over"),
@@ -56,7 +58,7 @@ def histogram(chart: Histogram, caption: str) -> Safe:
     low, high = range_of([*values, *(chart.interval or ())], zero=True)
     bins = min(MOST_BINS, max(4, len(np.histogram_bin_edges(values, bins="auto")) - 1))
     counts, edges = np.histogram(values, bins=bins)
-    left, top, bottom = 40, 62, 230
+    left, top, bottom = 40, 62, 320
     at, up = scale(low, high, left, WIDTH - 8), scale(0, float(counts.max()) or 1.0, bottom, top)
     whole = sorted({round(tick) for tick in ticks(0, float(counts.max()), 4)})
     pieces = [
@@ -97,8 +99,8 @@ def quadrants(chart: Quadrants, caption: str) -> Safe:
         if math.isfinite(x + y):
             tip = f"{one} {i + 1}: {chart.unit} {number(y, 2, True)}; {chart.across} {number(x, 2, True)}"
             pieces.append(el("circle", el("title", tip), cx=at(x), cy=up(y), r=3.2, class_="dot"))
-    corners = ((right - 4, top + 14, "end"), (right - 4, bottom - 8, "end"))
-    corners += ((left + 4, bottom - 8, "start"), (left + 4, top + 14, "start"))
+    corners = [(right - 4, y, "end") for y in (top + 14, bottom - 8)]
+    corners += [(left + 4, y, "start") for y in (bottom - 8, top + 14)]
     for (x, y, anchor), said in zip(corners, chart.corners, strict=True):
         pieces.append(label(x, y, said, anchor, "over corner"))
     pieces.append(mark(at(chart.mean[0]), up(chart.mean[1]), chart.tone, "mean"))
@@ -130,12 +132,17 @@ def lines(chart: Lines, caption: str) -> Safe:
     for i, (name, some) in enumerate(chart.lines):
         tone = SERIES[i % len(SERIES)]
         if name:
-            pieces += [mark(left + 6, 20 + 18 * i, tone), label(left + 18, 24 + 18 * i, name, "start", "over")]
+            pieces += [
+                mark(left + 6, 20 + 18 * i, tone),
+                label(left + 18, 24 + 18 * i, name, "start", "over"),
+            ]
         path = "L".join(f"{at(p.at)} {up(p.value)}" for p in some)
         pieces.append(el("path", d=f"M{path}", class_=f"line {tone}"))
         for p in some:
             if p.interval is not None:
-                pieces.append(line(at(p.at), up(p.interval[0]), at(p.at), up(p.interval[1]), f"whisker {tone}"))
+                pieces.append(
+                    line(at(p.at), up(p.interval[0]), at(p.at), up(p.interval[1]), f"whisker {tone}")
+                )
             also = f" ({p.said})" if p.said else ""
             tip = f"{p.at:g}: {with_interval(p.value, p.interval)}{also}"
             pieces.append(mark(at(p.at), up(p.value), tone, f"{name} {tip}".strip()))

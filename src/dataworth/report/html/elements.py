@@ -42,7 +42,7 @@ def shortened(name: str, longest: int = LONGEST) -> str:
 
 def text(value: str) -> Safe:
     """A text of a page."""
-    return value if isinstance(value, Safe) else Safe(escape(plain(value)))
+    return value if isinstance(value, Safe) else Safe(escape(plain(value)).replace(" %", "\u00a0%"))
 
 
 def words(value: Words) -> Safe:

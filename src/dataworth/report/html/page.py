@@ -17,10 +17,18 @@ from .svg import ROUND, SHAPES
 
 SOURCE = "dataworth.report.html"
 READ = (
-    ("PMI", "pointwise mutual information of the data and the test set: how much better the test labels are predicted with the data than without any"),
+    (
+        "PMI",
+        "pointwise mutual information of the data and the test set: how much better the test labels are "
+        "predicted with the data than without any",
+    ),
     ("nat", "its unit; +0.1 nats a test row is about 10 % more probability on the right answer"),
-    ("95 % interval", "where the true value lies in 95 of 100 such measurements"),
-    ("control", "the same change made blindly: what anybody could have had without looking at the test set"),
+    ("95 % interval", "made so that it holds the true value in 95 of 100 such measurements"),
+    ("control", "the same change made blindly: what anybody could have had without knowing anything new"),
+)
+ENDS = (
+    "Numbers on this page are sums over blocks of rows; no row of the data is in it. What they need: the "
+    "test set was not used to make the data, and the checks above hold."
 )
 
 
@@ -62,14 +70,17 @@ def page(document: Document, date: str) -> str:
             answer(document, numbered),
             el("nav", el("ul", *links), aria_label="On this page"),
             *(section(one, i, numbered) for i, one in enumerate(document.sections, 1)),
-            el("section", el("h2", "How to read this", id="words"), facts(Facts(READ)), aria_labelledby="words"),
+            el(
+                "section",
+                el("h2", "How to read this", id="words"),
+                facts(Facts(READ)),
+                aria_labelledby="words",
+            ),
             id="result",
         ),
         el(
             "footer",
-            el("p", f"Made by dataworth {__version__} on {date}. Numbers on this page are sums over blocks of rows; "
-            "no row of the data is in it. What the guarantee needs: the test set was not used to make the data, and "
-            "the checks above hold."),
+            el("p", f"Made by dataworth {__version__} on {date}. {ENDS}"),
         ),
         el("div", id="tip", hidden=True),
         el("script", Safe(script)),
@@ -154,7 +165,10 @@ def facts(block: Facts) -> Safe:
 def table(block: Table) -> Safe:
     """A table that scrolls by itself where it is too wide; folded, it is there on request."""
     sides = [None if name in block.texts or not i else "n" for i, name in enumerate(block.columns)]
-    heads = [el("th", name, scope="col", class_=side) for name, side in zip(block.columns, sides, strict=True)]
+    heads = [
+        el("th", words(name), scope="col", class_=side)
+        for name, side in zip(block.columns, sides, strict=True)
+    ]
     rows = []
     for row in block.rows:
         cells = [one if isinstance(one, Cell) else Cell(one) for one in row]

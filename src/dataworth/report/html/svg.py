@@ -75,7 +75,7 @@ def line(x1: float, y1: float, x2: float, y2: float, class_: str) -> Safe:
 
 def mark(x: float, y: float, tone: str, tip: str | None = None) -> Safe:
     """A point in the shape of its tone."""
-    inside = [] if tip is None else [el("title", tip)]
+    inside = [] if tip is None else [el("title", shortened(tip))]
     shape = SHAPES.get(tone, ROUND)
     return el("path", *inside, d=shape, transform=f"translate({x} {y})", class_=f"mark {tone}")
 
@@ -86,7 +86,10 @@ def axis_below(at: Scale, places: Sequence[float], y: float, unit: str, top: flo
     pieces = []
     for value in places:
         x = at(value)
-        pieces += [line(x, top, x, y, "grid"), label(x, y + 16, said(value) if said else number(value, digits), "middle")]
+        pieces += [
+            line(x, top, x, y, "grid"),
+            label(x, y + 16, said(value) if said else number(value, digits), "middle"),
+        ]
     return join([*pieces, label(WIDTH / 2, y + 36, unit, "middle", "unit")])
 
 
@@ -95,7 +98,10 @@ def axis_beside(at: Scale, places: Sequence[float], x: float, right: float, unit
     digits = tick_digits(places)
     pieces = []
     for value in places:
-        pieces += [line(x, at(value), right, at(value), "grid"), label(x - 6, at(value) + 4, number(value, digits), "end")]
+        pieces += [
+            line(x, at(value), right, at(value), "grid"),
+            label(x - 6, at(value) + 4, number(value, digits), "end"),
+        ]
     return join([*pieces, label(0, top - 10, unit, "start", "unit")])
 
 
