@@ -203,7 +203,7 @@ def by_block(audit: Audit, tone: Tone, bits: bool) -> Section:
     pairs = list(zip(moved.tolist(), bench.tolist(), strict=True))
     rows = [(Cell(str(i + 1), i), _cell(one), _cell(other)) for i, (one, other) in enumerate(pairs)]
     return Section(
-        title=f"{counted.capitalize()} of the test set, one by one",
+        title="Blocks of the test set, one by one" if counted == "blocks" else "Pairs, one by one",
         blocks=(
             Quadrants(
                 caption=f"Each dot is one of {len(pairs)} {counted}. {told} Dots in the lower right corner "

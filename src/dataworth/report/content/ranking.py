@@ -96,7 +96,7 @@ def table(ranking: Ranking, bits: bool) -> Table:
             with_interval(known.value * factor, scaled(known.interval, factor), sign=sign, digits=digits)
             for known, sign in ((one, False), (one.to_best, True))
         )
-        said = "best" if not place else "cannot be told from the best" if one.tied else "below the best"
+        said = "best" if not place else "tied" if one.tied else "below"
         rows.append(
             (
                 Cell([Name(one.name)], place),

@@ -152,10 +152,18 @@ def groups_section(further: Further, bits: bool) -> list[Section]:
         marks.append(Mark(Name(name), value, interval))
         rows.append((Cell([Name(name)]), str(one.rows), Cell(with_interval(value, interval), value)))
     what = f"PMI, {unit} per block"
-    caption = "Each group or source alone, as if there were no other rows"
+    caption = "Each group or source alone"
     columns = ("group", "rows", f"{what}, 95 % interval")
     table = Table(caption=caption, columns=columns, rows=rows, sorts=True)
-    return [Section(title="By group", blocks=(Forest(caption=f"{caption}.", unit=what, marks=marks), table))]
+    return [
+        Section(
+            title="By group",
+            blocks=(
+                Forest(caption=f"{caption}, as if there were no other rows.", unit=what, marks=marks),
+                table,
+            ),
+        )
+    ]
 
 
 def checks_section(result: Measured) -> Section:

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..document import Bar, Chart, Forest, Histogram, Lines, Quadrants
 from ..numbers import digits_for, number, with_interval
-from .elements import Safe, el, join
+from .elements import Safe, el, join, shortened
 from .svg import (
     SERIES,
     WIDTH,
@@ -26,6 +26,8 @@ from .svg import (
 )
 
 MOST_BINS = 32
+NAMED = 32
+"""Characters of a name that have room beside a value."""
 
 
 def forest(chart: Forest, caption: str) -> Safe:
@@ -43,7 +45,7 @@ def forest(chart: Forest, caption: str) -> Safe:
         pieces += [line(at(0), y - 10, at(0), y + 14, "zero")] if chart.zero else []
         shown = with_interval(one.value, one.interval, sign=chart.zero)
         pieces += [
-            label(0, y - 16, one.name, "start", "over"),
+            label(0, y - 16, shortened(one.name, NAMED), "start", "over"),
             label(WIDTH, y - 16, shown, "end", "over strong"),
         ]
         if one.interval is not None:
@@ -112,7 +114,7 @@ def lines(chart: Lines, caption: str) -> Safe:
     points = [point for _, line_ in chart.lines for point in line_]
     low, high = range_of([end for p in points for end in (p.value, *(p.interval or ()))], zero=True)
     first, last = range_of([math.log10(p.at) for p in points])
-    named = [name for name, _ in chart.lines if name]
+    named = [name for name, _ in chart.lines if name and len(chart.lines) > 1]
     left, top = 48, 30 + 18 * len(named)
     bottom, right = top + 190, WIDTH - 8
     across, up = scale(first, last, left, right), scale(low, high, bottom, top)
@@ -131,7 +133,7 @@ def lines(chart: Lines, caption: str) -> Safe:
         ]
     for i, (name, some) in enumerate(chart.lines):
         tone = SERIES[i % len(SERIES)]
-        if name:
+        if named:
             pieces += [
                 mark(left + 6, 20 + 18 * i, tone),
                 label(left + 18, 24 + 18 * i, name, "start", "over"),

@@ -10,9 +10,9 @@ from itertools import count
 
 from dataworth.version import __version__
 
-from ..document import Block, Cell, Chart, Code, Document, Facts, Figure, Paragraph, Section, Table
+from ..document import Block, Cell, Chart, Code, Document, Facts, Figure, Name, Paragraph, Section, Table
 from .charts import figure
-from .elements import Safe, el, join, words
+from .elements import Safe, el, join, shortened, words
 from .svg import ROUND, SHAPES
 
 SOURCE = "dataworth.report.html"
@@ -156,6 +156,11 @@ def shown(block: Block) -> Safe:
     return el("p", words(block.words))
 
 
+def headed(name: str) -> str:
+    """The name of a column; somebody else's has less room here."""
+    return Name(shortened(name, 40)) if isinstance(name, Name) else name
+
+
 def facts(block: Facts) -> Safe:
     """Names and facts."""
     rows = (join([el("dt", name), el("dd", words(said))]) for name, said in block.rows)
@@ -166,7 +171,7 @@ def table(block: Table) -> Safe:
     """A table that scrolls by itself where it is too wide; folded, it is there on request."""
     sides = [None if name in block.texts or not i else "n" for i, name in enumerate(block.columns)]
     heads = [
-        el("th", words(name), scope="col", class_=side)
+        el("th", words(headed(name)), scope="col", class_=side)
         for name, side in zip(block.columns, sides, strict=True)
     ]
     rows = []

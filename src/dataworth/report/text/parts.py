@@ -54,7 +54,7 @@ def lines(
             if "interval" in header:
                 cells.append(with_interval(value, interval, sign=header.startswith("change")))
             else:
-                cells.append(number(value, digits_for(value, last)))
+                cells.append(number(value, min(3, digits_for(value, last))))
         rows.append((shown, *cells))
     first = next(iter(columns.values()))
     some = "" if first.pairs == first.all_pairs else f", the first {first.pairs} of {first.all_pairs}"
