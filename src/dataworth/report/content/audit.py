@@ -114,7 +114,9 @@ def figures(audit: Audit, bits: bool) -> list[Figure]:
     after = details.after_rows if details.after_rows is not None else details.rows_after
     return [
         Figure(
-            "Information", f"{number(audit.delta * factor, digits, sign=True)} {unit}", "per block or pair"
+            "Information",
+            f"{number(audit.delta * factor, digits, sign=True)} {unit}",
+            f"per {per_what(audit.details, audit.table)}",
         ),
         Figure(name.split(",")[0].capitalize(), f"{shown} {moved}".strip(), said),
         Figure(
@@ -206,8 +208,8 @@ def by_block(audit: Audit, tone: Tone, bits: bool) -> Section:
         title="Blocks of the test set, one by one" if counted == "blocks" else "Pairs, one by one",
         blocks=(
             Quadrants(
-                caption=f"Each dot is one of {len(pairs)} {counted}. {told} Dots in the lower right corner "
-                "are what strategic curation looks like.",
+                caption=f"Each dot is one of {len(pairs)} {counted}. {told} A cloud about the lower right "
+                "corner is what strategic curation looks like.",
                 unit=what,
                 across=across,
                 points=[(y, x) for x, y in pairs],

@@ -57,7 +57,7 @@ def document(score: Score, further: Further, bits: bool = False) -> Document:
         meaning=meaning,
         alarm=shared.alarm(score),
         figures=[
-            Figure("Worth", f"{number(value, digits_for(value, interval))} {unit}", "per block or pair"),
+            Figure("Worth", f"{number(value, digits_for(value, interval))} {unit}", f"per {per}"),
             Figure(name.split(",")[0].capitalize(), f"{accuracy} %" if points > 1 else accuracy),
             Figure("Rows", f"{details.data_rows or 0:,}", f"{details.test_rows:,} test rows"),
             shared.checks_figure(score),
