@@ -30,7 +30,7 @@ HOSTILE = {
 
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory):
-    """Reports as files: a ranking of hostile names, a score, and audits with 20 blocks and with 1,000 pairs."""
+    """Reports as files: a ranking of hostile names, a score, audits with 20 blocks and with 1,000 pairs."""
     folder, options = tmp_path_factory.mktemp("pages"), {"yardstick": yardstick(), "ignore": "all"}
     test = held_out()
     audit = dw.audit(NOISY, NOISY.take(~BAD), test, **options)
@@ -175,7 +175,7 @@ def test_every_table_and_chart_says_what_it_is(visit):
 def test_hovering_tells_the_numbers(visit):
     page = visit("audit")
     assert not page.locator("#tip").is_visible()
-    page.locator(".hero path.mark").first.hover()
+    page.locator(".hero .chart path.mark").first.hover()
     assert "after − before" in page.locator("#tip").inner_text()
 
 

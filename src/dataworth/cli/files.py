@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -101,13 +101,13 @@ def check_pins(hashes: Mapping[str, str], pins: Mapping[str, str]) -> None:
         )
 
 
-def check_outputs(*paths: Path | None, plot: Path | None = None, report: Path | None = None) -> None:
+def check_outputs(*paths: Path | None, plot: Path | None = None, reports: Sequence[Path] = ()) -> None:
     """Refuse outputs that cannot be written, before the work rather than after it."""
-    if report is not None:
-        report_ending(report)
+    for path in reports:
+        report_ending(path)
     if plot is not None and plot.suffix.lower() not in PLOT_SUFFIXES:
         raise DataworthError(f"{plot}: a plot is one of {' '.join(PLOT_SUFFIXES)}: give it such a name.")
-    for path in (path for path in (*paths, plot, report) if path is not None):
+    for path in (path for path in (*paths, plot, *reports) if path is not None):
         folder = path.resolve().parent
         if path.is_dir():
             raise DataworthError(f"{path} is a directory, but a file is to be written: name a file in it.")

@@ -33,7 +33,8 @@ class Job:
     """One measurement, wherever its words come from.
 
     options: those of `measure.options`, as they were given. curate: a curation's name and options. pins: the
-    content that files must have, by their absolute paths.
+    content that files must have, by their absolute paths. words: the command line that started a run, where
+    it is continued.
     """
 
     command: str
@@ -44,6 +45,7 @@ class Job:
     fail_on: str | None = None
     strict: bool = False
     pins: Mapping[str, str] = field(default_factory=dict)
+    words: str | None = None
 
     @property
     def what(self) -> str:
@@ -70,7 +72,9 @@ class Job:
         )
 
     def command_line(self) -> str:
-        """The words that make the same result anywhere: what does not determine it is left out."""
+        """The words that make the same result: what does not determine it is left out."""
+        if self.words is not None:
+            return self.words
         files = [
             path for role in FILES[self.command] if role != "test" for path in _listed(self.files.get(role))
         ]
@@ -84,7 +88,7 @@ class Job:
             flag = f"--{name.replace('_', '-')}"
             if value is True:
                 words.append(flag)
-            elif value not in (None, False):
+            elif value is not None and value is not False:
                 words += [flag, ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)]
         return shlex.join(words)
 
@@ -109,7 +113,12 @@ class Job:
             "command": self.command,
             "inputs": dict(inputs),
             "options": {**files, **columns, **given},
-            "about": {**versions(), "fail_on": self.fail_on, "strict": self.strict},
+            "about": {
+                **versions(),
+                "fail_on": self.fail_on,
+                "strict": self.strict,
+                "command": self.command_line(),
+            },
         }
 
     @classmethod
@@ -144,7 +153,7 @@ class Job:
             raise DataworthError(
                 f"{source}: rank takes a list of data files; everything else takes one file."
             )
-        curate = given.pop("curate", None)
+        curate, words = given.pop("curate", None), about.get("command")
         if curate is not None and folder is not None:
             curate = with_files(str(curate), lambda name: absolute(folder / name))
         if given.get("yardstick") is not None:
@@ -159,6 +168,8 @@ class Job:
             fail_on=about.get("fail_on"),
             strict=about.get("strict") is True,
             pins={str(path(name)): value for name, value in inputs.items()},
+            # a configuration may have been written anew; that of a run is as it was
+            words=words if folder is None and isinstance(words, str) else None,
         )
 
 

@@ -51,7 +51,7 @@ Files = Mapping[str, Path | Sequence[Path]]
 def carry_out(job: Job, showing: Showing) -> int:
     """Measure and show; return the exit code that the verdict and the checks ask for."""
     fails = failing_verdicts(job.fail_on, job.options.get("design"))
-    keep = showing.explain or showing.report is not None or (showing.verbose and not showing.quiet)
+    keep = showing.explain or bool(showing.report) or (showing.verbose and not showing.quiet)
     found = measure(job, showing, keep=keep)
     show.result(found, showing)
     left = sum(finding.fires is None for finding in found.checks)
@@ -64,7 +64,7 @@ def carry_out(job: Job, showing: Showing) -> int:
 
 def measure(job: Job, showing: Showing, keep: bool = False) -> Any:
     """Carry out a job: a Score, an Audit or a Ranking."""
-    check_outputs(showing.csv, plot=showing.plot, report=showing.report)
+    check_outputs(showing.csv, plot=showing.plot, reports=showing.report or ())
     options = job.parsed(yardstick=None)  # refused before files are read, which can take long
     check_codes(options.ignore)
     design = options.choose_design(DESIGNS[job.what])
@@ -122,12 +122,13 @@ def measure(job: Job, showing: Showing, keep: bool = False) -> Any:
 
 def told_by(job: Job, replay: Replay) -> Replay:
     """How to get a job's result again, with its files."""
-    test = str(job.files["test"])
-    given = {role: str(path) for role, path in job.files.items() if isinstance(path, Path)}
-    several = [paths for paths in job.files.values() if not isinstance(paths, Path)]
-    for paths in several:  # the datasets of a ranking have the names of their files
-        given |= dict(zip(names_of(paths), map(str, paths), strict=True))
-    return replay.by(job.command_line(), given, test)
+    given: dict[str, str] = {}
+    for role, paths in job.files.items():
+        several = [paths] if isinstance(paths, Path) else paths
+        # the datasets of a ranking have the names of their files
+        names = [role] if isinstance(paths, Path) else names_of(several)
+        given |= {name: path.name for name, path in zip(names, several, strict=True)}
+    return replay.by(job.command_line(), given, given["test"])
 
 
 def read_sealed_files(job: Job, form: str, design: str, explain: bool = False) -> dict[Path, Sealed]:

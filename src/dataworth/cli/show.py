@@ -44,9 +44,9 @@ def result(result: Any, options: Showing) -> None:
             with listen(options.quiet, preparing=EXPLAINING):
                 why = parts.full(result, **bits)
             print_rich(why)
-    if options.report is not None:
-        sys.stdout.flush()  # what was asked for first is there, whatever becomes of the rest
-        write_report(result, options.report, options)
+    sys.stdout.flush()  # what was asked for first is there, whatever becomes of the rest
+    for path in options.report or ():
+        write_report(result, path, options)
 
 
 def alarm(result: Any) -> str:

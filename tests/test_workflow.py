@@ -1,0 +1,110 @@
+"""What stands in other people's workflows runs as written: the action, the hook, MLflow and DVC."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from worlds import classes, flipped
+
+yaml = pytest.importorskip("yaml", reason="PyYAML is in the extra all")
+ROOT = Path(__file__).parents[1]
+
+
+def table(data):
+    rows = [",".join([*map(repr, map(float, x)), str(y)]) for x, y in zip(data.X, data.y, strict=True)]
+    return "\n".join([",".join([*(f"x{j}" for j in range(data.X.shape[1])), "label"]), *rows]) + "\n"
+
+
+def run(*words, cwd, **environment):
+    """A program with this Python's dataworth before all others."""
+    script = cwd / "bin" / "dataworth"
+    script.parent.mkdir(exist_ok=True)
+    script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m dataworth.cli "$@"\n')
+    script.chmod(0o755)
+    path = os.pathsep.join([str(script.parent), os.environ["PATH"]])
+    own = {**os.environ, "PATH": path, **environment}
+    return subprocess.run(words, cwd=cwd, env=own, capture_output=True, text=True, check=False)
+
+
+@pytest.fixture
+def folder(tmp_path):
+    """Clean data; the pull request makes them worse. Nothing slow is asked of them."""
+    data = classes(60, seed=1)
+    (tmp_path / "raw.csv").write_text(table(data))
+    (tmp_path / "worse.csv").write_text(table(flipped(data, 0.5, seed=1)[0].take(range(40))))
+    (tmp_path / "test.csv").write_text(table(classes(120, seed=2)))
+    return tmp_path
+
+
+def test_the_action_audits_a_file_against_the_base_branch(folder):
+    """It says the verdict, writes the report for a comment, and fails as it was told to."""
+    data = folder / "train data.csv"
+    (folder / "raw.csv").rename(data)
+    for words in (
+        ["init", "-q"],
+        ["add", data.name],
+        ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "1"],
+    ):
+        subprocess.run(["git", *words], cwd=folder, check=True)
+    base = subprocess.run(
+        ["git", "rev-parse", "HEAD"], cwd=folder, capture_output=True, text=True, check=True
+    )
+    data.write_text((folder / "worse.csv").read_text())
+    action = yaml.safe_load((ROOT / "action.yml").read_text())
+    (step,) = [one for one in action["runs"]["steps"] if one.get("id") == "audit"]
+    defaults = {name: one.get("default", "") for name, one in action["inputs"].items()}
+    given = {name: "" for name in step["env"]} | {"FAIL_ON": defaults["fail-on"], "BASE": base.stdout.strip()}
+    given |= {"DATA": data.name, "TEST": "test.csv", "OPTIONS": "--label label --ignore all"}
+    given |= {"RUNNER_TEMP": str(folder / "temp"), "GITHUB_OUTPUT": str(folder / "out")}
+    ran = run("bash", "-c", step["run"], cwd=folder, GITHUB_ACTION_PATH=str(ROOT), **given)
+    assert ran.returncode == 1, ran.stderr
+    told = dict(line.split("=", 1) for line in (folder / "out").read_text().splitlines())
+    assert told["verdict"] == "harmful"
+    report = Path(told["report"])
+    assert "Audit: harmful" in (report / "report.md").read_text()
+    assert "</html>" in (report / "report.html").read_text()
+    command = json.loads((report / "report.json").read_text())["replay"]["command"]
+    assert "'train data.csv' --test test.csv --label label" in command
+
+
+def test_no_input_of_the_action_is_part_of_a_script():
+    for step in yaml.safe_load((ROOT / "action.yml").read_text())["runs"]["steps"]:
+        assert "${{" not in step["run"]
+
+
+def test_the_hook_is_a_command_that_exists(folder):
+    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    words = [*shlex.split(hook["entry"]), "raw.csv", "raw.csv", "--test", "test.csv", "--ignore", "all", "-q"]
+    ran = run(*words, cwd=folder)
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.startswith("inconclusive")
+
+
+def test_the_stage_of_dvc_makes_what_it_promises(folder):
+    (folder / "curated.csv").write_text((folder / "raw.csv").read_text())
+    stage = yaml.safe_load((ROOT / "examples/dvc/dvc.yaml").read_text())["stages"]["audit"]
+    assert run("sh", "-c", f"{stage['cmd']} --ignore all", cwd=folder).returncode == 0
+    assert all((folder / name).exists() for name in (*stage["outs"], *stage["metrics"][0], *stage["deps"]))
+
+
+def test_the_example_of_mlflow_logs_an_audit(tmp_path, monkeypatch):
+    mlflow = pytest.importorskip("mlflow", reason="mlflow is an extra")
+    monkeypatch.chdir(tmp_path)
+    script = str(ROOT / "examples/mlflow_audit.py")
+    uri = (tmp_path / "runs").as_uri()
+    ran = run(sys.executable, script, uri, cwd=tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    found = mlflow.MlflowClient(uri).get_run(ran.stdout.split()[-1])
+    assert found.data.tags["dataworth.verdict"] in ("informative", "improved", "recycled")
+    assert found.data.metrics["dataworth_delta_lower"] > 0
+    assert np.isfinite(found.data.metrics["dataworth_accuracy_delta"])
+    names = {one.path for one in mlflow.MlflowClient(uri).list_artifacts(found.info.run_id)}
+    assert names == {"audit.html", "audit.json"}
