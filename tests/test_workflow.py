@@ -61,7 +61,7 @@ def test_the_action_audits_a_file_against_the_base_branch(folder):
     action = yaml.safe_load((ROOT / "action.yml").read_text())
     (step,) = [one for one in action["runs"]["steps"] if one.get("id") == "audit"]
     defaults = {name: one.get("default", "") for name, one in action["inputs"].items()}
-    given = {name: "" for name in step["env"]} | {"FAIL_ON": defaults["fail-on"], "BASE": base.stdout.strip()}
+    given = dict.fromkeys(step["env"], "") | {"FAIL_ON": defaults["fail-on"], "BASE": base.stdout.strip()}
     given |= {"DATA": data.name, "TEST": "test.csv", "OPTIONS": "--label label --ignore all"}
     given |= {"RUNNER_TEMP": str(folder / "temp"), "GITHUB_OUTPUT": str(folder / "out")}
     ran = run("bash", "-c", step["run"], cwd=folder, GITHUB_ACTION_PATH=str(ROOT), **given)

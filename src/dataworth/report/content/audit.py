@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from dataworth.valuation.audit.audit import Audit
 from dataworth.valuation.further import Further
+from dataworth.wording import counted
 
 from ..document import (
     Bar,
@@ -21,6 +24,7 @@ from ..document import (
     Section,
     Table,
     Tone,
+    Words,
 )
 from ..numbers import digits_for, number, scaled, with_interval
 from ..quantities import benchmark, counted_pmi, draws, per_what, told_in_words, unit_of
@@ -193,7 +197,7 @@ def side_by_side(audit: Audit, bits: bool) -> Section:
 def by_block(audit: Audit, tone: Tone, bits: bool) -> Section:
     """How the change spreads over blocks or pairs, and with it the benchmark's."""
     unit, factor = unit_of(bits)
-    counted = "pairs" if audit.details.blocks is None else "blocks"
+    many = "pairs" if audit.details.blocks is None else "blocks"
     pmi, names = counted_pmi(audit) * factor, [str(arm) for arm in audit.table.arms]
     moved = pmi[:, names.index("after")] - pmi[:, names.index("before")]
     name, points, change_unit = benchmark(audit.yardstick)
@@ -201,35 +205,35 @@ def by_block(audit: Audit, tone: Tone, bits: bool) -> Section:
     interval = scaled(audit.interval, factor)
     what, across = f"ΔPMI, {unit}", f"Δ {name.split(',')[0]}" + (f", {change_unit}" if change_unit else "")
     share = float(np.mean((bench > 0) & (moved < 0)))
-    told = f"In {share:.0%} of {counted} the benchmark rose while information fell.".replace("%", " %")
+    told = f"In {share:.0%} of {many} the benchmark rose while information fell.".replace("%", " %")
     pairs = list(zip(moved.tolist(), bench.tolist(), strict=True))
     rows = [(Cell(str(i + 1), i), _cell(one), _cell(other)) for i, (one, other) in enumerate(pairs)]
     return Section(
-        title="Blocks of the test set, one by one" if counted == "blocks" else "Pairs, one by one",
+        title="Blocks of the test set, one by one" if many == "blocks" else "Pairs, one by one",
         blocks=(
             Quadrants(
-                caption=f"Each dot is one of {len(pairs)} {counted}. {told} A cloud about the lower right "
+                caption=f"Each dot is one of {len(pairs)} {many}. {told} A cloud about the lower right "
                 "corner is what strategic curation looks like.",
                 unit=what,
                 across=across,
                 points=[(y, x) for x, y in pairs],
                 mean=(float(bench.mean()), float(moved.mean())),
                 corners=CORNERS,
-                counted=counted,
+                counted=many,
                 tone=tone,
             ),
             Histogram(
-                caption=f"How the change spreads over {len(pairs)} {counted}; mean and 95 % interval.",
+                caption=f"How the change spreads over {len(pairs)} {many}; mean and 95 % interval.",
                 unit=what,
                 values=moved.tolist(),
                 mean=audit.delta * factor,
                 interval=interval,
-                counted=counted,
+                counted=many,
                 tone=tone,
             ),
             Table(
-                caption=f"Change of information and of the benchmark, by {counted}",
-                columns=(counted.removesuffix("s"), what, across),
+                caption=f"Change of information and of the benchmark, by {many}",
+                columns=(many.removesuffix("s"), what, across),
                 rows=rows,
                 sorts=True,
                 folded=True,
@@ -256,10 +260,24 @@ def changed(audit: Audit, bits: bool) -> Section:
         ),
     ]
     curation = audit.details.curation
-    facts = [] if curation is None else [("Curation", str(curation["name"]))]
+    facts: list[tuple[str, Words]] = [] if curation is None else [("Curation", str(curation["name"]))]
+    facts += [] if (twins := change.get("twins")) is None else [("Twins", twins_text(twins))]
     measured = ("Measured on", f"{audit.details.test_rows} test rows, {draws(audit.details)}")
     blocks.append(Facts([*facts, measured, *could_see(audit, bits)]))
     return Section(title="What changed, and what could have been seen", blocks=blocks)
+
+
+def twins_text(twins: dict[str, Any]) -> str:
+    """Which of rows with the same features and several labels stayed.
+
+    >>> twins_text({"sets": 9, "thinned": 2, "stayed": {"yes": 2}, "gone": {"no": 2, "yes": 1}})
+    '9 sets of rows have the same features and several labels; 2 lost some: yes 2 stayed, no 2, yes 1 went'
+    """
+    told = f"{counted(twins['sets'], 'set')} of rows have the same features and several labels"
+    if not twins["thinned"]:
+        return f"{told}; none lost only some"
+    stayed, went = (", ".join(f"{label} {n}" for label, n in twins[k].items()) for k in ("stayed", "gone"))
+    return f"{told}; {twins['thinned']} lost some: {stayed} stayed, {went} went"
 
 
 def _cell(value: float) -> Cell:
