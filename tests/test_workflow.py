@@ -99,7 +99,7 @@ def test_the_example_of_mlflow_logs_an_audit(tmp_path, monkeypatch):
     mlflow = pytest.importorskip("mlflow", reason="mlflow is an extra")
     monkeypatch.chdir(tmp_path)
     script = str(ROOT / "examples/mlflow_audit.py")
-    uri = (tmp_path / "runs").as_uri()
+    uri = f"sqlite:///{tmp_path}/runs.db"
     ran = run(sys.executable, script, uri, cwd=tmp_path)
     assert ran.returncode == 0, ran.stderr
     found = mlflow.MlflowClient(uri).get_run(ran.stdout.split()[-1])

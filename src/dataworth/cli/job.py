@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shlex
@@ -33,8 +34,7 @@ class Job:
     """One measurement, wherever its words come from.
 
     options: those of `measure.options`, as they were given. curate: a curation's name and options. pins: the
-    content that files must have, by their absolute paths. words: the command line that started a run, where
-    it is continued.
+    content that files must have, by their absolute paths. words: the command line, as a run was started with.
     """
 
     command: str
@@ -109,17 +109,14 @@ class Job:
             given["model"] = self.options.get("model", "auto")
         if self.curate is not None:
             given["curate"] = with_files(self.curate, absolute)
-        return {
+        config = {
             "command": self.command,
             "inputs": dict(inputs),
             "options": {**files, **columns, **given},
-            "about": {
-                **versions(),
-                "fail_on": self.fail_on,
-                "strict": self.strict,
-                "command": self.command_line(),
-            },
         }
+        about = {"fail_on": self.fail_on, "strict": self.strict}
+        words = {"words": self.command_line(), "words_of": _digest(config)}
+        return {**config, "about": {**versions(), **about, **words}}
 
     @classmethod
     def from_config(cls, config: Any, source: Path, folder: Path | None = None) -> Job:
@@ -153,7 +150,7 @@ class Job:
             raise DataworthError(
                 f"{source}: rank takes a list of data files; everything else takes one file."
             )
-        curate, words = given.pop("curate", None), about.get("command")
+        curate = given.pop("curate", None)
         if curate is not None and folder is not None:
             curate = with_files(str(curate), lambda name: absolute(folder / name))
         if given.get("yardstick") is not None:
@@ -168,13 +165,18 @@ class Job:
             fail_on=about.get("fail_on"),
             strict=about.get("strict") is True,
             pins={str(path(name)): value for name, value in inputs.items()},
-            # a configuration may have been written anew; that of a run is as it was
-            words=words if folder is None and isinstance(words, str) else None,
+            # of another configuration, if it was changed since
+            words=str(about.get("words")) if about.get("words_of") == _digest(config) else None,
         )
 
 
 def _listed(given: Path | Sequence[Path] | None) -> Sequence[Path]:
     return [given] if isinstance(given, Path) else given or []
+
+
+def _digest(config: Mapping[str, Any]) -> str:
+    told = [config.get(name) for name in ("command", "inputs", "options")]
+    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 
 
 def read_config(path: Path) -> Any:

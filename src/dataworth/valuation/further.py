@@ -23,7 +23,7 @@ from ..measure.summary import count
 from .result import Result
 from .sensitivity import Sensitivity, around, sensitivity
 
-WORK, FITS = 2e10, 5000
+WORK, FITS = 2e9, 2500
 """Multiplications, by one step of each fit, and fits of arms to blocks or pairs, that measuring again for a
 report may take: about ten seconds."""
 LEAST_ROWS, MOST_GROUPS, MOST_ARMS = 10, 12, 8
@@ -107,17 +107,19 @@ def further(result: Result) -> Further:
 
 
 def over_priors(result: Result, case: Case) -> Sensitivity:
-    """The result a decade and two to either side of its own prior."""
+    """The result a decade, and two if there is time, to either side of its own prior."""
     if case.repeated:
         raise DataworthError("the answer is an earlier one, by the ledger")
     if case.options.own_model is not None:
         raise DataworthError("the model is your own")
-    priors = around(float(case.yardstick.model.prior_variance))[::2]
-    times = len(priors) - 1
-    fits = times * len(case.table) * len(case.table.arms)
-    if times * case.work() * fit_work(case, 1, 0) > WORK or fits > FITS:
-        raise DataworthError("measuring again would take long: 'dataworth sensitivity' does")
-    return sensitivity(result, priors)
+    decades = around(float(case.yardstick.model.prior_variance))[::2]
+    once = max(
+        case.work() * fit_work(case, 1, 0) / WORK, len(case.table) * len(case.table.arms) / FITS
+    )  # of what may be spent
+    for priors in (decades, decades[1:-1]):
+        if (len(priors) - 1) * once <= 1:
+            return sensitivity(result, priors)
+    raise DataworthError("measuring again would take long: 'dataworth sensitivity' does")
 
 
 def over_sizes(case: Case) -> dict[str, tuple[tuple[int, float, float], ...]]:
