@@ -7,18 +7,22 @@ import re
 from dataclasses import replace
 from html.parser import HTMLParser
 from importlib.resources import files
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import dataworth as dw
 from dataworth.report.content.audit import MEANINGS, SENTENCES, TONES, document
+from dataworth.report.document import Section, Table
+from dataworth.report.html.elements import shortened
 from dataworth.report.html.page import asset, page
-from dataworth.report.markdown import markdown
+from dataworth.report.markdown import folded, markdown
 from dataworth.report.numbers import with_interval
 from dataworth.report.views import report
+from dataworth.valuation import further as again
 from dataworth.valuation.audit.verdict import VERDICTS
-from dataworth.valuation.further import Further, by_group
+from dataworth.valuation.further import Further, by_group, groups_of
 from worlds import classes, flipped, held_out, numeric_labels, refusal, yardstick
 
 FOLDER = files("dataworth.report").joinpath("schemas")
@@ -236,3 +240,45 @@ def test_every_colour_can_be_read_on_its_paper():
             for paper in ("paper", "card", "faint", "alarm"):
                 light, dark = sorted((luminance(colours[ink]), luminance(colours[paper])), reverse=True)
                 assert (light + 0.05) / (dark + 0.05) >= 4.5, (ink, paper, colours)
+
+
+def test_groups_have_ten_rows_and_are_twelve_at_most():
+    sizes = [9, *range(10, 24)]
+    names = [name for i, n in enumerate(sizes) for name in [f"g{i}"] * n]
+    data = dw.Dataset(np.zeros((len(names), 1)), np.arange(len(names)) % 2, groups=names)
+    assert [len(rows) for rows in groups_of(data).values()] == sorted(sizes)[:2:-1]
+    few = data.take(np.isin(data.groups, ["g0", "g1", "g2"]))
+    assert [len(rows) for rows in groups_of(few).values()] == [11, 10]
+    assert groups_of(data.take(np.isin(data.groups, ["g0", "g1"]))) == {}
+
+
+@pytest.mark.parametrize(
+    ("work", "fits", "others"),
+    [(5e8, 625, 4), (5.1e8, 100, 2), (1e9, 1250, 2), (1e8, 626, 2), (1.1e9, 100, None), (1e8, 1251, None)],
+)
+def test_other_priors_are_measured_while_that_is_cheap(monkeypatch, work, fits, others):
+    """2e9 multiplications and 2,500 fits, for four other priors or two; else none, and it is said."""
+    model = SimpleNamespace(prior_variance=1.0)
+    case = SimpleNamespace(
+        repeated=False,
+        options=SimpleNamespace(own_model=None),
+        yardstick=SimpleNamespace(model=model, labels=None),
+        work=lambda: work,
+        table=type("Table", (), {"arms": [None], "__len__": lambda self: fits})(),
+    )
+    monkeypatch.setattr(again, "sensitivity", lambda result, priors: len(priors) - 1)
+    if others is None:
+        assert "'dataworth sensitivity' does" in refusal(again.over_priors, None, case)
+    else:
+        assert again.over_priors(None, case) == others
+
+
+def test_long_tables_are_no_reading_for_a_pull_request():
+    for n, there in ((40, True), (41, False)):
+        table = Table(caption="c", columns=("a",), rows=[("x",)] * n)
+        assert ("| x |" in folded(Section(title="t", blocks=(table,)))) == there
+
+
+def test_names_are_shown_up_to_120_characters():
+    assert shortened("x" * 120) == "x" * 120
+    assert len(shortened("x" * 121)) == 120

@@ -135,8 +135,8 @@ def forest(audit: Audit, tone: Tone, bits: bool) -> Forest:
     unit, factor = unit_of(bits)
     marks = [("after − before", audit.delta, audit.interval, tone)]
     if (made := audit.made_of) is not None:
-        marks.append(("what the data's own models could do", made.own.value, made.own.interval, "plain"))
-        marks.append(("what only outside knowledge adds", made.outside.value, made.outside.interval, tone))
+        marks.append(("the data's own models could do", made.own.value, made.own.interval, "plain"))
+        marks.append(("only outside knowledge adds", made.outside.value, made.outside.interval, tone))
     elif (control := audit.control) is not None and control.selection != audit.delta:
         marks.append(("after − random control", control.selection, control.selection_interval, tone))
     return Forest(
