@@ -34,12 +34,12 @@ def log_audit(audit: dw.Audit) -> None:
 def example() -> dw.Audit:
     """Noisy labels, and the same rows without those that a second look found wrong."""
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(500, 3))
-    label = (X[:, 0] - X[:, 1] + 0.5 * rng.normal(size=500) > 0).astype(int)
-    wrong = rng.random(500) < 0.3
-    raw = dw.Dataset(X, np.where(wrong, 1 - label, label)).take(range(200))
-    test = dw.Dataset(X, label).take(range(200, 500))
-    return dw.audit(raw, raw.take(~wrong[:200]), test, ignore="all")
+    X = rng.normal(size=(300, 3))
+    label = (X[:, 0] - X[:, 1] + 0.5 * rng.normal(size=300) > 0).astype(int)
+    wrong = rng.random(300) < 0.3
+    raw = dw.Dataset(X, np.where(wrong, 1 - label, label)).take(range(120))
+    test = dw.Dataset(X, label).take(range(120, 300))
+    return dw.audit(raw, raw.take(~wrong[:120]), test, ignore="all")
 
 
 if __name__ == "__main__":

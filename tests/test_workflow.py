@@ -62,7 +62,11 @@ def test_the_action_audits_a_file_against_the_base_branch(folder):
     (step,) = [one for one in action["runs"]["steps"] if one.get("id") == "audit"]
     defaults = {name: one.get("default", "") for name, one in action["inputs"].items()}
     given = dict.fromkeys(step["env"], "") | {"FAIL_ON": defaults["fail-on"], "BASE": base.stdout.strip()}
-    given |= {"DATA": data.name, "TEST": "test.csv", "OPTIONS": "--label label --ignore all"}
+    given |= {
+        "DATA": data.name,
+        "TEST": "test.csv",
+        "OPTIONS": "--label label --ignore all --prior-variance 1",
+    }
     given |= {"RUNNER_TEMP": str(folder / "temp"), "GITHUB_OUTPUT": str(folder / "out")}
     ran = run("bash", "-c", step["run"], cwd=folder, GITHUB_ACTION_PATH=str(ROOT), **given)
     assert ran.returncode == 1, ran.stderr
@@ -82,7 +86,18 @@ def test_no_input_of_the_action_is_part_of_a_script():
 
 def test_the_hook_is_a_command_that_exists(folder):
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
-    words = [*shlex.split(hook["entry"]), "raw.csv", "raw.csv", "--test", "test.csv", "--ignore", "all", "-q"]
+    words = [
+        *shlex.split(hook["entry"]),
+        "raw.csv",
+        "raw.csv",
+        "--test",
+        "test.csv",
+        "--ignore",
+        "all",
+        "--prior-variance",
+        "1",
+        "-q",
+    ]
     ran = run(*words, cwd=folder)
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.startswith("inconclusive")
@@ -91,7 +106,7 @@ def test_the_hook_is_a_command_that_exists(folder):
 def test_the_stage_of_dvc_makes_what_it_promises(folder):
     (folder / "curated.csv").write_text((folder / "raw.csv").read_text())
     stage = yaml.safe_load((ROOT / "examples/dvc/dvc.yaml").read_text())["stages"]["audit"]
-    assert run("sh", "-c", f"{stage['cmd']} --ignore all", cwd=folder).returncode == 0
+    assert run("sh", "-c", f"{stage['cmd']} --ignore all --prior-variance 1", cwd=folder).returncode == 0
     assert all((folder / name).exists() for name in (*stage["outs"], *stage["metrics"][0], *stage["deps"]))
 
 
