@@ -6,7 +6,6 @@ python examples/mlflow_audit.py
 
 from __future__ import annotations
 
-import sys
 import tempfile
 from pathlib import Path
 
@@ -43,7 +42,6 @@ def example() -> dw.Audit:
 
 
 if __name__ == "__main__":
-    mlflow.set_tracking_uri(sys.argv[1] if len(sys.argv) > 1 else "sqlite:///mlflow.db")
     with mlflow.start_run(run_name="clean labels") as run:
         log_audit(example())
     print(run.info.run_id)
