@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import replace
+from html import unescape
 from html.parser import HTMLParser
 from importlib.resources import files
 from types import SimpleNamespace
@@ -218,6 +219,13 @@ def test_notebooks_and_texts(score, ranking, tmp_path):
     score.plot(tmp_path / "score.png")
     assert (tmp_path / "score.png").stat().st_size > 1000
     assert "a report is one of .html .md .json" in refusal(score.report, tmp_path / "score.docx")
+
+
+def test_a_result_without_a_report_is_shown_all_the_same(score, tmp_path):
+    over = dw.sensitivity(score, priors=[1.0])
+    assert over.text() in unescape(over._repr_html_())
+    assert over.plot().axes
+    assert "there is no report of a Sensitivity" in refusal(over.report, tmp_path / "over.html")
 
 
 def luminance(colour):

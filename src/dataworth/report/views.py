@@ -10,6 +10,7 @@ import math
 import os
 from collections.abc import Callable
 from datetime import UTC, datetime
+from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -81,7 +82,11 @@ def plot(result: Any, path: str | os.PathLike[str] | None = None, bits: bool = F
 def fragment(result: Any) -> str:
     """A result in a notebook; one that has no report yet is shown as text."""
     make = view_of(result).document
-    return f"<pre>{text(result)}</pre>" if make is None else html_fragment(make(result, Further(), False))
+    return (
+        f"<pre>{escape(text(result))}</pre>"
+        if make is None
+        else html_fragment(make(result, Further(), False))
+    )
 
 
 def write(result: Any, path: str | os.PathLike[str], bits: bool = False) -> None:

@@ -34,6 +34,7 @@ from ..measure.summary import count
 from ..models.base import Fitter, bind, positive_number
 from ..yardstick.search import PRIORS
 from .result import Result
+from .shown import Shown
 
 SCHEMA = "dataworth/sensitivity/1"
 FOLDS = 5
@@ -64,7 +65,7 @@ class AtPrior:
 
 
 @dataclass(frozen=True)
-class Sensitivity:
+class Sensitivity(Shown):
     """A result over prior variances, in ascending order; `chosen` is the yardstick's own."""
 
     what: str
