@@ -9,6 +9,7 @@ from typing import ClassVar, Unpack
 
 from ..checks import check_codes, settle
 from ..data.dataset import Dataset
+from ..data.io.given import takes_tables
 from ..errors import DataworthError
 from ..inference.threads import one_thread
 from ..measure.case import Case, Plan, measure
@@ -22,6 +23,7 @@ from ..measure.prepare import Pool, check_datasets, prepare
 from ..measure.summary import count
 from ..measure.table import PairTable
 from ..wording import in_nats
+from .replay import Replay
 from .result import Result, nats, rests_on
 from .sealed import Sealed, measure_sealed, refuse_unsealable
 
@@ -75,13 +77,14 @@ class Ranking(Result):
 
 
 @takes_options("rank")
+@takes_tables("candidates", test="test")
 @one_thread()
 def rank(candidates: Mapping[str, Dataset | Sealed], test: Dataset, **options: Unpack[Measuring]) -> Ranking:
     """Rank datasets by their value; intervals hold for all of them at once (Bonferroni; Holm for the ties).
 
     Args:
-        candidates: datasets by name. If any of them is sealed (`dw.seal`), all are scored by their posteriors
-            on the yardstick.
+        candidates: datasets (or tables that `dw.read` takes) by name. If any is sealed (`dw.seal`), all are
+            scored by their posteriors on the yardstick.
         test: the test set that all are measured on.
         **options: see below.
 
@@ -108,7 +111,7 @@ def rank(candidates: Mapping[str, Dataset | Sealed], test: Dataset, **options: U
     if any(isinstance(one, Sealed) for one in candidates.values()):
         refuse_unsealable(opts.form)
         case = answered(measure_sealed("rank", candidates, test, opts, best_of))
-        return summarise(case, {**candidates, **case.data})
+        return summarise(case, {**candidates, **case.data}, Replay.of("rank", candidates, test, opts))
     opened = {name: one for name, one in candidates.items() if not isinstance(one, Sealed)}
     check_datasets(opened)
     prepared = prepare("rank", opened, test, opts)
@@ -120,7 +123,8 @@ def rank(candidates: Mapping[str, Dataset | Sealed], test: Dataset, **options: U
     table = measure(prepared, pool, plan)
     case = Case.of(prepared, pool, plan, table=table, arms=leaders(table, opts), conclude=best_of)
     case = answered(settle(case))
-    return summarise(replace(case, arms=leaders(case.table, opts)), prepared.data)
+    replay = Replay.of("rank", candidates, test, opts)
+    return summarise(replace(case, arms=leaders(case.table, opts)), prepared.data, replay)
 
 
 def leaders(table: PairTable, options: Options) -> tuple[Arm, ...]:
@@ -128,7 +132,7 @@ def leaders(table: PairTable, options: Options) -> tuple[Arm, ...]:
     return tuple(by_value(count(table, options, "blocks").table)[1::-1])
 
 
-def summarise(case: Case, candidates: Mapping[str, Dataset | Sealed]) -> Ranking:
+def summarise(case: Case, candidates: Mapping[str, Dataset | Sealed], replay: Replay) -> Ranking:
     """Best first after clipping, if that is asked for; a note says if clipping decides the order."""
     counted = count(case.table, case.options, case.plan.unit)
     ranking = order(counted.table, {name: len(one) for name, one in candidates.items()})
@@ -139,6 +143,7 @@ def summarise(case: Case, candidates: Mapping[str, Dataset | Sealed]) -> Ranking
     return Ranking(
         ranking=tuple(ranking),
         question=QUESTION,
+        replay=replay,
         notes=notes,
         **rests_on(case, counted),
     )

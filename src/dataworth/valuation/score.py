@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Unpack
 
 from ..checks import check_codes, settle
 from ..data.dataset import Dataset
+from ..data.io.given import takes_tables
 from ..data.labels import Classes
 from ..inference.threads import one_thread
 from ..measure.beside import values
@@ -22,6 +23,7 @@ from ..measure.prepare import Pool, prepare
 from ..measure.summary import count, pair_notes
 from ..measure.table import PairTable
 from ..wording import in_nats
+from .replay import Replay
 from .result import Result, nats, rests_on
 from .sealed import Sealed, measure_sealed, refuse_unsealable
 
@@ -76,6 +78,7 @@ def answer(value: Estimate) -> str:
 
 
 @takes_options("score")
+@takes_tables("D", test="T")
 @one_thread()
 def score(D: Dataset | Sealed, T: Dataset, **options: Unpack[Drawing]) -> Score:
     """Value of a dataset to someone facing test data like T.
@@ -84,7 +87,9 @@ def score(D: Dataset | Sealed, T: Dataset, **options: Unpack[Drawing]) -> Score:
     over pairs of draws of both sets if `pairs` or `size` are given.
 
     Args:
-        D: the data, or sealed data (`dw.seal`): a posterior on the yardstick, without rows.
+        D: the data, or sealed data (`dw.seal`): a posterior on the yardstick, without rows. In place of a
+            Dataset here and in T: a frame, a file or another table that `dw.read` takes, with its options,
+            such as `label=`.
         T: the test set; at least 20 rows, unless a yardstick is given.
         **options: see below.
 
@@ -107,8 +112,11 @@ def score(D: Dataset | Sealed, T: Dataset, **options: Unpack[Drawing]) -> Score:
     design = opts.choose_design(DESIGNS["score"])
     if isinstance(D, Sealed):
         refuse_unsealable(opts.form, design)
-        return summarise(answered(measure_sealed("score", {NAME: D}, T, opts)), design, len(D))
+        replay = Replay.of("score", {"data": D}, T, opts)
+        case = answered(measure_sealed("score", {NAME: D}, T, opts))
+        return summarise(case, design, len(D), replay)
     prepared = prepare("score", {NAME: D}, T, opts)
+    replay = Replay.of("score", {"data": D}, T, opts)
     D = prepared.data[NAME]
     pool = Pool.build(prepared.yardstick, {NAME: D, TEST: prepared.test}, opts.own_model)
     data, test = pool.samples[NAME], pool.samples[TEST]
@@ -117,7 +125,7 @@ def score(D: Dataset | Sealed, T: Dataset, **options: Unpack[Drawing]) -> Score:
     else:
         plan = pairs_plan(prepared, pool, D, (data, test), partial(alone, data))
     case = Case.of(prepared, pool, plan, arms=(DATA,), conclude=conclusion)
-    return summarise(answered(settle(case)), design, len(D))
+    return summarise(answered(settle(case)), design, len(D), replay)
 
 
 def alone(data: Sample, drawn: Any, rng: Any) -> dict[Any, Sample]:
@@ -125,7 +133,7 @@ def alone(data: Sample, drawn: Any, rng: Any) -> dict[Any, Sample]:
     return {DATA: select(data, drawn)}
 
 
-def summarise(case: Case, design: str, rows: int) -> Score:
+def summarise(case: Case, design: str, rows: int, replay: Replay) -> Score:
     """From the table to the value, its interval and what the checks say."""
     counted = count(case.table, case.options, case.plan.unit)
     value = case.estimate(counted.table.pmi[:, 0])
@@ -143,6 +151,7 @@ def summarise(case: Case, design: str, rows: int) -> Score:
         information_gain=float(case.table.information_gain[:, 0].mean()),
         design=design,
         question=QUESTIONS[design],
+        replay=replay,
         notes=case.notes + counted.notes + pair_notes(value, case),
         **rests_on(case, counted, data_rows=rows, **drawn),
     )

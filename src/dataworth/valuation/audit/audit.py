@@ -15,6 +15,7 @@ import numpy as np
 from ...checks import check_codes, settle
 from ...data.changes import compare
 from ...data.dataset import Dataset
+from ...data.io.given import takes_tables
 from ...data.keys import check_commitment
 from ...errors import DataworthError
 from ...inference.threads import one_thread
@@ -28,6 +29,7 @@ from ...measure.plans import pairs_plan, pile, whole_plan
 from ...measure.prepare import Pool, check_datasets, find_yardstick, prepare
 from ...measure.summary import count, pair_notes
 from ...wording import in_nats
+from ..replay import Replay
 from ..result import Result, nats, rests_on
 from .arms import DRAWN_ARMS, Arms
 from .could_see import CouldSee, could_see
@@ -86,6 +88,7 @@ class Audit(Result):
 
 
 @takes_options("audit")
+@takes_tables("before", "after", test="test")
 @one_thread()
 def audit(
     before: Dataset,
@@ -98,7 +101,8 @@ def audit(
     """Compare a dataset before and after curation: did it add information?
 
     Args:
-        before: the data before curation.
+        before: the data before curation; here and below a Dataset, or a frame, a file or another table that
+            `dw.read` takes, with its options, such as `label=`.
         after: the data after curation; or give `curate`.
         test: the test set that both are measured on.
         curate: a callable f(D) or f(D, T), either with a keyword `rng`. One that takes T sees one half of the
@@ -129,6 +133,8 @@ def audit(
         )
     check_datasets({"before": before, "test": test} | ({} if after is None else {"after": after}))
     assert test is not None
+    asked, given = opts, {"before": before} if after is None else {"before": before, "after": after}
+    given_test = test
     if opts.committed is not None:
         check_commitment(before, opts.committed, opts.key)
     designs = DESIGNS["audit"] if curate is None else default_first(curate, DESIGNS["curate"])
@@ -171,7 +177,9 @@ def audit(
     case = settle(Case.of(prepared, pool, plan, notes, arms=(BEFORE, AFTER), conclude=verdict_of))
     if design == "whole" and after is not None:
         case = with_own_controls(case, arms, parts, after)
-    return summarise(answered(case), change.to_dict(), design, {"before_rows": len(before), **about})
+    name = None if curate is None else str(about["curation"]["name"])
+    replay = Replay.of("audit", given, given_test, asked, name)
+    return summarise(answered(case), change.to_dict(), design, replay, {"before_rows": len(before), **about})
 
 
 def with_controls(arms: Arms, seed: int) -> dict[Arm, Sample]:
@@ -184,7 +192,9 @@ def with_controls(arms: Arms, seed: int) -> dict[Arm, Sample]:
     return {BEFORE: arms.before, AFTER: arms.after, **controls}
 
 
-def summarise(case: Case, change: dict[str, Any], design: str, about: dict[str, Any]) -> Audit:
+def summarise(
+    case: Case, change: dict[str, Any], design: str, replay: Replay, about: dict[str, Any]
+) -> Audit:
     """From the table to estimates, a verdict and what the checks say."""
     counted = count(case.table, case.options, case.plan.unit)
     found, unclipped = judge(case.plan, counted.table), judge(case.plan, case.table)
@@ -216,6 +226,7 @@ def summarise(case: Case, change: dict[str, Any], design: str, about: dict[str, 
         change=change,
         design=design,
         question=QUESTIONS[design],
+        replay=replay,
         notes=notes + pair_notes(found.delta, case),
         **rests_on(case, counted, **about),
     )
