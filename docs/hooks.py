@@ -54,7 +54,8 @@ def on_files(files: Any, config: Any) -> Any:
         files.append(File.generated(config, f"api/{name}.md", content=text))
     results = [path for path in (ROOT / "results").rglob("*") if path.suffix in (".md", ".svg")]
     examples = [path for path in (ROOT / "examples").rglob("*") if path.suffix in (".py", ".yaml")]
-    for path in [ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *results, *examples]:
+    schemas = (PACKAGE / "report" / "schemas").glob("*.json")
+    for path in [ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *results, *examples, *schemas]:
         own = path.relative_to(ROOT).as_posix()
         files.append(File.generated(config, own, abs_src_path=str(path)))
     return files
