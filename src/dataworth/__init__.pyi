@@ -58,5 +58,7 @@ from .valuation.sealed import Sealed as Sealed
 from .valuation.sealed import seal as seal
 from .valuation.sensitivity import Sensitivity as Sensitivity
 from .valuation.sensitivity import sensitivity as sensitivity
+from .valuation.values.values import Values as Values
+from .valuation.values.values import values as values
 from .version import __version__ as __version__
 from .yardstick.yardstick import Yardstick as Yardstick

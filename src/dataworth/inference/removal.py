@@ -1,12 +1,12 @@
-"""What a fit would say of a row had it not seen it, from the fit alone: removing one site of EP's Gaussian.
+"""What a fit would say of a row had it not seen it, from the fit alone: removing one site of a Gaussian.
 
 With the site (τ, ν) of a row whose predictor is N(m, v), the *cavity* is
 
     v_ = v / (1 − τv),   m_ = (m − vν) / (1 − τv),
 
-the posterior of all other rows at this one, up to what the other sites would do about it (of second order).
-The row's own share of the evidence is one integral against the cavity: ℓ(w) − ℓ(0), with
-ℓ(w) = log ∫ cavity · (rows of equal features) · p(y | f)^w df.
+the posterior of all other rows at this one, up to what EP's other sites would do about it (of second order;
+exact for Gaussian likelihoods). The row's own share of the evidence is one integral against the cavity,
+ℓ(w) − ℓ(0), with ℓ(w) = log ∫ cavity · (rows of equal features) · p(y | f)^w df.
 """
 
 from __future__ import annotations
@@ -20,30 +20,31 @@ from ..arrays import Array, Flags, Rows
 from .ep import find_moments
 from .geometry import GRAM_LIMIT, SLAB, Factor, Primal, largest_square
 from .logistic import Counts
-from .sites import Sites
+from .sites import Sites, condition
 from .tilted import tilted_moments
 
 MOVED = 0.5
 """A row that moves its own predictor by more than this is removed by fitting again: other sites follow it."""
+NOTHING = 1e-12
+"""What rounding leaves of a count, as a part of it."""
 
 
 class Seen(NamedTuple):
-    """EP's Gaussian at all rows of a pool, whether the fit has seen them or not."""
+    """A Gaussian posterior at all rows of a pool, whether the fit has seen them or not."""
 
     X: Array
     prior_variance: float
-    counts: Counts
     sites: Sites
     mean: Array
     variance: Array
     factor: Factor
     log_z: float
 
-    @property
-    def cavity(self) -> tuple[Array, Array]:
-        """Mean and variance of each predictor without its own site."""
-        kept = np.maximum(1.0 - self.sites.tau * self.variance, np.finfo(float).tiny)
-        return (self.mean - self.variance * self.sites.nu) / kept, self.variance / kept
+    def cavity(self, place: Rows) -> tuple[Array, Array]:
+        """Mean and variance of predictors without the sites at their places."""
+        tau, nu, mean, variance = (a[place] for a in (*self.sites, self.mean, self.variance))
+        kept = np.maximum(1.0 - tau * variance, np.finfo(float).tiny)
+        return (mean - variance * nu) / kept, variance / kept
 
     def half(self, rows: Rows | slice) -> Array:
         """H with cov(f_i, f_j) = H_i · H_j, one column a row."""
@@ -54,30 +55,44 @@ class Seen(NamedTuple):
         return np.asarray(np.sqrt(self.prior_variance) * solved)
 
 
-class Removed(NamedTuple):
-    """Each row's predictor with the row and without it, and what the fit says of the row without it.
+class Toggled(NamedTuple):
+    """Each row's predictor as the fit has it, and with the row out (or in, if the fit has not seen it).
 
     log_share: the row's own share of the log evidence, ℓ(w) − ℓ(0). log_label: log p(label | all others).
+    slope, bend: first and second derivative of log_share in the mean without the row.
     """
 
     mean: Array
     variance: Array
-    left_mean: Array
-    left_variance: Array
+    other_mean: Array
+    other_variance: Array
     log_share: Array
     log_label: Array
+    slope: Array
+    bend: Array
 
 
 class Labelled(NamedTuple):
-    """Rows at places of a pool: what each adds to the counts there, and which label it says it has."""
+    """Rows at places of a pool: what each adds to the counts there, the label that it says it has.
+
+    inside: whether it was counted.
+    """
 
     place: Rows
     own: Counts
     label: Array
+    inside: Flags
 
-    def some(self, rows: Rows | Flags) -> Labelled:
-        """Some of the rows."""
-        return Labelled(self.place[rows], Counts(self.own.ones[rows], self.own.zeros[rows]), self.label[rows])
+    def counted(self, size: int) -> Counts:
+        """How often each place is seen with either label."""
+        ones, zeros = (np.bincount(self.place, weights=self.inside * part, minlength=size) for part in self.own)
+        return Counts(ones.astype(float, copy=False), zeros.astype(float, copy=False))
+
+    def row(self, k: int) -> Labelled:
+        """One of them."""
+        one = slice(k, k + 1)
+        own = Counts(self.own.ones[one], self.own.zeros[one])
+        return Labelled(self.place[one], own, self.label[one], self.inside[one])
 
 
 def see(X: Array, prior_variance: float, counts: Counts, start: Sites | None = None) -> Seen:
@@ -89,41 +104,57 @@ def see(X: Array, prior_variance: float, counts: Counts, start: Sites | None = N
     (True, 0.5)
     """
     ids = np.flatnonzero(counts.ones + counts.zeros)
-    rows = X if len(ids) == len(X) else X[ids]
-    most = max(1.0, float((counts.ones + counts.zeros).max(initial=0.0)))
-    geometry = Primal(rows, prior_variance, root=prior_variance * most * largest_square(rows) > GRAM_LIMIT)
+    heaviest = max(1.0, float((counts.ones + counts.zeros).max(initial=0.0)))
+    geometry = _geometry(X, prior_variance, ids, heaviest)
     begin = None if start is None else Sites(start.tau[ids], start.nu[ids])
     found = find_moments(geometry, counts.at(ids), begin)
-    tau, nu, variance = np.zeros(len(X)), np.zeros(len(X)), np.empty(len(X))
-    tau[ids], nu[ids] = found.sites
-    seen = Seen(
-        X, prior_variance, counts, Sites(tau, nu), X @ found.coef, variance, found.factor, found.log_z
-    )
+    sites = Sites(np.zeros(len(X)), np.zeros(len(X)))
+    sites.tau[ids], sites.nu[ids] = found.sites
+    return _look(X, prior_variance, sites, found.coef, found.factor, found.log_z)
+
+
+def see_gaussian(X: Array, prior_variance: float, sites: Sites) -> Seen:
+    """The same where sites are known: rows with Gaussian noise. `log_z` is the normaliser of the sites."""
+    heaviest = max(1.0, float(sites.tau.max(initial=0.0)))
+    given = condition(_geometry(X, prior_variance, np.arange(len(X)), heaviest), sites)
+    return _look(X, prior_variance, sites, given.coef, given.factor, given.log_norm(sites))
+
+
+def _geometry(X: Array, prior_variance: float, ids: Rows, heaviest: float) -> Primal:
+    root = prior_variance * heaviest * largest_square(X) > GRAM_LIMIT
+    return Primal(X[ids], prior_variance, root=True) if root else Primal(X, prior_variance, ids)
+
+
+def _look(
+    X: Array, prior_variance: float, sites: Sites, coef: Array, factor: Factor, log_z: float
+) -> Seen:
+    seen = Seen(X, prior_variance, sites, X @ coef, np.empty(len(X)), factor, log_z)
     for i in range(0, len(X), SLAB):
         half = seen.half(slice(i, i + SLAB))
-        variance[i : i + SLAB] = np.einsum("ij,ij->j", half, half)
+        seen.variance[i : i + SLAB] = np.einsum("ij,ij->j", half, half)
     return seen
 
 
-def remove_each(seen: Seen, rows: Labelled, *, moved: float = MOVED) -> Removed:
-    """Remove each row alone; those that move their own predictor by more than `moved` by fitting again."""
-    mean, variance = (part[rows.place] for part in seen.cavity)
-    found = _without(seen, rows, mean, variance)
-    far = np.flatnonzero(np.abs(found.left_mean - found.mean) > moved)
-    if not len(far):
-        return found
-    again = [_refitted(seen, rows.some(far[k : k + 1])) for k in range(len(far))]
-    for whole, *parts in zip(found, *again, strict=True):
-        whole[far] = np.concatenate(parts)
+def toggle_each(seen: Seen, counts: Counts, rows: Labelled, moved: float = MOVED) -> Toggled:
+    """Each row alone, out or in; those that move their own predictor by more than `moved` by fitting again."""
+    found = _against(seen, counts, rows, *seen.cavity(rows.place))
+    for k in np.flatnonzero(rows.inside & (np.abs(found.other_mean - found.mean) > moved)):
+        for whole, part in zip(found, _fitted_without(seen, counts, rows.row(k)), strict=True):
+            whole[k] = part[0]
     return found
 
 
-def _without(seen: Seen, rows: Labelled, mean: Array, variance: Array) -> Removed:
-    """The integrals of rows against their cavities."""
-    every = seen.counts.at(rows.place)
-    others = Counts(*(np.maximum(a - b, 0.0) for a, b in zip(every, rows.own, strict=True)))
-    scale = 1e-12 * (every.ones + every.zeros)
-    others = Counts(*(np.where(part <= scale, 0.0, part) for part in others))
+def _others(counts: Counts, rows: Labelled) -> Counts:
+    """What is counted at each row's place beside the row."""
+    every = counts.at(rows.place)
+    least = NOTHING * (every.ones + every.zeros)
+    ones, zeros = (a - rows.inside * b for a, b in zip(every, rows.own, strict=True))
+    return Counts(np.where(ones > least, ones, 0.0), np.where(zeros > least, zeros, 0.0))
+
+
+def _against(seen: Seen, counts: Counts, rows: Labelled, mean: Array, variance: Array) -> Toggled:
+    """The integrals of rows against cavities of this mean and variance."""
+    others = _others(counts, rows)
     base, left_mean, left_variance = np.zeros(len(mean)), mean.copy(), variance.copy()
     shared = np.flatnonzero(others.ones + others.zeros)
     if len(shared):
@@ -132,24 +163,27 @@ def _without(seen: Seen, rows: Labelled, mean: Array, variance: Array) -> Remove
     once = Counts(others.ones + rows.label, others.zeros + 1.0 - rows.label)
     log_label = tilted_moments(mean, variance, once).log_z - base
     added = Counts(others.ones + rows.own.ones, others.zeros + rows.own.zeros)
-    log_share = tilted_moments(mean, variance, added).log_z - base
-    here = seen.mean[rows.place], seen.variance[rows.place]
-    return Removed(*here, left_mean, left_variance, log_share, np.minimum(log_label, 0.0))
+    whole = tilted_moments(mean, variance, added)
+    return Toggled(
+        mean=seen.mean[rows.place],
+        variance=seen.variance[rows.place],
+        other_mean=np.where(rows.inside, left_mean, whole.mean),
+        other_variance=np.where(rows.inside, left_variance, whole.variance),
+        log_share=whole.log_z - base,
+        log_label=np.minimum(log_label, 0.0),
+        slope=(whole.mean - left_mean) / left_variance,
+        bend=(whole.variance - left_variance) / left_variance**2,
+    )
 
 
-def _refitted(seen: Seen, row: Labelled) -> Removed:
+def _fitted_without(seen: Seen, counts: Counts, row: Labelled) -> Toggled:
     """One row, with all other sites where they are without it."""
-    place = int(row.place[0])
-    ones, zeros = seen.counts.ones.copy(), seen.counts.zeros.copy()
-    before = ones[place] + zeros[place]
-    ones[place] = max(ones[place] - row.own.ones[0], 0.0)
-    zeros[place] = max(zeros[place] - row.own.zeros[0], 0.0)
-    if ones[place] + zeros[place] <= 1e-12 * before:
-        ones[place] = zeros[place] = 0.0
-    share = (ones[place] + zeros[place]) / before if before else 0.0
+    place, others = row.place[0], _others(counts, row)
+    ones, zeros = counts.ones.copy(), counts.zeros.copy()
+    part = (others.ones[0] + others.zeros[0]) / (ones[place] + zeros[place])
+    ones[place], zeros[place] = others.ones[0], others.zeros[0]
     tau, nu = seen.sites.tau.copy(), seen.sites.nu.copy()
-    tau[place], nu[place] = share * tau[place], share * nu[place]
+    tau[place] *= part
+    nu[place] *= part
     left = see(seen.X, seen.prior_variance, Counts(ones, zeros), Sites(tau, nu))
-    mean, variance = (part[row.place] for part in left.cavity)
-    found = _without(seen, row, mean, variance)
-    return found._replace(left_mean=left.mean[row.place], left_variance=left.variance[row.place])
+    return _against(seen, counts, row, *left.cavity(row.place))

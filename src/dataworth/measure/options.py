@@ -77,6 +77,18 @@ class Auditing(Drawing, total=False):
     key: str | None
 
 
+class Valuing(TypedDict, total=False):
+    """Options of what is told of rows, sources and further rows."""
+
+    yardstick: Yardstick | None
+    model: str
+    prior_variance: float | None
+    seed: int
+    jobs: int | None
+    engine: str | Engine
+    progress: Progress | None
+
+
 DESIGNS = {
     "score": ("whole", "pairs"),
     "audit": ("whole", "row", "rate", "size", "pairs"),
@@ -85,6 +97,7 @@ DESIGNS = {
 }
 """By measurement, the default first; *curate* is an audit of a callable."""
 TAKES: dict[str, type] = {"score": Drawing, "audit": Auditing, "curate": Auditing, "rank": Measuring}
+TAKES |= {"values": Valuing, "split": Valuing, "outlook": Valuing}
 
 
 def option(default: Any, help: str, panel: str | None = None) -> Any:
