@@ -58,6 +58,8 @@ from .valuation.sealed import Sealed as Sealed
 from .valuation.sealed import seal as seal
 from .valuation.sensitivity import Sensitivity as Sensitivity
 from .valuation.sensitivity import sensitivity as sensitivity
+from .valuation.split import Split as Split
+from .valuation.split import split as split
 from .valuation.values.values import Values as Values
 from .valuation.values.values import values as values
 from .version import __version__ as __version__

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Unpack
 
@@ -10,21 +9,20 @@ import numpy as np
 
 from ...arrays import Array, Flags
 from ...data.dataset import Dataset
-from ...data.labels import Classes
 from ...data.leaks import look_for_leaks
 from ...errors import DataworthError
 from ...evidence.pair import NATS_PER_BIT
-from ...inference.removal import MOVED
-from ...measure.options import Options, Valuing, takes_options
+from ...measure.options import Options, Valuing, takes_options, whole_number
 from ...measure.prepare import Pool, prepare
-from ...models import Linear
 from ...yardstick.yardstick import Yardstick
+from ..result import tell
+from .by_model import class_count, fitting, trust
+from .cross_fit import CrossFit, cross_fitted
 from .groups import GroupValue, value_groups
 from .listed import listed_at, p_below_zero
-from .rows import Fits, binary_fits, gaussian_fits, standard_errors
+from .rows import standard_errors
 from .shapley import alone, shapley
 from .table import Table
-from .trust import Trust, trust_classes, trust_numbers
 
 KINDS = {
     "rest": "given all other rows",
@@ -62,6 +60,7 @@ class Values:
     schema: ClassVar[str] = "dataworth/values/1"
     rows: RowValues
     groups: tuple[GroupValue, ...]
+    cross_fit: CrossFit | None = None
     total: float
     kind: str
     fdr: float
@@ -113,6 +112,7 @@ class Values:
             "total": self.total / unit,
             "rows": rows,
             "groups": [one.to_dict(unit) for one in self.groups],
+            "cross_fit": None if self.cross_fit is None else tell(self.cross_fit, unit),
             "test_rows": self.test_rows,
             "yardstick": self.yardstick.summary(),
             "notes": list(self.notes),
@@ -121,7 +121,12 @@ class Values:
 
 @takes_options("values")
 def values(
-    D: Dataset, T: Dataset, kind: str = "rest", fdr: float = FDR, **options: Unpack[Valuing]
+    D: Dataset,
+    T: Dataset,
+    kind: str = "rest",
+    fdr: float = FDR,
+    cross_fit: int | None = None,
+    **options: Unpack[Valuing],
 ) -> Values:
     """Value of every row, and of every source if the data have groups; the trust in every label.
 
@@ -133,6 +138,8 @@ def values(
         T: the test set; at least 20 rows, unless a yardstick is given.
         kind: "rest" (given all other rows), "alone" (with no other data) or "shapley" (over subsets).
         fdr: expected proportion of false entries on the list of rows with a value below zero.
+        cross_fit: parts of the test set; labels that the other parts doubt are left out, and the change is
+            measured on the part that did not choose them.
         **options: see below.
 
     Returns:
@@ -152,6 +159,7 @@ def values(
     """
     opts = Options.parse("values", options)
     check_kind(kind, fdr)
+    parts = None if cross_fit is None else whole_number(cross_fit, "cross_fit", least=2)
     prepared = prepare("values", {NAME: D}, T, opts)
     yardstick, own = prepared.yardstick, prepared.data[NAME]
     pool = Pool.build(yardstick, {NAME: own, TEST: prepared.test})
@@ -170,7 +178,7 @@ def values(
     harmful = listed_at(p_below_zero(value, stderr, degrees), fdr)
     rows = RowValues(value, stderr, trusted.log_label, trusted.p_wrong, harmful)
     notes = list(prepared.notes)
-    if not isinstance(yardstick.model, Linear) and len(class_names(yardstick)) > 2:
+    if class_count(yardstick) > 2:
         notes.append("several classes: a logistic regression each, class or not; values are their sum")
     if len(own) < len(D):
         kept = ~look_for_leaks(prepared.test, yardstick.numbered(D)).data
@@ -179,6 +187,7 @@ def values(
     return Values(
         rows=rows,
         groups=groups,
+        cross_fit=None if parts is None else cross_fitted(prepared, pool, table, parts),
         total=float(total),
         kind=kind,
         fdr=float(fdr),
@@ -188,36 +197,6 @@ def values(
         ids=None if D.ids is None else tuple(map(str, D.ids)),
         hashes=(D.content_hash(), T.content_hash()),
     )
-
-
-def fitting(yardstick: Yardstick, moved: float = MOVED) -> Callable[[Table], list[Fits]]:
-    """How a table is fitted: exactly, by one logistic regression, or by one a class."""
-    model = yardstick.model
-    if isinstance(model, Linear):
-        noise = float(model.noise_variance)  # type: ignore[arg-type]
-        return lambda table: [gaussian_fits(table, noise)]
-    classes = len(class_names(yardstick))
-    chosen = [1] if classes == 2 else range(classes)
-
-    def fit(table: Table) -> list[Fits]:
-        return [
-            binary_fits(table, (table.data.y == c).astype(float), (table.test.y == c).astype(float), moved)
-            for c in chosen
-        ]
-
-    return fit
-
-
-def trust(yardstick: Yardstick, table: Table) -> Trust:
-    """The trust in every label."""
-    if isinstance(yardstick.model, Linear):
-        return trust_numbers(table, float(yardstick.model.noise_variance))  # type: ignore[arg-type]
-    return trust_classes(table, len(class_names(yardstick)))
-
-
-def class_names(yardstick: Yardstick) -> tuple[str, ...]:
-    """Of a yardstick of classes."""
-    return yardstick.labels.names if isinstance(yardstick.labels, Classes) else ()
 
 
 def padded(values: Array | Flags, kept: Flags) -> Any:
