@@ -50,6 +50,8 @@ from .models import (
 )
 from .valuation.audit.audit import Audit as Audit
 from .valuation.audit.audit import audit as audit
+from .valuation.outlook import Outlook as Outlook
+from .valuation.outlook import outlook as outlook
 from .valuation.rank import Ranking as Ranking
 from .valuation.rank import rank as rank
 from .valuation.score import Score as Score

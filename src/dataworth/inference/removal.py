@@ -87,7 +87,9 @@ class Labelled(NamedTuple):
 
     def counted(self, size: int) -> Counts:
         """How often each place is seen with either label."""
-        ones, zeros = (np.bincount(self.place, weights=self.inside * part, minlength=size) for part in self.own)
+        ones, zeros = (
+            np.bincount(self.place, weights=self.inside * part, minlength=size) for part in self.own
+        )
         return Counts(ones.astype(float, copy=False), zeros.astype(float, copy=False))
 
     def row(self, k: int) -> Labelled:
@@ -127,9 +129,7 @@ def _geometry(X: Array, prior_variance: float, ids: Rows, heaviest: float) -> Pr
     return Primal(X[ids], prior_variance, root=True) if root else Primal(X, prior_variance, ids)
 
 
-def _look(
-    X: Array, prior_variance: float, sites: Sites, coef: Array, factor: Factor, log_z: float
-) -> Seen:
+def _look(X: Array, prior_variance: float, sites: Sites, coef: Array, factor: Factor, log_z: float) -> Seen:
     seen = Seen(X, prior_variance, sites, X @ coef, np.empty(len(X)), factor, log_z)
     for i in range(0, len(X), SLAB):
         half = seen.half(slice(i, i + SLAB))

@@ -5,41 +5,34 @@ For k rows and blocks of m test rows, the two laws are
     logarithm   u(k) = a + b log k
     Gaussian    u(k) = a + ½ D log((1 + λk)(1 + λm) / (1 + λ(k + m))),
 
-the second the information between k and m noisy looks at D Gaussian numbers, which levels off at
-½ D log(1 + λm) once k is large. Each predicts the largest parts from the smaller ones; their forecasts are
-averaged by how well they did. The range covers the sampling of the test set (by forecasting from blocks drawn
-again), of the rows in each part, and how far the laws disagree.
+the second the information between k and m noisy looks at D Gaussian numbers, which levels off once k is
+large. Each is fitted to halves and smaller parts, and forecasts the larger ones; the better it does, the more
+it has to say of what lies beyond. The range is made of luck (how much parts of one size differ, told from the
+smaller ones) and of half of what the further rows are said to add.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
-from ..arrays import Array
 from ..data.dataset import Dataset
 from ..errors import DataworthError
 from ..evidence.pair import NATS_PER_BIT
-from ..measure.designs import Sample, select
-from ..measure.intervals import Estimate, over_blocks
+from ..measure.designs import select, stratified
 from ..measure.options import Options, Valuing, takes_options, whole_number
 from ..measure.prepare import Pool, prepare, strata
 from ..yardstick.yardstick import Yardstick
 from .coalitions import measure_arms
+from .growth import Curve
 from .result import nats, tell
 
 QUESTION = "What would more rows like these be worth to someone facing this test set?"
 LEAST_ROWS = 40
-STEPS, PARTS = 5, 4
-"""Sizes halve so many times from all rows down; so many parts of each size below it."""
-LEVEL = 0.90
-DRAWN = 200
-FALLS = 2.0
-"""Standard errors by which the last doubling must lose for the value to be said to fall with size."""
-SCALES = 10.0 ** np.arange(-4.0, 1.01, 0.25)
+PROPORTIONS, PARTS = (0.0625, 0.125, 0.25, 0.35, 0.5, 0.75), 8
+"""Sizes of parts, as proportions of all rows; random parts of each."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,10 +47,11 @@ class AtSize:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Outlook:
-    """Values of parts of the data, and the forecast of data with `rows` further rows (and of twice, four times).
+    """Values of parts of the data, and the forecast with `rows` further rows; nats per block of the test set.
 
     gain: what the further rows add. falls: whether the value is seen to fall with size, as wrong labels can
-    make it. law: the proportion that the Gaussian law has in the forecast, beside the logarithm.
+    make it. gaussian: the proportion that the Gaussian law has in the forecast, beside the logarithm. needed:
+    rows in all for the target; None if it is not reached with a hundred times the rows.
     """
 
     schema: ClassVar[str] = "dataworth/outlook/1"
@@ -67,9 +61,8 @@ class Outlook:
     value: float = nats()
     interval: tuple[float, float] = nats()
     gain: float = nats()
-    gain_interval: tuple[float, float] = nats()
     falls: bool
-    law: float
+    gaussian: float
     curve: tuple[AtSize, ...]
     needed: int | None
     target: float | None = nats()
@@ -77,8 +70,6 @@ class Outlook:
     blocks: int
     yardstick: Yardstick
     notes: tuple[str, ...]
-    forecast: Callable[[Array], Array] = field(metadata={"told": False})
-    """From numbers of rows to the forecast, once for each draw of blocks (draws × sizes)."""
 
     @property
     def headline(self) -> str:
@@ -134,16 +125,36 @@ def outlook(
     if len(own) < LEAST_ROWS:
         raise DataworthError(f"the data have {len(own)} rows; an outlook needs {LEAST_ROWS} or more.")
     pool = Pool.build(prepared.yardstick, {"the data": own, "test": prepared.test})
-    parts = growing(pool.samples["the data"], strata(prepared.yardstick, own), opts.seed)
-    table, pmi = measure_arms(prepared, pool, {name: part for name, (_, part) in parts.items()}, pool.samples["test"])
-    sizes = np.array([size for size, _ in parts.values()], dtype=float)
-    worth = np.array([pmi(name) for name in parts])  # parts × blocks
-    block = float(table.test_rows.mean())
+    whole, samples = pool.samples["the data"], {}
     rng = np.random.default_rng([opts.seed, 0x0071])
-    draws = [np.arange(worth.shape[1]), *(rng.integers(worth.shape[1], size=worth.shape[1]) for _ in range(DRAWN))]
-    laws = [Laws.fitted(sizes, worth[:, drawn].mean(axis=1), block, rng if k else None) for k, drawn in enumerate(draws)]
-
-    def forecast(at: Array) -> Array:
-        return np.array([law(at) for law in laws])
-
-    return told(prepared, sizes, worth, more, target, laws[0], forecast)
+    for proportion in PROPORTIONS:
+        size = max(2, round(proportion * len(own)))
+        for k in range(PARTS):
+            samples[f"{size} {k}"] = select(whole, stratified(strata(prepared.yardstick, own), size, rng))
+    samples[f"{len(own)} 0"] = whole
+    table, pmi = measure_arms(prepared, pool, samples, pool.samples["test"])
+    curve = Curve.of({name: len(sample.rows) for name, sample in samples.items()}, pmi)
+    law = curve.laws(float(table.test_rows.mean()))
+    notes = prepared.notes
+    if curve.falls:
+        notes += ("the value falls as rows are added: look at the labels first (dataworth values)",)
+    wanted = len(own) + more
+    ends = sorted({2 * len(own), 4 * len(own), wanted})
+    points = [AtSize(rows=int(k), value=float(u), interval=None, measured=True) for k, u in curve.means]
+    points += [AtSize(rows=k, value=law(k), interval=law.range(k), measured=False) for k in ends]
+    return Outlook(
+        rows=more,
+        have=len(own),
+        value=law(wanted),
+        interval=law.range(wanted),
+        gain=law(wanted) - float(curve.worth[-1].mean()),
+        falls=curve.falls,
+        gaussian=law.gaussian,
+        curve=tuple(sorted(points, key=lambda one: one.rows)),
+        needed=None if target is None else law.rows_for(float(target), len(own)),
+        target=target,
+        test_rows=len(prepared.test),
+        blocks=len(table),
+        yardstick=prepared.yardstick,
+        notes=notes,
+    )

@@ -218,7 +218,9 @@ def _sealed(candidates: Mapping[str, Dataset | Sealed], test: Dataset, options: 
         asked |= {f"without {name}": together(others, yardstick), f"alone {name}": sealed[name]}
     case = measure_sealed("rank", asked, test, options)
     worth = {name: case.table.column("pmi", name) for name in asked}
-    notes = tuple(dict.fromkeys(case.notes)) + ("posteriors were put together, not rows: copies are not seen",)
+    notes = tuple(dict.fromkeys(case.notes)) + (
+        "posteriors were put together, not rows: copies are not seen",
+    )
     return _told(prepared, worth, {name: len(one) for name, one in sealed.items()}, notes)
 
 

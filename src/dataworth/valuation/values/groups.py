@@ -47,7 +47,9 @@ class GroupValue:
         return tell(self, unit)
 
 
-def value_groups(prepared: Measurement, pool: Pool, data: Dataset, options: Options) -> tuple[GroupValue, ...]:
+def value_groups(
+    prepared: Measurement, pool: Pool, data: Dataset, options: Options
+) -> tuple[GroupValue, ...]:
     """Value and share of every source, largest share first."""
     whole, test = pool.samples["the data"], pool.samples["the test set"]
     names, code, sizes = np.unique(data.groups, return_inverse=True, return_counts=True)
@@ -89,7 +91,9 @@ def value_groups(prepared: Measurement, pool: Pool, data: Dataset, options: Opti
 def check_sources(names: Array, sizes: Array) -> None:
     """Two sources or more, of more than a row each, or a sentence."""
     if len(names) < 2:
-        raise DataworthError(f"all rows of the data are of one group, {str(names[0])!r}: sources are compared with each other.")
+        raise DataworthError(
+            f"all rows of the data are of one group, {str(names[0])!r}: sources are compared with each other."
+        )
     if (sizes == 1).all():
         raise DataworthError(
             f"the data have {len(names)} groups of one row each: name a column of sources (--group), not of "

@@ -110,7 +110,9 @@ def load_values(path: Path) -> Stored | None:
             columns = {name: [row[name] for row in rows] for name in COLUMNS}
         if told.get("schema") != ABOUT:
             return None
-        return Stored(str(path), told, {name: np.array(values, dtype=float) for name, values in columns.items()})
+        return Stored(
+            str(path), told, {name: np.array(values, dtype=float) for name, values in columns.items()}
+        )
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
@@ -120,7 +122,11 @@ def files_in(folders: Iterable[Path]) -> list[Stored]:
     found = []
     for folder in dict.fromkeys(folders):
         for path in sorted(folder.iterdir()):
-            if path.suffix in SUFFIXES and path.is_file() and (path.suffix != ".csv" or beside(path).exists()):
+            if (
+                path.suffix in SUFFIXES
+                and path.is_file()
+                and (path.suffix != ".csv" or beside(path).exists())
+            ):
                 stored = load_values(path)
                 found += [] if stored is None else [stored]
     return found

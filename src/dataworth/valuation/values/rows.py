@@ -93,7 +93,9 @@ def _gaussian_toggled(seen: Seen, y: Array, tau: Array, noise: float, inside: Ar
     spread = variance + noise
     log_label = -0.5 * (np.log(2.0 * np.pi * spread) + (y - mean) ** 2 / spread)
     bend = -tau / (1.0 + tau * variance)
-    log_share = 0.5 * (bend * (y - mean) ** 2 - np.log1p(tau * variance) - tau * noise * np.log(2.0 * np.pi * noise))
+    log_share = 0.5 * (
+        bend * (y - mean) ** 2 - np.log1p(tau * variance) - tau * noise * np.log(2.0 * np.pi * noise)
+    )
     with_variance = variance / (1.0 + tau * variance)
     with_mean = with_variance * (mean / variance + tau * y)
     return Toggled(

@@ -101,7 +101,9 @@ class Values:
         unit = NATS_PER_BIT if bits else 1.0
         scaled = {"value", "stderr", "log_label"}
         rows = {
-            one.name: (getattr(self.rows, one.name) / unit if one.name in scaled else getattr(self.rows, one.name)).tolist()
+            one.name: (
+                getattr(self.rows, one.name) / unit if one.name in scaled else getattr(self.rows, one.name)
+            ).tolist()
             for one in fields(RowValues)
         }
         return {
