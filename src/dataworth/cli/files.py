@@ -25,10 +25,13 @@ def absolute(path: str | Path) -> str:
 
 
 class Inputs:
-    """Reads files with the same columns, each once; what was guessed is said when all are read."""
+    """Reads files with the same columns, each once; what was guessed is said when all are read.
 
-    def __init__(self, columns: Columns, quiet: bool) -> None:
-        self._columns, self._quiet = columns, quiet
+    Of `ungrouped` the group column is left out, if it has one: groups are sources of the other files.
+    """
+
+    def __init__(self, columns: Columns, quiet: bool, ungrouped: Path | None = None) -> None:
+        self._columns, self._quiet, self._ungrouped = columns, quiet, ungrouped
         self.tell: Callable[[str], None] = (lambda sentence: None) if quiet else say
         self._read: dict[str, Dataset] = {}
         self._names: set[str] = set()
@@ -40,7 +43,11 @@ class Inputs:
         key = absolute(path)
         if key not in self._read:
             # What one file has to leave out need not be in the others.
-            self._read[key], roles = read_with_roles(path, **self._columns.roles, absent_ok=True)
+            wanted = self._columns.roles
+            if path == self._ungrouped and wanted["group"] is not None:
+                left_out = ",".join(filter(None, (wanted["exclude"], wanted["group"])))
+                wanted |= {"group": None, "exclude": left_out}
+            self._read[key], roles = read_with_roles(path, **wanted, absent_ok=True)
             self._names |= {role.column for role in roles}
             for role in roles:
                 guess = None

@@ -28,6 +28,7 @@ from dataworth.valuation.rank import rank
 from dataworth.valuation.score import score
 from dataworth.valuation.sealed import Sealed, refuse_unsealable
 from dataworth.valuation.sensitivity import Sensitivity, sensitivity
+from dataworth.valuation.values.guard import files_in
 from dataworth.wording import listed
 from dataworth.yardstick.yardstick import Yardstick
 
@@ -101,7 +102,7 @@ def measure(job: Job, showing: Showing, keep: bool = False) -> Any:
         continued = run is not None and bool(run.completed())
         fitting = FITTING if yardstick is None else None
         progress = stack.enter_context(listen(showing.quiet, options.jobs, continued, fitting))
-        given = job.parsed(yardstick=yardstick, run_dir=run, progress=progress, keep=keep)
+        given = job.parsed(yardstick=yardstick, run_dir=run, progress=progress, keep=keep, **beside(job))
         known = TAKES[job.what].__annotations__
         try:
             result = FUNCTIONS[job.command](**arguments, **{name: getattr(given, name) for name in known})
@@ -114,6 +115,13 @@ def measure(job: Job, showing: Showing, keep: bool = False) -> Any:
         if run is not None:
             run.finish(result.to_dict())
     return result
+
+
+def beside(job: Job) -> dict[str, Any]:
+    """Files of values that lie beside the files of an audit, unless one is named."""
+    if job.command != "audit" or job.curate is not None or job.options.get("values") is not None:
+        return {}
+    return {"values": files_in(path.absolute().parent for path in every(job.files))}
 
 
 def read_sealed_files(job: Job, form: str, design: str, explain: bool = False) -> dict[Path, Sealed]:

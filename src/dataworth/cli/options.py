@@ -23,7 +23,7 @@ SHORT |= {"winsorise": ("--winsorise", "--winsorize")}
 KINDS: dict[str, Any] = {"str": str, "int": int, "bool": bool, "str | None": str | None}
 KINDS |= {"int | None": int | None, "float | None": float | None, "Path | None": Path | None}
 WORDS: dict[str, Any] = {"yardstick": Path | None, "run_dir": Path | None, "size": str | None, "eta": str}
-WORDS |= {"ignore": str | None, "engine": str, "ledger": Path | None, "model": str}
+WORDS |= {"ignore": str | None, "engine": str, "ledger": Path | None, "model": str, "values": Path | None}
 """Options of measurements (`measure.options`) that the command line takes in another form."""
 
 

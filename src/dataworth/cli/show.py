@@ -10,8 +10,20 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dataworth.report import plot
-from dataworth.report.text import audit, demo, description, parts, ranking, score, sensitivity, yardstick
+from dataworth.report import plot, plot_values
+from dataworth.report.text import (
+    audit,
+    demo,
+    description,
+    outlook,
+    parts,
+    ranking,
+    score,
+    sensitivity,
+    split,
+    values,
+    yardstick,
+)
 
 from .files import replacing
 from .guard import say
@@ -36,6 +48,9 @@ VIEWS = {
     "Ranking": View(ranking.full, ranking.line, plot.ranking_figure),
     "Demo": View(demo.full, demo.line, plot.demo_figure),
     "Sensitivity": View(sensitivity.full, sensitivity.line, plot.sensitivity_figure),
+    "Values": View(values.full, values.line, plot_values.values_figure),
+    "Split": View(split.full, split.line, plot_values.split_figure),
+    "Outlook": View(outlook.full, outlook.line, plot_values.outlook_figure),
     "Description": View(description.full, description.line, in_bits=False),
     "Yardstick": View(yardstick.full, yardstick.line, in_bits=False),
 }

@@ -138,7 +138,7 @@ def _look(X: Array, prior_variance: float, sites: Sites, coef: Array, factor: Fa
 
 
 def toggle_each(seen: Seen, counts: Counts, rows: Labelled, moved: float = MOVED) -> Toggled:
-    """Each row alone, out or in; those that move their own predictor by more than `moved` by fitting again."""
+    """Each row alone, out or in; those that move their own predictor by more than `moved` are refitted."""
     found = _against(seen, counts, rows, *seen.cavity(rows.place))
     distance = np.where(rows.inside, np.abs(found.other_mean - found.mean), 0.0)
     far = np.argsort(-distance, kind="stable")[:REFITTED]

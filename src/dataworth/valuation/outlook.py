@@ -47,7 +47,7 @@ class AtSize:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Outlook:
-    """Values of parts of the data, and the forecast with `rows` further rows; nats per block of the test set.
+    """Values of parts of the data, and the forecast with `more` further rows; nats per block of the test set.
 
     gain: what the further rows add. falls: whether the value is seen to fall with size, as wrong labels can
     make it. gaussian: the proportion that the Gaussian law has in the forecast, beside the logarithm. needed:
@@ -56,7 +56,7 @@ class Outlook:
 
     schema: ClassVar[str] = "dataworth/outlook/1"
     question: ClassVar[str] = QUESTION
-    rows: int
+    more: int
     have: int
     value: float = nats()
     interval: tuple[float, float] = nats()
@@ -75,12 +75,12 @@ class Outlook:
     def headline(self) -> str:
         """The value with so many more rows, and its range."""
         low, high = self.interval
-        return f"with {self.rows} more rows {self.value:.3g} nats per block [{low:.3g}, {high:.3g}]"
+        return f"with {self.more} more rows {self.value:.3g} nats per block [{low:.3g}, {high:.3g}]"
 
     def __repr__(self) -> str:
         return f"Outlook({self.headline})"
 
-    def table_rows(self) -> list[dict[str, Any]]:
+    def rows(self) -> list[dict[str, Any]]:
         """One record a size, for CSV."""
         return [tell(one, 1.0) for one in self.curve]
 
@@ -143,7 +143,7 @@ def outlook(
     points = [AtSize(rows=int(k), value=float(u), interval=None, measured=True) for k, u in curve.means]
     points += [AtSize(rows=k, value=law(k), interval=law.range(k), measured=False) for k in ends]
     return Outlook(
-        rows=more,
+        more=more,
         have=len(own),
         value=law(wanted),
         interval=law.range(wanted),

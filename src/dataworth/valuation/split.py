@@ -20,7 +20,7 @@ from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import Array, Rows
 from ..data.dataset import Dataset
 from ..data.leaks import identify_rows
 from ..data.rows import same_rows
@@ -102,7 +102,7 @@ def split(candidates: Mapping[str, Dataset | Sealed], test: Dataset, **options: 
         **options: see below.
 
     Returns:
-        A `Split`: `vendors` (adds, alone, share, paid), `total`, `shared`; intervals hold for all vendors at once.
+        A `Split`: `vendors` (adds, alone, share, paid), `total`, `shared`; intervals hold for all at once.
 
     Raises:
         DataworthError: if there are fewer than two, or if data, test set and options do not fit together.
@@ -135,7 +135,7 @@ def split(candidates: Mapping[str, Dataset | Sealed], test: Dataset, **options: 
         others = [sample for other, sample in samples.items() if other != name]
         asked |= {f"without {name}": joined(others), f"alone {name}": samples[name]}
     asked = {name: _distinct(sample, repeated) for name, sample in asked.items()}
-    table, pmi = measure_arms(prepared, pool, asked, pool.samples[TEST])
+    _, pmi = measure_arms(prepared, pool, asked, pool.samples[TEST])
     worth = {name: pmi(name) for name in asked}
     rows = {name: len(data) for name, data in prepared.data.items()}
     twice = sum(rows.values()) - len(asked[ALL].rows)
@@ -143,7 +143,7 @@ def split(candidates: Mapping[str, Dataset | Sealed], test: Dataset, **options: 
     return _told(prepared, worth, rows, prepared.notes + note)
 
 
-def _each_once(prepared: Measurement, pool: Pool) -> tuple[dict[str, Sample], Array]:
+def _each_once(prepared: Measurement, pool: Pool) -> tuple[dict[str, Sample], Rows]:
     """The rows of each vendor, and a number for each row of the pool: the same for copies of one.
 
     A copy has the same features and label, where features tell rows apart; else no row is another's copy.
@@ -159,7 +159,7 @@ def _each_once(prepared: Measurement, pool: Pool) -> tuple[dict[str, Sample], Ar
     return {name: pool.samples[f"{name!r}"] for name in prepared.data}, copies
 
 
-def _distinct(sample: Sample, copies: Array) -> Sample:
+def _distinct(sample: Sample, copies: Rows) -> Sample:
     """A sample with each row once."""
     first = np.sort(np.unique(copies[sample.rows], return_index=True)[1])
     return sample if len(first) == len(sample.rows) else select(sample, first)
@@ -173,17 +173,20 @@ def _told(
     total = over_blocks(worth[ALL])
     sums = {name: max(float(gain.mean()), 0.0) for name, gain in adds.items()}
     pays = total.value > 0 < sum(sums.values())
-    share = {name: one / sum(sums.values()) if pays else None for name, one in sums.items()}
+    shares = {name: one / sum(sums.values()) for name, one in sums.items()} if pays else {}
     if not pays:
         notes += ("no vendor is seen to add anything to the others: there is nothing to split by",)
+    for name, gain in adds.items():
+        if over_blocks(gain, level).negative:
+            notes += (f"without {name} the others are worth more: look at its labels (dataworth values)",)
     vendors = [
         Vendor(
             name=name,
             rows=rows[name],
             adds=over_blocks(adds[name], level),
             alone=over_blocks(worth[f"alone {name}"], level),
-            share=share[name],
-            paid=None if share[name] is None else total.value * share[name],
+            share=shares.get(name),
+            paid=total.value * shares[name] if shares else None,
         )
         for name in rows
     ]
@@ -218,9 +221,7 @@ def _sealed(candidates: Mapping[str, Dataset | Sealed], test: Dataset, options: 
         asked |= {f"without {name}": together(others, yardstick), f"alone {name}": sealed[name]}
     case = measure_sealed("rank", asked, test, options)
     worth = {name: case.table.column("pmi", name) for name in asked}
-    notes = tuple(dict.fromkeys(case.notes)) + (
-        "posteriors were put together, not rows: copies are not seen",
-    )
+    notes = (*case.notes, "posteriors were put together, not rows: copies are not seen")
     return _told(prepared, worth, {name: len(one) for name, one in sealed.items()}, notes)
 
 
@@ -228,7 +229,7 @@ def together(parts: list[Sealed], yardstick: Yardstick) -> Sealed:
     """The posterior of all rows of several sealed datasets: P = ΣP_a − (k − 1) I/C, Pμ = ΣP_a μ_a."""
     precision = sum(one.precision for one in parts)
     precision = precision - (len(parts) - 1.0) / yardstick.model.prior_variance * np.eye(len(parts[0].mean))
-    mean = np.linalg.solve(precision, sum(one.precision @ one.mean for one in parts))
+    mean: Array = np.linalg.solve(precision, sum(one.precision @ one.mean for one in parts)).astype(float)
     counts = None
     if parts[0].counts is not None:
         counts = {key: sum((one.counts or {}).get(key, 0) for one in parts) for key in parts[0].counts}

@@ -13,7 +13,7 @@ from rich.text import Text
 Rendered = RenderableType
 Facts = Iterable[tuple[str, str]]
 TEXT_COLUMNS = {"measure", "dataset", "curation", "verdict", "conclusion", "arm"}
-TEXT_COLUMNS |= {"column", "used as", "holds", "why"}
+TEXT_COLUMNS |= {"column", "used as", "holds", "why", "source", "id", "on the list", ""}
 SHORT_COLUMNS = {"from", "to", "rows", "verdict"}
 
 

@@ -22,7 +22,7 @@ DOUBTED = 0.5
 
 @dataclass(frozen=True, kw_only=True)
 class CrossFit:
-    """What leaving out doubted labels changes, nats per block, on parts of the test set that did not doubt them.
+    """What leaving out doubted labels changes, nats per block, where parts of the test set had no say in it.
 
     left_out: rows, on average over the parts.
     """
@@ -38,7 +38,7 @@ def cross_fitted(prepared: Measurement, pool: Pool, table: Table, parts: int) ->
     plan = whole_plan(prepared, {}, test)
     if plan.count < 2 * parts:
         raise DataworthError(
-            f"cross_fit is {parts}, but the test set has {plan.count} blocks: give {plan.count // 2} or fewer."
+            f"cross_fit is {parts}, but the test set has {plan.count} blocks: give at most {plan.count // 2}."
         )
     part = np.arange(plan.count) % parts
     samples, left_out = {"all": whole}, []

@@ -20,7 +20,7 @@ from ...measure.intervals import LEVEL, Estimate, against_controls, make_estimat
 from ...measure.options import Options
 from ...measure.prepare import Measurement, Pool
 from ..coalitions import coalitions, joined, measure_arms, shapley_values
-from ..result import tell, nats
+from ..result import nats, tell
 
 REPLICATES = 8
 """Random groups of each source's size."""
@@ -52,7 +52,7 @@ def value_groups(
 ) -> tuple[GroupValue, ...]:
     """Value and share of every source, largest share first."""
     whole, test = pool.samples["the data"], pool.samples["the test set"]
-    names, code, sizes = np.unique(data.groups, return_inverse=True, return_counts=True)
+    names, code, sizes = np.unique(np.asarray(data.groups), return_inverse=True, return_counts=True)
     check_sources(names, sizes)
     rng = np.random.default_rng([options.seed, 0x6209])
     parts = {str(name): select(whole, np.flatnonzero(code == k)) for k, name in enumerate(names)}

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...arrays import Array, Rows
+from ...arrays import Array, Flags, Rows
 from ...inference.logistic import Counts
 from ...inference.removal import MOVED, Seen, Toggled, see, see_gaussian, toggle_each
 from ...inference.sites import Sites
@@ -87,7 +87,7 @@ def gaussian_fits(table: Table, noise: float) -> Fits:
     )
 
 
-def _gaussian_toggled(seen: Seen, y: Array, tau: Array, noise: float, inside: Array) -> Toggled:
+def _gaussian_toggled(seen: Seen, y: Array, tau: Array, noise: float, inside: Flags) -> Toggled:
     """Each row's N(y; f, s²)^w against its cavity N(m, v), with τ = w/s²."""
     mean, variance = seen.cavity(np.arange(len(y)))
     spread = variance + noise
@@ -125,7 +125,8 @@ def standard_errors(table: Table, fits: list[Fits]) -> Array:
     found = np.empty(len(table.data.y))
     for i in range(0, len(found), SLAB):
         rows = np.arange(i, min(i + SLAB, len(found)))
-        found[rows] = spread(table, sum(pointwise(one, rows, tested, table) for one in fits), tested)
+        matrix = np.sum([pointwise(one, rows, tested, table) for one in fits], axis=0)
+        found[rows] = spread(table, matrix, tested)
     return found
 
 

@@ -47,7 +47,8 @@ def shapley(
         total[place] += value
         square[place] += value**2
         times[place] += 1
-        matrix += sum(pointwise(one, every, tested, some) for one in fits)
+        for one in fits:
+            matrix += pointwise(one, every, tested, some)
         if told is not None:
             told(k + 1, SUBSETS)
     mean = total / times

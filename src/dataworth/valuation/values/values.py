@@ -39,8 +39,8 @@ class RowValues:
     """One entry a row of the data, in their order; NaN for rows that also stand in the test set.
 
     value: nats that the test set gains by the row. stderr: of it, over test rows. log_label: log-probability
-    of the row's label by all other rows. p_wrong: probability that the label is wrong. harmful: on the list of
-    rows whose value is below zero.
+    of the row's label by all other rows. p_wrong: probability that the label is wrong. harmful: on the list
+    of rows whose value is below zero.
     """
 
     value: Array
