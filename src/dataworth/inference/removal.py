@@ -190,4 +190,5 @@ def _fitted_without(seen: Seen, counts: Counts, row: Labelled) -> Toggled:
     tau[place] *= part
     nu[place] *= part
     left = see(seen.X, seen.prior_variance, Counts(ones, zeros), Sites(tau, nu))
-    return _against(seen, counts, row, *left.cavity(row.place))
+    found = _against(seen, counts, row, *left.cavity(row.place))
+    return found._replace(log_share=np.array([seen.log_z - left.log_z]))

@@ -20,6 +20,8 @@ LEVEL, WIDE = 0.90, 1.3
 RATES = 10.0 ** np.arange(-4.0, 1.01, 0.25)
 """Of the Gaussian law: what a row tells of each number, in units of what is not known beforehand."""
 LEAST_LUCK = 1e-3
+FALLS = 2.0
+"""Standard deviations of luck by which all rows must be worth less than half of them."""
 FARTHEST = 100.0
 
 
@@ -87,7 +89,7 @@ class Curve:
         """Whether all rows are worth less than half of them, beyond blocks and luck."""
         half = self.worth[np.abs(self.sizes - 0.5 * self.sizes[-1]) < 1.0].mean(axis=0)
         loss = over_blocks(self.worth[-1] - half)
-        return loss.negative and -loss.value > self.luck(self.sizes[-1:])[0]
+        return loss.negative and -loss.value > FALLS * float(self.luck(self.sizes[-1:])[0])
 
     def luck(self, sizes: Array) -> Array:
         """Standard deviation of what parts of a size are worth, a power of the size told from small parts.

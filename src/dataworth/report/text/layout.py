@@ -31,6 +31,11 @@ def report(
     return Group(*parts, grid(facts), *details)
 
 
+def stacked(tables: Sequence[RenderableType]) -> RenderableType:
+    """Tables one below the other, with a line between."""
+    return Group(*(part for table in tables for part in (table, Text("")))) if len(tables) > 1 else tables[0]
+
+
 def grid(facts: Facts) -> RenderableType:
     """Names and facts, a line each."""
     grid = Table.grid(padding=(0, 2))

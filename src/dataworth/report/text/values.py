@@ -36,20 +36,23 @@ def full(values: Values, bits: bool = False, verbose: bool = False) -> layout.Re
     rows, shown = values.rows, 3 * SHOWN if verbose else SHOWN
     doubted = [row for row in values.least_trusted if rows.p_wrong[row] > 0.5]
     listed = [int(row) for row in np.argsort(rows.value, kind="stable") if rows.harmful[row]]
-    first = doubted or values.least_trusted
-    tables = [_rows(values, first[:shown], unit, factor)]
+    first = (doubted or values.least_trusted)[:shown]
+    listed = [row for row in listed if row not in first]
+    tables = [_rows(values, first, unit, factor)]
     if listed:
         tables.append(_rows(values, listed[:shown], unit, factor))
-    if values.groups:
-        tables.append(_groups(values, unit, factor))
-    total = number(values.total * factor, digits_for(values.total * factor))
+    block = f"{unit} per block of {values.test_rows / values.blocks:.3g} test rows"
+    total = with_interval(values.total.value * factor, scaled(values.total.interval, factor), block)
     facts = [
-        ("Total", f"all rows together are worth {total} {unit} to the {values.test_rows} test rows"),
-        ("Values", f"{unit} that the test set gains by the row, {KINDS[values.kind]}, ± standard error"),
+        ("Total", f"all rows together: {total}"),
+        ("Values", f"{unit} that all {values.test_rows} test rows gain by the row, {KINDS[values.kind]}"),
         ("Trust", "p wrong: probability that the label is wrong, by all other rows and the test set"),
         ("List", f"rows with a value below zero, expected proportion of false entries {values.fdr:g}"),
         ("Beware", BEWARE),
     ]
+    if values.groups:
+        tables.append(_groups(values, unit, factor))
+        facts.append(("Sources", f"{block}; 95 % intervals hold for all sources at once"))
     if (tried := values.cross_fit) is not None:
         change = with_interval(
             tried.change.value * factor, scaled(tried.change.interval, factor), f"{unit} per block", sign=True
@@ -58,7 +61,7 @@ def full(values: Values, bits: bool = False, verbose: bool = False) -> layout.Re
         facts.append(("Cross-fit", f"{out}: {change}, over {tried.parts} parts of the test set"))
     facts += [("Yardstick", yardstick.line(values.yardstick)), *(("Note", note) for note in values.notes)]
     facts.append(("Duplicates", "are not seen by values: a copy stands in for its original"))
-    return layout.report(f"{line(values, bits)}.", tables[0], facts, tables[1:], values.question)
+    return layout.report(f"{line(values, bits)}.", layout.stacked(tables), facts, question=values.question)
 
 
 def _rows(values: Values, places: list[int], unit: str, factor: float) -> layout.Rendered:

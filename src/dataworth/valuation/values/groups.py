@@ -1,8 +1,9 @@
 """Sources of the data (annotators, vendors): what each adds to the others, and its Shapley share.
 
 Both are refitted: cavities of whole sources would be off by nats. Intervals are over blocks of the test set,
-simultaneous over sources (Bonferroni). Beside each source stand random groups of as many rows: a source
-whose rows are worth less than rows taken at random has something wrong with it, not only few rows.
+simultaneous over sources (Bonferroni). Beside each source stand random groups of as many rows of the others
+(of all, if those are too few): a source whose rows are worth less than others taken at random has something
+wrong with it, not only few rows.
 """
 
 from __future__ import annotations
@@ -62,9 +63,10 @@ def value_groups(
     for some, name in called.items():
         samples[name] = joined(parts[one] for one in sorted(some))
     for name, size in zip(parts, sizes, strict=True):
+        others = np.flatnonzero(data.groups != name)
         for k in range(REPLICATES):
-            left = np.sort(rng.permutation(len(data))[size:])
-            samples[f"random {name} {k}"] = select(whole, left)
+            gone = rng.permutation(others if len(others) >= size else len(data))[:size]
+            samples[f"random {name} {k}"] = select(whole, np.setdiff1d(np.arange(len(data)), gone))
     table, pmi = measure_arms(prepared, pool, samples, test)
     worth = {some: pmi(name) for some, name in called.items()} | {frozenset(): np.zeros(len(table))}
     every = frozenset(parts)

@@ -22,7 +22,7 @@ from ...data.dataset import Dataset
 from ...data.keys import keyed_hash, new_key
 from ...errors import DataworthError
 from ...wording import counted
-from .values import Values
+from .values import Values, fingerprint
 
 ABOUT = "dataworth/values-file/1"
 SUFFIXES = (".parquet", ".json", ".csv")
@@ -48,7 +48,9 @@ class Stored(NamedTuple):
     def is_of(self, data: Dataset, test: Dataset) -> bool:
         """Whether these are the data and the test set of the file."""
         return all(
-            hmac.compare_digest(str(self.about.get(name)), keyed_hash(part.content_hash(), self.about["key"]))
+            hmac.compare_digest(
+                str(self.about.get(name)), keyed_hash(fingerprint(part, test), self.about["key"])
+            )
             for name, part in (("data", data), ("test", test))
         )
 

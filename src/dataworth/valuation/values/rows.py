@@ -33,7 +33,7 @@ SLAB = 1024
 class Fits(NamedTuple):
     """Posteriors of D and of D∪T; each row of D taken from both, and each row of T from the second.
 
-    place: of the rows of D and T in the second. total: log Z(D∪T) − log Z(D) − log Z(T).
+    place: of the rows of D and T in the second.
     """
 
     alone: Toggled
@@ -41,7 +41,6 @@ class Fits(NamedTuple):
     test: Toggled
     seen: Seen
     place: tuple[Rows, Rows]
-    total: float
 
     @property
     def value(self) -> Array:
@@ -54,14 +53,13 @@ def binary_fits(table: Table, y: Array, y_test: Array, moved: float = MOVED) -> 
     own, other = table.data.labelled(y), table.test.labelled(y_test)
     data, test = own.counted(len(table.X)), other.counted(len(table.X))
     both = Counts(data.ones + test.ones, data.zeros + test.zeros)
-    alone, last, joint = (see(table.X, table.prior_variance, counts) for counts in (data, test, both))
+    alone, joint = (see(table.X, table.prior_variance, counts) for counts in (data, both))
     return Fits(
         toggle_each(alone, data, own, moved),
         toggle_each(joint, both, own, moved),
         toggle_each(joint, both, other, np.inf),
         joint,
         (table.data.place, table.test.place),
-        joint.log_z - alone.log_z - last.log_z,
     )
 
 
@@ -71,10 +69,9 @@ def gaussian_fits(table: Table, noise: float) -> Fits:
     n, y = len(data.y), np.concatenate([data.y, test.y])
     X = table.X[np.concatenate([data.place, test.place])]
     tau = np.concatenate([data.weights, test.weights]) / noise
-    first = np.arange(len(y)) < n
-    inside = np.concatenate([data.inside, test.inside])
+    joint = np.concatenate([data.inside, test.inside])
     seen, toggled = [], []
-    for some in (inside & first, inside, inside & ~first):
+    for some in (joint & (np.arange(len(y)) < n), joint):
         seen.append(see_gaussian(X, table.prior_variance, Sites(tau * some, tau * some * y)))
         toggled.append(_gaussian_toggled(seen[-1], y, tau, noise, some))
     return Fits(
@@ -83,7 +80,6 @@ def gaussian_fits(table: Table, noise: float) -> Fits:
         Toggled(*(part[n:] for part in toggled[1])),
         seen[1],
         (np.arange(n), np.arange(n, len(y))),
-        seen[1].log_z - seen[0].log_z - seen[2].log_z,
     )
 
 

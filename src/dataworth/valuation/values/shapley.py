@@ -37,7 +37,7 @@ def shapley(
     matrix = np.zeros((n, len(tested)))
     every = np.arange(n)
     for k in range(SUBSETS):
-        size = int(n * (k + rng.random()) / SUBSETS)
+        size = int((n + 1) * (k + rng.random()) / SUBSETS)
         inside = np.zeros(n, dtype=bool)
         inside[rng.permutation(n)[:size]] = True
         some = table.counting(inside)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
 from ...arrays import Array, Flags
-from ...data.dataset import Dataset
+from ...data.dataset import Dataset, label_keys
 from ...data.leaks import look_for_leaks
 from ...errors import DataworthError
 from ...evidence.pair import NATS_PER_BIT
+from ...measure.intervals import Estimate, over_blocks
 from ...measure.options import Options, Valuing, takes_options, whole_number
 from ...measure.prepare import Pool, prepare
 from ...yardstick.yardstick import Yardstick
+from ..coalitions import measure_arms
 from ..result import tell
 from .by_model import class_count, fitting, trust
 from .cross_fit import CrossFit, cross_fitted
@@ -55,21 +58,24 @@ class RowValues:
 
 @dataclass(frozen=True, kw_only=True, repr=False)
 class Values:
-    """Values of rows and of sources; `total` is what all rows together are worth to the whole test set."""
+    """Values of rows and of sources; `total` is what all rows together are worth, nats per block, by `score`.
+
+    hashes: content of the data and of the test set, for those who hold both.
+    """
 
     schema: ClassVar[str] = "dataworth/values/1"
     rows: RowValues
     groups: tuple[GroupValue, ...]
     cross_fit: CrossFit | None = None
-    total: float
+    total: Estimate
     kind: str
     fdr: float
     yardstick: Yardstick
     notes: tuple[str, ...]
     test_rows: int
+    blocks: int
     ids: tuple[str, ...] | None = field(default=None)
     hashes: tuple[str, str] = ("", "")
-    """Content of the data and of the test set, for those who hold both."""
     question: ClassVar[str] = QUESTION
 
     @property
@@ -111,7 +117,7 @@ class Values:
             "unit": "bits" if bits else "nats",
             "kind": self.kind,
             "fdr": self.fdr,
-            "total": self.total / unit,
+            "total": self.total.to_dict(unit),
             "rows": rows,
             "groups": [one.to_dict(unit) for one in self.groups],
             "cross_fit": None if self.cross_fit is None else tell(self.cross_fit, unit),
@@ -156,7 +162,7 @@ def values(
     >>> y[:5] = 1 - y[:5]
     >>> data = Dataset(X, y)
     >>> found = values(data.take(range(200)), data.take(range(200, 300)))
-    >>> sorted(found.least_trusted[:4]), bool(found.total > 0)
+    >>> sorted(found.least_trusted[:4]), found.total.positive
     ([0, 2, 3, 4], True)
     """
     opts = Options.parse("values", options)
@@ -174,7 +180,7 @@ def values(
         asked = table if kind == "rest" else alone(table)
         fits = fit(asked)
         value, stderr = np.sum([one.value for one in fits], axis=0), standard_errors(asked, fits)
-    total = sum(one.total for one in (fits if kind == "rest" else fit(table)))
+    _, pmi = measure_arms(prepared, pool, {"all": pool.samples[NAME]}, pool.samples[TEST])
     trusted = trust(yardstick, table)
     degrees = len(table.test.y) - 1.0 if table.groups is None else float(table.groups.max())
     harmful = listed_at(p_below_zero(value, stderr, degrees), fdr)
@@ -190,15 +196,23 @@ def values(
         rows=rows,
         groups=groups,
         cross_fit=None if parts is None else cross_fitted(prepared, pool, table, parts),
-        total=float(total),
+        total=over_blocks(pmi("all")),
+        blocks=len(pmi("all")),
         kind=kind,
         fdr=float(fdr),
         yardstick=yardstick,
         notes=tuple(notes),
         test_rows=len(prepared.test),
         ids=None if D.ids is None else tuple(map(str, D.ids)),
-        hashes=(D.content_hash(), T.content_hash()),
+        hashes=(fingerprint(D, T), fingerprint(T, T)),
     )
+
+
+def fingerprint(data: Dataset, test: Dataset) -> str:
+    """A hash of features and labels, whatever other columns are used as: those that the test set has."""
+    found = hashlib.sha256(data.select(test.columns).row_keys().tobytes())
+    found.update("\n".join(map(str, label_keys(data.y))).encode())
+    return found.hexdigest()
 
 
 def padded(values: Array | Flags, kept: Flags) -> Any:
