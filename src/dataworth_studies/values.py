@@ -6,13 +6,14 @@ One file of finished cells; a study that is started again goes on where it stopp
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from dataworth import Dataset, Yardstick, outlook, score, values
+from dataworth import Dataset, Yardstick, outlook, score, split, values
 
 from .cells import Cells, Record, at_least
 from .value_peers import PEERS, Task
@@ -22,26 +23,27 @@ RATES = (0.1, 0.2)
 FRESH = 10
 """Fresh test sets from which the true value of a row is told."""
 SOURCES, BAD = 5, 0.3
-PART = ("labels", "intervals", "sources", "outlook")
+PARTS = ("labels", "intervals", "sources", "outlook", "attacks")
+ATTACKS = 40
+"""Times as many seeds: of simulated vendors, one set."""
 
 
 def run(
     out: Path | None = None,
     *,
-    parts: tuple[str, ...] = PART,
+    parts: tuple[str, ...] = PARTS,
     sets: tuple[str, ...] = NAMES,
     seeds: int = 5,
     progress: Callable[[int, int], None] | None = None,
 ) -> dict[str, list[Record]]:
     """All parts on all sets; finished cells in `out` are kept."""
     at_least(1, seeds=seeds)
-    todo = [
-        (part, name, seed)
-        for part in parts
-        for seed in range(seeds)
-        for name in sets
-        if part == "labels" or part == "sources" or name in MANY
-    ]
+    todo = []
+    for part in parts:
+        some = sets if part in ("labels", "sources") else tuple(name for name in sets if name in MANY)
+        times = ATTACKS if part == "attacks" else 1
+        names = ("simulated",) if part == "attacks" else some
+        todo += [(part, name, seed) for seed in range(times * seeds) for name in names]
     cells = Cells.of(out, "values")
     found: dict[str, list[Record]] = {part: [] for part in parts}
     for done, (part, name, seed) in enumerate(todo):
@@ -152,9 +154,59 @@ def growing(name: str, seed: int) -> Record:
     return record
 
 
+def attack(name: str, seed: int) -> Record:
+    """What one of three vendors is paid for honest data, and for the same data with tricks."""
+    from sklearn.linear_model import LogisticRegression
+
+    rng = np.random.default_rng([seed, 0xA77])
+    yard = _attacked()
+    T, honest = (
+        Dataset(*_vendor(rng, 250)),
+        {one: _vendor(rng, k) for one, k in zip("abc", (40, 60, 80), strict=True)},
+    )
+    who = "abc"[seed % 3]
+    X, y = honest[who]
+    near, further = X + JITTER * rng.normal(size=X.shape), rng.normal(size=X.shape)
+    guessed = LogisticRegression(max_iter=1000).fit(X, y).predict(further)
+    half = len(y) // 2
+    tricks = {
+        "honest": {},
+        "duplicate": {who: (np.vstack([X, X]), np.append(y, y))},
+        "near-duplicate": {who: (np.vstack([X, near]), np.append(y, y))},
+        "near-duplicate, second name": {"d": (near, y)},
+        "split identity": {who: (X[:half], y[:half]), "d": (X[half:], y[half:])},
+        "self-labelling": {who: (np.vstack([X, further]), np.append(y, guessed))},
+    }
+    record: Record = {"who": who}
+    for trick, change in tricks.items():
+        found = split({one: Dataset(*rows) for one, rows in {**honest, **change}.items()}, T, yardstick=yard)
+        paid = {one.name: one.paid or 0.0 for one in found.vendors}
+        others = [one for one in "abc" if one != who]
+        record[trick] = {
+            "paid": paid[who] + paid.get("d", 0.0),
+            "adds": sum(one.adds.value for one in found.vendors if one.name in (who, "d")),
+            "order": sorted(others, key=lambda one: -paid[one]),
+        }
+    return record
+
+
+COEFFICIENTS, JITTER = np.array([1.0, -1.0, 0.5, 0.0, 0.7, -0.3]), 0.05
+
+
+def _vendor(rng: np.random.Generator, rows: int) -> tuple[Any, Any]:
+    X = rng.normal(size=(rows, len(COEFFICIENTS)))
+    return X, (X @ COEFFICIENTS + 0.7 * rng.logistic(size=rows) > 0).astype(int)
+
+
+@cache
+def _attacked() -> Yardstick:
+    return Yardstick.fit(Dataset(*_vendor(np.random.default_rng(99), 250)), prior_variance=1.0)
+
+
 STUDIES: dict[str, Callable[[str, int], Record]] = {
     "labels": labels,
     "intervals": intervals,
     "sources": sources,
     "outlook": growing,
+    "attacks": attack,
 }

@@ -37,7 +37,8 @@ def test_a_forecast_follows_the_law_that_foretold_the_larger_parts(rate):
     assert (law.gaussian > 0.9) == (rate is not None)
     assert law(1280.0) == pytest.approx(float(true(1280.0, 12.0)), rel=0.02)
     assert law.rows_for(float(true(600.0, 12.0)), 320) == pytest.approx(600, rel=0.05)
-    assert law.rows_for(1e9, 320) is None and law.rows_for(-1.0, 320) == 320
+    assert law.rows_for(1e9, 320) is None
+    assert law.rows_for(-1.0, 320) == 320
 
 
 def test_ranges_are_made_of_luck_and_of_half_the_growth():
@@ -70,7 +71,8 @@ def test_an_outlook_of_data(tmp_path):
     true = dw.score(data.take(range(450)), T, yardstick=yard, ignore="all").value
     assert found.interval[0] < true < found.interval[1]
     now = dw.score(D, T, yardstick=yard, ignore="all").value
-    assert found.gain == pytest.approx(found.value - now) and found.needed == 150
+    assert found.gain == pytest.approx(found.value - now)
+    assert found.needed == 150
     assert [one.rows for one in found.curve if not one.measured] == [300, 450, 600]
     with pytest.raises(dw.DataworthError, match="the data have 39 rows; an outlook needs 40 or more"):
         dw.outlook(D.take(range(39)), T, yardstick=yard)

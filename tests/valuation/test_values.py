@@ -135,7 +135,8 @@ def test_the_list_is_that_of_benjamini_and_hochberg():
     p = np.concatenate([rng.random(180), 1e-4 * rng.random(20)])
     found = listed_at(p, 0.1)
     count = max(k for k in range(201) if k == 0 or np.sort(p)[k - 1] <= 0.1 * k / 200)
-    assert found.sum() == count and p[found].max() <= p[~found].min()
+    assert found.sum() == count
+    assert p[found].max() <= p[~found].min()
 
 
 def test_nothing_to_go_by_leaves_one_label_in_ten_doubted():
@@ -168,11 +169,13 @@ def test_several_classes_and_numbers_have_wrong_labels_too():
     y = (X[:, 0] > 0.5).astype(float) + (X[:, 0] > -0.5)
     y[:8] = (y[:8] + 1) % 3
     found = trust_classes(table_of(X, y, 140, weight=2.0, prior_variance=5.0), 3)
-    assert np.median(found.p_wrong[:8]) > 0.5 and np.median(found.p_wrong[8:]) < 0.2
+    assert np.median(found.p_wrong[:8]) > 0.5
+    assert np.median(found.p_wrong[8:]) < 0.2
     level = X[:, 0] + 0.2 * rng.normal(size=240)
     level[:8] += 2.0
     found = trust_numbers(table_of(X, level, 140), 0.04)
-    assert (found.p_wrong[:8] > 0.9).all() and (found.p_wrong[8:140] > 0.5).sum() <= 4
+    assert (found.p_wrong[:8] > 0.9).all()
+    assert (found.p_wrong[8:140] > 0.5).sum() <= 4
 
 
 @pytest.fixture(scope="module")
@@ -198,7 +201,8 @@ def test_rows_and_sources_of_a_dataset(annotated, found):
     rows = found.rows
     assert rows.p_wrong[bad].mean() > 3 * rows.p_wrong[~bad].mean()
     assert rows.value[bad].mean() < 0 < rows.value[~bad].mean()
-    assert rows.harmful.sum() > 3 and rows.harmful[bad].sum() > 0.7 * rows.harmful.sum()
+    assert rows.harmful.sum() > 3
+    assert rows.harmful[bad].sum() > 0.7 * rows.harmful.sum()
     assert [one.name for one in found.groups if one.worse] == ["annotator 1"]
     shares = sum(one.share.value for one in found.groups)
     assert shares == pytest.approx(found.total.value, abs=1e-9)
@@ -212,15 +216,19 @@ def test_rows_of_the_test_set_have_no_value(annotated):
     one = dw.Dataset(test.X[:1], test.y[:1], groups=["annotator 0"])
     both = dw.Dataset.concat([one, data.take(range(60))])
     found = dw.values(dw.Dataset(both.X, both.y), test, prior_variance=2.0)
-    assert np.isnan(found.rows.value[0]) and np.isfinite(found.rows.value[1:]).all()
-    assert not found.rows.harmful[0] and 0 not in found.least_trusted
+    assert np.isnan(found.rows.value[0])
+    assert np.isfinite(found.rows.value[1:]).all()
+    assert not found.rows.harmful[0]
+    assert 0 not in found.least_trusted
 
 
 def test_cross_fit_judges_by_parts_that_did_not_choose(annotated):
     data, test, _ = annotated
     plain = dw.Dataset(data.X, data.y)
     found = dw.values(plain, test, prior_variance=2.0, cross_fit=4).cross_fit
-    assert found.parts == 4 and found.left_out > 10 and found.change.positive
+    assert found.parts == 4
+    assert found.left_out > 10
+    assert found.change.positive
 
 
 @pytest.mark.parametrize(
@@ -259,7 +267,8 @@ def test_many_test_rows_are_sampled_for_standard_errors(world, monkeypatch):
     whole = standard_errors(table, fits)
     monkeypatch.setattr(rows, "MOST_TESTED", 20)
     some = standard_errors(table, fits)
-    assert not np.array_equal(some, whole) and np.median(some / whole) == pytest.approx(1.0, abs=0.4)
+    assert not np.array_equal(some, whole)
+    assert np.median(some / whole) == pytest.approx(1.0, abs=0.4)
 
 
 def test_a_copy_stands_in_for_its_original(world):
@@ -272,4 +281,5 @@ def test_a_copy_stands_in_for_its_original(world):
     )
     alone = binary_fits(table, table.data.y, table.test.y).value[0]
     both = binary_fits(copied, copied.data.y, copied.test.y).value
-    assert both[0] == pytest.approx(both[-1], abs=1e-12) and abs(both[0]) < abs(alone) + 0.05
+    assert both[0] == pytest.approx(both[-1], abs=1e-12)
+    assert abs(both[0]) < abs(alone) + 0.05

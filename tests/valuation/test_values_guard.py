@@ -35,7 +35,8 @@ def test_files_are_read_again_and_know_their_test_set(world, found, suffix, tmp_
     stored = load_values(path)
     np.testing.assert_array_equal(stored.columns["value"], found.rows.value)
     assert stored.is_of(data, test)
-    assert not stored.is_of(data, other) and not stored.is_of(other, test)
+    assert not stored.is_of(data, other)
+    assert not stored.is_of(other, test)
     named = dw.Dataset(data.X, data.y, groups=["a"] * 180)  # whatever else a column is used as
     assert stored.is_of(named, test)
     assert [one.source for one in files_in([tmp_path])] == [str(path)]
@@ -67,7 +68,8 @@ def test_an_audit_of_what_values_chose_is_refused_on_their_test_set(world, found
     told = dw.audit(data, after, other, values=found, **options)
     assert told.details.test_rows == len(other)
     honest = dw.audit(data, after, test, values=found, honest=True, **options)
-    assert honest.details.test_rows == 60 and honest.change["removed"] == 20
+    assert honest.details.test_rows == 60
+    assert honest.change["removed"] == 20
     assert "20 rows left out by" in " ".join(honest.notes)
     with pytest.raises(dw.DataworthError, match="it lacks none"):
         dw.audit(data, data, test, honest=True, **options)
