@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ...arrays import Array
+from ...arrays import Array, Rows
 from ...data.dataset import Dataset
 from ...errors import DataworthError
 from ...measure.designs import Sample, select
@@ -90,7 +91,7 @@ def value_groups(
     return tuple(sorted(found, key=lambda one: -one.share.value))
 
 
-def check_sources(names: Array, sizes: Array) -> None:
+def check_sources(names: NDArray[np.str_], sizes: Rows) -> None:
     """Two sources or more, of more than a row each, or a sentence."""
     if len(names) < 2:
         raise DataworthError(

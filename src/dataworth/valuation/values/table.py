@@ -30,7 +30,7 @@ class Part(NamedTuple):
 
     def some(self, rows: Flags) -> Part:
         """Some of the rows."""
-        return Part(*(part[rows] for part in self))
+        return Part(self.place[rows], self.y[rows], self.weights[rows], self.inside[rows])
 
 
 @dataclass(frozen=True)
