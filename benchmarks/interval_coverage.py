@@ -11,6 +11,10 @@ photograph is a patch from?), drawn at random: some 160,000 rows.
 
 Patients: ten rows each that hardly differ, and one diagnosis; groups are given, so that blocks and pairs keep
 them whole. "ungrouped" is the same test set without its groups: what goes wrong.
+
+The truth has an error of its own, which matters where intervals are as narrow: "allowed" counts an interval
+[v − h, v + h] as covering if |v − truth| ≤ √(h² + (1.96 · its error)²), and "nothing" one that misses by less
+than what a verdict calls nothing.
 """
 
 from __future__ import annotations
@@ -25,7 +29,7 @@ import numpy as np
 from sklearn.datasets import load_sample_image
 
 import dataworth as dw
-from dataworth.measure.intervals import over_blocks, t_quantile
+from dataworth.measure.intervals import NEGLIGIBLE_A_BLOCK, over_blocks, t_quantile
 
 FLIPPED = 0.15
 
@@ -107,7 +111,23 @@ def value_of(kind, result):
     return result.delta, result.table.change("pmi", "after", "before")
 
 
-def whole(kind, world, yard, repetitions, jobs, n_data=200, n_test=200, truth_blocks=4000):
+def coverage(intervals, values):
+    """Of a truth that is the mean of many independent values; how wide, and by how much the others missed."""
+    low, high = np.array(intervals).T
+    truth, stderr = np.mean(values), np.std(values) / np.sqrt(len(values))
+    off, half = np.abs((low + high) / 2 - truth), (high - low) / 2
+    return {
+        "truth": truth,
+        "truth_stderr": stderr,
+        "coverage": np.mean(off <= half),
+        "allowed": np.mean(off <= np.hypot(half, t_quantile(1e9) * stderr)),
+        "nothing": np.mean(off <= half + NEGLIGIBLE_A_BLOCK),
+        "width": np.mean(high - low),
+        "largest_miss": np.max(off - half, initial=0.0),
+    }
+
+
+def whole(kind, world, yard, repetitions, jobs, n_data=200, n_test=200, truth_blocks=8000):
     rng = np.random.default_rng([1, len(kind)])
     before, after = noisy_and_clean(world, n_data, rng)
 
@@ -121,17 +141,8 @@ def whole(kind, world, yard, repetitions, jobs, n_data=200, n_test=200, truth_bl
     many = joblib.Parallel(jobs)(
         joblib.delayed(one)(10**6 + i, n_test) for i in range(int(truth_blocks * block / n_test))
     )
-    values = np.concatenate([v[1] for v, _ in many])
-    truth = values.mean()
     runs = joblib.Parallel(jobs)(joblib.delayed(one)(i, n_test) for i in range(repetitions))
-    covered = [low <= truth <= high for _, (low, high) in runs]
-    width = np.mean([high - low for _, (low, high) in runs])
-    return {
-        "truth": truth,
-        "truth_stderr": values.std() / np.sqrt(len(values)),
-        "coverage": np.mean(covered),
-        "width": width,
-    }
+    return coverage([interval for _, interval in runs], [v[1].mean() for v, _ in many])
 
 
 def pairs(kind, world, yard, repetitions, jobs, n_data=320, n_test=320, size=40, k=100, truth_pairs=4000):
@@ -165,16 +176,12 @@ def pairs(kind, world, yard, repetitions, jobs, n_data=320, n_test=320, size=40,
         return over_blocks(np.array(values)).interval
 
     values = np.array(joblib.Parallel(jobs)(joblib.delayed(truth_of)(i) for i in range(truth_pairs)))
-    truth = values.mean()
     runs = joblib.Parallel(jobs)(joblib.delayed(one)(i) for i in range(repetitions))
-    ours, blocks = [r[0] for r in runs], [r[1] for r in runs]
+    disjoint = coverage([r[1] for r in runs], values)
     return {
-        "truth": truth,
-        "truth_stderr": values.std() / np.sqrt(len(values)),
-        "coverage": np.mean([low <= truth <= high for low, high in ours]),
-        "width": np.mean([high - low for low, high in ours]),
-        "disjoint_coverage": np.mean([low <= truth <= high for low, high in blocks]),
-        "disjoint_width": np.mean([high - low for low, high in blocks]),
+        **coverage([r[0] for r in runs], values),
+        "disjoint_coverage": disjoint["coverage"],
+        "disjoint_width": disjoint["width"],
     }
 
 
@@ -210,10 +217,11 @@ def main():
                 error = t_quantile(1e9) * np.sqrt(0.05 * 0.95 / n)
                 results.append({"data": name, "what": kind, "design": design, "repetitions": n, **found})
                 print(
-                    f"{name:12} {kind:6} {design:6} coverage {found['coverage']:.1%} (±{error:.1%} chance)",
+                    f"{name:12} {kind:6} {design:6} coverage {found['coverage']:.1%} (±{error:.1%} chance),"
+                    f" allowed {found['allowed']:.1%}, nothing {found['nothing']:.1%},"
+                    f" width {found['width']:.3f}",
                     end="",
                 )
-                print(f" width {found['width']:.3f}", end="")
                 if design == "pairs":
                     print(
                         f"; disjoint {found['disjoint_coverage']:.1%} width {found['disjoint_width']:.3f}",

@@ -25,6 +25,7 @@ import numpy as np
 import dataworth as dw
 from dataworth.arrays import Array
 from dataworth.evidence.pair import fit_joint
+from dataworth.inference.threads import one_thread
 from dataworth.measure.clipping import clip
 from dataworth.measure.engines import Engine
 from dataworth.measure.runs import map_resumable
@@ -97,13 +98,11 @@ World = LinearWorld | LogisticWorld
 
 def library_values(world: World, chunk: tuple[list[int], int]) -> list[float]:
     """U of pairs from a seed, each by the library's own fits of D, T and both."""
-    from threadpoolctl import threadpool_limits
-
     (seed, size), n = chunk, world.n
     rng, fitter = np.random.default_rng(seed), world.fitter
     D, T = np.arange(n), np.arange(n, 2 * n)
     values = []
-    with threadpool_limits(1):
+    with one_thread():
         for _ in range(size):
             y = world.labels(rng)
             data, test = fitter(D, targets=y[:n]), fitter(T, targets=y[n:])

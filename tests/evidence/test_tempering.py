@@ -5,13 +5,22 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dataworth.evidence.tempering import climb, mixture
+from dataworth.evidence.tempering import climb, mixture, repeats
 from reference import mixed
 
 
-@pytest.mark.parametrize(("gain", "end"), [(0.02, 10), (0.011, 10), (0.009, 0), (0.0, 0), (-0.02, -10)])
-def test_a_step_must_be_worth_a_hundredth_of_a_nat_and_ten_are_the_most(gain, end):
+@pytest.mark.parametrize(("gain", "end"), [(0.02, 10), (0.011, 10), (0.009, 0), (0.0, 0), (-0.02, -3)])
+def test_a_step_must_be_worth_a_hundredth_of_a_nat_and_ten_up_or_three_down_are_the_most(gain, end):
     best, _ = climb(lambda place: np.array([gain * place[0], -1.0]))
+    assert best == (end,)
+
+
+@pytest.mark.parametrize(("rows", "weights", "end"), [([0, 1, 2], [1, 1, 1], -3), ([0, 1, 0, 1], [1] * 4, -4),
+    ([0, 1], [8, 8], -6), ([0, 1, 1], [1, 1, 1], -3), ([0, 1], [0.1, 0.1], -3)])  # fmt: skip
+def test_repeated_rows_may_be_counted_as_if_they_were_not(rows, weights, end):
+    """What is below an eighth of a row is the same for data and their double."""
+    more = repeats(np.array(rows), np.array(weights, dtype=float))
+    best, _ = climb(lambda place: np.array([-0.02 * place[0], -1.0]), repeated=more)
     assert best == (end,)
 
 

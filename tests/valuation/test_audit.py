@@ -9,6 +9,7 @@ import sys
 import numpy as np
 import pytest
 from sklearn.linear_model import LogisticRegression
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import dataworth as dw
 from dataworth.data.dataset import Dataset
@@ -539,3 +540,17 @@ def test_a_callable_must_return_a_dataset(design, made):
 @pytest.mark.parametrize("design", ["method", "whole"])
 def test_curate_must_be_a_callable_of_one_or_two(curate, design):
     assert "curate must be a callable f(D) or f(D, T)" in refusal(audit, DATA, curate=curate, design=design)
+
+
+def test_an_audit_runs_on_one_thread():
+    """Threads that share small matrices wait for one another: twenty times as long on a shared machine."""
+    seen = []
+
+    def curate(D):
+        seen.append({pool["num_threads"] for pool in threadpool_info()})
+        return D
+
+    with threadpool_limits(2):
+        audit(DATA, curate=curate, pairs=2, size=20, ignore="all")
+    assert seen
+    assert all(counts == {1} for counts in seen)

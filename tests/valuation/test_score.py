@@ -149,7 +149,7 @@ def test_r_squared_is_that_of_scikit_learn_on_the_test_set():
         ridge = Ridge(alpha=yard.model.noise_variance / counted, fit_intercept=False)
         ridge.fit(with_ones[0], yard.targets(data))
         expected = r2_score(yard.targets(T), ridge.predict(with_ones[1]))
-        assert found.accuracy.value == pytest.approx(expected, abs=1e-3)
+        assert found.accuracy.value == pytest.approx(expected, rel=1e-3, abs=1e-3)
         ranked = dw.rank({"a": data, "b": wrong}, T, yardstick=yard, ignore="all")
         assert next(one for one in ranked if one.name == "a").accuracy == pytest.approx(expected, abs=1e-3)
     assert expected < 0

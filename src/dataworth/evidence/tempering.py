@@ -15,6 +15,7 @@ window and the same score.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from functools import cache
 from itertools import product
@@ -22,10 +23,11 @@ from itertools import product
 import numpy as np
 from scipy.special import logsumexp
 
-from ..arrays import Array
+from ..arrays import Array, Rows
 
-STEPS = 10
-"""Steps that a walk may go from where it starts, in each direction: r from 1/1024 to 1024."""
+UP, DOWN = 10, 3
+"""Steps that a walk may go from where it starts: r from 1/8 to 1024. Data that count for nothing could not
+mislead, and test sets on which they do and on which they do not would differ more than intervals say."""
 WORTH = 0.01
 """Nats, over all blocks, that a step must gain: where a model can be as sure as it likes, the walk ends."""
 
@@ -46,11 +48,22 @@ def mixture(scores: Array) -> Array:
     return np.asarray(logsumexp(totals, axis=0) - logsumexp(totals - scores, axis=0), dtype=float)
 
 
-def climb(at: Callable[[Place], Array], directions: int = 1) -> tuple[Place, Array]:
+def repeats(rows: Rows, weights: Array) -> int:
+    """Whole doublings by which rows (numbers of distinct ones) count more than once: so much lower r may be.
+
+    >>> repeats(np.array([0, 1, 0, 1]), np.ones(4)), repeats(np.array([0, 1]), np.array([3.0, 3.0]))
+    (1, 1)
+    """
+    often = float(weights.sum()) / max(len(np.unique(rows)), 1)
+    return math.floor(math.log2(max(often, 1.0)) + 1e-9)
+
+
+def climb(at: Callable[[Place], Array], directions: int = 1, repeated: int = 0) -> tuple[Place, Array]:
     """The best tempering, and the mixture's scores over it and its neighbours.
 
     `at` gives the scores of all blocks at one place. The walk starts at the origin and goes uphill in their
-    sum while that is worth it, at most `STEPS` in each of the `directions`.
+    sum while that is worth it, at most `UP` steps in each of the `directions`; down along the first, which
+    is r, `DOWN` and one for each doubling of the rows that was `repeated`.
 
     >>> best, scores = climb(lambda place: np.array([-((place[0] - 2) ** 2), 0.0]))
     >>> best, scores.round(2).tolist()  # the window is 1, 2, 3; the other block cannot tell them apart
@@ -58,12 +71,13 @@ def climb(at: Callable[[Place], Array], directions: int = 1) -> tuple[Place, Arr
     """
     seen = cache(at)
     here: Place = (0,) * directions
+    lowest = (-DOWN - repeated, *(-UP,) * (directions - 1))
     while True:
         beside = [
             (*here[:i], here[i] + step, *here[i + 1 :])
             for i in range(directions)
             for step in (-1, 1)
-            if abs(here[i] + step) <= STEPS
+            if lowest[i] <= here[i] + step <= UP
         ]
         up = max(beside, key=lambda place: seen(place).sum())
         if seen(up).sum() <= seen(here).sum() + WORTH:

@@ -277,18 +277,19 @@ def choose_geometry(
     rows: NDArray[np.intp] | None = None,
     square: float | None = None,
     gram: Array | None = None,
+    few: int = 0,
 ) -> Dual | Primal:
     """The cheapest geometry that keeps its digits: n×n below the measured crossover n ≈ 2d, else d×d.
 
     `rows` selects rows of X; `square` is their largest ‖x‖² (or that of all of X), and `gram` the Gram matrix
-    C·X Xᵀ of all of X, if they are known.
+    C·X Xᵀ of all of X, if they are known. Up to `few` rows it is n×n whatever d is.
     """
     n, d = len(X) if rows is None else len(rows), X.shape[1]
     if n and prior_variance * (largest_square(X) if square is None else square) > GRAM_LIMIT:
         own = X if rows is None else X[rows]
         # columns as given are columns kept apart; only more columns than rows need other coordinates
         return Primal(own if n >= d else graded_features(own), prior_variance, root=True)
-    if n > 2 * d or n == 0:
+    if n > max(2 * d, few) or n == 0:
         return Primal(X, prior_variance, rows)
     if gram is not None:
         return Dual(gram if rows is None else pick(gram, rows, rows))

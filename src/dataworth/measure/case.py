@@ -196,7 +196,7 @@ class Work:
         """The plan, on the engine and in the run directory of the options."""
         design, count, fitter = self.plan.design, self.plan.count, self.pool.fitter
         if self.tempers:
-            task = Task.of(design, fitter, count, self.pool.tempering, self.bounded, self.own)
+            task = Task.of(design, fitter, count, self.pool.tempering, self.bounded, self.own, self.pool.ids)
             return self.carry_out(partial(rehearse_whole, task), partial(evaluate_whole, task), config)
         weighed = Weighed(design, self.pool.tempering, self.tempering)
         visit = self.visit or Scores(self.options.pmi_form, self.bounded)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -14,8 +15,10 @@ from ..data.dataset import Dataset, label_keys
 from ..data.labels import Classes, Numeric
 from ..data.leaks import drop_leaks
 from ..errors import DataworthError
+from ..inference.threads import one_thread
 from ..models import Fitter, Linear, Model
 from ..models.base import bind
+from ..models.distinct import distinct_rows
 from ..yardstick.yardstick import Yardstick
 from .designs import Sample
 from .metrics import chosen_metric
@@ -87,18 +90,21 @@ class Pool:
     samples: dict[str, Sample]
     tempering: float = 1.0
 
+    @cached_property
+    def ids(self) -> Rows:
+        """Which distinct row each row is."""
+        return distinct_rows(self.X)[1]
+
     @classmethod
     def build(cls, yardstick: Yardstick, parts: Mapping[str, Dataset], model: Model | None = None) -> Pool:
         """Measure all parts with the yardstick; `model` is its own, if it is not given."""
-        from threadpoolctl import threadpool_limits
-
         y = np.concatenate([yardstick.targets(part, name) for name, part in parts.items()])
         X = np.empty((len(y), yardstick.recipe.width))
         samples: dict[str, Sample] = {}
         start = 0
         for name, part in parts.items():
             end = start + len(part)
-            with threadpool_limits(1):  # a resumed run must find the same bits
+            with one_thread():  # a resumed run must find the same bits
                 X[start:end] = yardstick.features(part)
             samples[name] = Sample(np.arange(start, end), part.weights)
             start = end

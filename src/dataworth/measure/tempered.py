@@ -14,10 +14,10 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from ..arrays import Array
-from ..evidence.tempering import Place, climb
+from ..arrays import Array, Rows
+from ..evidence.tempering import Place, climb, repeats
 from ..models import Fit, Fitter
-from .designs import Arm, Design, Sample, Weighed, reweighed, same_sample
+from .designs import Arm, Design, Sample, Weighed, reweighed, same_sample, weights_of
 from .engines import Engine
 from .evaluate import IMPOSSIBLE, fit_both, fit_sample, settled
 from .metrics import METRICS, of_blocks
@@ -37,6 +37,11 @@ class Posteriors(Protocol):
         """Of the grid of temperings."""
         ...
 
+    @property
+    def repeated(self) -> int:
+        """How often their rows were doubled, by what their file says."""
+        ...
+
     def __call__(self, place: Place) -> Fitter:
         """The fitter at one tempering."""
         ...
@@ -52,6 +57,7 @@ class Task(NamedTuple):
     fits: tuple[Fit, ...]
     tempering: float
     bounded: bool
+    ids: Rows | None = None
     first: Fit | None = None
 
     @classmethod
@@ -63,16 +69,28 @@ class Task(NamedTuple):
         tempering: float,
         bounded: bool,
         own: Mapping[Arm, Posteriors] | None = None,
+        ids: Rows | None = None,
     ) -> Task:
-        """Arms and the first k blocks of a design, the first arm fitted: others begin there."""
+        """Arms and the first k blocks of a design, the first arm fitted: others begin there.
+
+        `ids` tell which rows of the pool are the same; without them, all differ.
+        """
         drawn = [Weighed(design, tempering).draw(j) for j in range(k)]
         tests = tuple(draw.test for draw in drawn)
         fits = tuple(fitter(test.rows, weights=test.weights) for test in tests)
-        task = cls(fitter, drawn[0].arms, own or {}, tests, fits, tempering, bounded)
+        task = cls(fitter, drawn[0].arms, own or {}, tests, fits, tempering, bounded, ids)
         first = next(iter(task.arms))
         if first in task.own:
             return task
         return task._replace(first=fit_sample(fitter, task.arms[first], None)[0])
+
+    def repeated(self, arm: Arm) -> int:
+        """How often an arm's rows were doubled, over what the yardstick counts them."""
+        if arm in self.own:
+            return self.own[arm].repeated
+        sample = self.arms[arm]
+        rows = sample.rows if self.ids is None else self.ids[sample.rows]
+        return repeats(rows, weights_of(sample) / self.tempering)
 
 
 class Scored(NamedTuple):
@@ -124,7 +142,8 @@ def score_arm(task: Task, arm: Arm) -> dict[str, Any]:
         found = seen[place].log_predictives
         return np.minimum(found, 0.0) if task.bounded else found
 
-    best, scores = climb(at, task.own[arm].directions if arm in task.own else 1)
+    directions = task.own[arm].directions if arm in task.own else 1
+    best, scores = climb(at, directions, task.repeated(arm))
     fitter, fit, found = seen[best]
     plain = seen[(0,) * len(best)]  # information gain grows with tempering, so that all arms have the same
     gain, rows = plain.fitter.information_gain(plain.fit), len(task.arms[arm].rows)

@@ -10,6 +10,7 @@ from typing import ClassVar, Unpack
 from ..checks import check_codes, settle
 from ..data.dataset import Dataset
 from ..errors import DataworthError
+from ..inference.threads import one_thread
 from ..measure.case import Case, Plan, measure
 from ..measure.designs import Arm
 from ..measure.intervals import LEVEL, Estimate, negligible, over_blocks, two_sided_p
@@ -74,6 +75,7 @@ class Ranking(Result):
 
 
 @takes_options("rank")
+@one_thread()
 def rank(candidates: Mapping[str, Dataset | Sealed], test: Dataset, **options: Unpack[Measuring]) -> Ranking:
     """Rank datasets by their value; intervals hold for all of them at once (Bonferroni; Holm for the ties).
 

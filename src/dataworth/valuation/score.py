@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Unpack
 from ..checks import check_codes, settle
 from ..data.dataset import Dataset
 from ..data.labels import Classes
+from ..inference.threads import one_thread
 from ..measure.beside import values
 from ..measure.case import Case, Plan
 from ..measure.designs import DATA, Sample, select
@@ -75,6 +76,7 @@ def answer(value: Estimate) -> str:
 
 
 @takes_options("score")
+@one_thread()
 def score(D: Dataset | Sealed, T: Dataset, **options: Unpack[Drawing]) -> Score:
     """Value of a dataset to someone facing test data like T.
 

@@ -25,6 +25,7 @@ from ..checks.plausible import HALF_DECADE, PLAUSIBLE, Halves
 from ..checks.prior_range import STEPS, conclusion
 from ..errors import DataworthError
 from ..evidence.pair import NATS_PER_BIT
+from ..inference.threads import one_thread
 from ..measure.designs import group_codes
 from ..measure.intervals import Estimate
 from ..measure.parts import kept
@@ -134,6 +135,7 @@ class Sensitivity:
         }
 
 
+@one_thread()
 def sensitivity(
     result: Result,
     priors: Iterable[float] | None = None,

@@ -21,6 +21,7 @@ from ..data.dataset import Dataset
 from ..data.keys import keyed_hash
 from ..data.labels import Classes, Numeric, learn_targets
 from ..errors import DataworthError
+from ..inference.threads import one_thread
 from ..models import Linear, Softmax
 from ..models.base import positive_number
 from .basis import Basis
@@ -67,6 +68,7 @@ class Yardstick:
     test_hash: str = ""
 
     @classmethod
+    @one_thread()  # how threads share a sum shows in its last bits
     def fit(
         cls,
         test: Dataset,
@@ -99,8 +101,6 @@ class Yardstick:
         >>> Yardstick.fit(Dataset(X, X[:, 0] > 0), prior_variance=1.0).model
         Logistic(prior_variance=1.0, inference='laplace', intercept=True)
         """
-        from threadpoolctl import threadpool_limits
-
         if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
             raise DataworthError(f"seed is {seed!r}; it must be a whole number, 0 or more.")
         seed = int(seed)
@@ -111,17 +111,15 @@ class Yardstick:
             )
         labels = rounded(learn_targets(test))
         kind = suited_kind(labels, model)
-        with threadpool_limits(1):  # how threads share a sum shows in its last bits
-            texts = TextColumns.learn(test)
-            test = test if texts is None else texts(test)
+        texts = TextColumns.learn(test)
+        test = test if texts is None else texts(test)
         make = maker(kind, inference, labels, intercept=not odd(test.columns))
         sample, splits = searched(test, seed, kind)
         if prior_variance is not None:
             positive_number(prior_variance, "prior_variance")
-        with threadpool_limits(1):
-            basis = Basis.learn(sample, seed)
-            search = Search(sample, basis, labels.encode(sample.y), kind, splits, seed)
-            chosen, recipe = search.run(prior_variance)
+        basis = Basis.learn(sample, seed)
+        search = Search(sample, basis, labels.encode(sample.y), kind, splits, seed)
+        chosen, recipe = search.run(prior_variance)
         return cls(
             recipe=recipe,
             labels=labels,
@@ -149,11 +147,9 @@ class Yardstick:
         >>> Yardstick.fit(T, prior_variance=1.0).numbered(T) is T
         True
         """
-        from threadpoolctl import threadpool_limits
-
         if self.texts is None:
             return data
-        with threadpool_limits(1):
+        with one_thread():
             return self.texts(data)
 
     @property

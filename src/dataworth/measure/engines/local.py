@@ -12,18 +12,18 @@ import os
 import pickle
 import shutil
 import signal
-import sys
 import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from dataworth.errors import DataworthError
+from dataworth.inference.threads import one_thread
 
 _KEPT = 30 << 20  # bytes; glibc's rule ends at 32 MB
 _ALIGN = 64  # a cache line, so that no mapped array is misaligned
@@ -66,22 +66,9 @@ class Local:
 
 
 def _pinned(fn: Callable[[Any, Any], Any], shared: Any, chunk: Any) -> Any:
-    """Return ``fn(shared, chunk)``, computed with one BLAS thread."""
-    # Only libraries that are already loaded can be pinned. scipy brings a BLAS of its own, so load it now
-    # rather than, unpinned, in the middle of the first chunk.
-    import scipy.linalg  # noqa: F401
-
-    with _thread_pools(frozenset({"sklearn", "torch", "numba"} & sys.modules.keys())).limit(limits=1):
+    """Return ``fn(shared, chunk)``, computed with one thread."""
+    with one_thread():
         return fn(shared, chunk)
-
-
-@cache
-def _thread_pools(loaded: frozenset[str]) -> Any:
-    """The BLAS and OpenMP pools of this process; looking for them takes milliseconds, so once per set of
-    `loaded` packages that bring their own."""
-    from threadpoolctl import ThreadpoolController
-
-    return ThreadpoolController()
 
 
 def _in_processes(

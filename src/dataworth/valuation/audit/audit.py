@@ -17,6 +17,7 @@ from ...data.changes import compare
 from ...data.dataset import Dataset
 from ...data.keys import check_commitment
 from ...errors import DataworthError
+from ...inference.threads import one_thread
 from ...measure.beside import changes
 from ...measure.case import Case
 from ...measure.designs import AFTER, BEFORE, Arm, Sample
@@ -86,6 +87,7 @@ class Audit(Result):
 
 
 @takes_options("audit")
+@one_thread()
 def audit(
     before: Dataset,
     after: Dataset | None = None,

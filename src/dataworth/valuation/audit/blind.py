@@ -15,12 +15,12 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from ...arrays import Array, Flags, Rows
 from ...data.dataset import Dataset
 from ...data.labels import Classes
 from ...data.rows import same_rows
+from ...inference.threads import one_thread
 from ...measure.designs import blocks_of_groups, group_codes
 from ...yardstick.recipe import expand
 from ...yardstick.yardstick import Yardstick
@@ -99,7 +99,7 @@ class BlindModels:
         """Predictions of other rows, by learner; labels spread over the rows of both as well."""
         views = self._seen(data)
         everything = np.ones(len(self.data), dtype=bool)
-        with threadpool_limits(1):
+        with one_thread():
             found = self._learn(everything, views)
             spread = spreading(self._views[0], self.targets, views[0], self.classes)
             found |= {} if spread is None else {"spreading": spread}
@@ -141,7 +141,7 @@ class BlindModels:
         rng = np.random.default_rng([self.seed, 0xB11D, division])
         fold = blocks_of_groups(self.together, FOLDS, rng)
         found = {name: np.zeros((len(self.data), max(self.classes, 1))) for name in LEARNERS}
-        with threadpool_limits(1):  # threads of several processes would wait for each other
+        with one_thread():
             for k in range(FOLDS):
                 out = fold == k
                 if out.any():

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from ...arrays import Array
 from ...data.labels import Classes
 from ...errors import DataworthError
+from ...inference.threads import one_thread
 from ...models import Fit, Fitter, Linear, Logistic
 from ...wording import counted
 from ...yardstick.yardstick import Yardstick
@@ -52,7 +52,7 @@ def check_sealed(sealed: Sealed, yardstick: Yardstick, name: str, digest: str | 
         size = C * float(np.abs(sealed.precision).max())
     if not (square <= LARGEST and size <= LARGEST):
         raise impossible(name, "its numbers are larger than can be computed with")
-    with threadpool_limits(1):
+    with one_thread():
         spectrum = np.asarray(np.linalg.eigvalsh(C * sealed.precision), dtype=float)
     slack = SLACK * max(1.0, float(spectrum[-1]))
     if spectrum[0] < 1.0 - slack or spectrum[0] <= 0.0:

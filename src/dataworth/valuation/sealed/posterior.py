@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-from threadpoolctl import threadpool_limits
 
 from ...arrays import Array
 from ...data.dataset import Dataset, label_keys
 from ...data.io.sealed import SUFFIX, Contents, is_sealed, read_sealed, write_sealed
 from ...data.labels import Classes
 from ...errors import DataworthError
+from ...inference.threads import one_thread
 from ...measure.prepare import check_datasets
 from ...models import Linear, Logistic
 from ...yardstick.yardstick import Yardstick
@@ -111,7 +111,7 @@ def seal_with(data: Dataset, yardstick: Yardstick, digest: str, key: str) -> Sea
     model = sealing_model(yardstick)
     X, y = yardstick.features(data), yardstick.targets(data)
     counted = yardstick.tempering * (np.ones(len(data)) if data.weights is None else data.weights)
-    with threadpool_limits(1):  # the last bits depend on the number of threads
+    with one_thread():  # the last bits depend on the number of threads
         posterior: Any = model.fit(X, y, counted)
         mean, precision = posterior.mean, posterior.precision
     return Sealed(

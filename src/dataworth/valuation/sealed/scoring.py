@@ -10,7 +10,7 @@ import numpy as np
 
 from ...data.dataset import Dataset
 from ...errors import DataworthError
-from ...evidence.tempering import Place
+from ...evidence.tempering import Place, repeats
 from ...measure.case import Case, Plan, measure
 from ...measure.designs import DATA, Arm, Sample
 from ...measure.options import Options
@@ -91,6 +91,11 @@ class Tempered:
     sealed: Sealed
     name: str
     directions: ClassVar[int] = 2
+
+    @property
+    def repeated(self) -> int:
+        """How often rows were doubled, by the weight that the file says."""
+        return repeats(np.arange(self.sealed.rows), np.array([self.sealed.weight / self.yardstick.tempering]))
 
     def __call__(self, place: Place) -> Fitter:
         """The fitter at one tempering and scale."""
