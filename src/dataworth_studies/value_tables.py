@@ -104,7 +104,7 @@ def attacks(records: Sequence[Record]) -> str:
     names = [name for name in records[0] if name not in ("key", "who", "honest")]
     rows = []
     for name in names:
-        pairs = np.array([(r[name]["paid"], r["honest"]["paid"]) for r in records])
+        pairs = np.array([(r[name]["adds"], r["honest"]["adds"]) for r in records])
         ratio = pairs[:, 0].sum() / pairs[:, 1].sum()
         off = pairs[:, 0] - ratio * pairs[:, 1]
         error = float(off.std(ddof=1)) * np.sqrt(len(off)) / pairs[:, 1].sum()
@@ -112,7 +112,7 @@ def attacks(records: Sequence[Record]) -> str:
         rows.append((name, ratio, error, float(kept)))
     columns: list[Any] = [
         ("attack", lambda r: r[0]),
-        ("paid, of honest", lambda r: f"{r[1]:.3f} ± {r[2]:.3f}"),
+        ("paid, as a multiple of honest", lambda r: f"{r[1]:.3f} ± {r[2]:.3f}"),
         ("order of the others kept", lambda r: f"{r[3]:.2f}"),
     ]
     return f"Attacks on a split, {len(records)} seeds:\n\n{table(rows, *columns)}"

@@ -180,13 +180,10 @@ def attack(name: str, seed: int) -> Record:
     record: Record = {"who": who}
     for trick, change in tricks.items():
         found = split({one: Dataset(*rows) for one, rows in {**honest, **change}.items()}, T, yardstick=yard)
-        paid = {one.name: one.paid or 0.0 for one in found.vendors}
+        adds = {one.name: one.adds.value for one in found.vendors}
         others = [one for one in "abc" if one != who]
-        record[trick] = {
-            "paid": paid[who] + paid.get("d", 0.0),
-            "adds": sum(one.adds.value for one in found.vendors if one.name in (who, "d")),
-            "order": sorted(others, key=lambda one: -paid[one]),
-        }
+        order = sorted(others, key=lambda one: -adds[one])
+        record[trick] = {"adds": adds[who] + adds.get("d", 0.0), "order": order}
     return record
 
 

@@ -38,7 +38,7 @@ def test_the_page_runs(page):
     assert list(told) == ["values", "split", "outlook"]
     assert [done.exit_code for done in told.values()] == [0, 0, 0]
     assert "worse than rows at random: b" in " ".join(told["values"].stdout.split())
-    assert "b 0%" in told["split"].stdout
+    assert "b adds −" in told["split"].stdout
     assert "with 1000 more rows" in told["outlook"].stdout
     for done in told.values():
         assert not re.search(r"\b(remove|drop|delete|discard)", done.stdout)

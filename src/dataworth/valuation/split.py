@@ -6,10 +6,10 @@ in nats per block of the test set. What each adds is I(D_i; T | all others). Inf
 submodular: who comes under two names adds no more in sum than under one, copies add nothing to their
 originals, and labels of one's own making tell nothing new. What is shared, two or more vendors have alike.
 
-The total is split in proportion to what each adds. With x the owner's sum and R that of all others, the
-owner's share x / (x + R) can only fall with x, and R and the total do not depend on the names that the same
-rows come under: a second name pays nothing. (A Shapley share would: of two vendors with the same data each
-has a half, and two thirds who comes as two.)
+So vendors are paid for what they add, and nobody by name for what is shared: the buyer needs it from one of
+them only. No rule can share it out in full, treat equal data alike, and not reward a second name: of two
+vendors with the same data each would get a half, and two thirds who comes as two. (Splitting the total in
+proportion to what each adds is no way out: cut at zero, the noise of small parts paid a second name 1.06.)
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ ALL, TEST = "all", "test"
 class Vendor:
     """One vendor, in nats per block of the test set: what it adds to all others, and what it is worth alone.
 
-    share: what it adds, as a proportion of what all add. paid: that proportion of the total.
+    share: what it adds, as a proportion of what all are worth together; None if that is nothing.
     """
 
     name: str
@@ -53,7 +53,6 @@ class Vendor:
     adds: Estimate = nats()
     alone: Estimate = nats()
     share: float | None
-    paid: float | None = nats()
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -102,7 +101,7 @@ def split(candidates: Mapping[str, Dataset | Sealed], test: Dataset, **options: 
         **options: see below.
 
     Returns:
-        A `Split`: `vendors` (adds, alone, share, paid), `total`, `shared`; intervals hold for all at once.
+        A `Split`: `vendors` (adds, alone, share), `total`, `shared`; intervals hold for all at once.
 
     Raises:
         DataworthError: if there are fewer than two, or if data, test set and options do not fit together.
@@ -112,8 +111,8 @@ def split(candidates: Mapping[str, Dataset | Sealed], test: Dataset, **options: 
     >>> data = Dataset(X, (X[:, 0] + 0.3 * rng.normal(size=300) > 0).astype(int))
     >>> a, b, T = data.take(range(40)), data.take(range(40, 140)), data.take(range(140, 300))
     >>> found = split({"a": a, "b": b, "copy of a": a}, T)
-    >>> {one.name: one.share for one in found.vendors}
-    {'b': 1.0, 'a': 0.0, 'copy of a': 0.0}
+    >>> {one.name: round(one.share, 2) for one in found.vendors}
+    {'b': 0.13, 'a': 0.0, 'copy of a': 0.0}
     """
     opts = Options.parse("split", options)
     names = list(candidates) if isinstance(candidates, Mapping) else []
@@ -171,11 +170,6 @@ def _told(
     level = 1.0 - (1.0 - LEVEL) / len(rows)
     adds = {name: worth[ALL] - worth[f"without {name}"] for name in rows}
     total = over_blocks(worth[ALL])
-    sums = {name: max(float(gain.mean()), 0.0) for name, gain in adds.items()}
-    pays = total.value > 0 < sum(sums.values())
-    shares = {name: one / sum(sums.values()) for name, one in sums.items()} if pays else {}
-    if not pays:
-        notes += ("no vendor is seen to add anything to the others: there is nothing to split by",)
     for name, gain in adds.items():
         if over_blocks(gain, level).negative:
             notes += (f"without {name} the others are worth more: look at its labels (dataworth values)",)
@@ -185,8 +179,7 @@ def _told(
             rows=rows[name],
             adds=over_blocks(adds[name], level),
             alone=over_blocks(worth[f"alone {name}"], level),
-            share=shares.get(name),
-            paid=total.value * shares[name] if shares else None,
+            share=float(adds[name].mean()) / total.value if total.value > 0 else None,
         )
         for name in rows
     ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataworth.valuation.split import Split
 
-from ..numbers import digits_for, number, scaled, with_interval
+from ..numbers import scaled, with_interval
 from ..quantities import unit_of
 from . import layout, yardstick
 
@@ -13,10 +13,8 @@ def line(split: Split, bits: bool = False) -> str:
     """Who gets which part of the total."""
     unit, factor = unit_of(bits)
     total = with_interval(split.total.value * factor, scaled(split.total.interval, factor), unit)
-    if split.vendors[0].share is None:
-        return f"{total} in all; nobody is seen to add anything to the others"
-    parts = ", ".join(f"{one.name} {one.share:.0%}" for one in split.vendors if one.share is not None)
-    return f"{parts} of {total}"
+    parts = ", ".join(f"{one.name} adds {one.adds.value * factor:.2g}" for one in split.vendors)
+    return f"{parts} of {total}".replace("-", "−")
 
 
 def full(split: Split, bits: bool = False, verbose: bool = False) -> layout.Rendered:
@@ -28,20 +26,19 @@ def full(split: Split, bits: bool = False, verbose: bool = False) -> layout.Rend
             with_interval(known.value * factor, scaled(known.interval, factor), sign=sign)
             for known, sign in ((one.adds, True), (one.alone, False))
         )
-        paid = "–" if one.paid is None else number(one.paid * factor, digits_for(one.paid * factor))
-        share = "–" if one.share is None else f"{one.share:.1%}"
-        rows.append((one.name, str(one.rows), alone, adds, share, paid))
+        share = "–" if one.share is None else f"{one.share:.1%}".replace("-", "−")
+        rows.append((one.name, str(one.rows), alone, adds, share))
     shared = with_interval(split.shared.value * factor, scaled(split.shared.interval, factor), unit)
     block = f"block of {split.test_rows / split.blocks:.3g} test rows"
     return layout.report(
         f"{line(split, bits)}.",
-        layout.table(("dataset", "rows", f"alone, {unit}", "adds to the others", "share", "paid"), rows),
+        layout.table(("dataset", "rows", f"alone, {unit}", "adds to the others", "of the total"), rows),
         [
             ("Values", f"{unit} per {block}; the 95 % intervals hold for all vendors at once"),
-            ("Shared", f"{shared}: what two or more of them have"),
+            ("Shared", f"{shared}: what two or more of them have, needed from one only"),
             (
-                "Share",
-                "by what each adds to all others; a second name, copies or labels of one's own add none",
+                "Pays",
+                "what each adds: second names, copies, labels of one's own making add nothing on average",
             ),
             ("Yardstick", yardstick.line(split.yardstick)),
             *(("Note", note) for note in split.notes),
