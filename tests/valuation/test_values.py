@@ -12,6 +12,7 @@ from dataworth.inference.logistic import Counts
 from dataworth.inference.removal import see, toggle_each
 from dataworth.models import Linear
 from dataworth.valuation.values import shapley as shapley_file
+from dataworth.valuation.values import trust as trust_file
 from dataworth.valuation.values.listed import listed_at
 from dataworth.valuation.values.rows import binary_fits, gaussian_fits, standard_errors
 from dataworth.valuation.values.table import Part, Table
@@ -139,9 +140,12 @@ def test_the_list_is_that_of_benjamini_and_hochberg():
     assert p[found].max() <= p[~found].min()
 
 
-def test_nothing_to_go_by_leaves_one_label_in_ten_doubted():
+def test_nothing_to_go_by_leaves_one_label_in_ten_doubted(monkeypatch):
+    calls = []
+    monkeypatch.setattr(trust_file, "see", lambda *args: calls.append(1) or see(*args))
     table = table_of(np.zeros((30, 1)), np.arange(30) % 2.0, 20, prior_variance=1e-9)
     np.testing.assert_allclose(trust_classes(table, 2).p_wrong, 0.1, atol=1e-3)
+    assert len(calls) == 6  # rounds
 
 
 def test_wrong_labels_are_found_and_right_ones_trusted():
@@ -203,6 +207,7 @@ def test_rows_and_sources_of_a_dataset(annotated, found):
     assert rows.value[bad].mean() < 0 < rows.value[~bad].mean()
     assert rows.harmful.sum() > 3
     assert rows.harmful[bad].sum() > 0.7 * rows.harmful.sum()
+    assert found.fdr == 0.1
     assert [one.name for one in found.groups if one.worse] == ["annotator 1"]
     shares = sum(one.share.value for one in found.groups)
     assert shares == pytest.approx(found.total.value, abs=1e-9)

@@ -121,7 +121,8 @@ def beside(job: Job) -> dict[str, Any]:
     """Files of values that lie beside the files of an audit, unless one is named."""
     if job.command != "audit" or job.curate is not None or job.options.get("values") is not None:
         return {}
-    return {"values": files_in(path.absolute().parent for path in every(job.files))}
+    found = files_in(path.absolute().parent for path in every(job.files))
+    return {"values": found} if found else {}
 
 
 def read_sealed_files(job: Job, form: str, design: str, explain: bool = False) -> dict[Path, Sealed]:
