@@ -55,7 +55,7 @@ def test_copies_add_nothing(world, yardstick, honest):
 
 
 def test_a_second_name_changes_nothing_for_the_others(world, yardstick, honest):
-    """What its owner gets falls on average (`dataworth study values`: .73), not in each sample."""
+    """What its owner gets falls on average (`dataworth study values --parts attacks`), not in each sample."""
     vendors, test = world
     c = vendors["c"]
     parts = {**vendors, "c": c.take(range(30)), "c too": c.take(range(30, 60))}

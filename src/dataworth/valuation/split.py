@@ -9,7 +9,7 @@ originals, and labels of one's own making tell nothing new. What is shared, two 
 So vendors are paid for what they add, and nobody by name for what is shared: the buyer needs it from one of
 them only. No rule can share it out in full, treat equal data alike, and not reward a second name: of two
 vendors with the same data each would get a half, and two thirds who comes as two. (Splitting the total in
-proportion to what each adds is no way out: cut at zero, the noise of small parts paid a second name 1.06.)
+proportion to what each adds is no way out: cut at zero, the noise of small parts pays a second name.)
 """
 
 from __future__ import annotations
