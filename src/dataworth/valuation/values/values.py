@@ -163,7 +163,7 @@ def values(
     >>> data = Dataset(X, y)
     >>> found = values(data.take(range(200)), data.take(range(200, 300)))
     >>> sorted(found.least_trusted[:4]), found.total.positive
-    ([0, 2, 3, 4], True)
+    ([1, 2, 3, 4], True)
     """
     opts = Options.parse("values", options)
     check_kind(kind, fdr)
