@@ -26,7 +26,7 @@ from dataworth.checks import CHECKS, shift
 from dataworth.checks.material import PAIRS, limit_of, shift_of
 from dataworth.valuation.demo import demo
 from dataworth.yardstick.basis import Basis
-from faults import FAULTS, Unmade
+from faults import FAULTS, Unmade, idle_attribute
 from tables import REPORTED, SETTLED, split
 
 FORMS = (
@@ -109,11 +109,32 @@ def healthy(name, seed, ignored=()):
         try:
             yard = dw.Yardstick.fit(T)
             found = dw.score(D, T, yardstick=yard, ignore=ignored).checks
+            found = [*found, *asked_of_attributes(D, T, ignored)]
         except dw.DataworthError as error:
             return {"table": name, "seed": seed, "refused": str(error)}, None
     told = {one.code: one.detail for one in found if one.fires}
     run = [one.code for one in found if one.fires is not None]
     return {"table": name, "seed": seed, "run": run, "fired": told}, (D, T, yard)
+
+
+def measured(data, test, options=None, *, yard, code):
+    """One check on a score, or on an audit if there is an `after`."""
+    options = {"yardstick": yard if len(test.names) == len(yard.columns) else None} | (options or {})
+    options["ignore"] = [check.code for check in CHECKS if check.code != code]
+    after = options.pop("after", None)
+    found = dw.score(data, test, **options) if after is None else dw.audit(data, after, test, **options)
+    return found.checks[0]
+
+
+def asked_of_attributes(D, T, ignored):
+    """DW013 where a curation goes by an attribute that was dealt out at random."""
+    if "DW013" in ignored:
+        return []
+    try:
+        made = idle_attribute(D, T, None, np.random.default_rng([0, 0xA7]))
+    except Unmade:
+        return []
+    return [measured(*made, yard=SimpleNamespace(columns=()), code="DW013")]
 
 
 def faulty(name, seed, D, T, yard, ignored=()):
@@ -126,11 +147,10 @@ def faulty(name, seed, D, T, yard, ignored=()):
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             try:
-                data, test = make(D, T, yard, rng)
-                others = [check.code for check in CHECKS if check.code != code]
-                same = yard if len(test.names) == len(T.names) else None
-                (seen,) = dw.score(data, test, yardstick=same, ignore=others).checks
+                seen = measured(*make(D, T, yard, rng), yard=yard, code=code)
                 hit, detail = seen.fires, seen.detail
+                if code == "DW005" and hit is not None:  # where it would fire, EP takes over
+                    hit = hit or detail.startswith("EP decides")
             except Unmade:
                 continue
             except dw.DataworthError as error:

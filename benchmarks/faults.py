@@ -1,4 +1,7 @@
-"""Faults made in healthy tables: (data, test set, yardstick, rng) → data and test set with the fault."""
+"""Faults made in healthy tables: (data, test set, yardstick, rng) → data and test set with the fault.
+
+A third part, if there is one, holds options of the measurement; with `after` among them it is an audit.
+"""
 
 from __future__ import annotations
 
@@ -107,20 +110,66 @@ def shifted(D, T, yard, rng):
     return tuple(both)
 
 
-def attributed(D, T, yard, rng):
-    """An attribute that is the label in nine rows of ten."""
+def with_attribute(part, attribute):
+    """The attribute is a column too, so that features show it."""
+    table = frame_of(part).assign(attribute=attribute.astype(float))
+    return dw.Dataset(table, part.y, attributes=attribute.astype(str))
+
+
+def by_attribute(D, T, rng, wrong):
+    """An attribute that is the label but for a part of the rows; the curation keeps few rows of one value."""
     if D.y.dtype.kind == "f" or len(np.unique(T.y)) > 2:
         raise Unmade
     names = np.unique(T.y)
+    before, test = (
+        with_attribute(part, (part.y == names[1]) ^ (rng.random(len(part)) < wrong)) for part in (D, T)
+    )
+    kept = (before.attributes == "True") | (rng.random(len(D)) < 0.3)
+    return before, test, {"after": before.take(kept)}
 
-    def attribute(part):
-        wrong = rng.random(len(part)) < 0.1
-        return np.where(wrong, names[::-1][np.searchsorted(names, part.y) % 2], part.y)
 
-    return tuple(dw.Dataset(frame_of(part), part.y, attributes=attribute(part)) for part in (D, T))
+def attributed(D, T, yard, rng):
+    return by_attribute(D, T, rng, 0.1)
+
+
+def idle_attribute(D, T, yard, rng):
+    return by_attribute(D, T, rng, 0.5)
+
+
+def two_classes(D, T):
+    if D.y.dtype.kind == "f" or len(np.unique(T.y)) > 2:
+        raise Unmade
+
+
+def unsure(D, T, yard, rng):
+    two_classes(D, T)
+    return D, T, {"model": dw.Logistic(prior_variance=1e-5)}
+
+
+def another_form(D, T, yard, rng):
+    two_classes(D, T)
+    return D, T, {"form": "eta"}
+
+
+def wide(D, T, yard, rng):
+    two_classes(D, T)
+    return D.take(rng.permutation(len(D))[:40]), T, {"yardstick": dw.Yardstick.fit(T, prior_variance=1e4)}
+
+
+def overlapping(D, T, yard, rng):
+    return D, T, {"pairs": 20, "size": min(len(D), len(T)) // 2}
+
+
+def lacking(D, T, yard, rng):
+    if D.y.dtype.kind == "f":
+        raise Unmade
+    return D.take(D.y != np.unique(T.y)[-1]), T
 
 
 FAULTS = {
+    ("DW001", "a prior of 1e-5"): unsure,
+    ("DW004", "form eta"): another_form,
+    ("DW005", "40 rows, a prior of 1e4 (EP decides)"): wide,
     ("DW002", "a tenth of the rows repeated"): repeated,
     **{
         ("DW002", f"a tenth repeated, shaken by {part} of r₂₀"): partial(nearly_repeated, part=part)
@@ -132,7 +181,9 @@ FAULTS = {
     },
     ("DW003", "a tenth of the test rows' features on other rows"): forged,
     ("DW010", "8 rows"): few,
+    ("DW010", "pairs of half the rows"): overlapping,
+    ("DW011", "data without one of the classes"): lacking,
     ("DW012", "labels dealt out at random"): shuffled,
-    ("DW013", "an attribute that is the label in 9 of 10"): attributed,
+    ("DW013", "curated by an attribute that is the label in 9 of 10"): attributed,
     ("DW014", "thirty idle columns half a standard deviation apart"): shifted,
 }

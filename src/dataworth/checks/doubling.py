@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Array, Rows
-from ..evidence.tempering import Place, climb
+from ..evidence.tempering import Place, climb, repeats
 from ..measure.case import Case
 from ..models import Model
 from ..models.base import bind
@@ -62,7 +62,8 @@ def doubled(
     gains: list[float] = []
     for own, others in both_ways(halves(len(y), np.random.default_rng([seed, 0xD0B]), 1, groups)):
         score = scorer(fitter, own, in_blocks(others, max(1, len(y) // BLOCKS)), tempering)
-        once, twice = (climb(partial(score, more), repeated=more)[1] for more in (0, 1))
+        counted = repeats(own, np.full(len(own), tempering))
+        once, twice = (climb(partial(score, more), repeated=counted + more)[1] for more in (0, 1))
         gains += (twice - once).tolist()
     value, stderr = float(np.mean(gains)), float(np.std(gains, ddof=1) / np.sqrt(len(gains)))
     told = f"{value:+.2g} ± {stderr:.2g} nats a block from doubling half the test set"

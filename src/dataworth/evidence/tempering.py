@@ -26,8 +26,8 @@ from scipy.special import logsumexp
 from ..arrays import Array, Rows
 
 UP, DOWN = 10, 3
-"""Steps that a walk may go from where it starts: r from 1/8 to 1024. Data that count for nothing could not
-mislead, and test sets on which they do and on which they do not would differ more than intervals say."""
+"""Steps that a walk may go up from where it starts, and down from where each row counts once. Rows that count
+less than an eighth could not mislead, and test sets on which they do would not know of those where not."""
 WORTH = 0.01
 """Nats, over all blocks, that a step must gain: where a model can be as sure as it likes, the walk ends."""
 
@@ -63,7 +63,7 @@ def climb(at: Callable[[Place], Array], directions: int = 1, repeated: int = 0) 
 
     `at` gives the scores of all blocks at one place. The walk starts at the origin and goes uphill in their
     sum while that is worth it, at most `UP` steps in each of the `directions`; down along the first, which
-    is r, `DOWN` and one for each doubling of the rows that was `repeated`.
+    is r, to where each distinct row counts 2^−`DOWN` times: at the start it counts 2^`repeated` times.
 
     >>> best, scores = climb(lambda place: np.array([-((place[0] - 2) ** 2), 0.0]))
     >>> best, scores.round(2).tolist()  # the window is 1, 2, 3; the other block cannot tell them apart

@@ -39,7 +39,7 @@ class Posteriors(Protocol):
 
     @property
     def repeated(self) -> int:
-        """How often their rows were doubled, by what their file says."""
+        """By how many doublings their rows count more than once, by what their file says."""
         ...
 
     def __call__(self, place: Place) -> Fitter:
@@ -85,12 +85,12 @@ class Task(NamedTuple):
         return task._replace(first=fit_sample(fitter, task.arms[first], None)[0])
 
     def repeated(self, arm: Arm) -> int:
-        """How often an arm's rows were doubled, over what the yardstick counts them."""
+        """By how many doublings an arm's rows count more than once."""
         if arm in self.own:
             return self.own[arm].repeated
         sample = self.arms[arm]
         rows = sample.rows if self.ids is None else self.ids[sample.rows]
-        return repeats(rows, weights_of(sample) / self.tempering)
+        return repeats(rows, weights_of(sample))
 
 
 class Scored(NamedTuple):

@@ -94,8 +94,8 @@ class Tempered:
 
     @property
     def repeated(self) -> int:
-        """How often rows were doubled, by the weight that the file says."""
-        return repeats(np.arange(self.sealed.rows), np.array([self.sealed.weight / self.yardstick.tempering]))
+        """By how many doublings rows count more than once, by the weight that the file says."""
+        return repeats(np.arange(self.sealed.rows), np.array([self.sealed.weight]))
 
     def __call__(self, place: Place) -> Fitter:
         """The fitter at one tempering and scale."""
