@@ -65,7 +65,7 @@ def main():
         write(clean, X[: args.rows][~bad], noisy[~bad])
         write(test, X[args.rows :], y[args.rows :])
         del X
-        command = [sys.executable, "-m", "dataworth.cli", "audit", raw, clean, "--test", test, "--json"]
+        command = [sys.executable, "-m", "dataworth", "audit", raw, clean, "--test", test, "--json"]
         started = time.perf_counter()
         process = subprocess.Popen(command, stdout=subprocess.PIPE)
         peak = 0.0

@@ -22,4 +22,4 @@ def seconds(*command):
 
 print(f"python -c pass     {seconds('-c', 'pass'):.3f} s")
 print(f"import dataworth   {seconds('-c', 'import dataworth'):.3f} s")
-print(f"dataworth --help   {seconds('-m', 'dataworth.cli', '--help'):.3f} s")
+print(f"dataworth --help   {seconds('-m', 'dataworth', '--help'):.3f} s")

@@ -67,7 +67,7 @@ def inside(folder, monkeypatch):
 def process(*words, cwd, **settings):
     """A real `dataworth`, in a session of its own."""
     return subprocess.Popen(
-        [sys.executable, "-m", "dataworth.cli", *map(str, words)],
+        [sys.executable, "-m", "dataworth", *map(str, words)],
         cwd=cwd,
         env=ENVIRONMENT,
         stdout=subprocess.PIPE,
@@ -277,17 +277,17 @@ def test_describe(inside):
 
 def test_describe_shows_what_cannot_be_used(inside, tmp_path):
     table = pa.csv.read_csv("clean.csv")
-    days = pa.array(range(len(table)), pa.timestamp("s"))
-    pa.parquet.write_table(table.append_column("when", days), tmp_path / "d.parquet")
+    raw = pa.array([b"k"] * len(table))
+    pa.parquet.write_table(table.append_column("raw", raw), tmp_path / "d.parquet")
     code, out, _ = call("describe", tmp_path / "d.parquet")
     assert code == 0
-    assert re.search(r"when +unusable +date or time +a feature is", out)
-    assert "1 unusable." in " ".join(out.split())
-    assert "--exclude when" in out
-    assert "(date or time) cannot be a feature: leave it out with --exclude when" in refused(
+    assert re.search(r"raw +unusable +binary +a feature is", out)
+    assert "1 unusable, 1 problem." in " ".join(out.split())
+    assert "--exclude raw" in " ".join(out.split())
+    assert "(binary) cannot be a feature: leave it out with --exclude raw" in refused(
         measured("score", tmp_path / "d.parquet")
     )
-    assert measured("score", tmp_path / "d.parquet", "-q", "--exclude", "when") == measured(
+    assert measured("score", tmp_path / "d.parquet", "-q", "--exclude", "raw") == measured(
         "score", "clean.csv", "-q"
     ), "the test set need not have the column"
     assert "--exclude 'wen' is no column of any file" in refused(
@@ -442,7 +442,7 @@ def test_a_device_is_written_to_and_not_replaced(folder):
     )
     code, out, _ = run(*words, cwd=folder)
     assert code == 0
-    assert out.startswith("pair,arm,pmi")
+    assert "\npair,arm,pmi" in out
     assert Path("/dev/stdout").is_symlink()
 
 
@@ -468,7 +468,7 @@ def test_a_device_is_written_to_and_not_replaced(folder):
         (["audit", "raw.csv", "clean.csv", "--fail-on", "bad"], f"the verdicts are {', '.join(VERDICTS)}"),
         (["audit", "raw.csv", "clean.csv", "--fail-on", "harmful", "--design", "size"], "gives no verdict"),
         (["rank", "raw.csv", "raw.csv"], "raw.csv is given more than once"),
-        (["score", "clean.csv", "--group", "g"], "clean.csv: there is no group column 'g'"),
+        (["score", "clean.csv", "--group", "g"], "clean.csv, test.csv: there is no group column 'g'"),
         (["score", "test.csv"], "test rows (100%) also stand in the data"),
     ],
 )
@@ -504,7 +504,7 @@ def test_senseless_options_are_refused_before_files_are_read(command, words, par
 def test_designs_of_an_audit_by_a_named_curation_are_its_own():
     words = ("audit", "no.csv", "--curate", "match-groups", "--test", "no3.csv", "--design")
     assert "known designs here: method, whole, pairs" in refused(call(*words, "row"))
-    assert "there is no such file" in refused(call(*words, "method"))
+    assert "no.csv, no3.csv: there is no such file" in refused(call(*words, "method"))
 
 
 def test_either_spelling_and_a_hint_for_others(inside):
@@ -711,7 +711,9 @@ def test_ctrl_c_without_a_run_directory(inside, monkeypatch):
 def test_the_same_command_again_prints_the_same(inside, tmp_path):
     words = ("score", "clean.csv", "--json", "--run-dir", tmp_path / "run")
     assert measured(*words) == measured(*words)
-    assert json.loads((tmp_path / "run/result.json").read_text()) == json.loads(measured(*words)[1])
+    told = json.loads(measured(*words)[1])
+    kept = json.loads((tmp_path / "run/result.json").read_text())
+    assert {**kept, "run": told["run"]} == told
 
 
 def test_another_configuration_is_refused(inside, tmp_path):
@@ -733,7 +735,8 @@ def test_clipping_belongs_to_a_run_and_only_if_it_is_used(inside, tmp_path):
     first = measured("score", "clean.csv", "--json", "--winsorise", "0.5", "--run-dir", clipped)
     assert json.loads(call("resume", clipped, "--json")[1]) == json.loads(first[1])
     assert json.loads(first[1])["clipping"]["bound"] == 0.5
-    assert json.loads((clipped / "result.json").read_text()) == json.loads(first[1])
+    kept = json.loads((clipped / "result.json").read_text())
+    assert {**kept, "run": json.loads(first[1])["run"]} == json.loads(first[1])
 
 
 def test_what_only_shows_the_result_may_differ(inside, tmp_path):
@@ -808,7 +811,7 @@ def test_run_takes_a_configuration_written_by_hand(inside, tmp_path):
         ('{"command": "rank", "options": {"precision": 0.1}}', "rank has no option 'precision'"),
         (
             '{"command": "score", "options": {"data": "a.csv", "test": "t.csv"}}',
-            "a.csv: there is no such file",
+            "there is no such file",
         ),
     ],
 )
@@ -962,3 +965,138 @@ def test_a_column_that_numbers_the_rows_of_one_file_is_left_out_of_all(inside, t
     )
     assert numbered == plain
     assert plain[0] == 0
+
+
+# --- data as people have it ---------------------------------------------------------------------------------
+
+
+def test_notes_are_said_once_for_all_files_and_stand_in_json(inside, tmp_path):
+    files = {}
+    for name in ("clean", "test"):
+        table = pa.csv.read_csv(f"{name}.csv")
+        table = table.append_column("user_id", pa.array([7 * i for i in range(len(table))]))
+        files[name] = tmp_path / f"{name}.csv"
+        pa.csv.write_csv(table, files[name], pa.csv.WriteOptions(delimiter=";"))
+    words = ("score", files["clean"], "--test", files["test"], "--yardstick", "y.json", "--label", "target")
+    _, out, err = call(*words, "--json")
+    both = f"{files['clean']}, {files['test']}"
+    notes = [
+        f"columns are separated by ';' in {both}; --sep changes that",
+        f"column 'user_id' is named like an id and is left out in {both}; --features uses it, --id or --group"
+        " user_id says what it is",
+    ]
+    assert err.splitlines() == [f"dataworth: {note}" for note in notes]
+    told = json.loads(out)
+    read = told["run"]["reading"]
+    assert [f"{one['what']} in {', '.join(one['files'])}; {one['choice']}" for one in read] == notes
+    assert told["value"] == json.loads(measured("score", "clean.csv", "--json")[1])["value"]
+    assert call(*words, "-q", "--sep", "semicolon", "--exclude", "user_id")[2] == ""
+
+
+def test_json_says_how_to_make_it_again(inside, tmp_path):
+    told = json.loads(measured("audit", "raw.csv", "raw.csv", "--json", "--seed", 3, "--ignore", "all")[1])[
+        "run"
+    ]
+    assert told["command"] == "audit"
+    assert told["about"]["dataworth"] == dw.__version__
+    assert told["options"]["seed"] == 3
+    assert told["options"]["before"] == str(inside / "raw.csv")
+    data = dw.read("raw.csv", label="target")
+    assert told["inputs"][str(inside / "raw.csv")] == data.content_hash()
+    assert set(told["inputs"]) == {str(inside / name) for name in ("raw.csv", "test.csv", "y.json")}
+    again = {name: told[name] for name in ("command", "options", "inputs")}
+    (tmp_path / "again.json").write_text(json.dumps(again))
+    code, out, _ = call("run", tmp_path / "again.json", "--json")
+    assert (code, json.loads(out)["run"]["inputs"]) == (0, told["inputs"])
+
+
+def test_all_problems_of_all_files_are_told_before_the_work(inside, tmp_path):
+    (tmp_path / "d.csv").write_text("a,b,target\n1,,0\n2,3,1\n")
+    code, out, err = call(
+        "score", tmp_path / "d.csv", "--test", "no.csv", "--group", "g", "--label", "target"
+    )
+    assert (code, out) == (2, "")
+    assert [
+        line.partition(": ")[2].removeprefix(f"{tmp_path / 'd.csv'}: ")[:30] for line in err.splitlines()
+    ] == [
+        "there is no group column 'g': ",
+        "1 of 2 rows have missing value",
+        "no.csv: there is no such file:",
+    ]
+
+
+def test_labels_and_columns_that_do_not_fit_are_told_together(inside, tmp_path):
+    path = with_columns(tmp_path / "d.csv", b=None, target=lambda n: [0, 7] * (n // 2))
+    code, _, err = measured("score", path)
+    assert (code, err.count("\n")) == (2, 2)
+    assert "lack column 'b'" in err
+    assert "label '7'" in err
+
+
+def test_describe_without_a_label(tmp_path):
+    (tmp_path / "d.csv").write_text("a,b\n1,2\n2,3\n")
+    code, out, _ = call("describe", tmp_path / "d.csv")
+    assert code == 0
+    assert "label not known, 1 problem." in " ".join(out.split())
+    assert "name it with label= (--label)" in " ".join(out.split())
+
+
+# --- ends ---------------------------------------------------------------------------------------------------
+
+
+def test_sigterm_ends_as_ctrl_c_does(folder, tmp_path):
+    child = process(*LONG_AUDIT, "--jobs", "1", "--run-dir", tmp_path / "run", cwd=folder)
+    wait_for_chunks(child, tmp_path / "run", 2)
+    child.send_signal(signal.SIGTERM)
+    out, err = child.communicate(timeout=60)
+    assert (child.returncode, out) == (143, "")
+    assert err.splitlines()[-1] == f"terminated; continue with: dataworth resume {tmp_path / 'run'}"
+
+
+def test_a_full_disk_names_the_file_and_keeps_the_verdict(inside):
+    code, out, err = measured("score", "clean.csv", "-q", "--csv", "/dev/full")
+    assert code == 2
+    assert out == measured("score", "clean.csv", "-q")[1]
+    assert err.startswith("dataworth: /dev/full cannot be written (No space left on device): make room")
+
+
+def test_a_full_disk_under_a_run_directory_keeps_the_verdict(inside, tmp_path, monkeypatch):
+    def full(*args):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("dataworth.measure.runs.Run.finish", full)
+    code, out, err = measured("score", "clean.csv", "-q", "--run-dir", tmp_path / "run")
+    assert (code, out) == (0, measured("score", "clean.csv", "-q")[1])
+    assert f"{tmp_path / 'run'}: the result cannot be kept (No space left on device)" in err
+
+
+def test_strict_names_the_check_even_if_quiet(inside, monkeypatch):
+    def fires(*args, **kwargs):
+        found = dw.score(*args, **kwargs)
+        return replace(found, checks=(replace(found.checks[0], fires=True), *found.checks[1:]))
+
+    monkeypatch.setitem(FUNCTIONS, "score", fires)
+    code, out, err = measured("score", "clean.csv", "-q", "--strict", "--ignore", "DW002")
+    first = json.loads(measured("score", "clean.csv", "--json", "--ignore", "DW002")[1])["checks"][0]
+    assert code == 3
+    assert f"fired: {first['code']}" in out
+    assert f"dataworth: --strict: {first['code']} {first['name']}" in err
+
+
+def test_help_tells_the_exit_codes():
+    shown = " ".join(call("--help")[1].split())
+    for code in (0, 1, 2, 3, 70, 130, 141, 143):
+        assert re.search(rf"\b{code} ", shown)
+    assert "143 terminated (SIGTERM)" in shown
+
+
+def test_shells_complete_commands_and_options(folder):
+    def completed(words, position):
+        about = {"_DATAWORTH_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(position)}
+        found = subprocess.run(
+            [sys.executable, "-m", "dataworth"], env={**ENVIRONMENT, **about}, capture_output=True, text=True
+        )
+        return found.stdout.split()
+
+    assert completed("dataworth des", 1) == ["describe"]
+    assert "--exact-labels" in completed("dataworth describe --ex", 2)

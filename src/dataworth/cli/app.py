@@ -12,7 +12,7 @@ from typing import Annotated, Any
 
 import typer
 
-from .guard import say
+from .guard import EXIT_CODES, say
 from .options import (
     Columns,
     Embedding,
@@ -34,6 +34,7 @@ app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
+    epilog=f"Exit codes: {', '.join(f'{code} {what}' for code, what in EXIT_CODES.items())}.",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
@@ -47,7 +48,11 @@ Curate = Annotated[
     ),
 ]
 After = Annotated[Path | None, file("The data after curation.", "AFTER")]
-DataFile = Annotated[Path, file("Data: .csv, .tsv, .jsonl, .parquet, .feather, .arrow or .npz.", "DATA")]
+KINDS = (
+    "Data: .csv, .tsv, .txt, .xlsx, .json, .jsonl, .parquet, .feather, .arrow or .npz; a directory of these, "
+    "a 'pattern*', or hf:NAME:SPLIT."
+)
+DataFile = Annotated[Path, file(KINDS, "DATA")]
 
 
 def command(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -232,7 +237,7 @@ def curations(talking: Talking) -> object:
 
 @command
 def describe(
-    file: Annotated[Path, file("Data: .csv, .tsv, .jsonl, .parquet, .feather, .arrow or .npz.")],
+    file: Annotated[Path, file(KINDS)],
     columns: Columns,
     talking: Talking,
 ) -> object:

@@ -3,29 +3,36 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
+from dataworth.data.convert import Column
 from dataworth.data.dataset import Dataset
-from dataworth.data.io import read_with_roles
-from dataworth.data.io.roles import NUMBERS_ROWS, wishes_of
+from dataworth.data.io.notes import Note, refuse_all
+from dataworth.data.io.roles import wishes_of
+from dataworth.data.io.sources import HUB
+from dataworth.data.io.together import read_together, release, sentences
 from dataworth.errors import DataworthError
 
 from .guard import say
 from .options import Columns
 
 PLOT_SUFFIXES = (".png", ".svg", ".pdf")
-GUESSED = "guessed from its name"
 
 
 def absolute(path: str | Path) -> str:
-    """The path under which a file is known in a configuration."""
-    return os.path.abspath(path)
+    """The path under which a file is known in a configuration; a name of a hub is no path."""
+    return str(path) if str(path).startswith(HUB) else os.path.abspath(path)
 
 
 class Inputs:
+<<<<<<< HEAD
     """Reads files with the same columns, each once; what was guessed is said when all are read.
+=======
+    """The files of a command, each read once, all with the same columns; what was decided is said at once."""
+>>>>>>> main
 
     Of `ungrouped` the group column is left out, if it has one: groups are sources of the other files.
     """
@@ -33,12 +40,33 @@ class Inputs:
     def __init__(self, columns: Columns, quiet: bool, ungrouped: Path | None = None) -> None:
         self._columns, self._quiet, self._ungrouped = columns, quiet, ungrouped
         self.tell: Callable[[str], None] = (lambda sentence: None) if quiet else say
+        self.notes: list[dict[str, Any]] = []
         self._read: dict[str, Dataset] = {}
-        self._names: set[str] = set()
-        self._numbering: set[str] = set()
-        self._guesses: dict[tuple[str, str], list[str]] = {}
+
+    def read(self, paths: Iterable[Path], test: Path | None = None, columns: Sequence[Column] = ()) -> Inputs:
+        """Read files together, led by the test set or a yardstick's columns; refuse all that is wrong."""
+        each = {absolute(path): path for path in paths}
+        lead = None if test is None else list(each).index(absolute(test))
+        # What one file has to leave out need not be in the others.
+        found = read_together(
+            list(each.values()), lead=lead, columns=columns, **self._columns.roles, absent_ok=True
+        )
+        names = {role.column for one in found for role in one.roles}
+        refuse_all([*sentences(found), *self._nowhere(names)])
+        files: dict[Note, dict[str, Path]] = {}
+        for (key, path), one in zip(each.items(), found, strict=True):
+            for note in one.notes:
+                files.setdefault(note, {})[key] = path
+        for note, where in files.items():
+            self.notes.append({"what": note.what, "choice": note.choice, "files": list(where)})
+            self.tell(f"{note.what} in {', '.join(map(str, where.values()))}; {note.choice}")
+        self._read = {key: self._encoded(one.data) for key, one in zip(each, found, strict=True) if one.data}
+        del found
+        release()
+        return self
 
     def __call__(self, path: Path) -> Dataset:
+<<<<<<< HEAD
         """The dataset in a file."""
         key = absolute(path)
         if key not in self._read:
@@ -62,6 +90,21 @@ class Inputs:
                     self._guesses.setdefault(guess, []).append(str(path))
             self._read[key] = self._encoded(self._read[key])
         return self._read[key]
+=======
+        """The dataset in a file that was read."""
+        return self._read[absolute(path)]
+
+    def _nowhere(self, names: Collection[str]) -> Iterator[str]:
+        """Columns that are to be left out, or to be text or numbers, and are in no file."""
+        for option in ("exclude", "categories", "numbers") if names else ():
+            for wanted in wishes_of(getattr(self._columns, option) or (), list(names)):
+                start = wanted.removesuffix("*")
+                like = (
+                    option == "exclude" and wanted.endswith("*") and any(n.startswith(start) for n in names)
+                )
+                if wanted not in names and not like:
+                    yield f"--{option} {wanted!r} is no column of any file: check its name."
+>>>>>>> main
 
     def _encoded(self, data: Dataset) -> Dataset:
         """Texts as vectors, if an encoder was named."""
@@ -73,25 +116,6 @@ class Inputs:
 
         with listen(self._quiet, preparing="encoding texts…") as progress:
             return encode(data, self._columns.text_encoder, progress=progress)
-
-    def finish(self) -> None:
-        """Say what was guessed; refuse to exclude what is in no file.
-
-        A column that only numbers the rows of one file is left out of all: a part of the rows shows gaps.
-        """
-        for key, data in self._read.items():
-            kept = [column for column in data.columns if column.name not in self._numbering]
-            self._read[key] = data.select(kept) if 0 < len(kept) < data.n_features else data
-        exclude = self._columns.exclude
-        for wanted in [] if exclude is None else wishes_of(exclude, list(self._names)):
-            start = wanted.removesuffix("*")
-            if wanted not in self._names and not (
-                wanted.endswith("*") and any(name.startswith(start) for name in self._names)
-            ):
-                raise DataworthError(f"--exclude {wanted!r} is no column of any file: check its name.")
-        for (what, choice), paths in self._guesses.items():
-            self.tell(f"{what} {', '.join(paths)}; {choice}")
-        self._guesses.clear()
 
     def hashes(self) -> dict[str, str]:
         """Content hash of each file read, by its absolute path."""
@@ -128,16 +152,23 @@ def check_outputs(*paths: Path | None, plot: Path | None = None) -> None:
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """A file to write that takes the place of `path` when all is written."""
-    if _is_device(path):  # /dev/stdout is written to, not replaced
-        yield path
-        return
-    temporary = _temporary(path)
+    """A file to write that takes the place of `path` when all is written; a full disk is a sentence."""
+    device = _is_device(path)  # /dev/stdout is written to, not replaced
+    temporary = path if device else _temporary(path)
     try:
         yield temporary
-        os.replace(temporary, path.resolve())
+        if not device:
+            os.replace(temporary, path.resolve())
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise DataworthError(
+            f"{path} cannot be written ({why}): make room, or choose another place."
+        ) from error
     finally:
-        temporary.unlink(missing_ok=True)
+        if not device:
+            temporary.unlink(missing_ok=True)
 
 
 def _temporary(path: Path) -> Path:

@@ -3,21 +3,46 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
 import typer
 
-from dataworth.errors import DataworthError
+from dataworth.errors import DataworthError, Problems
 
-VERDICT_FAILS, BAD_INPUT, CHECK_FAILS, INTERNAL, INTERRUPTED, BROKEN_PIPE = 1, 2, 3, 70, 130, 141
+VERDICT_FAILS, BAD_INPUT, CHECK_FAILS, INTERNAL, INTERRUPTED, BROKEN_PIPE, TERMINATED = (
+    1,
+    2,
+    3,
+    70,
+    130,
+    141,
+    143,
+)
+EXIT_CODES = {
+    0: "done",
+    VERDICT_FAILS: "the verdict is in --fail-on",
+    BAD_INPUT: "bad input, bad usage, or a file that cannot be written",
+    CHECK_FAILS: "a check fires under --strict",
+    INTERNAL: "a bug",
+    INTERRUPTED: "interrupted (Ctrl-C)",
+    BROKEN_PIPE: "nobody read the output",
+    TERMINATED: "terminated (SIGTERM)",
+}
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, by which schedulers end a program: it stops as with Ctrl-C."""
 
 
 class Interrupted(KeyboardInterrupt):
-    """Ctrl-C in the middle of a measurement, which its run directory can continue, if it has one."""
+    """An end in the middle of a measurement, which its run directory can continue, if it has one."""
 
     def __init__(self, directory: Path | None) -> None:
         super().__init__()
@@ -36,13 +61,31 @@ def report_interrupt(interrupt: KeyboardInterrupt) -> int:
         how = "; nothing was kept (--run-dir keeps finished work)"
         if interrupt.directory is not None:
             how = f"; continue with: dataworth resume {interrupt.directory}"
-    print(f"interrupted{how}", file=sys.stderr, flush=True)
-    return INTERRUPTED
+    terminated = isinstance(interrupt.__cause__ or interrupt, Terminated)
+    print(f"{'terminated' if terminated else 'interrupted'}{how}", file=sys.stderr, flush=True)
+    return TERMINATED if terminated else INTERRUPTED
 
 
 def end_with_code(body: Callable[[], int | None], verbose: bool) -> NoReturn:
     """Run the body of a command and leave with its exit code, whatever happens in it."""
-    raise typer.Exit(_code_of(body, verbose) or 0)
+    with _stopped_by_sigterm():
+        code = _code_of(body, verbose) or 0
+    raise typer.Exit(code)
+
+
+@contextmanager
+def _stopped_by_sigterm() -> Iterator[None]:
+    def stop(signum: int, frame: object) -> NoReturn:
+        raise Terminated
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _code_of(body: Callable[[], int | None], verbose: bool) -> int | None:
@@ -52,6 +95,9 @@ def _code_of(body: Callable[[], int | None], verbose: bool) -> int | None:
         return code
     except KeyboardInterrupt as interrupt:
         return report_interrupt(interrupt)
+    except Problems as error:
+        for sentence in error.sentences:
+            say(sentence)
     except DataworthError as error:
         say(str(error))
     except BrokenPipeError:

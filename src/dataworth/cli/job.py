@@ -200,10 +200,10 @@ def failing_verdicts(fail_on: str | None, design: str | None) -> frozenset[str]:
 
 
 def _column(name: str, value: Any, source: Path) -> Any:
-    """What a configuration says of a column: a text, or a list of texts; of `impute` yes or no."""
+    """What a configuration says of a column: a text, or a list of texts; of some yes or no."""
     if isinstance(value, list):
         value = ",".join(map(str, value))
-    if value is not None and not isinstance(value, bool if name == "impute" else str):
+    if value is not None and not isinstance(value, bool if name in ("impute", "exact_labels") else str):
         raise DataworthError(f"{source} has {name} {value!r}; give it as in --{name}.")
     return value
 

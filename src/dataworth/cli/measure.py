@@ -11,9 +11,10 @@ from typing import Any
 
 from dataworth.checks import check_codes
 from dataworth.curation.names import files_of, parse, split
-from dataworth.data.io.formats import READERS
-from dataworth.data.io.readers import naming
+from dataworth.data.io.formats import SUFFIXES
+from dataworth.data.io.notes import refuse_all
 from dataworth.data.io.sealed import SUFFIX, is_sealed
+from dataworth.data.io.together import naming
 from dataworth.data.keys import new_key
 from dataworth.data.labels import learn_targets
 from dataworth.errors import DataworthError
@@ -50,18 +51,22 @@ Files = Mapping[str, Path | Sequence[Path]]
 def carry_out(job: Job, showing: Showing) -> int:
     """Measure and show; return the exit code that the verdict and the checks ask for."""
     fails = failing_verdicts(job.fail_on, job.options.get("design"))
-    found = measure(job, showing, keep=showing.explain or (showing.verbose and not showing.quiet))
-    show.result(found, showing)
+    found, about = measure(job, showing, keep=showing.explain or (showing.verbose and not showing.quiet))
+    show.result(found, showing, about)
     left = sum(finding.fires is None for finding in found.checks)
     if job.strict and found.details.form == "sealed" and left and not showing.quiet:
         say(f"{left} of {len(found.checks)} checks could not be made: sealed data have no rows (-v says why)")
     if getattr(found, "verdict", None) in fails:
         return VERDICT_FAILS
-    return CHECK_FAILS if job.strict and any(finding.fires for finding in found.checks) else 0
+    fired = [f"{finding.code} {finding.name}" for finding in found.checks if finding.fires]
+    if job.strict and fired:
+        say(f"--strict: {', '.join(fired)} fired")
+        return CHECK_FAILS
+    return 0
 
 
-def measure(job: Job, showing: Showing, keep: bool = False) -> Any:
-    """Carry out a job: a Score, an Audit or a Ranking."""
+def measure(job: Job, showing: Showing, keep: bool = False) -> tuple[Any, dict[str, Any]]:
+    """Carry out a job: a Score, an Audit or a Ranking, and what JSON tells of how it was made."""
     check_outputs(showing.csv, plot=showing.plot)
     options = job.parsed(yardstick=None)  # refused before files are read, which can take long
     check_codes(options.ignore)
@@ -75,18 +80,18 @@ def measure(job: Job, showing: Showing, keep: bool = False) -> Any:
     files: dict[str, Path | Sequence[Path]] = dict(job.files)
     if job.curate is not None:
         files["rows"] = [Path(name) for name in files_of(job.curate)]
-    for one in every(files):
-        if one not in sealed:
-            inputs(one)
-    inputs.finish()
-    arguments = _arguments(job, inputs, sealed)
-    if job.curate is not None:
-        arguments["curate"] = parse(job.curate, lambda name: inputs(Path(name)))
-    hashes = inputs.hashes() if job.pins or options.run_dir else {}
-    hashes |= {absolute(path): data.content_hash() for path, data in sealed.items()}
     path, yardstick = job.options.get("yardstick"), None
     if path is not None:
         yardstick = Yardstick.load(path)
+    (test,) = every({"test": files["test"]})
+    rows = [one for one in every(files) if one not in sealed]
+    inputs.read(rows, test, () if yardstick is None else yardstick.columns)
+    arguments = _arguments(job, inputs, sealed)
+    if job.curate is not None:
+        arguments["curate"] = parse(job.curate, lambda name: inputs(Path(name)))
+    hashes = inputs.hashes() if job.pins or options.run_dir or showing.json else {}
+    hashes |= {absolute(path): data.content_hash() for path, data in sealed.items()}
+    if path is not None and yardstick is not None:
         hashes[absolute(path)] = yardstick.digest
     check_pins(hashes, job.pins)
     check_fit(files, inputs, yardstick)
@@ -96,7 +101,7 @@ def measure(job: Job, showing: Showing, keep: bool = False) -> Any:
             run = stack.enter_context(Run.open(Path(str(options.run_dir)), job.to_config(hashes)))
             for note in run.notes:
                 say(note)
-            used = runs_beside(run.directory, inputs(every({"test": files["test"]})[0]).content_hash())
+            used = runs_beside(run.directory, inputs(test).content_hash())
             if used and options.ledger is None and not showing.quiet:
                 say(used)
         continued = run is not None and bool(run.completed())
@@ -106,15 +111,23 @@ def measure(job: Job, showing: Showing, keep: bool = False) -> Any:
         known = TAKES[job.what].__annotations__
         try:
             result = FUNCTIONS[job.command](**arguments, **{name: getattr(given, name) for name in known})
-        except KeyboardInterrupt:
-            raise Interrupted(None if run is None else run.directory) from None
+        except KeyboardInterrupt as stopped:
+            raise Interrupted(None if run is None else run.directory) from stopped
         except DataworthError:
             if run is not None:
                 run.abandon()
             raise
         if run is not None:
-            run.finish(result.to_dict())
-    return result
+            try:
+                run.finish(result.to_dict())
+            except OSError as error:  # a full disk, say: the result is there, and is shown
+                say(f"{run.directory}: the result cannot be kept ({error.strerror}): make room, run it again")
+        about = job.to_config(hashes) if showing.json else {}
+    # What is done with a verdict is no part of how it was made.
+    made = {
+        name: value for name, value in about.pop("about", {}).items() if name not in ("fail_on", "strict")
+    }
+    return result, {**about, "about": made, "reading": inputs.notes}
 
 
 def beside(job: Job) -> dict[str, Any]:
@@ -168,21 +181,22 @@ def check_fit(files: Files, read: Inputs, yardstick: Yardstick | None) -> None:
     else:
         columns, labels, what = yardstick.columns, yardstick.labels, "the yardstick"
     known = {column.name for column in columns}
+    wrong = []
     for path in dict.fromkeys(path for path in paths if not is_sealed(path)):
         data = read(path)
         try:
             data.select(columns)
         except DataworthError as error:
-            sentence = str(error).replace("the other dataset", what)
-            raise DataworthError(f"{path}: {sentence}") from error
+            wrong.append(f"{path}: {str(error).replace('the other dataset', what)}")
         try:
             labels.encode(data.y, str(path))
         except DataworthError as error:
-            raise DataworthError(str(error).replace("the test set", what)) from error
+            wrong.append(str(error).replace("the test set", what))
         extra = [name for name in data.names if name not in known]
         if extra:
             verb = "is" if len(extra) == 1 else "are"
             read.tell(f"{path}: {listed(extra)} {verb} not in {what} and {verb} ignored")
+    refuse_all(wrong)
 
 
 def names_of(paths: Sequence[Path]) -> list[str]:
@@ -199,7 +213,7 @@ def names_of(paths: Sequence[Path]) -> list[str]:
 
 
 def _stem(path: Path) -> str:
-    suffix = max((s for s in (*READERS, SUFFIX) if path.name.lower().endswith(s)), key=len, default="")
+    suffix = max((s for s in (*SUFFIXES, SUFFIX) if path.name.lower().endswith(s)), key=len, default="")
     return path.name[: len(path.name) - len(suffix)]
 
 
@@ -227,9 +241,8 @@ def make_yardstick(
     """Fit a yardstick and save it."""
     check_outputs(output, None if output is None else key_file(output))
     parsed = Options.parse("rank", options)
-    read = Inputs(columns, quiet)
+    read = Inputs(columns, quiet).read([test], test)
     data = read(test)
-    read.finish()
     with listen(quiet, preparing=FITTING):
         made = find_yardstick(data, parsed)
     for note in modelling_notes(made, parsed):
@@ -252,9 +265,7 @@ def verify_yardstick(test: Path, published: Path, columns: Columns, quiet: bool)
         key = json.loads(beside.read_text())["key"]
     except (OSError, ValueError, KeyError, TypeError):
         raise DataworthError(f"{beside} is no key of a yardstick: it is written beside it by -o.") from None
-    read = Inputs(columns, quiet)
-    read(test)
-    read.finish()
+    read = Inputs(columns, quiet).read([test], test)
     if not made.is_of(read(test), key):
         raise DataworthError(f"{published} was not published with {test} under the key in {beside}.")
     return made
@@ -283,7 +294,7 @@ def measure_over_priors(
     files = {"data": data, "test": test} if after is None else {"before": data, "after": after, "test": test}
     command = "score" if after is None else "audit"
     job = Job(command=command, files=files, columns=columns, options={**options, "ignore": "all"})
-    found = measure(job, showing, keep=True)
+    found, _ = measure(job, showing, keep=True)
     with listen(showing.quiet, options["jobs"]) as progress:
         return sensitivity(found, wanted, None if progress is None else progress.update)
 

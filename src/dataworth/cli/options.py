@@ -17,6 +17,7 @@ from .guard import end_with_code
 
 PANELS = {"Columns": "Columns (the same in all files)", "Showing": "Output", "Options": "Measuring"}
 """Headings of groups of options in `--help`, where it is not their name."""
+WRITTEN = "How files are written"
 KEYWORD = inspect.Parameter.KEYWORD_ONLY
 SHORT = {"jobs": ("--jobs", "-j"), "quiet": ("--quiet", "-q"), "verbose": ("--verbose", "-v")}
 SHORT |= {"winsorise": ("--winsorise", "--winsorize")}
@@ -48,6 +49,17 @@ class Columns:
     text_encoder: str | None = option(
         None, "Sentence-transformers model, by name or directory, for texts (default: hashed n-grams)."
     )
+    categories: str | None = option(None, "Columns to keep as text, though they look like numbers.", WRITTEN)
+    numbers: str | None = option(
+        None, "Columns that are numbers, though they look like codes (007).", WRITTEN
+    )
+    decimal: str | None = option(None, "Decimal mark, . or , where 1,234 could be either number.", WRITTEN)
+    dates: str | None = option(None, "dmy or mdy, where 03/04/2021 could be either day.", WRITTEN)
+    exact_labels: bool = option(False, "Keep labels apart that differ only in case or spaces.", WRITTEN)
+    sep: str | None = option(None, "Separator of text files: ';', tab, space, … (default: found).", WRITTEN)
+    encoding: str | None = option(None, "Encoding of text files, such as cp1252 (default: found).", WRITTEN)
+    header: str | None = option(None, "yes or no: the first row names the columns (default: found).", WRITTEN)
+    sheet: str | None = option(None, "Sheet of an .xlsx (default: the first with rows).", WRITTEN)
 
     @property
     def roles(self) -> dict[str, Any]:

@@ -106,9 +106,7 @@ class CommittedFile:
 
 def commit_file(data: Path, columns: Columns, key: str | None, quiet: bool) -> CommittedFile:
     """Commit to the rows of a file, as they are read."""
-    read = Inputs(columns, quiet)
-    read(data)
-    read.finish()
+    read = Inputs(columns, quiet).read([data])
     return CommittedFile(str(data), commit(read(data), key))
 
 
@@ -126,9 +124,8 @@ def seal_file(
         )
     check_outputs(output)
     measure = Yardstick.load(yardstick)
-    read = Inputs(columns, quiet)
+    read = Inputs(columns, quiet).read([data], columns=measure.columns)
     rows = read(data)
-    read.finish()
     check_fit({"data": data}, read, measure)
     with listen(quiet, preparing="sealing…"):
         sealed = seal(rows, measure)

@@ -6,8 +6,9 @@ import csv
 import json
 import math
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from dataworth.report import plot, plot_values
@@ -56,22 +57,19 @@ VIEWS = {
 }
 
 
-def result(result: Any, options: Showing) -> None:
-    """Write files, then print; what is not listed above knows how it is shown."""
+def result(result: Any, options: Showing, about: Mapping[str, Any] = MappingProxyType({})) -> None:
+    """Print, then write files: a disk that is full costs no verdict. `about`: what JSON tells beside it.
+
+    What is not listed above knows how it is shown.
+    """
     kind = type(result)
     view = VIEWS[kind.__name__] if kind.__name__ in VIEWS else View(kind.full, kind.line, in_bits=False)
     bits = {"bits": options.bits} if view.in_bits else {}
     explain = options.explain and hasattr(type(result), "parts")
-    table, picture = options.csv, options.plot
-    if table is not None:
-        write_table(getattr(result, "table", result).rows(), table)
-        announce("table", table, options.quiet)
-    if picture is not None and view.figure is not None:
-        write_figure(view.figure(result, **bits), picture)
-        announce("picture", picture, options.quiet)
     if options.json:
         with listen(options.quiet or not explain, preparing=EXPLAINING):
             told = result.to_dict(**bits, parts=True) if explain else result.to_dict(**bits)
+        told |= {"run": about} if about else {}
         print(json.dumps(finite(told), indent=2, allow_nan=False))
     elif options.quiet:
         print(view.line(result, **bits) + alarm(result))
@@ -82,6 +80,13 @@ def result(result: Any, options: Showing) -> None:
             with listen(options.quiet, preparing=EXPLAINING):
                 why = parts.full(result, **bits)
             print_rich(why)
+    sys.stdout.flush()
+    if options.csv is not None:
+        write_table(getattr(result, "table", result).rows(), options.csv)
+        announce("table", options.csv, options.quiet)
+    if options.plot is not None and view.figure is not None:
+        write_figure(view.figure(result, **bits), options.plot)
+        announce("picture", options.plot, options.quiet)
 
 
 def alarm(result: Any) -> str:

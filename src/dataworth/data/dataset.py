@@ -292,7 +292,7 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
             else:
                 raise DataworthError(
                     f"column {own.name!r} is {own.kind}, but {wanted.kind} in the other dataset: convert"
-                    " one of them, or leave it out of both"
+                    " one of them, read both as text (--categories), or leave it out of both"
                 )
         return self._with(X=X, columns=tuple(kept))
 

@@ -9,6 +9,7 @@ from typing import ClassVar, Unpack
 
 from ..checks import check_codes, settle
 from ..data.dataset import Dataset
+from ..data.io.given import takes_tables
 from ..errors import DataworthError
 from ..inference.threads import one_thread
 from ..measure.case import Case, Plan, measure
@@ -75,13 +76,14 @@ class Ranking(Result):
 
 
 @takes_options("rank")
+@takes_tables("candidates", test="test")
 @one_thread()
 def rank(candidates: Mapping[str, Dataset | Sealed], test: Dataset, **options: Unpack[Measuring]) -> Ranking:
     """Rank datasets by their value; intervals hold for all of them at once (Bonferroni; Holm for the ties).
 
     Args:
-        candidates: datasets by name. If any of them is sealed (`dw.seal`), all are scored by their posteriors
-            on the yardstick.
+        candidates: datasets (or tables that `dw.read` takes) by name. If any is sealed (`dw.seal`), all are
+            scored by their posteriors on the yardstick.
         test: the test set that all are measured on.
         **options: see below.
 

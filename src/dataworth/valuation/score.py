@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Unpack
 
 from ..checks import check_codes, settle
 from ..data.dataset import Dataset
+from ..data.io.given import takes_tables
 from ..data.labels import Classes
 from ..inference.threads import one_thread
 from ..measure.beside import values
@@ -76,6 +77,7 @@ def answer(value: Estimate) -> str:
 
 
 @takes_options("score")
+@takes_tables("D", test="T")
 @one_thread()
 def score(D: Dataset | Sealed, T: Dataset, **options: Unpack[Drawing]) -> Score:
     """Value of a dataset to someone facing test data like T.
@@ -84,7 +86,9 @@ def score(D: Dataset | Sealed, T: Dataset, **options: Unpack[Drawing]) -> Score:
     over pairs of draws of both sets if `pairs` or `size` are given.
 
     Args:
-        D: the data, or sealed data (`dw.seal`): a posterior on the yardstick, without rows.
+        D: the data, or sealed data (`dw.seal`): a posterior on the yardstick, without rows. In place of a
+            Dataset here and in T: a frame, a file or another table that `dw.read` takes, with its options,
+            such as `label=`.
         T: the test set; at least 20 rows, unless a yardstick is given.
         **options: see below.
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from os import PathLike
 from pathlib import Path
@@ -12,11 +11,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dataworth.data.dataset import Dataset, LabelSummary, summarise_labels
+from dataworth.data.io.assembled import missing_rows
 from dataworth.data.io.image_tables import read_images
 from dataworth.data.io.images import holds_images
-from dataworth.data.io.readers import missing_rows, naming, table_with_roles, to_dataset
-from dataworth.data.io.roles import NUMBERS_ROWS, Asked, Role, exclusion, marked
+from dataworth.data.io.notes import refuse_all
+from dataworth.data.io.roles import Role
+from dataworth.data.io.together import Options, Read, read_together, sentences
 from dataworth.data.vectors import as_labels
+from dataworth.errors import DataworthError
 from dataworth.wording import counted, listed
 
 SCHEMA = "dataworth/description/1"
@@ -24,25 +26,30 @@ SCHEMA = "dataworth/description/1"
 
 @dataclass(frozen=True)
 class Description:
-    """A file's rows, the role of each column, its labels, where values are missing, and what to know."""
+    """A file's rows, the role of each column, its labels, where values are missing, and what to know.
+
+    notes: what was decided, with the option that changes it; problems: what reading would refuse.
+    """
 
     path: str
     rows: int
     roles: tuple[Role, ...]
-    labels: LabelSummary
+    labels: LabelSummary | None
     missing: dict[str, int]
     notes: tuple[str, ...]
+    problems: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
-        lists = {"roles": [asdict(role) for role in self.roles], "notes": list(self.notes)}
-        return {"schema": SCHEMA, **asdict(self), **lists, "labels": self.labels.to_dict()}
+        told = {"schema": SCHEMA, **asdict(self), "notes": list(self.notes), "problems": list(self.problems)}
+        told["labels"] = None if self.labels is None else self.labels.to_dict()
+        return {**told, "roles": [asdict(role) for role in self.roles]}
 
 
-def describe(source: Any, *, impute: bool = False, **asked: Unpack[Asked]) -> Description:
-    """Describe a file or a frame; missing values and unusable columns are reported, not refused.
+def describe(source: Any, *, impute: bool = False, **asked: Unpack[Options]) -> Description:
+    """Describe a file or a frame; whatever reading would refuse is a problem, and all are told at once.
 
-    What else `read` refuses is refused; the columns are asked for as there.
+    Only what is no table is refused; the columns are asked for as in `read`.
 
     >>> import tempfile, pathlib
     >>> file = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
@@ -53,27 +60,41 @@ def describe(source: Any, *, impute: bool = False, **asked: Unpack[Asked]) -> De
     """
     if isinstance(source, str | PathLike) and holds_images(Path(source)):
         return _describe_images(source)
-    with naming(source):
-        table, roles, reasons = table_with_roles(source, **asked)
-        roles = marked(roles, reasons)
-        used = [role for role in roles if role.role not in ("ignored", "unusable")]
-        incomplete = {role.column: _missing(table, role) for role in used}
-        needed = [role.column for role in used if role.role != "feature"]
-        without = np.any([incomplete[name] for name in needed], axis=0)
-        complete = table.filter(~without)
-        target = next(role.column for role in used if role.role == "label")
-        labels = summarise_labels(as_labels(complete[target], complete.num_rows))
-        # As features, if there are any: reading would refuse infinite values.
-        data = to_dataset(complete, roles, allow_missing=True) if len(used) > len(needed) else None
+    (found,) = read_together([source], impute=impute, **asked)
+    if found.part is None:
+        refuse_all(sentences([found]))
+    assert found.part is not None
+    table = found.part.table
+    used = [role for role in found.roles if role.role not in ("ignored", "unusable")]
+    incomplete = {role.column: _missing(table, role) for role in used}
     missing = {name: int(rows.sum()) for name, rows in incomplete.items() if rows.any()}
-    notes = [] if not reasons else [f"reading needs {exclusion(list(reasons))}"]
-    if numbers := [role.column for role in roles if role.why == NUMBERS_ROWS]:
-        left_out = "left out, unless --features asks for it"
-        notes.append(f"{listed(numbers)} only numbering or naming the rows: {left_out}")
-    notes += _missing_notes(incomplete, needed, impute)
-    notes += [] if data is None else _constant_notes(data)
-    name = str(source) if isinstance(source, str | PathLike) else "frame"
-    return Description(name, table.num_rows, tuple(roles), labels, missing, tuple(notes))
+    notes = [str(note) for note in found.notes if not note.what.endswith(" guessed")]
+    features = [incomplete[role.column] for role in used if role.role == "feature"]
+    if impute and (holes := int(np.any(features, axis=0).sum()) if features else 0):
+        notes.append(f"{counted(holes, 'row')} with missing feature values: they will be filled in")
+    labels = _labels(found)
+    if labels is not None and labels.classes is not None and table.num_rows > 1 and len(labels.classes) == 1:
+        notes.append("all labels are the same")
+    notes += _constant_notes(table, used)
+    name = found.name or "frame"
+    return Description(
+        name, table.num_rows, tuple(found.roles), labels, missing, tuple(notes), tuple(found.problems)
+    )
+
+
+def _labels(found: Read) -> LabelSummary | None:
+    """What the labels are, of the rows that have one."""
+    if found.data is not None:
+        return summarise_labels(found.data.y)
+    assert found.part is not None
+    column = next((found.part.table[role.column] for role in found.roles if role.role == "label"), None)
+    if column is None:
+        return None
+    present = column.filter(~missing_rows(column))
+    try:
+        return summarise_labels(as_labels(present, len(present)))
+    except DataworthError:  # nested, say, which is among the problems
+        return None
 
 
 def _describe_images(source: str | PathLike[str]) -> Description:
@@ -93,21 +114,10 @@ def _missing(table: Any, role: Role) -> NDArray[np.bool_]:
     return missing_rows(table[role.column])
 
 
-def _missing_notes(incomplete: dict[str, Any], needed: Sequence[str], impute: bool) -> list[str]:
-    lost = {name: counted(int(incomplete[name].sum()), "row") for name in needed if incomplete[name].any()}
-    notes = [f"{n} without a value of {name!r}: reading needs one in every row" for name, n in lost.items()]
-    features = [rows for name, rows in incomplete.items() if name not in needed]
-    if holes := int(np.any(features, axis=0).sum()) if features else 0:
-        how = "they will be filled in" if impute else "reading needs impute=True (--impute)"
-        notes.append(f"{counted(holes, 'row')} with missing feature values: {how}")
-    return notes
-
-
-def _constant_notes(data: Dataset) -> list[str]:
-    notes = []
-    constant = [c.name for j, c in enumerate(data.columns) if len(np.unique(data.X[:, j])) == 1]
-    if constant and len(data) > 1:
-        notes.append(f"constant: {listed(constant)}")
-    if len(data) > 1 and len(np.unique(data.y)) == 1:
-        notes.append("all labels are the same")
-    return notes
+def _constant_notes(table: Any, used: list[Role]) -> list[str]:
+    """Features that never change: a command leaves out what is constant in its test set."""
+    plain = [
+        role.column for role in used if role.role == "feature" and role.kind not in ("embedding", "pair")
+    ]
+    constant = [name for name in plain if table.num_rows > 1 and len(table[name].unique()) == 1]
+    return [f"constant: {listed(constant)}"] if constant else []

@@ -2,54 +2,95 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import zipfile
 import zlib
-from collections import Counter
 from collections.abc import Callable
-from functools import partial
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from dataworth.data.dataset import Dataset
+from dataworth.data.io.delimited import AS_FOUND, Delimited, read_delimited, renaming_note, unique
+from dataworth.data.io.excel import read_excel
 from dataworth.data.io.images import holds_images
+from dataworth.data.io.notes import Note
 from dataworth.data.io.sealed import is_sealed
 from dataworth.errors import DataworthError
 from dataworth.wording import counted, listed
-
-MISSING = ("", "NA", "NaN", "nan", "null", "None")
-"""The cells of a text file that stand for a missing value."""
 
 READING_ERRORS = (OSError, ValueError, KeyError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error)
 NPZ_ROLES = {"label": "y", "group": "groups", "id": "ids", "weights": "weights", "attribute": "attributes"}
 
 
-def table_of_file(path: Path) -> Any:
-    """The file as a pyarrow Table, with rows and with distinct column names."""
-    import pyarrow as pa
+@dataclass
+class Part:
+    """A table on its way to a Dataset.
 
+    name: what sentences call it, if it is a file; typed: whether its format has types, so that what is text
+    was meant to be; how: how its text is written; again: reads it once more, with some columns as text;
+    units: what numbers of a column were written with, where it changes them.
+    """
+
+    name: str | None
+    table: Any
+    typed: bool = True
+    notes: list[Note] = field(default_factory=list)
+    how: Delimited = AS_FOUND
+    again: Callable[[Delimited], Part] | None = None
+    units: dict[str, str] = field(default_factory=dict)
+
+
+def part_of_file(path: Path, how: Delimited = AS_FOUND) -> Part:
+    """The file as a table with rows."""
     if is_sealed(path):
         raise DataworthError("these are sealed data, without rows: give rows (only score and rank take it)")
-    reader = READERS.get(suffix_of(path))
-    if reader is None and holds_images(path):
+    suffix = suffix_of(path)
+    if not suffix:
+        refuse_images(path)
+    if not path.exists():
+        raise DataworthError("there is no such file: check the path")
+    if not suffix:
+        known = " ".join(dict.fromkeys(SUFFIXES))
+        hint = "save it as .xlsx" if path.suffix.lower() == ".xls" else "convert the file, or rename it"
+        raise DataworthError(f"the suffix is not one of {known}: {hint}")
+    part = _reading(path, suffix, how)
+    if part.table.num_rows == 0:
+        raise DataworthError("the file has no rows: write some to it")
+    return part
+
+
+def refuse_images(path: Path) -> None:
+    """A sentence where images are given for a table."""
+    if holds_images(path):
         place = shlex.quote(str(path))
         raise DataworthError(
             "these are images, but features are numbers: make a table of vectors of them first, with"
             f" dataworth embed {place} -o vectors.parquet"
         )
-    if not path.exists():
-        raise DataworthError("there is no such file: check the path")
-    if path.is_dir():
-        return _read_parts(path)
-    if reader is None:
-        raise DataworthError(f"the suffix is not one of {' '.join(READERS)}: convert the file, or rename it")
+
+
+def _reading(path: Path, suffix: str, how: Delimited) -> Part:
+    """One file; whatever goes wrong in it is a sentence."""
+    import pyarrow as pa
+
     try:
-        table = reader(path)
-        names = list(table.column_names)
+        if suffix in DELIMITED:
+            table, found = read_delimited(path, how, DELIMITED[suffix])
+            notes = list(found.notes)
+            return Part(str(path), table, False, notes, found, lambda how: _reading(path, suffix, how))
+        if suffix == ".xlsx":
+            table, notes = read_excel(path, how.sheet)
+            return Part(str(path), table, False, notes, how)
+        table = READERS[suffix](path)
         # A damaged file can point outside itself, which would end the process later, not raise.
         table.validate(full=True)
+        part = Part(str(path), table, how=how)
+        part.table = with_unique_names(part.table, part.notes)
+        return part
     except DataworthError:
         raise
     except (pa.ArrowException, *READING_ERRORS) as error:
@@ -65,97 +106,31 @@ def table_of_file(path: Path) -> Any:
         if reason.startswith("Empty"):
             raise DataworthError("the file is empty: write rows to it") from error
         raise DataworthError(
-            f"this cannot be read as {suffix_of(path)} ({reason}): check that the file is complete"
+            f"this cannot be read as {suffix} ({reason}): check that the file is complete"
         ) from error
-    twice = [name for name, times in Counter(names).items() if times > 1]
-    if twice:
-        raise DataworthError(f"the file has {listed(twice)} more than once: give each its own name")
-    if table.num_rows == 0:
-        raise DataworthError("the file has no rows: write some to it")
-    return table
 
 
-def _read_parts(directory: Path) -> Any:
-    """The files of a directory as one table, as a dataset comes from the Hugging Face hub."""
-    import pyarrow as pa
-
-    for suffix in (".parquet", ".arrow", ".jsonl", ".jsonl.gz"):
-        if files := sorted(directory.rglob(f"*{suffix}")):
-            parts = [table_of_file(file) for file in files]
-            if any(part.schema != parts[0].schema for part in parts):
-                raise DataworthError("the files of this directory have different columns: name one of them")
-            return pa.concat_tables(parts)
-    raise DataworthError("this is a directory without tables, but a file is expected: name a file")
+def with_unique_names(table: Any, notes: list[Note]) -> Any:
+    """The table with distinct column names, and a note if it had others."""
+    names = list(map(str, table.column_names))
+    if note := renaming_note(names):
+        notes.append(note)
+    return table if note is None else table.rename_columns(unique(names))
 
 
 def suffix_of(path: Path) -> str:
     """The longest known suffix, so that .csv.gz is not taken for .gz."""
     name = path.name.lower()
-    return max((suffix for suffix in READERS if name.endswith(suffix)), key=len, default="")
-
-
-def _read_csv(path: Path, delimiter: str = ",") -> Any:
-    import pyarrow as pa
-    import pyarrow.csv as csv
-
-    _check_header(path, delimiter)
-    with pa.input_stream(str(path)) as stream:  # unpacks .gz by itself
-        table = csv.read_csv(
-            stream,
-            parse_options=csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
-            convert_options=csv.ConvertOptions(null_values=list(MISSING), strings_can_be_null=True),
-        )
-    names = [name.strip() for name in table.column_names]
-    for name, column in zip(names, table.columns, strict=True):
-        if pa.types.is_binary(column.type):
-            raise DataworthError(f"column {name!r} is not UTF-8 text: save the file as UTF-8")
-    return pa.Table.from_arrays([_tidied(column) for column in table.columns], names=names)
-
-
-def _check_header(path: Path, delimiter: str) -> None:
-    """Refuse another separator or encoding, which would make one column of them all."""
-    import pyarrow as pa
-
-    with pa.input_stream(str(path)) as stream:
-        start = stream.read(1 << 16)
-    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
-        raise DataworthError("this is UTF-16, not UTF-8 text: save it as UTF-8")
-    header = start.split(b"\n")[0].decode("utf-8", "replace").strip()
-    others = [other for other in ";\t|," if other in header]
-    if others and delimiter not in header:
-        shown = "a tab" if others[0] == "\t" else repr(others[0])
-        raise DataworthError(
-            f"one column only: is the separator {shown}? this reader expects commas (.csv) or tabs (.tsv)"
-        )
-
-
-def _tidied(column: Any) -> Any:
-    """A CSV column without the spaces around its texts, which hide numbers and missing values."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if not pa.types.is_string(column.type):
-        return column
-    trimmed = pc.utf8_trim_whitespace(column)
-    if trimmed.equals(column):
-        return column
-    absent = pc.is_in(trimmed, value_set=pa.array(MISSING))
-    trimmed = pc.if_else(absent, pa.scalar(None, pa.string()), trimmed)
-    for kind in (pa.int64(), pa.float64()):
-        try:
-            return trimmed.cast(kind)
-        except pa.ArrowInvalid:
-            pass
-    return trimmed
+    return max((suffix for suffix in SUFFIXES if name.endswith(suffix)), key=len, default="")
 
 
 def _read_json_lines(path: Path) -> Any:
     import pyarrow as pa
-    import pyarrow.json as json
+    import pyarrow.json
 
     with pa.input_stream(str(path)) as stream:
         # A line must fit in a block; the default of 1 MB is too little for some embeddings.
-        return json.read_json(stream, read_options=json.ReadOptions(block_size=1 << 24))
+        return pa.json.read_json(stream, read_options=pa.json.ReadOptions(block_size=1 << 24))
 
 
 def _read_parquet(path: Path) -> Any:
@@ -203,18 +178,44 @@ def _read_npz(path: Path) -> Any:
                 f"{name} has shape {values.shape}, but X has {counted(len(block), 'row')}: give one value"
                 " per row"
             )
+    if both := [name for name in block.names if name in others]:
+        raise DataworthError(f"the file has {listed(both)} more than once: give each its own name")
     kinds = [bool if column.kind == "boolean" else float for column in block.columns]
     columns = [pa.array(values.astype(kind)) for values, kind in zip(block.X.T, kinds, strict=True)]
     columns += [pa.array(values) for values in others.values()]
     return pa.Table.from_arrays(columns, names=[*block.names, *others])
 
 
+def _read_json(path: Path) -> Any:
+    """A list of objects, an object of lists, or lines of objects under the wrong name."""
+    import pyarrow as pa
+
+    with path.open("rb") as file:
+        start = file.read(64).lstrip()
+    if start[:1] == b"{":
+        try:
+            return pa.table(json.loads(path.read_bytes()))
+        except (ValueError, TypeError):
+            return _read_json_lines(path)
+    return pa.Table.from_pylist(json.loads(path.read_bytes()))
+
+
+DELIMITED = {
+    ".csv": ",",
+    ".csv.gz": ",",
+    ".tsv": "\t",
+    ".tsv.gz": "\t",
+    ".tab": "\t",
+    ".txt": None,
+    ".txt.gz": None,
+}
+"""Suffixes of delimited text, with the separator that each promises."""
 READERS: dict[str, Callable[[Path], Any]] = {
-    **dict.fromkeys((".csv", ".csv.gz"), _read_csv),
-    **dict.fromkeys((".tsv", ".tsv.gz"), partial(_read_csv, delimiter="\t")),
     **dict.fromkeys((".jsonl", ".jsonl.gz", ".ndjson"), _read_json_lines),
+    ".json": _read_json,
     ".parquet": _read_parquet,
     **dict.fromkeys((".feather", ".arrow"), _read_arrow),
     ".npz": _read_npz,
 }
-"""What reads each suffix."""
+"""What reads each suffix of other kinds."""
+SUFFIXES = (*DELIMITED, *READERS, ".xlsx")

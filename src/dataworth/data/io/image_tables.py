@@ -7,9 +7,12 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Unpack
 
 from dataworth.data.convert import column_kind
+from dataworth.data.io.assembled import NOT_VECTORS, missing_rows
+from dataworth.data.io.formats import Part
 from dataworth.data.io.images import SUFFIXES, ImageTable, NamedImages, read_image_folder, split_zip
-from dataworth.data.io.readers import NOT_VECTORS, missing_rows, naming, read_table
 from dataworth.data.io.roles import Asked, assign_roles, check_kinds
+from dataworth.data.io.sources import part_of
+from dataworth.data.io.together import naming
 from dataworth.errors import DataworthError
 from dataworth.wording import counted, listed
 
@@ -33,9 +36,8 @@ def read_images(source: str | PathLike[str], image: str | None = None, **asked: 
             )
         with naming(source):
             return read_image_folder(path)
-    table = read_table(path)
     with naming(source):
-        return _of_table(path, table, image, **asked)
+        return _of_table(path, part_of(path), image, **asked)
 
 
 def is_table(source: str | PathLike[str]) -> bool:
@@ -44,10 +46,10 @@ def is_table(source: str | PathLike[str]) -> bool:
     return not path.is_dir() and split_zip(path) is None
 
 
-def _of_table(path: Path, table: Any, image: str | None, **asked: Unpack[Asked]) -> ImageTable:
+def _of_table(path: Path, part: Part, image: str | None, **asked: Unpack[Asked]) -> ImageTable:
     import narwhals as nw
 
-    notes = []
+    table, notes = part.table, [f"{note.what} in {path}; {note.choice}" for note in part.notes]
     if image is None:
         image = _guessed(table)
         notes.append(f'image column "{image}" guessed in {path}; say --image to choose')

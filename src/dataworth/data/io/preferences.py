@@ -14,14 +14,13 @@ import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from dataworth.arrays import Flags, Rows
 from dataworth.data.convert import column_kind
-from dataworth.data.io.formats import table_of_file
+from dataworth.data.io.sources import part_of
 from dataworth.data.texts import BETWEEN
 from dataworth.errors import DataworthError
 from dataworth.wording import listed
@@ -83,7 +82,7 @@ class Preferences:
 def read_preferences(source: str | PathLike[str]) -> Preferences:
     """The pairs of a file or directory; a sentence that begins with its name if it holds none."""
     try:
-        return preferences_of(table_of_file(Path(source)))
+        return preferences_of(part_of(source).table)
     except DataworthError as error:
         raise DataworthError(f"{source}: {error}") from error.__cause__
 

@@ -11,9 +11,9 @@ from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
 
-from dataworth.data.convert import column_kind, is_text
+from dataworth.data.convert import MOST_CATEGORIES, column_kind, is_text
+from dataworth.data.io.notes import refuse_all
 from dataworth.data.vectors import to_arrow
-from dataworth.errors import DataworthError
 from dataworth.wording import and_more, listed
 
 RoleName = Literal["label", "group", "attribute", "id", "weight", "feature", "ignored", "unusable"]
@@ -24,19 +24,21 @@ LABEL_NAMES = ("label", "labels", "target", "y", "class", "outcome")
 ID_NAMES = ("id", "ids", "row_id", "rowid", "uuid", "guid", "index")
 TEXTUAL = ("numeric", "boolean", "categorical", "date or time")
 KINDS = {"label": TEXTUAL[:3], "weight": TEXTUAL[:2], **dict.fromkeys(("group", "attribute", "id"), TEXTUAL)}
-FEATURE_KINDS = ("numeric", "boolean", "categorical", "embedding", "text", "pair")
+FEATURE_KINDS = ("numeric", "boolean", "categorical", "embedding", "text", "pair", "date or time")
 OPTIONS = {role: f"{role}= (--{role})" for role in ("label", "group", "attribute", "id")}
 OPTIONS |= {"weight": "weights= (--weights)", "feature": "features= (--features)"}
 REQUESTS: dict[RoleName, str] = {"label": "label", "group": "group", "id": "id", "attribute": "attribute"}
 REQUESTS["weight"] = "weights"
 LIST_AS_TEXT = re.compile(r"\s*\[\s*[-+]?[0-9.]+(e[-+]?[0-9]+)?(\s*[,\s].*)?(\]|…|\.\.\.)\s*$", re.DOTALL)
-AN_ID = "short text or an id"
-NO_FEATURE = "a feature is a number, a category or an embedding"
+NO_FEATURE = "a feature is a number, a category, a date, a text or an embedding"
 MOST_SHOWN = 20
 MOST_CHARACTERS = 1_000_000
 """Characters of the longest text that is read: a cell of more is a file that went astray."""
 ROW_NUMBER_NAMES = ("", "rownames", "row.names", "row_names", "rownumber", "row_number", "row number")
 NUMBERS_ROWS = "it only numbers or names the rows"
+LIKE_AN_ID = "it is named like an id"
+NAMES_ROWS = "it seems to name the rows"
+EMPTY, CONSTANT = "it is empty", "it is constant in the test set"
 FEWEST_NUMBERED = 10
 """Rows from which 1, 2, … n is taken for a row number: three rows may be 1, 2, 3 by chance."""
 
@@ -54,6 +56,9 @@ class Asked(TypedDict, total=False):
     absent_ok: bool
 
 
+WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
+
+
 @dataclass(frozen=True)
 class Role:
     """What one column is used as, what it holds, and why it was given that role."""
@@ -64,11 +69,11 @@ class Role:
     why: str
 
 
-def assign_roles(frame: Any, **wishes: Unpack[Asked]) -> list[Role]:
+def assign_roles(frame: Any, problems: list[str] | None = None, **wishes: Unpack[Asked]) -> list[Role]:
     """One role per column of a narwhals frame, in the frame's order.
 
     The label is guessed only if exactly one column is named like one; groups, attributes and weights are
-    never guessed.
+    never guessed. What is wrong is raised, or gathered in `problems`, so that all of it can be said at once.
     `features` are names, or patterns such as `emb_*`; without them every column left over is a feature,
     except those that `exclude` names. With `absent_ok`, `exclude` may name columns that are not there.
 
@@ -83,30 +88,33 @@ def assign_roles(frame: Any, **wishes: Unpack[Asked]) -> list[Role]:
     names = list(frame.columns)
     asked: dict[str, RoleName] = {}
     features, absent_ok = wishes.get("features"), wishes.get("absent_ok", False)
+    given: list[str] = [] if problems is None else problems
+    before = len(given)
+    label_lost = False
     for role, option in REQUESTS.items():
         column: Any = wishes.get(option)
         if column is not None:
-            _require(column, names, role)
-            _refuse_second(column, asked, role)
-            asked[column] = role
-    chosen = _chosen(features, names, asked, "feature")
-    left_out = _chosen(wishes.get("exclude"), names, asked, "excluded", absent_ok)
+            wrong = _lacking(column, names, role) or _second(column, asked, role)
+            given += [] if wrong is None else [wrong]
+            label_lost |= wrong is not None and role == "label"
+            if wrong is None:
+                asked[column] = role
+    chosen = _chosen(features, names, asked, "feature", given)
+    left_out = _chosen(wishes.get("exclude"), names, asked, "excluded", given, absent_ok)
     left_out = {name: how for name, how in left_out.items() if name not in asked}
     for name in left_out:
         if chosen.pop(name, None) == "named" and left_out[name] == "named":
-            raise DataworthError(
-                f"column {name!r} was asked for as feature and as excluded: drop one of them"
-            )
+            given.append(f"column {name!r} was asked for as feature and as excluded: drop one of them")
     found: dict[str, tuple[RoleName, str]] = {column: (role, "asked for") for column, role in asked.items()}
     found |= dict.fromkeys(left_out, ("ignored", "excluded"))
-    if "label" not in asked.values():
+    if "label" not in asked.values() and not label_lost:
         free = [name for name in names if name not in found and chosen.get(name) != "named"]
-        found[_guess_label(free, names)] = ("label", "guessed from its name")
+        guess, wrong = _guess_label(free, names)
+        found |= {} if guess is None else {guess: ("label", "guessed from its name")}
+        given += [] if wrong is None else [wrong]
     for name in chosen:
         found.setdefault(name, ("feature", "asked for"))
     found |= _guess_ids([name for name in names if name not in found], wishes.get("id"))
-    numbering = [name for name in names if name not in found and numbers_rows(frame[name])]
-    found |= dict.fromkeys(numbering, ("ignored", NUMBERS_ROWS))
     rest: tuple[RoleName, str] = ("feature", "not used otherwise")
     if features is not None:
         rest = ("ignored", "not among the features asked for")
@@ -114,12 +122,67 @@ def assign_roles(frame: Any, **wishes: Unpack[Asked]) -> list[Role]:
     for name in names:
         role, why = found.get(name, rest)
         roles.append(Role(name, role, column_kind(to_arrow(frame[name], name)), why))
-    if not any(role.role == "feature" for role in roles):
-        raise DataworthError(
-            f"no column is left to be a feature among {listed(names, 10)}: add one, or name some with"
-            f" {OPTIONS['feature']}"
-        )
+    if not any(role.role == "feature" for role in roles) and len(given) == before:
+        given.append(no_feature(names))
+    if problems is None:
+        refuse_all(given)
     return roles
+
+
+def no_feature(names: Sequence[str]) -> str:
+    """What is said where nothing is left to learn from."""
+    columns = listed(names, 10)
+    return (
+        f"no column is left to be a feature among {columns}: add one, or name some with {OPTIONS['feature']}"
+    )
+
+
+def needless(frame: Any, roles: Sequence[Role], constants: bool) -> dict[str, str]:
+    """Features that nobody asked for and that say nothing of a row, with why; constants only on request.
+
+    >>> import narwhals as nw, pyarrow as pa
+    >>> frame = nw.from_native(pa.table({"a": [1, 2], "b": [7, 7], "user_id": [5, 3], "y": [0, 1]}))
+    >>> needless(frame, assign_roles(frame), constants=True)
+    {'b': 'it is constant in the test set', 'user_id': 'it is named like an id'}
+    """
+    found: dict[str, str] = {}
+    for role in (role for role in roles if role.role == "feature" and role.why != "asked for"):
+        series = frame[role.column]
+        why = None
+        if named_like_an_id(role.column) and role.kind in ("numeric", "categorical", "text"):
+            why = LIKE_AN_ID
+        elif role.kind == "numeric" and numbers_rows(series):
+            why = NUMBERS_ROWS
+        elif role.kind in TEXTUAL and (present := series.drop_nulls()).len() == 0:
+            why = EMPTY
+        elif role.kind == "categorical" and (distinct := _names_rows(present)):
+            why = f"{NAMES_ROWS}: {distinct} different short texts in {len(frame)} rows"
+        elif constants and role.kind in TEXTUAL and len(frame) > 1 and _constant(series):
+            why = CONSTANT
+        found |= {} if why is None else {role.column: why}
+    return found
+
+
+def named_like_an_id(name: str) -> bool:
+    """Whether the last word of a name is id, or another that names rows.
+
+    >>> [named_like_an_id(name) for name in ("customer_id", "PassengerId", "user ID", "paid", "idle")]
+    [True, True, True, False, False]
+    """
+    words = [word.lower() for word in WORD.findall(name)]
+    return bool(words) and words[-1] in ("id", "ids", "uuid", "guid")
+
+
+def _constant(series: Any) -> bool:
+    first = series[0]
+    return bool(first is not None and series.null_count() == 0 and (series == first).all())
+
+
+def _names_rows(present: Any) -> int:
+    """How many different texts name rows: more than fifty, and over half of the rows; 0 if they do not."""
+    distinct = int(present.n_unique())
+    lists = LIST_AS_TEXT.match(str(present[0]))
+    return 0 if lists or distinct <= MOST_CATEGORIES or distinct <= len(present) / 2 else distinct
 
 
 def numbers_rows(series: Any) -> bool:
@@ -131,14 +194,14 @@ def numbers_rows(series: Any) -> bool:
     (True, False)
     """
     n = len(series)
-    if n < FEWEST_NUMBERED or not series.dtype.is_numeric():
+    if n < FEWEST_NUMBERED or not series.dtype.is_numeric() or series.min() not in (0, 1):
         return False
-    ordered = np.sort(series.to_numpy())
-    return ordered[0] in (0, 1) and np.array_equal(ordered, np.arange(n) + ordered[0])
+    ordered = np.sort(series.to_numpy())  # only then: it takes long
+    return np.array_equal(ordered, np.arange(n) + ordered[0])
 
 
-def with_texts(frame: Any, roles: Sequence[Role]) -> list[Role]:
-    """The roles, with features that are free text marked so; a text too long to be one is refused."""
+def with_texts(frame: Any, roles: Sequence[Role], problems: list[str]) -> list[Role]:
+    """The roles, with features that are free text marked so; a text too long to be one is a problem."""
     found = list(roles)
     for i, role in enumerate(roles):
         if role.role != "feature" or role.kind not in ("categorical", "pair"):
@@ -149,7 +212,7 @@ def with_texts(frame: Any, roles: Sequence[Role]) -> list[Role]:
             continue
         longest = max(map(len, texts))
         if longest > MOST_CHARACTERS:
-            raise DataworthError(
+            problems.append(
                 f"column {role.column!r} has a text of {longest:,} characters, but at most"
                 f" {MOST_CHARACTERS:,} are read: cut it, or leave the row out"
             )
@@ -158,7 +221,7 @@ def with_texts(frame: Any, roles: Sequence[Role]) -> list[Role]:
 
 
 def unusable(frame: Any, roles: Sequence[Role]) -> dict[str, str]:
-    """Why columns that would be features cannot be: dates, nested or binary values, ids, lists as text.
+    """Why columns that would be features cannot be: nested or binary values, lists as text.
 
     >>> import narwhals as nw, pyarrow as pa
     >>> frame = nw.from_native(pa.table({"a": [1, 2], "b": [b"x", b"y"], "label": [0, 1]}))
@@ -170,36 +233,30 @@ def unusable(frame: Any, roles: Sequence[Role]) -> dict[str, str]:
         if role.kind not in FEATURE_KINDS:
             reasons[role.column] = role.kind
         elif role.kind == "categorical":
-            texts = frame[role.column].drop_nulls()
-            distinct = texts.n_unique()
-            if len(texts) and all(LIST_AS_TEXT.match(str(text)) for text in texts.head(5).to_list()):
+            texts = frame[role.column].drop_nulls().head(5).to_list()
+            if texts and all(LIST_AS_TEXT.match(str(text)) for text in texts):
                 reasons[role.column] = "lists written as text: embeddings need lists in Parquet or JSONL"
-            elif distinct > 50 and distinct > len(frame) / 2:
-                reasons[role.column] = f"{AN_ID}: {distinct} different values in {len(frame)} rows"
     return reasons
 
 
-def marked(roles: Sequence[Role], reasons: Mapping[str, str]) -> list[Role]:
-    """The roles, with the columns that cannot be used marked so."""
+def marked(roles: Sequence[Role], reasons: Mapping[str, str], role: RoleName) -> list[Role]:
+    """The roles, with the columns that cannot be used, or are left out, marked so."""
     result = list(roles)
-    for i, role in enumerate(roles):
-        if why := reasons.get(role.column):
-            result[i] = replace(role, role="unusable", why=NO_FEATURE if why == role.kind else why)
+    for i, old in enumerate(roles):
+        if why := reasons.get(old.column):
+            result[i] = replace(old, role=role, why=NO_FEATURE if why == old.kind else why)
     return result
 
 
-def refuse_unusable(reasons: Mapping[str, str]) -> None:
+def of_unusable(reasons: Mapping[str, str]) -> str:
     """A sentence that names all columns that cannot be features, and how to leave them out."""
-    if reasons:
-        shown = [f"{name!r} ({why})" for name, why in reasons.items()]
-        listing = ", ".join(shown[:MOST_SHOWN]) + and_more(len(shown) - MOST_SHOWN)
-        noun, what, it = ("column", "a feature", "it") if len(shown) == 1 else ("columns", "features", "them")
-        how = f"leave {it} out with {exclusion(list(reasons))}"
-        if any(why.startswith(AN_ID) for why in reasons.values()):
-            how += "; an id can also be named with --id"
-        if "binary" in reasons.values():
-            how += "; images become features by dataworth embed"
-        raise DataworthError(f"{noun} {listing} cannot be {what}: {how}")
+    shown = [f"{name!r} ({why})" for name, why in reasons.items()]
+    listing = ", ".join(shown[:MOST_SHOWN]) + and_more(len(shown) - MOST_SHOWN)
+    noun, what, it = ("column", "a feature", "it") if len(shown) == 1 else ("columns", "features", "them")
+    how = f"leave {it} out with {exclusion(list(reasons))}"
+    if "binary" in reasons.values():
+        how += "; images become features by dataworth embed"
+    return f"{noun} {listing} cannot be {what}: {how}"
 
 
 def exclusion(names: Sequence[str]) -> str:
@@ -213,24 +270,30 @@ def exclusion(names: Sequence[str]) -> str:
 
 def check_kinds(roles: Sequence[Role]) -> None:
     """Refuse a label, group, attribute, id or weight that holds something else."""
+    refuse_all(of_kinds(roles))
+
+
+def of_kinds(roles: Sequence[Role]) -> list[str]:
+    """Sentences about a label, group, attribute, id or weight that holds something else."""
+    wrong = []
     for role in roles:
         fits = KINDS.get(role.role, (role.kind,))
         if role.kind not in fits:
-            raise DataworthError(
+            wrong.append(
                 f"column {role.column!r} ({role.kind}) cannot be the {role.role}, which is"
                 f" {' or '.join(fits)}: name another with {OPTIONS[role.role]}"
             )
+    return wrong
 
 
-def _guess_label(free: Sequence[str], names: Sequence[str]) -> str:
+def _guess_label(free: Sequence[str], names: Sequence[str]) -> tuple[str | None, str | None]:
+    """The one column that is named like a label, or what is wrong."""
     candidates = [name for name in free if name.strip().lower() in LABEL_NAMES]
-    if len(candidates) > 1:
-        raise DataworthError(f"{listed(candidates)} could each be the label: name it with {OPTIONS['label']}")
-    if not candidates:
-        raise DataworthError(
-            f"no column is named like a label among {listed(names, 10)}: name it with {OPTIONS['label']}"
-        )
-    return candidates[0]
+    if len(candidates) == 1:
+        return candidates[0], None
+    if candidates:
+        return None, f"{listed(candidates)} could each be the label: name it with {OPTIONS['label']}"
+    return None, f"no column is named like a label among {listed(names, 10)}: name it with {OPTIONS['label']}"
 
 
 def _guess_ids(free: Sequence[str], asked: str | None) -> dict[str, tuple[RoleName, str]]:
@@ -250,7 +313,12 @@ def _guess_ids(free: Sequence[str], asked: str | None) -> dict[str, tuple[RoleNa
 
 
 def _chosen(
-    wishes: Wishes, names: Sequence[str], asked: dict[str, RoleName], what: str, absent_ok: bool = False
+    wishes: Wishes,
+    names: Sequence[str],
+    asked: dict[str, RoleName],
+    what: str,
+    problems: list[str],
+    absent_ok: bool = False,
 ) -> dict[str, str]:
     """The columns that the names ("named") and patterns ("matched") stand for.
 
@@ -261,27 +329,24 @@ def _chosen(
         if wanted.endswith("*") and wanted not in names:
             matches = [name for name in names if name.startswith(wanted[:-1])]
             if not matches and not absent_ok:
-                raise DataworthError(
-                    f"no column matches the {what} pattern {wanted!r}: {_hint(wanted, names)}"
-                )
+                problems.append(f"no column matches the {what} pattern {wanted!r}: {_hint(wanted, names)}")
             chosen = dict.fromkeys(matches, "matched") | chosen
         elif wanted in names or not absent_ok:
-            _require(wanted, names, what)
-            _refuse_second(wanted, asked, what)
-            chosen[wanted] = "named"
+            wrong = _lacking(wanted, names, what) or _second(wanted, asked, what)
+            problems += [] if wrong is None else [wrong]
+            chosen |= {} if wrong is not None else {wanted: "named"}
     return chosen
 
 
 def wishes_of(wishes: str | Sequence[str], names: Sequence[str]) -> list[str]:
     """Names and patterns, which may come joined by commas."""
     if not isinstance(wishes, str):
-        return list(wishes)
+        return list(map(str, wishes))
     return [wishes] if wishes in names else [part.strip() for part in wishes.split(",") if part.strip()]
 
 
-def _require(name: str, names: Sequence[str], role: str) -> None:
-    if name not in names:
-        raise DataworthError(f"there is no {role} column {name!r}: {_hint(name, names)}")
+def _lacking(name: str, names: Sequence[str], role: str) -> str | None:
+    return None if name in names else f"there is no {role} column {name!r}: {_hint(name, names)}"
 
 
 def _hint(name: str, names: Sequence[str]) -> str:
@@ -293,8 +358,7 @@ def _hint(name: str, names: Sequence[str]) -> str:
     return f"choose from {listed(names, 10)}"
 
 
-def _refuse_second(column: str, asked: dict[str, RoleName], role: str) -> None:
-    if column in asked:
-        raise DataworthError(
-            f"column {column!r} was asked for as {asked[column]} and as {role}: give it one role"
-        )
+def _second(column: str, asked: dict[str, RoleName], role: str) -> str | None:
+    if column not in asked:
+        return None
+    return f"column {column!r} was asked for as {asked[column]} and as {role}: give it one role"

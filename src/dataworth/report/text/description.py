@@ -15,11 +15,12 @@ from . import layout
 def line(description: Description) -> str:
     """A file in one line."""
     features = sum(role.role == "feature" for role in description.roles)
-    label = next(role.column for role in description.roles if role.role == "label")
+    label = next((repr(role.column) for role in description.roles if role.role == "label"), "not known")
     unusable = sum(role.role == "unusable" for role in description.roles)
     also = f", {unusable} unusable" if unusable else ""
+    also += f", {counted(len(description.problems), 'problem')}" if description.problems else ""
     counts = f"{counted(description.rows, 'row')}, {counted(features, 'feature column')}"
-    return f"{description.path}: {counts}, label {label!r}{also}"
+    return f"{description.path}: {counts}, label {label}{also}"
 
 
 def full(description: Description, verbose: bool = False) -> layout.Rendered:
@@ -31,7 +32,11 @@ def full(description: Description, verbose: bool = False) -> layout.Rendered:
     return layout.report(
         f"{line(description)}.",
         layout.table(("column", "used as", "holds", "why", "missing"), rows),
-        [("Labels", str(description.labels)), *(("Note", note) for note in description.notes)],
+        [
+            ("Labels", "not known" if description.labels is None else str(description.labels)),
+            *(("Problem", problem) for problem in description.problems),
+            *(("Note", note) for note in description.notes),
+        ],
     )
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from ...checks import check_codes, settle
 from ...data.changes import compare
 from ...data.dataset import Dataset
+from ...data.io.given import takes_tables
 from ...data.keys import check_commitment
 from ...errors import DataworthError
 from ...inference.threads import one_thread
@@ -87,6 +88,7 @@ class Audit(Result):
 
 
 @takes_options("audit")
+@takes_tables("before", "after", test="test")
 @one_thread()
 def audit(
     before: Dataset,
@@ -99,7 +101,8 @@ def audit(
     """Compare a dataset before and after curation: did it add information?
 
     Args:
-        before: the data before curation.
+        before: the data before curation; here and below a Dataset, or a frame, a file or another table that
+            `dw.read` takes, with its options, such as `label=`.
         after: the data after curation; or give `curate`.
         test: the test set that both are measured on.
         curate: a callable f(D) or f(D, T), either with a keyword `rng`. One that takes T sees one half of the

@@ -1,5 +1,0 @@
-"""`python -m dataworth.cli` is the `dataworth` script."""
-
-from . import main
-
-main()

@@ -1,0 +1,323 @@
+"""One place that types columns: text that says numbers or dates becomes numbers or dates, in all files alike.
+
+What a column is, is decided by the first file that has it, the test set before all others; how its numbers or
+dates are written each file shows itself, and one that leaves it open is read as the others.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from dataworth.data.convert import MOST_CATEGORIES, column_kind
+from dataworth.data.io import dates_in_text as dates
+from dataworth.data.io.delimited import CODE, commas_note
+from dataworth.data.io.formats import Part
+from dataworth.data.io.notes import Note
+from dataworth.data.io.numbers_in_text import PER, Look, look
+from dataworth.data.io.numbers_in_text import parse as parse_number
+from dataworth.data.vectors import text_keys
+from dataworth.wording import counted
+
+Is = Literal["number", "date", "text", "other", "empty"]
+CLEAR = 0.9
+"""The proportion of rows that are numbers from which the others are strays, to be corrected."""
+FEW = 20
+"""Different texts up to which a column that is not all numbers holds categories, such as 0, 1, 2 and 3+."""
+AS_A_FRAME_SAYS = "holds whole numbers as text"
+TRIED = 200
+"""Rows that are tried before a whole column is."""
+GAPS = frozenset(
+    "? - -- --- . .. n.a. na nil missing unknown tbd #div/0! #value! #ref! #num! #null!".split()  # noqa: SIM905
+)
+"""Cells that stand for a missing value where the others are numbers or dates."""
+
+
+@dataclass(frozen=True)
+class Wishes:
+    """What users say of the types of columns.
+
+    kinds: what columns of a yardstick are, which decides before any file; labels: columns that are labels.
+    """
+
+    categories: Collection[str] = ()
+    numbers: Collection[str] = ()
+    decimal: str | None = None
+    dates: str | None = None
+    kinds: Mapping[str, Is] = field(default_factory=dict)
+    labels: Collection[str] = ()
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What the texts of a column are; `mixed` says why text that is mostly numbers is none of them."""
+
+    kind: Is
+    rows: Mapping[str, int] = field(default_factory=dict)
+    numbers: Look | None = None
+    dates: Mapping[str, dates.Written] = field(default_factory=dict)
+    strays: frozenset[str] = frozenset()
+    gaps: frozenset[str] = frozenset()
+    mixed: str = ""
+
+
+def settle(parts: Sequence[Part], columns: Sequence[Collection[str]], wishes: Wishes) -> list[list[str]]:
+    """Type the given columns of every part, the first part before the others; sentences of what is wrong.
+
+    Tables and notes of the parts are replaced.
+    """
+    problems: list[list[str]] = [[] for _ in parts]
+    seen: dict[tuple[int, str], Seen] = {}
+
+    def see(i: int, names: Collection[str]) -> None:
+        for name in names:
+            wanted = name in wishes.numbers or wishes.kinds.get(name) == "number"
+            seen[i, name] = _see(parts[i].table[name], parts[i].typed, wanted)
+
+    for i, part in enumerate(parts):
+        see(i, columns[i])
+        if part.again is not None and part.how.decimal is None and _proven(seen, i, columns[i]) == {","}:
+            # A file with decimal commas: 1.234, which pyarrow took for a fraction, is to be seen as text.
+            part.notes.append(commas_note(_such(seen, i, columns[i])))
+            again = part.again(replace(part.how, decimal=","))
+            part.table, part.how = again.table, again.how
+            see(i, columns[i])
+    shown = [_marks(part, _proven(seen, i, columns[i])) for i, part in enumerate(parts)]
+    for name in dict.fromkeys(name for names in columns for name in names):
+        having = [i for i in range(len(parts)) if name in columns[i]]
+        found = [i for i in having if seen[i, name].kind != "empty"]
+        if not found or (
+            name in wishes.labels and not _numeric_label(parts[found[0]], seen[found[0], name], name)
+        ):
+            continue
+        kind: Is = seen[found[0], name].kind
+        kind = wishes.kinds.get(name, "number" if name in wishes.numbers else kind)
+        kind = "text" if name in wishes.categories else kind
+        for i in having:
+            others = [i, *(j for j in found if j != i)]
+            marks = [wishes.decimal, *(mark for j in others for mark in shown[j])]
+            orders = [
+                wishes.dates,
+                *(order for j in found for order in _alone(dates.orders(seen[j, name].dates))),
+            ]
+            mark, order = next(filter(None, marks), "."), next(filter(None, orders), None)
+            problem = _apply(parts[i], name, kind, seen[i, name], mark, order, name in wishes.categories)
+            problems[i] += [] if problem is None else [problem]
+        _note_signs(name, [parts[i] for i in having if seen[i, name].kind == "number"])
+    return problems
+
+
+def _note_signs(name: str, parts: Sequence[Part]) -> None:
+    """Say of numbers without a percent sign that others have one: 5 beside 5 % may be a hundred times it."""
+    signs = {part.units[name] for part in parts if name in part.units}
+    for part in parts if signs else ():
+        if name not in part.units:
+            sign = sorted(signs)[0]
+            means = f"5{sign} is read as {5 * 10.0 ** PER[sign]:g}"
+            what = f"column {name!r} is without the {sign} of other files, where {means}"
+            part.notes.append(Note(what, "write it alike in all files"))
+
+
+def _alone(found: Collection[str]) -> list[str]:
+    return list(found) if len(found) == 1 else []
+
+
+def _proven(seen: Mapping[tuple[int, str], Seen], i: int, names: Collection[str]) -> set[str]:
+    """The decimal marks that some column of a part proves."""
+    looks = [seen[i, name].numbers for name in names if seen[i, name].kind == "number"]
+    return {mark for one in looks if one is not None for mark in one.proven}
+
+
+def _marks(part: Part, proven: Collection[str]) -> list[str]:
+    """The decimal mark of a part, if it shows one: fractions that pyarrow read in a text have points."""
+    import pyarrow as pa
+
+    if part.how.decimal is not None:
+        return [part.how.decimal]
+    points = not part.typed and any(pa.types.is_floating(kind) for kind in part.table.schema.types)
+    return _alone({*proven, "."} if points else proven)
+
+
+def _such(seen: Mapping[tuple[int, str], Seen], i: int, names: Collection[str]) -> str:
+    """A cell that proves a decimal mark."""
+    looks = [seen[i, name].numbers for name in names if seen[i, name].kind == "number"]
+    return next(t for one in looks if one for t, cell in one.cells.items() if cell.decimal not in ("", "?"))
+
+
+def _numeric_label(part: Part, seen: Seen, name: str) -> bool:
+    """Whether a label is to be a number: few different texts are classes, and stay as they are written."""
+    if seen.rows:
+        return seen.kind == "number" and len(seen.rows) > FEW
+    return seen.kind == "number" and len(part.table[name].unique()) > FEW
+
+
+def _see(column: Any, typed: bool, wanted: bool) -> Seen:
+    """What a column is; `wanted`: it is to be numbers, whatever it looks like."""
+    import pyarrow as pa
+
+    if column.null_count == len(column):
+        return Seen("empty")
+    kind = column_kind(column)
+    if kind in ("numeric", "boolean"):
+        return Seen("number")
+    if kind == "date or time":
+        return Seen("date")
+    if kind != "categorical":
+        return Seen("other")
+    if pa.types.is_dictionary(column.type) and not wanted:
+        return Seen("text")
+    tried = column.slice(0, TRIED).drop_null().to_pylist() or column.drop_null().slice(0, TRIED).to_pylist()
+    tried = [text for text in map(str, tried) if text.strip().lower() not in GAPS]
+    if 2 * sum(parse_number(t) is not None or dates.parse(t) is not None for t in tried) < len(tried):
+        return Seen("text")
+    counts = column.drop_null().value_counts()
+    texts = map(str, counts.field("values").to_pylist())
+    rows: Counter[str] = Counter()
+    for text, times in zip(texts, counts.field("counts").to_pylist(), strict=True):
+        rows[text.strip()] += times
+    gaps = frozenset(text for text in rows if text.lower() in GAPS)
+    said = {text: times for text, times in rows.items() if text not in gaps}
+    numbers = look(said)
+    days = {text: day for text in said if (day := dates.parse(text)) is not None}
+    for one, cells in (("number", numbers.cells), ("date", days)):
+        strays = frozenset(said) - frozenset(cells)
+        clear = sum(said[text] for text in cells) > CLEAR * sum(said.values())
+        if cells and (wanted or (clear and not (strays and (typed or len(rows) <= FEW)))):
+            if one == "number" and not wanted and (why := _names(numbers, typed)):
+                return Seen("text", rows, numbers, {}, strays, gaps, why)
+            return Seen(one, rows, numbers, days if one == "date" else {}, strays, gaps)  # type: ignore[arg-type]
+    why = ""
+    if len(numbers.currencies) > 1:
+        why = f"is in {' and '.join(numbers.currencies)}"
+    elif numbers.proportion >= 0.5:
+        why = f"mixes numbers with text, such as {next(text for text in said if text not in numbers.cells)!r}"
+    return Seen("text", mixed=why)
+
+
+def _names(numbers: Look, typed: bool) -> str:
+    """Why digits are names: some begin with a zero, or a format with types calls a few of them text."""
+    if not all(text.isdigit() for text in numbers.cells):
+        return ""
+    if code := next((text for text in numbers.cells if CODE.match(text)), ""):
+        return f"has leading zeros, such as {code!r}"
+    return AS_A_FRAME_SAYS if typed and len(numbers.cells) <= MOST_CATEGORIES else ""
+
+
+def _apply(
+    part: Part, name: str, kind: Is, seen: Seen, decimal: str, order: str | None, asked: bool
+) -> str | None:
+    """Make the column of a part what it is to be; a sentence if it cannot be. `asked`: it is to be text."""
+    if seen.kind in ("empty", "other") or kind in ("other", "empty"):
+        return None
+    if kind == "text":
+        if not seen.rows and seen.kind == "number":
+            _as_text(part, name)
+        if seen.mixed and not asked:
+            does = "reads it as numbers" if seen.rows else "says which rows are no numbers"
+            what = f"column {name!r} {seen.mixed}, and is read as text"
+            part.notes.append(Note(what, f"--numbers {name} {does}", plain=seen.mixed == AS_A_FRAME_SAYS))
+        return None
+    if seen.kind == "text" and kind == "number" and seen.rows:
+        seen = replace(seen, kind="number")  # digits that would be names if others did not say otherwise
+    if seen.kind == "text" or (seen.kind == kind and not seen.rows):
+        return None  # text where others have numbers is said when they are compared
+    if seen.kind != kind:
+        return (
+            f"column {name!r} holds {seen.kind}s, but {kind}s elsewhere: leave it out with --exclude {name}"
+        )
+    if seen.strays:
+        return _stray(part.table[name], name, kind, seen.strays)
+    values = _numbers(part, name, seen, decimal) if kind == "number" else _instants(part, name, seen, order)
+    if gaps := sum(seen.rows[text] for text in seen.gaps):
+        shown = ", ".join(map(repr, sorted(seen.gaps)))
+        what = f"{shown} in column {name!r} is taken for missing ({counted(gaps, 'row')})"
+        part.notes.append(Note(what, f"--categories {name} keeps the text"))
+    _set(part, name, values)
+    return None
+
+
+def _numbers(part: Part, name: str, seen: Seen, decimal: str) -> dict[str, Any]:
+    found = seen.numbers
+    assert found is not None
+    mark = found.decimal(decimal)
+    values = {text: cell.value(mark) for text, cell in found.cells.items()}
+    choice = f"--categories {name} keeps the text"
+    such = next((t for t, cell in found.cells.items() if cell.decimal or cell.grouped or cell.unit), "")
+    if not found.plain:
+        what = f"column {name!r} holds numbers as text: {such!r} is read as {values[such]:.12g}"
+        if open_ := [text for text in found.open if not found.proven]:
+            such = open_[0]
+            other = found.cells[such].value("," if mark == "." else ".")
+            what = f"column {name!r} leaves open what {such!r} is: it is read as {values[such]:.12g}"
+            choice = f"--decimal {'.' if mark == ',' else ','} reads {other:.12g}"
+        elif len(found.proven) == 2:
+            what += ", with decimal commas and decimal points"
+        part.notes.append(Note(what, choice))
+    elif part.typed:
+        such = next(iter(values))
+        part.notes.append(
+            Note(f"column {name!r} holds numbers as text, such as {such!r}: read as numbers", choice)
+        )
+    if found.unit in PER:
+        part.units[name] = found.unit
+    return values
+
+
+def _instants(part: Part, name: str, seen: Seen, order: str | None) -> dict[str, Any]:
+    proven = _alone(dates.orders(seen.dates))
+    used = proven[0] if proven else order or "mdy"
+    values = {text: day.instant(used) for text, day in seen.dates.items()}
+    such = next((text for text, day in seen.dates.items() if day.order == "?"), next(iter(values)))
+    choice = f"--exclude {name} leaves it out"
+    if not proven and order is None and seen.dates[such].order == "?":
+        choice = "--dates dmy reads the day first"
+    day = values[such]
+    shown = "nothing" if day is None else f"{day:%Y-%m-%d}"
+    part.notes.append(Note(f"{dates_start(name)} {such!r} is read as {shown}", choice))
+    return values
+
+
+def dates_start(name: str) -> str:
+    """How a note begins that says of a column that it holds dates."""
+    return f"column {name!r} holds dates:"
+
+
+def _stray(column: Any, name: str, kind: str, strays: Collection[str]) -> str:
+    rows = [
+        row for row, text in enumerate(column.to_pylist()) if text is not None and str(text).strip() in strays
+    ]
+    return (
+        f"column {name!r} holds {kind}s, but {str(column[rows[0]].as_py())!r} in data row {rows[0] + 1}:"
+        " correct it, or leave the cell empty if the value is missing;"
+        f" --categories {name} reads all as text"
+    )
+
+
+def _set(part: Part, name: str, values: Mapping[str, Any]) -> None:
+    """Replace texts by what they say; what says nothing is missing."""
+    import pyarrow as pa
+
+    coded = part.table[name].combine_chunks().dictionary_encode()
+    said = [values.get(str(text).strip()) for text in coded.dictionary.to_pylist()]
+    made = pa.array(said, pa.float64() if all(not hasattr(v, "year") for v in said) else pa.timestamp("us"))
+    at = part.table.schema.get_field_index(name)
+    part.table = part.table.set_column(at, name, made.take(coded.indices))
+
+
+def _as_text(part: Part, name: str) -> None:
+    """Numbers as the text that they are written as; where nothing is written, as the shortest."""
+    import pyarrow as pa
+
+    if part.again is not None:
+        column = part.again(replace(part.how, as_text=(*part.how.as_text, name))).table[name]
+    else:
+        own = part.table[name]
+        plain = np.asarray(own.drop_null().to_numpy())
+        texts = np.full(len(own), None, dtype=object)
+        texts[~np.asarray(own.is_null())] = text_keys(plain)
+        column = pa.array(texts, pa.string())
+    part.table = part.table.set_column(part.table.schema.get_field_index(name), name, column)

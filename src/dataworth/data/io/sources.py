@@ -1,0 +1,182 @@
+"""Whatever holds a table: files, directories, patterns, frames, Hugging Face datasets, Bunches."""
+
+from __future__ import annotations
+
+import json
+from glob import glob
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+from dataworth.data.convert import as_frame
+from dataworth.data.io.delimited import AS_FOUND, Delimited
+from dataworth.data.io.formats import Part, part_of_file, refuse_images, with_unique_names
+from dataworth.data.io.notes import Note
+from dataworth.data.io.shards import files_of_directory, part_of_shards
+from dataworth.data.io.written_roles import with_roles
+from dataworth.data.vectors import text_keys, to_arrow
+from dataworth.errors import DataworthError
+
+HUB = "hf:"
+"""What the name of a dataset of the Hugging Face hub begins with: hf:NAME:SPLIT, or hf:NAME:CONFIG:SPLIT."""
+
+
+def part_of(source: Any, how: Delimited = AS_FOUND) -> Part:
+    """The table of a source, with what was decided to read it."""
+    named = isinstance(source, str | PathLike)
+    part = _part_of_path(str(source), how) if named else _part_of_object(source)
+    part.how = how if part.how == AS_FOUND else part.how
+    part.table = _with_class_names(part.table)
+    return part
+
+
+def _part_of_path(name: str, how: Delimited) -> Part:
+    if name.startswith(HUB):
+        return _part_of_object(_from_hub(name.removeprefix(HUB)))
+    path = Path(name)
+    if path.is_dir():
+        refuse_images(path)
+        return part_of_shards(path, files_of_directory(path), how)
+    if not path.exists() and (files := sorted(map(Path, glob(name, recursive=True)))):
+        return part_of_shards(path, files, how)
+    return part_of_file(path, how)
+
+
+def _from_hub(name: str) -> Any:
+    try:
+        import datasets
+    except ImportError:
+        raise DataworthError("a name of the hub needs datasets: pip install datasets") from None
+    where, *more = name.split(":")
+    if len(more) not in (1, 2):
+        raise DataworthError(f"{HUB}{name} names no split: give {HUB}NAME:SPLIT, or {HUB}NAME:CONFIG:SPLIT")
+    try:
+        return datasets.load_dataset(where, *more[:-1], split=more[-1])
+    except (OSError, ValueError) as error:
+        raise DataworthError(f"the hub has no such dataset ({' '.join(str(error).split())[:160]})") from error
+
+
+def _part_of_object(source: Any) -> Part:
+    """A frame, a dataset of Hugging Face, or a Bunch of scikit-learn."""
+    kind, room = type(source).__name__, type(source).__module__.split(".")[0]
+    if room == "datasets" and isinstance(source, dict):
+        if len(source) != 1:
+            names = ", ".join(map(repr, source))
+            raise DataworthError(
+                f"the DatasetDict holds the splits {names}: give one, as in dataset['train']"
+            )
+        (source,) = source.values()
+    if room == "datasets" and hasattr(source, "with_format") and hasattr(source, "__len__"):
+        # By its own reading, which follows its shuffling and filtering; the table beneath does not.
+        return _of_frame(source.with_format("arrow")[:])
+    if kind == "Bunch" and hasattr(source, "data") and hasattr(source, "target"):
+        return _of_bunch(source)
+    if kind == "LazyFrame" and hasattr(source, "collect"):
+        source = source.collect()
+    return _of_frame(source)
+
+
+def _of_frame(source: Any) -> Part:
+    """A pandas, polars or pyarrow frame."""
+    import pyarrow as pa
+
+    part = Part(None, None)
+    if type(source).__module__.startswith("pandas") and hasattr(source, "columns"):
+        part.notes += _index_notes(source)
+    if hasattr(source, "columns") and hasattr(source, "set_axis"):  # pandas allows a name twice
+        named = pa.table([pa.nulls(1)] * len(source.columns), names=[str(name) for name in source.columns])
+        source = source.set_axis(with_unique_names(named, part.notes).column_names, axis=1)
+    frame = as_frame(source, "the frame")
+    if frame is None:
+        raise DataworthError(
+            f"read was given an object of type {type(source).__name__}: give the path of a file, or a pandas,"
+            " polars or pyarrow frame; arrays go to dw.Dataset(X, y)"
+        )
+    if len(frame) == 0:
+        raise DataworthError("the frame has no rows: give some")
+    columns = [_column(frame.get_column(name), str(name)) for name in frame.columns]
+    metadata = source.schema.metadata if isinstance(source, pa.Table) else None  # may say roles
+    part.table = pa.Table.from_arrays(columns, names=list(map(str, frame.columns)), metadata=metadata)
+    return part
+
+
+def _index_notes(frame: Any) -> list[Note]:
+    """A pandas index that says something is no column, and would be lost unseen."""
+    index = frame.index
+    if index.dtype.kind in "iu" and index.name is None and index.nlevels == 1:
+        return []
+    name = f" {index.name!r}" if index.name is not None else ""
+    return [Note(f"the index{name} of the frame is not used", "frame.reset_index() makes it a column")]
+
+
+def _column(series: Any, name: str) -> Any:
+    """A column for pyarrow; numbers beside texts become texts."""
+    import pyarrow as pa
+
+    try:
+        return to_arrow(series, name)
+    except DataworthError:
+        values = series.to_list()
+        simple = all(value is None or isinstance(value, str | int | float | bool) for value in values)
+        if not simple:
+            raise
+        texts = [value if value is None or isinstance(value, str) else _text(value) for value in values]
+        return pa.array([None if text == "nan" else text for text in texts], pa.string())
+
+
+def _text(value: Any) -> str:
+    import numpy as np
+
+    return "nan" if value != value else str(text_keys(np.array([value]))[0])
+
+
+def _of_bunch(source: Any) -> Part:
+    """A Bunch of scikit-learn: its data with their names, and its target, which is the label."""
+    import numpy as np
+    import pyarrow as pa
+
+    part = Part(None, None)
+    if hasattr(source.data, "toarray"):
+        raise DataworthError(
+            "the Bunch holds a sparse matrix, but a dense one is needed: give its .toarray()"
+        )
+    if hasattr(source.data, "columns"):
+        table = _of_frame(source.data).table
+    else:
+        X = np.asarray(source.data)
+        if X.ndim != 2:
+            raise DataworthError(f"the Bunch holds data of shape {X.shape}, but rows × features are expected")
+        names = [str(name) for name in source.get("feature_names", [f"x{j}" for j in range(X.shape[1])])]
+        table = pa.Table.from_arrays([pa.array(column) for column in X.T], names=names)
+    target = np.asarray(source.target)
+    if target.ndim != 1:
+        raise DataworthError(
+            f"the Bunch has a target of shape {target.shape}, but one label a row is expected"
+        )
+    label = next(
+        name for name in ("target", "label", "target of the Bunch") if name not in table.column_names
+    )
+    table = table.append_column(label, pa.array(target))
+    part.table = with_roles(table, {"label": label})
+    return part
+
+
+def _with_class_names(table: Any) -> Any:
+    """The table with names in place of numbers where Hugging Face's metadata say so; −1 is no label.
+
+    Numbers alone would not do: another dataset may number the same classes otherwise.
+    """
+    import pyarrow as pa
+
+    try:
+        features = json.loads((table.schema.metadata or {})[b"huggingface"])["info"]["features"]
+        named = {name: one["names"] for name, one in features.items() if one.get("_type") == "ClassLabel"}
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return table
+    for name, classes in named.items():
+        at = table.schema.get_field_index(name)
+        if at >= 0 and pa.types.is_integer(table.schema.field(at).type):
+            codes = table[name].to_pylist()
+            texts = [None if code is None or code < 0 else classes[code] for code in codes]
+            table = table.set_column(at, name, pa.array(texts, pa.string()))
+    return table

@@ -1,0 +1,353 @@
+"""Files of one command, read together: a column is one thing in all of them; all problems are said at once.
+
+The test set leads: what its columns are, the others follow. Without one the first file leads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypedDict, Unpack
+
+import numpy as np
+
+from dataworth.data.convert import Column, column_kind
+from dataworth.data.dataset import Dataset
+from dataworth.data.io import roles as role_of
+from dataworth.data.io.assembled import NOT_VECTORS, missing_rows, only_features, with_labels
+from dataworth.data.io.columns import Is, dates_start, settle
+from dataworth.data.io.columns import Wishes as Typing
+from dataworth.data.io.dates_in_text import has_hours
+from dataworth.data.io.delimited import WORDS, Delimited
+from dataworth.data.io.formats import NPZ_ROLES, Part, suffix_of
+from dataworth.data.io.notes import Note
+from dataworth.data.io.preferences import LONGER, PREFERRED, PROMPT, RESPONSES, are_preferences, pair_table
+from dataworth.data.io.roles import (
+    Asked,
+    Role,
+    assign_roles,
+    marked,
+    needless,
+    unusable,
+    wishes_of,
+    with_texts,
+)
+from dataworth.data.io.sources import part_of
+from dataworth.data.io.spelling import spellings
+from dataworth.data.io.written_roles import WHY, roles_of
+from dataworth.errors import DataworthError, Problems
+from dataworth.wording import counted
+
+NPZ_WHY = "what an npz names so"
+PAIR_ROLES = {"label": PREFERRED, "group": PROMPT, "attribute": LONGER, "features": RESPONSES}
+PAIR_WHY = "recognised by chosen and rejected"
+TYPED = ("label", "weight", "feature")
+"""Roles whose texts may be numbers or dates; groups, ids and attributes are compared as text."""
+
+
+class Written(TypedDict, total=False):
+    """How files are written, as users say it; what is not said is found, and noted."""
+
+    sep: str | None
+    encoding: str | None
+    decimal: str | None
+    dates: str | None
+    header: str | bool | None
+    sheet: str | None
+    categories: role_of.Wishes
+    numbers: role_of.Wishes
+    exact_labels: bool
+
+
+class Options(Asked, Written, total=False):
+    """All that reading takes."""
+
+
+@dataclass
+class Read:
+    """One source, as far as it could be read: `data` if nothing stands in the way."""
+
+    source: Any
+    part: Part | None = None
+    roles: list[Role] = field(default_factory=list)
+    hours: set[str] = field(default_factory=set)
+    problems: list[str] = field(default_factory=list)
+    data: Dataset | None = None
+
+    @property
+    def name(self) -> str | None:
+        """What sentences call it: a file by its path, a frame not at all."""
+        return str(self.source) if isinstance(self.source, str | PathLike) else None
+
+    @property
+    def notes(self) -> list[Note]:
+        """What was decided, of the file and of the roles of its columns."""
+        if self.part is None:
+            return []
+        texts = [note.what for note in self.part.notes]
+        known = [role for role in self.roles if any(w.startswith(dates_start(role.column)) for w in texts)]
+        return [*self.part.notes, *role_notes([role for role in self.roles if role not in known])]
+
+
+def read_together(
+    sources: Sequence[Any],
+    *,
+    lead: int | None = None,
+    columns: Sequence[Column] = (),
+    impute: bool = False,
+    **asked: Unpack[Options],
+) -> list[Read]:
+    """Read sources of one command; nothing is raised: each says what is wrong with it.
+
+    lead: the place of the test set, whose constant columns are left out of all. columns: those of a
+    yardstick, which decide before any file.
+    """
+    options: dict[str, Any] = dict(asked)
+    typing = _typing(options, columns)
+    roles_asked = {name: options[name] for name in Asked.__annotations__ if name in options}
+    reads = [Read(source) for source in sources]
+    how = _how(options)
+    for read in reads:
+        with _gathering(read):
+            read.part = part_of(read.source, how)
+    ordered = sorted(
+        (read for read in reads if read.part), key=lambda read: lead is None or read is not reads[lead]
+    )
+    for read in ordered:
+        _assign(read, roles_asked, ordered[0])
+    parts = [read.part for read in ordered if read.part]
+    named = [[role.column for role in read.roles if role.role in TYPED] for read in ordered]
+    labels = {role.column for read in ordered for role in read.roles if role.role == "label"}
+    for read, problems in zip(ordered, settle(parts, named, replace(typing, labels=labels)), strict=True):
+        read.problems += problems
+        assert read.part is not None
+        kinds = {name: column_kind(read.part.table[name]) for name in read.part.table.column_names}
+        read.roles = [
+            role if role.kind == "pair" else replace(role, kind=kinds[role.column]) for role in read.roles
+        ]
+    _leave_out(ordered, lead is not None, impute, typing)
+    for read in ordered:
+        _finish(read, ordered[0], columns, impute)
+    if not options.get("exact_labels"):
+        _spell_alike(ordered)
+    return reads
+
+
+def sentences(reads: Sequence[Read]) -> list[str]:
+    """All that stands in the way, each with the names of its files."""
+    where: dict[str, list[str]] = {}
+    for read in reads:
+        for problem in dict.fromkeys(read.problems):
+            where.setdefault(problem, []).extend([] if read.name is None else [read.name])
+    return [f"{', '.join(names)}: {problem}" if names else problem for problem, names in where.items()]
+
+
+def release() -> None:
+    """Give memory back: pyarrow would keep the size of the files for itself."""
+    import pyarrow as pa
+
+    pa.default_memory_pool().release_unused()
+
+
+def role_notes(roles: Sequence[Role]) -> list[Note]:
+    """What was decided of the roles of columns."""
+    notes = []
+    for role in roles:
+        name = role.column
+        if role.role == "ignored" and role.why == role_of.NUMBERS_ROWS:
+            notes.append(
+                Note(f'column "{name}" only numbers the rows', "say --features to use it", plain=True)
+            )
+        elif role.role == "feature" and role.kind == "pair":
+            notes.append(Note(f"pairs of responses {role.why}", "say --label to choose", plain=True))
+        elif role.role in ("label", "id") and role.why == "guessed from its name":
+            notes.append(
+                Note(f'{role.role} column "{name}" guessed', f"say --{role.role} to choose", plain=True)
+            )
+        elif role.why == role_of.LIKE_AN_ID:
+            what = f"column {name!r} is named like an id and is left out"
+            notes.append(Note(what, f"--features uses it, --id or --group {name} says what it is"))
+        elif role.why.startswith(role_of.NAMES_ROWS):
+            what = f"column {name!r} is left out, for {role.why}"
+            notes.append(Note(what, f"--features uses it, --id {name} names rows by it"))
+        elif role.why in (role_of.CONSTANT, role_of.EMPTY):
+            notes.append(Note(f"column {name!r} is left out, for {role.why}", "--features uses it"))
+        elif role.role == "feature" and role.kind == "date or time":
+            what = f"column {name!r} is a date: its days, day of the year and weekday are features"
+            notes.append(Note(what, f"--exclude {name} leaves it out", plain=True))
+    return notes
+
+
+@contextmanager
+def naming(source: Any) -> Iterator[None]:
+    """Begin every sentence about a file with the file: a command may have read several."""
+    try:
+        yield
+    except DataworthError as error:
+        if not isinstance(source, str | PathLike):
+            raise
+        raise DataworthError(f"{source}: {error}") from error.__cause__
+
+
+@contextmanager
+def _gathering(read: Read) -> Iterator[None]:
+    try:
+        yield
+    except Problems as error:
+        read.problems += error.sentences
+    except DataworthError as error:
+        read.problems.append(str(error))
+
+
+def _how(options: Mapping[str, Any]) -> Delimited:
+    """How text files are to be read, from what users say."""
+    sep, decimal, header = (options.get(name) for name in ("sep", "decimal", "header"))
+    sep = None if sep is None else WORDS.get(sep, sep)
+    if sep is not None and len(sep) != 1:
+        raise DataworthError(
+            f"sep is {sep!r}, but one character is expected: give ';', tab, space or the like"
+        )
+    if decimal not in (None, ".", ","):
+        raise DataworthError(f"decimal is {decimal!r}, but it is a point or a comma: give '.' or ','")
+    if header not in (None, "yes", "no", True, False):
+        raise DataworthError(f"header is {header!r}: say yes or no")
+    if options.get("dates") not in (None, "dmy", "mdy"):
+        raise DataworthError(f"dates is {options['dates']!r}: say dmy (day first) or mdy (month first)")
+    return Delimited(
+        sep=sep,
+        encoding=options.get("encoding"),
+        decimal=decimal,
+        header=None if header is None else header in ("yes", True),
+        sheet=options.get("sheet"),
+        as_text=tuple(wishes_of(options.get("categories") or (), ())),
+        numbers=tuple(wishes_of(options.get("numbers") or (), ())),
+    )
+
+
+def _typing(options: Mapping[str, Any], columns: Sequence[Column]) -> Typing:
+    kinds: dict[str, Is] = {}
+    for column in columns:
+        base, _, part = column.name.partition("[")
+        if part in ("elapsed]", "day]", "weekday]", "hour]"):
+            kinds[base] = "date"
+        elif column.kind in ("categorical", "text"):
+            kinds[column.name] = "text"
+        elif column.kind in ("numeric", "boolean"):
+            kinds[column.name] = "number"
+    named = {name: wishes_of(options.get(name) or (), ()) for name in ("categories", "numbers")}
+    return Typing(**named, decimal=options.get("decimal"), dates=options.get("dates"), kinds=kinds)
+
+
+def _assign(read: Read, asked: Mapping[str, Any], lead: Read) -> None:
+    """Give every column its role; where nothing is asked for, the label is the one of the lead."""
+    import narwhals as nw
+
+    assert read.part is not None
+    table = read.part.table
+    # Columns of a frame may be numbered; their names are texts here.
+    named: dict[str, Any] = {name: str(v) if type(v) is int else v for name, v in asked.items()}
+    said, why = roles_of(table), WHY
+    paired = are_preferences(table.column_names) and named.get("label") is None
+    if paired:
+        with _gathering(read):
+            table, dropped = pair_table(table)
+            said, why = PAIR_ROLES, PAIR_WHY
+            if dropped:
+                why += f"; {counted(dropped, 'pair')} left out, empty or one response twice"
+            read.part.table = table
+        if read.problems:
+            return
+    if read.name is not None and suffix_of(Path(read.name)) == ".npz":
+        # Its names say what is what, whatever columns are named in other files.
+        named |= dict.fromkeys(NPZ_ROLES)
+        said, why = {role: name for role, name in NPZ_ROLES.items() if name in table.column_names}, NPZ_WHY
+    # What the file itself says counts where nothing was asked for, and no column has two roles.
+    taken = list(named.values())
+    said = {role: name for role, name in said.items() if named.get(role) is None and name not in taken}
+    guess = next((role.column for role in lead.roles if role.role == "label"), None)
+    follows = read is not lead and named.get("label") is None and "label" not in said
+    follows = follows and guess in table.column_names
+    named |= {"label": guess} if follows else {}
+    frame = nw.from_native(table, eager_only=True)
+    read.roles = [
+        replace(role, why=why) if role.column in said.values() else
+        replace(role, why="guessed from its name") if follows and role.role == "label" else role
+        for role in assign_roles(frame, read.problems, **(named | said))
+    ]  # fmt: skip
+    if paired:
+        read.roles = [replace(role, kind="pair") if role.column == RESPONSES else role for role in read.roles]
+
+
+def _leave_out(reads: Sequence[Read], led: bool, impute: bool, typing: Typing) -> None:
+    """Leave columns that say nothing out of all files, if one shows it; constants are those of the lead."""
+    import narwhals as nw
+
+    found: dict[str, str] = {}
+    for read in reads:
+        assert read.part is not None
+        frame = nw.from_native(read.part.table, eager_only=True)
+        read.roles = with_texts(frame, read.roles, read.problems)
+        asked = {*typing.kinds, *typing.categories, *typing.numbers}
+        free = [role for role in read.roles if role.column not in asked]
+        for name, why in needless(frame, free, constants=led and read is reads[0]).items():
+            alone = why in (role_of.CONSTANT, role_of.EMPTY)
+            if not alone or (read is reads[0] and (led or not impute)):
+                found.setdefault(name, why)
+    for read in reads:
+        features = [role.column for role in read.roles if role.role == "feature" and role.why != "asked for"]
+        gone = {name: why for name, why in found.items() if name in features}
+        read.roles = marked(read.roles, gone, "ignored")
+        if gone and not read.problems and not any(role.role == "feature" for role in read.roles):
+            read.problems.append(role_of.no_feature([role.column for role in read.roles]))
+
+
+def _finish(read: Read, lead: Read, columns: Sequence[Column], impute: bool) -> None:
+    """Check the roles and make the Dataset, or gather what is wrong."""
+    import narwhals as nw
+
+    assert read.part is not None
+    table = read.part.table
+    frame = nw.from_native(table, eager_only=True)
+    read.problems += role_of.of_kinds(read.roles)
+    if reasons := unusable(frame, read.roles):
+        read.problems.append(role_of.of_unusable(reasons))
+        read.roles = marked(read.roles, reasons, "unusable")
+    dates = {role.column for role in read.roles if role.role == "feature" and role.kind == "date or time"}
+    known = {column.name for column in columns}
+    for name in dates:
+        timed = f"{name}[hour]" in known or (read is not lead and name in lead.hours)
+        if timed or (f"{name}[day]" not in known and read is lead and has_hours(table[name])):
+            read.hours.add(name)
+    for role in read.roles:
+        if role.role == "label" and role.column in read.part.how.trimmed:
+            read.part.notes.append(Note("spaces around labels are dropped", "they count nowhere"))
+        count = int(missing_rows(table[role.column]).sum())
+        if count and role.role not in NOT_VECTORS:
+            read.problems.append(
+                f"the {role.role} column {role.column!r} has {counted(count, 'missing value')} in"
+                f" {counted(table.num_rows, 'row')}: fill them in, or leave the rows out"
+            )
+    with _gathering(read):
+        made = only_features(table, read.roles, impute, read.hours)
+        if not read.problems:
+            read.data = with_labels(made, table, read.roles)
+
+
+def _spell_alike(reads: Sequence[Read]) -> None:
+    """Give labels that differ only in case or spaces one spelling, and say so."""
+    said = spellings([read.data.y for read in reads if read.data is not None])
+    for read in reads:
+        if read.data is None or read.part is None or read.data.y.dtype.kind != "U":
+            continue
+        other = np.isin(read.data.y, list(said))
+        if other.any():
+            pairs = ", ".join(
+                f"{text!r} as {said[text]!r}" for text in np.unique(read.data.y[other]).tolist()[:5]
+            )
+            rows = counted(int(other.sum()), "row")
+            what = f"labels that differ only in case or spaces are one: {pairs} ({rows})"
+            read.part.notes.append(Note(what, "--exact-labels keeps them apart"))
+            read.data = read.data.with_labels([said.get(text, text) for text in read.data.y.tolist()])

@@ -1,0 +1,666 @@
+"""Data as people have it: one table written in many ways gives the same rows, and every decision is said."""
+
+from __future__ import annotations
+
+import datetime
+import gzip
+import json
+import sys
+import types
+import warnings
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+
+import dataworth as dw
+from dataworth.data.io import ReadingWarning, describe, read, read_together
+from dataworth.data.io import dates_in_text as dates
+from dataworth.data.io.numbers_in_text import look
+from dataworth.data.io.numbers_in_text import parse as number
+from dataworth.data.io.together import sentences
+from dataworth.errors import DataworthError
+
+RNG = np.random.default_rng(0)
+PRICE = (RNG.random(60) * 5000 + 1000).round(2)
+SIZE = RNG.normal(170, 10, 60).round(1)
+CITY = RNG.choice(["Köln", "Ulm", "Bonn"], 60)
+CHURN = RNG.choice(["yes", "no"], 60)
+FRAME = pd.DataFrame({"price": PRICE, "size": SIZE, "city": CITY, "churn": CHURN})
+TRUTH = dw.Dataset(FRAME[["price", "size", "city"]], CHURN)
+
+
+def heard(source, **options):
+    """The Dataset and what was said of it."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", ReadingWarning)
+        D = read(source, **({"label": "churn"} | options))
+    start = f"{source}: "
+    return D, [str(one.message).removeprefix(start) for one in said]
+
+
+def written(tmp_path, name="a.csv", frame=FRAME, encoding="utf-8", **options):
+    path = tmp_path / name
+    path.write_bytes(frame.to_csv(index=False, **options).encode(encoding))
+    return path
+
+
+def text(tmp_path, content, name="a.csv"):
+    (tmp_path / name).write_text(content, encoding="utf-8")
+    return tmp_path / name
+
+
+def german(values, places=2):
+    """1234.5 as 1.234,50."""
+    return [f"{v:,.{places}f}".translate(str.maketrans(".,", ",.")) for v in values]
+
+
+# One table in many files
+
+SEMICOLON = "columns are separated by ';'; --sep changes that"
+COMMAS = "numbers have decimal commas, such as {!r}, and '1,234' is 1.234; --decimal . reads 1234"
+ENCODED = "the text is not UTF-8 and is read as {}, such as 'Köln'; --encoding changes that"
+KEEPS = "; --categories price keeps the text"
+NUMBERS = f"column 'price' holds numbers as text: {{!r}} is read as {PRICE[0]:.12g}{KEEPS}"
+FILES = {
+    "plain": ({}, []),
+    "semicolons": ({"sep": ";"}, [SEMICOLON]),
+    "tabs": ({"sep": "\t"}, ["columns are separated by tabs; --sep changes that"]),
+    "pipes": ({"sep": "|"}, ["columns are separated by '|'; --sep changes that"]),
+    "Latin-1": ({"encoding": "latin-1"}, [ENCODED.format("cp1252")]),
+    "UTF-16": ({"encoding": "utf-16"}, [ENCODED.format("utf-16")]),
+    "UTF-16 without a mark": ({"encoding": "utf-16-be"}, [ENCODED.format("utf-16-be")]),
+    "a mark of UTF-8": ({"encoding": "utf-8-sig"}, []),
+    "tabs in .txt": ({"sep": "\t", "name": "a.txt"}, ["columns are separated by tabs; --sep changes that"]),
+    "quotes and CRLF": ({"quoting": 1, "lineterminator": "\r\n"}, []),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_every_way_of_writing_a_file_gives_the_same_rows_and_is_said(tmp_path, name):
+    options, notes = FILES[name]
+    D, said = heard(written(tmp_path, **options))
+    assert D.content_hash() == TRUTH.content_hash()
+    assert said == notes
+
+
+COLUMNS = {
+    "decimal commas": (";", [f"{v:.2f}".replace(".", ",") for v in PRICE], [SEMICOLON, COMMAS]),
+    "German thousands": (";", german(PRICE), [SEMICOLON, COMMAS, NUMBERS]),
+    "English thousands": (",", [f"{v:,.2f}" for v in PRICE], [NUMBERS]),
+    "dollars": (",", [f"${v:,.2f}" for v in PRICE], [NUMBERS]),
+    "euros behind": (";", [f"{one} €" for one in german(PRICE)], [SEMICOLON, COMMAS, NUMBERS]),
+    "Swiss": (",", [f"CHF {v:,.2f}".replace(",", "’") for v in PRICE], [NUMBERS]),
+    "spaces": (",", [f"{v:,.2f}".replace(",", "\u202f") for v in PRICE], [NUMBERS]),
+}
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+def test_numbers_written_as_text_are_read_exactly_and_said(tmp_path, name):
+    sep, cells, notes = COLUMNS[name]
+    frame = FRAME.assign(price=cells)
+    D, said = heard(written(tmp_path, frame=frame, sep=sep))
+    assert D.content_hash() == TRUTH.content_hash()
+    assert said == [note.format(cells[0]) for note in notes]
+    _, said = heard(written(tmp_path, frame=frame, sep=sep), categories="price")
+    assert not any("'price'" in note for note in said)
+    if name != "decimal commas":
+        D, said = heard(frame)  # the same column in a frame
+        assert D.content_hash() == TRUTH.content_hash()
+        assert said == [NUMBERS.format(cells[0])]
+
+
+@pytest.mark.parametrize(
+    ("cell", "value"),
+    [
+        ("12.3%", 0.123), ("7‰", 0.007), ("(1,234.5)", -1234.5), ("−5", -5), ("-$5", -5), ("$1.5M", 1.5e6),
+        ("12 kg", 12), ("1'234.5", 1234.5), ("12,34,567", 1234567), ("1,5e3", 1500), (".5", 0.5), ("5.", 5),
+        ("1.234.567", 1234567), ("0,125", 0.125), ("1234,567", 1234.567), ("12k", 12000),
+    ],
+)  # fmt: skip
+def test_cells_that_prove_what_they_are(cell, value):
+    assert {number(cell).value(mark) for mark in ".,"} == {value}
+
+
+@pytest.mark.parametrize(
+    "cell",
+    ["", "abc", "1_000", "1.2.3", "1,23,4", "12:30", "2021-01-02", "$5€", "1..2", "12b", "--5", "(5", "1 2"],
+)
+def test_cells_that_are_no_numbers(cell):
+    assert number(cell) is None
+
+
+def test_cells_that_leave_it_open():
+    assert (number("1,234").value("."), number("1,234").value(",")) == (1234, 1.234)
+    assert (number("1.234").value("."), number("1.234").value(",")) == (1.234, 1234)
+
+
+def test_units_count_if_most_cells_have_them_and_the_same():
+    assert look({"12": 3, "12 B": 1}).proportion == 0.75
+    assert look({"$12": 3, "12": 1}).proportion == 1
+    assert look({"12%": 3, "0": 1}).proportion == 1
+    assert look({"12%": 3, "13": 1}).proportion == 0.75
+    assert look({"12 kg": 3, "12 lb": 1}).proportion == 0.75
+
+
+def test_a_column_that_leaves_it_open_says_so_and_how_to_settle_it(tmp_path):
+    path = text(tmp_path, 'a,churn\n"1,234",0\n"5,678",1\n')
+    D, said = heard(path)
+    assert D.X.ravel().tolist() == [1234, 5678]
+    assert said == ["column 'a' leaves open what '1,234' is: it is read as 1234; --decimal , reads 1.234"]
+    assert heard(path, decimal=",")[0].X.ravel().tolist() == [1.234, 5.678]
+    assert heard(path, decimal=".")[0].X.ravel().tolist() == [1234, 5678]
+
+
+def test_what_one_cell_proves_holds_for_its_column_and_for_its_file(tmp_path):
+    D, _ = heard(text(tmp_path, "a,churn\n" + '"1.234",0\n"1.234,50",1\n'))
+    assert D.X.ravel().tolist() == [1234, 1234.5]
+    D, said = heard(text(tmp_path, "a;b;churn\n1.234;1,5;0\n5.678;2,25;1\n"))
+    assert D.X.tolist() == [[1234, 1.5], [5678, 2.25]]
+    assert "column 'a' leaves open what '1.234' is: it is read as 1234; --decimal . reads 1.234" in said
+    late = text(tmp_path, "a,b,churn\n" + "5,1.234,0\n" * 40_000 + '"5,25",1.234,1\n')
+    D, said = heard(late)  # far behind the beginning that is looked at
+    assert D.X[-1].tolist() == [5.25, 1234]
+    assert said[0] == COMMAS.format("5,25")
+    both = text(tmp_path, "a;b;churn\n1.5;1,5;0\n2.25;2,25;1\n")
+    assert heard(both)[0].X.tolist() == [[1.5, 1.5], [2.25, 2.25]]
+
+
+def test_what_semicolons_leave_open_is_said(tmp_path):
+    path = text(tmp_path, "a;b;churn\n1.234;7;0\n5.678;8;1\n")
+    D, said = heard(path)
+    assert D.X[:, 0].tolist() == [1.234, 5.678]
+    assert said[1:] == ["column 'a' leaves open what '1.234' is: it is read as 1.234; --decimal , reads 1234"]
+    assert heard(path, decimal=",")[0].X[:, 0].tolist() == [1234, 5678]
+    assert len(heard(text(tmp_path, "a;b;churn\n1.234;7.5;0\n5.678;8;1\n"))[1]) == 1
+
+
+def test_two_currencies_have_no_common_number_and_it_is_said(tmp_path):
+    D, said = heard(text(tmp_path, "a,churn\n$5,0\n€6,1\n$7,0\n"))
+    assert D.columns[0].kind == "categorical"
+    assert said[0].startswith("column 'a' is in $ and €, and is read as text; --numbers a")
+
+
+def test_codes_with_leading_zeros_are_text(tmp_path):
+    path = text(tmp_path, "zip,churn\n01234,0\n89073,1\n")
+    D, said = heard(path)
+    assert D.columns[0].categories == ("01234", "89073")
+    note = "column 'zip' has leading zeros, such as '01234', and is read as text; "
+    assert said == [f"{note}--numbers zip reads it as numbers"]
+    assert heard(path, numbers="zip")[0].X.ravel().tolist() == [1234, 89073]
+    assert heard(path, numbers="zip")[1] == []
+
+
+def test_digits_that_a_frame_calls_text_are_categories_unless_there_are_many():
+    few = pd.DataFrame({"a": [str(i % 50) for i in range(200)], "churn": [0, 1] * 100})
+    assert heard(few)[0].columns[0].kind == "categorical"
+    assert any("holds whole numbers as text" in note for note in describe(few, label="churn").notes)
+    many = pd.DataFrame({"a": [str(i % 51) for i in range(200)], "churn": [0, 1] * 100})
+    D, said = heard(many)
+    assert D.X[:3].ravel().tolist() == [0, 1, 2]
+    assert said == [
+        "column 'a' holds numbers as text, such as '0': read as numbers; --categories a keeps the text"
+    ]
+
+
+def test_question_marks_among_numbers_are_missing_values(tmp_path):
+    path = text(tmp_path, "a,churn\n" + "".join(f"{i / 4},{i % 2}\n" for i in range(50)) + "?,0\n-,1\n")
+    D, said = heard(path, impute=True)
+    assert np.isnan(D.X[-2:]).all()
+    assert said == ["'-', '?' in column 'a' is taken for missing (2 rows); --categories a keeps the text"]
+    assert "?" in heard(path, categories="a", features="a")[0].columns[0].categories
+
+
+# Headers
+
+
+def test_a_first_row_of_data_is_no_header(tmp_path):
+    frame = FRAME.set_axis([f"column {j}" for j in range(1, 5)], axis=1)
+    D, said = heard(written(tmp_path, header=False), label="column 4")
+    assert D.content_hash() == read(frame, label="column 4").content_hash()
+    assert said == [
+        "the first row is no header, and columns are named 'column 1', 'column 2', …; --header changes that"
+    ]
+    whole = text(tmp_path, "63,male,1\n45,female,0\n50,male,1\n")
+    assert heard(whole, label="column 3")[0].X[:, 0].tolist() == [63, 45, 50]
+    assert heard(whole, label="1", header=True)[0].X[:, 0].tolist() == [45, 50]
+    numbered = text(tmp_path, "0,1,churn\n5,6,0\n6,7,1\n")
+    D, said = heard(numbered)
+    assert (D.names, said) == (("0", "1"), [])
+
+
+@pytest.mark.parametrize(
+    ("content", "X"),
+    [
+        ("sep=;\na;churn\n5;0\n6;1\n", [[5], [6]]),
+        ('"a","churn"\n"1",5,0\n"2",6,1\n', [[5], [6]]),  # row names, as R writes them
+        ("a,churn,\n5,0,\n6,1,\n", [[5], [6]]),  # a mark at the end of every line
+        ('\r\n"the\r\na",churn\r\n5,0\r\n6,1\r\n', [[5], [6]]),
+    ],
+)
+def test_headers_of_other_programs(tmp_path, content, X):
+    D, said = heard(text(tmp_path, content))
+    assert D.X.tolist() == X
+    assert said == []
+
+
+def test_a_cell_that_is_longer_than_what_is_looked_at(tmp_path):
+    long = "x " * 300_000
+    D, said = heard(text(tmp_path, f'a,t,churn\n1,"{long}",0\n2,b,1\n'))
+    assert (D.X[:, 0].tolist(), said) == ([1, 2], [])
+
+
+def test_columns_that_are_lined_up(tmp_path):
+    D, said = heard(text(tmp_path, FRAME.to_string(index=False), "a.txt"))
+    assert D.content_hash() == TRUTH.content_hash()
+    assert said == ["columns are separated by spaces; --sep changes that"]
+
+
+def test_what_is_asked_for_is_done_and_not_said(tmp_path):
+    path = written(tmp_path, sep=";", encoding="cp1252")
+    assert heard(path, sep=";", encoding="cp1252")[1] == []
+    assert heard(path, sep="semicolon", encoding="latin-1")[0].content_hash() == TRUTH.content_hash()
+    with pytest.raises(DataworthError, match="this is not utf-8 text: say which it is with --encoding"):
+        read(path, label="churn", encoding="utf-8")
+    with pytest.raises(DataworthError, match="there is no encoding 'klingon'"):
+        read(path, label="churn", encoding="klingon")
+    for option in ({"sep": ";;"}, {"decimal": "x"}, {"dates": "ymd"}, {"header": "perhaps"}):
+        (name,) = option
+        with pytest.raises(DataworthError, match=f"{name} is "):
+            read(path, label="churn", **option)
+
+
+# Dates
+
+
+@pytest.mark.parametrize(
+    ("cells", "note"),
+    [
+        (["2021-04-03", "2021-12-24"], None),
+        (["3.4.2021", "24.12.2021"], "'3.4.2021' is read as 2021-04-03; --exclude when leaves it out"),
+        (["03/04/2021", "24/12/2021"], "'03/04/2021' is read as 2021-04-03; --exclude when leaves it out"),
+        (["04/03/2021", "12/24/2021"], "'04/03/2021' is read as 2021-04-03; --exclude when leaves it out"),
+        (
+            ["Apr 3, 2021", "December 24, 2021"],
+            "'Apr 3, 2021' is read as 2021-04-03; --exclude when leaves it",
+        ),
+        (["3-Apr-21", "24-Dec-21"], "'3-Apr-21' is read as 2021-04-03; --exclude when leaves it out"),
+    ],
+)
+def test_dates_become_numbers(tmp_path, cells, note):
+    body = "".join(f'"{cell}",{i % 2}\n' for i, cell in enumerate(cells))
+    D, said = heard(text(tmp_path, "when,churn\n" + body))
+    assert D.names == ("when[elapsed]", "when[day]", "when[weekday]")
+    days = [datetime.date(2021, 4, 3), datetime.date(2021, 12, 24)]
+    assert D.X[:, 0].tolist() == [(day - datetime.date(1970, 1, 1)).days for day in days]
+    assert D.X[:, 1].tolist() == [day.timetuple().tm_yday for day in days]
+    assert [D.columns[2].categories[int(c)] for c in D.X[:, 2]] == [f"{day:%a}" for day in days]
+    assert said == [] if note is None else said[0].startswith(f"column 'when' holds dates: {note}")
+
+
+def test_hours_count_where_there_are_some(tmp_path):
+    D, _ = heard(text(tmp_path, "when,churn\n04/03/2021 2:15 pm,0\n04/23/2021 00:00,1\n"))
+    assert D.names[-1] == "when[hour]"
+    assert D.X[:, -1].tolist() == [14.25, 0]
+    stamps = pd.DataFrame({"when": pd.to_datetime(["2021-04-03 14:15", "2021-04-23 00:00"]), "churn": [0, 1]})
+    assert read(stamps, label="churn").content_hash() == D.content_hash()
+
+
+def test_a_day_that_may_be_either_is_said(tmp_path):
+    path = text(tmp_path, "when,churn\n03/04/2021,0\n03/05/2021,1\n")
+    D, said = heard(path)
+    assert said == [
+        "column 'when' holds dates: '03/04/2021' is read as 2021-03-04; --dates dmy reads the day first"
+    ]
+    other, said = heard(path, dates="dmy")
+    assert other.X[0, 0] - D.X[0, 0] == 30
+    assert said == [
+        "column 'when' holds dates: '03/04/2021' is read as 2021-04-03; --exclude when leaves it out"
+    ]
+
+
+@pytest.mark.parametrize(
+    "cell", ["1.2.3", "13/13/2021", "2021-02-30", "12:30", "April", "3 Foo 2021", "1/2/21"]
+)
+def test_what_is_no_date(cell):
+    assert dates.parse(cell) is None
+
+
+# What says nothing of a row
+
+
+def test_ids_are_named_and_left_out(tmp_path):
+    numbers = RNG.permutation(10**6)[:60]
+    D, said = heard(written(tmp_path, frame=FRAME.assign(customer_id=numbers)))
+    assert D.content_hash() == TRUTH.content_hash()
+    assert said == [
+        "column 'customer_id' is named like an id and is left out; --features uses it, --id or --group"
+        " customer_id says what it is"
+    ]
+    D, said = heard(written(tmp_path, frame=FRAME.assign(ref=[f"X{n}" for n in numbers])))
+    assert D.content_hash() == TRUTH.content_hash()
+    assert said[0].startswith(
+        "column 'ref' is left out, for it seems to name the rows: 60 different short texts"
+    )
+
+
+def test_labels_in_several_spellings_are_one(tmp_path):
+    spelled = [
+        one.upper() if i % 20 == 0 else f"{one} " if i % 7 == 0 else one for i, one in enumerate(CHURN)
+    ]
+    D, said = heard(written(tmp_path, frame=FRAME.assign(churn=spelled)))
+    assert D.content_hash() == TRUTH.content_hash()
+    assert said[0] == "spaces around labels are dropped; they count nowhere"
+    assert said[1].startswith("labels that differ only in case or spaces are one: ")
+    assert said[1].endswith("(3 rows); --exact-labels keeps them apart")
+    assert heard(FRAME.assign(churn=spelled))[1][0].endswith("(11 rows); --exact-labels keeps them apart")
+    assert len(set(heard(written(tmp_path, frame=FRAME.assign(churn=spelled)), exact_labels=True)[0].y)) > 2
+    letters, said = heard(text(tmp_path, "a,churn\n1,a\n2,A\n"))
+    assert (letters.y.tolist(), said) == (["a", "A"], [])
+
+
+# Files of one command
+
+
+def together(tmp_path, *contents, **options):
+    files = [text(tmp_path, content, f"{i}.csv") for i, content in enumerate(contents)]
+    found = read_together(files, lead=0, **({"label": "y"} | options))
+    assert sentences(found) == []
+    return [one.data for one in found], [[str(note) for note in one.notes if not note.plain] for one in found]
+
+
+def test_a_column_is_one_thing_in_all_files(tmp_path):
+    zeros, none = "z,b,y\n01234,1,0\n54321,2,1\n", "z,b,y\n12345,1,0\n54321,2,1\n"
+    (T, D), _ = together(tmp_path, zeros, none)
+    assert (T.columns[0].categories, D.columns[0].categories) == (("01234", "54321"), ("12345", "54321"))
+    (T, D), _ = together(tmp_path, none, zeros)
+    assert (T.X[:, 0].tolist(), D.X[:, 0].tolist()) == ([12345, 54321], [1234, 54321])
+
+
+def test_files_may_be_written_differently(tmp_path):
+    (T, D), _ = together(tmp_path, "a;y\n1.234,50;0\n58,20;1\n", 'a,y\n"$1,234.50",0\n58.20,1\n')
+    assert T.X.tolist() == D.X.tolist() == [[1234.5], [58.2]]
+
+
+def test_what_the_test_set_leaves_open_the_data_settle(tmp_path):
+    (T, _), notes = together(tmp_path, 'a,y\n"1,234",0\n"5,678",1\n', 'a,y\n"58,20",0\n"1,234",1\n')
+    assert T.X.tolist() == [[1.234], [5.678]]
+    assert notes[0] == ["column 'a' leaves open what '1,234' is: it is read as 1.234; --decimal . reads 1234"]
+    shows = 'a,b,y\n"1,234",0.5,0\n"5,678",2.5,1\n'
+    (T, _), _ = together(tmp_path, shows, 'a,b,y\n"58,20",1,0\n"1,234",2,1\n')
+    assert T.X[:, 0].tolist() == [1234, 5678]
+    (T, D), _ = together(tmp_path, "a,y\n03/04/2021,0\n03/05/2021,1\n", "a,y\n23/04/2021,0\n03/04/2021,1\n")
+    assert T.X[0, 0] == D.X[1, 0] == (datetime.date(2021, 4, 3) - datetime.date(1970, 1, 1)).days
+
+
+def test_hours_are_those_of_the_test_set(tmp_path):
+    day, hour = "a,y\n2021-04-03,0\n2021-04-04,1\n", "a,y\n2021-04-03 10:00,0\n2021-04-04 11:30,1\n"
+    for contents in ((day, hour), (hour, day)):
+        (T, D), _ = together(tmp_path, *contents)
+        assert T.names == D.names
+        assert ("a[hour]" in T.names) == (contents[0] is hour)
+
+
+def test_what_is_constant_in_the_test_set_is_left_out_of_all(tmp_path):
+    (T, D), notes = together(tmp_path, "a,c,y\n1,DE,0\n2,DE,1\n", "a,c,y\n1,DE,0\n2,FR,1\n")
+    assert T.names == D.names == ("a",)
+    said = ["column 'c' is left out, for it is constant in the test set; --features uses it"]
+    assert notes == [said, said]
+    (T, D), _ = together(tmp_path, "a,c,y\n1,DE,0\n2,FR,1\n", "a,c,y\n1,DE,0\n2,DE,1\n")
+    assert T.names == D.names == ("a", "c")
+
+
+def test_percent_signs_in_one_file_only_are_said(tmp_path):
+    (T, D), notes = together(tmp_path, "a,y\n12%,0\n13.5%,1\n", "a,y\n12,0\n13,1\n")
+    assert (T.X.ravel().tolist(), D.X.ravel().tolist()) == ([0.12, 0.135], [12, 13])
+    assert notes[1] == [
+        "column 'a' is without the % of other files, where 5% is read as 0.05; write it alike in all files"
+    ]
+
+
+def test_labels_are_spelled_as_in_the_test_set(tmp_path):
+    (T, D), _ = together(tmp_path, "a,y\n1,yes\n2,no\n", "a,y\n1,Yes\n2,NO\n3,Yes\n")
+    assert set(D.y) == set(T.y) == {"yes", "no"}
+
+
+def test_dates_and_numbers_do_not_mix(tmp_path):
+    files = [text(tmp_path, "a,b,y\n2021-04-03,1,0\n2021-04-04,2,1\n", "t.csv")]
+    files.append(text(tmp_path, "a,b,y\n5,1,0\n6,2,1\n", "d.csv"))
+    (problem,) = sentences(read_together(files, lead=0, label="y"))
+    assert (
+        problem == f"{files[1]}: column 'a' holds numbers, but dates elsewhere: leave it out with --exclude a"
+    )
+
+
+def test_a_yardsticks_columns_lead(tmp_path):
+    columns = [
+        dw.data.convert.Column("zip", "categorical", ("01234",)),
+        dw.data.convert.Column("b", "numeric"),
+    ]
+    file = text(tmp_path, "zip,b,y\n12345,1,0\n54321,2,1\n")
+    (found,) = read_together([file], columns=columns, label="y")
+    assert [column.kind for column in found.data.columns] == ["categorical", "numeric"]
+
+
+# Tables that are no files
+
+
+def test_frames_go_straight_into_measurements():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(160, 2)).round(3)).assign(churn=lambda f: (f[0] > 0).astype(int))
+    data, test = frame[:100], frame[100:]
+    plain = [dw.Dataset(part[[0, 1]], part["churn"]) for part in (data, test)]
+    options = {"yardstick": dw.Yardstick.fit(plain[1], prior_variance=1.0), "ignore": "all"}
+    expected = dw.score(*plain, **options)
+    assert dw.score(data, test, label="churn", **options).value == expected.value
+    polars = pl.DataFrame(data.set_axis(["0", "1", "churn"], axis=1))
+    assert dw.score(polars, plain[1], label="churn", **options).value == expected.value
+    numbered = frame.set_axis([0, 1, 2], axis=1)
+    assert dw.score(numbered[:100], numbered[100:], label=2, **options).value == expected.value
+    audit = dw.audit(data, data[:60], test, label="churn", design="size", pairs=4, **options)
+    assert (
+        audit.before
+        == dw.audit(plain[0], plain[0].take(range(60)), plain[1], design="size", pairs=4, **options).before
+    )
+    ranked = dw.rank({"all": data, "few": data[:20]}, test=test, label="churn", **options)
+    assert {one.name: one.value for one in ranked}["all"] == pytest.approx(expected.value)
+    with pytest.raises(DataworthError, match="there is no label column 'chrun': did you mean 'churn'"):
+        dw.score(data, test, label="chrun")
+    with pytest.raises(DataworthError, match="no option 'label' of score"):
+        dw.score(*plain, label="churn")
+
+
+def test_a_lazy_frame_a_mixed_column_and_an_index():
+    assert read(pl.LazyFrame(FRAME), label="churn").content_hash() == TRUTH.content_hash()
+    mixed = FRAME.assign(price=[str(p) if i % 3 else p for i, p in enumerate(PRICE)])
+    assert heard(mixed)[0].content_hash() == TRUTH.content_hash()
+    D, said = heard(FRAME.set_index(pd.Index(range(5, 65), name="when")))
+    assert D.content_hash() == TRUTH.content_hash()
+    assert said == ["the index 'when' of the frame is not used; frame.reset_index() makes it a column"]
+    assert heard(FRAME[FRAME.price > 0])[1] == []
+
+
+def test_names_of_a_frame_that_occur_twice():
+    frame = FRAME.set_axis(["price", "price", "city", "churn"], axis=1)
+    D, said = heard(frame)
+    assert D.names == ("price", "price.1", "city")
+    assert said == ["column 'price' more than once, read also as column 'price.1'; --exclude leaves some out"]
+
+
+def test_a_bunch_of_scikit_learn():
+    from sklearn.datasets import load_iris
+
+    for frame in (True, False):
+        bunch = load_iris(as_frame=frame)
+        D = read(bunch)
+        assert D.names == tuple(bunch.feature_names)
+        np.testing.assert_array_equal(D.X, np.asarray(bunch.data))
+        np.testing.assert_array_equal(D.y, bunch.target)
+
+
+def test_json_lists_and_lists_of_columns(tmp_path):
+    for orient in ("records", "list"):
+        told = FRAME.to_dict(orient)
+        path = text(tmp_path, json.dumps(told), f"{orient}.json")
+        assert read(path, label="churn").content_hash() == TRUTH.content_hash()
+
+
+def test_a_sheet_of_a_workbook(tmp_path):
+    pytest.importorskip("openpyxl")
+    path = tmp_path / "a.xlsx"
+    with pd.ExcelWriter(path) as book:
+        FRAME.to_excel(book, sheet_name="data", index=False)
+        FRAME[:5].to_excel(book, sheet_name="other", index=False)
+    D, said = heard(path)
+    assert D.content_hash() == TRUTH.content_hash()
+    assert said == ["sheet 'data' is read, and not 'other'; --sheet changes that"]
+    assert len(heard(path, sheet="other")[0]) == 5
+    with pytest.raises(DataworthError, match="there is no sheet 'x' among 'data', 'other'"):
+        read(path, label="churn", sheet="x")
+    (tmp_path / "b.xlsx").write_text("nothing")
+    with pytest.raises(DataworthError, match=r"this cannot be read as \.xlsx"):
+        read(tmp_path / "b.xlsx")
+
+
+def test_a_workbook_without_openpyxl_says_what_to_install(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    with pytest.raises(DataworthError, match=r"an .xlsx needs openpyxl: pip install 'dataworth\[excel\]'"):
+        read(text(tmp_path, "x", "a.xlsx"))
+
+
+# Several files that are one table
+
+
+def test_directories_and_patterns_of_shards(tmp_path):
+    for i in range(3):
+        FRAME[20 * i : 20 * i + 20].to_csv(tmp_path / f"part-{i}.csv", index=False)
+    for source in (tmp_path, tmp_path / "part-*.csv", str(tmp_path / "part-?.csv")):
+        assert read(source, label="churn").content_hash() == TRUTH.content_hash()
+    packed = tmp_path / "packed"
+    packed.mkdir()
+    (packed / "a.csv.gz").write_bytes(gzip.compress((tmp_path / "part-0.csv").read_bytes()))
+    assert len(read(packed, label="churn")) == 20
+    text(tmp_path, "price,churn\n1,yes\n", "part-9.csv")
+    with pytest.raises(
+        DataworthError, match=r"part-0.csv and part-9.csv differ in columns 'city', 'size': name"
+    ):
+        read(tmp_path / "part-*.csv", label="churn")
+    with pytest.raises(DataworthError, match="there is no such file"):
+        read(tmp_path / "nothing-*.csv")
+
+
+def test_shards_are_typed_together(tmp_path):
+    text(tmp_path, "a,b,churn\n1,007,0\n2,008,1\n", "1.csv")
+    text(tmp_path, "a,b,churn\n1.5,12,0\n,13,1\n", "2.csv")
+    D, _ = heard(tmp_path, impute=True)
+    np.testing.assert_array_equal(D.X[:, 0], [1, 2, 1.5, np.nan])
+    assert D.columns[1].categories == ("007", "008", "12", "13")
+
+
+@pytest.mark.parametrize(
+    "names", [("train-0.parquet", "test-0.parquet"), ("train/0.parquet", "test/0.parquet")]
+)
+def test_splits_are_never_joined(tmp_path, names):
+    for name in names:
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        pa.parquet.write_table(pa.Table.from_pandas(FRAME), tmp_path / name)
+    with pytest.raises(DataworthError, match="its files are of the splits test, train: name those of one"):
+        read(tmp_path)
+
+
+# Hugging Face
+
+
+def saved(directory, frame):
+    """As Dataset.save_to_disk writes it, with a cache beside it."""
+    directory.mkdir(parents=True)
+    for name, rows in (("data-00000-of-00001.arrow", frame), ("cache-1.arrow", frame[:5])):
+        table = pa.Table.from_pandas(rows, preserve_index=False)
+        with pa.OSFile(str(directory / name), "wb") as file, pa.ipc.new_stream(file, table.schema) as writer:
+            writer.write(table)
+    (directory / "state.json").write_text(
+        json.dumps({"_data_files": [{"filename": "data-00000-of-00001.arrow"}]})
+    )
+
+
+def test_saved_datasets(tmp_path):
+    saved(tmp_path / "one", FRAME)
+    assert read(tmp_path / "one", label="churn").content_hash() == TRUTH.content_hash()
+    for split in ("train", "test"):
+        saved(tmp_path / "both" / split, FRAME)
+    (tmp_path / "both" / "dataset_dict.json").write_text(json.dumps({"splits": ["train", "test"]}))
+    with pytest.raises(
+        DataworthError, match=r"this holds the splits train, test: name one, as in .*both/train"
+    ):
+        read(tmp_path / "both")
+    assert read(tmp_path / "both/train", label="churn").content_hash() == TRUTH.content_hash()
+
+
+def test_names_of_classes_stand_for_their_numbers(tmp_path):
+    features = {
+        "label": {"names": ["neg", "pos"], "_type": "ClassLabel"},
+        "a": {"dtype": "int64", "_type": "Value"},
+    }
+    table = pa.table({"a": [1, 2, 3], "label": [1, 0, 1]})
+    table = table.replace_schema_metadata({"huggingface": json.dumps({"info": {"features": features}})})
+    pa.parquet.write_table(table, tmp_path / "a.parquet")
+    assert read(tmp_path / "a.parquet").y.tolist() == ["pos", "neg", "pos"]
+    unlabelled = table.set_column(1, "label", pa.array([1, -1, 0]))
+    with pytest.raises(DataworthError, match="the label column 'label' has 1 missing value"):
+        read(unlabelled)
+
+
+class Hub:
+    """What of `datasets.Dataset` reading uses: a table beneath, and an order of its rows above."""
+
+    def __init__(self, table, rows):
+        self.table, self.rows = table, rows
+
+    def __len__(self):
+        return len(self.rows)
+
+    def with_format(self, kind):
+        assert kind == "arrow"
+        return self
+
+    def __getitem__(self, which):
+        return self.table.take(self.rows)[which]
+
+
+Hub.__module__ = "datasets.arrow_dataset"
+Splits = type("DatasetDict", (dict,), {"__module__": "datasets.dataset_dict"})
+
+
+def test_datasets_are_read_in_their_own_order():
+    table, rows = pa.Table.from_pandas(FRAME, preserve_index=False), [3, 1, 2]
+    assert read(Hub(table, rows), label="churn").content_hash() == TRUTH.take(rows).content_hash()
+    assert len(read(Splits(train=Hub(table, rows)), label="churn")) == 3
+    with pytest.raises(DataworthError, match="holds the splits 'train', 'test': give one"):
+        read(Splits(train=Hub(table, rows), test=Hub(table, rows)))
+
+
+def test_names_of_the_hub(monkeypatch):
+    asked = []
+
+    def load(name, *config, split):
+        asked.append((name, *config, split))
+        if name == "none":
+            raise FileNotFoundError("no such dataset")
+        return Hub(pa.Table.from_pandas(FRAME, preserve_index=False), [0, 1, 2])
+
+    monkeypatch.setitem(sys.modules, "datasets", types.SimpleNamespace(load_dataset=load))
+    assert len(read("hf:org/name:train", label="churn")) == 3
+    read("hf:glue:sst2:test", label="churn")
+    assert asked == [("org/name", "train"), ("glue", "sst2", "test")]
+    with pytest.raises(DataworthError, match="names no split: give hf:NAME:SPLIT"):
+        read("hf:org/name")
+    with pytest.raises(
+        DataworthError, match=r"hf:none:train: the hub has no such dataset \(no such dataset\)"
+    ):
+        read("hf:none:train")
+    monkeypatch.setitem(sys.modules, "datasets", None)
+    with pytest.raises(DataworthError, match="needs datasets: pip install datasets"):
+        read("hf:org/name:train")
