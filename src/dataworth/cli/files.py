@@ -28,17 +28,10 @@ def absolute(path: str | Path) -> str:
 
 
 class Inputs:
-<<<<<<< HEAD
-    """Reads files with the same columns, each once; what was guessed is said when all are read.
-=======
     """The files of a command, each read once, all with the same columns; what was decided is said at once."""
->>>>>>> main
 
-    Of `ungrouped` the group column is left out, if it has one: groups are sources of the other files.
-    """
-
-    def __init__(self, columns: Columns, quiet: bool, ungrouped: Path | None = None) -> None:
-        self._columns, self._quiet, self._ungrouped = columns, quiet, ungrouped
+    def __init__(self, columns: Columns, quiet: bool) -> None:
+        self._columns, self._quiet = columns, quiet
         self.tell: Callable[[str], None] = (lambda sentence: None) if quiet else say
         self.notes: list[dict[str, Any]] = []
         self._read: dict[str, Dataset] = {}
@@ -66,31 +59,6 @@ class Inputs:
         return self
 
     def __call__(self, path: Path) -> Dataset:
-<<<<<<< HEAD
-        """The dataset in a file."""
-        key = absolute(path)
-        if key not in self._read:
-            # What one file has to leave out need not be in the others.
-            wanted = self._columns.roles
-            if path == self._ungrouped and wanted["group"] is not None:
-                left_out = ",".join(filter(None, (wanted["exclude"], wanted["group"])))
-                wanted |= {"group": None, "exclude": left_out}
-            self._read[key], roles = read_with_roles(path, **wanted, absent_ok=True)
-            self._names |= {role.column for role in roles}
-            for role in roles:
-                guess = None
-                if role.why == NUMBERS_ROWS:
-                    self._numbering.add(role.column)
-                    guess = f'column "{role.column}" only numbers the rows in', "say --features to use it"
-                elif role.role == "feature" and role.kind == "pair":
-                    guess = f"pairs of responses {role.why} in", "say --label to choose"
-                elif role.role in ("label", "id") and role.why == GUESSED:
-                    guess = f'{role.role} column "{role.column}" guessed in', f"say --{role.role} to choose"
-                if guess is not None:
-                    self._guesses.setdefault(guess, []).append(str(path))
-            self._read[key] = self._encoded(self._read[key])
-        return self._read[key]
-=======
         """The dataset in a file that was read."""
         return self._read[absolute(path)]
 
@@ -104,7 +72,6 @@ class Inputs:
                 )
                 if wanted not in names and not like:
                     yield f"--{option} {wanted!r} is no column of any file: check its name."
->>>>>>> main
 
     def _encoded(self, data: Dataset) -> Dataset:
         """Texts as vectors, if an encoder was named."""

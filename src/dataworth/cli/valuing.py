@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -126,16 +127,20 @@ def asked(
     check_outputs(showing.csv, plot=showing.plot)
     Options.parse(what, {**options, "yardstick": None})
     yardstick = None if options["yardstick"] is None else Yardstick.load(options["yardstick"])
-    read = Inputs(columns, showing.quiet, files["T"] if what == "values" else None)  # type: ignore[arg-type]
     closed = [path for path in every(files) if is_sealed(path)]
     if closed and what != "split":
         raise DataworthError(
             f"{closed[0]} is sealed, but {what} needs rows: only score, rank and split take it."
         )
-    for path in every(files):
-        if path not in closed:
-            read(path)
-    read.finish()
+    sources = None
+    if what == "values" and columns.group is not None:  # the test set need not have the sources' column
+        (held,) = every({"D": files["D"]})
+        sources = Inputs(columns, quiet=True).read([held])(held).groups
+        left_out = ",".join(filter(None, (columns.exclude, columns.group)))
+        columns = replace(columns, group=None, exclude=left_out)
+    opened = [path for path in every(files) if path not in closed]
+    known = () if yardstick is None else yardstick.columns
+    read = Inputs(columns, showing.quiet).read(opened, opened[-1], known)
     roles = {"test" if role in ("T", "test") else role: given for role, given in files.items()}
     check_fit(roles, read, yardstick)
 
@@ -145,6 +150,8 @@ def asked(
         return dict(zip(names_of(given), map(data, given), strict=True))
 
     arguments = {role: data(given) for role, given in files.items()}
+    if sources is not None:
+        arguments["D"] = arguments["D"]._with(groups=sources)
     fitting = FITTING if yardstick is None else None
     with listen(showing.quiet, options["jobs"], preparing=fitting) as progress:
         return function(**arguments, **own, **{**options, "yardstick": yardstick, "progress": progress})
