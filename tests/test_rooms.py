@@ -45,7 +45,8 @@ def modules():
     return {
         ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
         for path in sorted(ROOT.rglob("*.py"))
-        if path != ROOT / "__init__.py"  # the surface: its names are resolved when they are used
+        # the surface, whose names are resolved when they are used, and `python -m dataworth`
+        if path not in (ROOT / "__init__.py", ROOT / "__main__.py")
     }
 
 

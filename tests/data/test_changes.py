@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dataworth.data.changes import compare
+from dataworth.data.changes import compare, which_twins
 from dataworth.data.dataset import Dataset
 from dataworth.measure.designs import Sample
 from dataworth.valuation.audit.arms import Arms
@@ -318,3 +318,29 @@ def test_rows_are_compared_to_six_digits(off, kept):
     X[7] *= 1 + off
     change = compare(before, Dataset(X, before.y))
     assert (change.kept, change.new) == (kept, 40 - kept)
+
+
+def test_which_twin_stayed_is_counted_as_by_hand():
+    """Against a loop over all sets of rows with the same features and several labels."""
+    rng = np.random.default_rng(4)
+    rows, labels = rng.integers(12, size=60), rng.choice(["a", "b", "c"], size=60)
+    kept = rng.random(60) < 0.6
+    sets = {row: np.flatnonzero(rows == row) for row in set(rows.tolist())}
+    several = [some for some in sets.values() if len(set(labels[some])) > 1]
+    thinned = [some for some in several if 0 < kept[some].sum() < len(some)]
+    stayed = Counter(labels[i] for some in thinned for i in some if kept[i])
+    gone = Counter(labels[i] for some in thinned for i in some if not kept[i])
+    told = {"sets": len(several), "thinned": len(thinned), "stayed": dict(stayed), "gone": dict(gone)}
+    assert which_twins(rows, labels, kept) == told
+    assert which_twins(np.arange(60), labels, kept) is None
+    for names, found in ((20, True), (21, False)):  # more labels than that are numbers
+        many = np.concatenate([np.arange(names), [0]]).astype(str)
+        same = np.array([*range(names), 1])
+        assert (which_twins(same, many, np.ones(names + 1, dtype=bool)) is not None) == found
+
+
+def test_a_change_says_which_twin_stayed():
+    before = Dataset([[1.0], [1.0], [2.0], [2.0], [3.0]], ["yes", "no", "yes", "no", "no"])
+    told = compare(before, before.take([0, 2, 3, 4])).to_dict()
+    assert told["twins"] == {"sets": 2, "thinned": 1, "stayed": {"yes": 1}, "gone": {"no": 1}}
+    assert "twins" not in compare(before.take([0, 4]), before.take([0])).to_dict()

@@ -308,7 +308,8 @@ def test_cells_that_stand_for_missing_values(tmp_path):
 
 def test_spaces_quotes_newlines_and_byte_order_marks(tmp_path):
     path = text(tmp_path, '\ufeffa, b , label\r\n1, 2.5, "x"\r\n2, 3, y \r\n', encoding="utf-8")
-    D = read(path, label="label")
+    with pytest.warns(ReadingWarning, match="spaces around labels are dropped"):
+        D = read(path, label="label")
     assert D.columns == (Column("a", "numeric"), Column("b", "numeric"))
     assert D.X.tolist() == [[1, 2.5], [2, 3]]
     assert D.y.tolist()[1] == "y"

@@ -15,6 +15,7 @@ from dataworth.data.io.roles import wishes_of
 from dataworth.data.io.sources import HUB
 from dataworth.data.io.together import read_together, release, sentences
 from dataworth.errors import DataworthError
+from dataworth.report.views import ending as report_ending
 
 from .guard import say
 from .options import Columns
@@ -98,11 +99,13 @@ def check_pins(hashes: Mapping[str, str], pins: Mapping[str, str]) -> None:
         )
 
 
-def check_outputs(*paths: Path | None, plot: Path | None = None) -> None:
+def check_outputs(*paths: Path | None, plot: Path | None = None, reports: Sequence[Path] = ()) -> None:
     """Refuse outputs that cannot be written, before the work rather than after it."""
+    for path in reports:
+        report_ending(path)
     if plot is not None and plot.suffix.lower() not in PLOT_SUFFIXES:
         raise DataworthError(f"{plot}: a plot is one of {' '.join(PLOT_SUFFIXES)}: give it such a name.")
-    for path in (path for path in (*paths, plot) if path is not None):
+    for path in (path for path in (*paths, plot, *reports) if path is not None):
         folder = path.resolve().parent
         if path.is_dir():
             raise DataworthError(f"{path} is a directory, but a file is to be written: name a file in it.")

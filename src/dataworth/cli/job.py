@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
-import platform
+import shlex
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from importlib import import_module
-from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +17,11 @@ from dataworth.curation.names import with_files
 from dataworth.errors import DataworthError
 from dataworth.measure.options import TAKES, Options
 from dataworth.valuation.audit.verdict import VERDICTS
+from dataworth.valuation.replay import versions
 
 from .files import absolute
 from .options import Columns
 
-PACKAGES = ("dataworth", "numpy", "scipy", "scikit-learn", "joblib", "pyarrow", "narwhals")
 FILES = {"score": ("data", "test"), "audit": ("before", "after", "test"), "rank": ("data", "test")}
 """Files of a command by their roles; of a ranking, `data` are several."""
 KEYS = ("command", "options", "inputs", "about", "dataworth_run")
@@ -34,7 +34,7 @@ class Job:
     """One measurement, wherever its words come from.
 
     options: those of `measure.options`, as they were given. curate: a curation's name and options. pins: the
-    content that files must have, by their absolute paths.
+    content that files must have, by their absolute paths. words: the command line, as a run was started with.
     """
 
     command: str
@@ -45,6 +45,7 @@ class Job:
     fail_on: str | None = None
     strict: bool = False
     pins: Mapping[str, str] = field(default_factory=dict)
+    words: str | None = None
 
     @property
     def what(self) -> str:
@@ -70,6 +71,27 @@ class Job:
             strict=strict or self.strict,
         )
 
+    def command_line(self) -> str:
+        """The words that make the same result: what does not determine it is left out."""
+        if self.words is not None:
+            return self.words
+        files = [
+            path for role in FILES[self.command] if role != "test" for path in _listed(self.files.get(role))
+        ]
+        told: dict[str, Any] = {"test": self.files["test"], "curate": self.curate, **vars(self.columns)}
+        usual = {one.name: one.default for one in fields(Options)} | {"seed": None}
+        for name, value in self.options.items():
+            if name not in NOT_KEPT and str(value) != str(usual.get(name)):
+                told[name] = value
+        words = ["dataworth", self.command, *map(str, files)]
+        for name, value in told.items():
+            flag = f"--{name.replace('_', '-')}"
+            if value is True:
+                words.append(flag)
+            elif value is not None and value is not False:
+                words += [flag, ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)]
+        return shlex.join(words)
+
     def to_config(self, inputs: Mapping[str, str]) -> dict[str, Any]:
         """What replays the job from anywhere: paths are absolute, inputs are known by their content."""
         # defaults too: another version may have others
@@ -87,13 +109,14 @@ class Job:
             given["model"] = self.options.get("model", "auto")
         if self.curate is not None:
             given["curate"] = with_files(self.curate, absolute)
-        about = {"python": platform.python_version(), **{p: version(p) for p in PACKAGES}}
-        return {
+        config = {
             "command": self.command,
             "inputs": dict(inputs),
             "options": {**files, **columns, **given},
-            "about": {**about, "fail_on": self.fail_on, "strict": self.strict},
         }
+        about = {"fail_on": self.fail_on, "strict": self.strict}
+        words = {"words": self.command_line(), "words_of": _digest(config)}
+        return {**config, "about": {**versions(), **about, **words}}
 
     @classmethod
     def from_config(cls, config: Any, source: Path, folder: Path | None = None) -> Job:
@@ -142,7 +165,18 @@ class Job:
             fail_on=about.get("fail_on"),
             strict=about.get("strict") is True,
             pins={str(path(name)): value for name, value in inputs.items()},
+            # of another configuration, if it was changed since
+            words=str(about.get("words")) if about.get("words_of") == _digest(config) else None,
         )
+
+
+def _listed(given: Path | Sequence[Path] | None) -> Sequence[Path]:
+    return [given] if isinstance(given, Path) else given or []
+
+
+def _digest(config: Mapping[str, Any]) -> str:
+    told = [config.get(name) for name in ("command", "inputs", "options")]
+    return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
 
 
 def read_config(path: Path) -> Any:

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ from dataworth.measure.runs import Run
 from dataworth.models.base import positive_number
 from dataworth.valuation.audit.audit import audit
 from dataworth.valuation.rank import rank
+from dataworth.valuation.replay import Replay
 from dataworth.valuation.score import score
 from dataworth.valuation.sealed import Sealed, refuse_unsealable
 from dataworth.valuation.sensitivity import Sensitivity, sensitivity
@@ -51,8 +53,9 @@ Files = Mapping[str, Path | Sequence[Path]]
 def carry_out(job: Job, showing: Showing) -> int:
     """Measure and show; return the exit code that the verdict and the checks ask for."""
     fails = failing_verdicts(job.fail_on, job.options.get("design"))
-    found, about = measure(job, showing, keep=showing.explain or (showing.verbose and not showing.quiet))
-    show.result(found, showing, about)
+    keep = showing.explain or bool(showing.report) or (showing.verbose and not showing.quiet)
+    found, reading = measure(job, showing, keep=keep)
+    show.result(found, showing, reading)
     left = sum(finding.fires is None for finding in found.checks)
     if job.strict and found.details.form == "sealed" and left and not showing.quiet:
         say(f"{left} of {len(found.checks)} checks could not be made: sealed data have no rows (-v says why)")
@@ -65,9 +68,9 @@ def carry_out(job: Job, showing: Showing) -> int:
     return 0
 
 
-def measure(job: Job, showing: Showing, keep: bool = False) -> tuple[Any, dict[str, Any]]:
-    """Carry out a job: a Score, an Audit or a Ranking, and what JSON tells of how it was made."""
-    check_outputs(showing.csv, plot=showing.plot)
+def measure(job: Job, showing: Showing, keep: bool = False) -> tuple[Any, list[dict[str, Any]]]:
+    """Carry out a job: a Score, an Audit or a Ranking, and what was decided while reading its files."""
+    check_outputs(showing.csv, plot=showing.plot, reports=showing.report or ())
     options = job.parsed(yardstick=None)  # refused before files are read, which can take long
     check_codes(options.ignore)
     design = options.choose_design(DESIGNS[job.what])
@@ -117,17 +120,24 @@ def measure(job: Job, showing: Showing, keep: bool = False) -> tuple[Any, dict[s
             if run is not None:
                 run.abandon()
             raise
+        result = replace(result, replay=told_by(job, result.replay))
         if run is not None:
             try:
                 run.finish(result.to_dict())
             except OSError as error:  # a full disk, say: the result is there, and is shown
                 say(f"{run.directory}: the result cannot be kept ({error.strerror}): make room, run it again")
-        about = job.to_config(hashes) if showing.json else {}
-    # What is done with a verdict is no part of how it was made.
-    made = {
-        name: value for name, value in about.pop("about", {}).items() if name not in ("fail_on", "strict")
-    }
-    return result, {**about, "about": made, "reading": inputs.notes}
+    return result, inputs.notes
+
+
+def told_by(job: Job, replay: Replay) -> Replay:
+    """How to get a job's result again, with its files."""
+    given: dict[str, str] = {}
+    for role, paths in job.files.items():
+        several = [paths] if isinstance(paths, Path) else paths
+        # the datasets of a ranking have the names of their files
+        names = [role] if isinstance(paths, Path) else names_of(several)
+        given |= {name: path.name for name, path in zip(names, several, strict=True)}
+    return replay.by(job.command_line(), given, given["test"])
 
 
 def beside(job: Job) -> dict[str, Any]:

@@ -22,7 +22,12 @@ KEYWORD = inspect.Parameter.KEYWORD_ONLY
 SHORT = {"jobs": ("--jobs", "-j"), "quiet": ("--quiet", "-q"), "verbose": ("--verbose", "-v")}
 SHORT |= {"winsorise": ("--winsorise", "--winsorize")}
 KINDS: dict[str, Any] = {"str": str, "int": int, "bool": bool, "str | None": str | None}
-KINDS |= {"int | None": int | None, "float | None": float | None, "Path | None": Path | None}
+KINDS |= {
+    "int | None": int | None,
+    "float | None": float | None,
+    "Path | None": Path | None,
+    "list[Path] | None": list[Path] | None,
+}
 WORDS: dict[str, Any] = {"yardstick": Path | None, "run_dir": Path | None, "size": str | None, "eta": str}
 WORDS |= {"ignore": str | None, "engine": str, "ledger": Path | None, "model": str, "values": Path | None}
 """Options of measurements (`measure.options`) that the command line takes in another form."""
@@ -79,6 +84,11 @@ class Showing:
         None, "Write the table to this file: every block or pair and arm, in nats, unclipped."
     )
     plot: Path | None = option(None, "Draw the result: .png, .svg or .pdf.")
+    report: list[Path] | None = option(
+        None,
+        "Write a report: .html (one page), .md (for a pull request) or .json; measures some more. Can be "
+        "given more than once.",
+    )
     explain: bool = option(False, "Also why: the parts that the value, or its change, is made of.")
 
 

@@ -4,72 +4,34 @@ from __future__ import annotations
 
 import csv
 import json
-import math
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
-from dataworth.report import plot, plot_values
-from dataworth.report.text import (
-    audit,
-    demo,
-    description,
-    outlook,
-    parts,
-    ranking,
-    score,
-    sensitivity,
-    split,
-    values,
-    yardstick,
-)
+from dataworth.report.text import parts
+from dataworth.report.views import ending, finite, report, view_of
 
 from .files import replacing
 from .guard import say
 from .options import Showing
 from .progress import listen
 
-EXPLAINING = "explaining…"
+EXPLAINING, REPORTING = "explaining…", "measuring again for the report…"
 
 
-class View(NamedTuple):
-    """How one kind of result is shown: in full, in a line, as a figure; whether it counts nats."""
+def result(result: Any, options: Showing, reading: Sequence[Mapping[str, Any]] = ()) -> None:
+    """Print, then write files: a disk that is full costs no verdict. The report measures more, and is last.
 
-    full: Callable[..., Any]
-    line: Callable[..., str]
-    figure: Callable[..., Any] | None = None
-    in_bits: bool = True
-
-
-VIEWS = {
-    "Score": View(score.full, score.line, plot.score_figure),
-    "Audit": View(audit.full, audit.line, plot.audit_figure),
-    "Ranking": View(ranking.full, ranking.line, plot.ranking_figure),
-    "Demo": View(demo.full, demo.line, plot.demo_figure),
-    "Sensitivity": View(sensitivity.full, sensitivity.line, plot.sensitivity_figure),
-    "Values": View(values.full, values.line, plot_values.values_figure),
-    "Split": View(split.full, split.line, plot_values.split_figure),
-    "Outlook": View(outlook.full, outlook.line, plot_values.outlook_figure),
-    "Description": View(description.full, description.line, in_bits=False),
-    "Yardstick": View(yardstick.full, yardstick.line, in_bits=False),
-}
-
-
-def result(result: Any, options: Showing, about: Mapping[str, Any] = MappingProxyType({})) -> None:
-    """Print, then write files: a disk that is full costs no verdict. `about`: what JSON tells beside it.
-
-    What is not listed above knows how it is shown.
+    `reading`: what was decided while files were read, for JSON.
     """
-    kind = type(result)
-    view = VIEWS[kind.__name__] if kind.__name__ in VIEWS else View(kind.full, kind.line, in_bits=False)
+    view = view_of(result)
     bits = {"bits": options.bits} if view.in_bits else {}
     explain = options.explain and hasattr(type(result), "parts")
     if options.json:
         with listen(options.quiet or not explain, preparing=EXPLAINING):
             told = result.to_dict(**bits, parts=True) if explain else result.to_dict(**bits)
-        told |= {"run": about} if about else {}
+        told |= {"reading": list(reading)} if reading else {}
         print(json.dumps(finite(told), indent=2, allow_nan=False))
     elif options.quiet:
         print(view.line(result, **bits) + alarm(result))
@@ -87,6 +49,8 @@ def result(result: Any, options: Showing, about: Mapping[str, Any] = MappingProx
     if options.plot is not None and view.figure is not None:
         write_figure(view.figure(result, **bits), options.plot)
         announce("picture", options.plot, options.quiet)
+    for path in options.report or ():
+        write_report(result, path, options)
 
 
 def alarm(result: Any) -> str:
@@ -99,15 +63,6 @@ def announce(what: str, path: Path, quiet: bool) -> None:
     """Say that a file was written."""
     if not quiet:
         say(f"{what} written to {path}")
-
-
-def finite(value: Any) -> Any:
-    """The same data with null for what JSON has no number for."""
-    if isinstance(value, dict):
-        return {key: finite(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [finite(item) for item in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def print_rich(renderable: Any) -> None:
@@ -127,6 +82,15 @@ def write_table(rows: list[dict[str, Any]], path: Path) -> None:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
+
+
+def write_report(result: Any, path: Path, options: Showing) -> None:
+    """The format follows from the suffix."""
+    with listen(options.quiet, preparing=REPORTING):
+        told = report(result, ending(path), options.bits)
+    with replacing(path) as place:
+        place.write_text(told, encoding="utf-8")
+    announce("report", path, options.quiet)
 
 
 def write_figure(figure: Any, path: Path) -> None:

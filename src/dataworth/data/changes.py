@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..arrays import Flags, Rows
 from .dataset import Dataset, label_keys
 from .rows import equal_and_same, first_of, pair_up, same_rows
 
+MOST_CLASSES = 20
+"""Labels beyond which they are numbers, and twins with several labels no news."""
 DIGITS = 6
 """Digits to which features are compared: a file may hold the same numbers in single precision."""
 
@@ -19,7 +23,8 @@ class Change:
     """How `after` came from `before`.
 
     `origin[i]` is the row of `before` that row i of `after` keeps, or −1 if it is new; `relabelled[i]` says
-    that it was kept with another label, `edited[i]` that it was kept (by its id) with other features.
+    that it was kept with another label, `edited[i]` that it was kept (by its id) with other features. `twins`
+    says which label stayed where rows of `before` with the same features had several, if any had.
     """
 
     origin: Rows
@@ -27,6 +32,7 @@ class Change:
     edited: Flags
     before_rows: int
     by: str
+    twins: dict[str, Any] | None = None
 
     @property
     def kept(self) -> int:
@@ -73,9 +79,10 @@ class Change:
             "edited": int(self.edited.sum()),
         }
 
-    def to_dict(self) -> dict[str, int | str]:
+    def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
-        return {**self.counts, "unchanged": self.unchanged, "matched_by": self.by}
+        twins = {} if self.twins is None else {"twins": self.twins}
+        return {**self.counts, "unchanged": self.unchanged, "matched_by": self.by, **twins}
 
     def __str__(self) -> str:
         return ", ".join(f"{count} {what}" for what, count in self.counts.items() if count)
@@ -112,7 +119,33 @@ def compare(before: Dataset, after: Dataset) -> Change:
     kept = origin >= 0
     relabelled = kept & (labels[0][origin] != labels[1]) if len(before) else kept
     edited = kept & (near[0][origin] != near[1]) if len(before) else kept
-    return Change(origin, relabelled, edited, len(before), by)
+    twins = which_twins(near[0], label_keys(before.y), np.isin(np.arange(len(before)), origin))
+    return Change(origin, relabelled, edited, len(before), by, twins)
+
+
+def which_twins(rows: Rows, labels: NDArray[np.str_], kept: Flags) -> dict[str, Any] | None:
+    """Which labels stayed, and which went, where rows with the same features and several labels lost some.
+
+    None if there are no such rows, or if labels are too many to be classes.
+
+    >>> rows, labels = np.array([0, 0, 1, 1, 2]), np.array(["a", "b", "a", "b", "a"])
+    >>> which_twins(rows, labels, np.array([True, False, True, True, False]))
+    {'sets': 2, 'thinned': 1, 'stayed': {'a': 1}, 'gone': {'b': 1}}
+    """
+    names, place = np.unique(labels, return_inverse=True)
+    pairs = np.unique(np.stack([rows, place]), axis=1)
+    codes, times = np.unique(pairs[0], return_counts=True)
+    several = codes[times > 1]
+    if not len(several) or len(names) > MOST_CLASSES:
+        return None
+    partly = several[np.isin(several, rows[kept]) & np.isin(several, rows[~kept])]
+    touched = np.isin(rows, partly)
+
+    def counts(some: Flags) -> dict[str, int]:
+        found, number = np.unique(labels[touched & some], return_counts=True)
+        return dict(zip(found.tolist(), number.tolist(), strict=True))
+
+    return {"sets": len(several), "thinned": len(partly), "stayed": counts(kept), "gone": counts(~kept)}
 
 
 def _features(before: Dataset, after: Dataset) -> tuple[list[Rows], list[Rows]]:

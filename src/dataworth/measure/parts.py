@@ -23,7 +23,8 @@ from .table import PairTable
 
 WORK = 2e9
 """Rough number of multiplications, by one step of each fit, that parts may take: some seconds."""
-LEAST = 4
+LEAST, STEP = 4, 4e6
+"""Pairs at least; and what the parts of one pair and arm take, however small, in multiplications."""
 DRAWS = 400
 """Draws of a posterior that is not Gaussian; what they leave to chance shows in the spread over pairs."""
 
@@ -112,7 +113,7 @@ def affordable(case: Case, arms: Sequence[Arm]) -> int:
     rows = float((case.table.data_rows[:, places] + case.table.test_rows[:, None]).sum(axis=1).mean())
     features = case.pool.X.shape[1] + 1
     each = rows * features * (features if isinstance(case.pool.fitter, GaussianRows) else 8 * DRAWS)
-    return int(min(len(case.table), max(LEAST, WORK // max(each, 1.0))))
+    return int(min(len(case.table), max(LEAST, WORK // max(each, STEP * len(arms)))))
 
 
 def _means(case: Case, parts: Mapping[str, Array]) -> MeanParts:

@@ -1,1 +1,1 @@
-"""Results for people: text for the terminal, figures for files; no input or output happens here."""
+"""Results for people: text for the terminal, figures, and reports as pages, Markdown and JSON."""

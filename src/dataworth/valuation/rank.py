@@ -23,6 +23,7 @@ from ..measure.prepare import Pool, check_datasets, prepare
 from ..measure.summary import count
 from ..measure.table import PairTable
 from ..wording import in_nats
+from .replay import Replay
 from .result import Result, nats, rests_on
 from .sealed import Sealed, measure_sealed, refuse_unsealable
 
@@ -110,7 +111,7 @@ def rank(candidates: Mapping[str, Dataset | Sealed], test: Dataset, **options: U
     if any(isinstance(one, Sealed) for one in candidates.values()):
         refuse_unsealable(opts.form)
         case = answered(measure_sealed("rank", candidates, test, opts, best_of))
-        return summarise(case, {**candidates, **case.data})
+        return summarise(case, {**candidates, **case.data}, Replay.of("rank", candidates, test, opts))
     opened = {name: one for name, one in candidates.items() if not isinstance(one, Sealed)}
     check_datasets(opened)
     prepared = prepare("rank", opened, test, opts)
@@ -122,7 +123,8 @@ def rank(candidates: Mapping[str, Dataset | Sealed], test: Dataset, **options: U
     table = measure(prepared, pool, plan)
     case = Case.of(prepared, pool, plan, table=table, arms=leaders(table, opts), conclude=best_of)
     case = answered(settle(case))
-    return summarise(replace(case, arms=leaders(case.table, opts)), prepared.data)
+    replay = Replay.of("rank", candidates, test, opts)
+    return summarise(replace(case, arms=leaders(case.table, opts)), prepared.data, replay)
 
 
 def leaders(table: PairTable, options: Options) -> tuple[Arm, ...]:
@@ -130,7 +132,7 @@ def leaders(table: PairTable, options: Options) -> tuple[Arm, ...]:
     return tuple(by_value(count(table, options, "blocks").table)[1::-1])
 
 
-def summarise(case: Case, candidates: Mapping[str, Dataset | Sealed]) -> Ranking:
+def summarise(case: Case, candidates: Mapping[str, Dataset | Sealed], replay: Replay) -> Ranking:
     """Best first after clipping, if that is asked for; a note says if clipping decides the order."""
     counted = count(case.table, case.options, case.plan.unit)
     ranking = order(counted.table, {name: len(one) for name, one in candidates.items()})
@@ -141,6 +143,7 @@ def summarise(case: Case, candidates: Mapping[str, Dataset | Sealed]) -> Ranking
     return Ranking(
         ranking=tuple(ranking),
         question=QUESTION,
+        replay=replay,
         notes=notes,
         **rests_on(case, counted),
     )

@@ -13,6 +13,8 @@ from ..measure.intervals import Estimate
 from ..measure.summary import Counted, Details
 from ..measure.table import PairTable
 from ..yardstick.yardstick import Yardstick
+from .replay import Replay
+from .shown import Shown
 
 
 def nats(**told: Any) -> Any:
@@ -21,8 +23,10 @@ def nats(**told: Any) -> Any:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Result:
+class Result(Shown):
     """A result: what it was measured on, the yardstick, notes, the table it is made of, and its checks.
+
+    `replay` says how to get it again.
 
     `case` holds the rows, to measure again; it is kept only if asked for (`keep=True`).
     """
@@ -33,6 +37,7 @@ class Result:
     yardstick: Yardstick
     notes: tuple[str, ...]
     checks: tuple[Finding, ...]
+    replay: Replay
     table: PairTable = field(metadata={"told": False})
     case: Case | None = field(default=None, metadata={"told": False})
 

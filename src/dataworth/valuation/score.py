@@ -23,6 +23,7 @@ from ..measure.prepare import Pool, prepare
 from ..measure.summary import count, pair_notes
 from ..measure.table import PairTable
 from ..wording import in_nats
+from .replay import Replay
 from .result import Result, nats, rests_on
 from .sealed import Sealed, measure_sealed, refuse_unsealable
 
@@ -111,8 +112,11 @@ def score(D: Dataset | Sealed, T: Dataset, **options: Unpack[Drawing]) -> Score:
     design = opts.choose_design(DESIGNS["score"])
     if isinstance(D, Sealed):
         refuse_unsealable(opts.form, design)
-        return summarise(answered(measure_sealed("score", {NAME: D}, T, opts)), design, len(D))
+        replay = Replay.of("score", {"data": D}, T, opts)
+        case = answered(measure_sealed("score", {NAME: D}, T, opts))
+        return summarise(case, design, len(D), replay)
     prepared = prepare("score", {NAME: D}, T, opts)
+    replay = Replay.of("score", {"data": D}, T, opts)
     D = prepared.data[NAME]
     pool = Pool.build(prepared.yardstick, {NAME: D, TEST: prepared.test}, opts.own_model)
     data, test = pool.samples[NAME], pool.samples[TEST]
@@ -121,7 +125,7 @@ def score(D: Dataset | Sealed, T: Dataset, **options: Unpack[Drawing]) -> Score:
     else:
         plan = pairs_plan(prepared, pool, D, (data, test), partial(alone, data))
     case = Case.of(prepared, pool, plan, arms=(DATA,), conclude=conclusion)
-    return summarise(answered(settle(case)), design, len(D))
+    return summarise(answered(settle(case)), design, len(D), replay)
 
 
 def alone(data: Sample, drawn: Any, rng: Any) -> dict[Any, Sample]:
@@ -129,7 +133,7 @@ def alone(data: Sample, drawn: Any, rng: Any) -> dict[Any, Sample]:
     return {DATA: select(data, drawn)}
 
 
-def summarise(case: Case, design: str, rows: int) -> Score:
+def summarise(case: Case, design: str, rows: int, replay: Replay) -> Score:
     """From the table to the value, its interval and what the checks say."""
     counted = count(case.table, case.options, case.plan.unit)
     value = case.estimate(counted.table.pmi[:, 0])
@@ -147,6 +151,7 @@ def summarise(case: Case, design: str, rows: int) -> Score:
         information_gain=float(case.table.information_gain[:, 0].mean()),
         design=design,
         question=QUESTIONS[design],
+        replay=replay,
         notes=case.notes + counted.notes + pair_notes(value, case),
         **rests_on(case, counted, data_rows=rows, **drawn),
     )

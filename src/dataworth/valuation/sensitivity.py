@@ -34,6 +34,7 @@ from ..measure.summary import count
 from ..models.base import Fitter, bind, positive_number
 from ..yardstick.search import PRIORS
 from .result import Result
+from .shown import Shown
 
 SCHEMA = "dataworth/sensitivity/1"
 FOLDS = 5
@@ -64,7 +65,7 @@ class AtPrior:
 
 
 @dataclass(frozen=True)
-class Sensitivity:
+class Sensitivity(Shown):
     """A result over prior variances, in ascending order; `chosen` is the yardstick's own."""
 
     what: str
@@ -173,7 +174,8 @@ def sensitivity(
         model = replace(case.yardstick.model, prior_variance=variance)
         with warnings.catch_warnings():  # that a solver has not converged at an extreme prior is no news here
             warnings.simplefilter("ignore", RuntimeWarning)
-            table = count(case.again(model=model), case.options, case.plan.unit).table
+            again = case.table if variance == chosen else case.again(model=model)
+            table = count(again, case.options, case.plan.unit).table
             accuracy = cross_validated(bind(model, features, halves.targets), folds, counted)
             held_out = halves.held_out(model, features)
         value = case.estimate(case.quantity(table))

@@ -27,6 +27,14 @@ PART_NAMES = {
 
 def full(result: Score | Audit | Ranking, bits: bool = False) -> layout.Rendered:
     """What a value, or a change of it, is made of; for --explain and -v."""
+    told, columns, rows = lines(result, bits)
+    return Group(Text(""), Text(told, style="dim"), layout.table(("measure", *columns), rows))
+
+
+def lines(
+    result: Score | Audit | Ranking, bits: bool = False
+) -> tuple[str, tuple[str, ...], list[tuple[str, ...]]]:
+    """A title, the columns, and a row for each part."""
     unit, factor = unit_of(bits)
     parts = result.parts
     if isinstance(parts, MeanParts):
@@ -46,9 +54,8 @@ def full(result: Score | Audit | Ranking, bits: bool = False) -> layout.Rendered
             if "interval" in header:
                 cells.append(with_interval(value, interval, sign=header.startswith("change")))
             else:
-                cells.append(number(value, digits_for(value, last)))
+                cells.append(number(value, min(3, digits_for(value, last))))
         rows.append((shown, *cells))
     first = next(iter(columns.values()))
     some = "" if first.pairs == first.all_pairs else f", the first {first.pairs} of {first.all_pairs}"
-    why = Text(f"why, in {unit}{some}", style="dim")
-    return Group(Text(""), why, layout.table(("measure", *columns), rows))
+    return f"why, in {unit}{some}", tuple(columns), rows

@@ -29,6 +29,7 @@ from ...measure.plans import pairs_plan, pile, whole_plan
 from ...measure.prepare import Pool, check_datasets, find_yardstick, prepare
 from ...measure.summary import count, pair_notes
 from ...wording import in_nats
+from ..replay import Replay
 from ..result import Result, nats, rests_on
 from ..values.honest import guarded
 from .arms import DRAWN_ARMS, Arms
@@ -133,6 +134,8 @@ def audit(
         )
     check_datasets({"before": before, "test": test} | ({} if after is None else {"after": after}))
     assert test is not None
+    asked, given = opts, {"before": before} if after is None else {"before": before, "after": after}
+    given_test = test
     if opts.committed is not None:
         check_commitment(before, opts.committed, opts.key)
     chosen: tuple[str, ...] = ()
@@ -180,7 +183,9 @@ def audit(
     case = settle(Case.of(prepared, pool, plan, notes, arms=(BEFORE, AFTER), conclude=verdict_of))
     if design == "whole" and after is not None:
         case = with_own_controls(case, arms, parts, after)
-    return summarise(answered(case), change.to_dict(), design, {"before_rows": len(before), **about})
+    name = None if curate is None else str(about["curation"]["name"])
+    replay = Replay.of("audit", given, given_test, asked, name)
+    return summarise(answered(case), change.to_dict(), design, replay, {"before_rows": len(before), **about})
 
 
 def with_controls(arms: Arms, seed: int) -> dict[Arm, Sample]:
@@ -193,7 +198,9 @@ def with_controls(arms: Arms, seed: int) -> dict[Arm, Sample]:
     return {BEFORE: arms.before, AFTER: arms.after, **controls}
 
 
-def summarise(case: Case, change: dict[str, Any], design: str, about: dict[str, Any]) -> Audit:
+def summarise(
+    case: Case, change: dict[str, Any], design: str, replay: Replay, about: dict[str, Any]
+) -> Audit:
     """From the table to estimates, a verdict and what the checks say."""
     counted = count(case.table, case.options, case.plan.unit)
     found, unclipped = judge(case.plan, counted.table), judge(case.plan, case.table)
@@ -225,6 +232,7 @@ def summarise(case: Case, change: dict[str, Any], design: str, about: dict[str, 
         change=change,
         design=design,
         question=QUESTIONS[design],
+        replay=replay,
         notes=notes + pair_notes(found.delta, case),
         **rests_on(case, counted, **about),
     )
