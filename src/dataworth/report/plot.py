@@ -36,7 +36,7 @@ Row = tuple[str, float, Sequence[float] | None, tuple[str, str]]
 def score_figure(score: Score, bits: bool = False) -> Any:
     """The values of all blocks or pairs, with their mean and its interval."""
     unit, factor = unit_of(bits)
-    figure, (axes,) = _figure(3.4)
+    figure, (axes,) = figure_of(3.4)
     values = counted_pmi(score)[:, 0] * factor
     heights, _, _ = axes.hist(values, bins="auto", color="#CCCCCC", edgecolor="white")
     value, interval = score.value * factor, scaled(score.interval, factor)
@@ -67,11 +67,11 @@ def audit_figure(audit: Audit, bits: bool = False) -> Any:
     verdict = f"{audit.verdict}: {audit.reason}"
     if audit.verdict is None:
         verdict = f"no verdict: {audit.reason.split(':')[0]}"
-    figure, (above, below) = _figure(2.9 + 0.5 * len(rows), verdict, heights=(len(rows), 1))
-    _forest(above, rows, factor)
+    figure, (above, below) = figure_of(2.9 + 0.5 * len(rows), verdict, heights=(len(rows), 1))
+    forest(above, rows, factor)
     above.set_xlabel(f"change of PMI, {unit} per {per_what(audit.details, audit.table)}")
     name, points, change_unit = benchmark(audit.yardstick)
-    _forest(below, [("after − before", audit.accuracy_delta, audit.accuracy_interval, (GREY, "o"))], points)
+    forest(below, [("after − before", audit.accuracy_delta, audit.accuracy_interval, (GREY, "o"))], points)
     below.set_xlabel(f"change of {name.split(',')[0]}" + (f", {change_unit}" if change_unit else ""))
     return figure
 
@@ -80,12 +80,12 @@ def ranking_figure(ranking: Ranking, bits: bool = False) -> Any:
     """All candidates, best first; those tied with the best share its colour."""
     unit, factor = unit_of(bits)
     title = "best first; simultaneous 95 % intervals; circles: the best and what cannot be told from it"
-    figure, (axes,) = _figure(1.4 + 0.5 * len(ranking), title if len(ranking) > 1 else None, size=10)
+    figure, (axes,) = figure_of(1.4 + 0.5 * len(ranking), title if len(ranking) > 1 else None, size=10)
     rows = [
         (_short(one.name), one.value, one.interval, (GREY, "s") if place and not one.tied else PLAIN)
         for place, one in enumerate(ranking)
     ]
-    _forest(axes, rows, factor, zero=False)
+    forest(axes, rows, factor, zero=False)
     axes.set_xlabel(f"PMI, {unit} per {per_what(ranking.details, ranking.table)}")
     return figure
 
@@ -95,7 +95,7 @@ def sensitivity_figure(sensitivity: Sensitivity, bits: bool = False) -> Any:
     unit, factor = unit_of(bits)
     points = sensitivity.points
     priors = [point.prior_variance for point in points]
-    figure, (above, below) = _figure(5.4, sensitivity.summary, heights=(3, 2), size=10, width=88)
+    figure, (above, below) = figure_of(5.4, sensitivity.summary, heights=(3, 2), size=10, width=88)
     runs = [list(run) for plausible, run in groupby(points, lambda point: point.plausible) if plausible]
     for axes in (above, below):
         axes.set_xscale("log")
@@ -130,15 +130,15 @@ def demo_figure(demo: Any, bits: bool = False) -> Any:
     """One row a chapter, with its verdict."""
     unit, factor = unit_of(bits)
     audits = [(chapter.name, chapter.audit) for chapter in demo.audits]
-    figure, (axes,) = _figure(1.3 + 0.55 * len(audits), "Did these curations add information?")
+    figure, (axes,) = figure_of(1.3 + 0.55 * len(audits), "Did these curations add information?")
     rows = [(name, a.delta, a.interval, VERDICT_MARKS.get(a.verdict or "", PLAIN)) for name, a in audits]
-    _forest(axes, rows, factor, words=[a.verdict or "no verdict" for _, a in audits])
+    forest(axes, rows, factor, words=[a.verdict or "no verdict" for _, a in audits])
     first = audits[0][1]
     axes.set_xlabel(f"change of PMI, {unit} per {per_what(first.details, first.table)}")
     return figure
 
 
-def _figure(
+def figure_of(
     height: float,
     title: str | None = None,
     heights: Sequence[float] = (1,),
@@ -158,7 +158,7 @@ def _figure(
     return figure, list(panels)
 
 
-def _forest(
+def forest(
     axes: Any, rows: Sequence[Row], factor: float, zero: bool = True, words: Sequence[str] | None = None
 ) -> None:
     """Points with intervals, one below the other, each with its value above it."""
