@@ -50,6 +50,8 @@ from .models import (
 )
 from .valuation.audit.audit import Audit as Audit
 from .valuation.audit.audit import audit as audit
+from .valuation.outlook import Outlook as Outlook
+from .valuation.outlook import outlook as outlook
 from .valuation.rank import Ranking as Ranking
 from .valuation.rank import rank as rank
 from .valuation.score import Score as Score
@@ -58,5 +60,9 @@ from .valuation.sealed import Sealed as Sealed
 from .valuation.sealed import seal as seal
 from .valuation.sensitivity import Sensitivity as Sensitivity
 from .valuation.sensitivity import sensitivity as sensitivity
+from .valuation.split import Split as Split
+from .valuation.split import split as split
+from .valuation.values.values import Values as Values
+from .valuation.values.values import values as values
 from .version import __version__ as __version__
 from .yardstick.yardstick import Yardstick as Yardstick

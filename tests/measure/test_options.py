@@ -15,7 +15,7 @@ from dataworth.measure import plans
 from dataworth.measure.case import Plan
 from dataworth.measure.designs import AFTER, BEFORE, DATA
 from dataworth.measure.intervals import Estimate
-from dataworth.measure.options import DESIGNS, TAKES, Auditing, Drawing, Measuring, Options
+from dataworth.measure.options import DESIGNS, TAKES, Auditing, Drawing, Measuring, Options, Valuing
 from dataworth.measure.plans import PairSizes, block_count, for_precision, pair_sizes
 from dataworth.measure.prepare import Measurement
 from dataworth.measure.summary import pair_notes
@@ -232,7 +232,9 @@ def test_signatures_show_every_option_with_its_default(what):
 
 def test_what_may_be_given_is_what_there_is():
     assert set(Auditing.__annotations__) == set(Options.__dataclass_fields__)
-    assert set(Drawing.__annotations__) == set(Auditing.__annotations__) - {"committed", "key"}
+    guard = {"committed", "key", "values", "honest"}
+    assert set(Drawing.__annotations__) == set(Auditing.__annotations__) - guard
+    assert set(Valuing.__annotations__) < set(Measuring.__annotations__)
     assert set(Measuring.__annotations__) == set(Drawing.__annotations__) - {
         "design",
         "pairs",

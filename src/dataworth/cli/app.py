@@ -28,6 +28,7 @@ from .options import (
     word,
 )
 from .options import command as made_command
+from .valuing import outlook, split, values
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -176,6 +177,10 @@ def rank(
     """
     files = {"data": data, "test": test}
     return measured(showing, command="rank", files=files, columns=columns, options=options, strict=strict)
+
+
+for _valuing in (values, split, outlook):
+    command(_valuing)
 
 
 @command

@@ -102,7 +102,7 @@ class Job:
             role: absolute(named) if isinstance(named, Path) else [absolute(path) for path in named]
             for role, named in self.files.items()
         }
-        for name in ("yardstick", "ledger"):
+        for name in ("yardstick", "ledger", "values"):
             if name in given:
                 given[name] = absolute(given[name])
         if "model" in given:

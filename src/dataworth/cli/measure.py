@@ -31,6 +31,7 @@ from dataworth.valuation.replay import Replay
 from dataworth.valuation.score import score
 from dataworth.valuation.sealed import Sealed, refuse_unsealable
 from dataworth.valuation.sensitivity import Sensitivity, sensitivity
+from dataworth.valuation.values.guard import files_in
 from dataworth.wording import listed
 from dataworth.yardstick.yardstick import Yardstick
 
@@ -109,7 +110,7 @@ def measure(job: Job, showing: Showing, keep: bool = False) -> tuple[Any, list[d
         continued = run is not None and bool(run.completed())
         fitting = FITTING if yardstick is None else None
         progress = stack.enter_context(listen(showing.quiet, options.jobs, continued, fitting))
-        given = job.parsed(yardstick=yardstick, run_dir=run, progress=progress, keep=keep)
+        given = job.parsed(yardstick=yardstick, run_dir=run, progress=progress, keep=keep, **beside(job))
         known = TAKES[job.what].__annotations__
         try:
             result = FUNCTIONS[job.command](**arguments, **{name: getattr(given, name) for name in known})
@@ -137,6 +138,14 @@ def told_by(job: Job, replay: Replay) -> Replay:
         names = [role] if isinstance(paths, Path) else names_of(several)
         given |= {name: path.name for name, path in zip(names, several, strict=True)}
     return replay.by(job.command_line(), given, given["test"])
+
+
+def beside(job: Job) -> dict[str, Any]:
+    """Files of values that lie beside the files of an audit, unless one is named."""
+    if job.command != "audit" or job.curate is not None or job.options.get("values") is not None:
+        return {}
+    found = files_in(path.absolute().parent for path in every(job.files))
+    return {"values": found} if found else {}
 
 
 def read_sealed_files(job: Job, form: str, design: str, explain: bool = False) -> dict[Path, Sealed]:

@@ -29,7 +29,7 @@ KINDS |= {
     "list[Path] | None": list[Path] | None,
 }
 WORDS: dict[str, Any] = {"yardstick": Path | None, "run_dir": Path | None, "size": str | None, "eta": str}
-WORDS |= {"ignore": str | None, "engine": str, "ledger": Path | None, "model": str}
+WORDS |= {"ignore": str | None, "engine": str, "ledger": Path | None, "model": str, "values": Path | None}
 """Options of measurements (`measure.options`) that the command line takes in another form."""
 
 

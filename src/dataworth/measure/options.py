@@ -75,6 +75,20 @@ class Auditing(Drawing, total=False):
 
     committed: str | None
     key: str | None
+    values: Any
+    honest: bool
+
+
+class Valuing(TypedDict, total=False):
+    """Options of what is told of rows, sources and further rows."""
+
+    yardstick: Yardstick | None
+    model: str
+    prior_variance: float | None
+    seed: int
+    jobs: int | None
+    engine: str | Engine
+    progress: Progress | None
 
 
 DESIGNS = {
@@ -85,6 +99,7 @@ DESIGNS = {
 }
 """By measurement, the default first; *curate* is an audit of a callable."""
 TAKES: dict[str, type] = {"score": Drawing, "audit": Auditing, "curate": Auditing, "rank": Measuring}
+TAKES |= {"values": Valuing, "split": Valuing, "outlook": Valuing}
 
 
 def option(default: Any, help: str, panel: str | None = None) -> Any:
@@ -148,6 +163,17 @@ class Options:
         None, "Hash that 'dataworth commit' printed: another `before` is refused.", "Guard"
     )
     key: str | None = option(None, "The key of that hash.", "Guard")
+    values: Any = option(
+        None,
+        "File of 'dataworth values' by which rows were chosen (those beside the data are found): what it "
+        "chose by this test set is refused.",
+        "Guard",
+    )
+    honest: bool = option(
+        False,
+        "Choose as many rows to leave out by values on one half of the test set, and audit on the other.",
+        "Guard",
+    )
     jobs: int | None = option(None, "Processes; −1: all cores (default: as many as pay).", "Work")
     engine: str | Engine = option("local", "Where the work runs: local (the default).", "Work")
     run_dir: str | Path | Run | None = option(
@@ -190,7 +216,7 @@ class Options:
         check_drawing(parsed.pairs, parsed.size)
         if not isinstance(parsed.ledger, str | Path | None):
             raise DataworthError(f"ledger is {parsed.ledger!r}; give the path of a file.")
-        for name in ("thorough", "keep"):
+        for name in ("thorough", "keep", "honest"):
             if not isinstance(getattr(parsed, name), bool):
                 raise DataworthError(f"{name} is {getattr(parsed, name)!r}; it must be True or False.")
         return replace(parsed, eta=form.eta, seed=whole_number(parsed.seed, "seed", least=0))

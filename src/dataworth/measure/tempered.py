@@ -147,8 +147,8 @@ def score_arm(task: Task, arm: Arm) -> dict[str, Any]:
     fitter, fit, found = seen[best]
     plain = seen[(0,) * len(best)]  # information gain grows with tempering, so that all arms have the same
     gain, rows = plain.fitter.information_gain(plain.fit), len(task.arms[arm].rows)
-    # controls say what chance does to information; nobody asks for their benchmark
-    blind = arm.role in ("control", "own")
+    # nobody asks for the benchmark of controls, or of parts of the data
+    blind = arm.role in ("control", "own", "part")
     beside = [NOTHING] * len(task.tests) if blind else of_blocks(fitter, fit, task.tests).tolist()
     blocks = []
     for j, (test, alone) in enumerate(zip(task.tests, task.fits, strict=True)):

@@ -38,7 +38,7 @@ Row = tuple[str, float, Sequence[float] | None, tuple[str, str]]
 def score_figure(score: Score, bits: bool = False) -> Any:
     """The values of all blocks or pairs, with their mean and its interval."""
     unit, factor = unit_of(bits)
-    figure, (axes,) = _figure(3.4)
+    figure, (axes,) = figure_of(3.4)
     values = counted_pmi(score)[:, 0] * factor
     heights, _, _ = axes.hist(values, bins="auto", color="#CCCCCC", edgecolor="white")
     value, interval = score.value * factor, scaled(score.interval, factor)
@@ -70,11 +70,11 @@ def audit_figure(audit: Audit, bits: bool = False) -> Any:
     verdict = f"{audit.verdict}: {audit.reason}"
     if audit.verdict is None:
         verdict = f"no verdict: {audit.reason.split(':')[0]}"
-    figure, (above, below) = _figure(2.9 + 0.5 * len(rows), verdict, heights=(len(rows), 1))
-    _forest(above, rows, factor)
+    figure, (above, below) = figure_of(2.9 + 0.5 * len(rows), verdict, heights=(len(rows), 1))
+    forest(above, rows, factor)
     above.set_xlabel(f"change of PMI, {unit} per {per_what(audit.details, audit.table)}")
     name, points, change_unit = benchmark(audit.yardstick)
-    _forest(below, [("after − before", audit.accuracy_delta, audit.accuracy_interval, (GREY, "o"))], points)
+    forest(below, [("after − before", audit.accuracy_delta, audit.accuracy_interval, (GREY, "o"))], points)
     below.set_xlabel(f"change of {name.split(',')[0]}" + (f", {change_unit}" if change_unit else ""))
     _note(figure, rows_of(audit.details))
     return figure
@@ -84,12 +84,12 @@ def ranking_figure(ranking: Ranking, bits: bool = False) -> Any:
     """All candidates, best first; those tied with the best share its colour."""
     unit, factor = unit_of(bits)
     title = "best first; simultaneous 95 % intervals; circles: the best and what cannot be told from it"
-    figure, (axes,) = _figure(1.4 + 0.5 * len(ranking), title if len(ranking) > 1 else None, size=10)
+    figure, (axes,) = figure_of(1.4 + 0.5 * len(ranking), title if len(ranking) > 1 else None, size=10)
     rows = [
         (_short(one.name), one.value, one.interval, (GREY, "s") if place and not one.tied else PLAIN)
         for place, one in enumerate(ranking)
     ]
-    _forest(axes, rows, factor, zero=False)
+    forest(axes, rows, factor, zero=False)
     axes.set_xlabel(f"PMI, {unit} per {per_what(ranking.details, ranking.table)}")
     _note(figure, rows_of(ranking.details))
     return figure
@@ -100,7 +100,7 @@ def sensitivity_figure(sensitivity: Sensitivity, bits: bool = False) -> Any:
     unit, factor = unit_of(bits)
     points = sensitivity.points
     priors = [point.prior_variance for point in points]
-    figure, (above, below) = _figure(5.4, sensitivity.summary, heights=(3, 2), size=10, width=88)
+    figure, (above, below) = figure_of(5.4, sensitivity.summary, heights=(3, 2), size=10, width=88)
     runs = [list(run) for plausible, run in groupby(points, lambda point: point.plausible) if plausible]
     for axes in (above, below):
         axes.set_xscale("log")
@@ -136,17 +136,17 @@ def demo_figure(demo: Any, bits: bool = False) -> Any:
     unit, factor = unit_of(bits)
     audits = [(chapter.name, chapter.audit) for chapter in demo.audits]
     height, title = 1.6 + 0.55 * len(audits), "Did these curations add information?"
-    figure, (axes, beside) = _figure(height, title, across=(3, 2))
+    figure, (axes, beside) = figure_of(height, title, across=(3, 2))
     marks = [VERDICT_MARKS.get(a.verdict or "", PLAIN) for _, a in audits]
     rows = [(name, a.delta, a.interval, mark) for (name, a), mark in zip(audits, marks, strict=True)]
-    _forest(axes, rows, factor)
+    forest(axes, rows, factor)
     first = audits[0][1]
     axes.set_xlabel(f"change of PMI, {unit}\nper {per_what(first.details, first.table)}")
     name, points, change_unit = benchmark(first.yardstick)
     rows = [
         ("", a.accuracy_delta, a.accuracy_interval, mark) for (_, a), mark in zip(audits, marks, strict=True)
     ]
-    _forest(beside, rows, points, words=[a.verdict or "no verdict" for _, a in audits])
+    forest(beside, rows, points, words=[a.verdict or "no verdict" for _, a in audits])
     beside.set_xlabel(f"change of {name.split(',')[0]},\n{change_unit}")
     _note(figure, f"scikit-learn's digits, odd or even; {first.details.test_rows} test rows; 95 % intervals")
     return figure
@@ -158,7 +158,7 @@ def _note(figure: Any, text: str) -> None:
     figure.supxlabel(said, x=0.02, ha="left", fontsize=8, color=GREY)
 
 
-def _figure(
+def figure_of(
     height: float,
     title: str | None = None,
     heights: Sequence[float] = (1,),
@@ -181,7 +181,7 @@ def _figure(
     return figure, list(panels)
 
 
-def _forest(
+def forest(
     axes: Any, rows: Sequence[Row], factor: float, zero: bool = True, words: Sequence[str] | None = None
 ) -> None:
     """Points with intervals, one below the other, each with its value above it."""

@@ -19,6 +19,7 @@ from dataworth.evidence.pair import NATS_PER_BIT
 from dataworth.valuation.further import Further, further
 
 from . import plot as figures
+from . import plot_values
 from .content import audit as audit_content
 from .content import ranking as ranking_content
 from .content import score as score_content
@@ -26,7 +27,7 @@ from .document import Document
 from .html.fragment import fragment as html_fragment
 from .html.page import page
 from .markdown import markdown
-from .text import audit, demo, description, ranking, score, sensitivity, yardstick
+from .text import audit, demo, description, outlook, ranking, score, sensitivity, split, values, yardstick
 
 ENDINGS = (".html", ".md", ".json")
 COLUMNS = 100
@@ -48,6 +49,9 @@ VIEWS = {
     "Ranking": View(ranking.full, ranking.line, figures.ranking_figure, ranking_content.document),
     "Demo": View(demo.full, demo.line, figures.demo_figure),
     "Sensitivity": View(sensitivity.full, sensitivity.line, figures.sensitivity_figure),
+    "Values": View(values.full, values.line, plot_values.values_figure),
+    "Split": View(split.full, split.line, plot_values.split_figure),
+    "Outlook": View(outlook.full, outlook.line, plot_values.outlook_figure),
     "Description": View(description.full, description.line, in_bits=False),
     "Yardstick": View(yardstick.full, yardstick.line, in_bits=False),
 }

@@ -1,1 +1,1 @@
-"""What data are worth: score, audit (arms, methods, verdict), rank, sealed data, sensitivity, the demo."""
+"""What data are worth: score, audit, rank, values of rows, split, outlook, sealed data, sensitivity, demo."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from . import convergence, curation, mi, preference
+from . import convergence, curation, mi, preference, values
 
 study = typer.Typer(no_args_is_help=True, rich_markup_mode="rich")
 
@@ -23,6 +23,7 @@ for _name, _command in {
     "mi-error": mi.mi_error,
     "convergence": convergence.convergence,
     "preference": preference.preference,
+    "values": values.values,
     "samples": curation.samples,
     "summary": curation.summary,
 }.items():

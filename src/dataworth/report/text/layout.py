@@ -13,7 +13,7 @@ from rich.text import Text
 Rendered = RenderableType
 Facts = Iterable[tuple[str, str]]
 TEXT_COLUMNS = {"measure", "dataset", "curation", "verdict", "conclusion", "arm"}
-TEXT_COLUMNS |= {"column", "used as", "holds", "why"}
+TEXT_COLUMNS |= {"column", "used as", "holds", "why", "source", "id", "on the list", ""}
 SHORT_COLUMNS = {"from", "to", "rows", "verdict"}
 
 
@@ -29,6 +29,11 @@ def report(
     parts += [] if question is None else [Text(question)]
     parts += [Text("")] if table is None else [Text(""), table, Text("")]
     return Group(*parts, grid(facts), *details)
+
+
+def stacked(tables: Sequence[RenderableType]) -> RenderableType:
+    """Tables one below the other, with a line between."""
+    return Group(*(part for table in tables for part in (table, Text("")))) if len(tables) > 1 else tables[0]
 
 
 def grid(facts: Facts) -> RenderableType:

@@ -31,6 +31,7 @@ from ...measure.summary import count, pair_notes
 from ...wording import in_nats
 from ..replay import Replay
 from ..result import Result, nats, rests_on
+from ..values.honest import guarded
 from .arms import DRAWN_ARMS, Arms
 from .could_see import CouldSee, could_see
 from .methods import Curation, apply_to_draws, bound, curated_whole, default_first, described
@@ -137,13 +138,18 @@ def audit(
     given_test = test
     if opts.committed is not None:
         check_commitment(before, opts.committed, opts.key)
+    chosen: tuple[str, ...] = ()
+    if after is not None:
+        after, test, chosen = guarded(before, after, test, opts)
+    elif opts.honest:
+        raise DataworthError("honest chooses rows to leave out, as many as after= lacks: give after=.")
     designs = DESIGNS["audit"] if curate is None else default_first(curate, DESIGNS["curate"])
     design = opts.choose_design(designs)
     yardstick = find_yardstick(test, opts)
     opts = replace(opts, yardstick=yardstick)
     before, test = yardstick.numbered(before).select(yardstick.recipe.columns), yardstick.numbered(test)
     about: dict[str, Any] = {}
-    notes: tuple[str, ...] = ()
+    notes = chosen
     if curate is not None:
         curate = bound(curate, before)
         about["curation"], notes = described(curate, before)

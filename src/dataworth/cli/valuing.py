@@ -1,0 +1,157 @@
+"""`dataworth values`, `split` and `outlook`: which rows, which sources, how much more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+from .options import Columns, Showing, Some, Takes, Test, file, word
+
+Shown = Annotated[Showing, Some("json", "quiet", "verbose", "bits", "csv", "plot")]
+
+
+def values(
+    data: Annotated[Path, file("The data.", "DATA")],
+    test: Test,
+    columns: Columns,
+    options: Annotated[dict[str, Any], Takes("values")],
+    showing: Annotated[Showing, Some("json", "quiet", "verbose", "bits", "plot")],
+    kind: Annotated[
+        str, word("rest: given all other rows (the default); alone: with no other data; or shapley.")
+    ] = "rest",
+    fdr: Annotated[
+        float, word("Expected proportion of false entries on the list of rows (default: 0.1).")
+    ] = 0.1,
+    cross_fit: Annotated[
+        int | None,
+        word(
+            "Parts of the test set: leave out labels that the other parts doubt, and measure on each part.",
+            "--cross-fit",
+            metavar="K",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        word("File for all rows: .parquet, .csv or .json.", "--output", "-o", metavar="FILE"),
+    ] = None,
+) -> object:
+    """Say which rows carry the information, which labels to look at again, and what sources add (--group).
+
+    Example: dataworth values data.csv --test test.csv -o values.parquet
+
+    Example: dataworth values data.csv --test test.csv --group annotator
+    """
+    from dataworth.errors import DataworthError
+    from dataworth.valuation.values.guard import SUFFIXES, save_values
+    from dataworth.valuation.values.values import check_kind
+    from dataworth.valuation.values.values import values as value_rows
+
+    from .files import check_outputs, replacing
+    from .show import announce
+
+    check_kind(kind, fdr)
+    if output is not None and output.suffix not in SUFFIXES:
+        raise DataworthError(f"{output}: values are written as {' '.join(SUFFIXES)}: give it such a name.")
+    check_outputs(output, plot=showing.plot)
+    found = asked(
+        "values", {"D": data, "T": test}, columns, options, showing, value_rows,
+        kind=kind, fdr=fdr, cross_fit=cross_fit,
+    )  # fmt: skip
+    if output is not None:
+        with replacing(output) as place:
+            save_values(found, output, place)
+        announce("values", output, showing.quiet)
+    return found
+
+
+def split(
+    data: Annotated[list[Path], file("The datasets of two vendors or more.", "DATA...")],
+    test: Test,
+    columns: Columns,
+    options: Annotated[dict[str, Any], Takes("split")],
+    showing: Shown,
+) -> object:
+    """Say what each vendor's data add to the others', and split what all are worth without paying twice.
+
+    Example: dataworth split a.csv b.csv c.csv --test test.csv
+    """
+    from dataworth.valuation.split import split as split_total
+
+    return asked("split", {"candidates": data, "test": test}, columns, options, showing, split_total)
+
+
+def outlook(
+    data: Annotated[Path, file("The data.", "DATA")],
+    test: Test,
+    columns: Columns,
+    options: Annotated[dict[str, Any], Takes("outlook")],
+    showing: Shown,
+    rows: Annotated[int | None, word("Further rows (default: as many as there are).", "--rows")] = None,
+    target: Annotated[
+        float | None, word("A value, nats per block: how many rows would it take?", "--target")
+    ] = None,
+) -> object:
+    """Say what more rows like these would be worth, with a range.
+
+    Example: dataworth outlook data.csv --test test.csv --rows 2000
+    """
+    from dataworth.valuation.outlook import outlook as look_ahead
+
+    return asked(
+        "outlook", {"D": data, "T": test}, columns, options, showing, look_ahead, rows=rows, target=target
+    )
+
+
+def asked(
+    what: str,
+    files: Mapping[str, Path | Sequence[Path]],
+    columns: Columns,
+    options: Mapping[str, Any],
+    showing: Showing,
+    function: Callable[..., Any],
+    **own: Any,
+) -> Any:
+    """Read the files, check that they fit together, and ask the library."""
+    from dataworth.data.io.sealed import is_sealed
+    from dataworth.errors import DataworthError
+    from dataworth.measure.options import Options
+    from dataworth.valuation.sealed import Sealed
+    from dataworth.yardstick.yardstick import Yardstick
+
+    from .files import Inputs, check_outputs
+    from .measure import FITTING, check_fit, every, names_of
+    from .progress import listen
+
+    check_outputs(showing.csv, plot=showing.plot)
+    Options.parse(what, {**options, "yardstick": None})
+    yardstick = None if options["yardstick"] is None else Yardstick.load(options["yardstick"])
+    closed = [path for path in every(files) if is_sealed(path)]
+    if closed and what != "split":
+        raise DataworthError(
+            f"{closed[0]} is sealed, but {what} needs rows: only score, rank and split take it."
+        )
+    sources = None
+    if what == "values" and columns.group is not None:  # the test set need not have the sources' column
+        (held,) = every({"D": files["D"]})
+        sources = Inputs(columns, quiet=True).read([held])(held).groups
+        left_out = ",".join(filter(None, (columns.exclude, columns.group)))
+        columns = replace(columns, group=None, exclude=left_out)
+    opened = [path for path in every(files) if path not in closed]
+    known = () if yardstick is None else yardstick.columns
+    read = Inputs(columns, showing.quiet).read(opened, opened[-1], known)
+    roles = {"test" if role in ("T", "test") else role: given for role, given in files.items()}
+    check_fit(roles, read, yardstick)
+
+    def data(given: Path | Sequence[Path]) -> Any:
+        if isinstance(given, Path):
+            return Sealed.load(given) if given in closed else read(given)
+        return dict(zip(names_of(given), map(data, given), strict=True))
+
+    arguments = {role: data(given) for role, given in files.items()}
+    if sources is not None:
+        arguments["D"] = arguments["D"]._with(groups=sources)
+    fitting = FITTING if yardstick is None else None
+    with listen(showing.quiet, options["jobs"], preparing=fitting) as progress:
+        return function(**arguments, **own, **{**options, "yardstick": yardstick, "progress": progress})

@@ -1,0 +1,97 @@
+"""What sets of sources are worth together, block by block of the test set, and how to share it out.
+
+A coalition is fitted on the rows of all its sources and scored as `dw.score` scores a dataset: at the
+tempering that suits it, so that rows which are there twice are worth no more than once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from itertools import combinations
+from math import comb
+
+import numpy as np
+
+from ..arrays import Array
+from ..measure.case import measure
+from ..measure.designs import Arm, Sample
+from ..measure.plans import whole_plan
+from ..measure.prepare import Measurement, Pool
+from ..measure.table import PairTable
+
+EXACTLY = 8
+"""Sources up to which every coalition is fitted; beyond, those of random orders."""
+SAMPLED = 512
+"""Coalitions that random orders may take."""
+Coalition = frozenset[str]
+
+
+def measure_arms(
+    prepared: Measurement, pool: Pool, samples: Mapping[str, Sample], test: Sample
+) -> tuple[PairTable, Callable[[str], Array]]:
+    """The table of arms, and PMI with every block by the name of an arm."""
+    arms = {Arm("part", name): sample for name, sample in samples.items()}
+    table = measure(prepared, pool, whole_plan(prepared, arms, test))
+    return table, lambda name: table.column("pmi", name)
+
+
+def joined(parts: Iterable[Sample]) -> Sample:
+    """The rows of several samples as one."""
+    parts = list(parts)
+    rows = np.concatenate([part.rows for part in parts])
+    if all(part.weights is None for part in parts):
+        return Sample(rows)
+    weights = [np.ones(len(part.rows)) if part.weights is None else part.weights for part in parts]
+    return Sample(rows, np.concatenate(weights))
+
+
+def coalitions(names: Sequence[str], rng: np.random.Generator) -> tuple[list[Coalition], list[list[str]]]:
+    """Coalitions to fit, and the random orders that they come from (none where all coalitions are fitted).
+
+    Each order comes with its reverse, which takes out much of the luck.
+
+    >>> found, orders = coalitions(["a", "b"], np.random.default_rng(0))
+    >>> sorted(map(sorted, found)), orders
+    ([['a'], ['a', 'b'], ['b']], [])
+    """
+    if len(names) <= EXACTLY:
+        every = [frozenset(some) for k in range(1, len(names) + 1) for some in combinations(names, k)]
+        return every, []
+    orders: list[list[str]] = []
+    for _ in range(max(1, SAMPLED // (2 * len(names)))):
+        order = [names[i] for i in rng.permutation(len(names))]
+        orders += [order, order[::-1]]
+    met = {frozenset(order[:k]) for order in orders for k in range(1, len(names) + 1)}
+    met |= {frozenset(names) - {name} for name in names}
+    return sorted(met, key=lambda some: (len(some), sorted(some))), orders
+
+
+def shapley_values(
+    names: Sequence[str], worth: Mapping[Coalition, Array], orders: Sequence[Sequence[str]]
+) -> dict[str, Array]:
+    """Each source's mean contribution over all orders in which they could come (Shapley 1953), or over some.
+
+    One row an order that was drawn (one row alone if all were counted), a column a block; `worth` has every
+    coalition that is asked for, the empty one too.
+
+    >>> worth = {frozenset(): 0.0, frozenset("a"): 2.0, frozenset("b"): 1.0, frozenset("ab"): 2.0}
+    >>> found = shapley_values("ab", {some: np.array([u]) for some, u in worth.items()}, [])
+    >>> {name: share.item() for name, share in found.items()}
+    {'a': 1.5, 'b': 0.5}
+    """
+    if orders:
+        met: dict[str, list[Array]] = {name: [] for name in names}
+        for order in orders:
+            for k, name in enumerate(order):
+                met[name].append(worth[frozenset(order[: k + 1])] - worth[frozenset(order[:k])])
+        return {name: np.array(found) for name, found in met.items()}
+    n, shares = len(names), {}
+    for name in names:
+        others = [other for other in names if other != name]
+        gains = [
+            (worth[frozenset(some) | {name}] - worth[frozenset(some)]) / (n * comb(n - 1, k))
+            for k in range(n)
+            for some in combinations(others, k)
+        ]
+        shares[name] = np.sum(gains, axis=0)[None, :]
+    return shares

@@ -1,0 +1,230 @@
+"""What each of several vendors adds to the others, and what several of them have.
+
+    U(all, T) = Σ_i [U(all, T) − U(all without i, T)] + shared,
+
+in nats per block of the test set. What each adds is I(D_i; T | all others). Information given the rest is
+submodular: who comes under two names adds no more in sum than under one, copies add nothing to their
+originals, and labels of one's own making tell nothing new. What is shared, two or more vendors have alike.
+
+So vendors are paid for what they add, and nobody by name for what is shared: the buyer needs it from one of
+them only. No rule can share it out in full, treat equal data alike, and not reward a second name: of two
+vendors with the same data each would get a half, and two thirds who comes as two. (Splitting the total in
+proportion to what each adds is no way out: cut at zero, the noise of small parts pays a second name.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Unpack
+
+import numpy as np
+
+from ..arrays import Array, Rows
+from ..data.dataset import Dataset
+from ..data.leaks import identify_rows
+from ..data.rows import same_rows
+from ..errors import DataworthError
+from ..evidence.pair import NATS_PER_BIT
+from ..measure.designs import Sample, select
+from ..measure.intervals import LEVEL, Estimate, over_blocks
+from ..measure.options import Options, Valuing, takes_options
+from ..measure.prepare import Measurement, Pool, check_datasets, prepare
+from ..wording import counted
+from ..yardstick.yardstick import Yardstick
+from .coalitions import joined, measure_arms
+from .result import nats, tell
+from .sealed import Sealed, measure_sealed
+from .sealed.posterior import seal_with
+
+QUESTION = "What does each of these datasets add to the others, for someone facing this test set?"
+ALL, TEST = "all", "test"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Vendor:
+    """One vendor, in nats per block of the test set: what it adds to all others, and what it is worth alone.
+
+    share: what it adds, as a proportion of what all are worth together; None if that is nothing.
+    """
+
+    name: str
+    rows: int
+    adds: Estimate = nats()
+    alone: Estimate = nats()
+    share: float | None
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Split:
+    """Vendors, the one that adds most first; the total; and what two or more of them have."""
+
+    schema: ClassVar[str] = "dataworth/split/1"
+    question: ClassVar[str] = QUESTION
+    vendors: tuple[Vendor, ...]
+    total: Estimate = nats()
+    shared: Estimate = nats()
+    test_rows: int
+    blocks: int
+    yardstick: Yardstick
+    notes: tuple[str, ...]
+    per_block: Mapping[str, Array] = field(metadata={"told": False})
+    """What each adds (and `all` are worth together), block by block."""
+
+    @property
+    def headline(self) -> str:
+        """What each adds."""
+        told = ", ".join(f"{one.name} {one.adds.value:.3g}" for one in self.vendors)
+        return f"of {self.total.value:.3g} nats: {told}, shared {self.shared.value:.3g}"
+
+    def __repr__(self) -> str:
+        return f"Split({self.headline})"
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One record a vendor, for CSV."""
+        return [tell(one, 1.0) for one in self.vendors]
+
+    def to_dict(self, bits: bool = False) -> dict[str, Any]:
+        """Plain data for JSON, in nats or in bits."""
+        unit = NATS_PER_BIT if bits else 1.0
+        return {"schema": self.schema, "unit": "bits" if bits else "nats", **tell(self, unit)}
+
+
+@takes_options("split")
+def split(candidates: Mapping[str, Dataset | Sealed], test: Dataset, **options: Unpack[Valuing]) -> Split:
+    """What each dataset adds to all the others, and what they share.
+
+    Args:
+        candidates: datasets of two vendors or more, by name; sealed ones (`dw.seal`) are put together by
+            their posteriors.
+        test: the test set that all are measured on.
+        **options: see below.
+
+    Returns:
+        A `Split`: `vendors` (adds, alone, share), `total`, `shared`; intervals hold for all at once.
+
+    Raises:
+        DataworthError: if there are fewer than two, or if data, test set and options do not fit together.
+
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 2))
+    >>> data = Dataset(X, (X[:, 0] + 0.3 * rng.normal(size=300) > 0).astype(int))
+    >>> a, b, T = data.take(range(40)), data.take(range(40, 140)), data.take(range(140, 300))
+    >>> found = split({"a": a, "b": b, "copy of a": a}, T)
+    >>> {one.name: round(one.share, 2) for one in found.vendors}
+    {'b': 0.13, 'a': 0.0, 'copy of a': 0.0}
+    """
+    opts = Options.parse("split", options)
+    names = list(candidates) if isinstance(candidates, Mapping) else []
+    if len(names) < 2 or not all(isinstance(name, str) for name in names):
+        raise DataworthError(
+            "split takes a dict of names and Datasets, with two or more: {'a': A, 'b': B}; "
+            "dw.score says what one is worth."
+        )
+    if any(isinstance(one, Sealed) for one in candidates.values()):
+        return _sealed(candidates, test, opts)
+    opened = {name: one for name, one in candidates.items() if isinstance(one, Dataset)}
+    check_datasets(candidates)
+    prepared = prepare("split", opened, test, opts)
+    parts = {f"{name!r}": data for name, data in prepared.data.items()}
+    pool = Pool.build(prepared.yardstick, {**parts, TEST: prepared.test})
+    samples, repeated = _each_once(prepared, pool)
+    asked = {ALL: joined(samples.values())}
+    for name in names:
+        others = [sample for other, sample in samples.items() if other != name]
+        asked |= {f"without {name}": joined(others), f"alone {name}": samples[name]}
+    asked = {name: _distinct(sample, repeated) for name, sample in asked.items()}
+    _, pmi = measure_arms(prepared, pool, asked, pool.samples[TEST])
+    worth = {name: pmi(name) for name in asked}
+    rows = {name: len(data) for name, data in prepared.data.items()}
+    twice = sum(rows.values()) - len(asked[ALL].rows)
+    note = () if not twice else (f"{counted(twice, 'row')} that stand in the data already: counted once",)
+    return _told(prepared, worth, rows, prepared.notes + note)
+
+
+def _each_once(prepared: Measurement, pool: Pool) -> tuple[dict[str, Sample], Rows]:
+    """The rows of each vendor, and a number for each row of the pool: the same for copies of one.
+
+    A copy has the same features and label, where features tell rows apart; else no row is another's copy.
+    """
+    columns = prepared.yardstick.recipe.columns
+    sets = [data.select(columns) for data in prepared.data.values()]
+    *codes, own = same_rows(*sets, prepared.test.select(columns))
+    every = np.concatenate(codes)
+    if not identify_rows(own, np.unique(every)):
+        every = np.arange(len(every))
+    labels = np.unique(pool.y[: len(every)], return_inverse=True)[1]
+    copies = every * (int(labels.max(initial=0)) + 1) + labels
+    return {name: pool.samples[f"{name!r}"] for name in prepared.data}, copies
+
+
+def _distinct(sample: Sample, copies: Rows) -> Sample:
+    """A sample with each row once."""
+    first = np.sort(np.unique(copies[sample.rows], return_index=True)[1])
+    return sample if len(first) == len(sample.rows) else select(sample, first)
+
+
+def _told(
+    prepared: Measurement, worth: Mapping[str, Array], rows: Mapping[str, int], notes: tuple[str, ...]
+) -> Split:
+    level = 1.0 - (1.0 - LEVEL) / len(rows)
+    adds = {name: worth[ALL] - worth[f"without {name}"] for name in rows}
+    total = over_blocks(worth[ALL])
+    for name, gain in adds.items():
+        if over_blocks(gain, level).negative:
+            notes += (f"without {name} the others are worth more: look at its labels (dataworth values)",)
+    vendors = [
+        Vendor(
+            name=name,
+            rows=rows[name],
+            adds=over_blocks(adds[name], level),
+            alone=over_blocks(worth[f"alone {name}"], level),
+            share=float(adds[name].mean()) / total.value if total.value > 0 else None,
+        )
+        for name in rows
+    ]
+    return Split(
+        vendors=tuple(sorted(vendors, key=lambda one: -one.adds.value)),
+        total=total,
+        shared=over_blocks(worth[ALL] - sum(adds.values())),
+        test_rows=len(prepared.test),
+        blocks=len(worth[ALL]),
+        yardstick=prepared.yardstick,
+        notes=notes,
+        per_block={ALL: worth[ALL], **adds},
+    )
+
+
+def _sealed(candidates: Mapping[str, Dataset | Sealed], test: Dataset, options: Options) -> Split:
+    """Sealed vendors: what sites add to the prior's precision and shift adds up over vendors."""
+    yardstick = options.yardstick
+    if yardstick is None:
+        raise DataworthError("sealed data were made for a yardstick: give it (--yardstick FILE).")
+    opened = {name: one for name, one in candidates.items() if isinstance(one, Dataset)}
+    prepared = prepare("split", opened, test, options)
+    digest = yardstick.digest
+    each = {
+        name: seal_with(prepared.data[name], yardstick, digest, key="") if name in opened else one
+        for name, one in candidates.items()
+    }
+    sealed = {name: one for name, one in each.items() if isinstance(one, Sealed)}
+    asked = {ALL: together(list(sealed.values()), yardstick)}
+    for name in sealed:
+        others = [one for other, one in sealed.items() if other != name]
+        asked |= {f"without {name}": together(others, yardstick), f"alone {name}": sealed[name]}
+    case = measure_sealed("rank", asked, test, options)
+    worth = {name: case.table.column("pmi", name) for name in asked}
+    notes = (*case.notes, "posteriors were put together, not rows: copies are not seen")
+    return _told(prepared, worth, {name: len(one) for name, one in sealed.items()}, notes)
+
+
+def together(parts: list[Sealed], yardstick: Yardstick) -> Sealed:
+    """The posterior of all rows of several sealed datasets: P = ΣP_a − (k − 1) I/C, Pμ = ΣP_a μ_a."""
+    precision = sum(one.precision for one in parts)
+    precision = precision - (len(parts) - 1.0) / yardstick.model.prior_variance * np.eye(len(parts[0].mean))
+    mean: Array = np.linalg.solve(precision, sum(one.precision @ one.mean for one in parts)).astype(float)
+    counts = None
+    if parts[0].counts is not None:
+        counts = {key: sum((one.counts or {}).get(key, 0) for one in parts) for key in parts[0].counts}
+    rows, weight = sum(one.rows for one in parts), sum(one.weight for one in parts)
+    return replace(parts[0], mean=mean, precision=precision, rows=rows, weight=weight, counts=counts)

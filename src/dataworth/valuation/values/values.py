@@ -1,0 +1,230 @@
+"""Which rows of a dataset carry its information, and which labels are to be looked at again."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar, Unpack
+
+import numpy as np
+
+from ...arrays import Array, Flags
+from ...data.dataset import Dataset, label_keys
+from ...data.leaks import look_for_leaks
+from ...errors import DataworthError
+from ...evidence.pair import NATS_PER_BIT
+from ...measure.intervals import Estimate, over_blocks
+from ...measure.options import Options, Valuing, takes_options, whole_number
+from ...measure.prepare import Pool, prepare
+from ...yardstick.yardstick import Yardstick
+from ..coalitions import measure_arms
+from ..result import tell
+from .by_model import class_count, fitting, trust
+from .cross_fit import CrossFit, cross_fitted
+from .groups import GroupValue, value_groups
+from .listed import listed_at, p_below_zero
+from .rows import standard_errors
+from .shapley import alone, shapley
+from .table import Table
+
+KINDS = {
+    "rest": "given all other rows",
+    "alone": "with no other data",
+    "shapley": "averaged over subsets of the other rows (Shapley)",
+}
+FDR = 0.1
+QUESTION = "Which rows carry the information, and which labels should be looked at again?"
+NAME, TEST = "the data", "the test set"
+
+
+@dataclass(frozen=True)
+class RowValues:
+    """One entry a row of the data, in their order; NaN for rows that also stand in the test set.
+
+    value: nats that the test set gains by the row. stderr: of it, over test rows. log_label: log-probability
+    of the row's label by all other rows. p_wrong: probability that the label is wrong. harmful: on the list
+    of rows whose value is below zero.
+    """
+
+    value: Array
+    stderr: Array
+    log_label: Array
+    p_wrong: Array
+    harmful: Flags
+
+    def __len__(self) -> int:
+        return len(self.value)
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
+class Values:
+    """Values of rows and of sources; `total` is what all rows together are worth, nats per block, by `score`.
+
+    hashes: content of the data and of the test set, for those who hold both.
+    """
+
+    schema: ClassVar[str] = "dataworth/values/1"
+    rows: RowValues
+    groups: tuple[GroupValue, ...]
+    cross_fit: CrossFit | None = None
+    total: Estimate
+    kind: str
+    fdr: float
+    yardstick: Yardstick
+    notes: tuple[str, ...]
+    test_rows: int
+    blocks: int
+    ids: tuple[str, ...] | None = field(default=None)
+    hashes: tuple[str, str] = ("", "")
+    question: ClassVar[str] = QUESTION
+
+    @property
+    def headline(self) -> str:
+        """How many rows are on the list, and how many labels are more likely wrong than right."""
+        listed, wrong = int(self.rows.harmful.sum()), int((self.rows.p_wrong > 0.5).sum())
+        return f"{len(self.rows)} rows: {listed} with a value below zero, {wrong} labels likely wrong"
+
+    def __repr__(self) -> str:
+        return f"Values({self.headline})"
+
+    @property
+    def least_trusted(self) -> list[int]:
+        """Rows by the probability that their label is wrong, highest first; unknown ones are left out."""
+        known = np.flatnonzero(np.isfinite(self.rows.p_wrong))
+        order = np.lexsort((self.rows.log_label[known], -self.rows.p_wrong[known]))
+        return [int(row) for row in known[order]]
+
+    def table_rows(self) -> list[dict[str, Any]]:
+        """One record a row, for files."""
+        names = [one.name for one in fields(RowValues)]
+        columns = {name: getattr(self.rows, name).tolist() for name in names}
+        own = {} if self.ids is None else {"id": list(self.ids)}
+        columns = {"row": list(range(len(self.rows))), **own, **columns}
+        return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
+
+    def to_dict(self, bits: bool = False) -> dict[str, Any]:
+        """Plain data for JSON, in nats or in bits."""
+        unit = NATS_PER_BIT if bits else 1.0
+        scaled = {"value", "stderr", "log_label"}
+        rows = {
+            one.name: (
+                getattr(self.rows, one.name) / unit if one.name in scaled else getattr(self.rows, one.name)
+            ).tolist()
+            for one in fields(RowValues)
+        }
+        return {
+            "schema": self.schema,
+            "unit": "bits" if bits else "nats",
+            "kind": self.kind,
+            "fdr": self.fdr,
+            "total": self.total.to_dict(unit),
+            "rows": rows,
+            "groups": [one.to_dict(unit) for one in self.groups],
+            "cross_fit": None if self.cross_fit is None else tell(self.cross_fit, unit),
+            "test_rows": self.test_rows,
+            "yardstick": self.yardstick.summary(),
+            "notes": list(self.notes),
+        }
+
+
+@takes_options("values")
+def values(
+    D: Dataset,
+    T: Dataset,
+    kind: str = "rest",
+    fdr: float = FDR,
+    cross_fit: int | None = None,
+    **options: Unpack[Valuing],
+) -> Values:
+    """Value of every row, and of every source if the data have groups; the trust in every label.
+
+    A row's value is what the log-probability of the test set loses without it, log p(T | D) − log p(T | D∖i),
+    from two fits by expectation propagation (exact for numeric labels).
+
+    Args:
+        D: the data; its `groups` are the sources (annotators, vendors).
+        T: the test set; at least 20 rows, unless a yardstick is given.
+        kind: "rest" (given all other rows), "alone" (with no other data) or "shapley" (over subsets).
+        fdr: expected proportion of false entries on the list of rows with a value below zero.
+        cross_fit: parts of the test set; labels that the other parts doubt are left out, and the change is
+            measured on the part that did not choose them.
+        **options: see below.
+
+    Returns:
+        A `Values`: `rows` (value, stderr, log_label, p_wrong, harmful), `groups`, `total`.
+
+    Raises:
+        DataworthError: if data, test set and options do not fit together; the sentence says how.
+
+    >>> rng = np.random.default_rng(0)
+    >>> X = rng.normal(size=(300, 2))
+    >>> y = (X[:, 0] > 0).astype(int)
+    >>> y[:5] = 1 - y[:5]
+    >>> data = Dataset(X, y)
+    >>> found = values(data.take(range(200)), data.take(range(200, 300)))
+    >>> sorted(found.least_trusted[:4]), found.total.positive
+    ([1, 2, 3, 4], True)
+    """
+    opts = Options.parse("values", options)
+    check_kind(kind, fdr)
+    parts = None if cross_fit is None else whole_number(cross_fit, "cross_fit", least=2)
+    prepared = prepare("values", {NAME: D}, T, opts)
+    yardstick, own = prepared.yardstick, prepared.data[NAME]
+    pool = Pool.build(yardstick, {NAME: own, TEST: prepared.test})
+    table = Table.of(prepared, pool, NAME, TEST)
+    fit = fitting(yardstick)
+    told = None if opts.progress is None else opts.progress.update
+    if kind == "shapley":
+        value, stderr = shapley(table, fitting(yardstick, np.inf), opts.seed, told)
+    else:
+        asked = table if kind == "rest" else alone(table)
+        fits = fit(asked)
+        value, stderr = np.sum([one.value for one in fits], axis=0), standard_errors(asked, fits)
+    _, pmi = measure_arms(prepared, pool, {"all": pool.samples[NAME]}, pool.samples[TEST])
+    trusted = trust(yardstick, table)
+    degrees = len(table.test.y) - 1.0 if table.groups is None else float(table.groups.max())
+    harmful = listed_at(p_below_zero(value, stderr, degrees), fdr)
+    rows = RowValues(value, stderr, trusted.log_label, trusted.p_wrong, harmful)
+    notes = list(prepared.notes)
+    if class_count(yardstick) > 2:
+        notes.append("several classes: a logistic regression each, class or not; values are their sum")
+    if len(own) < len(D):
+        kept = ~look_for_leaks(prepared.test, yardstick.numbered(D)).data
+        rows = RowValues(*(padded(getattr(rows, one.name), kept) for one in fields(RowValues)))
+    groups = () if own.groups is None else value_groups(prepared, pool, own, opts)
+    return Values(
+        rows=rows,
+        groups=groups,
+        cross_fit=None if parts is None else cross_fitted(prepared, pool, table, parts),
+        total=over_blocks(pmi("all")),
+        blocks=len(pmi("all")),
+        kind=kind,
+        fdr=float(fdr),
+        yardstick=yardstick,
+        notes=tuple(notes),
+        test_rows=len(prepared.test),
+        ids=None if D.ids is None else tuple(map(str, D.ids)),
+        hashes=(fingerprint(D, T), fingerprint(T, T)),
+    )
+
+
+def fingerprint(data: Dataset, test: Dataset) -> str:
+    """A hash of features and labels, whatever other columns are used as: those that the test set has."""
+    found = hashlib.sha256(data.select(test.columns).row_keys().tobytes())
+    found.update("\n".join(map(str, label_keys(data.y))).encode())
+    return found.hexdigest()
+
+
+def padded(values: Array | Flags, kept: Flags) -> Any:
+    """Numbers of the rows that were kept, at their places among all."""
+    whole = np.zeros(len(kept), dtype=bool) if values.dtype == bool else np.full(len(kept), np.nan)
+    whole[kept] = values
+    return whole
+
+
+def check_kind(kind: object, fdr: object) -> None:
+    """A known kind and a proportion, or a sentence."""
+    if kind not in KINDS:
+        raise DataworthError(f"kind is {kind!r}; known kinds of values: {', '.join(KINDS)}.")
+    if isinstance(fdr, bool) or not isinstance(fdr, int | float) or not 0 < fdr < 1:
+        raise DataworthError(f"fdr is {fdr!r}; it must be a proportion between 0 and 1, such as 0.1.")

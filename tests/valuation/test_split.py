@@ -1,0 +1,114 @@
+"""What vendors add to each other: copies, second names and labels of one's own pay nothing."""
+
+import numpy as np
+import pytest
+
+import dataworth as dw
+from dataworth.valuation.coalitions import coalitions, shapley_values
+from dataworth.valuation.split import together
+
+
+@pytest.fixture(scope="module")
+def world():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(400, 4))
+    data = dw.Dataset(X, (X @ [1.0, -1.0, 0.5, 0.0] + 0.5 * rng.normal(size=400) > 0).astype(int))
+    a, b, c = data.take(range(40)), data.take(range(40, 90)), data.take(range(90, 150))
+    return {"a": a, "b": b, "c": c}, data.take(range(150, 400))
+
+
+@pytest.fixture(scope="module")
+def yardstick(world):
+    return dw.Yardstick.fit(world[1], prior_variance=2.0)
+
+
+@pytest.fixture(scope="module")
+def honest(world, yardstick):
+    return dw.split(world[0], world[1], yardstick=yardstick)
+
+
+def test_what_each_adds_and_what_is_shared_is_the_total(world, yardstick, honest):
+    vendors, test = world
+    every = dw.Dataset.concat(vendors.values())
+    assert honest.total.value == pytest.approx(dw.score(every, test, yardstick=yardstick, ignore="all").value)
+    rest = dw.Dataset.concat([vendors["b"], vendors["c"]])
+    without = dw.score(rest, test, yardstick=yardstick, ignore="all").value
+    adds = {one.name: one.adds.value for one in honest.vendors}
+    assert adds["a"] == pytest.approx(honest.total.value - without)
+    assert honest.shared.value == pytest.approx(honest.total.value - sum(adds.values()))
+    for one in honest.vendors:
+        assert one.share == pytest.approx(one.adds.value / honest.total.value)
+
+
+def added_by(split, *names):
+    return sum(one.adds.value for one in split.vendors if one.name in names)
+
+
+def test_copies_add_nothing(world, yardstick, honest):
+    vendors, test = world
+    twice = dw.Dataset.concat([vendors["a"], vendors["a"]])
+    doubled = dw.split({**vendors, "a": twice}, test, yardstick=yardstick)
+    assert added_by(doubled, "a") == pytest.approx(added_by(honest, "a"), abs=1e-9)
+    assert any("40 rows that stand in the data already" in note for note in doubled.notes)
+    again = dw.split({**vendors, "d": vendors["a"]}, test, yardstick=yardstick)
+    assert added_by(again, "a", "d") == pytest.approx(0.0, abs=1e-9)
+
+
+def test_a_second_name_changes_nothing_for_the_others(world, yardstick, honest):
+    """What its owner gets falls on average (`dataworth study values --parts attacks`), not in each sample."""
+    vendors, test = world
+    c = vendors["c"]
+    parts = {**vendors, "c": c.take(range(30)), "c too": c.take(range(30, 60))}
+    both = dw.split(parts, test, yardstick=yardstick)
+    assert both.total.value == pytest.approx(honest.total.value, abs=1e-6)
+    assert added_by(both, "a") == pytest.approx(added_by(honest, "a"), abs=1e-6)
+
+
+def test_vendors_who_bring_harm_are_named(world, yardstick):
+    vendors, test = world
+    wrong = vendors["c"].with_labels(1 - vendors["c"].y)
+    found = dw.split({"a": vendors["a"], "b": vendors["b"], "wrong": wrong}, test, yardstick=yardstick)
+    assert added_by(found, "wrong") < 0.0
+    assert any(note.startswith("without wrong the others are worth more") for note in found.notes)
+
+
+def test_sealed_vendors_are_put_together_by_their_posteriors(world):
+    vendors, test = world
+    rng = np.random.default_rng(0)
+    numeric = {n: d.with_labels(d.X[:, 0] + 0.3 * rng.normal(size=len(d))) for n, d in vendors.items()}
+    test = test.with_labels(test.X[:, 0] + 0.3 * rng.normal(size=len(test)))
+    yard = dw.Yardstick.fit(test, prior_variance=1.0)
+    sealed = {name: dw.seal(data, yard) for name, data in numeric.items()}
+    both = together([sealed["a"], sealed["b"]], yard)
+    whole = dw.seal(dw.Dataset.concat([numeric["a"], numeric["b"]]), yard)
+    np.testing.assert_allclose(both.precision, whole.precision, rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(both.mean, whole.mean, rtol=1e-7, atol=1e-9)
+    found = dw.split({"a": sealed["a"], "b": numeric["b"]}, test, yardstick=yard)
+    assert any("posteriors were put together" in note for note in found.notes)
+    with pytest.raises(dw.DataworthError, match="sealed data were made for a yardstick: give it"):
+        dw.split(sealed, test)
+
+
+def test_fewer_than_two_are_no_split(world):
+    with pytest.raises(dw.DataworthError, match="split takes a dict of names and Datasets, with two or more"):
+        dw.split({"a": world[0]["a"]}, world[1])
+
+
+def test_sampled_shares_add_up_and_agree_with_exact_ones():
+    """Ten sources of a game whose Shapley values are known: u(S) = Σ s + |S|²/10."""
+    names = [f"{k}" for k in range(10)]
+    met, orders = coalitions(names, np.random.default_rng(0))
+    own = dict(zip(names, range(10), strict=True))
+    worth = {s: np.array([sum(own[n] for n in s) + len(s) ** 2 / 10]) for s in (*met, frozenset())}
+    found = shapley_values(names, worth, orders)
+    assert sum(share.mean() for share in found.values()) == pytest.approx(45 + 10)
+    for name in names:  # an order and its reverse together give every source the same mean place
+        assert found[name].mean() == pytest.approx(own[name] + 1.0)
+    assert all(frozenset(names) - {name} in set(met) for name in names)
+
+
+def test_up_to_eight_sources_all_coalitions_are_fitted():
+    for count, exact in ((8, True), (9, False)):
+        met, orders = coalitions([f"{k}" for k in range(count)], np.random.default_rng(0))
+        assert (len(met) == 2**count - 1) == exact
+        assert bool(orders) != exact

@@ -1,0 +1,290 @@
+"""Values of rows against fits without them; standard errors against the jackknife; trust; sources."""
+
+from dataclasses import replace
+from itertools import combinations
+from math import comb
+
+import numpy as np
+import pytest
+
+import dataworth as dw
+from dataworth.inference.logistic import Counts
+from dataworth.inference.removal import see, toggle_each
+from dataworth.models import Linear
+from dataworth.valuation.values import shapley as shapley_file
+from dataworth.valuation.values import trust as trust_file
+from dataworth.valuation.values.listed import listed_at
+from dataworth.valuation.values.rows import binary_fits, gaussian_fits, standard_errors
+from dataworth.valuation.values.table import Part, Table
+from dataworth.valuation.values.trust import trust_classes, trust_numbers
+
+
+def table_of(X, y, n, weight=1.0, groups=None, prior_variance=2.0):
+    X = np.column_stack([X, np.ones(len(X))])
+    inside = np.ones(len(y), dtype=bool)
+    data = Part(np.arange(n), y[:n], np.full(n, weight), inside[:n])
+    test = Part(np.arange(n, len(y)), y[n:], np.ones(len(y) - n), inside[n:])
+    return Table(X, prior_variance, weight, data, test, groups)
+
+
+@pytest.fixture(scope="module")
+def world():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(65, 2))
+    return X, (X[:, 0] + 0.7 * rng.logistic(size=65) > 0).astype(float)
+
+
+def log_predictive(table, rows, tested):
+    """log p(T | D) with some rows of D and of T, by two fits."""
+    some = table.counting(rows).tested_on(tested)
+    data, test = (part.labelled(part.y).counted(len(table.X)) for part in (some.data, some.test))
+    both = Counts(data.ones + test.ones, data.zeros + test.zeros)
+    return see(table.X, table.prior_variance, both).log_z - see(table.X, table.prior_variance, data).log_z
+
+
+@pytest.mark.parametrize("weight", [1.0, 3.0])
+def test_a_value_is_what_the_test_set_loses_without_the_row(world, weight):
+    table = table_of(*world, 40, weight)
+    found = binary_fits(table, table.data.y, table.test.y).value
+    every, tested = np.ones(40, dtype=bool), np.ones(25, dtype=bool)
+    whole = log_predictive(table, every, tested)
+    true = [whole - log_predictive(table, np.arange(40) != i, tested) for i in range(40)]
+    np.testing.assert_allclose(found, true, atol=0.02 * weight)  # EP's own error grows with the counts
+    assert np.corrcoef(found, true)[0, 1] > 0.999
+
+
+def test_values_given_the_rows_before_add_up_to_the_whole(world):
+    table, tested = table_of(*world, 20), np.ones(45, dtype=bool)
+    total = 0.0
+    for k in range(20):
+        some = table.counting(np.arange(20) < k)
+        total += binary_fits(some, some.data.y, some.test.y).value[k]
+    whole = [log_predictive(table, np.arange(20) < k, tested) for k in (20, 0)]
+    assert total == pytest.approx(whole[0] - whole[1], abs=0.02)
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_standard_errors_are_the_jackknifes(world, grouped):
+    groups = np.arange(25) // 3 if grouped else None
+    table = table_of(*world, 40, groups=groups)
+    found = standard_errors(table, [binary_fits(table, table.data.y, table.test.y)])
+    units = np.arange(25) if groups is None else groups
+    left_out = []
+    for unit in np.unique(units):
+        less = table.tested_on(units != unit)
+        left_out.append(binary_fits(less, less.data.y, less.test.y).value)
+    count = len(left_out)
+    jackknife = np.std(left_out, axis=0, ddof=1) * (count - 1) / np.sqrt(count) * np.sqrt(1 / (1 - 1 / count))
+    assert np.median(np.abs(found / jackknife - 1.0)) < (0.25 if grouped else 0.12)
+    assert np.corrcoef(found, jackknife)[0, 1] > 0.98
+
+
+def test_alone_is_the_pmi_of_one_row(world):
+    table = shapley_file.alone(table_of(*world, 40))
+    found = binary_fits(table, table.data.y, table.test.y).value
+    tested = np.ones(25, dtype=bool)
+    none = np.zeros(40, dtype=bool)
+    true = log_predictive(table, np.arange(40) == 7, tested) - log_predictive(table, none, tested)
+    assert found[7] == pytest.approx(true, abs=0.02)
+
+
+def numbers(n, tested, seed=3):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n + tested, 2))
+    return X, X[:, 0] + 0.5 * rng.normal(size=n + tested)
+
+
+def test_numeric_labels_are_exact():
+    table = table_of(*numbers(20, 15), 20, weight=2.0)
+    found = gaussian_fits(table, 0.3)
+    model, X = Linear(2.0, 0.3, intercept=False), table.X
+
+    def log_z(rows, tested):
+        weights = np.concatenate([2.0 * rows, np.full(15, float(tested))])
+        return model.fit(X, np.concatenate([table.data.y, table.test.y]), weights).log_evidence
+
+    every = np.ones(20)
+    for i in (0, 11):
+        rest = every * (np.arange(20) != i)
+        true = log_z(every, True) - log_z(every, False) - log_z(rest, True) + log_z(rest, False)
+        assert found.value[i] == pytest.approx(true, abs=1e-9)
+
+
+def test_shapley_values_are_those_of_all_orders(monkeypatch):
+    """Four rows, exactly by enumeration; by 1,600 subsets within four standard errors of chance (6e-5)."""
+    table = table_of(*numbers(4, 15), 4)
+
+    def fit(some):
+        return [gaussian_fits(some, 0.3)]
+
+    exact = np.zeros(4)
+    for i in range(4):
+        others = [j for j in range(4) if j != i]
+        for size in range(4):
+            for some in combinations(others, size):
+                inside = np.isin(np.arange(4), some)
+                exact[i] += fit(table.counting(inside))[0].value[i] / (4 * comb(3, size))
+    monkeypatch.setattr(shapley_file, "SUBSETS", 1600)
+    found, _ = shapley_file.shapley(table, fit, seed=0)
+    values = [fit(table.counting(np.arange(4) < k))[0].value for k in range(5)]
+    chance = np.std(values, axis=0) / np.sqrt(1600)
+    assert (np.abs(found - exact) < 4 * 2 * chance).all()
+
+
+def test_the_list_is_that_of_benjamini_and_hochberg():
+    rng = np.random.default_rng(0)
+    p = np.concatenate([rng.random(180), 1e-4 * rng.random(20)])
+    found = listed_at(p, 0.1)
+    count = max(k for k in range(201) if k == 0 or np.sort(p)[k - 1] <= 0.1 * k / 200)
+    assert found.sum() == count
+    assert p[found].max() <= p[~found].min()
+
+
+def test_nothing_to_go_by_leaves_one_label_in_ten_doubted(monkeypatch):
+    calls = []
+    monkeypatch.setattr(trust_file, "see", lambda *args: calls.append(1) or see(*args))
+    table = table_of(np.zeros((30, 1)), np.arange(30) % 2.0, 20, prior_variance=1e-9)
+    np.testing.assert_allclose(trust_classes(table, 2).p_wrong, 0.1, atol=1e-3)
+    assert len(calls) == 6  # rounds
+
+
+def test_wrong_labels_are_found_and_right_ones_trusted():
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(240, 2))
+    clean = (X[:, 0] > 0).astype(float)
+    y = clean.copy()
+    y[:15] = 1 - y[:15]
+    table = table_of(X, y, 140, weight=2.0, prior_variance=5.0)
+    found = trust_classes(table, 2)
+    clear = np.abs(X[:140, 0]) > 0.4
+    assert (found.p_wrong[:15][clear[:15]] > 0.9).all()
+    assert (found.p_wrong[15:][clear[15:]] < 0.1).all()
+    # the trust in a label: all others, test rows counted as often as the data's
+    own, other = table.data.labelled(table.data.y), table.test._replace(weights=np.full(100, 2.0))
+    counts = [part.counted(len(table.X)) for part in (own, other.labelled(table.test.y))]
+    both = Counts(counts[0].ones + counts[1].ones, counts[0].zeros + counts[1].zeros)
+    true = toggle_each(see(table.X, 5.0, both), both, own, np.inf).log_label
+    np.testing.assert_allclose(found.log_label, true, atol=1e-6)
+
+
+def test_several_classes_and_numbers_have_wrong_labels_too():
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(240, 2))
+    y = (X[:, 0] > 0.5).astype(float) + (X[:, 0] > -0.5)
+    y[:8] = (y[:8] + 1) % 3
+    found = trust_classes(table_of(X, y, 140, weight=2.0, prior_variance=5.0), 3)
+    assert np.median(found.p_wrong[:8]) > 0.5
+    assert np.median(found.p_wrong[8:]) < 0.2
+    level = X[:, 0] + 0.2 * rng.normal(size=240)
+    level[:8] += 2.0
+    found = trust_numbers(table_of(X, level, 140), 0.04)
+    assert (found.p_wrong[:8] > 0.9).all()
+    assert (found.p_wrong[8:140] > 0.5).sum() <= 4
+
+
+@pytest.fixture(scope="module")
+def annotated():
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(520, 2))
+    clean = (X[:, 0] + 0.4 * rng.normal(size=520) > 0).astype(int)
+    who = np.arange(520) % 3
+    y = np.where((who == 1) & (rng.random(520) < 0.4) & (np.arange(520) < 320), 1 - clean, clean)
+    data = dw.Dataset(X, y, groups=[f"annotator {k}" for k in who])
+    test = dw.Dataset(X[320:], clean[320:])
+    return data.take(range(320)), test, clean[:320] != y[:320]
+
+
+@pytest.fixture(scope="module")
+def found(annotated):
+    data, test, _ = annotated
+    return dw.values(data, test, prior_variance=2.0)
+
+
+def test_rows_and_sources_of_a_dataset(annotated, found):
+    data, test, bad = annotated
+    rows = found.rows
+    assert rows.p_wrong[bad].mean() > 3 * rows.p_wrong[~bad].mean()
+    assert rows.value[bad].mean() < 0 < rows.value[~bad].mean()
+    assert rows.harmful.sum() > 3
+    assert rows.harmful[bad].sum() > 0.7 * rows.harmful.sum()
+    assert found.fdr == 0.1
+    assert [one.name for one in found.groups if one.worse] == ["annotator 1"]
+    shares = sum(one.share.value for one in found.groups)
+    assert shares == pytest.approx(found.total.value, abs=1e-9)
+    score = dw.score(data, test, prior_variance=2.0, ignore="all")
+    assert found.total.value == pytest.approx(score.value, abs=1e-9)
+    assert found.to_dict(bits=True)["rows"]["value"][0] == pytest.approx(rows.value[0] / np.log(2))
+
+
+def test_rows_of_the_test_set_have_no_value(annotated):
+    data, test, _ = annotated
+    one = dw.Dataset(test.X[:1], test.y[:1], groups=["annotator 0"])
+    both = dw.Dataset.concat([one, data.take(range(60))])
+    found = dw.values(dw.Dataset(both.X, both.y), test, prior_variance=2.0)
+    assert np.isnan(found.rows.value[0])
+    assert np.isfinite(found.rows.value[1:]).all()
+    assert not found.rows.harmful[0]
+    assert 0 not in found.least_trusted
+
+
+def test_cross_fit_judges_by_parts_that_did_not_choose(annotated):
+    data, test, _ = annotated
+    plain = dw.Dataset(data.X, data.y)
+    found = dw.values(plain, test, prior_variance=2.0, cross_fit=4).cross_fit
+    assert found.parts == 4
+    assert found.left_out > 10
+    assert found.change.positive
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"kind": "best"}, "kind is 'best'; known kinds of values: rest, alone, shapley."),
+        ({"fdr": 2}, "fdr is 2; it must be a proportion between 0 and 1, such as 0.1."),
+        ({"cross_fit": 1}, "cross_fit is 1; it must be a whole number, 2 or more."),
+        ({"cross_fit": 11}, "cross_fit is 11, but the test set has 20 blocks: give at most 10."),
+    ],
+)
+def test_options_that_make_no_sense(annotated, change, sentence):
+    data, test, _ = annotated
+    with pytest.raises(dw.DataworthError, match=f"^{sentence}$".replace("(", r"\(")):
+        dw.values(dw.Dataset(data.X[:50], data.y[:50]), test, prior_variance=2.0, **change)
+
+
+def test_data_that_make_no_sense(annotated):
+    data, test, _ = annotated
+    few = data.take(range(40))
+    for groups, sentence in ((["a"] * 40, "of one group, 'a'"), (range(40), "40 groups of one row each")):
+        with pytest.raises(dw.DataworthError, match=sentence):
+            dw.values(dw.Dataset(few.X, few.y, groups=list(map(str, groups))), test, prior_variance=2.0)
+    with pytest.raises(dw.DataworthError, match="the test set has 19 rows; a yardstick needs 20 or more"):
+        dw.values(few, test.take(range(19)))
+    yard = dw.Yardstick.fit(test, prior_variance=2.0)
+    with pytest.raises(dw.DataworthError, match="sealed, and has no rows"):
+        dw.values(dw.seal(few, yard), test, yardstick=yard)
+
+
+def test_many_test_rows_are_sampled_for_standard_errors(world, monkeypatch):
+    from dataworth.valuation.values import rows
+
+    table = table_of(*world, 40)
+    fits = [binary_fits(table, table.data.y, table.test.y)]
+    whole = standard_errors(table, fits)
+    monkeypatch.setattr(rows, "MOST_TESTED", 20)
+    some = standard_errors(table, fits)
+    assert not np.array_equal(some, whole)
+    assert np.median(some / whole) == pytest.approx(1.0, abs=0.4)
+
+
+def test_a_copy_stands_in_for_its_original(world):
+    """What values do not see: the text says so."""
+    X, y = world
+    table = table_of(X, y, 40)
+    copied = replace(
+        table,
+        data=Part(*(np.append(part, part[:1]) for part in table.data)),
+    )
+    alone = binary_fits(table, table.data.y, table.test.y).value[0]
+    both = binary_fits(copied, copied.data.y, copied.test.y).value
+    assert both[0] == pytest.approx(both[-1], abs=1e-12)
+    assert abs(both[0]) < abs(alone) + 0.05

@@ -1,0 +1,90 @@
+"""Files of values know their test set, and rows that they chose are not audited on it."""
+
+import numpy as np
+import pytest
+
+import dataworth as dw
+from dataworth.valuation.values.guard import Stored, chosen_by, files_in, load_values, save_values
+
+
+@pytest.fixture(scope="module")
+def world():
+    rng = np.random.default_rng(7)
+    X = rng.normal(size=(380, 2))
+    clean = (X[:, 0] + 0.4 * rng.normal(size=380) > 0).astype(int)
+    y = np.where((rng.random(380) < 0.15) & (np.arange(380) < 180), 1 - clean, clean)
+    data = dw.Dataset(X, y)
+    return data.take(range(180)), data.take(range(180, 300)), data.take(range(300, 380))
+
+
+@pytest.fixture(scope="module")
+def found(world):
+    return dw.values(world[0], world[1], prior_variance=2.0)
+
+
+@pytest.fixture(scope="module")
+def after(world, found):
+    return world[0].take(np.setdiff1d(np.arange(180), found.least_trusted[:20]))
+
+
+@pytest.mark.parametrize("suffix", [".parquet", ".csv", ".json"])
+def test_files_are_read_again_and_know_their_test_set(world, found, suffix, tmp_path):
+    data, test, other = world
+    path = tmp_path / f"values{suffix}"
+    save_values(found, path)
+    stored = load_values(path)
+    np.testing.assert_array_equal(stored.columns["value"], found.rows.value)
+    assert stored.is_of(data, test)
+    assert not stored.is_of(data, other)
+    assert not stored.is_of(other, test)
+    named = dw.Dataset(data.X, data.y, groups=["a"] * 180)  # whatever else a column is used as
+    assert stored.is_of(named, test)
+    assert [one.source for one in files_in([tmp_path])] == [str(path)]
+    text = path.read_bytes() + b"".join(p.read_bytes() for p in tmp_path.glob("*.about.json"))
+    assert found.hashes[1].encode() not in text  # a plain hash would be a test for guesses
+
+
+def test_other_files_are_none(tmp_path):
+    for name, text in (
+        ("a.json", "[1]"),
+        ("b.json", '{"about": 3}'),
+        ("c.csv", "a,b\n1,2\n"),
+        ("d.parquet", "x"),
+    ):
+        (tmp_path / name).write_text(text)
+        assert load_values(tmp_path / name) is None
+    assert files_in([tmp_path]) == []
+    with pytest.raises(dw.DataworthError, match=r"a\.json is no file of values"):
+        dw.audit(*[dw.Dataset(np.eye(30), [0, 1] * 15)] * 3, values=tmp_path / "a.json")
+
+
+def test_an_audit_of_what_values_chose_is_refused_on_their_test_set(world, found, after):
+    data, test, other = world
+    options = {"prior_variance": 2.0, "ignore": "all"}
+    with pytest.raises(
+        dw.DataworthError, match=r"^the 20 removed rows are those that the values puts first by"
+    ):
+        dw.audit(data, after, test, values=found, **options)
+    told = dw.audit(data, after, other, values=found, **options)
+    assert told.details.test_rows == len(other)
+    honest = dw.audit(data, after, test, values=found, honest=True, **options)
+    assert honest.details.test_rows == 60
+    assert honest.change["removed"] == 20
+    assert "20 rows left out by" in " ".join(honest.notes)
+    with pytest.raises(dw.DataworthError, match="it lacks none"):
+        dw.audit(data, data, test, honest=True, **options)
+
+
+def test_four_in_five_of_the_removed_rows_tell(world, found):
+    data, stored = world[0], Stored.of(found)
+    order = np.argsort(found.rows.value)
+    middle = order[80:100]
+
+    def without(chosen):
+        return data.take(
+            np.setdiff1d(np.arange(180), np.concatenate([order[:chosen], middle[: 20 - chosen]]))
+        )
+
+    assert chosen_by(stored, data, without(16)) == "value"
+    assert chosen_by(stored, data, without(14)) is None
+    assert chosen_by(stored, data, data) is None
