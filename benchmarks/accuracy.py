@@ -25,6 +25,7 @@ import scipy
 
 import dataworth as dw
 from dataworth.evidence.referee import RefereeRefuses, referee
+from dataworth_studies.tables import COLOURS, MARKS, explain, save_figure
 
 FEATURES, ROWS, PRIORS, TRUTHS = (3, 10, 50), (30, 100, 200), (0.1, 1.0, 10.0, 100.0), ("prior", "unit")
 LARGEST_ERROR = 0.05
@@ -119,23 +120,34 @@ def summary(records) -> dict:
 
 
 def plot(pooled: dict, path: Path) -> None:
-    """RMSE against the prior variance, one line a form."""
+    """RMSE against the prior variance: a panel an inference, a line a form."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(8, 4.5), layout="constrained")
-    axes = figure.subplots()
+    figure = Figure(figsize=(9, 5.2), layout="constrained")
+    panels = figure.subplots(1, len(INFERENCES), sharex=True, sharey=True)
     priors = [c for c in pooled if c != "all"]
-    shown = [f"{name}, {inference}" for inference in INFERENCES for name in FORMS]
-    for name in shown:
-        line = "-" if name.endswith("ep") else "--"
-        axes.loglog(
-            [float(c) for c in priors], [pooled[c][name] for c in priors], line + "o", ms=3, label=name
-        )
-    axes.set_xlabel("prior variance C")
-    axes.set_ylabel("RMSE against the referee, nats")
-    figure.legend(loc="outside right upper", fontsize=7)
+    titles = {"laplace": "Laplace's method", "ep": "expectation propagation (EP)"}
+    for axes, inference in zip(panels, INFERENCES, strict=True):
+        for name, colour, mark in zip(FORMS, COLOURS, MARKS, strict=True):
+            values = [pooled[c][f"{name}, {inference}"] for c in priors]
+            width = 3.0 if name == "evidence" else 1.3
+            axes.loglog(
+                [float(c) for c in priors], values, f"-{mark}", color=colour, lw=width, ms=6, label=name
+            )
+        axes.set_title(titles[inference], fontsize=10)
+        axes.set_xlabel("prior variance C")
+        axes.grid(color="#DDDDDD", linewidth=0.6)
+    panels[0].set_ylabel("root mean squared error, nats")
+    figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right upper", frameon=False)
+    counted = ", ".join(f"{pooled[c]['judged']} at C = {c}" for c in priors)
+    explain(
+        figure,
+        "How far each form of the score is from the truth: lower is better",
+        f"Simulated worlds that the referee could judge: {counted}. 3 to 50 features, 30 to 200 rows of"
+        "\ndata and of test. benchmarks/accuracy.py, results/accuracy.json.",
+    )
     path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, metadata={"Date": None} if path.suffix == ".svg" else None)
+    save_figure(figure, path)
 
 
 def main() -> None:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from textwrap import fill
 from typing import Any
 
 from .cells import Record
 from .curation import Study
 from .paper import PAPER
-from .tables import Column, field, save_figure, table, with_error
+from .tables import COLOURS, Column, explain, field, save_figure, table, with_error
 
 COLUMNS = (
     "set",
@@ -57,6 +59,32 @@ def to_markdown(study: Study, equal_size: bool = False) -> str:
     return "\n".join([*text, LEGEND]) + "\n"
 
 
+def in_short(rows: Sequence[Record]) -> str:
+    """What was found in a sentence: how often, and by how much, the score moved as the paper says.
+
+    >>> cell = {"inference": "laplace", "form": "evidence", "delta_se": 0.1, "delta_accuracy": 0.01}
+    >>> moves = (("filtering", 0.25), ("removal", -0.15))
+    >>> print(in_short([{**cell, "method": name, "delta": delta} for name, delta in moves]))
+    Shown: filtering wrong labels raised the score in 1 of 1 cells (+0.25 to +0.25 nats; accuracy +1.0
+    to +1.0 points), removal to match the test set's groups lowered it in 0 of 1 cells (-0.15 to -0.15
+    nats; accuracy +1.0 to +1.0 points), each beyond two standard errors.
+    """
+    told = []
+    for method, words, sign in (
+        ("filtering", "filtering wrong labels raised the score", 1.0),
+        ("removal", "removal to match the test set's groups lowered it", -1.0),
+    ):
+        own = [row for row in rows if (row["inference"], row["form"]) == ("laplace", "evidence")]
+        if own := [row for row in own if row["method"] == method]:
+            moved = sum(sign * row["delta"] > 2 * row["delta_se"] for row in own)
+            delta = [row["delta"] for row in own]
+            points = [100 * row["delta_accuracy"] for row in own]
+            by = f"{min(delta):+.2f} to {max(delta):+.2f} nats"
+            by += f"; accuracy {min(points):+.1f} to {max(points):+.1f} points"
+            told.append(f"{words} in {moved} of {len(own)} cells ({by})")
+    return fill(f"Shown: {', '.join(told)}, each beyond two standard errors.", 100)
+
+
 def _columns(own: list[Record], printed: dict[Any, Any]) -> list[Column]:
     by_form = {(r["C"], r["features"], r["inference"], r["form"]): r for r in own}
 
@@ -94,24 +122,34 @@ def draw_sizes(study: Study, path: Path) -> None:
     records = [
         r for r in study.records if r["yardstick"] and (r["inference"], r["form"]) == ("laplace", "evidence")
     ]
-    figure = Figure(figsize=(10, 4), layout="constrained")
-    columns = (("delta", "ΔPMI (nats)", 1.0), ("delta_accuracy", "Δ test accuracy (points)", 100.0))
-    for axes, (column, title, unit) in zip(figure.subplots(1, 2), columns, strict=True):
-        for method, colour in (("filtering", "tab:blue"), ("removal", "tab:orange")):
+    figure = Figure(figsize=(9, 4.8), layout="constrained")
+    columns = (("delta", "change of PMI, nats", 1.0), ("delta_accuracy", "change of accuracy, points", 100.0))
+    panels = figure.subplots(1, 2)
+    sizes = sorted({sum(r["key"]["setting"][0]) for r in records})
+    for axes, (column, title, unit) in zip(panels, columns, strict=True):
+        axes.axhline(0.0, color="grey", linestyle="--", linewidth=1)
+        for method, colour, aside in (("filtering", COLOURS[0], -0.2), ("removal", COLOURS[1], 0.2)):
             chosen = [r for r in records if method in r["groups"][0]["methods"]]
-            sizes = [sum(r["key"]["setting"][0]) for r in chosen]
-            values = [[unit * g["methods"][method][column] for g in r["groups"]] for r in chosen]
             axes.boxplot(
-                values,
-                positions=sizes,
-                widths=20,
+                [[unit * g["methods"][method][column] for g in r["groups"]] for r in chosen],
+                positions=[sizes.index(sum(r["key"]["setting"][0])) + aside for r in chosen],
+                widths=0.34,
                 manage_ticks=False,
                 patch_artist=True,
                 boxprops={"facecolor": colour, "alpha": 0.5},
-                medianprops={"color": colour},
+                medianprops={"color": "black"},
+                flierprops={"markersize": 3},
                 label=method,
             )
-        axes.axhline(0.0, color="grey", linestyle="--", linewidth=1)
-        axes.set(xlabel="rows of data and of test", ylabel=title, xticks=sizes)
-    axes.legend()
+        axes.set(xlabel="rows of data", ylabel=title, xlim=(-0.6, len(sizes) - 0.4))
+        axes.set_xticks(range(len(sizes)), [str(size) for size in sizes])
+        axes.spines[["top", "right"]].set_visible(False)
+    panels[0].legend(frameon=False, loc="upper left")
+    groups, draws = len(records[0]["groups"]), records[0]["repetitions"]
+    explain(
+        figure,
+        "What filtering wrong labels does, and removing rows until the groups are as in the test set",
+        f"{study.set_name}, our yardstick; a box: {groups} groups of {draws} draws; as many test rows as"
+        f" data rows. {path.stem.removesuffix('-sizes')}.csv.",
+    )
     save_figure(figure, path)

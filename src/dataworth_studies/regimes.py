@@ -11,8 +11,6 @@ from collections.abc import Callable
 from itertools import product
 from pathlib import Path
 
-import numpy as np
-
 from dataworth import Logistic
 from dataworth.checks.attribute import TELLING
 from dataworth.evidence.forms import Form
@@ -22,7 +20,7 @@ from .cells import Cells, Record
 from .curation import Cell, Laboratory, over_groups
 from .draws import Setting
 from .sets import load_set
-from .tables import field, save_figure, table, with_error
+from .tables import explain, field, save_figure, table, with_error
 from .yardsticks import whitened_yardstick
 
 FEATURES = (
@@ -55,7 +53,15 @@ COLUMNS = (
     "doubling_check_se",
     "regime",
 )
-NAMES = ("headline", "fooled", "both fall", "score falls", "undecided")
+SHADES = {
+    "headline": ("#F2C14E", "accuracy rises, the score falls"),
+    "fooled": ("#F4A4A4", "the score rises"),
+    "both fall": ("#A9D6E5", "accuracy and score fall"),
+    "score falls": ("#D6EAF0", "accuracy may be unchanged"),
+    "undecided": ("#E8E8E8", "the score may be unchanged"),
+}
+"""Regimes: the colour of each on the map, and what it is; each change beyond two standard errors."""
+NAMES = tuple(SHADES)
 
 
 def regimes(
@@ -162,25 +168,43 @@ def to_markdown(records: list[Record]) -> str:
 
 
 def draw_regimes(records: list[Record], path: Path) -> None:
-    """A map for each kind of labels and prior: features down, severity across; colour is removal's ΔPMI."""
+    """A map for each kind of labels and prior: features down, severity across, coloured by regime."""
     from matplotlib.figure import Figure
+    from matplotlib.patches import Patch, Rectangle
 
-    figure = Figure(figsize=(11, 7), layout="constrained")
+    figure = Figure(figsize=(10, 8.4), layout="constrained")
     axes = figure.subplots(2, len(PRIORS), sharex=True, sharey=True)
-    most = max(abs(r["removal"]) for r in records)
     for i, labels in enumerate(REMOVALS):
         for j, prior in enumerate(PRIORS):
-            grid = np.full((len(FEATURES), len(SEVERITIES)), np.nan)
-            for r in records:
-                if (r["labels"], r["C"]) != (labels, prior):
-                    continue
-                place = FEATURES.index(r["features"]), SEVERITIES.index(r["severity"])
-                grid[place] = r["removal"]
-                text = f"{r['removal']:+.1f}\n{100 * r['removal_accuracy']:+.1f} %\n{r['regime']}"
-                axes[i, j].text(place[1], place[0], text, ha="center", va="center", fontsize=7)
-            image = axes[i, j].imshow(grid, cmap="RdBu", vmin=-most, vmax=most, aspect="auto")
-            axes[i, j].set_title(f"{labels} labels, C = {prior:g}", fontsize=9)
-            axes[i, j].set_xticks(range(len(SEVERITIES)), [f"severity {s}" for s in SEVERITIES])
-            axes[i, j].set_yticks(range(len(FEATURES)), FEATURES, fontsize=7)
-    figure.colorbar(image, ax=axes, label="ΔPMI of removal (nats)")
+            here = axes[i, j]
+            for r in (r for r in records if (r["labels"], r["C"]) == (labels, prior)):
+                x, y = SEVERITIES.index(r["severity"]), FEATURES.index(r["features"])
+                colour, _ = SHADES[r["regime"]]
+                here.add_patch(Rectangle((x - 0.5, y - 0.5), 1, 1, facecolor=colour, edgecolor="white", lw=2))
+                text = f"{r['removal']:+.1f} nats\n{100 * r['removal_accuracy']:+.1f} points"
+                here.text(x, y, text, ha="center", va="center", fontsize=9)
+            here.set_title(f"{labels} labels, prior variance {prior:g}", fontsize=10)
+            here.set(xlim=(-0.5, len(SEVERITIES) - 0.5), ylim=(len(FEATURES) - 0.5, -0.5))
+            here.set_xticks(range(len(SEVERITIES)), [f"severity {s}" for s in SEVERITIES])
+            here.set_yticks(range(len(FEATURES)), [_plain(name) for name in FEATURES])
+            here.tick_params(length=0)
+            here.spines[:].set_visible(False)
+    legend = [Patch(facecolor=colour, label=f"{name}: {told}") for name, (colour, told) in SHADES.items()]
+    explain(
+        figure,
+        "Removing rows until the groups are as in the test set: change of score and of accuracy",
+        f"Corrupted CIFAR, {sum(SETTING.data)} rows of data, {sum(SETTING.test)} of test, {AXES} whitened"
+        " axes; each cell: 240 draws. results/curation/regimes.csv.",
+        legend,
+    )
     save_figure(figure, path)
+
+
+def _plain(features: str) -> str:
+    """Features by where in the network they come from.
+
+    >>> _plain("efficientnet-lite0:9@64")
+    'block 9'
+    """
+    name, _, block = features.removesuffix("@64").partition(":")
+    return f"block {block}" if block else {"pixels": "pixels"}.get(name, "whole network")

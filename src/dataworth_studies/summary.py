@@ -34,21 +34,23 @@ def read_studies(folder: Path) -> list[Record]:
         raise DataworthError(
             f"there are no studies in {str(folder)!r}: run 'dataworth study curation' first."
         )
-    rows = []
-    for path in files:
-        fullest: dict[str, Record] = {}
-        for record in Cells(path).records.values():
-            key = {name: value for name, value in record["key"].items() if name != "repetitions"}
-            text = json.dumps(key)
-            if text not in fullest or record["repetitions"] >= fullest[text]["repetitions"]:
-                fullest[text] = record
-        seeds = sorted({record["key"]["seed"] for record in fullest.values()})
-        if len(seeds) > 1:
-            raise DataworthError(
-                f"{path} holds studies of seeds {', '.join(map(str, seeds))}: give each seed a directory."
-            )
-        rows += Study(path.stem, list(fullest.values())).rows()
-    return rows
+    return [row for path in files for row in fullest(path).rows()]
+
+
+def fullest(path: Path) -> Study:
+    """The study of a file of cells: of each cell the run with the most repetitions."""
+    found: dict[str, Record] = {}
+    for record in Cells(path).records.values():
+        key = {name: value for name, value in record["key"].items() if name != "repetitions"}
+        text = json.dumps(key)
+        if text not in found or record["repetitions"] >= found[text]["repetitions"]:
+            found[text] = record
+    seeds = sorted({record["key"]["seed"] for record in found.values()})
+    if len(seeds) > 1:
+        raise DataworthError(
+            f"{path} holds studies of seeds {', '.join(map(str, seeds))}: give each seed a directory."
+        )
+    return Study(path.stem, list(found.values()))
 
 
 def summarise(rows: list[Record]) -> list[Record]:

@@ -65,6 +65,22 @@ def write_csv(rows: Sequence[Record], columns: Sequence[str], path: Path) -> Non
             writer.writerow([f"{v:.6g}" if isinstance(v, float) else "" if v is None else v for v in values])
 
 
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+"""Of Okabe and Ito: told apart by the colour-blind too."""
+MARKS = "osD^vPX"
+"""A shape for each colour."""
+
+
+def explain(figure: Any, title: str, note: str, legend: Sequence[Any] = ()) -> None:
+    """What a figure shows, and what its marks are, above it; what it is made of, below it."""
+    if legend:
+        above = {"loc": "outside upper left", "ncols": 3, "frameon": False, "fontsize": 9}
+        figure.legend(handles=legend, title=title, title_fontsize=11, alignment="left", **above)
+    else:
+        figure.suptitle(title, x=0.01, ha="left", fontsize=11)
+    figure.supxlabel(note, x=0.01, ha="left", fontsize=8, color="#555555")
+
+
 def save_figure(figure: Any, path: Path) -> None:
     """The same bytes for the same figure: no date in it, and no random names."""
     from matplotlib import rc_context

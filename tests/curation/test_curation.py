@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import json
 import re
-import shlex
 import sys
 from dataclasses import fields, replace
 from pathlib import Path
@@ -916,23 +915,3 @@ def test_the_page_lists_them_as_they_are():
         assert cells[2].startswith(method.what)
         assert all(f"`{option}=" in cells[2] for option in options_of(name))
         assert cells[3:] == [{True: "yes", False: "no", None: "depends"}[method.strategic], method.why]
-
-
-@with_page
-@pytest.mark.parametrize("example", ["A function", "Two files", "A folder of images"])
-def test_the_examples_of_the_page_run(example, tmp_path, monkeypatch):
-    """Every block, in order, in an empty directory; images as pixels here, for a network takes its time."""
-    monkeypatch.chdir(tmp_path)
-    (section,) = (s for s in PAGE.read_text(encoding="utf-8").split("\n### ") if s.startswith(example))
-    blocks = re.findall(r"```(python|sh)\n(.*?)```", section, re.DOTALL)
-    assert blocks
-    for kind, text in blocks:
-        if kind == "python":
-            exec(compile(text, str(PAGE), "exec"), {})
-            continue
-        for line in text.splitlines():
-            program, *words = shlex.split(line)
-            cheap = ["--model", "pixels", "--size", "8", "--no-cache"] if words[0] == "embed" else []
-            code, out, err = call(*words, *cheap)
-            assert (program, code) == ("dataworth", 0), err
-            assert out

@@ -275,9 +275,13 @@ def test_demo_report_and_figure(audit):
     out = shown(demo_text.full(demo, verbose=True))
     assert "most rows go" in out
     assert audit.reason in out
-    (axes,) = plot.demo_figure(demo).axes
+    axes, beside = plot.demo_figure(demo).axes
     assert axes.get_xlabel().startswith("change of PMI, nats")
-    assert audit.verdict in [written.get_text() for written in axes.texts]
+    assert beside.get_xlabel() == "change of test accuracy,\npoints"
+    assert number(100 * audit.accuracy_delta, 1, sign=True) in [
+        written.get_text() for written in beside.texts
+    ]
+    assert audit.verdict in [written.get_text() for written in beside.texts]
 
 
 def test_the_rows_of_a_column_have_the_same_decimals(audit):

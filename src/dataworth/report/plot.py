@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date
 from itertools import groupby
 from textwrap import fill
 from typing import Any
@@ -11,9 +12,10 @@ from dataworth.valuation.audit.audit import Audit
 from dataworth.valuation.rank import Ranking
 from dataworth.valuation.score import Score
 from dataworth.valuation.sensitivity import QUANTITIES, Sensitivity
+from dataworth.version import __version__
 
 from .numbers import digits_for, number, scaled, with_interval
-from .quantities import benchmark, counted_pmi, per_what, unit_of
+from .quantities import benchmark, counted_pmi, per_what, rows_of, unit_of
 
 VERDICT_MARKS = {
     "informative": ("#009E73", "^"),
@@ -51,6 +53,7 @@ def score_figure(score: Score, bits: bool = False) -> Any:
     axes.yaxis.get_major_locator().set_params(integer=True)
     axes.set_xlabel(f"PMI, {unit} per {per_what(score.details, score.table)}")
     axes.set_ylabel("pairs" if score.details.blocks is None else "blocks")
+    _note(figure, rows_of(score.details))
     return figure
 
 
@@ -73,6 +76,7 @@ def audit_figure(audit: Audit, bits: bool = False) -> Any:
     name, points, change_unit = benchmark(audit.yardstick)
     forest(below, [("after − before", audit.accuracy_delta, audit.accuracy_interval, (GREY, "o"))], points)
     below.set_xlabel(f"change of {name.split(',')[0]}" + (f", {change_unit}" if change_unit else ""))
+    _note(figure, rows_of(audit.details))
     return figure
 
 
@@ -87,6 +91,7 @@ def ranking_figure(ranking: Ranking, bits: bool = False) -> Any:
     ]
     forest(axes, rows, factor, zero=False)
     axes.set_xlabel(f"PMI, {unit} per {per_what(ranking.details, ranking.table)}")
+    _note(figure, rows_of(ranking.details))
     return figure
 
 
@@ -127,15 +132,30 @@ def sensitivity_figure(sensitivity: Sensitivity, bits: bool = False) -> Any:
 
 
 def demo_figure(demo: Any, bits: bool = False) -> Any:
-    """One row a chapter, with its verdict."""
+    """One row a chapter, with its verdict: the change of PMI, and beside it the benchmark's."""
     unit, factor = unit_of(bits)
     audits = [(chapter.name, chapter.audit) for chapter in demo.audits]
-    figure, (axes,) = figure_of(1.3 + 0.55 * len(audits), "Did these curations add information?")
-    rows = [(name, a.delta, a.interval, VERDICT_MARKS.get(a.verdict or "", PLAIN)) for name, a in audits]
-    forest(axes, rows, factor, words=[a.verdict or "no verdict" for _, a in audits])
+    height, title = 1.6 + 0.55 * len(audits), "Did these curations add information?"
+    figure, (axes, beside) = figure_of(height, title, across=(3, 2))
+    marks = [VERDICT_MARKS.get(a.verdict or "", PLAIN) for _, a in audits]
+    rows = [(name, a.delta, a.interval, mark) for (name, a), mark in zip(audits, marks, strict=True)]
+    forest(axes, rows, factor)
     first = audits[0][1]
-    axes.set_xlabel(f"change of PMI, {unit} per {per_what(first.details, first.table)}")
+    axes.set_xlabel(f"change of PMI, {unit}\nper {per_what(first.details, first.table)}")
+    name, points, change_unit = benchmark(first.yardstick)
+    rows = [
+        ("", a.accuracy_delta, a.accuracy_interval, mark) for (_, a), mark in zip(audits, marks, strict=True)
+    ]
+    forest(beside, rows, points, words=[a.verdict or "no verdict" for _, a in audits])
+    beside.set_xlabel(f"change of {name.split(',')[0]},\n{change_unit}")
+    _note(figure, f"scikit-learn's digits, odd or even; {first.details.test_rows} test rows; 95 % intervals")
     return figure
+
+
+def _note(figure: Any, text: str) -> None:
+    """What a figure is made of, and the day, below it: figures are handed on without their command."""
+    said = f"{text} · dataworth {__version__}, {date.today():%Y-%m-%d}"
+    figure.supxlabel(said, x=0.02, ha="left", fontsize=8, color=GREY)
 
 
 def figure_of(
@@ -144,13 +164,16 @@ def figure_of(
     heights: Sequence[float] = (1,),
     size: int = 11,
     width: int = 80,
+    across: Sequence[float] = (1,),
 ) -> tuple[Any, list[Any]]:
-    """A figure with panels one below the other; no pyplot, so no global state."""
+    """A figure with panels below or beside one another; no pyplot, so no global state."""
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    figure = Figure(figsize=(WIDTH, height), layout=ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.08))
-    panels = figure.subplots(len(heights), 1, height_ratios=heights, squeeze=False)[:, 0]
+    wide = WIDTH if len(across) == 1 else 1.4 * WIDTH
+    figure = Figure(figsize=(wide, height), layout=ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.08))
+    ratios = {"height_ratios": heights, "width_ratios": across}
+    panels = figure.subplots(len(heights), len(across), **ratios, squeeze=False).ravel()
     for axes in panels:
         axes.spines[["top", "right"]].set_visible(False)
     if title is not None:

@@ -42,7 +42,7 @@ def curation(
     """
     from dataworth.measure.engines import Local
     from dataworth_studies.curation import study
-    from dataworth_studies.curation_tables import COLUMNS, draw_sizes, to_markdown
+    from dataworth_studies.curation_tables import COLUMNS, draw_sizes, in_short, to_markdown
 
     check_quick(quick, set_name != "digits" or data is not None, "--set")
     folder = make_folder(out)
@@ -62,6 +62,7 @@ def curation(
     keep(folder, name, to_markdown(found, equal_size), found.rows(), COLUMNS, seed)
     if folder is not None and set_name == "stylized-catsdogs":
         draw_sizes(found, folder / f"{name}-sizes.svg")
+    print(in_short(found.rows()))
 
 
 @command

@@ -62,7 +62,7 @@ def mi(
     """
     from dataworth.measure.engines import Local
     from dataworth_studies.mi import DEFAULT, QUICK, plans_for, run_plan
-    from dataworth_studies.mi_tables import all_tables, keep_longer, write_result, write_summary
+    from dataworth_studies.mi_tables import all_tables, in_short, keep_longer, write_result, write_summary
     from dataworth_studies.pools import load_pool
 
     check_quick(quick, pool != "digits" or data is not None, "--pool")
@@ -97,6 +97,7 @@ def mi(
     print(all_tables(records))
     if folder is not None:
         write_summary(folder)
+    print(in_short(records))
 
 
 @command

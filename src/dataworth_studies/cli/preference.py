@@ -29,7 +29,7 @@ def preference(
     from dataworth import DataworthError
     from dataworth.data.io.preferences import read_preferences
     from dataworth_studies.preference import PLANS, SOURCES, study
-    from dataworth_studies.preference_tables import columns, draw, to_markdown
+    from dataworth_studies.preference_tables import agreement, columns, draw, in_short, to_markdown
 
     if preset not in PLANS:
         raise DataworthError(f"--preset is {preset!r}, but one of here, paper is expected.")
@@ -48,3 +48,4 @@ def preference(
     shown = {name: read_preferences(data / file) for name, file in SOURCES.items()}
     keep(folder, "preference", to_markdown(found, shown), found, columns(found), seed)
     draw(found, folder / "preference.svg")
+    print(in_short(agreement(found)))

@@ -1,0 +1,21 @@
+"""Links between files work on GitHub too; of the site, `mkdocs build --strict` checks pages and headings."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+
+
+@pytest.mark.skipif(not (ROOT / "docs").exists(), reason="a source distribution has no docs")
+def test_a_link_to_a_file_finds_it():
+    links = [
+        (page, link)
+        for page in PAGES
+        for link in re.findall(r"\]\((?!https?:|#)([^)\s#]+)", page.read_text(encoding="utf-8"))
+    ]
+    assert len(links) > 100
+    lost = [f"{page.relative_to(ROOT)}: {link}" for page, link in links if not (page.parent / link).exists()]
+    assert not lost, lost

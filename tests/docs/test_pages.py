@@ -1,0 +1,125 @@
+"""The pages of docs/, executed as written: every sh and python block, in order, in an empty directory.
+
+Commands run in this process, for a start takes a second. A python block that begins with `# name.py` is saved
+under that name, for `python name.py`; other python blocks of a page share their names, as in a notebook. A
+command is to end with 0, or with N if its comment says `exit code N`. What a page shows as output, right
+below a block, is printed by it: numbers may differ, words may not. `<!-- not run: why -->` before a block
+says that it is not run, and why.
+"""
+
+import contextlib
+import doctest
+import io
+import re
+import shlex
+from pathlib import Path
+from textwrap import dedent
+from typing import NamedTuple
+
+import pytest
+from typer.testing import CliRunner
+
+from dataworth.cli.app import app
+
+DOCS = Path(__file__).parents[2] / "docs"
+ELSEWHERE = {
+    "using.md": "a list of commands for files of the reader's own",
+    "sealed.md": "its doctest runs here; its other block shows names of files that are the reader's",
+}
+"""Pages with blocks that are neither run nor marked in the page, and why."""
+CHEAP = {"embed": ("--model", "pixels", "--size", "8", "--no-cache")}
+"""What commands are given more, here: a network takes its time."""
+BLOCK = re.compile(
+    r"(?P<skip><!-- not run: [^>]+-->\n+)?"
+    r"^(?P<indent> *)```(?P<kind>sh|python)\n(?P<text>.*?)^(?P=indent)```\n"
+    r"(?P<shown>\n*^ *```(?:text)?\n.*?^ *```$)?",
+    re.MULTILINE | re.DOTALL,
+)
+
+
+class Block(NamedTuple):
+    """A block of a page, and what the page shows as its output."""
+
+    kind: str
+    text: str
+    shown: str
+    skipped: bool
+
+
+def blocks(page):
+    found = BLOCK.finditer(page.read_text(encoding="utf-8"))
+    return [
+        Block(
+            m["kind"],
+            dedent(m["text"]),
+            re.sub(r"^ *```.*$", "", m["shown"] or "", flags=re.M),
+            bool(m["skip"]),
+        )
+        for m in found
+    ]
+
+
+def names():
+    return sorted(page.relative_to(DOCS).as_posix() for page in DOCS.rglob("*.md") if blocks(page))
+
+
+def command(line):
+    """Run one line of a sh block; its output."""
+    words = shlex.split(line, comments=True)
+    expected = re.search(r"# .*\bexit code (\d+)", line)
+    if words[0] == "python":
+        return python(Path(words[1]).read_text(encoding="utf-8"), {"__name__": "__main__"})
+    assert words[0] == "dataworth", f"a page may run dataworth and python; mark the block 'not run': {line}"
+    done = CliRunner().invoke(app, [*words[1:], *CHEAP.get(words[1], ())])
+    assert done.exit_code == int(expected[1] if expected else 0), f"{line}\n{done.output}\n{done.exception!r}"
+    return done.stdout
+
+
+def python(text, space):
+    """Run a python block; its output. Examples with a prompt are checked as such."""
+    if text.startswith(">>>"):
+        test = doctest.DocTestParser().get_doctest(text, space, "page", None, None)
+        assert doctest.DocTestRunner().run(test).failed == 0
+        return ""
+    with contextlib.redirect_stdout(io.StringIO()) as out:
+        exec(compile(text, "page", "exec"), space)
+    return out.getvalue()
+
+
+def run(block, space):
+    if block.kind == "sh":
+        lines = block.text.replace("\\\n", " ").splitlines()
+        return "".join(command(line) for line in lines if line.strip() and not line.startswith("#"))
+    if named := re.match(r"# (\w+\.py)\b", block.text):
+        Path(named[1]).write_text(block.text, encoding="utf-8")
+        return ""
+    return python(block.text, space)
+
+
+def words_of(text):
+    """Its lines without numbers, lines of a table and breaks."""
+    return " ".join(re.sub(r"[+−-]?[0-9][0-9.,e]*|[─-]{3,}", " ", text).split())
+
+
+@pytest.mark.skipif(not DOCS.exists(), reason="a source distribution has no docs")
+@pytest.mark.parametrize("name", names())
+def test_the_page_runs(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    space = {"__name__": "page"}
+    for block in blocks(DOCS / name):
+        if not block.skipped and not (name in ELSEWHERE and not block.text.startswith(">>>")):
+            out = words_of(run(block, space))
+            for line in block.shown.splitlines():
+                assert words_of(line) in out, f"{name} shows, and its block does not print:\n{line}\n\n{out}"
+
+
+def test_a_page_that_tells_otherwise_is_found(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text(
+        "```python\nprint('two', 2)\n```\n\n```text\nthree 2\n```\n<!-- not run: why -->\n```sh\nls\n```\n"
+    )
+    first, second = blocks(page)
+    assert (first.skipped, second.skipped) == (False, True)
+    assert words_of(first.shown) not in words_of(run(first, {}))
+    with pytest.raises(AssertionError, match="not run"):
+        run(second, {})
