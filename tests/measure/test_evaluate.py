@@ -144,4 +144,6 @@ def test_parts_take_two_thousand_million_multiplications_at_most_but_four_pairs(
     assert affordable(500, 10**6, 99, gaussian) == 4
     # of a posterior that is drawn from: rows · (features + 1) · 8 · 400 draws
     assert affordable(500, 1000, 99, None) == 4
-    assert affordable(500, 100, 9, None) == 2e9 // (2 * 100 * 10 * 8 * 400) == 312
+    assert affordable(500, 200, 9, None) == 2e9 // (2 * 200 * 10 * 8 * 400) == 156
+    # the loop itself is worth four million a pair and arm
+    assert affordable(500, 10, 2, gaussian) == 2e9 // (2 * 4e6) == 250

@@ -521,7 +521,7 @@ def test_what_is_refused():
     assert "give either after=" in refusal(audit, DATA)
     assert "give either after=" in refusal(audit, DATA, DATA, curate=true_rows)
     assert "test is a NoneType" in refusal(dw.audit, DATA, DATA)
-    assert "before is a str" in refusal(dw.audit, "raw.csv", DATA, T)
+    assert "raw.csv: there is no such file" in refusal(dw.audit, "raw.csv", DATA, T)
     assert "after is a ndarray" in refusal(dw.audit, DATA, DATA.X, T)
     assert "after has no rows" in refusal(audit, DATA, DATA.take([]))
     assert "known designs here: whole, row, rate, size, pairs" in refusal(audit, DATA, DATA, design="method")

@@ -172,8 +172,10 @@ def figure_of(
 
     wide = WIDTH if len(across) == 1 else 1.4 * WIDTH
     figure = Figure(figsize=(wide, height), layout=ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.08))
-    ratios = {"height_ratios": heights, "width_ratios": across}
-    panels = figure.subplots(len(heights), len(across), **ratios, squeeze=False).ravel()
+    made = figure.subplots(
+        len(heights), len(across), height_ratios=heights, width_ratios=across, squeeze=False
+    )
+    panels = made.ravel()
     for axes in panels:
         axes.spines[["top", "right"]].set_visible(False)
     if title is not None:
