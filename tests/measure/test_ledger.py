@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import dataworth as dw
-from dataworth.measure.ledger import NOISE, better, read_table, runs_beside, write_table
+from dataworth.measure.ledger import better, read_table, runs_beside, write_table
 from worlds import classes, refusal
 
 TEST = classes(200, seed=0)
@@ -85,15 +85,15 @@ def test_several_at_once_are_all_counted(tmp_path, yard):
     assert queries(book) == 8
 
 
-def test_better_is_two_standard_errors_of_the_difference(yard):
-    """Blocks that differ by d ± 1: a mean of d is better from d = 2/√20 of their standard deviation on."""
+@pytest.mark.parametrize(("questions", "errors"), [(1, 2.0930), (150, 4.3649)])
+def test_better_is_beyond_the_noise_of_so_many_questions(yard, questions, errors):
+    """Blocks that differ by d ± 1: Student's t of 19 degrees, 2.5 % and 2.5 % / 150 above it, from tables."""
     result = dw.score(GOOD, TEST, yardstick=yard, keep=True, ignore="all")
     case, table = result.case, result.table
     wave = np.tile([1.0, -1.0], 10) * np.sqrt(19 / 20)  # of standard deviation 1 over 20 blocks
     for d, told in ((0.99, False), (1.01, True)):
-        old = table.with_column("pmi", table.pmi - (wave + d * 2 / np.sqrt(20))[:, None])
-        assert better(case, old) is told
-    assert NOISE == 2.0
+        old = table.with_column("pmi", table.pmi - (wave + d * errors / np.sqrt(20))[:, None])
+        assert better(case, old, questions) is told
 
 
 def test_tables_come_back_bit_for_bit(yard):

@@ -4,10 +4,11 @@ Who may ask a test set again and again learns it by heart: 150 questions, each k
 higher, made blind changes look informative in 8 of 10. The Ladder (Blum and Hardt 2015) gives a new number
 only if it is better than the best so far beyond the noise,
 
-    mean_j (u_j − best_j) > NOISE · s.e.,
+    mean_j (u_j − best_j) > t_{1 − LEVEL / 2k} · s.e.,
 
-over blocks of the test set, and repeats the old answer otherwise. What can be learned then grows with the
-number of true improvements, not of questions. The file holds the best answers and a key; it stays with
+over blocks of the test set, and repeats the old answer otherwise. At question k the noise is that of the best
+of k: two standard errors are beaten by chance in one question of forty, so in three or four of 150. What can
+be learned then grows with the number of true improvements, not of questions. The file holds the best answers and a key; it stays with
 whoever holds the test set, and knows it by a keyed hash.
 """
 
@@ -29,11 +30,12 @@ from ..errors import DataworthError
 from ..wording import counted
 from .case import Case
 from .designs import Arm
+from .intervals import t_quantile
 from .table import PairTable
 
 SCHEMA = "dataworth/ledger/1"
-NOISE = 2.0
-"""Standard errors by which an answer must be better than the best so far to be given."""
+LEVEL = 0.05
+"""Probability, on both sides, that a question is answered anew though nothing differs; over k questions."""
 WAIT = 60.0
 """Seconds to wait for another process that writes to the ledger."""
 
@@ -50,7 +52,7 @@ def answered(case: Case) -> Case:
             )
         book["queries"] += len(case.table.arms) if case.what == "rank" else 1
         number, best = book["queries"], book["best"].get(case.what)
-        if best is None or better(case, read_table(best["table"])):
+        if best is None or better(case, read_table(best["table"]), number):
             told = {"query": number, "table": write_table(case.table), "notes": list(case.notes)}
             book["best"][case.what] = told
             return replace(case, notes=(*case.notes, f"question {number} to this test set, by its ledger"))
@@ -65,8 +67,8 @@ def answered(case: Case) -> Case:
     return replace(case, table=old, notes=(*best["notes"], note), seen={}, repeated=True)
 
 
-def better(case: Case, old: PairTable) -> bool:
-    """Whether a case's own answer is better than an old one beyond the noise."""
+def better(case: Case, old: PairTable, questions: int) -> bool:
+    """Whether a case's own answer is better than an old one beyond the noise of so many questions."""
     new, best = told_value(case, case.table), told_value(case, old)
     blocks, before = case.table.log_z_test, old.log_z_test
     if blocks.shape == before.shape and np.allclose(blocks, before):
@@ -74,7 +76,8 @@ def better(case: Case, old: PairTable) -> bool:
         variance = float(gap.var(ddof=1)) / len(gap)
     else:
         variance = sum(float(values.var(ddof=1)) / len(values) for values in (new, best))
-    return bool(new.mean() - best.mean() > NOISE * np.sqrt(variance))
+    noise = t_quantile(min(len(new), len(best)) - 1, 1.0 - LEVEL / questions)
+    return bool(new.mean() - best.mean() > noise * np.sqrt(variance))
 
 
 def told_value(case: Case, table: PairTable) -> Array:
