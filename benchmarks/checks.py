@@ -52,7 +52,7 @@ def demo_checks(seeds):
     shares = {"DW004": 0.0, "DW005": 0.0}
     audits = 0
     for seed in range(seeds):
-        for chapter in demo(seed=seed).audits:
+        for chapter in demo(seed=seed, keep=True).audits:
             audits += 1
             for finding in chapter.audit.checks:
                 fired[finding.code] += finding.fires is True
@@ -65,7 +65,7 @@ def demo_checks(seeds):
 def other_forms():
     """Other forms less the evidence by Laplace, over the first blocks of the demo's audits (seed 0)."""
     rows = []
-    for chapter in demo(seed=0).audits:
+    for chapter in demo(seed=0, keep=True).audits:
         case = chapter.audit.case
         row = {"what": chapter.name, "limit": limit_of(case)}
         for form, inference in FORMS:

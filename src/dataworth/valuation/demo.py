@@ -146,8 +146,8 @@ def own_right(data: Dataset) -> Flags:
     return np.asarray(cross_val_predict(model, data.X, data.y, cv=5) == data.y)
 
 
-def demo(seed: int = 0, progress: Progress | None = None) -> Demo:
-    """Run the audits; the same seed gives the same numbers."""
+def demo(seed: int = 0, progress: Progress | None = None, keep: bool = False) -> Demo:
+    """Run the audits; the same seed gives the same numbers. `keep` keeps their rows."""
     rng = np.random.default_rng([seed, 0xDE30])
     digits = Digits.load(rng)
     data, more, test = digits.data, digits.more, digits.test
@@ -169,7 +169,7 @@ def demo(seed: int = 0, progress: Progress | None = None) -> Demo:
     told: list[Chapter] = []
     for (name, story), (before, made) in zip(STORIES.items(), curated, strict=True):
         after = {"after": made} if isinstance(made, Dataset) else {"curate": made}
-        result = audit(before, test=test, yardstick=yard, seed=seed, **after)
+        result = audit(before, test=test, yardstick=yard, seed=seed, keep=keep, **after)
         own = own_accuracy if made is tidied else None
         told.append(Chapter(name, story.format(more=len(more)), result, own))
         if progress is not None:
