@@ -25,7 +25,7 @@ from .sensitivity import Sensitivity, around, sensitivity
 
 WORK, FITS = 2e9, 2500
 """Multiplications, by one step of each fit, and fits of arms to blocks or pairs, that measuring again for a
-report may take: about ten seconds."""
+report may take: about as long as the audit itself."""
 LEAST_ROWS, MOST_GROUPS, MOST_ARMS = 10, 12, 8
 """Rows of a group that is scored alone; groups, and datasets with a curve, that are shown."""
 
