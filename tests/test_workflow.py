@@ -29,7 +29,7 @@ def run(*words, cwd, **environment):
     """A program with this Python's dataworth before all others."""
     script = cwd / "bin" / "dataworth"
     script.parent.mkdir(exist_ok=True)
-    script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m dataworth.cli "$@"\n')
+    script.write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m dataworth "$@"\n')
     script.chmod(0o755)
     path = os.pathsep.join([str(script.parent), os.environ["PATH"]])
     own = {**os.environ, "PATH": path, **environment}
