@@ -8,8 +8,8 @@ only if it is better than the best so far beyond the noise,
 
 over blocks of the test set, and repeats the old answer otherwise. At question k the noise is that of the best
 of k: two standard errors are beaten by chance in one question of forty, so in three or four of 150. What can
-be learned then grows with the number of true improvements, not of questions. The file holds the best answers and a key; it stays with
-whoever holds the test set, and knows it by a keyed hash.
+be learned then grows with the number of true improvements, not of questions. The file holds the best answers
+and a key; it stays with whoever holds the test set, and knows it by a keyed hash.
 """
 
 from __future__ import annotations
