@@ -6,7 +6,7 @@ One file of finished cells; a study that is started again goes on where it stopp
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any
@@ -48,7 +48,7 @@ def run(
     found: dict[str, list[Record]] = {part: [] for part in parts}
     for done, (part, name, seed) in enumerate(todo):
         key = {"part": part, "set": name, "seed": seed}
-        found[part].append(cells.get(key, lambda: STUDIES[part](name, seed)))  # noqa: B023
+        found[part].append(cells.get(key, partial(STUDIES[part], name, seed)))
         if progress is not None:
             progress(done + 1, len(todo))
     return found
