@@ -14,6 +14,7 @@ from dataworth.data.io.notes import Note, refuse_all
 from dataworth.data.io.roles import wishes_of
 from dataworth.data.io.sources import HUB
 from dataworth.data.io.together import read_together, release, sentences
+from dataworth.data.io.urls import is_url
 from dataworth.errors import DataworthError
 from dataworth.report.views import ending as report_ending
 
@@ -25,7 +26,7 @@ PLOT_SUFFIXES = (".png", ".svg", ".pdf")
 
 def absolute(path: str | Path) -> str:
     """The path under which a file is known in a configuration; a name of a hub is no path."""
-    return str(path) if str(path).startswith(HUB) else os.path.abspath(path)
+    return str(path) if str(path).startswith(HUB) or is_url(str(path)) else os.path.abspath(path)
 
 
 class Inputs:

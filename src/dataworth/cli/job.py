@@ -235,6 +235,8 @@ def failing_verdicts(fail_on: str | None, design: str | None) -> frozenset[str]:
 
 def _column(name: str, value: Any, source: Path) -> Any:
     """What a configuration says of a column: a text, or a list of texts; of some yes or no."""
+    if name == "sample" and type(value) is int:
+        return value
     if isinstance(value, list):
         value = ",".join(map(str, value))
     if value is not None and not isinstance(value, bool if name in ("impute", "exact_labels") else str):

@@ -65,6 +65,7 @@ class Columns:
     encoding: str | None = option(None, "Encoding of text files, such as cp1252 (default: found).", WRITTEN)
     header: str | None = option(None, "yes or no: the first row names the columns (default: found).", WRITTEN)
     sheet: str | None = option(None, "Sheet of an .xlsx (default: the first with rows).", WRITTEN)
+    sample: int | None = option(None, "Rows of data files to draw at random (default: all).", WRITTEN)
 
     @property
     def roles(self) -> dict[str, Any]:

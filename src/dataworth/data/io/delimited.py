@@ -19,31 +19,16 @@ from typing import Any
 from dataworth.data.io.notes import Note
 from dataworth.data.io.numbers_in_text import look
 from dataworth.data.io.numbers_in_text import parse as parse_number
+from dataworth.data.io.parsing import MISSING, collapsed, parsed
 from dataworth.errors import DataworthError
 from dataworth.wording import listed
 
-MISSING = (
-    "",
-    "NA",
-    "N/A",
-    "n/a",
-    "NaN",
-    "nan",
-    "-nan",
-    "-NaN",
-    "null",
-    "NULL",
-    "None",
-    "<NA>",
-    "#N/A",
-    "#NA",
-)
-"""The cells of a text file that stand for a missing value."""
 SEPARATORS = ",;\t|"
 NAMES = {"\t": "tabs", " ": "spaces", ",": "','", ";": "';'", "|": "'|'"}
 WORDS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|"}
 BEGINNING = 1 << 18
-"""Bytes that are looked at before the file is read."""
+"""Bytes that are looked at before the file is read; more, where they hold less than `LEAST_LINES`."""
+LEAST_LINES, MOST_BEGINNING = 4, 1 << 26
 LOOKED_AT = 500
 """Rows of the beginning that are looked at."""
 MARKS = (
@@ -58,7 +43,8 @@ class Delimited:
     """How a file is written: what was asked for, then what was found; `notes` say what was found.
 
     as_text, numbers: columns that are not to be made numbers, or are to be; skipped: lines before the rows;
-    trimmed: columns of which some texts had spaces around them.
+    trimmed: columns of which some texts had spaces around them; sample: how many rows to draw at random, and
+    total: of how many they were drawn; line: bytes of a line.
     """
 
     sep: str | None = None
@@ -72,6 +58,9 @@ class Delimited:
     columns: tuple[str, ...] = ()
     skipped: int = 0
     trimmed: tuple[str, ...] = ()
+    sample: int | None = None
+    total: int | None = None
+    line: int = 0
 
 
 AS_FOUND = Delimited()
@@ -82,15 +71,14 @@ def read_delimited(path: Path, asked: Delimited, usual: str | None) -> tuple[Any
     """A file as a pyarrow table, and how it is written; `usual` is the separator that its suffix promises."""
     import pyarrow as pa
 
-    with pa.input_stream(str(path)) as stream:  # unpacks .gz by itself
-        start, whole = stream.read(BEGINNING), not stream.read(1)
+    start, whole = _beginning(path)
     if not start:
         raise DataworthError("the file is empty: write rows to it")
     for encoding in [asked.encoding] if asked.encoding is not None else _encodings(start):
         try:
             text = codecs.getincrementaldecoder(encoding)().decode(start, final=whole)
             found = _look_at(asked, text if whole else text[: text.rfind("\n") + 1] or text, encoding, usual)
-            table = _parsed(path, found)
+            table, found = parsed(path, replace(found, line=len(start) // max(1, start.count(b"\n"))))
         except LookupError:
             raise DataworthError(f"there is no encoding {encoding!r}: say another --encoding") from None
         except UnicodeDecodeError:
@@ -105,6 +93,20 @@ def read_delimited(path: Path, asked: Delimited, usual: str | None) -> tuple[Any
             trimmed = [n for n, a, b in zip(found.columns, columns, tidy, strict=True) if a is not b]
             return pa.Table.from_arrays(tidy, names=found.columns), replace(found, trimmed=tuple(trimmed))
     raise DataworthError(f"this is not {asked.encoding or 'UTF-8'} text: say which it is with --encoding")
+
+
+def _beginning(path: Path) -> tuple[bytes, bool]:
+    """The first lines of a file, and whether they are all of it."""
+    import pyarrow as pa
+
+    with pa.input_stream(str(path)) as stream:  # unpacks .gz by itself
+        start = stream.read(BEGINNING)
+        while start.count(b"\n") < LEAST_LINES and len(start) < MOST_BEGINNING:
+            more = stream.read(len(start))
+            if not more:
+                return start, True
+            start += more
+        return start, not stream.read(1)
 
 
 def _encodings(start: bytes) -> tuple[str, ...]:
@@ -194,14 +196,15 @@ def unique(names: Sequence[str]) -> list[str]:
     >>> unique(["a", "b", "a", "a.1", "a"])
     ['a', 'b', 'a.2', 'a.1', 'a.3']
     """
-    given, found = set(names), []
+    given, last = set(names), dict.fromkeys(names, 0)
+    found: dict[str, None] = {}
     for name in names:
-        new, k = name, 0
-        while new in found or (k and new in given):
-            k += 1
-            new = f"{name}.{k}"
-        found.append(new)
-    return found
+        new = name
+        while new in found or (new != name and new in given):
+            last[name] += 1
+            new = f"{name}.{last[name]}"
+        found[new] = None
+    return list(found)
 
 
 def renaming_note(names: Sequence[str]) -> Note | None:
@@ -237,15 +240,6 @@ def _separator(text: str, usual: str | None) -> str:
         found = [sep for sep in SEPARATORS if sep in head]
         return best if best in found or not found else found[0]
     return best
-
-
-def collapsed(text: str) -> str:
-    """Columns that are lined up by spaces, with one space between them.
-
-    >>> collapsed("  a   b\\n1.5  20\\n")
-    'a b\\n1.5 20\\n'
-    """
-    return "".join(" ".join(line.split()) + "\n" for line in text.splitlines() if line.strip())
 
 
 def _headless(row: Sequence[str], rest: Sequence[Sequence[str]]) -> bool:
@@ -296,35 +290,6 @@ def _open_notes(cells: dict[str, list[str]]) -> list[Note]:
             what = f"column {name!r} leaves open what {such!r} is: it is read as {such}"
             notes.append(Note(what, f"--decimal , reads {one.cells[such].value(','):.12g}"))
     return notes
-
-
-def _parsed(path: Path, how: Delimited) -> Any:
-    import pyarrow as pa
-    import pyarrow.csv
-
-    encoding, source = str(how.encoding), pa.input_stream(str(path))
-    if (
-        how.sep == " "
-    ):  # columns that are lined up have no single separator: made so before pyarrow reads them
-        with source as stream:
-            text = collapsed(stream.read().decode(encoding))
-        source, encoding = pa.BufferReader(text.encode()), "utf-8"
-    with source as stream:
-        return pa.csv.read_csv(
-            stream,
-            read_options=pa.csv.ReadOptions(
-                encoding="utf-8" if encoding == "utf-8-sig" else encoding,
-                skip_rows=how.skipped,
-                column_names=list(how.columns),
-            ),
-            parse_options=pa.csv.ParseOptions(delimiter=how.sep, newlines_in_values=True),
-            convert_options=pa.csv.ConvertOptions(
-                null_values=list(MISSING),
-                strings_can_be_null=True,
-                decimal_point=how.decimal or ".",
-                column_types=dict.fromkeys((n for n in how.as_text if n in how.columns), pa.string()),
-            ),
-        )
 
 
 def _trimmed(column: Any) -> Any:

@@ -6,8 +6,8 @@ import json
 import shlex
 import zipfile
 import zlib
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,11 +18,15 @@ from dataworth.data.io.delimited import AS_FOUND, Delimited, read_delimited, ren
 from dataworth.data.io.excel import read_excel
 from dataworth.data.io.images import holds_images
 from dataworth.data.io.notes import Note
+from dataworth.data.io.sampled import sample_note, sample_of_parquet
 from dataworth.data.io.sealed import is_sealed
 from dataworth.errors import DataworthError
+from dataworth.memory import refuse_too_large
 from dataworth.wording import counted, listed
 
 READING_ERRORS = (OSError, ValueError, KeyError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error)
+CELL = 24
+"""Bytes that a number takes while a table is read: in the table, in the Dataset, and once on the way."""
 NPZ_ROLES = {"label": "y", "group": "groups", "id": "ids", "weights": "weights", "attribute": "attributes"}
 
 
@@ -76,6 +80,7 @@ def refuse_images(path: Path) -> None:
 def _reading(path: Path, suffix: str, how: Delimited) -> Part:
     """One file; whatever goes wrong in it is a sentence."""
     import pyarrow as pa
+    from pyarrow import parquet
 
     try:
         if suffix in DELIMITED:
@@ -85,12 +90,10 @@ def _reading(path: Path, suffix: str, how: Delimited) -> Part:
         if suffix == ".xlsx":
             table, notes = read_excel(path, how.sheet)
             return Part(str(path), table, False, notes, how)
-        table = READERS[suffix](path)
-        # A damaged file can point outside itself, which would end the process later, not raise.
-        table.validate(full=True)
-        part = Part(str(path), table, how=how)
-        part.table = with_unique_names(part.table, part.notes)
-        return part
+        if suffix == ".parquet":
+            with parquet.ParquetFile(path) as file:
+                return part_of_parquet(str(path), [file], how)
+        return _checked(Part(str(path), READERS[suffix](path), how=how))
     except DataworthError:
         raise
     except (pa.ArrowException, *READING_ERRORS) as error:
@@ -108,6 +111,35 @@ def _reading(path: Path, suffix: str, how: Delimited) -> Part:
         raise DataworthError(
             f"this cannot be read as {suffix} ({reason}): check that the file is complete"
         ) from error
+
+
+def part_of_parquet(name: str, files: Sequence[Any], how: Delimited) -> Part:
+    """Open Parquet files as one table, or a sample of its rows."""
+    import pyarrow as pa
+
+    part = Part(name, None, how=how)
+    total = sum(file.metadata.num_rows for file in files)
+    if how.sample is None or how.sample >= total:
+        cells = sum(file.metadata.num_rows * file.metadata.num_columns for file in files)
+        refuse_too_large(
+            CELL * cells, "reading all of it", f"read some rows, with --sample {min(100_000, total // 2)}"
+        )
+        # Not read_table, which would add columns for directories named like "part=1".
+        tables = [file.read() for file in files]
+        part.table = tables[0] if len(tables) == 1 else pa.concat_tables(tables, promote_options="permissive")
+    else:
+        part.table, total = sample_of_parquet(files, how.sample)
+        part.how = replace(how, total=total)
+        part.notes.append(sample_note(part.table.num_rows, total))
+    return _checked(part)
+
+
+def _checked(part: Part) -> Part:
+    """The part, once its table is known to be whole; with distinct names of columns."""
+    # A damaged file can point outside itself, which would end the process later, not raise.
+    part.table.validate(full=True)
+    part.table = with_unique_names(part.table, part.notes)
+    return part
 
 
 def with_unique_names(table: Any, notes: list[Note]) -> Any:
@@ -131,14 +163,6 @@ def _read_json_lines(path: Path) -> Any:
     with pa.input_stream(str(path)) as stream:
         # A line must fit in a block; the default of 1 MB is too little for some embeddings.
         return pa.json.read_json(stream, read_options=pa.json.ReadOptions(block_size=1 << 24))
-
-
-def _read_parquet(path: Path) -> Any:
-    import pyarrow.parquet as parquet
-
-    # Not read_table, which would add columns for directories named like "part=1".
-    with parquet.ParquetFile(path) as file:
-        return file.read()
 
 
 def _read_arrow(path: Path) -> Any:
@@ -213,9 +237,8 @@ DELIMITED = {
 READERS: dict[str, Callable[[Path], Any]] = {
     **dict.fromkeys((".jsonl", ".jsonl.gz", ".ndjson"), _read_json_lines),
     ".json": _read_json,
-    ".parquet": _read_parquet,
     **dict.fromkeys((".feather", ".arrow"), _read_arrow),
     ".npz": _read_npz,
 }
 """What reads each suffix of other kinds."""
-SUFFIXES = (*DELIMITED, *READERS, ".xlsx")
+SUFFIXES = (*DELIMITED, *READERS, ".parquet", ".xlsx")

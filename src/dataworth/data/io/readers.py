@@ -33,6 +33,7 @@ def read(
     encoding: str | None = None,
     header: bool | None = None,
     sheet: str | None = None,
+    sample: int | None = None,
 ) -> Dataset:
     """Read a Dataset from a file, a directory or pattern of files, a frame, or another table.
 
@@ -64,6 +65,8 @@ def read(
         encoding: its encoding; by default UTF-8 or what its first bytes say, else Windows-1252.
         header: whether its first row names the columns; found by default.
         sheet: the sheet of an xlsx; the first by default.
+        sample: how many rows to draw at random, without loading the others: of a Parquet or text file that
+            does not fit in memory, say. Each set of as many rows is as likely as any other.
 
     Returns:
         The Dataset.

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dataworth.data.io.delimited import Delimited
-from dataworth.data.io.formats import SUFFIXES, Part, part_of_file
+from dataworth.data.io.formats import SUFFIXES, Part, part_of_file, part_of_parquet, suffix_of
 from dataworth.data.io.images import SPLITS
 from dataworth.errors import DataworthError
 from dataworth.wording import listed
@@ -44,6 +44,9 @@ def part_of_shards(path: Path, files: Sequence[Path], how: Delimited) -> Part:
     splits = {split for file in files if (split := _split_of(file, path)) is not None}
     if len(splits) > 1:
         raise DataworthError(f"its files are of the splits {', '.join(sorted(splits))}: name those of one")
+    if how.sample is not None and all(suffix_of(file) == ".parquet" for file in files):
+        return part_of_parquet(str(path), [_opened(file) for file in files], how)
+    how = replace(how, sample=None)  # drawn from all of them, once they are one
     parts = []
     for file in files:
         try:
@@ -75,6 +78,16 @@ def part_of_shards(path: Path, files: Sequence[Path], how: Delimited) -> Part:
     if parts[0].again is not None:
         made.again = lambda wanted: part_of_shards(path, files, wanted)
     return made
+
+
+def _opened(file: Path) -> Any:
+    import pyarrow as pa
+    from pyarrow import parquet
+
+    try:
+        return parquet.ParquetFile(file)
+    except (OSError, pa.ArrowException) as error:
+        raise DataworthError(f"{file.name}: this cannot be read as .parquet: check it") from error
 
 
 def _family(kind: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from glob import glob
 from os import PathLike
 from pathlib import Path
@@ -12,7 +13,9 @@ from dataworth.data.convert import as_frame
 from dataworth.data.io.delimited import AS_FOUND, Delimited
 from dataworth.data.io.formats import Part, part_of_file, refuse_images, with_unique_names
 from dataworth.data.io.notes import Note
+from dataworth.data.io.sampled import sample_note, sample_of_batches
 from dataworth.data.io.shards import files_of_directory, part_of_shards
+from dataworth.data.io.urls import is_url, part_of_url
 from dataworth.data.io.written_roles import with_roles
 from dataworth.data.vectors import text_keys, to_arrow
 from dataworth.errors import DataworthError
@@ -26,11 +29,17 @@ def part_of(source: Any, how: Delimited = AS_FOUND) -> Part:
     named = isinstance(source, str | PathLike)
     part = _part_of_path(str(source), how) if named else _part_of_object(source)
     part.how = how if part.how == AS_FOUND else part.how
+    if how.sample is not None and part.how.total is None and part.table.num_rows > how.sample:
+        table, total = sample_of_batches(iter(part.table.to_batches()), how.sample)
+        part.table, part.how = table, replace(part.how, total=total)
+        part.notes.append(sample_note(table.num_rows, total))
     part.table = _with_class_names(part.table)
     return part
 
 
 def _part_of_path(name: str, how: Delimited) -> Part:
+    if is_url(name):
+        return part_of_url(name, how)
     if name.startswith(HUB):
         return _part_of_object(_from_hub(name.removeprefix(HUB)))
     path = Path(name)

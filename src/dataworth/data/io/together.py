@@ -60,6 +60,7 @@ class Written(TypedDict, total=False):
     categories: role_of.Wishes
     numbers: role_of.Wishes
     exact_labels: bool
+    sample: int | None
 
 
 class Options(Asked, Written, total=False):
@@ -110,9 +111,9 @@ def read_together(
     roles_asked = {name: options[name] for name in Asked.__annotations__ if name in options}
     reads = [Read(source) for source in sources]
     how = _how(options)
-    for read in reads:
+    for i, read in enumerate(reads):
         with _gathering(read):
-            read.part = part_of(read.source, how)
+            read.part = part_of(read.source, replace(how, sample=None) if i == lead else how)
     ordered = sorted(
         (read for read in reads if read.part), key=lambda read: lead is None or read is not reads[lead]
     )
@@ -216,6 +217,9 @@ def _how(options: Mapping[str, Any]) -> Delimited:
         raise DataworthError(f"header is {header!r}: say yes or no")
     if options.get("dates") not in (None, "dmy", "mdy"):
         raise DataworthError(f"dates is {options['dates']!r}: say dmy (day first) or mdy (month first)")
+    sample = options.get("sample")
+    if sample is not None and (not isinstance(sample, int) or sample < 1):
+        raise DataworthError(f"sample is {sample!r}, but a number of rows is expected: give 1 or more")
     return Delimited(
         sep=sep,
         encoding=options.get("encoding"),
@@ -224,6 +228,7 @@ def _how(options: Mapping[str, Any]) -> Delimited:
         sheet=options.get("sheet"),
         as_text=tuple(wishes_of(options.get("categories") or (), ())),
         numbers=tuple(wishes_of(options.get("numbers") or (), ())),
+        sample=sample,
     )
 
 

@@ -1,0 +1,131 @@
+"""Delimited text, once it is known how it is written, by pyarrow: all of it, or a sample of its rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from dataworth.data.io.sampled import sample_note, sample_of_batches
+from dataworth.memory import free_memory, refuse_too_large
+
+if TYPE_CHECKING:
+    from dataworth.data.io.delimited import Delimited
+
+MISSING = (
+    "",
+    "NA",
+    "N/A",
+    "n/a",
+    "NaN",
+    "nan",
+    "-nan",
+    "-NaN",
+    "null",
+    "NULL",
+    "None",
+    "<NA>",
+    "#N/A",
+    "#NA",
+)
+"""The cells of a text file that stand for a missing value."""
+TIMES_ITS_TEXT = 5
+"""How much more memory a table takes than its text, at most, while it is read."""
+LEAST_BLOCK, MOST_BLOCK = 1 << 20, 1 << 26
+"""Bytes that are parsed together. A line must fit in; and each column gets an array of its own in each block,
+so that a block of few rows with very many columns would be arrays of nothing."""
+
+
+def parsed(path: Path, how: Delimited) -> tuple[Any, Delimited]:
+    """The file as a table, or a sample of its rows, which is noted."""
+    import pyarrow as pa
+    import pyarrow.csv
+
+    encoding = "utf-8" if how.encoding == "utf-8-sig" else str(how.encoding)
+    if how.sample is not None and how.sep != " ":
+        text, rows, total = _sampled(path, how, encoding)
+        found = how if rows == total else replace(how, notes=(*how.notes, sample_note(rows, total)))
+        return _typed(pa.BufferReader(text), how, "utf-8", 0), replace(found, total=total)
+    refuse_too_large(
+        TIMES_ITS_TEXT * unpacked_size(path), "reading all of it", "read some rows, with --sample 100000"
+    )
+    source = pa.input_stream(str(path))
+    if how.sep == " ":  # columns that are lined up have no single separator: made so before pyarrow reads
+        with source as stream:
+            text = collapsed(stream.read().decode(encoding)).encode()
+        source, encoding = pa.BufferReader(text), "utf-8"
+    return _typed(source, how, encoding, how.skipped), how
+
+
+def unpacked_size(path: Path) -> int:
+    """Bytes of the text of a file; of a packed one as many as are counted before no memory could hold it."""
+    import pyarrow as pa
+
+    if path.suffix.lower() != ".gz":
+        return path.stat().st_size
+    size, most = 0, free_memory()
+    with pa.input_stream(str(path)) as stream:
+        while (more := len(stream.read(1 << 22))) and TIMES_ITS_TEXT * size <= most:
+            size += more
+    return size
+
+
+def _sampled(path: Path, how: Delimited, encoding: str) -> tuple[Any, int, int]:
+    """Rows of a file drawn at random, as text; how many they are, and of how many."""
+    import pyarrow as pa
+    import pyarrow.csv
+
+    assert how.sample is not None
+    with pa.input_stream(str(path)) as stream:
+        reader = pa.csv.open_csv(
+            stream,
+            read_options=pa.csv.ReadOptions(
+                encoding=encoding,
+                skip_rows=how.skipped,
+                column_names=list(how.columns),
+                block_size=_block(8 * how.line),
+            ),
+            parse_options=pa.csv.ParseOptions(delimiter=how.sep, newlines_in_values=True),
+            convert_options=pa.csv.ConvertOptions(column_types=dict.fromkeys(how.columns, pa.string())),
+        )
+        table, total = sample_of_batches(iter(reader), how.sample)
+    sink = pa.BufferOutputStream()
+    pa.csv.write_csv(table, sink, pa.csv.WriteOptions(include_header=False, delimiter=how.sep))
+    return sink.getvalue(), table.num_rows, total
+
+
+def _block(wanted: int) -> int:
+    return min(max(wanted, LEAST_BLOCK), MOST_BLOCK)
+
+
+def _typed(source: Any, how: Delimited, encoding: str, skipped: int) -> Any:
+    """Text as a table whose columns have types."""
+    import pyarrow as pa
+    import pyarrow.csv
+
+    with source as stream:
+        return pa.csv.read_csv(
+            stream,
+            read_options=pa.csv.ReadOptions(
+                encoding=encoding,
+                skip_rows=skipped,
+                column_names=list(how.columns),
+                block_size=_block(128 * how.line),
+            ),
+            parse_options=pa.csv.ParseOptions(delimiter=how.sep, newlines_in_values=True),
+            convert_options=pa.csv.ConvertOptions(
+                null_values=list(MISSING),
+                strings_can_be_null=True,
+                decimal_point=how.decimal or ".",
+                column_types=dict.fromkeys({*how.as_text} & {*how.columns}, pa.string()),
+            ),
+        )
+
+
+def collapsed(text: str) -> str:
+    """Columns that are lined up by spaces, with one space between them.
+
+    >>> collapsed("  a   b\\n1.5  20\\n")
+    'a b\\n1.5 20\\n'
+    """
+    return "".join(" ".join(line.split()) + "\n" for line in text.splitlines() if line.strip())

@@ -1,0 +1,40 @@
+"""How much memory is free, and a sentence where what is asked for clearly does not fit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .errors import DataworthError
+
+MOST = 0.8
+"""The proportion of the free memory that one thing may take."""
+
+
+def free_memory() -> float:
+    """Bytes that can be had without swapping, by the system and by the limit of a container; ∞ if unknown."""
+    found = [float("inf")]
+    try:
+        lines = Path("/proc/meminfo").read_text().splitlines()
+        found += [1024.0 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable:")]
+    except (OSError, ValueError, IndexError):
+        pass
+    try:
+        limit, used = (Path(f"/sys/fs/cgroup/memory.{name}").read_text() for name in ("max", "current"))
+        found += [float(limit) - float(used)] if limit.strip() != "max" else []
+    except (OSError, ValueError):
+        pass
+    return min(found)
+
+
+def refuse_too_large(needed: float, what: str, instead: str) -> None:
+    """A sentence before what needs so many bytes is begun, if they are more than can be had.
+
+    >>> refuse_too_large(1e15, "reading the file", "read a sample of its rows with --sample 100000")
+    Traceback (most recent call last):
+        ...
+    dataworth.errors.DataworthError: reading the file takes about 1,000,000 GB of memory, which is more than \
+there is: read a sample of its rows with --sample 100000
+    """
+    if needed > MOST * free_memory():
+        size = f"{needed / 1e9:,.0f} GB" if needed >= 1e10 else f"{needed / 1e9:.1f} GB"
+        raise DataworthError(f"{what} takes about {size} of memory, which is more than there is: {instead}")
