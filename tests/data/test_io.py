@@ -7,7 +7,6 @@ import io
 import json
 from pathlib import Path
 
-import narwhals as nw
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -21,6 +20,7 @@ from dataworth.data.convert import Column
 from dataworth.data.dataset import Dataset
 from dataworth.data.io import ReadingWarning, Role, assign_roles, describe, read, read_table, read_with_roles
 from dataworth.data.io.roles import check_kinds, unusable
+from dataworth.data.io.sources import part_of
 from dataworth.data.leaks import look_for_leaks
 from dataworth.errors import DataworthError, Problems
 
@@ -77,7 +77,7 @@ def refusal(path: Path, **options) -> str:
 
 
 def roles_of(columns: dict, **options) -> dict[str, str]:
-    return {r.column: r.role for r in assign_roles(nw.from_native(pa.table(columns)), **options)}
+    return {r.column: r.role for r in assign_roles(pa.table(columns), **options)}
 
 
 # Formats
@@ -372,7 +372,7 @@ def test_an_index_written_by_pandas_is_ignored(tmp_path):
 
 @pytest.mark.parametrize("name", ["label", "Labels", "TARGET", "y", "Class", "outcome"])
 def test_a_label_is_guessed_from_its_name(name):
-    roles = assign_roles(nw.from_native(pa.table({"a": [1.0], name: [0]})))
+    roles = assign_roles(pa.table({"a": [1.0], name: [0]}))
     assert roles == [
         Role("a", "feature", "numeric", "not used otherwise"),
         Role(name, "label", "numeric", "guessed from its name"),
@@ -391,13 +391,13 @@ def test_a_label_is_guessed_among_the_columns_without_another_role():
 
 @pytest.mark.parametrize("name", ["id", "ID", "ids", "row_id", "rowid", "uuid", "guid", "index"])
 def test_an_id_is_guessed_from_its_name(name):
-    roles = assign_roles(nw.from_native(pa.table({"a": [1.0], name: [5], "y": [0]})))
+    roles = assign_roles(pa.table({"a": [1.0], name: [5], "y": [0]}))
     assert roles[1] == Role(name, "id", "numeric", "guessed from its name")
 
 
 def test_several_ids_are_not_guessed_between_and_are_no_features():
     columns = {"a": [1], "id": [5], "uuid": [6], "y": [0]}
-    roles = assign_roles(nw.from_native(pa.table(columns)))
+    roles = assign_roles(pa.table(columns))
     assert [r.role for r in roles] == ["feature", "ignored", "ignored", "label"]
     assert "name it with id= (--id)" in roles[1].why
     assert roles_of(columns, id="uuid") == {"a": "feature", "id": "ignored", "uuid": "id", "y": "label"}
@@ -590,10 +590,10 @@ def test_refused_frames(source, words):
 
 def test_usable_columns_are_told_on_pandas_and_polars():
     for frame in (pd.DataFrame(ROWS), pl.DataFrame(ROWS)):
-        wrapped = nw.from_native(frame, eager_only=True)
-        check_kinds(assign_roles(wrapped))
-        assert unusable(wrapped, assign_roles(wrapped)) == {}
-        assert [r.kind for r in assign_roles(wrapped)][:3] == ["numeric", "boolean", "categorical"]
+        table = part_of(frame).table
+        check_kinds(assign_roles(table))
+        assert unusable(table, assign_roles(table)) == {}
+        assert [r.kind for r in assign_roles(table)][:3] == ["numeric", "boolean", "categorical"]
 
 
 def test_a_constant_column_is_a_feature(tmp_path):

@@ -15,7 +15,7 @@ import numpy as np
 from ..arrays import Array
 from ..errors import DataworthError
 from ..wording import counted, listed
-from .vectors import text_key, to_arrow
+from .vectors import one_array, text_key, to_arrow
 
 Kind = Literal["numeric", "boolean", "categorical", "text", "pair", "difference"]
 CODED = ("categorical", "text", "pair")
@@ -70,6 +70,14 @@ def column_kind(column: Any) -> str:
         if t.is_integer(inner) or t.is_floating(inner) or t.is_null(inner):
             return "embedding"
     return "nested"
+
+
+def column_kinds(schema: Any) -> list[str]:
+    """The kind of every column of a pyarrow schema; there may be very many, of few types."""
+    kinds = {field.type: "" for field in schema}
+    for field in schema:
+        kinds[field.type] = kinds[field.type] or column_kind(field)
+    return [kinds[field.type] for field in schema]
 
 
 def is_text(texts: Sequence[str], rows: int) -> bool:
@@ -142,9 +150,11 @@ def from_frame(frame: Any) -> tuple[Array, tuple[Column, ...]]:
     """A narwhals frame as a float matrix with its columns."""
     blocks: list[Array] = []
     columns: list[Column] = []
-    for label in frame.columns:
+    table = frame.to_native()
+    plain = type(table).__module__.startswith("pyarrow")  # narwhals would take a while for 100,000 columns
+    for j, label in enumerate(frame.columns):
         name = str(label)
-        array = to_arrow(frame.get_column(label), name)
+        array = one_array(table.column(j)) if plain else to_arrow(frame.get_column(label), name)
         kind = column_kind(array)
         if kind in ("numeric", "boolean"):
             blocks.append(_numbers(array)[:, None])

@@ -27,10 +27,17 @@ def to_arrow(series: Any, name: str) -> Any:
         raise DataworthError(
             f"column {name!r} mixes values of different types: make it all numbers or all text"
         ) from error
+    return one_array(array)
+
+
+def one_array(array: Any) -> Any:
+    """A pyarrow column as one array; tensors of a fixed shape, and the like, as what they are stored as."""
+    import pyarrow as pa
+
     if isinstance(array, pa.ChunkedArray):
         array = array.unify_dictionaries().combine_chunks()
     if isinstance(array, pa.ExtensionArray) and str(array.type.extension_name).startswith("arrow."):
-        array = array.storage  # tensors of a fixed shape, and the like
+        array = array.storage
     return array
 
 

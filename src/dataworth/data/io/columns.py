@@ -88,7 +88,7 @@ def settle(parts: Sequence[Part], columns: Sequence[Collection[str]], wishes: Wi
             see(i, columns[i])
     shown = [_marks(part, _proven(seen, i, columns[i])) for i, part in enumerate(parts)]
     for name in dict.fromkeys(name for names in columns for name in names):
-        having = [i for i in range(len(parts)) if name in columns[i]]
+        having = [i for i in range(len(parts)) if (i, name) in seen]
         found = [i for i in having if seen[i, name].kind != "empty"]
         if not found or (
             name in wishes.labels and not _numeric_label(parts[found[0]], seen[found[0], name], name)

@@ -17,7 +17,7 @@ from dataworth.data.io.image_tables import read_images
 from dataworth.data.io.images import holds_images
 from dataworth.data.io.notes import refuse_all
 from dataworth.data.io.parsing import unpacked_size
-from dataworth.data.io.roles import Role
+from dataworth.data.io.roles import Role, is_constant
 from dataworth.data.io.together import Options, Read, read_together, sentences
 from dataworth.data.vectors import as_labels
 from dataworth.errors import DataworthError
@@ -128,10 +128,19 @@ def _describe_images(source: str | PathLike[str]) -> Description:
 
 
 def _missing(table: Any, role: Role) -> NDArray[np.bool_]:
+    import pyarrow as pa
+
     if role.role == "feature" and role.kind == "embedding":  # missing as a whole, or somewhere within
         block = Dataset(table.select([role.column]), np.zeros(table.num_rows), allow_missing=True)
         return np.asarray(np.isnan(block.X).any(axis=1))
-    return missing_rows(table[role.column])
+    column = table[role.column]
+    if not column.null_count and not pa.types.is_floating(column.type):
+        return np.zeros(len(column), dtype=bool)
+    return missing_rows(column)
+
+
+def _empty(column: Any) -> bool:
+    return bool(len(column) > 1 and column.null_count == len(column))
 
 
 def _constant_notes(table: Any, used: list[Role]) -> list[str]:
@@ -139,5 +148,5 @@ def _constant_notes(table: Any, used: list[Role]) -> list[str]:
     plain = [
         role.column for role in used if role.role == "feature" and role.kind not in ("embedding", "pair")
     ]
-    constant = [name for name in plain if table.num_rows > 1 and len(table[name].unique()) == 1]
+    constant = [name for name in plain if is_constant(table[name]) or _empty(table[name])]
     return [f"constant: {listed(constant)}"] if constant else []

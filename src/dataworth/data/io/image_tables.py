@@ -47,16 +47,13 @@ def is_table(source: str | PathLike[str]) -> bool:
 
 
 def _of_table(path: Path, part: Part, image: str | None, **asked: Unpack[Asked]) -> ImageTable:
-    import narwhals as nw
-
     table, notes = part.table, [f"{note.what} in {path}; {note.choice}" for note in part.notes]
     if image is None:
         image = _guessed(table)
         notes.append(f'image column "{image}" guessed in {path}; say --image to choose')
-    frame = nw.from_native(table, eager_only=True)
     # The images are the one feature; what has no role is kept, but not used.
     asked["features"] = [image]
-    assigned = assign_roles(frame, **asked)
+    assigned = assign_roles(table, **asked)
     check_kinds(assigned)
     used = [role for role in assigned if role.role not in NOT_VECTORS]
     roles = {"weights" if role.role == "weight" else role.role: role.column for role in used}

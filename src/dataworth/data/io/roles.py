@@ -11,9 +11,8 @@ from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
 
-from dataworth.data.convert import MOST_CATEGORIES, column_kind, is_text
+from dataworth.data.convert import MOST_CATEGORIES, column_kinds, is_text
 from dataworth.data.io.notes import refuse_all
-from dataworth.data.vectors import to_arrow
 from dataworth.wording import and_more, listed
 
 RoleName = Literal["label", "group", "attribute", "id", "weight", "feature", "ignored", "unusable"]
@@ -69,23 +68,23 @@ class Role:
     why: str
 
 
-def assign_roles(frame: Any, problems: list[str] | None = None, **wishes: Unpack[Asked]) -> list[Role]:
-    """One role per column of a narwhals frame, in the frame's order.
+def assign_roles(table: Any, problems: list[str] | None = None, **wishes: Unpack[Asked]) -> list[Role]:
+    """One role per column of a pyarrow table, in the table's order.
 
     The label is guessed only if exactly one column is named like one; groups, attributes and weights are
     never guessed. What is wrong is raised, or gathered in `problems`, so that all of it can be said at once.
     `features` are names, or patterns such as `emb_*`; without them every column left over is a feature,
     except those that `exclude` names. With `absent_ok`, `exclude` may name columns that are not there.
 
-    >>> import narwhals as nw, pyarrow as pa
-    >>> frame = nw.from_native(pa.table({"id": [7, 8], "age": [31, 45], "label": ["a", "b"]}))
-    >>> for role in assign_roles(frame):
+    >>> import pyarrow as pa
+    >>> table = pa.table({"id": [7, 8], "age": [31, 45], "label": ["a", "b"]})
+    >>> for role in assign_roles(table):
     ...     print(role.column, "→", role.role, "|", role.why)
     id → id | guessed from its name
     age → feature | not used otherwise
     label → label | guessed from its name
     """
-    names = list(frame.columns)
+    names = list(table.column_names)
     asked: dict[str, RoleName] = {}
     features, absent_ok = wishes.get("features"), wishes.get("absent_ok", False)
     given: list[str] = [] if problems is None else problems
@@ -119,9 +118,9 @@ def assign_roles(frame: Any, problems: list[str] | None = None, **wishes: Unpack
     if features is not None:
         rest = ("ignored", "not among the features asked for")
     roles = []
-    for name in names:
+    for name, kind in zip(names, column_kinds(table.schema), strict=True):
         role, why = found.get(name, rest)
-        roles.append(Role(name, role, column_kind(to_arrow(frame[name], name)), why))
+        roles.append(Role(name, role, kind, why))
     if not any(role.role == "feature" for role in roles) and len(given) == before:
         given.append(no_feature(names))
     if problems is None:
@@ -137,27 +136,27 @@ def no_feature(names: Sequence[str]) -> str:
     )
 
 
-def needless(frame: Any, roles: Sequence[Role], constants: bool) -> dict[str, str]:
+def needless(table: Any, roles: Sequence[Role], constants: bool) -> dict[str, str]:
     """Features that nobody asked for and that say nothing of a row, with why; constants only on request.
 
-    >>> import narwhals as nw, pyarrow as pa
-    >>> frame = nw.from_native(pa.table({"a": [1, 2], "b": [7, 7], "user_id": [5, 3], "y": [0, 1]}))
-    >>> needless(frame, assign_roles(frame), constants=True)
+    >>> import pyarrow as pa
+    >>> table = pa.table({"a": [1, 2], "b": [7, 7], "user_id": [5, 3], "y": [0, 1]})
+    >>> needless(table, assign_roles(table), constants=True)
     {'b': 'it is constant in the test set', 'user_id': 'it is named like an id'}
     """
     found: dict[str, str] = {}
     for role in (role for role in roles if role.role == "feature" and role.why != "asked for"):
-        series = frame[role.column]
+        column = table[role.column]
         why = None
         if named_like_an_id(role.column) and role.kind in ("numeric", "categorical", "text"):
             why = LIKE_AN_ID
-        elif role.kind == "numeric" and numbers_rows(series):
+        elif role.kind == "numeric" and numbers_rows(column):
             why = NUMBERS_ROWS
-        elif role.kind in TEXTUAL and (present := series.drop_nulls()).len() == 0:
+        elif role.kind in TEXTUAL and column.null_count == len(column):
             why = EMPTY
-        elif role.kind == "categorical" and (distinct := _names_rows(present)):
-            why = f"{NAMES_ROWS}: {distinct} different short texts in {len(frame)} rows"
-        elif constants and role.kind in TEXTUAL and len(frame) > 1 and _constant(series):
+        elif role.kind == "categorical" and (distinct := _names_rows(column.drop_null())):
+            why = f"{NAMES_ROWS}: {distinct} different short texts in {len(column)} rows"
+        elif constants and role.kind in TEXTUAL and is_constant(column):
             why = CONSTANT
         found |= {} if why is None else {role.column: why}
     return found
@@ -173,41 +172,49 @@ def named_like_an_id(name: str) -> bool:
     return bool(words) and words[-1] in ("id", "ids", "uuid", "guid")
 
 
-def _constant(series: Any) -> bool:
-    first = series[0]
-    return bool(first is not None and series.null_count() == 0 and (series == first).all())
+def is_constant(column: Any) -> bool:
+    """Whether a pyarrow column of several rows has one value in all of them, and none missing."""
+    # Two rows tell nearly always, and there may be very many columns.
+    if len(column) < 2 or column.null_count or column[0] != column[1]:
+        return False
+    return len(column.unique()) == 1
 
 
 def _names_rows(present: Any) -> int:
     """How many different texts name rows: more than fifty, and over half of the rows; 0 if they do not."""
-    distinct = int(present.n_unique())
-    lists = LIST_AS_TEXT.match(str(present[0]))
+    distinct = len(present.unique())
+    lists = LIST_AS_TEXT.match(str(present[0].as_py()))
     return 0 if lists or distinct <= MOST_CATEGORIES or distinct <= len(present) / 2 else distinct
 
 
-def numbers_rows(series: Any) -> bool:
+def numbers_rows(column: Any) -> bool:
     """Whether a column is 1, 2, … n or 0, 1, … n − 1, in any order: rows may have been shuffled.
 
-    >>> import narwhals as nw, pyarrow as pa
-    >>> frame = nw.from_native(pa.table({"a": range(12, 0, -1), "b": [1, *range(1, 12)]}))
-    >>> numbers_rows(frame["a"]), numbers_rows(frame["b"])
+    >>> import pyarrow as pa
+    >>> table = pa.table({"a": range(12, 0, -1), "b": [1, *range(1, 12)]})
+    >>> numbers_rows(table["a"]), numbers_rows(table["b"])
     (True, False)
     """
-    n = len(series)
-    if n < FEWEST_NUMBERED or not series.dtype.is_numeric() or series.min() not in (0, 1):
+    import pyarrow.compute as pc
+
+    n = len(column)
+    if n < FEWEST_NUMBERED or column.null_count:
         return False
-    ordered = np.sort(series.to_numpy())  # only then: it takes long
+    first = column[0].as_py()  # which tells nearly always, and there may be very many columns
+    if not 0 <= first <= n or first != int(first) or pc.min(column).as_py() not in (0, 1):
+        return False
+    ordered = np.sort(column.to_numpy())  # only then: it takes long
     return np.array_equal(ordered, np.arange(n) + ordered[0])
 
 
-def with_texts(frame: Any, roles: Sequence[Role], problems: list[str]) -> list[Role]:
+def with_texts(table: Any, roles: Sequence[Role], problems: list[str]) -> list[Role]:
     """The roles, with features that are free text marked so; a text too long to be one is a problem."""
     found = list(roles)
     for i, role in enumerate(roles):
         if role.role != "feature" or role.kind not in ("categorical", "pair"):
             continue
-        texts = [str(text) for text in frame[role.column].drop_nulls().unique().to_list()]
-        free = is_text(texts, len(frame)) and not all(LIST_AS_TEXT.match(text) for text in texts[:5])
+        texts = [str(text) for text in table[role.column].drop_null().unique().to_pylist()]
+        free = is_text(texts, table.num_rows) and not all(LIST_AS_TEXT.match(text) for text in texts[:5])
         if role.kind == "categorical" and not free:
             continue
         longest = max(map(len, texts))
@@ -220,12 +227,12 @@ def with_texts(frame: Any, roles: Sequence[Role], problems: list[str]) -> list[R
     return found
 
 
-def unusable(frame: Any, roles: Sequence[Role]) -> dict[str, str]:
+def unusable(table: Any, roles: Sequence[Role]) -> dict[str, str]:
     """Why columns that would be features cannot be: nested or binary values, lists as text.
 
-    >>> import narwhals as nw, pyarrow as pa
-    >>> frame = nw.from_native(pa.table({"a": [1, 2], "b": [b"x", b"y"], "label": [0, 1]}))
-    >>> unusable(frame, assign_roles(frame))
+    >>> import pyarrow as pa
+    >>> table = pa.table({"a": [1, 2], "b": [b"x", b"y"], "label": [0, 1]})
+    >>> unusable(table, assign_roles(table))
     {'b': 'binary'}
     """
     reasons = {}
@@ -233,7 +240,7 @@ def unusable(frame: Any, roles: Sequence[Role]) -> dict[str, str]:
         if role.kind not in FEATURE_KINDS:
             reasons[role.column] = role.kind
         elif role.kind == "categorical":
-            texts = frame[role.column].drop_nulls().head(5).to_list()
+            texts = table[role.column].drop_null().slice(0, 5).to_pylist()
             if texts and all(LIST_AS_TEXT.match(str(text)) for text in texts):
                 reasons[role.column] = "lists written as text: embeddings need lists in Parquet or JSONL"
     return reasons

@@ -14,7 +14,7 @@ from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
-from dataworth.data.convert import Column, column_kind
+from dataworth.data.convert import Column, column_kinds
 from dataworth.data.dataset import Dataset
 from dataworth.data.io import roles as role_of
 from dataworth.data.io.assembled import NOT_VECTORS, missing_rows, only_features, with_labels
@@ -125,9 +125,11 @@ def read_together(
     for read, problems in zip(ordered, settle(parts, named, replace(typing, labels=labels)), strict=True):
         read.problems += problems
         assert read.part is not None
-        kinds = {name: column_kind(read.part.table[name]) for name in read.part.table.column_names}
+        table = read.part.table
+        kinds = dict(zip(table.column_names, column_kinds(table.schema), strict=True))
         read.roles = [
-            role if role.kind == "pair" else replace(role, kind=kinds[role.column]) for role in read.roles
+            role if role.kind in ("pair", kinds[role.column]) else replace(role, kind=kinds[role.column])
+            for role in read.roles
         ]
     _leave_out(ordered, lead is not None, impute, typing)
     for read in ordered:
@@ -248,8 +250,6 @@ def _typing(options: Mapping[str, Any], columns: Sequence[Column]) -> Typing:
 
 def _assign(read: Read, asked: Mapping[str, Any], lead: Read) -> None:
     """Give every column its role; where nothing is asked for, the label is the one of the lead."""
-    import narwhals as nw
-
     assert read.part is not None
     table = read.part.table
     # Columns of a frame may be numbered; their names are texts here.
@@ -276,11 +276,10 @@ def _assign(read: Read, asked: Mapping[str, Any], lead: Read) -> None:
     follows = read is not lead and named.get("label") is None and "label" not in said
     follows = follows and guess in table.column_names
     named |= {"label": guess} if follows else {}
-    frame = nw.from_native(table, eager_only=True)
     read.roles = [
         replace(role, why=why) if role.column in said.values() else
         replace(role, why="guessed from its name") if follows and role.role == "label" else role
-        for role in assign_roles(frame, read.problems, **(named | said))
+        for role in assign_roles(table, read.problems, **(named | said))
     ]  # fmt: skip
     if paired:
         read.roles = [replace(role, kind="pair") if role.column == RESPONSES else role for role in read.roles]
@@ -288,21 +287,19 @@ def _assign(read: Read, asked: Mapping[str, Any], lead: Read) -> None:
 
 def _leave_out(reads: Sequence[Read], led: bool, impute: bool, typing: Typing) -> None:
     """Leave columns that say nothing out of all files, if one shows it; constants are those of the lead."""
-    import narwhals as nw
-
     found: dict[str, str] = {}
     for read in reads:
         assert read.part is not None
-        frame = nw.from_native(read.part.table, eager_only=True)
-        read.roles = with_texts(frame, read.roles, read.problems)
+        table = read.part.table
+        read.roles = with_texts(table, read.roles, read.problems)
         asked = {*typing.kinds, *typing.categories, *typing.numbers}
         free = [role for role in read.roles if role.column not in asked]
-        for name, why in needless(frame, free, constants=led and read is reads[0]).items():
+        for name, why in needless(table, free, constants=led and read is reads[0]).items():
             alone = why in (role_of.CONSTANT, role_of.EMPTY)
             if not alone or (read is reads[0] and (led or not impute)):
                 found.setdefault(name, why)
     for read in reads:
-        features = [role.column for role in read.roles if role.role == "feature" and role.why != "asked for"]
+        features = {role.column for role in read.roles if role.role == "feature" and role.why != "asked for"}
         gone = {name: why for name, why in found.items() if name in features}
         read.roles = marked(read.roles, gone, "ignored")
         if gone and not read.problems and not any(role.role == "feature" for role in read.roles):
@@ -311,13 +308,10 @@ def _leave_out(reads: Sequence[Read], led: bool, impute: bool, typing: Typing) -
 
 def _finish(read: Read, lead: Read, columns: Sequence[Column], impute: bool) -> None:
     """Check the roles and make the Dataset, or gather what is wrong."""
-    import narwhals as nw
-
     assert read.part is not None
     table = read.part.table
-    frame = nw.from_native(table, eager_only=True)
     read.problems += role_of.of_kinds(read.roles)
-    if reasons := unusable(frame, read.roles):
+    if reasons := unusable(table, read.roles):
         read.problems.append(role_of.of_unusable(reasons))
         read.roles = marked(read.roles, reasons, "unusable")
     dates = {role.column for role in read.roles if role.role == "feature" and role.kind == "date or time"}
@@ -329,8 +323,7 @@ def _finish(read: Read, lead: Read, columns: Sequence[Column], impute: bool) -> 
     for role in read.roles:
         if role.role == "label" and role.column in read.part.how.trimmed:
             read.part.notes.append(Note("spaces around labels are dropped", "they count nowhere"))
-        count = int(missing_rows(table[role.column]).sum())
-        if count and role.role not in NOT_VECTORS:
+        if role.role not in NOT_VECTORS and (count := int(missing_rows(table[role.column]).sum())):
             read.problems.append(
                 f"the {role.role} column {role.column!r} has {counted(count, 'missing value')} in"
                 f" {counted(table.num_rows, 'row')}: fill them in, or leave the rows out"
