@@ -13,6 +13,8 @@ from typing import Any
 from dataworth.checks import check_codes
 from dataworth.curation.names import files_of, parse, split
 from dataworth.data.io.formats import SUFFIXES
+from dataworth.data.io.given import refuse_sampled_states
+from dataworth.data.io.large import rows_for_pairs
 from dataworth.data.io.notes import refuse_all
 from dataworth.data.io.sealed import SUFFIX, is_sealed
 from dataworth.data.io.together import naming
@@ -79,8 +81,8 @@ def measure(job: Job, showing: Showing, keep: bool = False) -> tuple[Any, list[d
     if job.curate is not None:
         split(job.curate)
     sealed = read_sealed_files(job, options.form, design, showing.explain)
-    inputs = Inputs(job.columns, showing.quiet)
     files: dict[str, Path | Sequence[Path]] = dict(job.files)
+    inputs = Inputs(_sampled(job, design, options), showing.quiet)
     if job.curate is not None:
         files["rows"] = [Path(name) for name in files_of(job.curate)]
     path, yardstick = job.options.get("yardstick"), None
@@ -127,6 +129,16 @@ def measure(job: Job, showing: Showing, keep: bool = False) -> tuple[Any, list[d
             except OSError as error:  # a full disk, say: the result is there, and is shown
                 say(f"{run.directory}: the result cannot be kept ({error.strerror}): make room, run it again")
     return result, inputs.notes
+
+
+def _sampled(job: Job, design: str, options: Options) -> Columns:
+    """The columns of a job, with how many rows of large files pairs are drawn from."""
+    refuse_sampled_states(job.columns.sample, job.command == "audit")
+    if design != "pairs" or job.columns.sample is not None or job.command == "audit":
+        return job.columns
+    size = options.size if isinstance(options.size, int) else max(options.size or (1,))
+    data = every({role: given for role, given in job.files.items() if role != "test"})
+    return replace(job.columns, sample=rows_for_pairs(data, size))
 
 
 def told_by(job: Job, replay: Replay) -> Replay:

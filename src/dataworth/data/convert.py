@@ -148,7 +148,7 @@ def from_array(X: Any) -> tuple[Array, tuple[Column, ...]]:
 
 def from_frame(frame: Any) -> tuple[Array, tuple[Column, ...]]:
     """A narwhals frame as a float matrix with its columns."""
-    blocks: list[Array] = []
+    blocks: list[Any] = []  # what becomes one column of the matrix, or several
     columns: list[Column] = []
     table = frame.to_native()
     plain = type(table).__module__.startswith("pyarrow")  # narwhals would take a while for 100,000 columns
@@ -157,11 +157,11 @@ def from_frame(frame: Any) -> tuple[Array, tuple[Column, ...]]:
         array = one_array(table.column(j)) if plain else to_arrow(frame.get_column(label), name)
         kind = column_kind(array)
         if kind in ("numeric", "boolean"):
-            blocks.append(_numbers(array)[:, None])
+            blocks.append(array)  # made numbers when they are put in place: a copy of all would be too much
             columns.append(Column(name, "numeric" if kind == "numeric" else "boolean"))
         elif kind == "categorical":
             codes, categories = _codes(array)
-            blocks.append(codes[:, None])
+            blocks.append(codes)
             columns.append(
                 Column(name, "text" if is_text(categories, len(codes)) else "categorical", categories)
             )
@@ -173,8 +173,13 @@ def from_frame(frame: Any) -> tuple[Array, tuple[Column, ...]]:
                 f"column {name!r} is {kind}, but features are numbers, booleans, text or lists of numbers:"
                 " convert it, or leave it out"
             )
-    matrix = np.hstack(blocks) if blocks else np.empty((len(frame), 0))
-    return np.array(matrix, dtype=np.float64, order="C"), tuple(columns)
+    matrix = np.empty((len(frame), len(columns)))
+    end = 0
+    for block in blocks:
+        values = block if isinstance(block, np.ndarray) else _numbers(block)
+        start, end = end, end + (values.shape[1] if values.ndim == 2 else 1)
+        matrix[:, start:end] = values.reshape(len(matrix), end - start)
+    return matrix, tuple(columns)
 
 
 def _numbers(array: Any) -> Array:

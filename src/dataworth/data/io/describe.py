@@ -12,19 +12,16 @@ from numpy.typing import NDArray
 
 from dataworth.data.dataset import Dataset, LabelSummary, summarise_labels
 from dataworth.data.io.assembled import missing_rows
-from dataworth.data.io.formats import DELIMITED, suffix_of
 from dataworth.data.io.image_tables import read_images
 from dataworth.data.io.images import holds_images
+from dataworth.data.io.large import rows_to_describe
 from dataworth.data.io.notes import refuse_all
-from dataworth.data.io.parsing import unpacked_size
 from dataworth.data.io.roles import Role, is_constant
 from dataworth.data.io.together import Options, Read, read_together, sentences
 from dataworth.data.vectors import as_labels
 from dataworth.errors import DataworthError
 from dataworth.wording import counted, listed
 
-LARGE, ROWS = 1 << 27, 100_000
-"""Bytes of text, or of numbers, from which a file is described by some of its rows; and by how many."""
 SCHEMA = "dataworth/description/1"
 
 
@@ -64,7 +61,7 @@ def describe(source: Any, *, impute: bool = False, **asked: Unpack[Options]) -> 
     """
     if isinstance(source, str | PathLike) and holds_images(Path(source)):
         return _describe_images(source)
-    asked["sample"] = asked.get("sample") or _looked_at(source)
+    asked["sample"] = asked.get("sample") or rows_to_describe(source)
     (found,) = read_together([source], impute=impute, **asked)
     if found.part is None:
         refuse_all(sentences([found]))
@@ -83,23 +80,6 @@ def describe(source: Any, *, impute: bool = False, **asked: Unpack[Options]) -> 
     notes += _constant_notes(table, used)
     name, rows = found.name or "frame", found.part.how.total or table.num_rows
     return Description(name, rows, tuple(found.roles), labels, missing, tuple(notes), tuple(found.problems))
-
-
-def _looked_at(source: Any) -> int | None:
-    """Rows of a large file that are drawn to describe it; all of one that is not."""
-    path = Path(source) if isinstance(source, str | PathLike) else None
-    if path is None or not path.is_file() or suffix_of(path) not in (*DELIMITED, ".parquet"):
-        return None
-    try:
-        if suffix_of(path) != ".parquet":
-            return ROWS if unpacked_size(path) > LARGE else None
-        from pyarrow import parquet
-
-        with parquet.ParquetFile(path) as file:
-            rows, columns = file.metadata.num_rows, file.metadata.num_columns
-    except (OSError, ValueError):  # which reading says better
-        return None
-    return max(1000, min(ROWS, LARGE // (16 * columns))) if 16 * rows * columns > 2 * LARGE else None
 
 
 def _labels(found: Read) -> LabelSummary | None:

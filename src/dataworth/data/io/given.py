@@ -9,8 +9,10 @@ from os import PathLike
 from typing import Any, TypeVar, cast
 
 from dataworth.data.dataset import Dataset
+from dataworth.data.io.large import rows_for_pairs
 from dataworth.data.io.notes import refuse_all, warn
 from dataworth.data.io.together import Options, read_together, sentences
+from dataworth.errors import DataworthError
 
 F = TypeVar("F", bound=Callable[..., Any])
 READING = {*Options.__annotations__, "impute"} - {"absent_ok"}
@@ -42,6 +44,9 @@ def takes_tables(*names: str, test: str) -> Callable[[F], F]:
                 return function(*args, **options)
             asked: Any = {name: options.pop(name) for name in READING & set(options)}
             leading = named.get(test)
+            refuse_sampled_states(asked.get("sample"), "before" in named)
+            if asked.get("sample") is None and (options.get("pairs") or options.get("size")):
+                asked["sample"] = _drawn_from([t for t in tables if t is not leading], options)
             lead = next((i for i, table in enumerate(tables) if table is leading), None)
             known = leading if isinstance(leading, Dataset) else options.get("yardstick")
             columns = getattr(known, "columns", ())
@@ -58,6 +63,21 @@ def takes_tables(*names: str, test: str) -> Callable[[F], F]:
         return cast(F, run)
 
     return decorate
+
+
+def refuse_sampled_states(sample: int | None, audit: bool) -> None:
+    """A sentence where two states of data would be sampled: their rows are compared one by one."""
+    if audit and sample is not None:
+        raise DataworthError(
+            "an audit compares the rows of two files, which two samples do not share: leave --sample out"
+        )
+
+
+def _drawn_from(sources: list[Any], options: Mapping[str, Any]) -> int | None:
+    """Rows of large files that pairs are drawn from, where nothing was said."""
+    size = options.get("size")
+    rows = max(size) if isinstance(size, tuple | list) else size
+    return rows_for_pairs(sources, rows or 1)
 
 
 def _is_table(given: Any) -> bool:

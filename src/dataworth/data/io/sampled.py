@@ -15,7 +15,7 @@ import numpy as np
 from dataworth.data.io.notes import Note
 from dataworth.wording import counted
 
-TOGETHER = 1 << 26
+TOGETHER = 1 << 24
 """Bytes of a row group that are decoded together."""
 SEED = 0x5A3B1E
 
