@@ -1,0 +1,242 @@
+"""What a measurement costs, and how that grows: rows, columns, test rows, pairs; and files of gigabytes.
+
+    python benchmarks/scaling.py [--most-rows 100000] [--big] [--bars wide,long,pairs] [--out results/scaling.json]
+
+Each measurement is a command of its own (`dataworth audit`, `dataworth score`), as users run it, on synthetic
+tables in a temporary folder, with one process and one BLAS thread. Times are CPU seconds (user and system),
+which other work on the machine disturbs least; the wall clock stands beside them. Memory is the largest that
+the process had. A slope is that of log cost against log size over the largest three sizes, less what a
+command costs on next to nothing: 1 is proportional, 0 does not grow. What theory says stands beside it.
+
+`--big` makes files of 2 GB (2 million rows × 256 numbers in single precision) and 1 GB (text), and compares
+them with the bars of memory and time that are documented; it needs 4 GB of disk.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pc
+import pyarrow.parquet as pq
+
+import dataworth
+
+PAIRS = ("--pairs", "200", "--size", "200")
+
+
+def write(path, rows, columns, rng, theta, group=100_000):
+    """Rows × columns of float32 with labels of a logistic model; written a row group at a time."""
+    names = [f"x{j}" for j in range(columns)]
+    schema = pa.schema([(name, pa.float32()) for name in names] + [("label", pa.int8())])
+    with pq.ParquetWriter(path, schema, compression="none", use_dictionary=False) as file:
+        for i in range(0, rows, group):
+            X = rng.standard_normal((min(group, rows - i), columns), dtype=np.float32)
+            y = (X @ theta + rng.logistic(size=len(X)) > 0).astype(np.int8)
+            file.write_table(pa.table([*map(pa.array, X.T), pa.array(y)], schema=schema))
+    return path
+
+
+def write_audit(folder, rows, columns, test_rows, seed):
+    """A table with one label in twenty wrong, the same without those rows, and a test set."""
+    rng = np.random.default_rng([seed, rows, columns])
+    theta = (2.0 * rng.standard_normal(columns) / np.sqrt(columns)).astype(np.float32)
+    clean, test = folder / "clean.parquet", folder / "test.parquet"
+    write(clean, rows, columns, rng, theta)
+    write(test, test_rows, columns, rng, theta)
+    table = pq.read_table(clean)
+    labels = table["label"].to_numpy()
+    bad = rng.random(rows) < 0.05
+    raw = table.set_column(columns, "label", pa.array(np.where(bad, 1 - labels, labels)))
+    pq.write_table(raw, folder / "raw.parquet")
+    pq.write_table(raw.filter(pa.array(~bad)), clean)
+    return folder / "raw.parquet", clean, test
+
+
+def run(*words):
+    """CPU seconds, seconds and megabytes of one command."""
+    command = [sys.executable, "-c", CHILD, *map(str, words)]
+    started = time.perf_counter()
+    found = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT, check=False)
+    wall = time.perf_counter() - started
+    if found.returncode:
+        raise SystemExit(f"{' '.join(map(str, words))}: {found.stderr.strip()[-400:]}")
+    cpu, memory = map(float, found.stderr.strip().splitlines()[-1].split())
+    return {"cpu_seconds": cpu, "seconds": wall, "megabytes": memory}
+
+
+CHILD = """
+import resource, sys
+from dataworth.cli import main
+sys.argv[0] = "dataworth"
+code = 0
+try:
+    main()
+except SystemExit as end:
+    code = end.code
+used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+print(sum(u.ru_utime + u.ru_stime for u in used), used[0].ru_maxrss / 1024, file=sys.stderr)
+sys.exit(code)
+"""
+ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1", "MKL_NUM_THREADS": "1"}
+
+
+def slope(sizes, costs, least):
+    """Of log cost above the least against log size, over the largest three; none if nothing grows."""
+    above = np.array(costs[-3:]) - least
+    if (above <= 0.05 * least).any():
+        return 0.0
+    return float(np.polyfit(np.log(sizes[-3:]), np.log(above), 1)[0])
+
+
+LAWS = {
+    "rows": ("audit", "1: every fit passes over all rows"),
+    "columns": ("audit", "1 to 2: rows are read and projected; the yardstick has 160 axes at most"),
+    "test rows": ("audit", "0 to 1: the yardstick looks at 1,000 rows, blocks have all"),
+    "pairs": ("score", "1: each pair is a fit of its own"),
+}
+
+
+def measure_laws(args, folder):
+    """Each size changed alone, the others at (10,000 rows, 50 columns, 2,000 test rows, 200 pairs)."""
+    rows = [n for n in (1000, 3000, 10_000, 30_000, 100_000, 300_000, 1_000_000) if n <= args.most_rows]
+    sizes = {
+        "rows": rows,
+        "columns": (10, 30, 100, 300),
+        "test rows": (500, 2000, 8000, 20_000),
+        "pairs": (50, 200, 800),
+    }
+    least = run("describe", write_audit(folder, 100, 5, 100, args.seed)[0])
+    laws = {}
+    for name, grid in sizes.items():
+        what, theory = LAWS[name]
+        found = []
+        for size in grid:
+            base = {"rows": 10_000, "columns": 50, "test rows": 2000} | {name: size}
+            raw, clean, test = write_audit(
+                folder, base["rows"], base["columns"], base["test rows"], args.seed
+            )
+            words = (what, raw, *((clean,) if what == "audit" else ()), "--test", test, "--jobs", 1, "-q")
+            words += ("--pairs", size, "--size", 100) if name == "pairs" else ()
+            found.append({"size": size, **run(*words)})
+            show(name, found[-1])
+        costs = {key: [one[key] for one in found] for key in ("cpu_seconds", "megabytes")}
+        laws[name] = {
+            "measured": found,
+            "slope_of_time": slope(grid, costs["cpu_seconds"], least["cpu_seconds"]),
+            "slope_of_memory": slope(grid, costs["megabytes"], least["megabytes"]),
+            "theory_of_time": theory,
+        }
+        told = laws[name]
+        print(
+            f"{name}: time ^{told['slope_of_time']:.2f}, memory ^{told['slope_of_memory']:.2f}; theory {theory}"
+        )
+    return {"least": least, "laws": laws}
+
+
+def show(name, one):
+    size = f"{one['size']:>9,}" if "size" in one else ""
+    print(
+        f"{name:>10} {size} {one['cpu_seconds']:7.1f} CPU s {one['seconds']:7.1f} s {one['megabytes']:6.0f} MB",
+        flush=True,
+    )
+
+
+# --- bars ------------------------------------------------------------------------------------------------
+
+
+def bar_pairs(args, folder):
+    """200 pairs of size 200 from 2 GB and from 20 MB of the same kind."""
+    rng = np.random.default_rng(args.seed)
+    theta = (2.0 * rng.standard_normal(256) / 16).astype(np.float32)
+    test = write(folder / "test.parquet", 2000, 256, rng, theta)
+    small = write(folder / "small.parquet", 20_000, 256, rng, theta)
+    big = write(folder / "big.parquet", 2_000_000, 256, rng, theta)
+    few, many = (run("score", file, "--test", test, *PAIRS, "--jobs", 1, "-q") for file in (small, big))
+    started = time.process_time()
+    with pq.ParquetFile(big) as file:
+        for group in range(file.num_row_groups):
+            file.read_row_group(group)
+    reading = time.process_time() - started
+    show("20 MB", few)
+    show("2 GB", many)
+    ratio = many["cpu_seconds"] / few["cpu_seconds"]
+    gigabytes = big.stat().st_size / 1e9
+    print(f"2 GB takes {ratio:.2f} times as long as 20 MB; reading it once takes {reading:.1f} CPU s")
+    big.unlink()
+    return {"small": few, "big": many, "ratio": ratio, "gigabytes": gigabytes, "reading_cpu_seconds": reading}
+
+
+def bar_long(args, folder):
+    """A CSV of 1 GB, described."""
+    rng, path, size = np.random.default_rng(args.seed), folder / "long.csv", 0
+    with path.open("wb") as file:
+        while size < 1e9:
+            X, m = rng.standard_normal((50_000, 18)).round(4), 50_000
+            columns = {f"x{j}": X[:, j] for j in range(18)}
+            columns |= {"city": rng.choice(["Ulm", "Bonn", "Kiel"], m), "label": rng.integers(0, 2, m)}
+            sink = pa.BufferOutputStream()
+            pc.write_csv(pa.table(columns), sink, pc.WriteOptions(include_header=size == 0))
+            size += file.write(sink.getvalue())
+    found = run("describe", path, "-q")
+    show("1 GB CSV", found)
+    path.unlink()
+    return found
+
+
+def bar_wide(args, folder):
+    """100,000 columns × 60 rows, 34 MB of text: described, and scored."""
+    rng = np.random.default_rng(args.seed)
+    files = [folder / "wide.csv", folder / "wide-test.csv"]
+    for path in files:
+        with path.open("w") as file:
+            file.write(",".join(f"x{j}" for j in range(100_000)) + ",label\n")
+            for i in range(60):
+                cells = rng.standard_normal(100_000) + 0.05 * (i % 2)
+                file.write(",".join(f"{v:.2f}" for v in cells) + f",{i % 2}\n")
+    found = {"describe": run("describe", files[0], "-q")}
+    show("described", found["describe"])
+    found["score"] = run("score", files[0], "--test", files[1], "--jobs", 1, "-q")
+    show("scored", found["score"])
+    return found
+
+
+BARS = {"wide": bar_wide, "long": bar_long, "pairs": bar_pairs}
+
+
+def main():
+    raw = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
+    parser.add_argument("--most-rows", type=int, default=100_000, help="largest table of the law of rows")
+    parser.add_argument("--big", action="store_true", help="also files of gigabytes")
+    parser.add_argument("--bars", default=",".join(BARS), help="which of them; default: %(default)s")
+    parser.add_argument("--no-laws", action="store_true", help="the files of gigabytes alone")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--out", type=Path, help="write the results to this JSON file, beside what it has")
+    args = parser.parse_args()
+    results = {}
+    with tempfile.TemporaryDirectory() as name:
+        if not args.no_laws:
+            results |= measure_laws(args, Path(name))
+        for bar in args.bars.split(",") if args.big else ():
+            results[bar] = BARS[bar](args, Path(name))
+    if args.out:
+        versions = {"python": platform.python_version(), "dataworth": dataworth.__version__}
+        versions |= {module.__name__: module.__version__ for module in (np, pa)}
+        known = json.loads(args.out.read_text()) if args.out.exists() else {}
+        record = known | {"seed": args.seed, "versions": versions, "cores": os.cpu_count()} | results
+        args.out.parent.mkdir(parents=True, exist_ok=True)
+        args.out.write_text(json.dumps(record, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()

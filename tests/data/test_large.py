@@ -1,0 +1,172 @@
+"""Rows drawn from large files: uniform, without loading the file, and said."""
+
+import gzip
+import subprocess
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from scipy.stats import chi2
+
+from dataworth.data.io import ReadingWarning, describe, large, parsing, read, sampled
+from dataworth.data.io.delimited import unique
+from dataworth.errors import DataworthError
+
+
+def table(n):
+    return pa.table({"a": np.arange(n) % 7 + 0.5, "b": np.arange(n), "label": np.arange(n) % 2})
+
+
+def parquet(path, n, group):
+    pq.write_table(table(n), path, row_group_size=group)
+    return path
+
+
+@pytest.mark.parametrize("how", ["parquet", "batches"])
+def test_every_row_is_as_likely_as_any_other(tmp_path, monkeypatch, how):
+    """Counts of 100 places over 500 draws of 10: chi-square on 99 degrees; false alarms 1 in 1,000."""
+    file = pq.ParquetFile(parquet(tmp_path / "a.parquet", 100, 30))
+    batches = table(100).to_batches(max_chunksize=9)
+    counts = np.zeros(100)
+    for seed in range(500):
+        monkeypatch.setattr(sampled, "SEED", seed)
+        drawn, total = (
+            sampled.sample_of_parquet([file], 10)
+            if how == "parquet"
+            else sampled.sample_of_batches(iter(batches), 10)
+        )
+        assert total == 100
+        rows = drawn["b"].to_numpy()
+        assert (np.diff(rows) > 0).all()  # none twice, and in their order
+        counts[rows] += 1
+    # without replacement the statistic is smaller by the proportion left: 0.9
+    assert ((counts - 50) ** 2 / (50 * 0.9)).sum() < chi2.ppf(0.999, 99)
+
+
+def test_rows_of_one_file_are_whole_rows(tmp_path, monkeypatch):
+    monkeypatch.setattr(sampled, "TOGETHER", 1)  # a column at a time
+    path = parquet(tmp_path / "a.parquet", 500, 64)
+    with pytest.warns(ReadingWarning, match="50 of its 500 rows were drawn at random"):
+        data = read(path, sample=50, features="a,b")
+    b = data.X[:, 1].astype(int)
+    assert len(data) == 50
+    assert (data.X[:, 0] == b % 7 + 0.5).all()
+    assert (data.y == b % 2).all()
+
+
+def test_shards_are_one_file(tmp_path):
+    for i in range(3):
+        pq.write_table(table(900).slice(300 * i, 300), tmp_path / f"part-{i}.parquet")
+    one = parquet(tmp_path.with_suffix(".parquet"), 900, 300)
+    with pytest.warns(ReadingWarning):
+        shards, alone = (read(place, sample=100, features="b") for place in (tmp_path, one))
+    assert shards.X.tolist() == alone.X.tolist()
+
+
+def test_text_is_sampled_with_its_quotes_and_types(tmp_path):
+    path = tmp_path / "a.csv"
+    lines = [f'{i},"a, {i}\nb",{"" if i == 3 else i / 2},{i % 2}' for i in range(1000)]
+    path.write_text("n,words,half,label\n" + "\n".join(lines) + "\n")
+    with pytest.warns(ReadingWarning, match="200 of its 1,000 rows"):
+        data = read(path, sample=200, features="n,half", impute=True)
+    known = data.X[:, 0] != 3  # whose half is missing
+    assert np.isnan(data.X[~known, 1]).all()
+    assert (data.X[known, 0] == 2 * data.X[known, 1]).all()
+    with pytest.warns(ReadingWarning):
+        assert len(read(path, sample=200, features="words")) == 200
+
+
+def test_a_sample_of_more_than_all_is_all(tmp_path):
+    path = parquet(tmp_path / "a.parquet", 60, 20)
+    assert len(read(path, sample=60, features="a")) == 60
+
+
+def test_parquet_on_another_file_system():
+    fsspec = pytest.importorskip("fsspec")
+    with fsspec.open("memory://big/a.parquet", "wb") as file:
+        pq.write_table(table(400), file, row_group_size=100)
+    with pytest.warns(ReadingWarning, match="40 of its 400 rows"):
+        assert len(read("memory://big/a.parquet", sample=40, features="a,b")) == 40
+    assert len(read("memory://big/*.parquet", features="a")) == 400
+    with pytest.raises(DataworthError, match="only Parquet is read from an address"):
+        read("memory://big/a.csv")
+
+
+def test_a_large_file_is_described_by_some_of_its_rows(tmp_path, monkeypatch):
+    monkeypatch.setattr(large, "LARGE", 1 << 14)
+    monkeypatch.setattr(large, "DESCRIBED", 1000)
+    path = parquet(tmp_path / "a.parquet", 3000, 500)
+    about = describe(path)
+    assert about.rows == 3000
+    assert any("1,000 of its 3,000 rows were drawn at random" in note for note in about.notes)
+    packed = tmp_path / "a.csv.gz"
+    packed.write_bytes(gzip.compress(b"a,label\n" + b"1.5,0\n2.5,1\n" * 3000))
+    about = describe(packed)
+    assert about.rows == 6000
+    assert sum(about.labels.classes.values()) == 1000
+
+
+def test_what_is_large(tmp_path):
+    assert (large.LARGE, large.DESCRIBED, large.LEAST_DESCRIBED) == (1 << 27, 100_000, 1000)
+    assert (large.DRAWN_FROM, large.BLOCKS) == (20_000, 100)
+    assert large.rows_for_pairs([parquet(tmp_path / "a.parquet", 300, 100)], 50) is None
+
+
+def test_rows_that_pairs_are_drawn_from(tmp_path, monkeypatch):
+    monkeypatch.setattr(large, "LARGE", 1 << 10)
+    path = parquet(tmp_path / "a.parquet", 300, 100)
+    assert large.rows_for_pairs([path], 50) == 20_000
+    assert large.rows_for_pairs([path], 500) == 50_000
+
+
+def test_a_file_that_cannot_fit_is_refused_before_it_is_read(tmp_path, monkeypatch):
+    """A text of zeros, packed a thousandfold, and a table, in a machine of 200 kB."""
+    monkeypatch.setattr("dataworth.memory.free_memory", lambda: 2e5)
+    monkeypatch.setattr(parsing, "free_memory", lambda: 2e5)
+    packed = tmp_path / "a.csv.gz"
+    packed.write_bytes(gzip.compress(b"a,label\n" + b"0,0\n" * 1_000_000))
+    for path in (packed, parquet(tmp_path / "a.parquet", 20_000, 5000)):
+        with pytest.raises(DataworthError, match=r"takes about .* GB of memory, .* --sample"):
+            read(path)
+    with pytest.warns(ReadingWarning, match="of its 1,000,000 rows"):
+        assert len(read(packed, sample=1000, features="a")) == 1000
+
+
+def test_an_audit_of_samples_is_refused(tmp_path):
+    import dataworth as dw
+
+    path = parquet(tmp_path / "a.parquet", 300, 100)
+    with pytest.raises(DataworthError, match="two samples do not share"):
+        dw.audit(before=path, after=path, test=path, sample=100)
+
+
+def test_a_header_longer_than_the_beginning_is_read_whole(tmp_path):
+    names = [f"a_column_with_a_long_name_{j:06d}" for j in range(11_000)]
+    path = tmp_path / "wide.csv"
+    rows = "\n".join(",".join([f"{(i + j) % 5}.5" for j in range(11_000)] + [str(i % 2)]) for i in range(4))
+    path.write_text(",".join([*names, "label"]) + "\n" + rows + "\n")
+    data = read(path)
+    assert data.n_features == 11_000
+    assert data.X[3, 10_501] == (3 + 10_501) % 5 + 0.5
+
+
+def test_names_that_occur_again():
+    assert unique(["a", "b", "a", "a.1", "a"]) == ["a", "b", "a.2", "a.1", "a.3"]
+    assert len(set(unique(["a"] * 5000))) == 5000
+
+
+def test_memory_does_not_grow_with_the_file(tmp_path):
+    """A sample of 1,000 rows of 40 MB of text takes less than 30 MB above what imports take."""
+    path = tmp_path / "a.csv"
+    line = ",".join(["0.123456789"] * 8)
+    path.write_text("a,b,c,d,e,f,g,h,label\n" + f"{line},0\n{line},1\n" * 200_000)
+    code = (
+        "import resource, warnings; warnings.simplefilter('ignore'); import pyarrow.csv;"
+        "from dataworth.data.io import read;"
+        "used = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024;"
+        f"before = used(); read({str(path)!r}, sample=1000, features='b'); print(used() - before)"
+    )
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert float(found.stdout) < 30
