@@ -1,6 +1,6 @@
 """What a measurement costs, and how that grows: rows, columns, test rows, pairs; and files of gigabytes.
 
-    python benchmarks/scaling.py [--most-rows 100000] [--big] [--bars wide,long,pairs] [--out results/scaling.json]
+    python benchmarks/scaling.py [--most-rows 100000] [--big] [--out results/scaling.json]
 
 Each measurement is a command of its own (`dataworth audit`, `dataworth score`), as users run it, on synthetic
 tables in a temporary folder, with one process and one BLAS thread. Times are CPU seconds (user and system),
@@ -137,18 +137,15 @@ def measure_laws(args, folder):
             "theory_of_time": theory,
         }
         told = laws[name]
-        print(
-            f"{name}: time ^{told['slope_of_time']:.2f}, memory ^{told['slope_of_memory']:.2f}; theory {theory}"
-        )
+        grows = f"time ^{told['slope_of_time']:.2f}, memory ^{told['slope_of_memory']:.2f}"
+        print(f"{name}: {grows}; theory of time {theory}")
     return {"least": least, "laws": laws}
 
 
 def show(name, one):
     size = f"{one['size']:>9,}" if "size" in one else ""
-    print(
-        f"{name:>10} {size} {one['cpu_seconds']:7.1f} CPU s {one['seconds']:7.1f} s {one['megabytes']:6.0f} MB",
-        flush=True,
-    )
+    took = f"{one['cpu_seconds']:7.1f} CPU s {one['seconds']:7.1f} s"
+    print(f"{name:>10} {size} {took} {one['megabytes']:6.0f} MB", flush=True)
 
 
 # --- bars ------------------------------------------------------------------------------------------------
