@@ -4,7 +4,7 @@
         --out results/preference/gradients.json
 
 **Speed**: processor seconds (one thread) of the tensorised and of the dense projection on the same responses,
-in batches of 1 and 8, of the last quarter of the blocks and of all. **Faithful**: cosines of projected gradients
+in batches of 1 and 8, of the last quarter of the blocks and of all. **Faithful**: cosines of projections
 against those of the true ones, 400 responses of 200 pairs, on layers whose true gradients fit into memory
 (5.7 GB for SmolLM2-135M). A quarter of an hour in all.
 """
