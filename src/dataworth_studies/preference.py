@@ -127,7 +127,7 @@ def _swapped(vectors: Array, rows: Rows, rng: np.random.Generator) -> dw.Dataset
 
 
 def feature_sets(
-    pairs: Preferences, store: Any, encoder: str | None
+    pairs: Preferences, store: Any, encoder: str | None, progress: Any
 ) -> dict[str, Callable[[Rows], dw.Dataset]]:
     """Datasets of differences, by what responses become."""
     gradients = dw.read(gradient_table(store, pairs))
@@ -135,7 +135,7 @@ def feature_sets(
     texts = dw.read(pa.table({name: list(said) for name, said in names.items()}))
     made = {"gradients": gradients, "n-grams": texts}
     if encoder is not None:
-        made["encoder"] = encode(texts, encoder)
+        made["encoder"] = encode(texts, encoder, progress=progress)
     return {name: data.take for name, data in made.items()}
 
 
@@ -163,7 +163,7 @@ def study(
         progress=progress,
     )
     vectors = store.vectors().astype(float)
-    sets = feature_sets(pairs, store, encoder)
+    sets = feature_sets(pairs, store, encoder, progress)
     yards = {name: dw.Yardstick.fit(rows(test), seed=seed) for name, rows in sets.items()}
     cells = Cells.of(out, "preference")
     judge = Judge(data, model, pairs, test, plan, sources)
