@@ -166,7 +166,8 @@ def study(
     sets = feature_sets(pairs, store, encoder, progress)
     yards = {name: dw.Yardstick.fit(rows(test), seed=seed) for name, rows in sets.items()}
     cells = Cells.of(out, "preference")
-    judge = Judge(data, model, pairs, test, plan, sources)
+    told = getattr(progress, "update", progress)
+    judge = Judge(data, model, pairs, test, plan, sources, told)
     found = []
     for strategy, number, rows, reached in parts(vectors, pool, plan, seed):
         key = {"strategy": strategy, "part": number, "rows": digest(rows, vectors[rows])}
@@ -195,8 +196,8 @@ def study(
             )
         record.pop("key", None)
         found.append(record)
-        if progress is not None:
-            getattr(progress, "update", progress)(len(found), len(STRATEGIES) * plan.parts)
+        if told is not None:
+            told(len(found), len(STRATEGIES) * plan.parts)
     return found
 
 
@@ -216,7 +217,9 @@ class Judge:
         test: Rows,
         plan: Plan,
         sources: Mapping[str, str],
+        told: Callable[[int, int], None] | None = None,
     ) -> None:
+        self._told = told
         self._data, self._model, self._pairs, self._test = data, model, pairs, test
         self._plan, self._sources = plan, sources
         self._known: tuple[LanguageModel, dict[str, Activations]] | None = None
@@ -239,7 +242,8 @@ class Judge:
             rng = np.random.default_rng([0x00D, len(every)])
             chosen[name] = take(every, np.sort(rng.permutation(len(every))[: plan.outside]))
         seen = {
-            name: Activations(lm, pairs, plan.training, plan.max_tokens) for name, pairs in chosen.items()
+            name: Activations(lm, pairs, plan.training, plan.max_tokens, self._told)
+            for name, pairs in chosen.items()
         }
         self._known = lm, seen
         return self._known
