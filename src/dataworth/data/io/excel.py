@@ -7,8 +7,9 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Any
 
-from dataworth.data.io.delimited import MISSING, renaming_note, unique
+from dataworth.data.io.delimited import renaming_note, unique
 from dataworth.data.io.notes import Note
+from dataworth.data.io.parsing import MISSING
 from dataworth.errors import DataworthError
 
 
