@@ -12,14 +12,16 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from dataworth.data.io.notes import Note
 from dataworth.data.io.numbers_in_text import look
 from dataworth.data.io.numbers_in_text import parse as parse_number
+from dataworth.data.io.parsing import AS_FOUND as AS_FOUND
 from dataworth.data.io.parsing import MISSING, collapsed, parsed
+from dataworth.data.io.parsing import Delimited as Delimited
 from dataworth.errors import DataworthError
 from dataworth.wording import listed
 
@@ -36,35 +38,6 @@ MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"),
 )  # fmt: skip
 CODE = re.compile(r"0\d+$")
-
-
-@dataclass(frozen=True)
-class Delimited:
-    """How a file is written: what was asked for, then what was found; `notes` say what was found.
-
-    as_text, numbers: columns that are not to be made numbers, or are to be; skipped: lines before the rows;
-    trimmed: columns of which some texts had spaces around them; sample: how many rows to draw at random, and
-    total: of how many they were drawn; line: bytes of a line.
-    """
-
-    sep: str | None = None
-    encoding: str | None = None
-    decimal: str | None = None
-    header: bool | None = None
-    sheet: str | None = None
-    as_text: tuple[str, ...] = ()
-    numbers: tuple[str, ...] = ()
-    notes: tuple[Note, ...] = ()
-    columns: tuple[str, ...] = ()
-    skipped: int = 0
-    trimmed: tuple[str, ...] = ()
-    sample: int | None = None
-    total: int | None = None
-    line: int = 0
-
-
-AS_FOUND = Delimited()
-"""Nothing asked for."""
 
 
 def read_delimited(path: Path, asked: Delimited, usual: str | None) -> tuple[Any, Delimited]:

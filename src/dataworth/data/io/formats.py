@@ -20,8 +20,8 @@ from dataworth.data.io.images import holds_images
 from dataworth.data.io.notes import Note
 from dataworth.data.io.sampled import sample_note, sample_of_parquet
 from dataworth.data.io.sealed import is_sealed
+from dataworth.data.memory import refuse_too_large
 from dataworth.errors import DataworthError
-from dataworth.memory import refuse_too_large
 from dataworth.wording import counted, listed
 
 READING_ERRORS = (OSError, ValueError, KeyError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from dataworth.data.io.notes import Note
 from dataworth.data.io.sampled import sample_note, sample_of_batches
-from dataworth.memory import free_memory, refuse_too_large
-
-if TYPE_CHECKING:
-    from dataworth.data.io.delimited import Delimited
+from dataworth.data.memory import free_memory, refuse_too_large
 
 MISSING = (
     "",
@@ -37,6 +35,35 @@ TIMES_ITS_TEXT = 5
 LEAST_BLOCK, MOST_BLOCK = 1 << 20, 1 << 26
 """Bytes that are parsed together. A line must fit in; and each column gets an array of its own in each block,
 so that a block of few rows with very many columns would be arrays of nothing."""
+
+
+@dataclass(frozen=True)
+class Delimited:
+    """How a file is written: what was asked for, then what was found; `notes` say what was found.
+
+    as_text, numbers: columns that are not to be made numbers, or are to be; skipped: lines before the rows;
+    trimmed: columns of which some texts had spaces around them; sample: how many rows to draw at random, and
+    total: of how many they were drawn; line: bytes of a line.
+    """
+
+    sep: str | None = None
+    encoding: str | None = None
+    decimal: str | None = None
+    header: bool | None = None
+    sheet: str | None = None
+    as_text: tuple[str, ...] = ()
+    numbers: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
+    columns: tuple[str, ...] = ()
+    skipped: int = 0
+    trimmed: tuple[str, ...] = ()
+    sample: int | None = None
+    total: int | None = None
+    line: int = 0
+
+
+AS_FOUND = Delimited()
+"""Nothing asked for."""
 
 
 def parsed(path: Path, how: Delimited) -> tuple[Any, Delimited]:

@@ -19,6 +19,8 @@ def is_url(name: str) -> bool:
     >>> is_url("s3://bucket/a.parquet"), is_url("hf:imdb:train"), is_url("C:/a.csv"), is_url("a.csv")
     (True, False, False, False)
     """
+    if name.startswith("hf:"):  # hf:NAME:SPLIT is no address, and a name may be a path
+        return name.startswith(("hf://", "hf:/datasets/"))
     return URL.match(name) is not None or name.startswith("file:///")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .errors import DataworthError
+from ..errors import DataworthError
 
 MOST = 0.8
 """The proportion of the free memory that one thing may take."""
