@@ -11,11 +11,12 @@ import pyarrow.parquet as parquet
 
 from dataworth.data.dataset import LabelSummary, summarise_labels
 from dataworth.data.io.formats import NPZ_ROLES
+from dataworth.data.io.whole import replacing
 from dataworth.embed.tables import Embedded, embed_table
 from dataworth.errors import DataworthError
 from dataworth.wording import counted, listed
 
-from .files import check_outputs, replacing
+from .files import check_outputs
 from .guard import say
 from .options import Columns, Embedding
 from .progress import listen

@@ -16,6 +16,7 @@ from dataworth.data.io.formats import SUFFIXES
 from dataworth.data.io.notes import refuse_all
 from dataworth.data.io.sealed import SUFFIX, is_sealed
 from dataworth.data.io.together import naming
+from dataworth.data.io.whole import replacing
 from dataworth.data.keys import new_key
 from dataworth.data.labels import learn_targets
 from dataworth.errors import DataworthError
@@ -36,7 +37,7 @@ from dataworth.wording import listed
 from dataworth.yardstick.yardstick import Yardstick
 
 from . import show
-from .files import Inputs, absolute, check_outputs, check_pins, replacing
+from .files import Inputs, absolute, check_outputs, check_pins
 from .guard import CHECK_FAILS, VERDICT_FAILS, Interrupted, say
 from .job import Job, failing_verdicts
 from .options import Columns, Showing
@@ -260,8 +261,7 @@ def make_yardstick(
     if output is not None:
         key = new_key()
         made = made.published(data, key)
-        with replacing(output) as file:
-            made.save(file)
+        made.save(output)
         with replacing(key_file(output)) as file:
             file.touch(0o600)
             file.write_text(json.dumps({"schema": KEY_SCHEMA, "key": key, "yardstick": made.digest}) + "\n")

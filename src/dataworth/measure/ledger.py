@@ -15,7 +15,6 @@ and a key; it stays with whoever holds the test set, and knows it by a keyed has
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -25,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
+from ..data.io.whole import BLANK, is_stamped, read_whole, replacing, stamped
 from ..data.keys import keyed_hash, new_key
 from ..errors import DataworthError
 from ..wording import counted
@@ -100,9 +100,8 @@ def opened(path: Path) -> Iterator[dict[str, Any]]:
             new = {"schema": SCHEMA, "key": new_key(), "queries": 0, "best": {}}
             book = read(path) if path.exists() else new
             yield book
-            temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-            temporary.write_text(json.dumps(book))
-            os.replace(temporary, path)
+            with replacing(path) as place:
+                place.write_bytes(stamped(json.dumps({"checksum": BLANK, **book}).encode()))
     except Timeout:
         raise DataworthError(f"{path} is in use by another process: try again when that has ended.") from None
     except OSError as error:
@@ -112,15 +111,22 @@ def opened(path: Path) -> Iterator[dict[str, Any]]:
 def read(path: Path) -> dict[str, Any]:
     """What a ledger holds, or a sentence."""
     try:
-        book = json.loads(path.read_text())
+        content = read_whole(path)
+        book = json.loads(content)
         known = isinstance(book, dict) and book["schema"] == SCHEMA
         known = known and isinstance(book["queries"], int) and isinstance(book["key"], str)
         for one in book["best"].values() if known else ():
             read_table(one["table"])
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         known = False
     if not known:
         raise DataworthError(f"{path} is not a ledger: give one that --ledger made, or a new file.")
+    # earlier versions wrote none, and the questions that such a file counts must not be lost
+    checksum, keys = book.pop("checksum", None), {"schema", "key", "queries", "best", "test"}
+    if not is_stamped(content, checksum) and (checksum is not None or book.keys() - keys):
+        raise DataworthError(
+            f"{path} was changed after it was written, or damaged (its checksum does not match): restore it."
+        )
     return dict(book)
 
 

@@ -19,6 +19,7 @@ import numpy as np
 from ...arrays import Array, Rows
 from ...data.changes import compare
 from ...data.dataset import Dataset
+from ...data.io.whole import replacing
 from ...data.keys import keyed_hash, new_key
 from ...errors import DataworthError
 from ...wording import counted
@@ -63,23 +64,27 @@ def about(values: Values) -> dict[str, Any]:
     return {**told, "key": key, "data": data, "test": test}
 
 
-def save_values(values: Values, path: Path, place: Path | None = None) -> None:
-    """Write one row a row; `place` is where to write what will be `path`."""
-    place, rows = place or path, values.table_rows()
+def save_values(values: Values, path: Path) -> None:
+    """Write one row a row."""
+    rows = values.table_rows()
     if path.suffix == ".json":
-        place.write_text(json.dumps({"about": about(values), "rows": _finite(rows)}) + "\n")
+        with replacing(path) as place:
+            place.write_text(json.dumps({"about": about(values), "rows": _finite(rows)}) + "\n")
     elif path.suffix == ".csv":
-        with place.open("w", newline="", encoding="utf-8") as file:
+        with replacing(path) as place, place.open("w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
             writer.writeheader()
             writer.writerows(_finite(rows))
-        beside(path).write_text(json.dumps(about(values)) + "\n")
+        with replacing(beside(path)) as place:
+            place.write_text(json.dumps(about(values)) + "\n")
     else:
         import pyarrow as pa
         from pyarrow import parquet
 
         table = pa.Table.from_pylist(rows)
-        parquet.write_table(table.replace_schema_metadata({"dataworth": json.dumps(about(values))}), place)
+        told = {"dataworth": json.dumps(about(values))}
+        with replacing(path) as place:
+            parquet.write_table(table.replace_schema_metadata(told), place)
 
 
 def beside(path: Path) -> Path:
