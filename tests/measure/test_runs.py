@@ -439,7 +439,7 @@ def test_full_disk_leaves_no_torn_line(directory, monkeypatch):
     write = os.write
     with Run.load(directory) as run:
         monkeypatch.setattr(os, "write", lambda handle, line: write(handle, line[:10]))
-        with pytest.raises(OSError, match="No space"):
+        with pytest.raises(DataworthError, match="No space left on device.*: make room"):
             run.append(3, 1)
         monkeypatch.undo()
         assert log.read_bytes() == whole

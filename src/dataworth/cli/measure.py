@@ -16,7 +16,7 @@ from dataworth.data.io.formats import SUFFIXES
 from dataworth.data.io.notes import refuse_all
 from dataworth.data.io.sealed import SUFFIX, is_sealed
 from dataworth.data.io.together import naming
-from dataworth.data.io.whole import replacing
+from dataworth.data.io.whole import parse_json, read_whole, replacing
 from dataworth.data.keys import new_key
 from dataworth.data.labels import learn_targets
 from dataworth.errors import DataworthError
@@ -272,7 +272,7 @@ def verify_yardstick(test: Path, published: Path, columns: Columns, quiet: bool)
     """The yardstick, if it was published with this test set under the key that lies beside it."""
     made, beside = Yardstick.load(published), key_file(published)
     try:
-        key = json.loads(beside.read_text())["key"]
+        key = parse_json(read_whole(beside))["key"]
     except (OSError, ValueError, KeyError, TypeError):
         raise DataworthError(f"{beside} is no key of a yardstick: it is written beside it by -o.") from None
     read = Inputs(columns, quiet).read([test], test)

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
-from ..data.io.whole import BLANK, is_stamped, read_whole, replacing, stamped
+from ..data.io.whole import BLANK, is_stamped, parse_json, read_whole, replacing, stamped
 from ..data.keys import keyed_hash, new_key
 from ..errors import DataworthError
 from ..wording import counted
@@ -112,12 +112,12 @@ def read(path: Path) -> dict[str, Any]:
     """What a ledger holds, or a sentence."""
     try:
         content = read_whole(path)
-        book = json.loads(content)
+        book = parse_json(content)
         known = isinstance(book, dict) and book["schema"] == SCHEMA
         known = known and isinstance(book["queries"], int) and isinstance(book["key"], str)
         for one in book["best"].values() if known else ():
             read_table(one["table"])
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         known = False
     if not known:
         raise DataworthError(f"{path} is not a ledger: give one that --ledger made, or a new file.")
@@ -150,7 +150,10 @@ def runs_beside(directory: Path, test: str) -> str | None:
     """Without a ledger: in how many other runs beside this one the test set of that hash was used."""
     own = directory.resolve()
     others = [config for config in own.parent.glob("*/config.json") if config.parent.resolve() != own]
-    uses = sum(test in config.read_text(errors="replace") for config in others)
+    uses = 0
+    for config in others:
+        with suppress(OSError):  # not ours to read
+            uses += test.encode() in read_whole(config)
     if not uses:
         return None
     runs = f"{counted(uses, 'other run')} beside this one"

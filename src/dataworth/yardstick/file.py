@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ..data.io.whole import BLANK, is_stamped, read_whole, replacing, stamped
+from ..data.io.whole import BLANK, is_stamped, parse_json, read_whole, replacing, stamped
 from ..errors import DataworthError
 
 SCHEMA = "dataworth/yardstick/3"
@@ -32,10 +32,10 @@ def read_file(path: str | Path) -> dict[str, Any]:
     name = repr(str(path))
     try:
         content = read_whole(Path(path))
-        d = json.loads(content)
+        d = parse_json(content)
     except FileNotFoundError:
         raise DataworthError(f"there is no yardstick at {name}; {MAKE}.") from None
-    except (OSError, ValueError, RecursionError):
+    except (OSError, ValueError):
         raise DataworthError(f"{name} is not a yardstick; {MAKE}.") from None
     if not isinstance(d, dict) or d.get("schema") != SCHEMA:
         raise DataworthError(f"{name} is not a yardstick of this version ({SCHEMA}).")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import json
 import os
 import re
 from collections.abc import Iterator
@@ -29,11 +30,23 @@ def read_whole(path: Path, most: int = MOST_BYTES) -> bytes:
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
     if not path.is_file():
         raise OSError(errno.EINVAL, "not a plain file", str(path))
-    with path.open("rb") as file:
-        content = file.read(most + 1)
-    if len(content) > most:
+    if path.stat().st_size > most:
         raise OSError(errno.EFBIG, f"larger than {most} bytes", str(path))
-    return content
+    return path.read_bytes()
+
+
+def parse_json(text: bytes | str) -> Any:
+    """Plain data; what is no JSON, or nested too deeply, is a ValueError.
+
+    >>> parse_json("[" * 100_000)
+    Traceback (most recent call last):
+        ...
+    ValueError: it is nested too deeply
+    """
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
 
 
 def stamped(blank: bytes) -> bytes:

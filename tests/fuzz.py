@@ -1,0 +1,703 @@
+"""Hostile input, made from small good files: for every reader, for the files of a run, for the command line.
+
+A `Case` is pure in (seed, i): files in a folder of its own, and words for the command line. `outcome` says how
+it ended: "done", "refused", or what must never be: "traceback", "bug", "hang", "half-written", "garbage".
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import shutil
+import signal
+import struct
+import time
+import warnings
+import zipfile
+import zlib
+from collections.abc import Callable
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.feather
+import pyarrow.json
+import pyarrow.parquet
+from typer.testing import CliRunner
+
+import dataworth as dw
+from dataworth.cli.app import app
+from dataworth.data.io.whole import BLANK, CHECKSUM, stamped
+from dataworth.embed.images import Images
+from dataworth.errors import DataworthError
+from dataworth.measure.runs import _sha
+
+SECONDS = 10
+"""CPU time, and a sixth of the time by the clock, that a command may take."""
+LONGEST = 2000
+"""Characters of a line on stderr."""
+NEVER = ("traceback", "bug", "hang", "half-written", "garbage")
+
+ODD = (
+    b"NaN", b"inf", b"-inf", b"1e999", b"-1e-400", b"5e-324", b"9" * 400, b"0x1F", b"1_000", b"\0", b"\xff\xfe",
+    b"\xef\xbb\xbf", b"\xc3\x28", b"\x1b[31m", b'"', b'""', b"'", b",", b";", b"\t", b"\r", b"\n", b"\r\n", b"{", b"[" * 3000,
+    b'{"a":' * 3000, b"null", b"true", b"[]", b"{}", b"-0", b"1/2", b"31.02.2021", b"99:99", b"\xe2\x80\xae",
+    b"=1+1", b"sep=,\n", b"x" * 70_000, b"A" * 2_000_000, "é€".encode("cp1252"), "ä,b\n".encode("utf-16"), b"../../etc/passwd",
+    b"18446744073709551616", b"-9223372036854775809", b"1e308", b"%s%n", b"${HOME}", b" ", b"\xc2\xa0", b"__proto__",
+)  # fmt: skip
+VALUES = (
+    None, True, -1, 0, 1.5, 1e308, -1e308, 5e-324, float("nan"), float("inf"), 10**30, "", "a", "NaN", "\x1b[31m", "x" * 5000,
+    [], {}, [1, [2]], {"a": {"b": None}}, "\u202e", "\0", [None], "1,5", "2021-02-30", -0.0, 2**53 + 1,
+)  # fmt: skip
+
+
+class Case(NamedTuple):
+    """What is tried: a reader's name, words of a command, or a call."""
+
+    reader: str
+    words: list[str]
+    call: Callable[[], object] | None = None
+
+
+# --- bytes ---------------------------------------------------------------------------------------------------
+
+
+def mutate(raw: bytes, rng: np.random.Generator) -> bytes:
+    """Bytes with one to four things done to them."""
+    for _ in range(rng.choice([1, 1, 1, 2, 4])):
+        raw = once(raw, rng)
+    return raw
+
+
+def once(raw: bytes, rng: np.random.Generator) -> bytes:
+    kind = int(rng.integers(12))
+    i, j = sorted(int(n) for n in rng.integers(0, len(raw) + 1, 2))
+    content = bytearray(raw)
+    if kind <= 1 and raw:
+        for place in rng.integers(0, len(raw), rng.integers(1, 6)):
+            content[place] ^= 1 << int(rng.integers(8))
+    elif kind == 2:
+        del content[i:]
+    elif kind == 3:
+        del content[i : min(j, i + 40)]
+    elif kind == 4:
+        content[i:i] = content[i:j]
+    elif kind == 5:
+        content[i : min(j, i + 60)] = rng.bytes(min(j, i + 60) - i)
+    elif kind == 6:
+        content[i:j] = bytes(j - i)
+    elif kind == 7 and raw:
+        k = int(rng.integers(len(raw)))
+        content[i:j], content[k : k + j - i] = content[k : k + j - i], content[i:j]
+    elif kind <= 9:
+        content[i:i] = ODD[rng.integers(len(ODD))]
+    elif kind == 10:
+        return rng.bytes(int(rng.integers(0, 300))) if rng.random() < 0.3 else raw[: i + 1] * 3
+    else:  # a number somewhere becomes another
+        digits = [k for k, byte in enumerate(raw[:20_000]) if 48 <= byte <= 57]
+        if digits:
+            k = digits[rng.integers(len(digits))]
+            content[k : k + 1] = ODD[rng.integers(7)] if rng.random() < 0.3 else b"%d" % rng.integers(10**9)
+    return bytes(content)
+
+
+def repacked(raw: bytes, rng: np.random.Generator) -> bytes:
+    """A zip with one of its members changed, under a checksum that fits."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(raw)) as old, zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as new:
+        names = old.namelist()
+        chosen = names[rng.integers(len(names))]
+        for name in names:
+            content = old.read(name)
+            odd = name == chosen
+            new.writestr(str(mutate(name.encode(), rng)[:200]) if odd and rng.random() < 0.1 else name,
+                         mutate(content, rng) if odd else content)  # fmt: skip
+    return made.getvalue()
+
+
+def changed_json(value: object, rng: np.random.Generator) -> object:
+    """Plain data with one entry gone, odd, repeated or in another's place."""
+    places = list(_places(value))
+    if not places:
+        return VALUES[rng.integers(len(VALUES))]
+    parent, key = places[rng.integers(len(places))]
+    kind = rng.integers(4)
+    if kind == 0:
+        del parent[key]
+    elif kind == 1 and isinstance(parent, dict):
+        parent[f"{key}x"] = parent[key]
+    elif kind == 2:
+        other, there = places[rng.integers(len(places))]
+        parent[key] = json.loads(json.dumps(other[there]))
+    else:
+        parent[key] = VALUES[rng.integers(len(VALUES))]
+    return value
+
+
+def _places(value: object):
+    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    for key, entry in list(inside)[:50]:
+        yield value, key
+        yield from _places(entry)
+
+
+# --- good files ----------------------------------------------------------------------------------------------
+
+
+def make_seeds(folder: Path) -> None:
+    """Small good files of every kind, and a run, a ledger, values: what cases are made from."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 3))
+    table = {
+        "a": X[:, 0], "b": X[:, 1], "city": rng.choice(["Ulm", "Bonn", "Köln"], 60),
+        "day": [f"2021-0{1 + i % 9}-1{i % 10}" for i in range(60)], "label": (X[:, 0] > 0).astype(int),
+    }  # fmt: skip
+    frame = pa.table(table)
+    pa.csv.write_csv(frame, folder / "t.csv")
+    text = (folder / "t.csv").read_bytes()
+    (folder / "t.tsv").write_bytes(text.replace(b",", b"\t"))
+    (folder / "t.txt").write_bytes(text.replace(b",", b" "))
+    (folder / "t.csv.gz").write_bytes(gzip.compress(text))
+    rows = frame.to_pylist()
+    lines = "".join(json.dumps(row) + "\n" for row in rows).encode()
+    (folder / "t.jsonl").write_bytes(lines)
+    (folder / "t.jsonl.gz").write_bytes(gzip.compress(lines))
+    (folder / "t.json").write_text(json.dumps(rows))
+    pa.parquet.write_table(frame, folder / "t.parquet")
+    pa.feather.write_feather(frame, folder / "t.feather")
+    with pa.ipc.new_stream(folder / "t.arrow", frame.schema) as sink:
+        sink.write_table(frame)
+    np.savez(folder / "t.npz", X=X, y=table["label"], groups=np.arange(60) % 7)
+    _workbook(rows, folder / "t.xlsx")
+    _images(folder / "i.zip")
+    pairs = [{"prompt": f"p{i}", "chosen": f"good {i}", "rejected": "bad " * (i % 5)} for i in range(30)]
+    (folder / "p.jsonl").write_text("".join(json.dumps(one) + "\n" for one in pairs))
+    pa.csv.write_csv(frame.select(["a", "b", "label"]), folder / "good.csv")
+    Z = rng.normal(size=(60, 2))
+    pa.csv.write_csv(pa.table({"a": Z[:, 0], "b": Z[:, 1], "label": (Z[:, 0] > 0) * 1}), folder / "test.csv")
+    with quiet():
+        test = dw.read(folder / "test.csv")
+        yard = dw.Yardstick.fit(test, prior_variance=1.0)
+        yard.published(test, "a key of our own").save(folder / "y.json")
+        dw.seal(dw.read(folder / "good.csv"), yard).save(folder / "v.safetensors")
+        for words in (
+            [
+                "score",
+                "good.csv",
+                "--test",
+                "test.csv",
+                "--run-dir",
+                "run",
+                *SMALL,
+                "--ledger",
+                "ledger.json",
+            ],
+            ["values", "good.csv", "--test", "test.csv", "-o", "values.json", "--prior-variance", "1"],
+            ["values", "good.csv", "--test", "test.csv", "-o", "values.csv", "--prior-variance", "1"],
+        ):
+            code, _, told = command(words, folder)
+            assert code == 0, told
+    (folder / "ledger.json.lock").unlink(missing_ok=True)
+
+
+SMALL = ["--pairs", "4", "--size", "10", "--prior-variance", "1", "--ignore", "all"]
+
+
+def _workbook(rows: list[dict], path: Path) -> None:
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    book.active.append(list(rows[0]))
+    for row in rows:
+        book.active.append(list(row.values()))
+    book.save(path)
+
+
+def _images(path: Path) -> None:
+    from PIL import Image
+
+    with zipfile.ZipFile(path, "w") as out:
+        for i, kind in enumerate(("png", "jpeg", "gif", "bmp", "tiff", "webp")):
+            made = io.BytesIO()
+            Image.fromarray(np.full((6, 5, 3), 40 * i, dtype=np.uint8)).save(made, kind)
+            out.writestr(f"{'ab'[i % 2]}/{i}.{kind}", made.getvalue())
+
+
+# --- cases -----------------------------------------------------------------------------------------------------
+
+TABLES = (
+    "csv",
+    "tsv",
+    "txt",
+    "csv.gz",
+    "jsonl",
+    "jsonl.gz",
+    "json",
+    "parquet",
+    "feather",
+    "arrow",
+    "npz",
+    "xlsx",
+)
+
+
+def case(seed: int, i: int, seeds: Path, folder: Path) -> Case:
+    """The i-th case, whose files are put into `folder`."""
+    rng = np.random.default_rng([seed, i])
+    makers = [*[(_table, name) for name in TABLES], *MAKERS]
+    make, name = makers[i % len(makers)]
+    return make(name, rng, seeds, folder)
+
+
+def _table(name: str, rng: np.random.Generator, seeds: Path, folder: Path) -> Case:
+    place = folder / f"bad.{name}"
+    place.write_bytes(_content(name, rng, seeds))
+    if rng.random() < 0.8:
+        more = [[], ["--label", "label"], ["--impute"], ["--exact-labels"], ["--decimal", ","], ["--json"]]
+        return Case(name, ["describe", place.name, *more[rng.integers(len(more))]])
+    _copied(seeds, folder, "y.json", "test.csv")
+    words = ["score", place.name, "--test", "test.csv", "--label", "label", "--yardstick", "y.json", "-q"]
+    return Case(name, [*words, "--ignore", "all", "--features", "a,b"])
+
+
+def _content(name: str, rng: np.random.Generator, seeds: Path) -> bytes:
+    raw = (seeds / f"t.{name}").read_bytes()
+    how = rng.random()
+    if how < 0.05:  # another format under this name
+        raw = (seeds / f"t.{TABLES[rng.integers(len(TABLES))]}").read_bytes()
+        return raw if rng.random() < 0.5 else mutate(raw, rng)
+    if name.endswith(".gz") and how < 0.7:
+        return gzip.compress(mutate(gzip.decompress(raw), rng))
+    if name in ("npz", "xlsx") and how < 0.6:
+        return repacked(raw, rng)
+    if how < 0.35:
+        return _typed(name, raw, rng)
+    return mutate(raw, rng)
+
+
+def _typed(name: str, raw: bytes, rng: np.random.Generator) -> bytes:
+    """A file that is well made, of strange content."""
+    out = io.BytesIO()
+    if name == "json":
+        return json.dumps(changed_json(json.loads(raw), rng)).encode()
+    if name == "jsonl":
+        rows = [json.loads(line) for line in raw.splitlines()]
+        return "".join(json.dumps(row) + "\n" for row in changed_json(rows, rng)).encode()  # type: ignore[attr-defined]
+    if name in ("csv", "tsv", "txt"):
+        lines = [line.split(b",") for line in raw.splitlines()]
+        for _ in range(rng.integers(1, 30)):
+            row = lines[rng.integers(len(lines))]
+            row[rng.integers(len(row))] = ODD[rng.integers(len(ODD))]
+        return b"\n".join(map(b",".join, lines))
+    if name in ("parquet", "feather", "arrow"):
+        table = strange_table(rng)
+        if name == "parquet":
+            try:
+                pa.parquet.write_table(table, out)
+            except pa.ArrowException:  # what parquet has no type for
+                pa.parquet.write_table(table.select(["label"]), out)
+        else:
+            with pa.ipc.new_file(out, table.schema) as sink:
+                sink.write_table(table)
+        return out.getvalue()
+    if name == "npz":
+        np.savez(out, **{key: strange_array(rng) for key in ("X", "y", "groups")[: rng.integers(1, 4)]})
+        return out.getvalue()
+    return mutate(raw, rng)
+
+
+def strange_table(rng: np.random.Generator) -> pa.Table:
+    """Columns of any type that arrow has."""
+    n = int(rng.choice([0, 1, 2, 30]))
+    columns = {
+        "null": pa.nulls(n), "decimal": pa.array([None] * n, pa.decimal128(38, 10)),
+        "binary": pa.array([b"\xff\0"] * n), "list": pa.array([[1.0, None]] * n), "struct": pa.array([{"x": 1}] * n),
+        "time": pa.array([2**62] * n, pa.timestamp("ns", "Europe/Berlin")), "span": pa.array([5] * n, pa.duration("us")),
+        "long": pa.array(["x" * 10_000] * n), "words": pa.array(["\x1b[2J", None] * n)[:n].dictionary_encode(),
+        "map": pa.array([[("k", 1)]] * n, pa.map_(pa.string(), pa.int8())), "half": pa.array(np.full(n, np.inf, np.float16)),
+        "u64": pa.array([2**64 - 1] * n, pa.uint64()), "bad": pa.array([float("nan"), 1e308, -1e308, 5e-324] * n)[:n],
+        "date": pa.array([-(2**30)] * n, pa.date32()), "clock": pa.array([1] * n, pa.time64("ns")), "bool": pa.array([True] * n),
+    }  # fmt: skip
+    some = list(rng.permutation(list(columns)))[: rng.integers(1, 7)]
+    labels = [
+        pa.array(np.arange(n) % 2),
+        pa.array(["a", None] * n)[:n],
+        pa.array([float("nan")] * n),
+        columns["list"],
+    ]
+    return pa.table({**{name: columns[name] for name in some}, "label": labels[rng.integers(len(labels))]})
+
+
+def strange_array(rng: np.random.Generator) -> np.ndarray:
+    """An array of any type and shape that a file can hold."""
+    n = int(rng.choice([0, 1, 3, 30]))
+    kinds = [
+        np.full((n, 2), np.nan), np.full((n, 2), 1e308), np.zeros((n, 2, 2)), np.array(1.0), np.zeros((n, 0)),
+        np.arange(n) % 2, np.array(["a", "b"] * n)[:n], np.zeros(n, "M8[ns]"), np.zeros((n, 2), complex), np.zeros(n, "S3"),
+        np.zeros(n, [("x", float)]), np.zeros((n, 2), bool), np.full((n, 2), 2**63, np.uint64), np.zeros((2, n), np.float16),
+        np.array([5e-324, 1e-300] * n), np.zeros((n, 2), "V4"), np.longdouble("1e4000") * np.ones((n, 2)),
+    ]  # fmt: skip
+    return kinds[rng.integers(len(kinds))]
+
+
+def _copied(seeds: Path, folder: Path, *names: str) -> None:
+    for name in names:
+        (shutil.copytree if (seeds / name).is_dir() else shutil.copy)(seeds / name, folder / name)
+
+
+MEASURED = ["--label", "label", "-q", "--ignore", "all", "--pairs", "4", "--size", "10"]
+
+
+def _sealed(name: str, rng: np.random.Generator, seeds: Path, folder: Path) -> Case:
+    """Damaged; or changed under a checksum that fits, which anybody can compute."""
+    _copied(seeds, folder, "good.csv", "test.csv", "y.json", "v.safetensors")
+    place = folder / {"sealed": "v.safetensors", "yardstick": "y.json"}[name]
+    raw = place.read_bytes()
+    if name == "yardstick" and rng.random() < 0.5:
+        told = changed_json(json.loads(raw), rng)
+        if isinstance(told, dict):
+            told = {"checksum": BLANK, **{k: v for k, v in told.items() if k != "checksum"}}
+            if rng.random() < 0.7:
+                from dataworth.yardstick.file import digest_of
+
+                told["digest"] = digest_of({k: v for k, v in told.items() if k not in ("digest", "checksum")})
+        place.write_bytes(stamped(json.dumps(told).encode()))
+    else:
+        raw = mutate(raw, rng)
+        found = CHECKSUM.search(raw.decode("latin-1"))
+        if found and rng.random() < 0.7:
+            raw = stamped(raw.replace(found[0].encode(), BLANK.encode(), 1))
+        place.write_bytes(raw)
+    given = "v.safetensors" if name == "sealed" or rng.random() < 0.2 else "good.csv"
+    return Case(name, ["score", given, "--test", "test.csv", "--yardstick", "y.json", *MEASURED[:5]])
+
+
+def _run(name: str, rng: np.random.Generator, seeds: Path, folder: Path) -> Case:
+    _copied(seeds, folder, "good.csv", "test.csv", "run")
+    files = ("config.json", "config.json", "chunks.jsonl", "result.json")
+    place = folder / "run" / files[rng.integers(4)]
+    # the run was made elsewhere: its files are here now
+    config = (folder / "run" / "config.json").read_text().replace(str(seeds), str(folder))
+    (folder / "run" / "config.json").write_text(config)
+    if place.name == "config.json" and rng.random() < 0.6:
+        place.write_text(json.dumps(changed_json(json.loads(config), rng)))
+    elif place.name == "chunks.jsonl" and rng.random() < 0.5:  # anybody can compute its checksums
+        lines = [json.loads(line) for line in place.read_text().splitlines()]
+        rows = changed_json([one["rows"] for one in lines], rng)
+        told = [{"chunk": k, "sha": _sha(k, one), "rows": one} for k, one in enumerate(rows)]  # type: ignore[arg-type]
+        place.write_text("".join(json.dumps(one) + "\n" for one in told))
+        (folder / "run" / "result.json").unlink(missing_ok=True)
+    elif place.exists():
+        place.write_bytes(mutate(place.read_bytes(), rng))
+    if name == "run directory":
+        return Case(name, ["resume", "run", "-q"])
+    shutil.copy(folder / "run" / "config.json", folder / "job.json")
+    return Case(name, ["run", "job.json", "-q"])
+
+
+def _ledger(name: str, rng: np.random.Generator, seeds: Path, folder: Path) -> Case:
+    _copied(seeds, folder, "good.csv", "test.csv", "ledger.json")
+    place = folder / "ledger.json"
+    if rng.random() < 0.6:
+        told = changed_json(json.loads(place.read_text()), rng)
+        told = (
+            {"checksum": BLANK, **{k: v for k, v in told.items() if k != "checksum"}}
+            if isinstance(told, dict)
+            else told
+        )
+        place.write_bytes(stamped(json.dumps(told).encode()))
+    else:
+        place.write_bytes(mutate(place.read_bytes(), rng))
+    words = [
+        "score",
+        "good.csv",
+        "--test",
+        "test.csv",
+        "--prior-variance",
+        "1",
+        "--ledger",
+        "ledger.json",
+        *MEASURED,
+    ]
+    return Case(name, words)
+
+
+def _values(name: str, rng: np.random.Generator, seeds: Path, folder: Path) -> Case:
+    """Beside the data, where an audit looks for them."""
+    _copied(seeds, folder, "good.csv", "test.csv", "values.json", "values.csv", "values.csv.about.json")
+    place = folder / ("values.json", "values.csv", "values.csv.about.json")[rng.integers(3)]
+    if place.suffix == ".json" and rng.random() < 0.5:
+        place.write_text(json.dumps(changed_json(json.loads(place.read_text()), rng)))
+    else:
+        place.write_bytes(mutate(place.read_bytes(), rng))
+    lines = (folder / "good.csv").read_text().splitlines(keepends=True)
+    (folder / "after.csv").write_text("".join(lines[:50]))
+    words = [
+        "audit",
+        "good.csv",
+        "after.csv",
+        "--test",
+        "test.csv",
+        "--yardstick",
+        str(seeds / "y.json"),
+        *MEASURED[:5],
+    ]
+    return Case(name, [*words, "--values", place.name] if rng.random() < 0.3 else words)
+
+
+def _zip(name: str, rng: np.random.Generator, seeds: Path, folder: Path) -> Case:
+    raw = (seeds / "i.zip").read_bytes()
+    (folder / "bad.zip").write_bytes(repacked(raw, rng) if rng.random() < 0.6 else mutate(raw, rng))
+    return Case(name, [], lambda: look_at(folder / "bad.zip"))
+
+
+def _directory(name: str, rng: np.random.Generator, seeds: Path, folder: Path) -> Case:
+    """Shards, links in circles and to nowhere, pipes, what Hugging Face writes; one of them is damaged."""
+    place = folder / "d"
+    place.mkdir()
+    for k in range(rng.integers(1, 4)):
+        source = seeds / f"t.{TABLES[rng.integers(len(TABLES))]}"
+        target = place / f"{('part', 'train', 'a b')[rng.integers(3)]}-{k}.{source.name[2:]}"
+        target.write_bytes(source.read_bytes() if rng.random() < 0.5 else mutate(source.read_bytes(), rng))
+    kind = rng.integers(7)
+    if kind == 0:
+        (place / "loop").symlink_to(place)
+    elif kind == 1:
+        (place / "gone.csv").symlink_to(place / "nothing.csv")
+    elif kind == 2:
+        os.mkfifo(place / "pipe.csv")
+    elif kind == 3:
+        (place / "self.csv").symlink_to(place / "self.csv")
+    elif kind == 4:
+        told = {"_data_files": [{"filename": "part-0.arrow"}, {"filename": "../../etc/passwd"}]}
+        (place / "state.json").write_text(json.dumps(changed_json(told, rng)))
+    elif kind == 5:
+        (place / "dataset_dict.json").write_bytes(mutate(b'{"splits": ["train", "test"]}', rng))
+    else:
+        (place / "dev.csv").symlink_to("/dev/zero")
+    given = ["d", "d/*", "d/**", "d/*.csv", "d/pipe.csv", "d/dev.csv"][rng.integers(6)]
+    return Case(name, ["describe", given])
+
+
+def _preferences(name: str, rng: np.random.Generator, seeds: Path, folder: Path) -> Case:
+    raw = (seeds / "p.jsonl").read_bytes()
+    made = _typed("jsonl", raw, rng) if rng.random() < 0.5 else mutate(raw, rng)
+    (folder / "bad.jsonl").write_bytes(made)
+    return Case(name, ["describe", "bad.jsonl"])
+
+
+def _words(name: str, rng: np.random.Generator, seeds: Path, folder: Path) -> Case:
+    """Words in any order, most of them options that there are, with values that are none."""
+    from typer.main import get_command
+
+    _copied(seeds, folder, "good.csv", "test.csv", "y.json", "v.safetensors")
+    commands = {k: v for k, v in get_command(app).commands.items() if k not in ("demo", "study", "embed")}  # type: ignore[attr-defined]
+    chosen = list(commands)[rng.integers(len(commands))]
+    options = [one for p in commands[chosen].params for one in p.opts if one.startswith("--")]
+    files = [
+        "good.csv",
+        "y.json",
+        "v.safetensors",
+        "none.csv",
+        ".",
+        "/dev/null",
+        "",
+        "é",
+        "-",
+        "good.csv/x",
+        "x" * 300,
+    ]
+    odd = [
+        "0",
+        "-1",
+        "1e999",
+        "nan",
+        "a,b",
+        ",",
+        "label",
+        "auto",
+        "\0",
+        "\x1b[31m",
+        "1,2,3",
+        "10" * 30,
+        "a=b",
+        "é",
+        "all",
+        *files,
+    ]
+    words = [chosen, *(str(files[k]) for k in rng.integers(len(files), size=rng.integers(0, 3)))]
+    if rng.random() < 0.8:
+        words += ["--test", "test.csv"]
+    for _ in range(rng.integers(0, 4)):
+        words.append(options[rng.integers(len(options))])
+        if rng.random() < 0.7:
+            words.append(odd[rng.integers(len(odd))])
+    # what is measured where nothing is wrong is to be small
+    small = [*SMALL[:6], "-q"] if chosen in ("score", "audit", "rank") else []
+    return Case(name, [word.replace("\0", "\\0") for word in [*words, *small]])
+
+
+def _bomb(name: str, rng: np.random.Generator, seeds: Path, folder: Path) -> Case:
+    """Small files that are large, wide or deep."""
+    kind = rng.integers(10)
+    n = int(rng.integers(1, 4))
+    if kind == 0:
+        with gzip.open(folder / "bad.csv.gz", "wb", 1) as out:
+            out.write(b"a,label\n")
+            for _ in range(40 * n):
+                out.write(b"0,0\n" * 1_000_000)
+        return Case(name, ["describe", "bad.csv.gz"])
+    if kind == 1:
+        np.savez_compressed(folder / "bad.npz", X=np.zeros((n * 10**6, 20)), y=np.zeros(n * 10**6))
+        return Case(name, ["describe", "bad.npz"])
+    if kind == 2:
+        (folder / "bad.json").write_text('[{"a": ' + "[" * 10**5 * n + "]" * 10**5 * n + "}]")
+        return Case(name, ["describe", "bad.json"])
+    if kind == 3:
+        wide = 2000 * n
+        (folder / "bad.csv").write_text(
+            ",".join(f"c{j}" for j in range(wide)) + ("\n" + "1," * (wide - 1) + "0") * 3
+        )
+        return Case(name, ["describe", "bad.csv", "--label", "c0"])
+    if kind == 4:
+        (folder / "bad.csv").write_text('a,label\n"' + "x" * 10**7 * n + '",1\n2,0\n')
+        return Case(name, ["describe", "bad.csv"])
+    if kind == 5:  # 10⁹ rows in a few kilobytes
+        schema = pa.schema([("a", pa.int64()), ("label", pa.int64())])
+        with pa.parquet.ParquetWriter(folder / "bad.parquet", schema) as out:
+            out.write_table(pa.table([np.zeros(10**6, int), np.ones(10**6, int)], schema=schema))
+        raw = bytearray((folder / "bad.parquet").read_bytes())
+        (folder / "bad.parquet").write_bytes(raw.replace(b"\x80\x89z", b"\x80\xa8\xd6\xb9\x07"))
+        return Case(name, ["describe", "bad.parquet"])
+    if kind == 6:
+        (folder / "bad.jsonl").write_text(
+            '{"a": ' + '{"a": ' * 500 * n + "1" + "}" * 500 * n + ', "label": 1}\n'
+        )
+        return Case(name, ["describe", "bad.jsonl"])
+    if kind == 7:  # an image of 50,000 × 50,000 pixels, and one of 300 MB of zeros
+        header = struct.pack(">IIBBBBB", 50_000, 50_000, 8, 2, 0, 0, 0)
+        chunk = b"IHDR" + header
+        png = b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + chunk + struct.pack(">I", zlib.crc32(chunk))
+        with zipfile.ZipFile(folder / "bad.zip", "w", zipfile.ZIP_DEFLATED) as out_zip:
+            out_zip.writestr("a/1.png", png if n > 1 else bytes(300_000_000))
+            out_zip.writestr("b/1.png", png)
+        return Case(name, [], lambda: look_at(folder / "bad.zip"))
+    if kind == 8:
+        raw = (seeds / "t.xlsx").read_bytes()
+        made = io.BytesIO()
+        with zipfile.ZipFile(io.BytesIO(raw)) as old, zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as new:
+            for entry in old.namelist():
+                content = old.read(entry)
+                if entry.endswith("sheet1.xml"):
+                    content = (
+                        content.replace(b'r="A2"', b'r="XFD1048576"', 1)
+                        if n == 1
+                        else content + b" " * 150_000_000
+                    )
+                new.writestr(entry, content)
+        (folder / "bad.xlsx").write_bytes(made.getvalue())
+        return Case(name, ["describe", "bad.xlsx"])
+    for k in range(200):
+        (folder / f"d{k}").symlink_to(folder / f"d{(k + 1) % 200}")
+    return Case(name, ["describe", "d0"])
+
+
+def look_at(place: Path) -> None:
+    """All that embedding does with images before a network sees them."""
+    from dataworth.data.io.image_tables import read_images
+
+    images = Images(read_images(place).images)
+    images.sizes()
+    for i in range(len(images)):
+        images.pixels(i, 8)
+
+
+MAKERS = [
+    (_sealed, "sealed"), (_sealed, "yardstick"), (_run, "run directory"), (_run, "configuration"), (_ledger, "ledger"),
+    (_values, "values"), (_zip, "images"), (_directory, "directory"), (_preferences, "preferences"), (_words, "words"), (_bomb, "bomb"),
+]  # fmt: skip
+
+
+# --- how it ends -------------------------------------------------------------------------------------------------
+
+
+class Hang(BaseException):
+    """It takes too long."""
+
+
+@contextmanager
+def limited(seconds: float):
+    """Raise `Hang` after so much CPU time, or six times as much by the clock."""
+
+    def stop(signum, frame):
+        raise Hang
+
+    before = [signal.signal(one, stop) for one in (signal.SIGPROF, signal.SIGALRM)]
+    signal.setitimer(signal.ITIMER_PROF, seconds)
+    signal.setitimer(signal.ITIMER_REAL, 6 * seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        for one, handler in zip((signal.SIGPROF, signal.SIGALRM), before, strict=True):
+            signal.signal(one, handler)
+
+
+@contextmanager
+def quiet():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+def command(words: list[str], folder: Path) -> tuple[int, str, str]:
+    """Exit code, stdout and stderr of a command, in this process; an exception that escapes is raised."""
+    before = Path.cwd()
+    os.chdir(folder)
+    try:
+        found = CliRunner().invoke(app, words)
+    finally:
+        os.chdir(before)
+    if found.exception is not None and not isinstance(found.exception, SystemExit):
+        raise found.exception
+    return found.exit_code, found.stdout, found.stderr
+
+
+def outcome(one: Case, folder: Path, seconds: float = SECONDS) -> tuple[str, str, float]:
+    """How a case ends, what was said, and the CPU time it took."""
+    before = {path for path in folder.rglob("*") if not path.is_symlink()}
+    start, code, told, out = time.process_time(), 0, "", ""
+    try:
+        with quiet(), limited(seconds):
+            if one.call is None:
+                code, out, told = command(one.words, folder)
+            else:
+                one.call()
+        ended = {0: "done", 1: "done", 3: "done", 2: "refused"}.get(code, "bug")
+    except DataworthError as error:
+        ended, told = "refused", f"dataworth: {error}"
+    except Hang:
+        ended = "hang"
+    except MemoryError:
+        ended = "memory"
+    except BaseException as error:
+        ended, told = "traceback", f"{type(error).__name__}: {error}"
+    used = time.process_time() - start
+    if ended in ("done", "refused"):
+        left = {path for path in folder.rglob("*") if not path.is_symlink()} - before
+        lines = told.splitlines()
+        if "not enough memory" in told:
+            ended = "memory"
+        elif any(path.name.endswith(".tmp") for path in left):
+            ended = "half-written"
+        elif "Traceback" in told or "\x1b" in told + out or any(len(line) > LONGEST for line in lines):
+            ended = "garbage"
+        elif ended == "refused" and not told.strip():
+            ended = "garbage"
+    return ended, told[-600:], used
