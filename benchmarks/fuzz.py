@@ -2,10 +2,10 @@
 
     python benchmarks/fuzz.py [--cases 10000] [--seed 0] [--out results/fuzz.json]
 
-Each is made from a small good file (tests/fuzz.py), pure in (seed, number), and given to the command line in a
-process that may take 2 GB more than it has when it starts. Counted are how it ends: done or refused in a
-sentence, or what must never be: a traceback, "this is a bug", more than ten seconds, a file half-written, a
-line of garbage (2,000 characters, or bytes that a terminal obeys), a process that dies.
+Each is made from a small good file (tests/fuzz.py), pure in (seed, number), and given to the command line
+in a process that may take 2 GB more than it has when it starts. Counted is how it ends: done or refused in
+a sentence, or what must never be: a traceback, "this is a bug", more than ten seconds of CPU time, a file
+half-written, a line of garbage (2,000 characters, or bytes that a terminal obeys), a process that dies.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ import pyarrow as pa
 import dataworth
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
-import fuzz
+import fuzz as hostile
+from fuzz_files import make_seeds
+from fuzz_outcome import outcome
 
 MEMORY = 2 << 30
 """Bytes of address space beyond those of the fresh process."""
@@ -44,10 +46,10 @@ def work(numbers: range, seed: int, seeds: Path, log: Path) -> None:
         for i in numbers:
             folder = Path(tempfile.mkdtemp(prefix="fuzz-"))
             try:
-                one = fuzz.case(seed, i, seeds, folder)
+                one = hostile.case(seed, i, seeds, folder)
                 out.write(json.dumps({"start": i, "reader": one.reader}) + "\n")
                 out.flush()
-                ended, told, seconds = fuzz.outcome(one, folder)
+                ended, told, seconds = outcome(one, folder)
                 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
                 found = {"case": i, "reader": one.reader, "outcome": ended, "seconds": seconds, "peak": peak}
                 if ended not in ("done", "refused"):
@@ -124,7 +126,7 @@ def main() -> None:
         seeds, log = Path(place) / "seeds", Path(place) / "log"
         seeds.mkdir()
         log.touch()
-        fuzz.make_seeds(seeds)
+        make_seeds(seeds)
         run(given.only or list(range(given.cases)), given.seed, seeds, log)
         told = summary(log, given.seed)
     for one in told["not as they should be"]:

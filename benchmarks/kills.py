@@ -9,8 +9,8 @@ result.json and the chunks of one that nobody killed, and lose no chunk that was
 Every step: the same run, killed before each of its calls that change the disk, and in the middle of each
 write (half of the bytes are there).
 
-Full disk: the same run on a file system of a few kilobytes (a tmpfs if one may be mounted, else a limit on the
-size of files), refused in a sentence, then resumed with room.
+Full disk: the same run on a file system of 16 kB (where one may be mounted) and under a limit on the size of
+files, refused in a sentence, then resumed with room; and on a read-only disk.
 """
 
 from __future__ import annotations
@@ -196,7 +196,8 @@ def full_disk(folder: Path, whole: Path) -> dict:
     kept = done(folder / "half")
     again, _ = score(folder / "half")
     told["files of half the size"] = {
-        "refused in a sentence": refused, "chunks kept": len(kept), "resumed": again == 0 and same(folder / "half", whole),
+        "refused in a sentence": refused, "chunks kept": len(kept),
+        "resumed": again == 0 and same(folder / "half", whole),
     }  # fmt: skip
     return told
 

@@ -1,7 +1,7 @@
 """Hostile input, made from small good files: for every reader, for the files of a run, for the command line.
 
-A `Case` is pure in (seed, i): files in a folder of its own, and words for the command line. `outcome` says how
-it ended: "done", "refused", or what must never be: "traceback", "bug", "hang", "half-written", "garbage".
+A `Case` is pure in (seed, i): files in a folder of its own, and words for the command line. `outcome` says
+how it ended: "done", "refused", or what must never be: "traceback", "bug", "hang", "half-written", "garbage".
 """
 
 from __future__ import annotations
@@ -11,224 +11,23 @@ import io
 import json
 import os
 import shutil
-import signal
 import struct
-import time
-import warnings
 import zipfile
 import zlib
-from collections.abc import Callable
-from contextlib import contextmanager
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.csv
-import pyarrow.feather
-import pyarrow.json
 import pyarrow.parquet
-from typer.testing import CliRunner
 
-import dataworth as dw
 from dataworth.cli.app import app
 from dataworth.data.io.whole import BLANK, CHECKSUM, stamped
 from dataworth.embed.images import Images
-from dataworth.errors import DataworthError
 from dataworth.measure.runs import _sha
-
-SECONDS = 10
-"""CPU time, and a sixth of the time by the clock, that a command may take."""
-LONGEST = 2000
-"""Characters of a line on stderr."""
-NEVER = ("traceback", "bug", "hang", "half-written", "garbage")
-
-ODD = (
-    b"NaN", b"inf", b"-inf", b"1e999", b"-1e-400", b"5e-324", b"9" * 400, b"0x1F", b"1_000", b"\0", b"\xff\xfe",
-    b"\xef\xbb\xbf", b"\xc3\x28", b"\x1b[31m", b'"', b'""', b"'", b",", b";", b"\t", b"\r", b"\n", b"\r\n", b"{", b"[" * 3000,
-    b'{"a":' * 3000, b"null", b"true", b"[]", b"{}", b"-0", b"1/2", b"31.02.2021", b"99:99", b"\xe2\x80\xae",
-    b"=1+1", b"sep=,\n", b"x" * 70_000, b"A" * 2_000_000, "é€".encode("cp1252"), "ä,b\n".encode("utf-16"), b"../../etc/passwd",
-    b"18446744073709551616", b"-9223372036854775809", b"1e308", b"%s%n", b"${HOME}", b" ", b"\xc2\xa0", b"__proto__",
-)  # fmt: skip
-VALUES = (
-    None, True, -1, 0, 1.5, 1e308, -1e308, 5e-324, float("nan"), float("inf"), 10**30, "", "a", "NaN", "\x1b[31m", "x" * 5000,
-    [], {}, [1, [2]], {"a": {"b": None}}, "\u202e", "\0", [None], "1,5", "2021-02-30", -0.0, 2**53 + 1,
-)  # fmt: skip
-
-
-class Case(NamedTuple):
-    """What is tried: a reader's name, words of a command, or a call."""
-
-    reader: str
-    words: list[str]
-    call: Callable[[], object] | None = None
-
-
-# --- bytes ---------------------------------------------------------------------------------------------------
-
-
-def mutate(raw: bytes, rng: np.random.Generator) -> bytes:
-    """Bytes with one to four things done to them."""
-    for _ in range(rng.choice([1, 1, 1, 2, 4])):
-        raw = once(raw, rng)
-    return raw
-
-
-def once(raw: bytes, rng: np.random.Generator) -> bytes:
-    kind = int(rng.integers(12))
-    i, j = sorted(int(n) for n in rng.integers(0, len(raw) + 1, 2))
-    content = bytearray(raw)
-    if kind <= 1 and raw:
-        for place in rng.integers(0, len(raw), rng.integers(1, 6)):
-            content[place] ^= 1 << int(rng.integers(8))
-    elif kind == 2:
-        del content[i:]
-    elif kind == 3:
-        del content[i : min(j, i + 40)]
-    elif kind == 4:
-        content[i:i] = content[i:j]
-    elif kind == 5:
-        content[i : min(j, i + 60)] = rng.bytes(min(j, i + 60) - i)
-    elif kind == 6:
-        content[i:j] = bytes(j - i)
-    elif kind == 7 and raw:
-        k = int(rng.integers(len(raw)))
-        content[i:j], content[k : k + j - i] = content[k : k + j - i], content[i:j]
-    elif kind <= 9:
-        content[i:i] = ODD[rng.integers(len(ODD))]
-    elif kind == 10:
-        return rng.bytes(int(rng.integers(0, 300))) if rng.random() < 0.3 else raw[: i + 1] * 3
-    else:  # a number somewhere becomes another
-        digits = [k for k, byte in enumerate(raw[:20_000]) if 48 <= byte <= 57]
-        if digits:
-            k = digits[rng.integers(len(digits))]
-            content[k : k + 1] = ODD[rng.integers(7)] if rng.random() < 0.3 else b"%d" % rng.integers(10**9)
-    return bytes(content)
-
-
-def repacked(raw: bytes, rng: np.random.Generator) -> bytes:
-    """A zip with one of its members changed, under a checksum that fits."""
-    made = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(raw)) as old, zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as new:
-        names = old.namelist()
-        chosen = names[rng.integers(len(names))]
-        for name in names:
-            content = old.read(name)
-            odd = name == chosen
-            new.writestr(str(mutate(name.encode(), rng)[:200]) if odd and rng.random() < 0.1 else name,
-                         mutate(content, rng) if odd else content)  # fmt: skip
-    return made.getvalue()
-
-
-def changed_json(value: object, rng: np.random.Generator) -> object:
-    """Plain data with one entry gone, odd, repeated or in another's place."""
-    places = list(_places(value))
-    if not places:
-        return VALUES[rng.integers(len(VALUES))]
-    parent, key = places[rng.integers(len(places))]
-    kind = rng.integers(4)
-    if kind == 0:
-        del parent[key]
-    elif kind == 1 and isinstance(parent, dict):
-        parent[f"{key}x"] = parent[key]
-    elif kind == 2:
-        other, there = places[rng.integers(len(places))]
-        parent[key] = json.loads(json.dumps(other[there]))
-    else:
-        parent[key] = VALUES[rng.integers(len(VALUES))]
-    return value
-
-
-def _places(value: object):
-    inside = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, entry in list(inside)[:50]:
-        yield value, key
-        yield from _places(entry)
-
-
-# --- good files ----------------------------------------------------------------------------------------------
-
-
-def make_seeds(folder: Path) -> None:
-    """Small good files of every kind, and a run, a ledger, values: what cases are made from."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 3))
-    table = {
-        "a": X[:, 0], "b": X[:, 1], "city": rng.choice(["Ulm", "Bonn", "Köln"], 60),
-        "day": [f"2021-0{1 + i % 9}-1{i % 10}" for i in range(60)], "label": (X[:, 0] > 0).astype(int),
-    }  # fmt: skip
-    frame = pa.table(table)
-    pa.csv.write_csv(frame, folder / "t.csv")
-    text = (folder / "t.csv").read_bytes()
-    (folder / "t.tsv").write_bytes(text.replace(b",", b"\t"))
-    (folder / "t.txt").write_bytes(text.replace(b",", b" "))
-    (folder / "t.csv.gz").write_bytes(gzip.compress(text))
-    rows = frame.to_pylist()
-    lines = "".join(json.dumps(row) + "\n" for row in rows).encode()
-    (folder / "t.jsonl").write_bytes(lines)
-    (folder / "t.jsonl.gz").write_bytes(gzip.compress(lines))
-    (folder / "t.json").write_text(json.dumps(rows))
-    pa.parquet.write_table(frame, folder / "t.parquet")
-    pa.feather.write_feather(frame, folder / "t.feather")
-    with pa.ipc.new_stream(folder / "t.arrow", frame.schema) as sink:
-        sink.write_table(frame)
-    np.savez(folder / "t.npz", X=X, y=table["label"], groups=np.arange(60) % 7)
-    _workbook(rows, folder / "t.xlsx")
-    _images(folder / "i.zip")
-    pairs = [{"prompt": f"p{i}", "chosen": f"good {i}", "rejected": "bad " * (i % 5)} for i in range(30)]
-    (folder / "p.jsonl").write_text("".join(json.dumps(one) + "\n" for one in pairs))
-    pa.csv.write_csv(frame.select(["a", "b", "label"]), folder / "good.csv")
-    Z = rng.normal(size=(60, 2))
-    pa.csv.write_csv(pa.table({"a": Z[:, 0], "b": Z[:, 1], "label": (Z[:, 0] > 0) * 1}), folder / "test.csv")
-    with quiet():
-        test = dw.read(folder / "test.csv")
-        yard = dw.Yardstick.fit(test, prior_variance=1.0)
-        yard.published(test, "a key of our own").save(folder / "y.json")
-        dw.seal(dw.read(folder / "good.csv"), yard).save(folder / "v.safetensors")
-        for words in (
-            [
-                "score",
-                "good.csv",
-                "--test",
-                "test.csv",
-                "--run-dir",
-                "run",
-                *SMALL,
-                "--ledger",
-                "ledger.json",
-            ],
-            ["values", "good.csv", "--test", "test.csv", "-o", "values.json", "--prior-variance", "1"],
-            ["values", "good.csv", "--test", "test.csv", "-o", "values.csv", "--prior-variance", "1"],
-        ):
-            code, _, told = command(words, folder)
-            assert code == 0, told
-    (folder / "ledger.json.lock").unlink(missing_ok=True)
-
-
-SMALL = ["--pairs", "4", "--size", "10", "--prior-variance", "1", "--ignore", "all"]
-
-
-def _workbook(rows: list[dict], path: Path) -> None:
-    import openpyxl
-
-    book = openpyxl.Workbook()
-    book.active.append(list(rows[0]))
-    for row in rows:
-        book.active.append(list(row.values()))
-    book.save(path)
-
-
-def _images(path: Path) -> None:
-    from PIL import Image
-
-    with zipfile.ZipFile(path, "w") as out:
-        for i, kind in enumerate(("png", "jpeg", "gif", "bmp", "tiff", "webp")):
-            made = io.BytesIO()
-            Image.fromarray(np.full((6, 5, 3), 40 * i, dtype=np.uint8)).save(made, kind)
-            out.writestr(f"{'ab'[i % 2]}/{i}.{kind}", made.getvalue())
-
-
-# --- cases -----------------------------------------------------------------------------------------------------
+from dataworth.yardstick.file import digest_of
+from fuzz_bytes import ODD, changed_json, mutate, repacked
+from fuzz_files import SMALL, strange_array, strange_table
+from fuzz_outcome import Case
 
 TABLES = (
     "csv",
@@ -311,40 +110,6 @@ def _typed(name: str, raw: bytes, rng: np.random.Generator) -> bytes:
     return mutate(raw, rng)
 
 
-def strange_table(rng: np.random.Generator) -> pa.Table:
-    """Columns of any type that arrow has."""
-    n = int(rng.choice([0, 1, 2, 30]))
-    columns = {
-        "null": pa.nulls(n), "decimal": pa.array([None] * n, pa.decimal128(38, 10)),
-        "binary": pa.array([b"\xff\0"] * n), "list": pa.array([[1.0, None]] * n), "struct": pa.array([{"x": 1}] * n),
-        "time": pa.array([2**62] * n, pa.timestamp("ns", "Europe/Berlin")), "span": pa.array([5] * n, pa.duration("us")),
-        "long": pa.array(["x" * 10_000] * n), "words": pa.array(["\x1b[2J", None] * n)[:n].dictionary_encode(),
-        "map": pa.array([[("k", 1)]] * n, pa.map_(pa.string(), pa.int8())), "half": pa.array(np.full(n, np.inf, np.float16)),
-        "u64": pa.array([2**64 - 1] * n, pa.uint64()), "bad": pa.array([float("nan"), 1e308, -1e308, 5e-324] * n)[:n],
-        "date": pa.array([-(2**30)] * n, pa.date32()), "clock": pa.array([1] * n, pa.time64("ns")), "bool": pa.array([True] * n),
-    }  # fmt: skip
-    some = list(rng.permutation(list(columns)))[: rng.integers(1, 7)]
-    labels = [
-        pa.array(np.arange(n) % 2),
-        pa.array(["a", None] * n)[:n],
-        pa.array([float("nan")] * n),
-        columns["list"],
-    ]
-    return pa.table({**{name: columns[name] for name in some}, "label": labels[rng.integers(len(labels))]})
-
-
-def strange_array(rng: np.random.Generator) -> np.ndarray:
-    """An array of any type and shape that a file can hold."""
-    n = int(rng.choice([0, 1, 3, 30]))
-    kinds = [
-        np.full((n, 2), np.nan), np.full((n, 2), 1e308), np.zeros((n, 2, 2)), np.array(1.0), np.zeros((n, 0)),
-        np.arange(n) % 2, np.array(["a", "b"] * n)[:n], np.zeros(n, "M8[ns]"), np.zeros((n, 2), complex), np.zeros(n, "S3"),
-        np.zeros(n, [("x", float)]), np.zeros((n, 2), bool), np.full((n, 2), 2**63, np.uint64), np.zeros((2, n), np.float16),
-        np.array([5e-324, 1e-300] * n), np.zeros((n, 2), "V4"), np.longdouble("1e4000") * np.ones((n, 2)),
-    ]  # fmt: skip
-    return kinds[rng.integers(len(kinds))]
-
-
 def _copied(seeds: Path, folder: Path, *names: str) -> None:
     for name in names:
         (shutil.copytree if (seeds / name).is_dir() else shutil.copy)(seeds / name, folder / name)
@@ -363,8 +128,6 @@ def _sealed(name: str, rng: np.random.Generator, seeds: Path, folder: Path) -> C
         if isinstance(told, dict):
             told = {"checksum": BLANK, **{k: v for k, v in told.items() if k != "checksum"}}
             if rng.random() < 0.7:
-                from dataworth.yardstick.file import digest_of
-
                 told["digest"] = digest_of({k: v for k, v in told.items() if k not in ("digest", "checksum")})
         place.write_bytes(stamped(json.dumps(told).encode()))
     else:
@@ -618,86 +381,8 @@ def look_at(place: Path) -> None:
 
 
 MAKERS = [
-    (_sealed, "sealed"), (_sealed, "yardstick"), (_run, "run directory"), (_run, "configuration"), (_ledger, "ledger"),
-    (_values, "values"), (_zip, "images"), (_directory, "directory"), (_preferences, "preferences"), (_words, "words"), (_bomb, "bomb"),
+    (_sealed, "sealed"), (_sealed, "yardstick"), (_run, "run directory"), (_run, "configuration"),
+    (_ledger, "ledger"),
+    (_values, "values"), (_zip, "images"), (_directory, "directory"), (_preferences, "preferences"),
+    (_words, "words"), (_bomb, "bomb"),
 ]  # fmt: skip
-
-
-# --- how it ends -------------------------------------------------------------------------------------------------
-
-
-class Hang(BaseException):
-    """It takes too long."""
-
-
-@contextmanager
-def limited(seconds: float):
-    """Raise `Hang` after so much CPU time, or six times as much by the clock."""
-
-    def stop(signum, frame):
-        raise Hang
-
-    before = [signal.signal(one, stop) for one in (signal.SIGPROF, signal.SIGALRM)]
-    signal.setitimer(signal.ITIMER_PROF, seconds)
-    signal.setitimer(signal.ITIMER_REAL, 6 * seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        for one, handler in zip((signal.SIGPROF, signal.SIGALRM), before, strict=True):
-            signal.signal(one, handler)
-
-
-@contextmanager
-def quiet():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
-
-
-def command(words: list[str], folder: Path) -> tuple[int, str, str]:
-    """Exit code, stdout and stderr of a command, in this process; an exception that escapes is raised."""
-    before = Path.cwd()
-    os.chdir(folder)
-    try:
-        found = CliRunner().invoke(app, words)
-    finally:
-        os.chdir(before)
-    if found.exception is not None and not isinstance(found.exception, SystemExit):
-        raise found.exception
-    return found.exit_code, found.stdout, found.stderr
-
-
-def outcome(one: Case, folder: Path, seconds: float = SECONDS) -> tuple[str, str, float]:
-    """How a case ends, what was said, and the CPU time it took."""
-    before = {path for path in folder.rglob("*") if not path.is_symlink()}
-    start, code, told, out = time.process_time(), 0, "", ""
-    try:
-        with quiet(), limited(seconds):
-            if one.call is None:
-                code, out, told = command(one.words, folder)
-            else:
-                one.call()
-        ended = {0: "done", 1: "done", 3: "done", 2: "refused"}.get(code, "bug")
-    except DataworthError as error:
-        ended, told = "refused", f"dataworth: {error}"
-    except Hang:
-        ended = "hang"
-    except MemoryError:
-        ended = "memory"
-    except BaseException as error:
-        ended, told = "traceback", f"{type(error).__name__}: {error}"
-    used = time.process_time() - start
-    if ended in ("done", "refused"):
-        left = {path for path in folder.rglob("*") if not path.is_symlink()} - before
-        lines = told.splitlines()
-        if "not enough memory" in told:
-            ended = "memory"
-        elif any(path.name.endswith(".tmp") for path in left):
-            ended = "half-written"
-        elif "Traceback" in told or "\x1b" in told + out or any(len(line) > LONGEST for line in lines):
-            ended = "garbage"
-        elif ended == "refused" and not told.strip():
-            ended = "garbage"
-    return ended, told[-600:], used

@@ -220,6 +220,19 @@ def _writing(directory: Path) -> Iterator[None]:
         ) from error
 
 
+@contextmanager
+def refusing_foreign(run: Run | None) -> Iterator[None]:
+    """Chunks that are not what a run of this kind leaves are a sentence, not a puzzle."""
+    try:
+        yield
+    except (ValueError, TypeError, KeyError, IndexError) as error:
+        if run is None or isinstance(error, DataworthError):
+            raise
+        raise DataworthError(
+            f"The chunks in {run.directory} are not those of this run: give another directory to start anew."
+        ) from error
+
+
 def _dumps(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"))
 

@@ -175,12 +175,8 @@ def _read_npz(path: Path) -> Any:
         found = {name: file[name] for name in used}
     X, names = found.pop("X"), found.pop("names", None)
     # A Dataset with labels that do not matter, for its checks of X.
-    block = Dataset(
-        X,
-        np.zeros(len(X)) if X.ndim else [],
-        names=None if names is None else names.tolist(),
-        allow_missing=True,
-    )
+    named = None if names is None else names.tolist()
+    block = Dataset(X, np.zeros(len(X)) if X.ndim else [], names=named, allow_missing=True)
     for name, values in found.items():
         if values.shape != (len(block),):
             raise DataworthError(

@@ -20,7 +20,7 @@ HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.re
 
 
 def refuse_bomb(path: Path) -> None:
-    """A sentence if a .gz, .npz or .xlsx would unpack to more than SMALL bytes and EXPANDED times its size."""
+    """A sentence if a .gz, .npz or .xlsx unpacks to more than SMALL bytes and EXPANDED times its size."""
     size = path.stat().st_size
     most = max(SMALL, EXPANDED * size)
     if path.suffix.lower() == ".gz" and size * 1032 > most:  # deflate packs no more than that
