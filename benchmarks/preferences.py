@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import platform
 from collections import Counter
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -75,11 +77,15 @@ def main():
     parser.add_argument("--text-encoder")
     args = parser.parse_args()
     every = read_preferences(args.pairs).pairs
-    known = json.loads(args.out.read_text()) if args.out.exists() else []
+    known = json.loads(args.out.read_text())["audits"] if args.out.exists() else []
     for seed in range(args.seeds):
         if not any(record["seed"] == seed for record in known):
             known.append(audited(every, seed, args.text_encoder))
-            args.out.write_text(json.dumps(known, indent=1) + "\n")
+            told = {"schema": "dataworth/benchmark/preferences/1", "pairs": Path(args.pairs).name}
+            told |= {"encoder": args.text_encoder and Path(args.text_encoder).parent.name}
+            told["versions"] = {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
+            told["versions"]["python"] = platform.python_version()
+            args.out.write_text(json.dumps({**told, "audits": known}, indent=1) + "\n")
     for name in (name for name in known[0] if isinstance(known[0][name], dict)):
         verdicts = Counter(record[name]["verdict"] for record in known)
         print(f"{name:20}", ", ".join(f"{verdict} {times}" for verdict, times in verdicts.most_common()))
