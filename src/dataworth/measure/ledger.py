@@ -116,7 +116,11 @@ def read(path: Path) -> dict[str, Any]:
         known = isinstance(book, dict) and book["schema"] == SCHEMA
         known = known and isinstance(book["queries"], int) and isinstance(book["key"], str)
         for one in book["best"].values() if known else ():
-            read_table(one["table"])
+            table = read_table(one["table"])
+            known = table.of_size(len(table.log_z_test)).values.shape[0] > 1 and isinstance(one["query"], int)
+            names = [*one["notes"], *(text for arm in table.arms for text in (arm.role, arm.name))]
+            if not known or not all(isinstance(text, str) for text in names):
+                raise ValueError
     except (ValueError, KeyError, TypeError, AttributeError):
         known = False
     if not known:

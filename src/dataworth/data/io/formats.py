@@ -90,8 +90,11 @@ def _reading(path: Path, suffix: str, how: Delimited) -> Part:
         part = Part(str(path), table, how=how)
         part.table = with_unique_names(part.table, part.notes)
         return part
-    except (DataworthError, MemoryError):
+    except DataworthError:
         raise
+    except MemoryError as error:
+        why = "it asks for more memory than there is: it is damaged, or has too many rows for this machine"
+        raise DataworthError(why) from error
     except Exception as error:  # a damaged file can make a parser raise anything
         reason = " ".join(str(error).split())[:160]
         if isinstance(error, UnicodeDecodeError) or "UTF8" in reason.replace("-", "").upper():
