@@ -43,6 +43,21 @@ def test_both_must_be_exceeded(tmp_path, monkeypatch, small, expanded, refused):
         assert len(dw.read(place)) == 20_000
 
 
+def test_a_gz_is_refused_beyond_two_hundred_times_its_size(tmp_path, monkeypatch):
+    """Zeros pack a thousandfold, and whatever else is in a file makes it less."""
+    monkeypatch.setattr(packed, "SMALL", 0)
+    place = tmp_path / "t.csv.gz"
+    words = np.random.default_rng(0).integers(0, 256, 30_000, dtype=np.uint8).tobytes()
+    for zeros, refused in ((40_000 * 180, False), (40_000 * 260, True)):
+        place.write_bytes(gzip.compress(words + bytes(zeros)))
+        times = (len(words) + zeros) / place.stat().st_size
+        assert (times > 200) == refused
+        if refused:
+            assert "unpacks to over" in refusal(packed.refuse_bomb, place)
+        else:
+            packed.refuse_bomb(place)
+
+
 def test_an_npz_is_measured_by_what_it_says_of_itself(tmp_path):
     np.savez_compressed(tmp_path / "t.npz", X=np.zeros((10**7, 2)), y=np.arange(10**7) % 2 == 0)
     assert "unpacks to over" in refusal(dw.read, tmp_path / "t.npz")
