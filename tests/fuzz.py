@@ -20,14 +20,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 
-from dataworth.cli.app import app
 from dataworth.data.io.whole import BLANK, CHECKSUM, stamped
 from dataworth.embed.images import Images
 from dataworth.measure.runs import _sha
 from dataworth.yardstick.file import digest_of
 from fuzz_bytes import ODD, changed_json, mutate, repacked
 from fuzz_files import SMALL, strange_array, strange_table
-from fuzz_outcome import Case
+from fuzz_outcome import Case, made
 
 TABLES = (
     "csv",
@@ -255,10 +254,8 @@ def _preferences(name: str, rng: np.random.Generator, seeds: Path, folder: Path)
 
 def _words(name: str, rng: np.random.Generator, seeds: Path, folder: Path) -> Case:
     """Words in any order, most of them options that there are, with values that are none."""
-    from typer.main import get_command
-
     _copied(seeds, folder, "good.csv", "test.csv", "y.json", "v.safetensors")
-    commands = {k: v for k, v in get_command(app).commands.items() if k not in ("demo", "study", "embed")}  # type: ignore[attr-defined]
+    commands = {k: v for k, v in made().commands.items() if k not in ("demo", "study", "embed")}  # type: ignore[attr-defined]
     chosen = list(commands)[rng.integers(len(commands))]
     options = [one for p in commands[chosen].params for one in p.opts if one.startswith("--")]
     files = [
@@ -384,7 +381,8 @@ CHEAP = [
     (_directory, "directory"), (_preferences, "preferences"), (_words, "words"),
 ]  # fmt: skip
 DEAR = [
-    (_run, "run directory"), (_run, "configuration"), (_ledger, "ledger"), (_values, "values"), (_bomb, "bomb"),
+    (_run, "run directory"), (_run, "configuration"), (_ledger, "ledger"), (_values, "values"),
+    (_bomb, "bomb"),
 ]  # fmt: skip
 MAKERS = [*CHEAP, *DEAR, *CHEAP, *CHEAP]
 """What is read in hundredths of a second three times as often as what is measured, in tenths."""

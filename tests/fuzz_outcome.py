@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import os
 import signal
 import time
 import warnings
 from collections.abc import Callable
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-from typer.testing import CliRunner
+from typer.main import get_command
 
 from dataworth.cli.app import app
 from dataworth.errors import DataworthError
@@ -60,17 +62,25 @@ def quiet():
         yield
 
 
+@cache
+def made():
+    """The commands, made once: `CliRunner` makes them for every call, which takes longer than the call."""
+    return get_command(app)
+
+
 def command(words: list[str], folder: Path) -> tuple[int, str, str]:
     """Exit code, stdout and stderr of a command, in this process; an exception that escapes is raised."""
-    before = Path.cwd()
+    before, code = Path.cwd(), 0
+    out, err = io.StringIO(), io.StringIO()
     os.chdir(folder)
     try:
-        found = CliRunner().invoke(app, words)
+        with redirect_stdout(out), redirect_stderr(err):
+            made().main(args=words, prog_name="dataworth")
+    except SystemExit as end:
+        code = int(end.code or 0)
     finally:
         os.chdir(before)
-    if found.exception is not None and not isinstance(found.exception, SystemExit):
-        raise found.exception
-    return found.exit_code, found.stdout, found.stderr
+    return code, out.getvalue(), err.getvalue()
 
 
 def outcome(one: Case, folder: Path, seconds: float = SECONDS) -> tuple[str, str, float]:

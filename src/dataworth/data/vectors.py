@@ -180,10 +180,14 @@ def as_weights(weights: Any, n: int) -> Array | None:
     if values.dtype.kind == "U":
         raise DataworthError("weights are text, but numbers are expected: convert them")
     result = np.array(values, dtype=np.float64)
-    wrong = result[~np.isfinite(result) | (result < 0) | (result > MOST_WEIGHT)]
+    wrong = result[~np.isfinite(result) | (result < 0)]
     if len(wrong):
         raise DataworthError(
-            f"weights hold {wrong[0]:g}, but numbers from 0 to {MOST_WEIGHT:.0e} are needed: correct them"
+            f"weights hold {wrong[0]:g}, but finite numbers of at least 0 are needed: correct them"
+        )
+    if n and result.max() > MOST_WEIGHT:
+        raise DataworthError(
+            f"weights hold {result.max():g}, but no row counts more than {MOST_WEIGHT:.0e} times: divide them"
         )
     if n and not result.any():
         raise DataworthError("weights are all zero, so that no row counts: give some row a positive weight")
