@@ -113,3 +113,15 @@ def test_numbers_of_sixteen_bits_are_numbers(tmp_path):
     table = pa.table({"a": halves.astype(np.float16), "label": np.arange(40) % 2})
     pa.parquet.write_table(table, tmp_path / "t.parquet")
     assert dw.read(tmp_path / "t.parquet").X[:, 0].tolist() == halves.tolist()
+
+
+def test_pages_of_parquet_with_checksums_are_checked(tmp_path):
+    """A flipped bit in the numbers of a page; without the checksum it would be another number."""
+    place = tmp_path / "t.parquet"
+    values = np.random.default_rng(0).normal(size=400)
+    table = pa.table({"a": values, "label": np.arange(400) % 2})
+    pa.parquet.write_table(table, place, write_page_checksum=True, use_dictionary=False, compression="none")
+    raw = bytearray(place.read_bytes())
+    raw[raw.index(values[200].tobytes()) + 4] ^= 1
+    place.write_bytes(raw)
+    assert "CRC" in refusal(dw.read, place)

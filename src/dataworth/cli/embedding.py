@@ -78,7 +78,7 @@ def embed_images(source: Path, output: Path, options: Embedding, columns: Column
             with place.open("wb") as file:  # a name would be given another suffix
                 np.savez(file, X=made.vectors, **{NPZ_ROLES[role]: _array(made, role) for role in made.roles})
         else:
-            parquet.write_table(made.table, place)
+            parquet.write_table(made.table, place, write_page_checksum=True)
     for note in [] if quiet else notes:
         say(note)
     n, d = made.vectors.shape

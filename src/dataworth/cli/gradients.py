@@ -58,6 +58,6 @@ def embed_pairs(source: Path, output: Path, options: Embedding, wanted: Gradient
         )
     table = gradient_table(store, pairs, wanted.loss, wanted.per_token)
     with replacing(output) as place:
-        parquet.write_table(table, place)
+        parquet.write_table(table, place, write_page_checksum=True)
     labels = summarise_labels(np.array(table[PREFERRED].to_pylist()))
     return Written(str(source), str(output), options.model, len(pairs), wanted.numbers, labels, "pair")

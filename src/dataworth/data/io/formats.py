@@ -140,7 +140,7 @@ def _read_parquet(path: Path) -> Any:
     import pyarrow.parquet as parquet
 
     # Not read_table, which would add columns for directories named like "part=1".
-    with parquet.ParquetFile(path) as file:
+    with parquet.ParquetFile(path, page_checksum_verification=True) as file:
         # Repeated values take no room in the file: a kilobyte can hold a thousand million rows.
         need_memory(8 * file.metadata.num_rows * file.metadata.num_columns)
         return file.read()

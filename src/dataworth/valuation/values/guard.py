@@ -85,7 +85,7 @@ def save_values(values: Values, path: Path) -> None:
         table = pa.Table.from_pylist(rows)
         told = {"dataworth": json.dumps(about(values))}
         with replacing(path) as place:
-            parquet.write_table(table.replace_schema_metadata(told), place)
+            parquet.write_table(table.replace_schema_metadata(told), place, write_page_checksum=True)
 
 
 def beside(path: Path) -> Path:
