@@ -37,46 +37,46 @@ MEMORY = 2 << 30
 BATCH = 250
 
 
-def work(numbers: range, seed: int, seeds: Path, log: Path) -> None:
+def work(numbers: list[int], seed: int, seeds: Path, log: Path) -> None:
     """Some cases, one after another, each told before and after."""
     size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    resource.setrlimit(resource.RLIMIT_AS, (size + MEMORY, size + MEMORY))
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
     sys.stderr = open(os.devnull, "w")  # noqa: SIM115  # of libraries
     with log.open("a") as out:
         for i in numbers:
             folder = Path(tempfile.mkdtemp(prefix="fuzz-"))
+            reader = hostile.MAKERS[i % len(hostile.MAKERS)][1]
+            out.write(json.dumps({"start": i, "reader": reader}) + "\n")
+            out.flush()
             try:
                 one = hostile.case(seed, i, seeds, folder)
-                out.write(json.dumps({"start": i, "reader": one.reader}) + "\n")
-                out.flush()
+                resource.setrlimit(resource.RLIMIT_AS, (size + MEMORY, most))
                 ended, told, seconds = outcome(one, folder)
-                peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-                found = {"case": i, "reader": one.reader, "outcome": ended, "seconds": seconds, "peak": peak}
-                if ended not in ("done", "refused"):
-                    found |= {"told": told, "words": one.words}
-                out.write(json.dumps(found) + "\n")
-                out.flush()
             finally:
+                resource.setrlimit(resource.RLIMIT_AS, (most, most))
                 shutil.rmtree(folder, ignore_errors=True)
+            peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+            found = {"case": i, "reader": reader, "outcome": ended, "seconds": seconds, "peak": peak}
+            if ended not in ("done", "refused"):
+                found |= {"told": told, "words": one.words}
+            out.write(json.dumps(found) + "\n")
+            out.flush()
 
 
 def run(cases: list[int], seed: int, seeds: Path, log: Path) -> None:
-    """All cases; a process that dies is a case that ended so."""
-    at = 0
-    while at < len(cases):
-        batch = cases[at : at + BATCH]
+    """All cases; a process that dies in a case is how that ended, and a new one goes on."""
+    todo = list(cases)
+    while todo:
         child = os.fork()
         if child == 0:
             try:
-                work(batch, seed, seeds, log)
+                work(todo[:BATCH], seed, seeds, log)
             finally:
                 os._exit(0)
         os.waitpid(child, 0)
         lines = [json.loads(line) for line in log.read_text().splitlines()]
-        ended, started = {one["case"] for one in lines if "case" in one}, [o for o in lines if "start" in o]
-        undone = [i for i in batch if i not in ended]
-        if undone:
-            last = started[-1]
+        ended, last = {one["case"] for one in lines if "case" in one}, lines[-1]
+        if "start" in last:
             dead = {
                 "case": last["start"],
                 "reader": last["reader"],
@@ -86,9 +86,8 @@ def run(cases: list[int], seed: int, seeds: Path, log: Path) -> None:
             }
             with log.open("a") as out:
                 out.write(json.dumps(dead) + "\n")
-            at = cases.index(last["start"]) + 1
-        else:
-            at += BATCH
+            ended.add(last["start"])
+        todo = [i for i in todo if i not in ended]
 
 
 def run_all(cases: list[int], seed: int, seeds: Path, logs: list[Path]) -> None:
@@ -109,7 +108,7 @@ def run_all(cases: list[int], seed: int, seeds: Path, logs: list[Path]) -> None:
 
 def summary(logs: list[Path], seed: int) -> dict:
     lines = [line for log in logs for line in log.read_text().splitlines()]
-    found = [one for one in map(json.loads, lines) if "case" in one]
+    found = list({one["case"]: one for one in map(json.loads, reversed(lines)) if "case" in one}.values())
     readers = {one["reader"]: Counter() for one in found}
     for one in found:
         readers[one["reader"]][one["outcome"]] += 1
