@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import zipfile
 from math import prod
 from pathlib import Path
@@ -33,16 +32,6 @@ def refuse_bomb(path: Path) -> None:
     if unpacked > most:
         raise DataworthError(
             f"it has {size:,} bytes and unpacks to over {most:,}: unpack it yourself, if that is meant"
-        )
-
-
-def need_memory(needed: int) -> None:
-    """A sentence if a table would take more bytes than this machine has."""
-    here = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") if hasattr(os, "sysconf") else needed
-    if needed > here:
-        raise DataworthError(
-            f"it would take {needed / 1e9:,.1f} GB of memory, and this machine has {here / 1e9:,.1f} GB: give"
-            " fewer rows or columns"
         )
 
 

@@ -50,7 +50,8 @@ def _system(url: str) -> tuple[Any, str]:
         import fsspec
     except ImportError:
         raise DataworthError("an address needs fsspec: pip install fsspec") from None
-    return fsspec.core.url_to_fs(url)  # type: ignore[no-any-return]
+    system, path = fsspec.core.url_to_fs(url)
+    return system, str(path)
 
 
 def _files(system: Any, path: str) -> list[str]:
