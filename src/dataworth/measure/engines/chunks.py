@@ -54,7 +54,7 @@ class Far(NamedTuple):
                     fn, shared = receive()
                 except Exception as error:
                     raise DataworthError(
-                        f"A worker cannot load its work ({' '.join(str(error).split())[:100]}): install there "
+                        f"A worker cannot load its work ({str(error).splitlines()[0][:100]}): install there "
                         "what is installed here."
                     ) from error
                 return cls(pinned(fn, shared, chunk))
