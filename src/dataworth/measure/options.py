@@ -181,7 +181,9 @@ class Options:
         None, "Where the work runs: local, ray or dask (default: as joblib.parallel_config says).", "Work"
     )
     address: str | None = option(
-        None, "Address of the Ray or Dask cluster (default: one that is connected, or a new one here).", "Work"
+        None,
+        "Address of the Ray or Dask cluster (default: one that is connected, or a new one here).",
+        "Work",
     )
     run_dir: str | Path | Run | None = option(
         None, "Directory that makes the work resumable: 'dataworth resume DIR'.", "Work"
