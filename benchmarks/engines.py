@@ -1,11 +1,12 @@
-"""2,000 pairs on two processes of this machine, on a Ray cluster and on a Dask cluster: the same bits, how fast.
+"""2,000 pairs on two processes of this machine, on Ray and on Dask: the same bits, and how fast.
 
     python benchmarks/engines.py [--clusters ray,dask] [--pairs 2000] [--rounds 3] [--seed 0]
         [--out results/engines.json]
 
-Ray: two nodes of one CPU each (Ray's own cluster utility); Dask: two processes of one thread. Local (two jobs),
-Ray and Dask take turns, after some pairs that start processes and load packages. Given are pairs a second, by the wall clock and by the CPU time of all processes (which other users of the machine
-disturb less), and their ratio to local. Then, on each cluster, a worker is killed (SIGKILL) in the middle.
+Ray: two nodes of one CPU each (Ray's own cluster utility); Dask: two processes of one thread. Local (two
+jobs), Ray and Dask take turns, after some pairs that start processes and load packages. Given are pairs a
+second and their ratio to local, by the wall clock and by the CPU time of all processes, which other users of
+the machine disturb less. Then, on each cluster, a worker is killed (SIGKILL) in the middle.
 """
 
 from __future__ import annotations

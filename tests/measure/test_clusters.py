@@ -11,12 +11,13 @@ from pathlib import Path
 import joblib
 import numpy as np
 import pytest
-from worlds import numeric_labels, refusal
+from tests.chunks import dies, endless, partition, picky, seen, sums
 
 import dataworth as dw
 from dataworth.measure.engines import Dask, Local, Ray, get_engine, on_ray
 from dataworth.measure.engines.chunks import Far, in_order
-from tests.chunks import dies, endless, picky, seen, sums
+from dataworth.measure.partitions import sums_over
+from worlds import numeric_labels, refusal
 
 
 def measured():
@@ -51,6 +52,14 @@ def check_cluster(engine, backend, folder):
     shared[1].unlink()
     assert list(engine.map(sums, range(10), shared=shared)) == expected
     assert shared[1].exists()  # somebody was killed indeed
+
+    # one fit of rows that stand in files, a partition each
+    files = [folder / f"{i}.npy" for i in range(3)]
+    for i, file in enumerate(files):
+        np.save(file, np.column_stack([shared[0][i::3, :4], np.arange(100) % 2]))
+    parts, theta = (sums_over(e, partition, files) for e in (Local(1), engine)), np.ones(4)
+    local, far = (one(theta) for one in parts)
+    assert all(np.array_equal(a, b) for a, b in zip(local, far, strict=True))
 
     assert refusal(list, engine.map(picky, range(5), shared=2)) == "chunk 2 is bad"
     one = type(engine)(jobs=1)

@@ -182,7 +182,7 @@ class Options:
     )
     address: str | None = option(
         None,
-        "Address of the Ray or Dask cluster (default: one that is connected, or a new one here).",
+        "Address of the Ray or Dask cluster (default: one connected to before, or a new one).",
         "Work",
     )
     run_dir: str | Path | Run | None = option(

@@ -42,7 +42,7 @@ class Engine(Protocol):
 def get_engine(
     name: str | None = None, jobs: int | None = None, address: str | None = None, *, enough: int = 1
 ) -> Local | Dask | Ray:
-    """The engine called ``name``: local, ray or dask; without a name, the backend of ``joblib.parallel_config``.
+    """The engine ``name``: local, ray or dask; without a name, the backend of ``joblib.parallel_config``.
 
     ``jobs`` chunks run at once (-1: one for each core); by default as many as ``parallel_config`` says, else
     ``enough`` on this machine and all of a cluster. ``address`` is that of a cluster.

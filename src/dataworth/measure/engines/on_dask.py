@@ -82,8 +82,8 @@ class Dask:
                 yield one.result().get()
         except (KilledWorker, CancelledError) as error:
             raise DataworthError(
-                f"A chunk was lost on Dask ({type(error).__name__}): most often its workers are killed for lack of "
-                "memory; use larger ones, or fewer jobs."
+                f"A chunk was lost on Dask ({type(error).__name__}): most often its workers are killed for "
+                "lack of memory; use larger ones, or fewer jobs."
             ) from error
         finally:
             self.client.cancel(started, force=True)
