@@ -165,7 +165,7 @@ def test_an_address_at_which_nobody_is(monkeypatch):
     for name, engine in (("ray", "Ray"), ("distributed", "Dask")):
         pytest.importorskip(name)
         sentence = refusal(get_engine, engine.lower(), None, "127.0.0.1:1")
-        assert sentence.startswith(f"There is no {engine} cluster at 127.0.0.1:1 (")
+        assert sentence.startswith(f"There is no {engine} at 127.0.0.1:1 (")
     assert "name the engine too" in refusal(get_engine, None, None, "127.0.0.1:1")
 
 

@@ -117,6 +117,6 @@ def _connect(address: str | None, jobs: int) -> Any:
         from dataworth.embed.extra import short
 
         raise DataworthError(
-            f"There is no Dask cluster at {address} ({short(error)}): give the --address of its scheduler, "
+            f"There is no Dask at {address} ({short(error)}): give the --address of its scheduler, "
             "such as 10.0.0.1:8786."
         ) from error

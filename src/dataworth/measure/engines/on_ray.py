@@ -105,24 +105,29 @@ def _receive(held: Any) -> Any:
 
 
 def _connect(ray: Any, address: str | None, jobs: int) -> None:
+    from dataworth.embed.extra import short
+
     address = address or os.environ.get("RAY_ADDRESS") or None
-    settings: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
+    quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
     try:
         if address is None:
-            try:
-                ray.init("auto", **settings)  # what `ray start` began on this machine
-            except ConnectionError:
-                os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # a Ray of ours tells nobody
-                ray.init("local", num_cpus=None if jobs < 0 else jobs, include_dashboard=False, **settings)
+            _begin(ray, jobs, quiet)
             return
         host, _, port = address.rpartition("://")[2].rpartition(":")
         if port.isdecimal():
             socket.create_connection((host, int(port)), PATIENCE).close()
-        ray.init(address, **settings)
-    except (OSError, ValueError, RuntimeError) as error:
-        from dataworth.embed.extra import short
-
+        ray.init(address, **quiet)
+    except Exception as error:  # Ray raises what comes to hand, plain exceptions too
+        where = "Ray does not start on this machine" if address is None else f"There is no Ray at {address}"
         raise DataworthError(
-            f"There is no Ray cluster at {address or 'this machine'} ({short(error)}): give the --address of "
-            "its head, such as 10.0.0.1:6379."
+            f"{where} ({short(error)}): give the --address of a cluster's head, such as 10.0.0.1:6379."
         ) from error
+
+
+def _begin(ray: Any, jobs: int, quiet: dict[str, Any]) -> None:
+    """Use what `ray start` began on this machine, or begin a Ray of our own, which ends with this process."""
+    try:
+        ray.init("auto", **quiet)
+    except ConnectionError:
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # ours tells nobody
+        ray.init("local", num_cpus=None if jobs < 0 else jobs, include_dashboard=False, **quiet)
