@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import platform
 from collections import Counter
+from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+from sklearn.metrics import roc_auc_score
 
 import dataworth as dw
 from dataworth.data.io.preferences import read_preferences
@@ -50,14 +53,30 @@ def curations(rows, rng):
     yield "one pair a prompt", rows, list({row[0]: row for row in rows}.values())
 
 
-def audited(every, seed, encoder):
-    """The verdicts of one seed."""
-    rng = np.random.default_rng([16, seed])
+def drawn(every, rng, encoder):
+    """Pairs, and a test set of other prompts."""
     prompts = sorted({row[0] for row in every})
     held = {prompts[i] for i in rng.permutation(len(prompts))[: len(prompts) // 3]}
     order = [every[i] for i in rng.permutation(len(every))]
     test = dataset([row for row in order if row[0] in held][:TEST], encoder)
     rows = [row for row in order if row[0] not in held][:PAIRS]
+    return rows, test
+
+
+def found_flips(every, seed, encoder):
+    """AUROC of flipped pairs by values, and by what they say of labels."""
+    rng = np.random.default_rng([17, seed])
+    rows, test = drawn(every, rng, encoder)
+    wrong = rng.random(len(rows)) < FLIPPED
+    values = dw.values(dataset(flipped(rows, wrong), encoder), test).rows
+    by = {"p_wrong": values.p_wrong, "log_label": -values.log_label, "value": -values.value}
+    return {name: float(roc_auc_score(wrong, doubt)) for name, doubt in by.items()}
+
+
+def audited(every, seed, encoder):
+    """The verdicts of one seed."""
+    rng = np.random.default_rng([16, seed])
+    rows, test = drawn(every, rng, encoder)
     yard = dw.Yardstick.fit(test)
     found = {"seed": seed, "yardstick": str(yard)}
     for name, before, after in curations(rows, rng):
@@ -75,12 +94,21 @@ def main():
     parser.add_argument("--text-encoder")
     args = parser.parse_args()
     every = read_preferences(args.pairs).pairs
-    known = json.loads(args.out.read_text()) if args.out.exists() else []
+    known = json.loads(args.out.read_text())["audits"] if args.out.exists() else []
     for seed in range(args.seeds):
-        if not any(record["seed"] == seed for record in known):
-            known.append(audited(every, seed, args.text_encoder))
-            args.out.write_text(json.dumps(known, indent=1) + "\n")
-    for name in (name for name in known[0] if isinstance(known[0][name], dict)):
+        record = next((one for one in known if one["seed"] == seed), None)
+        if record is None or "flips found" not in record:
+            if record is None:
+                known.append(record := audited(every, seed, args.text_encoder))
+            record["flips found"] = found_flips(every, seed, args.text_encoder)
+            told = {"schema": "dataworth/benchmark/preferences/1", "pairs": Path(args.pairs).name}
+            told |= {"encoder": args.text_encoder and Path(args.text_encoder).parent.name}
+            told["versions"] = {name: version(name) for name in ("numpy", "scipy", "scikit-learn")}
+            told["versions"]["python"] = platform.python_version()
+            args.out.write_text(json.dumps({**told, "audits": known}, indent=1) + "\n")
+    for way in known[0]["flips found"]:
+        print(f"flips found, AUROC by {way}: {np.mean([one['flips found'][way] for one in known]):.3f}")
+    for name in (name for name in known[0] if "verdict" in known[0][name]):
         verdicts = Counter(record[name]["verdict"] for record in known)
         print(f"{name:20}", ", ".join(f"{verdict} {times}" for verdict, times in verdicts.most_common()))
 

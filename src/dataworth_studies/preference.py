@@ -127,7 +127,7 @@ def _swapped(vectors: Array, rows: Rows, rng: np.random.Generator) -> dw.Dataset
 
 
 def feature_sets(
-    pairs: Preferences, store: Any, encoder: str | None
+    pairs: Preferences, store: Any, encoder: str | None, progress: Any
 ) -> dict[str, Callable[[Rows], dw.Dataset]]:
     """Datasets of differences, by what responses become."""
     gradients = dw.read(gradient_table(store, pairs))
@@ -135,7 +135,7 @@ def feature_sets(
     texts = dw.read(pa.table({name: list(said) for name, said in names.items()}))
     made = {"gradients": gradients, "n-grams": texts}
     if encoder is not None:
-        made["encoder"] = encode(texts, encoder)
+        made["encoder"] = encode(texts, encoder, progress=progress)
     return {name: data.take for name, data in made.items()}
 
 
@@ -163,10 +163,11 @@ def study(
         progress=progress,
     )
     vectors = store.vectors().astype(float)
-    sets = feature_sets(pairs, store, encoder)
+    sets = feature_sets(pairs, store, encoder, progress)
     yards = {name: dw.Yardstick.fit(rows(test), seed=seed) for name, rows in sets.items()}
     cells = Cells.of(out, "preference")
-    judge = Judge(data, model, pairs, test, plan, sources)
+    told = getattr(progress, "update", progress)
+    judge = Judge(data, model, pairs, test, plan, sources, told)
     found = []
     for strategy, number, rows, reached in parts(vectors, pool, plan, seed):
         key = {"strategy": strategy, "part": number, "rows": digest(rows, vectors[rows])}
@@ -195,8 +196,8 @@ def study(
             )
         record.pop("key", None)
         found.append(record)
-        if progress is not None:
-            getattr(progress, "update", progress)(len(found), len(STRATEGIES) * plan.parts)
+        if told is not None:
+            told(len(found), len(STRATEGIES) * plan.parts)
     return found
 
 
@@ -216,7 +217,9 @@ class Judge:
         test: Rows,
         plan: Plan,
         sources: Mapping[str, str],
+        told: Callable[[int, int], None] | None = None,
     ) -> None:
+        self._told = told
         self._data, self._model, self._pairs, self._test = data, model, pairs, test
         self._plan, self._sources = plan, sources
         self._known: tuple[LanguageModel, dict[str, Activations]] | None = None
@@ -239,7 +242,8 @@ class Judge:
             rng = np.random.default_rng([0x00D, len(every)])
             chosen[name] = take(every, np.sort(rng.permutation(len(every))[: plan.outside]))
         seen = {
-            name: Activations(lm, pairs, plan.training, plan.max_tokens) for name, pairs in chosen.items()
+            name: Activations(lm, pairs, plan.training, plan.max_tokens, self._told)
+            for name, pairs in chosen.items()
         }
         self._known = lm, seen
         return self._known

@@ -6,7 +6,7 @@ trained on what the lower ones gave.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
@@ -38,7 +38,14 @@ class Training:
 class Activations:
     """What the frozen lower blocks make of responses: places of tokens × hidden size, in half precision."""
 
-    def __init__(self, lm: LanguageModel, pairs: Preferences, training: Training, max_tokens: int) -> None:
+    def __init__(
+        self,
+        lm: LanguageModel,
+        pairs: Preferences,
+        training: Training,
+        max_tokens: int,
+        told: Callable[[int, int], None] | None = None,
+    ) -> None:
         self._torch, read = lm.torch, Reader(lm.tokenizer, max_tokens)
         body = lm.model.base_model
         every = len(body.layers)
@@ -46,9 +53,11 @@ class Activations:
         top, body.layers = body.layers, body.layers[:lower]
         norm, body.norm = body.norm, self._torch.nn.Identity()
         try:
-            self.states = [
-                self._run(body, read(prompt, response)) for prompt, *both in pairs.pairs for response in both
-            ]
+            self.states = []
+            for place, (prompt, *both) in enumerate(pairs.pairs, 1):
+                self.states += [self._run(body, read(prompt, response)) for response in both]
+                if told is not None:
+                    told(place, len(pairs))
         finally:
             body.layers, body.norm = top, norm
         self.prompts = pairs.prompts

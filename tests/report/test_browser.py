@@ -43,6 +43,9 @@ def pages(tmp_path_factory):
     command = {"before": "raw <b>.csv", "after": "new.csv"}
     results = {
         "rank": dw.rank(HOSTILE, test, **options),
+        "values": dw.values(
+            dw.Dataset(NOISY.X, NOISY.y, groups=["<b>a", "b"] * 30), test, yardstick=yardstick()
+        ),
         "score": dw.score(DATA, test, yardstick=yardstick(), keep=True),
         "audit": replace(audit, replay=audit.replay.by("dataworth audit 'raw <b>.csv'", command, "t.csv")),
         "pairs": replace(audit, table=table, details=details),
@@ -84,7 +87,7 @@ def visit(browser, pages):
     assert len(asked) == len(contexts)
 
 
-@pytest.mark.parametrize("name", ["rank", "score", "audit", "pairs"])
+@pytest.mark.parametrize("name", ["rank", "values", "score", "audit", "pairs"])
 @pytest.mark.parametrize("width", [390, 1280])
 def test_a_page_fits_its_screen(visit, name, width):
     page = visit(name, width)

@@ -14,6 +14,8 @@ import numpy as np
 import pytest
 
 import dataworth as dw
+from dataworth.report.content import outlook as outlook_content
+from dataworth.report.content import values as values_content
 from dataworth.report.content.audit import MEANINGS, SENTENCES, TONES, document
 from dataworth.report.document import Section, Table
 from dataworth.report.html.elements import shortened
@@ -81,9 +83,21 @@ def others():
     yield "audit", dw.audit(NOISY, test=test, curate=lambda data: data.take(range(10)), **options, **PAIRS)
 
 
-def test_every_result_and_its_report_fit_their_schema(score, audit, ranking):
-    checked = {name: checker(name) for name in ("score", "audit", "rank")}
-    for name, result in [("score", score), ("audit", audit), ("rank", ranking), *others()]:
+@pytest.fixture(scope="module")
+def valued():
+    """Values with sources, a split and an outlook; one of the sources has a hostile name."""
+    options = {"yardstick": yardstick()}
+    sourced = dw.Dataset(NOISY.X, NOISY.y, groups=["a", EVIL] * 30)
+    return {
+        "values": dw.values(sourced, held_out(), cross_fit=2, **options),
+        "split": dw.split({"a": DATA.take(range(30)), EVIL: DATA.take(range(30, 60))}, held_out(), **options),
+        "outlook": dw.outlook(DATA, held_out(), target=1.0, **options),
+    }
+
+
+def test_every_result_and_its_report_fit_their_schema(score, audit, ranking, valued):
+    checked = {name: checker(name) for name in ("score", "audit", "rank", *valued)}
+    for name, result in [("score", score), ("audit", audit), ("rank", ranking), *others(), *valued.items()]:
         for told in (json.loads(json.dumps(result.to_dict(bits=True))), json.loads(report(result, ".json"))):
             faults = [
                 f"{'/'.join(map(str, one.path))}: {one.message}" for one in checked[name].iter_errors(told)
@@ -91,6 +105,34 @@ def test_every_result_and_its_report_fit_their_schema(score, audit, ranking):
             assert not faults, (result, faults[:3])
         assert "</html>" in report(result, ".html")
         assert "</details>" in report(result, ".md")
+
+
+def test_values_are_told_by_row_numbers_the_listed_ones_marked_and_no_id(valued):
+    found = replace(valued["values"], ids=tuple(f"patient-{i}" for i in range(60)))
+    told = Reader(report(found, ".html"))
+    assert "patient" not in told.words
+    assert EVIL.split(">")[0] in valued["values"].groups[0].name + valued["values"].groups[1].name
+    made = values_content.document(found, Further())
+    doubted = int((found.rows.p_wrong > 0.5).sum())
+    assert made.figures[0].value == str(doubted)
+    (table,) = [one for one in made.sections[0].blocks if isinstance(one, Table)]
+    assert [int(row[0].shown) for row in table.rows] == found.least_trusted[: doubted or 10]
+    counts = {one.name: len(one.points) for one in values_content.against_trust(found, False).series}
+    assert sum(counts.values()) == 60
+    assert counts["on the list"] == found.rows.harmful.sum()
+
+
+def test_a_long_list_of_labels_is_cut_and_says_so(valued):
+    table = values_content.row_table(valued["values"], [0] * 250, "Labels", bits=False)
+    assert len(table.rows) == 100
+    assert "the first 100 of 250" in table.caption
+
+
+def test_an_outlook_says_more_helps_only_if_its_range_is_above_what_there_is(valued):
+    found = replace(valued["outlook"], value=3.0, gain=1.0, falls=False)
+    for low, said in ((2.1, "more would help"), (1.9, "cannot tell")):
+        assert outlook_content.answer(replace(found, interval=(low, 4.0)))[0] == said
+    assert outlook_content.answer(replace(found, interval=(2.1, 4.0), falls=True))[0] == "more may hurt"
 
 
 def test_a_schema_can_fail(score):

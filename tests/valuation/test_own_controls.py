@@ -13,7 +13,7 @@ import dataworth as dw
 from dataworth.data.changes import compare
 from dataworth.measure.designs import AFTER, BEFORE, Sample
 from dataworth.measure.intervals import negligible
-from dataworth.valuation.audit import blind, learners
+from dataworth.valuation.audit import blind, controls, learners
 from dataworth.valuation.audit.arms import Arms
 from dataworth.valuation.audit.blind import BlindModels, least
 from dataworth.valuation.audit.controls import own_controls
@@ -182,17 +182,52 @@ def test_a_removal_is_answered_by_the_removal_of_as_many_doubted_rows():
 
 def test_a_correction_is_answered_by_as_many_relabelled_rows_at_most():
     made, models = controls_of(NOISY, CLEAN)
-    assert set(made) == {"by yardstick", "by boosting", "by mean", "by clean", "dropped by clean"}
+    chance = {f"labels at random {k}" for k in (1, 2, 3)}
+    assert set(made) == {"by yardstick", "by boosting", "by mean", "by clean", "dropped by clean"} | chance
     k = int(BAD.sum())
     for name, sample in made.items():
         changed = sample.rows[sample.targets != models.targets[sample.rows]]
-        if name == "dropped by clean":
+        if name in chance:
+            assert len(changed) == k
+        elif name == "dropped by clean":
             assert len(changed) == 0
             assert set(sample.rows) == set(range(150)) - set(least(models.trust("clean"), k))
         else:
             # of the k most doubted, those whose label is less likely than the other
             trust = models.trust(name.removeprefix("by "))
             assert set(changed) == {row for row in least(trust, k) if trust[row] < 0.5}
+
+
+def test_labels_at_random_are_other_labels_of_other_rows_each_time():
+    made, models = controls_of(NOISY, CLEAN)
+    drawn = [made[f"labels at random {k}"] for k in (1, 2, 3)]
+    changed = [set(np.flatnonzero(one.targets != models.targets)) for one in drawn]
+    assert changed[0] != changed[1] != changed[2]
+    rng = np.random.default_rng(0)
+    given = np.arange(3000) % 3.0
+    other = controls.other_labels(given, 3, rng)
+    assert not (other == given).any()
+    assert abs(((other - given) % 3 == 1).mean() - 0.5) < 4 * 0.5 / 3000**0.5  # false alarm 6e-5
+    numbers = rng.normal(size=50)
+    moved = controls.other_labels(numbers, 0, rng)
+    assert sorted(moved) == sorted(numbers)
+    assert (moved != numbers).any()
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_wrong_labels_that_make_sure_data_less_sure_are_no_information(seed):
+    """The data's slope is five times the test set's: flips at random help, and anybody can flip."""
+    rng = np.random.default_rng([41, seed])
+    X = rng.normal(size=(1600, 2))
+    slopes = np.where(np.arange(1600) < 1000, 4.0, 0.8)
+    y = (rng.random(1600) < 1 / (1 + np.exp(-slopes * X[:, 0]))).astype(int)
+    D, T = dw.Dataset(X[:1000], y[:1000]), dw.Dataset(X[1000:], y[1000:])
+    flips = rng.random(1000) < 0.15
+    yard = dw.Yardstick.fit(T, prior_variance=10.0)  # too wide to shrink a slope, as a test set may prefer it
+    found = dw.audit(D, D.with_labels(np.where(flips, 1 - D.y, D.y)), T, yardstick=yard, ignore="all")
+    assert found.delta > 1.0
+    assert found.verdict == "recycled"
+    assert found.made_of.strongest.startswith("labels at random")
 
 
 def test_controls_of_new_rows_do_not_know_their_labels():

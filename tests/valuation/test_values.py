@@ -79,6 +79,23 @@ def test_standard_errors_are_the_jackknifes(world, grouped):
     assert np.corrcoef(found, jackknife)[0, 1] > 0.98
 
 
+@pytest.mark.parametrize(
+    "fits",
+    [lambda table: binary_fits(table, table.data.y, table.test.y), lambda table: gaussian_fits(table, 1.0)],
+)
+def test_a_row_that_says_nothing_is_worth_nothing(world, fits):
+    """All zeros and no intercept, as a pair of texts is in which no word of the test set stands."""
+    X, y = world[0].copy(), world[1]
+    X[[3, 60]] = 0.0
+    table = replace(table_of(X, y, 40), X=X)
+    value, stderr = fits(table).value, standard_errors(table, [fits(table)])
+    assert value[3] == pytest.approx(0.0, abs=1e-12)
+    assert stderr[3] == 0.0
+    rest = np.arange(40) != 3
+    others = table.counting(rest)
+    np.testing.assert_allclose(stderr[rest], standard_errors(others, [fits(others)])[rest], rtol=1e-6)
+
+
 def test_alone_is_the_pmi_of_one_row(world):
     table = shapley_file.alone(table_of(*world, 40))
     found = binary_fits(table, table.data.y, table.test.y).value

@@ -78,19 +78,8 @@ class Job:
         files = [
             path for role in FILES[self.command] if role != "test" for path in _listed(self.files.get(role))
         ]
-        told: dict[str, Any] = {"test": self.files["test"], "curate": self.curate, **vars(self.columns)}
-        usual = {one.name: one.default for one in fields(Options)} | {"seed": None}
-        for name, value in self.options.items():
-            if name not in NOT_KEPT and str(value) != str(usual.get(name)):
-                told[name] = value
-        words = ["dataworth", self.command, *map(str, files)]
-        for name, value in told.items():
-            flag = f"--{name.replace('_', '-')}"
-            if value is True:
-                words.append(flag)
-            elif value is not None and value is not False:
-                words += [flag, ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)]
-        return shlex.join(words)
+        told = {"test": self.files["test"], "curate": self.curate, **vars(self.columns)}
+        return command_line(self.command, files, told, self.options)
 
     def to_config(self, inputs: Mapping[str, str]) -> dict[str, Any]:
         """What replays the job from anywhere: paths are absolute, inputs are known by their content."""
@@ -168,6 +157,30 @@ class Job:
             # of another configuration, if it was changed since
             words=str(about.get("words")) if about.get("words_of") == _digest(config) else None,
         )
+
+
+def command_line(
+    command: str, files: Sequence[Path], told: Mapping[str, Any], options: Mapping[str, Any]
+) -> str:
+    """The words that make the same result: `told` as they are, options where they are not the usual ones.
+
+    >>> command_line("score", [Path("a.csv")], {"test": "t.csv", "label": None}, {"seed": 3, "jobs": 2})
+    'dataworth score a.csv --test t.csv --seed 3'
+    """
+    usual = {one.name: one.default for one in fields(Options)} | {"seed": None}
+    unusual = {
+        name: value
+        for name, value in options.items()
+        if name not in NOT_KEPT and str(value) != str(usual.get(name))
+    }
+    words = ["dataworth", command, *map(str, files)]
+    for name, value in {**told, **unusual}.items():
+        flag = f"--{name.replace('_', '-')}"
+        if value is True:
+            words.append(flag)
+        elif value is not None and value is not False:
+            words += [flag, ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)]
+    return shlex.join(words)
 
 
 def _listed(given: Path | Sequence[Path] | None) -> Sequence[Path]:

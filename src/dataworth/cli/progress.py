@@ -48,6 +48,7 @@ class Lines:
     def __init__(self, jobs: int | None = None, continued: bool = False, write: Callable[[str], None] = say):
         self._jobs, self._continued, self._write = jobs, continued, write
         self._started: tuple[float, int] | None = None
+        self._counted = (0, 0)
         self._last = 0.0
         self._waiting: threading.Timer | None = None
 
@@ -69,6 +70,9 @@ class Lines:
         """Print a line, if the last one is long ago."""
         self.close()
         now = time.monotonic()
+        if total != self._counted[1] or done < self._counted[0]:
+            self._started = None  # another work than before
+        self._counted = done, total
         if self._started is None:
             self._started, self._last = (now, done), now
         started, before = self._started

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 from .options import Columns, Showing, Some, Takes, Test, file, word
 
-Shown = Annotated[Showing, Some("json", "quiet", "verbose", "bits", "csv", "plot")]
+Shown = Annotated[Showing, Some("json", "quiet", "verbose", "bits", "csv", "plot", "report")]
 
 
 def values(
@@ -17,7 +17,7 @@ def values(
     test: Test,
     columns: Columns,
     options: Annotated[dict[str, Any], Takes("values")],
-    showing: Annotated[Showing, Some("json", "quiet", "verbose", "bits", "plot")],
+    showing: Annotated[Showing, Some("json", "quiet", "verbose", "bits", "plot", "report")],
     kind: Annotated[
         str, word("rest: given all other rows (the default); alone: with no other data; or shapley.")
     ] = "rest",
@@ -54,7 +54,7 @@ def values(
     check_kind(kind, fdr)
     if output is not None and output.suffix not in SUFFIXES:
         raise DataworthError(f"{output}: values are written as {' '.join(SUFFIXES)}: give it such a name.")
-    check_outputs(output, plot=showing.plot)
+    check_outputs(output)
     found = asked(
         "values", {"D": data, "T": test}, columns, options, showing, value_rows,
         kind=kind, fdr=fdr, cross_fit=cross_fit,
@@ -121,10 +121,11 @@ def asked(
     from dataworth.yardstick.yardstick import Yardstick
 
     from .files import Inputs, check_outputs
+    from .job import command_line
     from .measure import FITTING, check_fit, every, names_of
     from .progress import listen
 
-    check_outputs(showing.csv, plot=showing.plot)
+    check_outputs(showing.csv, plot=showing.plot, reports=showing.report or ())
     Options.parse(what, {**options, "yardstick": None})
     yardstick = None if options["yardstick"] is None else Yardstick.load(options["yardstick"])
     closed = [path for path in every(files) if is_sealed(path)]
@@ -132,6 +133,8 @@ def asked(
         raise DataworthError(
             f"{closed[0]} is sealed, but {what} needs rows: only score, rank and split take it."
         )
+    *own_files, test = every(files)
+    words = command_line(what, own_files, {"test": test, **vars(columns), **own}, options)
     sources = None
     if what == "values" and columns.group is not None:  # the test set need not have the sources' column
         (held,) = every({"D": files["D"]})
@@ -154,4 +157,6 @@ def asked(
         arguments["D"] = arguments["D"]._with(groups=sources)
     fitting = FITTING if yardstick is None else None
     with listen(showing.quiet, options["jobs"], preparing=fitting) as progress:
-        return function(**arguments, **own, **{**options, "yardstick": yardstick, "progress": progress})
+        found = function(**arguments, **own, **{**options, "yardstick": yardstick, "progress": progress})
+    told = dict(zip(found.replay.data, (path.name for path in own_files), strict=True))
+    return replace(found, replay=found.replay.by(words, told, test.name))

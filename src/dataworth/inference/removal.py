@@ -175,9 +175,18 @@ def _against(seen: Seen, counts: Counts, rows: Labelled, mean: Array, variance: 
         other_variance=np.where(rows.inside, left_variance, whole.variance),
         log_share=whole.log_z - base,
         log_label=np.minimum(log_label, 0.0),
-        slope=(whole.mean - left_mean) / left_variance,
-        bend=(whole.variance - left_variance) / left_variance**2,
+        slope=per(whole.mean - left_mean, left_variance),
+        bend=per(whole.variance - left_variance, left_variance**2),
     )
+
+
+def per(change: Array, variance: Array) -> Array:
+    """change / variance; nothing where there is no variance, for what is known already nothing can move.
+
+    >>> per(np.array([1.0, 0.0]), np.array([2.0, 0.0])).tolist()
+    [0.5, 0.0]
+    """
+    return np.divide(change, variance, out=np.zeros_like(change), where=variance > 0)
 
 
 def _fitted_without(seen: Seen, counts: Counts, row: Labelled) -> Toggled:

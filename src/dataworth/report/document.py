@@ -110,6 +110,22 @@ class Quadrants(Chart):
     tone: Tone = "plain"
 
 
+class Dots(NamedTuple):
+    """Points of one kind."""
+
+    name: str
+    points: Sequence[tuple[float, float]]
+    tone: Tone
+
+
+@dataclass(frozen=True, kw_only=True)
+class Scatter(Chart):
+    """Points of several kinds, the last above the others, with a line at height zero."""
+
+    series: Sequence[Dots]
+    across: str
+
+
 class Point(NamedTuple):
     """A place on a line, with its interval."""
 
@@ -135,7 +151,7 @@ class Bar(Chart):
     parts: Sequence[tuple[str, float]]
 
 
-Block = Table | Facts | Paragraph | Code | Forest | Histogram | Quadrants | Lines | Bar
+Block = Table | Facts | Paragraph | Code | Forest | Histogram | Quadrants | Scatter | Lines | Bar
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,7 +174,7 @@ class Figure(NamedTuple):
 class Document:
     """A report: what it is of, the answer in a word and in a sentence, what that means, and all the rest.
 
-    `alarm` is what must be dealt with before the answer stands.
+    `alarm` is what must be dealt with before the answer stands; `checked` says whether checks were made.
     """
 
     kind: str
@@ -172,3 +188,4 @@ class Document:
     figures: Sequence[Figure]
     sections: Sequence[Section]
     chart: Chart | None = None
+    checked: bool = True

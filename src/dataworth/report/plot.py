@@ -10,12 +10,13 @@ from typing import Any
 
 from dataworth.valuation.audit.audit import Audit
 from dataworth.valuation.rank import Ranking
+from dataworth.valuation.replay import Replay
 from dataworth.valuation.score import Score
 from dataworth.valuation.sensitivity import QUANTITIES, Sensitivity
 from dataworth.version import __version__
 
 from .numbers import digits_for, number, scaled, with_interval
-from .quantities import benchmark, counted_pmi, per_what, rows_of, unit_of
+from .quantities import benchmark, counted_pmi, per_what, unit_of
 
 VERDICT_MARKS = {
     "informative": ("#009E73", "^"),
@@ -29,6 +30,8 @@ VERDICT_MARKS = {
 PLAIN = ("#0072B2", "o")
 GREY = "#777777"
 WIDTH = 7.0
+NAMED = 4
+"""Datasets that a note names."""
 BACKGROUND = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
 """Behind a number, so that no line runs through it."""
 Row = tuple[str, float, Sequence[float] | None, tuple[str, str]]
@@ -53,7 +56,7 @@ def score_figure(score: Score, bits: bool = False) -> Any:
     axes.yaxis.get_major_locator().set_params(integer=True)
     axes.set_xlabel(f"PMI, {unit} per {per_what(score.details, score.table)}")
     axes.set_ylabel("pairs" if score.details.blocks is None else "blocks")
-    _note(figure, rows_of(score.details))
+    note(figure, given(score.replay))
     return figure
 
 
@@ -76,7 +79,7 @@ def audit_figure(audit: Audit, bits: bool = False) -> Any:
     name, points, change_unit = benchmark(audit.yardstick)
     forest(below, [("after − before", audit.accuracy_delta, audit.accuracy_interval, (GREY, "o"))], points)
     below.set_xlabel(f"change of {name.split(',')[0]}" + (f", {change_unit}" if change_unit else ""))
-    _note(figure, rows_of(audit.details))
+    note(figure, given(audit.replay))
     return figure
 
 
@@ -91,7 +94,7 @@ def ranking_figure(ranking: Ranking, bits: bool = False) -> Any:
     ]
     forest(axes, rows, factor, zero=False)
     axes.set_xlabel(f"PMI, {unit} per {per_what(ranking.details, ranking.table)}")
-    _note(figure, rows_of(ranking.details))
+    note(figure, given(ranking.replay))
     return figure
 
 
@@ -148,13 +151,27 @@ def demo_figure(demo: Any, bits: bool = False) -> Any:
     ]
     forest(beside, rows, points, words=[a.verdict or "no verdict" for _, a in audits])
     beside.set_xlabel(f"change of {name.split(',')[0]},\n{change_unit}")
-    _note(figure, f"scikit-learn's digits, odd or even; {first.details.test_rows} test rows; 95 % intervals")
+    note(figure, f"scikit-learn's digits, odd or even; {first.details.test_rows} test rows; 95 % intervals")
     return figure
 
 
-def _note(figure: Any, text: str) -> None:
+def given(replay: Replay) -> str:
+    """Files, or the names of datasets, with their rows.
+
+    >>> data = {"before": {"rows": 300, "file": "raw.csv"}, "after": {"rows": 240}}
+    >>> given(Replay(command="", seed=0, versions={}, data=data, test={"rows": 400, "file": "t.csv"}))
+    'raw.csv (300 rows), after (240 rows), on t.csv (400 rows)'
+    """
+    told = [f"{_short(one.get('file', name))} ({one['rows']} rows)" for name, one in replay.data.items()]
+    if len(told) > NAMED:
+        told = [*told[: NAMED - 1], f"{len(told) - NAMED + 1} more"]
+    test = f"{_short(replay.test.get('file', 'test set'))} ({replay.test['rows']} rows)"
+    return f"{', '.join(told)}, on {test}"
+
+
+def note(figure: Any, text: str) -> None:
     """What a figure is made of, and the day, below it: figures are handed on without their command."""
-    said = f"{text} · dataworth {__version__}, {date.today():%Y-%m-%d}"
+    said = fill(f"{text} · dataworth {__version__}, {date.today():%Y-%m-%d}", 110)
     figure.supxlabel(said, x=0.02, ha="left", fontsize=8, color=GREY)
 
 

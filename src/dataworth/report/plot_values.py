@@ -10,7 +10,7 @@ from dataworth.valuation.outlook import Outlook
 from dataworth.valuation.split import Split
 from dataworth.valuation.values.values import Values
 
-from .plot import GREY, PLAIN, figure_of, forest
+from .plot import GREY, PLAIN, figure_of, forest, given, note
 from .quantities import unit_of
 
 LISTED, DOUBTED = "#D55E00", "#E69F00"
@@ -55,6 +55,7 @@ def values_figure(values: Values, bits: bool = False) -> Any:
             factor,
         )
         panels[1].set_xlabel(f"share, {unit} per block (marked: worse than rows at random)")
+    note(figure, given(values.replay))
     return figure
 
 
@@ -68,6 +69,7 @@ def split_figure(split: Split, bits: bool = False) -> Any:
     )
     forest(axes, rows, factor)
     axes.set_xlabel(f"PMI, {unit} per block")
+    note(figure, given(split.replay))
     return figure
 
 
@@ -102,4 +104,5 @@ def outlook_figure(outlook: Outlook, bits: bool = False) -> Any:
     axes.set_xlabel("rows")
     axes.set_ylabel(f"value, {unit} per block")
     axes.legend(frameon=False, fontsize=9)
+    note(figure, given(outlook.replay))
     return figure

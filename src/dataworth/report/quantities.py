@@ -35,22 +35,6 @@ def per_what(details: Details, table: PairTable) -> str:
     return f"pair of {data} data and {test} test rows"
 
 
-def rows_of(details: Details) -> str:
-    """How many rows there were.
-
-    >>> from dataworth.measure.summary import Details
-    >>> rows_of(Details(test_rows=400, before_rows=300, after_rows=240))
-    '300 rows before, 240 rows after, 400 test rows'
-    """
-    counts = {
-        "rows of data": details.data_rows,
-        "rows before": details.before_rows,
-        "rows after": details.after_rows,
-        "test rows": details.test_rows,
-    }
-    return ", ".join(f"{count} {name}" for name, count in counts.items() if count is not None)
-
-
 def told_in_words(per_row: float, yardstick: Yardstick, bits: bool) -> str:
     """What a value a test row means for the right answer."""
     unit, factor = unit_of(bits)

@@ -17,12 +17,16 @@ from typing import Any, NamedTuple
 from dataworth.errors import DataworthError
 from dataworth.evidence.pair import NATS_PER_BIT
 from dataworth.valuation.further import Further, further
+from dataworth.valuation.result import Result
 
 from . import plot as figures
 from . import plot_values
 from .content import audit as audit_content
+from .content import outlook as outlook_content
 from .content import ranking as ranking_content
 from .content import score as score_content
+from .content import split as split_content
+from .content import values as values_content
 from .document import Document
 from .html.fragment import fragment as html_fragment
 from .html.page import page
@@ -49,9 +53,9 @@ VIEWS = {
     "Ranking": View(ranking.full, ranking.line, figures.ranking_figure, ranking_content.document),
     "Demo": View(demo.full, demo.line, figures.demo_figure),
     "Sensitivity": View(sensitivity.full, sensitivity.line, figures.sensitivity_figure),
-    "Values": View(values.full, values.line, plot_values.values_figure),
-    "Split": View(split.full, split.line, plot_values.split_figure),
-    "Outlook": View(outlook.full, outlook.line, plot_values.outlook_figure),
+    "Values": View(values.full, values.line, plot_values.values_figure, values_content.document),
+    "Split": View(split.full, split.line, plot_values.split_figure, split_content.document),
+    "Outlook": View(outlook.full, outlook.line, plot_values.outlook_figure, outlook_content.document),
     "Description": View(description.full, description.line, in_bits=False),
     "Yardstick": View(yardstick.full, yardstick.line, in_bits=False),
 }
@@ -113,10 +117,12 @@ def report(result: Any, kind: str, bits: bool = False) -> str:
         raise DataworthError(
             f"there is no report of a {type(result).__name__}: use text(), plot() or to_dict()."
         )
-    found = measured_again(result)
+    found = measured_again(result) if isinstance(result, Result) else Further()
     if kind == ".json":
         unit = NATS_PER_BIT if bits else 1.0
-        told = {**result.to_dict(bits, parts=found.parts is not None), "further": found.to_dict(unit)}
+        told = result.to_dict(bits)
+        if isinstance(result, Result):
+            told = result.to_dict(bits, parts=found.parts is not None) | {"further": found.to_dict(unit)}
         return json.dumps(finite(told), indent=2, allow_nan=False) + "\n"
     written = {".html": page, ".md": markdown}[kind]
     return written(make(result, found, bits), datetime.now(UTC).date().isoformat())

@@ -19,6 +19,7 @@ from typing import Any, ClassVar, Unpack
 import numpy as np
 
 from ..data.dataset import Dataset
+from ..data.io.given import takes_tables
 from ..errors import DataworthError
 from ..evidence.pair import NATS_PER_BIT
 from ..measure.designs import select, stratified
@@ -27,7 +28,9 @@ from ..measure.prepare import Pool, prepare, strata
 from ..yardstick.yardstick import Yardstick
 from .coalitions import measure_arms
 from .growth import Curve
+from .replay import Replay
 from .result import nats, tell
+from .shown import Shown
 
 QUESTION = "What would more rows like these be worth to someone facing this test set?"
 LEAST_ROWS = 40
@@ -46,7 +49,7 @@ class AtSize:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Outlook:
+class Outlook(Shown):
     """Values of parts of the data, and the forecast with `more` further rows; nats per block of the test set.
 
     gain: what the further rows add. falls: whether the value is seen to fall with size, as wrong labels can
@@ -70,6 +73,7 @@ class Outlook:
     blocks: int
     yardstick: Yardstick
     notes: tuple[str, ...]
+    replay: Replay
 
     @property
     def headline(self) -> str:
@@ -91,6 +95,7 @@ class Outlook:
 
 
 @takes_options("outlook")
+@takes_tables("D", test="T")
 def outlook(
     D: Dataset, T: Dataset, rows: int | None = None, target: float | None = None, **options: Unpack[Valuing]
 ) -> Outlook:
@@ -157,4 +162,5 @@ def outlook(
         blocks=len(table),
         yardstick=prepared.yardstick,
         notes=notes,
+        replay=Replay.of("outlook", {"data": D}, T, opts, rows=rows, target=target),
     )

@@ -34,14 +34,22 @@ class Replay:
 
     @classmethod
     def of(
-        cls, what: str, data: Mapping[str, Given], test: Given, options: Options, curate: str | None = None
+        cls,
+        what: str,
+        data: Mapping[str, Given],
+        test: Given,
+        options: Options,
+        curate: str | None = None,
+        **own: Any,
     ) -> Replay:
-        """Of a call from Python."""
+        """Of a call from Python; `own` are arguments of this function alone, told if they are not None."""
         given = [(one.name, getattr(options, one.name), one.default) for one in fields(options)]
         given = [one for one in given if one[0] not in NOT_TOLD and one[1] != one[2]]
-        names = [f"{{{', '.join(f'{name!r}: …' for name in data)}}}"] if what == "rank" else [*data]
+        several = what in ("rank", "split")
+        names = [f"{{{', '.join(f'{name!r}: …' for name in data)}}}"] if several else [*data]
         names += ["test" if curate is None else "test=test"]
         told = [] if curate is None else [f"curate={curate}"]
+        told += [f"{name}={value!r}" for name, value in own.items() if value is not None]
         told += [f"{name}={shown(value)}" for name, value, _ in given]
         return cls(
             command=f"dw.{what}({', '.join([*names, *told, f'seed={options.seed}'])})",

@@ -22,6 +22,7 @@ import numpy as np
 
 from ..arrays import Array, Rows
 from ..data.dataset import Dataset
+from ..data.io.given import takes_tables
 from ..data.leaks import identify_rows
 from ..data.rows import same_rows
 from ..errors import DataworthError
@@ -33,9 +34,11 @@ from ..measure.prepare import Measurement, Pool, check_datasets, prepare
 from ..wording import counted
 from ..yardstick.yardstick import Yardstick
 from .coalitions import joined, measure_arms
+from .replay import Replay
 from .result import nats, tell
 from .sealed import Sealed, measure_sealed
 from .sealed.posterior import seal_with
+from .shown import Shown
 
 QUESTION = "What does each of these datasets add to the others, for someone facing this test set?"
 ALL, TEST = "all", "test"
@@ -56,7 +59,7 @@ class Vendor:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Split:
+class Split(Shown):
     """Vendors, the one that adds most first; the total; and what two or more of them have."""
 
     schema: ClassVar[str] = "dataworth/split/1"
@@ -68,6 +71,7 @@ class Split:
     blocks: int
     yardstick: Yardstick
     notes: tuple[str, ...]
+    replay: Replay
     per_block: Mapping[str, Array] = field(metadata={"told": False})
     """What each adds (and `all` are worth together), block by block."""
 
@@ -91,6 +95,7 @@ class Split:
 
 
 @takes_options("split")
+@takes_tables("candidates", test="test")
 def split(candidates: Mapping[str, Dataset | Sealed], test: Dataset, **options: Unpack[Valuing]) -> Split:
     """What each dataset adds to all the others, and what they share.
 
@@ -123,8 +128,9 @@ def split(candidates: Mapping[str, Dataset | Sealed], test: Dataset, **options: 
         )
     if any(isinstance(one, Sealed) for one in candidates.values()):
         return _sealed(candidates, test, opts)
-    opened = {name: one for name, one in candidates.items() if isinstance(one, Dataset)}
     check_datasets(candidates)
+    replay = Replay.of("split", candidates, test, opts)
+    opened = {name: one for name, one in candidates.items() if isinstance(one, Dataset)}
     prepared = prepare("split", opened, test, opts)
     parts = {f"{name!r}": data for name, data in prepared.data.items()}
     pool = Pool.build(prepared.yardstick, {**parts, TEST: prepared.test})
@@ -139,7 +145,7 @@ def split(candidates: Mapping[str, Dataset | Sealed], test: Dataset, **options: 
     rows = {name: len(data) for name, data in prepared.data.items()}
     twice = sum(rows.values()) - len(asked[ALL].rows)
     note = () if not twice else (f"{counted(twice, 'row')} that stand in the data already: counted once",)
-    return _told(prepared, worth, rows, prepared.notes + note)
+    return _told(prepared, worth, rows, prepared.notes + note, replay)
 
 
 def _each_once(prepared: Measurement, pool: Pool) -> tuple[dict[str, Sample], Rows]:
@@ -165,7 +171,11 @@ def _distinct(sample: Sample, copies: Rows) -> Sample:
 
 
 def _told(
-    prepared: Measurement, worth: Mapping[str, Array], rows: Mapping[str, int], notes: tuple[str, ...]
+    prepared: Measurement,
+    worth: Mapping[str, Array],
+    rows: Mapping[str, int],
+    notes: tuple[str, ...],
+    replay: Replay,
 ) -> Split:
     level = 1.0 - (1.0 - LEVEL) / len(rows)
     adds = {name: worth[ALL] - worth[f"without {name}"] for name in rows}
@@ -191,6 +201,7 @@ def _told(
         blocks=len(worth[ALL]),
         yardstick=prepared.yardstick,
         notes=notes,
+        replay=replay,
         per_block={ALL: worth[ALL], **adds},
     )
 
@@ -215,7 +226,8 @@ def _sealed(candidates: Mapping[str, Dataset | Sealed], test: Dataset, options: 
     case = measure_sealed("rank", asked, test, options)
     worth = {name: case.table.column("pmi", name) for name in asked}
     notes = (*case.notes, "posteriors were put together, not rows: copies are not seen")
-    return _told(prepared, worth, {name: len(one) for name, one in sealed.items()}, notes)
+    replay = Replay.of("split", candidates, test, options)
+    return _told(prepared, worth, {name: len(one) for name, one in sealed.items()}, notes, replay)
 
 
 def together(parts: list[Sealed], yardstick: Yardstick) -> Sealed:

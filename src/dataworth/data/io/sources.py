@@ -46,7 +46,7 @@ def _from_hub(name: str) -> Any:
     try:
         import datasets
     except ImportError:
-        raise DataworthError("a name of the hub needs datasets: pip install datasets") from None
+        raise DataworthError("a name of the hub needs datasets: pip install 'dataworth[hf]'") from None
     where, *more = name.split(":")
     if len(more) not in (1, 2):
         raise DataworthError(f"{HUB}{name} names no split: give {HUB}NAME:SPLIT, or {HUB}NAME:CONFIG:SPLIT")

@@ -7,9 +7,12 @@ from collections.abc import Sequence
 from dataworth.checks import CHECKS
 from dataworth.valuation.audit.audit import Audit
 from dataworth.valuation.further import Further
+from dataworth.valuation.outlook import Outlook
 from dataworth.valuation.rank import Ranking
 from dataworth.valuation.score import Score
 from dataworth.valuation.sensitivity import QUANTITIES
+from dataworth.valuation.split import Split
+from dataworth.valuation.values.values import Values
 from dataworth.wording import counted
 
 from ..document import (
@@ -33,11 +36,13 @@ from ..quantities import unit_of
 from ..text import common, parts, yardstick
 
 Measured = Score | Audit | Ranking
+"""What has checks."""
+Reported = Measured | Values | Split | Outlook
 STATES = {True: "fires", False: "passed", None: "not run"}
 PAGES = "docs/checks"
 
 
-def subject(result: Measured) -> Words:
+def subject(result: Reported) -> Words:
     """What was measured on what, by the names of files, or of datasets."""
     data = [Name(one.get("file", name)) for name, one in result.replay.data.items()]
     joined = [piece for name in data for piece in (" → " if isinstance(result, Audit) else ", ", name)][1:]
@@ -188,13 +193,13 @@ def checks_section(result: Measured) -> Section:
     return Section(title="Can it be trusted?", blocks=[*blocks, table] if rows else blocks)
 
 
-def yardstick_section(result: Measured) -> Section:
+def yardstick_section(result: Reported) -> Section:
     """How it was measured."""
     notes = [("Note", note) for note in result.notes]
     return Section(title="How it was measured", blocks=(Facts([*yardstick.facts(result.yardstick), *notes]),))
 
 
-def replay_section(result: Measured, left_out: Sequence[str]) -> Section:
+def replay_section(result: Reported, left_out: Sequence[str]) -> Section:
     """How to get the same again."""
     told = result.replay
     given = [*told.data.items(), ("test set", told.test)]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..document import Bar, Chart, Forest, Histogram, Lines, Quadrants
+from ..document import Bar, Chart, Forest, Histogram, Lines, Quadrants, Scatter
 from ..numbers import digits_for, number, with_interval
 from .elements import Safe, el, join, shortened
 from .svg import (
@@ -109,6 +109,33 @@ def quadrants(chart: Quadrants, caption: str) -> Safe:
     return drawing(bottom + 44, caption, *pieces)
 
 
+def scatter(chart: Scatter, caption: str) -> Safe:
+    """Dots of several kinds, named above; the first kind is round and faint, the others have their shapes."""
+    points = [point for one in chart.series for point in one.points]
+    named = [one for one in chart.series if one.points]
+    left, top = 48, 30 + 18 * len(named)
+    right, bottom = WIDTH - 8, top + 260
+    (x0, x1), (y0, y1) = (range_of([p[k] for p in points], zero=bool(k)) for k in (0, 1))
+    at, up = scale(x0, x1, left, right), scale(y0, y1, bottom, top)
+    pieces = [
+        axis_beside(up, ticks(y0, y1), left, right, "", top),
+        label(0, 10, chart.unit, "start", "unit"),
+        axis_below(at, ticks(x0, x1), bottom, chart.across, top),
+        line(left, up(0), right, up(0), "zero"),
+    ]
+    for i, one in enumerate(named):
+        pieces += [
+            mark(left + 6, 20 + 18 * i, one.tone),
+            label(left + 18, 24 + 18 * i, f"{one.name} ({len(one.points):,})", "start", "over"),
+        ]
+        for x, y in one.points:
+            if one.tone == "plain":
+                pieces.append(el("circle", cx=at(x), cy=up(y), r=2.6, class_="dot"))
+            else:
+                pieces.append(mark(at(x), up(y), one.tone))
+    return drawing(bottom + 44, caption, *pieces)
+
+
 def lines(chart: Lines, caption: str) -> Safe:
     """Values over a logarithmic scale, each with its interval; several lines have names above."""
     points = [point for _, line_ in chart.lines for point in line_]
@@ -175,6 +202,7 @@ DRAWN: dict[type, Callable[[Any, str], Safe]] = {
     Forest: forest,
     Histogram: histogram,
     Quadrants: quadrants,
+    Scatter: scatter,
     Lines: lines,
     Bar: bar,
 }

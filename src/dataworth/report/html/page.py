@@ -24,12 +24,16 @@ READ = (
     ),
     ("nat", "its unit; +0.1 nats a test row is about 10 % more probability on the right answer"),
     ("95 % interval", "made so that it holds the true value in 95 of 100 such measurements"),
-    ("control", "the same change made blindly: what anybody could have had without knowing anything new"),
+)
+CONTROL = (
+    "control",
+    "the same change made blindly: what anybody could have had without knowing anything new",
 )
 ENDS = (
     "Numbers on this page are sums over blocks of rows; no row of the data is in it. What they need: the "
-    "test set was not used to make the data, and the checks above hold."
+    "test set was not used to make the data"
 )
+HOLD = ", and the checks above hold"
 
 
 @cache
@@ -73,14 +77,17 @@ def page(document: Document, date: str) -> str:
             el(
                 "section",
                 el("h2", "How to read this", id="words"),
-                facts(Facts(READ)),
+                facts(Facts([*READ, CONTROL] if document.kind == "Audit" else READ)),
                 aria_labelledby="words",
             ),
             id="result",
         ),
         el(
             "footer",
-            el("p", f"Made by dataworth {__version__} on {date}. {ENDS}"),
+            el(
+                "p",
+                f"Made by dataworth {__version__} on {date}. {ENDS}{HOLD if document.checked else ''}.",
+            ),
         ),
         el("div", id="tip", hidden=True),
         el("script", Safe(script)),

@@ -1,7 +1,8 @@
 """What the data's own models could have done with as many rows: blind controls, by kind of change.
 
     removal      the rows that they trust least are removed
-    relabelling  of the rows that they trust least, those with a likelier label get it (or all go)
+    relabelling  of the rows that they trust least, those with a likelier label get it (or all go); and
+                 rows at random get another label, for wrong labels can make data too sure of themselves right
     new rows     the same rows, labelled by them
     weights      the same weights and repeats, dealt out to sure, unsure or borderline rows, and at random
     edits        the same cells, as a blind editor could have made them (`edits`)
@@ -24,6 +25,8 @@ from .blind import BlindModels, least
 
 ALWAYS = ("yardstick", "boosting", "mean", "clean")
 FOR_NEW_ROWS = ("linear", "spreading")
+RELABELLINGS = 3
+"""Controls that change labels at random: one alone would be one draw."""
 DEALERS = ("yardstick", "boosting")
 """Learners by which weights are dealt out in every order; by the others to sure rows alone."""
 
@@ -43,6 +46,11 @@ def own_controls(
             made[f"by {name}{how}"] = control(arms, models, told, labels.get(name, none), order)
     if arms.change.relabelled.any():
         made["dropped by clean"] = control(arms, models, "clean", labels.get("clean", none), drop=True)
+        for k in range(RELABELLINGS):
+            rng = np.random.default_rng([models.seed, 0xF11F, k])
+            made[f"labels at random {k + 1}"] = control(
+                arms, models, "mean", labels.get("mean", none), chance=rng
+            )
     for name, places in edits.items():
         made[name] = control(arms, models, "mean", labels.get("mean", none), edited=places)
     return {Arm("own", name): sample for name, sample in made.items()}
@@ -72,11 +80,12 @@ def control(
     *,
     edited: Rows | None = None,
     drop: bool = False,
+    chance: np.random.Generator | None = None,
 ) -> Sample:
     """As many rows removed, relabelled, added, reweighted and edited as the curation did, by one learner.
 
     `labels` are those of the new rows; weights are dealt out by `order`, else by trust. With `drop` rows are
-    removed where the curation relabelled them.
+    removed where the curation relabelled them; with `chance` rows at random get another label.
     """
     change, trust = arms.change, models.trust(name)
     relabelled = len(np.unique(change.origin[change.relabelled]))
@@ -84,7 +93,10 @@ def control(
     gone = change.removed + (relabelled if drop else 0)
     kept = np.sort(doubted[gone:])
     targets = np.array(models.targets)
-    if not drop:
+    if chance is not None:
+        changed = chance.permutation(kept)[:relabelled]
+        targets[changed] = other_labels(targets[changed], models.classes, chance)
+    elif not drop:
         changed = doubted[gone : gone + relabelled]
         targets[changed] = models.labels(models.own[name])[changed]
     rows = np.array(arms.before.rows)
@@ -99,3 +111,14 @@ def control(
         weights = np.concatenate([own, weights_of(arms.after)[new]])
     together = np.concatenate([rows[kept], arms.after.rows[new]])
     return Sample(together, weights, targets=np.concatenate([targets[kept], labels]))
+
+
+def other_labels(targets: Array, classes: int, rng: np.random.Generator) -> Array:
+    """Another class for each, any of the others; numeric labels change places.
+
+    >>> other_labels(np.array([0.0, 1.0, 1.0]), 2, np.random.default_rng(0)).tolist()
+    [1.0, 0.0, 0.0]
+    """
+    if not classes:
+        return np.asarray(rng.permutation(targets))
+    return np.asarray((targets + rng.integers(1, classes, size=len(targets))) % classes)

@@ -21,7 +21,7 @@ import numpy as np
 
 from ...arrays import Array, Flags, Rows
 from ...inference.logistic import Counts
-from ...inference.removal import MOVED, Seen, Toggled, see, see_gaussian, toggle_each
+from ...inference.removal import MOVED, Seen, Toggled, per, see, see_gaussian, toggle_each
 from ...inference.sites import Sites
 from .table import Table
 
@@ -93,7 +93,7 @@ def _gaussian_toggled(seen: Seen, y: Array, tau: Array, noise: float, inside: Fl
         bend * (y - mean) ** 2 - np.log1p(tau * variance) - tau * noise * np.log(2.0 * np.pi * noise)
     )
     with_variance = variance / (1.0 + tau * variance)
-    with_mean = with_variance * (mean / variance + tau * y)
+    with_mean = (mean + tau * variance * y) / (1.0 + tau * variance)
     return Toggled(
         seen.mean,
         seen.variance,
@@ -142,11 +142,11 @@ def pointwise(fits: Fits, rows: Rows, tested: Rows, table: Table) -> Array:
     own = Toggled(*(part[rows] for part in fits.joint))
     test = Toggled(*(part[tested] for part in fits.test))
     # what a toggle of i does to any f: cov(f_i, f) · moved in the mean, cov² · widened in the variance
-    moved = (own.other_mean - own.mean) / own.variance
-    widened = (own.other_variance - own.variance) / own.variance**2
+    moved = per(own.other_mean - own.mean, own.variance)
+    widened = per(own.other_variance - own.variance, own.variance**2)
     sign = np.where(table.data.inside[rows], -1.0, 1.0)
     covariance = fits.seen.half(fits.place[0][rows]).T @ fits.seen.half(fits.place[1][tested])
-    covariance *= test.other_variance / test.variance  # without test row j
+    covariance *= per(test.other_variance, test.variance)  # without test row j
     first = covariance * moved[:, None]
     covariance *= covariance
     covariance *= widened[:, None]

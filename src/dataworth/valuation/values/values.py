@@ -10,6 +10,7 @@ import numpy as np
 
 from ...arrays import Array, Flags
 from ...data.dataset import Dataset, label_keys
+from ...data.io.given import takes_tables
 from ...data.leaks import look_for_leaks
 from ...errors import DataworthError
 from ...evidence.pair import NATS_PER_BIT
@@ -18,7 +19,9 @@ from ...measure.options import Options, Valuing, takes_options, whole_number
 from ...measure.prepare import Pool, prepare
 from ...yardstick.yardstick import Yardstick
 from ..coalitions import measure_arms
+from ..replay import Replay
 from ..result import tell
+from ..shown import Shown
 from .by_model import class_count, fitting, trust
 from .cross_fit import CrossFit, cross_fitted
 from .groups import GroupValue, value_groups
@@ -57,7 +60,7 @@ class RowValues:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Values:
+class Values(Shown):
     """Values of rows and of sources; `total` is what all rows together are worth, nats per block, by `score`.
 
     hashes: content of the data and of the test set, for those who hold both.
@@ -74,6 +77,7 @@ class Values:
     notes: tuple[str, ...]
     test_rows: int
     blocks: int
+    replay: Replay
     ids: tuple[str, ...] | None = field(default=None)
     hashes: tuple[str, str] = ("", "")
     question: ClassVar[str] = QUESTION
@@ -124,10 +128,12 @@ class Values:
             "test_rows": self.test_rows,
             "yardstick": self.yardstick.summary(),
             "notes": list(self.notes),
+            "replay": tell(self.replay, unit),
         }
 
 
 @takes_options("values")
+@takes_tables("D", test="T")
 def values(
     D: Dataset,
     T: Dataset,
@@ -203,6 +209,15 @@ def values(
         yardstick=yardstick,
         notes=tuple(notes),
         test_rows=len(prepared.test),
+        replay=Replay.of(
+            "values",
+            {"data": D},
+            T,
+            opts,
+            kind=None if kind == "rest" else kind,
+            fdr=None if fdr == FDR else fdr,
+            cross_fit=cross_fit,
+        ),
         ids=None if D.ids is None else tuple(map(str, D.ids)),
         hashes=(fingerprint(D, T), fingerprint(T, T)),
     )
