@@ -94,9 +94,9 @@ def find_mode(
     """
     point, halvings = start, 0
     step = _step(point, prior_variance, tempering)
-    for iterations in range(MAX_ITERATIONS):
-        if step.converged:
-            break
+    passes = 0
+    while not step.converged and passes < MAX_ITERATIONS:
+        passes += 1
         theta = point.theta + 0.5**halvings * step.move
         reached = At(theta, sums_at(theta))
         ahead = _step(reached, prior_variance, tempering)
@@ -104,14 +104,14 @@ def find_mode(
             halvings += 1
             continue
         point, step, halvings = reached, ahead, 0
-    else:
-        message = f"Newton's method did not converge in {iterations + 1} passes"
+    if not step.converged:
+        message = f"Newton's method did not converge in {passes} passes"
         warnings.warn(message, RuntimeWarning, stacklevel=2)
     theta = point.theta + step.move
     penalty = float(theta @ theta) / prior_variance
     # to second order at the last point, where the decrement is below the tolerance
     objective = step.objective + 0.5 * step.decrement
-    mode = Mode(theta, np.zeros(0), objective, penalty, step.factor, iterations, step.converged)
+    mode = Mode(theta, np.zeros(0), objective, penalty, step.factor, passes, step.converged)
     return mode, point
 
 
