@@ -167,7 +167,7 @@ def study(
     yards = {name: dw.Yardstick.fit(rows(test), seed=seed) for name, rows in sets.items()}
     cells = Cells.of(out, "preference")
     told = getattr(progress, "update", progress)
-    judge = Judge(data, model, pairs, test, plan, sources, told)
+    judge = Judge(data, model, pairs, test, plan, sources, told, out / "activations")
     found = []
     for strategy, number, rows, reached in parts(vectors, pool, plan, seed):
         key = {"strategy": strategy, "part": number, "rows": digest(rows, vectors[rows])}
@@ -218,8 +218,9 @@ class Judge:
         plan: Plan,
         sources: Mapping[str, str],
         told: Callable[[int, int], None] | None = None,
+        keep: Path | None = None,
     ) -> None:
-        self._told = told
+        self._told, self._keep = told, keep
         self._data, self._model, self._pairs, self._test = data, model, pairs, test
         self._plan, self._sources = plan, sources
         self._known: tuple[LanguageModel, dict[str, Activations]] | None = None
@@ -242,7 +243,7 @@ class Judge:
             rng = np.random.default_rng([0x00D, len(every)])
             chosen[name] = take(every, np.sort(rng.permutation(len(every))[: plan.outside]))
         seen = {
-            name: Activations(lm, pairs, plan.training, plan.max_tokens, self._told)
+            name: Activations(lm, pairs, plan.training, plan.max_tokens, self._told, self._keep)
             for name, pairs in chosen.items()
         }
         self._known = lm, seen

@@ -9,6 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,6 +22,8 @@ from dataworth.data.io.preferences import Preferences
 from dataworth.embed.gradients.language_model import LanguageModel
 from dataworth.embed.gradients.template import Reader
 
+CHUNK = 50
+"""Pairs whose states are kept together."""
 HELD_OUT = 0.2
 """Proportion of the prompts on which training is stopped."""
 
@@ -36,7 +41,10 @@ class Training:
 
 
 class Activations:
-    """What the frozen lower blocks make of responses: places of tokens × hidden size, in half precision."""
+    """What the frozen lower blocks make of responses: places of tokens × hidden size, in half precision.
+
+    With a directory to keep them in, a killed run goes on with the chunk in flight.
+    """
 
     def __init__(
         self,
@@ -45,6 +53,7 @@ class Activations:
         training: Training,
         max_tokens: int,
         told: Callable[[int, int], None] | None = None,
+        keep: Path | None = None,
     ) -> None:
         self._torch, read = lm.torch, Reader(lm.tokenizer, max_tokens)
         body = lm.model.base_model
@@ -54,18 +63,41 @@ class Activations:
         norm, body.norm = body.norm, self._torch.nn.Identity()
         try:
             self.states = []
-            for place, (prompt, *both) in enumerate(pairs.pairs, 1):
-                self.states += [self._run(body, read(prompt, response)) for response in both]
+            every_pair = pairs.pairs
+            for start in range(0, len(every_pair), CHUNK):
+                some = every_pair[start : start + CHUNK]
+                said = repr((lm.name, lower, max_tokens, some))
+                path = None if keep is None else keep / f"{sha256(said.encode()).hexdigest()[:24]}.npz"
+                self.states += self._kept(path, partial(self._run, body, read, some))
                 if told is not None:
-                    told(place, len(pairs))
+                    told(start + len(some), len(every_pair))
         finally:
             body.layers, body.norm = top, norm
         self.prompts = pairs.prompts
 
-    def _run(self, body: Any, tokens: Any) -> Any:
+    def _run(self, body: Any, read: Reader, pairs: Sequence[tuple[str, str, str]]) -> list[Any]:
+        """The states of both responses of some pairs."""
+        found = []
         with self._torch.inference_mode():
-            ids = self._torch.tensor([tokens.ids], device=body.device)
-            return body(input_ids=ids, use_cache=False).last_hidden_state[0].half().cpu()
+            for prompt, *both in pairs:
+                for response in both:
+                    ids = self._torch.tensor([read(prompt, response).ids], device=body.device)
+                    found.append(body(input_ids=ids, use_cache=False).last_hidden_state[0].half().cpu())
+        return found
+
+    def _kept(self, path: Path | None, compute: Callable[[], list[Any]]) -> list[Any]:
+        if path is None:
+            return compute()
+        if not path.exists():
+            made = compute()
+            path.parent.mkdir(parents=True, exist_ok=True)
+            lengths = np.array([len(one) for one in made])
+            with path.with_suffix(".part").open("wb") as file:
+                np.savez(file, states=self._torch.cat(made).numpy(), lengths=lengths)
+            path.with_suffix(".part").replace(path)  # whole or not at all
+        with np.load(path) as found:
+            states = self._torch.from_numpy(found["states"])
+            return list(states.split(found["lengths"].tolist()))
 
     def batch(self, places: Sequence[int]) -> tuple[Any, Any]:
         """Hidden states, padded behind, and the place of each response's last token."""

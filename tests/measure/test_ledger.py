@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import dataworth as dw
-from dataworth.measure.ledger import better, read_table, runs_beside, write_table
+from dataworth.measure.ledger import better, opened, read, read_table, runs_beside, write_table
 from worlds import classes, refusal
 
 TEST = classes(200, seed=0)
@@ -76,6 +76,17 @@ def test_a_ledger_of_another_test_set_is_refused_and_nothing_is_lost(tmp_path, y
     assert book.read_text() == "{}"
     nowhere = tmp_path / "no" / "ledger.json"
     assert "cannot be written" in refusal(dw.score, GOOD, TEST, yardstick=yard, ledger=nowhere)
+
+
+def test_a_damaged_ledger_is_refused_and_one_without_a_checksum_is_read(tmp_path):
+    place = tmp_path / "book.json"
+    with opened(place) as book:
+        book["queries"] = 10
+    raw = place.read_bytes()
+    place.write_bytes(raw.replace(b'"queries": 10', b'"queries": 11'))
+    assert "its checksum" in refusal(read, place)
+    place.write_bytes(b"{" + raw.partition(b", ")[2])
+    assert read(place)["queries"] == 10
 
 
 def test_several_at_once_are_all_counted(tmp_path, yard):

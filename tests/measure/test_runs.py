@@ -17,6 +17,7 @@ import pytest
 from dataworth.errors import DataworthError
 from dataworth.measure.engines import Local
 from dataworth.measure.runs import Run, map_resumable
+from worlds import refusal
 
 SOURCE = Path(__file__).parents[2] / "src"
 CONFIG = {"seed": 0, "model": {"prior": 1.0, "name": "logistic"}, "about": {"dataworth": "0.1.0"}}
@@ -439,9 +440,111 @@ def test_full_disk_leaves_no_torn_line(directory, monkeypatch):
     write = os.write
     with Run.load(directory) as run:
         monkeypatch.setattr(os, "write", lambda handle, line: write(handle, line[:10]))
-        with pytest.raises(OSError, match="No space"):
+        with pytest.raises(DataworthError, match=r"No space left on device.*: make room"):
             run.append(3, 1)
         monkeypatch.undo()
         assert log.read_bytes() == whole
         run.append(3, 1)
         assert list(run.completed()) == [0, 1, 2, 3]
+
+
+def test_a_full_or_broken_disk_is_a_sentence_that_says_how_to_go_on(directory, monkeypatch):
+    log = filled(directory)
+    whole = log.read_bytes()
+
+    def fail(*_):
+        raise OSError(errno.EIO, "Input/output error")
+
+    steps = {
+        "write": lambda: run.append(3, 1),
+        "fsync": lambda: run.append(3, 1),
+        "replace": lambda: run.finish({}),
+    }
+    with Run.load(directory) as run:
+        for name, step in steps.items():
+            with monkeypatch.context() as patch:
+                patch.setattr(os, name, fail)
+                assert "Input/output error" in (told := refusal(step))
+            assert "dataworth resume" in told
+            assert log.read_bytes() == whole
+    assert not (directory / "result.json").exists()
+
+
+@pytest.mark.parametrize("kind", ["directory", "pipe", "deep"])
+def test_a_configuration_that_is_no_plain_file_is_a_sentence(directory, kind):
+    directory.mkdir(parents=True)
+    place = directory / "config.json"
+    {
+        "directory": place.mkdir,
+        "pipe": lambda: os.mkfifo(place),
+        "deep": lambda: place.write_text("[" * 10**5),
+    }[kind]()
+    for attempt in (lambda: Run.open(directory, CONFIG), lambda: Run.load(directory)):
+        with pytest.raises(DataworthError, match=r"config\.json"):
+            attempt()
+
+
+STEPS = """
+import os, shutil, signal, sys
+from pathlib import Path
+from dataworth.measure.engines import Local
+from dataworth.measure.runs import Run, map_resumable
+
+base, calls = Path(sys.argv[1]), ("open", "write", "fsync", "ftruncate", "replace", "mkdir")
+whole, broken = base / "whole", base / "broken"
+
+def work(shared, chunk):
+    return {"x": chunk / 3}
+
+def go(directory):
+    with Run.open(directory, {"seed": 0}) as run:
+        found = map_resumable(Local(), work, range(4), shared=None, run=run)
+        run.finish({"sum": sum(one["x"] for one in found)})
+
+def content(directory):
+    return {path.name: path.read_bytes() for path in directory.iterdir()}
+
+def die(at):
+    count = 0
+    def counting(name, call):
+        def counted(*given, **named):
+            nonlocal count
+            if count == at:
+                if name == "write":
+                    call(given[0], given[1][: len(given[1]) // 2])
+                os.kill(os.getpid(), signal.SIGKILL)
+            count += 1
+            return call(*given, **named)
+        return counted
+    for name in calls:
+        setattr(os, name, counting(name, getattr(os, name)))
+    go(broken)
+    os._exit(0)
+
+go(whole)
+step = 0
+while True:
+    pid = os.fork() or die(step)
+    if not os.WIFSIGNALED(os.waitpid(pid, 0)[1]):
+        break
+    go(broken)
+    assert content(broken) == content(whole), step
+    shutil.rmtree(broken)
+    step += 1
+print(step)
+"""
+
+
+def test_death_at_any_step_loses_nothing(tmp_path):
+    """Before every call that changes the disk, and half way through every write; then resumed."""
+    with script(STEPS, tmp_path) as process:
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    assert int(out) > 20
+
+
+def test_no_logic_asks_what_time_it_is():
+    """Clocks jump. Reports and pictures say their date; all else measures spans, by clocks that do not."""
+    asks = re.compile(r"\btime\.time\(|datetime\.now|date\.today\(|st_mtime|\btime_ns\(")
+    asking = [file.name for file in SOURCE.glob("dataworth/**/*.py") if asks.search(file.read_text())]
+    assert sorted(asking) == ["plot.py", "views.py"]

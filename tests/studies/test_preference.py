@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -112,6 +113,20 @@ def test_lower_blocks_then_upper_ones_are_the_whole_model(folder):
         torch.nn.init.ones_(model._head.weight)
         hidden.append(model.margins(seen, range(10)))
     np.testing.assert_allclose(hidden[0], hidden[1], atol=0.05)  # states are kept in half precision
+
+
+def test_states_of_lower_blocks_are_kept_and_not_made_twice(folder, tmp_path, monkeypatch):
+    lm = LanguageModel(str(folder / "model"))
+    pairs = read_preferences(folder / SOURCES["pool"])
+    plain = Activations(lm, pairs, Training(blocks=1), 160)
+    kept = Activations(lm, pairs, Training(blocks=1), 160, keep=tmp_path)
+    monkeypatch.setattr(Activations, "_run", Mock(side_effect=AssertionError("made twice")))
+    again = Activations(lm, pairs, Training(blocks=1), 160, keep=tmp_path)
+    for one, two, three in zip(plain.states, kept.states, again.states, strict=True):
+        assert (one == two).all()
+        assert (one == three).all()
+    with pytest.raises(AssertionError, match="made twice"):  # other blocks are another matter
+        Activations(lm, pairs, Training(blocks=2), 160, keep=tmp_path)
 
 
 def test_agreement_is_a_rank_correlation():

@@ -1,6 +1,7 @@
 """Sealed data: against exact values, against forgeries, and against a thousand damaged files."""
 
 import json
+import re
 import struct
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +17,7 @@ import dataworth as dw
 from dataworth.cli.app import app
 from dataworth.data.dataset import Dataset
 from dataworth.data.io.sealed import MOST_HEADER, Contents, read_sealed, write_sealed
+from dataworth.data.io.whole import BLANK, CHECKSUM, stamped
 from dataworth.data.labels import Classes, Numeric
 from dataworth.errors import DataworthError
 from dataworth.evidence.pair import pmi
@@ -265,7 +267,12 @@ def edited(file, change):
     if "__metadata__" in header and isinstance(header["__metadata__"], dict):
         header["__metadata__"]["dataworth"] = json.dumps(facts)
     text = changed if isinstance(changed, bytes) else json.dumps(header).encode()
-    file.write_bytes(struct.pack("<Q", len(text)) + text + raw[8 + length :])
+    file.write_bytes(restamped(struct.pack("<Q", len(text)) + text + raw[8 + length :]))
+
+
+def restamped(raw):
+    """The bytes with a checksum that fits, which anybody can compute."""
+    return stamped(re.sub(CHECKSUM.pattern.encode(), BLANK.encode(), raw, count=1))
 
 
 def in_header(**changes):
@@ -303,7 +310,9 @@ HEADERS = {
         json.dumps(header)[:-1] + ', "mean": ' + json.dumps(header["mean"]) + "}"
     ).encode(),
     "a number of 10,000 digits": lambda header, facts: b'{"mean": ' + b"9" * 10_000 + b"}",
-    "other schema": in_facts(schema="dataworth/sealed/2"),
+    "other schema": in_facts(schema="dataworth/sealed/3"),
+    "no checksum": lambda header, facts: facts.pop("checksum") and None,
+    "a checksum that is a number": in_facts(checksum=1),
     "rows are none": in_facts(rows=0),
     "rows are negative": in_facts(rows=-5),
     "rows are text": in_facts(rows="60"),
@@ -358,7 +367,7 @@ def test_what_is_no_sealed_file_is_refused(file, name):
 
 
 def test_spaces_in_a_header_do_no_harm(file):
-    file.write_bytes(padded(file.read_bytes(), 8))
+    file.write_bytes(restamped(padded(file.read_bytes(), 8)))
     Sealed.load(file)
 
 
@@ -711,13 +720,13 @@ def mutate(raw, rng):
 
 
 def test_a_thousand_mutants_are_refused_or_scored(file, tmp_path):
-    """Warnings are errors here, so that anything but a sentence or a finite score fails."""
+    """Under checksums that fit. Warnings are errors here: anything but a sentence or a finite score fails."""
     raw, test, rng = file.read_bytes(), classes(40, 11, d=2), np.random.default_rng(0)
     assert list(json.loads(raw[8 : 8 + struct.unpack_from("<Q", raw)[0]])["mean"]["data_offsets"]) == [0, 24]
     place = tmp_path / "mutant.safetensors"
     refused, scored = [], 0
     for _ in range(MUTANTS):
-        place.write_bytes(mutate(raw, rng))
+        place.write_bytes(restamped(mutate(raw, rng)))
         try:
             found = values({"v": Sealed.load(place)}, test, plain())
         except DataworthError as error:
@@ -735,7 +744,7 @@ def test_mutants_on_the_command_line(inside):
     rng, raw = np.random.default_rng(1), Path("v.safetensors").read_bytes()
     codes = []
     for _ in range(100):
-        Path("mutant.safetensors").write_bytes(mutate(raw, rng))
+        Path("mutant.safetensors").write_bytes(restamped(mutate(raw, rng)))
         code, out, err = call(
             "score", "mutant.safetensors", *TEST, "--label", "label", "--yardstick", "y.json", "-q"
         )

@@ -334,8 +334,9 @@ def with_column(column, seed=0, n=40):
         ((np.float32(0.1) + 1e-5 * np.arange(40)).astype(np.float32), 3),
         (10_000_000.0 + np.arange(40) % 2, 3),  # whole numbers are exact: a code, however large
         (300.0 + 0.001 * (np.arange(40) % 2), 3),
-        (1e-160 * np.arange(40), 2),  # squares vanish
-        (1e-140 * np.arange(40), 3),  # a unit like any other
+        (1e-304 * np.arange(40), 2),  # digits begin to vanish
+        (1e-300 * np.arange(40), 3),  # a unit like any other, and so is 1e300
+        (1e300 * np.arange(40), 3),
         (np.where(np.arange(40) == 7, 1e-33, 0.0), 3),
     ],
 )

@@ -14,10 +14,12 @@ from threadpoolctl import threadpool_limits
 
 import dataworth as dw
 from dataworth.data.dataset import Dataset
+from dataworth.data.io.whole import BLANK, stamped
 from dataworth.data.labels import Classes, Numeric
 from dataworth.yardstick.basis import Basis
+from dataworth.yardstick.file import digest_of
 from dataworth.yardstick.search import PRIORS
-from dataworth.yardstick.yardstick import Yardstick, _digest
+from dataworth.yardstick.yardstick import Yardstick
 from worlds import classes, flipped, numeric_labels, refusal
 
 SMALL = classes(40, seed=7, d=2)
@@ -287,12 +289,21 @@ def test_a_missing_file_is_refused(tmp_path):
     assert "is not a yardstick" in refusal(Yardstick.load, tmp_path)
 
 
+def signed(content):
+    """A file with a digest and a checksum that fit: anybody can compute them."""
+    told = {"checksum": BLANK, **content, "digest": digest_of(content)}
+    return stamped(json.dumps(told).encode())
+
+
+def entries(saved):
+    return {k: v for k, v in json.loads(saved.read_text()).items() if k not in ("checksum", "digest")}
+
+
 def forged(saved, change):
-    """The sentence for a file whose digest fits what was changed: anybody can compute it."""
-    content = json.loads(saved.read_text())
-    content.pop("digest")
+    """The sentence for a file whose digest and checksum fit what was changed."""
+    content = entries(saved)
     content = change(content) or content
-    saved.write_text(json.dumps(content | {"digest": _digest(content)}))
+    saved.write_bytes(signed(content))
     return refusal(Yardstick.load, saved)
 
 
@@ -319,8 +330,7 @@ def test_a_forged_file_is_refused_whatever_was_done_to_it(test, tmp_path):
     """Every field gone, of another type, not finite, or of another shape, under a digest that fits."""
     path = tmp_path / "y.json"
     Yardstick.fit(test, prior_variance=1.0).save(path)
-    content = json.loads(path.read_text())
-    content.pop("digest")
+    content = entries(path)
     found = [place for place in places(content) if place != ("schema",)]
     assert len(found) > 25
     strange = [float("nan"), float("inf"), 10**400, [], {}, [[1.0], [1.0, 2.0]], object, "further", "doubled"]
@@ -339,7 +349,7 @@ def test_a_forged_file_is_refused_whatever_was_done_to_it(test, tmp_path):
                 parent[key] = value
             if broken == content or harmless(place, value):
                 continue
-            path.write_text(json.dumps(broken | {"digest": _digest(broken)}))
+            path.write_bytes(signed(broken))
             assert "is no whole yardstick" in refusal(Yardstick.load, path), (place, value)
 
 

@@ -22,6 +22,7 @@ from scipy.stats import rankdata
 
 from ..arrays import Array
 from ..data.dataset import Dataset
+from ..data.vectors import binary_size
 from ..measure.case import Case
 from ..yardstick.recipe import Recipe, expand
 from .base import Check, Seen, not_run
@@ -98,6 +99,7 @@ def told_apart(
     n, m = len(ours), len(theirs)
     own = np.arange(n + m) < n
     raw = np.vstack([expanded(recipe, ours), expanded(recipe, theirs)])
+    raw = raw / binary_size(raw)
     flags = np.vstack([marks(recipe, ours), marks(recipe, theirs)])
     folds = np.empty(n + m, dtype=int)
     for side in (own, ~own):

@@ -11,11 +11,12 @@ import pyarrow.parquet as parquet
 
 from dataworth.data.dataset import LabelSummary, summarise_labels
 from dataworth.data.io.formats import NPZ_ROLES
+from dataworth.data.io.whole import replacing
 from dataworth.embed.tables import Embedded, embed_table
 from dataworth.errors import DataworthError
 from dataworth.wording import counted, listed
 
-from .files import check_outputs, replacing
+from .files import check_outputs
 from .guard import say
 from .options import Columns, Embedding
 from .progress import listen
@@ -77,7 +78,7 @@ def embed_images(source: Path, output: Path, options: Embedding, columns: Column
             with place.open("wb") as file:  # a name would be given another suffix
                 np.savez(file, X=made.vectors, **{NPZ_ROLES[role]: _array(made, role) for role in made.roles})
         else:
-            parquet.write_table(made.table, place)
+            parquet.write_table(made.table, place, write_page_checksum=True)
     for note in [] if quiet else notes:
         say(note)
     n, d = made.vectors.shape

@@ -1,10 +1,9 @@
-"""Files in and out: each input read once, each output written whole or not at all."""
+"""Files in and out: each input read once, each output tried before the work."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +13,7 @@ from dataworth.data.io.notes import Note, refuse_all
 from dataworth.data.io.roles import wishes_of
 from dataworth.data.io.sources import HUB
 from dataworth.data.io.together import read_together, release, sentences
+from dataworth.data.io.whole import is_device, temporary_of
 from dataworth.errors import DataworthError
 from dataworth.report.views import ending as report_ending
 
@@ -112,39 +112,9 @@ def check_outputs(*paths: Path | None, plot: Path | None = None, reports: Sequen
         if not folder.is_dir():
             raise DataworthError(f"{path} cannot be written, for there is no directory {folder}: create it.")
         try:
-            if not _is_device(path):
-                _temporary(path).touch()
-                _temporary(path).unlink()
+            if not is_device(path):
+                temporary_of(path).touch()
+                temporary_of(path).unlink()
         except OSError as error:
             why = f"{path} cannot be written ({error.strerror}): choose another place."
             raise DataworthError(why) from error
-
-
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """A file to write that takes the place of `path` when all is written; a full disk is a sentence."""
-    device = _is_device(path)  # /dev/stdout is written to, not replaced
-    temporary = path if device else _temporary(path)
-    try:
-        yield temporary
-        if not device:
-            os.replace(temporary, path.resolve())
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        why = error.strerror or str(error)
-        raise DataworthError(
-            f"{path} cannot be written ({why}): make room, or choose another place."
-        ) from error
-    finally:
-        if not device:
-            temporary.unlink(missing_ok=True)
-
-
-def _temporary(path: Path) -> Path:
-    target = path.resolve()  # so that a link stays a link
-    return target.with_name(f".{target.name}.{os.getpid()}.tmp")
-
-
-def _is_device(path: Path) -> bool:
-    return path.exists() and not path.is_file()

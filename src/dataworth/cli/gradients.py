@@ -9,13 +9,14 @@ import pyarrow.parquet as parquet
 
 from dataworth.data.dataset import summarise_labels
 from dataworth.data.io.preferences import PREFERRED, read_preferences
+from dataworth.data.io.whole import replacing
 from dataworth.embed.gradients import embed_gradients, gradient_table
 from dataworth.embed.gradients.store import LOSSES
 from dataworth.errors import DataworthError
 from dataworth.wording import counted
 
 from .embedding import Written
-from .files import check_outputs, replacing
+from .files import check_outputs
 from .guard import say
 from .options import Embedding, Gradients
 from .progress import listen
@@ -57,6 +58,6 @@ def embed_pairs(source: Path, output: Path, options: Embedding, wanted: Gradient
         )
     table = gradient_table(store, pairs, wanted.loss, wanted.per_token)
     with replacing(output) as place:
-        parquet.write_table(table, place)
+        parquet.write_table(table, place, write_page_checksum=True)
     labels = summarise_labels(np.array(table[PREFERRED].to_pylist()))
     return Written(str(source), str(output), options.model, len(pairs), wanted.numbers, labels, "pair")

@@ -37,6 +37,10 @@ EXIT_CODES = {
 }
 
 
+LONGEST = 1000
+"""Characters of a sentence that are shown."""
+
+
 class Terminated(KeyboardInterrupt):
     """SIGTERM, by which schedulers end a program: it stops as with Ctrl-C."""
 
@@ -50,8 +54,18 @@ class Interrupted(KeyboardInterrupt):
 
 
 def say(sentence: str) -> None:
-    """One line on stderr."""
-    print(f"dataworth: {' '.join(sentence.split())}", file=sys.stderr, flush=True)
+    """One line on stderr; what a file made part of it neither fills the screen nor commands the terminal."""
+    print(f"dataworth: {tame(sentence)}", file=sys.stderr, flush=True)
+
+
+def tame(sentence: str) -> str:
+    """The sentence in one line, printable, its middle left out if it is very long.
+
+    >>> tame("a column\n'\x1b[31m' and more")
+    "a column '�[31m' and more"
+    """
+    line = "".join(letter if letter.isprintable() else "\ufffd" for letter in " ".join(sentence.split()))
+    return line if len(line) <= LONGEST else f"{line[: LONGEST // 2]} … {line[-LONGEST // 2 :]}"
 
 
 def report_interrupt(interrupt: KeyboardInterrupt) -> int:

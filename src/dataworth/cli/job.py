@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from dataworth.curation.names import with_files
+from dataworth.data.io.whole import parse_json, read_whole
 from dataworth.errors import DataworthError
 from dataworth.measure.options import TAKES, Options
 from dataworth.valuation.audit.verdict import VERDICTS
@@ -195,7 +196,7 @@ def _digest(config: Mapping[str, Any]) -> str:
 def read_config(path: Path) -> Any:
     """A configuration from a file."""
     try:
-        return json.loads(path.read_bytes())
+        return parse_json(read_whole(path))
     except ValueError as error:
         raise DataworthError(f"{path} is not JSON ({error}): give a configuration.") from error
 

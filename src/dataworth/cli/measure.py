@@ -16,6 +16,7 @@ from dataworth.data.io.formats import SUFFIXES
 from dataworth.data.io.notes import refuse_all
 from dataworth.data.io.sealed import SUFFIX, is_sealed
 from dataworth.data.io.together import naming
+from dataworth.data.io.whole import parse_json, read_whole, replacing
 from dataworth.data.keys import new_key
 from dataworth.data.labels import learn_targets
 from dataworth.errors import DataworthError
@@ -36,7 +37,7 @@ from dataworth.wording import listed
 from dataworth.yardstick.yardstick import Yardstick
 
 from . import show
-from .files import Inputs, absolute, check_outputs, check_pins, replacing
+from .files import Inputs, absolute, check_outputs, check_pins
 from .guard import CHECK_FAILS, VERDICT_FAILS, Interrupted, say
 from .job import Job, failing_verdicts
 from .options import Columns, Showing
@@ -262,8 +263,7 @@ def make_yardstick(
     if output is not None:
         key = new_key()
         made = made.published(data, key)
-        with replacing(output) as file:
-            made.save(file)
+        made.save(output)
         with replacing(key_file(output)) as file:
             file.touch(0o600)
             file.write_text(json.dumps({"schema": KEY_SCHEMA, "key": key, "yardstick": made.digest}) + "\n")
@@ -274,7 +274,7 @@ def verify_yardstick(test: Path, published: Path, columns: Columns, quiet: bool)
     """The yardstick, if it was published with this test set under the key that lies beside it."""
     made, beside = Yardstick.load(published), key_file(published)
     try:
-        key = json.loads(beside.read_text())["key"]
+        key = parse_json(read_whole(beside))["key"]
     except (OSError, ValueError, KeyError, TypeError):
         raise DataworthError(f"{beside} is no key of a yardstick: it is written beside it by -o.") from None
     read = Inputs(columns, quiet).read([test], test)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dataworth.data.io.sealed import SUFFIX, is_sealed, write_sealed
+from dataworth.data.io.sealed import SUFFIX, is_sealed
 from dataworth.data.keys import Commitment, commit
 from dataworth.errors import DataworthError
 from dataworth.report.text import layout
@@ -14,7 +14,7 @@ from dataworth.valuation.sealed import Sealed, seal
 from dataworth.wording import counted
 from dataworth.yardstick.yardstick import Yardstick
 
-from .files import Inputs, check_outputs, replacing
+from .files import Inputs, check_outputs
 from .measure import check_fit
 from .options import Columns
 from .progress import listen
@@ -129,6 +129,5 @@ def seal_file(
     check_fit({"data": data}, read, measure)
     with listen(quiet, preparing="sealing…"):
         sealed = seal(rows, measure)
-    with replacing(output) as place:
-        write_sealed(place, sealed.contents())
+    sealed.save(output)
     return SealedFile(str(output), sealed)

@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from dataworth.data.io.whole import replacing
 from dataworth.report.text import parts
-from dataworth.report.views import ending, finite, report, view_of
+from dataworth.report.views import finite, view_of, write
 
-from .files import replacing
 from .guard import say
 from .options import Showing
 from .progress import listen
@@ -87,9 +87,7 @@ def write_table(rows: list[dict[str, Any]], path: Path) -> None:
 def write_report(result: Any, path: Path, options: Showing) -> None:
     """The format follows from the suffix."""
     with listen(options.quiet, preparing=REPORTING):
-        told = report(result, ending(path), options.bits)
-    with replacing(path) as place:
-        place.write_text(told, encoding="utf-8")
+        write(result, path, options.bits)
     announce("report", path, options.quiet)
 
 

@@ -48,7 +48,7 @@ def values(
     from dataworth.valuation.values.values import check_kind
     from dataworth.valuation.values.values import values as value_rows
 
-    from .files import check_outputs, replacing
+    from .files import check_outputs
     from .show import announce
 
     check_kind(kind, fdr)
@@ -60,8 +60,7 @@ def values(
         kind=kind, fdr=fdr, cross_fit=cross_fit,
     )  # fmt: skip
     if output is not None:
-        with replacing(output) as place:
-            save_values(found, output, place)
+        save_values(found, output)
         announce("values", output, showing.quiet)
     return found
 

@@ -12,7 +12,10 @@ from numpy.typing import NDArray
 from ..arrays import Array
 from ..errors import DataworthError
 from .dataset import Dataset, label_keys
+from .vectors import binary_size
 
+LARGEST = 1e302
+"""Numeric labels are measured between one over this and this."""
 MOST_CLASSES = 20
 """More distinct whole numbers than this are numeric labels, not classes; more distinct texts are refused."""
 
@@ -74,7 +77,14 @@ def is_numeric(y: NDArray[Any]) -> bool:
 def learn_targets(test: Dataset) -> Classes | Numeric:
     """What the test set's labels are: classes, or numeric labels; a sentence otherwise."""
     if is_numeric(test.y):
-        return Numeric(float(np.mean(test.y)), float(np.std(test.y)))
+        y = test.y.astype(float)
+        unit = float(binary_size(y))
+        if not 1.0 / LARGEST < unit < LARGEST:
+            raise DataworthError(
+                f"the test set has labels up to {np.abs(y).max():g}, outside {1 / LARGEST:g} … {LARGEST:g}: "
+                "give them in other units."
+            )
+        return Numeric(float(np.mean(y / unit)) * unit, float(np.std(y / unit)) * unit)
     names = _names([test.y], "the test set has")
     if len(names) == 1:
         raise DataworthError(

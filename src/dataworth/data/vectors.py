@@ -16,6 +16,21 @@ from ..arrays import Array
 from ..errors import DataworthError
 from ..wording import counted
 
+MOST_WEIGHT = 2.0**53
+"""How often a row can count: beyond it, one more row would not be noticed."""
+
+
+def binary_size(X: Array) -> Array:
+    """For each column the power of two just above its largest size, 1 where all is 0.
+
+    What is divided by it loses no digit, and has squares that neither vanish nor overflow.
+
+    >>> binary_size(np.array([[3.0, -1e-300, 0.0], [1.0, 0.0, 0.0]])) == [4.0, 2.0**-996, 1.0]
+    array([ True,  True,  True])
+    """
+    largest = np.abs(X).max(axis=0, initial=0.0)
+    return np.asarray(np.ldexp(1.0, np.where(largest > 0, np.frexp(largest)[1], 0)))
+
 
 def to_arrow(series: Any, name: str) -> Any:
     """A narwhals series as one pyarrow array: a single set of types for pandas, polars and pyarrow."""
@@ -169,6 +184,10 @@ def as_weights(weights: Any, n: int) -> Array | None:
     if len(wrong):
         raise DataworthError(
             f"weights hold {wrong[0]:g}, but finite numbers of at least 0 are needed: correct them"
+        )
+    if n and result.max() > MOST_WEIGHT:
+        raise DataworthError(
+            f"weights hold {result.max():g}, but no row counts more than {MOST_WEIGHT:.0e} times: divide them"
         )
     if n and not result.any():
         raise DataworthError("weights are all zero, so that no row counts: give some row a positive weight")

@@ -22,7 +22,7 @@ from ..models import Fit, Fitter
 from .designs import Arm, Design, Draw, Prepared, Sample, same_sample, weights_of
 from .engines import Engine, Local
 from .metrics import of_pair
-from .runs import Run, map_resumable
+from .runs import Run, map_resumable, refusing_foreign
 from .table import PairTable
 
 CHUNKS = 64
@@ -89,7 +89,8 @@ def evaluate(
     size = max(1, -(-k // CHUNKS))
     chunks = [list(range(i, min(i + size, k))) for i in range(0, k, size)]
     found = map_resumable(engine, _evaluate_chunk, chunks, shared=work, run=run, on_chunk=progress)
-    return PairTable.of(tuple(design.draw(0).arms), [row for rows in found for row in rows])
+    with refusing_foreign(run):
+        return PairTable.of(tuple(design.draw(0).arms), [row for rows in found for row in rows]).of_size(k)
 
 
 def rehearse(design: Design, fitter: Fitter, k: int, visit: Visitor) -> float:

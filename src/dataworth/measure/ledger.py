@@ -15,9 +15,8 @@ and a key; it stays with whoever holds the test set, and knows it by a keyed has
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
+from ..data.io.whole import BLANK, is_stamped, parse_json, read_whole, replacing, stamped
 from ..data.keys import keyed_hash, new_key
 from ..errors import DataworthError
 from ..wording import counted
@@ -100,9 +100,8 @@ def opened(path: Path) -> Iterator[dict[str, Any]]:
             new = {"schema": SCHEMA, "key": new_key(), "queries": 0, "best": {}}
             book = read(path) if path.exists() else new
             yield book
-            temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-            temporary.write_text(json.dumps(book))
-            os.replace(temporary, path)
+            with replacing(path) as place:
+                place.write_bytes(stamped(json.dumps({"checksum": BLANK, **book}).encode()))
     except Timeout:
         raise DataworthError(f"{path} is in use by another process: try again when that has ended.") from None
     except OSError as error:
@@ -112,15 +111,26 @@ def opened(path: Path) -> Iterator[dict[str, Any]]:
 def read(path: Path) -> dict[str, Any]:
     """What a ledger holds, or a sentence."""
     try:
-        book = json.loads(path.read_text())
+        content = read_whole(path)
+        book = parse_json(content)
         known = isinstance(book, dict) and book["schema"] == SCHEMA
         known = known and isinstance(book["queries"], int) and isinstance(book["key"], str)
         for one in book["best"].values() if known else ():
-            read_table(one["table"])
+            table = read_table(one["table"])
+            known = table.of_size(len(table.log_z_test)).values.shape[0] > 1 and isinstance(one["query"], int)
+            names = [*one["notes"], *(text for arm in table.arms for text in (arm.role, arm.name))]
+            if not known or not all(isinstance(text, str) for text in names):
+                raise ValueError
     except (ValueError, KeyError, TypeError, AttributeError):
         known = False
     if not known:
         raise DataworthError(f"{path} is not a ledger: give one that --ledger made, or a new file.")
+    # earlier versions wrote none, and the questions that such a file counts must not be lost
+    checksum, keys = book.pop("checksum", None), {"schema", "key", "queries", "best", "test"}
+    if not is_stamped(content, checksum) and (checksum is not None or book.keys() - keys):
+        raise DataworthError(
+            f"{path} was changed after it was written, or damaged (its checksum does not match): restore it."
+        )
     return dict(book)
 
 
@@ -144,7 +154,10 @@ def runs_beside(directory: Path, test: str) -> str | None:
     """Without a ledger: in how many other runs beside this one the test set of that hash was used."""
     own = directory.resolve()
     others = [config for config in own.parent.glob("*/config.json") if config.parent.resolve() != own]
-    uses = sum(test in config.read_text(errors="replace") for config in others)
+    uses = 0
+    for config in others:
+        with suppress(OSError):  # not ours to read
+            uses += test.encode() in read_whole(config)
     if not uses:
         return None
     runs = f"{counted(uses, 'other run')} beside this one"

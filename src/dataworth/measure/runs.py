@@ -20,9 +20,11 @@ import json
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dataworth.data.io.whole import parse_json, read_whole
 from dataworth.errors import DataworthError
 from dataworth.measure.engines import Engine
 
@@ -79,7 +81,8 @@ class Run:
         try:
             stored = _read_config(directory)  # again: another process may have been first to the lock
             if stored is None:
-                _write(directory / _CONFIG, {_MARK: _FORMAT, **given})
+                with _writing(directory):
+                    _write(directory / _CONFIG, {_MARK: _FORMAT, **given})
                 return cls(directory, given, lock)
             _refuse_other(directory, stored, given)
         except BaseException:
@@ -115,24 +118,29 @@ class Run:
     def append(self, chunk: int, rows: Any) -> None:
         """Record one finished chunk; when this returns it is on the disk."""
         self._check_open()
-        path = self.directory / _CHUNKS
-        if self._log is None:
-            _, size = _scan(path)
-            self._log = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
-            os.ftruncate(self._log, size)  # a torn last line would swallow the line appended to it
-            _sync_directory(self.directory)
-        size = os.fstat(self._log).st_size
         line = (_dumps({"chunk": chunk, "sha": _sha(chunk, rows), "rows": rows}) + "\n").encode()
-        # One write, so a kill leaves either no line, the line, or a torn last line, which _scan recognises.
-        if os.write(self._log, line) != len(line):
-            os.ftruncate(self._log, size)
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
-        os.fsync(self._log)
+        with _writing(self.directory):
+            path = self.directory / _CHUNKS
+            if self._log is None:
+                _, size = _scan(path)
+                self._log = os.open(path, os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o666)
+                os.ftruncate(self._log, size)  # a torn last line would swallow the line appended to it
+                _sync_directory(self.directory)
+            size = os.fstat(self._log).st_size
+            try:
+                # One write, so a kill leaves no line, the line, or a torn last one, which _scan recognises.
+                if os.write(self._log, line) != len(line):
+                    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+                os.fsync(self._log)
+            except OSError:
+                os.ftruncate(self._log, size)
+                raise
 
     def finish(self, result: Mapping[str, Any]) -> None:
         """Write the result of the whole run."""
         self._check_open()
-        _write(self.directory / _RESULT, dict(result))
+        with _writing(self.directory):
+            _write(self.directory / _RESULT, dict(result))
 
     def abandon(self) -> None:
         """Forget the run if nothing was done in it: what was asked for turned out to be impossible."""
@@ -200,6 +208,31 @@ def map_resumable(
     return [done[i] for i in range(total)]
 
 
+@contextmanager
+def _writing(directory: Path) -> Iterator[None]:
+    """A disk that is full or went away is a sentence: what was appended before is there."""
+    try:
+        yield
+    except OSError as error:
+        raise DataworthError(
+            f"{directory} cannot be written to ({error.strerror}): make room; what is done is kept, and the "
+            f"same command or 'dataworth resume {directory}' continues."
+        ) from error
+
+
+@contextmanager
+def refusing_foreign(run: Run | None) -> Iterator[None]:
+    """Chunks that are not what a run of this kind leaves are a sentence, not a puzzle."""
+    try:
+        yield
+    except (ValueError, TypeError, KeyError, IndexError) as error:
+        if run is None or isinstance(error, DataworthError):
+            raise
+        raise DataworthError(
+            f"The chunks in {run.directory} are not those of this run: give another directory to start anew."
+        ) from error
+
+
 def _dumps(value: Any) -> str:
     return json.dumps(value, separators=(",", ":"))
 
@@ -220,7 +253,7 @@ def _scan(path: Path) -> tuple[dict[int, Any], int]:
     for line in io.BytesIO(path.read_bytes() if path.exists() else b""):
         size, end = end, end + len(line)
         try:
-            entry = json.loads(line)
+            entry = parse_json(line)
             chunk, sha, rows = entry["chunk"], entry["sha"], entry["rows"]
         except (ValueError, KeyError, TypeError):
             continue
@@ -234,11 +267,15 @@ def _read_config(directory: Path) -> dict[str, Any] | None:
     """Return the configuration of a run, None if there is none; refuse a config.json that is not ours."""
     path = directory / _CONFIG
     try:
-        config = json.loads(path.read_bytes())
+        config = parse_json(read_whole(path))
     except (FileNotFoundError, NotADirectoryError):
         return None
     except ValueError:
         config = None
+    except OSError as error:
+        raise DataworthError(
+            f"{path} cannot be read ({error.strerror}): give another directory, or see to the file."
+        ) from error
     if not isinstance(config, dict):
         raise DataworthError(
             f"{path} does not hold a JSON object, so it is no file of a dataworth run or it is damaged: "

@@ -49,6 +49,13 @@ class PairTable:
             test_rows=np.array([row["test_rows"] for row in rows], dtype=float),
         )
 
+    def of_size(self, pairs: int) -> PairTable:
+        """The table, if it has so many pairs and every column; a ValueError otherwise."""
+        shapes = self.values.shape, self.log_z_test.shape, self.test_rows.shape
+        if shapes != ((pairs, len(self.arms), len(COLUMNS)), (pairs,), (pairs,)):
+            raise ValueError(f"a table of shapes {shapes}")
+        return self
+
     def __len__(self) -> int:
         return len(self.values)
 

@@ -21,7 +21,7 @@ from .designs import Arm, Design, Sample, Weighed, reweighed, same_sample, weigh
 from .engines import Engine
 from .evaluate import IMPOSSIBLE, fit_both, fit_sample, settled
 from .metrics import METRICS, of_blocks
-from .runs import Run, map_resumable
+from .runs import Run, map_resumable, refusing_foreign
 from .table import PairTable
 
 NOTHING = [float("nan")] * len(METRICS)
@@ -109,13 +109,14 @@ def evaluate_whole(
     arms = list(dict.fromkeys(twins.values()))
     found = map_resumable(engine, score_arm, arms, shared=task, run=run, on_chunk=progress)
     scored = {arm: found[arms.index(twin)] for arm, twin in twins.items()}
-    return PairTable(
-        arms=tuple(task.arms),
-        values=np.array([one["blocks"] for one in scored.values()], dtype=float).transpose(1, 0, 2),
-        log_z_test=np.array([fit.log_z for fit in task.fits]),
-        test_rows=np.array([len(test.rows) for test in task.tests], dtype=float),
-        tempering={arm: one["tempering"] for arm, one in scored.items()},
-    )
+    with refusing_foreign(run):
+        return PairTable(
+            arms=tuple(task.arms),
+            values=np.array([one["blocks"] for one in scored.values()], dtype=float).transpose(1, 0, 2),
+            log_z_test=np.array([fit.log_z for fit in task.fits]),
+            test_rows=np.array([len(test.rows) for test in task.tests], dtype=float),
+            tempering={arm: float(one["tempering"]) for arm, one in scored.items()},
+        ).of_size(len(task.tests))
 
 
 def rehearse_whole(task: Task) -> float:

@@ -9,8 +9,10 @@ import numpy as np
 
 from ..arrays import Array
 from ..data.dataset import Dataset
+from ..data.vectors import binary_size
+from ..errors import DataworthError
 from .maps import Kernel
-from .recipe import LEAST_SIZE, Recipe, expand, odd, resolution
+from .recipe import LARGEST, Recipe, expand, odd, resolution
 from .scales import Scale
 
 LANDMARK_SEED = 0x1A4D
@@ -75,12 +77,19 @@ class Basis:
             if column.kind in ("numeric", "boolean") and not np.isnan(data.X[:, j]).all():
                 fill[j] = np.nanmedian(data.X[:, j])
         X = expand(data.columns, data.X, fill)
-        # a difference has its middle at 0, whatever the order in which the two were compared
-        center = np.zeros(X.shape[1]) if odd(data.columns) else X.mean(axis=0)
-        # two-pass standardisation: features of size 1e8 or 1e-8 lose nothing
         size = np.abs(X).max(axis=0, initial=0.0)
-        spread = np.sqrt(((X - center) ** 2).mean(axis=0))
-        varies = (spread > resolution(X) * size) & (size > LEAST_SIZE)
+        if size.max(initial=0.0) > LARGEST:
+            raise DataworthError(
+                f"the test set holds the number {size.max():g}; features up to {LARGEST:g} can be measured: "
+                "give them in other units."
+            )
+        # in powers of two, exact: then features of size 1e300 or 1e-300 lose nothing, nor do their squares
+        unit = binary_size(X)
+        tame = X / unit
+        # a difference has its middle at 0, whatever the order in which the two were compared
+        middle = np.zeros(X.shape[1]) if odd(data.columns) else tame.mean(axis=0)
+        center, spread = middle * unit, np.sqrt(((tame - middle) ** 2).mean(axis=0)) * unit
+        varies = (spread > resolution(X) * size) & (size > 1.0 / LARGEST)
         inverse_scale = np.divide(1.0, spread, out=np.zeros_like(spread), where=varies)
         plain = Recipe(
             columns=data.columns,

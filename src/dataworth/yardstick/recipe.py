@@ -23,8 +23,8 @@ nothing of how far others may be, and a feature of 1e31 leaves no digit for the 
 of such data agree to 1e-3 nats."""
 DOUBLE, SINGLE = 1e-12, 4 * float(np.finfo(np.float32).eps)
 """Spread over size up to which a column is constant: rounding to float64, and to float32."""
-LEAST_SIZE = 1e-150
-"""Columns of smaller values are constant: their squares vanish."""
+LARGEST = 1e302
+"""Columns of the test set of smaller values than one over this are constant, those of larger are refused."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,7 +73,8 @@ class Recipe:
 
     def standard(self, X: Array) -> Array:
         """Rows in the recipe's columns to standard units, each at most `reach` from 0."""
-        units = (expand(self.columns, X, self.fill) - self.center) * self.inverse_scale
+        with np.errstate(over="ignore"):  # what is infinitely far is as far as counts
+            units = (expand(self.columns, X, self.fill) - self.center) * self.inverse_scale
         return np.clip(units, -self.reach, self.reach, out=units)
 
     def scaled(self, X: Array) -> Array:

@@ -6,9 +6,7 @@ Nobody's data can move it, because it never sees any.
 
 from __future__ import annotations
 
-import hashlib
 import hmac
-import json
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +23,7 @@ from ..inference.threads import one_thread
 from ..models import Linear, Softmax
 from ..models.base import positive_number
 from .basis import Basis
+from .file import MAKE, SCHEMA, digest_of, read_file, write_file
 from .kinds import KINDS, YardstickModel, check_modelling, maker, suited_kind
 from .read_parts import read_labels, read_model
 from .reading import plain, record, text, whole
@@ -33,7 +32,6 @@ from .search import Search, searched
 from .texts import TextColumns
 from .trial import Trial, rounded
 
-SCHEMA = "dataworth/yardstick/3"
 LEAST_ROWS = 20
 
 
@@ -235,7 +233,7 @@ class Yardstick:
             "recipe": self.recipe.to_dict(),
             "texts": None if self.texts is None else self.texts.to_dict(),
         }
-        return body | {"digest": _digest(body)}
+        return body | {"digest": digest_of(body)}
 
     def published(self, test: Dataset, key: str) -> Yardstick:
         """The same with a keyed hash of its test set: who has the key can show what it was fitted to.
@@ -298,7 +296,7 @@ class Yardstick:
         ...     Yardstick.load(f"{folder}/yardstick.json") == yard
         True
         """
-        Path(path).write_text(json.dumps(self.to_dict()) + "\n")
+        write_file(Path(path), self.to_dict())
 
     @classmethod
     def load(cls, path: str | Path) -> Yardstick:
@@ -318,27 +316,12 @@ class Yardstick:
             ...
         dataworth.errors.DataworthError: there is no yardstick at 'n.json'; `dataworth yardstick` makes one.
         """
-        try:
-            d = json.loads(Path(path).read_text())
-        except FileNotFoundError:
-            raise DataworthError(
-                f"there is no yardstick at {str(path)!r}; `dataworth yardstick` makes one."
-            ) from None
-        except (OSError, ValueError, RecursionError):
-            raise DataworthError(
-                f"{str(path)!r} is not a yardstick; `dataworth yardstick` makes one."
-            ) from None
-        if not isinstance(d, dict) or d.get("schema") != SCHEMA:
-            raise DataworthError(f"{str(path)!r} is not a yardstick of this version ({SCHEMA}).")
-        if d.pop("digest", None) != _digest(d):
-            raise DataworthError(f"{str(path)!r} was changed after it was made (its digest does not match).")
+        d = read_file(path)
         try:
             return cls._read(d)
         except DataworthError as error:
             reason = str(error).rstrip(".")
-            raise DataworthError(
-                f"{str(path)!r} is no whole yardstick: {reason}; `dataworth yardstick` makes one."
-            ) from None
+            raise DataworthError(f"{str(path)!r} is no whole yardstick: {reason}; {MAKE}.") from None
 
     @classmethod
     def _read(cls, d: dict[str, Any]) -> Yardstick:
@@ -374,9 +357,3 @@ class Yardstick:
     def __str__(self) -> str:
         counted = "" if self.tempering == 1 else f", rows count {self.tempering:g} times"
         return f"{self.chosen.features}; {self.model!r}{counted}; {self.digest[:12]}"
-
-
-def _digest(body: dict[str, Any]) -> str:
-    """A hash of all that measures; the keyed hash of the test set can be verified by its key alone."""
-    measures = {name: part for name, part in body.items() if name != "test_hash"}
-    return hashlib.sha256(json.dumps(measures, sort_keys=True).encode()).hexdigest()

@@ -122,7 +122,8 @@ def _look_at(asked: Delimited, text: str, encoding: str, usual: str | None) -> D
     notes = []
     text = text.removeprefix("\ufeff")  # a mark that was not asked for
     if encoding not in ("utf-8", "utf-8-sig"):
-        strange = re.search(r"[^\s,;|\"]*[^\x00-\x7f,;|\"][^\s,;|\"]*", text)
+        # of bounded length: else the time grows with the square of a long cell
+        strange = re.search(r"[^\s,;|\"]{0,20}[^\x00-\x7f,;|\"][^\s,;|\"]{0,20}", text)
         such = f", such as {strange[0][:40]!r}" if strange else ""
         if asked.encoding is None:
             notes.append(

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import shlex
-import zipfile
-import zlib
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,11 +15,12 @@ from dataworth.data.io.delimited import AS_FOUND, Delimited, read_delimited, ren
 from dataworth.data.io.excel import read_excel
 from dataworth.data.io.images import holds_images
 from dataworth.data.io.notes import Note
+from dataworth.data.io.packed import check_array, need_memory, refuse_bomb
 from dataworth.data.io.sealed import is_sealed
+from dataworth.data.io.whole import parse_json
 from dataworth.errors import DataworthError
 from dataworth.wording import counted, listed
 
-READING_ERRORS = (OSError, ValueError, KeyError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error)
 NPZ_ROLES = {"label": "y", "group": "groups", "id": "ids", "weights": "weights", "attribute": "attributes"}
 
 
@@ -53,6 +51,8 @@ def part_of_file(path: Path, how: Delimited = AS_FOUND) -> Part:
         refuse_images(path)
     if not path.exists():
         raise DataworthError("there is no such file: check the path")
+    if not path.is_file():
+        raise DataworthError("this is a pipe or a device, which may have no end: save it as a file")
     if not suffix:
         known = " ".join(dict.fromkeys(SUFFIXES))
         hint = "save it as .xlsx" if path.suffix.lower() == ".xls" else "convert the file, or rename it"
@@ -75,9 +75,8 @@ def refuse_images(path: Path) -> None:
 
 def _reading(path: Path, suffix: str, how: Delimited) -> Part:
     """One file; whatever goes wrong in it is a sentence."""
-    import pyarrow as pa
-
     try:
+        refuse_bomb(path)
         if suffix in DELIMITED:
             table, found = read_delimited(path, how, DELIMITED[suffix])
             notes = list(found.notes)
@@ -93,7 +92,10 @@ def _reading(path: Path, suffix: str, how: Delimited) -> Part:
         return part
     except DataworthError:
         raise
-    except (pa.ArrowException, *READING_ERRORS) as error:
+    except MemoryError as error:
+        why = "it asks for more memory than there is: it is damaged, or has too many rows for this machine"
+        raise DataworthError(why) from error
+    except Exception as error:  # a damaged file can make a parser raise anything
         reason = " ".join(str(error).split())[:160]
         if isinstance(error, UnicodeDecodeError) or "UTF8" in reason.replace("-", "").upper():
             raise DataworthError("this is not UTF-8 text: save it as UTF-8") from error
@@ -105,8 +107,9 @@ def _reading(path: Path, suffix: str, how: Delimited) -> Part:
             ) from error
         if reason.startswith("Empty"):
             raise DataworthError("the file is empty: write rows to it") from error
+        why = reason or type(error).__name__
         raise DataworthError(
-            f"this cannot be read as {suffix} ({reason}): check that the file is complete"
+            f"this cannot be read as {suffix} ({why}): check that the file is complete"
         ) from error
 
 
@@ -137,7 +140,9 @@ def _read_parquet(path: Path) -> Any:
     import pyarrow.parquet as parquet
 
     # Not read_table, which would add columns for directories named like "part=1".
-    with parquet.ParquetFile(path) as file:
+    with parquet.ParquetFile(path, page_checksum_verification=True) as file:
+        # Repeated values take no room in the file: a kilobyte can hold a thousand million rows.
+        need_memory(8 * file.metadata.num_rows * file.metadata.num_columns)
         return file.read()
 
 
@@ -167,23 +172,26 @@ def _read_npz(path: Path) -> Any:
                 f" missing (it holds {', '.join(present) or 'no named arrays'}): save it with"
                 " numpy.savez(file, X=X, y=y)"
             )
-        names = file["names"].tolist() if "names" in present else None
-        X = file["X"]
-        others = {name: file[name] for name in NPZ_ROLES.values() if name in present}
+        used = [name for name in ("X", "names", *NPZ_ROLES.values()) if name in present]
+        for name in used:
+            check_array(file.zip, f"{name}.npy")
+        found = {name: file[name] for name in used}
+    X, names = found.pop("X"), found.pop("names", None)
     # A Dataset with labels that do not matter, for its checks of X.
-    block = Dataset(X, np.zeros(len(X)) if X.ndim else [], names=names, allow_missing=True)
-    for name, values in others.items():
+    named = None if names is None else names.tolist()
+    block = Dataset(X, np.zeros(len(X)) if X.ndim else [], names=named, allow_missing=True)
+    for name, values in found.items():
         if values.shape != (len(block),):
             raise DataworthError(
                 f"{name} has shape {values.shape}, but X has {counted(len(block), 'row')}: give one value"
                 " per row"
             )
-    if both := [name for name in block.names if name in others]:
+    if both := [name for name in block.names if name in found]:
         raise DataworthError(f"the file has {listed(both)} more than once: give each its own name")
     kinds = [bool if column.kind == "boolean" else float for column in block.columns]
     columns = [pa.array(values.astype(kind)) for values, kind in zip(block.X.T, kinds, strict=True)]
-    columns += [pa.array(values) for values in others.values()]
-    return pa.Table.from_arrays(columns, names=[*block.names, *others])
+    columns += [pa.array(values) for values in found.values()]
+    return pa.Table.from_arrays(columns, names=[*block.names, *found])
 
 
 def _read_json(path: Path) -> Any:
@@ -194,10 +202,10 @@ def _read_json(path: Path) -> Any:
         start = file.read(64).lstrip()
     if start[:1] == b"{":
         try:
-            return pa.table(json.loads(path.read_bytes()))
+            return pa.table(parse_json(path.read_bytes()))
         except (ValueError, TypeError):
             return _read_json_lines(path)
-    return pa.Table.from_pylist(json.loads(path.read_bytes()))
+    return pa.Table.from_pylist(parse_json(path.read_bytes()))
 
 
 DELIMITED = {

@@ -6,7 +6,9 @@ In a folder or zip, `cat/tom.jpg` is an image with the label `cat`, and `cat/tom
 
 from __future__ import annotations
 
+import lzma
 import os
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
@@ -19,7 +21,9 @@ from dataworth.wording import counted
 
 SUFFIXES = (".jpg", ".jpeg", ".png", ".gif", ".bmp", ".webp", ".tif", ".tiff", ".ppm", ".pgm")
 SPLITS = {"train", "training", "test", "testing", "val", "valid", "validation", "dev"}
-UNPACKING_ERRORS = (OSError, RuntimeError, NotImplementedError, EOFError, zipfile.BadZipFile, zlib.error)
+UNPACKING_ERRORS = (
+    OSError, RuntimeError, ValueError, EOFError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error,
+)  # fmt: skip
 LARGEST_FILE = 1 << 28
 """Bytes that an image in a zip may unpack to."""
 
@@ -142,7 +146,7 @@ def _entries(archive: Path, within: PurePosixPath) -> dict[PurePosixPath, Any]:
     try:
         with zipfile.ZipFile(archive) as opened:
             entries = [entry for entry in opened.infolist() if not entry.is_dir()]
-    except (OSError, zipfile.BadZipFile, NotImplementedError) as error:
+    except UNPACKING_ERRORS as error:
         raise DataworthError(f"this cannot be read as a zip ({error}): pack it again.") from error
     found = {}
     for entry in entries:

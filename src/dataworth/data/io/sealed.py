@@ -2,13 +2,15 @@
 
     8 bytes: length of the header, little-endian │ the header, JSON │ the numbers, float64
 
-`mean` is d numbers, `precision` d × d, and the facts are JSON within the header's metadata. A sealed file
-comes from somebody else: sizes are compared with the file's before anything is allocated, and no sentence of
-a refusal repeats a piece of the file.
+`mean` is d numbers, `precision` d × d, and the facts are JSON within the header's metadata, a checksum of
+every byte of the file among them. A sealed file comes from somebody else: sizes are compared with the file's
+before anything is allocated, and no sentence of a refusal repeats a piece of the file. The checksum finds
+damage, not forgery, for anybody can compute it.
 """
 
 from __future__ import annotations
 
+import errno
 import json
 import re
 from pathlib import Path
@@ -19,9 +21,11 @@ import numpy as np
 from dataworth.errors import DataworthError
 
 from ...arrays import Array
+from .whole import BLANK, is_stamped, read_whole, replacing, stamped
 
 SUFFIX = ".safetensors"
-SCHEMA = "dataworth/sealed/1"
+SCHEMA = "dataworth/sealed/2"
+WITHOUT_CHECKSUM = "dataworth/sealed/1"
 METADATA = "dataworth"
 """The one entry of the header's metadata, so that equal contents are equal bytes."""
 ARRAYS = ("mean", "precision")
@@ -51,11 +55,10 @@ def write_sealed(path: str | Path, contents: Contents) -> None:
     from safetensors.numpy import save
 
     arrays = {name: np.ascontiguousarray(getattr(contents, name)) for name in ARRAYS}
-    facts = json.dumps({"schema": SCHEMA, **contents.facts}, sort_keys=True, allow_nan=False)
-    try:
-        Path(path).write_bytes(save(arrays, {METADATA: facts}))
-    except OSError as error:
-        raise DataworthError(f"{path} cannot be written ({error.strerror}): choose another place.") from error
+    told = {"checksum": BLANK, "schema": SCHEMA, **contents.facts}
+    facts = json.dumps(told, sort_keys=True, allow_nan=False)  # the checksum comes first
+    with replacing(Path(path)) as place:
+        place.write_bytes(stamped(save(arrays, {METADATA: facts})))
 
 
 def read_sealed(path: str | Path) -> Contents:
@@ -85,8 +88,11 @@ def _read(path: Path) -> Contents:
     header, start = _header_of(raw)
     named = header.keys() == {"__metadata__", *ARRAYS}
     _must(named, "not a sealed file, which holds a mean, a precision and metadata")
-    facts = _facts_of(header["__metadata__"])
+    told = _told_by(header["__metadata__"])
     _check_layout(header, len(raw) - start)
+    whole = is_stamped(raw, told.pop("checksum", None))
+    _must(whole, "damaged, or changed after it was made (its checksum does not match)")
+    facts = _checked(told)
     try:
         arrays = load(raw)
     except (SafetensorError, ValueError, KeyError, TypeError, OverflowError):
@@ -107,12 +113,11 @@ def _bytes_of(path: Path) -> bytes:
     _must(path.is_file(), "not a regular file")
     most = 8 + MOST_HEADER + 8 * (MOST_COEFFICIENTS + MOST_COEFFICIENTS**2)
     try:
-        with path.open("rb") as file:
-            raw = file.read(most + 1)
+        return read_whole(path, most)
     except OSError as error:
+        large = f"larger than a sealed file of {MOST_COEFFICIENTS} coefficients can be"
+        _must(error.errno != errno.EFBIG, large)
         raise DataworthError(f"{path} cannot be read ({error.strerror}): check its permissions.") from error
-    _must(len(raw) <= most, f"larger than a sealed file of {MOST_COEFFICIENTS} coefficients can be")
-    return raw
 
 
 def _header_of(raw: bytes) -> tuple[dict[str, Any], int]:
@@ -163,12 +168,19 @@ def _check_layout(header: dict[str, Any], size: int) -> None:
     _must(filled, f"cut short or longer than its {d + d * d} numbers take")
 
 
-def _facts_of(metadata: Any) -> dict[str, Any]:
-    """The facts, each of its type and within its range."""
+def _told_by(metadata: Any) -> dict[str, Any]:
+    """What the metadata say, unchecked; they are of this version."""
     ours = isinstance(metadata, dict) and isinstance(metadata.get(METADATA), str) and len(metadata) == 1
     _must(ours, "not a sealed file of dataworth (its metadata say nothing of one)")
-    facts = _strict_json(metadata[METADATA], "its metadata")
-    _must(facts.pop("schema", None) == SCHEMA, f"not a sealed file of this version ({SCHEMA})")
+    told = _strict_json(metadata[METADATA], "its metadata")
+    schema = told.pop("schema", None)
+    _must(schema != WITHOUT_CHECKSUM, "made by an earlier version, without a checksum")
+    _must(schema == SCHEMA, f"not a sealed file of this version ({SCHEMA})")
+    return told
+
+
+def _checked(facts: dict[str, Any]) -> dict[str, Any]:
+    """The facts, each of its type and within its range."""
     counts = facts.get("counts")
     checks = {
         "version": _matches(facts.get("version"), VERSION),

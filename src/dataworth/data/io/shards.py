@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 from dataworth.data.io.delimited import Delimited
 from dataworth.data.io.formats import SUFFIXES, Part, part_of_file
 from dataworth.data.io.images import SPLITS
+from dataworth.data.io.whole import parse_json, read_whole
 from dataworth.errors import DataworthError
 from dataworth.wording import listed
 
@@ -19,15 +19,17 @@ from dataworth.wording import listed
 def files_of_directory(directory: Path) -> list[Path]:
     """The files of a directory that hold its rows; several splits are refused, never joined."""
     if (directory / "dataset_dict.json").is_file():  # saved by DatasetDict.save_to_disk
-        splits = json.loads((directory / "dataset_dict.json").read_bytes())["splits"]
+        splits = _named_in(directory / "dataset_dict.json", lambda said: said["splits"])
         if len(splits) > 1:
             raise DataworthError(
                 f"this holds the splits {', '.join(splits)}: name one, as in {directory / splits[0]}"
             )
         return files_of_directory(directory / splits[0])
     if (directory / "state.json").is_file():  # by Dataset.save_to_disk, beside which caches may lie
-        said = json.loads((directory / "state.json").read_bytes())
-        return [directory / one["filename"] for one in said["_data_files"]]
+        names = _named_in(
+            directory / "state.json", lambda said: [one["filename"] for one in said["_data_files"]]
+        )
+        return [directory / name for name in names]
     found = [
         file for file in sorted(directory.rglob("*")) if file.is_file() and not file.name.startswith(".")
     ]
@@ -35,6 +37,18 @@ def files_of_directory(directory: Path) -> list[Path]:
         if files := [file for file in found if file.name.lower().endswith(suffix)]:
             return files
     raise DataworthError("this is a directory without tables, but a file is expected: name a file")
+
+
+def _named_in(file: Path, find: Callable[[Any], Any]) -> list[str]:
+    """Names of files beside a file that says them; none may lead elsewhere."""
+    try:
+        names = find(parse_json(read_whole(file)))
+    except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError):
+        names = None
+    good = isinstance(names, list) and names and all(isinstance(name, str) and name for name in names)
+    if not good or any(Path(name).name != name for name in names):
+        raise DataworthError(f"{file.name} names no files beside it: save the dataset again")
+    return list(names)
 
 
 def part_of_shards(path: Path, files: Sequence[Path], how: Delimited) -> Part:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from glob import glob
 from os import PathLike
 from pathlib import Path
@@ -13,6 +12,7 @@ from dataworth.data.io.delimited import AS_FOUND, Delimited
 from dataworth.data.io.formats import Part, part_of_file, refuse_images, with_unique_names
 from dataworth.data.io.notes import Note
 from dataworth.data.io.shards import files_of_directory, part_of_shards
+from dataworth.data.io.whole import parse_json
 from dataworth.data.io.written_roles import with_roles
 from dataworth.data.vectors import text_keys, to_arrow
 from dataworth.errors import DataworthError
@@ -26,7 +26,7 @@ def part_of(source: Any, how: Delimited = AS_FOUND) -> Part:
     named = isinstance(source, str | PathLike)
     part = _part_of_path(str(source), how) if named else _part_of_object(source)
     part.how = how if part.how == AS_FOUND else part.how
-    part.table = _with_class_names(part.table)
+    part.table = _with_class_names(_without_halves(part.table))
     return part
 
 
@@ -161,6 +161,17 @@ def _of_bunch(source: Any) -> Part:
     return part
 
 
+def _without_halves(table: Any) -> Any:
+    """Numbers of 16 bits as numbers of 32, for which pyarrow can do all that is asked of it."""
+    import pyarrow as pa
+
+    half = pa.float16()
+    if half not in table.schema.types:
+        return table
+    fields = [field.with_type(pa.float32()) if field.type == half else field for field in table.schema]
+    return table.cast(pa.schema(fields, table.schema.metadata))
+
+
 def _with_class_names(table: Any) -> Any:
     """The table with names in place of numbers where Hugging Face's metadata say so; −1 is no label.
 
@@ -169,7 +180,7 @@ def _with_class_names(table: Any) -> Any:
     import pyarrow as pa
 
     try:
-        features = json.loads((table.schema.metadata or {})[b"huggingface"])["info"]["features"]
+        features = parse_json((table.schema.metadata or {})[b"huggingface"])["info"]["features"]
         named = {name: one["names"] for name, one in features.items() if one.get("_type") == "ClassLabel"}
     except (KeyError, TypeError, ValueError, AttributeError):
         return table

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from dataworth.data.io.whole import parse_json
+
 KEY = b"dataworth"
 OPTIONS = ("label", "group", "attribute", "id", "weights", "features")
 WHY = "what the file says"
@@ -24,7 +26,7 @@ def with_roles(table: Any, roles: dict[str, str], **facts: Any) -> Any:
 def roles_of(table: Any) -> dict[str, str]:
     """What a table says of its columns; what it does not have, or says badly, is not said."""
     try:
-        said = json.loads((table.schema.metadata or {})[KEY])["roles"]
+        said = parse_json((table.schema.metadata or {})[KEY])["roles"]
         named = {option: said[option] for option in OPTIONS if option in said}
     except (KeyError, TypeError, ValueError):
         return {}
@@ -41,7 +43,7 @@ def differences_of(table: Any) -> list[str]:
     ['a']
     """
     try:
-        said = json.loads((table.schema.metadata or {})[KEY])["differences"]
+        said = parse_json((table.schema.metadata or {})[KEY])["differences"]
         return [name for name in said if name in table.column_names]
     except (KeyError, TypeError, ValueError):
         return []

@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dataworth.arrays import Array, Flags
+from dataworth.data.io.whole import parse_json, read_whole
 from dataworth.errors import DataworthError
 
 SCHEMA = "dataworth/gradients/1"
@@ -129,7 +130,7 @@ class Store:
 
 def _manifest(directory: Path) -> dict[str, Any]:
     try:
-        found = json.loads((directory / "manifest.json").read_text())
+        found = parse_json(read_whole(directory / "manifest.json"))
         if found["schema"] == SCHEMA:
             return dict(found)
     except (OSError, ValueError, KeyError, TypeError):

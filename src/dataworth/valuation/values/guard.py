@@ -19,6 +19,7 @@ import numpy as np
 from ...arrays import Array, Rows
 from ...data.changes import compare
 from ...data.dataset import Dataset
+from ...data.io.whole import parse_json, read_whole, replacing
 from ...data.keys import keyed_hash, new_key
 from ...errors import DataworthError
 from ...wording import counted
@@ -26,6 +27,7 @@ from .values import Values, fingerprint
 
 ABOUT = "dataworth/values-file/1"
 SUFFIXES = (".parquet", ".json", ".csv")
+JSON_BEGINS = b'{"about": '
 COLUMNS = {"value": 1.0, "log_label": 1.0, "p_wrong": -1.0}
 """What rows can be chosen by, and the sign that brings those to be looked at to the front."""
 CHOSEN = 0.8
@@ -63,23 +65,27 @@ def about(values: Values) -> dict[str, Any]:
     return {**told, "key": key, "data": data, "test": test}
 
 
-def save_values(values: Values, path: Path, place: Path | None = None) -> None:
-    """Write one row a row; `place` is where to write what will be `path`."""
-    place, rows = place or path, values.table_rows()
+def save_values(values: Values, path: Path) -> None:
+    """Write one row a row."""
+    rows = values.table_rows()
     if path.suffix == ".json":
-        place.write_text(json.dumps({"about": about(values), "rows": _finite(rows)}) + "\n")
+        with replacing(path) as place:
+            place.write_text(json.dumps({"about": about(values), "rows": _finite(rows)}) + "\n")
     elif path.suffix == ".csv":
-        with place.open("w", newline="", encoding="utf-8") as file:
+        with replacing(path) as place, place.open("w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
             writer.writeheader()
             writer.writerows(_finite(rows))
-        beside(path).write_text(json.dumps(about(values)) + "\n")
+        with replacing(beside(path)) as place:
+            place.write_text(json.dumps(about(values)) + "\n")
     else:
         import pyarrow as pa
         from pyarrow import parquet
 
         table = pa.Table.from_pylist(rows)
-        parquet.write_table(table.replace_schema_metadata({"dataworth": json.dumps(about(values))}), place)
+        told = {"dataworth": json.dumps(about(values))}
+        with replacing(path) as place:
+            parquet.write_table(table.replace_schema_metadata(told), place, write_page_checksum=True)
 
 
 def beside(path: Path) -> Path:
@@ -100,23 +106,30 @@ def load_values(path: Path) -> Stored | None:
             found = (parquet.read_schema(path).metadata or {}).get(b"dataworth")
             if found is None:
                 return None
-            told, columns = json.loads(found), parquet.read_table(path, columns=list(COLUMNS)).to_pydict()
+            told, columns = parse_json(found), parquet.read_table(path, columns=list(COLUMNS)).to_pydict()
         elif path.suffix == ".csv":
-            told = json.loads(beside(path).read_text())
+            told = parse_json(read_whole(beside(path)))
             with path.open(encoding="utf-8") as file:
                 rows = list(csv.DictReader(file))
             columns = {name: [row[name] or "nan" for row in rows] for name in COLUMNS}
+        elif not _begins(path, JSON_BEGINS):  # a foreign file, perhaps a large one
+            return None
         else:
-            read = json.loads(path.read_text())
+            read = parse_json(read_whole(path))
             told, rows = read["about"], read["rows"]
             columns = {name: [row[name] for row in rows] for name in COLUMNS}
-        if told.get("schema") != ABOUT:
+        if told.get("schema") != ABOUT or not all(isinstance(told[k], str) for k in ("key", "data", "test")):
             return None
         return Stored(
             str(path), told, {name: np.array(values, dtype=float) for name, values in columns.items()}
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, NotImplementedError, csv.Error):
         return None
+
+
+def _begins(path: Path, start: bytes) -> bool:
+    with path.open("rb") as file:
+        return file.read(len(start)) == start
 
 
 def files_in(folders: Iterable[Path]) -> list[Stored]:

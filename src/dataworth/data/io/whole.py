@@ -1,0 +1,110 @@
+"""Files read and written whole or not at all, and the checksum that files for others carry."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from dataworth.errors import DataworthError
+
+BLANK = "sha256:" + 64 * "0"
+"""What stands for a checksum until it is known; `stamped` puts it there."""
+CHECKSUM = re.compile("sha256:[0-9a-f]{64}")
+MOST_BYTES = 1 << 30
+"""Of a file that is parsed as one piece."""
+
+
+def read_whole(path: Path, most: int = MOST_BYTES) -> bytes:
+    """The content of a plain file of no more than `most` bytes; anything else is an OSError.
+
+    Devices and pipes may have no end, or make one wait without end.
+    """
+    if not path.exists():
+        raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), str(path))
+    if not path.is_file():
+        raise OSError(errno.EINVAL, "not a plain file", str(path))
+    if path.stat().st_size > most:
+        raise OSError(errno.EFBIG, f"larger than {most} bytes", str(path))
+    return path.read_bytes()
+
+
+def parse_json(text: bytes | str) -> Any:
+    """Plain data; what is no JSON, or nested too deeply, is a ValueError.
+
+    >>> parse_json("[" * 100_000)
+    Traceback (most recent call last):
+        ...
+    ValueError: it is nested too deeply
+    """
+    try:
+        return json.loads(text)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def stamped(blank: bytes) -> bytes:
+    """Content whose first `BLANK` gives way to the SHA-256 of all of it.
+
+    >>> is_stamped(stamped(BLANK.encode() + b" and more"), "sha256:" + 64 * "0")
+    False
+    """
+    return blank.replace(BLANK.encode(), _sum_of(blank).encode(), 1)
+
+
+def is_stamped(content: bytes, checksum: Any) -> bool:
+    """Whether the checksum that stands in the content is that of every byte of it."""
+    if not isinstance(checksum, str) or not CHECKSUM.fullmatch(checksum):
+        return False
+    return checksum == _sum_of(content.replace(checksum.encode(), BLANK.encode(), 1))
+
+
+def _sum_of(content: bytes) -> str:
+    return f"sha256:{hashlib.sha256(content).hexdigest()}"
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A file to write that takes the place of `path` when all is on the disk; a full disk is a sentence."""
+    device = is_device(path)  # /dev/stdout is written to, not replaced
+    temporary = path if device else temporary_of(path)
+    try:
+        yield temporary
+        if not device:
+            _sync(temporary)  # before the name: after a power cut it would else be that of an empty file
+            os.replace(temporary, path.resolve())
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        why = error.strerror or str(error)
+        raise DataworthError(
+            f"{path} cannot be written ({why}): make room, or choose another place."
+        ) from error
+    finally:
+        if not device:
+            temporary.unlink(missing_ok=True)
+
+
+def temporary_of(path: Path) -> Path:
+    """Where this process writes what will be `path`."""
+    target = path.resolve()  # so that a link stays a link
+    return target.with_name(f".{target.name}.{os.getpid()}.tmp")
+
+
+def is_device(path: Path) -> bool:
+    """Whether there is something that is no plain file."""
+    return path.exists() and not path.is_file()
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDWR)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

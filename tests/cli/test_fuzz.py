@@ -1,0 +1,38 @@
+"""Hostile input, a little of it: `benchmarks/fuzz.py` tries ten thousand."""
+
+import pytest
+
+import fuzz
+from dataworth.cli.guard import say
+from fuzz_files import make_seeds
+from fuzz_outcome import outcome
+
+ROUNDS = 1
+
+
+@pytest.fixture(scope="module")
+def seeds(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("seeds")
+    make_seeds(folder)
+    return folder
+
+
+def test_hostile_input_is_read_or_refused_in_a_sentence(seeds, tmp_path):
+    """Every reader three times; a case that fails is run again by `benchmarks/fuzz.py --seed 7 --only N`."""
+    bad = []
+    for i in range(ROUNDS * len(fuzz.MAKERS)):
+        folder = tmp_path / str(i)
+        folder.mkdir()
+        one = fuzz.case(7, i, seeds, folder)
+        ended, told, _ = outcome(one, folder)
+        bad += [(i, one.reader, ended, told)] if ended not in ("done", "refused") else []
+    assert bad == []
+
+
+def test_what_a_file_makes_part_of_a_sentence_is_tamed(capsys):
+    say("column '\x1b[2J\u202e\n" + "x" * 5000 + "' is odd: rename it")
+    told = capsys.readouterr().err
+    assert len(told) < 1050
+    assert told.startswith("dataworth: column '\ufffd[2J\ufffd x")
+    assert told.endswith("x' is odd: rename it\n")
+    assert told.count("\n") == 1

@@ -1,0 +1,101 @@
+"""Files written whole or not at all; and of a thousand damaged ones none is taken for whole."""
+
+import contextlib
+import errno
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from dataworth.data.io.whole import MOST_BYTES, read_whole, replacing
+from dataworth.errors import DataworthError
+from dataworth.valuation.sealed import Sealed, seal
+from dataworth.yardstick.yardstick import Yardstick
+from worlds import classes, refusal
+
+DAMAGED = 1000
+SMALL = classes(40, 6, d=2)
+
+
+@pytest.fixture(scope="module")
+def made():
+    return Yardstick.fit(SMALL, prior_variance=1.0).published(SMALL, "a key of our own")
+
+
+def damaged(raw, rng):
+    """Bytes as a bad disk, a cut connection or a text mode leave them; never the same."""
+    while True:
+        content = bytearray(raw)
+        how = rng.integers(6)
+        i, j = sorted(rng.integers(0, len(raw), 2))
+        if how == 0:
+            content[i] ^= 1 << rng.integers(8)
+        elif how == 1:
+            for k in rng.integers(0, len(raw), rng.integers(2, 9)):
+                content[k] = rng.integers(256)
+        elif how == 2:
+            del content[i:]
+        elif how == 3:
+            content[i], content[j] = content[j], content[i]
+        elif how == 4:
+            content[i:j] = bytes(j - i)
+        else:
+            content[i:i] = content[j : j + rng.integers(1, 20)]
+        if content != raw:
+            return bytes(content)
+
+
+@pytest.mark.parametrize(("name", "load"), [("v.safetensors", Sealed.load), ("y.json", Yardstick.load)])
+def test_of_a_thousand_damaged_files_none_is_accepted(made, tmp_path, name, load):
+    """SHA-256 of every byte: one in 2²⁵⁶ would pass."""
+    (seal(SMALL, made) if load == Sealed.load else made).save(tmp_path / name)
+    load(tmp_path / name)
+    raw, rng = (tmp_path / name).read_bytes(), np.random.default_rng(0)
+    for _ in range(DAMAGED):
+        (tmp_path / name).write_bytes(damaged(raw, rng))
+        refusal(load, tmp_path / name)
+
+
+def test_files_of_earlier_versions_are_refused_with_what_to_do(made, tmp_path):
+    place = tmp_path / "y.json"
+    made.save(place)
+    place.write_bytes(b"{" + place.read_bytes().partition(b", ")[2])
+    assert "make it again" in refusal(Yardstick.load, place)
+
+
+def full_disk(*_):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_a_full_disk_leaves_the_old_file(made, tmp_path, monkeypatch):
+    sealed = seal(SMALL, made)
+    for name, save in {"y.json": made.save, "v.safetensors": sealed.save}.items():
+        save(tmp_path / name)
+    old = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+    monkeypatch.setattr(os, "fsync", full_disk)
+    for name, save in {"y.json": made.save, "v.safetensors": sealed.save}.items():
+        assert "make room" in refusal(save, tmp_path / name)
+    assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == old
+
+
+def test_what_fails_half_way_leaves_nothing(tmp_path):
+    with contextlib.suppress(KeyboardInterrupt), replacing(tmp_path / "a") as place:
+        place.write_text("half")
+        raise KeyboardInterrupt
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_only_plain_files_of_a_gigabyte_at_most_are_read_whole(tmp_path):
+    os.mkfifo(tmp_path / "pipe")  # nobody writes: reading it would never end
+    for place in (tmp_path / "pipe", Path("/dev/zero"), tmp_path):
+        with pytest.raises(OSError, match="plain"):
+            read_whole(place)
+    with (tmp_path / "large").open("wb") as file:
+        file.truncate(MOST_BYTES + 1)
+    assert MOST_BYTES == 2**30
+    with pytest.raises(OSError, match="larger"):
+        read_whole(tmp_path / "large", 1000)
+    assert "is not a yardstick" in refusal(Yardstick.load, tmp_path / "pipe")
+    with pytest.raises(DataworthError, match="regular"):
+        Sealed.load(tmp_path / "pipe")
