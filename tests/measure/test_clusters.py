@@ -68,6 +68,7 @@ def check_cluster(engine, backend, folder):
     assert engine.workers >= 2
 
 
+@pytest.mark.cluster
 def test_ray(tmp_path, monkeypatch):
     ray = pytest.importorskip("ray", reason="ray is an extra")
     from ray.cluster_utils import Cluster
@@ -102,6 +103,7 @@ def test_ray(tmp_path, monkeypatch):
         cluster.shutdown()
 
 
+@pytest.mark.cluster
 def test_dask(tmp_path):
     distributed = pytest.importorskip("distributed", reason="dask is an extra")
     # Two threads each: they must take turns, or one would change the other's number of BLAS threads.
