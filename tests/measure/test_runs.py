@@ -454,19 +454,13 @@ def test_a_full_or_broken_disk_is_a_sentence_that_says_how_to_go_on(directory, m
     def fail(*_):
         raise OSError(errno.EIO, "Input/output error")
 
-    steps = {
-        "write": lambda: run.append(3, 1),
-        "fsync": lambda: run.append(3, 1),
-        "replace": lambda: run.finish({}),
-    }
     with Run.load(directory) as run:
-        for name, step in steps.items():
+        for name in ("write", "fsync"):
             with monkeypatch.context() as patch:
                 patch.setattr(os, name, fail)
                 with pytest.raises(DataworthError, match=r"Input/output error.*dataworth resume"):
-                    step()
+                    run.append(3, 1)
             assert log.read_bytes() == whole
-    assert not (directory / "result.json").exists()
 
 
 @pytest.mark.parametrize("kind", ["directory", "pipe", "deep"])
