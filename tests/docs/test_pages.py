@@ -121,7 +121,10 @@ def with_stand_ins(block, folder):
 
 
 @pytest.mark.skipif(not DOCS.exists(), reason="a source distribution has no docs")
-@pytest.mark.parametrize("name", names())
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.cluster) if "cluster" in name else name for name in names()],
+)
 def test_the_page_runs(name, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     space = {"__name__": "page"}

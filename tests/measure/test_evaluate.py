@@ -116,10 +116,14 @@ def test_densities_have_no_such_bound():
 def test_processes_are_started_for_more_than_eight_seconds_of_work(monkeypatch, seconds, asked, jobs):
     """What a start costs is paid back from there; a number that is asked for is taken as it is."""
     started = []
-    monkeypatch.setattr(cases, "get_engine", lambda name, jobs: started.append((name, jobs)))
+
+    def get_engine(name, asked, address, enough):
+        started.append(enough if asked is None else asked)
+
+    monkeypatch.setattr(cases, "get_engine", get_engine)
     work = cases.Work(None, None, Options(jobs=asked), bounded=True)
     work.carry_out(lambda: seconds, lambda **settings: None, dict)
-    assert started == [("local", jobs)]
+    assert started == [jobs]
 
 
 # Parts

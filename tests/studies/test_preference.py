@@ -2,6 +2,7 @@
 
 import gzip
 import json
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -119,12 +120,12 @@ def test_states_of_lower_blocks_are_kept_and_not_made_twice(folder, tmp_path, mo
     pairs = read_preferences(folder / SOURCES["pool"])
     plain = Activations(lm, pairs, Training(blocks=1), 160)
     kept = Activations(lm, pairs, Training(blocks=1), 160, keep=tmp_path)
-    monkeypatch.setattr(Activations, "_run", None)
+    monkeypatch.setattr(Activations, "_run", Mock(side_effect=AssertionError("made twice")))
     again = Activations(lm, pairs, Training(blocks=1), 160, keep=tmp_path)
     for one, two, three in zip(plain.states, kept.states, again.states, strict=True):
         assert (one == two).all()
         assert (one == three).all()
-    with pytest.raises(TypeError):  # other blocks are another matter
+    with pytest.raises(AssertionError, match="made twice"):  # other blocks are another matter
         Activations(lm, pairs, Training(blocks=2), 160, keep=tmp_path)
 
 

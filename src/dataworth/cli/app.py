@@ -354,7 +354,7 @@ def run(
     config: Annotated[
         Path, file("A configuration: the config.json of a run directory, or one like it.", "CONFIG")
     ],
-    options: Annotated[dict[str, Any], Takes("rank", "jobs", "engine", "run_dir")],
+    options: Annotated[dict[str, Any], Takes("rank", "jobs", "engine", "address", "run_dir")],
     showing: Showing,
     fail_on: FailOn = None,
     strict: Strict = False,
@@ -373,7 +373,7 @@ def run(
 @command
 def resume(
     directory: Annotated[Path, file("The --run-dir of the interrupted run.", "DIR")],
-    options: Annotated[dict[str, Any], Takes("rank", "jobs", "engine")],
+    options: Annotated[dict[str, Any], Takes("rank", "jobs", "engine", "address")],
     showing: Showing,
     fail_on: FailOn = None,
     strict: Strict = False,

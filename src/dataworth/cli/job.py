@@ -26,7 +26,7 @@ from .options import Columns
 FILES = {"score": ("data", "test"), "audit": ("before", "after", "test"), "rank": ("data", "test")}
 """Files of a command by their roles; of a ranking, `data` are several."""
 KEYS = ("command", "options", "inputs", "about", "dataworth_run")
-NOT_KEPT = ("jobs", "engine", "run_dir", "keep", "progress", "committed", "key")
+NOT_KEPT = ("jobs", "engine", "address", "run_dir", "keep", "progress", "committed", "key")
 """Options that do not determine a result, and a key, which is nobody else's business."""
 
 

@@ -22,7 +22,7 @@ from dataworth.data.io.whole import parse_json, read_whole, replacing
 from dataworth.data.keys import new_key
 from dataworth.data.labels import learn_targets
 from dataworth.errors import DataworthError
-from dataworth.measure.engines import get_engine
+from dataworth.measure.engines import Local, get_engine
 from dataworth.measure.ledger import runs_beside
 from dataworth.measure.options import DESIGNS, TAKES, Options
 from dataworth.measure.prepare import find_yardstick, modelling_notes
@@ -77,8 +77,10 @@ def measure(job: Job, showing: Showing, keep: bool = False) -> tuple[Any, list[d
     options = job.parsed(yardstick=None)  # refused before files are read, which can take long
     check_codes(options.ignore)
     design = options.choose_design(DESIGNS[job.what])
-    if isinstance(options.engine, str):
-        get_engine(options.engine, 1 if options.jobs is None else options.jobs)
+    jobs = options.jobs
+    if options.engine is None or isinstance(options.engine, str):
+        engine = get_engine(options.engine, jobs, options.address)
+        jobs = jobs if isinstance(engine, Local) else engine.workers
     if job.curate is not None:
         split(job.curate)
     sealed = read_sealed_files(job, options.form, design, showing.explain)
@@ -112,7 +114,7 @@ def measure(job: Job, showing: Showing, keep: bool = False) -> tuple[Any, list[d
                 say(used)
         continued = run is not None and bool(run.completed())
         fitting = FITTING if yardstick is None else None
-        progress = stack.enter_context(listen(showing.quiet, options.jobs, continued, fitting))
+        progress = stack.enter_context(listen(showing.quiet, jobs, continued, fitting))
         given = job.parsed(yardstick=yardstick, run_dir=run, progress=progress, keep=keep, **beside(job))
         known = TAKES[job.what].__annotations__
         try:

@@ -29,7 +29,8 @@ KINDS |= {
     "list[Path] | None": list[Path] | None,
 }
 WORDS: dict[str, Any] = {"yardstick": Path | None, "run_dir": Path | None, "size": str | None, "eta": str}
-WORDS |= {"ignore": str | None, "engine": str, "ledger": Path | None, "model": str, "values": Path | None}
+WORDS |= {"ignore": str | None, "engine": str | None, "model": str}
+WORDS |= {"ledger": Path | None, "values": Path | None}
 """Options of measurements (`measure.options`) that the command line takes in another form."""
 
 

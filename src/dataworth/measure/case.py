@@ -6,7 +6,6 @@ the same pairs and arms. `again` answers.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
@@ -215,14 +214,12 @@ class Work:
     ) -> PairTable:
         """An evaluation, with as many processes as it is worth."""
         engine, options = self.options.engine, self.options
-        if isinstance(engine, str):
+        if engine is None or isinstance(engine, str):
             seconds = rehearsal()
-            jobs = options.jobs
-            if jobs is None:
-                jobs = -1 if seconds > PARALLEL_AFTER else 1
-            engine = get_engine(engine, jobs)
+            enough = -1 if seconds > PARALLEL_AFTER else 1
+            engine = get_engine(engine, options.jobs, options.address, enough=enough)
             if options.progress is not None:
-                options.progress.expect(seconds / (jobs if jobs > 0 else os.cpu_count() or 1))
+                options.progress.expect(seconds / engine.workers)
         report = None if options.progress is None else options.progress.update
         run = options.run_dir
         with nullcontext(run) if run is None or isinstance(run, Run) else Run.open(run, config()) as kept:

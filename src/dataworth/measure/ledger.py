@@ -115,12 +115,7 @@ def read(path: Path) -> dict[str, Any]:
         book = parse_json(content)
         known = isinstance(book, dict) and book["schema"] == SCHEMA
         known = known and isinstance(book["queries"], int) and isinstance(book["key"], str)
-        for one in book["best"].values() if known else ():
-            table = read_table(one["table"])
-            known = table.of_size(len(table.log_z_test)).values.shape[0] > 1 and isinstance(one["query"], int)
-            names = [*one["notes"], *(text for arm in table.arms for text in (arm.role, arm.name))]
-            if not known or not all(isinstance(text, str) for text in names):
-                raise ValueError
+        known = known and all(map(_is_answer, book["best"].values()))
     except (ValueError, KeyError, TypeError, AttributeError):
         known = False
     if not known:
@@ -132,6 +127,14 @@ def read(path: Path) -> dict[str, Any]:
             f"{path} was changed after it was written, or damaged (its checksum does not match): restore it."
         )
     return dict(book)
+
+
+def _is_answer(told: dict[str, Any]) -> bool:
+    """Whether an entry of a ledger is an answer; what is none may also raise."""
+    table = read_table(told["table"])
+    words = [*told["notes"], *(arm.role for arm in table.arms), *(arm.name or "" for arm in table.arms)]
+    table.of_size(len(table.log_z_test))
+    return len(table) > 1 and isinstance(told["query"], int) and all(isinstance(text, str) for text in words)
 
 
 def write_table(table: PairTable) -> dict[str, Any]:

@@ -55,7 +55,8 @@ class Measuring(TypedDict, total=False):
     thorough: bool
     ledger: str | Path | None
     jobs: int | None
-    engine: str | Engine
+    engine: str | Engine | None
+    address: str | None
     run_dir: str | Path | Run | None
     keep: bool
     progress: Progress | None
@@ -87,7 +88,8 @@ class Valuing(TypedDict, total=False):
     prior_variance: float | None
     seed: int
     jobs: int | None
-    engine: str | Engine
+    engine: str | Engine | None
+    address: str | None
     progress: Progress | None
 
 
@@ -175,7 +177,14 @@ class Options:
         "Guard",
     )
     jobs: int | None = option(None, "Processes; −1: all cores (default: as many as pay).", "Work")
-    engine: str | Engine = option("local", "Where the work runs: local (the default).", "Work")
+    engine: str | Engine | None = option(
+        None, "Where the work runs: local, ray or dask (default: as joblib.parallel_config says).", "Work"
+    )
+    address: str | None = option(
+        None,
+        "Address of the Ray or Dask cluster (default: one connected to before, or a new one).",
+        "Work",
+    )
     run_dir: str | Path | Run | None = option(
         None, "Directory that makes the work resumable: 'dataworth resume DIR'.", "Work"
     )

@@ -139,8 +139,7 @@ class Run:
     def finish(self, result: Mapping[str, Any]) -> None:
         """Write the result of the whole run."""
         self._check_open()
-        with _writing(self.directory):
-            _write(self.directory / _RESULT, dict(result))
+        _write(self.directory / _RESULT, dict(result))
 
     def abandon(self) -> None:
         """Forget the run if nothing was done in it: what was asked for turned out to be impossible."""

@@ -15,7 +15,7 @@ from .sealed import Sealed
 
 Given = Dataset | Sealed
 PACKAGES = ("dataworth", "numpy", "scipy", "scikit-learn", "joblib", "pyarrow", "narwhals")
-NOT_TOLD = ("seed", "jobs", "engine", "run_dir", "keep", "progress", "key")
+NOT_TOLD = ("seed", "jobs", "engine", "address", "run_dir", "keep", "progress", "key")
 """Options that do not determine a result, or stand elsewhere; and a key, which is nobody else's business."""
 
 

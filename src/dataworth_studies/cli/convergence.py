@@ -6,25 +6,32 @@ import json
 
 from dataworth.cli.options import command
 
-from .options import Jobs, Out, Quiet
+from .options import Address, Engine, Jobs, Out, Quiet
 from .results import make_folder, telling, versions
 
 
 @command
-def convergence(out: Out = None, jobs: Jobs = -1, quiet: Quiet = False) -> None:
+def convergence(
+    out: Out = None,
+    jobs: Jobs = -1,
+    engine: Engine = None,
+    address: Address = None,
+    quiet: Quiet = False,
+) -> None:
     """Measure how the error of the mean PMI falls where the information is known, in up to 400 dimensions.
 
     Example: dataworth study convergence --out results
     """
-    from dataworth.measure.engines import Local
+    from dataworth.measure.engines import get_engine
     from dataworth_studies.convergence import SEED, STUDIES, convergence_figure
     from dataworth_studies.tables import save_figure
 
+    where = get_engine(engine, jobs, address)
     folder = make_folder(out)
     found = {}
     for name, (study, show) in STUDIES.items():
         with telling(quiet, f"{name}…") as progress:
-            found[name] = study(Local(jobs), progress)
+            found[name] = study(where, progress)
         print(show(found[name]), end="\n\n", flush=True)
     if folder is not None:
         record = {"about": {**versions(), "seed": SEED}, **found}

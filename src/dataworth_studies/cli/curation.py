@@ -11,7 +11,7 @@ import typer
 
 from dataworth.cli.options import command
 
-from .options import Data, Jobs, Out, Quiet, Seed, Set, option
+from .options import Address, Data, Engine, Jobs, Out, Quiet, Seed, Set, option
 from .results import check_quick, keep, make_folder, telling
 
 
@@ -34,13 +34,15 @@ def curation(
     ] = False,
     seed: Seed = 0,
     jobs: Jobs = -1,
+    engine: Engine = None,
+    address: Address = None,
     quiet: Quiet = False,
 ) -> None:
     """Does the score rise when bad labels go, and fall when rows go to match the test set?
 
     Example: dataworth study curation --set corrupted-cifar --data DIR --out results/curation
     """
-    from dataworth.measure.engines import Local
+    from dataworth.measure.engines import get_engine
     from dataworth_studies.curation import study
     from dataworth_studies.curation_tables import COLUMNS, draw_sizes, in_short, to_markdown
 
@@ -55,7 +57,7 @@ def curation(
             repetitions=repetitions,
             groups=groups,
             seed=seed,
-            engine=Local(jobs),
+            engine=get_engine(engine, jobs, address),
             progress=progress,
         )
     name = set_name if features is None else f"{set_name}-{re.sub('[^a-z0-9]+', '-', features)}"
@@ -107,13 +109,15 @@ def regimes(
     groups: Annotated[int, option("Groups of draws (default: 6).")] = 6,
     seed: Seed = 0,
     jobs: Jobs = -1,
+    engine: Engine = None,
+    address: Address = None,
     quiet: Quiet = False,
 ) -> None:
     """Map where removal raises accuracy while the score falls, where it fools the score, and what warned.
 
     Example: dataworth study regimes --data DIR --out results/curation
     """
-    from dataworth.measure.engines import Local
+    from dataworth.measure.engines import get_engine
     from dataworth_studies.regimes import COLUMNS, draw_regimes, regimes, to_markdown
 
     folder = make_folder(out)
@@ -124,7 +128,7 @@ def regimes(
             repetitions=repetitions,
             groups=groups,
             seed=seed,
-            engine=Local(jobs),
+            engine=get_engine(engine, jobs, address),
             progress=progress,
         )
     keep(folder, "regimes", to_markdown(found), found, COLUMNS, seed)

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from dataworth.cli.options import command
 
-from .options import Data, Jobs, Quiet, Seed, option
+from .options import Address, Data, Engine, Jobs, Quiet, Seed, option
 from .results import check_quick, make_folder, telling, write_about
 
 
@@ -52,6 +52,8 @@ def mi(
     ] = False,
     seed: Seed = 0,
     jobs: Jobs = -1,
+    engine: Engine = None,
+    address: Address = None,
     quiet: Quiet = False,
 ) -> None:
     """Order dataset pairs by their known mutual information: how well do estimators do it?
@@ -60,7 +62,7 @@ def mi(
 
     Example: dataworth study mi --pool mnist --data DIR --estimators evidence,eta --out results/mi
     """
-    from dataworth.measure.engines import Local
+    from dataworth.measure.engines import get_engine
     from dataworth_studies.mi import DEFAULT, QUICK, plans_for, run_plan
     from dataworth_studies.mi_tables import all_tables, in_short, keep_longer, write_result, write_summary
     from dataworth_studies.pools import load_pool
@@ -85,11 +87,12 @@ def mi(
     if folder is not None:
         for plan in plans:
             keep_longer(folder / f"{plan.name}.json", plan.trials)
+    where = get_engine(engine, jobs, address)
     records = []
     for plan in plans:
         run_dir = None if folder is None else folder / "runs" / plan.name
         with telling(quiet, f"{plan.name}…") as progress:
-            found = run_plan(plan, Local(jobs), run_dir, progress)
+            found = run_plan(plan, where, run_dir, progress)
         records.append(found.to_dict())
         if folder is not None:
             write_result(records[-1], folder / f"{plan.name}.json")
@@ -113,17 +116,20 @@ def mi_error(
     pairs: Annotated[int, option("Pairs in all (default: 20000).")] = 20_000,
     seed: Seed = 0,
     jobs: Jobs = -1,
+    engine: Engine = None,
+    address: Address = None,
     quiet: Quiet = False,
 ) -> None:
     """Measure how the error of the mean PMI falls with the number of pairs: its slope in log–log.
 
     Example: dataworth study mi-error --pool mnist --data DIR --out results/mi
     """
-    from dataworth.measure.engines import Local
+    from dataworth.measure.engines import get_engine
     from dataworth_studies.mi_error import error_curve, error_figure, to_markdown
     from dataworth_studies.pools import load_pool
     from dataworth_studies.tables import save_figure
 
+    where = get_engine(engine, jobs, address)
     given = ("20,50" if pool == "digits" else "20,100") if axes is None else axes
     with telling(quiet, "loading and embedding the images…"):
         pools = [load_pool(pool, data, count) for count in _whole_numbers(given, "--axes")]
@@ -131,7 +137,7 @@ def mi_error(
     found = []
     for images in pools:
         with telling(quiet, f"{images.X.shape[1]} axes…") as progress:
-            found.append(error_curve(images, size, prior_variance, pairs, seed, Local(jobs), progress))
+            found.append(error_curve(images, size, prior_variance, pairs, seed, where, progress))
     print(to_markdown(found))
     if folder is not None:
         name = f"{pool}-error"

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 from dataworth.errors import DataworthError
 from dataworth.measure.engines.local import Local
+from dataworth.measure.engines.on_dask import Dask
+from dataworth.measure.engines.on_ray import Ray
 
-__all__ = ["Engine", "Local", "get_engine"]
+__all__ = ["Dask", "Engine", "Local", "Ray", "get_engine"]
 
-_ENGINES = {"local": Local}
+_CLUSTERS: dict[str, type[Dask] | type[Ray]] = {"dask": Dask, "ray": Ray}
+_HERE = ("loky", "multiprocessing", "threading", "sequential")  # joblib's ways of using this machine
 
 
 class Engine(Protocol):
@@ -35,16 +39,47 @@ class Engine(Protocol):
         ...
 
 
-def get_engine(name: str = "local", jobs: int = 1) -> Engine:
-    """Return the engine called ``name`` with ``jobs`` processes (-1: one for each core).
+def get_engine(
+    name: str | None = None, jobs: int | None = None, address: str | None = None, *, enough: int = 1
+) -> Local | Dask | Ray:
+    """The engine ``name``: local, ray or dask; without a name, the backend of ``joblib.parallel_config``.
+
+    ``jobs`` chunks run at once (-1: one for each core); by default as many as ``parallel_config`` says, else
+    ``enough`` on this machine and all of a cluster. ``address`` is that of a cluster.
 
     >>> get_engine("local", jobs=2)
     Local(jobs=2)
+    >>> import joblib
+    >>> with joblib.parallel_config(n_jobs=3):
+    ...     get_engine()
+    Local(jobs=3)
     >>> get_engine("cloud")
     Traceback (most recent call last):
-    dataworth.errors.DataworthError: There is no engine 'cloud': use one of 'local'.
+    dataworth.errors.DataworthError: There is no engine 'cloud': use one of 'local', 'dask', 'ray'.
     """
-    if name not in _ENGINES:
-        known = ", ".join(repr(known) for known in sorted(_ENGINES))
+    client = None
+    if name is None:
+        name, said, client = _configured()
+        jobs = said if jobs is None else jobs
+    if name in _CLUSTERS:
+        settings = {} if client is None else {"client": client}
+        return _CLUSTERS[name](address, -1 if jobs is None else jobs, **settings)
+    if name != "local":
+        known = ", ".join(repr(known) for known in ("local", *_CLUSTERS))
         raise DataworthError(f"There is no engine {name!r}: use one of {known}.")
-    return _ENGINES[name](jobs)
+    if address is not None:
+        raise DataworthError(
+            f"address is {address!r}, but this machine needs none: name the engine too, ray or dask."
+        )
+    return Local(enough if jobs is None else jobs)
+
+
+def _configured() -> tuple[str, int | None, Any]:
+    """The engine, the number of jobs and the client that ``joblib.parallel_config`` asks for."""
+    if "joblib" not in sys.modules:  # then nobody can have asked
+        return "local", None, None
+    from joblib.parallel import BACKENDS, get_active_backend
+
+    backend, jobs = get_active_backend()
+    name = next((name for name, kind in BACKENDS.items() if kind is type(backend)), type(backend).__name__)
+    return ("local" if name in _HERE else name), jobs, getattr(backend, "client", None)

@@ -15,7 +15,7 @@ import signal
 import threading
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -23,9 +23,8 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from dataworth.errors import DataworthError
-from dataworth.inference.threads import one_thread
+from dataworth.measure.engines.chunks import Chunked, check_jobs, keep_memory, pinned
 
-_KEPT = 30 << 20  # bytes; glibc's rule ends at 32 MB
 _ALIGN = 64  # a cache line, so that no mapped array is misaligned
 
 
@@ -48,12 +47,14 @@ class Local:
     jobs: int = 1
 
     def __post_init__(self) -> None:
-        if not isinstance(self.jobs, int) or (self.jobs < 1 and self.jobs != -1):
-            raise DataworthError(
-                f"jobs is {self.jobs!r}: give a number of processes from 1 up, or -1 for all cores."
-            )
+        check_jobs(self.jobs)
 
-    def map(self, fn: Callable[[Any, Any], Any], chunks: Sequence[Any], *, shared: Any) -> Iterator[Any]:
+    @property
+    def workers(self) -> int:
+        """How many chunks run at once."""
+        return self.jobs if self.jobs > 0 else os.cpu_count() or 1
+
+    def map(self, fn: Chunked, chunks: Sequence[Any], *, shared: Any) -> Iterator[Any]:
         """Yield ``fn(shared, chunk)`` in the order of ``chunks``, each as soon as it is available.
 
         Closing the iterator early, Ctrl-C, ``kill -9`` of this process and an exception in ``fn`` all end the
@@ -61,19 +62,11 @@ class Local:
         """
         # One chunk cannot be shared out, and inline gives the same bits without starting a process.
         if self.jobs == 1 or len(chunks) < 2:
-            return (_pinned(fn, shared, chunk) for chunk in chunks)
+            return (pinned(fn, shared, chunk) for chunk in chunks)
         return _in_processes(fn, chunks, shared, self.jobs)
 
 
-def _pinned(fn: Callable[[Any, Any], Any], shared: Any, chunk: Any) -> Any:
-    """Return ``fn(shared, chunk)``, computed with one thread."""
-    with one_thread():
-        return fn(shared, chunk)
-
-
-def _in_processes(
-    fn: Callable[[Any, Any], Any], chunks: Sequence[Any], shared: Any, jobs: int
-) -> Iterator[Any]:
+def _in_processes(fn: Chunked, chunks: Sequence[Any], shared: Any, jobs: int) -> Iterator[Any]:
     from joblib import Parallel, delayed, parallel_config
     from joblib.externals.loky.process_executor import TerminatedWorkerError
 
@@ -101,15 +94,13 @@ def _in_processes(
 
 def _in_worker(folder: str, chunk: Any) -> Any:
     fn, shared = _receive(folder)
-    return _pinned(fn, shared, chunk)
+    return pinned(fn, shared, chunk)
 
 
 @lru_cache(maxsize=1)  # once for each worker and map; the next map replaces it
-def _receive(folder: str) -> tuple[Callable[[Any, Any], Any], Any]:
+def _receive(folder: str) -> tuple[Chunked, Any]:
     parent, fn, shared = _load(Path(folder))
-    # glibc returns memory to the system at each free beyond a limit, and a quarter of our time would go
-    # to page faults that fetch it again; the limit grows to the largest block that was ever freed
-    bytearray(_KEPT)
+    keep_memory()
     gc.freeze()  # loky collects garbage every second: a tenth of a worker's time, if modules are searched too
     if os.getppid() == parent:
         # Ctrl-C reaches the whole process group; the parent ends us, and has something to say about it.

@@ -1,0 +1,122 @@
+"""A Dask cluster: each chunk is a task, and what they share is one more, whose result they all depend on.
+
+Shared data are the result of a task, not scattered: Dask makes a lost result again, a scattered object it
+cannot.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+from dataworth.errors import DataworthError
+from dataworth.measure.engines.chunks import Chunked, Far, check_jobs, in_order, keep_memory, pinned
+from dataworth.version import __version__
+
+PATIENCE = 10.0
+"""Seconds in which a cluster must answer."""
+
+
+@dataclass(frozen=True)
+class Dask:
+    """Run chunks on a Dask cluster, at most ``jobs`` at once (-1: as many as it has threads).
+
+    ``client`` is the connection; by default that of this process. If there is none yet, one is made: to
+    ``address``, else to a cluster of ``jobs`` processes on this machine that ends with this process.
+    """
+
+    address: str | None = None
+    jobs: int = -1
+    client: Any = None
+
+    def __post_init__(self) -> None:
+        from dataworth.embed.extra import needed
+
+        check_jobs(self.jobs)
+        needed("distributed", "the engine 'dask'", "dask")
+        if self.client is None:
+            object.__setattr__(self, "client", _connect(self.address, self.jobs))
+
+    @property
+    def workers(self) -> int:
+        """How many chunks run at once."""
+        threads = max(1, sum(self.client.nthreads().values()))
+        return threads if self.jobs < 0 else min(self.jobs, threads)
+
+    def map(self, fn: Chunked, chunks: Sequence[Any], *, shared: Any) -> Iterator[Any]:
+        """Yield ``fn(shared, chunk)`` in the order of ``chunks``, each as soon as it is available.
+
+        Closing the iterator early, Ctrl-C and an exception in ``fn`` cancel the tasks; those under way end
+        with their chunk.
+        """
+        if len(chunks) < 2:
+            return (pinned(fn, shared, chunk) for chunk in chunks)
+        return self._on_cluster(fn, chunks, shared)
+
+    def _on_cluster(self, fn: Chunked, chunks: Sequence[Any], shared: Any) -> Iterator[Any]:
+        import dask
+        from distributed import CancelledError, KilledWorker, wait
+        from joblib.externals.loky.cloudpickle_wrapper import dumps
+
+        started: list[Any] = []
+
+        def send(function: Any, *arguments: Any) -> Any:
+            # A name of its own each time: Dask takes tasks of one name for the same.
+            started.append(self.client.submit(function, *arguments, key=f"dataworth-{uuid4().hex}"))
+            return started[-1]
+
+        try:
+            with dask.config.set({"distributed.admin.large-graph-warning-threshold": "1 PB"}):  # it is meant
+                held = send(_receive, dumps((fn, shared), protocol=5))
+            tasks = in_order(
+                chunks,
+                self.jobs,
+                lambda chunk: send(_in_worker, held, __version__, chunk),
+                lambda running: list(wait(running, return_when="FIRST_COMPLETED").not_done),
+            )
+            for one in tasks:
+                yield one.result().get()
+        except (KilledWorker, CancelledError) as error:
+            raise DataworthError(
+                f"A chunk was lost on Dask ({type(error).__name__}): most often its workers are killed for "
+                "lack of memory; use larger ones, or fewer jobs."
+            ) from error
+        finally:
+            self.client.cancel(started, force=True)
+
+
+def _receive(payload: bytes) -> Far:
+    keep_memory()
+    try:
+        return Far(pickle.loads(payload))
+    except Exception as error:
+        return Far(None, error)
+
+
+def _in_worker(held: Far, version: str, chunk: Any) -> Far:
+    return Far.of(version, held.get, chunk)
+
+
+def _connect(address: str | None, jobs: int) -> Any:
+    from distributed import Client, default_client
+
+    try:
+        return default_client()
+    except ValueError:
+        pass
+    if address is None:
+        workers = os.cpu_count() if jobs < 0 else jobs
+        return Client(n_workers=workers, threads_per_worker=1, dashboard_address=None)
+    try:
+        return Client(address, timeout=PATIENCE)
+    except (OSError, ValueError) as error:
+        from dataworth.embed.extra import short
+
+        raise DataworthError(
+            f"There is no Dask at {address} ({short(error)}): give the --address of its scheduler, "
+            "such as 10.0.0.1:8786."
+        ) from error

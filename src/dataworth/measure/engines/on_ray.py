@@ -1,0 +1,133 @@
+"""A Ray cluster: each chunk is a task, and what they share goes to the object store once.
+
+Plain tasks, not the actors of Ray's own joblib backend: Ray runs a task again if its worker or its node dies,
+where the loss of an actor ends the work, and nothing but a reference travels with each chunk.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import socket
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from dataworth.errors import DataworthError
+from dataworth.measure.engines.chunks import Chunked, Far, check_jobs, in_order, keep_memory, pinned
+from dataworth.version import __version__
+
+RETRIES = 3
+"""How often a chunk is computed again because its worker died."""
+GRACE = 0.5
+"""Seconds in which a chunk may still end before it is cancelled."""
+PATIENCE = 10.0
+"""Seconds in which a cluster must answer; Ray itself would wait for minutes."""
+
+
+@dataclass(frozen=True)
+class Ray:
+    """Run chunks on a Ray cluster, at most ``jobs`` at once (-1: as many as it has CPUs).
+
+    A process has one connection to Ray. If there is none yet, one is made: to ``address``, else to what
+    RAY_ADDRESS names or ``ray start`` began on this machine, else to a Ray of ``jobs`` processes that ends
+    with this process.
+    """
+
+    address: str | None = None
+    jobs: int = -1
+
+    def __post_init__(self) -> None:
+        from dataworth.embed.extra import needed
+
+        check_jobs(self.jobs)
+        ray = needed("ray", "the engine 'ray'", "ray")
+        if not ray.is_initialized():
+            _connect(ray, self.address, self.jobs)
+
+    @property
+    def workers(self) -> int:
+        """How many chunks run at once."""
+        import ray
+
+        cpus = max(1, int(ray.cluster_resources().get("CPU", 1)))
+        return cpus if self.jobs < 0 else min(self.jobs, cpus)
+
+    def map(self, fn: Chunked, chunks: Sequence[Any], *, shared: Any) -> Iterator[Any]:
+        """Yield ``fn(shared, chunk)`` in the order of ``chunks``, each as soon as it is available.
+
+        Closing the iterator early, Ctrl-C and an exception in ``fn`` end the tasks that are under way.
+        """
+        if len(chunks) < 2:
+            return (pinned(fn, shared, chunk) for chunk in chunks)
+        return self._on_cluster(fn, chunks, shared)
+
+    def _on_cluster(self, fn: Chunked, chunks: Sequence[Any], shared: Any) -> Iterator[Any]:
+        import ray
+        from ray.exceptions import RayError
+
+        held = ray.put((fn, shared))
+        task = ray.remote(num_cpus=1, max_retries=RETRIES)(_in_worker)
+        started = []
+
+        def submit(chunk: Any) -> Any:
+            # In a list, so that Ray leaves it to us to load it: once a worker, not with each chunk.
+            started.append(task.remote([held], __version__, chunk))
+            return started[-1]
+
+        try:
+            for one in in_order(chunks, self.jobs, submit, lambda running: ray.wait(running)[1]):
+                yield ray.get(one).get()
+        except RayError as error:
+            raise DataworthError(
+                f"A chunk was lost on Ray ({type(error).__name__}), though it was tried {RETRIES + 1} times: "
+                "most often its workers are killed for lack of memory; use larger ones, or fewer jobs."
+            ) from error
+        finally:
+            # Ray aborts this process if a task ends in the moment in which it is cancelled (ray-project/ray
+            # 54798), so those that end soon are left alone. Last ones first: they have not begun.
+            _, left = ray.wait(started, num_returns=len(started), timeout=GRACE) if started else ([], [])
+            for one in reversed(left):
+                ray.cancel(one)
+
+
+def _in_worker(held: list[Any], version: str, chunk: Any) -> Far:
+    return Far.of(version, lambda: _receive(held[0]), chunk)
+
+
+@lru_cache(maxsize=1)  # once for each worker and map; the next map replaces it
+def _receive(held: Any) -> Any:
+    import ray
+
+    keep_memory()
+    return ray.get(held)
+
+
+def _connect(ray: Any, address: str | None, jobs: int) -> None:
+    from dataworth.embed.extra import short
+
+    address = address or os.environ.get("RAY_ADDRESS") or None
+    quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
+    try:
+        if address is None:
+            _begin(ray, jobs, quiet)
+            return
+        host, _, port = address.rpartition("://")[2].rpartition(":")
+        if port.isdecimal():
+            socket.create_connection((host, int(port)), PATIENCE).close()
+        ray.init(address, **quiet)
+    except Exception as error:  # Ray raises what comes to hand, plain exceptions too
+        where = "Ray does not start on this machine" if address is None else f"There is no Ray at {address}"
+        raise DataworthError(
+            f"{where} ({short(error)}): give the --address of a cluster's head, such as 10.0.0.1:6379."
+        ) from error
+
+
+def _begin(ray: Any, jobs: int, quiet: dict[str, Any]) -> None:
+    """Use what `ray start` began on this machine, or begin a Ray of our own, which ends with this process."""
+    try:
+        ray.init("auto", **quiet)
+    except ConnectionError:
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # ours tells nobody
+        ray.init("local", num_cpus=None if jobs < 0 else jobs, include_dashboard=False, **quiet)

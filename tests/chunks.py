@@ -1,0 +1,53 @@
+"""Chunks of work for `measure/test_clusters.py`; workers import this file, so it imports little."""
+
+import os
+import signal
+import time
+
+import numpy as np
+from threadpoolctl import threadpool_info
+
+from dataworth.errors import DataworthError
+from dataworth.inference.logistic import Counts
+
+
+def seen(shared, chunk):
+    """Which process looked at which object, and the threads of its linear algebra."""
+    time.sleep(0.05)
+    return chunk, os.getpid(), id(shared), {library["num_threads"] for library in threadpool_info()}
+
+
+def sums(shared, chunk):
+    """Bits that depend on the order of a sum; the first who comes to chunk 3 is killed in it."""
+    matrix, killed = shared
+    if chunk == 3 and not killed.exists():
+        killed.touch()
+        os.kill(os.getpid(), signal.SIGKILL)
+    time.sleep(0.02)
+    return (matrix @ matrix[:, chunk]).tobytes()
+
+
+def dies(shared, chunk):
+    if chunk == shared:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return chunk
+
+
+def picky(shared, chunk):
+    if chunk == shared:
+        raise DataworthError(f"chunk {chunk} is bad")
+    return chunk
+
+
+def endless(shared, chunk):
+    started = time.monotonic()
+    while chunk and time.monotonic() - started < 600:
+        time.sleep(0.01)
+    return chunk
+
+
+def partition(file):
+    """Rows of a file whose last column is the label."""
+    table = np.load(file, mmap_mode="r")
+    X, y = np.ascontiguousarray(table[:, :-1]), table[:, -1]
+    return X, Counts(np.array(y), 1.0 - y)
