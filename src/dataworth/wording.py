@@ -48,8 +48,13 @@ def in_words(per_row: float, density: bool = False, unit: str = "nats", factor: 
 
 
 def listed(names: Sequence[str], limit: int = 5) -> str:
-    """At most five names, as in "columns 'a', 'b' and 3 more"."""
+    """At most five names, as in "columns 'a', 'b' and 3 more"; one that would be left out alone is told.
+
+    >>> listed("abcdef"), listed("abcdefg")
+    ("columns 'a', 'b', 'c', 'd', 'e', 'f'", "columns 'a', 'b', 'c', 'd', 'e' and 2 more")
+    """
     noun = "column " if len(names) == 1 else "columns "
+    limit = limit + 1 if len(names) == limit + 1 else limit
     return noun + ", ".join(repr(name) for name in names[:limit]) + and_more(len(names) - limit)
 
 

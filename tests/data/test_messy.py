@@ -205,6 +205,13 @@ def test_digits_that_a_frame_calls_text_are_categories_unless_there_are_many():
     ]
 
 
+def test_gaps_and_euros_as_others_write_them():
+    cells = ["1.234,50 \x80", "58,20 \x80", "k.A.", "7,00 \x80"] * 5
+    with pytest.warns(ReadingWarning, match=r"'k.A.' in column 'a' is taken for missing \(5 rows\)"):
+        found = read(pa.table({"a": cells, "label": [0, 1] * 10}), label="label", impute=True)
+    np.testing.assert_array_equal(found.X[:4, 0], [1234.5, 58.2, np.nan, 7.0])
+
+
 def test_question_marks_among_numbers_are_missing_values(tmp_path):
     path = text(tmp_path, "a,churn\n" + "".join(f"{i / 4},{i % 2}\n" for i in range(50)) + "?,0\n-,1\n")
     D, said = heard(path, impute=True)

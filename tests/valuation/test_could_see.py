@@ -68,15 +68,15 @@ def test_rows_that_would_decide_are_told_if_these_do_not(change, rows):
         (
             (0.6, 0.04, 150, 300, None),
             "informative",
-            "0.60 nats a block (about 4.0 % of 300 labels mended), or 150 more",
+            "0.60 nats a block (about 4.0 % of the labels of 300 rows mended), or 150 more",
         ),
         (
             (None, None, None, 300, 1234),
             "inconclusive",
-            "not even a fifth of 300 labels mended; a change like this one",
+            "not even a fifth of the labels of 300 rows mended; a change like this one",
         ),
         ((None, None, None, 300, 1234), "inconclusive", "about 1,200 test rows"),
-        ((0.6, 0.1, None, 300, 1234), "improved", "(about 10 % of 300 labels mended)"),
+        ((0.6, 0.1, None, 300, 1234), "improved", "(about 10 % of the labels of 300 rows mended)"),
     ],
 )
 def test_it_is_told_in_words(seen, verdict, words):

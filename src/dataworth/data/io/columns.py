@@ -6,6 +6,7 @@ dates are written each file shows itself, and one that leaves it open is read as
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -32,7 +33,11 @@ AS_A_FRAME_SAYS = "holds whole numbers as text"
 TRIED = 200
 """Rows that are tried before a whole column is."""
 GAPS = frozenset(
-    "? - -- --- . .. n.a. na nil missing unknown tbd #div/0! #value! #ref! #num! #null!".split()  # noqa: SIM905
+    re.findall(
+        r"\S+",
+        """? - -- --- – — . .. n.a. na nil missing unknown tbd k.a. k.a n.v. n.d. s/d
+        #nv #div/0! #value! #ref! #num! #null!""",
+    )
 )
 """Cells that stand for a missing value where the others are numbers or dates."""
 

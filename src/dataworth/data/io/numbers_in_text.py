@@ -23,6 +23,7 @@ SYMBOLS = (
     "R$",
     "$",
     "€",
+    "\x80",  # the euro sign of Windows-1252, read as Latin-1
     "£",
     "¥",
     "₹",

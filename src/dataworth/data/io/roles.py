@@ -300,7 +300,7 @@ def _guess_label(free: Sequence[str], names: Sequence[str]) -> tuple[str | None,
         return candidates[0], None
     if candidates:
         return None, f"{listed(candidates)} could each be the label: name it with {OPTIONS['label']}"
-    return None, f"no column is named like a label among {listed(names, 10)}: name it with {OPTIONS['label']}"
+    return None, f"no column is named like a label among {listed(names, 30)}: name it with {OPTIONS['label']}"
 
 
 def _guess_ids(free: Sequence[str], asked: str | None) -> dict[str, tuple[RoleName, str]]:

@@ -76,7 +76,8 @@ def parts_section(result: Measured, further: Further, bits: bool) -> list[Sectio
     names = Table(caption=f"Parts of the score: {told}", columns=("part", *map(Name, columns)), rows=rows)
     why = (
         "The score is the confidence that data and test set give together, less how far each disagrees "
-        "with what both say."
+        "with what both say. PI(data) is how sure the data are of what they say, right or wrong: wrong "
+        "labels can raise it."
     )
     return [Section(title="Why: parts of the score", blocks=(Paragraph(why), names))]
 

@@ -73,8 +73,9 @@ def document(values: Values, further: Further, bits: bool = False) -> Document:
                 title="Which labels to look at again",
                 blocks=(
                     Paragraph(
-                        "Row 0 is the first row of the data. p wrong is the probability that the label is "
-                        "wrong, by all other rows and the test set."
+                        "Row 0 is the first row of the data; ids are not on this page, but in the file of "
+                        "--output. p wrong is the probability that the label is wrong, by all other rows and "
+                        "the test set. On the list are rows whose value is shown to be below zero."
                     ),
                     row_table(values, doubted or values.least_trusted[:10], "The least trusted labels", bits),
                 ),
@@ -165,8 +166,8 @@ def against_trust(values: Values, bits: bool) -> Scatter:
         across=f"trust: log-probability of the label, {unit}",
         series=[
             dots("other rows", rest, "plain"),
-            dots("label more likely wrong than right", doubted, "better"),
-            dots("on the list", listed, "bad"),
+            dots("label more likely wrong than right, not on the list", doubted, "better"),
+            dots("on the list: value shown below zero", listed, "bad"),
         ],
     )
 

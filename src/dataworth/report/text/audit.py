@@ -13,6 +13,17 @@ from ..numbers import digits_for, number, scaled, with_interval
 from ..quantities import benchmark, draws, per_what, told_in_words, unit_of
 from . import common, layout
 
+CONTROLS = {
+    "by yardstick": "the yardstick's model",
+    "by boosting": "boosting",
+    "by linear": "a linear model",
+    "by spreading": "labels spread along neighbours",
+    "by mean": "the mean of its models",
+    "by clean": "the mean of its models, learnt without doubted rows",
+    "dropped by clean": "rows dropped by the mean of its models, learnt without doubted rows",
+    "labels at random": "labels changed at random",
+}
+"""What the data's own controls do, by the beginning of their names."""
 VERDICT_STYLES = {
     "informative": "bold green",
     "improved": "bold cyan",
@@ -111,9 +122,21 @@ def made_of(audit: Audit, bits: bool) -> list[tuple[str, str]]:
         with_interval(part.value * factor, scaled(part.interval, factor), unit, sign=True)
         for part in (made.own, made.outside)
     )
-    how = "by doing nothing" if made.strongest == "nothing" else f"at best ({made.strongest})"
+    how = "by doing nothing" if made.strongest == "nothing" else f"at best ({in_plain_words(made.strongest)})"
     told = f"{own} is what the data's own models could have done, {how}; {outside} is what only somebody "
     return [("Made of", f"{told}from outside could know")]
+
+
+def in_plain_words(control: str) -> str:
+    """What a control of the data's own models did.
+
+    >>> in_plain_words("by clean, to the sure"), in_plain_words("labels at random 2")
+    ('the mean of its models, learnt without doubted rows, to the sure', 'labels changed at random')
+    """
+    for name, told in CONTROLS.items():
+        if control.startswith(name):
+            return told + control.removeprefix(name).rstrip(" 0123456789")
+    return control
 
 
 def could_see(audit: Audit, bits: bool) -> list[tuple[str, str]]:
@@ -123,13 +146,12 @@ def could_see(audit: Audit, bits: bool) -> list[tuple[str, str]]:
     unit, factor = unit_of(bits)
     told = []
     if seen.rise is not None and seen.labels is not None:
-        labels = (
-            f"{number(100 * seen.labels, 0 if seen.labels > 0.095 else 1)} % of {seen.of_rows} labels mended"
-        )
+        part = number(100 * seen.labels, 0 if seen.labels > 0.095 else 1)
+        labels = f"{part} % of the labels of {seen.of_rows} rows mended"
         told.append(f"a rise of {number(seen.rise * factor, 2)} {unit} a block (about {labels})")
     if seen.more_rows is not None:
         told.append(f"{seen.more_rows} more rows beside {seen.of_rows - seen.more_rows}")
-    shown = ", or ".join(told) or f"not even a fifth of {seen.of_rows} labels mended"
+    shown = ", or ".join(told) or f"not even a fifth of the labels of {seen.of_rows} rows mended"
     text = f"4 times in 5, with these {audit.details.test_rows} test rows: {shown}"
     if audit.verdict == "inconclusive" and seen.test_rows is not None:
         text += f"; a change like this one would take about {rounded(seen.test_rows):,} test rows"

@@ -20,8 +20,8 @@ PART_NAMES = {
     "against_test": "− disagreement with the test set, KL(both‖test)",
     "unexplained": "not explained",
     "value": "= PMI",
-    "information_data": "information in the data, PI(data)",
-    "information_test": "information in the test set, PI(test)",
+    "information_data": "how sure the data are, PI(data)",
+    "information_test": "how sure the test set is, PI(test)",
 }
 
 

@@ -41,11 +41,14 @@ def full(values: Values, bits: bool = False, verbose: bool = False) -> layout.Re
     tables = [_rows(values, first, unit, factor)]
     if listed:
         tables.append(_rows(values, listed[:shown], unit, factor))
+    told = f"above: the {len(first)} least trusted labels"
+    told += f", then the {len(listed[:shown])} lowest values of other rows on the list" if listed else ""
     block = f"{unit} per block of {values.test_rows / values.blocks:.3g} test rows"
     total = with_interval(values.total.value * factor, scaled(values.total.interval, factor), block)
     facts = [
         ("Total", f"all rows together: {total}"),
         ("Values", f"{unit} that all {values.test_rows} test rows gain by the row, {KINDS[values.kind]}"),
+        ("Rows", f"{told}; row 0 is the first; -o FILE has all"),
         ("Trust", "p wrong: probability that the label is wrong, by all other rows and the test set"),
         ("List", f"rows with a value below zero, expected proportion of false entries {values.fdr:g}"),
         ("Beware", BEWARE),
