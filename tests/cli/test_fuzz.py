@@ -5,7 +5,7 @@ import pytest
 import fuzz
 from dataworth.cli.guard import say
 from fuzz_files import make_seeds
-from fuzz_outcome import outcome
+from fuzz_outcome import command, outcome
 
 ROUNDS = 1
 
@@ -36,3 +36,11 @@ def test_what_a_file_makes_part_of_a_sentence_is_tamed(capsys):
     assert told.startswith("dataworth: column '\ufffd[2J\ufffd x")
     assert told.endswith("x' is odd: rename it\n")
     assert told.count("\n") == 1
+
+
+def test_names_in_a_file_command_no_terminal(tmp_path):
+    (tmp_path / "t.csv").write_text("a\x1b[2J,label\n1,0\n2,1\n4,1\n")
+    code, out, err = command(["describe", "t.csv"], tmp_path)
+    assert code == 0
+    assert "\x1b" not in out + err
+    assert "a\ufffd[2J" in out
