@@ -353,7 +353,10 @@ def wishes_of(wishes: str | Sequence[str], names: Sequence[str]) -> list[str]:
 
 
 def _lacking(name: str, names: Sequence[str], role: str) -> str | None:
-    return None if name in names else f"there is no {role} column {name!r}: {_hint(name, names)}"
+    if name in names:
+        return None
+    also = "; data and test set both need it" if role == "label" else ""
+    return f"there is no {role} column {name!r}: {_hint(name, names)}{also}"
 
 
 def _hint(name: str, names: Sequence[str]) -> str:

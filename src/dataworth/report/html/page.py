@@ -23,6 +23,7 @@ READ = (
         "predicted with the data than without any",
     ),
     ("nat", "its unit; +0.1 nats a test row is about 10 % more probability on the right answer"),
+    ("block", "a part of the test set that is scored by itself; how much blocks differ gives the interval"),
     ("95 % interval", "made so that it holds the true value in 95 of 100 such measurements"),
 )
 CONTROL = (
