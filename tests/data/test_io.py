@@ -439,8 +439,8 @@ COLUMNS = {"age": [1, 2], "income": [3, 4], "label": [0, 1], "target": [0, 1]}
     [
         (COLUMNS, {}, "columns 'label', 'target' could each be the label: name it with label= (--label)"),
         ({"a": [1], "b": [1]}, {}, "no column is named like a label among columns 'a', 'b': name it"),
-        ({f"c{i}": [1] for i in range(12)}, {}, "'c8', 'c9' and 2 more: name it with label= (--label)"),
-        (COLUMNS, {"label": "lable"}, "there is no label column 'lable': did you mean 'label'?; data and test set both need it"),
+        ({f"c{i}": [1] for i in range(40)}, {}, "'c28', 'c29' and 10 more: name it with label= (--label)"),
+        (COLUMNS, {"label": "lable"}, "there is no label column 'lable': did you mean 'label'?"),
         (COLUMNS, {"label": "Age"}, "there is no label column 'Age': did you mean 'age'?"),
         (COLUMNS, {"label": "zzz"}, "there is no label column 'zzz': choose from columns 'age', 'income',"),
         (COLUMNS, {"label": "label", "group": "agee"}, "there is no group column 'agee': did you mean 'age'"),

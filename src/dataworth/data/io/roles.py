@@ -355,8 +355,9 @@ def wishes_of(wishes: str | Sequence[str], names: Sequence[str]) -> list[str]:
 def _lacking(name: str, names: Sequence[str], role: str) -> str | None:
     if name in names:
         return None
-    also = "; data and test set both need it" if role == "label" else ""
-    return f"there is no {role} column {name!r}: {_hint(name, names)}{also}"
+    hint = _hint(name, names)
+    also = "; data and test set both need it" if role == "label" and not hint.endswith("?") else ""
+    return f"there is no {role} column {name!r}: {hint}{also}"
 
 
 def _hint(name: str, names: Sequence[str]) -> str:
