@@ -296,5 +296,5 @@ def test_bad_jobs(jobs):
 def test_get_engine():
     assert get_engine().jobs == 1
     assert get_engine("local", jobs=2).jobs == 2
-    with pytest.raises(DataworthError, match=r"'dask'.*'local'"):
-        get_engine("dask")
+    with pytest.raises(DataworthError, match="There is no engine 'cloud': use one of 'local', 'dask', 'ray'"):
+        get_engine("cloud")

@@ -59,7 +59,7 @@ def say(sentence: str) -> None:
 
 
 def tame(sentence: str) -> str:
-    """The sentence in one line, printable, its middle left out if it is very long.
+    r"""The sentence in one line, printable, its middle left out if it is very long.
 
     >>> tame("a column\n'\x1b[31m' and more")
     "a column '�[31m' and more"

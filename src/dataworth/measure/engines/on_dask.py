@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import pickle
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 from uuid import uuid4
@@ -25,8 +26,8 @@ PATIENCE = 10.0
 class Dask:
     """Run chunks on a Dask cluster, at most ``jobs`` at once (-1: as many as it has threads).
 
-    ``client`` is the connection; by default that of this process. If there is none yet, one is made: to
-    ``address``, else to a cluster of ``jobs`` processes on this machine that ends with this process.
+    ``client`` is the connection; by default one to ``address``, else that of this process, else one to a
+    cluster of ``jobs`` processes on this machine that ends with this process.
     """
 
     address: str | None = None
@@ -104,11 +105,9 @@ def _in_worker(held: Far, version: str, chunk: Any) -> Far:
 def _connect(address: str | None, jobs: int) -> Any:
     from distributed import Client, default_client
 
-    try:
-        return default_client()
-    except ValueError:
-        pass
     if address is None:
+        with suppress(ValueError):
+            return default_client()
         workers = os.cpu_count() if jobs < 0 else jobs
         return Client(n_workers=workers, threads_per_worker=1, dashboard_address=None)
     try:

@@ -14,6 +14,8 @@ Rendered = RenderableType
 Facts = Iterable[tuple[str, str]]
 TEXT_COLUMNS = {"measure", "dataset", "curation", "verdict", "conclusion", "arm"}
 TEXT_COLUMNS |= {"column", "used as", "holds", "why", "source", "id", "on the list", ""}
+LONGEST = 4000
+"""Characters of a cell."""
 SHORT_COLUMNS = {"from", "to", "rows", "verdict"}
 
 
@@ -66,5 +68,14 @@ def listing(headers: Iterable[str], rows: Iterable[Sequence[str]], *remarks: str
 def _filled(table: Table, rows: Iterable[Sequence[str | Text]]) -> Table:
     """Rows of plain text: brackets in somebody's column names are not markup."""
     for cells in rows:
-        table.add_row(*(Text(cell) if isinstance(cell, str) else cell for cell in cells))
+        table.add_row(*(Text(cut(cell)) if isinstance(cell, str) else cell for cell in cells))
     return table
+
+
+def cut(text: str) -> str:
+    """A text without its middle, if it is longer than anybody reads: rich takes minutes for megabytes.
+
+    >>> cut("short"), len(cut("x" * 10**6))
+    ('short', 4003)
+    """
+    return text if len(text) <= LONGEST else f"{text[: LONGEST // 2]} … {text[-LONGEST // 2 :]}"
