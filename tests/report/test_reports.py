@@ -119,7 +119,7 @@ def test_values_are_told_by_row_numbers_the_listed_ones_marked_and_no_id(valued)
     assert [int(row[0].shown) for row in table.rows] == found.least_trusted[: doubted or 10]
     counts = {one.name: len(one.points) for one in values_content.against_trust(found, False).series}
     assert sum(counts.values()) == 60
-    assert counts["on the list"] == found.rows.harmful.sum()
+    assert counts["on the list: value shown below zero"] == found.rows.harmful.sum()
 
 
 def test_a_long_list_of_labels_is_cut_and_says_so(valued):
