@@ -87,9 +87,12 @@ class Ray:
         finally:
             # Ray aborts this process if a task ends in the moment in which it is cancelled (ray-project/ray
             # 54798), so those that end soon are left alone. Last ones first: they have not begun.
-            _, left = ray.wait(started, num_returns=len(started), timeout=GRACE) if started else ([], [])
-            for one in reversed(left):
-                ray.cancel(one)
+            # One that does not hear of it is ended with its worker, or it would keep a CPU of the cluster.
+            left = started
+            for force in (False, True):
+                left = ray.wait(left, num_returns=len(left), timeout=GRACE)[1] if left else []
+                for one in reversed(left):
+                    ray.cancel(one, force=force)
 
 
 def _in_worker(held: list[Any], version: str, chunk: Any) -> Far:
