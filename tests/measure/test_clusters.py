@@ -42,9 +42,11 @@ def check_cluster(engine, backend, folder):
     assert [chunk for chunk, *_ in looks] == list(range(12))
     assert {tuple(threads) for *_, threads in looks} == {(1,)}
     processes = {process for _, process, *_ in looks}
-    assert len(processes) == 2
+    assert len(processes) <= 2  # one, if it is done before the other has started
     assert os.getpid() not in processes
-    assert len({(process, address) for _, process, address, _ in looks}) == 2  # loaded once by each
+    assert len({(process, address) for _, process, address, _ in looks}) == len(
+        processes
+    )  # loaded once by each
 
     shared = (np.random.default_rng(0).standard_normal((300, 300)), folder / "killed")
     shared[1].touch()
