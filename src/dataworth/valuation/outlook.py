@@ -21,7 +21,6 @@ import numpy as np
 from ..data.dataset import Dataset
 from ..data.io.given import takes_tables
 from ..errors import DataworthError
-from ..evidence.pair import NATS_PER_BIT
 from ..measure.designs import select, stratified
 from ..measure.options import Options, Valuing, takes_options, whole_number
 from ..measure.prepare import Pool, prepare, strata
@@ -29,8 +28,7 @@ from ..yardstick.yardstick import Yardstick
 from .coalitions import measure_arms
 from .growth import Curve
 from .replay import Replay
-from .result import nats, tell
-from .shown import Shown
+from .result import Told, nats, tell
 
 QUESTION = "What would more rows like these be worth to someone facing this test set?"
 LEAST_ROWS = 40
@@ -49,7 +47,7 @@ class AtSize:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Outlook(Shown):
+class Outlook(Told):
     """Values of parts of the data, and the forecast with `more` further rows; nats per block of the test set.
 
     gain: what the further rows add. falls: whether the value is seen to fall with size, as wrong labels can
@@ -81,17 +79,9 @@ class Outlook(Shown):
         low, high = self.interval
         return f"with {self.more} more rows {self.value:.3g} nats per block [{low:.3g}, {high:.3g}]"
 
-    def __repr__(self) -> str:
-        return f"Outlook({self.headline})"
-
     def rows(self) -> list[dict[str, Any]]:
         """One record a size, for CSV."""
         return [tell(one, 1.0) for one in self.curve]
-
-    def to_dict(self, bits: bool = False) -> dict[str, Any]:
-        """Plain data for JSON, in nats or in bits."""
-        unit = NATS_PER_BIT if bits else 1.0
-        return {"schema": self.schema, "unit": "bits" if bits else "nats", **tell(self, unit)}
 
 
 @takes_options("outlook")

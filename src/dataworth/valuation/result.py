@@ -22,8 +22,27 @@ def nats(**told: Any) -> Any:
     return field(metadata={"nats": True, **told})
 
 
+class Told(Shown):
+    """A result that is told as its fields are."""
+
+    schema: ClassVar[str]
+
+    @property
+    def headline(self) -> str:
+        """What came out, short."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.headline})"
+
+    def to_dict(self, bits: bool = False) -> dict[str, Any]:
+        """Plain data for JSON, in nats or in bits."""
+        unit = NATS_PER_BIT if bits else 1.0
+        return {"schema": self.schema, "unit": "bits" if bits else "nats", **tell(self, unit)}
+
+
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Result(Shown):
+class Result(Told):
     """A result: what it was measured on, the yardstick, notes, the table it is made of, and its checks.
 
     `replay` says how to get it again.
@@ -31,7 +50,6 @@ class Result(Shown):
     `case` holds the rows, to measure again; it is kept only if asked for (`keep=True`).
     """
 
-    schema: ClassVar[str]
     question: str
     details: Details
     yardstick: Yardstick
@@ -41,19 +59,14 @@ class Result(Shown):
     table: PairTable = field(metadata={"told": False})
     case: Case | None = field(default=None, metadata={"told": False})
 
-    @property
-    def headline(self) -> str:
-        """What came out, short."""
-        raise NotImplementedError
-
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.headline}, {fired(self.checks)})"
 
     def to_dict(self, bits: bool = False, parts: bool = False) -> dict[str, Any]:
         """Plain data for JSON, in nats or in bits; with `parts` also what the values are made of."""
-        unit = NATS_PER_BIT if bits else 1.0
-        told = {"schema": self.schema, "unit": "bits" if bits else "nats", **tell(self, unit)}
+        told = super().to_dict(bits)
         if parts:
+            unit = NATS_PER_BIT if bits else 1.0
             made = self.parts  # type: ignore[attr-defined]
             told["parts"] = (
                 {name: part.to_dict(unit) for name, part in made.items()}

@@ -26,7 +26,6 @@ from ..data.io.given import takes_tables
 from ..data.leaks import identify_rows
 from ..data.rows import same_rows
 from ..errors import DataworthError
-from ..evidence.pair import NATS_PER_BIT
 from ..measure.designs import Sample, select
 from ..measure.intervals import LEVEL, Estimate, over_blocks
 from ..measure.options import Options, Valuing, takes_options
@@ -35,10 +34,9 @@ from ..wording import counted
 from ..yardstick.yardstick import Yardstick
 from .coalitions import joined, measure_arms
 from .replay import Replay
-from .result import nats, tell
+from .result import Told, nats, tell
 from .sealed import Sealed, measure_sealed
 from .sealed.posterior import seal_with
-from .shown import Shown
 
 QUESTION = "What does each of these datasets add to the others, for someone facing this test set?"
 ALL, TEST = "all", "test"
@@ -59,7 +57,7 @@ class Vendor:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Split(Shown):
+class Split(Told):
     """Vendors, the one that adds most first; the total; and what two or more of them have."""
 
     schema: ClassVar[str] = "dataworth/split/1"
@@ -81,17 +79,9 @@ class Split(Shown):
         told = ", ".join(f"{one.name} {one.adds.value:.3g}" for one in self.vendors)
         return f"of {self.total.value:.3g} nats: {told}, shared {self.shared.value:.3g}"
 
-    def __repr__(self) -> str:
-        return f"Split({self.headline})"
-
     def rows(self) -> list[dict[str, Any]]:
         """One record a vendor, for CSV."""
         return [tell(one, 1.0) for one in self.vendors]
-
-    def to_dict(self, bits: bool = False) -> dict[str, Any]:
-        """Plain data for JSON, in nats or in bits."""
-        unit = NATS_PER_BIT if bits else 1.0
-        return {"schema": self.schema, "unit": "bits" if bits else "nats", **tell(self, unit)}
 
 
 @takes_options("split")

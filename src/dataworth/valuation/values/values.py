@@ -20,8 +20,7 @@ from ...measure.prepare import Pool, prepare
 from ...yardstick.yardstick import Yardstick
 from ..coalitions import measure_arms
 from ..replay import Replay
-from ..result import tell
-from ..shown import Shown
+from ..result import Told, tell
 from .by_model import class_count, fitting, trust
 from .cross_fit import CrossFit, cross_fitted
 from .groups import GroupValue, value_groups
@@ -60,7 +59,7 @@ class RowValues:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Values(Shown):
+class Values(Told):
     """Values of rows and of sources; `total` is what all rows together are worth, nats per block, by `score`.
 
     hashes: content of the data and of the test set, for those who hold both.
@@ -87,9 +86,6 @@ class Values(Shown):
         """How many rows are on the list, and how many labels are more likely wrong than right."""
         listed, wrong = int(self.rows.harmful.sum()), int((self.rows.p_wrong > 0.5).sum())
         return f"{len(self.rows)} rows: {listed} with a value below zero, {wrong} labels likely wrong"
-
-    def __repr__(self) -> str:
-        return f"Values({self.headline})"
 
     @property
     def least_trusted(self) -> list[int]:
