@@ -92,13 +92,18 @@ class Check:
         if case.sealed and self.needs != "test":
             nothing = "sealed data have no rows to look at"
             return self.finding(not_run(nothing if self.needs == "rows" else self.sealed))
+        if case.passes and self.needs == "again":
+            return self.finding(not_run("data that are read in passes are not measured again"))
         if case.repeated and self.needs == "again":
             return self.finding(not_run("the answer is an earlier one, by the ledger"))
         if self.prior and case.options.own_model is not None:
             return self.finding(not_run("the model is your own: dw.check_model looks at it"))
         if self.slow and not case.options.thorough:
             return self.finding(not_run("slow: run it by --thorough (thorough=True)"))
-        return self.finding(case.seen[self.code] if self.code in case.seen else self.look(case))
+        found = self.finding(case.seen[self.code] if self.code in case.seen else self.look(case))
+        if case.passes and self.needs == "rows":
+            return replace(found, detail=f"{found.detail} (a sample of the rows)")
+        return found
 
     def finding(self, seen: Seen) -> Finding:
         """What was seen, with what it means."""

@@ -59,6 +59,7 @@ def by_ep(case: Case) -> Case:
     if (
         case.options.own_model is not None
         or case.sealed
+        or case.passes
         or not isinstance(model, (Logistic, OneVsRest))
         or model.inference == "ep"
     ):

@@ -176,13 +176,13 @@ def from_frame(frame: Any) -> tuple[Array, tuple[Column, ...]]:
     matrix = np.empty((len(frame), len(columns)))
     end = 0
     for block in blocks:
-        values = block if isinstance(block, np.ndarray) else _numbers(block)
+        values = block if isinstance(block, np.ndarray) else numbers_of(block)
         start, end = end, end + (values.shape[1] if values.ndim == 2 else 1)
         matrix[:, start:end] = values.reshape(len(matrix), end - start)
     return matrix, tuple(columns)
 
 
-def _numbers(array: Any) -> Array:
+def numbers_of(array: Any) -> Array:
     """A numeric or boolean pyarrow array as floats, missing as NaN."""
     import pyarrow as pa
 
@@ -201,7 +201,7 @@ def _codes(array: Any) -> tuple[Array, tuple[str, ...]]:
         array = array.dictionary_encode()
     entries = [*array.dictionary.to_pylist(), None]
     texts = [v if v is None or isinstance(v, str) else text_key(v) for v in entries]
-    index = np.nan_to_num(_numbers(array.indices), nan=len(texts) - 1).astype(np.intp)
+    index = np.nan_to_num(numbers_of(array.indices), nan=len(texts) - 1).astype(np.intp)
     categories = sorted({texts[i] for i in np.unique(index)} - {None})
     place = {text: float(code) for code, text in enumerate(categories)}
     return np.array([place.get(text, np.nan) for text in texts])[index], tuple(categories)
@@ -223,7 +223,7 @@ def _embedding(array: Any, name: str) -> Array:
         raise DataworthError(f"column {name!r} holds only empty lists: fill it, or leave it out")
     matrix = np.full((len(array), width), np.nan)
     # Without the missing lists, whose slots a fixed-size list keeps among its values.
-    matrix[present] = _numbers(array.drop_null().flatten()).reshape(-1, width) if width else 0.0
+    matrix[present] = numbers_of(array.drop_null().flatten()).reshape(-1, width) if width else 0.0
     return matrix
 
 

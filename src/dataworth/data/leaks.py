@@ -21,7 +21,7 @@ doubled, excuses copies; three pairs of rows in a small D may be luck.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -85,23 +85,32 @@ def drop_leaks(test: Dataset, data: Mapping[str, Dataset], *, states: bool = Fal
     for look in looks.values():
         found |= look.test
     count = int(found.sum())
-    if count > MOST_LEAKED * len(test):
-        worst = max(looks, key=lambda name: int(looks[name].test.sum()))
-        raise DataworthError(
-            f"{count} of {len(test)} test rows ({count / len(test):.0%}) also stand in {worst}; "
-            "what was learned from cannot test: remove those rows from the data or from the test set."
-        )
+    refuse_many(count, len(test), max(looks, key=lambda name: int(looks[name].test.sum()), default=""))
     gone = {name: look.data for name, look in looks.items()}
     if count and states:
         before, after = data
         gone[before], gone[after] = gone_alike(data[before], data[after], gone[before], gone[after])
     kept = {name: part.take(~gone[name]) if gone[name].any() else part for name, part in data.items()}
     for name, part in kept.items():
-        if len(part) == 0 < len(data[name]):
-            raise DataworthError(f"all rows of {name} also stand in the test set: there is nothing to learn.")
+        refuse_all_gone(len(part), len(data[name]), name)
     blind = any(not look.told for look in looks.values())
     note = taken_out(count, data, gone) if count else REPEATING if blind else None
     return Leaks(kept, count, "; ".join(filter(None, (note, shared_groups(test, kept)))) or None)
+
+
+def refuse_many(count: int, test_rows: int, name: str) -> None:
+    """A sentence where more test rows stand in a dataset than leave something to test."""
+    if count > MOST_LEAKED * test_rows:
+        raise DataworthError(
+            f"{count} of {test_rows} test rows ({count / test_rows:.0%}) also stand in {name}; "
+            "what was learned from cannot test: remove those rows from the data or from the test set."
+        )
+
+
+def refuse_all_gone(left: int, rows: int, name: str) -> None:
+    """A sentence where nothing is left of a dataset."""
+    if left == 0 < rows:
+        raise DataworthError(f"all rows of {name} also stand in the test set: there is nothing to learn.")
 
 
 def gone_alike(before: Dataset, after: Dataset, gone: Flags, also: Flags) -> tuple[Flags, Flags]:
@@ -123,6 +132,11 @@ def taken_out(count: int, data: Mapping[str, Dataset], gone: Mapping[str, Flags]
             groups = 0 if part.groups is None else len(np.unique(part.groups[gone[name]]))
             of = f" (of {counted(groups, 'group')})" if groups else ""
             told.append(f"{counted(rows, 'row')}{of} taken out of {name}")
+    return also_in(count, told)
+
+
+def also_in(count: int, told: Sequence[str]) -> str:
+    """How many test rows were found, and what was done."""
     return f"{counted(count, 'test row')} also in the data: {', '.join(told)}"
 
 
@@ -144,9 +158,10 @@ def look_for_leaks(test: Dataset, data: Dataset) -> Look:
     """
     own, other = same_rows(test, data.select(test.columns), digits=DIGITS)
     alike = agreement(test)
-    told = identify_rows(own, other, alike)
+    tally = Tally.of(own, other)
+    told = tally.identify(alike)
     ids = [] if test.ids is None or data.ids is None else [test.ids, data.ids]
-    if ids and not beyond_chance(own, other, alike, LUCK):
+    if ids and not tally.beyond_chance(alike, LUCK):
         names = np.unique(np.concatenate(ids), return_inverse=True)[1]
         # where features tell rows apart, the same row has the same id as well; elsewhere ids alone tell
         both = np.concatenate([own, other]) * len(names) * told + names
@@ -171,6 +186,51 @@ def agreement(test: Dataset) -> float:
     return product
 
 
+class Tally(NamedTuple):
+    """What tells whether equal features mean the same row: of the test set its rows, the different ones and
+    those that repeat; of the data their rows and those that repeat; and how many test rows stand in both."""
+
+    test_rows: int
+    distinct: int
+    test_repeating: int
+    rows: int
+    repeating: float
+    shared: int
+
+    @classmethod
+    def of(cls, test: Rows, data: Rows) -> Tally:
+        """By the codes of the rows (`same_rows`) of both sets."""
+        shared = int(np.isin(test, data).sum())
+        return cls(len(test), len(np.unique(test)), repeating(test), len(data), repeating(data), shared)
+
+    def identify(self, alike: float) -> bool:
+        """Whether equal features mean the same row (`identify_rows`)."""
+        expected = 1.0 - (1.0 - alike) ** self.rows
+        distinct = self.distinct >= IDENTIFYING * self.test_rows
+        return (distinct and expected <= 1.0 - IDENTIFYING) or self.beyond_chance(alike)
+
+    def beyond_chance(self, alike: float, luck: int = 0) -> bool:
+        """Whether more test rows have an equal in the data than chance explains (see the top of this file).
+
+        `luck`: rows of a small T that may repeat without having been seen to.
+
+        >>> cells = np.arange(1000) % 8
+        >>> Tally.of(cells, cells[:500]).beyond_chance(0.0)
+        False
+        >>> Tally.of(np.arange(1000), np.arange(500)).beyond_chance(0.0)
+        True
+        """
+        m, n = self.test_rows, self.rows
+        if n == 0:
+            return False
+        expected = 1.0 - (1.0 - alike) ** n
+        own = max((self.test_repeating + luck) / m * max(1.0, n / m), expected)
+        chance = min(own, (self.repeating + LUCK) / n, 1.0) * m
+        # rows repeat in pairs, and those of the smaller set stand for more
+        spread = np.sqrt(chance * (1.0 + 2.0 * max(n / m, m / n)))
+        return bool(self.shared > chance + BEYOND * spread)
+
+
 def identify_rows(test: Rows, data: Rows, alike: float = 0.0) -> bool:
     """Whether equal features mean the same row, by the codes of the rows (`same_rows`) of both sets.
 
@@ -182,29 +242,7 @@ def identify_rows(test: Rows, data: Rows, alike: float = 0.0) -> bool:
     >>> identify_rows(np.r_[np.arange(1000), :11], np.arange(500))
     True
     """
-    expected = 1.0 - (1.0 - alike) ** len(data)
-    distinct = len(np.unique(test)) >= IDENTIFYING * len(test)
-    return (distinct and expected <= 1.0 - IDENTIFYING) or beyond_chance(test, data, alike)
-
-
-def beyond_chance(test: Rows, data: Rows, alike: float = 0.0, luck: int = 0) -> bool:
-    """Whether more test rows have an equal in the data than chance explains (see the top of this file).
-
-    `luck`: rows of a small T that may repeat without having been seen to.
-
-    >>> cells = np.arange(1000) % 8
-    >>> beyond_chance(cells, cells[:500]), beyond_chance(np.arange(1000), np.arange(500))
-    (False, True)
-    """
-    m, n = len(test), len(data)
-    if n == 0:
-        return False
-    expected = 1.0 - (1.0 - alike) ** n
-    own = max((repeating(test) + luck) / m * max(1.0, n / m), expected)
-    chance = min(own, (repeating(data) + LUCK) / n, 1.0) * m
-    # rows repeat in pairs, and those of the smaller set stand for more
-    spread = np.sqrt(chance * (1.0 + 2.0 * max(n / m, m / n)))
-    return bool(int(np.isin(test, data).sum()) > chance + BEYOND * spread)
+    return Tally.of(test, data).identify(alike)
 
 
 def repeating(codes: Rows) -> int:

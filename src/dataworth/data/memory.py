@@ -10,6 +10,10 @@ MOST = 0.8
 """The proportion of the free memory that one thing may take."""
 
 
+class TooLarge(DataworthError):
+    """What is asked for does not fit in memory."""
+
+
 def free_memory() -> float:
     """Bytes that can be had without swapping, by the system and by the limit of a container; ∞ if unknown."""
     found = [float("inf")]
@@ -32,9 +36,9 @@ def refuse_too_large(needed: float, what: str, instead: str) -> None:
     >>> refuse_too_large(1e15, "reading the file", "read a sample of its rows with --sample 100000")
     Traceback (most recent call last):
         ...
-    dataworth.errors.DataworthError: reading the file takes about 1,000,000 GB of memory, which is more than \
+    dataworth.data.memory.TooLarge: reading the file takes about 1,000,000 GB of memory, which is more than \
 there is: read a sample of its rows with --sample 100000
     """
     if needed > MOST * free_memory():
         size = f"{needed / 1e9:,.0f} GB" if needed >= 1e10 else f"{needed / 1e9:.1f} GB"
-        raise DataworthError(f"{what} takes about {size} of memory, which is more than there is: {instead}")
+        raise TooLarge(f"{what} takes about {size} of memory, which is more than there is: {instead}")

@@ -179,8 +179,8 @@ def as_texts(values: Any, what: str, n: int) -> NDArray[np.str_] | None:
     return None if values is None else text_keys(entries(values, what, what, n, anything=True))
 
 
-def as_weights(weights: Any, n: int) -> Array | None:
-    """One finite weight ≥ 0 per row, not all zero, if there are any."""
+def as_weights(weights: Any, n: int, *, some: bool = False) -> Array | None:
+    """One finite weight ≥ 0 per row, not all zero, if there are any; `some`: there are further rows."""
     if weights is None:
         return None
     values = entries(weights, "weights", "weights", n)
@@ -196,7 +196,7 @@ def as_weights(weights: Any, n: int) -> Array | None:
         raise DataworthError(
             f"weights hold {result.max():g}, but no row counts more than {MOST_WEIGHT:.0e} times: divide them"
         )
-    if n and not result.any():
+    if n and not result.any() and not some:
         raise DataworthError("weights are all zero, so that no row counts: give some row a positive weight")
     return result
 

@@ -6,6 +6,10 @@ Newton's method needs three sums of the rows, and nothing else of them:
 
 Each is a sum over chunks, which a loop over a file or tasks on many machines can give. Chunks are added in
 the order of their rows, so that the result is the same whoever worked them out.
+
+The third takes d times as long as the others, and changes little near the mode. So most passes do without it:
+steps are made with that of another point (of a sample of the rows, to begin with), until nothing is left to
+go; one pass with all three sums then says whether that is the mode, and makes the last step.
 """
 
 from __future__ import annotations
@@ -21,23 +25,36 @@ from ..arrays import Array
 from .geometry import GRAM_LIMIT, SLAB, Factor, cholesky_factor
 from .logistic import Counts, terms
 from .newton import Mode
-from .settings import MAX_ITERATIONS, RELATIVE_TOLERANCE, TOLERANCE
+from .settings import MAX_ITERATIONS, TOLERANCE
 
 HALVINGS = 30
 """Times that a step which leads down is halved."""
+SLOW = 0.1
+"""Of the decrement, that a step with the curvature of another point may leave: beyond it a new one pays."""
 
 
 class Sums(NamedTuple):
-    """Of some rows at one θ: log-likelihood, its gradient, XᵀWX, and the largest w‖x‖²."""
+    """Of some rows at one θ: log-likelihood, its gradient, XᵀWX (if asked for), and the largest w‖x‖²."""
 
     value: float
     gradient: Array
-    curvature: Array
+    curvature: Array | None
     square: float
 
+    def mapped(self, to: Array) -> Sums:
+        """The sums of rows X·to, from those of rows X at to·θ; of ‖x‖² a bound."""
+        bent = None if self.curvature is None else to.T @ self.curvature @ to
+        return Sums(self.value, to.T @ self.gradient, bent, self.square * float(np.linalg.norm(to, 2)) ** 2)
 
-def partial_sums(theta: Array, X: Array, counts: Counts) -> Sums:
-    """The sums of one chunk: rows X (with a last column of ones, if the model has an intercept).
+
+SumsAt = Callable[[Array, bool], Sums]
+"""One pass over all rows, each counted once: their sums at θ, with or without the curvature."""
+
+
+def partial_sums(
+    theta: Array, X: Array, counts: Counts, curved: bool = True, *, ones: bool = False
+) -> Sums:
+    """The sums of one chunk of rows X; `ones` adds a last column of ones, for an intercept.
 
     `counts` are the weights of each row with label 1 and with label 0.
 
@@ -47,17 +64,31 @@ def partial_sums(theta: Array, X: Array, counts: Counts) -> Sums:
     (-1.3863, [-0.5], [[1.25]], 4.0)
     """
     d = len(theta)
-    value, gradient, curvature, square = 0.0, np.zeros(d), np.zeros((d, d)), 0.0
+    value, gradient, square = 0.0, np.zeros(d), 0.0
+    curvature = np.zeros((d, d)) if curved else None
     for i in range(0, len(X), SLAB):  # what is worked on stays in the cache
         rows, own = X[i : i + SLAB], Counts(counts.ones[i : i + SLAB], counts.zeros[i : i + SLAB])
-        at = terms(rows @ theta, own)
-        scaled = rows * np.sqrt(at.curvature)[:, None]
+        at = terms(rows @ theta[:-1] + theta[-1] if ones else rows @ theta, own)
         value += at.value
-        gradient += rows.T @ at.gradient
-        curvature += scaled.T @ scaled
+        gradient += _against(rows, at.gradient, ones)
+        if curvature is not None:
+            scaled = rows * np.sqrt(at.curvature)[:, None]
+            if ones:
+                curvature[:-1, :-1] += scaled.T @ scaled
+                curvature[-1] += _against(rows, at.curvature, ones)
+            else:
+                curvature += scaled.T @ scaled
         heaviest = np.maximum(own.ones + own.zeros, 1.0)
-        square = max(square, float((heaviest * np.einsum("ij,ij->i", rows, rows)).max()))
+        square = max(square, float((heaviest * (np.einsum("ij,ij->i", rows, rows) + ones)).max()))
+    if curvature is not None and ones:
+        curvature[:, -1] = curvature[-1]
     return Sums(value, gradient, curvature, square)
+
+
+def _against(rows: Array, weights: Array, ones: bool) -> Array:
+    """Xᵀw."""
+    found = rows.T @ weights
+    return np.append(found, weights.sum()) if ones else found
 
 
 def combined(parts: Iterable[Sums]) -> Sums:
@@ -71,38 +102,45 @@ def combined(parts: Iterable[Sums]) -> Sums:
 
 
 def _add(a: Sums, b: Sums) -> Sums:
-    return Sums(
-        a.value + b.value, a.gradient + b.gradient, a.curvature + b.curvature, max(a.square, b.square)
-    )
+    both = None if a.curvature is None or b.curvature is None else a.curvature + b.curvature
+    return Sums(a.value + b.value, a.gradient + b.gradient, both, max(a.square, b.square))
 
 
 class At(NamedTuple):
-    """A point and the sums there."""
+    """A point and the sums there; `lent`: its curvature is that of another point."""
 
     theta: Array
     sums: Sums
+    lent: bool = False
 
 
 def find_mode(
-    sums_at: Callable[[Array], Sums], prior_variance: float, start: At, tempering: float = 1.0
+    sums_at: SumsAt, prior_variance: float, start: At, tempering: float = 1.0, asked: Array | None = None
 ) -> tuple[Mode, At]:
     """The mode under N(0, C·I) with every row counted `tempering` times, and the last sums.
 
-    `sums_at` is one pass over all rows at weight 1; the sums of a tempering are those times r, so that fits
-    at other temperings begin with the sums of the last. Ends as `newton.find_mode` does; its bound on the
-    move of ½ log det needs each row's Δf, for which ‖x‖·‖Δθ‖ stands here.
+    The sums of a tempering are those of rows that count once, times r, so that fits at other temperings begin
+    with the sums of the last.
+
+    Ends where the Newton decrement and the change of curvature along the last step are below the tolerance.
+    No row's W changes by more than a factor e^|Δf|, |Δf| ≤ ‖x‖·‖Δθ‖, so that ½ log det moves by d/2 times
+    that at most; and what rows of a Gram matrix `asked` are expected of, by ½ tr(Σ·asked)/4 times that.
     """
     point, halvings = start, 0
-    step = _step(point, prior_variance, tempering)
-    passes = 0
-    while not step.converged and passes < MAX_ITERATIONS:
+    step = _step(point, prior_variance, tempering, asked)
+    passes, slow = 0, False
+    while (not step.converged or point.lent) and passes < MAX_ITERATIONS:
         passes += 1
         theta = point.theta + 0.5**halvings * step.move
-        reached = At(theta, sums_at(theta))
-        ahead = _step(reached, prior_variance, tempering)
+        # where it ends the curvature is to be that of the point; where another's serves badly, too
+        sums = sums_at(theta, step.converged or slow)
+        lent = sums.curvature is None
+        reached = At(theta, sums._replace(curvature=point.sums.curvature) if lent else sums, lent)
+        ahead = _step(reached, prior_variance, tempering, asked)
         if ahead.objective < step.objective - step.slack and halvings < HALVINGS:
-            halvings += 1
+            halvings, slow = halvings + 1, True
             continue
+        slow = ahead.decrement > SLOW * step.decrement
         point, step, halvings = reached, ahead, 0
     if not step.converged:
         message = f"Newton's method did not converge in {passes} passes"
@@ -124,11 +162,12 @@ class _Step(NamedTuple):
     converged: bool
 
 
-def _step(at: At, prior_variance: float, tempering: float) -> _Step:
+def _step(at: At, prior_variance: float, tempering: float, asked: Array | None) -> _Step:
     """Δθ = (I + C XᵀWX)⁻¹ (C Xᵀ∇ − θ), and whether it is the last."""
-    theta, sums = at
+    theta, sums = at.theta, at.sums
     if tempering * prior_variance * sums.square > GRAM_LIMIT:
         raise np.linalg.LinAlgError("C‖x‖² is too large for sums: its digits would be lost")
+    assert sums.curvature is not None
     normal = tempering * prior_variance * sums.curvature
     normal.flat[:: len(normal) + 1] += 1.0
     factor = cholesky_factor(normal)
@@ -136,7 +175,10 @@ def _step(at: At, prior_variance: float, tempering: float) -> _Step:
     move = factor.solve(ascent)
     decrement = max(float(ascent @ move) / prior_variance, 0.0)
     objective = tempering * sums.value - 0.5 * float(theta @ theta) / prior_variance
-    tolerance = TOLERANCE + RELATIVE_TOLERANCE * abs(tempering * sums.value)
-    bound = 0.5 * len(theta) * np.sqrt(sums.square) * float(np.linalg.norm(move))
-    converged = decrement < tolerance and bound < tolerance
-    return _Step(move, decrement, objective, factor, tolerance, converged)
+    degrees = float(len(theta))
+    if asked is not None:
+        degrees = min(degrees, 0.25 * prior_variance * float(np.trace(factor.solve(asked))))
+    bound = 0.5 * degrees * np.sqrt(sums.square) * float(np.linalg.norm(move))
+    # a value of many rows is not known to more digits than these
+    slack = TOLERANCE + 1e-12 * abs(tempering * sums.value)
+    return _Step(move, decrement, objective, factor, slack, decrement < TOLERANCE and bound < TOLERANCE)

@@ -65,6 +65,7 @@ class Details:
     eta: Any = None
     clipping: dict[str, Any] | None = None
     curation: dict[str, Any] | None = None
+    passes: int | None = None
 
     @classmethod
     def of(cls, case: Case, counted: Counted, **more: Any) -> Details:
@@ -77,6 +78,7 @@ class Details:
             eta=options.eta if options.form == "eta" else None,
             clipping=counted.clipping,
             size=drawn_size(case),
+            passes=case.passes,
             **{case.plan.unit: len(case.table), **more},
         )
 

@@ -85,6 +85,7 @@ def further(result: Result) -> Further:
     case = result.case
     if case is None:
         why = "sealed data have no rows" if result.details.form == "sealed" else "measure with keep=True"
+        why = "data that are read in passes are not measured again" if result.details.passes else why
         return Further(left_out=(f"parts, other priors, sizes and groups: {why}",))
     left: list[str] = []
 

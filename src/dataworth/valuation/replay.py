@@ -9,11 +9,12 @@ from importlib.metadata import version
 from typing import Any
 
 from ..data.dataset import Dataset
+from ..data.io.streamed import Stream
 from ..measure.options import Options
 from ..yardstick.yardstick import Yardstick
 from .sealed import Sealed
 
-Given = Dataset | Sealed
+Given = Dataset | Sealed | Stream
 PACKAGES = ("dataworth", "numpy", "scipy", "scikit-learn", "joblib", "pyarrow", "narwhals")
 NOT_TOLD = ("seed", "jobs", "engine", "address", "run_dir", "keep", "progress", "key")
 """Options that do not determine a result, or stand elsewhere; and a key, which is nobody else's business."""

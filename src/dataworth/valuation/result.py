@@ -83,7 +83,7 @@ def rests_on(case: Case, counted: Counted, **about: Any) -> dict[str, Any]:
         "yardstick": case.yardstick,
         "checks": run_checks(case),
         "table": case.table,
-        "case": case if case.options.keep and not case.sealed else None,
+        "case": case if case.options.keep and not case.sealed and not case.passes else None,
     }
 
 

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Unpack
 from ..checks import check_codes, settle
 from ..data.dataset import Dataset
 from ..data.io.given import takes_tables
+from ..data.io.streamed import Stream
 from ..data.labels import Classes
 from ..inference.threads import one_thread
 from ..measure.beside import values
@@ -26,6 +27,7 @@ from ..wording import in_nats
 from .replay import Replay
 from .result import Result, nats, rests_on
 from .sealed import Sealed, measure_sealed, refuse_unsealable
+from .streamed import measure_streamed
 
 QUESTIONS = {
     "whole": "Is this dataset, as it is, worth anything to someone facing this test set?",
@@ -78,9 +80,9 @@ def answer(value: Estimate) -> str:
 
 
 @takes_options("score")
-@takes_tables("D", test="T")
+@takes_tables("D", test="T", streams=True)
 @one_thread()
-def score(D: Dataset | Sealed, T: Dataset, **options: Unpack[Drawing]) -> Score:
+def score(D: Dataset | Sealed | Stream, T: Dataset, **options: Unpack[Drawing]) -> Score:
     """Value of a dataset to someone facing test data like T.
 
     The value is the mean of U(D, T_j) = log p(T_j | D) − log p(T_j) over disjoint blocks of the test set, or
@@ -89,7 +91,8 @@ def score(D: Dataset | Sealed, T: Dataset, **options: Unpack[Drawing]) -> Score:
     Args:
         D: the data, or sealed data (`dw.seal`): a posterior on the yardstick, without rows. In place of a
             Dataset here and in T: a frame, a file or another table that `dw.read` takes, with its options,
-            such as `label=`.
+            such as `label=`. A file larger than memory is read in passes, in the design *whole*;
+            `stream=True` does so with any.
         T: the test set; at least 20 rows, unless a yardstick is given.
         **options: see below.
 
@@ -115,6 +118,10 @@ def score(D: Dataset | Sealed, T: Dataset, **options: Unpack[Drawing]) -> Score:
         replay = Replay.of("score", {"data": D}, T, opts)
         case = answered(measure_sealed("score", {NAME: D}, T, opts))
         return summarise(case, design, len(D), replay)
+    if isinstance(D, Stream):
+        case = answered(measure_streamed(D, T, opts, NAME, conclude=conclusion))
+        rows = int(case.table.data_rows[0, 0])
+        return summarise(case, design, rows, Replay.of("score", {"data": D}, T, opts))
     prepared = prepare("score", {NAME: D}, T, opts)
     replay = Replay.of("score", {"data": D}, T, opts)
     D = prepared.data[NAME]

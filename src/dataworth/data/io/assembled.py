@@ -37,14 +37,14 @@ def only_features(table: Any, roles: Sequence[Role], allow_missing: bool, hours:
     return made._with(columns=tuple(replace(c, kind=kind) for c, kind in zip(made.columns, own, strict=True)))
 
 
-def with_labels(features: Dataset, table: Any, roles: Sequence[Role]) -> Dataset:
-    """Features with the labels of their rows, and what else belongs to each."""
+def with_labels(features: Dataset, table: Any, roles: Sequence[Role], *, some: bool = False) -> Dataset:
+    """Features with the labels of their rows, and what else belongs to each; `some`: of further rows."""
     where: dict[str, Any] = {role.role: table[role.column] for role in roles if role.role not in NOT_VECTORS}
     n = len(features)
     texts = {"groups": "group", "ids": "id", "attributes": "attribute"}
     return features._with(
         y=as_labels(where["label"], n),
-        weights=as_weights(where.get("weight"), n),
+        weights=as_weights(where.get("weight"), n, some=some),
         **{name: as_texts(where.get(role), name, n) for name, role in texts.items()},
     )
 

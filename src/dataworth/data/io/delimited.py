@@ -62,9 +62,9 @@ def read_delimited(path: Path, asked: Delimited, usual: str | None) -> tuple[Any
             continue
         columns = table.columns
         if not any(pa.types.is_binary(column.type) for column in columns):
-            tidy = list(map(_trimmed, columns))
-            trimmed = [n for n, a, b in zip(found.columns, columns, tidy, strict=True) if a is not b]
-            return pa.Table.from_arrays(tidy, names=found.columns), replace(found, trimmed=tuple(trimmed))
+            tidy = list(map(trimmed, columns))
+            changed = [n for n, a, b in zip(found.columns, columns, tidy, strict=True) if a is not b]
+            return pa.Table.from_arrays(tidy, names=found.columns), replace(found, trimmed=tuple(changed))
     raise DataworthError(f"this is not {asked.encoding or 'UTF-8'} text: say which it is with --encoding")
 
 
@@ -266,7 +266,7 @@ def _open_notes(cells: dict[str, list[str]]) -> list[Note]:
     return notes
 
 
-def _trimmed(column: Any) -> Any:
+def trimmed(column: Any) -> Any:
     """A column without the spaces around its texts, which hide numbers and missing values."""
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -18,10 +18,11 @@ F = TypeVar("F", bound=Callable[..., Any])
 READING = {*Options.__annotations__, "impute"} - {"absent_ok"}
 
 
-def takes_tables(*names: str, test: str) -> Callable[[F], F]:
+def takes_tables(*names: str, test: str, streams: bool = False) -> Callable[[F], F]:
     """Let a function be given whatever `read` takes in place of Datasets, with the options of `read`.
 
-    All are read together, led by the test set, so that a column is one thing in all of them.
+    All are read together, led by the test set, so that a column is one thing in all of them. streams: the
+    function also takes data in passes (`Stream`), in its design *whole*.
 
     >>> import pyarrow as pa
     >>> @takes_tables("data", test="test")
@@ -45,12 +46,15 @@ def takes_tables(*names: str, test: str) -> Callable[[F], F]:
             asked: Any = {name: options.pop(name) for name in READING & set(options)}
             leading = named.get(test)
             refuse_sampled_states(asked.get("sample"), "before" in named)
+            drawn = bool(options.get("pairs") or options.get("size") or options.get("design") == "pairs")
+            refuse_streams(asked.get("stream"), streams and not drawn)
             if asked.get("sample") is None and (options.get("pairs") or options.get("size")):
                 asked["sample"] = _drawn_from([t for t in tables if t is not leading], options)
             lead = next((i for i, table in enumerate(tables) if table is leading), None)
             known = leading if isinstance(leading, Dataset) else options.get("yardstick")
             columns = getattr(known, "columns", ())
-            found = read_together(tables, lead=lead, columns=columns, **asked)
+            in_passes = streams and not drawn
+            found = read_together(tables, lead=lead, columns=columns, streams=in_passes, **asked)
             refuse_all(sentences(found))
             for one in found:
                 warn(one.notes, one.name)
@@ -70,6 +74,14 @@ def refuse_sampled_states(sample: int | None, audit: bool) -> None:
     if audit and sample is not None:
         raise DataworthError(
             "an audit compares the rows of two files, which two samples do not share: leave --sample out"
+        )
+
+
+def refuse_streams(stream: bool | None, can: bool) -> None:
+    """A sentence where data cannot be read in passes."""
+    if stream and not can:
+        raise DataworthError(
+            "only score, in its design whole, and seal read data in passes: leave --stream out, or say --sample"
         )
 
 

@@ -8,10 +8,23 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from dataworth.data.io.delimited import Delimited
-from dataworth.data.io.formats import SUFFIXES, Part, part_of_file, part_of_parquet, suffix_of
+from dataworth.data.io.formats import (
+    CELL,
+    DELIMITED,
+    SUFFIXES,
+    Part,
+    part_of_file,
+    part_of_parquet,
+    suffix_of,
+)
 from dataworth.data.io.images import SPLITS
+from dataworth.data.io.parsing import TIMES_ITS_TEXT, unpacked_size
+from dataworth.data.io.sampled import SEED, sample_note
 from dataworth.data.io.whole import parse_json, read_whole
+from dataworth.data.memory import TooLarge, refuse_too_large
 from dataworth.errors import DataworthError
 from dataworth.wording import listed
 
@@ -60,11 +73,17 @@ def part_of_shards(path: Path, files: Sequence[Path], how: Delimited) -> Part:
         raise DataworthError(f"its files are of the splits {', '.join(sorted(splits))}: name those of one")
     if how.sample is not None and all(suffix_of(file) == ".parquet" for file in files):
         return part_of_parquet(str(path), [_opened(file) for file in files], how)
-    how = replace(how, sample=None)  # drawn from all of them, once they are one
+    text = all(suffix_of(file) in DELIMITED for file in files)
+    if how.sample is None:
+        _refuse_too_large(files)
+    elif not text:
+        how = replace(how, sample=None)  # drawn from all of them, once they are one
     parts = []
     for file in files:
         try:
             parts.append(part_of_file(file, how))
+        except TooLarge:
+            raise
         except DataworthError as error:
             raise DataworthError(f"{file.name}: {error}") from error
     first = parts[0].table.column_names
@@ -82,16 +101,46 @@ def part_of_shards(path: Path, files: Sequence[Path], how: Delimited) -> Part:
     if words:  # a number here and text there: as text, for what types columns to decide once
         texts = replace(how, as_text=(*how.as_text, *words))
         parts = [part.again(texts) for part in parts if part.again is not None]
+    own = replace(parts[0].how, notes=())
+    if how.sample is not None:
+        own = replace(own, total=_thin(parts, how.sample))
     try:
         table = pa.concat_tables([part.table.select(first) for part in parts], promote_options="permissive")
     except pa.ArrowException as error:
         raise DataworthError("its files have columns of different types: make them the same") from error
     notes = list(dict.fromkeys(note for part in parts for note in part.notes))
-    own = replace(parts[0].how, notes=())
+    if own.total is not None and own.total > table.num_rows:
+        notes = [note for note in notes if "drawn at random" not in note.what]
+        notes.append(sample_note(table.num_rows, own.total))
     made = Part(str(path), table, parts[0].typed, notes, own)
     if parts[0].again is not None:
         made.again = lambda wanted: part_of_shards(path, files, wanted)
     return made
+
+
+def _refuse_too_large(files: Sequence[Path]) -> None:
+    """A sentence before files are read that do not fit in memory together."""
+    needed = 0.0
+    for file in files:
+        if suffix_of(file) == ".parquet":
+            with _opened(file) as opened:
+                needed += CELL * opened.metadata.num_rows * opened.metadata.num_columns
+        elif suffix_of(file) in DELIMITED:
+            needed += TIMES_ITS_TEXT * unpacked_size(file)
+    refuse_too_large(needed, "reading all of it", "read some rows, with --sample 100000")
+
+
+def _thin(parts: Sequence[Part], rows: int) -> int:
+    """Leave so many rows of parts that are samples of as many, each row as likely; how many there were."""
+    import pyarrow as pa
+
+    totals = [part.table.num_rows if part.how.total is None else part.how.total for part in parts]
+    rng = np.random.default_rng([SEED, sum(totals)])
+    kept = rng.multivariate_hypergeometric(totals, min(rows, sum(totals)))
+    for part, count in zip(parts, kept, strict=True):
+        chosen = np.sort(rng.choice(part.table.num_rows, int(count), replace=False))
+        part.table = part.table.take(pa.array(chosen))
+    return sum(totals)
 
 
 def _opened(file: Path) -> Any:

@@ -33,8 +33,13 @@ def part_of(source: Any, how: Delimited = AS_FOUND) -> Part:
         table, total = sample_of_batches(iter(part.table.to_batches()), how.sample)
         part.table, part.how = table, replace(part.how, total=total)
         part.notes.append(sample_note(table.num_rows, total))
-    part.table = _with_class_names(_without_halves(part.table))
+    part.table = tidy(part.table)
     return part
+
+
+def tidy(table: Any) -> Any:
+    """The table without numbers of 16 bits, and with names of classes in place of their numbers."""
+    return _with_class_names(_without_halves(table))
 
 
 def _part_of_path(name: str, how: Delimited) -> Part:

@@ -24,6 +24,7 @@ from dataworth.data.io.dates_in_text import has_hours
 from dataworth.data.io.delimited import WORDS, Delimited
 from dataworth.data.io.formats import NPZ_ROLES, Part, suffix_of
 from dataworth.data.io.notes import Note
+from dataworth.data.io.pieces import Piece, pieces_of
 from dataworth.data.io.preferences import LONGER, PREFERRED, PROMPT, RESPONSES, are_preferences, pair_table
 from dataworth.data.io.roles import (
     Asked,
@@ -35,9 +36,12 @@ from dataworth.data.io.roles import (
     wishes_of,
     with_texts,
 )
+from dataworth.data.io.sampled import sample_note
 from dataworth.data.io.sources import part_of
 from dataworth.data.io.spelling import spellings
+from dataworth.data.io.streamed import NOTE, SAMPLE, stream_of
 from dataworth.data.io.written_roles import WHY, roles_of
+from dataworth.data.memory import TooLarge
 from dataworth.errors import DataworthError, Problems
 from dataworth.wording import counted
 
@@ -61,6 +65,7 @@ class Written(TypedDict, total=False):
     numbers: role_of.Wishes
     exact_labels: bool
     sample: int | None
+    stream: bool
 
 
 class Options(Asked, Written, total=False):
@@ -69,14 +74,19 @@ class Options(Asked, Written, total=False):
 
 @dataclass
 class Read:
-    """One source, as far as it could be read: `data` if nothing stands in the way."""
+    """One source, as far as it could be read: `data` (a Dataset or a Stream) if nothing stands in the way.
+
+    pieces: of what is to be read in passes; `raw` is then the table of its sample before columns are typed.
+    """
 
     source: Any
     part: Part | None = None
     roles: list[Role] = field(default_factory=list)
     hours: set[str] = field(default_factory=set)
     problems: list[str] = field(default_factory=list)
-    data: Dataset | None = None
+    data: Any = None
+    pieces: list[Piece] = field(default_factory=list)
+    raw: Any = None
 
     @property
     def name(self) -> str | None:
@@ -99,12 +109,14 @@ def read_together(
     lead: int | None = None,
     columns: Sequence[Column] = (),
     impute: bool = False,
+    streams: bool = False,
     **asked: Unpack[Options],
 ) -> list[Read]:
     """Read sources of one command; nothing is raised: each says what is wrong with it.
 
     lead: the place of the test set, whose constant columns are left out of all. columns: those of a
-    yardstick, which decide before any file.
+    yardstick, which decide before any file. streams: what does not fit in memory, or is to be, becomes a
+    Stream.
     """
     options: dict[str, Any] = dict(asked)
     typing = _typing(options, columns)
@@ -113,7 +125,7 @@ def read_together(
     how = _how(options)
     for i, read in enumerate(reads):
         with _gathering(read):
-            read.part = part_of(read.source, replace(how, sample=None) if i == lead else how)
+            _begin(read, replace(how, sample=None) if i == lead else how, options, streams and i != lead)
     ordered = sorted(
         (read for read in reads if read.part), key=lambda read: lead is None or read is not reads[lead]
     )
@@ -136,7 +148,33 @@ def read_together(
         _finish(read, ordered[0], columns, impute)
     if not options.get("exact_labels"):
         _spell_alike(ordered)
+    for read in (read for read in ordered if read.pieces and read.data is not None):
+        known = columns if lead is None or reads[lead].data is None else reads[lead].data.columns
+        labels = [] if options.get("exact_labels") else [one.data.y for one in (ordered[0], read) if one.data]
+        assert read.part is not None
+        with _gathering(read):
+            told = (read.part, read.raw, read.roles, read.hours, read.data)
+            read.data = stream_of(str(read.source), read.pieces, *told, known, typing, impute, labels)
     return reads
+
+
+def _begin(read: Read, how: Delimited, options: Mapping[str, Any], streams: bool) -> None:
+    """The table of a source; a sample of it, where it is to be read in passes."""
+    wanted = bool(options.get("stream"))
+    if wanted and how.sample is not None:
+        raise DataworthError("--stream reads all rows and --sample some of them: drop one")
+    try:
+        if not (streams and wanted):
+            read.part = part_of(read.source, how)
+            return
+    except TooLarge:
+        if not streams:
+            raise
+    read.pieces = pieces_of(read.source)
+    read.part = part_of(read.source, replace(how, sample=SAMPLE))
+    read.raw, total = read.part.table, read.part.how.total
+    drawn = None if total is None else sample_note(read.raw.num_rows, total)
+    read.part.notes = [*(note for note in read.part.notes if note != drawn), NOTE]
 
 
 def sentences(reads: Sequence[Read]) -> list[str]:

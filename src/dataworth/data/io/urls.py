@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from dataworth.data.io.delimited import Delimited
@@ -26,23 +28,47 @@ def is_url(name: str) -> bool:
 
 def part_of_url(name: str, how: Delimited) -> Part:
     """A Parquet file, or all of a pattern or directory, as one table, or a sample of its rows."""
-    import pyarrow as pa
     from pyarrow import parquet
 
+    with _refusing(name):
+        opened = [parquet.ParquetFile(opened_url(file), pre_buffer=True) for file in files_of_url(name)]
+    return part_of_parquet(_whole(name), opened, how)
+
+
+def files_of_url(name: str) -> list[str]:
+    """The Parquet files of an address, a pattern or a directory, by their addresses."""
+    with _refusing(name):
+        system, path = _system(_whole(name))
+        return [system.unstrip_protocol(file) for file in _files(system, path)]
+
+
+def opened_url(name: str) -> Any:
+    """A file at an address, open."""
+    with _refusing(name):
+        system, path = _system(_whole(name))
+        return system.open(path, "rb")
+
+
+def _whole(name: str) -> str:
+    """The address, with the slashes that a path has lost."""
     scheme, _, rest = name.partition(":")
-    url = f"{scheme}://{rest.lstrip('/')}" if scheme != "file" else f"file:///{rest.lstrip('/')}"
+    return f"{scheme}://{rest.lstrip('/')}" if scheme != "file" else f"file:///{rest.lstrip('/')}"
+
+
+@contextmanager
+def _refusing(name: str) -> Iterator[None]:
+    import pyarrow as pa
+
     try:
-        system, path = _system(url)
-        files = _files(system, path)
-        opened = [parquet.ParquetFile(system.open(file, "rb"), pre_buffer=True) for file in files]
+        yield
     except DataworthError:
         raise
     except ImportError as error:
+        scheme = name.partition(":")[0]
         raise DataworthError(f"{scheme}:// needs another package ({error}): pip install it") from error
     except (OSError, ValueError, pa.ArrowException) as error:
         reason = " ".join(str(error).split())[:160] or type(error).__name__
         raise DataworthError(f"this cannot be read as Parquet ({reason}): check the address") from error
-    return part_of_parquet(url, opened, how)
 
 
 def _system(url: str) -> tuple[Any, str]:

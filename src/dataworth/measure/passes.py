@@ -1,0 +1,193 @@
+"""The posterior of data that are read in passes, at any tempering.
+
+The first pass checks every row and counts what must be known of all: copies of test rows, classes, repeats.
+A sample of the rows gives the coefficients and the curvature to begin with; passes over all rows then lead to
+the mode (`inference.partial_sums`). Another tempering begins where the last one ended.
+"""
+
+from __future__ import annotations
+
+import math
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..arrays import Array
+from ..data.dataset import Dataset
+from ..data.io.streamed import Stream
+from ..data.leaks import refuse_all_gone
+from ..data.leaks_in_parts import Finder
+from ..data.sketch import Sketch
+from ..errors import DataworthError
+from ..inference.logistic import Counts
+from ..inference.partial_sums import At, SumsAt, find_mode, partial_sums
+from ..inference.threads import one_thread
+from ..models import GaussianPrior, Linear, Logistic
+from ..yardstick.yardstick import Yardstick
+from .engines import Engine, get_engine
+from .options import Options
+from .partitions import Chunk, Lens, Looked, look, moments_over, sums_over
+
+PARALLEL_CELLS = 1 << 28
+"""Cells of a file from which processes pay: a pass over fewer takes a second."""
+PASSES = 8
+"""Passes that are expected, for a bar of progress."""
+ESTIMATED = 0.01
+"""Doublings by which an estimated number of different rows may be wrong."""
+
+
+class Fitted(NamedTuple):
+    """N(mean, precision⁻¹) of the coefficients, the intercept's last, under N(0, C·I)."""
+
+    mean: Array
+    precision: Array
+    prior_variance: float
+
+    @property
+    def prior(self) -> GaussianPrior:
+        """The same as a prior of other rows."""
+        return GaussianPrior(self.mean, self.precision)
+
+    def information_gain(self) -> float:
+        """KL(N(μ, P⁻¹) ‖ N(0, C·I)) = ½ Σ (1/λ − 1 + log λ) + ½ ‖μ‖²/C with λ the eigenvalues of C·P."""
+        own = np.linalg.eigvalsh(self.prior_variance * self.precision)
+        shape = float((1.0 / own - 1.0 + np.log(own)).sum())
+        return 0.5 * (shape + float(self.mean @ self.mean) / self.prior_variance)
+
+
+def model_in_passes(yardstick: Yardstick) -> Logistic | Linear:
+    """The yardstick's model, if its posterior is made of sums; or a sentence."""
+    model = yardstick.model
+    if isinstance(model, Logistic) or (isinstance(model, Linear) and np.isscalar(model.noise_variance)):
+        return model
+    raise DataworthError(
+        f"the yardstick's model is {yardstick.kind}, which is not fitted in passes over a file "
+        "(two classes and numeric labels are): read some rows, with --sample 100000."
+    )
+
+
+class Passes:
+    """Data that are read in passes, on a yardstick, without the rows of a test set, if there is one."""
+
+    def __init__(
+        self, stream: Stream, yardstick: Yardstick, options: Options, test: Dataset | None, name: str
+    ) -> None:
+        self.model = model_in_passes(yardstick)
+        self.yardstick, self.stream, self.progress = yardstick, stream, options.progress
+        self.engine: Engine = _engine(stream, options)
+        self.made, self._last, self._told = 1, None, 0  # one pass drew the sample
+        sample = yardstick.numbered(stream.sample)
+        finder = None if test is None else Finder(test, sample)
+        found = self._look(Lens(stream.reader, yardstick), finder)
+        reader = stream.reader
+        for column in dict.fromkeys(column for one in found for column in one.texts):
+            reader = reader.as_text(column)
+        self.lens = Lens(reader, yardstick)
+        self.sketch = Sketch.joined(one.sketch for one in found)
+        self.leaked, self.note, gone = 0, None, [None] * len(found)
+        self.sample = sample
+        if finder is not None:
+            met = [one.met for one in found if one.met is not None]
+            found = [one for one in found if one.met is not None]
+            verdict = finder.decide(met, self.sketch, any(one.has_ids for one in found), name)
+            self.leaked, self.note, gone = verdict.found, verdict.note, verdict.gone
+            if verdict.rule is not None:
+                self.sample = sample.take(~getattr(finder(sample), verdict.rule).data)
+        self.chunks = [Chunk(piece, own) for piece, own in zip(stream.pieces, gone, strict=True)]
+        out = sum(0 if own is None else int(np.unpackbits(own).sum()) for own in gone)
+        self.rows = self.sketch.rows - out
+        refuse_all_gone(self.rows, self.sketch.rows, name)
+        self.weight = sum(one.weight for one in found) * self.rows / max(self.sketch.rows, 1)
+        self.classes = None if found[0].classes is None else sum(one.classes for one in found)
+        self.asked: Array | None = None
+        if test is not None:
+            X = self._design(test)
+            self.asked = X.T @ X
+
+    def _look(self, lens: Lens, finder: Finder | None) -> list[Looked]:
+        self.made += 1
+        found = []
+        for one in self.engine.map(look, self.stream.pieces, shared=(lens, finder)):
+            found.append(one)
+            self._heard()
+        return found
+
+    @property
+    def repeated(self) -> int:
+        """By how many doublings rows count more than once (`evidence.tempering.repeats`)."""
+        often = self.yardstick.tempering * self.weight / max(self.sketch.distinct, 1.0)
+        return math.floor(math.log2(max(often, 1.0)) + (ESTIMATED if self.sketch.full else 1e-9))
+
+    def fitted(self, tempering: float) -> Fitted:
+        """The posterior with every row counted so many times."""
+        C = self.model.prior_variance
+        eye = np.eye(self.yardstick.recipe.width + int(self.model.intercept)) / C
+        with one_thread():  # the last bits depend on the number of threads
+            if isinstance(self.model, Linear):
+                XX, Xy = self._moments
+                scale = tempering / float(self.model.noise_variance)  # type: ignore[arg-type]
+                precision = scale * XX + eye
+                return Fitted(np.linalg.solve(precision, scale * Xy), precision, C)
+            try:
+                mode, point = find_mode(self._sums_at, C, self._start(tempering), tempering, self.asked)
+            except np.linalg.LinAlgError as error:
+                raise DataworthError(
+                    "some rows lie so far out that sums over all of them would lose their digits: correct "
+                    "them, or read some rows, with --sample 100000."
+                ) from error
+            self._last = point
+            return Fitted(mode.coef, tempering * point.sums.curvature + eye, C)
+
+    @cached_property
+    def _moments(self) -> tuple[Array, Array]:
+        self.made += 1
+        return moments_over(self.engine, self.lens, self.chunks)
+
+    @cached_property
+    def _sums_at(self) -> SumsAt:
+        over = sums_over(self.engine, self.lens, self.chunks, self._heard)
+
+        def at(theta: Array, curved: bool) -> Any:
+            self.made += 1
+            return over(theta, curved)
+
+        return at
+
+    def _start(self, tempering: float) -> At:
+        """Where the last fit ended; at first the mode of the sample, with its curvature."""
+        if self._last is not None:
+            return self._last
+        X, y = self._design(self.sample), self.yardstick.targets(self.sample)
+        weights = np.ones(len(y)) if self.sample.weights is None else self.sample.weights
+        weights = weights * (self.weight / max(float(weights.sum()), 1e-300))
+        counts = Counts(weights * y, weights * (1.0 - y))
+        zero = np.zeros(X.shape[1])
+        first = At(zero, partial_sums(zero, X, counts))
+        mode, point = find_mode(
+            lambda theta, curved: partial_sums(theta, X, counts, curved),
+            self.model.prior_variance,
+            first,
+            tempering,
+        )
+        sums = self._sums_at(mode.coef, False)
+        return At(mode.coef, sums._replace(curvature=point.sums.curvature), lent=True)
+
+    def _design(self, data: Dataset) -> Array:
+        """Features of rows in memory, with a column of ones for the intercept."""
+        X = self.yardstick.recipe.features(data)
+        return np.hstack([X, np.ones((len(X), 1))]) if self.model.intercept else X
+
+    def _heard(self) -> None:
+        """Tell whoever listens that a piece is done."""
+        self._told += 1
+        if self.progress is not None:
+            total = len(self.stream.pieces) * max(PASSES, self.made + 1)
+            self.progress.update(self._told, total)
+
+
+def _engine(stream: Stream, options: Options) -> Engine:
+    if options.engine is not None and not isinstance(options.engine, str):
+        return options.engine
+    enough = -1 if stream.cells > PARALLEL_CELLS and len(stream.pieces) > 1 else 1
+    return get_engine(options.engine, options.jobs, options.address, enough=enough)

@@ -1,0 +1,98 @@
+"""Scores of data that are read in passes: the design *whole* in memory that does not grow with the file.
+
+The data are one Gaussian posterior on the yardstick, found by passes over the file (`measure.passes`), which
+is the prior of each block of the test set: what the design *whole* makes of rows in memory, too.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import ClassVar
+
+import numpy as np
+
+from ..data.dataset import Dataset
+from ..data.io.streamed import Stream
+from ..data.labels import Classes
+from ..errors import DataworthError
+from ..evidence.tempering import Place
+from ..measure.case import Case, measure
+from ..measure.designs import DATA, Sample
+from ..measure.engines import Local
+from ..measure.options import Options
+from ..measure.passes import Passes
+from ..measure.plans import whole_plan
+from ..measure.prepare import Pool, one_class_note, prepare
+from ..models import Fitter
+
+TEST = "the test set"
+MANY = 100
+"""Rows for each coefficient from which EP's posterior is Laplace's for all that a score can tell."""
+
+
+def measure_streamed(stream: Stream, test: Dataset, options: Options, name: str, **own: object) -> Case:
+    """A stream on the blocks of the design *whole*."""
+    wrong = {"model": options.own_model is not None, "form": options.form != "evidence"}
+    for option, given in wrong.items():
+        if given:
+            raise DataworthError(
+                f"data that are read in passes have the yardstick's own model and the form evidence: drop "
+                f"{option}, or read some rows, with --sample 100000."
+            )
+    prepared = prepare("score", {}, test, options)
+    yardstick, test = prepared.yardstick, prepared.test
+    passes = Passes(stream, yardstick, options, test, name)
+    pool = Pool.build(yardstick, {TEST: test})
+    arm = InPasses(passes, pool)
+    plan = whole_plan(prepared, {DATA: Sample(np.arange(0))}, pool.samples[TEST])
+    here = replace(prepared, options=replace(options, engine=Local(1)))  # passes are what takes long
+    identity = {name: stream.content_hash()} if options.run_dir else {}
+    table = measure(here, pool, plan, {DATA: arm}, identity)
+    gain = passes.fitted(yardstick.tempering).information_gain()
+    table = table.with_column("information_gain", [gain]).with_column("data_rows", [passes.rows])
+    # what checks look at
+    seen = Pool.build(yardstick, {name: passes.sample, TEST: test})
+    plan = whole_plan(prepared, {DATA: seen.samples[name]}, seen.samples[TEST])
+    told = replace(prepared, data={name: passes.sample}, leaked=passes.leaked, passes=passes.made)
+    notes = (note for note in (passes.note, absent_classes(passes, name), streamed_note(passes)) if note)
+    return Case.of(told, seen, plan, tuple(notes), table=table, arms=(DATA,), **own)
+
+
+@dataclass(frozen=True)
+class InPasses:
+    """The posterior of a stream as the prior of a pool, with rows counted 2^k times as often."""
+
+    passes: Passes
+    pool: Pool
+    directions: ClassVar[int] = 1
+
+    @property
+    def repeated(self) -> int:
+        """By how many doublings rows count more than once."""
+        return self.passes.repeated
+
+    def __call__(self, place: Place) -> Fitter:
+        """The fitter at one tempering."""
+        fitted = self.passes.fitted(self.pool.tempering * 2.0 ** place[0])
+        return self.passes.model.bind(self.pool.X, self.pool.y, fitted.prior)
+
+
+def streamed_note(passes: Passes) -> str:
+    """How the data were read, and what their posterior rests on."""
+    d = passes.yardstick.recipe.width + int(passes.model.intercept)
+    told = f"{passes.rows:,} rows were read in {passes.made} passes over the file, never all at once"
+    if not isinstance(passes.yardstick.labels, Classes):
+        return f"{told}; their posterior is exact"
+    each = f"{passes.rows / d:,.0f} for each of {d} coefficients"
+    if passes.rows >= MANY * d:
+        return f"{told}; by Laplace's method, with which EP agrees for so many ({each})"
+    return f"{told}; by Laplace's method, which may differ from EP for so few ({each})"
+
+
+def absent_classes(passes: Passes, name: str) -> str | None:
+    """A note if the data have no rows of some class."""
+    labels = passes.yardstick.labels
+    if passes.classes is None or not isinstance(labels, Classes):
+        return None
+    present = [label for label, count in zip(labels.names, passes.classes, strict=True) if count]
+    return one_class_note(passes.yardstick, Dataset(np.zeros((len(present), 1)), present), name)
