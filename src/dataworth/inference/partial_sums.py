@@ -25,8 +25,10 @@ from ..arrays import Array
 from .geometry import GRAM_LIMIT, SLAB, Factor, cholesky_factor
 from .logistic import Counts, terms
 from .newton import Mode
-from .settings import MAX_ITERATIONS, TOLERANCE
+from .settings import MAX_ITERATIONS
 
+TOLERANCE = 1e-6
+"""Nats by which what is expected of other rows may be wrong, for the mode and for the curvature there."""
 HALVINGS = 30
 """Times that a step which leads down is halved."""
 SLOW = 0.1
@@ -34,17 +36,19 @@ SLOW = 0.1
 
 
 class Sums(NamedTuple):
-    """Of some rows at one θ: log-likelihood, its gradient, XᵀWX (if asked for), and the largest w‖x‖²."""
+    """Of some rows at one θ: log-likelihood, its gradient, XᵀWX (if asked for), ΣW, and the largest w‖x‖²."""
 
     value: float
     gradient: Array
     curvature: Array | None
+    mass: float
     square: float
 
     def mapped(self, to: Array) -> Sums:
         """The sums of rows X·to, from those of rows X at to·θ; of ‖x‖² a bound."""
         bent = None if self.curvature is None else to.T @ self.curvature @ to
-        return Sums(self.value, to.T @ self.gradient, bent, self.square * float(np.linalg.norm(to, 2)) ** 2)
+        square = self.square * float(np.linalg.norm(to, 2)) ** 2
+        return Sums(self.value, to.T @ self.gradient, bent, self.mass, square)
 
 
 SumsAt = Callable[[Array, bool], Sums]
@@ -64,12 +68,13 @@ def partial_sums(
     (-1.3863, [-0.5], [[1.25]], 4.0)
     """
     d = len(theta)
-    value, gradient, square = 0.0, np.zeros(d), 0.0
+    value, gradient, mass, square = 0.0, np.zeros(d), 0.0, 0.0
     curvature = np.zeros((d, d)) if curved else None
     for i in range(0, len(X), SLAB):  # what is worked on stays in the cache
         rows, own = X[i : i + SLAB], Counts(counts.ones[i : i + SLAB], counts.zeros[i : i + SLAB])
         at = terms(rows @ theta[:-1] + theta[-1] if ones else rows @ theta, own)
         value += at.value
+        mass += float(at.curvature.sum())
         gradient += _against(rows, at.gradient, ones)
         if curvature is not None:
             scaled = rows * np.sqrt(at.curvature)[:, None]
@@ -82,7 +87,7 @@ def partial_sums(
         square = max(square, float((heaviest * (np.einsum("ij,ij->i", rows, rows) + ones)).max()))
     if curvature is not None and ones:
         curvature[:, -1] = curvature[-1]
-    return Sums(value, gradient, curvature, square)
+    return Sums(value, gradient, curvature, mass, square)
 
 
 def _against(rows: Array, weights: Array, ones: bool) -> Array:
@@ -94,7 +99,7 @@ def _against(rows: Array, weights: Array, ones: bool) -> Array:
 def combined(parts: Iterable[Sums]) -> Sums:
     """All chunks together, added in the order in which they come.
 
-    >>> one = Sums(-1.0, np.ones(1), np.eye(1), 2.0)
+    >>> one = Sums(-1.0, np.ones(1), np.eye(1), 0.5, 2.0)
     >>> combined([one, one]).value
     -2.0
     """
@@ -103,15 +108,16 @@ def combined(parts: Iterable[Sums]) -> Sums:
 
 def _add(a: Sums, b: Sums) -> Sums:
     both = None if a.curvature is None or b.curvature is None else a.curvature + b.curvature
-    return Sums(a.value + b.value, a.gradient + b.gradient, both, max(a.square, b.square))
+    square = max(a.square, b.square)
+    return Sums(a.value + b.value, a.gradient + b.gradient, both, a.mass + b.mass, square)
 
 
 class At(NamedTuple):
-    """A point and the sums there; `lent`: its curvature is that of another point."""
+    """A point and the sums there; `bent`: where the curvature is that of, None if of other rows."""
 
     theta: Array
     sums: Sums
-    lent: bool = False
+    bent: Array | None
 
 
 def find_mode(
@@ -122,20 +128,23 @@ def find_mode(
     The sums of a tempering are those of rows that count once, times r, so that fits at other temperings begin
     with the sums of the last.
 
-    Ends where the Newton decrement and the change of curvature along the last step are below the tolerance.
-    No row's W changes by more than a factor e^|Δf|, |Δf| ≤ ‖x‖·‖Δθ‖, so that ½ log det moves by d/2 times
-    that at most; and what rows of a Gram matrix `asked` are expected of, by ½ tr(Σ·asked)/4 times that.
+    Ends where neither the mode nor the curvature could change what is expected of other rows, with the Gram
+    matrix `asked` (without one: of the rows themselves). Along Δθ rows move by ε = √(ΔθᵀXᵀWXΔθ / ΣW) on
+    average, and W by less than a factor e^ε. With D = ¼ tr(Σ·asked), d at most, the curvature of a point so
+    far away changes log p of these rows by ½ D ε, and a step made with it by √D ε √decrement.
     """
     point, halvings = start, 0
     step = _step(point, prior_variance, tempering, asked)
     passes, slow = 0, False
-    while (not step.converged or point.lent) and passes < MAX_ITERATIONS:
+    while not step.converged and passes < MAX_ITERATIONS:
         passes += 1
         theta = point.theta + 0.5**halvings * step.move
         # where it ends the curvature is to be that of the point; where another's serves badly, too
-        sums = sums_at(theta, step.converged or slow)
-        lent = sums.curvature is None
-        reached = At(theta, sums._replace(curvature=point.sums.curvature) if lent else sums, lent)
+        sums = sums_at(theta, step.near or slow)
+        bent = theta
+        if sums.curvature is None:
+            sums, bent = sums._replace(curvature=point.sums.curvature), point.bent  # type: ignore[assignment]
+        reached = At(theta, sums, bent)
         ahead = _step(reached, prior_variance, tempering, asked)
         if ahead.objective < step.objective - step.slack and halvings < HALVINGS:
             halvings, slow = halvings + 1, True
@@ -154,11 +163,14 @@ def find_mode(
 
 
 class _Step(NamedTuple):
+    """near: one pass with the curvature at its end would be the last."""
+
     move: Array
     decrement: float
     objective: float
     factor: Factor
     slack: float
+    near: bool
     converged: bool
 
 
@@ -178,7 +190,14 @@ def _step(at: At, prior_variance: float, tempering: float, asked: Array | None) 
     degrees = float(len(theta))
     if asked is not None:
         degrees = min(degrees, 0.25 * prior_variance * float(np.trace(factor.solve(asked))))
-    bound = 0.5 * degrees * np.sqrt(sums.square) * float(np.linalg.norm(move))
-    # a value of many rows is not known to more digits than these
+
+    def wrong(way: Array) -> float:
+        """What is wrong by the curvature of a point so far away."""
+        far = np.sqrt(max(float(way @ sums.curvature @ way), 0.0) / max(sums.mass, 1e-300))
+        return float((0.5 * degrees + np.sqrt(degrees * decrement)) * far)
+
+    near = wrong(move) < TOLERANCE
+    converged = at.bent is not None and wrong(theta + move - at.bent) < TOLERANCE
+    # a sum of many rows is not known to more digits than these
     slack = TOLERANCE + 1e-12 * abs(tempering * sums.value)
-    return _Step(move, decrement, objective, factor, slack, decrement < TOLERANCE and bound < TOLERANCE)
+    return _Step(move, decrement, objective, factor, slack, near, converged)

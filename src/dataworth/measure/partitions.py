@@ -174,7 +174,7 @@ def _told(parts: Iterator[Sums], done: Callable[[], None]) -> Iterator[Sums]:
 
 def _sums(shared: tuple[Lens, Array, bool, bool], chunk: Chunk) -> Sums:
     lens, theta, curved, features = shared
-    nothing = Sums(0.0, np.zeros(len(theta)), np.zeros((len(theta),) * 2) if curved else None, 0.0)
+    nothing = Sums(0.0, np.zeros(len(theta)), np.zeros((len(theta),) * 2) if curved else None, 0.0, 0.0)
     each = (
         partial_sums(theta, rows.X, rows.counts, curved, ones=lens.intercept)
         for rows in lens.rows(chunk, features)

@@ -76,7 +76,9 @@ class Passes:
         self.model = model_in_passes(yardstick)
         self.yardstick, self.stream, self.progress = yardstick, stream, options.progress
         self.engine: Engine = _engine(stream, options)
-        self.made, self._last, self._told = 1, None, 0  # one pass drew the sample
+        self.made, self._told = 1, 0  # one pass drew the sample
+        self._known: dict[float, Fitted] = {}
+        self._last: At | None = None
         sample = yardstick.numbered(stream.sample)
         finder = None if test is None else Finder(test, sample)
         found = self._look(Lens(stream.reader, yardstick), finder)
@@ -121,6 +123,11 @@ class Passes:
 
     def fitted(self, tempering: float) -> Fitted:
         """The posterior with every row counted so many times."""
+        if tempering not in self._known:
+            self._known[tempering] = self._fit(tempering)
+        return self._known[tempering]
+
+    def _fit(self, tempering: float) -> Fitted:
         C = self.model.prior_variance
         eye = np.eye(self.yardstick.recipe.width + int(self.model.intercept)) / C
         with one_thread():  # the last bits depend on the number of threads
@@ -163,7 +170,7 @@ class Passes:
         weights = weights * (self.weight / max(float(weights.sum()), 1e-300))
         counts = Counts(weights * y, weights * (1.0 - y))
         zero = np.zeros(X.shape[1])
-        first = At(zero, partial_sums(zero, X, counts))
+        first = At(zero, partial_sums(zero, X, counts), zero)
         mode, point = find_mode(
             lambda theta, curved: partial_sums(theta, X, counts, curved),
             self.model.prior_variance,
@@ -171,7 +178,7 @@ class Passes:
             tempering,
         )
         sums = self._sums_at(mode.coef, False)
-        return At(mode.coef, sums._replace(curvature=point.sums.curvature), lent=True)
+        return At(mode.coef, sums._replace(curvature=point.sums.curvature), None)
 
     def _design(self, data: Dataset) -> Array:
         """Features of rows in memory, with a column of ones for the intercept."""
