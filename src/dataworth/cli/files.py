@@ -9,9 +9,11 @@ from typing import Any
 
 from dataworth.data.convert import Column
 from dataworth.data.dataset import Dataset
+from dataworth.data.io.given import refuse_streams
 from dataworth.data.io.notes import Note, refuse_all
 from dataworth.data.io.roles import wishes_of
 from dataworth.data.io.sources import HUB
+from dataworth.data.io.streamed import Stream
 from dataworth.data.io.together import read_together, release, sentences
 from dataworth.data.io.urls import is_url
 from dataworth.data.io.whole import is_device, temporary_of
@@ -36,15 +38,30 @@ class Inputs:
         self._columns, self._quiet = columns, quiet
         self.tell: Callable[[str], None] = (lambda sentence: None) if quiet else say
         self.notes: list[dict[str, Any]] = []
-        self._read: dict[str, Dataset] = {}
+        self._read: dict[str, Any] = {}
 
-    def read(self, paths: Iterable[Path], test: Path | None = None, columns: Sequence[Column] = ()) -> Inputs:
-        """Read files together, led by the test set or a yardstick's columns; refuse all that is wrong."""
+    def read(
+        self,
+        paths: Iterable[Path],
+        test: Path | None = None,
+        columns: Sequence[Column] = (),
+        streams: bool = False,
+    ) -> Inputs:
+        """Read files together, led by the test set or a yardstick's columns; refuse all that is wrong.
+
+        streams: what does not fit in memory is read in passes, later.
+        """
+        refuse_streams(self._columns.stream, streams)
         each = {absolute(path): path for path in paths}
         lead = None if test is None else list(each).index(absolute(test))
         # What one file has to leave out need not be in the others.
         found = read_together(
-            list(each.values()), lead=lead, columns=columns, **self._columns.roles, absent_ok=True
+            list(each.values()),
+            lead=lead,
+            columns=columns,
+            streams=streams,
+            **self._columns.roles,
+            absent_ok=True,
         )
         names = {role.column for one in found for role in one.roles}
         refuse_all([*sentences(found), *self._nowhere(names)])
@@ -60,8 +77,8 @@ class Inputs:
         release()
         return self
 
-    def __call__(self, path: Path) -> Dataset:
-        """The dataset in a file that was read."""
+    def __call__(self, path: Path) -> Any:
+        """The dataset in a file that was read, or that is read in passes."""
         return self._read[absolute(path)]
 
     def _nowhere(self, names: Collection[str]) -> Iterator[str]:
@@ -75,10 +92,12 @@ class Inputs:
                 if wanted not in names and not like:
                     yield f"--{option} {wanted!r} is no column of any file: check its name."
 
-    def _encoded(self, data: Dataset) -> Dataset:
+    def _encoded(self, data: Dataset | Stream) -> Dataset | Stream:
         """Texts as vectors, if an encoder was named."""
         if self._columns.text_encoder is None:
             return data
+        if isinstance(data, Stream):
+            raise DataworthError("--text-encoder takes rows in memory: read some of them, with --sample.")
         from dataworth.embed import encode
 
         from .progress import listen

@@ -253,7 +253,9 @@ def _column(name: str, value: Any, source: Path) -> Any:
         return value
     if isinstance(value, list):
         value = ",".join(map(str, value))
-    if value is not None and not isinstance(value, bool if name in ("impute", "exact_labels") else str):
+    if value is not None and not isinstance(
+        value, bool if name in ("impute", "exact_labels", "stream") else str
+    ):
         raise DataworthError(f"{source} has {name} {value!r}; give it as in --{name}.")
     return value
 

@@ -17,6 +17,7 @@ from dataworth.data.io.given import refuse_sampled_states
 from dataworth.data.io.large import rows_for_pairs
 from dataworth.data.io.notes import refuse_all
 from dataworth.data.io.sealed import SUFFIX, is_sealed
+from dataworth.data.io.streamed import Stream
 from dataworth.data.io.together import naming
 from dataworth.data.io.whole import parse_json, read_whole, replacing
 from dataworth.data.keys import new_key
@@ -93,7 +94,10 @@ def measure(job: Job, showing: Showing, keep: bool = False) -> tuple[Any, list[d
         yardstick = Yardstick.load(path)
     (test,) = every({"test": files["test"]})
     rows = [one for one in every(files) if one not in sealed]
-    inputs.read(rows, test, () if yardstick is None else yardstick.columns)
+    streams = job.command == "score" and design == "whole"
+    inputs.read(rows, test, () if yardstick is None else yardstick.columns, streams)
+    if showing.explain and any(isinstance(inputs(one), Stream) for one in rows):
+        raise DataworthError("--explain measures rows again, which data read in passes are not: drop it.")
     arguments = _arguments(job, inputs, sealed)
     if job.curate is not None:
         arguments["curate"] = parse(job.curate, lambda name: inputs(Path(name)))
@@ -209,6 +213,7 @@ def check_fit(files: Files, read: Inputs, yardstick: Yardstick | None) -> None:
     wrong = []
     for path in dict.fromkeys(path for path in paths if not is_sealed(path)):
         data = read(path)
+        data = data.sample if isinstance(data, Stream) else data
         try:
             data.select(columns)
         except DataworthError as error:

@@ -67,6 +67,9 @@ class Columns:
     header: str | None = option(None, "yes or no: the first row names the columns (default: found).", WRITTEN)
     sheet: str | None = option(None, "Sheet of an .xlsx (default: the first with rows).", WRITTEN)
     sample: int | None = option(None, "Rows of data files to draw at random (default: all).", WRITTEN)
+    stream: bool = option(
+        False, "Read data in passes (score, seal); done anyway where they do not fit in memory.", WRITTEN
+    )
 
     @property
     def roles(self) -> dict[str, Any]:

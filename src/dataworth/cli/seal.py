@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from dataworth.data.io.sealed import SUFFIX, is_sealed
+from dataworth.data.io.streamed import Stream
 from dataworth.data.keys import Commitment, commit
 from dataworth.errors import DataworthError
 from dataworth.report.text import layout
 from dataworth.valuation.sealed import Sealed, seal
+from dataworth.valuation.streamed import seal_stream
 from dataworth.wording import counted
 from dataworth.yardstick.yardstick import Yardstick
 
@@ -124,10 +126,10 @@ def seal_file(
         )
     check_outputs(output)
     measure = Yardstick.load(yardstick)
-    read = Inputs(columns, quiet).read([data], columns=measure.columns)
+    read = Inputs(columns, quiet).read([data], columns=measure.columns, streams=True)
     rows = read(data)
     check_fit({"data": data}, read, measure)
     with listen(quiet, preparing="sealing…"):
-        sealed = seal(rows, measure)
+        sealed = seal_stream(rows, measure) if isinstance(rows, Stream) else seal(rows, measure)
     sealed.save(output)
     return SealedFile(str(output), sealed)

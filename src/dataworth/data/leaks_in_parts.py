@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..arrays import Flags, Rows
 from ..wording import counted
@@ -22,16 +23,18 @@ from .leaks import repeating as count_repeating
 from .rows import floors, same_rows
 from .sketch import Sketch
 
+Packed = NDArray[np.uint8]
+"""Flags, eight a byte."""
 RULES = ("features", "both", "ids")
 COLUMNS = 8
 """Columns by which rows are told apart that are no test row, before all are compared."""
 
 
 class Equals(NamedTuple):
-    """Test rows that have an equal in some data, and rows of the data that have one in the test set."""
+    """Test rows that have an equal in some data, and rows of the data that have one: flags, later packed."""
 
     test: Flags
-    data: Flags
+    data: Any
 
 
 class Met(NamedTuple):
@@ -49,11 +52,11 @@ class Met(NamedTuple):
     def joined(cls, met: Sequence[Met]) -> Met:
         """Of a part that was compared piece by piece; its flags of data are packed, eight rows a byte."""
         rules = [[getattr(one, rule) for one in met] for rule in RULES]
-        each = [
+        features, both, ids = (
             Equals(_any([e.test for e in own]), np.packbits(np.concatenate([e.data for e in own])))
             for own in rules
-        ]
-        return cls(*each, _any([one.groups for one in met]))
+        )
+        return cls(features, both, ids, _any([one.groups for one in met]))
 
 
 class Finder:
@@ -141,7 +144,7 @@ class Verdict(NamedTuple):
     """
 
     found: int
-    gone: list[Flags | None]
+    gone: list[Packed | None]
     note: str | None
     rule: str | None
 

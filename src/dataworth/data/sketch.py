@@ -72,7 +72,7 @@ class Sketch(NamedTuple):
 
 
 def row_hashes(data: Dataset) -> NDArray[np.uint64]:
-    """A number for each row: the same for the same features, by what `Dataset.row_keys` takes for the same."""
+    """A number for each row, the same for the same features, as `Dataset.row_keys` compares them."""
     weights = np.random.default_rng(0x5EED).integers(0, 2**63, data.n_features, dtype=np.uint64) * 2 + 1
     found = [np.zeros(0, dtype=np.uint64)]
     for bits in data._canonical_bits():

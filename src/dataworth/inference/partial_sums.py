@@ -44,20 +44,12 @@ class Sums(NamedTuple):
     mass: float
     square: float
 
-    def mapped(self, to: Array) -> Sums:
-        """The sums of rows X·to, from those of rows X at to·θ; of ‖x‖² a bound."""
-        bent = None if self.curvature is None else to.T @ self.curvature @ to
-        square = self.square * float(np.linalg.norm(to, 2)) ** 2
-        return Sums(self.value, to.T @ self.gradient, bent, self.mass, square)
-
 
 SumsAt = Callable[[Array, bool], Sums]
 """One pass over all rows, each counted once: their sums at θ, with or without the curvature."""
 
 
-def partial_sums(
-    theta: Array, X: Array, counts: Counts, curved: bool = True, *, ones: bool = False
-) -> Sums:
+def partial_sums(theta: Array, X: Array, counts: Counts, curved: bool = True, *, ones: bool = False) -> Sums:
     """The sums of one chunk of rows X; `ones` adds a last column of ones, for an intercept.
 
     `counts` are the weights of each row with label 1 and with label 0.
@@ -141,10 +133,9 @@ def find_mode(
         theta = point.theta + 0.5**halvings * step.move
         # where it ends the curvature is to be that of the point; where another's serves badly, too
         sums = sums_at(theta, step.near or slow)
-        bent = theta
+        reached = At(theta, sums, theta)
         if sums.curvature is None:
-            sums, bent = sums._replace(curvature=point.sums.curvature), point.bent  # type: ignore[assignment]
-        reached = At(theta, sums, bent)
+            reached = At(theta, sums._replace(curvature=point.sums.curvature), point.bent)
         ahead = _step(reached, prior_variance, tempering, asked)
         if ahead.objective < step.objective - step.slack and halvings < HALVINGS:
             halvings, slow = halvings + 1, True
@@ -179,8 +170,9 @@ def _step(at: At, prior_variance: float, tempering: float, asked: Array | None) 
     theta, sums = at.theta, at.sums
     if tempering * prior_variance * sums.square > GRAM_LIMIT:
         raise np.linalg.LinAlgError("C‖x‖² is too large for sums: its digits would be lost")
-    assert sums.curvature is not None
-    normal = tempering * prior_variance * sums.curvature
+    curvature = sums.curvature
+    assert curvature is not None
+    normal = tempering * prior_variance * curvature
     normal.flat[:: len(normal) + 1] += 1.0
     factor = cholesky_factor(normal)
     ascent = tempering * prior_variance * sums.gradient - theta
@@ -193,7 +185,7 @@ def _step(at: At, prior_variance: float, tempering: float, asked: Array | None) 
 
     def wrong(way: Array) -> float:
         """What is wrong by the curvature of a point so far away."""
-        far = np.sqrt(max(float(way @ sums.curvature @ way), 0.0) / max(sums.mass, 1e-300))
+        far = np.sqrt(max(float(way @ curvature @ way), 0.0) / max(sums.mass, 1e-300))
         return float((0.5 * degrees + np.sqrt(degrees * decrement)) * far)
 
     near = wrong(move) < TOLERANCE

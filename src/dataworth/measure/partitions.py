@@ -3,100 +3,123 @@
 The pairs of a design are shared out whole. A single fit of a file larger than memory is not: each pass of
 Newton's method needs sums over all rows (`inference.partial_sums`), a few numbers from each partition.
 
-Features φ = z·P of a recipe without a kernel are a projection of its columns z. Sums need no features then:
-z·(Pθ) is one product instead of many, and what P does to a sum is done once, at the end.
+Making features takes longer than reading. On one machine they are therefore kept, in a temporary file of 4
+bytes a feature and row, and passes read that. Elsewhere each pass makes them anew. Either way they are
+rounded to single precision, so that both give the same bits.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
 from functools import reduce
 from itertools import chain
-from typing import NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..arrays import Array, Flags
+from ..arrays import Array
 from ..data.dataset import Dataset
 from ..data.io.pieces import NotNumbers, Piece
 from ..data.io.streamed import Reader
 from ..data.labels import Classes
-from ..data.leaks_in_parts import Finder, Met
+from ..data.leaks_in_parts import Finder, Met, Packed
 from ..data.sketch import Sketch
+from ..errors import DataworthError
 from ..inference.logistic import Counts
 from ..inference.partial_sums import Sums, SumsAt, combined, partial_sums
 from ..yardstick.yardstick import Yardstick
 from .engines import Engine
 
-WIDER = 2.4
-"""Columns for each feature up to which XᵀWX of columns costs less than making features: w² against 2wd + d²."""
-
-
-class Chunk(NamedTuple):
-    """A partition, and packed flags of rows that are taken out of it."""
-
-    piece: Piece
-    gone: Flags | None = None
+SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 
 
 class Rows(NamedTuple):
-    """Rows as a fit sees them: X, targets and weights."""
+    """Rows as a fit sees them: features in single precision, targets and weights."""
 
-    X: Array
+    X: Any
     y: Array
     weights: Array
 
-    @property
-    def counts(self) -> Counts:
-        """Weights of each row with label 1 and with label 0."""
-        return Counts(self.weights * self.y, self.weights * (1.0 - self.y))
+    def write(self, file: Any) -> None:
+        """Append them to a file."""
+        for part in (np.ascontiguousarray(self.X), self.y, self.weights):
+            part.tofile(file)
+
+    @classmethod
+    def read(cls, file: Any, count: int, width: int) -> Rows:
+        """The next so many of a file."""
+        X = np.fromfile(file, SINGLE, count * width).reshape(count, width)
+        return cls(X, np.fromfile(file, DOUBLE, count), np.fromfile(file, DOUBLE, count))
+
+
+class Chunk(NamedTuple):
+    """A partition.
+
+    Once it was looked at: packed flags of rows that are taken out of it, and how many rows were read together
+    each time.
+    """
+
+    number: int
+    piece: Piece
+    gone: Packed | None = None
+    lengths: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
 class Lens:
-    """How partitions are looked at: read, and measured by a yardstick."""
+    """How partitions are looked at: read, and measured by a yardstick; features are kept in `folder`."""
 
     reader: Reader
     yardstick: Yardstick
+    folder: Path | None = None
+
+    @property
+    def width(self) -> int:
+        """Coefficients of the model."""
+        return self.yardstick.recipe.width + int(self.intercept)
 
     @property
     def intercept(self) -> bool:
         """Whether the model has one."""
         return self.yardstick.model.intercept
 
-    def projects(self, curved: bool) -> bool:
-        """Whether sums are taken over features rather than over the columns that they project."""
-        recipe = self.yardstick.recipe
-        wide = len(recipe.projection) > WIDER * recipe.width
-        return recipe.kernel is not None or (curved and wide)
+    def kept(self, chunk: Chunk) -> Path:
+        """Where the features of a partition are kept."""
+        assert self.folder is not None
+        return self.folder / f"{chunk.number}"
+
+    def measured(self, data: Dataset) -> Rows:
+        """Some rows of a partition on the yardstick, which have numbers in place of texts."""
+        weights = np.ones(len(data)) if data.weights is None else data.weights
+        X = self.yardstick.recipe.features(data).astype(np.float32)
+        return Rows(X, self.yardstick.targets(data), np.ascontiguousarray(weights))
 
     def slabs(self, piece: Piece) -> Iterator[Dataset]:
         """Rows of a partition, with numbers in place of texts."""
         return map(self.yardstick.numbered, self.reader.slabs(piece))
 
-    def rows(self, chunk: Chunk, features: bool) -> Iterator[Rows]:
-        """Rows of a partition, without those that are taken out: features, or the columns they project."""
-        first, recipe = 0, self.yardstick.recipe
+    def rows(self, chunk: Chunk) -> Iterator[Rows]:
+        """Rows of a partition, some at a time, without those that are taken out; with features as float64."""
+        first = 0
         gone = None if chunk.gone is None else np.unpackbits(chunk.gone).astype(bool)
-        for data in self.slabs(chunk.piece):
-            first, start = first + len(data), first
+        for X, y, weights in self._read(chunk):
+            first, start = first + len(y), first
+            found = Rows(X.astype(float), y, weights)
             if gone is not None and gone[start:first].any():
-                data = data.take(~gone[start:first])
-                if not len(data):
-                    continue
-            X = recipe.features(data) if features else recipe.scaled(data.select(recipe.columns).X)
-            weights = np.ones(len(data)) if data.weights is None else data.weights
-            yield Rows(X, self.yardstick.targets(data), weights)
+                found = Rows(*(part[~gone[start:first]] for part in found))
+            if len(found.y):
+                yield found
 
-    def projection(self) -> Array:
-        """P, with the intercept's own direction."""
-        P = self.yardstick.recipe.projection
-        if not self.intercept:
-            return P
-        made = np.zeros((P.shape[0] + 1, P.shape[1] + 1))
-        made[:-1, :-1], made[-1, -1] = P, 1.0
-        return made
+    def _read(self, chunk: Chunk) -> Iterator[Rows]:
+        if self.folder is None:
+            yield from map(self.measured, self.slabs(chunk.piece))
+            return
+        with self.kept(chunk).open("rb") as file:
+            for count in chunk.lengths:
+                yield Rows.read(file, count, self.yardstick.recipe.width)
 
 
 class Looked(NamedTuple):
@@ -110,41 +133,49 @@ class Looked(NamedTuple):
     sketch: Sketch
     weight: float
     classes: Array | None
-    texts: tuple[str, ...]
     has_ids: bool
+    lengths: tuple[int, ...]
+    texts: tuple[str, ...] = ()
 
 
-def look(shared: tuple[Lens, Finder | None], piece: Piece) -> Looked:
+def look(shared: tuple[Lens, Finder | None], chunk: Chunk) -> Looked:
     """The first pass over a partition: everything is checked, and what must be known of all rows counted."""
     lens, finder = shared
     texts: tuple[str, ...] = ()
     while True:
         try:
-            return _look(lens, finder, piece)._replace(texts=texts)
+            with nullcontext() if lens.folder is None else lens.kept(chunk).open("wb") as file:
+                return _look(lens, finder, chunk, file)._replace(texts=texts)
         except NotNumbers as odd:  # a cell that only text can hold: it says what it is when all is read so
             if odd.column in texts:
                 raise
             texts = (*texts, odd.column)
-            lens = Lens(lens.reader.as_text(odd.column), lens.yardstick)
+            lens = replace(lens, reader=lens.reader.as_text(odd.column))
+        except OSError as error:
+            raise DataworthError(
+                f"features cannot be kept in {lens.folder} ({error.strerror}): set TMPDIR to a directory "
+                "with room."
+            ) from error
 
 
-def _look(lens: Lens, finder: Finder | None, piece: Piece) -> Looked:
-    met, sketches, weight, has_ids = [], [], 0.0, False
+def _look(lens: Lens, finder: Finder | None, chunk: Chunk, file: Any) -> Looked:
+    met, sketches, weight, has_ids, lengths = [], [], 0.0, False, []
     labels = lens.yardstick.labels
     classes = np.zeros(len(labels.names)) if isinstance(labels, Classes) else None
-    columns = lens.yardstick.recipe.columns
-    for data in lens.slabs(piece):
-        own = data.select(columns)
+    for data in lens.slabs(chunk.piece):
         y = lens.yardstick.targets(data)
+        lengths.append(len(data))
         weight += float(len(data) if data.weights is None else data.weights.sum())
         if classes is not None:
             classes += np.bincount(y.astype(np.intp), minlength=len(classes))
-        sketches.append(Sketch.of(own))
+        sketches.append(Sketch.of(data.select(lens.yardstick.recipe.columns)))
         has_ids = data.ids is not None
         if finder is not None:
             met.append(finder(data))
+        if file is not None:
+            lens.measured(data).write(file)
     joined = Met.joined(met) if met else None
-    return Looked(joined, Sketch.joined(sketches), weight, classes, (), has_ids)
+    return Looked(joined, Sketch.joined(sketches), weight, classes, has_ids, tuple(lengths))
 
 
 def sums_over(
@@ -157,11 +188,7 @@ def sums_over(
     """
 
     def at(theta: Array, curved: bool) -> Sums:
-        features = lens.projects(curved)
-        to = None if features else lens.projection()
-        asked = (lens, theta if to is None else to @ theta, curved, features)
-        found = combined(_told(engine.map(_sums, chunks, shared=asked), done))
-        return found if to is None else found.mapped(to)
+        return combined(_told(engine.map(_sums, chunks, shared=(lens, theta, curved)), done))
 
     return at
 
@@ -172,30 +199,34 @@ def _told(parts: Iterator[Sums], done: Callable[[], None]) -> Iterator[Sums]:
         yield part
 
 
-def _sums(shared: tuple[Lens, Array, bool, bool], chunk: Chunk) -> Sums:
-    lens, theta, curved, features = shared
-    nothing = Sums(0.0, np.zeros(len(theta)), np.zeros((len(theta),) * 2) if curved else None, 0.0, 0.0)
+def _sums(shared: tuple[Lens, Array, bool], chunk: Chunk) -> Sums:
+    lens, theta, curved = shared
+    d = len(theta)
+    nothing = Sums(0.0, np.zeros(d), np.zeros((d, d)) if curved else None, 0.0, 0.0)
     each = (
-        partial_sums(theta, rows.X, rows.counts, curved, ones=lens.intercept)
-        for rows in lens.rows(chunk, features)
+        partial_sums(theta, X, Counts(w * y, w * (1.0 - y)), curved, ones=lens.intercept)
+        for X, y, w in lens.rows(chunk)
     )
     return combined(chain([nothing], each))
 
 
-def moments_over(engine: Engine, lens: Lens, chunks: Sequence[Chunk]) -> tuple[Array, Array]:
-    """XᵀWX and XᵀWy over all partitions: all that numeric labels need, in one pass."""
-    XX, Xy = reduce(
-        lambda a, b: (a[0] + b[0], a[1] + b[1]), engine.map(_moments, chunks, shared=lens)
-    )
-    return XX, Xy
+class Moments(NamedTuple):
+    """XᵀWX and XᵀWy: all that numeric labels need, in one pass."""
+
+    XX: Array
+    Xy: Array
 
 
-def _moments(lens: Lens, chunk: Chunk) -> tuple[Array, Array]:
-    d = lens.yardstick.recipe.width + int(lens.intercept)
-    XX, Xy = np.zeros((d, d)), np.zeros(d)
-    for rows in lens.rows(chunk, features=True):
-        X = np.hstack([rows.X, np.ones((len(rows.X), 1))]) if lens.intercept else rows.X
-        scaled = X * np.sqrt(rows.weights)[:, None]
+def moments_over(engine: Engine, lens: Lens, chunks: Sequence[Chunk]) -> Moments:
+    """The moments over all partitions, added in their order."""
+    return reduce(lambda a, b: Moments(a.XX + b.XX, a.Xy + b.Xy), engine.map(_moments, chunks, shared=lens))
+
+
+def _moments(lens: Lens, chunk: Chunk) -> Moments:
+    XX, Xy = np.zeros((lens.width, lens.width)), np.zeros(lens.width)
+    for X, y, weights in lens.rows(chunk):
+        whole = np.hstack([X, np.ones((len(X), 1))]) if lens.intercept else X
+        scaled = whole * np.sqrt(weights)[:, None]
         XX += scaled.T @ scaled
-        Xy += X.T @ (rows.weights * rows.y)
-    return XX, Xy
+        Xy += whole.T @ (weights * y)
+    return Moments(XX, Xy)

@@ -8,7 +8,13 @@ the mode (`inference.partial_sums`). Another tempering begins where the last one
 from __future__ import annotations
 
 import math
+import os
+import shutil
+from contextlib import AbstractContextManager
+from dataclasses import replace
 from functools import cached_property
+from pathlib import Path
+from tempfile import TemporaryDirectory, gettempdir
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,7 +23,7 @@ from ..arrays import Array
 from ..data.dataset import Dataset
 from ..data.io.streamed import Stream
 from ..data.leaks import refuse_all_gone
-from ..data.leaks_in_parts import Finder
+from ..data.leaks_in_parts import Finder, Packed
 from ..data.sketch import Sketch
 from ..errors import DataworthError
 from ..inference.logistic import Counts
@@ -25,14 +31,16 @@ from ..inference.partial_sums import At, SumsAt, find_mode, partial_sums
 from ..inference.threads import one_thread
 from ..models import GaussianPrior, Linear, Logistic
 from ..yardstick.yardstick import Yardstick
-from .engines import Engine, get_engine
+from .engines import Engine, Local, get_engine
 from .options import Options
-from .partitions import Chunk, Lens, Looked, look, moments_over, sums_over
+from .partitions import Chunk, Lens, Looked, Moments, look, moments_over, sums_over
 
 PARALLEL_CELLS = 1 << 28
 """Cells of a file from which processes pay: a pass over fewer takes a second."""
 PASSES = 8
 """Passes that are expected, for a bar of progress."""
+ROOM = 0.5
+"""The proportion of a disk's free room that features may take."""
 ESTIMATED = 0.01
 """Doublings by which an estimated number of different rows may be wrong."""
 
@@ -67,8 +75,11 @@ def model_in_passes(yardstick: Yardstick) -> Logistic | Linear:
     )
 
 
-class Passes:
-    """Data that are read in passes, on a yardstick, without the rows of a test set, if there is one."""
+class Passes(AbstractContextManager["Passes"]):
+    """Data that are read in passes, on a yardstick, without the rows of a test set, if there is one.
+
+    `made`: how often the file was read, or the features that were kept of it. Files are removed on leaving.
+    """
 
     def __init__(
         self, stream: Stream, yardstick: Yardstick, options: Options, test: Dataset | None, name: str
@@ -79,38 +90,49 @@ class Passes:
         self.made, self._told = 1, 0  # one pass drew the sample
         self._known: dict[float, Fitted] = {}
         self._last: At | None = None
-        sample = yardstick.numbered(stream.sample)
-        finder = None if test is None else Finder(test, sample)
-        found = self._look(Lens(stream.reader, yardstick), finder)
-        reader = stream.reader
+        self._folder = _folder(stream, yardstick, self.engine)
+        self.sample = yardstick.numbered(stream.sample)
+        finder = None if test is None else Finder(test, self.sample)
+        chunks = [Chunk(i, piece) for i, piece in enumerate(stream.pieces)]
+        folder = None if self._folder is None else Path(self._folder.name)
+        lens = Lens(stream.reader, yardstick, folder)
+        found = self._look(lens, finder, chunks)
+        some = [(chunk, one) for chunk, one in zip(chunks, found, strict=True) if one.sketch.rows]
+        chunks, found = [chunk for chunk, _ in some], [one for _, one in some]
         for column in dict.fromkeys(column for one in found for column in one.texts):
-            reader = reader.as_text(column)
-        self.lens = Lens(reader, yardstick)
-        self.sketch = Sketch.joined(one.sketch for one in found)
-        self.leaked, self.note, gone = 0, None, [None] * len(found)
-        self.sample = sample
+            lens = replace(lens, reader=lens.reader.as_text(column))
+        self.lens, self.sketch = lens, Sketch.joined(one.sketch for one in found)
+        self.leaked, self.note = 0, None
+        gone: list[Packed | None] = [None] * len(found)
         if finder is not None:
             met = [one.met for one in found if one.met is not None]
-            found = [one for one in found if one.met is not None]
             verdict = finder.decide(met, self.sketch, any(one.has_ids for one in found), name)
             self.leaked, self.note, gone = verdict.found, verdict.note, verdict.gone
             if verdict.rule is not None:
-                self.sample = sample.take(~getattr(finder(sample), verdict.rule).data)
-        self.chunks = [Chunk(piece, own) for piece, own in zip(stream.pieces, gone, strict=True)]
-        out = sum(0 if own is None else int(np.unpackbits(own).sum()) for own in gone)
+                self.sample = self.sample.take(~getattr(finder(self.sample), verdict.rule).data)
+        self.chunks = [
+            chunk._replace(gone=out, lengths=one.lengths)
+            for chunk, out, one in zip(chunks, gone, found, strict=True)
+        ]
+        out = sum(int(np.unpackbits(own).sum()) for own in gone if own is not None)
         self.rows = self.sketch.rows - out
         refuse_all_gone(self.rows, self.sketch.rows, name)
         self.weight = sum(one.weight for one in found) * self.rows / max(self.sketch.rows, 1)
-        self.classes = None if found[0].classes is None else sum(one.classes for one in found)
+        each = [one.classes for one in found if one.classes is not None]
+        self.classes: Array | None = np.sum(each, axis=0) if each else None
         self.asked: Array | None = None
         if test is not None:
             X = self._design(test)
             self.asked = X.T @ X
 
-    def _look(self, lens: Lens, finder: Finder | None) -> list[Looked]:
+    def __exit__(self, *error: object) -> None:
+        if self._folder is not None:
+            self._folder.cleanup()
+
+    def _look(self, lens: Lens, finder: Finder | None, chunks: list[Chunk]) -> list[Looked]:
         self.made += 1
         found = []
-        for one in self.engine.map(look, self.stream.pieces, shared=(lens, finder)):
+        for one in self.engine.map(look, chunks, shared=(lens, finder)):
             found.append(one)
             self._heard()
         return found
@@ -135,7 +157,8 @@ class Passes:
                 XX, Xy = self._moments
                 scale = tempering / float(self.model.noise_variance)  # type: ignore[arg-type]
                 precision = scale * XX + eye
-                return Fitted(np.linalg.solve(precision, scale * Xy), precision, C)
+                mean = np.asarray(np.linalg.solve(precision, scale * Xy), dtype=float)
+                return Fitted(mean, precision, C)
             try:
                 mode, point = find_mode(self._sums_at, C, self._start(tempering), tempering, self.asked)
             except np.linalg.LinAlgError as error:
@@ -144,10 +167,11 @@ class Passes:
                     "them, or read some rows, with --sample 100000."
                 ) from error
             self._last = point
+            assert point.sums.curvature is not None
             return Fitted(mode.coef, tempering * point.sums.curvature + eye, C)
 
     @cached_property
-    def _moments(self) -> tuple[Array, Array]:
+    def _moments(self) -> Moments:
         self.made += 1
         return moments_over(self.engine, self.lens, self.chunks)
 
@@ -191,6 +215,21 @@ class Passes:
         if self.progress is not None:
             total = len(self.stream.pieces) * max(PASSES, self.made + 1)
             self.progress.update(self._told, total)
+
+
+def _folder(stream: Stream, yardstick: Yardstick, engine: Engine) -> TemporaryDirectory[str] | None:
+    """Where features are kept between passes; nowhere if workers are elsewhere, or there is no room."""
+    if not isinstance(engine, Local):
+        return None
+    # where a temporary directory is in memory, this one is not
+    place = "/var/tmp" if "TMPDIR" not in os.environ and Path("/var/tmp").is_dir() else gettempdir()
+    needed = stream.rows * (4 * yardstick.recipe.width + 16)
+    try:
+        if needed > ROOM * shutil.disk_usage(place).free:
+            return None
+        return TemporaryDirectory(prefix="dataworth-", dir=place, ignore_cleanup_errors=True)
+    except OSError:
+        return None
 
 
 def _engine(stream: Stream, options: Options) -> Engine:

@@ -31,8 +31,8 @@ class Measurement:
 
     what: score, audit or rank. data: the datasets by the names users know them by, without rows of the test
     set; leaked: how many test rows stood in them. notes: what a reader of the result must know. sealed: names
-    of datasets whose rows nobody sees. passes: over a file whose rows were not kept, if there were any; `data`
-    are then a sample of them.
+    of datasets whose rows nobody sees. passes: over a file whose rows were not kept, if there were any;
+    `data` are then a sample of them.
     """
 
     what: str

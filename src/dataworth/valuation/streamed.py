@@ -6,8 +6,10 @@ is the prior of each block of the test set: what the design *whole* makes of row
 
 from __future__ import annotations
 
+import secrets
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from importlib.metadata import version
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -24,13 +26,16 @@ from ..measure.passes import Passes
 from ..measure.plans import whole_plan
 from ..measure.prepare import Pool, one_class_note, prepare
 from ..models import Fitter
+from ..yardstick.yardstick import Yardstick
+from .sealed import Sealed
+from .sealed.posterior import commit
 
 TEST = "the test set"
 MANY = 100
 """Rows for each coefficient from which EP's posterior is Laplace's for all that a score can tell."""
 
 
-def measure_streamed(stream: Stream, test: Dataset, options: Options, name: str, **own: object) -> Case:
+def measure_streamed(stream: Stream, test: Dataset, options: Options, name: str, **own: Any) -> Case:
     """A stream on the blocks of the design *whole*."""
     wrong = {"model": options.own_model is not None, "form": options.form != "evidence"}
     for option, given in wrong.items():
@@ -41,14 +46,13 @@ def measure_streamed(stream: Stream, test: Dataset, options: Options, name: str,
             )
     prepared = prepare("score", {}, test, options)
     yardstick, test = prepared.yardstick, prepared.test
-    passes = Passes(stream, yardstick, options, test, name)
-    pool = Pool.build(yardstick, {TEST: test})
-    arm = InPasses(passes, pool)
-    plan = whole_plan(prepared, {DATA: Sample(np.arange(0))}, pool.samples[TEST])
-    here = replace(prepared, options=replace(options, engine=Local(1)))  # passes are what takes long
-    identity = {name: stream.content_hash()} if options.run_dir else {}
-    table = measure(here, pool, plan, {DATA: arm}, identity)
-    gain = passes.fitted(yardstick.tempering).information_gain()
+    with Passes(stream, yardstick, options, test, name) as passes:
+        pool = Pool.build(yardstick, {TEST: test})
+        plan = whole_plan(prepared, {DATA: Sample(np.arange(0))}, pool.samples[TEST])
+        here = replace(prepared, options=replace(options, engine=Local(1)))  # passes are what takes long
+        identity = {name: stream.content_hash()} if options.run_dir else {}
+        table = measure(here, pool, plan, {DATA: InPasses(passes, pool)}, identity)
+        gain = passes.fitted(yardstick.tempering).information_gain()
     table = table.with_column("information_gain", [gain]).with_column("data_rows", [passes.rows])
     # what checks look at
     seen = Pool.build(yardstick, {name: passes.sample, TEST: test})
@@ -56,6 +60,27 @@ def measure_streamed(stream: Stream, test: Dataset, options: Options, name: str,
     told = replace(prepared, data={name: passes.sample}, leaked=passes.leaked, passes=passes.made)
     notes = (note for note in (passes.note, absent_classes(passes, name), streamed_note(passes)) if note)
     return Case.of(told, seen, plan, tuple(notes), table=table, arms=(DATA,), **own)
+
+
+def seal_stream(stream: Stream, yardstick: Yardstick) -> Sealed:
+    """The posterior of a stream on a yardstick, by Laplace's method, to be sent instead of its rows."""
+    name, key = "the data", secrets.token_hex(16)
+    with Passes(stream, yardstick, Options(), None, name) as passes:
+        fitted = passes.fitted(yardstick.tempering)
+    counts = None
+    if isinstance(yardstick.labels, Classes) and passes.classes is not None:
+        counts = dict(zip(yardstick.labels.names, map(int, passes.classes), strict=True))
+    return Sealed(
+        fitted.mean,
+        0.5 * (fitted.precision + fitted.precision.T),
+        yardstick.digest,
+        passes.rows,
+        yardstick.tempering * passes.weight,
+        counts,
+        version("dataworth"),
+        commit(stream, key),
+        key,
+    )
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ TEXT = 1 << 23
 BUFFER = 1 << 20
 """Bytes of a column that are fetched together, so that a row group of gigabytes is not."""
 COLUMN = re.compile(r"CSV column #(\d+): CSV conversion error to [^:]+: invalid value '(.*)'")
-STREAMED = "only Parquet and text (.csv, .tsv, .txt) are read so"
+STREAMED = "Parquet and text, as .csv, .tsv and .txt, can"
 
 
 class Piece(NamedTuple):
@@ -63,7 +63,7 @@ def pieces_of(source: Any) -> list[Piece]:
         return [piece for file in files for piece in _groups(str(file))]
     if kinds == {True}:
         return [Piece(str(file)) for file in files]
-    raise DataworthError(f"it does not fit in memory, and cannot be streamed ({STREAMED}): say --sample 100000")
+    raise DataworthError(f"it cannot be read in passes ({STREAMED}): read some rows, with --sample 100000")
 
 
 def _groups(file: str) -> list[Piece]:

@@ -208,11 +208,15 @@ def stream_of(
         if role.role in ("label", "weight", *NAMES) or (role.role == "feature" and role.column in known)
     ]
     if any(role.kind == "pair" for role in kept):
-        raise DataworthError("pairs of responses cannot be streamed: say --sample 10000")
+        raise DataworthError(
+            "pairs of responses cannot be read in passes: read some rows, with --sample 10000"
+        )
     if part.how.sep == " ":
-        raise DataworthError("columns that are lined up by spaces cannot be streamed: say --sample 100000")
+        raise DataworthError(
+            "columns that are lined up by spaces cannot be read in passes: say --sample 100000"
+        )
     if len(set(raw.column_names)) < len(raw.column_names) or raw.column_names != part.table.column_names:
-        raise DataworthError("columns of one name cannot be streamed: name each of its own")
+        raise DataworthError("columns of one name cannot be read in passes: give each its own name")
     types = {role.column: part.table.schema.field(role.column).type for role in kept}
     for role in kept:
         if role.kind == "date or time" and column_kind(raw[role.column]) == "categorical":

@@ -15,7 +15,6 @@ from typing import Any, TypedDict, Unpack
 import numpy as np
 
 from dataworth.data.convert import Column, column_kinds
-from dataworth.data.dataset import Dataset
 from dataworth.data.io import roles as role_of
 from dataworth.data.io.assembled import NOT_VECTORS, missing_rows, only_features, with_labels
 from dataworth.data.io.columns import Is, dates_start, settle
@@ -150,11 +149,11 @@ def read_together(
         _spell_alike(ordered)
     for read in (read for read in ordered if read.pieces and read.data is not None):
         known = columns if lead is None or reads[lead].data is None else reads[lead].data.columns
-        labels = [] if options.get("exact_labels") else [one.data.y for one in (ordered[0], read) if one.data]
+        said = [] if options.get("exact_labels") else [one.data.y for one in (ordered[0], read) if one.data]
         assert read.part is not None
         with _gathering(read):
             told = (read.part, read.raw, read.roles, read.hours, read.data)
-            read.data = stream_of(str(read.source), read.pieces, *told, known, typing, impute, labels)
+            read.data = stream_of(str(read.source), read.pieces, *told, known, typing, impute, said)
     return reads
 
 

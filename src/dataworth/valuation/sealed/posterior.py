@@ -14,6 +14,7 @@ import numpy as np
 from ...arrays import Array
 from ...data.dataset import Dataset, label_keys
 from ...data.io.sealed import SUFFIX, Contents, is_sealed, read_sealed, write_sealed
+from ...data.io.streamed import Stream
 from ...data.labels import Classes
 from ...errors import DataworthError
 from ...inference.threads import one_thread
@@ -71,12 +72,12 @@ class Sealed:
         digest.update(self.mean.astype("<f8").tobytes() + self.precision.astype("<f8").tobytes())
         return digest.hexdigest()
 
-    def is_of(self, data: Dataset, key: str) -> bool:
+    def is_of(self, data: Dataset | Stream, key: str) -> bool:
         """Whether these are the rows that were sealed, in this order; the key is the vendor's."""
         return secrets.compare_digest(self.commitment, commit(data, key))
 
 
-def commit(data: Dataset, key: str) -> str:
+def commit(data: Dataset | Stream, key: str) -> str:
     """A hash of the rows that says nothing without the key.
 
     >>> data = Dataset([[1.0]], [1])
