@@ -4,11 +4,9 @@ import os
 import signal
 import time
 
-import numpy as np
 from threadpoolctl import threadpool_info
 
 from dataworth.errors import DataworthError
-from dataworth.inference.logistic import Counts
 
 
 def seen(shared, chunk):
@@ -44,10 +42,3 @@ def endless(shared, chunk):
     while chunk and time.monotonic() - started < 600:
         time.sleep(0.01)
     return chunk
-
-
-def partition(file):
-    """Rows of a file whose last column is the label."""
-    table = np.load(file, mmap_mode="r")
-    X, y = np.ascontiguousarray(table[:, :-1]), table[:, -1]
-    return X, Counts(np.array(y), 1.0 - y)

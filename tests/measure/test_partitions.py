@@ -1,30 +1,114 @@
-"""One fit shared out by partitions: that of all rows at once, the same bits on every engine."""
+"""One fit shared out by partitions: that of all rows at once, the same bits whoever works them out."""
 
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose
-from tests.chunks import partition
 
-from dataworth.inference.partial_sums import At, find_mode
+import dataworth as dw
+from dataworth.data.io import pieces
+from dataworth.measure import passes
 from dataworth.measure.engines import Local
-from dataworth.measure.partitions import sums_over
-from dataworth.models import Logistic
+from dataworth.measure.options import Options
+from dataworth.measure.passes import Passes
+from streams import mixed, stream_of, two_classes
 
 
-def test_the_fit_of_files_is_that_of_their_rows(tmp_path):
+class Elsewhere:
+    """An engine whose workers share no disk with this process."""
+
+    def map(self, fn, chunks, *, shared):
+        return Local(1).map(fn, chunks, shared=shared)
+
+
+def fitted(stream, yard, engine, **settings):
+    with Passes(stream, yard, Options(engine=engine, **settings), None, "the data") as made:
+        return made.fitted(1.0), made
+
+
+@pytest.fixture(scope="module")
+def numbers(tmp_path_factory):
+    return stream_of(two_classes(900, 2), tmp_path_factory.mktemp("numbers") / "rows.parquet", group=400)
+
+
+def test_the_fit_of_row_groups_is_that_of_their_rows(numbers):
+    stream, yard = numbers
+    data = dw.read(two_classes(900, 2))
+    one, made = fitted(stream, yard, Local(1))
+    whole = yard.model.fit(yard.features(data), yard.targets(data))
+    assert len(stream.pieces) == 3
+    assert made.rows == 900
+    assert made.classes.tolist() == np.bincount(data.y).tolist()
+    assert_allclose(one.mean, whole.mean, atol=1e-7)
+    assert_allclose(one.precision, whole.precision, rtol=1e-6)
+    assert_allclose(one.information_gain(), whole.information_gain(), rtol=1e-6)
+
+
+def test_the_same_bits_with_more_processes_or_features_that_are_not_kept(numbers, monkeypatch):
+    stream, yard = numbers
+    one, kept = fitted(stream, yard, Local(1))
+    assert kept.lens.folder is not None
+    assert not kept.lens.folder.exists()  # once it is over
+    for engine in (Local(2), Elsewhere()):
+        other, made = fitted(stream, yard, engine)
+        assert (other.mean == one.mean).all()
+        assert (other.precision == one.precision).all()
+    assert made.lens.folder is None
+    monkeypatch.setattr(passes, "ROOM", 0.0)  # a disk that is full
+    assert fitted(stream, yard, Local(1))[1].lens.folder is None
+
+
+def test_rows_read_together_may_be_any_number(numbers, monkeypatch):
+    stream, yard = numbers
+    one, _ = fitted(stream, yard, Local(1))
+    monkeypatch.setattr(pieces, "MOST_ROWS", 37)
+    other, _ = fitted(stream, yard, Local(1))
+    assert_allclose(other.mean, one.mean, rtol=1e-10)
+    assert_allclose(other.precision, one.precision, rtol=1e-10)
+
+
+def test_a_sample_makes_the_beginning_and_few_passes_follow(tmp_path, monkeypatch):
+    monkeypatch.setattr("dataworth.data.io.together.SAMPLE", 1000)
+    stream, yard = stream_of(two_classes(20_000, 3), tmp_path / "a.parquet", group=5000)
+    assert len(stream.sample) == 1000
+    assert len(stream) == 20_000
+    _, made = fitted(stream, yard, Local(1))
+    assert made.made <= 9
+
+
+def test_large_files_are_shared_out_unless_it_is_said_otherwise(numbers, monkeypatch):
+    stream, _ = numbers
+    assert passes._engine(stream, Options()) == Local(1)
+    monkeypatch.setattr(passes, "PARALLEL_CELLS", 900 * 4 - 1)
+    assert passes._engine(stream, Options()) == Local(-1)
+    assert passes._engine(stream, Options(jobs=1)) == Local(1)
+
+
+def test_numeric_labels_take_one_pass(tmp_path):
     rng = np.random.default_rng(0)
-    X = np.hstack([rng.standard_normal((900, 4)), np.ones((900, 1))])
-    y = (X @ rng.standard_normal(5) + rng.logistic(size=900) > 0).astype(float)
-    files = [tmp_path / f"{i}.npy" for i in range(3)]
-    for file, rows in zip(files, np.split(np.column_stack([X, y]), [100, 600]), strict=True):
-        np.save(file, rows)
 
-    def fitted(engine):
-        sums_at = sums_over(engine, partition, files)
-        return find_mode(sums_at, 0.5, At(np.zeros(5), sums_at(np.zeros(5))))[0]
+    def table(n):
+        found = two_classes(n, 4)
+        y = found["a0"].to_numpy() - 2.0 * found["a2"].to_numpy() + rng.standard_normal(n)
+        return found.set_column(4, "label", [y])
 
-    one, two = fitted(Local(1)), fitted(Local(2))
-    assert (one.coef == two.coef).all()
-    assert one.log_z == two.log_z
-    whole = Logistic(0.5).fit(X[:, :4], y)
-    assert_allclose(one.coef, whole.mean, atol=1e-7)
-    assert_allclose(one.log_z, whole.log_evidence, rtol=1e-10)
+    rows = table(600)
+    stream, yard = stream_of(rows, tmp_path / "a.parquet", test=table(60))
+    one, made = fitted(stream, yard, Local(1))
+    data = dw.read(rows)
+    whole = yard.model.fit(yard.features(data), yard.targets(data))
+    assert_allclose(one.mean, whole.mean, atol=1e-7)
+    assert_allclose(one.precision, whole.precision, rtol=1e-6)
+    assert made.made == 3  # the sample, the look, the sums
+    assert fitted(stream, yard, Local(1))[1].repeated == 0
+
+
+def test_categories_texts_gaps_and_weights(tmp_path):
+    asked = {"weights": "times", "impute": True}
+    stream, yard = stream_of(mixed(500, 5), tmp_path / "a.parquet", test=mixed(120, 6), **asked)
+    assert stream.reader.plain is None
+    one, made = fitted(stream, yard, Local(1))
+    data = dw.read(mixed(500, 5), **asked)
+    whole = yard.model.fit(yard.features(data), yard.targets(data), data.weights)
+    assert_allclose(one.mean, whole.mean, atol=1e-6)
+    assert made.weight == data.weights.sum()
+    assert made.repeated == int(np.floor(np.log2(data.weights.mean())))

@@ -8,8 +8,9 @@ Each is a sum over chunks, which a loop over a file or tasks on many machines ca
 the order of their rows, so that the result is the same whoever worked them out.
 
 The third takes d times as long as the others, and changes little near the mode. So most passes do without it:
-steps are made with that of another point (of a sample of the rows, to begin with), until nothing is left to
-go; one pass with all three sums then says whether that is the mode, and makes the last step.
+steps are made with that of another point (of a sample of the rows, to begin with), mended by what gradients
+show of it on the way (BFGS), until nothing is left to go; one pass with all three sums then says whether that
+is the mode, and makes the last step.
 """
 
 from __future__ import annotations
@@ -27,8 +28,9 @@ from .logistic import Counts, terms
 from .newton import Mode
 from .settings import MAX_ITERATIONS
 
-TOLERANCE = 1e-6
-"""Nats by which what is expected of other rows may be wrong, for the mode and for the curvature there."""
+TOLERANCE, SMALL = 1e-5, 1e-3
+"""Nats by which what is told of other rows may be wrong, by a bound that is seldom reached; and the decrement
+of a last step, at most."""
 HALVINGS = 30
 """Times that a step which leads down is halved."""
 SLOW = 0.1
@@ -105,11 +107,27 @@ def _add(a: Sums, b: Sums) -> Sums:
 
 
 class At(NamedTuple):
-    """A point and the sums there; `bent`: where the curvature is that of, None if of other rows."""
+    """A point and the sums there.
+
+    bent: where the curvature is that of, None if it is that of other rows. mended: the curvature that steps
+    are made with, where it is another.
+    """
 
     theta: Array
     sums: Sums
     bent: Array | None
+    mended: Array | None = None
+
+    def without_curvature(self, theta: Array, sums: Sums) -> At:
+        """Another point that has none of its own: that of this one, mended to fit both gradients."""
+        curvature = self.sums.curvature if self.mended is None else self.mended
+        assert curvature is not None
+        way, change = theta - self.theta, self.sums.gradient - sums.gradient
+        turned = curvature @ way
+        along, seen = float(way @ turned), float(way @ change)
+        if along > 0 and seen > 0:
+            curvature = curvature + np.outer(change, change) / seen - np.outer(turned, turned) / along
+        return At(theta, sums._replace(curvature=self.sums.curvature), self.bent, curvature)
 
 
 def find_mode(
@@ -135,12 +153,12 @@ def find_mode(
         sums = sums_at(theta, step.near or slow)
         reached = At(theta, sums, theta)
         if sums.curvature is None:
-            reached = At(theta, sums._replace(curvature=point.sums.curvature), point.bent)
+            reached = point.without_curvature(theta, sums)
         ahead = _step(reached, prior_variance, tempering, asked)
         if ahead.objective < step.objective - step.slack and halvings < HALVINGS:
             halvings, slow = halvings + 1, True
             continue
-        slow = ahead.decrement > SLOW * step.decrement
+        slow = sums.curvature is None and ahead.decrement > SLOW * step.decrement
         point, step, halvings = reached, ahead, 0
     if not step.converged:
         message = f"Newton's method did not converge in {passes} passes"
@@ -172,11 +190,12 @@ def _step(at: At, prior_variance: float, tempering: float, asked: Array | None) 
         raise np.linalg.LinAlgError("C‖x‖² is too large for sums: its digits would be lost")
     curvature = sums.curvature
     assert curvature is not None
-    normal = tempering * prior_variance * curvature
-    normal.flat[:: len(normal) + 1] += 1.0
-    factor = cholesky_factor(normal)
+    factor = cholesky_factor(_normal(curvature, tempering * prior_variance))
+    towards = factor
+    if at.mended is not None:
+        towards = cholesky_factor(_normal(at.mended, tempering * prior_variance))
     ascent = tempering * prior_variance * sums.gradient - theta
-    move = factor.solve(ascent)
+    move = towards.solve(ascent)
     decrement = max(float(ascent @ move) / prior_variance, 0.0)
     objective = tempering * sums.value - 0.5 * float(theta @ theta) / prior_variance
     degrees = float(len(theta))
@@ -185,7 +204,9 @@ def _step(at: At, prior_variance: float, tempering: float, asked: Array | None) 
 
     def wrong(way: Array) -> float:
         """What is wrong by the curvature of a point so far away."""
-        far = np.sqrt(max(float(way @ curvature @ way), 0.0) / max(sums.mass, 1e-300))
+        if not sums.mass > 0 or decrement > SMALL:
+            return np.inf
+        far = np.sqrt(max(float(way @ curvature @ way), 0.0) / sums.mass)
         return float((0.5 * degrees + np.sqrt(degrees * decrement)) * far)
 
     near = wrong(move) < TOLERANCE
@@ -193,3 +214,10 @@ def _step(at: At, prior_variance: float, tempering: float, asked: Array | None) 
     # a sum of many rows is not known to more digits than these
     slack = TOLERANCE + 1e-12 * abs(tempering * sums.value)
     return _Step(move, decrement, objective, factor, slack, near, converged)
+
+
+def _normal(curvature: Array, variance: float) -> Array:
+    """I + C XᵀWX."""
+    made = variance * curvature
+    made.flat[:: len(made) + 1] += 1.0
+    return made
