@@ -47,7 +47,9 @@ def write(table, path, group=100):
 
 def stream_of(table, path, group=100, test=None, **asked):
     """A stream of a file, and a yardstick of other such rows."""
-    yard = dw.Yardstick.fit(dw.read(two_classes(40, 1) if test is None else test, **asked), prior_variance=1.0)
+    yard = dw.Yardstick.fit(
+        dw.read(two_classes(40, 1) if test is None else test, **asked), prior_variance=1.0
+    )
     write(table, path, group)
     (found,) = read_together([path], columns=yard.columns, streams=True, stream=True, **asked)
     assert not sentences([found])

@@ -40,13 +40,14 @@ class Equals(NamedTuple):
 class Met(NamedTuple):
     """What a part of the data has in common with the test set.
 
-    By features, by features and id, and by id. groups: rows of the test set whose group stands in the part.
+    By features, by features and id, and by id. groups: rows of the test set whose group stands in the part,
+    if no row is taken out, and by each rule.
     """
 
     features: Equals
     both: Equals
     ids: Equals
-    groups: Flags
+    groups: dict[str | None, Flags]
 
     @classmethod
     def joined(cls, met: Sequence[Met]) -> Met:
@@ -56,7 +57,8 @@ class Met(NamedTuple):
             Equals(_any([e.test for e in own]), np.packbits(np.concatenate([e.data for e in own])))
             for own in rules
         )
-        return cls(features, both, ids, _any([one.groups for one in met]))
+        groups = {rule: _any([one.groups[rule] for one in met]) for rule in (None, *RULES)}
+        return cls(features, both, ids, groups)
 
 
 class Finder:
@@ -98,11 +100,16 @@ class Finder:
             names = np.unique(np.concatenate([test.ids, part.ids]), return_inverse=True)[1]
             codes = np.concatenate([own, other]) * len(names) + names
             both = _equals(codes[: len(test)], codes[len(test) :], some, len(data))
-        groups = np.zeros(len(test), dtype=bool)
-        if test.groups is not None and data.groups is not None:
-            stays = ~(features.data | ids.data)
-            groups = np.isin(test.groups, data.groups[stays])
+        found = {"features": features, "both": both, "ids": ids}
+        groups: dict[str | None, Flags] = {None: self._groups(data, np.zeros(len(data), dtype=bool))}
+        groups |= {rule: self._groups(data, one.data) for rule, one in found.items()}
         return Met(features, both, ids, groups)
+
+    def _groups(self, data: Dataset, gone: Flags) -> Flags:
+        """Test rows whose group has rows in the data that are not taken out."""
+        if self.test.groups is None or data.groups is None:
+            return np.zeros(len(self.test), dtype=bool)
+        return np.isin(self.test.groups, data.groups[~gone])
 
     @cached_property
     def codes(self) -> Rows:
@@ -128,13 +135,13 @@ class Finder:
         if with_ids and not tally.beyond_chance(alike, LUCK):
             rule, told = ("both" if told else "ids"), True
         if not told:
-            return Verdict(0, [None] * len(met), _noted(REPEATING, self.test, met), None)
+            return Verdict(0, [None] * len(met), _noted(REPEATING, self.test, met, None), None)
         count = int(found[rule].sum())
         refuse_many(count, m, name)
         gone = [getattr(one, rule).data if getattr(one, rule).data.any() else None for one in met]
         rows = sum(0 if one is None else int(np.unpackbits(one).sum()) for one in gone)
         note = also_in(count, [f"{counted(rows, 'row')} taken out of {name}"]) if count else None
-        return Verdict(count, gone, _noted(note, self.test, met), rule)
+        return Verdict(count, gone, _noted(note, self.test, met, rule), rule)
 
 
 class Verdict(NamedTuple):
@@ -156,9 +163,9 @@ def _equals(test: Any, data: Any, rows: Rows, count: int) -> Equals:
     return Equals(np.isin(test, data), flags)
 
 
-def _noted(note: str | None, test: Dataset, met: Sequence[Met]) -> str | None:
+def _noted(note: str | None, test: Dataset, met: Sequence[Met], rule: str | None) -> str | None:
     """The note, with that of groups that stand in both."""
-    shared = _any([one.groups for one in met])
+    shared = _any([one.groups[rule] for one in met])
     groups = shared_groups(test, {"": test.take(shared)}) if shared.any() else None
     return "; ".join(filter(None, (note, groups))) or None
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import os
 import shutil
+from collections.abc import Iterator
 from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import cached_property
@@ -91,17 +92,28 @@ class Passes(AbstractContextManager["Passes"]):
         self._known: dict[float, Fitted] = {}
         self._last: At | None = None
         self._folder = _folder(stream, yardstick, self.engine)
-        self.sample = yardstick.numbered(stream.sample)
-        finder = None if test is None else Finder(test, self.sample)
-        chunks = [Chunk(i, piece) for i, piece in enumerate(stream.pieces)]
         folder = None if self._folder is None else Path(self._folder.name)
-        lens = Lens(stream.reader, yardstick, folder)
-        found = self._look(lens, finder, chunks)
-        some = [(chunk, one) for chunk, one in zip(chunks, found, strict=True) if one.sketch.rows]
+        self.lens = Lens(stream.reader, yardstick, folder)
+        self.sample = yardstick.numbered(stream.sample)
+        try:
+            self._begin(test, name)
+        except BaseException:
+            self.__exit__()
+            raise
+
+    def __exit__(self, *error: object) -> None:
+        if self._folder is not None:
+            self._folder.cleanup()
+
+    def _begin(self, test: Dataset | None, name: str) -> None:
+        """The first pass: everything is checked, and rows of the test set are found."""
+        finder = None if test is None else Finder(test, self.sample)
+        every = [Chunk(i, piece) for i, piece in enumerate(self.stream.pieces)]
+        some = [(chunk, one) for chunk, one in self._look(finder, every) if one.sketch.rows]
         chunks, found = [chunk for chunk, _ in some], [one for _, one in some]
         for column in dict.fromkeys(column for one in found for column in one.texts):
-            lens = replace(lens, reader=lens.reader.as_text(column))
-        self.lens, self.sketch = lens, Sketch.joined(one.sketch for one in found)
+            self.lens = replace(self.lens, reader=self.lens.reader.as_text(column))
+        self.sketch = Sketch.joined(one.sketch for one in found)
         self.leaked, self.note = 0, None
         gone: list[Packed | None] = [None] * len(found)
         if finder is not None:
@@ -114,8 +126,7 @@ class Passes(AbstractContextManager["Passes"]):
             chunk._replace(gone=out, lengths=one.lengths)
             for chunk, out, one in zip(chunks, gone, found, strict=True)
         ]
-        out = sum(int(np.unpackbits(own).sum()) for own in gone if own is not None)
-        self.rows = self.sketch.rows - out
+        self.rows = self.sketch.rows - sum(int(np.unpackbits(own).sum()) for own in gone if own is not None)
         refuse_all_gone(self.rows, self.sketch.rows, name)
         self.weight = sum(one.weight for one in found) * self.rows / max(self.sketch.rows, 1)
         each = [one.classes for one in found if one.classes is not None]
@@ -125,17 +136,12 @@ class Passes(AbstractContextManager["Passes"]):
             X = self._design(test)
             self.asked = X.T @ X
 
-    def __exit__(self, *error: object) -> None:
-        if self._folder is not None:
-            self._folder.cleanup()
-
-    def _look(self, lens: Lens, finder: Finder | None, chunks: list[Chunk]) -> list[Looked]:
+    def _look(self, finder: Finder | None, chunks: list[Chunk]) -> Iterator[tuple[Chunk, Looked]]:
         self.made += 1
-        found = []
-        for one in self.engine.map(look, chunks, shared=(lens, finder)):
-            found.append(one)
+        found = self.engine.map(look, chunks, shared=(self.lens, finder))
+        for chunk, one in zip(chunks, found, strict=True):
             self._heard()
-        return found
+            yield chunk, one
 
     @property
     def repeated(self) -> int:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from glob import glob
+from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,7 +28,7 @@ TEXT = 1 << 23
 """Bytes of text that are parsed together."""
 BUFFER = 1 << 20
 """Bytes of a column that are fetched together, so that a row group of gigabytes is not."""
-COLUMN = re.compile(r"CSV column #(\d+): CSV conversion error to [^:]+: invalid value '(.*)'")
+COLUMN = re.compile(r"CSV column #(\d+): .*CSV conversion error to [^:]+: invalid value '(.*)'")
 STREAMED = "Parquet and text, as .csv, .tsv and .txt, can"
 
 
@@ -48,16 +49,16 @@ class NotNumbers(DataworthError):
 
 def pieces_of(source: Any) -> list[Piece]:
     """The pieces of a file, a directory, a pattern or an address; a sentence if they cannot be streamed."""
-    name = str(source)
+    name = str(source) if isinstance(source, str | PathLike) else ""
     if is_url(name):
         return [piece for file in files_of_url(name) for piece in _groups(file)]
     path = Path(name)
-    if path.is_dir():
+    if not name or name.startswith(HUB):
+        files = []
+    elif path.is_dir():
         files = files_of_directory(path)
-    elif not path.exists():
-        files = [] if name.startswith(HUB) else sorted(map(Path, glob(name, recursive=True)))
     else:
-        files = [path]
+        files = [path] if path.exists() else sorted(map(Path, glob(name, recursive=True)))
     kinds = {".parquet" if suffix_of(file) == ".parquet" else suffix_of(file) in DELIMITED for file in files}
     if kinds == {".parquet"}:
         return [piece for file in files for piece in _groups(str(file))]
