@@ -63,7 +63,7 @@ def write_audit(folder, rows, columns, test_rows, seed):
 
 
 def run(*words):
-    """CPU seconds, seconds and megabytes of one command."""
+    """CPU seconds, seconds and megabytes of one command; with --json also what it told."""
     command = [sys.executable, "-c", CHILD, *map(str, words)]
     started = time.perf_counter()
     found = subprocess.run(command, capture_output=True, text=True, env=ENVIRONMENT, check=False)
@@ -71,7 +71,8 @@ def run(*words):
     if found.returncode:
         raise SystemExit(f"{' '.join(map(str, words))}: {found.stderr.strip()[-400:]}")
     cpu, memory = map(float, found.stderr.strip().splitlines()[-1].split())
-    return {"cpu_seconds": cpu, "seconds": wall, "megabytes": memory}
+    told = {"told": found.stdout} if "--json" in words else {}
+    return {"cpu_seconds": cpu, "seconds": wall, "megabytes": memory, **told}
 
 
 CHILD = """
@@ -173,6 +174,32 @@ def bar_pairs(args, folder):
     return {"small": few, "big": many, "ratio": ratio, "gigabytes": gigabytes, "reading_cpu_seconds": reading}
 
 
+def bar_whole(args, folder):
+    """All of 2 GB, in passes, on a yardstick made before; beside reading the file as many times."""
+    rng = np.random.default_rng(args.seed)
+    theta = (2.0 * rng.standard_normal(256) / 16).astype(np.float32)
+    test = write(folder / "test.parquet", 2000, 256, rng, theta)
+    big, yard = write(folder / "big.parquet", 2_000_000, 256, rng, theta), folder / "yardstick.json"
+    run("yardstick", test, "-o", yard, "-q")
+    found = run("score", big, "--test", test, "--yardstick", yard, "--stream", "--jobs", 1, "--json")
+    passes = json.loads(found.pop("told"))["passes"]
+    show("whole", found)
+    started = time.process_time()
+    with pq.ParquetFile(big) as file:
+        for group in range(file.num_row_groups):
+            table = file.read_row_group(group, use_threads=False)
+            X = np.empty((table.num_rows, table.num_columns), order="F")
+            for j, column in enumerate(table.columns):
+                X[:, j] = column.to_numpy()
+    reading = time.process_time() - started
+    ratio = found["cpu_seconds"] / (passes * reading)
+    print(
+        f"{passes} passes; reading it once, as numbers, takes {reading:.1f} CPU s: {ratio:.2f} times as long"
+    )
+    big.unlink()
+    return {"whole": found, "passes": passes, "reading_cpu_seconds": reading, "ratio": ratio}
+
+
 def bar_long(args, folder):
     """A CSV of 1 GB, described."""
     rng, path, size = np.random.default_rng(args.seed), folder / "long.csv", 0
@@ -207,7 +234,7 @@ def bar_wide(args, folder):
     return found
 
 
-BARS = {"wide": bar_wide, "long": bar_long, "pairs": bar_pairs}
+BARS = {"wide": bar_wide, "long": bar_long, "pairs": bar_pairs, "whole": bar_whole}
 
 
 def main():

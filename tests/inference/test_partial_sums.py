@@ -130,3 +130,18 @@ def test_other_rows_are_told_to_a_millionth_of_a_nat(rows, monkeypatch):
     assert abs(told[0] - told[1]) < 1e-6
     monkeypatch.setattr(ps, "TOLERANCE", 1e-12)
     assert len(near_the_mode(rows, asked=few.T @ few)[2]) > len(passes)
+
+
+def test_a_curvature_that_serves_badly_is_made_anew(rows):
+    """One three times too large makes steps a third as long as they should be: it is not used twice."""
+    X, y, weights = rows
+    counts, zero, passes = Counts(weights * y, weights * (1 - y)), np.zeros(7), []
+
+    def of_all(theta, curved):
+        passes.append(curved)
+        return ps.partial_sums(theta, X, counts, curved, ones=True)
+
+    first = of_all(zero, True)
+    mode, _ = ps.find_mode(of_all, 0.3, ps.At(zero, first._replace(curvature=3.0 * first.curvature), None))
+    assert passes[:3] == [True, False, True]
+    assert_allclose(mode.coef, Logistic(0.3).fit(X, y, weights).mean, atol=1e-6)
