@@ -59,6 +59,7 @@ def pieces_of(source: Any) -> list[Piece]:
         files = files_of_directory(path)
     else:
         files = [path] if path.exists() else sorted(map(Path, glob(name, recursive=True)))
+    files = [file.absolute() for file in files]  # workers may stand elsewhere
     kinds = {".parquet" if suffix_of(file) == ".parquet" else suffix_of(file) in DELIMITED for file in files}
     if kinds == {".parquet"}:
         return [piece for file in files for piece in _groups(str(file))]
