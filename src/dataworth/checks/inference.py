@@ -14,6 +14,7 @@ the last term, where few rows meet the bare prior and a Gaussian fits worst, is 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -21,6 +22,7 @@ import numpy as np
 from ..inference.referee.from_prior import softmax_from_prior
 from ..inference.referee.weights import LARGEST_SHARE, Weights
 from ..measure.case import Case
+from ..measure.table import PairTable
 from ..models import Logistic, OneVsRest
 from ..models.base import bind
 from ..models.logistic import INFERENCES
@@ -64,16 +66,20 @@ def by_ep(case: Case) -> Case:
         or model.inference == "ep"
     ):
         return case
-    seen = look(case)
+    better = replace(model, inference="ep")
+    return decided(case, better, look(case), lambda: case.again(model=better))
+
+
+def decided(case: Case, better: Logistic | OneVsRest, seen: Seen, table: Callable[[], PairTable]) -> Case:
+    """The case by a better model, where it was seen to differ; `table` is what that one finds."""
     if not seen.fires:
         return replace(case, seen={**case.seen, CHECK.code: seen})
-    better = replace(model, inference="ep")
     told = f"EP decides where Laplace's method differs from it: {seen.detail}"
     return replace(
         case,
         yardstick=replace(case.yardstick, model=better),
         pool=replace(case.pool, fitter=bind(better, case.pool.X, case.pool.y)),
-        table=case.again(model=better),
+        table=table(),
         notes=(*case.notes, told),
         seen={**case.seen, CHECK.code: seen._replace(fires=False, detail=told)},
     )

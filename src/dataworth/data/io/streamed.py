@@ -36,7 +36,7 @@ from dataworth.wording import counted
 
 SAMPLE = 20_000
 """Rows that tell what columns hold, that a fit begins with, and that checks look at."""
-NOTE = Note("its rows are read in passes, never all at once", "--sample reads some of them instead")
+NOTE = Note("all rows are read, in several passes", "--sample reads some of them instead")
 NAMES = ("group", "attribute", "id")
 """Roles that are compared as text."""
 
