@@ -173,7 +173,7 @@ def _begin(read: Read, how: Delimited, options: Mapping[str, Any], streams: bool
     read.part = part_of(read.source, replace(how, sample=SAMPLE))
     read.raw, total = read.part.table, read.part.how.total
     drawn = None if total is None else sample_note(read.raw.num_rows, total)
-    read.part.notes = [*(note for note in read.part.notes if note != drawn), NOTE]
+    read.part.notes = [note for note in read.part.notes if note != drawn] + ([] if wanted else [NOTE])
 
 
 def sentences(reads: Sequence[Read]) -> list[str]:
