@@ -14,6 +14,7 @@ import pytest
 from tests.chunks import dies, endless, partition, picky, seen, sums
 
 import dataworth as dw
+from dataworth.embed import embed
 from dataworth.measure.engines import Dask, Local, Ray, get_engine, on_ray
 from dataworth.measure.engines.chunks import Far, in_order
 from dataworth.measure.partitions import sums_over
@@ -54,6 +55,10 @@ def check_cluster(engine, backend, folder):
     shared[1].unlink()
     assert list(engine.map(sums, range(10), shared=shared)) == expected
     assert shared[1].exists()  # somebody was killed indeed
+
+    images = np.random.default_rng(1).integers(0, 256, (40, 6, 6), dtype=np.uint8)
+    vectors = embed(images, "pixels", batch=3, engine=engine)
+    assert np.array_equal(vectors, embed(images, "pixels"))
 
     # one fit of rows that stand in files, a partition each
     files = [folder / f"{i}.npy" for i in range(3)]

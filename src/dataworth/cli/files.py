@@ -15,6 +15,7 @@ from dataworth.data.io.sources import HUB
 from dataworth.data.io.together import read_together, release, sentences
 from dataworth.data.io.urls import is_url
 from dataworth.data.io.whole import is_device, temporary_of
+from dataworth.embed.sharing import Engine
 from dataworth.errors import DataworthError
 from dataworth.report.views import ending as report_ending
 
@@ -32,8 +33,8 @@ def absolute(path: str | Path) -> str:
 class Inputs:
     """The files of a command, each read once, all with the same columns; what was decided is said at once."""
 
-    def __init__(self, columns: Columns, quiet: bool) -> None:
-        self._columns, self._quiet = columns, quiet
+    def __init__(self, columns: Columns, quiet: bool, engine: Engine | None = None) -> None:
+        self._columns, self._quiet, self._engine = columns, quiet, engine
         self.tell: Callable[[str], None] = (lambda sentence: None) if quiet else say
         self.notes: list[dict[str, Any]] = []
         self._read: dict[str, Dataset] = {}
@@ -84,7 +85,7 @@ class Inputs:
         from .progress import listen
 
         with listen(self._quiet, preparing="encoding texts…") as progress:
-            return encode(data, self._columns.text_encoder, progress=progress)
+            return encode(data, self._columns.text_encoder, engine=self._engine, progress=progress)
 
     def hashes(self) -> dict[str, str]:
         """Content hash of each file read, by its absolute path."""

@@ -48,7 +48,7 @@ def embed_table(
     Args:
         source: as in `dataworth.data.io.read_images`; so are image, label, group, attribute, id and
             weights.
-        model: as in `embed`; so are the further options size, batch, cache and progress.
+        model: as in `embed`; so are the further options size, batch, cache, engine and progress.
         pca: keep this many principal components,
         pca_on: of the images of this source instead (all data that are compared must have the same).
     """
