@@ -12,6 +12,7 @@ from typing import Annotated, Any, get_args, get_type_hints
 import typer
 
 from dataworth.measure.options import TAKES, Options, option
+from dataworth.wording import on_the_command_line
 
 from .guard import end_with_code
 
@@ -27,6 +28,7 @@ KINDS |= {
     "float | None": float | None,
     "Path | None": Path | None,
     "list[Path] | None": list[Path] | None,
+    "list[str] | None": list[str] | None,
 }
 WORDS: dict[str, Any] = {"yardstick": Path | None, "run_dir": Path | None, "size": str | None, "eta": str}
 WORDS |= {"ignore": str | None, "engine": str | None, "model": str}
@@ -66,6 +68,11 @@ class Columns:
     encoding: str | None = option(None, "Encoding of text files, such as cp1252 (default: found).", WRITTEN)
     header: str | None = option(None, "yes or no: the first row names the columns (default: found).", WRITTEN)
     sheet: str | None = option(None, "Sheet of an .xlsx (default: the first with rows).", WRITTEN)
+    missing: list[str] | None = option(
+        None,
+        "Text that stands for a missing value, such as xx or -999; can be given more than once.",
+        WRITTEN,
+    )
     sample: int | None = option(None, "Rows of data files to draw at random (default: all).", WRITTEN)
 
     @property
@@ -190,7 +197,8 @@ def command(function: Callable[..., int | None]) -> Callable[..., None]:
         verbose = values.get("verbose", False)
         for name, (kind, names) in groups.items():
             values[name] = kind(**{one: values.pop(one) for one in names})
-        end_with_code(lambda: function(**values), verbose)
+        with on_the_command_line():
+            end_with_code(lambda: function(**values), verbose)
 
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
