@@ -995,12 +995,14 @@ def test_notes_are_said_once_for_all_files_and_stand_in_json(inside, tmp_path):
     words = ("score", files["clean"], "--test", files["test"], "--yardstick", "y.json", "--label", "target")
     _, out, err = call(*words, "--json")
     both = f"{files['clean']}, {files['test']}"
+    separated = f"columns are separated by ';' in {both}; --sep changes that"
+    short = "left out: 'user_id' (named like an id); --features names what to use"
+    assert err.splitlines() == [f"dataworth: {note}" for note in (separated, short)]
     notes = [
-        f"columns are separated by ';' in {both}; --sep changes that",
-        f"column 'user_id' is named like an id and is left out in {both}; --features uses it, --id or --group"
-        " user_id says what it is",
+        separated,
+        f"column 'user_id' is named like an id and is left out in {both}; --features uses it,"
+        " --id user_id or --group user_id says what it is",
     ]
-    assert err.splitlines() == [f"dataworth: {note}" for note in notes]
     told = json.loads(out)
     read = told["reading"]
     assert [f"{one['what']} in {', '.join(one['files'])}; {one['choice']}" for one in read] == notes
@@ -1036,7 +1038,7 @@ def test_describe_without_a_label(tmp_path):
     code, out, _ = call("describe", tmp_path / "d.csv")
     assert code == 0
     assert "label not known, 1 problem." in " ".join(out.split())
-    assert "name it with label= (--label)" in " ".join(out.split())
+    assert "name it with --label" in " ".join(out.split())
 
 
 # --- ends ---------------------------------------------------------------------------------------------------

@@ -343,8 +343,8 @@ def test_ids_are_named_and_left_out(tmp_path):
     D, said = heard(written(tmp_path, frame=FRAME.assign(customer_id=numbers)))
     assert D.content_hash() == TRUTH.content_hash()
     assert said == [
-        "column 'customer_id' is named like an id and is left out; features= uses it, id='customer_id' or group="
-        " customer_id says what it is"
+        "column 'customer_id' is named like an id and is left out; features= uses it, id='customer_id'"
+        " or group='customer_id' says what it is"
     ]
     D, said = heard(written(tmp_path, frame=FRAME.assign(ref=[f"X{n}" for n in numbers])))
     assert D.content_hash() == TRUTH.content_hash()

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
+from typer.core import TyperCommand
 
 from dataworth.measure.options import TAKES, Options, option
 from dataworth.wording import on_the_command_line
@@ -154,6 +155,27 @@ class Takes(Some):
     def __init__(self, what: str, *only: str, without: tuple[str, ...] = ()) -> None:
         without += ("keep", "progress")
         super().__init__(*(name for name in only or TAKES[what].__annotations__ if name not in without))
+
+
+HELD_OUT = (
+    "It is a file of labelled rows that the data are measured on, and that stand in no other file. If there is"
+    " none: take a fifth of the rows out of the data, at random, before anything is curated by them (all rows"
+    " of one customer or document, not some), and write them to a file of their own."
+)
+
+
+class Command(TyperCommand):
+    """A command that says of a test set that is missing what it is, and how to get one."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """The arguments, or what is missing."""
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:  # click's, which some versions of typer bring under another name
+            lacking = getattr(error, "param", None) if type(error).__name__ == "MissingParameter" else None
+            if getattr(lacking, "name", None) == "test":
+                error.message = HELD_OUT  # type: ignore[attr-defined]
+            raise
 
 
 def word(help: str, *names: str, panel: str | None = None, **settings: Any) -> Any:

@@ -64,10 +64,11 @@ def in_few_lines(notes: Mapping[str, Sequence[Note]]) -> list[str]:
             files.setdefault(key, {})[name] = None
     lines = []
     for key, about in kinds.items():
-        where = "" if len(files[key]) == len(notes) else f" in {', '.join(files[key])}"
+        where = f" in {', '.join(files[key])}"
         if isinstance(key, Note):
             lines.append(f"{key.what}{where}; {key.choice}")
             continue
+        where = "" if len(files[key]) == len(notes) else where
         # of a column with another example in another file, the first is told
         columns = {text.partition(" (")[0]: text for text in reversed(about) if text}
         told = [columns[name] for name in reversed(columns)]

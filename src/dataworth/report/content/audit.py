@@ -189,9 +189,22 @@ def side_by_side(audit: Audit, bits: bool) -> Section:
         "as many rows removed at random" if made is None else "the best that the data's own models could do"
     )
     caption = f"Before, control ({blindly}) and after"
-    facts = [*made_of(audit, bits), ("Benchmark", benchmark_sentence(audit, bits))]
+    facts = [
+        ("Control", no_control(audit, control is not None)),
+        *made_of(audit, bits),
+        ("Benchmark", benchmark_sentence(audit, bits)),
+    ]
     blocks = (Table(caption=caption, columns=columns, rows=rows), Facts(facts))
     return Section(title="Before, control and after", blocks=blocks)
+
+
+def no_control(audit: Audit, there: bool) -> str:
+    """Why a cell of the control is empty."""
+    if audit.control is None:
+        return "– there is none: this design compares rows, not datasets"
+    if not there:
+        return "– none is needed: no fewer rows than before, so the data before curation are the comparison"
+    return "– not measured: of a control, information and accuracy alone"
 
 
 def by_block(audit: Audit, tone: Tone, bits: bool) -> Section:
