@@ -158,9 +158,9 @@ class Takes(Some):
 
 
 HELD_OUT = (
-    "It is a file of labelled rows that the data are measured on, and that stand in no other file. If there is"
-    " none: take a fifth of the rows out of the data, at random, before anything is curated by them (all rows"
-    " of one customer or document, not some), and write them to a file of their own."
+    "It is a file of labelled rows that the data are measured on, and that stand in no other file. If there"
+    " is none: take a fifth of the rows out of the data, at random, before anything is curated by them (all"
+    " rows of one customer or document, not some), and write them to a file of their own."
 )
 
 

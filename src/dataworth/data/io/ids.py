@@ -25,7 +25,7 @@ def named_like_an_id(name: str) -> bool:
     """Whether the last word of a name is id, or another that names rows.
 
     >>> [named_like_an_id(name) for name in ("customer_id", "PassengerId", "user ID", "paid", "idle")]
-    [True, True, True, False]
+    [True, True, True, False, False]
     """
     words = [word.lower() for word in WORD.findall(name)]
     return bool(words) and words[-1] in ("id", "ids", "uuid", "guid")

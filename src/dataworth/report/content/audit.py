@@ -203,7 +203,9 @@ def no_control(audit: Audit, there: bool) -> str:
     if audit.control is None:
         return "– there is no control: this design compares rows, not datasets"
     if not there:
-        return "– no control is needed: there are no fewer rows than before, so the data before curation are it"
+        return (
+            "– no control is needed: there are no fewer rows than before, so the data before curation are it"
+        )
     return "– is not measured: of the control, only information and accuracy are"
 
 

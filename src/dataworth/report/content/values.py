@@ -75,7 +75,8 @@ def document(values: Values, further: Further, bits: bool = False) -> Document:
                     Paragraph(
                         "Row 1 is the first row of the data; ids are not on this page, but in the file of "
                         "--output, which counts rows from 0. p wrong is the probability that the label is "
-                        "wrong, by all other rows and the test set. On the list are rows whose value is shown to be below zero."
+                        "wrong, by all other rows and the test set. On the list are rows whose value is "
+                        "shown to be below zero."
                     ),
                     row_table(values, doubted or values.least_trusted[:10], "The least trusted labels", bits),
                 ),
