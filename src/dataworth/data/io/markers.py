@@ -30,9 +30,20 @@ def without_markers(part: Part, markers: Sequence[str]) -> Part:
                 about = f"{name!r} ({marker!r} in {counted(count, 'cell')})"
                 part.notes.append(Note(what, choice, plain=True, kind=AS_ASKED, about=about))
         if column is not part.table.column(j):
-            kept = kept.set_column(j, name, column)
+            kept = kept.set_column(j, name, _as_numbers(column) if part.typed else column)
     part.table = kept
     return part
+
+
+def _as_numbers(column: Any) -> Any:
+    """Numbers that a format with types called text because of the marker; codes such as 007 stay text."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        return column
+    plain = pc.all(pc.match_substring_regex(column, r"^-?(0|[1-9]\d*)(\.\d+)?$")).as_py()
+    return column.cast(pa.float64()) if plain else column
 
 
 def _without(column: Any, marker: str) -> tuple[Any, int]:
