@@ -45,8 +45,8 @@ def look(case: Case) -> Seen:
         return Seen(False, None, "no other prior on the grid is plausible")
     if len(ends) * case.work() * fit_work(case, 1, 0) > AFFORDABLE and not thorough:
         also = " and ".join(map(in_full, ends))
-        told = f"a prior variance of {also} would do as well, but measuring again is costly"
-        return not_run(f"{told}: --thorough (thorough=True) does")
+        why = f"a prior variance of {also} would do as well, but measuring again is costly"
+        return not_run(f"{why}: --thorough (thorough=True) does")
     told, other = [], None
     for variance in ends:
         table = measured_at(case, variance)
