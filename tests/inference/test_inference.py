@@ -168,14 +168,14 @@ def test_random_hostile_problems_match_many_digits(seed):
 
 
 def geometries(X, prior_variance):
-    """Every geometry, with the length of its coefficients."""
+    """Every geometry."""
     Z = graded_features(X)
     return {
-        "dual": (Dual(prior_variance * X @ X.T), len(X)),
-        "primal, product": (Primal(X, prior_variance), X.shape[1]),
-        "primal, square root": (Primal(X, prior_variance, root=True), X.shape[1]),
-        "graded, product": (Primal(Z, prior_variance), Z.shape[1]),
-        "graded, square root": (Primal(Z, prior_variance, root=True), Z.shape[1]),
+        "dual": Dual(prior_variance * X @ X.T),
+        "primal, product": Primal(X, prior_variance),
+        "primal, square root": Primal(X, prior_variance, root=True),
+        "graded, product": Primal(Z, prior_variance),
+        "graded, square root": Primal(Z, prior_variance, root=True),
     }
 
 
@@ -189,8 +189,8 @@ def test_all_geometries_agree(case, prior_variance):
     counts = Counts(case.weights * case.y, case.weights * (1.0 - case.y))
     dense = dense_laplace(X, case.y, case.weights, prior_variance)
     expected = exact(case.name, "both", prior_variance)
-    for name, (geometry, size) in geometries(X, prior_variance).items():
-        mode = find_mode(geometry, counts, np.zeros(size))
+    for name, geometry in geometries(X, prior_variance).items():
+        mode = find_mode(geometry, counts)
         assert mode.converged, name
         assert mode.log_z == pytest.approx(expected, abs=tolerance(expected), rel=0), name
         assert mode.f == pytest.approx(X @ dense.mean, abs=1e-5), name
@@ -231,7 +231,7 @@ def test_the_compiled_loop_does_what_the_plain_one_does(case, prior_variance):
     if prior_variance * (X**2).sum(axis=1).max(initial=0.0) > GRAM_LIMIT or n == 0:
         pytest.skip("never held n×n")
     for guess in (None, rng.normal(size=n)):
-        plain = newton._find(geometry, counts, np.zeros(n), 0.0, guess)
+        plain = newton._find(geometry, counts, newton.Start(np.zeros(n), guess), 0.0)
         fast = newton._find_compiled(
             newton.compiled("kernel", "dual_mode"), geometry, counts, np.zeros(n), 0.0, guess
         )
@@ -360,8 +360,8 @@ def test_offset_is_a_shift_of_the_predictor(name):
     counts = Counts(case.weights * case.y, case.weights * (1.0 - case.y))
     for offset in (X @ rng.normal(size=X.shape[1]), 3.0 * rng.normal(size=len(X))):
         dense = dense_laplace(X, case.y, case.weights, 2.0, offset)
-        for label, (geometry, size) in geometries(X, 2.0).items():
-            mode = find_mode(geometry, counts, np.zeros(size), offset)
+        for label, geometry in geometries(X, 2.0).items():
+            mode = find_mode(geometry, counts, offset=offset)
             assert mode.converged, label
             assert mode.log_z == pytest.approx(dense.log_z, abs=tolerance(dense.log_z)), label
             assert mode.f == pytest.approx(X @ dense.mean + offset, abs=1e-5), label
@@ -569,3 +569,23 @@ def test_rows_that_agree_where_one_looks_first_are_told_apart():
     rows, ids = distinct_rows(X)
     assert rows is X
     assert ids.tolist() == list(range(6))
+
+
+@pytest.mark.parametrize("factor", ["of the same rows twice", "of other labels", "of nothing"])
+def test_a_start_with_another_models_factor_ends_at_the_same_mode(factor, monkeypatch):
+    """Rows that count twice: one factor less is made; a useless start does no harm."""
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(3000, 12))
+    y = (X[:, 0] + rng.logistic(size=3000) > 0).astype(float)
+    geometry, twice = Primal(X, 1.0), Counts(2.0 * y, 2.0 * (1.0 - y))
+    plain = find_mode(geometry, twice)
+    once = find_mode(geometry, Counts(1.0 - y, y) if "labels" in factor else Counts(y, 1.0 - y))
+    known = once.factor.reweighed(0.0 if "nothing" in factor else 2.0)
+    made = []
+    monkeypatch.setattr(Primal, "factorise", lambda *of, real=Primal.factorise: made.append(1) or real(*of))
+    found = find_mode(geometry, twice, newton.Start(once.coef, factor=known))
+    assert found.converged
+    assert found.log_z == pytest.approx(plain.log_z, abs=1e-5)
+    np.testing.assert_allclose(found.factor.log_det(), plain.factor.log_det(), atol=1e-5)
+    if "twice" in factor:
+        assert len(made) == 1

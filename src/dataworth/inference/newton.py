@@ -25,6 +25,15 @@ SMALL = 320
 """Rows up to which the compiled loop pays; above, LAPACK's own time is all that counts."""
 
 
+class Start(NamedTuple):
+    """Where to begin: coefficients, or a predictor `guess` that no coefficients need have; and the factor of
+    a model much like this one at its mode, with which the first steps are taken."""
+
+    coef: Array | None = None
+    guess: Array | None = None
+    factor: Factor | None = None
+
+
 Geometry = Dual | Primal
 """A parametrisation of f by coefficients under the Gaussian prior."""
 
@@ -76,27 +85,24 @@ def line_search(
 
 
 def find_mode(
-    geometry: Geometry,
-    counts: Counts,
-    coef: Array | None = None,
-    offset: Array | float = 0.0,
-    guess: Array | None = None,
+    geometry: Geometry, counts: Counts, start: Start | None = None, offset: Array | float = 0.0
 ) -> Mode:
-    """Newton from `coef` (zero unless given) until neither Ψ nor log det can move by more than the tolerance.
+    """Newton from `start` (zero unless given) until neither Ψ nor log det can move by more than the
+    tolerance.
 
-    `offset` is added to the predictor: what a prior with a mean other than zero says of each row. `guess` is
-    a predictor to start at instead of that of `coef`; no coefficients need have it.
+    `offset` is added to the predictor: what a prior with a mean other than zero says of each row.
 
     Stops when the Newton decrement and a bound on the change of ½ log det are both below the tolerance. With
     leverages hᵢ = Wᵢ var(fᵢ) ∈ [0, 1), d(½ log det) = −½ Σ hᵢ tanh(fᵢ/2) Δfᵢ, and Σ hᵢ is at most the
     number of parameters; so the last factorisation can be kept without refactorising at the last step.
     """
-    coef = np.zeros(geometry.degrees()) if coef is None else coef
+    start = start or Start()
+    coef = np.zeros(geometry.degrees()) if start.coef is None else start.coef
     small = isinstance(geometry, Dual) and 0 < len(geometry.gram) <= SMALL
     if small and (loop := compiled("kernel", "dual_mode")):
-        mode = _find_compiled(loop, geometry, counts, coef, offset, guess)
+        mode = _find_compiled(loop, geometry, counts, coef, offset, start.guess)
     else:
-        mode = _find(geometry, counts, coef, offset, guess)
+        mode = _find(geometry, counts, start._replace(coef=coef), offset)
     if not mode.converged:
         message = f"Newton's method did not converge in {mode.iterations} steps"
         warnings.warn(message, RuntimeWarning, stacklevel=2)
@@ -128,18 +134,16 @@ def _find_compiled(
     return Mode(coef, f, objective, penalty, Factor(factor, True), iterations, converged)
 
 
-def _find(
-    geometry: Geometry, counts: Counts, coef: Array, offset: Array | float, guess: Array | None
-) -> Mode:
-    point, last = _start(geometry, counts, coef, offset, guess)
-    iterations = 0 if guess is None else 1
+def _find(geometry: Geometry, counts: Counts, start: Start, offset: Array | float) -> Mode:
+    point, last = _start(geometry, counts, start, offset)
+    iterations = 0 if start.guess is None else 1
     while True:
         iterations += 1
         at = point.at
         step = geometry.step(point.coef, at.gradient, at.curvature, rough=not last)
         # it is a square, but in floating point can come out below zero, where nothing is left to gain
         decrement = max(step.decrement, 0.0)
-        tolerance = TOLERANCE + RELATIVE_TOLERANCE * abs(at.value)
+        tolerance = _tolerance(at)
         converged = decrement < tolerance and _log_det_move(geometry, step, at) < tolerance
         size = 1.0
         if decrement > 0 and not converged and np.abs(step.f).max() > NEAR:
@@ -167,12 +171,16 @@ def _move(point: _Point, step: Step, size: float, counts: Counts) -> _Point:
     return _Point(point.coef + size * step.coef, f, terms(f, counts))
 
 
-def _start(
-    geometry: Geometry, counts: Counts, coef: Array, offset: Array | float, guess: Array | None
-) -> tuple[_Point, bool]:
-    """The point to start at: that of `coef`, or a full Newton step from the guess if it leads up from 0."""
+def _start(geometry: Geometry, counts: Counts, start: Start, offset: Array | float) -> tuple[_Point, bool]:
+    """The point to start at: that of the coefficients, refined with the factor if there is one; or a full
+    Newton step from the guess if it leads up from 0."""
+    coef, guess, factor = start
+    assert coef is not None
     f = geometry.predictor(coef) + offset
     point = _Point(coef, f, terms(f, counts))
+    if factor is not None:
+        standing = Step(np.zeros_like(coef), np.zeros_like(f), 0.0, factor, np.sqrt(point.at.curvature))
+        return _refine(geometry, counts, standing, f, point, _tolerance(point.at))
     if guess is None:
         return point, False
     at = terms(guess, counts)
@@ -184,8 +192,11 @@ def _start(
     penalty = geometry.penalty(step.coef, step.coef, step.f)
     if not reached.at.value - 0.5 * penalty > point.at.value - 0.5 * geometry.penalty(coef, coef, point.f):
         return point, False
-    tolerance = TOLERANCE + RELATIVE_TOLERANCE * abs(at.value)
-    return _refine(geometry, counts, step, guess, reached, tolerance)
+    return _refine(geometry, counts, step, guess, reached, _tolerance(at))
+
+
+def _tolerance(at: Terms) -> float:
+    return TOLERANCE + RELATIVE_TOLERANCE * abs(at.value)
 
 
 def _refine(
@@ -210,7 +221,7 @@ def _refine(
         move = _log_det_move(geometry, again, point.at)
         # if each step leaves the same share of the way, this is what is left to a new factor
         near = move * move < LEFT * tolerance * last
-        if near or move > SLOW * last:
+        if last and (near or move > SLOW * last):
             break
         last = move
     return point, near

@@ -19,6 +19,7 @@ from ..inference.threads import one_thread
 from ..models import Fitter, Linear, Model
 from ..models.base import bind
 from ..models.distinct import distinct_rows
+from ..models.gaussian import room_for_rows
 from ..yardstick.yardstick import Yardstick
 from .designs import Sample
 from .metrics import chosen_metric
@@ -99,7 +100,7 @@ class Pool:
     def build(cls, yardstick: Yardstick, parts: Mapping[str, Dataset], model: Model | None = None) -> Pool:
         """Measure all parts with the yardstick; `model` is its own, if it is not given."""
         y = np.concatenate([yardstick.targets(part, name) for name, part in parts.items()])
-        X = np.empty((len(y), yardstick.recipe.width))
+        X = room_for_rows(len(y), yardstick.recipe.width)
         samples: dict[str, Sample] = {}
         start = 0
         for name, part in parts.items():

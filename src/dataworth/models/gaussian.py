@@ -18,9 +18,26 @@ from ..inference.sites import Conditioned, Sites, condition
 from .base import Fit, PoolFitter, check_theta
 
 
+def room_for_rows(rows: int, features: int) -> Array:
+    """An array to fill, with a column of ones beside it: with an intercept, a large pool is not copied."""
+    return np.ones((rows, features + 1))[:, :features]
+
+
 def with_intercept(X: Array, intercept: bool) -> Array:
-    """X with a column of ones, which stands under the same prior as the other columns."""
-    return np.hstack([X, np.ones((len(X), 1))]) if intercept else np.ascontiguousarray(X)
+    """X with a column of ones, which stands under the same prior as the other columns.
+
+    >>> X = room_for_rows(2, 1)
+    >>> X[:, 0] = 5.0, 6.0
+    >>> with_intercept(X, True).tolist(), np.shares_memory(with_intercept(X, True), X)
+    ([[5.0, 1.0], [6.0, 1.0]], True)
+    """
+    if not intercept:
+        return np.ascontiguousarray(X)
+    whole: Array | None = X.base
+    if whole is None or np.shape(whole) != (len(X), X.shape[1] + 1):
+        return np.hstack([X, np.ones((len(X), 1))])
+    same = whole[:, :-1].__array_interface__ == X.__array_interface__ and (whole[:, -1] == 1.0).all()
+    return whole if same else np.hstack([X, np.ones((len(X), 1))])
 
 
 def precision_matrix(rows: Array, row_precision: Array, prior_variance: float) -> Array:

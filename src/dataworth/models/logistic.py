@@ -19,7 +19,7 @@ from ..errors import DataworthError
 from ..inference.ep import SETTLED, Moments, find_moments
 from ..inference.geometry import GATHERED, Dual, Primal, choose_geometry, largest_square, pick
 from ..inference.logistic import Counts
-from ..inference.newton import Mode, find_mode
+from ..inference.newton import Mode, Start, find_mode
 from ..inference.sites import Sites, condition, expand
 from ..inference.threads import one_thread
 from .base import Fit, check_pool, positive_number
@@ -161,8 +161,8 @@ class LogisticFitter(GaussianRows):
         if self.inference == "ep":
             solution = find_moments(geometry, counts, self._start_sites(ids, counts, start), offset)
         else:
-            coef, guess = self._start(geometry.kind, ids, counts, [fit.state for fit in start])
-            solution = find_mode(geometry, counts, coef, offset, guess)
+            begin = self._start(geometry.kind, ids, counts, [fit.state for fit in start])
+            solution = find_mode(geometry, counts, begin, offset)
         return Fit(solution.log_z, LogisticState(ids, counts, solution, geometry.kind))
 
     def seen(
@@ -198,24 +198,25 @@ class LogisticFitter(GaussianRows):
             tau[here], nu[here], known[here] = share * sites.tau[there], share * sites.nu[there], True
         return Sites(tau, nu) if known.sum() > MOST * len(ids) else None
 
-    def _start(
-        self, kind: str, ids: Rows, counts: Counts, states: list[LogisticState]
-    ) -> tuple[Array | None, Array | None]:
+    def _start(self, kind: str, ids: Rows, counts: Counts, states: list[LogisticState]) -> Start:
         """Coefficients to start Newton's method at, or better, the predictor where it is to be expected.
 
-        More rows than features: the coefficients of the last fit if it has most of the rows, else the mean of
-        all, each with as much weight as it has rows.
+        More rows than features: the coefficients of the last fit if it has most of the rows, with its factor
+        as if it had as much weight; else the mean of all, each with as much weight as it has rows.
         Otherwise each row's predictor as its own part saw it (coefficients of two parts would overshoot
         together), and rows that none saw on their label's side, as far from the boundary as the others.
         """
         if not states or kind == "root":
-            return None, None  # where C‖x‖² is enormous, a step from elsewhere can lead anywhere
+            return Start()  # where C‖x‖² is enormous, a step from elsewhere can lead anywhere
         if kind == "primal":
-            if len(states[-1].ids) > MOST * len(ids):
-                return states[-1].coordinates(self), None
+            last = states[-1]
+            if len(last.ids) > MOST * len(ids):
+                factor = last.solution.factor if last.kind == "primal" else None
+                ratio = counts.total() / last.counts.total()
+                return Start(last.coordinates(self), factor=factor and factor.reweighed(ratio))
             share = np.array([max(len(state.ids), 1) for state in states], dtype=float)
             modes = [state.coordinates(self) for state in states]
-            return np.average(modes, axis=0, weights=share), None
+            return Start(np.average(modes, axis=0, weights=share))
         guess = np.full(len(ids), np.nan)
         for state in states:
             # a start need not be a part: an arm begins at the fit of another, with other rows
@@ -223,11 +224,11 @@ class LogisticFitter(GaussianRows):
             guess[here] = state.solution.f[there]
         unseen = np.isnan(guess)
         if unseen.all():
-            return None, None
+            return Start()
         if unseen.any():
             side = np.sign(counts.ones - counts.zeros)
             guess[unseen] = side[unseen] * np.abs(guess[~unseen]).mean()
-        return None, guess
+        return Start(guess=guess)
 
     def as_prior(self, fit: Fit) -> Whitening:
         """A fit's N(μ, Σ) as coordinates in which it is standard normal, d×d."""

@@ -22,7 +22,7 @@ from ..arrays import Array
 from ..inference.gaussian import fit_gaussian
 from ..inference.geometry import Primal
 from ..inference.logistic import Counts
-from ..inference.newton import find_mode
+from ..inference.newton import Start, find_mode
 from ..inference.softmax.likelihood import probabilities, terms
 from ..inference.softmax.mode import find_mode as find_softmax_mode
 from ..inference.softmax.stacked import Stacked
@@ -156,7 +156,8 @@ def _logistic(
 ) -> tuple[Array, Array, Array | None]:
     """Mean and variance of the predictor at the other rows, and the coefficients in features."""
     counts = Counts(known.weights * targets, known.weights * (1.0 - targets))
-    mode = find_mode(Primal(span.rows, variance), counts, start if span.rows is known.rows else None)
+    begin = Start(start if span.rows is known.rows else None)
+    mode = find_mode(Primal(span.rows, variance), counts, begin)
     var = _variance(mode.factor, span, variance)
     return span.others @ mode.coef, var, mode.coef if span.rows is known.rows else None
 
