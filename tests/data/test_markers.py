@@ -1,6 +1,7 @@
 """What else stands for a missing value, because somebody says so."""
 
 import warnings
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,7 @@ from typer.testing import CliRunner
 
 import dataworth as dw
 from dataworth.cli.app import app
-from dataworth.cli.job import command_line
+from dataworth.cli.job import Job, command_line
 from dataworth.data.io.describe import describe
 from dataworth.data.io.notes import ReadingWarning
 from dataworth.errors import DataworthError
@@ -83,6 +84,17 @@ def test_markers_are_texts(tmp_path):
 def test_the_words_that_replay_a_command_repeat_it():
     words = command_line("score", [], {"test": "t.csv", "missing": ["a,b", "-9"]}, {})
     assert words == "dataworth score --test t.csv --missing a,b --missing -9"
+
+
+def test_a_configuration_has_one_or_several():
+    options = {"data": "d.csv", "test": "t.csv"}
+    for given, kept in (("xx", ["xx"]), (["a,b", "-9"], ["a,b", "-9"])):
+        config = {"command": "score", "options": {**options, "missing": given}}
+        job = Job.from_config(config, Path("c.json"))
+        assert job.columns.missing == kept
+        assert job.to_config({})["options"]["missing"] == kept
+    with pytest.raises(DataworthError, match="missing 3"):
+        Job.from_config({"command": "score", "options": {**options, "missing": 3}}, Path("c.json"))
 
 
 def test_a_command_says_what_took_effect_and_what_did_not(tmp_path):

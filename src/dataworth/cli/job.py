@@ -181,7 +181,7 @@ def command_line(
         flag = f"--{name.replace('_', '-')}"
         if value is True:
             words.append(flag)
-        elif name == "missing":  # texts, which may hold commas
+        elif name == "missing":
             words += [part for text in value or () for part in (flag, text)]
         elif value is not None and value is not False:
             words += [flag, ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)]
@@ -255,8 +255,10 @@ def _column(name: str, value: Any, source: Path) -> Any:
     """What a configuration says of a column: a text, or a list of texts; of some yes or no."""
     if name == "sample" and type(value) is int:
         return value
-    if name == "missing" and isinstance(value, list) and all(isinstance(text, str) for text in value):
-        return value
+    if name == "missing":  # texts, which may hold commas
+        value = [value] if isinstance(value, str) else value
+        if isinstance(value, list) and all(isinstance(text, str) for text in value):
+            return value
     if isinstance(value, list):
         value = ",".join(map(str, value))
     if value is not None and not isinstance(value, bool if name in ("impute", "exact_labels") else str):
