@@ -103,6 +103,6 @@ def test_a_command_says_what_took_effect_and_what_did_not(tmp_path):
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 0
     lines = done.stderr.splitlines()
-    assert "dataworth: read as missing, as asked: 'Alter' ('xx' in 3 cells); --missing says what is" in lines
+    assert "dataworth: read as missing, as asked: 'Alter' ('xx', 3 cells); --missing says what is" in lines
     assert "dataworth: --missing 'zz' stands in no cell" in lines
     assert CliRunner().invoke(app, [*words, "-q"]).stderr == ""

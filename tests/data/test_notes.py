@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 import dataworth as dw
 from dataworth.cli.app import app
+from dataworth.data.io.notes import Kind, Note, in_few_lines
 from dataworth.wording import on_the_command_line, option
 
 RNG = np.random.default_rng(4)
@@ -32,7 +33,7 @@ def test_a_line_for_each_kind_of_decision(tmp_path):
     lines = [line.removeprefix("dataworth: ") for line in done.stderr.splitlines()]
     assert len(lines) <= 8
     (gaps,) = [line for line in lines if line.startswith("taken for missing")]
-    assert gaps == "taken for missing: 'Größe 0' ('k.A.' in 1 row); --categories keeps the text"
+    assert gaps == "taken for missing: 'Größe 0' ('k.A.', 1 cell); --categories keeps the text"
     (out,) = [line for line in lines if line.startswith("left out")]
     assert out == "left out: 'Kunden-Nr' (named like an id); --features names what to use"
     assert CliRunner().invoke(app, ["commit", str(path), "--impute", "-q"]).stderr == ""
@@ -55,3 +56,13 @@ def test_the_way_of_naming_ends_with_the_command():
     with on_the_command_line():
         assert option("exact_labels", True) == "--exact-labels"
     assert option("exact_labels", True) == "exact_labels=True"
+
+
+def test_cells_of_all_files_are_counted_together():
+    kind = Kind("taken for missing", "missing", "says what is")
+
+    def some(text, cells):
+        return Note("a", "b", kind=kind, about=f"'a' ({text!r})", cells=cells)
+
+    told = in_few_lines({"d.csv": [some("x", 3), some("y", 1)], "t.csv": [some("x", 4)]})
+    assert told == ["taken for missing: 'a' ('x', 7 cells), 'a' ('y', 1 cell); missing= says what is"]

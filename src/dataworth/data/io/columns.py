@@ -257,8 +257,8 @@ def _apply(
     if gaps := sum(seen.rows[text] for text in seen.gaps):
         shown = ", ".join(map(repr, sorted(seen.gaps)))
         what = f"{shown} in column {name!r} is taken for missing ({counted(gaps, 'row')})"
-        about = f"{name!r} ({shown} in {counted(gaps, 'row')})"
-        part.notes.append(Note(what, f"{option('categories', name)} keeps the text", kind=GAP, about=about))
+        about, choice = f"{name!r} ({shown})", f"{option('categories', name)} keeps the text"
+        part.notes.append(Note(what, choice, kind=GAP, about=about, cells=gaps))
     _set(part, name, values)
     return None
 

@@ -27,8 +27,8 @@ def without_markers(part: Part, markers: Sequence[str]) -> Part:
             if count:
                 what = f"{counted(count, 'cell')} of {marker!r} in column {name!r} read as missing"
                 choice = f"without {option('missing', marker)} they stay"
-                about = f"{name!r} ({marker!r} in {counted(count, 'cell')})"
-                part.notes.append(Note(what, choice, plain=True, kind=AS_ASKED, about=about))
+                about = f"{name!r} ({marker!r})"
+                part.notes.append(Note(what, choice, plain=True, kind=AS_ASKED, about=about, cells=count))
         if column is not part.table.column(j):
             kept = kept.set_column(j, name, _as_numbers(column) if part.typed else column)
     part.table = kept

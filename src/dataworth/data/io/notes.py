@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from dataworth.errors import DataworthError, Problems
-from dataworth.wording import and_more, option
+from dataworth.wording import and_more, counted, option
 
 
 class ReadingWarning(UserWarning):
@@ -27,7 +27,7 @@ class Kind(NamedTuple):
 class Note:
     """One decision: what was done, and which option changes it. One that is `plain` is no surprise.
 
-    kind: what other notes it is told with, and about: which column it is then, with an example.
+    kind: what other notes it is told with; about: which column it is then, with an example; cells: how many.
 
     >>> str(Note("columns are separated by ';'", "sep= changes that"))
     "columns are separated by ';'; sep= changes that"
@@ -38,6 +38,7 @@ class Note:
     plain: bool = False
     kind: Kind | None = None
     about: str = ""
+    cells: int = 0
 
     def __str__(self) -> str:
         return f"{self.what}; {self.choice}"
@@ -55,12 +56,13 @@ def in_few_lines(notes: Mapping[str, Sequence[Note]]) -> list[str]:
     >>> in_few_lines({"d.csv": some, "t.csv": some[:1]})
     ["read as dates: 'a', 'b'; exclude= leaves them out"]
     """
-    kinds: dict[Kind | Note, dict[str, None]] = {}
+    kinds: dict[Kind | Note, dict[str, int]] = {}
     files: dict[Kind | Note, dict[str, None]] = {}
     for name, found in notes.items():
         for note in found:
             key = note.kind or note
-            kinds.setdefault(key, {})[note.about] = None
+            seen = kinds.setdefault(key, {})
+            seen[note.about] = seen.get(note.about, 0) + note.cells
             files.setdefault(key, {})[name] = None
     lines = []
     for key, about in kinds.items():
@@ -69,10 +71,17 @@ def in_few_lines(notes: Mapping[str, Sequence[Note]]) -> list[str]:
             lines.append(f"{key.what}{where}; {key.choice}")
             continue
         where = "" if len(files[key]) == len(notes) else where
-        # of a column with another example in another file, the first is told
-        columns = {text.partition(" (")[0]: text for text in reversed(about) if text}
-        told = [columns[name] for name in reversed(columns)]
-        listing = ": " + ", ".join(told[:MOST_TOLD]) + and_more(len(told) - MOST_TOLD) if told else ""
+        told: dict[str, str] = {}
+        for text, cells in about.items():
+            if cells:
+                told[text] = f"{text[:-1]}, {counted(cells, 'cell')})"
+            elif text:  # of a column with another example in another file, the first is told
+                told.setdefault(text.partition(" (")[0], text)
+        listing = (
+            ": " + ", ".join(list(told.values())[:MOST_TOLD]) + and_more(len(told) - MOST_TOLD)
+            if told
+            else ""
+        )
         lines.append(f"{key.start}{listing}{where}; {option(key.option)} {key.does}")
     return lines
 
