@@ -8,7 +8,7 @@ import pytest
 from sklearn.datasets import load_diabetes
 
 import dataworth as dw
-from dataworth.checks import CHECKS, attribute, run_checks, shift, size
+from dataworth.checks import CHECKS, attribute, run_checks, size
 from dataworth.checks.rows import LEVEL, Excess, excess, nearness, neighbours, others
 from dataworth.curation import MatchGroups, RandomSubset
 from dataworth.data.labels import Classes, Numeric
@@ -418,13 +418,6 @@ def test_unknown_categories_and_missing_values_are_a_shift():
     holes[::2, 1] = np.nan
     gappy = dw.Dataset(holes, y[200:], allow_missing=True)
     assert scored("DW014", gappy, dw.Dataset(X[:200], y[:200])).fires
-
-
-def test_the_area_under_the_curve_counts_pairs():
-    rng = np.random.default_rng(15)
-    scores, own = rng.integers(0, 5, 40).astype(float), rng.random(40) < 0.4
-    pairs = [(a > b) + 0.5 * (a == b) for a in scores[own] for b in scores[~own]]
-    assert shift.area_under_curve(scores, own) == pytest.approx(np.mean(pairs))
 
 
 def test_numeric_labels_have_their_checks():

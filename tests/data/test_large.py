@@ -170,3 +170,32 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert float(found.stdout) < 30
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+@pytest.mark.parametrize("quoted", [False, True])
+def test_a_wide_text_is_read_in_parts_as_it_is_read_at_once(tmp_path, monkeypatch, end, quoted):
+    """Numbers, whole numbers, codes, gaps, and a text below decimals: whatever the parts are."""
+    cells = ["1.5,7,007,red,,2.5,0", "2.5,8,008,blue,1.25,n/a,1", "abc,9,011,red,3.5,4.5,0"]
+    cells[1] = cells[1].replace("blue", '"light, blue"' if quoted else "blue")
+    file = tmp_path / "wide.csv"
+    file.write_bytes(end.join(["a,b,c,d,e,f,label", *cells, ""]).encode())
+    how = parsing.Delimited(sep=",", encoding="utf-8", columns=(*"abcdef", "label"), skipped=1)
+    whole, _ = parsing.parsed(file, how)
+    parts_read = []
+    monkeypatch.setattr(
+        parsing, "_read", lambda *of, real=parsing._read: parts_read.append(of[4]) or real(*of)
+    )
+    for slab in (1, 2, 3, 6):
+        monkeypatch.setattr(parsing, "SLAB", slab)
+        parts, _ = parsing.parsed(file, how)
+        assert parts.equals(whole), slab
+    assert len(set(parts_read)) > 4  # it was in parts
+
+
+def test_rows_of_another_width_in_a_wide_text_are_refused_as_in_any_other(tmp_path, monkeypatch):
+    monkeypatch.setattr(parsing, "SLAB", 2)
+    file = tmp_path / "ragged.csv"
+    file.write_text("a,b,c,label\n1,2,3,0\n1,2,0\n4,5,6,1\n")
+    with pytest.raises(DataworthError, match=r"(?i)expected 4 columns, got 3"):
+        read(file)

@@ -158,8 +158,9 @@ def neighbours(X: Array, base: Array, k: int) -> tuple[Array, Rows]:
     for start in range(0, len(X), BLOCK):
         some = X[start : start + BLOCK]
         order = np.argpartition(squares - 2.0 * some @ base.T, k - 1, axis=1)[:, :k]
-        # squares cancel where rows nearly agree: what was found is measured again
-        found = np.sqrt(((some[:, None, :] - base[order]) ** 2).sum(axis=2))
+        # squares cancel where rows nearly agree: what was found is measured again, one neighbour at a time
+        apart = (some - base[nearest] for nearest in order.T)
+        found = np.sqrt([np.einsum("ij,ij->i", one, one) for one in apart]).T
         rank = np.argsort(found, axis=1, kind="stable")
         distances[start : start + BLOCK] = np.take_along_axis(found, rank, axis=1)
         places[start : start + BLOCK] = np.take_along_axis(order, rank, axis=1)

@@ -18,12 +18,12 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from ..arrays import Array
 from ..data.dataset import Dataset
 from ..data.vectors import binary_size
 from ..measure.case import Case
+from ..measure.metrics import area
 from ..yardstick.recipe import Recipe, expand
 from .base import Check, Seen, not_run
 from .rows import datasets, named, some_rows
@@ -88,10 +88,10 @@ def expanded(recipe: Recipe, data: Dataset) -> Array:
     return expand(recipe.columns, data.X, recipe.fill)
 
 
-def marks(recipe: Recipe, data: Dataset) -> Array:
+def marks(recipe: Recipe, data: Dataset) -> NDArray[np.int8]:
     """Which categories are unknown to the recipe, and which values are missing."""
     kinds = np.array([column.kind == "categorical" for column in recipe.columns], dtype=bool)
-    return np.hstack([data.X[:, kinds] < 0, np.isnan(data.X)]).astype(float)
+    return np.hstack([data.X[:, kinds] < 0, np.isnan(data.X)]).astype(np.int8)
 
 
 def told_apart(
@@ -101,8 +101,9 @@ def told_apart(
     n, m = len(ours), len(theirs)
     own = np.arange(n + m) < n
     raw = np.vstack([expanded(recipe, ours), expanded(recipe, theirs)])
-    raw = raw / binary_size(raw)
-    flags = np.vstack([marks(recipe, ours), marks(recipe, theirs)])
+    raw /= binary_size(raw)
+    marked = np.vstack([marks(recipe, ours), marks(recipe, theirs)])
+    flags = marked[:, np.ptp(marked, axis=0) > 0].astype(float)
     folds = np.empty(n + m, dtype=int)
     for side in (own, ~own):
         folds[side] = rng.permutation(int(side.sum())) % FOLDS
@@ -121,7 +122,7 @@ def told_apart(
         out = folds == fold
         center = X[~out].mean(axis=0)
         scores = (X[out] - center) @ ridge(X[~out] - center, goal[~out])
-        areas.append(area_under_curve(scores, own[out]))
+        areas.append(area(scores, own[out], np.ones(len(scores))))
     return float(np.mean(areas)), stderr
 
 
@@ -136,7 +137,7 @@ def unseen(raw: Array, flags: Array, rows: NDArray[np.bool_], learned: NDArray[n
     rest = X - (X @ axes) @ axes.T
     length = np.sqrt((rest**2).sum(axis=1))
     # where the test set does not vary, the only unit is the size of what the rows have
-    size = np.abs(raw - center).max(axis=0, initial=0.0)
+    size = np.maximum(raw.max(axis=0) - center, center - raw.min(axis=0))
     constant = np.divide(raw[rows] - center, size, out=np.zeros_like(X), where=~varies & (size > 0))
     return np.column_stack([rest + constant, length, flags[rows]])
 
@@ -158,17 +159,6 @@ def ridge(X: Array, goal: Array) -> Array:
         coefficients: Array = np.linalg.solve(X.T @ X + columns * np.eye(columns), X.T @ goal)
         return coefficients
     return X.T @ np.linalg.solve(X @ X.T + columns * np.eye(n), goal)
-
-
-def area_under_curve(scores: Array, own: np.ndarray) -> float:
-    """Probability that one of the own rows scores above another row; ties count half.
-
-    >>> area_under_curve(np.array([3.0, 1.0, 1.0, 0.0]), np.array([True, True, False, False]))
-    0.875
-    """
-    ranks = rankdata(scores)
-    n, m = int(own.sum()), int((~own).sum())
-    return float((ranks[own].sum() - n * (n + 1) / 2.0) / (n * m))
 
 
 CHECK = Check(

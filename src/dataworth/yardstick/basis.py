@@ -12,7 +12,7 @@ from ..data.dataset import Dataset
 from ..data.vectors import binary_size
 from ..errors import DataworthError
 from .maps import Kernel
-from .recipe import LARGEST, Recipe, expand, odd, resolution
+from .recipe import LARGEST, SLAB, Recipe, expand, odd, resolution
 from .scales import Scale
 
 LANDMARK_SEED = 0x1A4D
@@ -72,10 +72,7 @@ class Basis:
     @classmethod
     def learn(cls, data: Dataset, seed: int = 0) -> Basis:
         """Standardise; constant columns get no weight."""
-        fill = np.zeros(len(data.columns))
-        for j, column in enumerate(data.columns):
-            if column.kind in ("numeric", "boolean") and not np.isnan(data.X[:, j]).all():
-                fill[j] = np.nanmedian(data.X[:, j])
+        fill = _medians(data)
         X = expand(data.columns, data.X, fill)
         size = np.abs(X).max(axis=0, initial=0.0)
         if size.max(initial=0.0) > LARGEST:
@@ -140,3 +137,19 @@ class Basis:
     def features(self, recipe: Recipe) -> Array:
         """Those of the dataset itself, which is on every scale already."""
         return recipe.map(self.on(recipe.scale.name).rows)
+
+
+def _medians(data: Dataset) -> Array:
+    """Of each column of numbers, without what is missing; 0 of other columns, and where all is missing."""
+    fill = np.zeros(len(data.columns))
+    numeric = np.array([column.kind in ("numeric", "boolean") for column in data.columns], dtype=bool)
+    for i in range(0, len(fill), SLAB):
+        part = data.X[:, i : i + SLAB]
+        holes = np.isnan(part).any(axis=0)
+        whole = numeric[i : i + SLAB] & ~holes
+        if len(part):
+            fill[i : i + SLAB][whole] = np.median(part[:, whole], axis=0)
+        for j in np.flatnonzero(numeric[i : i + SLAB] & holes):
+            present = part[~np.isnan(part[:, j]), j]
+            fill[i + j] = np.median(present) if len(present) else 0.0
+    return fill

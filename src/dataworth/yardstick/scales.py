@@ -87,7 +87,11 @@ def normal_scores(X: Array, knots: Array) -> Array:
     array([-2.24,  0.  ,  2.24])
     """
     scores = np.empty(X.shape)
+    apart = np.all(np.diff(knots, axis=1) > 0, axis=1).tolist()  # all at once: there may be many
     for j, own in enumerate(knots):
+        if apart[j]:
+            scores[:, j] = np.interp(X[:, j], own, SCORES)
+            continue
         first = np.flatnonzero(np.append(True, np.diff(own) > 0))
         last = np.append(first[1:], KNOTS) - 1
         scores[:, j] = np.interp(X[:, j], own[first], 0.5 * (SCORES[first] + SCORES[last]))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from dataworth.data.io.notes import Note
 from dataworth.data.io.sampled import sample_note, sample_of_batches
@@ -141,16 +143,73 @@ def _typed(source: Any, how: Delimited, encoding: str, skipped: int) -> Any:
         import pyarrow as pa
 
         # pyarrow takes six kilobytes for each column that it reads: not for all of 100,000 at once.
-        text, columns = stream.read_buffer(), []
+        text = stream.read_buffer()
+        parts = _cut(text, how, encoding, skipped)
+        columns = []
         for j in range(0, len(how.columns), SLAB):
             own = how.columns[j : j + SLAB]
-            columns += _read(pa.BufferReader(text), how, encoding, skipped, own).columns
+            if parts is None:
+                columns += _read(pa.BufferReader(text), how, encoding, skipped, own).columns
+            else:
+                columns += _read_narrow(b"\n".join(parts.pop(0)), replace(how, columns=own), encoding).columns
             pa.default_memory_pool().release_unused()
         return pa.table(columns, names=list(how.columns))
 
 
-def _read(stream: Any, how: Delimited, encoding: str, skipped: int, columns: Sequence[str]) -> Any:
-    """Some columns of a text."""
+def _cut(text: Any, how: Delimited, encoding: str, skipped: int) -> list[list[memoryview]] | None:
+    """The lines of a wide text, each in parts of `SLAB` columns, so that none is read more than once.
+
+    None where cells may hold separators or line breaks (quotes, two bytes a character), or where not all rows
+    are as wide: what is wrong there is for the reader to say.
+    """
+    raw, wide = np.frombuffer(text, dtype=np.uint8), len(how.columns)
+    if not raw.all() or (raw == ord('"')).any() or encoding.startswith("utf-16"):
+        return None
+    breaks = np.flatnonzero(raw == ord("\n"))
+    starts = np.r_[0, breaks + 1][skipped:]
+    ends = np.r_[breaks, len(raw)][skipped:]
+    parts: list[list[memoryview]] = [[] for _ in range(0, wide, SLAB)]
+    for start, end in zip(starts.tolist(), ends.tolist(), strict=True):
+        line = raw[start : end - (end > start and raw[end - 1] == ord("\r"))]
+        separators = np.flatnonzero(line == ord(str(how.sep)))
+        if not len(line):
+            continue
+        if len(separators) != wide - 1:
+            return None
+        places = [-1, *separators[SLAB - 1 :: SLAB].tolist(), len(line)]
+        for part, left, right in zip(parts, places[:-1], places[1:], strict=True):
+            part.append(line[left + 1 : right].data)
+    return parts
+
+
+def _read_narrow(text: bytes, how: Delimited, encoding: str) -> Any:
+    """Some columns of a wide text, alone; those whose first cell has a decimal point are likely numbers."""
+    import pyarrow as pa
+
+    first = text[: text.find(b"\n")].decode(encoding).split(how.sep)
+    likely = [name for name, cell in zip(how.columns, first, strict=True) if _decimal(cell, how)]
+    known = dict.fromkeys({*likely} - {*how.as_text}, pa.float64())
+    try:
+        # trying all types takes three times as long
+        return _read(pa.BufferReader(text), how, encoding, 0, how.columns, known)
+    except pa.ArrowInvalid:
+        return _read(pa.BufferReader(text), how, encoding, 0, how.columns, {})
+
+
+def _decimal(cell: str, how: Delimited) -> bool:
+    point = how.decimal or "."
+    return cell.count(point) == 1 and cell.lstrip(" -").replace(point, "").strip().isdecimal()
+
+
+def _read(
+    stream: Any,
+    how: Delimited,
+    encoding: str,
+    skipped: int,
+    columns: Sequence[str],
+    known: Mapping[str, Any] | None = None,
+) -> Any:
+    """Some columns of a text; in a part of a wide one types may be known, and an empty line is a cell."""
     import pyarrow as pa
     import pyarrow.csv
 
@@ -162,13 +221,15 @@ def _read(stream: Any, how: Delimited, encoding: str, skipped: int, columns: Seq
             column_names=list(how.columns),
             block_size=_block(128 * how.line),
         ),
-        parse_options=pa.csv.ParseOptions(delimiter=how.sep, newlines_in_values=True),
+        parse_options=pa.csv.ParseOptions(
+            delimiter=how.sep, newlines_in_values=True, ignore_empty_lines=known is None
+        ),
         convert_options=pa.csv.ConvertOptions(
             include_columns=list(columns),
             null_values=list(MISSING),
             strings_can_be_null=True,
             decimal_point=how.decimal or ".",
-            column_types=dict.fromkeys({*how.as_text} & {*columns}, pa.string()),
+            column_types={**(known or {}), **dict.fromkeys({*how.as_text} & {*columns}, pa.string())},
         ),
     )
 
