@@ -15,6 +15,7 @@ import typer
 from .guard import EXIT_CODES, say
 from .options import (
     Columns,
+    Command,
     Embedding,
     FailOn,
     Gradients,
@@ -68,7 +69,7 @@ def command(function: Callable[..., Any]) -> Callable[..., Any]:
         result(found, next(value for value in values.values() if isinstance(value, Showing)))
         return None
 
-    return app.command()(made_command(run))
+    return app.command(cls=Command)(made_command(run))
 
 
 def measured(showing: Showing, **job: Any) -> int:

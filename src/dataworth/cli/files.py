@@ -9,7 +9,7 @@ from typing import Any
 
 from dataworth.data.convert import Column
 from dataworth.data.dataset import Dataset
-from dataworth.data.io.notes import Note, refuse_all
+from dataworth.data.io.notes import Note, in_few_lines, refuse_all
 from dataworth.data.io.roles import wishes_of
 from dataworth.data.io.sources import HUB
 from dataworth.data.io.together import read_together, release, sentences
@@ -49,13 +49,16 @@ class Inputs:
         )
         names = {role.column for one in found for role in one.roles}
         refuse_all([*sentences(found), *self._nowhere(names)])
-        files: dict[Note, dict[str, Path]] = {}
-        for (key, path), one in zip(each.items(), found, strict=True):
+        files: dict[Note, list[str]] = {}
+        for key, one in zip(each, found, strict=True):
             for note in one.notes:
-                files.setdefault(note, {})[key] = path
-        for note, where in files.items():
-            self.notes.append({"what": note.what, "choice": note.choice, "files": list(where)})
-            self.tell(f"{note.what} in {', '.join(map(str, where.values()))}; {note.choice}")
+                files.setdefault(note, []).append(key)
+        self.notes += [{"what": n.what, "choice": n.choice, "files": where} for n, where in files.items()]
+        for line in in_few_lines({str(one.source): one.notes for one in found}):
+            self.tell(line)
+        for marker in self._columns.missing or ():
+            if not any(f" of {marker.strip()!r} in column" in note.what for note in files):
+                self.tell(f"--missing {marker!r} stands in no cell")
         self._read = {key: self._encoded(one.data) for key, one in zip(each, found, strict=True) if one.data}
         del found
         release()

@@ -11,6 +11,7 @@ from typing import Any
 from dataworth.data.convert import as_frame
 from dataworth.data.io.delimited import AS_FOUND, Delimited
 from dataworth.data.io.formats import Part, part_of_file, refuse_images, with_unique_names
+from dataworth.data.io.markers import without_markers
 from dataworth.data.io.notes import Note
 from dataworth.data.io.sampled import sample_note, sample_of_batches
 from dataworth.data.io.shards import files_of_directory, part_of_shards
@@ -34,7 +35,7 @@ def part_of(source: Any, how: Delimited = AS_FOUND) -> Part:
         part.table, part.how = table, replace(part.how, total=total)
         part.notes.append(sample_note(table.num_rows, total))
     part.table = _with_class_names(_without_halves(part.table))
-    return part
+    return without_markers(part, how.missing)
 
 
 def _part_of_path(name: str, how: Delimited) -> Part:
