@@ -3,7 +3,37 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import shlex
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+
+_COMMAND_LINE = ContextVar("command line", default=False)
+
+
+@contextmanager
+def on_the_command_line() -> Iterator[None]:
+    """Sentences name options as flags, not as keywords, as long as a command runs."""
+    before = _COMMAND_LINE.set(True)
+    try:
+        yield
+    finally:
+        _COMMAND_LINE.reset(before)
+
+
+def option(name: str, value: object = None) -> str:
+    """An option as whoever asked would give it: a keyword in Python, a flag on the command line.
+
+    >>> option("decimal", ","), option("exact_labels", True), option("sep")
+    ("decimal=','", 'exact_labels=True', 'sep=')
+    >>> with on_the_command_line():
+    ...     option("decimal", ","), option("exact_labels", True), option("id", "Kunden Nr")
+    ('--decimal ,', '--exact-labels', "--id 'Kunden Nr'")
+    """
+    if not _COMMAND_LINE.get():
+        return f"{name}=" if value is None else f"{name}={value!r}"
+    flag = f"--{name.replace('_', '-')}"
+    return flag if value is None or value is True else f"{flag} {shlex.quote(str(value))}"
 
 
 def counted(n: int, noun: str) -> str:

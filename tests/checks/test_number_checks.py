@@ -369,7 +369,10 @@ def test_the_range_fires_where_another_dataset_would_be_best(monkeypatch):
     found = finding(dw.rank, "DW009", candidates, test, prior_variance=1.0)
     assert found.fires
     assert found.value == 7.0
-    assert found.detail == "many at C = 1; few at C = 7"
+    assert found.detail == (
+        "'many' with the chosen prior variance, 1; 'few' with 7, which the test set allows as well; "
+        "no other conclusion is allowed"
+    )
     # the same dataset twice: whichever is first, there is no lead
     same = finding(dw.rank, "DW009", {"a": few, "b": few}, test, prior_variance=1.0)
     assert same.fires is False
@@ -381,8 +384,8 @@ def test_what_is_no_longer_shown_is_told_but_does_not_fire(monkeypatch):
     elsewhere(monkeypatch, lambda table: replace(table, values=np.zeros_like(table.values)))
     found = finding(dw.audit, "DW009", data, data.take(range(20)), test, prior_variance=1.0)
     assert found.fires is False
-    assert found.detail.endswith("inconclusive at C = 7")
-    assert not found.detail.startswith("inconclusive")
+    assert "; 'inconclusive' with 7," in found.detail
+    assert not found.detail.startswith("'inconclusive'")
 
 
 def test_equal_sizes_have_no_conclusion():

@@ -122,10 +122,10 @@ def test_groups_are_no_attributes():
     grouped_only = Dataset(np.zeros((4, 1)), [0, 0, 1, 1], groups=["a", "b", "a", "b"])
     sentence = refusal(MatchGroups(), grouped_only, grouped_only)
     assert "the data have no attributes" in sentence
-    assert "--attribute (groups are rows that belong together" in sentence
+    assert "attribute= (groups are rows that belong together" in sentence
     assert "groups" not in refusal(MatchGroups(), classes(4, seed=0), classes(4, seed=0))
     assert Reweight()(grouped_only, grouped_only).weights.tolist() == [1.0] * 4  # by classes
-    assert "--attribute" in refusal(Reweight("attributes"), grouped_only, grouped_only)
+    assert "attribute=" in refusal(Reweight("attributes"), grouped_only, grouped_only)
 
 
 @pytest.mark.parametrize("name", ALL)
@@ -345,7 +345,7 @@ def test_a_group_that_the_test_set_lacks_goes_and_one_that_the_data_lack_is_refu
     assert weights.sum() == pytest.approx(14)
     for f in (MatchGroups(), Reweight()):
         assert "no rows of group a × 1" in refusal(made, f, grouped(a0=5), test)
-    assert "--attribute" in refusal(made, MatchGroups(), classes(5, seed=0), test)
+    assert "attribute=" in refusal(made, MatchGroups(), classes(5, seed=0), test)
 
 
 def test_weights_match_the_test_sets_shares():

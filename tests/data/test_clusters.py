@@ -24,7 +24,7 @@ def test_ids_with_several_rows_each(patients, each, noted):
     assert (note is not None) == noted
     if noted:
         assert note.startswith(f"{patients} ids name {patients * each} rows")
-        assert "--group" in note
+        assert "group=" in note
     assert clustered_note(visits(patients, each, ids=names, groups=names)) is None
 
 
@@ -44,6 +44,6 @@ def test_a_score_says_so():
     ids = np.repeat(np.arange(40), 5)
     test, data = (Dataset(D.X, D.y, ids=ids) for D in (classes(200, seed=1), classes(200, seed=2)))
     yardstick = dw.Yardstick.fit(test, prior_variance=1.0)
-    noted = [note for note in dw.score(data, test, yardstick=yardstick).notes if "--group" in note]
-    told = "40 ids name 200 rows: if rows of one belong together, say so with groups= (--group)"
+    noted = [note for note in dw.score(data, test, yardstick=yardstick).notes if "group=" in note]
+    told = "40 ids name 200 rows: if rows of one belong together, say so with group="
     assert noted == [f"the test set: {told}"]

@@ -271,7 +271,7 @@ def test_column_names_that_occur_twice(tmp_path):
     twice = pa.Table.from_arrays([pa.array([1]), pa.array([2]), pa.array([0])], names=["a", "a", "y"])
     for file in (text(tmp_path, "a,a,y\n1,2,0\n"), write(twice, tmp_path / "a.arrow")):
         with pytest.warns(
-            ReadingWarning, match=r"column 'a' more than once, read also as column 'a.1'; --excl"
+            ReadingWarning, match=r"column 'a' more than once, read also as column 'a.1'; excl"
         ):
             D = read(file)
         assert D.names == ("a", "a.1")
@@ -324,8 +324,8 @@ def test_one_stray_word_in_a_column_of_numbers(tmp_path):
     cells[41], cells[60] = "oops", "?"
     path = text(tmp_path, "a,label\n" + "".join(f"{cell},{i % 2}\n" for i, cell in enumerate(cells)))
     assert refusal(path) == (
-        "column 'a' holds numbers, but 'oops' in data row 42: correct it, or leave the cell empty if the"
-        " value is missing; --categories a reads all as text"
+        "column 'a' holds numbers, but 'oops' in data row 42: correct it, or if it stands for a missing"
+        " value, say so with missing='oops'; categories='a' reads all as text"
     )
     assert "column 'a' holds numbers, but 'oops' in data row 42" in refusal(path, label="a")
     assert "column 'a' holds numbers, but 'oops' in data row 42" in describe(path).problems[0]
@@ -336,7 +336,7 @@ def test_text_that_is_partly_numbers_is_text_and_said(tmp_path):
         return text(tmp_path, "a,label\n" + "".join(f"{value},1\n" for value in values))
 
     with pytest.warns(
-        ReadingWarning, match="mixes numbers with text, such as '3.', and is read as text; --numb"
+        ReadingWarning, match="mixes numbers with text, such as '3.', and is read as text; numb"
     ):
         few = read(file(["0", "1", "2"] * 30 + ["3+"] * 5))
     assert few.columns[0].categories == ("0", "1", "2", "3+")
@@ -399,7 +399,7 @@ def test_several_ids_are_not_guessed_between_and_are_no_features():
     columns = {"a": [1], "id": [5], "uuid": [6], "y": [0]}
     roles = assign_roles(pa.table(columns))
     assert [r.role for r in roles] == ["feature", "ignored", "ignored", "label"]
-    assert "name it with id= (--id)" in roles[1].why
+    assert "name it with id=" in roles[1].why
     assert roles_of(columns, id="uuid") == {"a": "feature", "id": "ignored", "uuid": "id", "y": "label"}
     assert roles_of(columns, features=["a", "id"]) == {
         "a": "feature",
@@ -437,9 +437,9 @@ COLUMNS = {"age": [1, 2], "income": [3, 4], "label": [0, 1], "target": [0, 1]}
 @pytest.mark.parametrize(
     ("columns", "options", "words"),
     [
-        (COLUMNS, {}, "columns 'label', 'target' could each be the label: name it with label= (--label)"),
+        (COLUMNS, {}, "columns 'label', 'target' could each be the label: name it with label="),
         ({"a": [1], "b": [1]}, {}, "no column is named like a label among columns 'a', 'b': name it"),
-        ({f"c{i}": [1] for i in range(40)}, {}, "'c28', 'c29' and 10 more: name it with label= (--label)"),
+        ({f"c{i}": [1] for i in range(40)}, {}, "'c28', 'c29' and 10 more: name it with label="),
         (COLUMNS, {"label": "lable"}, "there is no label column 'lable': did you mean 'label'?"),
         (COLUMNS, {"label": "Age"}, "there is no label column 'Age': did you mean 'age'?"),
         (COLUMNS, {"label": "zzz"}, "there is no label column 'zzz': choose from columns 'age', 'income',"),
@@ -469,8 +469,8 @@ DAY = pd.Timestamp("2020-01-01")
         ({"s": [{"k": 1}] * 2}, {}, "column 's' (nested) cannot be a feature"),
         ({"s": [b"k"] * 2}, {}, "column 's' (binary) cannot be a feature"),
         ({"s": [b"k"] * 2, "t": [{"k": 1}] * 2}, {},
-         "'s' (binary), 't' (nested) cannot be features: leave them out with --exclude s,t"),
-        ({"s t": [b"k"] * 2}, {}, "leave it out with --exclude 's t'"),
+         "'s' (binary), 't' (nested) cannot be features: leave them out with exclude='s,t'"),
+        ({"s t": [b"k"] * 2}, {}, "leave it out with exclude='s t'"),
         ({"e": ["[0.1, 0.2 … 0.3]", "[1, -2e-3]"]}, {}, "column 'e' (lists written as text: embeddings need"),
         ({"when": [DAY] * 2}, {"label": "when"}, "'when' (date or time) cannot be the label, which is"),
         ({"e": [[1.0]] * 2}, {"group": "e"}, "column 'e' (embedding) cannot be the group"),
@@ -625,7 +625,7 @@ def test_describe(tmp_path):
     assert about.problems == (
         "the label column 'label' has 1 missing value in 4 rows: fill them in, or leave the rows out",
         "2 of 4 rows have missing values, in columns 'a', 'emb[0]', 'emb[1]': leave them out, fill them in,"
-        " or keep them with allow_missing=True (impute=True in read, --impute)",
+        " or keep them with impute=True (allow_missing=True in dw.Dataset)",
     )
     assert about.notes == ("constant: column 'c'",)
     plain = json.loads(json.dumps(about.to_dict()))
@@ -664,7 +664,7 @@ def test_describe_marks_columns_that_are_not_used(tmp_path):
         "it seems to name the rows: 51 different short texts in 51 rows",
     ]
     assert about.problems == (
-        "column 'b' (binary) cannot be a feature: leave it out with --exclude b; images become features by"
+        "column 'b' (binary) cannot be a feature: leave it out with exclude='b'; images become features by"
         " dataworth embed",
     )
     assert about.labels.classes == {"0": 17, "1": 34}
@@ -733,7 +733,7 @@ def test_row_numbers_are_named_and_left_out(name, start):
     assert D.names == ("a",)
     (role,) = (role for role in roles if role.column == name)
     assert (role.role, role.why) == ("ignored", "it only numbers or names the rows")
-    assert f'column "{name}" only numbers the rows; say --features to use it' in describe(table).notes
+    assert f'column "{name}" only numbers the rows; say features= to use it' in describe(table).notes
     assert read(table, features=[name, "a"]).names == (name, "a")
 
 

@@ -59,21 +59,21 @@ def german(values, places=2):
 
 # One table in many files
 
-SEMICOLON = "columns are separated by ';'; --sep changes that"
-COMMAS = "numbers have decimal commas, such as {!r}, and '1,234' is 1.234; --decimal . reads 1234"
-ENCODED = "the text is not UTF-8 and is read as {}, such as 'Köln'; --encoding changes that"
-KEEPS = "; --categories price keeps the text"
+SEMICOLON = "columns are separated by ';'; sep= changes that"
+COMMAS = "numbers have decimal commas, such as {!r}, and '1,234' is 1.234; decimal='.' reads 1234"
+ENCODED = "the text is not UTF-8 and is read as {}, such as 'Köln'; encoding= changes that"
+KEEPS = "; categories='price' keeps the text"
 NUMBERS = f"column 'price' holds numbers as text: {{!r}} is read as {PRICE[0]:.12g}{KEEPS}"
 FILES = {
     "plain": ({}, []),
     "semicolons": ({"sep": ";"}, [SEMICOLON]),
-    "tabs": ({"sep": "\t"}, ["columns are separated by tabs; --sep changes that"]),
-    "pipes": ({"sep": "|"}, ["columns are separated by '|'; --sep changes that"]),
+    "tabs": ({"sep": "\t"}, ["columns are separated by tabs; sep= changes that"]),
+    "pipes": ({"sep": "|"}, ["columns are separated by '|'; sep= changes that"]),
     "Latin-1": ({"encoding": "latin-1"}, [ENCODED.format("cp1252")]),
     "UTF-16": ({"encoding": "utf-16"}, [ENCODED.format("utf-16")]),
     "UTF-16 without a mark": ({"encoding": "utf-16-be"}, [ENCODED.format("utf-16-be")]),
     "a mark of UTF-8": ({"encoding": "utf-8-sig"}, []),
-    "tabs in .txt": ({"sep": "\t", "name": "a.txt"}, ["columns are separated by tabs; --sep changes that"]),
+    "tabs in .txt": ({"sep": "\t", "name": "a.txt"}, ["columns are separated by tabs; sep= changes that"]),
     "quotes and CRLF": ({"quoting": 1, "lineterminator": "\r\n"}, []),
 }
 
@@ -149,7 +149,7 @@ def test_a_column_that_leaves_it_open_says_so_and_how_to_settle_it(tmp_path):
     path = text(tmp_path, 'a,churn\n"1,234",0\n"5,678",1\n')
     D, said = heard(path)
     assert D.X.ravel().tolist() == [1234, 5678]
-    assert said == ["column 'a' leaves open what '1,234' is: it is read as 1234; --decimal , reads 1.234"]
+    assert said == ["column 'a' leaves open what '1,234' is: it is read as 1234; decimal=',' reads 1.234"]
     assert heard(path, decimal=",")[0].X.ravel().tolist() == [1.234, 5.678]
     assert heard(path, decimal=".")[0].X.ravel().tolist() == [1234, 5678]
 
@@ -159,7 +159,7 @@ def test_what_one_cell_proves_holds_for_its_column_and_for_its_file(tmp_path):
     assert D.X.ravel().tolist() == [1234, 1234.5]
     D, said = heard(text(tmp_path, "a;b;churn\n1.234;1,5;0\n5.678;2,25;1\n"))
     assert D.X.tolist() == [[1234, 1.5], [5678, 2.25]]
-    assert "column 'a' leaves open what '1.234' is: it is read as 1234; --decimal . reads 1.234" in said
+    assert "column 'a' leaves open what '1.234' is: it is read as 1234; decimal='.' reads 1.234" in said
     late = text(tmp_path, "a,b,churn\n" + "5,1.234,0\n" * 40_000 + '"5,25",1.234,1\n')
     D, said = heard(late)  # far behind the beginning that is looked at
     assert D.X[-1].tolist() == [5.25, 1234]
@@ -172,7 +172,7 @@ def test_what_semicolons_leave_open_is_said(tmp_path):
     path = text(tmp_path, "a;b;churn\n1.234;7;0\n5.678;8;1\n")
     D, said = heard(path)
     assert D.X[:, 0].tolist() == [1.234, 5.678]
-    assert said[1:] == ["column 'a' leaves open what '1.234' is: it is read as 1.234; --decimal , reads 1234"]
+    assert said[1:] == ["column 'a' leaves open what '1.234' is: it is read as 1.234; decimal=',' reads 1234"]
     assert heard(path, decimal=",")[0].X[:, 0].tolist() == [1234, 5678]
     assert len(heard(text(tmp_path, "a;b;churn\n1.234;7.5;0\n5.678;8;1\n"))[1]) == 1
 
@@ -180,7 +180,7 @@ def test_what_semicolons_leave_open_is_said(tmp_path):
 def test_two_currencies_have_no_common_number_and_it_is_said(tmp_path):
     D, said = heard(text(tmp_path, "a,churn\n$5,0\n€6,1\n$7,0\n"))
     assert D.columns[0].kind == "categorical"
-    assert said[0].startswith("column 'a' is in $ and €, and is read as text; --numbers a")
+    assert said[0].startswith("column 'a' is in $ and €, and is read as text; numbers='a'")
 
 
 def test_codes_with_leading_zeros_are_text(tmp_path):
@@ -188,7 +188,7 @@ def test_codes_with_leading_zeros_are_text(tmp_path):
     D, said = heard(path)
     assert D.columns[0].categories == ("01234", "89073")
     note = "column 'zip' has leading zeros, such as '01234', and is read as text; "
-    assert said == [f"{note}--numbers zip reads it as numbers"]
+    assert said == [f"{note}numbers='zip' reads it as numbers"]
     assert heard(path, numbers="zip")[0].X.ravel().tolist() == [1234, 89073]
     assert heard(path, numbers="zip")[1] == []
 
@@ -201,14 +201,14 @@ def test_digits_that_a_frame_calls_text_are_categories_unless_there_are_many():
     D, said = heard(many)
     assert D.X[:3].ravel().tolist() == [0, 1, 2]
     assert said == [
-        "column 'a' holds numbers as text, such as '0': read as numbers; --categories a keeps the text"
+        "column 'a' holds numbers as text, such as '0': read as numbers; categories='a' keeps the text"
     ]
 
 
 def test_gaps_and_euros_as_others_write_them():
     cells = ["1.234,50 \x80", "58,20 \x80", "k.A.", "7,00 \x80"] * 5
     found, said = heard(pa.table({"a": cells, "churn": [0, 1] * 10}), impute=True)
-    assert "'k.A.' in column 'a' is taken for missing (5 rows); --categories a keeps the text" in said
+    assert "'k.A.' in column 'a' is taken for missing (5 rows); categories='a' keeps the text" in said
     np.testing.assert_array_equal(found.X[:4, 0], [1234.5, 58.2, np.nan, 7.0])
 
 
@@ -216,7 +216,7 @@ def test_question_marks_among_numbers_are_missing_values(tmp_path):
     path = text(tmp_path, "a,churn\n" + "".join(f"{i / 4},{i % 2}\n" for i in range(50)) + "?,0\n-,1\n")
     D, said = heard(path, impute=True)
     assert np.isnan(D.X[-2:]).all()
-    assert said == ["'-', '?' in column 'a' is taken for missing (2 rows); --categories a keeps the text"]
+    assert said == ["'-', '?' in column 'a' is taken for missing (2 rows); categories='a' keeps the text"]
     assert "?" in heard(path, categories="a", features="a")[0].columns[0].categories
 
 
@@ -228,7 +228,7 @@ def test_a_first_row_of_data_is_no_header(tmp_path):
     D, said = heard(written(tmp_path, header=False), label="column 4")
     assert D.content_hash() == read(frame, label="column 4").content_hash()
     assert said == [
-        "the first row is no header, and columns are named 'column 1', 'column 2', …; --header changes that"
+        "the first row is no header, and columns are named 'column 1', 'column 2', …; header= changes that"
     ]
     whole = text(tmp_path, "63,male,1\n45,female,0\n50,male,1\n")
     assert heard(whole, label="column 3")[0].X[:, 0].tolist() == [63, 45, 50]
@@ -262,14 +262,14 @@ def test_a_cell_that_is_longer_than_what_is_looked_at(tmp_path):
 def test_columns_that_are_lined_up(tmp_path):
     D, said = heard(text(tmp_path, FRAME.to_string(index=False), "a.txt"))
     assert D.content_hash() == TRUTH.content_hash()
-    assert said == ["columns are separated by spaces; --sep changes that"]
+    assert said == ["columns are separated by spaces; sep= changes that"]
 
 
 def test_what_is_asked_for_is_done_and_not_said(tmp_path):
     path = written(tmp_path, sep=";", encoding="cp1252")
     assert heard(path, sep=";", encoding="cp1252")[1] == []
     assert heard(path, sep="semicolon", encoding="latin-1")[0].content_hash() == TRUTH.content_hash()
-    with pytest.raises(DataworthError, match="this is not utf-8 text: say which it is with --encoding"):
+    with pytest.raises(DataworthError, match="this is not utf-8 text: say which it is with encoding="):
         read(path, label="churn", encoding="utf-8")
     with pytest.raises(DataworthError, match="there is no encoding 'klingon'"):
         read(path, label="churn", encoding="klingon")
@@ -286,14 +286,14 @@ def test_what_is_asked_for_is_done_and_not_said(tmp_path):
     ("cells", "note"),
     [
         (["2021-04-03", "2021-12-24"], None),
-        (["3.4.2021", "24.12.2021"], "'3.4.2021' is read as 2021-04-03; --exclude when leaves it out"),
-        (["03/04/2021", "24/12/2021"], "'03/04/2021' is read as 2021-04-03; --exclude when leaves it out"),
-        (["04/03/2021", "12/24/2021"], "'04/03/2021' is read as 2021-04-03; --exclude when leaves it out"),
+        (["3.4.2021", "24.12.2021"], "'3.4.2021' is read as 2021-04-03; exclude='when' leaves it out"),
+        (["03/04/2021", "24/12/2021"], "'03/04/2021' is read as 2021-04-03; exclude='when' leaves it out"),
+        (["04/03/2021", "12/24/2021"], "'04/03/2021' is read as 2021-04-03; exclude='when' leaves it out"),
         (
             ["Apr 3, 2021", "December 24, 2021"],
-            "'Apr 3, 2021' is read as 2021-04-03; --exclude when leaves it",
+            "'Apr 3, 2021' is read as 2021-04-03; exclude='when' leaves it",
         ),
-        (["3-Apr-21", "24-Dec-21"], "'3-Apr-21' is read as 2021-04-03; --exclude when leaves it out"),
+        (["3-Apr-21", "24-Dec-21"], "'3-Apr-21' is read as 2021-04-03; exclude='when' leaves it out"),
     ],
 )
 def test_dates_become_numbers(tmp_path, cells, note):
@@ -319,12 +319,12 @@ def test_a_day_that_may_be_either_is_said(tmp_path):
     path = text(tmp_path, "when,churn\n03/04/2021,0\n03/05/2021,1\n")
     D, said = heard(path)
     assert said == [
-        "column 'when' holds dates: '03/04/2021' is read as 2021-03-04; --dates dmy reads the day first"
+        "column 'when' holds dates: '03/04/2021' is read as 2021-03-04; dates='dmy' reads the day first"
     ]
     other, said = heard(path, dates="dmy")
     assert other.X[0, 0] - D.X[0, 0] == 30
     assert said == [
-        "column 'when' holds dates: '03/04/2021' is read as 2021-04-03; --exclude when leaves it out"
+        "column 'when' holds dates: '03/04/2021' is read as 2021-04-03; exclude='when' leaves it out"
     ]
 
 
@@ -343,8 +343,8 @@ def test_ids_are_named_and_left_out(tmp_path):
     D, said = heard(written(tmp_path, frame=FRAME.assign(customer_id=numbers)))
     assert D.content_hash() == TRUTH.content_hash()
     assert said == [
-        "column 'customer_id' is named like an id and is left out; --features uses it, --id or --group"
-        " customer_id says what it is"
+        "column 'customer_id' is named like an id and is left out; features= uses it, id='customer_id'"
+        " or group='customer_id' says what it is"
     ]
     D, said = heard(written(tmp_path, frame=FRAME.assign(ref=[f"X{n}" for n in numbers])))
     assert D.content_hash() == TRUTH.content_hash()
@@ -361,8 +361,8 @@ def test_labels_in_several_spellings_are_one(tmp_path):
     assert D.content_hash() == TRUTH.content_hash()
     assert said[0] == "spaces around labels are dropped; they count nowhere"
     assert said[1].startswith("labels that differ only in case or spaces are one: ")
-    assert said[1].endswith("(3 rows); --exact-labels keeps them apart")
-    assert heard(FRAME.assign(churn=spelled))[1][0].endswith("(11 rows); --exact-labels keeps them apart")
+    assert said[1].endswith("(3 rows); exact_labels=True keeps them apart")
+    assert heard(FRAME.assign(churn=spelled))[1][0].endswith("(11 rows); exact_labels=True keeps them apart")
     assert len(set(heard(written(tmp_path, frame=FRAME.assign(churn=spelled)), exact_labels=True)[0].y)) > 2
     letters, said = heard(text(tmp_path, "a,churn\n1,a\n2,A\n"))
     assert (letters.y.tolist(), said) == (["a", "A"], [])
@@ -394,7 +394,7 @@ def test_files_may_be_written_differently(tmp_path):
 def test_what_the_test_set_leaves_open_the_data_settle(tmp_path):
     (T, _), notes = together(tmp_path, 'a,y\n"1,234",0\n"5,678",1\n', 'a,y\n"58,20",0\n"1,234",1\n')
     assert T.X.tolist() == [[1.234], [5.678]]
-    assert notes[0] == ["column 'a' leaves open what '1,234' is: it is read as 1.234; --decimal . reads 1234"]
+    assert notes[0] == ["column 'a' leaves open what '1,234' is: it is read as 1.234; decimal='.' reads 1234"]
     shows = 'a,b,y\n"1,234",0.5,0\n"5,678",2.5,1\n'
     (T, _), _ = together(tmp_path, shows, 'a,b,y\n"58,20",1,0\n"1,234",2,1\n')
     assert T.X[:, 0].tolist() == [1234, 5678]
@@ -413,7 +413,7 @@ def test_hours_are_those_of_the_test_set(tmp_path):
 def test_what_is_constant_in_the_test_set_is_left_out_of_all(tmp_path):
     (T, D), notes = together(tmp_path, "a,c,y\n1,DE,0\n2,DE,1\n", "a,c,y\n1,DE,0\n2,FR,1\n")
     assert T.names == D.names == ("a",)
-    said = ["column 'c' is left out, for it is constant in the test set; --features uses it"]
+    said = ["column 'c' is left out, for it is constant in the test set; features= uses it"]
     assert notes == [said, said]
     (T, D), _ = together(tmp_path, "a,c,y\n1,DE,0\n2,FR,1\n", "a,c,y\n1,DE,0\n2,DE,1\n")
     assert T.names == D.names == ("a", "c")
@@ -437,7 +437,7 @@ def test_dates_and_numbers_do_not_mix(tmp_path):
     files.append(text(tmp_path, "a,b,y\n5,1,0\n6,2,1\n", "d.csv"))
     (problem,) = sentences(read_together(files, lead=0, label="y"))
     assert (
-        problem == f"{files[1]}: column 'a' holds numbers, but dates elsewhere: leave it out with --exclude a"
+        problem == f"{files[1]}: column 'a' holds numbers, but dates elsewhere: leave it out with exclude='a'"
     )
 
 
@@ -493,7 +493,7 @@ def test_names_of_a_frame_that_occur_twice():
     frame = FRAME.set_axis(["price", "price", "city", "churn"], axis=1)
     D, said = heard(frame)
     assert D.names == ("price", "price.1", "city")
-    assert said == ["column 'price' more than once, read also as column 'price.1'; --exclude leaves some out"]
+    assert said == ["column 'price' more than once, read also as column 'price.1'; exclude= leaves some out"]
 
 
 def test_a_bunch_of_scikit_learn():
@@ -522,7 +522,7 @@ def test_a_sheet_of_a_workbook(tmp_path):
         FRAME[:5].to_excel(book, sheet_name="other", index=False)
     D, said = heard(path)
     assert D.content_hash() == TRUTH.content_hash()
-    assert said == ["sheet 'data' is read, and not 'other'; --sheet changes that"]
+    assert said == ["sheet 'data' is read, and not 'other'; sheet= changes that"]
     assert len(heard(path, sheet="other")[0]) == 5
     with pytest.raises(DataworthError, match="there is no sheet 'x' among 'data', 'other'"):
         read(path, label="churn", sheet="x")

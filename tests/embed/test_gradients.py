@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+from tests.chunks import Elsewhere
 
 from dataworth.embed.gradients import Store, embed_gradients, language_model, passes, projections, template
 from dataworth.embed.gradients.signs import signs
@@ -196,6 +197,17 @@ def test_a_store_holds_what_a_pass_gives(directory, lm, tmp_path, projection):
     assert kept["template"] == template.TEMPLATE
     assert kept["rows"] == [template.row_hash(*pair) for pair in PAIRS]
     assert len(kept["modules"]) == 7
+
+
+def test_an_engine_fills_the_same_store(directory, tmp_path):
+    asked = {"size": 16, "batch": 5, "max_tokens": LONGEST}
+    here = embed_gradients(PAIRS, directory, tmp_path / "here", **asked)
+    engine = Elsewhere()
+    there = embed_gradients(PAIRS, directory, tmp_path / "there", engine=engine, **asked)
+    assert sum(map(len, engine.asked)) == 2 * len(PAIRS)
+    assert np.array_equal(there.vectors(), here.vectors())
+    assert np.array_equal(there.nll, here.nll)
+    assert there.manifest == here.manifest
 
 
 def test_dense_vectors_do_not_depend_on_the_batch(directory, tmp_path):

@@ -3,6 +3,7 @@
 import numpy as np
 import pyarrow as pa
 import pytest
+from tests.chunks import Elsewhere
 
 from dataworth.data.dataset import Dataset
 from dataworth.data.io import read
@@ -60,6 +61,17 @@ def test_a_second_call_reads_what_the_first_kept(encoder, tmp_path, monkeypatch)
     first = encode(data, encoder, cache=tmp_path)
     monkeypatch.setattr("dataworth.embed.texts._model", lambda name: pytest.fail("computed again"))
     assert np.array_equal(encode(data.take([1, 0]), encoder, cache=tmp_path).X, first.X[[1, 0]])
+
+
+def test_an_engine_encodes_what_is_not_known_and_finds_the_same(encoder, tmp_path):
+    data, engine, told = read(PAIRS), Elsewhere(), []
+    encode(data.take([0]), encoder, cache=tmp_path)
+    made = encode(data, encoder, cache=tmp_path, engine=engine, progress=lambda *done: told.append(done))
+    assert np.array_equal(made.X, encode(data, encoder, cache=False).X)
+    known = {PAIRS[name].to_pylist()[0] for name in ("chosen", "rejected")}
+    assert engine.asked
+    assert not known & {text for piece in engine.asked for text in piece}
+    assert told[-1][0] == told[-1][1]
 
 
 def test_what_is_no_encoder_is_said_in_one_sentence(tmp_path):

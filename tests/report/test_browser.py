@@ -95,6 +95,15 @@ def test_a_page_fits_its_screen(visit, name, width):
     assert page.locator("h1").is_visible()
 
 
+@pytest.mark.parametrize("name", ["audit", "values"])
+def test_tables_of_numbers_fit_a_phone(visit, name):
+    """Before, control and after; rows and sources: without scrolling sideways."""
+    script = "all => all.map(e => [e.getAttribute('aria-label'), e.scrollWidth - e.clientWidth])"
+    found = dict(visit(name, 390).locator("section > .scroll").evaluate_all(script))
+    assert any(label.startswith(("Before, control", "The least trusted")) for label in found)
+    assert {label for label, over in found.items() if over > 0} <= {"Checks", "What was given"}
+
+
 def test_a_report_of_a_thousand_pairs_is_less_than_a_megabyte(pages, visit):
     assert (pages / "pairs.html").stat().st_size <= 1_000_000
     assert visit("pairs").locator("circle").count() == 1000

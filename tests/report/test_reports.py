@@ -116,7 +116,7 @@ def test_values_are_told_by_row_numbers_the_listed_ones_marked_and_no_id(valued)
     doubted = int((found.rows.p_wrong > 0.5).sum())
     assert made.figures[0].value == str(doubted)
     (table,) = [one for one in made.sections[0].blocks if isinstance(one, Table)]
-    assert [int(row[0].shown) for row in table.rows] == found.least_trusted[: doubted or 10]
+    assert [int(row[0].shown) - 1 for row in table.rows] == found.least_trusted[: doubted or 10]
     counts = {one.name: len(one.points) for one in values_content.against_trust(found, False).series}
     assert sum(counts.values()) == 60
     assert counts["on the list: value shown below zero"] == found.rows.harmful.sum()

@@ -173,4 +173,4 @@ def test_a_method_that_a_draw_of_whole_groups_fails_is_told_to_take_all_rows():
         return data
 
     told = refusal(dw.audit, DATA, test=TEST, curate=needs_many, pairs=2, size=8, **OPTIONS)
-    assert told.endswith("add some (in a draw of whole groups, 8 of 160 rows: use --design whole).")
+    assert told.endswith("add some (in a draw of whole groups, 8 of 160 rows: use design='whole').")

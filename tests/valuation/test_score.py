@@ -410,7 +410,7 @@ def test_ids_that_look_like_clusters_are_noted():
     y = (X[:, 0] + rng.normal(size=300) > 0).astype(int)
     data, visits = dw.Dataset(X[:200], y[:200]), np.repeat(np.arange(20), 5)
     noted = [note for note in dw.score(data, dw.Dataset(X[200:], y[200:], ids=visits)).notes if "ids" in note]
-    told = "the test set: 20 ids name 100 rows: if rows of one belong together, say so with groups= (--group)"
+    told = "the test set: 20 ids name 100 rows: if rows of one belong together, say so with group="
     assert noted == [told]
     grouped = dw.Dataset(X[200:], y[200:], ids=visits, groups=visits)
     assert not any("say so with groups" in note for note in dw.score(data, grouped).notes)

@@ -437,7 +437,7 @@ def test_forgeries_that_show_are_refused(sealed, name):
     check_sealed(sealed, plain(), "v")
     sentence = refusal(check_sealed, FORGERIES[name](sealed), plain(), "v")
     assert sentence.startswith("v ")
-    expected = {"fewer coefficients": "3", "another yardstick": "--yardstick"}
+    expected = {"fewer coefficients": "3", "another yardstick": "yardstick="}
     assert expected.get(name, "cannot be the posterior") in sentence
 
 

@@ -88,7 +88,7 @@ def look(case: Case) -> Seen:
         return not_run("it is about curation: audits only")
     before = next(iter(datasets(case).values()), None)
     if before is None or before.attributes is None or case.test.attributes is None:
-        return not_run("the data or the test set have no attributes (--attribute)")
+        return not_run("the data or the test set have no attributes (attribute=, --attribute)")
     if not moved(case, before):
         return not_run("the curation left the attributes' proportions as they were")
     model = case.yardstick.model
@@ -116,7 +116,8 @@ def look(case: Case) -> Seen:
     factors = {str(name): check_attribute(model, X, y, values == name, seed=seed).value for name in visible}
     worst = max(factors, key=lambda name: factors[name] or 0.0)
     value = factors[worst] or 0.0
-    told = f"attribute {worst!r} in the test set: log Bayes factor {value:+.1f}, given the features"
+    told = f"attribute {worst!r} in the test set: log Bayes factor {value:+.1f}, given the features,"
+    told += f" allowed up to {TELLING:g}"
     return Seen(value > TELLING, value, told)
 
 

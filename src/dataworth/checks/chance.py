@@ -36,9 +36,9 @@ def look(case: Case) -> Seen:
     gain = case.estimate(reached[arm])
     fires = gain.value <= 0 if gain.stderr is None else gain.p_above() > LEVEL
     told = (
-        f"AUC {gain.value + chance:.2f}, where guesses have {CHANCE:.2f}"
+        f"AUC {gain.value + chance:.2f}, must be shown to be above the {CHANCE:.2f} of guesses"
         if classes
-        else f"R² {gain.value:.3f}"
+        else f"R² {gain.value:.3f}, must be shown to be above 0"
     )
     return Seen(bool(fires), gain.value, f"{arm}: {told}", gain.stderr)
 

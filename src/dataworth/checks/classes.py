@@ -47,12 +47,17 @@ def look(case: Case) -> Seen:
     tests = float(np.mean([bool(missing(case.pool.y, d.test, labels.names)) for d in draws]))
     if share > MOST_DATA:
         names = listed(missing(case.pool.y, d.arms[worst], labels.names) for d in draws)
-        where = "all rows" if fixed else f"{share:.0%} of {of}"
+        where = "all rows" if fixed else f"{share:.0%} of {of}, allowed in {MOST_DATA:.0%}"
         return Seen(True, share, f"{worst}: no row with the label {names} in {where}")
     if tests > MOST_TEST and not fixed:
         names = listed(missing(case.pool.y, d.test, labels.names) for d in draws)
-        return Seen(True, tests, f"test rows: none with the label {names} in {tests:.0%} of {of}")
-    return Seen(False, share, "every class is there" if fixed else f"of {of}, {share:.0%} lack a class")
+        return Seen(
+            True,
+            tests,
+            f"test rows: none with the label {names} in {tests:.0%} of {of}, allowed in {MOST_TEST:.0%}",
+        )
+    told = f"of {of}, {share:.0%} lack a class in the data, allowed up to {MOST_DATA:.0%}"
+    return Seen(False, share, "every class is there" if fixed else told)
 
 
 def missing(y: Array, sample: Sample, names: tuple[str, ...]) -> list[str]:
@@ -75,7 +80,7 @@ CHECK = Check(
     "DW011",
     "classes",
     "pairs lack a class: their data cannot teach it, and the mean is over different questions",
-    "give the data rows of every class, or draw larger pairs (--size)",
+    "give the data rows of every class, or draw larger pairs (size=, --size)",
     look,
     needs="rows",
 )

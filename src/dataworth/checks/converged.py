@@ -25,7 +25,7 @@ CHECK = Check(
     "DW007",
     "converged",
     "a solver stopped before it converged: those numbers have errors that no interval covers",
-    "use the other inference (--inference), a narrower prior, or features without enormous values",
+    "use the other inference= (--inference), a narrower prior, or features without enormous values",
     look,
     sealed="a sealed file does not say how its posterior was found",
     stands=False,

@@ -66,8 +66,9 @@ def doubled(
         once, twice = (climb(partial(score, more), repeated=counted + more)[1] for more in (0, 1))
         gains += (twice - once).tolist()
     value, stderr = float(np.mean(gains)), float(np.std(gains, ddof=1) / np.sqrt(len(gains)))
+    most = max(NEGLIGIBLE, SURE * stderr)
     told = f"{value:+.2g} ± {stderr:.2g} nats a block from doubling half the test set"
-    return Seen(value > max(NEGLIGIBLE, SURE * stderr), value, told, stderr)
+    return Seen(value > most, value, f"{told}, allowed up to {most:.2g}", stderr)
 
 
 def scorer(fitter: Any, own: Rows, blocks: list[Rows], tempering: float) -> Callable[[int, Place], Array]:

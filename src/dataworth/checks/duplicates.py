@@ -29,9 +29,9 @@ def look(case: Case) -> Seen:
     if not seen:
         return not_run("too few rows to tell what is near")
     worst = max(seen, key=lambda name: (seen[name].fires, -seen[name].p))
-    share, chance, _ = seen[worst]
-    told = f"{share:.1%} of the rows looked at are near another, where chance brings {chance:.1%}"
-    return Seen(seen[worst].fires, share, f"{rows.named(worst)}: {told}")
+    one = seen[worst]
+    told = f"{one.share:.1%} of the rows looked at are near another; {one.allowed}"
+    return Seen(one.fires, one.share, f"{rows.named(worst)}: {told}")
 
 
 def looked_at(case: Case) -> dict[str, Dataset]:

@@ -85,10 +85,11 @@ def look(case: Case) -> Seen:
     name, space = worst
     told = (
         f"{near.share:.1%} of {len(asked)} test rows looked at have a near copy in {rows.named(name)} "
-        f"{space}, where chance brings {near.chance:.1%}"
+        f"{space}; {near.allowed}"
     )
     if surplus > SURE:
-        told += f"; labels of nearest rows agree more than chance makes them ({surplus:.1f} standard errors)"
+        told += f"; labels of nearest rows agree more than chance makes them ({surplus:.1f} standard errors, "
+        told += f"allowed up to {SURE})"
     return Seen(fires, near.share, f"{told}; {exact}")
 
 

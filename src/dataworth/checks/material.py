@@ -58,7 +58,7 @@ class Shift(NamedTuple):
         if not np.isfinite(self.value):
             return not_run(f"{other} gives no number here")
         told = f"{own} {self.own:+.2f}, {other} {self.other:+.2f} nats over {self.pairs} pairs or blocks"
-        told = f"{told}: {abs(self.value):.2g} apart, where {self.limit:.2g} matters"
+        told = f"{told}: {abs(self.value):.2g} apart, allowed up to {self.limit:.2g}"
         if stderr is None:
             return Seen(self.material, self.value, told)
         sure = abs(self.value) - SURE * stderr > self.limit

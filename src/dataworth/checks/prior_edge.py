@@ -48,8 +48,10 @@ def look(case: Case) -> Seen:
     gain, what = max(found, default=(0.0, ""))
     if not gain > PLAUSIBLE:
         detail = f"{', '.join(edges)} at the edge; the best beyond it gains {gain:.2g} nats"
+        detail += f", allowed up to {PLAUSIBLE}"
         return Seen(False, gain, detail)
-    return Seen(True, gain, f"{what} is better by {gain:.1f} nats, held out on halves of the test set")
+    told = f"{what} is better by {gain:.1f} nats, held out on halves of the test set"
+    return Seen(True, gain, f"{told}, allowed up to {PLAUSIBLE}")
 
 
 def searched_prior(case: Case) -> float:
@@ -87,7 +89,7 @@ CHECK = Check(
     "DW008",
     "prior-edge",
     "the yardstick's search ended at the edge of what it tries: a better one lies beyond",
-    "give --prior-variance, or scale the features and labels",
+    "give prior_variance= (--prior-variance), or scale the features and labels",
     look,
     needs="test",
     prior=True,

@@ -44,17 +44,28 @@ def look(case: Case) -> Seen:
     if not ends:
         return Seen(False, None, "no other prior on the grid is plausible")
     if len(ends) * case.work() * fit_work(case, 1, 0) > AFFORDABLE and not thorough:
-        also = " and ".join(f"{c:.3g}" for c in ends)
-        return not_run(f"C = {also} would do as well, but measuring again is costly: --thorough does")
+        also = " and ".join(map(in_full, ends))
+        why = f"a prior variance of {also} would do as well, but measuring again is costly"
+        return not_run(f"{why}: --thorough (thorough=True) does")
     told, other = [], None
     for variance in ends:
         table = measured_at(case, variance)
         there = conclusion(case, table)
-        told.append(f"{there} at C = {variance:.3g}")
+        told.append(f"{there!r} with {in_full(variance)}")
         if there != here and not {there, here} & set(UNDECIDED):
             other = variance
-    chosen = f"{here} at C = {case.yardstick.model.prior_variance:.3g}"
-    return Seen(other is not None, other, "; ".join([chosen, *told]))
+    chosen = f"{here!r} with the chosen prior variance, {in_full(case.yardstick.model.prior_variance)}"
+    allows = f"{' and '.join(told)}, which the test set allows as well"
+    return Seen(other is not None, other, f"{chosen}; {allows}; no other conclusion is allowed")
+
+
+def in_full(variance: float) -> str:
+    """A prior variance to three digits, without powers of ten.
+
+    >>> in_full(31600.0), in_full(0.00316)
+    ('31,600', '0.00316')
+    """
+    return f"{float(f'{variance:.3g}'):,.10g}"
 
 
 def plausible_range(case: Case) -> list[float]:

@@ -52,6 +52,20 @@ class Excess(NamedTuple):
         """Whether that is too many, and too many to matter."""
         return self.p < LEVEL and self.share - self.chance > MOST_NEAR
 
+    @property
+    def allowed(self) -> str:
+        """Chance and limit in words.
+
+        >>> Excess(0.01, 0.005, 0.2).allowed
+        'chance brings 0.5%, allowed up to 1.5%'
+        >>> Excess(0.09, 0.07, 0.04).allowed
+        'chance brings 7.0%, and 9.0% one time in 25, which is allowed'
+        """
+        told = f"chance brings {self.chance:.1%}"
+        if self.fires or self.share - self.chance <= MOST_NEAR:
+            return f"{told}, allowed up to {self.chance + MOST_NEAR:.1%}"
+        return f"{told}, and {self.share:.1%} one time in {1 / self.p:.0f}, which is allowed"
+
 
 def datasets(case: Case) -> dict[str, Dataset]:
     """The datasets of a case that have rows (sealed ones have none), on the recipe's columns."""

@@ -86,7 +86,7 @@ def too_small(case: Case, arm: Arm, sample: Sample) -> Seen:
     rows, wanted = len(sample.rows), case.pool.X.shape[1] + 1
     if value.positive or value.negative:
         why = f" for {wanted} coefficients" if rows < wanted else ""
-        return Seen(False, rows / wanted, f"{arm}: {rows} rows{why} show a value that is not zero")
+        return Seen(False, rows / wanted, f"{arm}: {rows} rows{why} show a value that is not zero, as asked")
     few = rows < wanted
     told = f"{arm}: {rows} rows for {wanted} coefficients, and its value may be zero"
     if not affordable(case, arm):
@@ -166,7 +166,7 @@ CHECK = Check(
     "DW010",
     "size",
     "datasets are too small to train on, or pairs so large that they overlap: the size decides, not the data",
-    "use the size that is proposed, if one is (--size), or more rows",
+    "use the size that is proposed, if one is (size=, --size), or more rows",
     look,
     stands=False,
 )

@@ -15,6 +15,7 @@ import typer
 from .guard import EXIT_CODES, say
 from .options import (
     Columns,
+    Command,
     Embedding,
     FailOn,
     Gradients,
@@ -68,7 +69,7 @@ def command(function: Callable[..., Any]) -> Callable[..., Any]:
         result(found, next(value for value in values.values() if isinstance(value, Showing)))
         return None
 
-    return app.command()(made_command(run))
+    return app.command(cls=Command)(made_command(run))
 
 
 def measured(showing: Showing, **job: Any) -> int:
@@ -329,6 +330,7 @@ def embed(
     embedding: Embedding,
     columns: Annotated[Columns, Some("label", "group", "attribute", "id", "weights")],
     wanted: Gradients,
+    where: Annotated[dict[str, Any], Takes("rank", "jobs", "engine", "address")],
     talking: Talking,
     gradients: Annotated[
         bool, word("Gradients of a language model on pairs of responses.", "--gradients", metavar=" ")
@@ -340,13 +342,14 @@ def embed(
 
     Example: dataworth embed pairs.jsonl --gradients --model Qwen/Qwen3-1.7B -o pairs.parquet
     """
+    from .embedding import embed_images, engine_of
+
+    engine = engine_of(where)
     if gradients:
         from .gradients import embed_pairs
 
-        return embed_pairs(source, output, embedding, wanted, talking.quiet)
-    from .embedding import embed_images
-
-    return embed_images(source, output, embedding, columns, talking.quiet)
+        return embed_pairs(source, output, embedding, wanted, talking.quiet, engine)
+    return embed_images(source, output, embedding, columns, talking.quiet, engine)
 
 
 @command

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from dataworth.data.io.formats import NPZ_ROLES
 from dataworth.data.io.whole import replacing
 from dataworth.embed.tables import Embedded, embed_table
 from dataworth.errors import DataworthError
+from dataworth.measure.engines import get_engine
 from dataworth.wording import counted, listed
 
 from .files import check_outputs
@@ -53,7 +55,14 @@ class Written:
         return Text(f"{self.line()}.")
 
 
-def embed_images(source: Path, output: Path, options: Embedding, columns: Columns, quiet: bool) -> Written:
+def engine_of(where: Mapping[str, Any]) -> Any:
+    """The engine that was asked for; none, which is this process, if nothing was."""
+    return get_engine(where["engine"], where["jobs"], where["address"]) if any(where.values()) else None
+
+
+def embed_images(
+    source: Path, output: Path, options: Embedding, columns: Columns, quiet: bool, engine: Any = None
+) -> Written:
     """Embed the images and write the table, whole or not at all."""
     if output.suffix.lower() not in SUFFIXES:
         raise DataworthError(f"{output}: vectors are written as {' or '.join(SUFFIXES)}: give such a name.")
@@ -68,7 +77,7 @@ def embed_images(source: Path, output: Path, options: Embedding, columns: Column
     settings |= {name: getattr(columns, name) for name in ("label", "group", "attribute", "id", "weights")}
     del settings["no_cache"]
     with listen(quiet, preparing="loading images…") as progress:
-        made = embed_table(source, **settings, progress=progress)
+        made = embed_table(source, **settings, engine=engine, progress=progress)
     notes = list(made.notes)
     with replacing(output) as place:
         if output.suffix.lower() == ".npz":

@@ -9,14 +9,19 @@ from typing import Any
 
 from dataworth.data.convert import Column
 from dataworth.data.dataset import Dataset
+<<<<<<< HEAD
 from dataworth.data.io.given import refuse_streams
 from dataworth.data.io.notes import Note, refuse_all
+=======
+from dataworth.data.io.notes import Note, in_few_lines, refuse_all
+>>>>>>> main
 from dataworth.data.io.roles import wishes_of
 from dataworth.data.io.sources import HUB
 from dataworth.data.io.streamed import Stream
 from dataworth.data.io.together import read_together, release, sentences
 from dataworth.data.io.urls import is_url
 from dataworth.data.io.whole import is_device, temporary_of
+from dataworth.embed.sharing import Engine
 from dataworth.errors import DataworthError
 from dataworth.report.views import ending as report_ending
 
@@ -34,8 +39,8 @@ def absolute(path: str | Path) -> str:
 class Inputs:
     """The files of a command, each read once, all with the same columns; what was decided is said at once."""
 
-    def __init__(self, columns: Columns, quiet: bool) -> None:
-        self._columns, self._quiet = columns, quiet
+    def __init__(self, columns: Columns, quiet: bool, engine: Engine | None = None) -> None:
+        self._columns, self._quiet, self._engine = columns, quiet, engine
         self.tell: Callable[[str], None] = (lambda sentence: None) if quiet else say
         self.notes: list[dict[str, Any]] = []
         self._read: dict[str, Any] = {}
@@ -65,13 +70,16 @@ class Inputs:
         )
         names = {role.column for one in found for role in one.roles}
         refuse_all([*sentences(found), *self._nowhere(names)])
-        files: dict[Note, dict[str, Path]] = {}
-        for (key, path), one in zip(each.items(), found, strict=True):
+        files: dict[Note, list[str]] = {}
+        for key, one in zip(each, found, strict=True):
             for note in one.notes:
-                files.setdefault(note, {})[key] = path
-        for note, where in files.items():
-            self.notes.append({"what": note.what, "choice": note.choice, "files": list(where)})
-            self.tell(f"{note.what} in {', '.join(map(str, where.values()))}; {note.choice}")
+                files.setdefault(note, []).append(key)
+        self.notes += [{"what": n.what, "choice": n.choice, "files": where} for n, where in files.items()]
+        for line in in_few_lines({str(one.source): one.notes for one in found}):
+            self.tell(line)
+        for marker in self._columns.missing or ():
+            if not any(f" of {marker.strip()!r} in column" in note.what for note in files):
+                self.tell(f"--missing {marker!r} stands in no cell")
         self._read = {key: self._encoded(one.data) for key, one in zip(each, found, strict=True) if one.data}
         del found
         release()
@@ -103,7 +111,7 @@ class Inputs:
         from .progress import listen
 
         with listen(self._quiet, preparing="encoding texts…") as progress:
-            return encode(data, self._columns.text_encoder, progress=progress)
+            return encode(data, self._columns.text_encoder, engine=self._engine, progress=progress)
 
     def hashes(self) -> dict[str, str]:
         """Content hash of each file read, by its absolute path."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow.parquet as parquet
@@ -24,7 +25,9 @@ from .progress import listen
 STORE = ".gradients"
 
 
-def embed_pairs(source: Path, output: Path, options: Embedding, wanted: Gradients, quiet: bool) -> Written:
+def embed_pairs(
+    source: Path, output: Path, options: Embedding, wanted: Gradients, quiet: bool, engine: Any = None
+) -> Written:
     """Embed the pairs into a store beside the table, which is written when all are done.
 
     The same command continues a store that was interrupted.
@@ -54,6 +57,7 @@ def embed_pairs(source: Path, output: Path, options: Embedding, wanted: Gradient
             batch=wanted.responses,
             max_tokens=wanted.max_tokens,
             device=wanted.device,
+            engine=engine,
             progress=progress,
         )
     table = gradient_table(store, pairs, wanted.loss, wanted.per_token)

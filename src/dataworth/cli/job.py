@@ -87,7 +87,9 @@ class Job:
         # defaults too: another version may have others
         parsed, known = self.parsed(yardstick=self.options.get("yardstick")), TAKES[self.what].__annotations__
         given = {n: getattr(parsed, n) for n in known if n not in NOT_KEPT and getattr(parsed, n) is not None}
-        columns = {name: value for name, value in vars(self.columns).items() if value not in (None, False)}
+        columns = {
+            name: value for name, value in vars(self.columns).items() if value not in (None, False, [])
+        }
         files = {
             role: absolute(named) if isinstance(named, Path) else [absolute(path) for path in named]
             for role, named in self.files.items()
@@ -179,6 +181,8 @@ def command_line(
         flag = f"--{name.replace('_', '-')}"
         if value is True:
             words.append(flag)
+        elif name == "missing":
+            words += [part for text in value or () for part in (flag, text)]
         elif value is not None and value is not False:
             words += [flag, ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)]
     return shlex.join(words)
@@ -251,6 +255,10 @@ def _column(name: str, value: Any, source: Path) -> Any:
     """What a configuration says of a column: a text, or a list of texts; of some yes or no."""
     if name == "sample" and type(value) is int:
         return value
+    if name == "missing":  # texts, which may hold commas
+        value = [value] if isinstance(value, str) else value
+        if isinstance(value, list) and all(isinstance(text, str) for text in value):
+            return value
     if isinstance(value, list):
         value = ",".join(map(str, value))
     if value is not None and not isinstance(

@@ -78,15 +78,15 @@ def measure(job: Job, showing: Showing, keep: bool = False) -> tuple[Any, list[d
     options = job.parsed(yardstick=None)  # refused before files are read, which can take long
     check_codes(options.ignore)
     design = options.choose_design(DESIGNS[job.what])
-    jobs = options.jobs
-    if options.engine is None or isinstance(options.engine, str):
-        engine = get_engine(options.engine, jobs, options.address)
+    jobs, engine = options.jobs, options.engine
+    if engine is None or isinstance(engine, str):
+        engine = get_engine(engine, jobs, options.address)
         jobs = jobs if isinstance(engine, Local) else engine.workers
     if job.curate is not None:
         split(job.curate)
     sealed = read_sealed_files(job, options.form, design, showing.explain)
     files: dict[str, Path | Sequence[Path]] = dict(job.files)
-    inputs = Inputs(_sampled(job, design, options), showing.quiet)
+    inputs = Inputs(_sampled(job, design, options), showing.quiet, engine)
     if job.curate is not None:
         files["rows"] = [Path(name) for name in files_of(job.curate)]
     path, yardstick = job.options.get("yardstick"), None

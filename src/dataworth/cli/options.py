@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Annotated, Any, get_args, get_type_hints
 
 import typer
+from typer.core import TyperCommand
 
 from dataworth.measure.options import TAKES, Options, option
+from dataworth.wording import on_the_command_line
 
 from .guard import end_with_code
 
@@ -27,6 +29,7 @@ KINDS |= {
     "float | None": float | None,
     "Path | None": Path | None,
     "list[Path] | None": list[Path] | None,
+    "list[str] | None": list[str] | None,
 }
 WORDS: dict[str, Any] = {"yardstick": Path | None, "run_dir": Path | None, "size": str | None, "eta": str}
 WORDS |= {"ignore": str | None, "engine": str | None, "model": str}
@@ -66,6 +69,11 @@ class Columns:
     encoding: str | None = option(None, "Encoding of text files, such as cp1252 (default: found).", WRITTEN)
     header: str | None = option(None, "yes or no: the first row names the columns (default: found).", WRITTEN)
     sheet: str | None = option(None, "Sheet of an .xlsx (default: the first with rows).", WRITTEN)
+    missing: list[str] | None = option(
+        None,
+        "Text that stands for a missing value, such as xx or -999; can be given more than once.",
+        WRITTEN,
+    )
     sample: int | None = option(None, "Rows of data files to draw at random (default: all).", WRITTEN)
     stream: bool = option(
         False, "Read data in passes (score, seal); done anyway where they do not fit in memory.", WRITTEN
@@ -152,6 +160,27 @@ class Takes(Some):
         super().__init__(*(name for name in only or TAKES[what].__annotations__ if name not in without))
 
 
+HELD_OUT = (
+    "It is a file of labelled rows that the data are measured on, and that stand in no other file. If there"
+    " is none: take a fifth of the rows out of the data, at random, before anything is curated by them (all"
+    " rows of one customer or document, not some), and write them to a file of their own."
+)
+
+
+class Command(TyperCommand):
+    """A command that says of a test set that is missing what it is, and how to get one."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """The arguments, or what is missing."""
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:  # click's, which some versions of typer bring under another name
+            lacking = getattr(error, "param", None) if type(error).__name__ == "MissingParameter" else None
+            if getattr(lacking, "name", None) == "test":
+                error.message = HELD_OUT  # type: ignore[attr-defined]
+            raise
+
+
 def word(help: str, *names: str, panel: str | None = None, **settings: Any) -> Any:
     """An option of one command."""
     return typer.Option(*names, help=help, rich_help_panel=panel, show_default=False, **settings)
@@ -193,7 +222,8 @@ def command(function: Callable[..., int | None]) -> Callable[..., None]:
         verbose = values.get("verbose", False)
         for name, (kind, names) in groups.items():
             values[name] = kind(**{one: values.pop(one) for one in names})
-        end_with_code(lambda: function(**values), verbose)
+        with on_the_command_line():
+            end_with_code(lambda: function(**values), verbose)
 
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}

@@ -13,9 +13,10 @@ from typing import Any
 from .guard import say
 
 PATIENCE = 2.0
-"""Seconds of work before a bar appears, or before a log hears what is prepared."""
+"""Seconds of work before a bar appears, or before a log hears what is done, or how much of it."""
 LINE_EVERY = 10.0
 """Seconds between two lines in a log."""
+MEASURING = "measuring…"
 LONG = 60.0
 """Expected seconds from which an estimate is printed."""
 
@@ -49,7 +50,7 @@ class Lines:
         self._jobs, self._continued, self._write = jobs, continued, write
         self._started: tuple[float, int] | None = None
         self._counted = (0, 0)
-        self._last = 0.0
+        self._last, self._wait = 0.0, PATIENCE
         self._waiting: threading.Timer | None = None
 
     def preparing(self, what: str) -> None:
@@ -65,6 +66,8 @@ class Lines:
         self._started = None
         if seconds > LONG:
             self._write(estimate(seconds, self._jobs, self._continued))
+        else:  # it may last all the same, and its first part is counted only when it is done
+            self.preparing(f"measuring, about {duration(seconds)}…" if seconds > PATIENCE else MEASURING)
 
     def update(self, done: int, total: int) -> None:
         """Print a line, if the last one is long ago."""
@@ -74,12 +77,12 @@ class Lines:
             self._started = None  # another work than before
         self._counted = done, total
         if self._started is None:
-            self._started, self._last = (now, done), now
+            self._started, self._last, self._wait = (now, done), now, PATIENCE
         started, before = self._started
-        if now - self._last >= LINE_EVERY and before < done < total:
+        if now - self._last >= self._wait and before < done < total:
             left = (now - started) / (done - before) * (total - done)
             self._write(f"{done / total:.0%} done, about {duration(left)} left")
-            self._last = now
+            self._last, self._wait = now, LINE_EVERY
 
     def close(self) -> None:
         """What was being prepared is done."""
@@ -109,7 +112,8 @@ class Bar(Lines):
     def expect(self, seconds: float) -> None:
         """Show the bar at once if the work will last."""
         self.close()
-        super().expect(seconds)
+        if seconds > LONG:
+            self._write(estimate(seconds, self._jobs, self._continued))
         self._begun = time.monotonic()
         if seconds > PATIENCE:
             self._show()

@@ -115,6 +115,7 @@ def asked(
     """Read the files, check that they fit together, and ask the library."""
     from dataworth.data.io.sealed import is_sealed
     from dataworth.errors import DataworthError
+    from dataworth.measure.engines import get_engine
     from dataworth.measure.options import Options
     from dataworth.valuation.sealed import Sealed
     from dataworth.yardstick.yardstick import Yardstick
@@ -142,7 +143,8 @@ def asked(
         columns = replace(columns, group=None, exclude=left_out)
     opened = [path for path in every(files) if path not in closed]
     known = () if yardstick is None else yardstick.columns
-    read = Inputs(columns, showing.quiet).read(opened, opened[-1], known)
+    engine = get_engine(options.get("engine"), options.get("jobs"), options.get("address"))
+    read = Inputs(columns, showing.quiet, engine).read(opened, opened[-1], known)
     roles = {"test" if role in ("T", "test") else role: given for role, given in files.items()}
     check_fit(roles, read, yardstick)
 

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ..data.dataset import Dataset, label_keys
 from ..errors import DataworthError
+from ..wording import option
 from .base import Method, chance
 
 
@@ -53,7 +54,7 @@ def cells(data: Dataset, what: str) -> NDArray[np.str_]:
     """Attribute and label of each row as one text."""
     if data.attributes is None:
         groups = "" if data.groups is None else " (groups are rows that belong together, not attributes)"
-        needs = "matching them needs a column of them: attributes= or --attribute"
+        needs = f"matching them needs a column of them: name it with {option('attribute')}"
         raise DataworthError(f"{what} have no attributes; {needs}{groups}.")
     return np.char.add(np.char.add(data.attributes, "\x1f"), label_keys(data.y))
 

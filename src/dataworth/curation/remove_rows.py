@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..data.dataset import Dataset, label_keys
 from ..errors import DataworthError
-from ..wording import and_more
+from ..wording import and_more, option
 from .base import Method
 
 MOST_NAMES = 10
@@ -84,7 +84,8 @@ def _groups(data: Dataset) -> NDArray[np.str_]:
     values = data.groups if data.attributes is None else data.attributes
     if values is None:
         raise DataworthError(
-            "the data have no groups; removing one needs a column of them: --attribute or --group."
+            "the data have no groups; removing one needs a column of them: name it with "
+            f"{option('attribute')} or {option('group')}."
         )
     return values
 

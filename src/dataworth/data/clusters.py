@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 
-from ..wording import counted
+from ..wording import counted, option
 from .dataset import Dataset
 
 LIKE_AN_ID = re.compile(
@@ -28,7 +28,7 @@ def clustered_note(data: Dataset) -> str | None:
 
     >>> visits = np.repeat(np.arange(20), 5)
     >>> clustered_note(Dataset(np.random.default_rng(0).normal(size=(100, 2)), visits % 2, ids=visits))
-    '20 ids name 100 rows: if rows of one belong together, say so with groups= (--group)'
+    '20 ids name 100 rows: if rows of one belong together, say so with group='
     """
     if data.groups is not None:
         return None
@@ -40,7 +40,7 @@ def clustered_note(data: Dataset) -> str | None:
         if distinct >= FEWEST and len(data) >= ROWS_EACH * distinct:
             return (
                 f"{distinct} {what} name {counted(len(data), 'row')}: if rows of one belong together, say so"
-                " with groups= (--group)"
+                f" with {option('group')}"
             )
     return None
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import DataworthError
-from ..wording import counted, listed
+from ..wording import counted, listed, option
 from .vectors import one_array, text_key, to_arrow
 
 Kind = Literal["numeric", "boolean", "categorical", "text", "pair", "difference"]
@@ -265,6 +265,6 @@ def refuse_missing(X: Array, columns: Sequence[Column]) -> None:
         named = [columns[int(j)].name for j in np.flatnonzero(absent.any(axis=0))]
         raise DataworthError(
             f"{int(absent.any(axis=1).sum())} of {counted(len(X), 'row')} have missing values, in"
-            f" {listed(named)}: leave them out, fill them in, or keep them with allow_missing=True"
-            " (impute=True in read, --impute)"
+            f" {listed(named)}: leave them out, fill them in, or keep them with {option('impute', True)}"
+            " (allow_missing=True in dw.Dataset)"
         )

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..arrays import Array
 from ..errors import DataworthError
-from ..wording import counted, listed
+from ..wording import counted, listed, option
 from .convert import (
     CODED,
     Column,
@@ -291,8 +291,8 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
                 kept.append(wanted)
             else:
                 raise DataworthError(
-                    f"column {own.name!r} is {own.kind}, but {wanted.kind} in the other dataset: convert"
-                    " one of them, read both as text (--categories), or leave it out of both"
+                    f"column {own.name!r} is {own.kind}, but {wanted.kind} in the other dataset: convert one"
+                    f" of them, leave both out, or read both as text with {option('categories', own.name)}"
                 )
         return self._with(X=X, columns=tuple(kept))
 

@@ -12,6 +12,7 @@ import secrets
 from dataclasses import dataclass
 
 from ..errors import DataworthError
+from ..wording import option
 from .dataset import Dataset
 
 KEY_BYTES = 16
@@ -70,7 +71,7 @@ def commit(data: Dataset, key: str | None = None) -> Commitment:
 def check_commitment(data: Dataset, committed: str, key: str | None) -> None:
     """Nothing if the dataset is the one that was committed to, else a sentence."""
     if key is None:
-        raise DataworthError("committed needs the key that was printed with it: give key= (--key).")
+        raise DataworthError(f"committed needs the key that was printed with it: give {option('key')}.")
     if not hmac.compare_digest(keyed_hash(data.content_hash(), key), str(committed).strip().lower()):
         raise DataworthError(
             "the data before curation are not those that were committed to (or the key is another one, or "

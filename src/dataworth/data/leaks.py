@@ -46,7 +46,8 @@ NEVER = 1e-12
 BEYOND = 3.0
 """Standard deviations above what chance explains from which equal rows are taken for copies."""
 REPEATING = (
-    "test rows repeat, or agree with others by chance, so features cannot show leaked rows: give ids (--id)"
+    "test rows repeat, or agree with others by chance, so features cannot show leaked rows: give ids"
+    " (id=, --id)"
 )
 
 

@@ -15,6 +15,7 @@ from dataworth.data.io.written_roles import with_roles
 from dataworth.embed.reduce import pca as principal_components
 from dataworth.embed.vectors import embed
 from dataworth.errors import DataworthError
+from dataworth.wording import option
 
 COLUMN = "embedding"
 
@@ -48,12 +49,14 @@ def embed_table(
     Args:
         source: as in `dataworth.data.io.read_images`; so are image, label, group, attribute, id and
             weights.
-        model: as in `embed`; so are the further options size, batch, cache and progress.
+        model: as in `embed`; so are the further options size, batch, cache, engine and progress.
         pca: keep this many principal components,
         pca_on: of the images of this source instead (all data that are compared must have the same).
     """
     if pca is None and pca_on is not None:
-        raise DataworthError("--pca-on was given without --pca: say how many components to keep.")
+        raise DataworthError(
+            f"{option('pca_on')} was given without {option('pca')}: say how many components to keep."
+        )
     columns: Asked = {"label": label, "group": group, "attribute": attribute, "id": id, "weights": weights}
     found = read_images(source, image, **columns)
     if COLUMN in found.table.column_names:
@@ -65,7 +68,7 @@ def embed_table(
         if pca_on is None:
             notes.append(
                 f"the principal components are those of {source}: embed what is compared with it with"
-                f" --pca-on {source}"
+                f" {option('pca_on', str(source))}"
             )
         else:
             other = read_images(pca_on, image, **columns) if is_table(pca_on) else read_images(pca_on)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache as once
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dataworth.arrays import Array
 from dataworth.data.dataset import Dataset
@@ -17,11 +19,20 @@ from dataworth.embed.cache import key, open_cache
 from dataworth.embed.extra import check_installed, needed, short, versions
 from dataworth.embed.network import one_thread
 from dataworth.embed.pretrained import fingerprint, quietly
+from dataworth.embed.sharing import Engine, Far, computed
 from dataworth.errors import DataworthError
+
+TOGETHER = 16
+"""Texts that a worker gets at once."""
 
 
 def encode(
-    data: Dataset, model: str, *, cache: bool | str | PathLike[str] = True, progress: Any = None
+    data: Dataset,
+    model: str,
+    *,
+    cache: bool | str | PathLike[str] = True,
+    engine: Engine | None = None,
+    progress: Any = None,
 ) -> Dataset:
     """Vectors in place of a dataset's texts; of a pair of texts the difference of the two.
 
@@ -29,6 +40,7 @@ def encode(
         data: rows with columns of texts, or without any, which stay as they are.
         model: a sentence-transformers model, by its name on the hub or its directory; needs the extra `text`.
         cache: True for the user's cache directory (`DATAWORTH_CACHE` sets another), a path, or False.
+        engine: where texts are encoded (`dataworth.measure.engines.get_engine`), this process by default.
         progress: called with (done, total); or something with such an `update`.
 
     Returns:
@@ -49,23 +61,31 @@ def encode(
     tell: Callable[[int, int], Any] = getattr(progress, "update", progress) or (lambda done, total: None)
 
     def vectors(name: str, texts: Sequence[str]) -> Array:
-        found = []
-        for i, text in enumerate(texts):
-            place = key(f"{what}\0{text}", []) if store else ""
-            known = store.get(place, 1) if store else None
-            if known is None:
-                # alone, so that neither its neighbours nor their length show in its last bits
-                with one_thread():
-                    known = np.asarray(
-                        _model(model).encode([text], show_progress_bar=False), dtype=np.float32
-                    )
+        places = [key(f"{what}\0{text}", []) if store else "" for text in texts]
+        kept = ((i, store.get(place, 1)) for i, place in enumerate(places)) if store else ()
+        known = {i: vector for i, vector in kept if vector is not None}
+        left = [i for i in range(len(texts)) if i not in known]
+        some = 1 if engine is None else TOGETHER
+        pieces = [left[i : i + some] for i in range(0, len(left), some)]
+        asked = ([texts[i] for i in piece] for piece in pieces)
+        far = None if engine is None else Far(engine, _encoded, model)
+        tell(len(texts) - len(left), len(texts))
+        for piece, found in zip(pieces, computed(asked, partial(_encoded, model), far), strict=True):
+            for i, vector in zip(piece, found, strict=True):
+                known[i] = vector[None]
                 if store:
-                    store.put(place, known)
-            found.append(known[0])
-            tell(i + 1, len(texts))
-        return np.array(found, dtype=np.float64)
+                    store.put(places[i], vector[None])
+            tell(len(texts) - len(left) + left.index(piece[-1]) + 1, len(texts))
+        return np.array([known[i][0] for i in range(len(texts))], dtype=np.float64)
 
     return with_vectors(data, names, vectors)
+
+
+def _encoded(model: str, texts: Sequence[str]) -> NDArray[np.float32]:
+    """Vectors of texts, one after the other: neither neighbours nor their length show in the last bits."""
+    with one_thread():
+        found = [_model(model).encode([text], show_progress_bar=False)[0] for text in texts]
+    return np.asarray(found, dtype=np.float32)
 
 
 @once

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterator
+from functools import cache as once
+from functools import lru_cache
 from os import PathLike
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from dataworth.embed.cache import key, open_cache
 from dataworth.embed.efficientnet import NAME, efficientnet
 from dataworth.embed.images import Images
 from dataworth.embed.network import Network, Vectors, in_passes
+from dataworth.embed.sharing import Engine, Far, computed
 from dataworth.embed.transformer import transformer
 from dataworth.errors import DataworthError
 
@@ -26,6 +31,7 @@ def embed(
     size: int | None = None,
     batch: int = 64,
     cache: bool | str | PathLike[str] = True,
+    engine: Engine | None = None,
     progress: Any = None,
 ) -> Vectors:
     """Vectors of images, n × d, float32.
@@ -40,6 +46,8 @@ def embed(
             images of one size (to 512) as they are, others at 224; a `transformers` model has its own way.
         batch: images that are decoded, and cached, together; the vectors do not depend on it.
         cache: True for the user's cache directory (`DATAWORTH_CACHE` sets another), a path, or False.
+        engine: where batches are computed (`dataworth.measure.engines.get_engine`), this process by default;
+            workers load the model themselves, by its name or directory.
         progress: called with (done, total); or something with such an `update`.
 
     >>> embed(np.full((2, 4, 4), 255, dtype=np.uint8), "pixels")[:, :3].tolist()
@@ -53,22 +61,49 @@ def embed(
     side = _side(network, source.sizes(), size)
     store = open_cache(cache) if network.cached else None
     tell: Callable[[int, int], Any] = getattr(progress, "update", progress) or (lambda done, total: None)
-    run = None
-    parts = []
+    load = once(network.load)
+    starts = range(0, len(source), batch)
+    parts: dict[int, Vectors] = {}
+    missing: deque[tuple[int, str]] = deque()
+
+    def keep(start: int, vectors: Vectors) -> None:
+        parts[start] = vectors
+        tell(sum(map(len, parts.values())), len(source))
+
+    def prepared() -> Iterator[list[NDArray[Any]]]:
+        for start in starts:
+            rows = range(start, min(start + batch, len(source)))
+            images = [network.prepare(source.pixels(i, side)) for i in rows]
+            name = key(f"dataworth embed 1\0{network.identity}\0{size}", images) if store else ""
+            known = store.get(name, len(rows)) if store else None
+            if known is not None:
+                keep(start, known)
+            else:
+                missing.append((start, name))
+                yield images
+
     tell(0, len(source))
-    for start in range(0, len(source), batch):
-        rows = range(start, min(start + batch, len(source)))
-        prepared = [network.prepare(source.pixels(i, side)) for i in rows]
-        name = key(f"dataworth embed 1\0{network.identity}\0{size}", prepared) if store else ""
-        vectors = store.get(name, len(rows)) if store else None
-        if vectors is None:
-            run = run or network.load()
-            vectors = in_passes(run, prepared)
-            if store:
-                store.put(name, vectors)
-        parts.append(vectors)
-        tell(rows.stop, len(source))
-    return np.concatenate(parts)
+    far = None if engine is None else Far(engine, _by_worker, (network.identity, model, size))
+    for vectors in computed(prepared(), lambda images: in_passes(load(), images), far):
+        start, name = missing.popleft()
+        keep(start, vectors)
+        if store:
+            store.put(name, vectors)
+    return np.concatenate([parts[start] for start in starts])
+
+
+def _by_worker(shared: tuple[str, str, int | None], images: list[NDArray[Any]]) -> Vectors:
+    return in_passes(_loaded(*shared), images)
+
+
+@lru_cache(maxsize=1)
+def _loaded(identity: str, model: str, size: int | None) -> Any:
+    network = _network(model, size)
+    if network.identity != identity:
+        raise DataworthError(
+            f"a worker has another model {model!r}, or other versions: install there what is installed here."
+        )
+    return network.load()
 
 
 def _network(model: str, size: int | None) -> Network:

@@ -27,7 +27,7 @@ from ..arrays import Array
 from ..data.io.whole import BLANK, is_stamped, parse_json, read_whole, replacing, stamped
 from ..data.keys import keyed_hash, new_key
 from ..errors import DataworthError
-from ..wording import counted
+from ..wording import counted, option
 from .case import Case
 from .designs import Arm
 from .intervals import t_quantile
@@ -119,7 +119,7 @@ def read(path: Path) -> dict[str, Any]:
     except (ValueError, KeyError, TypeError, AttributeError):
         known = False
     if not known:
-        raise DataworthError(f"{path} is not a ledger: give one that --ledger made, or a new file.")
+        raise DataworthError(f"{path} is not a ledger: give one that {option('ledger')} made, or a new file.")
     # earlier versions wrote none, and the questions that such a file counts must not be lost
     checksum, keys = book.pop("checksum", None), {"schema", "key", "queries", "best", "test"}
     if not is_stamped(content, checksum) and (checksum is not None or book.keys() - keys):
@@ -164,4 +164,4 @@ def runs_beside(directory: Path, test: str) -> str | None:
     if not uses:
         return None
     runs = f"{counted(uses, 'other run')} beside this one"
-    return f"this test set was used in {runs}: --ledger counts, and keeps it from wearing out"
+    return f"this test set was used in {runs}: {option('ledger')} counts, and keeps it from wearing out"

@@ -38,6 +38,13 @@ class Progress(Protocol):
         ...
 
 
+def tell_stage(progress: Progress | None, what: str) -> None:
+    """Say what is done next, of which no part can be counted; to a listener that has `preparing`."""
+    say = getattr(progress, "preparing", None)
+    if say is not None:
+        say(what)
+
+
 class Measuring(TypedDict, total=False):
     """Options of every measurement; `Options` says what each means."""
 

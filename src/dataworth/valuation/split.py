@@ -30,7 +30,7 @@ from ..measure.designs import Sample, select
 from ..measure.intervals import LEVEL, Estimate, over_blocks
 from ..measure.options import Options, Valuing, takes_options
 from ..measure.prepare import Measurement, Pool, check_datasets, prepare
-from ..wording import counted
+from ..wording import counted, option
 from ..yardstick.yardstick import Yardstick
 from .coalitions import joined, measure_arms
 from .replay import Replay
@@ -200,7 +200,7 @@ def _sealed(candidates: Mapping[str, Dataset | Sealed], test: Dataset, options: 
     """Sealed vendors: what sites add to the prior's precision and shift adds up over vendors."""
     yardstick = options.yardstick
     if yardstick is None:
-        raise DataworthError("sealed data were made for a yardstick: give it (--yardstick FILE).")
+        raise DataworthError(f"sealed data were made for a yardstick: give it with {option('yardstick')}.")
     opened = {name: one for name, one in candidates.items() if isinstance(one, Dataset)}
     prepared = prepare("split", opened, test, options)
     digest = yardstick.digest

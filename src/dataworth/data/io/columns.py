@@ -18,11 +18,11 @@ from dataworth.data.convert import MOST_CATEGORIES, column_kind
 from dataworth.data.io import dates_in_text as dates
 from dataworth.data.io.delimited import CODE, commas_note
 from dataworth.data.io.formats import Part
-from dataworth.data.io.notes import Note
+from dataworth.data.io.notes import Kind, Note
 from dataworth.data.io.numbers_in_text import PER, Look, look
 from dataworth.data.io.numbers_in_text import parse as parse_number
 from dataworth.data.vectors import text_keys
-from dataworth.wording import counted
+from dataworth.wording import counted, option
 
 Is = Literal["number", "date", "text", "other", "empty"]
 CLEAR = 0.9
@@ -32,6 +32,11 @@ FEW = 20
 AS_A_FRAME_SAYS = "holds whole numbers as text"
 TRIED = 200
 """Rows that are tried before a whole column is."""
+NUMBERS = Kind("numbers written as text", "categories", "keeps the text")
+GAP = Kind("taken for missing", "categories", "keeps the text")
+MIXED = Kind("read as text", "numbers", "reads numbers")
+DATES = Kind("dates, of which days, day of the year and weekday are features", "exclude", "leaves them out")
+MONTH_FIRST = Kind("dates, read with the month first", "dates", "dmy reads the day first")
 GAPS = frozenset(
     re.findall(
         r"\S+",
@@ -59,7 +64,10 @@ class Wishes:
 
 @dataclass(frozen=True)
 class Seen:
-    """What the texts of a column are; `mixed` says why text that is mostly numbers is none of them."""
+    """What the texts of a column are; `mixed` says why text that is mostly numbers is none of them.
+
+    hint: the one text among numbers, which may stand for a missing value.
+    """
 
     kind: Is
     rows: Mapping[str, int] = field(default_factory=dict)
@@ -68,6 +76,7 @@ class Seen:
     strays: frozenset[str] = frozenset()
     gaps: frozenset[str] = frozenset()
     mixed: str = ""
+    hint: str = ""
 
 
 def settle(parts: Sequence[Part], columns: Sequence[Collection[str]], wishes: Wishes) -> list[list[str]]:
@@ -195,12 +204,14 @@ def _see(column: Any, typed: bool, wanted: bool) -> Seen:
             if one == "number" and not wanted and (why := _names(numbers, typed)):
                 return Seen("text", rows, numbers, {}, strays, gaps, why)
             return Seen(one, rows, numbers, days if one == "date" else {}, strays, gaps)  # type: ignore[arg-type]
-    why = ""
+    why, others = "", [text for text in said if text not in numbers.cells]
     if len(numbers.currencies) > 1:
         why = f"is in {' and '.join(numbers.currencies)}"
     elif numbers.proportion >= 0.5:
-        why = f"mixes numbers with text, such as {next(text for text in said if text not in numbers.cells)!r}"
-    return Seen("text", mixed=why)
+        why = f"mixes numbers with text, such as {others[0]!r}"
+    # not 3+, which says something
+    alone = len(others) == 1 and not any(letter.isdigit() for letter in others[0])
+    return Seen("text", mixed=why, hint=others[0] if why and alone else "")
 
 
 def _names(numbers: Look, typed: bool) -> str:
@@ -224,7 +235,12 @@ def _apply(
         if seen.mixed and not asked:
             does = "reads it as numbers" if seen.rows else "says which rows are no numbers"
             what = f"column {name!r} {seen.mixed}, and is read as text"
-            part.notes.append(Note(what, f"--numbers {name} {does}", plain=seen.mixed == AS_A_FRAME_SAYS))
+            choice = f"{option('numbers', name)} {does}"
+            if seen.hint:
+                choice = f"{option('missing', seen.hint)} reads that as missing, {choice}"
+            about = f"{name!r} ({seen.mixed})"
+            note = Note(what, choice, plain=seen.mixed == AS_A_FRAME_SAYS, kind=MIXED, about=about)
+            part.notes.append(note)
         return None
     if seen.kind == "text" and kind == "number" and seen.rows:
         seen = replace(seen, kind="number")  # digits that would be names if others did not say otherwise
@@ -232,7 +248,8 @@ def _apply(
         return None  # text where others have numbers is said when they are compared
     if seen.kind != kind:
         return (
-            f"column {name!r} holds {seen.kind}s, but {kind}s elsewhere: leave it out with --exclude {name}"
+            f"column {name!r} holds {seen.kind}s, but {kind}s elsewhere: leave it out with"
+            f" {option('exclude', name)}"
         )
     if seen.strays:
         return _stray(part.table[name], name, kind, seen.strays)
@@ -240,7 +257,8 @@ def _apply(
     if gaps := sum(seen.rows[text] for text in seen.gaps):
         shown = ", ".join(map(repr, sorted(seen.gaps)))
         what = f"{shown} in column {name!r} is taken for missing ({counted(gaps, 'row')})"
-        part.notes.append(Note(what, f"--categories {name} keeps the text"))
+        about, choice = f"{name!r} ({shown})", f"{option('categories', name)} keeps the text"
+        part.notes.append(Note(what, choice, kind=GAP, about=about, cells=gaps))
     _set(part, name, values)
     return None
 
@@ -250,7 +268,8 @@ def _numbers(part: Part, name: str, seen: Seen, decimal: str) -> dict[str, Any]:
     assert found is not None
     mark = found.decimal(decimal)
     values = {text: cell.value(mark) for text, cell in found.cells.items()}
-    choice = f"--categories {name} keeps the text"
+    choice = f"{option('categories', name)} keeps the text"
+    kind: Kind | None = NUMBERS
     such = next((t for t, cell in found.cells.items() if cell.decimal or cell.grouped or cell.unit), "")
     if not found.plain:
         what = f"column {name!r} holds numbers as text: {such!r} is read as {values[such]:.12g}"
@@ -258,15 +277,16 @@ def _numbers(part: Part, name: str, seen: Seen, decimal: str) -> dict[str, Any]:
             such = open_[0]
             other = found.cells[such].value("," if mark == "." else ".")
             what = f"column {name!r} leaves open what {such!r} is: it is read as {values[such]:.12g}"
-            choice = f"--decimal {'.' if mark == ',' else ','} reads {other:.12g}"
+            choice = f"{option('decimal', '.' if mark == ',' else ',')} reads {other:.12g}"
+            kind = None
         elif len(found.proven) == 2:
             what += ", with decimal commas and decimal points"
-        part.notes.append(Note(what, choice))
+        about = f"{name!r} ({such!r} is {values[such]:.12g})"
+        part.notes.append(Note(what, choice, kind=kind, about=about))
     elif part.typed:
         such = next(iter(values))
-        part.notes.append(
-            Note(f"column {name!r} holds numbers as text, such as {such!r}: read as numbers", choice)
-        )
+        what = f"column {name!r} holds numbers as text, such as {such!r}: read as numbers"
+        part.notes.append(Note(what, choice, kind=kind, about=repr(name)))
     if found.unit in PER:
         part.units[name] = found.unit
     return values
@@ -277,12 +297,15 @@ def _instants(part: Part, name: str, seen: Seen, order: str | None) -> dict[str,
     used = proven[0] if proven else order or "mdy"
     values = {text: day.instant(used) for text, day in seen.dates.items()}
     such = next((text for text, day in seen.dates.items() if day.order == "?"), next(iter(values)))
-    choice = f"--exclude {name} leaves it out"
+    choice, kind = f"{option('exclude', name)} leaves it out", DATES
     if not proven and order is None and seen.dates[such].order == "?":
-        choice = "--dates dmy reads the day first"
+        choice, kind = f"{option('dates', 'dmy')} reads the day first", MONTH_FIRST
     day = values[such]
     shown = "nothing" if day is None else f"{day:%Y-%m-%d}"
-    part.notes.append(Note(f"{dates_start(name)} {such!r} is read as {shown}", choice))
+    about = f"{name!r} ({such!r} is {shown})"
+    part.notes.append(
+        Note(f"{dates_start(name)} {such!r} is read as {shown}", choice, kind=kind, about=about)
+    )
     return values
 
 
@@ -295,10 +318,13 @@ def _stray(column: Any, name: str, kind: str, strays: Collection[str]) -> str:
     rows = [
         row for row, text in enumerate(column.to_pylist()) if text is not None and str(text).strip() in strays
     ]
+    such = str(column[rows[0]].as_py()).strip()
+    more = f" (and in {len(rows) - 1} more)" if len(rows) > 1 and len(strays) == 1 else ""
+    meant = option("missing", such) if len(strays) == 1 else f"{option('missing')} and each of the texts"
     return (
-        f"column {name!r} holds {kind}s, but {str(column[rows[0]].as_py())!r} in data row {rows[0] + 1}:"
-        " correct it, or leave the cell empty if the value is missing;"
-        f" --categories {name} reads all as text"
+        f"column {name!r} holds {kind}s, but {such!r} in data row {rows[0] + 1}{more}:"
+        f" correct it, or if it stands for a missing value, say so with {meant};"
+        f" {option('categories', name)} reads all as text"
     )
 
 

@@ -16,14 +16,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from dataworth.data.io.notes import Note
+from dataworth.data.io.notes import Kind, Note
 from dataworth.data.io.numbers_in_text import look
 from dataworth.data.io.numbers_in_text import parse as parse_number
 from dataworth.data.io.parsing import AS_FOUND as AS_FOUND
 from dataworth.data.io.parsing import MISSING, collapsed, parsed
 from dataworth.data.io.parsing import Delimited as Delimited
 from dataworth.errors import DataworthError
-from dataworth.wording import listed
+from dataworth.wording import listed, option
 
 SEPARATORS = ",;\t|"
 NAMES = {"\t": "tabs", " ": "spaces", ",": "','", ";": "';'", "|": "'|'"}
@@ -38,6 +38,7 @@ MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"),
 )  # fmt: skip
 CODE = re.compile(r"0\d+$")
+COMMAS = Kind("numbers have decimal commas: '1,234' is 1.234", "decimal", "changes that")
 
 
 def read_delimited(path: Path, asked: Delimited, usual: str | None) -> tuple[Any, Delimited]:
@@ -53,7 +54,9 @@ def read_delimited(path: Path, asked: Delimited, usual: str | None) -> tuple[Any
             found = _look_at(asked, text if whole else text[: text.rfind("\n") + 1] or text, encoding, usual)
             table, found = parsed(path, replace(found, line=len(start) // max(1, start.count(b"\n"))))
         except LookupError:
-            raise DataworthError(f"there is no encoding {encoding!r}: say another --encoding") from None
+            raise DataworthError(
+                f"there is no encoding {encoding!r}: say another with {option('encoding')}"
+            ) from None
         except UnicodeDecodeError:
             continue
         except pa.ArrowInvalid as error:
@@ -62,10 +65,19 @@ def read_delimited(path: Path, asked: Delimited, usual: str | None) -> tuple[Any
             continue
         columns = table.columns
         if not any(pa.types.is_binary(column.type) for column in columns):
+<<<<<<< HEAD
             tidy = list(map(trimmed, columns))
             changed = [n for n, a, b in zip(found.columns, columns, tidy, strict=True) if a is not b]
             return pa.Table.from_arrays(tidy, names=found.columns), replace(found, trimmed=tuple(changed))
     raise DataworthError(f"this is not {asked.encoding or 'UTF-8'} text: say which it is with --encoding")
+=======
+            tidy = list(map(_trimmed, columns))
+            trimmed = [n for n, a, b in zip(found.columns, columns, tidy, strict=True) if a is not b]
+            return pa.Table.from_arrays(tidy, names=found.columns), replace(found, trimmed=tuple(trimmed))
+    raise DataworthError(
+        f"this is not {asked.encoding or 'UTF-8'} text: say which it is with {option('encoding')}"
+    )
+>>>>>>> main
 
 
 def _beginning(path: Path) -> tuple[bytes, bool]:
@@ -101,16 +113,16 @@ def _look_at(asked: Delimited, text: str, encoding: str, usual: str | None) -> D
         strange = re.search(r"[^\s,;|\"]{0,20}[^\x00-\x7f,;|\"][^\s,;|\"]{0,20}", text)
         such = f", such as {strange[0][:40]!r}" if strange else ""
         if asked.encoding is None:
-            notes.append(
-                Note(f"the text is not UTF-8 and is read as {encoding}{such}", "--encoding changes that")
-            )
+            what = f"the text is not UTF-8 and is read as {encoding}"
+            kind = Kind(what, "encoding", "changes that")
+            notes.append(Note(f"{what}{such}", f"{option('encoding')} changes that", kind=kind))
     skipped, sep = 0, asked.sep
     if said := re.match(r"sep=(.)\r?\n", text):  # as Excel writes it
         skipped, text, sep = 1, text[said.end() :], sep or said[1]
     if sep is None:
         sep = _separator(text, usual)
         if usual != sep:
-            notes.append(Note(f"columns are separated by {NAMES[sep]}", "--sep changes that"))
+            notes.append(Note(f"columns are separated by {NAMES[sep]}", f"{option('sep')} changes that"))
     if sep == " ":
         text = collapsed(text)
     reader = csv.reader(io.StringIO(text), delimiter=sep)
@@ -124,7 +136,7 @@ def _look_at(asked: Delimited, text: str, encoding: str, usual: str | None) -> D
         header = not _headless(first, rows)
         if not header:
             named = "columns are named 'column 1', 'column 2', …"
-            notes.append(Note(f"the first row is no header, and {named}", "--header changes that"))
+            notes.append(Note(f"the first row is no header, and {named}", f"{option('header')} changes that"))
     names = [" ".join(cell.split()) if header else f"column {j + 1}" for j, cell in enumerate(first)]
     skipped += before if header else 0
     rows = rows if header else [first, *rows]
@@ -159,9 +171,8 @@ def _rows(reader: Any) -> Iterator[list[str]]:
 
 def commas_note(such: str) -> Note:
     """A file has decimal commas: what that means for numbers that leave it open."""
-    return Note(
-        f"numbers have decimal commas, such as {such!r}, and '1,234' is 1.234", "--decimal . reads 1234"
-    )
+    what = f"numbers have decimal commas, such as {such!r}, and '1,234' is 1.234"
+    return Note(what, f"{option('decimal', '.')} reads 1234", kind=COMMAS)
 
 
 def unique(names: Sequence[str]) -> list[str]:
@@ -187,7 +198,10 @@ def renaming_note(names: Sequence[str]) -> Note | None:
     if not twice:
         return None
     again = [new for old, new in zip(names, unique(names), strict=True) if old in twice and new != old]
-    return Note(f"{listed(twice)} more than once, read also as {listed(again)}", "--exclude leaves some out")
+    return Note(
+        f"{listed(twice)} more than once, read also as {listed(again)}",
+        f"{option('exclude')} leaves some out",
+    )
 
 
 def _as_wide(names: list[str], rows: Sequence[Sequence[str]]) -> list[str]:
@@ -262,7 +276,7 @@ def _open_notes(cells: dict[str, list[str]]) -> list[Note]:
         if one.open and not any(other.proven for other in looks.values()):
             such = one.open[0]
             what = f"column {name!r} leaves open what {such!r} is: it is read as {such}"
-            notes.append(Note(what, f"--decimal , reads {one.cells[such].value(','):.12g}"))
+            notes.append(Note(what, f"{option('decimal', ',')} reads {one.cells[such].value(','):.12g}"))
     return notes
 
 

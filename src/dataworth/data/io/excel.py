@@ -11,6 +11,7 @@ from dataworth.data.io.delimited import renaming_note, unique
 from dataworth.data.io.notes import Note
 from dataworth.data.io.parsing import MISSING
 from dataworth.errors import DataworthError
+from dataworth.wording import option
 
 
 def read_excel(path: Path, sheet: str | None) -> tuple[Any, list[Note]]:
@@ -40,7 +41,7 @@ def read_excel(path: Path, sheet: str | None) -> tuple[Any, list[Note]]:
     used = next(iter(filled))
     if len(filled) > 1:
         others = ", ".join(repr(name) for name in filled if name != used)
-        notes.append(Note(f"sheet {used!r} is read, and not {others}", "--sheet changes that"))
+        notes.append(Note(f"sheet {used!r} is read, and not {others}", f"{option('sheet')} changes that"))
     header, *rows = filled[used]
     width = max(len(row) for row in filled[used])
     titles = [

@@ -21,7 +21,7 @@ from dataworth.data.io.sealed import is_sealed
 from dataworth.data.io.whole import parse_json
 from dataworth.data.memory import refuse_too_large
 from dataworth.errors import DataworthError
-from dataworth.wording import counted, listed
+from dataworth.wording import counted, listed, option
 
 CELL = 24
 """Bytes that a number takes while a table is read: in the table, in the Dataset, and once on the way."""
@@ -127,7 +127,9 @@ def part_of_parquet(name: str, files: Sequence[Any], how: Delimited) -> Part:
     if how.sample is None or how.sample >= total:
         cells = sum(file.metadata.num_rows * file.metadata.num_columns for file in files)
         refuse_too_large(
-            CELL * cells, "reading all of it", f"read some rows, with --sample {min(100_000, total // 2)}"
+            CELL * cells,
+            "reading all of it",
+            f"read some rows, with {option('sample', min(100_000, total // 2))}",
         )
         # Not read_table, which would add columns for directories named like "part=1".
         tables = [file.read() for file in files]

@@ -13,6 +13,7 @@ from dataworth.data.io.large import rows_for_pairs
 from dataworth.data.io.notes import refuse_all, warn
 from dataworth.data.io.together import Options, read_together, sentences
 from dataworth.errors import DataworthError
+from dataworth.wording import option
 
 F = TypeVar("F", bound=Callable[..., Any])
 READING = {*Options.__annotations__, "impute"} - {"absent_ok"}
@@ -73,7 +74,8 @@ def refuse_sampled_states(sample: int | None, audit: bool) -> None:
     """A sentence where two states of data would be sampled: their rows are compared one by one."""
     if audit and sample is not None:
         raise DataworthError(
-            "an audit compares the rows of two files, which two samples do not share: leave --sample out"
+            "an audit compares the rows of two files, which two samples do not share:"
+            f" leave {option('sample')} out"
         )
 
 

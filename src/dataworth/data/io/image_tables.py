@@ -14,7 +14,7 @@ from dataworth.data.io.roles import Asked, assign_roles, check_kinds
 from dataworth.data.io.sources import part_of
 from dataworth.data.io.together import naming
 from dataworth.errors import DataworthError
-from dataworth.wording import counted, listed
+from dataworth.wording import counted, listed, option
 
 
 def read_images(source: str | PathLike[str], image: str | None = None, **asked: Unpack[Asked]) -> ImageTable:
@@ -50,7 +50,7 @@ def _of_table(path: Path, part: Part, image: str | None, **asked: Unpack[Asked])
     table, notes = part.table, [f"{note.what} in {path}; {note.choice}" for note in part.notes]
     if image is None:
         image = _guessed(table)
-        notes.append(f'image column "{image}" guessed in {path}; say --image to choose')
+        notes.append(f'image column "{image}" guessed in {path}; say {option("image")} to choose')
     # The images are the one feature; what has no role is kept, but not used.
     asked["features"] = [image]
     assigned = assign_roles(table, **asked)
@@ -83,7 +83,7 @@ def _items(path: Path, column: Any, name: str) -> tuple[list[Any], list[str]]:
     elif column_kind(column) not in ("binary", "categorical"):
         raise DataworthError(
             f"column {name!r} ({column_kind(column)}) holds no images, which are paths or encoded bytes: name"
-            " another with --image."
+            f" another with {option('image')}."
         )
     items = [path.parent / value if isinstance(value, str) else value for value in values]
     names = [str(item) if isinstance(item, Path) else row for item, row in zip(items, rows, strict=True)]
@@ -94,7 +94,7 @@ def _guessed(table: Any) -> str:
     found = [name for name in table.column_names if _like_images(table[name])]
     if len(found) != 1:
         what = f"{listed(found)} could each hold the images" if found else "no column seems to hold images"
-        raise DataworthError(f"{what}: name it with --image.")
+        raise DataworthError(f"{what}: name it with {option('image')}.")
     return found[0]
 
 

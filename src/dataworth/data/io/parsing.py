@@ -12,6 +12,7 @@ import numpy as np
 from dataworth.data.io.notes import Note
 from dataworth.data.io.sampled import sample_note, sample_of_batches
 from dataworth.data.memory import free_memory, refuse_too_large
+from dataworth.wording import option
 
 MISSING = (
     "",
@@ -43,7 +44,8 @@ so that a block of few rows with very many columns would be arrays of nothing.""
 class Delimited:
     """How a file is written: what was asked for, then what was found; `notes` say what was found.
 
-    as_text, numbers: columns that are not to be made numbers, or are to be; skipped: lines before the rows;
+    as_text, numbers: columns that are not to be made numbers, or are to be; missing: cells that stand for a
+    missing value, beside the usual ones; skipped: lines before the rows;
     trimmed: columns of which some texts had spaces around them; sample: how many rows to draw at random, and
     total: of how many they were drawn; line: bytes of a line.
     """
@@ -55,6 +57,7 @@ class Delimited:
     sheet: str | None = None
     as_text: tuple[str, ...] = ()
     numbers: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
     columns: tuple[str, ...] = ()
     skipped: int = 0
@@ -79,7 +82,9 @@ def parsed(path: Path, how: Delimited) -> tuple[Any, Delimited]:
         found = how if rows == total else replace(how, notes=(*how.notes, sample_note(rows, total)))
         return _typed(pa.BufferReader(text), how, "utf-8", 0), replace(found, total=total)
     refuse_too_large(
-        TIMES_ITS_TEXT * unpacked_size(path), "reading all of it", "read some rows, with --sample 100000"
+        TIMES_ITS_TEXT * unpacked_size(path),
+        "reading all of it",
+        f"read some rows, with {option('sample', 100_000)}",
     )
     source = pa.input_stream(str(path))
     if how.sep == " ":  # columns that are lined up have no single separator: made so before pyarrow reads

@@ -34,6 +34,7 @@ def read(
     header: bool | None = None,
     sheet: str | None = None,
     sample: int | None = None,
+    missing: str | Sequence[str] | None = None,
 ) -> Dataset:
     """Read a Dataset from a file, a directory or pattern of files, a frame, or another table.
 
@@ -67,6 +68,8 @@ def read(
         sheet: the sheet of an xlsx; the first by default.
         sample: how many rows to draw at random, without loading the others: of a Parquet or text file that
             does not fit in memory, say. Each set of as many rows is as likely as any other.
+        missing: a text, or several, that stands for a missing value, beside empty cells, NA and the like:
+            "xx", or a number such as -999.
 
     Returns:
         The Dataset.

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import difflib
-import re
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypedDict, Unpack
 
-import numpy as np
-
-from dataworth.data.convert import MOST_CATEGORIES, column_kinds, is_text
+from dataworth.data.convert import column_kinds, is_text
+from dataworth.data.io.ids import (
+    LIST_AS_TEXT,
+    counts_up,
+    named_like_a_number,
+    named_like_an_id,
+    names_rows,
+    numbers_rows,
+)
 from dataworth.data.io.notes import refuse_all
-from dataworth.wording import and_more, listed
+from dataworth.wording import and_more, listed, option
 
 RoleName = Literal["label", "group", "attribute", "id", "weight", "feature", "ignored", "unusable"]
 
@@ -24,11 +28,10 @@ ID_NAMES = ("id", "ids", "row_id", "rowid", "uuid", "guid", "index")
 TEXTUAL = ("numeric", "boolean", "categorical", "date or time")
 KINDS = {"label": TEXTUAL[:3], "weight": TEXTUAL[:2], **dict.fromkeys(("group", "attribute", "id"), TEXTUAL)}
 FEATURE_KINDS = ("numeric", "boolean", "categorical", "embedding", "text", "pair", "date or time")
-OPTIONS = {role: f"{role}= (--{role})" for role in ("label", "group", "attribute", "id")}
-OPTIONS |= {"weight": "weights= (--weights)", "feature": "features= (--features)"}
 REQUESTS: dict[RoleName, str] = {"label": "label", "group": "group", "id": "id", "attribute": "attribute"}
 REQUESTS["weight"] = "weights"
-LIST_AS_TEXT = re.compile(r"\s*\[\s*[-+]?[0-9.]+(e[-+]?[0-9]+)?(\s*[,\s].*)?(\]|…|\.\.\.)\s*$", re.DOTALL)
+OPTIONS = {**REQUESTS, "feature": "features"}
+"""What the option is called that gives a column its role."""
 NO_FEATURE = "a feature is a number, a category, a date, a text or an embedding"
 MOST_SHOWN = 20
 MOST_CHARACTERS = 1_000_000
@@ -38,8 +41,6 @@ NUMBERS_ROWS = "it only numbers or names the rows"
 LIKE_AN_ID = "it is named like an id"
 NAMES_ROWS = "it seems to name the rows"
 EMPTY, CONSTANT = "it is empty", "it is constant in the test set"
-FEWEST_NUMBERED = 10
-"""Rows from which 1, 2, … n is taken for a row number: three rows may be 1, 2, 3 by chance."""
 
 
 class Asked(TypedDict, total=False):
@@ -53,9 +54,6 @@ class Asked(TypedDict, total=False):
     weights: str | None
     exclude: Wishes
     absent_ok: bool
-
-
-WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 
 
 @dataclass(frozen=True)
@@ -90,8 +88,8 @@ def assign_roles(table: Any, problems: list[str] | None = None, **wishes: Unpack
     given: list[str] = [] if problems is None else problems
     before = len(given)
     label_lost = False
-    for role, option in REQUESTS.items():
-        column: Any = wishes.get(option)
+    for role, wish in REQUESTS.items():
+        column: Any = wishes.get(wish)
         if column is not None:
             wrong = _lacking(column, names, role) or _second(column, asked, role)
             given += [] if wrong is None else [wrong]
@@ -132,7 +130,7 @@ def no_feature(names: Sequence[str]) -> str:
     """What is said where nothing is left to learn from."""
     columns = listed(names, 10)
     return (
-        f"no column is left to be a feature among {columns}: add one, or name some with {OPTIONS['feature']}"
+        f"no column is left to be a feature among {columns}: add one, or name some with {option('features')}"
     )
 
 
@@ -148,28 +146,20 @@ def needless(table: Any, roles: Sequence[Role], constants: bool) -> dict[str, st
     for role in (role for role in roles if role.role == "feature" and role.why != "asked for"):
         column = table[role.column]
         why = None
-        if named_like_an_id(role.column) and role.kind in ("numeric", "categorical", "text"):
+        if role.kind in ("numeric", "categorical", "text") and (
+            named_like_an_id(role.column) or (named_like_a_number(role.column) and counts_up(column))
+        ):
             why = LIKE_AN_ID
         elif role.kind == "numeric" and numbers_rows(column):
             why = NUMBERS_ROWS
         elif role.kind in TEXTUAL and column.null_count == len(column):
             why = EMPTY
-        elif role.kind == "categorical" and (distinct := _names_rows(column.drop_null())):
+        elif role.kind == "categorical" and (distinct := names_rows(column.drop_null())):
             why = f"{NAMES_ROWS}: {distinct} different short texts in {len(column)} rows"
         elif constants and role.kind in TEXTUAL and is_constant(column):
             why = CONSTANT
         found |= {} if why is None else {role.column: why}
     return found
-
-
-def named_like_an_id(name: str) -> bool:
-    """Whether the last word of a name is id, or another that names rows.
-
-    >>> [named_like_an_id(name) for name in ("customer_id", "PassengerId", "user ID", "paid", "idle")]
-    [True, True, True, False, False]
-    """
-    words = [word.lower() for word in WORD.findall(name)]
-    return bool(words) and words[-1] in ("id", "ids", "uuid", "guid")
 
 
 def is_constant(column: Any) -> bool:
@@ -178,33 +168,6 @@ def is_constant(column: Any) -> bool:
     if len(column) < 2 or column.null_count or column[0] != column[1]:
         return False
     return len(column.unique()) == 1
-
-
-def _names_rows(present: Any) -> int:
-    """How many different texts name rows: more than fifty, and over half of the rows; 0 if they do not."""
-    distinct = len(present.unique())
-    lists = LIST_AS_TEXT.match(str(present[0].as_py()))
-    return 0 if lists or distinct <= MOST_CATEGORIES or distinct <= len(present) / 2 else distinct
-
-
-def numbers_rows(column: Any) -> bool:
-    """Whether a column is 1, 2, … n or 0, 1, … n − 1, in any order: rows may have been shuffled.
-
-    >>> import pyarrow as pa
-    >>> table = pa.table({"a": range(12, 0, -1), "b": [1, *range(1, 12)]})
-    >>> numbers_rows(table["a"]), numbers_rows(table["b"])
-    (True, False)
-    """
-    import pyarrow.compute as pc
-
-    n = len(column)
-    if n < FEWEST_NUMBERED or column.null_count:
-        return False
-    first = column[0].as_py()  # which tells nearly always, and there may be very many columns
-    if not 0 <= first <= n or first != int(first) or pc.min(column).as_py() not in (0, 1):
-        return False
-    ordered = np.sort(column.to_numpy())  # only then: it takes long
-    return np.array_equal(ordered, np.arange(n) + ordered[0])
 
 
 def with_texts(table: Any, roles: Sequence[Role], problems: list[str]) -> list[Role]:
@@ -270,9 +233,9 @@ def exclusion(names: Sequence[str]) -> str:
     """The option that leaves the columns out, ready to copy.
 
     >>> exclusion(["when", "full name"])
-    "--exclude 'when,full name'"
+    "exclude='when,full name'"
     """
-    return f"--exclude {shlex.quote(','.join(names))}"
+    return option("exclude", ",".join(names))
 
 
 def check_kinds(roles: Sequence[Role]) -> None:
@@ -288,7 +251,7 @@ def of_kinds(roles: Sequence[Role]) -> list[str]:
         if role.kind not in fits:
             wrong.append(
                 f"column {role.column!r} ({role.kind}) cannot be the {role.role}, which is"
-                f" {' or '.join(fits)}: name another with {OPTIONS[role.role]}"
+                f" {' or '.join(fits)}: name another with {option(OPTIONS[role.role])}"
             )
     return wrong
 
@@ -299,8 +262,8 @@ def _guess_label(free: Sequence[str], names: Sequence[str]) -> tuple[str | None,
     if len(candidates) == 1:
         return candidates[0], None
     if candidates:
-        return None, f"{listed(candidates)} could each be the label: name it with {OPTIONS['label']}"
-    return None, f"no column is named like a label among {listed(names, 30)}: name it with {OPTIONS['label']}"
+        return None, f"{listed(candidates)} could each be the label: name it with {option('label')}"
+    return None, f"no column is named like a label among {listed(names, 30)}: name it with {option('label')}"
 
 
 def _guess_ids(free: Sequence[str], asked: str | None) -> dict[str, tuple[RoleName, str]]:
@@ -314,7 +277,7 @@ def _guess_ids(free: Sequence[str], asked: str | None) -> dict[str, tuple[RoleNa
     elif candidates:
         why = "named like an id, but another was asked for"
         if asked is None:
-            why = f"one of several named like an id: name it with {OPTIONS['id']}"
+            why = f"one of several named like an id: name it with {option('id')}"
         found |= dict.fromkeys(candidates, ("ignored", why))
     return found
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from dataworth.data.io.notes import Note
-from dataworth.wording import counted
+from dataworth.wording import counted, option
 
 TOGETHER = 1 << 24
 """Bytes of a row group that are decoded together."""
@@ -23,7 +23,7 @@ SEED = 0x5A3B1E
 def sample_note(rows: int, total: int) -> Note:
     """That a sample was read, and of what."""
     what = f"{rows:,} of its {counted(total, 'row')} were drawn at random"
-    return Note(what.replace(str(total), f"{total:,}", 1), "--sample changes how many")
+    return Note(what.replace(str(total), f"{total:,}", 1), f"{option('sample')} changes how many")
 
 
 def sample_of_parquet(files: Sequence[Any], rows: int) -> tuple[Any, int]:

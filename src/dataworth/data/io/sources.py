@@ -11,6 +11,7 @@ from typing import Any
 from dataworth.data.convert import as_frame
 from dataworth.data.io.delimited import AS_FOUND, Delimited
 from dataworth.data.io.formats import Part, part_of_file, refuse_images, with_unique_names
+from dataworth.data.io.markers import without_markers
 from dataworth.data.io.notes import Note
 from dataworth.data.io.sampled import sample_note, sample_of_batches
 from dataworth.data.io.shards import files_of_directory, part_of_shards
@@ -33,8 +34,13 @@ def part_of(source: Any, how: Delimited = AS_FOUND) -> Part:
         table, total = sample_of_batches(iter(part.table.to_batches()), how.sample)
         part.table, part.how = table, replace(part.how, total=total)
         part.notes.append(sample_note(table.num_rows, total))
+<<<<<<< HEAD
     part.table = tidy(part.table)
     return part
+=======
+    part.table = _with_class_names(_without_halves(part.table))
+    return without_markers(part, how.missing)
+>>>>>>> main
 
 
 def tidy(table: Any) -> Any:

@@ -17,13 +17,17 @@ import numpy as np
 from dataworth.data.convert import Column, column_kinds
 from dataworth.data.io import roles as role_of
 from dataworth.data.io.assembled import NOT_VECTORS, missing_rows, only_features, with_labels
-from dataworth.data.io.columns import Is, dates_start, settle
+from dataworth.data.io.columns import DATES, Is, dates_start, settle
 from dataworth.data.io.columns import Wishes as Typing
 from dataworth.data.io.dates_in_text import has_hours
 from dataworth.data.io.delimited import WORDS, Delimited
 from dataworth.data.io.formats import NPZ_ROLES, Part, suffix_of
+<<<<<<< HEAD
 from dataworth.data.io.notes import Note
 from dataworth.data.io.pieces import Piece, pieces_of
+=======
+from dataworth.data.io.notes import Kind, Note
+>>>>>>> main
 from dataworth.data.io.preferences import LONGER, PREFERRED, PROMPT, RESPONSES, are_preferences, pair_table
 from dataworth.data.io.roles import (
     Asked,
@@ -42,11 +46,12 @@ from dataworth.data.io.streamed import NOTE, SAMPLE, stream_of
 from dataworth.data.io.written_roles import WHY, roles_of
 from dataworth.data.memory import TooLarge
 from dataworth.errors import DataworthError, Problems
-from dataworth.wording import counted
+from dataworth.wording import counted, option
 
 NPZ_WHY = "what an npz names so"
 PAIR_ROLES = {"label": PREFERRED, "group": PROMPT, "attribute": LONGER, "features": RESPONSES}
 PAIR_WHY = "recognised by chosen and rejected"
+LEFT_OUT = Kind("left out", "features", "names what to use")
 TYPED = ("label", "weight", "feature")
 """Roles whose texts may be numbers or dates; groups, ids and attributes are compared as text."""
 
@@ -64,7 +69,11 @@ class Written(TypedDict, total=False):
     numbers: role_of.Wishes
     exact_labels: bool
     sample: int | None
+<<<<<<< HEAD
     stream: bool
+=======
+    missing: str | Sequence[str] | None
+>>>>>>> main
 
 
 class Options(Asked, Written, total=False):
@@ -199,25 +208,36 @@ def role_notes(roles: Sequence[Role]) -> list[Note]:
         name = role.column
         if role.role == "ignored" and role.why == role_of.NUMBERS_ROWS:
             notes.append(
-                Note(f'column "{name}" only numbers the rows', "say --features to use it", plain=True)
+                Note(
+                    f'column "{name}" only numbers the rows',
+                    f"say {option('features')} to use it",
+                    plain=True,
+                )
             )
         elif role.role == "feature" and role.kind == "pair":
-            notes.append(Note(f"pairs of responses {role.why}", "say --label to choose", plain=True))
+            notes.append(
+                Note(f"pairs of responses {role.why}", f"say {option('label')} to choose", plain=True)
+            )
         elif role.role in ("label", "id") and role.why == "guessed from its name":
             notes.append(
-                Note(f'{role.role} column "{name}" guessed', f"say --{role.role} to choose", plain=True)
+                Note(f'{role.role} column "{name}" guessed', f"say {option(role.role)} to choose", plain=True)
             )
         elif role.why == role_of.LIKE_AN_ID:
             what = f"column {name!r} is named like an id and is left out"
-            notes.append(Note(what, f"--features uses it, --id or --group {name} says what it is"))
+            says = f"{option('id', name)} or {option('group', name)} says what it is"
+            says = f"{option('features')} uses it, {says}"
+            notes.append(Note(what, says, kind=LEFT_OUT, about=f"{name!r} (named like an id)"))
         elif role.why.startswith(role_of.NAMES_ROWS):
             what = f"column {name!r} is left out, for {role.why}"
-            notes.append(Note(what, f"--features uses it, --id {name} names rows by it"))
+            says = f"{option('features')} uses it, {option('id', name)} names rows by it"
+            notes.append(Note(what, says, kind=LEFT_OUT, about=f"{name!r} ({role_of.NAMES_ROWS})"))
         elif role.why in (role_of.CONSTANT, role_of.EMPTY):
-            notes.append(Note(f"column {name!r} is left out, for {role.why}", "--features uses it"))
+            what, about = f"column {name!r} is left out, for {role.why}", f"{name!r} ({role.why})"
+            notes.append(Note(what, f"{option('features')} uses it", kind=LEFT_OUT, about=about))
         elif role.role == "feature" and role.kind == "date or time":
             what = f"column {name!r} is a date: its days, day of the year and weekday are features"
-            notes.append(Note(what, f"--exclude {name} leaves it out", plain=True))
+            says = f"{option('exclude', name)} leaves it out"
+            notes.append(Note(what, says, plain=True, kind=DATES, about=repr(name)))
     return notes
 
 
@@ -268,7 +288,16 @@ def _how(options: Mapping[str, Any]) -> Delimited:
         as_text=tuple(wishes_of(options.get("categories") or (), ())),
         numbers=tuple(wishes_of(options.get("numbers") or (), ())),
         sample=sample,
+        missing=_markers(options.get("missing")),
     )
+
+
+def _markers(given: Any) -> tuple[str, ...]:
+    """Texts that stand for a missing value: one, or several."""
+    several = [given] if isinstance(given, str | int | float) else list(given or ())
+    if wrong := [one for one in several if isinstance(one, bool) or not isinstance(one, str | int | float)]:
+        raise DataworthError(f"missing is {wrong[0]!r}: give the text, or a list of texts, that stands there")
+    return tuple(dict.fromkeys(str(one).strip() for one in several))
 
 
 def _typing(options: Mapping[str, Any], columns: Sequence[Column]) -> Typing:
@@ -384,5 +413,5 @@ def _spell_alike(reads: Sequence[Read]) -> None:
             )
             rows = counted(int(other.sum()), "row")
             what = f"labels that differ only in case or spaces are one: {pairs} ({rows})"
-            read.part.notes.append(Note(what, "--exact-labels keeps them apart"))
+            read.part.notes.append(Note(what, f"{option('exact_labels', True)} keeps them apart"))
             read.data = read.data.with_labels([said.get(text, text) for text in read.data.y.tolist()])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,8 @@ import numpy as np
 from dataworth.embed.gradients.language_model import LAST, LanguageModel
 from dataworth.embed.gradients.passes import DensePass, TensorisedPass
 from dataworth.embed.gradients.store import Store
-from dataworth.embed.gradients.template import TEMPLATE, Reader, in_batches, row_hash
+from dataworth.embed.gradients.template import TEMPLATE, Reader, Tokens, in_batches, row_hash
+from dataworth.embed.sharing import Engine, Far, computed
 from dataworth.errors import DataworthError
 
 PASSES: dict[str, type[TensorisedPass] | type[DensePass]] = {"tensorised": TensorisedPass, "dense": DensePass}
@@ -32,6 +34,7 @@ def embed_gradients(
     batch: int = 8,
     max_tokens: int = 256,
     device: str = "cpu",
+    engine: Engine | None = None,
     progress: Any = None,
 ) -> Store:
     """Projected gradients of −log p(response | prompt), of the chosen and the rejected response of each pair.
@@ -49,6 +52,8 @@ def embed_gradients(
         batch: responses that go through the model together.
         max_tokens: of template, prompt and response together; prompts are cut first.
         device: `cpu`, `cuda`, `cuda:1`.
+        engine: where batches are computed (`dataworth.measure.engines.get_engine`), this process by default;
+            workers load the model themselves, by its name or path. Only this process writes the store.
         progress: called with (done, total); or something with such an `update`.
 
     Returns:
@@ -86,15 +91,31 @@ def embed_gradients(
     )
     tell: Callable[[int, int], Any] = getattr(progress, "update", progress) or (lambda done, total: None)
     run = PASSES[projection](lm, layers, size, seed)
+    asked = (lm.identity, model, device, tuple([modules] if isinstance(modules, str) else modules))
+    far = None if engine is None else Far(engine, _by_worker, (*asked, projection, size, seed))
     with store.locked():
         batches = in_batches(tokens, batch, WINDOW * batch)
         left = [places for places in batches if not store.finished(places)]
         tell(len(batches) - len(left), len(batches))
-        for number, places in enumerate(left, start=len(batches) - len(left) + 1):
-            chosen = [tokens[i] for i in places]
-            vectors, losses = run(chosen)
+        done = computed(([tokens[i] for i in places] for places in left), run, far)
+        for number, (places, (vectors, losses)) in enumerate(zip(left, done, strict=True)):
             if not np.isfinite(vectors).all():
                 raise DataworthError(f"the gradients of {model} are not finite: its weights are damaged.")
-            store.put(places, vectors, np.column_stack([losses, [len(t) - t.start for t in chosen]]))
-            tell(number, len(batches))
+            counts = [len(tokens[i]) - tokens[i].start for i in places]
+            store.put(places, vectors, np.column_stack([losses, counts]))
+            tell(len(batches) - len(left) + number + 1, len(batches))
     return store
+
+
+def _by_worker(shared: tuple[Any, ...], tokens: list[Tokens]) -> tuple[Any, Any]:
+    return _loaded(*shared)(tokens)
+
+
+@lru_cache(maxsize=1)
+def _loaded(
+    identity: Any, model: str, device: str, modules: tuple[str, ...], projection: str, size: int, seed: int
+) -> TensorisedPass | DensePass:
+    lm = LanguageModel(model, device)
+    if lm.identity != identity:
+        raise DataworthError(f"a worker has another model {model}: give all workers the same files.")
+    return PASSES[projection](lm, lm.layers(modules), size, seed)

@@ -17,6 +17,7 @@ from uuid import uuid4
 from dataworth.errors import DataworthError
 from dataworth.measure.engines.chunks import Chunked, Far, check_jobs, in_order, keep_memory, pinned
 from dataworth.version import __version__
+from dataworth.wording import option
 
 PATIENCE = 10.0
 """Seconds in which a cluster must answer."""
@@ -116,6 +117,6 @@ def _connect(address: str | None, jobs: int) -> Any:
         from dataworth.embed.extra import short
 
         raise DataworthError(
-            f"There is no Dask at {address} ({short(error)}): give the --address of its scheduler, "
+            f"There is no Dask at {address} ({short(error)}): give {option('address')}, its scheduler's, "
             "such as 10.0.0.1:8786."
         ) from error

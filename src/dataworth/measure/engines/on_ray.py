@@ -17,6 +17,7 @@ from typing import Any
 from dataworth.errors import DataworthError
 from dataworth.measure.engines.chunks import Chunked, Far, check_jobs, in_order, keep_memory, pinned
 from dataworth.version import __version__
+from dataworth.wording import option
 
 RETRIES = 3
 """How often a chunk is computed again because its worker died."""
@@ -123,7 +124,7 @@ def _connect(ray: Any, address: str | None, jobs: int) -> None:
     except Exception as error:  # Ray raises what comes to hand, plain exceptions too
         where = "Ray does not start on this machine" if address is None else f"There is no Ray at {address}"
         raise DataworthError(
-            f"{where} ({short(error)}): give the --address of a cluster's head, such as 10.0.0.1:6379."
+            f"{where} ({short(error)}): give {option('address')}, a cluster's head, such as 10.0.0.1:6379."
         ) from error
 
 

@@ -28,7 +28,7 @@ from ..document import (
 )
 from ..numbers import digits_for, number, scaled, with_interval
 from ..quantities import benchmark, counted_pmi, draws, per_what, told_in_words, unit_of
-from ..text.audit import benchmark_sentence, change_text, could_see, made_of
+from ..text.audit import benchmark_sentence, changed_rows, could_see, made_of
 from . import shared
 
 TONES: dict[str, Tone] = {
@@ -189,9 +189,24 @@ def side_by_side(audit: Audit, bits: bool) -> Section:
         "as many rows removed at random" if made is None else "the best that the data's own models could do"
     )
     caption = f"Before, control ({blindly}) and after"
-    facts = [*made_of(audit, bits), ("Benchmark", benchmark_sentence(audit, bits))]
+    facts = [
+        ("Control", no_control(audit, control is not None)),
+        *made_of(audit, bits),
+        ("Benchmark", benchmark_sentence(audit, bits)),
+    ]
     blocks = (Table(caption=caption, columns=columns, rows=rows), Facts(facts))
     return Section(title="Before, control and after", blocks=blocks)
+
+
+def no_control(audit: Audit, there: bool) -> str:
+    """Why a cell of the control is empty."""
+    if audit.control is None:
+        return "– there is no control: this design compares rows, not datasets"
+    if not there:
+        return (
+            "– no control is needed: there are no fewer rows than before, so the data before curation are it"
+        )
+    return "– is not measured: of the control, only information and accuracy are"
 
 
 def by_block(audit: Audit, tone: Tone, bits: bool) -> Section:
@@ -254,7 +269,7 @@ def changed(audit: Audit, bits: bool) -> Section:
     }
     blocks: list[Block] = [
         Bar(
-            caption=f"What became of the rows: {change_text(change)}.",
+            caption=f"What became of the rows: {changed_rows(audit)}.",
             unit="rows",
             parts=[(k, n) for k, n in kinds.items() if n],
         ),

@@ -73,9 +73,10 @@ def document(values: Values, further: Further, bits: bool = False) -> Document:
                 title="Which labels to look at again",
                 blocks=(
                     Paragraph(
-                        "Row 0 is the first row of the data; ids are not on this page, but in the file of "
-                        "--output. p wrong is the probability that the label is wrong, by all other rows and "
-                        "the test set. On the list are rows whose value is shown to be below zero."
+                        "Row 1 is the first row of the data; ids are not on this page, but in the file of "
+                        "--output, which counts rows from 0. p wrong is the probability that the label is "
+                        "wrong, by all other rows and the test set. On the list are rows whose value is "
+                        "shown to be below zero."
                     ),
                     row_table(values, doubted or values.least_trusted[:10], "The least trusted labels", bits),
                 ),
@@ -114,7 +115,7 @@ def row_table(values: Values, places: list[int], caption: str, bits: bool) -> Ta
         digits = digits_for(value, (value - stderr, value + stderr))
         told.append(
             (
-                Cell(str(row), row),
+                Cell(str(row + 1), row),
                 Cell(number(rows.p_wrong[row], 3), rows.p_wrong[row]),
                 Cell(f"{number(value, digits, sign=True)} ± {number(stderr, digits)}", value),
                 "yes" if rows.harmful[row] else "–",

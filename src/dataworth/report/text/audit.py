@@ -87,6 +87,16 @@ def change_text(change: dict[str, Any]) -> str:
     return f"{told} ({apart}rows matched by {change['matched_by']})"
 
 
+def changed_rows(audit: Audit) -> str:
+    """What became of the rows, and why they are not as many as the files have."""
+    told, rows = [], {"before": audit.details.before_rows, "after": audit.details.after_rows}
+    for name, count in rows.items():
+        given = audit.replay.data.get(name, {}).get("rows")
+        if count is not None and given is not None and (why := common.of_given(count, given)):
+            told.append(f"{count} rows {name}{why}")
+    return f"{change_text(audit.change)}{'; '.join(['', *told])}"
+
+
 def _told(counts: dict[str, int]) -> str:
     return ", ".join(f"{n} {kind}" for kind, n in counts.items() if n)
 
@@ -103,7 +113,7 @@ def full(audit: Audit, bits: bool = False, verbose: bool = False) -> layout.Rend
             ("In words", told_in_words(audit.per_row, audit.yardstick, bits)),
             *made_of(audit, bits),
             ("Benchmark", benchmark_sentence(audit, bits)),
-            ("Changed", change_text(audit.change)),
+            ("Changed", changed_rows(audit)),
             ("Measured on", f"{audit.details.test_rows} test rows, {draws(audit.details)}"),
             *could_see(audit, bits),
             *common.facts(audit),

@@ -19,6 +19,15 @@ from . import layout, yardstick
 WORDS = {"Score": "score", "Audit": "verdict", "Ranking": "ranking"}
 
 
+def of_given(rows: int, given: int) -> str:
+    """Why a file has more rows than were measured, where it has.
+
+    >>> of_given(795, 805), of_given(5, 5)
+    (' of 805 given (10 also stand in the test set)', '')
+    """
+    return "" if rows == given else f" of {given} given ({given - rows} also stand in the test set)"
+
+
 def facts(result: Score | Audit | Ranking) -> list[tuple[str, str]]:
     """Yardstick, notes, how many checks passed, and each that did not."""
     told = [("Yardstick", yardstick.line(result.yardstick)), *(("Note", note) for note in result.notes)]

@@ -31,7 +31,9 @@ def full(score: Score, bits: bool = False, verbose: bool = False) -> layout.Rend
         name, points, _ = benchmark(score.yardstick, metric, bits)
         lines.append((name, told["value"] * points, scaled(told["interval"], points)))
     details = score.details
-    size = f"{counted(details.data_rows or 0, 'data row')}, {counted(details.test_rows, 'test row')}"
+    rows = details.data_rows or 0
+    given = common.of_given(rows, score.replay.data["data"]["rows"])
+    size = f"{counted(rows, 'data row')}{given}, {counted(details.test_rows, 'test row')}"
     return layout.report(
         f"worth {line(score, bits)} per {per}.",
         layout.table(

@@ -48,7 +48,7 @@ def full(values: Values, bits: bool = False, verbose: bool = False) -> layout.Re
     facts = [
         ("Total", f"all rows together: {total}"),
         ("Values", f"{unit} that all {values.test_rows} test rows gain by the row, {KINDS[values.kind]}"),
-        ("Rows", f"{told}; row 0 is the first; -o FILE has all"),
+        ("Rows", f"{told}; row 1 is the first row of data; -o FILE has all, counted from 0"),
         ("Trust", "p wrong: probability that the label is wrong, by all other rows and the test set"),
         ("List", f"rows with a value below zero, expected proportion of false entries {values.fdr:g}"),
         ("Beware", BEWARE),
@@ -77,7 +77,7 @@ def _rows(values: Values, places: list[int], unit: str, factor: float) -> layout
         name = (values.ids[row],) if values.ids is not None else ()
         listed = "yes" if rows.harmful[row] else ""
         amount = f"{number(value, digits, sign=True)} ± {number(stderr, digits)}"
-        told.append((str(row), *name, number(rows.p_wrong[row], 3), amount, listed))
+        told.append((str(row + 1), *name, number(rows.p_wrong[row], 3), amount, listed))
     return layout.table(("row", *(("id",) if own else ()), "p wrong", f"value, {unit}", "on the list"), told)
 
 

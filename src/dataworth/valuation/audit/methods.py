@@ -21,6 +21,7 @@ from ...measure.case import Plan
 from ...measure.designs import AFTER, BEFORE, CONTROL, Draw, Prepared, Sample, select
 from ...measure.plans import ONE_GROUP, pair_sizes, pile
 from ...measure.prepare import Measurement, Pool
+from ...wording import option
 from .arms import Arms
 
 METHOD_PAIRS = 100
@@ -149,9 +150,11 @@ def apply_to_draws(
         except DataworthError as error:
             # what the whole data have, a draw of a few of their rows may lack; else this raises by itself
             curated_whole(before, test, curate, opts.seed)
-            hint = f"in a draw of {len(part)} of {len(before)} rows; --size or --design whole makes it larger"
+            larger = f"{option('size')} or {option('design', 'whole')} makes it larger"
+            hint = f"in a draw of {len(part)} of {len(before)} rows; {larger}"
             if before.groups is not None:
-                hint = f"in a draw of whole groups, {len(part)} of {len(before)} rows: use --design whole"
+                hint = f"in a draw of whole groups, {len(part)} of {len(before)} rows: use"
+                hint += f" {option('design', 'whole')}"
             raise DataworthError(f"{str(error).removesuffix('.')} ({hint}).") from error
         change = compare(part, made)
         # what the method made must not hold the very rows it is scored on

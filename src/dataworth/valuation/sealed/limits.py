@@ -13,7 +13,7 @@ from ...data.labels import Classes
 from ...errors import DataworthError
 from ...inference.threads import one_thread
 from ...models import Fit, Fitter, Linear, Logistic
-from ...wording import counted
+from ...wording import counted, option
 from ...yardstick.yardstick import Yardstick
 from .posterior import Sealed, sealing_model
 
@@ -35,7 +35,7 @@ def check_sealed(sealed: Sealed, yardstick: Yardstick, name: str, digest: str | 
     if sealed.yardstick != digest:
         raise DataworthError(
             f"{name} was sealed on the yardstick {sealed.yardstick[:12]}, this is {digest[:12]}: "
-            "give the one that was sent to its vendor (--yardstick FILE)."
+            f"give the one that was sent to its vendor, with {option('yardstick')}."
         )
     d = yardstick.recipe.width + int(model.intercept)
     if sealed.mean.shape != (d,) or sealed.precision.shape != (d, d):

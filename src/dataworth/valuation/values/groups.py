@@ -21,6 +21,7 @@ from ...measure.designs import Sample, select
 from ...measure.intervals import LEVEL, Estimate, against_controls, make_estimate, over_blocks
 from ...measure.options import Options
 from ...measure.prepare import Measurement, Pool
+from ...wording import option
 from ..coalitions import coalitions, joined, measure_arms, shapley_values
 from ..result import nats, tell
 
@@ -99,8 +100,8 @@ def check_sources(names: NDArray[np.str_], sizes: Rows) -> None:
         )
     if (sizes == 1).all():
         raise DataworthError(
-            f"the data have {len(names)} groups of one row each: name a column of sources (--group), not of "
-            "rows, or none."
+            f"the data have {len(names)} groups of one row each: name a column of sources with "
+            f"{option('group')}, not of rows, or none."
         )
 
 

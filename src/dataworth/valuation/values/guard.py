@@ -22,7 +22,7 @@ from ...data.dataset import Dataset
 from ...data.io.whole import parse_json, read_whole, replacing
 from ...data.keys import keyed_hash, new_key
 from ...errors import DataworthError
-from ...wording import counted
+from ...wording import counted, option
 from .values import Values, fingerprint
 
 ABOUT = "dataworth/values-file/1"
@@ -177,7 +177,8 @@ def refuse_chosen(stored: Iterable[Stored], before: Dataset, after: Dataset, tes
             gone = counted(len(removed_rows(before, after)), "removed row")
             raise DataworthError(
                 f"the {gone} are those that {one.source} puts first by {column}, which was made with this "
-                "test set: on it the change would look better than it is. Give --honest (honest=True), which "
+                "test set: on it the change would look better than it is. Give "
+                f"{option('honest', True)}, which "
                 "chooses them by one half of the test set and audits on the other, or another test set."
             )
 

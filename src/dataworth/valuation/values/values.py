@@ -15,7 +15,7 @@ from ...data.leaks import look_for_leaks
 from ...errors import DataworthError
 from ...evidence.pair import NATS_PER_BIT
 from ...measure.intervals import Estimate, over_blocks
-from ...measure.options import Options, Valuing, takes_options, whole_number
+from ...measure.options import Options, Valuing, takes_options, tell_stage, whole_number
 from ...measure.prepare import Pool, prepare
 from ...yardstick.yardstick import Yardstick
 from ..coalitions import measure_arms
@@ -176,6 +176,7 @@ def values(
     table = Table.of(prepared, pool, NAME, TEST)
     fit = fitting(yardstick)
     told = None if opts.progress is None else opts.progress.update
+    tell_stage(opts.progress, "valuing rows…")
     if kind == "shapley":
         value, stderr = shapley(table, fitting(yardstick, np.inf), opts.seed, told)
     else:
@@ -183,6 +184,7 @@ def values(
         fits = fit(asked)
         value, stderr = np.sum([one.value for one in fits], axis=0), standard_errors(asked, fits)
     _, pmi = measure_arms(prepared, pool, {"all": pool.samples[NAME]}, pool.samples[TEST])
+    tell_stage(opts.progress, "looking for wrong labels…")
     trusted = trust(yardstick, table)
     degrees = len(table.test.y) - 1.0 if table.groups is None else float(table.groups.max())
     harmful = listed_at(p_below_zero(value, stderr, degrees), fdr)

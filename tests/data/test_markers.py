@@ -1,0 +1,108 @@
+"""What else stands for a missing value, because somebody says so."""
+
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+from typer.testing import CliRunner
+
+import dataworth as dw
+from dataworth.cli.app import app
+from dataworth.cli.job import Job, command_line
+from dataworth.data.io.describe import describe
+from dataworth.data.io.notes import ReadingWarning
+from dataworth.errors import DataworthError
+
+RNG = np.random.default_rng(3)
+ROWS = 60
+AGES = RNG.integers(18, 90, ROWS)
+GONE = [3, 17, 40]
+
+
+def written(path, marker, sep=";", encoding="latin-1"):
+    """A file with three cells of a marker, one with a space; decimal commas beside it."""
+    ages = [marker if i in GONE else str(age) for i, age in enumerate(AGES)]
+    ages[17] = f" {marker}"
+    lines = [f"{age}{sep}{i + 0.25:.2f}{sep}{'jä' if i % 2 else 'nö'}" for i, age in enumerate(ages)]
+    text = "\n".join([sep.join(("Alter", "Wert", "label")), *lines]) + "\n"
+    path.write_bytes((text.replace(".", ",") if sep == ";" else text).encode(encoding))
+    return path
+
+
+def ages_of(data):
+    return data.X[:, data.names.index("Alter")]
+
+
+@pytest.mark.parametrize("marker", ["xx", "-999", "keine Angabe"])
+@pytest.mark.parametrize("form", ["csv", "parquet", "pandas"])
+def test_cells_that_are_the_marker_are_missing(tmp_path, marker, form):
+    source = written(tmp_path / "a.csv", marker)
+    if form != "csv":
+        frame = pd.read_csv(source, sep=";", encoding="latin-1", decimal=",")
+        source = frame
+        if form == "parquet":
+            source = tmp_path / "a.parquet"
+            frame.to_parquet(source)
+    told = describe(source, missing=marker, impute=True)
+    assert told.missing == {"Alter": 3}
+    assert any(f"3 cells of {marker!r} in column 'Alter' read as missing" in note for note in told.notes)
+    with warnings.catch_warnings(action="ignore", category=ReadingWarning):
+        found = ages_of(dw.read(source, missing=["zz", marker], impute=True))
+    np.testing.assert_array_equal(np.flatnonzero(np.isnan(found)), GONE)
+    np.testing.assert_array_equal(np.delete(found, GONE), np.delete(AGES, GONE))
+
+
+def test_a_text_among_numbers_is_told_with_the_option_that_solves_it(tmp_path):
+    path = written(tmp_path / "a.csv", "xx")
+    (problem,) = describe(path).problems
+    assert "'xx' in data row 4 (and in 2 more)" in problem
+    assert "missing='xx'" in problem
+    said = CliRunner().invoke(app, ["describe", str(path)]).output
+    assert "--missing xx" in " ".join(said.split())
+    assert "missing=" not in said
+    done = CliRunner().invoke(app, ["describe", str(path), "--missing", "xx", "--impute"])
+    assert "Problem" not in done.output
+
+
+def test_a_text_that_says_something_is_not_called_missing():
+    cells = ["0", "1", "2", "3+"] * 10
+    (note,) = [n for n in describe(pa.table({"a": cells, "label": [0, 1] * 20})).notes if "mixes" in n]
+    assert "missing" not in note
+    cells = ["1", "2", "3", "nein"] * 10
+    (note,) = [n for n in describe(pa.table({"a": cells, "label": [0, 1] * 20})).notes if "mixes" in n]
+    assert "missing='nein' reads that as missing" in note
+
+
+def test_markers_are_texts(tmp_path):
+    with pytest.raises(DataworthError, match="missing is True"):
+        dw.read(written(tmp_path / "a.csv", "xx"), missing=[True])
+
+
+def test_the_words_that_replay_a_command_repeat_it():
+    words = command_line("score", [], {"test": "t.csv", "missing": ["a,b", "-9"]}, {})
+    assert words == "dataworth score --test t.csv --missing a,b --missing -9"
+
+
+def test_a_configuration_has_one_or_several():
+    options = {"data": "d.csv", "test": "t.csv"}
+    for given, kept in (("xx", ["xx"]), (["a,b", "-9"], ["a,b", "-9"])):
+        config = {"command": "score", "options": {**options, "missing": given}}
+        job = Job.from_config(config, Path("c.json"))
+        assert job.columns.missing == kept
+        assert job.to_config({})["options"]["missing"] == kept
+    with pytest.raises(DataworthError, match="missing 3"):
+        Job.from_config({"command": "score", "options": {**options, "missing": 3}}, Path("c.json"))
+
+
+def test_a_command_says_what_took_effect_and_what_did_not(tmp_path):
+    path = written(tmp_path / "a.csv", "xx")
+    words = ["commit", str(path), "--missing", "xx", "--missing", "zz", "--impute", "--key", "k" * 16]
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0
+    lines = done.stderr.splitlines()
+    assert "dataworth: read as missing, as asked: 'Alter' ('xx', 3 cells); --missing says what is" in lines
+    assert "dataworth: --missing 'zz' stands in no cell" in lines
+    assert CliRunner().invoke(app, [*words, "-q"]).stderr == ""

@@ -1,0 +1,68 @@
+"""Few lines of what was decided; keywords in Python, flags on the command line."""
+
+import re
+import warnings
+
+import numpy as np
+from typer.testing import CliRunner
+
+import dataworth as dw
+from dataworth.cli.app import app
+from dataworth.data.io.notes import Kind, Note, in_few_lines
+from dataworth.wording import on_the_command_line, option
+
+RNG = np.random.default_rng(4)
+FLAG = re.compile(r"(?<!\w)--[a-z]")
+
+
+def messy(path, columns=6, rows=40):
+    """Many columns of decimal commas with gaps, dates, a customer number; not UTF-8."""
+    head = [*(f"Größe {j}" for j in range(columns)), "Tag", "Kunden-Nr", "label"]
+    lines = []
+    for i in range(rows):
+        cells = [f"{RNG.normal():.3f}".replace(".", ",") for _ in range(columns)]
+        cells[0] = "k.A." if i == 5 else cells[0]
+        lines.append([*cells, f"{1 + i % 28:02}.03.2021", str(1000 + 2 * i), str(i % 2)])
+    path.write_bytes("\n".join(";".join(cells) for cells in [head, *lines]).encode("latin-1"))
+    return path
+
+
+def test_a_line_for_each_kind_of_decision(tmp_path):
+    path = messy(tmp_path / "a.csv")
+    done = CliRunner().invoke(app, ["commit", str(path), "--impute", "--key", "k" * 16])
+    lines = [line.removeprefix("dataworth: ") for line in done.stderr.splitlines()]
+    assert len(lines) <= 8
+    (gaps,) = [line for line in lines if line.startswith("taken for missing")]
+    assert gaps == "taken for missing: 'Größe 0' ('k.A.', 1 cell); --categories keeps the text"
+    (out,) = [line for line in lines if line.startswith("left out")]
+    assert out == "left out: 'Kunden-Nr' (named like an id); --features names what to use"
+    assert CliRunner().invoke(app, ["commit", str(path), "--impute", "-q"]).stderr == ""
+
+
+def test_python_hears_keywords_and_the_command_line_flags(tmp_path):
+    path = messy(tmp_path / "a.csv")
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        dw.read(path, impute=True)
+    told = [str(one.message) for one in heard]
+    assert any("decimal='.' reads" in one for one in told)
+    assert not [one for one in told if FLAG.search(one)]
+    lines = CliRunner().invoke(app, ["describe", str(path)]).output
+    assert "--decimal . reads" in " ".join(lines.split())
+    assert "decimal=" not in lines
+
+
+def test_the_way_of_naming_ends_with_the_command():
+    with on_the_command_line():
+        assert option("exact_labels", True) == "--exact-labels"
+    assert option("exact_labels", True) == "exact_labels=True"
+
+
+def test_cells_of_all_files_are_counted_together():
+    kind = Kind("taken for missing", "missing", "says what is")
+
+    def some(text, cells):
+        return Note("a", "b", kind=kind, about=f"'a' ({text!r})", cells=cells)
+
+    told = in_few_lines({"d.csv": [some("x", 3), some("y", 1)], "t.csv": [some("x", 4)]})
+    assert told == ["taken for missing: 'a' ('x', 7 cells), 'a' ('y', 1 cell); missing= says what is"]
