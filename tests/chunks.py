@@ -43,15 +43,6 @@ def endless(shared, chunk):
     while chunk and time.monotonic() - started < 600:
         time.sleep(0.01)
     return chunk
-<<<<<<< HEAD
-=======
-
-
-def partition(file):
-    """Rows of a file whose last column is the label."""
-    table = np.load(file, mmap_mode="r")
-    X, y = np.ascontiguousarray(table[:, :-1]), table[:, -1]
-    return X, Counts(np.array(y), 1.0 - y)
 
 
 class Elsewhere:
@@ -67,4 +58,3 @@ class Elsewhere:
             far, own, piece = pickle.loads(pickle.dumps((fn, shared, chunk)))
             self.asked.append(piece)
             yield far(own, piece)
->>>>>>> main

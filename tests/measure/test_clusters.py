@@ -57,25 +57,16 @@ def check_cluster(engine, backend, folder):
     assert list(engine.map(sums, range(10), shared=shared)) == expected
     assert shared[1].exists()  # somebody was killed indeed
 
-<<<<<<< HEAD
+    images = np.random.default_rng(1).integers(0, 256, (40, 6, 6), dtype=np.uint8)
+    vectors = embed(images, "pixels", batch=3, engine=engine)
+    assert np.array_equal(vectors, embed(images, "pixels"))
+
     # one fit of a file, its row groups wherever workers are
     stream, yard = stream_of(two_classes(300, 7), folder / "rows.parquet", group=100)
     chunks = [Chunk(i, piece) for i, piece in enumerate(stream.pieces)]
     theta = np.ones(yard.recipe.width + 1)
     local, far = (sums_over(e, Lens(stream.reader, yard), chunks)(theta, True) for e in (Local(1), engine))
     assert len(chunks) == 3
-=======
-    images = np.random.default_rng(1).integers(0, 256, (40, 6, 6), dtype=np.uint8)
-    vectors = embed(images, "pixels", batch=3, engine=engine)
-    assert np.array_equal(vectors, embed(images, "pixels"))
-
-    # one fit of rows that stand in files, a partition each
-    files = [folder / f"{i}.npy" for i in range(3)]
-    for i, file in enumerate(files):
-        np.save(file, np.column_stack([shared[0][i::3, :4], np.arange(100) % 2]))
-    parts, theta = (sums_over(e, partition, files) for e in (Local(1), engine)), np.ones(4)
-    local, far = (one(theta) for one in parts)
->>>>>>> main
     assert all(np.array_equal(a, b) for a, b in zip(local, far, strict=True))
 
     assert refusal(list, engine.map(picky, range(5), shared=2)) == "chunk 2 is bad"

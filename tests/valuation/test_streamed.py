@@ -84,7 +84,7 @@ def test_what_does_not_fit_is_read_in_passes_without_being_asked(numbers, monkey
     assert "all rows are read, in several passes" in said
     assert "drawn at random" not in said
     # others cannot, and say what it would take
-    assert "--sample" in refusal(dw.rank, {"a": file, "b": file}, dw.read(test))
+    assert "sample=" in refusal(dw.rank, {"a": file, "b": file}, dw.read(test))
 
 
 def test_categories_texts_gaps_weights_and_copies_of_test_rows(tmp_path):
@@ -156,14 +156,14 @@ def test_refusals(numbers, tmp_path):
         return refusal(dw.score, file, test, stream=True, **(asked | more))
 
     assert "drop one" in of(sample=10)
-    assert "--sample" in of(form="product")
+    assert "sample=" in of(form="product")
     assert "design whole" in of(pairs=20)
     assert "only score" in refusal(dw.audit, before=file, after=file, test=test, stream=True)
     several = rows.set_column(4, "label", [np.arange(len(rows)) % 3])
     tests = test.set_column(4, "label", [np.arange(len(test)) % 3])
     said = refusal(dw.score, write(several, tmp_path / "a.parquet"), tests, stream=True, prior_variance=1.0)
     assert "softmax" in said
-    assert "--sample" in said
+    assert "sample=" in said
     assert "Parquet and text" in refusal(dw.score, rows, test, stream=True, **asked)
     gap = rows.set_column(0, "a0", [pa.array([None, *rows["a0"].to_pylist()[1:]], pa.float32())])
     said = refusal(dw.score, write(gap, tmp_path / "b.parquet"), test, stream=True, **asked)

@@ -9,12 +9,8 @@ from typing import Any
 
 from dataworth.data.convert import Column
 from dataworth.data.dataset import Dataset
-<<<<<<< HEAD
 from dataworth.data.io.given import refuse_streams
-from dataworth.data.io.notes import Note, refuse_all
-=======
 from dataworth.data.io.notes import Note, in_few_lines, refuse_all
->>>>>>> main
 from dataworth.data.io.roles import wishes_of
 from dataworth.data.io.sources import HUB
 from dataworth.data.io.streamed import Stream

@@ -31,6 +31,7 @@ from ..inference.logistic import Counts
 from ..inference.partial_sums import At, SumsAt, find_mode, partial_sums
 from ..inference.threads import one_thread
 from ..models import GaussianPrior, Linear, Logistic
+from ..wording import option
 from ..yardstick.yardstick import Yardstick
 from .engines import Engine, Local, get_engine
 from .options import Options
@@ -72,7 +73,7 @@ def model_in_passes(yardstick: Yardstick) -> Logistic | Linear:
         return model
     raise DataworthError(
         f"the yardstick's model is {yardstick.kind}, which is not fitted in passes over a file "
-        "(two classes and numeric labels are): read some rows, with --sample 100000."
+        f"(two classes and numeric labels are): read some rows, with {option('sample', 100000)}."
     )
 
 
@@ -170,7 +171,7 @@ class Passes(AbstractContextManager["Passes"]):
             except np.linalg.LinAlgError as error:
                 raise DataworthError(
                     "some rows lie so far out that sums over all of them would lose their digits: correct "
-                    "them, or read some rows, with --sample 100000."
+                    f"them, or read some rows, with {option('sample', 100000)}."
                 ) from error
             self._last = point
             assert point.sums.curvature is not None

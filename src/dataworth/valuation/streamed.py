@@ -31,6 +31,7 @@ from ..measure.plans import whole_plan
 from ..measure.prepare import Pool, one_class_note, prepare
 from ..measure.table import PairTable
 from ..models import Fitter, Linear, Logistic
+from ..wording import option
 from ..yardstick.yardstick import Yardstick
 from .sealed import Sealed
 from .sealed.posterior import commit
@@ -44,11 +45,11 @@ ten test rows then differ by 0.01 nats on average, a thirtieth of the standard e
 def measure_streamed(stream: Stream, test: Dataset, options: Options, name: str, **own: Any) -> Case:
     """A stream on the blocks of the design *whole*."""
     wrong = {"model": options.own_model is not None, "form": options.form != "evidence"}
-    for option, given in wrong.items():
+    for asked, given in wrong.items():
         if given:
             raise DataworthError(
                 f"data that are read in passes have the yardstick's own model and the form evidence: drop "
-                f"{option}, or read some rows, with --sample 100000."
+                f"{asked}, or read some rows, with {option('sample', 100000)}."
             )
     prepared = prepare("score", {}, test, options)
     yardstick, test = prepared.yardstick, prepared.test

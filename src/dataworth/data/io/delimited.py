@@ -65,19 +65,12 @@ def read_delimited(path: Path, asked: Delimited, usual: str | None) -> tuple[Any
             continue
         columns = table.columns
         if not any(pa.types.is_binary(column.type) for column in columns):
-<<<<<<< HEAD
             tidy = list(map(trimmed, columns))
             changed = [n for n, a, b in zip(found.columns, columns, tidy, strict=True) if a is not b]
             return pa.Table.from_arrays(tidy, names=found.columns), replace(found, trimmed=tuple(changed))
-    raise DataworthError(f"this is not {asked.encoding or 'UTF-8'} text: say which it is with --encoding")
-=======
-            tidy = list(map(_trimmed, columns))
-            trimmed = [n for n, a, b in zip(found.columns, columns, tidy, strict=True) if a is not b]
-            return pa.Table.from_arrays(tidy, names=found.columns), replace(found, trimmed=tuple(trimmed))
     raise DataworthError(
         f"this is not {asked.encoding or 'UTF-8'} text: say which it is with {option('encoding')}"
     )
->>>>>>> main
 
 
 def _beginning(path: Path) -> tuple[bytes, bool]:

@@ -83,7 +83,7 @@ def refuse_streams(stream: bool | None, can: bool) -> None:
     """A sentence where data cannot be read in passes."""
     if stream and not can:
         raise DataworthError(
-            "only score, in its design whole, and seal read data in passes: leave --stream out"
+            f"only score, in its design whole, and seal read data in passes: leave {option('stream')} out"
         )
 
 

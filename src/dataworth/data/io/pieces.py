@@ -20,6 +20,7 @@ from dataworth.data.io.shards import files_of_directory
 from dataworth.data.io.sources import HUB
 from dataworth.data.io.urls import files_of_url, is_url, opened_url
 from dataworth.errors import DataworthError
+from dataworth.wording import option
 
 CELLS = 1 << 20
 """Cells that are worked on together: 8 MB of numbers."""
@@ -65,7 +66,9 @@ def pieces_of(source: Any) -> list[Piece]:
         return [piece for file in files for piece in _groups(str(file))]
     if kinds == {True}:
         return [Piece(str(file)) for file in files]
-    raise DataworthError(f"it cannot be read in passes ({STREAMED}): read some rows, with --sample 100000")
+    raise DataworthError(
+        f"it cannot be read in passes ({STREAMED}): read some rows, with {option('sample', 100000)}"
+    )
 
 
 def _groups(file: str) -> list[Piece]:

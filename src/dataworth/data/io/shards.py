@@ -26,7 +26,7 @@ from dataworth.data.io.sampled import SEED, sample_note
 from dataworth.data.io.whole import parse_json, read_whole
 from dataworth.data.memory import TooLarge, refuse_too_large
 from dataworth.errors import DataworthError
-from dataworth.wording import listed
+from dataworth.wording import listed, option
 
 
 def files_of_directory(directory: Path) -> list[Path]:
@@ -127,7 +127,7 @@ def _refuse_too_large(files: Sequence[Path]) -> None:
                 needed += CELL * opened.metadata.num_rows * opened.metadata.num_columns
         elif suffix_of(file) in DELIMITED:
             needed += TIMES_ITS_TEXT * unpacked_size(file)
-    refuse_too_large(needed, "reading all of it", "read some rows, with --sample 100000")
+    refuse_too_large(needed, "reading all of it", f"read some rows, with {option('sample', 100000)}")
 
 
 def _thin(parts: Sequence[Part], rows: int) -> int:

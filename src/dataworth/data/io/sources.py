@@ -34,13 +34,8 @@ def part_of(source: Any, how: Delimited = AS_FOUND) -> Part:
         table, total = sample_of_batches(iter(part.table.to_batches()), how.sample)
         part.table, part.how = table, replace(part.how, total=total)
         part.notes.append(sample_note(table.num_rows, total))
-<<<<<<< HEAD
     part.table = tidy(part.table)
-    return part
-=======
-    part.table = _with_class_names(_without_halves(part.table))
     return without_markers(part, how.missing)
->>>>>>> main
 
 
 def tidy(table: Any) -> Any:

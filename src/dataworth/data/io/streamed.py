@@ -24,6 +24,7 @@ from dataworth.data.io.assembled import missing_rows, only_features, with_labels
 from dataworth.data.io.columns import Is, settle
 from dataworth.data.io.columns import Wishes as Typing
 from dataworth.data.io.formats import Part
+from dataworth.data.io.markers import without_markers
 from dataworth.data.io.notes import Note
 from dataworth.data.io.parsing import Delimited
 from dataworth.data.io.pieces import Piece, opened, rows_of
@@ -32,13 +33,17 @@ from dataworth.data.io.sources import tidy
 from dataworth.data.io.spelling import spellings
 from dataworth.data.io.urls import is_url
 from dataworth.errors import DataworthError
-from dataworth.wording import counted
+from dataworth.wording import counted, option
 
 SAMPLE = 20_000
 """Rows that tell what columns hold, that a fit begins with, and that checks look at."""
-NOTE = Note("all rows are read, in several passes", "--sample reads some of them instead")
 NAMES = ("group", "attribute", "id")
 """Roles that are compared as text."""
+
+
+def passes_note() -> Note:
+    """That all rows are read, but not at once."""
+    return Note("all rows are read, in several passes", f"{option('sample')} reads some of them instead")
 
 
 @dataclass(frozen=True)
@@ -91,7 +96,7 @@ class Reader:
 
     def _made(self, table: Any) -> Dataset:
         """A Dataset of some rows."""
-        table = self._typed(tidy(table))
+        table = self._typed(without_markers(Part(None, tidy(table)), self.how.missing).table)
         for role in self.roles:
             if role.role != "feature" and (count := int(missing_rows(table[role.column]).sum())):
                 raise DataworthError(
@@ -209,11 +214,11 @@ def stream_of(
     ]
     if any(role.kind == "pair" for role in kept):
         raise DataworthError(
-            "pairs of responses cannot be read in passes: read some rows, with --sample 10000"
+            f"pairs of responses cannot be read in passes: read some rows, with {option('sample', 10000)}"
         )
     if part.how.sep == " ":
         raise DataworthError(
-            "columns that are lined up by spaces cannot be read in passes: say --sample 100000"
+            f"columns that are lined up by spaces cannot be read in passes: say {option('sample', 100000)}"
         )
     if len(set(raw.column_names)) < len(raw.column_names) or raw.column_names != part.table.column_names:
         raise DataworthError("columns of one name cannot be read in passes: give each its own name")
@@ -257,5 +262,7 @@ def _order(column: Any, name: str, asked: str | None) -> str | None:
     if len(proven) == 1:
         return proven.pop()
     if asked is None and any(cell.order == "?" for cell in cells.values()):
-        raise DataworthError(f"column {name!r} leaves open which is the day: say --dates dmy or --dates mdy")
+        raise DataworthError(
+            f"column {name!r} leaves open which is the day: say {option('dates', 'dmy')} or {option('dates', 'mdy')}"
+        )
     return asked

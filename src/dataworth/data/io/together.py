@@ -22,12 +22,8 @@ from dataworth.data.io.columns import Wishes as Typing
 from dataworth.data.io.dates_in_text import has_hours
 from dataworth.data.io.delimited import WORDS, Delimited
 from dataworth.data.io.formats import NPZ_ROLES, Part, suffix_of
-<<<<<<< HEAD
-from dataworth.data.io.notes import Note
-from dataworth.data.io.pieces import Piece, pieces_of
-=======
 from dataworth.data.io.notes import Kind, Note
->>>>>>> main
+from dataworth.data.io.pieces import Piece, pieces_of
 from dataworth.data.io.preferences import LONGER, PREFERRED, PROMPT, RESPONSES, are_preferences, pair_table
 from dataworth.data.io.roles import (
     Asked,
@@ -42,7 +38,7 @@ from dataworth.data.io.roles import (
 from dataworth.data.io.sampled import sample_note
 from dataworth.data.io.sources import part_of
 from dataworth.data.io.spelling import spellings
-from dataworth.data.io.streamed import NOTE, SAMPLE, stream_of
+from dataworth.data.io.streamed import SAMPLE, passes_note, stream_of
 from dataworth.data.io.written_roles import WHY, roles_of
 from dataworth.data.memory import TooLarge
 from dataworth.errors import DataworthError, Problems
@@ -69,11 +65,8 @@ class Written(TypedDict, total=False):
     numbers: role_of.Wishes
     exact_labels: bool
     sample: int | None
-<<<<<<< HEAD
     stream: bool
-=======
     missing: str | Sequence[str] | None
->>>>>>> main
 
 
 class Options(Asked, Written, total=False):
@@ -170,7 +163,9 @@ def _begin(read: Read, how: Delimited, options: Mapping[str, Any], streams: bool
     """The table of a source; a sample of it, where it is to be read in passes."""
     wanted = bool(options.get("stream"))
     if wanted and how.sample is not None:
-        raise DataworthError("--stream reads all rows and --sample some of them: drop one")
+        raise DataworthError(
+            f"{option('stream')} reads all rows and {option('sample')} some of them: drop one"
+        )
     try:
         if not (streams and wanted):
             read.part = part_of(read.source, how)
@@ -182,7 +177,9 @@ def _begin(read: Read, how: Delimited, options: Mapping[str, Any], streams: bool
     read.part = part_of(read.source, replace(how, sample=SAMPLE))
     read.raw, total = read.part.table, read.part.how.total
     drawn = None if total is None else sample_note(read.raw.num_rows, total)
-    read.part.notes = [note for note in read.part.notes if note != drawn] + ([] if wanted else [NOTE])
+    read.part.notes = [note for note in read.part.notes if note != drawn] + (
+        [] if wanted else [passes_note()]
+    )
 
 
 def sentences(reads: Sequence[Read]) -> list[str]:
