@@ -262,7 +262,6 @@ def _order(column: Any, name: str, asked: str | None) -> str | None:
     if len(proven) == 1:
         return proven.pop()
     if asked is None and any(cell.order == "?" for cell in cells.values()):
-        raise DataworthError(
-            f"column {name!r} leaves open which is the day: say {option('dates', 'dmy')} or {option('dates', 'mdy')}"
-        )
+        say = f"say {option('dates', 'dmy')} or {option('dates', 'mdy')}"
+        raise DataworthError(f"column {name!r} leaves open which is the day: {say}")
     return asked

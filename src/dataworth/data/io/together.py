@@ -17,14 +17,15 @@ import numpy as np
 from dataworth.data.convert import Column, column_kinds
 from dataworth.data.io import roles as role_of
 from dataworth.data.io.assembled import NOT_VECTORS, missing_rows, only_features, with_labels
-from dataworth.data.io.columns import DATES, Is, dates_start, settle
+from dataworth.data.io.columns import Is, dates_start, settle
 from dataworth.data.io.columns import Wishes as Typing
 from dataworth.data.io.dates_in_text import has_hours
 from dataworth.data.io.delimited import WORDS, Delimited
 from dataworth.data.io.formats import NPZ_ROLES, Part, suffix_of
-from dataworth.data.io.notes import Kind, Note
+from dataworth.data.io.notes import Note
 from dataworth.data.io.pieces import Piece, pieces_of
 from dataworth.data.io.preferences import LONGER, PREFERRED, PROMPT, RESPONSES, are_preferences, pair_table
+from dataworth.data.io.role_notes import role_notes
 from dataworth.data.io.roles import (
     Asked,
     Role,
@@ -47,7 +48,6 @@ from dataworth.wording import counted, option
 NPZ_WHY = "what an npz names so"
 PAIR_ROLES = {"label": PREFERRED, "group": PROMPT, "attribute": LONGER, "features": RESPONSES}
 PAIR_WHY = "recognised by chosen and rejected"
-LEFT_OUT = Kind("left out", "features", "names what to use")
 TYPED = ("label", "weight", "feature")
 """Roles whose texts may be numbers or dates; groups, ids and attributes are compared as text."""
 
@@ -196,46 +196,6 @@ def release() -> None:
     import pyarrow as pa
 
     pa.default_memory_pool().release_unused()
-
-
-def role_notes(roles: Sequence[Role]) -> list[Note]:
-    """What was decided of the roles of columns."""
-    notes = []
-    for role in roles:
-        name = role.column
-        if role.role == "ignored" and role.why == role_of.NUMBERS_ROWS:
-            notes.append(
-                Note(
-                    f'column "{name}" only numbers the rows',
-                    f"say {option('features')} to use it",
-                    plain=True,
-                )
-            )
-        elif role.role == "feature" and role.kind == "pair":
-            notes.append(
-                Note(f"pairs of responses {role.why}", f"say {option('label')} to choose", plain=True)
-            )
-        elif role.role in ("label", "id") and role.why == "guessed from its name":
-            notes.append(
-                Note(f'{role.role} column "{name}" guessed', f"say {option(role.role)} to choose", plain=True)
-            )
-        elif role.why == role_of.LIKE_AN_ID:
-            what = f"column {name!r} is named like an id and is left out"
-            says = f"{option('id', name)} or {option('group', name)} says what it is"
-            says = f"{option('features')} uses it, {says}"
-            notes.append(Note(what, says, kind=LEFT_OUT, about=f"{name!r} (named like an id)"))
-        elif role.why.startswith(role_of.NAMES_ROWS):
-            what = f"column {name!r} is left out, for {role.why}"
-            says = f"{option('features')} uses it, {option('id', name)} names rows by it"
-            notes.append(Note(what, says, kind=LEFT_OUT, about=f"{name!r} ({role_of.NAMES_ROWS})"))
-        elif role.why in (role_of.CONSTANT, role_of.EMPTY):
-            what, about = f"column {name!r} is left out, for {role.why}", f"{name!r} ({role.why})"
-            notes.append(Note(what, f"{option('features')} uses it", kind=LEFT_OUT, about=about))
-        elif role.role == "feature" and role.kind == "date or time":
-            what = f"column {name!r} is a date: its days, day of the year and weekday are features"
-            says = f"{option('exclude', name)} leaves it out"
-            notes.append(Note(what, says, plain=True, kind=DATES, about=repr(name)))
-    return notes
 
 
 @contextmanager
