@@ -106,6 +106,12 @@ def parts(vectors: Array, pool: Rows, plan: Plan, seed: int) -> Iterator[tuple[s
         yield STRATEGIES[2], number, pool[rows], reached
 
 
+def lengths(pairs: Preferences) -> Record:
+    """How often the longer response is chosen, and how much longer the longer ones are (mean log ratio)."""
+    ratio = np.log([len(a) / len(b) for a, b in zip(pairs.chosen, pairs.rejected, strict=True)])
+    return {"longer_chosen": float((ratio > 0).mean()), "length_ratio": float(np.abs(ratio).mean())}
+
+
 def paper_pmi(vectors: Array, rows: Rows, test: Rows, plan: Plan, seed: int) -> Record:
     """The paper's score: means over draws, of every form."""
     model = dw.Logistic(prior_variance=PAPER_C)
@@ -178,6 +184,7 @@ def study(
             "threshold": reached,
             "vendi": vendi(G),
             "mean_cosine": mean_cosine(G),
+            **lengths(take(pairs, rows)),
             **cells.get(
                 {**key, "what": "paper", "draws": plan.draws},
                 partial(paper_pmi, vectors, rows, test, plan, seed),

@@ -10,10 +10,13 @@ import numpy as np
 from dataworth.data.io.preferences import Preferences
 
 from .cells import Record
+from .preference import OUTSIDE as SETS
 from .preference import STRATEGIES
 from .tables import save_figure, table
 
-OUTSIDE = "reward_outside"
+OUTSIDE, INSIDE = "reward_outside", "reward_inside"
+ITS_PARTS = tuple(f"reward_{name}" for name in SETS)
+"""What it is the mean of, which says nothing about it."""
 BOOTSTRAP = 2000
 SHOWN = 160
 """Characters of an example that are shown."""
@@ -67,7 +70,7 @@ def agreement(records: Sequence[Record], seed: int = 0) -> list[Record]:
         return found
     goal = np.array([record[OUTSIDE] for record in judged])
     for name in measures(records):
-        if name == OUTSIDE or any(record.get(name) is None for record in judged):
+        if name in (OUTSIDE, *ITS_PARTS) or any(record.get(name) is None for record in judged):
             continue
         own = np.array([record[name] for record in judged])
         draws = rng.integers(0, len(judged), (BOOTSTRAP, len(judged)))
@@ -83,16 +86,21 @@ def agreement(records: Sequence[Record], seed: int = 0) -> list[Record]:
 
 
 def in_short(agreed: Sequence[Record]) -> str:
-    """What was found in a sentence: which measure goes best with accuracy out of distribution.
+    """What was found in a sentence: which measure goes best with accuracy out of distribution, if any does.
 
     >>> print(in_short([{"measure": "pmi", "rank": 0.5, "low": 0.1, "high": 0.8}]))
-    Shown: reward models out of distribution went best with pmi: rank agreement +0.50 [+0.10, +0.80].
+    Shown: of 1 measures pmi went best with reward models out of distribution: +0.50 [+0.10, +0.80].
+    >>> print(in_short([{"measure": "pmi", "rank": 0.5, "low": -0.1, "high": 0.8}]))
+    Shown: none of 1 measures clearly goes with reward models out of distribution (pmi: +0.50 [-0.10, +0.80]).
     """
     if not agreed:
         return "Shown: too few parts to tell what goes with reward models out of distribution."
     best = max(agreed, key=lambda record: float(record["rank"]))
-    said = f"{best['measure']}: rank agreement {best['rank']:+.2f} [{best['low']:+.2f}, {best['high']:+.2f}]"
-    return f"Shown: reward models out of distribution went best with {said}."
+    said = f"{best['rank']:+.2f} [{best['low']:+.2f}, {best['high']:+.2f}]"
+    goal = "reward models out of distribution"
+    if best["low"] <= 0:
+        return f"Shown: none of {len(agreed)} measures clearly goes with {goal} ({best['measure']}: {said})."
+    return f"Shown: of {len(agreed)} measures {best['measure']} went best with {goal}: {said}."
 
 
 def to_markdown(records: Sequence[Record], pairs: dict[str, Preferences]) -> str:
@@ -134,21 +142,35 @@ def _cut(text: str) -> str:
 
 
 def draw(records: Sequence[Record], path: Path) -> None:
-    """Parallel coordinates: the order of the strategies by PMI, out of and in distribution."""
+    """Parallel coordinates: the strategies by PMI, out of and in distribution, with 95 % intervals."""
     from matplotlib.figure import Figure
 
-    axes = [("pmi_evidence", "PMI"), (OUTSIDE, "accuracy outside"), ("reward_inside", "accuracy inside")]
-    cell = {(r["measure"], r["strategy"]): r["mean"] for r in summary(records)}
+    axes = [
+        ("pmi_evidence", "PMI, nats"),
+        (OUTSIDE, "accuracy outside"),
+        ("reward_inside", "accuracy inside"),
+    ]
+    cell = {(r["measure"], r["strategy"]): (r["mean"], np.nan_to_num(r["half"])) for r in summary(records)}
     shown = [(name, title) for name, title in axes if (name, STRATEGIES[0]) in cell]
-    figure = Figure(figsize=(6, 3.5), layout="constrained")
+    figure = Figure(figsize=(7, 4), layout="constrained")
     plot = figure.subplots()
-    for strategy in STRATEGIES:
-        heights = []
-        for name, _ in shown:
-            values = [cell[name, other] for other in STRATEGIES]
-            heights.append((cell[name, strategy] - min(values)) / (np.ptp(values) or 1.0))
-        plot.plot(range(len(shown)), heights, marker="o", label=strategy)
+    ends = {}
+    for name, _ in shown:
+        means, halves = np.array([cell[name, strategy] for strategy in STRATEGIES]).T
+        ends[name] = float((means - halves).min()), float((means + halves).max())
+    looks = zip(STRATEGIES, ("#0072b2", "#e69f00", "#009e73"), "os^", (-0.03, 0.0, 0.03), strict=True)
+    for strategy, colour, marker, aside in looks:
+        means, halves = np.array([cell[name, strategy] for name, _ in shown]).T
+        low, wide = np.array([(start, (end - start) or 1.0) for start, end in ends.values()]).T
+        heights, bars = (means - low) / wide, halves / wide
+        places = np.arange(len(shown)) + aside
+        plot.errorbar(places, heights, bars, color=colour, marker=marker, capsize=3, label=strategy)
+    for place, (name, _) in enumerate(shown):
+        for height, end, side in ((0.0, ends[name][0], "top"), (1.0, ends[name][1], "bottom")):
+            plot.text(place, height + (0.02 if height else -0.02), f"{end:.3g}", ha="center", va=side)
     plot.set_xticks(range(len(shown)), [title for _, title in shown])
-    plot.set_yticks([0, 1], ["lowest", "highest"])
-    plot.legend(fontsize=8)
+    plot.set_yticks([])
+    plot.set_ylim(-0.12, 1.12)
+    plot.set_title("Means over parts with 95 % intervals; each axis has its own scale", fontsize=10)
+    figure.legend(loc="outside lower center", ncols=3, fontsize=9)
     save_figure(figure, path)
