@@ -108,7 +108,7 @@ def main():
             args.out.write_text(json.dumps({**told, "audits": known}, indent=1) + "\n")
     for way in known[0]["flips found"]:
         print(f"flips found, AUROC by {way}: {np.mean([one['flips found'][way] for one in known]):.3f}")
-    for name in (name for name in known[0] if "verdict" in known[0][name]):
+    for name in (name for name, one in known[0].items() if isinstance(one, dict) and "verdict" in one):
         verdicts = Counter(record[name]["verdict"] for record in known)
         print(f"{name:20}", ", ".join(f"{verdict} {times}" for verdict, times in verdicts.most_common()))
 

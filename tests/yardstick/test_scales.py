@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm, rankdata
 
 from dataworth.data.dataset import Dataset
+from dataworth.yardstick import scales
 from dataworth.yardstick.basis import Basis
 from dataworth.yardstick.scales import KNOTS, SCALES, SCORES, Scale, normal_scores
 
@@ -105,3 +106,21 @@ def test_spreads_beyond_squares_have_a_common_scale():
     for size in (1e170, 1e-140):
         made = Scale.learn("common", np.zeros((1, 2)), np.array([3.0, 4.0]) * size)
         assert made.stretch == pytest.approx(np.array([3.0, 4.0]) / np.sqrt(12.5))
+
+
+def test_compiled_scores_have_the_same_bits(monkeypatch):
+    """Columns with and without equal knots; values on knots, between them and beyond."""
+    pytest.importorskip("numba")
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(400, 5))
+    X[:, 1] = X[:, 1].round()
+    X[:40, 0] = np.quantile(X[:, 0], scales.LEVELS)
+    knots = np.ascontiguousarray(np.quantile(X[:, :], scales.LEVELS, axis=0).T)
+    cells = np.vstack([X, 9.0 * X[:50], knots.T])
+    plain = scales.normal_scores(cells, knots)
+    monkeypatch.setattr(scales, "MANY", 10)
+    called = []
+    real = scales.compiled("piecewise_kernel", "interpolate")
+    monkeypatch.setattr(scales, "compiled", lambda *name: lambda *of: called.append(name) or real(*of))
+    assert np.array_equal(scales.normal_scores(cells, knots), plain)
+    assert called

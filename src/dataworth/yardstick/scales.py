@@ -16,11 +16,14 @@ from scipy.special import ndtri
 
 from ..arrays import Array
 from ..errors import DataworthError
+from ..inference.newton import compiled
 from .reading import items, numbers, text
 
 SCALES = ("each", "common", "rank")
 KNOTS = 40
 """Quantiles a column of the scale `rank`, at (i + ½) / 40."""
+MANY = 1 << 20
+"""Cells above which compiled code is worth its loading."""
 LEVELS = (np.arange(KNOTS) + 0.5) / KNOTS
 SCORES: Array = ndtri(LEVELS)
 
@@ -86,9 +89,11 @@ def normal_scores(X: Array, knots: Array) -> Array:
     >>> normal_scores(np.array([[-9.0], [0.5], [9.0]]), np.linspace(0.0, 1.0, 40)[None, :]).round(2).ravel()
     array([-2.24,  0.  ,  2.24])
     """
-    scores = np.empty(X.shape)
-    apart = np.all(np.diff(knots, axis=1) > 0, axis=1).tolist()  # all at once: there may be many
-    for j, own in enumerate(knots):
+    apart = np.all(np.diff(knots, axis=1) > 0, axis=1)  # all at once: there may be many columns
+    fast = compiled("piecewise_kernel", "interpolate") if X.size > MANY and np.any(apart) else None
+    scores = np.empty(X.shape) if fast is None else np.asarray(fast(X, knots, SCORES))
+    for j in np.flatnonzero(~apart) if fast else range(len(knots)):
+        own = knots[j]
         if apart[j]:
             scores[:, j] = np.interp(X[:, j], own, SCORES)
             continue
