@@ -41,12 +41,13 @@ def test_a_forecast_follows_the_law_that_foretold_the_larger_parts(rate):
     assert law.rows_for(-1.0, 320) == 320
 
 
-def test_ranges_are_made_of_luck_and_of_half_the_growth():
+def test_ranges_are_made_of_luck_and_growth_and_widen_with_every_doubling():
     law = Forecast(Law(0.0, 1.0, None), Law(0.0, 0.0, 1.0), 0.0, 100.0, float(np.log(100.0)) + 1.0, 0.3, 12.0)
     assert law(200.0) == pytest.approx(np.log(200.0) + 0.7)
-    low, high = law.range(200.0)
-    growth = np.log(200.0) + 0.7 - law.value
-    assert high - low == pytest.approx(2 * 1.3 * np.hypot(0.3, growth / 2))
+    for rows, doublings in ((200.0, 1), (400.0, 2)):
+        low, high = law.range(rows)
+        growth = np.log(rows) + 0.7 - law.value
+        assert high - low == pytest.approx(2 * 1.2 * np.sqrt(doublings) * np.hypot(0.3, 0.6 * growth))
 
 
 def test_luck_is_told_from_small_parts():

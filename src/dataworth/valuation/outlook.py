@@ -8,7 +8,7 @@ For k rows and blocks of m test rows, the two laws are
 the second the information between k and m noisy looks at D Gaussian numbers, which levels off once k is
 large. Each is fitted to halves and smaller parts, and forecasts the larger ones; the better it does, the more
 it has to say of what lies beyond. The range is made of luck (how much parts of one size differ, told from the
-smaller ones) and of half of what the further rows are said to add.
+smaller ones) and of what the further rows are said to add, and widens with every doubling.
 """
 
 from __future__ import annotations
