@@ -21,6 +21,7 @@ import numpy as np
 from ..data.dataset import Dataset
 from ..data.io.given import takes_tables
 from ..errors import DataworthError
+from ..inference.threads import one_thread
 from ..measure.designs import select, stratified
 from ..measure.options import Options, Valuing, takes_options, whole_number
 from ..measure.prepare import Pool, prepare, strata
@@ -86,6 +87,7 @@ class Outlook(Told):
 
 @takes_options("outlook")
 @takes_tables("D", test="T")
+@one_thread()
 def outlook(
     D: Dataset, T: Dataset, rows: int | None = None, target: float | None = None, **options: Unpack[Valuing]
 ) -> Outlook:

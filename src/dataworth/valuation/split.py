@@ -26,6 +26,7 @@ from ..data.io.given import takes_tables
 from ..data.leaks import identify_rows
 from ..data.rows import same_rows
 from ..errors import DataworthError
+from ..inference.threads import one_thread
 from ..measure.designs import Sample, select
 from ..measure.intervals import LEVEL, Estimate, over_blocks
 from ..measure.options import Options, Valuing, takes_options
@@ -86,6 +87,7 @@ class Split(Told):
 
 @takes_options("split")
 @takes_tables("candidates", test="test")
+@one_thread()
 def split(candidates: Mapping[str, Dataset | Sealed], test: Dataset, **options: Unpack[Valuing]) -> Split:
     """What each dataset adds to all the others, and what they share.
 

@@ -14,6 +14,7 @@ from ...data.io.given import takes_tables
 from ...data.leaks import look_for_leaks
 from ...errors import DataworthError
 from ...evidence.pair import NATS_PER_BIT
+from ...inference.threads import one_thread
 from ...measure.intervals import Estimate, over_blocks
 from ...measure.options import Options, Valuing, takes_options, tell_stage, whole_number
 from ...measure.prepare import Pool, prepare
@@ -130,6 +131,7 @@ class Values(Told):
 
 @takes_options("values")
 @takes_tables("D", test="T")
+@one_thread()
 def values(
     D: Dataset,
     T: Dataset,
