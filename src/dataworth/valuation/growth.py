@@ -145,7 +145,7 @@ class Forecast(NamedTuple):
         WIDE √log₂(k/n) · √(luck² + (GAINED · gain)²): with every doubling as much again is not known.
         """
         value, doublings = self(rows), float(np.log2(max(rows / self.have, 1.0)))
-        half = WIDE * np.sqrt(doublings) * float(np.hypot(self.luck, GAINED * (value - self.value)))
+        half = WIDE * float(np.sqrt(doublings) * np.hypot(self.luck, GAINED * (value - self.value)))
         return value - half, value + half
 
     def rows_for(self, target: float, have: int) -> int | None:
