@@ -70,7 +70,8 @@ def found_flips(every, seed, encoder):
     wrong = rng.random(len(rows)) < FLIPPED
     values = dw.values(dataset(flipped(rows, wrong), encoder), test).rows
     by = {"p_wrong": values.p_wrong, "log_label": -values.log_label, "value": -values.value}
-    return {name: float(roc_auc_score(wrong, doubt)) for name, doubt in by.items()}
+    valued = np.isfinite(values.value)  # rows that also stand in the test set have none
+    return {name: float(roc_auc_score(wrong[valued], doubt[valued])) for name, doubt in by.items()}
 
 
 def audited(every, seed, encoder):
