@@ -103,3 +103,10 @@ def test_bad_input_has_its_sentence(page, monkeypatch, words, sentence):
     done = run(*words, "--prior-variance", "5")
     assert done.exit_code == 2
     assert sentence in done.stderr
+
+
+def test_rows_of_a_sample_have_no_number_to_be_told_by(page):
+    folder, _ = page
+    done = run("values", str(folder / "data.csv"), "--test", str(folder / "test.csv"), "--sample", "20")
+    assert done.exit_code == 2
+    assert "rows of a sample do not have: leave --sample out" in " ".join(done.stderr.split())

@@ -113,6 +113,7 @@ def asked(
     **own: Any,
 ) -> Any:
     """Read the files, check that they fit together, and ask the library."""
+    from dataworth.data.io.given import refuse_sampled_rows
     from dataworth.data.io.sealed import is_sealed
     from dataworth.errors import DataworthError
     from dataworth.measure.engines import get_engine
@@ -133,6 +134,7 @@ def asked(
         raise DataworthError(
             f"{closed[0]} is sealed, but {what} needs rows: only score, rank and split take it."
         )
+    refuse_sampled_rows(columns.sample, what == "values")
     *own_files, test = every(files)
     words = command_line(what, own_files, {"test": test, **vars(columns), **own}, options)
     sources = None

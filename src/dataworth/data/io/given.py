@@ -47,6 +47,7 @@ def takes_tables(*names: str, test: str, streams: bool = False) -> Callable[[F],
             asked: Any = {name: options.pop(name) for name in READING & set(options)}
             leading = named.get(test)
             refuse_sampled_states(asked.get("sample"), "before" in named)
+            refuse_sampled_rows(asked.get("sample"), function.__name__ == "values")
             drawn = bool(options.get("pairs") or options.get("size") or options.get("design") == "pairs")
             refuse_streams(asked.get("stream"), streams and not drawn)
             if asked.get("sample") is None and (options.get("pairs") or options.get("size")):
@@ -76,6 +77,15 @@ def refuse_sampled_states(sample: int | None, audit: bool) -> None:
         raise DataworthError(
             "an audit compares the rows of two files, which two samples do not share:"
             f" leave {option('sample')} out"
+        )
+
+
+def refuse_sampled_rows(sample: int | None, values: bool) -> None:
+    """A sentence where a sample would be valued: rows are told by their number, which a sample has not."""
+    if values and sample is not None:
+        raise DataworthError(
+            "values are told of rows by their number, which rows of a sample do not have:"
+            f" leave {option('sample')} out, or write the rows to be valued to a file of their own"
         )
 
 
