@@ -28,8 +28,8 @@ READ = (
 )
 CONTROL = (
     "control",
-    "what anybody could have had without knowing anything new: as many rows removed at random, or the best that"
-    " models of the data themselves could do",
+    "what anybody could have had without knowing anything new: as many rows removed at random, or the best "
+    "that models of the data themselves could do",
 )
 ENDS = (
     "Numbers on this page are sums over blocks of rows; no row of the data is in it. What they need: the "
