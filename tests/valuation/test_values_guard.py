@@ -39,6 +39,8 @@ def test_files_are_read_again_and_know_their_test_set(world, found, suffix, tmp_
     assert not stored.is_of(other, test)
     named = dw.Dataset(data.X, data.y, groups=["a"] * 180)  # whatever else a column is used as
     assert stored.is_of(named, test)
+    wider = [dw.Dataset(np.column_stack([one.X, one.X[:, 0]]), one.y) for one in (data, test)]
+    assert stored.is_of(*wider)  # read with a column more, such as that of the annotators
     assert [one.source for one in files_in([tmp_path])] == [str(path)]
     text = path.read_bytes() + b"".join(p.read_bytes() for p in tmp_path.glob("*.about.json"))
     assert found.hashes[1].encode() not in text  # a plain hash would be a test for guesses

@@ -50,9 +50,7 @@ class Stored(NamedTuple):
     def is_of(self, data: Dataset, test: Dataset) -> bool:
         """Whether these are the data and the test set of the file."""
         return all(
-            hmac.compare_digest(
-                str(self.about.get(name)), keyed_hash(fingerprint(part, test), self.about["key"])
-            )
+            hmac.compare_digest(str(self.about.get(name)), keyed_hash(fingerprint(part), self.about["key"]))
             for name, part in (("data", data), ("test", test))
         )
 
