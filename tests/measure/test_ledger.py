@@ -121,3 +121,16 @@ def test_run_directories_know_how_often_a_test_set_was_used(tmp_path, yard):
         told = runs_beside(tmp_path / f"run{i}", TEST.content_hash())
         assert (told is None) if i == 0 else f"used in {i} other run" in told
     assert runs_beside(tmp_path / "run0", "another") is None
+
+
+def test_an_answer_to_another_question_is_refused(tmp_path, yard):
+    """A ledger without a checksum, as earlier versions wrote it, whose answer was moved to another place."""
+    path = tmp_path / "ledger.json"
+    asked = {"yardstick": yard, "ignore": "all", "ledger": path}
+    dw.score(GOOD, TEST, **asked)
+    book = json.loads(path.read_text())
+    book.pop("checksum")
+    book["best"]["score"]["table"]["arms"] = [["before", None]]
+    path.write_text(json.dumps(book))
+    with pytest.raises(dw.DataworthError, match="answers another kind of question"):
+        dw.score(POOR, TEST, **asked)

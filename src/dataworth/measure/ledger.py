@@ -52,6 +52,8 @@ def answered(case: Case) -> Case:
             )
         book["queries"] += len(case.table.arms) if case.what == "rank" else 1
         number, best = book["queries"], book["best"].get(case.what)
+        if best is not None and case.what != "rank":
+            _refuse_other(case, read_table(best["table"]))
         if best is None or better(case, read_table(best["table"]), number):
             told = {"query": number, "table": write_table(case.table), "notes": list(case.notes)}
             book["best"][case.what] = told
@@ -65,6 +67,15 @@ def answered(case: Case) -> Case:
         )
     note = f"question {number} to this test set: {worse}, which is repeated here"
     return replace(case, table=old, notes=(*best["notes"], note), seen={}, repeated=True)
+
+
+def _refuse_other(case: Case, old: PairTable) -> None:
+    """A sentence if an answer of the ledger is not one to this kind of question."""
+    known = {str(arm) for arm in old.arms}
+    if not {str(arm) for arm in case.table.arms if arm.role in ("data", "before", "after")} <= known:
+        raise DataworthError(
+            f"{case.options.ledger} answers another kind of question: restore it, or give a new file."
+        )
 
 
 def better(case: Case, old: PairTable, questions: int) -> bool:
