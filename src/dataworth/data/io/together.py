@@ -327,6 +327,24 @@ def _leave_out(reads: Sequence[Read], led: bool, impute: bool, typing: Typing) -
         read.roles = marked(read.roles, gone, "ignored")
         if gone and not read.problems and not any(role.role == "feature" for role in read.roles):
             read.problems.append(role_of.no_feature([role.column for role in read.roles]))
+        _name_rows(read)
+
+
+def _name_rows(read: Read) -> None:
+    """The one column that is named like an id names the rows, if no two rows share a name.
+
+    Each file by itself: what it is known by (`content_hash`) must not depend on files beside it.
+    """
+    alike = [role.column for role in read.roles if role.why == role_of.LIKE_AN_ID]
+    if len(alike) != 1 or read.pieces or any(role.role == "id" for role in read.roles):
+        return
+    assert read.part is not None
+    column = read.part.table[alike[0]]
+    if column.null_count == 0 and len(column.unique()) == len(column):
+        read.roles = [
+            replace(role, role="id", why="guessed from its name") if role.column in alike else role
+            for role in read.roles
+        ]
 
 
 def _finish(read: Read, lead: Read, columns: Sequence[Column], impute: bool) -> None:
