@@ -141,8 +141,10 @@ def made_of(audit: Audit, bits: bool) -> list[tuple[str, str]]:
 def in_plain_words(control: str) -> str:
     """What a control of the data's own models did.
 
-    >>> in_plain_words("by clean, to the sure"), in_plain_words("labels at random 2, row by row")
-    ('the mean of its models, learnt without doubted rows, to the sure', 'labels changed at random, row by row')
+    >>> in_plain_words("by clean, to the sure")
+    'the mean of its models, learnt without doubted rows, to the sure'
+    >>> in_plain_words("labels at random 2, row by row")
+    'labels changed at random, row by row'
     >>> in_plain_words("dropped by boosting"), in_plain_words("edited on a line")
     ('rows dropped by boosting', 'edited on a line')
     """
