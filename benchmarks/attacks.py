@@ -157,7 +157,10 @@ def adaptive(D, T, yard, rng, folder, ledger, questions):
         if rng.random() < 0.5 and len(kept) < len(D):  # some come back
             gone = np.setdiff1d(np.arange(len(D)), kept)
             tried = np.sort(np.r_[tried, rng.choice(gone, min(3, len(gone)), replace=False)])
-        value = round(dw.score(D.take(tried), T, yardstick=yard, ignore="all", **book).value, 2)
+        try:
+            value = round(dw.score(D.take(tried), T, yardstick=yard, ignore="all", **book).value, 2)
+        except dw.DataworthError:  # the ledger: not better
+            continue
         if value > best:
             kept, best = tried, value
     return audited(D, D.take(kept), T, yard, **book)

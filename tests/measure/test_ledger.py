@@ -1,4 +1,4 @@
-"""A ledger counts questions, repeats answers that are not better, and knows its test set."""
+"""A ledger counts questions, tells no answer that is not better, and knows its test set."""
 
 from __future__ import annotations
 
@@ -25,32 +25,32 @@ def queries(path):
     return json.loads(path.read_text())["queries"]
 
 
-def test_a_worse_answer_is_the_old_one_and_a_better_one_is_new(tmp_path, yard):
+def test_a_better_answer_is_told_and_a_worse_one_is_not(tmp_path, yard):
     book = tmp_path / "ledger.json"
     ask = {"yardstick": yard, "ledger": book}
     plain = {name: dw.score(data, TEST, yardstick=yard) for name, data in (("g", GOOD), ("p", POOR))}
-    first = dw.score(POOR, TEST, **ask)
-    assert first.value == plain["p"].value
-    second = dw.score(GOOD, TEST, **ask)
-    assert second.value == plain["g"].value
-    third = dw.score(POOR, TEST, **ask)
-    assert (third.value, third.interval, third.accuracy) == (second.value, second.interval, second.accuracy)
-    assert third.table.pmi.tolist() == second.table.pmi.tolist()
-    assert any("question 3" in note and "answer 2" in note for note in third.notes)
-    assert queries(book) == 3
-    # nothing that was measured anew is told
-    assert all(one.fires is None for one in third.checks if one.code in ("DW005", "DW009"))
+    assert dw.score(POOR, TEST, **ask).value == plain["p"].value
+    assert dw.score(GOOD, TEST, **ask).value == plain["g"].value
+    told = refusal(dw.score, POOR, TEST, **ask)
+    assert "question 3 to this test set: the data are not worth more" in told
+    assert "answer 2 of" in told
+    assert f"{plain['p'].value:.2f}" not in told
+    assert queries(book) == 3  # a refusal tells something, too
+    again = dw.score(GOOD, TEST, **ask)
+    assert again.value == plain["g"].value
+    assert any("question 4" in note and "the same as question 2" in note for note in again.notes)
 
 
-def test_an_audit_has_a_ladder_of_its_own(tmp_path, yard):
+def test_an_audit_never_has_the_verdict_of_another(tmp_path, yard):
+    """Whatever it rises from: the data after must be worth more than those of the best answer."""
     book = tmp_path / "ledger.json"
     dw.score(GOOD, TEST, yardstick=yard, ledger=book)
     ask = {"yardstick": yard, "ledger": book, "ignore": "all"}
-    first = dw.audit(POOR, GOOD, TEST, **ask)
-    again = dw.audit(GOOD, POOR, TEST, **ask)
-    assert first.delta > 0
-    assert (again.verdict, again.delta) == (first.verdict, first.delta)
-    assert queries(book) == 3
+    assert dw.audit(POOR, GOOD, TEST, **ask).delta > 0
+    worse = GOOD.with_labels(1 - GOOD.y)
+    for before, after in ((GOOD, POOR), (GOOD, worse), (worse, POOR)):
+        assert "the data after are not worth more" in refusal(dw.audit, before, after, TEST, **ask)
+    assert queries(book) == 5
 
 
 def test_a_ranking_counts_its_candidates_and_is_told_once(tmp_path, yard):
@@ -58,9 +58,11 @@ def test_a_ranking_counts_its_candidates_and_is_told_once(tmp_path, yard):
     ask = {"yardstick": yard, "ledger": book, "ignore": "all"}
     first = dw.rank({"a": GOOD, "b": POOR}, TEST, **ask)
     assert queries(book) == 2
-    assert dw.rank({"a": POOR, "b": POOR}, TEST, **ask)[0].value == first[0].value
-    assert "nothing more is told" in refusal(dw.rank, {"c": POOR}, TEST, **ask)
-    assert queries(book) == 5  # a refusal tells something, too
+    assert dw.rank({"a": GOOD, "b": POOR}, TEST, **ask)[0].value == first[0].value
+    for names in ("ab", "c"):
+        told = refusal(dw.rank, dict.fromkeys(names, POOR), TEST, **ask)
+        assert "the best of these is not worth more" in told
+    assert queries(book) == 7
 
 
 def test_a_ledger_of_another_test_set_is_refused_and_nothing_is_lost(tmp_path, yard):

@@ -94,8 +94,6 @@ class Check:
             return self.finding(not_run(nothing if self.needs == "rows" else self.sealed))
         if case.passes and self.needs == "again" and self.code not in case.seen:
             return self.finding(not_run("data that are read in passes are not measured again"))
-        if case.repeated and self.needs == "again":
-            return self.finding(not_run("the answer is an earlier one, by the ledger"))
         if self.prior and case.options.own_model is not None:
             return self.finding(not_run("the model is your own: dw.check_model looks at it"))
         if self.slow and not case.options.thorough:

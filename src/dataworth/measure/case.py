@@ -60,8 +60,7 @@ class Case(Measurement):
     """One score, audit or ranking.
 
     arms: the arms whose difference (or whose value, if there is one) is the result. conclude: what a table
-    says, in a word. seen: what checks saw already, by their codes. repeated: whether the
-    table is that of an earlier answer (`ledger`).
+    says, in a word. seen: what checks saw already, by their codes.
     """
 
     pool: Pool
@@ -70,7 +69,6 @@ class Case(Measurement):
     arms: tuple[Arm, ...]
     conclude: Callable[[Plan, PairTable], str | None]
     seen: Mapping[str, Any] = field(default_factory=dict)
-    repeated: bool = False
 
     @classmethod
     def of(cls, base: Measurement, pool: Pool, plan: Plan, notes: tuple[str, ...] = (), **own: Any) -> Case:

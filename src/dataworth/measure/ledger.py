@@ -6,7 +6,8 @@ only if it is better than the best so far beyond the noise,
 
     mean_j (u_j − best_j) > t_{1 − LEVEL / 2k} · s.e.,
 
-over blocks of the test set, and repeats the old answer otherwise. At question k the noise is that of the best
+over blocks of the test set (u: the value of the data, of the data after curation, or of the best candidate),
+and says only that it is not, otherwise. At question k the noise is that of the best
 of k: two standard errors are beaten by chance in one question of forty, so in three or four of 150. What can
 be learned then grows with the number of true improvements, not of questions. The file holds the best answers
 and a key; it stays with whoever holds the test set, and knows it by a keyed hash.
@@ -38,10 +39,14 @@ LEVEL = 0.05
 """Probability, on both sides, that a question is answered anew though nothing differs; over k questions."""
 WAIT = 60.0
 """Seconds to wait for another process that writes to the ledger."""
+SUBJECTS = {"score": "the data are", "audit": "the data after are", "rank": "the best of these is"}
 
 
 def answered(case: Case) -> Case:
-    """The case as it may be told: with its own table, or with that of the best answer so far."""
+    """The case, if it may be told; a sentence if it is not better than the best answer so far.
+
+    An earlier answer is about other data, and is never given in place of this one.
+    """
     if case.options.ledger is None:
         return case
     with opened(Path(case.options.ledger)) as book:
@@ -52,21 +57,20 @@ def answered(case: Case) -> Case:
             )
         book["queries"] += len(case.table.arms) if case.what == "rank" else 1
         number, best = book["queries"], book["best"].get(case.what)
-        if best is not None and case.what != "rank":
-            _refuse_other(case, read_table(best["table"]))
-        if best is None or better(case, read_table(best["table"]), number):
-            told = {"query": number, "table": write_table(case.table), "notes": list(case.notes)}
-            book["best"][case.what] = told
+        old = None if best is None else read_table(best["table"])
+        if old is not None and case.what != "rank":
+            _refuse_other(case, old)
+        if old is None or better(case, old, number):
+            book["best"][case.what] = {"query": number, "table": write_table(case.table)}
             return replace(case, notes=(*case.notes, f"question {number} to this test set, by its ledger"))
-    old = read_table(best["table"])
-    worse = f"not better, beyond the noise, than answer {best['query']} of its ledger"
-    if case.what == "rank" and old.arms != case.table.arms:
-        raise DataworthError(
-            f"the best of these is {worse} ({', '.join(map(str, old.arms))}): nothing more is told of this "
-            "test set."
-        )
-    note = f"question {number} to this test set: {worse}, which is repeated here"
-    return replace(case, table=old, notes=(*best["notes"], note), seen={}, repeated=True)
+    asked = f"question {number} to this test set"
+    if old.arms == case.table.arms and np.array_equal(old.values, case.table.values, equal_nan=True):
+        return replace(case, notes=(*case.notes, f"{asked}: the same as question {best['query']}"))
+    raise DataworthError(
+        f"{asked}: {SUBJECTS[case.what]} not worth more, beyond the noise, than in answer {best['query']} of "
+        f"{case.options.ledger}, so nothing more is told: ask again when the data are better, or take a "
+        "fresh test set."
+    )
 
 
 def _refuse_other(case: Case, old: PairTable) -> None:
@@ -92,9 +96,12 @@ def better(case: Case, old: PairTable, questions: int) -> bool:
 
 
 def told_value(case: Case, table: PairTable) -> Array:
-    """What an answer is about, block by block: a value, a change, or the value of the best candidate."""
+    """What is to be beaten, block by block: the value of the data, of those after, or of the best candidate.
+
+    Not the change from `before`, which whoever asks may choose.
+    """
     if case.what != "rank":
-        return case.quantity(table)
+        return table.column("pmi", case.arms[-1])
     values: Array = table.pmi[:, int(table.pmi.mean(axis=0).argmax())]
     return values
 
@@ -143,7 +150,7 @@ def read(path: Path) -> dict[str, Any]:
 def _is_answer(told: dict[str, Any]) -> bool:
     """Whether an entry of a ledger is an answer; what is none may also raise."""
     table = read_table(told["table"])
-    words = [*told["notes"], *(arm.role for arm in table.arms), *(arm.name or "" for arm in table.arms)]
+    words = [*(arm.role for arm in table.arms), *(arm.name or "" for arm in table.arms)]
     table.of_size(len(table.log_z_test))
     return len(table) > 1 and isinstance(told["query"], int) and all(isinstance(text, str) for text in words)
 

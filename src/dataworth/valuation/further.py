@@ -109,8 +109,6 @@ def further(result: Result) -> Further:
 
 def over_priors(result: Result, case: Case) -> Sensitivity:
     """The result a decade, and two if there is time, to either side of its own prior."""
-    if case.repeated:
-        raise DataworthError("the answer is an earlier one, by the ledger")
     if case.options.own_model is not None:
         raise DataworthError("the model is your own")
     decades = around(float(case.yardstick.model.prior_variance))[::2]
