@@ -344,3 +344,17 @@ def test_a_change_says_which_twin_stayed():
     told = compare(before, before.take([0, 2, 3, 4])).to_dict()
     assert told["twins"] == {"sets": 2, "thinned": 1, "stayed": {"yes": 1}, "gone": {"no": 1}}
     assert "twins" not in compare(before.take([0, 4]), before.take([0])).to_dict()
+
+
+@pytest.mark.parametrize(("off", "changed"), [(0.9e-5, 0), (1.2e-5, 40)])
+def test_numeric_labels_are_compared_to_six_digits(off, changed):
+    rng = np.random.default_rng(0)
+    before = Dataset(rng.normal(size=(40, 2)), rng.uniform(100.0, 200.0, 40))
+    assert compare(before, before.with_labels(before.y * (1.0 + off))).counts["relabelled"] == changed
+    assert compare(before, before.with_labels(before.y.astype(np.float32))).counts["relabelled"] == 0
+
+
+def test_classes_that_are_numbers_are_compared_as_they_are():
+    before = Dataset(np.arange(40.0)[:, None], np.arange(40) % 2)
+    after = before.with_labels(before.y + 1e-7)
+    assert compare(before, after).counts["relabelled"] == 40

@@ -16,7 +16,7 @@ from dataworth.measure.intervals import negligible
 from dataworth.valuation.audit import blind, controls, learners
 from dataworth.valuation.audit.arms import Arms
 from dataworth.valuation.audit.blind import BlindModels, least
-from dataworth.valuation.audit.controls import own_controls
+from dataworth.valuation.audit.controls import ladder, own_controls
 from dataworth.valuation.audit.edits import edited_rows
 from worlds import classes, flipped, held_out, numeric_labels, yardstick
 
@@ -38,7 +38,8 @@ def arms_of(before, after):
 def controls_of(before, after, yard=YARD):
     models = BlindModels(before, yard, seed=0)
     made = own_controls(arms_of(before, after), models, after, {})
-    return {str(arm): sample for arm, sample in made.items()}, models
+    made = {str(arm): sample for arm, sample in made.items()}
+    return {name: sample for name, sample in made.items() if "of all rows" not in name}, models
 
 
 # The models
@@ -296,6 +297,33 @@ def test_a_change_of_several_kinds_is_answered_by_all_of_them_at_once():
         assert drop or sorted(sample.weights[old]) == sorted(weights[:140])
 
 
+def test_a_ladder_removes_fewer_rows_than_were_touched():
+    """Of 150 rows 28 are removed and 12 relabelled: 5, 10, 15 and 20 % are fewer than 40, 30 % are more."""
+    y = np.array(NOISY.y)
+    y[:12] = 1 - y[:12]
+    models = BlindModels(NOISY, YARD, seed=0)
+    made = ladder(arms_of(NOISY, NOISY.with_labels(y).take(range(122))), models)
+    parts = {"5%": 8, "10%": 15, "15%": 22, "20%": 30}
+    assert set(made) == {f"dropped by {n}, {p} of all rows" for n in ("mean", "clean") for p in parts}
+    for name, sample in made.items():
+        learner, _, part = name.removeprefix("dropped by ").partition(", ")
+        gone = set(range(150)) - set(sample.rows)
+        assert gone == set(least(models.trust(learner), parts[part.partition(" ")[0]]))
+        assert np.array_equal(sample.targets, models.targets[sample.rows])
+    assert ladder(arms_of(NOISY, NOISY.take(range(143))), models) == {}  # seven: 5 % are eight
+
+
+def test_of_numeric_labels_a_ladder_relabels_too():
+    T, data = numeric_labels(160, seed=5, d=2), numeric_labels(100, seed=6, d=2)
+    models = BlindModels(data, dw.Yardstick.fit(T), seed=0)
+    made = ladder(arms_of(data, data.with_labels(data.y + 0.5)), models)
+    assert len(made) == 20
+    sample = made["by mean, 10% of all rows"]
+    changed = np.flatnonzero(sample.targets != models.targets)
+    assert set(changed) == set(least(models.trust("mean"), 10))
+    assert np.array_equal(sample.targets[changed], models.own["mean"][changed, 0])
+
+
 def test_several_classes_get_their_likeliest_label():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(300, 3))
@@ -473,6 +501,17 @@ def test_cells_emptied_where_the_own_models_doubt_are_rows_removed():
     assert found.change["edited"] == 24
     assert found.verdict == "recycled"
     assert found.made_of.strongest.startswith("dropped by ")
+
+
+def test_rows_touched_for_show_do_not_choose_how_many_the_control_takes():
+    """Cells emptied as above, and all other rows moved by a ten-thousandth under their ids."""
+    rng = np.random.default_rng(0)
+    X = NOISY.X + 1e-4 * rng.normal(size=NOISY.X.shape)
+    X[doubted()] = np.nan
+    found = audit(with_ids(NOISY.X, NOISY.y), dw.Dataset(X, NOISY.y, ids=np.arange(150), allow_missing=True))
+    assert found.change["edited"] == 150
+    assert found.verdict == "recycled"
+    assert found.made_of.strongest.endswith("of all rows")
 
 
 def test_own_models_are_not_asked_where_nothing_rose():

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from ..arrays import Flags, Rows
 from .dataset import Dataset, label_keys
-from .rows import equal_and_same, first_of, pair_up, same_rows
+from .rows import FLOOR, equal_and_same, first_of, pair_up, same_rows
 
 MOST_CLASSES = 20
 """Labels beyond which they are numbers, and twins with several labels no news."""
@@ -118,9 +118,27 @@ def compare(before: Dataset, after: Dataset) -> Change:
         origin[left] = first_of(wanted, given[left])
     kept = origin >= 0
     relabelled = kept & (labels[0][origin] != labels[1]) if len(before) else kept
+    relabelled[relabelled] = ~same_numbers(before.y[origin[relabelled]], after.y[relabelled], before.y)
     edited = kept & (near[0][origin] != near[1]) if len(before) else kept
     twins = which_twins(near[0], label_keys(before.y), np.isin(np.arange(len(before)), origin))
     return Change(origin, relabelled, edited, len(before), by, twins)
+
+
+def same_numbers(old: NDArray[Any], new: NDArray[Any], among: NDArray[Any]) -> Flags:
+    """Whether numeric labels are the same to `DIGITS` digits, as cells are: files round, too.
+
+    Numbers of few values (`among` all labels) are classes, and texts are no numbers: those are compared as
+    they are.
+
+    >>> y = np.linspace(1, 2, 30)
+    >>> same_numbers(y[:2], y[:2] + [1e-7, 1e-3], y).tolist()
+    [True, False]
+    """
+    numeric = all(one.dtype.kind in "fiu" for one in (old, new, among))
+    if not numeric or len(np.unique(among)) <= MOST_CLASSES:
+        return np.zeros(len(old), dtype=bool)
+    size = np.maximum(np.maximum(np.abs(old), np.abs(new)), FLOOR * np.median(np.abs(among)))
+    return np.asarray(np.abs(new - old) <= 10.0 ** (1 - DIGITS) * size)
 
 
 def which_twins(rows: Rows, labels: NDArray[np.str_], kept: Flags) -> dict[str, Any] | None:

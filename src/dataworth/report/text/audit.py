@@ -150,7 +150,7 @@ def in_plain_words(control: str) -> str:
     """
     dropped, control = control.startswith(DROPPED), control.removeprefix(DROPPED)
     told = next((name for name in CONTROLS if control.startswith(name)), "")
-    words = CONTROLS.get(told, "") + re.sub(r" \d+", "", control.removeprefix(told))
+    words = CONTROLS.get(told, "") + re.sub(r"^ \d+", "", control.removeprefix(told))
     return f"rows dropped by {words}" if dropped else words
 
 

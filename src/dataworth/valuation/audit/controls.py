@@ -8,6 +8,9 @@
     edits        the same cells, as a blind editor could have made them (`edits`); or as many rows go, those
                  that they trust least: cells can be emptied, or made to say nothing
 
+    ladder       fewer rows than that removed (of numeric labels also relabelled): who touches rows that do not
+                 matter must not thereby choose how many the control takes
+
 A change of several kinds has controls that do all of them. Nothing here knows more than `before` does, except
 which rows are new or edited and what they look like. Doing nothing is a blind control too: `before` itself.
 """
@@ -28,6 +31,8 @@ ALWAYS = ("yardstick", "boosting", "mean", "clean")
 FOR_NEW_ROWS = ("linear", "spreading")
 RELABELLINGS = 3
 """Controls that change labels at random: one alone would be one draw."""
+LADDER = (0.05, 0.1, 0.15, 0.2, 0.3)
+"""Proportions of all rows that controls of the ladder take, where the curation touched more."""
 DEALERS = ("yardstick", "boosting")
 """Learners by which weights are dealt out in every order; by the others to sure rows alone."""
 
@@ -56,8 +61,32 @@ def own_controls(
             )
     for name, places in edits.items():
         made[name] = control(arms, models, "mean", labels.get("mean", none), edited=places)
+    made |= ladder(arms, models)
     how = ", row by row" if models.row_by_row else ""
     return {Arm("own", f"{name}{how}"): sample for name, sample in made.items()}
+
+
+def ladder(arms: Arms, models: BlindModels) -> dict[str, Sample]:
+    """`before` without the rows that are trusted least, fewer than were touched; or these relabelled."""
+    change, own = arms.change, arms.before
+    relabelled = len(np.unique(change.origin[change.relabelled]))
+    touched = change.removed + len(np.unique(change.origin[change.relabelled | change.edited]))
+    made = {}
+    for name in ("mean", "clean"):
+        doubted = least(models.trust(name), change.before_rows)
+        for part in LADDER:
+            k = round(part * change.before_rows)
+            if 0 < k < touched:
+                kept = np.sort(doubted[k:])
+                weights = None if own.weights is None else own.weights[kept]
+                made[f"dropped by {name}, {part:.0%} of all rows"] = Sample(
+                    own.rows[kept], weights, targets=models.targets[kept]
+                )
+            if 0 < k < relabelled and not models.classes:
+                targets = np.array(models.targets)
+                targets[doubted[:k]] = models.labels(models.own[name])[doubted[:k]]
+                made[f"by {name}, {part:.0%} of all rows"] = Sample(own.rows, own.weights, targets=targets)
+    return made
 
 
 def orders(arms: Arms, models: BlindModels, name: str) -> dict[str, Array]:
