@@ -5,7 +5,7 @@ The test set leads: what its columns are, the others follow. Without one the fir
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from os import PathLike
@@ -17,7 +17,7 @@ import numpy as np
 from dataworth.data.convert import Column, column_kinds
 from dataworth.data.io import roles as role_of
 from dataworth.data.io.assembled import NOT_VECTORS, missing_rows, only_features, with_labels
-from dataworth.data.io.columns import Is, dates_start, settle
+from dataworth.data.io.columns import MIXED, Is, left_out, settle
 from dataworth.data.io.columns import Wishes as Typing
 from dataworth.data.io.dates_in_text import has_hours
 from dataworth.data.io.delimited import WORDS, Delimited
@@ -99,9 +99,17 @@ class Read:
         """What was decided, of the file and of the roles of its columns."""
         if self.part is None:
             return []
-        texts = [note.what for note in self.part.notes]
-        known = [role for role in self.roles if any(w.startswith(dates_start(role.column)) for w in texts)]
-        return [*self.part.notes, *role_notes([role for role in self.roles if role not in known])]
+        told = {note.column for note in self.part.notes if note.column}
+        dates = [role for role in self.roles if role.column in told and role.kind == "date or time"]
+        names = [
+            role for role in self.roles if role.column in told and role.why.startswith(role_of.NAMES_ROWS)
+        ]
+        whys = {role.column: role.why for role in names}
+        notes = [
+            left_out(note, whys[note.column]) if note.kind == MIXED and note.column in whys else note
+            for note in self.part.notes
+        ]
+        return [*notes, *role_notes([role for role in self.roles if role not in [*dates, *names]])]
 
 
 def read_together(
@@ -135,8 +143,9 @@ def read_together(
     parts = [read.part for read in ordered if read.part]
     named = [[role.column for role in read.roles if role.role in TYPED] for read in ordered]
     labels = {role.column for read in ordered for role in read.roles if role.role == "label"}
-    for read, problems in zip(ordered, settle(parts, named, replace(typing, labels=labels)), strict=True):
-        read.problems += problems
+    wrong = settle(parts, named, replace(typing, labels=labels))
+    for read, problems in zip(ordered, wrong, strict=True):
+        read.problems += dict.fromkeys(problems.values())
         assert read.part is not None
         table = read.part.table
         kinds = dict(zip(table.column_names, column_kinds(table.schema), strict=True))
@@ -144,7 +153,7 @@ def read_together(
             role if role.kind in ("pair", kinds[role.column]) else replace(role, kind=kinds[role.column])
             for role in read.roles
         ]
-    _leave_out(ordered, lead is not None, impute, typing)
+    _leave_out(ordered, wrong, lead is not None, impute, typing)
     for read in ordered:
         _finish(read, ordered[0], columns, impute)
     if not options.get("exact_labels"):
@@ -308,14 +317,19 @@ def _assign(read: Read, asked: Mapping[str, Any], lead: Read) -> None:
         read.roles = [replace(role, kind="pair") if role.column == RESPONSES else role for role in read.roles]
 
 
-def _leave_out(reads: Sequence[Read], led: bool, impute: bool, typing: Typing) -> None:
-    """Leave columns that say nothing out of all files, if one shows it; constants are those of the lead."""
+def _leave_out(
+    reads: Sequence[Read], wrong: Sequence[Collection[str]], led: bool, impute: bool, typing: Typing
+) -> None:
+    """Leave columns that say nothing out of all files, if one shows it; constants are those of the lead.
+
+    wrong: columns of each that have a problem, of which nothing more is to be said.
+    """
     found: dict[str, str] = {}
-    for read in reads:
+    for read, own in zip(reads, wrong, strict=True):
         assert read.part is not None
         table = read.part.table
         read.roles = with_texts(table, read.roles, read.problems)
-        asked = {*typing.kinds, *typing.categories, *typing.numbers}
+        asked = {*typing.kinds, *typing.categories, *typing.numbers, *own}
         free = [role for role in read.roles if role.column not in asked]
         for name, why in needless(table, free, constants=led and read is reads[0]).items():
             alone = why in (role_of.CONSTANT, role_of.EMPTY)
