@@ -428,13 +428,14 @@ def test_unknown_categories_and_missing_values_are_a_shift():
     assert found.detail.endswith("; farthest apart in column 'x1'")
 
 
-def test_columns_are_named_only_where_their_own_means_differ():
-    """Two means 4 standard errors apart, and no nearer; a length has no name."""
+def test_columns_are_named_whose_means_are_four_errors_apart():
     own = np.arange(400) < 200
-    for size, told in ((3.9, []), (4.1, ["b"])):
-        flat = np.tile([-1.0, 1.0], 200)
-        moved = flat + np.where(own, 1.0, 0.0) * size * np.sqrt(2 / 200)
-        assert shift.farthest(np.column_stack([flat, moved, moved]), own, np.array(["a", "b", ""])) == told
+    flat = np.tile([-1.0, 1.0], 200)
+    for errors, told in ((3.9, []), (4.1, ["b"])):
+        # a mean of ±d/2 adds d²/4 to a variance of 1
+        d = errors * np.sqrt(2 / 200)
+        moved = flat + np.where(own, 0.5, -0.5) * d / np.sqrt(1 - d**2 / 4)
+        assert shift.farthest(np.column_stack([flat, moved, np.ones(400)]), own, "abc") == told
 
 
 def test_numeric_labels_have_their_checks():

@@ -16,6 +16,7 @@ folds.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -125,12 +126,11 @@ def told_apart(recipe: Recipe, ours: Dataset, theirs: Dataset, rng: np.random.Ge
     for fold in range(FOLDS):
         X[folds == fold] = unseen(raw, flags, folds == fold, ~own & (folds != fold), kept)
     spread = X.std(axis=0)
-    # the length of the rest is no column's
-    names = np.array([*expanded_names(recipe), "", *marked_names(recipe)[differ]])[spread > TRACE]
     X = X[:, spread > TRACE] / spread[spread > TRACE]
+    columns = farthest(np.hstack([raw, flags]), own, [*expanded_names(recipe), *marked_names(recipe)[differ]])
     stderr = float(np.sqrt((n + m + 1) / (12.0 * n * m)))
     if not X.shape[1]:
-        return Apart(0.5, stderr, [])
+        return Apart(0.5, stderr, columns)
     goal = np.where(own, 1.0 / n, -1.0 / m) * (n + m)  # both sides have the same say
     areas = []
     for fold in range(FOLDS):
@@ -138,7 +138,7 @@ def told_apart(recipe: Recipe, ours: Dataset, theirs: Dataset, rng: np.random.Ge
         center = X[~out].mean(axis=0)
         scores = (X[out] - center) @ ridge(X[~out] - center, goal[~out])
         areas.append(area(scores, own[out], np.ones(len(scores))))
-    return Apart(float(np.mean(areas)), stderr, farthest(X, own, names))
+    return Apart(float(np.mean(areas)), stderr, columns)
 
 
 def expanded_names(recipe: Recipe) -> list[str]:
@@ -153,12 +153,17 @@ def marked_names(recipe: Recipe) -> NDArray[np.str_]:
     return np.array([*categorical, *(one.name for one in recipe.columns)], dtype=str)
 
 
-def farthest(X: Array, own: NDArray[np.bool_], names: NDArray[np.str_]) -> list[str]:
-    """Names of columns, in units of their spread, whose two means are `SURE` errors apart; farthest first."""
-    error = np.sqrt(1.0 / own.sum() + 1.0 / (~own).sum())
-    apart = np.abs(X[own].mean(axis=0) - X[~own].mean(axis=0)) / error
+def farthest(X: Array, own: NDArray[np.bool_], names: Sequence[str]) -> list[str]:
+    """Names of columns whose two means are more than `SURE` standard errors apart, the farthest first.
+
+    As they are, not what is left of them: a rest has something of every column in it.
+    """
+    spread = X.std(axis=0)
+    error = spread * np.sqrt(1.0 / own.sum() + 1.0 / (~own).sum())
+    apart = np.abs(X[own].mean(axis=0) - X[~own].mean(axis=0))
+    apart = np.divide(apart, error, out=np.zeros_like(apart), where=spread > TRACE)
     order = np.argsort(-apart, kind="stable")
-    return list(dict.fromkeys(str(names[j]) for j in order if apart[j] > SURE and names[j]))
+    return list(dict.fromkeys(str(names[j]) for j in order if apart[j] > SURE))
 
 
 def unseen(raw: Array, flags: Array, rows: NDArray[np.bool_], learned: NDArray[np.bool_], kept: int) -> Array:

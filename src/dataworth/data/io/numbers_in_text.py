@@ -162,8 +162,10 @@ class Look:
 
     def plain(self, mark: str) -> bool:
         """Whether every number is digits, with a decimal point or this mark, as a program writes it."""
+        proven = self.proven == {mark}
         return not self.unit and all(
-            cell.decimal in ("", ".", mark) and not (cell.grouped or cell.times)
+            (cell.decimal in ("", ".", mark) or (proven and cell.decimal == "?" and mark in cell.body))
+            and not (cell.grouped or cell.times)
             for cell in self.cells.values()
         )
 
