@@ -1006,7 +1006,7 @@ def test_notes_are_said_once_for_all_files_and_stand_in_json(inside, tmp_path):
     files = {}
     for name in ("clean", "test"):
         table = pa.csv.read_csv(f"{name}.csv")
-        table = table.append_column("user_id", pa.array([7 * i for i in range(len(table))]))
+        table = table.append_column("user_id", pa.array([7 * (i // 2) for i in range(len(table))]))
         files[name] = tmp_path / f"{name}.csv"
         pa.csv.write_csv(table, files[name], pa.csv.WriteOptions(delimiter=";"))
     words = ("score", files["clean"], "--test", files["test"], "--yardstick", "y.json", "--label", "target")

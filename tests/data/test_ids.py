@@ -3,10 +3,13 @@
 import numpy as np
 import pyarrow as pa
 import pytest
+from pyarrow import csv
 
+from dataworth.data.changes import compare
 from dataworth.data.io import ids
 from dataworth.data.io.describe import describe
 from dataworth.data.io.ids import counts_up
+from dataworth.data.io.together import read_together
 
 RNG = np.random.default_rng(20)
 N = 400
@@ -30,8 +33,8 @@ COUNTED = RNG.permutation(100_000 + 7 * np.arange(N) + RNG.integers(0, 6, N))
     "name", ["Kunden-Nr", "KundenNr", "customer_no", "Nr.", "order number", "Kundennummer", "key"]
 )
 def test_what_counts_up_is_an_id(name):
-    assert used(name, COUNTED) == "ignored"
-    assert used(name, [f"K{number}" for number in COUNTED[:40]]) == "ignored"
+    assert used(name, COUNTED) == "id"
+    assert used(name, [f"K{number}" for number in COUNTED[:40]]) == "id"
 
 
 MEASURED = {
@@ -69,3 +72,46 @@ def test_few_rows_must_fill_a_third_of_their_range():
 def test_a_few_rows_may_be_there_twice():
     for twice, up in ((7, True), (12, False)):
         assert counts_up(column(np.r_[np.arange(N), np.arange(twice)])) == up
+
+
+def test_a_column_named_like_an_id_names_the_rows_if_it_can():
+    assert used("customer_id", COUNTED) == "id"
+    assert used("customer_id", np.r_[COUNTED[1:], COUNTED[:1]]) == "id"
+    twice = np.r_[COUNTED[1:], COUNTED[1:2]]
+    assert used("customer_id", twice) == "ignored"
+    missing = pa.array([None, *COUNTED[1:].tolist()])
+    assert used("customer_id", missing) == "ignored"
+
+
+def test_of_two_columns_named_like_an_id_neither_is_chosen():
+    table = pa.table(
+        {"user_id": COUNTED, "order_id": COUNTED[::-1], "a": RNG.normal(size=N), "label": np.arange(N) % 2}
+    )
+    roles = {role.column: role.role for role in describe(table).roles}
+    assert [roles["user_id"], roles["order_id"]] == ["ignored", "ignored"]
+    asked = {role.column: role.role for role in describe(table, id="order_id").roles}
+    assert [asked["user_id"], asked["order_id"]] == ["ignored", "id"]
+
+
+def test_what_a_file_is_known_by_does_not_depend_on_files_beside_it(tmp_path):
+    rows = {"a": RNG.normal(size=N), "label": np.arange(N) % 2}
+    named, repeated = tmp_path / "named.csv", tmp_path / "repeated.csv"
+    csv.write_csv(pa.table({"Kunden-Nr": COUNTED, **rows}), named)
+    csv.write_csv(pa.table({"Kunden-Nr": np.r_[COUNTED[1:], COUNTED[1:2]], **rows}), repeated)
+    beside = [read.data for read in read_together([named, repeated])]
+    assert beside[0].ids is not None
+    assert beside[1].ids is None
+    for one, file in zip(beside, (named, repeated), strict=True):
+        assert one.content_hash() == read_together([file])[0].data.content_hash()
+
+
+def test_rows_edited_under_a_customer_number_are_known(tmp_path):
+    before = {"Kunden-Nr": COUNTED, "a": RNG.normal(size=N), "label": np.arange(N) % 2}
+    after = before | {"a": before["a"] + (np.arange(N) < 20)}
+    files = [tmp_path / "before.csv", tmp_path / "after.csv"]
+    for table, file in zip((before, after), files, strict=True):
+        csv.write_csv(pa.table(table), file)
+    change = compare(*(read.data for read in read_together(files)))
+    assert change.by == "ids"
+    assert change.counts["edited"] == 20
+    assert change.counts["new"] == 0

@@ -371,9 +371,13 @@ def test_what_is_no_date(cell):
 # What says nothing of a row
 
 
-def test_ids_are_named_and_left_out(tmp_path):
+def test_ids_name_rows_or_are_left_out(tmp_path):
     numbers = RNG.permutation(10**6)[:60]
     D, said = heard(written(tmp_path, frame=FRAME.assign(customer_id=numbers)))
+    assert D.ids is not None
+    assert D.ids.tolist() == [str(number) for number in numbers]
+    assert said == []
+    D, said = heard(written(tmp_path, frame=FRAME.assign(customer_id=np.repeat(numbers[:30], 2))))
     assert D.content_hash() == TRUTH.content_hash()
     assert said == [
         "column 'customer_id' is named like an id and is left out; features= uses it, id='customer_id'"

@@ -17,13 +17,13 @@ FLAG = re.compile(r"(?<!\w)--[a-z]")
 
 
 def messy(path, columns=6, rows=40):
-    """Many columns of decimal commas with gaps, dates, a customer number; not UTF-8."""
-    head = [*(f"Größe {j}" for j in range(columns)), "Tag", "Kunden-Nr", "label"]
+    """Many columns of decimal commas with gaps, dates, customers' numbers; not UTF-8."""
+    head = [*(f"Größe {j}" for j in range(columns)), "Tag", "Kunden-ID", "label"]
     lines = []
     for i in range(rows):
         cells = [f"{RNG.normal():.3f}".replace(".", ",") for _ in range(columns)]
         cells[0] = "k.A." if i == 5 else cells[0]
-        lines.append([*cells, f"{1 + i % 28:02}.03.2021", str(1000 + 2 * i), str(i % 2)])
+        lines.append([*cells, f"{1 + i % 28:02}.03.2021", str(1000 + i // 2), str(i % 2)])
     path.write_bytes("\n".join(";".join(cells) for cells in [head, *lines]).encode("latin-1"))
     return path
 
@@ -36,7 +36,7 @@ def test_a_line_for_each_kind_of_decision(tmp_path):
     (gaps,) = [line for line in lines if line.startswith("taken for missing")]
     assert gaps == "taken for missing: 'Größe 0' ('k.A.', 1 cell); --categories keeps the text"
     (out,) = [line for line in lines if line.startswith("left out")]
-    assert out == "left out: 'Kunden-Nr' (named like an id); --features names what to use"
+    assert out == "left out: 'Kunden-ID' (named like an id); --features names what to use"
     assert CliRunner().invoke(app, ["commit", str(path), "--impute", "-q"]).stderr == ""
 
 

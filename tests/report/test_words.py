@@ -139,3 +139,18 @@ def test_a_missing_test_set_is_explained(words):
     assert done.exit_code == 2
     assert "Missing option '--test'. It is a file of labelled rows that the data are measured on" in told
     assert "take a fifth of the rows out of the data" in told
+
+
+@pytest.mark.parametrize(("variance", "least", "most"), [(1e-8, 0.499, 0.501), (1e4, 0.0, 0.49)])
+def test_a_score_says_what_it_is_counted_from(variance, least, most, tmp_path):
+    """Nothing but a coin is expected under a narrow prior; under a wide one a guess is sure, and often wrong."""
+    yard = dw.Yardstick.fit(held_out(), prior_variance=variance)
+    score = dw.score(DATA, held_out(), yardstick=yard, ignore="all")
+    ranking = dw.rank({"a": DATA}, test=held_out(), yardstick=yard, ignore="all")
+    for one in (score, ranking):
+        one.report(tmp_path / "a.md")
+        for text in (one.text(), (tmp_path / "a.md").read_text(encoding="utf-8")):
+            found = re.search(r"\((0\.\d\d) without them, (0\.\d\d) with them\)", " ".join(text.split()))
+            without, given = map(float, found.groups())
+            assert least <= without <= most
+            assert np.log(given / without) == pytest.approx(score.per_row, abs=0.03)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from dataworth.arrays import Array
 from dataworth.evidence.pair import NATS_PER_BIT
 from dataworth.measure.clipping import clip
@@ -39,6 +41,19 @@ def told_in_words(per_row: float, yardstick: Yardstick, bits: bool) -> str:
     """What a value a test row means for the right answer."""
     unit, factor = unit_of(bits)
     return in_words(per_row, isinstance(yardstick.model, Linear), unit, factor)
+
+
+def against_nothing(result: Score | Ranking, per_row: float, bits: bool) -> str:
+    """What a value a test row means, and what it is counted from: the yardstick's guess without data.
+
+    Without data a test row of a class has the probability exp(mean log Z(T_j) / rows): as good as a coin for
+    two classes, or worse where the prior is wide. So values of one dataset on two yardsticks may differ.
+    """
+    told = f"{told_in_words(per_row, result.yardstick, bits)}, against no data at all"
+    if isinstance(result.yardstick.model, Linear):
+        return told
+    without = float(result.table.log_z_test.mean() / result.table.test_rows.mean())
+    return f"{told} ({np.exp(without):.2f} without them, {np.exp(without + per_row):.2f} with them)"
 
 
 def draws(details: Details) -> str:

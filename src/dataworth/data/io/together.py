@@ -17,7 +17,7 @@ import numpy as np
 from dataworth.data.convert import Column, column_kinds
 from dataworth.data.io import roles as role_of
 from dataworth.data.io.assembled import NOT_VECTORS, missing_rows, only_features, with_labels
-from dataworth.data.io.columns import MIXED, Is, left_out, settle
+from dataworth.data.io.columns import Is, settle
 from dataworth.data.io.columns import Wishes as Typing
 from dataworth.data.io.dates_in_text import has_hours
 from dataworth.data.io.delimited import WORDS, Delimited
@@ -25,7 +25,7 @@ from dataworth.data.io.formats import NPZ_ROLES, Part, suffix_of
 from dataworth.data.io.notes import Note
 from dataworth.data.io.pieces import Piece, pieces_of
 from dataworth.data.io.preferences import LONGER, PREFERRED, PROMPT, RESPONSES, are_preferences, pair_table
-from dataworth.data.io.role_notes import role_notes
+from dataworth.data.io.role_notes import all_notes
 from dataworth.data.io.roles import (
     Asked,
     Role,
@@ -99,17 +99,7 @@ class Read:
         """What was decided, of the file and of the roles of its columns."""
         if self.part is None:
             return []
-        told = {note.column for note in self.part.notes if note.column}
-        dates = [role for role in self.roles if role.column in told and role.kind == "date or time"]
-        names = [
-            role for role in self.roles if role.column in told and role.why.startswith(role_of.NAMES_ROWS)
-        ]
-        whys = {role.column: role.why for role in names}
-        notes = [
-            left_out(note, whys[note.column]) if note.kind == MIXED and note.column in whys else note
-            for note in self.part.notes
-        ]
-        return [*notes, *role_notes([role for role in self.roles if role not in [*dates, *names]])]
+        return all_notes(self.part.notes, self.roles)
 
 
 def read_together(
@@ -341,6 +331,24 @@ def _leave_out(
         read.roles = marked(read.roles, gone, "ignored")
         if gone and not read.problems and not any(role.role == "feature" for role in read.roles):
             read.problems.append(role_of.no_feature([role.column for role in read.roles]))
+        _name_rows(read)
+
+
+def _name_rows(read: Read) -> None:
+    """The one column that is named like an id names the rows, if no two rows share a name.
+
+    Each file by itself: what it is known by (`content_hash`) must not depend on files beside it.
+    """
+    alike = [role.column for role in read.roles if role.why == role_of.LIKE_AN_ID]
+    if len(alike) != 1 or read.pieces or any(role.role == "id" for role in read.roles):
+        return
+    assert read.part is not None
+    column = read.part.table[alike[0]]
+    if column.null_count == 0 and len(column.unique()) == len(column):
+        read.roles = [
+            replace(role, role="id", why="guessed from its name") if role.column in alike else role
+            for role in read.roles
+        ]
 
 
 def _finish(read: Read, lead: Read, columns: Sequence[Column], impute: bool) -> None:

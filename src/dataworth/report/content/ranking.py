@@ -7,7 +7,7 @@ from dataworth.valuation.rank import Ranking
 
 from ..document import Cell, Document, Facts, Figure, Forest, Mark, Name, Section, Table, Tone, Words
 from ..numbers import digits_for, number, scaled, with_interval
-from ..quantities import benchmark, draws, per_what, told_in_words, unit_of
+from ..quantities import against_nothing, benchmark, draws, per_what, unit_of
 from . import shared
 
 
@@ -28,7 +28,7 @@ def document(ranking: Ranking, further: Further, bits: bool = False) -> Document
         interval=[
             name,
             f" is worth {shown} (95 % interval{', for all datasets at once' if others else ''}) per {per}: "
-            f"{told_in_words(best.per_row, ranking.yardstick, bits)}, against no data at all.",
+            f"{against_nothing(ranking, best.per_row, bits)}.",
         ],
         meaning=meaning,
         alarm=shared.alarm(ranking),

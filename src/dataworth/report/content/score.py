@@ -7,7 +7,7 @@ from dataworth.valuation.score import Score
 
 from ..document import Cell, Document, Facts, Figure, Forest, Histogram, Mark, Section, Table, Tone
 from ..numbers import digits_for, number, scaled, with_interval
-from ..quantities import benchmark, counted_pmi, draws, per_what, told_in_words, unit_of
+from ..quantities import against_nothing, benchmark, counted_pmi, draws, per_what, unit_of
 from . import shared
 
 ANSWERS: dict[str, tuple[Tone, str, str, str]] = {
@@ -52,7 +52,7 @@ def document(score: Score, further: Further, bits: bool = False) -> Document:
         sentence=sentence,
         interval=(
             f"They are worth {with_interval(value, interval, unit)} (95 % interval) per {per}: "
-            f"{told_in_words(score.per_row, score.yardstick, bits)}, against no data at all."
+            f"{against_nothing(score, score.per_row, bits)}."
         ),
         meaning=meaning,
         alarm=shared.alarm(score),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataworth.valuation.rank import Ranking
 
 from ..numbers import digits_for, number, scaled, with_interval
-from ..quantities import benchmark, draws, per_what, told_in_words, unit_of
+from ..quantities import against_nothing, benchmark, draws, per_what, unit_of
 from . import common, layout
 
 
@@ -35,7 +35,7 @@ def full(ranking: Ranking, bits: bool = False, verbose: bool = False) -> layout.
         accuracy = number(one.accuracy * points, 1 if points > 1 else 3)
         a_row = number(one.per_row * factor, 3)
         rows.append((one.name, worth, a_row, *compared, str(one.rows), accuracy))
-    best = f"{ranking[0].name} {told_in_words(ranking[0].per_row, ranking.yardstick, bits)}"
+    best = f"{ranking[0].name} {against_nothing(ranking, ranking[0].per_row, bits)}"
     to_best = ("to the best",) if several else ()
     at_once = "; the 95 % intervals hold for all datasets at once" if several else ""
     return layout.report(
@@ -45,7 +45,7 @@ def full(ranking: Ranking, bits: bool = False, verbose: bool = False) -> layout.
         ),
         [
             ("Values", f"per {per_what(ranking.details, ranking.table)}{at_once}"),
-            ("In words", f"{best}, against no data at all"),
+            ("In words", best),
             ("Measured on", f"{ranking.details.test_rows} test rows, {draws(ranking.details)}"),
             *common.facts(ranking),
         ],

@@ -6,7 +6,7 @@ from dataworth.valuation.score import Score
 from dataworth.wording import counted
 
 from ..numbers import scaled, with_interval
-from ..quantities import benchmark, draws, per_what, told_in_words, unit_of
+from ..quantities import against_nothing, benchmark, draws, per_what, unit_of
 from . import common, layout
 
 
@@ -41,7 +41,7 @@ def full(score: Score, bits: bool = False, verbose: bool = False) -> layout.Rend
             ((name, with_interval(value, interval)) for name, value, interval in lines),
         ),
         [
-            ("In words", f"{told_in_words(score.per_row, score.yardstick, bits)}, against no data at all"),
+            ("In words", against_nothing(score, score.per_row, bits)),
             ("Measured on", f"{size}, {draws(details)}"),
             *common.facts(score),
         ],
