@@ -143,7 +143,7 @@ def test_a_missing_test_set_is_explained(words):
 
 @pytest.mark.parametrize(("variance", "least", "most"), [(1e-8, 0.499, 0.501), (1e4, 0.0, 0.49)])
 def test_a_score_says_what_it_is_counted_from(variance, least, most, tmp_path):
-    """Nothing but a coin is expected under a narrow prior; under a wide one a guess is sure, and often wrong."""
+    """A coin under a narrow prior; under a wide one a guess is sure, and often wrong."""
     yard = dw.Yardstick.fit(held_out(), prior_variance=variance)
     score = dw.score(DATA, held_out(), yardstick=yard, ignore="all")
     ranking = dw.rank({"a": DATA}, test=held_out(), yardstick=yard, ignore="all")

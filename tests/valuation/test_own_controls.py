@@ -449,6 +449,32 @@ def test_a_rescaling_under_ids_is_its_own_control():
         assert abs(found.made_of.outside.value) <= negligible(10)
 
 
+def doubted(k=24):
+    """The rows that the data's own models trust least."""
+    return least(BlindModels(NOISY, YARD, seed=0).trust("mean"), k)
+
+
+@pytest.mark.parametrize("groups", [np.zeros(150), NOISY.y], ids=["one group", "groups that are the classes"])
+def test_groups_that_somebody_chose_do_not_blind_the_own_models(groups):
+    """Folds by such groups leave nothing to learn from; row by row they find what was removed."""
+    grouped = dw.Dataset(NOISY.X, NOISY.y, groups=groups)
+    kept = np.setdiff1d(np.arange(150), doubted())
+    found = audit(grouped, grouped.take(kept))
+    assert found.verdict == audit(NOISY, NOISY.take(kept)).verdict == "recycled"
+    assert found.made_of.strongest.endswith(", row by row")
+
+
+def test_cells_emptied_where_the_own_models_doubt_are_rows_removed():
+    """A row without features says nothing, as one that is gone."""
+    X = NOISY.X.copy()
+    X[doubted()] = np.nan
+    emptied = dw.Dataset(X, NOISY.y, ids=np.arange(150), allow_missing=True)
+    found = audit(with_ids(NOISY.X, NOISY.y), emptied)
+    assert found.change["edited"] == 24
+    assert found.verdict == "recycled"
+    assert found.made_of.strongest.startswith("dropped by ")
+
+
 def test_own_models_are_not_asked_where_nothing_rose():
     found = audit(CLEAN, CLEAN.take(range(40)))
     assert found.made_of is None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -20,10 +21,10 @@ CONTROLS = {
     "by spreading": "labels spread along neighbours",
     "by mean": "the mean of its models",
     "by clean": "the mean of its models, learnt without doubted rows",
-    "dropped by clean": "rows dropped by the mean of its models, learnt without doubted rows",
     "labels at random": "labels changed at random",
 }
 """What the data's own controls do, by the beginning of their names."""
+DROPPED = "dropped "
 VERDICT_STYLES = {
     "informative": "bold green",
     "improved": "bold cyan",
@@ -140,13 +141,17 @@ def made_of(audit: Audit, bits: bool) -> list[tuple[str, str]]:
 def in_plain_words(control: str) -> str:
     """What a control of the data's own models did.
 
-    >>> in_plain_words("by clean, to the sure"), in_plain_words("labels at random 2")
-    ('the mean of its models, learnt without doubted rows, to the sure', 'labels changed at random')
+    >>> in_plain_words("by clean, to the sure")
+    'the mean of its models, learnt without doubted rows, to the sure'
+    >>> in_plain_words("labels at random 2, row by row")
+    'labels changed at random, row by row'
+    >>> in_plain_words("dropped by boosting"), in_plain_words("edited on a line")
+    ('rows dropped by boosting', 'edited on a line')
     """
-    for name, told in CONTROLS.items():
-        if control.startswith(name):
-            return told + control.removeprefix(name).rstrip(" 0123456789")
-    return control
+    dropped, control = control.startswith(DROPPED), control.removeprefix(DROPPED)
+    told = next((name for name in CONTROLS if control.startswith(name)), "")
+    words = CONTROLS.get(told, "") + re.sub(r" \d+", "", control.removeprefix(told))
+    return f"rows dropped by {words}" if dropped else words
 
 
 def could_see(audit: Audit, bits: bool) -> list[tuple[str, str]]:

@@ -41,12 +41,14 @@ class BlindModels:
     """Cross-fitted predictions of a dataset's own labels, and predictions of other rows.
 
     A prediction is a row of probabilities (n × classes), or of numeric labels one number (n × 1).
+    With `row_by_row` folds may part groups.
     """
 
     data: Dataset
     yardstick: Yardstick
     seed: int
     progress: Callable[[int, int], None] | None = None
+    row_by_row: bool = False
 
     @property
     def classes(self) -> int:
@@ -62,7 +64,7 @@ class BlindModels:
     @cached_property
     def together(self) -> Rows:
         """Rows that no fold may part: those of a group, else copies, which would tell each other's label."""
-        groups = group_codes(self.data.groups)
+        groups = None if self.row_by_row else group_codes(self.data.groups)
         return same_rows(self.data)[0] if groups is None else groups
 
     @cached_property

@@ -5,7 +5,8 @@
                  rows at random get another label, for wrong labels can make data too sure of themselves right
     new rows     the same rows, labelled by them
     weights      the same weights and repeats, dealt out to sure, unsure or borderline rows, and at random
-    edits        the same cells, as a blind editor could have made them (`edits`)
+    edits        the same cells, as a blind editor could have made them (`edits`); or as many rows go, those
+                 that they trust least: cells can be emptied, or made to say nothing
 
 A change of several kinds has controls that do all of them. Nothing here knows more than `before` does, except
 which rows are new or edited and what they look like. Doing nothing is a blind control too: `before` itself.
@@ -44,8 +45,10 @@ def own_controls(
         told = name if name in ALWAYS else "mean"  # what learners for new rows alone say of the old ones
         for how, order in orders(arms, models, told).items():
             made[f"by {name}{how}"] = control(arms, models, told, labels.get(name, none), order)
-    if arms.change.relabelled.any():
-        made["dropped by clean"] = control(arms, models, "clean", labels.get("clean", none), drop=True)
+    edited, relabelled = arms.change.edited.any(), arms.change.relabelled.any()
+    for name in ALWAYS if edited else ("clean",) if relabelled else ():
+        made[f"dropped by {name}"] = control(arms, models, name, labels.get(name, none), drop=True)
+    if relabelled:
         for k in range(RELABELLINGS):
             rng = np.random.default_rng([models.seed, 0xF11F, k])
             made[f"labels at random {k + 1}"] = control(
@@ -53,7 +56,8 @@ def own_controls(
             )
     for name, places in edits.items():
         made[name] = control(arms, models, "mean", labels.get("mean", none), edited=places)
-    return {Arm("own", name): sample for name, sample in made.items()}
+    how = ", row by row" if models.row_by_row else ""
+    return {Arm("own", f"{name}{how}"): sample for name, sample in made.items()}
 
 
 def orders(arms: Arms, models: BlindModels, name: str) -> dict[str, Array]:
@@ -85,12 +89,14 @@ def control(
     """As many rows removed, relabelled, added, reweighted and edited as the curation did, by one learner.
 
     `labels` are those of the new rows; weights are dealt out by `order`, else by trust. With `drop` rows are
-    removed where the curation relabelled them; with `chance` rows at random get another label.
+    removed where the curation relabelled or edited them; with `chance` rows at random get another label.
     """
     change, trust = arms.change, models.trust(name)
-    relabelled = len(np.unique(change.origin[change.relabelled]))
+    relabelled, touched = (
+        len(np.unique(change.origin[rows])) for rows in (change.relabelled, change.relabelled | change.edited)
+    )
     doubted = least(trust, change.before_rows)
-    gone = change.removed + (relabelled if drop else 0)
+    gone = change.removed + (touched if drop else 0)
     kept = np.sort(doubted[gone:])
     targets = np.array(models.targets)
     if chance is not None:

@@ -1,6 +1,8 @@
 """What a rise is made of: the data's own models try the same, and `after` must beat them all.
 
-They are asked only where a rise is shown; elsewhere there is nothing to explain.
+They are asked only where a rise is shown; elsewhere there is nothing to explain. Where the data have groups,
+they are cross-fitted both by groups and row by row: groups that somebody chose (all rows one, or one a class)
+would leave models by groups nothing to learn from.
 """
 
 from __future__ import annotations
@@ -29,11 +31,16 @@ def with_own_controls(case: Case, arms: Arms, parts: Mapping[str, Dataset], afte
     before, progress = parts["before"], options.progress
     if progress is not None:
         progress.expect(0.0)
-    models = BlindModels(before, case.yardstick, options.seed, None if progress is None else progress.update)
-    edits = edited_rows(arms.change, before, after, models.targets, models.classes, options.seed)
+    heard = None if progress is None else progress.update
+    models = [BlindModels(before, case.yardstick, options.seed, heard)]
+    if before.groups is not None:
+        models.append(replace(models[0], row_by_row=True))
+    first = models[0]
+    edits = edited_rows(arms.change, before, after, first.targets, first.classes, options.seed)
     # edited rows stand below the others, whose places stay
     pool = Pool.build(case.yardstick, {**parts, **edits}, options.own_model) if edits else case.pool
-    own = own_controls(arms, models, after, {name: pool.samples[name].rows for name in edits})
+    places = {name: pool.samples[name].rows for name in edits}
+    own = {arm: sample for one in models for arm, sample in own_controls(arms, one, after, places).items()}
     alone = replace(case, options=replace(options, run_dir=None))
     plan = replace(case.plan, design=replace(design, arms={BEFORE: arms.before, **own}))
     table = measure(alone, pool, plan).only(tuple(own))
