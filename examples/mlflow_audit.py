@@ -1,6 +1,6 @@
 """An audit beside a training run: its numbers as metrics, its verdict as a tag, its report as an artifact.
 
-pip install "dataworth[mlflow]"
+pip install -c constraints.txt ".[mlflow]"
 python examples/mlflow_audit.py
 """
 

@@ -36,6 +36,17 @@ def option(name: str, value: object = None) -> str:
     return flag if value is None or value is True else f"{flag} {shlex.quote(str(value))}"
 
 
+def needs_extra(what: str, extra: str) -> str:
+    """That something is installed only with an extra, and how: also where dataworth is on no index.
+
+    >>> needs_extra("an .xlsx", "excel")
+    "an .xlsx needs the extra excel: install dataworth with it, in a clone by pip install '.[excel]'"
+    """
+    return (
+        f"{what} needs the extra {extra}: install dataworth with it, in a clone by pip install '.[{extra}]'"
+    )
+
+
 def counted(n: int, noun: str) -> str:
     """A number and its noun, as in "1 row", "2 rows"."""
     return f"{n} {noun}" if n == 1 else f"{n} {noun}s"

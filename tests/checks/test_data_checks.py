@@ -8,7 +8,7 @@ import pytest
 from sklearn.datasets import load_diabetes
 
 import dataworth as dw
-from dataworth.checks import CHECKS, attribute, run_checks, size
+from dataworth.checks import CHECKS, attribute, run_checks, shift, size
 from dataworth.checks.rows import LEVEL, Excess, excess, nearness, neighbours, others
 from dataworth.curation import MatchGroups, RandomSubset
 from dataworth.data.labels import Classes, Numeric
@@ -383,9 +383,13 @@ def test_chance_does_not_show_an_attribute():
 
 def test_a_shift_in_what_the_recipe_drops_fires():
     data, test = halves(11)
-    assert scored("DW014", data, test, axes=2).fires is False
-    moved = dw.Dataset(data.X + np.array([0, 0, 0, 2.0, 2.0]), data.y)
-    assert scored("DW014", moved, test, axes=2).fires
+    still = scored("DW014", data, test, axes=2)
+    assert still.fires is False
+    assert "column" not in still.detail
+    moved = dw.Dataset(data.X + np.array([0, 0, 0, 2.0, 3.0]), data.y)
+    found = scored("DW014", moved, test, axes=2)
+    assert found.fires
+    assert "; farthest apart in columns 'x4', 'x3'" in found.detail
     kept = scored("DW014", moved, test)
     assert kept.fires is False  # all five axes: the model sees it
     assert "keep everything" in kept.detail
@@ -412,12 +416,26 @@ def test_unknown_categories_and_missing_values_are_a_shift():
 
     test = frame(200, ["red", "blue"])
     assert scored("DW014", frame(300, ["red", "blue"]), test).fires is False
-    assert scored("DW014", frame(300, ["red", "blue", "green", "black"]), test).fires
+    strange = scored("DW014", frame(300, ["red", "blue", "green", "black"]), test)
+    assert strange.fires
+    assert strange.detail.endswith("; farthest apart in column 'colour'")
     X, y = rows(14, n=400, d=2)
     holes = X[200:].copy()
     holes[::2, 1] = np.nan
     gappy = dw.Dataset(holes, y[200:], allow_missing=True)
-    assert scored("DW014", gappy, dw.Dataset(X[:200], y[:200])).fires
+    found = scored("DW014", gappy, dw.Dataset(X[:200], y[:200]))
+    assert found.fires
+    assert found.detail.endswith("; farthest apart in column 'x1'")
+
+
+def test_columns_are_named_whose_means_are_four_errors_apart():
+    own = np.arange(400) < 200
+    flat = np.tile([-1.0, 1.0], 200)
+    for errors, told in ((3.9, []), (4.1, ["b"])):
+        # a mean of ±d/2 adds d²/4 to a variance of 1
+        d = errors * np.sqrt(2 / 200)
+        moved = flat + np.where(own, 0.5, -0.5) * d / np.sqrt(1 - d**2 / 4)
+        assert shift.farthest(np.column_stack([flat, moved, np.ones(400)]), own, "abc") == told
 
 
 def test_numeric_labels_have_their_checks():

@@ -519,6 +519,19 @@ def test_either_spelling_and_a_hint_for_others(inside):
     assert "--winsorise" in err.replace("--winsorse", "")
 
 
+@pytest.mark.parametrize("habit", ["--na", "--na-values"])
+def test_options_of_other_tools_lead_to_ours(habit):
+    code, _, err = call("describe", "no.csv", habit, "-999")
+    assert code == 2
+    assert f"There is no {habit}: --missing says which text stands" in " ".join(err.replace("│", " ").split())
+
+
+def test_describe_offers_nothing_that_changes_nothing():
+    """What is described is a sample of a large file: --stream would read it no otherwise."""
+    for flag in ("--stream", "--text-encoder"):
+        assert "No such option" in call("describe", "no.csv", flag)[2]
+
+
 def test_ep_for_numeric_labels_is_noted(inside, tmp_path):
     path = tmp_path / "numeric labels.csv"
     rng = np.random.default_rng(0)

@@ -87,10 +87,21 @@ def test_json_and_pictures(page, monkeypatch, tmp_path):
         assert len((tmp_path / f"{command}.csv").read_text().splitlines()) > 2
 
 
+def test_sources_are_named_by_source_and_by_its_older_name(page, monkeypatch):
+    """In values --group is another name of --source."""
+    monkeypatch.chdir(page[0])
+    told = [
+        json.loads(run("values", "data.csv", "--test", "test.csv", name, "vendor", *FIXED, "--json").stdout)
+        for name in ("--source", "--group")
+    ]
+    assert told[0] == told[1]
+    assert sorted(one["name"] for one in told[0]["groups"]) == ["a", "b", "c"]
+
+
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["values", "a.csv", "--test", "test.csv", "--group", "who"], "there is no group column 'who'"),
+        (["values", "a.csv", "--test", "test.csv", "--source", "who"], "there is no group column 'who'"),
         (["values", "a.csv", "--test", "test.csv", "-o", "v.txt"], "v.txt: values are written as .parquet"),
         (["values", "a.csv", "--test", "test.csv", "--kind", "all"], "kind is 'all'; known kinds"),
         (["values", "a.safetensors", "--test", "test.csv"], "a.safetensors is sealed, but values needs rows"),

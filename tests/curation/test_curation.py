@@ -317,7 +317,7 @@ def test_cleanlab_needs_two_rows_of_each_class_and_folds_follow_the_rarest():
 
 def test_without_cleanlab_it_says_how_to_get_it(monkeypatch):
     monkeypatch.setitem(sys.modules, "cleanlab.filter", None)
-    assert "pip install 'dataworth[cleanlab]'" in refusal(made, DropLabelIssues())
+    assert "pip install '.[cleanlab]'" in refusal(made, DropLabelIssues())
 
 
 def grouped(**counts):

@@ -22,6 +22,7 @@ from dataworth.data.io.numbers_in_text import look
 from dataworth.data.io.numbers_in_text import parse as number
 from dataworth.data.io.together import sentences
 from dataworth.errors import DataworthError
+from worlds import refusal
 
 RNG = np.random.default_rng(0)
 PRICE = (RNG.random(60) * 5000 + 1000).round(2)
@@ -60,8 +61,9 @@ def german(values, places=2):
 # One table in many files
 
 SEMICOLON = "columns are separated by ';'; sep= changes that"
-COMMAS = "numbers have decimal commas, such as {!r}, and '1,234' is 1.234; decimal='.' reads 1234"
+COMMAS = "numbers have decimal commas, such as {!r}, and '1,234' is 1.234; decimal=',' confirms that"
 ENCODED = "the text is not UTF-8 and is read as {}, such as 'Köln'; encoding= changes that"
+AS_OTHERS = ", as other numbers are; categories='a' keeps the text"
 KEEPS = "; categories='price' keeps the text"
 NUMBERS = f"column 'price' holds numbers as text: {{!r}} is read as {PRICE[0]:.12g}{KEEPS}"
 FILES = {
@@ -159,7 +161,7 @@ def test_what_one_cell_proves_holds_for_its_column_and_for_its_file(tmp_path):
     assert D.X.ravel().tolist() == [1234, 1234.5]
     D, said = heard(text(tmp_path, "a;b;churn\n1.234;1,5;0\n5.678;2,25;1\n"))
     assert D.X.tolist() == [[1234, 1.5], [5678, 2.25]]
-    assert "column 'a' leaves open what '1.234' is: it is read as 1234; decimal='.' reads 1.234" in said
+    assert f"column 'a' leaves open what '1.234' is: it is read as 1234{AS_OTHERS}" in said
     late = text(tmp_path, "a,b,churn\n" + "5,1.234,0\n" * 40_000 + '"5,25",1.234,1\n')
     D, said = heard(late)  # far behind the beginning that is looked at
     assert D.X[-1].tolist() == [5.25, 1234]
@@ -175,6 +177,37 @@ def test_what_semicolons_leave_open_is_said(tmp_path):
     assert said[1:] == ["column 'a' leaves open what '1.234' is: it is read as 1.234; decimal=',' reads 1234"]
     assert heard(path, decimal=",")[0].X[:, 0].tolist() == [1234, 5678]
     assert len(heard(text(tmp_path, "a;b;churn\n1.234;7.5;0\n5.678;8;1\n"))[1]) == 1
+
+
+@pytest.mark.parametrize(
+    ("rows", "asked"),
+    [
+        ("3,5;1,234;7;0\n4,25;5,678;8;1\n", "."),  # would be 3.5 beside 1234
+        ("3,5;1.234;7;0\n4,25;5.678;8;1\n", "."),  # 3.5 beside 1.234, which German files write for 1234
+        ("3.5;1.234;7;0\n4.25;5.678;8;1\n", ","),
+    ],
+)
+def test_a_decimal_mark_that_the_file_contradicts_is_refused(tmp_path, rows, asked):
+    path = text(tmp_path, f"a;b;c;churn\n{rows}")
+    such, found = rows[:3], {"3,5": ",", "3.5": "."}[rows[:3]]
+    word = {",": "commas", ".": "points"}[found]
+    said = refusal(dw.read, path, label="churn", decimal=asked)
+    assert said == (
+        f"{path}: column 'a' has decimal {word}, such as {such!r}, but decimal={asked!r} was said: say"
+        f" decimal={found!r} instead, or keep the text with categories="
+    )
+    assert list(describe(path, label="churn", decimal=asked).problems) == [said.partition(": ")[2]]
+    assert heard(path, decimal=found)[0].X[:, 0].tolist() == [3.5, 4.25]
+    assert heard(path, decimal=asked, categories="a")[0].X[0, 1] in (
+        1.234,
+        1234,
+    )  # nothing against it is left
+
+
+def test_a_decimal_mark_that_some_cell_confirms_is_not_refused(tmp_path):
+    both = text(tmp_path, "a;b;c;churn\n1.5;1,5;1,234;0\n2.25;2,25;5,678;1\n")
+    for asked, value in ((".", 1234), (",", 1.234)):
+        assert heard(both, decimal=asked)[0].X[0].tolist() == [1.5, 1.5, value]
 
 
 def test_two_currencies_have_no_common_number_and_it_is_said(tmp_path):
@@ -398,7 +431,7 @@ def test_files_may_be_written_differently(tmp_path):
 def test_what_the_test_set_leaves_open_the_data_settle(tmp_path):
     (T, _), notes = together(tmp_path, 'a,y\n"1,234",0\n"5,678",1\n', 'a,y\n"58,20",0\n"1,234",1\n')
     assert T.X.tolist() == [[1.234], [5.678]]
-    assert notes[0] == ["column 'a' leaves open what '1,234' is: it is read as 1.234; decimal='.' reads 1234"]
+    assert notes[0] == [f"column 'a' leaves open what '1,234' is: it is read as 1.234{AS_OTHERS}"]
     shows = 'a,b,y\n"1,234",0.5,0\n"5,678",2.5,1\n'
     (T, _), _ = together(tmp_path, shows, 'a,b,y\n"58,20",1,0\n"1,234",2,1\n')
     assert T.X[:, 0].tolist() == [1234, 5678]
@@ -537,7 +570,7 @@ def test_a_sheet_of_a_workbook(tmp_path):
 
 def test_a_workbook_without_openpyxl_says_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setitem(sys.modules, "openpyxl", None)
-    with pytest.raises(DataworthError, match=r"an .xlsx needs openpyxl: pip install 'dataworth\[excel\]'"):
+    with pytest.raises(DataworthError, match=r"an .xlsx needs the extra excel: .*'\.\[excel\]', or save it"):
         read(text(tmp_path, "x", "a.xlsx"))
 
 
@@ -669,5 +702,5 @@ def test_names_of_the_hub(hugging_face, tmp_path, monkeypatch):
     with pytest.raises(DataworthError, match=r"hf:.*none:train: the hub has no such dataset \("):
         read(f"hf:{tmp_path / 'none'}:train")
     monkeypatch.setitem(sys.modules, "datasets", None)
-    with pytest.raises(DataworthError, match=r"needs datasets: pip install 'dataworth\[hf\]'"):
+    with pytest.raises(DataworthError, match=r"needs the extra hf: .*pip install '\.\[hf\]'$"):
         read("hf:org/name:train")

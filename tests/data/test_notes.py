@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 
 import dataworth as dw
 from dataworth.cli.app import app
+from dataworth.data.io import describe, read_together
 from dataworth.data.io.notes import Kind, Note, in_few_lines
 from dataworth.wording import on_the_command_line, option
 
@@ -45,11 +46,29 @@ def test_python_hears_keywords_and_the_command_line_flags(tmp_path):
         warnings.simplefilter("always")
         dw.read(path, impute=True)
     told = [str(one.message) for one in heard]
-    assert any("decimal='.' reads" in one for one in told)
+    assert any("decimal=',' confirms" in one for one in told)
     assert not [one for one in told if FLAG.search(one)]
     lines = CliRunner().invoke(app, ["describe", str(path)]).output
-    assert "--decimal . reads" in " ".join(lines.split())
+    assert "--decimal , confirms" in " ".join(lines.split())
     assert "decimal=" not in lines
+
+
+def test_a_column_with_a_marker_is_told_of_once(tmp_path):
+    """One stray among numbers is a problem, many are text; neither names the rows beside."""
+    for times, sep, mark in ((4, ",", "xx"), (60, ",", "xx"), (4, ",", "?"), (4, ";", "?")):
+        rng = np.random.default_rng(0)
+        cells = [f"{v:.3f}".replace(".", "," if sep == ";" else ".") for v in rng.normal(size=200)]
+        cells[:times] = [mark] * times
+        lines = [f"{cell}{sep}{i % 7}{sep}{i % 2}" for i, cell in enumerate(cells)]
+        path = tmp_path / "a.csv"
+        path.write_text(f"a{sep}b{sep}label\n" + "\n".join(lines))
+        told = describe(path, impute=True)
+        (one,) = [text for text in (*told.problems, *told.notes) if "column 'a'" in text]
+        assert mark in one
+        if times == 60:
+            assert "left out, for it seems to name the rows" in one
+            assert "missing='xx' reads that as missing" in one
+            assert in_few_lines({"a": read_together([path])[0].notes})[0].startswith("left out: 'a' (mixes")
 
 
 def test_the_way_of_naming_ends_with_the_command():

@@ -18,6 +18,7 @@ from dataworth.embed import embed
 from dataworth.measure.engines import Dask, Local, Ray, get_engine, on_ray
 from dataworth.measure.engines.chunks import Far, in_order
 from dataworth.measure.partitions import Chunk, Lens, sums_over
+from dataworth.wording import needs_extra
 from streams import stream_of, two_classes
 from worlds import numeric_labels, refusal
 
@@ -166,8 +167,7 @@ def test_a_backend_that_is_none_of_ours_is_refused():
 @pytest.mark.parametrize(("name", "package"), [("ray", "ray"), ("dask", "distributed")])
 def test_a_package_that_is_not_installed(name, package, monkeypatch):
     monkeypatch.setitem(sys.modules, package, None)
-    sentence = f"the engine '{name}' needs the extra {name}: pip install 'dataworth[{name}]'."
-    assert refusal(get_engine, name) == sentence
+    assert refusal(get_engine, name) == needs_extra(f"the engine '{name}'", name)
 
 
 def test_an_address_at_which_nobody_is(monkeypatch):

@@ -10,7 +10,7 @@ import pytest
 
 import dataworth as dw
 from dataworth.data import memory, sketch
-from dataworth.data.io import together
+from dataworth.data.io import pieces, together
 from dataworth.data.io.notes import ReadingWarning
 from dataworth.data.io.streamed import Stream
 from dataworth.valuation import streamed
@@ -147,6 +147,36 @@ def test_odd_cells_of_a_text(tmp_path):
         said = refusal(dw.score, tmp_path / "a.csv", test, stream=True, **asked)
     assert "'blue'" in said
     assert "a0" in said
+
+
+@pytest.mark.parametrize(("suffix", "where"), [(".csv", "rows 301 to 400"), (".parquet", "rows 281 to 400")])
+def test_rows_are_counted_from_1_over_the_whole_file(tmp_path, monkeypatch, suffix, where):
+    """Whatever parts it is read in: lines of a text a hundred at a time, row groups of 140."""
+    rows, test = two_classes(400, 6), two_classes(100, 7)
+    monkeypatch.setattr(together, "SAMPLE", 50)
+    monkeypatch.setattr(pieces, "MOST_ROWS", 100 if suffix == ".csv" else 1000)
+
+    def of(column, cell):
+        cells = [str(value) for value in rows[column].to_pylist()]
+        cells[389] = cell
+        changed = rows.set_column(rows.column_names.index(column), column, [cells])
+        path = write(changed, tmp_path / f"a{suffix}", 140)
+        asked = {"stream": True, "prior_variance": 1.0, "ignore": "all"}
+        return path, refusal(dw.score, path, test, **asked)
+
+    path, said = of("a0", "blue")
+    assert said.startswith(f"{path}, {where}: column 'a0' holds numbers, but 'blue' in data row 390:")
+    path, said = of("label", "7")
+    assert said.startswith(f"{path}, {where}: label '7' does not occur in the test set")
+
+
+def test_a_row_of_a_sample_has_no_number(tmp_path):
+    table = two_classes(400, 6)
+    cells = [str(value) for value in table["a0"].to_pylist()]
+    cells[100:110] = ["blue"] * 10
+    path = write(table.set_column(0, "a0", [cells]), tmp_path / "a.csv")
+    assert "'blue' in data row 101 (and in 9 more)" in refusal(dw.read, path, sample=400)
+    assert "'blue' in a row that was drawn" in refusal(dw.read, path, sample=300)
 
 
 def test_refusals(numbers, tmp_path):

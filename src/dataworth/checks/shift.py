@@ -16,6 +16,9 @@ folds.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,6 +27,7 @@ from ..data.dataset import Dataset
 from ..data.vectors import binary_size
 from ..measure.case import Case
 from ..measure.metrics import area
+from ..wording import listed
 from ..yardstick.recipe import Recipe, expand
 from .base import Check, Seen, not_run
 from .rows import datasets, named, some_rows
@@ -38,6 +42,8 @@ TOLD_APART = 0.6
 SURE = 4.0
 """Standard errors. Folds share the rows they are told apart by, which widens the spread of the area to 1.3 to
 1.6 times its error (simulated): so these are 2.5 or more of it. Every dataset of a ranking is looked at."""
+TOLD = 3
+"""Columns that are named."""
 LEAST_ROWS = 2 * FOLDS
 TRACE = 1e-6
 """Spread, in standard units, below which a rest is rounding."""
@@ -48,7 +54,7 @@ def look(case: Case) -> Seen:
     recipe = case.yardstick.recipe
     test = case.test.select(recipe.columns)
     most = ROWS if len(recipe.center) <= WIDE else ROWS // 2
-    found: dict[str, tuple[float, float]] = {}
+    found: dict[str, Apart] = {}
     small = False
     for name, data in datasets(case).items():
         rng = np.random.default_rng([case.options.seed, 0xD14])
@@ -63,12 +69,13 @@ def look(case: Case) -> Seen:
             found[name] = told_apart(recipe, ours, theirs, rng)
     if not found:
         return not_run("too few rows") if small else Seen(False, 0.5, "the features keep everything")
-    worst = max(found, key=lambda name: found[name][0])
-    area, stderr = found[worst]
+    worst = max(found, key=lambda name: found[name].area)
+    area, stderr, columns = found[worst]
     limit = max(TOLD_APART, 0.5 + SURE * stderr)
     fires = area > limit
     told = f"{named(worst)}: told from the test set by what the features leave out with AUC {area:.2f}, "
     told += f"allowed up to {limit:.2f}"
+    told += f"; farthest apart in {listed(columns, TOLD)}" if fires and columns else ""
     return Seen(bool(fires), area, told, stderr)
 
 
@@ -94,16 +101,23 @@ def marks(recipe: Recipe, data: Dataset) -> NDArray[np.int8]:
     return np.hstack([data.X[:, kinds] < 0, np.isnan(data.X)]).astype(np.int8)
 
 
-def told_apart(
-    recipe: Recipe, ours: Dataset, theirs: Dataset, rng: np.random.Generator
-) -> tuple[float, float]:
-    """AUC by which rows of the data are told from test rows they were not learned with, and its error."""
+class Apart(NamedTuple):
+    """AUC by which two sets are told apart, its error, and the columns whose means show it, by how much."""
+
+    area: float
+    stderr: float
+    columns: list[str]
+
+
+def told_apart(recipe: Recipe, ours: Dataset, theirs: Dataset, rng: np.random.Generator) -> Apart:
+    """How well rows of the data are told from test rows that they were not learned with."""
     n, m = len(ours), len(theirs)
     own = np.arange(n + m) < n
     raw = np.vstack([expanded(recipe, ours), expanded(recipe, theirs)])
     raw /= binary_size(raw)
     marked = np.vstack([marks(recipe, ours), marks(recipe, theirs)])
-    flags = marked[:, np.ptp(marked, axis=0) > 0].astype(float)
+    differ = np.ptp(marked, axis=0) > 0
+    flags = marked[:, differ].astype(float)
     folds = np.empty(n + m, dtype=int)
     for side in (own, ~own):
         folds[side] = rng.permutation(int(side.sum())) % FOLDS
@@ -113,9 +127,10 @@ def told_apart(
         X[folds == fold] = unseen(raw, flags, folds == fold, ~own & (folds != fold), kept)
     spread = X.std(axis=0)
     X = X[:, spread > TRACE] / spread[spread > TRACE]
+    columns = farthest(np.hstack([raw, flags]), own, [*expanded_names(recipe), *marked_names(recipe)[differ]])
     stderr = float(np.sqrt((n + m + 1) / (12.0 * n * m)))
     if not X.shape[1]:
-        return 0.5, stderr
+        return Apart(0.5, stderr, columns)
     goal = np.where(own, 1.0 / n, -1.0 / m) * (n + m)  # both sides have the same say
     areas = []
     for fold in range(FOLDS):
@@ -123,7 +138,32 @@ def told_apart(
         center = X[~out].mean(axis=0)
         scores = (X[out] - center) @ ridge(X[~out] - center, goal[~out])
         areas.append(area(scores, own[out], np.ones(len(scores))))
-    return float(np.mean(areas)), stderr
+    return Apart(float(np.mean(areas)), stderr, columns)
+
+
+def expanded_names(recipe: Recipe) -> list[str]:
+    """The column that each of `expanded` is of."""
+    each = [len(one.categories) if one.kind == "categorical" else 1 for one in recipe.columns]
+    return [one.name for one, times in zip(recipe.columns, each, strict=True) for _ in range(times)]
+
+
+def marked_names(recipe: Recipe) -> NDArray[np.str_]:
+    """The column that each of `marks` is of."""
+    categorical = [one.name for one in recipe.columns if one.kind == "categorical"]
+    return np.array([*categorical, *(one.name for one in recipe.columns)], dtype=str)
+
+
+def farthest(X: Array, own: NDArray[np.bool_], names: Sequence[str]) -> list[str]:
+    """Names of columns whose two means are more than `SURE` standard errors apart, the farthest first.
+
+    As they are, not what is left of them: a rest has something of every column in it.
+    """
+    spread = X.std(axis=0)
+    error = spread * np.sqrt(1.0 / own.sum() + 1.0 / (~own).sum())
+    apart = np.abs(X[own].mean(axis=0) - X[~own].mean(axis=0))
+    apart = np.divide(apart, error, out=np.zeros_like(apart), where=spread > TRACE)
+    order = np.argsort(-apart, kind="stable")
+    return list(dict.fromkeys(str(names[j]) for j in order if apart[j] > SURE))
 
 
 def unseen(raw: Array, flags: Array, rows: NDArray[np.bool_], learned: NDArray[np.bool_], kept: int) -> Array:

@@ -239,7 +239,7 @@ def curations(talking: Talking) -> object:
 @command
 def describe(
     file: Annotated[Path, file(KINDS)],
-    columns: Columns,
+    columns: Annotated[Columns, Some(without=("stream", "text_encoder"))],
     talking: Talking,
 ) -> object:
     """Say what of a file would be used as what, and why.

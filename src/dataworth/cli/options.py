@@ -146,18 +146,22 @@ class Gradients:
 
 
 class Some:
-    """Some options of a group, by name; of the options of a measurement, those that it takes."""
+    """Some options of a group, by name, or all but some; of those of a measurement, what it takes."""
 
-    def __init__(self, *names: str) -> None:
-        self.names = names
+    def __init__(self, *names: str, without: tuple[str, ...] = ()) -> None:
+        self.names, self.without = names, without
+
+    def of(self, group: Any) -> list[str]:
+        """Their names."""
+        every = self.names or [one.name for one in fields(group)]
+        return [name for name in every if name not in self.without]
 
 
 class Takes(Some):
     """The options that a measurement takes; a command gets them as a dict."""
 
     def __init__(self, what: str, *only: str, without: tuple[str, ...] = ()) -> None:
-        without += ("keep", "progress")
-        super().__init__(*(name for name in only or TAKES[what].__annotations__ if name not in without))
+        super().__init__(*(only or TAKES[what].__annotations__), without=(*without, "keep", "progress"))
 
 
 HELD_OUT = (
@@ -167,17 +171,26 @@ HELD_OUT = (
 )
 
 
+MISSING = "There is no {}: --missing says which text stands for a missing value, as in --missing -999."
+HABITS = dict.fromkeys(("--na", "--na-values", "--na_values", "--nan", "--null"), MISSING)
+"""Options of other tools, and what does the same here."""
+
+
 class Command(TyperCommand):
-    """A command that says of a test set that is missing what it is, and how to get one."""
+    """A command that says of a test set that is missing what it is, and how to get one; and what options of
+    other tools are called here."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """The arguments, or what is missing."""
         try:
             return super().parse_args(ctx, args)
         except Exception as error:  # click's, which some versions of typer bring under another name
-            lacking = getattr(error, "param", None) if type(error).__name__ == "MissingParameter" else None
-            if getattr(lacking, "name", None) == "test":
-                error.message = HELD_OUT  # type: ignore[attr-defined]
+            what = type(error).__name__
+            wrong: Any = error
+            if what == "MissingParameter" and getattr(wrong.param, "name", None) == "test":
+                wrong.message = HELD_OUT
+            elif what == "NoSuchOption" and wrong.option_name in HABITS:
+                wrong.message, wrong.possibilities = HABITS[wrong.option_name].format(wrong.option_name), None
             raise
 
 
@@ -207,12 +220,11 @@ def command(function: Callable[..., int | None]) -> Callable[..., None]:
     for name, hint in get_type_hints(function, include_extras=True).items():
         kind, some = get_args(hint)[:2] if hasattr(hint, "__metadata__") else (hint, None)
         if isinstance(some, Takes):
-            groups[name] = dict, list(some.names)
+            groups[name] = dict, some.of(Options)
             parameters += parameters_of(Options, groups[name][1])
         elif is_dataclass(kind):
-            names = list(some.names) if isinstance(some, Some) else [one.name for one in fields(kind)]
-            groups[name] = kind, names
-            parameters += parameters_of(kind, names)
+            groups[name] = kind, (some if isinstance(some, Some) else Some()).of(kind)
+            parameters += parameters_of(kind, groups[name][1])
         elif name != "return":
             alone = inspect.signature(function).parameters[name]
             parameters.append(alone.replace(annotation=hint, kind=KEYWORD))

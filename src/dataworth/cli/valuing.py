@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from .options import Columns, Showing, Some, Takes, Test, file, word
+from .options import PANELS, Columns, Showing, Some, Takes, Test, file, word
 
 Shown = Annotated[Showing, Some("json", "quiet", "verbose", "bits", "csv", "plot", "report")]
 
@@ -15,9 +15,19 @@ Shown = Annotated[Showing, Some("json", "quiet", "verbose", "bits", "csv", "plot
 def values(
     data: Annotated[Path, file("The data.", "DATA")],
     test: Test,
-    columns: Columns,
+    columns: Annotated[Columns, Some(without=("group",))],
     options: Annotated[dict[str, Any], Takes("values")],
     showing: Annotated[Showing, Some("json", "quiet", "verbose", "bits", "plot", "report")],
+    source: Annotated[
+        str | None,
+        word(
+            "Column of the data that says where a row comes from, such as annotator or vendor: sources are"
+            " valued too.",
+            "--source",
+            "--group",
+            panel=PANELS["Columns"],
+        ),
+    ] = None,
     kind: Annotated[
         str, word("rest: given all other rows (the default); alone: with no other data; or shapley.")
     ] = "rest",
@@ -37,11 +47,11 @@ def values(
         word("File for all rows: .parquet, .csv or .json.", "--output", "-o", metavar="FILE"),
     ] = None,
 ) -> object:
-    """Say which rows carry the information, which labels to look at again, and what sources add (--group).
+    """Say which rows carry the information, which labels to look at again, and what sources add (--source).
 
     Example: dataworth values data.csv --test test.csv -o values.parquet
 
-    Example: dataworth values data.csv --test test.csv --group annotator
+    Example: dataworth values data.csv --test test.csv --source annotator
     """
     from dataworth.errors import DataworthError
     from dataworth.valuation.values.guard import SUFFIXES, save_values
@@ -57,7 +67,7 @@ def values(
     check_outputs(output)
     found = asked(
         "values", {"D": data, "T": test}, columns, options, showing, value_rows,
-        kind=kind, fdr=fdr, cross_fit=cross_fit,
+        source, kind=kind, fdr=fdr, cross_fit=cross_fit,
     )  # fmt: skip
     if output is not None:
         save_values(found, output)
@@ -110,9 +120,10 @@ def asked(
     options: Mapping[str, Any],
     showing: Showing,
     function: Callable[..., Any],
+    source: str | None = None,
     **own: Any,
 ) -> Any:
-    """Read the files, check that they fit together, and ask the library."""
+    """Read the files, check that they fit together, and ask the library; `source`: the sources' column."""
     from dataworth.data.io.given import refuse_sampled_rows
     from dataworth.data.io.sealed import is_sealed
     from dataworth.errors import DataworthError
@@ -136,13 +147,12 @@ def asked(
         )
     refuse_sampled_rows(columns.sample, what == "values")
     *own_files, test = every(files)
-    words = command_line(what, own_files, {"test": test, **vars(columns), **own}, options)
+    words = command_line(what, own_files, {"test": test, **vars(columns), "source": source, **own}, options)
     sources = None
-    if what == "values" and columns.group is not None:  # the test set need not have the sources' column
+    if source is not None:  # the test set need not have that column
         (held,) = every({"D": files["D"]})
-        sources = Inputs(columns, quiet=True).read([held])(held).groups
-        left_out = ",".join(filter(None, (columns.exclude, columns.group)))
-        columns = replace(columns, group=None, exclude=left_out)
+        sources = Inputs(replace(columns, group=source), quiet=True).read([held])(held).groups
+        columns = replace(columns, exclude=",".join(filter(None, (columns.exclude, source))))
     opened = [path for path in every(files) if path not in closed]
     known = () if yardstick is None else yardstick.columns
     engine = get_engine(options.get("engine"), options.get("jobs"), options.get("address"))

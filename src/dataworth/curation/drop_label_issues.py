@@ -14,7 +14,7 @@ import numpy as np
 
 from ..data.dataset import Dataset
 from ..errors import DataworthError
-from ..wording import counted
+from ..wording import counted, needs_extra
 from .base import Method, at_least, chance
 from .features import class_codes, fitted, numbers
 
@@ -50,9 +50,7 @@ class DropLabelIssues(Method):
         try:
             from cleanlab.filter import find_label_issues
         except ImportError as error:
-            raise DataworthError(
-                "finding label issues needs cleanlab: pip install 'dataworth[cleanlab]'."
-            ) from error
+            raise DataworthError(needs_extra("finding label issues", "cleanlab")) from error
         from sklearn.model_selection import StratifiedKFold
 
         codes = class_codes(data, "finding label issues", least=2)

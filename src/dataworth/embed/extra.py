@@ -9,6 +9,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from dataworth.errors import DataworthError
+from dataworth.wording import needs_extra
 
 
 def needed(module: str, what: str, extra: str = "vision") -> Any:
@@ -16,15 +17,15 @@ def needed(module: str, what: str, extra: str = "vision") -> Any:
 
     >>> needed("json", "this").dumps([1])
     '[1]'
-    >>> needed("no_such_module", "this model")
+    >>> needed("no_such_module", "this model")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    dataworth.errors.DataworthError: this model needs the extra vision: pip install 'dataworth[vision]'.
+    dataworth.errors.DataworthError: this model needs the extra vision: install dataworth with it, ...
     """
     try:
         return import_module(module)
     except ImportError as error:
-        raise DataworthError(_sentence(what, extra)) from error
+        raise DataworthError(needs_extra(what, extra)) from error
 
 
 def check_installed(modules: Sequence[str], what: str, extra: str = "vision") -> None:
@@ -34,11 +35,7 @@ def check_installed(modules: Sequence[str], what: str, extra: str = "vision") ->
     except (ImportError, ValueError):
         found = False
     if not found:
-        raise DataworthError(_sentence(what, extra))
-
-
-def _sentence(what: str, extra: str) -> str:
-    return f"{what} needs the extra {extra}: pip install 'dataworth[{extra}]'."
+        raise DataworthError(needs_extra(what, extra))
 
 
 def short(error: Exception) -> str:

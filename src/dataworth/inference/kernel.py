@@ -1,6 +1,6 @@
 """The n×n Newton loop of `find_mode`, compiled by numba: the same steps, without the cost of small arrays.
 
-Optional (`pip install dataworth[fast]`); `newton.py` describes the method and does without it. It pays below
+Optional (the extra `fast`); `newton.py` describes the method and does without it. It pays below
 some 300 rows, where numpy spends more time on calls than on numbers. Compiled once, and kept on disk.
 """
 

@@ -97,9 +97,9 @@ class Lens:
         X = self.yardstick.recipe.features(data).astype(np.float32)
         return Rows(X, self.yardstick.targets(data), np.ascontiguousarray(weights))
 
-    def slabs(self, piece: Piece) -> Iterator[Dataset]:
-        """Rows of a partition, with numbers in place of texts."""
-        return map(self.yardstick.numbered, self.reader.slabs(piece))
+    def slabs(self, piece: Piece) -> Iterator[tuple[str, Dataset]]:
+        """Rows of a partition, with numbers in place of texts; with what sentences call them."""
+        return ((where, self.yardstick.numbered(data)) for where, data in self.reader.slabs(piece))
 
     def rows(self, chunk: Chunk) -> Iterator[Rows]:
         """Rows of a partition, some at a time, without those that are taken out; with features as float64."""
@@ -115,7 +115,7 @@ class Lens:
 
     def _read(self, chunk: Chunk) -> Iterator[Rows]:
         if self.folder is None:
-            yield from map(self.measured, self.slabs(chunk.piece))
+            yield from (self.measured(data) for _, data in self.slabs(chunk.piece))
             return
         with self.kept(chunk).open("rb") as file:
             for count in chunk.lengths:
@@ -162,8 +162,8 @@ def _look(lens: Lens, finder: Finder | None, chunk: Chunk, file: Any) -> Looked:
     met, sketches, weight, has_ids, lengths = [], [], 0.0, False, []
     labels = lens.yardstick.labels
     classes = np.zeros(len(labels.names)) if isinstance(labels, Classes) else None
-    for data in lens.slabs(chunk.piece):
-        y = lens.yardstick.targets(data)
+    for where, data in lens.slabs(chunk.piece):
+        y = lens.yardstick.targets(data, where)
         lengths.append(len(data))
         weight += float(len(data) if data.weights is None else data.weights.sum())
         if classes is not None:

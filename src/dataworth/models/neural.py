@@ -21,6 +21,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import DataworthError
+from ..wording import needs_extra
 from .base import Fitter, Model, Posterior, bind, require_model
 from .distinct import distinct_rows
 from .linear import Linear
@@ -31,15 +32,15 @@ from .softmax import Softmax
 def needed(module: str, what: str, extra: str) -> Any:
     """The module, or the sentence that says how to get it.
 
-    >>> needed("no_such_module", "Neural", "neural")
+    >>> needed("no_such_module", "Neural", "neural")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
         ...
-    dataworth.errors.DataworthError: Neural needs the extra neural: pip install 'dataworth[neural]'.
+    dataworth.errors.DataworthError: Neural needs the extra neural: install dataworth with it, ...
     """
     try:
         return import_module(module)
     except ImportError as error:
-        raise DataworthError(f"{what} needs the extra {extra}: pip install 'dataworth[{extra}]'.") from error
+        raise DataworthError(needs_extra(what, extra)) from error
 
 
 @dataclass(frozen=True, repr=False)

@@ -17,6 +17,7 @@ import numpy as np
 from dataworth import DataworthError
 from dataworth.arrays import Array
 from dataworth.embed import pca
+from dataworth.wording import needs_extra
 
 from ..known_mi import KnownPairs
 from .base import Guess, as_vectors
@@ -64,7 +65,7 @@ def torch_for(what: str) -> Any:
     try:
         import torch
     except ImportError as error:
-        raise DataworthError(f"{what} needs the extra neural: pip install 'dataworth[neural]'.") from error
+        raise DataworthError(needs_extra(what, "neural")) from error
     return torch
 
 

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from importlib.util import find_spec
 
 from dataworth import DataworthError, Logistic
+from dataworth.wording import needs_extra
 
 from .base import Estimator
 from .centred import CentredPMI
@@ -54,7 +55,7 @@ def known_name(name: str) -> str:
 def make_estimator(name: str, prior_variance: float) -> Estimator:
     """An estimator by name; those without a prior pass it over. What it needs is missed here, not later."""
     if name in OF_TORCH and find_spec("torch") is None:
-        raise DataworthError(f"{name} needs the extra neural: pip install 'dataworth[neural]'.")
+        raise DataworthError(needs_extra(name, "neural"))
     if name in WITH_PRIOR:
         return WITH_PRIOR[name](prior_variance)
     if name in WITHOUT_PRIOR:

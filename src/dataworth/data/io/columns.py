@@ -22,7 +22,7 @@ from dataworth.data.io.notes import Kind, Note
 from dataworth.data.io.numbers_in_text import PER, Look, look
 from dataworth.data.io.numbers_in_text import parse as parse_number
 from dataworth.data.vectors import text_keys
-from dataworth.wording import counted, option
+from dataworth.wording import counted, listed, option
 
 Is = Literal["number", "date", "text", "other", "empty"]
 CLEAR = 0.9
@@ -34,7 +34,8 @@ TRIED = 200
 """Rows that are tried before a whole column is."""
 NUMBERS = Kind("numbers written as text", "categories", "keeps the text")
 GAP = Kind("taken for missing", "categories", "keeps the text")
-MIXED = Kind("read as text", "numbers", "reads numbers")
+MIXED, MIXED_OUT = (Kind(start, "numbers", "reads numbers") for start in ("read as text", "left out"))
+AS_TEXT = ", and is read as text"
 DATES = Kind("dates, of which days, day of the year and weekday are features", "exclude", "leaves them out")
 MONTH_FIRST = Kind("dates, read with the month first", "dates", "dmy reads the day first")
 GAPS = frozenset(
@@ -79,12 +80,12 @@ class Seen:
     hint: str = ""
 
 
-def settle(parts: Sequence[Part], columns: Sequence[Collection[str]], wishes: Wishes) -> list[list[str]]:
-    """Type the given columns of every part, the first part before the others; sentences of what is wrong.
+def settle(parts: Sequence[Part], columns: Sequence[Collection[str]], wishes: Wishes) -> list[dict[str, str]]:
+    """Type the given columns of every part, the first part before the others; what is wrong with which.
 
     Tables and notes of the parts are replaced.
     """
-    problems: list[list[str]] = [[] for _ in parts]
+    problems: list[dict[str, str]] = [{} for _ in parts]
     seen: dict[tuple[int, str], Seen] = {}
 
     def see(i: int, names: Collection[str]) -> None:
@@ -100,6 +101,7 @@ def settle(parts: Sequence[Part], columns: Sequence[Collection[str]], wishes: Wi
             again = part.again(replace(part.how, decimal=","))
             part.table, part.how = again.table, again.how
             see(i, columns[i])
+        problems[i] |= _against(part, {name: seen[i, name] for name in columns[i]}, wishes)
     shown = [_marks(part, _proven(seen, i, columns[i])) for i, part in enumerate(parts)]
     for name in dict.fromkeys(name for names in columns for name in names):
         having = [i for i in range(len(parts)) if (i, name) in seen]
@@ -111,16 +113,16 @@ def settle(parts: Sequence[Part], columns: Sequence[Collection[str]], wishes: Wi
         kind: Is = seen[found[0], name].kind
         kind = wishes.kinds.get(name, "number" if name in wishes.numbers else kind)
         kind = "text" if name in wishes.categories else kind
-        for i in having:
+        for i in (i for i in having if name not in problems[i]):
             others = [i, *(j for j in found if j != i)]
-            marks = [wishes.decimal, *(mark for j in others for mark in shown[j])]
+            marks = [mark for j in others for mark in shown[j]]
             orders = [
                 wishes.dates,
                 *(order for j in found for order in _alone(dates.orders(seen[j, name].dates))),
             ]
-            mark, order = next(filter(None, marks), "."), next(filter(None, orders), None)
-            problem = _apply(parts[i], name, kind, seen[i, name], mark, order, name in wishes.categories)
-            problems[i] += [] if problem is None else [problem]
+            mark, order = next(iter(marks), None), next(filter(None, orders), None)
+            if problem := _apply(parts[i], name, kind, seen[i, name], mark, order, wishes):
+                problems[i][name] = problem
         _note_signs(name, [parts[i] for i in having if seen[i, name].kind == "number"])
     return problems
 
@@ -154,6 +156,33 @@ def _marks(part: Part, proven: Collection[str]) -> list[str]:
         return [part.how.decimal]
     points = not part.typed and any(pa.types.is_floating(kind) for kind in part.table.schema.types)
     return _alone({*proven, "."} if points else proven)
+
+
+def _against(part: Part, seen: Mapping[str, Seen], wishes: Wishes) -> dict[str, str]:
+    """A sentence for columns whose cells prove another decimal mark than was asked for, if none proves that.
+
+    What pyarrow read with the mark that was asked for is looked at as text: 1.234 proves nothing.
+    """
+    import pyarrow as pa
+
+    other = "," if wishes.decimal == "." else "."
+    free = [name for name, one in seen.items() if one.kind == "number" and name not in wishes.categories]
+    looks = {name: one for name in free if (one := seen[name].numbers) is not None and one.proven}
+    if wishes.decimal is None or {mark for one in looks.values() for mark in one.proven} != {other}:
+        return {}
+    read = [name for name in free if pa.types.is_floating(part.table.schema.field(name).type)]
+    if part.again is not None and read:
+        texts = part.again(replace(part.how, as_text=(*part.how.as_text, *read))).table
+        again = [_see(texts[name], part.typed, True).numbers for name in read]
+        if any(one is not None and wishes.decimal in one.proven for one in again):
+            return {}
+    such = next(text for one in looks.values() for text, cell in one.cells.items() if cell.decimal == other)
+    have = f"{'has' if len(looks) == 1 else 'have'} decimal {'commas' if other == ',' else 'points'}"
+    sentence = (
+        f"{listed(list(looks))} {have}, such as {such!r}, but {option('decimal', wishes.decimal)} was said:"
+        f" say {option('decimal', other)} instead, or keep the text with {option('categories')}"
+    )
+    return dict.fromkeys(looks, sentence)
 
 
 def _such(seen: Mapping[tuple[int, str], Seen], i: int, names: Collection[str]) -> str:
@@ -224,22 +253,22 @@ def _names(numbers: Look, typed: bool) -> str:
 
 
 def _apply(
-    part: Part, name: str, kind: Is, seen: Seen, decimal: str, order: str | None, asked: bool
+    part: Part, name: str, kind: Is, seen: Seen, shown: str | None, order: str | None, wishes: Wishes
 ) -> str | None:
-    """Make the column of a part what it is to be; a sentence if it cannot be. `asked`: it is to be text."""
+    """Make the column of a part what it is to be; a sentence if it cannot be. `shown`: the decimal mark."""
     if seen.kind in ("empty", "other") or kind in ("other", "empty"):
         return None
     if kind == "text":
         if not seen.rows and seen.kind == "number":
             _as_text(part, name)
-        if seen.mixed and not asked:
+        if seen.mixed and name not in wishes.categories:
             does = "reads it as numbers" if seen.rows else "says which rows are no numbers"
-            what = f"column {name!r} {seen.mixed}, and is read as text"
+            what = f"column {name!r} {seen.mixed}{AS_TEXT}"
             choice = f"{option('numbers', name)} {does}"
             if seen.hint:
                 choice = f"{option('missing', seen.hint)} reads that as missing, {choice}"
             about = f"{name!r} ({seen.mixed})"
-            note = Note(what, choice, plain=seen.mixed == AS_A_FRAME_SAYS, kind=MIXED, about=about)
+            note = Note(what, choice, seen.mixed == AS_A_FRAME_SAYS, MIXED, about, column=name)
             part.notes.append(note)
         return None
     if seen.kind == "text" and kind == "number" and seen.rows:
@@ -252,8 +281,11 @@ def _apply(
             f" {option('exclude', name)}"
         )
     if seen.strays:
-        return _stray(part.table[name], name, kind, seen.strays)
-    values = _numbers(part, name, seen, decimal) if kind == "number" else _instants(part, name, seen, order)
+        return _stray(part, name, kind, seen.strays)
+    if kind == "number":
+        values = _numbers(part, name, seen, shown, wishes.decimal)
+    else:
+        values = _instants(part, name, seen, order)
     if gaps := sum(seen.rows[text] for text in seen.gaps):
         shown = ", ".join(map(repr, sorted(seen.gaps)))
         what = f"{shown} in column {name!r} is taken for missing ({counted(gaps, 'row')})"
@@ -263,22 +295,24 @@ def _apply(
     return None
 
 
-def _numbers(part: Part, name: str, seen: Seen, decimal: str) -> dict[str, Any]:
+def _numbers(part: Part, name: str, seen: Seen, shown: str | None, asked: str | None) -> dict[str, Any]:
+    """The texts of a column as numbers; where they leave the decimal mark open, as asked or shown."""
     found = seen.numbers
     assert found is not None
-    mark = found.decimal(decimal)
+    mark = found.decimal(asked or shown or ".")
     values = {text: cell.value(mark) for text, cell in found.cells.items()}
     choice = f"{option('categories', name)} keeps the text"
     kind: Kind | None = NUMBERS
     such = next((t for t, cell in found.cells.items() if cell.decimal or cell.grouped or cell.unit), "")
-    if not found.plain:
+    if not found.plain(part.how.decimal or "."):
         what = f"column {name!r} holds numbers as text: {such!r} is read as {values[such]:.12g}"
-        if open_ := [text for text in found.open if not found.proven]:
-            such = open_[0]
-            other = found.cells[such].value("," if mark == "." else ".")
+        if found.open and not found.proven and asked is None:
+            such, other, kind = found.open[0], "," if mark == "." else ".", None
             what = f"column {name!r} leaves open what {such!r} is: it is read as {values[such]:.12g}"
-            choice = f"{option('decimal', '.' if mark == ',' else ',')} reads {other:.12g}"
-            kind = None
+            if shown is None:
+                choice = f"{option('decimal', other)} reads {found.cells[such].value(other):.12g}"
+            else:
+                what += ", as other numbers are"
         elif len(found.proven) == 2:
             what += ", with decimal commas and decimal points"
         about = f"{name!r} ({such!r} is {values[such]:.12g})"
@@ -303,26 +337,29 @@ def _instants(part: Part, name: str, seen: Seen, order: str | None) -> dict[str,
     day = values[such]
     shown = "nothing" if day is None else f"{day:%Y-%m-%d}"
     about = f"{name!r} ({such!r} is {shown})"
-    part.notes.append(
-        Note(f"{dates_start(name)} {such!r} is read as {shown}", choice, kind=kind, about=about)
-    )
+    what = f"column {name!r} holds dates: {such!r} is read as {shown}"
+    part.notes.append(Note(what, choice, kind=kind, about=about, column=name))
     return values
 
 
-def dates_start(name: str) -> str:
-    """How a note begins that says of a column that it holds dates."""
-    return f"column {name!r} holds dates:"
+def left_out(note: Note, why: str) -> Note:
+    """The note of a column that is read as text, if that text is then left out."""
+    what = f"{note.what.removesuffix(AS_TEXT)}, and is left out, for {why}"
+    return replace(note, what=what, plain=False, kind=MIXED_OUT)
 
 
-def _stray(column: Any, name: str, kind: str, strays: Collection[str]) -> str:
+def _stray(part: Part, name: str, kind: str, strays: Collection[str]) -> str:
+    column = part.table[name]
     rows = [
         row for row, text in enumerate(column.to_pylist()) if text is not None and str(text).strip() in strays
     ]
     such = str(column[rows[0]].as_py()).strip()
     more = f" (and in {len(rows) - 1} more)" if len(rows) > 1 and len(strays) == 1 else ""
     meant = option("missing", such) if len(strays) == 1 else f"{option('missing')} and each of the texts"
+    drawn = part.how.total not in (None, len(column))  # from among others: it does not say where it stood
+    where = "a row that was drawn" if drawn else f"data row {part.before + rows[0] + 1}"
     return (
-        f"column {name!r} holds {kind}s, but {such!r} in data row {rows[0] + 1}{more}:"
+        f"column {name!r} holds {kind}s, but {such!r} in {where}{more}:"
         f" correct it, or if it stands for a missing value, say so with {meant};"
         f" {option('categories', name)} reads all as text"
     )

@@ -38,7 +38,7 @@ MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"),
 )  # fmt: skip
 CODE = re.compile(r"0\d+$")
-COMMAS = Kind("numbers have decimal commas: '1,234' is 1.234", "decimal", "changes that")
+COMMAS = Kind("numbers have decimal commas: '1,234' is 1.234", "decimal", ", confirms that")
 
 
 def read_delimited(path: Path, asked: Delimited, usual: str | None) -> tuple[Any, Delimited]:
@@ -165,7 +165,7 @@ def _rows(reader: Any) -> Iterator[list[str]]:
 def commas_note(such: str) -> Note:
     """A file has decimal commas: what that means for numbers that leave it open."""
     what = f"numbers have decimal commas, such as {such!r}, and '1,234' is 1.234"
-    return Note(what, f"{option('decimal', '.')} reads 1234", kind=COMMAS)
+    return Note(what, f"{option('decimal', ',')} confirms that", kind=COMMAS)
 
 
 def unique(names: Sequence[str]) -> list[str]:

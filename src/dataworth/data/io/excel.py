@@ -11,7 +11,7 @@ from dataworth.data.io.delimited import renaming_note, unique
 from dataworth.data.io.notes import Note
 from dataworth.data.io.parsing import MISSING
 from dataworth.errors import DataworthError
-from dataworth.wording import option
+from dataworth.wording import needs_extra, option
 
 
 def read_excel(path: Path, sheet: str | None) -> tuple[Any, list[Note]]:
@@ -21,9 +21,7 @@ def read_excel(path: Path, sheet: str | None) -> tuple[Any, list[Note]]:
     try:
         import openpyxl
     except ImportError:
-        raise DataworthError(
-            "an .xlsx needs openpyxl: pip install 'dataworth[excel]', or save it as .csv"
-        ) from None
+        raise DataworthError(f"{needs_extra('an .xlsx', 'excel')}, or save it as .csv") from None
     book = openpyxl.load_workbook(path, read_only=True, data_only=True)
     try:
         names = book.sheetnames

@@ -34,7 +34,8 @@ class Part:
 
     name: what sentences call it, if it is a file; typed: whether its format has types, so that what is text
     was meant to be; how: how its text is written; again: reads it once more, with some columns as text;
-    units: what numbers of a column were written with, where it changes them.
+    units: what numbers of a column were written with, where it changes them; before: rows of the file that
+    stand before these.
     """
 
     name: str | None
@@ -44,6 +45,7 @@ class Part:
     how: Delimited = AS_FOUND
     again: Callable[[Delimited], Part] | None = None
     units: dict[str, str] = field(default_factory=dict)
+    before: int = 0
 
 
 def part_of_file(path: Path, how: Delimited = AS_FOUND) -> Part:

@@ -27,7 +27,8 @@ class Kind(NamedTuple):
 class Note:
     """One decision: what was done, and which option changes it. One that is `plain` is no surprise.
 
-    kind: what other notes it is told with; about: which column it is then, with an example; cells: how many.
+    kind: what other notes it is told with; about: which column it is then, with an example; cells: how many;
+    column: the one that it is about, where other notes would be.
 
     >>> str(Note("columns are separated by ';'", "sep= changes that"))
     "columns are separated by ';'; sep= changes that"
@@ -39,6 +40,7 @@ class Note:
     kind: Kind | None = None
     about: str = ""
     cells: int = 0
+    column: str = ""
 
     def __str__(self) -> str:
         return f"{self.what}; {self.choice}"

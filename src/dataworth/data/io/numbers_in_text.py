@@ -160,11 +160,13 @@ class Look:
         """Texts that are one number with a decimal comma and another with a decimal point."""
         return [text for text, cell in self.cells.items() if cell.decimal == "?"]
 
-    @property
-    def plain(self) -> bool:
-        """Whether every number is digits alone, or has a decimal point, as a program writes it."""
+    def plain(self, mark: str) -> bool:
+        """Whether every number is digits, with a decimal point or this mark, as a program writes it."""
+        proven = self.proven == {mark}
         return not self.unit and all(
-            cell.decimal in ("", ".") and not cell.grouped and not cell.times for cell in self.cells.values()
+            (cell.decimal in ("", ".", mark) or (proven and cell.decimal == "?" and mark in cell.body))
+            and not (cell.grouped or cell.times)
+            for cell in self.cells.values()
         )
 
     def decimal(self, otherwise: str) -> str:

@@ -34,10 +34,11 @@ STREAMED = "Parquet and text, as .csv, .tsv and .txt, can"
 
 
 class Piece(NamedTuple):
-    """A row group of a Parquet file, or a text file."""
+    """A row group of a Parquet file, or a text file; `before`: rows of the file that stand before it."""
 
     path: str
     group: int | None = None
+    before: int = 0
 
 
 class NotNumbers(DataworthError):
@@ -73,7 +74,9 @@ def pieces_of(source: Any) -> list[Piece]:
 
 def _groups(file: str) -> list[Piece]:
     with opened(file) as parquet:
-        return [Piece(file, group) for group in range(parquet.metadata.num_row_groups)]
+        about = parquet.metadata
+        sizes = [about.row_group(group).num_rows for group in range(about.num_row_groups)]
+    return [Piece(file, group, sum(sizes[:group])) for group in range(len(sizes))]
 
 
 def opened(file: str) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from dataworth.data.io import roles as role_of
-from dataworth.data.io.columns import DATES
+from dataworth.data.io.columns import DATES, MIXED, left_out
 from dataworth.data.io.notes import Kind, Note
 from dataworth.data.io.roles import Role
 from dataworth.wording import option
@@ -13,7 +13,20 @@ from dataworth.wording import option
 LEFT_OUT = Kind("left out", "features", "names what to use")
 
 
-def role_notes(roles: Sequence[Role]) -> list[Note]:
+def all_notes(notes: Sequence[Note], roles: Sequence[Role]) -> list[Note]:
+    """What was decided of a file, `notes`, and of the roles of its columns; of one column one note."""
+    told = {note.column for note in notes if note.column}
+    dates = [role for role in roles if role.column in told and role.kind == "date or time"]
+    names = [role for role in roles if role.column in told and role.why.startswith(role_of.NAMES_ROWS)]
+    whys = {role.column: role.why for role in names}
+    own = [
+        left_out(note, whys[note.column]) if note.kind == MIXED and note.column in whys else note
+        for note in notes
+    ]
+    return [*own, *_role_notes([role for role in roles if role not in [*dates, *names]])]
+
+
+def _role_notes(roles: Sequence[Role]) -> list[Note]:
     """What was decided of the roles of columns."""
     notes = []
     for role in roles:

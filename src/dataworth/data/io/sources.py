@@ -20,6 +20,7 @@ from dataworth.data.io.whole import parse_json
 from dataworth.data.io.written_roles import with_roles
 from dataworth.data.vectors import text_keys, to_arrow
 from dataworth.errors import DataworthError
+from dataworth.wording import needs_extra
 
 HUB = "hf:"
 """What the name of a dataset of the Hugging Face hub begins with: hf:NAME:SPLIT, or hf:NAME:CONFIG:SPLIT."""
@@ -61,7 +62,7 @@ def _from_hub(name: str) -> Any:
     try:
         import datasets
     except ImportError:
-        raise DataworthError("a name of the hub needs datasets: pip install 'dataworth[hf]'") from None
+        raise DataworthError(needs_extra("a name of the hub", "hf")) from None
     where, *more = name.split(":")
     if len(more) not in (1, 2):
         raise DataworthError(f"{HUB}{name} names no split: give {HUB}NAME:SPLIT, or {HUB}NAME:CONFIG:SPLIT")

@@ -63,17 +63,18 @@ class Reader:
     spelled: tuple[str, ...]
     plain: tuple[Column, ...] | None
 
-    def slabs(self, piece: Piece) -> Iterator[Dataset]:
-        """The rows of a piece, some at a time, in their order."""
-        first = 1
+    def slabs(self, piece: Piece) -> Iterator[tuple[str, Dataset]]:
+        """The rows of a piece, some at a time, in their order; with what sentences call them."""
+        before = piece.before
         for table in rows_of(piece, self._parsed(), self.how):
+            after = before + table.num_rows
+            where = f"{piece.path}, rows {before + 1} to {after}"
             try:
-                yield self._made(table)
+                made = self._made(table, before)
             except DataworthError as error:
-                last = first + table.num_rows - 1
-                where = piece.path if piece.group is None else f"{piece.path}, row group {piece.group}"
-                raise DataworthError(f"{where}, rows {first} to {last}: {error}") from error
-            first += table.num_rows
+                raise DataworthError(f"{where}: {error}") from error
+            yield where, made
+            before = after
 
     def as_text(self, column: str) -> Reader:
         """The same with a column of a text file read as it is written, and then made numbers."""
@@ -94,9 +95,9 @@ class Reader:
                 found[name] = pa.float64()
         return found
 
-    def _made(self, table: Any) -> Dataset:
-        """A Dataset of some rows."""
-        table = self._typed(without_markers(Part(None, tidy(table)), self.how.missing).table)
+    def _made(self, table: Any, before: int) -> Dataset:
+        """A Dataset of some rows; `before`: how many stand before them in the file."""
+        table = self._typed(without_markers(Part(None, tidy(table)), self.how.missing).table, before)
         for role in self.roles:
             if role.role != "feature" and (count := int(missing_rows(table[role.column]).sum())):
                 raise DataworthError(
@@ -114,7 +115,7 @@ class Reader:
         said = spellings([np.array(self.spelled), made.y])
         return made.with_labels([said.get(text, text) for text in made.y.tolist()]) if said else made
 
-    def _typed(self, table: Any) -> Any:
+    def _typed(self, table: Any, before: int) -> Any:
         """The table with its columns as the sample has them: numbers and dates that are written as text."""
         kinds: dict[str, Is] = {}
         for role in self.roles:
@@ -127,10 +128,10 @@ class Reader:
             kinds[role.column] = {"categorical": "text", "date or time": "date"}.get(wanted, "number")  # type: ignore[assignment]
         if not kinds:
             return table
-        part = Part(None, table, typed=False, how=self.how)
+        part = Part(None, table, typed=False, how=self.how, before=before)
         (problems,) = settle([part], [list(kinds)], replace(self.typing, kinds=kinds))
         if problems:
-            raise DataworthError(problems[0])
+            raise DataworthError(next(iter(problems.values())))
         return part.table
 
     def _numbers(self, table: Any, columns: tuple[Column, ...]) -> Dataset:
@@ -229,8 +230,8 @@ def stream_of(
     reader = Reader(
         roles=tuple(kept),
         types=types,
-        how=replace(part.how, notes=(), sample=None),
-        typing=replace(typing, decimal=typing.decimal or part.how.decimal),
+        how=replace(part.how, notes=(), sample=None, total=None, decimal=typing.decimal or part.how.decimal),
+        typing=replace(typing, decimal=None),  # which some rows alone neither show nor contradict
         hours=frozenset(hours),
         impute=impute,
         spelled=tuple(text for y in labels if y.dtype.kind == "U" for text in _by_number(y)),

@@ -5,7 +5,7 @@ The test set leads: what its columns are, the others follow. Without one the fir
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from os import PathLike
@@ -17,7 +17,7 @@ import numpy as np
 from dataworth.data.convert import Column, column_kinds
 from dataworth.data.io import roles as role_of
 from dataworth.data.io.assembled import NOT_VECTORS, missing_rows, only_features, with_labels
-from dataworth.data.io.columns import Is, dates_start, settle
+from dataworth.data.io.columns import Is, settle
 from dataworth.data.io.columns import Wishes as Typing
 from dataworth.data.io.dates_in_text import has_hours
 from dataworth.data.io.delimited import WORDS, Delimited
@@ -25,7 +25,7 @@ from dataworth.data.io.formats import NPZ_ROLES, Part, suffix_of
 from dataworth.data.io.notes import Note
 from dataworth.data.io.pieces import Piece, pieces_of
 from dataworth.data.io.preferences import LONGER, PREFERRED, PROMPT, RESPONSES, are_preferences, pair_table
-from dataworth.data.io.role_notes import role_notes
+from dataworth.data.io.role_notes import all_notes
 from dataworth.data.io.roles import (
     Asked,
     Role,
@@ -99,9 +99,7 @@ class Read:
         """What was decided, of the file and of the roles of its columns."""
         if self.part is None:
             return []
-        texts = [note.what for note in self.part.notes]
-        known = [role for role in self.roles if any(w.startswith(dates_start(role.column)) for w in texts)]
-        return [*self.part.notes, *role_notes([role for role in self.roles if role not in known])]
+        return all_notes(self.part.notes, self.roles)
 
 
 def read_together(
@@ -135,8 +133,9 @@ def read_together(
     parts = [read.part for read in ordered if read.part]
     named = [[role.column for role in read.roles if role.role in TYPED] for read in ordered]
     labels = {role.column for read in ordered for role in read.roles if role.role == "label"}
-    for read, problems in zip(ordered, settle(parts, named, replace(typing, labels=labels)), strict=True):
-        read.problems += problems
+    wrong = settle(parts, named, replace(typing, labels=labels))
+    for read, problems in zip(ordered, wrong, strict=True):
+        read.problems += dict.fromkeys(problems.values())
         assert read.part is not None
         table = read.part.table
         kinds = dict(zip(table.column_names, column_kinds(table.schema), strict=True))
@@ -144,7 +143,7 @@ def read_together(
             role if role.kind in ("pair", kinds[role.column]) else replace(role, kind=kinds[role.column])
             for role in read.roles
         ]
-    _leave_out(ordered, lead is not None, impute, typing)
+    _leave_out(ordered, wrong, lead is not None, impute, typing)
     for read in ordered:
         _finish(read, ordered[0], columns, impute)
     if not options.get("exact_labels"):
@@ -308,14 +307,19 @@ def _assign(read: Read, asked: Mapping[str, Any], lead: Read) -> None:
         read.roles = [replace(role, kind="pair") if role.column == RESPONSES else role for role in read.roles]
 
 
-def _leave_out(reads: Sequence[Read], led: bool, impute: bool, typing: Typing) -> None:
-    """Leave columns that say nothing out of all files, if one shows it; constants are those of the lead."""
+def _leave_out(
+    reads: Sequence[Read], wrong: Sequence[Collection[str]], led: bool, impute: bool, typing: Typing
+) -> None:
+    """Leave columns that say nothing out of all files, if one shows it; constants are those of the lead.
+
+    wrong: columns of each that have a problem, of which nothing more is to be said.
+    """
     found: dict[str, str] = {}
-    for read in reads:
+    for read, own in zip(reads, wrong, strict=True):
         assert read.part is not None
         table = read.part.table
         read.roles = with_texts(table, read.roles, read.problems)
-        asked = {*typing.kinds, *typing.categories, *typing.numbers}
+        asked = {*typing.kinds, *typing.categories, *typing.numbers, *own}
         free = [role for role in read.roles if role.column not in asked]
         for name, why in needless(table, free, constants=led and read is reads[0]).items():
             alone = why in (role_of.CONSTANT, role_of.EMPTY)
