@@ -7,6 +7,8 @@ import warnings
 import numpy as np
 import pyarrow as pa
 import pytest
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, WhiteKernel
 from sklearn.metrics import roc_auc_score
 
 import dataworth as dw
@@ -353,7 +355,9 @@ def test_numeric_labels_are_doubted_by_distance_and_relabelled_by_prediction():
     assert set(changed) == set(least(models.trust("mean"), int(wrong.sum())))
     assert np.array_equal(sample.targets[changed], models.own["mean"][changed, 0])
     more, _ = controls_of(data, dw.Dataset.concat([data, numeric_labels(20, 7, d=2)]), yard)
-    assert set(more) == {f"by {name}" for name in ("yardstick", "boosting", "linear", "mean", "clean")}
+    assert set(more) == {
+        f"by {name}" for name in ("yardstick", "boosting", "linear", "smooth", "mean", "clean")
+    }
 
 
 # Edits
@@ -512,6 +516,20 @@ def test_rows_touched_for_show_do_not_choose_how_many_the_control_takes():
     assert found.change["edited"] == 150
     assert found.verdict == "recycled"
     assert found.made_of.strongest.endswith("of all rows")
+
+
+def test_a_curve_through_numeric_labels_is_their_own_knowledge():
+    """Rows labelled by a Gaussian process of the data, which beats trees and lines on a smooth world."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-2, 2, size=(700, 3))
+    y = 3 * np.sin(2 * X[:, 0]) + X[:, 1] ** 2 + 0.3 * rng.normal(size=700)
+    data, T = dw.Dataset(X[:100], y[:100]), dw.Dataset(X[100:400], y[100:400])
+    learner = GaussianProcessRegressor(RBF(np.ones(3)) + WhiteKernel(), normalize_y=True, random_state=0)
+    made = dw.Dataset(X[400:], learner.fit(X[:100], y[:100]).predict(X[400:]))
+    found = dw.audit(data, dw.Dataset.concat([data, made]), T, ignore="all")
+    assert found.delta > 0
+    assert found.verdict in ("recycled", "improved")
+    assert found.made_of.strongest == "by smooth"
 
 
 def test_own_models_are_not_asked_where_nothing_rose():

@@ -18,6 +18,7 @@ CONTROLS = {
     "by yardstick": "the yardstick's model",
     "by boosting": "boosting",
     "by linear": "a linear model",
+    "by smooth": "a Gaussian process",
     "by spreading": "labels spread along neighbours",
     "by mean": "the mean of its models",
     "by clean": "the mean of its models, learnt without doubted rows",

@@ -4,7 +4,8 @@ Four learners of `before` (the yardstick's model, boosting, nearest neighbours, 
 the probability of every label, cross-fitted: no row is judged by a model that saw it. `mean` is their mean.
 `clean` is the mean once more, learnt without the rows whose own label `mean` finds less likely than another.
 
-Of numeric labels they predict numbers, and a row is trusted the less the farther it is from its prediction.
+Of numeric labels they predict numbers, and a row is trusted the less the farther it is from its prediction;
+a smooth curve (a Gaussian process) is the fifth of them.
 """
 
 from __future__ import annotations
@@ -24,9 +25,10 @@ from ...inference.threads import one_thread
 from ...measure.designs import blocks_of_groups, group_codes
 from ...yardstick.recipe import expand
 from ...yardstick.yardstick import Yardstick
-from .learners import boosting, linear, neighbours, spreading
+from .learners import boosting, linear, neighbours, smooth, spreading
 
 LEARNERS = ("yardstick", "boosting", "neighbours", "linear")
+SMOOTH = "smooth"
 DIVISIONS, FOLDS = 2, 5
 """Two divisions into folds: one alone leaves which rows look wrong to the luck of its folds."""
 MOST_LEARNT = 4000
@@ -55,6 +57,11 @@ class BlindModels:
         """How many classes; 0 for numeric labels."""
         labels = self.yardstick.labels
         return len(labels.names) if isinstance(labels, Classes) else 0
+
+    @property
+    def learners(self) -> tuple[str, ...]:
+        """Their names."""
+        return LEARNERS if self.classes else (*LEARNERS, SMOOTH)
 
     @cached_property
     def targets(self) -> Array:
@@ -91,10 +98,10 @@ class BlindModels:
         """Predictions of the rows themselves, by learner."""
         everything = np.ones(len(self.data), dtype=bool)
         rounds = [self._cross(everything, division) for division in range(DIVISIONS)]
-        found = {name: np.mean([one[name] for one in rounds], axis=0) for name in LEARNERS}
+        found = {name: np.mean([one[name] for one in rounds], axis=0) for name in self.learners}
         found["mean"] = np.mean(list(found.values()), axis=0)
         again = self._cross(self._likely(found["mean"]), DIVISIONS)
-        found["clean"] = np.mean([again[name] for name in LEARNERS], axis=0)
+        found["clean"] = np.mean([again[name] for name in self.learners], axis=0)
         return found
 
     def others(self, data: Dataset) -> dict[str, Array]:
@@ -142,7 +149,7 @@ class BlindModels:
         """
         rng = np.random.default_rng([self.seed, 0xB11D, division])
         fold = blocks_of_groups(self.together, FOLDS, rng)
-        found = {name: np.zeros((len(self.data), max(self.classes, 1))) for name in LEARNERS}
+        found = {name: np.zeros((len(self.data), max(self.classes, 1))) for name in self.learners}
         with one_thread():
             for k in range(FOLDS):
                 out = fold == k
@@ -161,14 +168,15 @@ class BlindModels:
             rows = np.random.default_rng([self.seed, 0xB11E, len(rows)]).permutation(rows)[:MOST_LEARNT]
         y, weights = self.targets[rows], None if self.data.weights is None else self.data.weights[rows]
         if len(rows) == 0 or (self.classes and len(np.unique(y)) < 2):
-            return dict.fromkeys(LEARNERS, self._constant(y, len(views[0])))
+            return dict.fromkeys(self.learners, self._constant(y, len(views[0])))
         features, columns = self._views[0][rows], self._views[1][rows]
-        return {
+        found = {
             "yardstick": self._by_yardstick(features, y, weights, views[0]),
             "boosting": boosting(columns, y, weights, views[1], self.classes),
             "neighbours": neighbours(features, y, weights, views[0], self.classes),
             "linear": linear(columns, y, weights, views[1], self.classes),
         }
+        return found if self.classes else {**found, SMOOTH: smooth(columns, y, weights, views[1])}
 
     def _constant(self, y: Array, n: int) -> Array:
         """What rows of one class alone, or none, say of others."""

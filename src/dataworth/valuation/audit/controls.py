@@ -7,9 +7,8 @@
     weights      the same weights and repeats, dealt out to sure, unsure or borderline rows, and at random
     edits        the same cells, as a blind editor could have made them (`edits`); or as many rows go, those
                  that they trust least: cells can be emptied, or made to say nothing
-
-    ladder       fewer rows than that removed (of numeric labels also relabelled): who touches rows that do not
-                 matter must not thereby choose how many the control takes
+    ladder       fewer rows than that removed (of numeric labels also relabelled): who touches rows that do
+                 not matter must not thereby choose how many the control takes
 
 A change of several kinds has controls that do all of them. Nothing here knows more than `before` does, except
 which rows are new or edited and what they look like. Doing nothing is a blind control too: `before` itself.
@@ -25,7 +24,7 @@ from ...arrays import Array, Rows
 from ...data.dataset import Dataset
 from ...measure.designs import Arm, Sample, weights_of
 from .arms import Arms
-from .blind import BlindModels, least
+from .blind import SMOOTH, BlindModels, least
 
 ALWAYS = ("yardstick", "boosting", "mean", "clean")
 FOR_NEW_ROWS = ("linear", "spreading")
@@ -46,12 +45,13 @@ def own_controls(
     labels = {name: models.labels(prediction) for name, prediction in predicted.items()}
     none = np.zeros(0)
     made = {}
-    for name in (*ALWAYS, *(name for name in FOR_NEW_ROWS if name in predicted)):
-        told = name if name in ALWAYS else "mean"  # what learners for new rows alone say of the old ones
+    always = ALWAYS if models.classes else (*ALWAYS, SMOOTH)
+    for name in (*always, *(name for name in FOR_NEW_ROWS if name in predicted)):
+        told = name if name in always else "mean"  # what learners for new rows alone say of the old ones
         for how, order in orders(arms, models, told).items():
             made[f"by {name}{how}"] = control(arms, models, told, labels.get(name, none), order)
     edited, relabelled = arms.change.edited.any(), arms.change.relabelled.any()
-    for name in ALWAYS if edited else ("clean",) if relabelled else ():
+    for name in always if edited else ("clean",) if relabelled else ():
         made[f"dropped by {name}"] = control(arms, models, name, labels.get(name, none), drop=True)
     if relabelled:
         for k in range(RELABELLINGS):

@@ -1,4 +1,4 @@
-"""Learners on plain arrays, as any curator has them at hand: boosting, nearest neighbours, a linear model.
+"""Learners on plain arrays, as any curator has them at hand: boosting, nearest neighbours, lines, curves.
 
 Each takes rows, their targets and weights, and other rows, and gives these a row of probabilities (n ×
 classes) or, where `classes` is 0, one number (n × 1). Their settings are plain ones that nobody tuned.
@@ -11,26 +11,69 @@ from typing import Any
 
 import numpy as np
 
-from ...arrays import Array
+from ...arrays import Array, Rows
 
 NEIGHBOURS = 10
 WIDE, AXES = 300, 40
 """Above so many columns, boosting learns on so many principal axes."""
+OWN_SCALES, SHAPED, SMOOTHED, STEPS = 20, 200, 1000, 10
+"""Up to so many columns a Gaussian process has a scale for each; they are found in so many steps on so many
+rows, and it learns from so many at most."""
 MOST_SPREAD = 10_000
 """Rows up to which labels are spread along neighbours: beyond, finding them would cost more than all else."""
 
 
 def boosting(X: Array, y: Array, weights: Array | None, to: Array, classes: int) -> Array:
     """Forty rounds of small trees; of wide rows on principal axes."""
-    from sklearn.decomposition import PCA
     from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
-    if X.shape[1] > WIDE:
-        axes = PCA(min(AXES, len(X)), svd_solver="randomized", random_state=0).fit(X)
-        X, to = axes.transform(X), axes.transform(to)
+    X, to = _narrow(X, to)
     kind = HistGradientBoostingClassifier if classes else HistGradientBoostingRegressor
     made = kind(max_iter=40, learning_rate=0.1, max_leaf_nodes=15, early_stopping=False, random_state=0)
     return _predicted(made, X, y, weights, to, classes)
+
+
+def _narrow(X: Array, to: Array) -> tuple[Array, Array]:
+    """Wide rows on the principal axes of X."""
+    from sklearn.decomposition import PCA
+
+    if X.shape[1] <= WIDE:
+        return X, to
+    axes = PCA(min(AXES, len(X)), svd_solver="randomized", random_state=0).fit(X)
+    return axes.transform(X), axes.transform(to)
+
+
+def smooth(X: Array, y: Array, weights: Array | None, to: Array) -> Array:
+    """A Gaussian process of numeric labels: σ² exp(−½ Σ (xⱼ − x′ⱼ)²/lⱼ²), and noise.
+
+    >>> x = np.linspace(0, 6, 40)[:, None]
+    >>> bool(np.abs(smooth(x, np.sin(x[:, 0]), None, x + 0.05)[:, 0] - np.sin(x[:, 0] + 0.05)).max() < 0.05)
+    True
+    """
+    from scipy.optimize import minimize
+    from sklearn.gaussian_process import GaussianProcessRegressor
+    from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+
+    def found(loss: Any, start: Array, bounds: Array) -> tuple[Array, float]:
+        best = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": STEPS})
+        return best.x, best.fun
+
+    def some(most: int) -> Rows:
+        return used[np.linspace(0, len(used) - 1, min(most, len(used))).round().astype(np.intp)]
+
+    used = np.arange(len(y)) if weights is None else np.flatnonzero(weights)
+    if not len(used):
+        return np.zeros((len(to), 1))
+    X, to = _narrow(X, to)
+    scales = 3.0 * np.ones(X.shape[1]) if X.shape[1] <= OWN_SCALES else float(np.sqrt(X.shape[1]))
+    kernel = ConstantKernel() * RBF(scales) + WhiteKernel(0.3)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # scales at their bounds are scales, too
+        few = some(SHAPED)
+        shape = GaussianProcessRegressor(kernel, normalize_y=True, optimizer=found).fit(X[few], y[few])
+        rows = some(SMOOTHED)
+        made = GaussianProcessRegressor(shape.kernel_, normalize_y=True, optimizer=None).fit(X[rows], y[rows])
+        return np.asarray(made.predict(to), dtype=float)[:, None]
 
 
 def linear(X: Array, y: Array, weights: Array | None, to: Array, classes: int) -> Array:
