@@ -227,6 +227,16 @@ def test_labels_that_agree_only_with_the_nearest_row_fire():
     assert scored("DW003", dw.Dataset(X[800:], y[800:]), test).fires is False
 
 
+@pytest.mark.parametrize("code", ["DW002", "DW003"])
+def test_fewer_data_rows_in_clusters_are_not_nearer(code):
+    """Twelve clusters: of 240 rows the twentieth neighbour is in another one, of 400 in one's own."""
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(640, 4)) + 8.0 * rng.normal(size=(12, 4))[rng.integers(0, 12, 640)]
+    y = rng.integers(0, 2, 640)
+    finding = scored(code, dw.Dataset(X[400:], y[400:]), dw.Dataset(X[:400], y[:400]))
+    assert finding.fires is False
+
+
 def test_many_data_rows_come_near_test_rows_by_chance():
     """0.4 of 400 test rows are expected near, however many rows the data have; P(more than 4) < 0.1 %."""
     X, y = rows(21, n=5400, d=2)

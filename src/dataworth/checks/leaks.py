@@ -67,8 +67,7 @@ def look(case: Case) -> Seen:
         y, labels = case.yardstick.targets(test), case.yardstick.targets(data)
         for space, features in rows.spaces(case).items():
             T, D = features(test), features(data)
-            distances, places, some = rows.like(T, len(data), asked, k, rng)
-            within = Around.of((distances, places), y[some], y, classes)
+            within = Around.of(rows.like(T, len(data), asked, k, rng), y[asked], y, classes)
             among = Around.of(rows.others(D, own, k), labels[own], labels, classes)
             across = Around.of(rows.neighbours(T[asked], D, k), y[asked], labels, classes)
             larger = max(1.0, len(data) / len(test))

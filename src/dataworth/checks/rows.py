@@ -133,18 +133,12 @@ def excess(found: Array, nulls: Sequence[tuple[Array, float]]) -> Excess:
     return best
 
 
-def like(X: Array, count: int, asked: Rows, k: int, rng: np.random.Generator) -> tuple[Array, Rows, Rows]:
-    """Neighbours of rows of X among others of X, as if those were `count` rows: distances, places, who asked.
+def like(X: Array, count: int, asked: Rows, k: int, rng: np.random.Generator) -> tuple[Array, Rows]:
+    """`others`, as if X had `count` rows, if it has more: distances to neighbours, and which they are.
 
-    Of few rows the k-th neighbour lies far out, so that the many rows of another set do not show how near
-    they would lie to one another: some of X then stand for the few, and the rest ask.
+    Of fewer rows the k-th neighbour lies farther out, perhaps in another cluster, so that ρ would be smaller.
     """
-    if 2 * count > len(X):
-        return *others(X, asked, k), asked
-    order = rng.permutation(len(X))
-    few, asked = np.sort(order[:count]), np.sort(order[count:][:ASKED])
-    distances, places = neighbours(X[asked], X[few], k)
-    return distances, few[places], asked
+    return others(X, asked, k, some_rows(len(X), count, rng))
 
 
 def neighbours(X: Array, base: Array, k: int) -> tuple[Array, Rows]:
@@ -167,9 +161,10 @@ def neighbours(X: Array, base: Array, k: int) -> tuple[Array, Rows]:
     return distances, places
 
 
-def others(X: Array, asked: Rows, k: int) -> tuple[Array, Rows]:
-    """`neighbours` of some rows of X among all of them, each without itself."""
-    distances, places = neighbours(X[asked], X, k + 1)
-    own = places == asked[:, None]
-    own[~own.any(axis=1), -1] = True  # among more than k equal rows it may not be listed itself
-    return distances[~own].reshape(-1, k), places[~own].reshape(-1, k)
+def others(X: Array, asked: Rows, k: int, among: Rows | None = None) -> tuple[Array, Rows]:
+    """`neighbours` of some rows of X among all of them, or some others, each without itself."""
+    among = np.arange(len(X)) if among is None else among
+    distances, places = neighbours(X[asked], X[among], k + 1)
+    own = among[places] == asked[:, None]
+    own[~own.any(axis=1), -1] = True  # not listed: it is not among them, or among more than k equal ones
+    return distances[~own].reshape(-1, k), among[places][~own].reshape(-1, k)
