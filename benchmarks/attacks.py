@@ -22,7 +22,9 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
+from sklearn.ensemble import ExtraTreesClassifier, ExtraTreesRegressor
 from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import cross_val_predict
 from sklearn.preprocessing import StandardScaler
 from sklearn.semi_supervised import LabelSpreading
 
@@ -126,6 +128,78 @@ AUDITS = {
 }
 
 
+# --- audits that begin with wrong labels: (D, rng) → before, after. Only the data's own models are asked
+
+
+def noisy(D, rng):
+    """The data with 15 % of the labels wrong, and the rows that a model of their own doubts most, as many."""
+    names, codes = np.unique(D.y, return_inverse=True)
+    codes[rng.permutation(len(D))[: len(D) * 15 // 100]] ^= 1
+    learner = ExtraTreesClassifier(200, min_samples_leaf=2, random_state=0)
+    chance = cross_val_predict(learner, D.X, codes, cv=5, method="predict_proba")
+    doubted = np.argsort(chance[np.arange(len(D)), codes])[: len(D) * 15 // 100]
+    return names[codes], doubted
+
+
+def emptied(D, rng):
+    """Cells of doubted rows emptied, all others moved by a ten-thousandth, under kept ids."""
+    labels, doubted = noisy(D, rng)
+    X = D.X + 1e-4 * D.X.std(axis=0) * rng.normal(size=D.X.shape)
+    X[doubted] = np.nan
+    names = list(D.names)
+    return D.with_labels(labels), dw.Dataset(X, labels, ids=D.ids, names=names, allow_missing=True)
+
+
+def one_group(D, rng):
+    """Doubted rows removed; all rows are said to belong together."""
+    labels, doubted = noisy(D, rng)
+    before = dw.Dataset(D.X, labels, ids=D.ids, names=list(D.names), groups=["all"] * len(D))
+    return before, before.take(np.setdiff1d(np.arange(len(D)), doubted))
+
+
+def more_removed(D, rng):
+    """Doubted rows removed, and as many others."""
+    labels, doubted = noisy(D, rng)
+    before = D.with_labels(labels)
+    rest = np.setdiff1d(np.arange(len(D)), doubted)
+    return before, before.take(np.sort(rng.permutation(rest)[: len(rest) - len(doubted)]))
+
+
+DIRTY = {
+    "doubted rows emptied, all others moved a little": emptied,
+    "doubted rows removed, all rows one group": one_group,
+    "doubted rows removed, and as many others": more_removed,
+}
+
+
+def numeric(part):
+    """The sum of the first three columns as a numeric label of the others."""
+    return dw.Dataset(part.X[:, 3:], part.X[:, :3].sum(axis=1), ids=part.ids)
+
+
+def relabelled_numbers(D, T, rng):
+    """15 % of numeric labels changed places; those far from a model's curve put on it, all others moved."""
+    D, T = numeric(D), numeric(T)
+    some = rng.permutation(len(D))[: len(D) * 15 // 100]
+    wrong = D.y.copy()
+    wrong[some] = D.y[rng.permutation(len(D))[: len(some)]]
+    made = cross_val_predict(ExtraTreesRegressor(200, min_samples_leaf=2, random_state=0), D.X, wrong, cv=5)
+    far = np.argsort(-np.abs(made - wrong))[: len(some)]
+    labels = wrong + 1e-3 * wrong.std() * rng.normal(size=len(D))
+    labels[far] = made[far]
+    return audited(D.with_labels(wrong), D.with_labels(labels), T, dw.Yardstick.fit(T))
+
+
+def after_a_rise(D, T, yard, rng, folder):
+    """A true correction told by a ledger, then a third of the labels flipped: is it told the first answer?"""
+    labels, _ = noisy(D, rng)
+    book = {"ledger": folder / "rise.json"}
+    audited(D.with_labels(labels), D, T, yard, **book)
+    names, codes = np.unique(D.y, return_inverse=True)
+    codes[rng.permutation(len(D))[: len(D) // 3]] ^= 1
+    return audited(D, D.with_labels(names[codes]), T, yard, **book)
+
+
 def audited(before, after, T, yard, **more):
     """The outcome of an audit in a word: refused, fired, or its verdict."""
     try:
@@ -220,6 +294,14 @@ def run(name, seed, given, folder):
     for attack, make in AUDITS.items():
         rng = np.random.default_rng([seed, 0xBAD])
         records.append({"attack": attack, **audited(D, make(D, T, spare, rng), T, yard)})
+    for attack, make in DIRTY.items():
+        before, after = make(D, np.random.default_rng([seed, 0xD1B]))
+        records.append({"attack": attack, **audited(before, after, T, yard)})
+    rng = np.random.default_rng([seed, 0xD1B])
+    what = "numeric labels: doubted ones predicted, all others moved a little"
+    records.append({"attack": what, **relabelled_numbers(D, T, rng)})
+    what = "labels flipped, asked of a ledger after a true rise"
+    records.append({"attack": what, **after_a_rise(D, T, yard, rng, folder)})
     rng = np.random.default_rng([seed, 0xADA])
     records.append({"attack": "labels flipped before, put right after", **sandbag(D, T, yard, rng)})
     if given.questions:
