@@ -22,6 +22,8 @@ from typing import NamedTuple
 ROOT = Path(__file__).parents[1]
 LIST = Path(__file__).with_suffix(".txt")
 MOST_SURVIVING = 0.1
+PATIENCE = 300.0
+"""Seconds after which tests count as failed: what is refused in time can take for ever otherwise."""
 
 
 class Mutant(NamedTuple):
@@ -63,7 +65,12 @@ def result_of(mutant):
             "no:cacheprovider",
             *mutant.tests.split(),
         ]
-        done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True)
+        try:
+            done = subprocess.run(
+                command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=PATIENCE
+            )
+        except subprocess.TimeoutExpired:
+            return "killed"  # tests that no longer end have noticed
     if done.returncode == 1:
         return "killed"
     return (
