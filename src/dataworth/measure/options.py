@@ -164,8 +164,8 @@ class Options:
     thorough: bool = option(False, "Run the slow checks too.", "Checks")
     ledger: str | Path | None = option(
         None,
-        "File that counts questions to this test set, and answers by the Ladder rule: a new number only if "
-        "it is better than the best so far beyond the noise.",
+        "File that counts questions to this test set, and answers by the Ladder rule: only if the data are "
+        "worth more than the best so far, beyond the noise.",
         "Guard",
     )
     committed: str | None = option(
