@@ -518,6 +518,18 @@ def test_rows_touched_for_show_do_not_choose_how_many_the_control_takes():
     assert found.made_of.strongest.endswith("of all rows")
 
 
+@pytest.mark.parametrize("factor", [0.7, 1.5])
+def test_stretched_numeric_labels_are_their_own_control(factor):
+    """A line undoes it: what was stretched before and is put right tells nothing new."""
+    T, data = numeric_labels(160, seed=5, d=2), numeric_labels(120, seed=6, d=2)
+    found = dw.audit(data.with_labels(factor * data.y), data, T, ignore="all")
+    assert found.change["relabelled"] == 120
+    assert found.delta > 0
+    assert found.verdict in ("recycled", "inconclusive")
+    if found.made_of is not None:
+        assert found.made_of.outside.value <= negligible(8)
+
+
 def test_a_curve_through_numeric_labels_is_their_own_knowledge():
     """Rows labelled by a Gaussian process of the data, which beats trees and lines on a smooth world."""
     rng = np.random.default_rng(0)

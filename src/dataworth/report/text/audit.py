@@ -23,6 +23,7 @@ CONTROLS = {
     "by mean": "the mean of its models",
     "by clean": "the mean of its models, learnt without doubted rows",
     "labels at random": "labels changed at random",
+    "labels on a line": "all labels stretched or shifted",
 }
 """What the data's own controls do, by the beginning of their names."""
 DROPPED = "dropped "

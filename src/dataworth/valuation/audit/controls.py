@@ -2,7 +2,8 @@
 
     removal      the rows that they trust least are removed
     relabelling  of the rows that they trust least, those with a likelier label get it (or all go); and
-                 rows at random get another label, for wrong labels can make data too sure of themselves right
+                 rows at random get another label, for wrong labels can make data that are too sure right;
+                 numeric labels all move on the line through old and new ones: stretched, shifted
     new rows     the same rows, labelled by them
     weights      the same weights and repeats, dealt out to sure, unsure or borderline rows, and at random
     edits        the same cells, as a blind editor could have made them (`edits`); or as many rows go, those
@@ -59,6 +60,8 @@ def own_controls(
             made[f"labels at random {k + 1}"] = control(
                 arms, models, "mean", labels.get("mean", none), chance=rng
             )
+        if not models.classes:
+            made["labels on a line"] = on_a_line(arms, models, after)
     for name, places in edits.items():
         made[name] = control(arms, models, "mean", labels.get("mean", none), edited=places)
     made |= ladder(arms, models)
@@ -87,6 +90,15 @@ def ladder(arms: Arms, models: BlindModels) -> dict[str, Sample]:
                 targets[doubted[:k]] = models.labels(models.own[name])[doubted[:k]]
                 made[f"by {name}, {part:.0%} of all rows"] = Sample(own.rows, own.weights, targets=targets)
     return made
+
+
+def on_a_line(arms: Arms, models: BlindModels, after: Dataset) -> Sample:
+    """All numeric labels moved by the least-squares line from old to new ones: not told which moved."""
+    kept = arms.change.origin >= 0
+    old, new = models.targets[arms.change.origin[kept]], models.yardstick.targets(after)[kept]
+    A = np.column_stack([np.ones(len(old)), old])
+    (start, slope), *_ = np.linalg.lstsq(A, new, rcond=None)
+    return Sample(arms.before.rows, arms.before.weights, targets=start + slope * models.targets)
 
 
 def orders(arms: Arms, models: BlindModels, name: str) -> dict[str, Array]:
