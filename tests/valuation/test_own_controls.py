@@ -299,6 +299,20 @@ def test_a_change_of_several_kinds_is_answered_by_all_of_them_at_once():
         assert drop or sorted(sample.weights[old]) == sorted(weights[:140])
 
 
+def test_edits_are_answered_by_dropping_as_many_doubted_rows():
+    """Twenty rows edited under their ids, five of them relabelled as well."""
+    X, y = NOISY.X.copy(), np.array(NOISY.y)
+    X[:20] += 1.0
+    y[:5] = 1 - y[:5]
+    made, models = controls_of(with_ids(NOISY.X, NOISY.y), with_ids(X, y))
+    names = ("yardstick", "boosting", "mean", "clean")
+    dropped = {name: sample for name, sample in made.items() if name.startswith("dropped by ")}
+    assert set(dropped) == {f"dropped by {name}" for name in names}
+    for name, sample in dropped.items():
+        gone = set(range(150)) - set(sample.rows)
+        assert gone == set(least(models.trust(name.removeprefix("dropped by ")), 20))
+
+
 def test_a_ladder_removes_fewer_rows_than_were_touched():
     """Of 150 rows 28 are removed and 12 relabelled: 5, 10, 15 and 20 % are fewer than 40, 30 % are more."""
     y = np.array(NOISY.y)
