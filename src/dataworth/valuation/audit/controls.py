@@ -21,7 +21,8 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from ...arrays import Array, Rows
+from ...arrays import Array, Flags, Rows
+from ...data.changes import Change
 from ...data.dataset import Dataset
 from ...measure.designs import Arm, Sample, weights_of
 from .arms import Arms
@@ -72,8 +73,7 @@ def own_controls(
 def ladder(arms: Arms, models: BlindModels) -> dict[str, Sample]:
     """`before` without the rows that are trusted least, fewer than were touched; or these relabelled."""
     change, own = arms.change, arms.before
-    relabelled = len(np.unique(change.origin[change.relabelled]))
-    touched = change.removed + len(np.unique(change.origin[change.relabelled | change.edited]))
+    relabelled, touched = distinct(change, change.relabelled), touched_rows(change)
     made = {}
     for name in ("mean", "clean"):
         doubted = least(models.trust(name), change.before_rows)
@@ -133,11 +133,9 @@ def control(
     removed where the curation relabelled or edited them; with `chance` rows at random get another label.
     """
     change, trust = arms.change, models.trust(name)
-    relabelled, touched = (
-        len(np.unique(change.origin[rows])) for rows in (change.relabelled, change.relabelled | change.edited)
-    )
+    relabelled, touched = distinct(change, change.relabelled), touched_rows(change)
     doubted = least(trust, change.before_rows)
-    gone = change.removed + (touched if drop else 0)
+    gone = touched if drop else change.removed
     kept = np.sort(doubted[gone:])
     targets = np.array(models.targets)
     if chance is not None:
@@ -158,6 +156,16 @@ def control(
         weights = np.concatenate([own, weights_of(arms.after)[new]])
     together = np.concatenate([rows[kept], arms.after.rows[new]])
     return Sample(together, weights, targets=np.concatenate([targets[kept], labels]))
+
+
+def distinct(change: Change, rows: Flags) -> int:
+    """How many rows of `before` some rows of `after` were."""
+    return len(np.unique(change.origin[rows]))
+
+
+def touched_rows(change: Change) -> int:
+    """How many rows of `before` were removed, relabelled or edited."""
+    return change.removed + distinct(change, change.relabelled | change.edited)
 
 
 def other_labels(targets: Array, classes: int, rng: np.random.Generator) -> Array:
