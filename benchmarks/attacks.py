@@ -33,7 +33,8 @@ from faults import frame_of, shaken
 from real_sets import load
 
 SETS = ("letter", "penbased", "texture", "twonorm")
-"""Sets on which no rule of the yardstick or of verdicts was settled."""
+"""Sets on which no rule of the yardstick or of verdicts was settled. Attacks that begin with wrong
+labels, and the controls that answer them, came from an adversary who used penbased, twonorm and texture."""
 ROWS, TEST, SPARE = 300, 400, 400
 QUESTIONS = 150
 GUESSES = 12

@@ -4,6 +4,7 @@ Every change of real_changes.py, on every set of real_sets.py: audited on 400 te
 same arms on up to 3,000 fresh rows (the same yardstick), by logistic regression and by boosting.
 
 python benchmarks/judgement.py [--sets reporting] [--splits 0 1] [--jobs 2] [--out results/judgement.json]
+python benchmarks/judgement.py --read results/judgement.json      # what was kept, told again
 """
 
 from __future__ import annotations
@@ -173,7 +174,35 @@ def bars(records):
             found[f"{what}, own effect {low}-{high}: shown"] = share(own, shown)
             found[f"{what}, regression's effect {low}-{high}: shown"] = share(theirs, shown)
             found[f"{what}, regression's effect {low}-{high}: its t-test"] = share(theirs, t_test)
+    mended = [r for r in of("true") if r["change"].startswith(("remove", "correct"))]
+    for name in dict.fromkeys(r["set"] for r in mended):
+        some = [r for r in mended if r["set"] == name]
+        found[f"labels mended, {name}: shown"] = share(some, shown)
+        found[f"labels mended, {name}: the t-test"] = share(some, t_test)
+    tenth = changed("remove 10%", "correct 10%")
+    missed = [r for r in tenth if not shown(r)]
+    found["10 %: the t-test"] = share(tenth, t_test)
+    found["10 %, not shown: worth less than .007 on fresh rows"] = share(
+        missed, lambda r: r["fresh_rise"] < 0.007
+    )
+    found["labels mended, worth .05 or more: shown"] = share(
+        [r for r in mended if r["fresh_rise"] >= 0.05], shown
+    )
     return found
+
+
+def show(records):
+    """Verdicts by change, then the bars."""
+    width = max(len(r["change"]) for r in records)
+    for truth in ("true", "blind", "blind noisy"):
+        print(f"\n{truth:{width}} " + " ".join(f"{v:>12}" for v in ORDER) + "  rise a row, fresh")
+        some = [r for r in records if r["truth"] == truth]
+        for change in dict.fromkeys(r["change"] for r in some):
+            rows = [r for r in some if r["change"] == change]
+            tally = Counter(r["verdict"] for r in rows)
+            fresh = np.mean([r["fresh_rise"] for r in rows])
+            print(f"{change:{width}} " + " ".join(f"{tally[v]:12}" for v in ORDER) + f"  {fresh:+.4f}")
+    print("\n" + "\n".join(f"{name}: {value}" for name, value in bars(records).items()))
 
 
 def main():
@@ -185,7 +214,11 @@ def main():
     parser.add_argument("--splits", nargs="+", type=int, default=[0, 1])
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--read", type=Path, help="a file of --out, shown again")
     args = parser.parse_args()
+    if args.read is not None:
+        show(json.loads(args.read.read_text())["audits"])
+        return
     named = {"reporting": REPORTING, "settling": SETTLING}
     sets = [one for name in args.sets for one in named.get(name, (name,))]
     work = [delayed(judge)(name, split) for split in args.splits for name in sets]
@@ -194,16 +227,7 @@ def main():
         records += found
         if args.out:
             write(records, sets, args)
-    width = max(len(r["change"]) for r in records)
-    for truth in ("true", "blind", "blind noisy"):
-        print(f"\n{truth:{width}} " + " ".join(f"{v:>12}" for v in ORDER) + "  rise a row, fresh")
-        some = [r for r in records if r["truth"] == truth]
-        for change in dict.fromkeys(r["change"] for r in some):
-            rows = [r for r in some if r["change"] == change]
-            tally = Counter(r["verdict"] for r in rows)
-            fresh = np.mean([r["fresh_rise"] for r in rows])
-            print(f"{change:{width}} " + " ".join(f"{tally[v]:12}" for v in ORDER) + f"  {fresh:+.4f}")
-    print("\n" + "\n".join(f"{name}: {value}" for name, value in bars(records).items()))
+    show(records)
 
 
 def write(records, sets, args):
