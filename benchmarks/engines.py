@@ -31,7 +31,7 @@ import ray
 from ray.cluster_utils import Cluster
 
 import dataworth as dw
-from dataworth.measure.engines import Dask, Local, Ray
+from dataworth.parallel import Dask, Local, Ray
 
 ROWS, FEATURES, SIZE = 4000, 30, 100
 BAR = 0.70

@@ -46,9 +46,9 @@ from dataworth.errors import DataworthError
 from dataworth.evidence.pair import fit_joint
 from dataworth.inference import newton
 from dataworth.measure.designs import Pairs, Sample, select
-from dataworth.measure.engines import Local
 from dataworth.measure.evaluate import evaluate
 from dataworth.models import Logistic
+from dataworth.parallel import Local
 
 CELLS = ((100, 100, 100, 100.0), (120, 160, 1281, 0.01), (120, 160, 1281, 1e4), (480, 480, 1281, 0.01))
 EP_CELLS = ((100, 100, 100, 1.0), (100, 100, 100, 100.0), (120, 160, 1281, 0.01), (120, 160, 1281, 1e4))

@@ -20,9 +20,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
 
-from dataworth.data.io.whole import BLANK, CHECKSUM, stamped
+from dataworth.atomic import BLANK, CHECKSUM, with_checksum
 from dataworth.embed.images import Images
-from dataworth.measure.runs import _sha
+from dataworth.parallel.runs import _sha
 from dataworth.yardstick.file import digest_of
 from fuzz_bytes import ODD, changed_json, mutate, repacked
 from fuzz_files import SMALL, strange_array, strange_table
@@ -127,12 +127,12 @@ def _sealed(name: str, rng: np.random.Generator, seeds: Path, folder: Path) -> C
             told = {"checksum": BLANK, **{k: v for k, v in told.items() if k != "checksum"}}
             if rng.random() < 0.7:
                 told["digest"] = digest_of({k: v for k, v in told.items() if k not in ("digest", "checksum")})
-        place.write_bytes(stamped(json.dumps(told).encode()))
+        place.write_bytes(with_checksum(json.dumps(told).encode()))
     else:
         raw = mutate(raw, rng)
         found = CHECKSUM.search(raw.decode("latin-1"))
         if found and rng.random() < 0.7:
-            raw = stamped(raw.replace(found[0].encode(), BLANK.encode(), 1))
+            raw = with_checksum(raw.replace(found[0].encode(), BLANK.encode(), 1))
         place.write_bytes(raw)
     given = "v.safetensors" if name == "sealed" or rng.random() < 0.2 else "good.csv"
     return Case(name, ["score", given, "--test", "test.csv", "--yardstick", "y.json", *MEASURED[:5]])
@@ -171,7 +171,7 @@ def _ledger(name: str, rng: np.random.Generator, seeds: Path, folder: Path) -> C
             if isinstance(told, dict)
             else told
         )
-        place.write_bytes(stamped(json.dumps(told).encode()))
+        place.write_bytes(with_checksum(json.dumps(told).encode()))
     else:
         place.write_bytes(mutate(place.read_bytes(), rng))
     words = [

@@ -25,10 +25,10 @@ import numpy as np
 import dataworth as dw
 from dataworth.arrays import Array
 from dataworth.evidence.pair import fit_joint
-from dataworth.inference.threads import one_thread
 from dataworth.measure.clipping import clip
-from dataworth.measure.engines import Engine
-from dataworth.measure.runs import map_resumable
+from dataworth.parallel import Engine
+from dataworth.parallel.runs import map_resumable
+from dataworth.parallel.threads import one_thread
 
 from .cells import Record
 from .tables import field, table

@@ -17,8 +17,8 @@ from dataworth import Dataset, DataworthError, Logistic, Yardstick
 from dataworth.arrays import Array, Rows
 from dataworth.checks import check_attribute, check_doubling
 from dataworth.evidence.forms import Form
-from dataworth.measure.engines import Engine
 from dataworth.measure.evaluate import Scores, evaluate
+from dataworth.parallel import Engine
 
 from .cells import Cells, Record, digest
 from .draws import METHODS, GroupDraws, Setting, compact

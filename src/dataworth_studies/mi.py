@@ -18,8 +18,8 @@ import numpy as np
 
 from dataworth import Dataset, DataworthError, Logistic, Yardstick
 from dataworth.arrays import Array
-from dataworth.measure.engines import Engine
-from dataworth.measure.runs import Run, map_resumable
+from dataworth.parallel import Engine
+from dataworth.parallel.runs import Run, map_resumable
 
 from .cells import at_least, digest
 from .estimators.base import Estimator

@@ -13,8 +13,8 @@ import numpy as np
 
 from dataworth import Logistic
 from dataworth.arrays import Array
-from dataworth.measure.engines import Engine
-from dataworth.measure.runs import map_resumable
+from dataworth.parallel import Engine
+from dataworth.parallel.runs import map_resumable
 
 from .cells import Record, at_least
 from .estimators.pmi import MeanPMI

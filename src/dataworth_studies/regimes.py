@@ -14,7 +14,7 @@ from pathlib import Path
 from dataworth import Logistic
 from dataworth.checks.attribute import TELLING
 from dataworth.evidence.forms import Form
-from dataworth.measure.engines import Engine
+from dataworth.parallel import Engine
 
 from .cells import Cells, Record
 from .curation import Cell, Laboratory, over_groups

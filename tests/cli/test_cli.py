@@ -1081,7 +1081,7 @@ def test_a_full_disk_under_a_run_directory_keeps_the_verdict(inside, tmp_path, m
     def full(*args):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("dataworth.measure.runs.Run.finish", full)
+    monkeypatch.setattr("dataworth.parallel.runs.Run.finish", full)
     code, out, err = measured("score", "clean.csv", "-q", "--run-dir", tmp_path / "run")
     assert (code, out) == (0, measured("score", "clean.csv", "-q")[1])
     assert f"{tmp_path / 'run'}: the result cannot be kept (No space left on device)" in err

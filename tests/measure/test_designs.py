@@ -27,9 +27,9 @@ from dataworth.measure.designs import (
     weights_of,
     whole_groups,
 )
-from dataworth.measure.engines import Local
 from dataworth.measure.evaluate import evaluate
 from dataworth.models import Linear, Logistic
+from dataworth.parallel import Local
 from reference import tolerance
 
 HALF = Arm("part", "half")

@@ -7,9 +7,9 @@ from numpy.testing import assert_allclose
 import dataworth as dw
 from dataworth.data.io import pieces
 from dataworth.measure import passes
-from dataworth.measure.engines import Local
 from dataworth.measure.options import Options
 from dataworth.measure.passes import Passes
+from dataworth.parallel import Local
 from streams import mixed, stream_of, two_classes
 
 

@@ -7,7 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from dataworth.cli.app import app
-from dataworth.measure.engines import Local
+from dataworth.parallel import Local
 from dataworth_studies import convergence
 from dataworth_studies.convergence import LinearWorld, library_values, many_values, rmse_by_k, slope_of
 

@@ -13,8 +13,8 @@ from dataworth.cli.app import app
 from dataworth.data.dataset import Dataset
 from dataworth.errors import DataworthError
 from dataworth.evidence.pair import pmi
-from dataworth.measure.engines import Local
 from dataworth.models import Linear, Logistic
+from dataworth.parallel import Local
 from dataworth_studies.estimators.base import Guess
 from dataworth_studies.estimators.centred import CentredPMI, additive, summarise
 from dataworth_studies.estimators.monte_carlo import MonteCarlo

@@ -11,7 +11,7 @@ from dataworth import Dataset
 from dataworth.cli.app import app
 from dataworth.curation import MatchGroups
 from dataworth.errors import DataworthError
-from dataworth.measure.engines import Local
+from dataworth.parallel import Local
 from dataworth.valuation.rank import holm
 from dataworth_studies import curation, regimes, summary, zoo
 from dataworth_studies.attributes import colour_background, corrupt, stylise

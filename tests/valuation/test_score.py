@@ -326,7 +326,7 @@ def test_a_run_continues_where_it_stopped(tmp_path):
 
 def test_a_run_directory_takes_what_it_holds(tmp_path):
     """Not recomputed: a chunk altered in the log, checksum and all, shows up in the result."""
-    from dataworth.measure.runs import Run
+    from dataworth.parallel.runs import Run
 
     score(pairs=8, run_dir=tmp_path / "run")
     with Run.load(tmp_path / "run") as run:

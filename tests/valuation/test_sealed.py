@@ -14,10 +14,10 @@ from scipy.stats import multivariate_normal
 from typer.testing import CliRunner
 
 import dataworth as dw
+from dataworth.atomic import BLANK, CHECKSUM, with_checksum
 from dataworth.cli.app import app
 from dataworth.data.dataset import Dataset
 from dataworth.data.io.sealed import MOST_HEADER, Contents, read_sealed, write_sealed
-from dataworth.data.io.whole import BLANK, CHECKSUM, stamped
 from dataworth.data.labels import Classes, Numeric
 from dataworth.errors import DataworthError
 from dataworth.evidence.pair import pmi
@@ -272,7 +272,7 @@ def edited(file, change):
 
 def restamped(raw):
     """The bytes with a checksum that fits, which anybody can compute."""
-    return stamped(re.sub(CHECKSUM.pattern.encode(), BLANK.encode(), raw, count=1))
+    return with_checksum(re.sub(CHECKSUM.pattern.encode(), BLANK.encode(), raw, count=1))
 
 
 def in_header(**changes):

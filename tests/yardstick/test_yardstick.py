@@ -13,8 +13,8 @@ from sklearn.datasets import load_breast_cancer, load_digits
 from threadpoolctl import threadpool_limits
 
 import dataworth as dw
+from dataworth.atomic import BLANK, with_checksum
 from dataworth.data.dataset import Dataset
-from dataworth.data.io.whole import BLANK, stamped
 from dataworth.data.labels import Classes, Numeric
 from dataworth.yardstick.basis import Basis
 from dataworth.yardstick.file import digest_of
@@ -292,7 +292,7 @@ def test_a_missing_file_is_refused(tmp_path):
 def signed(content):
     """A file with a digest and a checksum that fit: anybody can compute them."""
     told = {"checksum": BLANK, **content, "digest": digest_of(content)}
-    return stamped(json.dumps(told).encode())
+    return with_checksum(json.dumps(told).encode())
 
 
 def entries(saved):

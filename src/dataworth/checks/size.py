@@ -21,11 +21,11 @@ import numpy as np
 
 from ..measure.case import Case
 from ..measure.designs import Arm, Design, Draw, Sample, select
-from ..measure.engines import Local
 from ..measure.evaluate import Scores, evaluate
 from ..measure.intervals import over_blocks
 from ..measure.plans import MIN_BLOCKS
 from ..measure.table import PairTable
+from ..parallel import Local
 from .base import CHEAP, Check, Seen, not_run
 
 FRACTIONS = (1 / 8, 1 / 4, 1 / 2, 1.0)

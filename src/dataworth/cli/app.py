@@ -385,7 +385,7 @@ def resume(
 
     Example: dataworth resume my-run
     """
-    from dataworth.measure.runs import Run
+    from dataworth.parallel.runs import Run
 
     from .job import Job
     from .measure import carry_out

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as parquet
 
+from dataworth.atomic import atomic_write
 from dataworth.data.dataset import LabelSummary, summarise_labels
 from dataworth.data.io.formats import NPZ_ROLES
-from dataworth.data.io.whole import replacing
 from dataworth.embed.tables import Embedded, embed_table
 from dataworth.errors import DataworthError
-from dataworth.measure.engines import get_engine
+from dataworth.parallel import get_engine
 from dataworth.wording import counted, listed
 
 from .files import check_outputs
@@ -79,7 +79,7 @@ def embed_images(
     with listen(quiet, preparing="loading images…") as progress:
         made = embed_table(source, **settings, engine=engine, progress=progress)
     notes = list(made.notes)
-    with replacing(output) as place:
+    with atomic_write(output) as place:
         if output.suffix.lower() == ".npz":
             dropped = [name for name in made.table.column_names[:-1] if name not in made.roles.values()]
             if dropped:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from pathlib import Path
 from typing import Any
 
+from dataworth.atomic import is_device, temporary_of
 from dataworth.data.convert import Column
 from dataworth.data.dataset import Dataset
 from dataworth.data.io.given import refuse_streams
@@ -16,9 +17,8 @@ from dataworth.data.io.sources import HUB
 from dataworth.data.io.streamed import Stream
 from dataworth.data.io.together import read_together, release, sentences
 from dataworth.data.io.urls import is_url
-from dataworth.data.io.whole import is_device, temporary_of
-from dataworth.embed.sharing import Engine
 from dataworth.errors import DataworthError
+from dataworth.parallel import Engine
 from dataworth.report.views import ending as report_ending
 
 from .guard import say

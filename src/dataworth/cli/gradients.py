@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pyarrow.parquet as parquet
 
+from dataworth.atomic import atomic_write
 from dataworth.data.dataset import summarise_labels
 from dataworth.data.io.preferences import PREFERRED, read_preferences
-from dataworth.data.io.whole import replacing
 from dataworth.embed.gradients import embed_gradients, gradient_table
 from dataworth.embed.gradients.store import LOSSES
 from dataworth.errors import DataworthError
@@ -61,7 +61,7 @@ def embed_pairs(
             progress=progress,
         )
     table = gradient_table(store, pairs, wanted.loss, wanted.per_token)
-    with replacing(output) as place:
+    with atomic_write(output) as place:
         parquet.write_table(table, place, write_page_checksum=True)
     labels = summarise_labels(np.array(table[PREFERRED].to_pylist()))
     return Written(str(source), str(output), options.model, len(pairs), wanted.numbers, labels, "pair")

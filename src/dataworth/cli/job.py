@@ -13,8 +13,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from dataworth.atomic import parse_json, read_whole
 from dataworth.curation.names import with_files
-from dataworth.data.io.whole import parse_json, read_whole
 from dataworth.errors import DataworthError
 from dataworth.measure.options import TAKES, Options
 from dataworth.valuation.audit.verdict import VERDICTS

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from dataworth.atomic import atomic_write, parse_json, read_whole
 from dataworth.checks import check_codes
 from dataworth.curation.names import files_of, parse, split
 from dataworth.data.io.formats import SUFFIXES
@@ -19,16 +20,15 @@ from dataworth.data.io.notes import refuse_all
 from dataworth.data.io.sealed import SUFFIX, is_sealed
 from dataworth.data.io.streamed import Stream
 from dataworth.data.io.together import naming
-from dataworth.data.io.whole import parse_json, read_whole, replacing
 from dataworth.data.keys import new_key
 from dataworth.data.labels import learn_targets
 from dataworth.errors import DataworthError
-from dataworth.measure.engines import Local, get_engine
 from dataworth.measure.ledger import runs_beside
 from dataworth.measure.options import DESIGNS, TAKES, Options
 from dataworth.measure.prepare import find_yardstick, modelling_notes
-from dataworth.measure.runs import Run
 from dataworth.models.base import positive_number
+from dataworth.parallel import Local, get_engine
+from dataworth.parallel.runs import Run
 from dataworth.valuation.audit.audit import audit
 from dataworth.valuation.rank import rank
 from dataworth.valuation.replay import Replay
@@ -281,7 +281,7 @@ def make_yardstick(
         key = new_key()
         made = made.published(data, key)
         made.save(output)
-        with replacing(key_file(output)) as file:
+        with atomic_write(key_file(output)) as file:
             file.touch(0o600)
             file.write_text(json.dumps({"schema": KEY_SCHEMA, "key": key, "yardstick": made.digest}) + "\n")
     return made

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dataworth.data.io.whole import replacing
+from dataworth.atomic import atomic_write
 from dataworth.report.text import parts
 from dataworth.report.views import finite, view_of, write
 
@@ -93,7 +93,7 @@ class Tame:
 
 def write_table(rows: list[dict[str, Any]], path: Path) -> None:
     """CSV with a header."""
-    with replacing(path) as place, place.open("w", newline="", encoding="utf-8") as file:
+    with atomic_write(path) as place, place.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
@@ -108,5 +108,5 @@ def write_report(result: Any, path: Path, options: Showing) -> None:
 
 def write_figure(figure: Any, path: Path) -> None:
     """The format follows from the suffix."""
-    with replacing(path) as place:
+    with atomic_write(path) as place:
         figure.savefig(place, format=path.suffix.lower()[1:], dpi=150)

@@ -127,8 +127,8 @@ def asked(
     from dataworth.data.io.given import refuse_sampled_rows
     from dataworth.data.io.sealed import is_sealed
     from dataworth.errors import DataworthError
-    from dataworth.measure.engines import get_engine
     from dataworth.measure.options import Options
+    from dataworth.parallel import get_engine
     from dataworth.valuation.sealed import Sealed
     from dataworth.yardstick.yardstick import Yardstick
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dataworth.embed.extra import check_installed, needed, versions
 from dataworth.embed.network import Network, Vectors, one_thread
 from dataworth.errors import DataworthError
+from dataworth.extras import check_installed, needed, versions
 
 NAME = "efficientnet-lite0"
 BLOCKS = 16

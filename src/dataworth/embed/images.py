@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dataworth.embed.extra import needed, short
 from dataworth.errors import DataworthError
+from dataworth.extras import needed, short
 
 Pixels = NDArray[np.uint8]
 LARGEST = 89_478_485

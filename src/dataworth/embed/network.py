@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dataworth.embed.extra import needed
 from dataworth.embed.images import Pixels
+from dataworth.extras import needed
 
 Vectors = NDArray[np.float32]
 PASS = 8

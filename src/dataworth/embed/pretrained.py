@@ -10,8 +10,8 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from dataworth.embed.extra import short
 from dataworth.errors import DataworthError
+from dataworth.extras import short
 
 INSTEAD = {"vision model": ", or use efficientnet-lite0"}
 """What to do where a model cannot be had, beside giving another."""

@@ -1,21 +1,15 @@
-"""Where vectors are computed: in this process, or by the workers of one of `measure.engines`."""
+"""Where vectors are computed: in this process, or by the workers of an engine (`parallel`)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
+
+from dataworth.parallel import Engine
 
 WAITING = 4
 """Pieces for each worker that are made ready together: more would have to be in memory."""
-
-
-class Engine(Protocol):
-    """Anything that evaluates ``fn(shared, piece)`` for every piece, and returns results in their order."""
-
-    def map(self, fn: Callable[[Any, Any], Any], chunks: Sequence[Any], *, shared: Any) -> Iterator[Any]:
-        """Yield ``fn(shared, chunk)`` in the order of ``chunks``."""
-        ...
 
 
 class Far(NamedTuple):

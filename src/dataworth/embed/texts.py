@@ -16,11 +16,12 @@ from dataworth.arrays import Array
 from dataworth.data.dataset import Dataset
 from dataworth.data.texts import text_columns, with_vectors
 from dataworth.embed.cache import key, open_cache
-from dataworth.embed.extra import check_installed, needed, short, versions
 from dataworth.embed.network import one_thread
 from dataworth.embed.pretrained import fingerprint, quietly
-from dataworth.embed.sharing import Engine, Far, computed
+from dataworth.embed.sharing import Far, computed
 from dataworth.errors import DataworthError
+from dataworth.extras import check_installed, needed, short, versions
+from dataworth.parallel import Engine
 
 TOGETHER = 16
 """Texts that a worker gets at once."""
@@ -40,7 +41,7 @@ def encode(
         data: rows with columns of texts, or without any, which stay as they are.
         model: a sentence-transformers model, by its name on the hub or its directory; needs the extra `text`.
         cache: True for the user's cache directory (`DATAWORTH_CACHE` sets another), a path, or False.
-        engine: where texts are encoded (`dataworth.measure.engines.get_engine`), this process by default.
+        engine: where texts are encoded (`dataworth.parallel.get_engine`), this process by default.
         progress: called with (done, total); or something with such an `update`.
 
     Returns:

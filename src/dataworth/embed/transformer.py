@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dataworth.embed.extra import needed, short, versions
 from dataworth.embed.images import Pixels
 from dataworth.embed.network import Network, Vectors, one_thread
 from dataworth.embed.pretrained import fetched, fingerprint, quietly
 from dataworth.errors import DataworthError
+from dataworth.extras import needed, short, versions
 
 WHAT = "vision model"
 

@@ -16,9 +16,10 @@ from dataworth.embed.cache import key, open_cache
 from dataworth.embed.efficientnet import NAME, efficientnet
 from dataworth.embed.images import Images
 from dataworth.embed.network import Network, Vectors, in_passes
-from dataworth.embed.sharing import Engine, Far, computed
+from dataworth.embed.sharing import Far, computed
 from dataworth.embed.transformer import transformer
 from dataworth.errors import DataworthError
+from dataworth.parallel import Engine
 
 LARGE = 512
 """Images with a longer side are resized even if all have the same size: networks know no such pictures."""
@@ -46,7 +47,7 @@ def embed(
             images of one size (to 512) as they are, others at 224; a `transformers` model has its own way.
         batch: images that are decoded, and cached, together; the vectors do not depend on it.
         cache: True for the user's cache directory (`DATAWORTH_CACHE` sets another), a path, or False.
-        engine: where batches are computed (`dataworth.measure.engines.get_engine`), this process by default;
+        engine: where batches are computed (`dataworth.parallel.get_engine`), this process by default;
             workers load the model themselves, by its name or directory.
         progress: called with (done, total); or something with such an `update`.
 

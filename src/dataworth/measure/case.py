@@ -17,13 +17,13 @@ from ..data.labels import Classes
 from ..evidence.forms import Form
 from ..models import Model
 from ..models.base import bind
+from ..parallel import Local, get_engine
+from ..parallel.runs import Run
 from .designs import Arm, Design, SomeArms, Weighed, fingerprint
-from .engines import Local, get_engine
 from .evaluate import Scores, Visitor, evaluate, rehearse
 from .intervals import Estimate, over_blocks, over_pairs
 from .options import Options
 from .prepare import Measurement, Pool
-from .runs import Run
 from .table import PairTable
 from .tempered import Posteriors, Task, evaluate_whole, rehearse_whole
 

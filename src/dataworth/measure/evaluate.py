@@ -19,10 +19,10 @@ from ..arrays import Array
 from ..evidence.forms import Form, Pair
 from ..evidence.pair import fit_joint
 from ..models import Fit, Fitter
+from ..parallel import Engine, Local
+from ..parallel.runs import Run, map_resumable, refusing_foreign
 from .designs import Arm, Design, Draw, Prepared, Sample, same_sample, weights_of
-from .engines import Engine, Local
 from .metrics import of_pair
-from .runs import Run, map_resumable, refusing_foreign
 from .table import PairTable
 
 CHUNKS = 64

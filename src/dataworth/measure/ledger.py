@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array
-from ..data.io.whole import BLANK, is_stamped, parse_json, read_whole, replacing, stamped
+from ..atomic import BLANK, atomic_write, has_checksum, parse_json, read_whole, with_checksum
 from ..data.keys import keyed_hash, new_key
 from ..errors import DataworthError
 from ..wording import counted, option
@@ -118,8 +118,8 @@ def opened(path: Path) -> Iterator[dict[str, Any]]:
             new = {"schema": SCHEMA, "key": new_key(), "queries": 0, "best": {}}
             book = read(path) if path.exists() else new
             yield book
-            with replacing(path) as place:
-                place.write_bytes(stamped(json.dumps({"checksum": BLANK, **book}).encode()))
+            with atomic_write(path) as place:
+                place.write_bytes(with_checksum(json.dumps({"checksum": BLANK, **book}).encode()))
     except Timeout:
         raise DataworthError(f"{path} is in use by another process: try again when that has ended.") from None
     except OSError as error:
@@ -140,7 +140,7 @@ def read(path: Path) -> dict[str, Any]:
         raise DataworthError(f"{path} is not a ledger: give one that {option('ledger')} made, or a new file.")
     # earlier versions wrote none, and the questions that such a file counts must not be lost
     checksum, keys = book.pop("checksum", None), {"schema", "key", "queries", "best", "test"}
-    if not is_stamped(content, checksum) and (checksum is not None or book.keys() - keys):
+    if not has_checksum(content, checksum) and (checksum is not None or book.keys() - keys):
         raise DataworthError(
             f"{path} was changed after it was written, or damaged (its checksum does not match): restore it."
         )

@@ -18,9 +18,9 @@ from ..errors import DataworthError
 if TYPE_CHECKING:
     from ..evidence.forms import Form
     from ..models.base import Model
+    from ..parallel import Engine
+    from ..parallel.runs import Run
     from ..yardstick.yardstick import Yardstick
-    from .engines import Engine
-    from .runs import Run
 
 F = TypeVar("F", bound=Callable[..., Any])
 Size = int | tuple[int, int]

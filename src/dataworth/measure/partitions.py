@@ -30,8 +30,8 @@ from ..data.sketch import Sketch
 from ..errors import DataworthError
 from ..inference.logistic import Counts
 from ..inference.partial_sums import Sums, SumsAt, combined, partial_sums
+from ..parallel import Engine
 from ..yardstick.yardstick import Yardstick
-from .engines import Engine
 
 SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
 

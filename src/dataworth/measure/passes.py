@@ -29,11 +29,11 @@ from ..data.sketch import Sketch
 from ..errors import DataworthError
 from ..inference.logistic import Counts
 from ..inference.partial_sums import At, SumsAt, find_mode, partial_sums
-from ..inference.threads import one_thread
 from ..models import GaussianPrior, Linear, Logistic
+from ..parallel import Engine, Local, get_engine
+from ..parallel.threads import one_thread
 from ..wording import option
 from ..yardstick.yardstick import Yardstick
-from .engines import Engine, Local, get_engine
 from .options import Options
 from .partitions import Chunk, Lens, Looked, Moments, look, moments_over, sums_over
 

@@ -15,11 +15,11 @@ from ..data.dataset import Dataset, label_keys
 from ..data.labels import Classes, Numeric
 from ..data.leaks import drop_leaks
 from ..errors import DataworthError
-from ..inference.threads import one_thread
 from ..models import Fitter, Linear, Model
 from ..models.base import bind
 from ..models.distinct import distinct_rows
 from ..models.gaussian import room_for_rows
+from ..parallel.threads import one_thread
 from ..yardstick.yardstick import Yardstick
 from .designs import Sample
 from .metrics import chosen_metric

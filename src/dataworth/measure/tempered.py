@@ -17,11 +17,11 @@ import numpy as np
 from ..arrays import Array, Rows
 from ..evidence.tempering import Place, climb, repeats
 from ..models import Fit, Fitter
+from ..parallel import Engine
+from ..parallel.runs import Run, map_resumable, refusing_foreign
 from .designs import Arm, Design, Sample, Weighed, reweighed, same_sample, weights_of
-from .engines import Engine
 from .evaluate import IMPOSSIBLE, fit_both, fit_sample, settled
 from .metrics import METRICS, of_blocks
-from .runs import Run, map_resumable, refusing_foreign
 from .table import PairTable
 
 NOTHING = [float("nan")] * len(METRICS)

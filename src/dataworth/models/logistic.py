@@ -21,7 +21,7 @@ from ..inference.geometry import GATHERED, Dual, Primal, choose_geometry, larges
 from ..inference.logistic import Counts
 from ..inference.newton import Mode, Start, find_mode
 from ..inference.sites import Sites, condition, expand
-from ..inference.threads import one_thread
+from ..parallel.threads import one_thread
 from .base import Fit, check_pool, positive_number
 from .distinct import distinct_rows
 from .gaussian import (

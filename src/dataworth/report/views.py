@@ -14,7 +14,7 @@ from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dataworth.data.io.whole import replacing
+from dataworth.atomic import atomic_write
 from dataworth.errors import DataworthError
 from dataworth.evidence.pair import NATS_PER_BIT
 from dataworth.valuation.further import Further, further
@@ -101,7 +101,7 @@ def fragment(result: Any) -> str:
 def write(result: Any, path: str | os.PathLike[str], bits: bool = False) -> None:
     """A report to a file."""
     told = report(result, ending(path), bits)
-    with replacing(Path(path)) as place:
+    with atomic_write(Path(path)) as place:
         place.write_text(told, encoding="utf-8")
 
 

@@ -21,10 +21,10 @@ import numpy as np
 from ..data.dataset import Dataset
 from ..data.io.given import takes_tables
 from ..errors import DataworthError
-from ..inference.threads import one_thread
 from ..measure.designs import select, stratified
 from ..measure.options import Options, Valuing, takes_options, whole_number
 from ..measure.prepare import Pool, prepare, strata
+from ..parallel.threads import one_thread
 from ..yardstick.yardstick import Yardstick
 from .coalitions import measure_arms
 from .growth import Curve

@@ -11,7 +11,6 @@ from ..checks import check_codes, settle
 from ..data.dataset import Dataset
 from ..data.io.given import takes_tables
 from ..errors import DataworthError
-from ..inference.threads import one_thread
 from ..measure.case import Case, Plan, measure
 from ..measure.designs import Arm
 from ..measure.intervals import LEVEL, Estimate, negligible, over_blocks, two_sided_p
@@ -22,6 +21,7 @@ from ..measure.plans import whole_plan
 from ..measure.prepare import Pool, check_datasets, prepare
 from ..measure.summary import count
 from ..measure.table import PairTable
+from ..parallel.threads import one_thread
 from ..wording import in_nats
 from .replay import Replay
 from .result import Result, nats, rests_on

@@ -11,7 +11,6 @@ from ..data.dataset import Dataset
 from ..data.io.given import takes_tables
 from ..data.io.streamed import Stream
 from ..data.labels import Classes
-from ..inference.threads import one_thread
 from ..measure.beside import values
 from ..measure.case import Case, Plan
 from ..measure.designs import DATA, Sample, select
@@ -23,6 +22,7 @@ from ..measure.plans import pairs_plan, whole_plan
 from ..measure.prepare import Pool, prepare
 from ..measure.summary import count, pair_notes
 from ..measure.table import PairTable
+from ..parallel.threads import one_thread
 from ..wording import in_nats
 from .replay import Replay
 from .result import Result, nats, rests_on

@@ -25,13 +25,13 @@ from ..checks.plausible import HALF_DECADE, PLAUSIBLE, Halves
 from ..checks.prior_range import STEPS, conclusion
 from ..errors import DataworthError
 from ..evidence.pair import NATS_PER_BIT
-from ..inference.threads import one_thread
 from ..measure.designs import group_codes
 from ..measure.intervals import Estimate
 from ..measure.parts import kept
 from ..measure.prepare import strata
 from ..measure.summary import count
 from ..models.base import Fitter, bind, positive_number
+from ..parallel.threads import one_thread
 from ..yardstick.search import PRIORS
 from .result import Result
 from .shown import Shown

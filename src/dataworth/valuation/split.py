@@ -26,11 +26,11 @@ from ..data.io.given import takes_tables
 from ..data.leaks import identify_rows
 from ..data.rows import same_rows
 from ..errors import DataworthError
-from ..inference.threads import one_thread
 from ..measure.designs import Sample, select
 from ..measure.intervals import LEVEL, Estimate, over_blocks
 from ..measure.options import Options, Valuing, takes_options
 from ..measure.prepare import Measurement, Pool, check_datasets, prepare
+from ..parallel.threads import one_thread
 from ..wording import counted, option
 from ..yardstick.yardstick import Yardstick
 from .coalitions import joined, measure_arms

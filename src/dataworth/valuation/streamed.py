@@ -24,13 +24,13 @@ from ..errors import DataworthError
 from ..evidence.tempering import Place
 from ..measure.case import Case, measure
 from ..measure.designs import DATA, Sample
-from ..measure.engines import Local
 from ..measure.options import Options
 from ..measure.passes import Passes
 from ..measure.plans import whole_plan
 from ..measure.prepare import Pool, one_class_note, prepare
 from ..measure.table import PairTable
 from ..models import Fitter, Linear, Logistic
+from ..parallel import Local
 from ..wording import option
 from ..yardstick.yardstick import Yardstick
 from .sealed import Sealed

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from ..data.io.whole import BLANK, is_stamped, parse_json, read_whole, replacing, stamped
+from ..atomic import BLANK, atomic_write, has_checksum, parse_json, read_whole, with_checksum
 from ..errors import DataworthError
 
 SCHEMA = "dataworth/yardstick/3"
@@ -23,8 +23,8 @@ def digest_of(body: dict[str, Any]) -> str:
 def write_file(path: Path, told: dict[str, Any]) -> None:
     """Write the entries of a yardstick, its digest among them."""
     text = json.dumps({"checksum": BLANK, **told}) + "\n"
-    with replacing(path) as place:
-        place.write_bytes(stamped(text.encode()))
+    with atomic_write(path) as place:
+        place.write_bytes(with_checksum(text.encode()))
 
 
 def read_file(path: str | Path) -> dict[str, Any]:
@@ -41,7 +41,7 @@ def read_file(path: str | Path) -> dict[str, Any]:
         raise DataworthError(f"{name} is not a yardstick of this version ({SCHEMA}).")
     if "checksum" not in d:
         raise DataworthError(f"{name} has no checksum, as earlier versions wrote it: make it again; {MAKE}.")
-    if not is_stamped(content, d.pop("checksum")):
+    if not has_checksum(content, d.pop("checksum")):
         raise DataworthError(
             f"{name} was changed after it was made, or damaged (its checksum does not match): ask for it"
             " again."

@@ -19,9 +19,9 @@ from ..data.dataset import Dataset
 from ..data.keys import keyed_hash
 from ..data.labels import Classes, Numeric, learn_targets
 from ..errors import DataworthError
-from ..inference.threads import one_thread
 from ..models import Linear, Softmax
 from ..models.base import positive_number
+from ..parallel.threads import one_thread
 from .basis import Basis
 from .file import MAKE, SCHEMA, digest_of, read_file, write_file
 from .kinds import KINDS, YardstickModel, check_modelling, maker, suited_kind

@@ -22,7 +22,7 @@ def convergence(
 
     Example: dataworth study convergence --out results
     """
-    from dataworth.measure.engines import get_engine
+    from dataworth.parallel import get_engine
     from dataworth_studies.convergence import SEED, STUDIES, convergence_figure
     from dataworth_studies.tables import save_figure
 

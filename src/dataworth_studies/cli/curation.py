@@ -42,7 +42,7 @@ def curation(
 
     Example: dataworth study curation --set corrupted-cifar --data DIR --out results/curation
     """
-    from dataworth.measure.engines import get_engine
+    from dataworth.parallel import get_engine
     from dataworth_studies.curation import study
     from dataworth_studies.curation_tables import COLUMNS, draw_sizes, in_short, to_markdown
 
@@ -117,7 +117,7 @@ def regimes(
 
     Example: dataworth study regimes --data DIR --out results/curation
     """
-    from dataworth.measure.engines import get_engine
+    from dataworth.parallel import get_engine
     from dataworth_studies.regimes import COLUMNS, draw_regimes, regimes, to_markdown
 
     folder = make_folder(out)

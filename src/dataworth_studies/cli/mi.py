@@ -62,7 +62,7 @@ def mi(
 
     Example: dataworth study mi --pool mnist --data DIR --estimators evidence,eta --out results/mi
     """
-    from dataworth.measure.engines import get_engine
+    from dataworth.parallel import get_engine
     from dataworth_studies.mi import DEFAULT, QUICK, plans_for, run_plan
     from dataworth_studies.mi_tables import all_tables, in_short, keep_longer, write_result, write_summary
     from dataworth_studies.pools import load_pool
@@ -124,7 +124,7 @@ def mi_error(
 
     Example: dataworth study mi-error --pool mnist --data DIR --out results/mi
     """
-    from dataworth.measure.engines import get_engine
+    from dataworth.parallel import get_engine
     from dataworth_studies.mi_error import error_curve, error_figure, to_markdown
     from dataworth_studies.pools import load_pool
     from dataworth_studies.tables import save_figure

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from dataworth.atomic import parse_json
 from dataworth.data.dataset import Dataset
 from dataworth.data.io.delimited import AS_FOUND, Delimited, read_delimited, renaming_note, unique
 from dataworth.data.io.excel import read_excel
@@ -18,7 +19,6 @@ from dataworth.data.io.notes import Note
 from dataworth.data.io.packed import check_array, refuse_bomb
 from dataworth.data.io.sampled import sample_note, sample_of_parquet
 from dataworth.data.io.sealed import is_sealed
-from dataworth.data.io.whole import parse_json
 from dataworth.data.memory import refuse_too_large
 from dataworth.errors import DataworthError
 from dataworth.wording import counted, listed, option

@@ -21,7 +21,7 @@ import numpy as np
 from dataworth.errors import DataworthError
 
 from ...arrays import Array
-from .whole import BLANK, is_stamped, read_whole, replacing, stamped
+from ...atomic import BLANK, atomic_write, has_checksum, read_whole, with_checksum
 
 SUFFIX = ".safetensors"
 SCHEMA = "dataworth/sealed/2"
@@ -57,8 +57,8 @@ def write_sealed(path: str | Path, contents: Contents) -> None:
     arrays = {name: np.ascontiguousarray(getattr(contents, name)) for name in ARRAYS}
     told = {"checksum": BLANK, "schema": SCHEMA, **contents.facts}
     facts = json.dumps(told, sort_keys=True, allow_nan=False)  # the checksum comes first
-    with replacing(Path(path)) as place:
-        place.write_bytes(stamped(save(arrays, {METADATA: facts})))
+    with atomic_write(Path(path)) as place:
+        place.write_bytes(with_checksum(save(arrays, {METADATA: facts})))
 
 
 def read_sealed(path: str | Path) -> Contents:
@@ -90,7 +90,7 @@ def _read(path: Path) -> Contents:
     _must(named, "not a sealed file, which holds a mean, a precision and metadata")
     told = _told_by(header["__metadata__"])
     _check_layout(header, len(raw) - start)
-    whole = is_stamped(raw, told.pop("checksum", None))
+    whole = has_checksum(raw, told.pop("checksum", None))
     _must(whole, "damaged, or changed after it was made (its checksum does not match)")
     facts = _checked(told)
     try:

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from dataworth.atomic import parse_json, read_whole
 from dataworth.data.io.delimited import Delimited
 from dataworth.data.io.formats import (
     CELL,
@@ -23,7 +24,6 @@ from dataworth.data.io.formats import (
 from dataworth.data.io.images import SPLITS
 from dataworth.data.io.parsing import TIMES_ITS_TEXT, unpacked_size
 from dataworth.data.io.sampled import SEED, sample_note
-from dataworth.data.io.whole import parse_json, read_whole
 from dataworth.data.memory import TooLarge, refuse_too_large
 from dataworth.errors import DataworthError
 from dataworth.wording import listed, option

@@ -8,6 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from dataworth.atomic import parse_json
 from dataworth.data.convert import as_frame
 from dataworth.data.io.delimited import AS_FOUND, Delimited
 from dataworth.data.io.formats import Part, part_of_file, refuse_images, with_unique_names
@@ -16,7 +17,6 @@ from dataworth.data.io.notes import Note
 from dataworth.data.io.sampled import sample_note, sample_of_batches
 from dataworth.data.io.shards import files_of_directory, part_of_shards
 from dataworth.data.io.urls import is_url, part_of_url
-from dataworth.data.io.whole import parse_json
 from dataworth.data.io.written_roles import with_roles
 from dataworth.data.vectors import text_keys, to_arrow
 from dataworth.errors import DataworthError

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from dataworth.data.io.whole import parse_json
+from dataworth.atomic import parse_json
 
 KEY = b"dataworth"
 OPTIONS = ("label", "group", "attribute", "id", "weights", "features")

@@ -14,8 +14,9 @@ from dataworth.embed.gradients.language_model import LAST, LanguageModel
 from dataworth.embed.gradients.passes import DensePass, TensorisedPass
 from dataworth.embed.gradients.store import Store
 from dataworth.embed.gradients.template import TEMPLATE, Reader, Tokens, in_batches, row_hash
-from dataworth.embed.sharing import Engine, Far, computed
+from dataworth.embed.sharing import Far, computed
 from dataworth.errors import DataworthError
+from dataworth.parallel import Engine
 
 PASSES: dict[str, type[TensorisedPass] | type[DensePass]] = {"tensorised": TensorisedPass, "dense": DensePass}
 WINDOW = 32
@@ -52,7 +53,7 @@ def embed_gradients(
         batch: responses that go through the model together.
         max_tokens: of template, prompt and response together; prompts are cut first.
         device: `cpu`, `cuda`, `cuda:1`.
-        engine: where batches are computed (`dataworth.measure.engines.get_engine`), this process by default;
+        engine: where batches are computed (`dataworth.parallel.get_engine`), this process by default;
             workers load the model themselves, by its name or path. Only this process writes the store.
         progress: called with (done, total); or something with such an `update`.
 

@@ -7,9 +7,9 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from dataworth.embed.extra import check_installed, needed, versions
 from dataworth.embed.pretrained import fetched, fingerprint, quietly
 from dataworth.errors import DataworthError
+from dataworth.extras import check_installed, needed, versions
 
 PACKAGES = ("torch", "transformers")
 LAST = "last-quarter"

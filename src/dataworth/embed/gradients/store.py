@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dataworth.arrays import Array, Flags
-from dataworth.data.io.whole import parse_json, read_whole
+from dataworth.atomic import parse_json, read_whole
 from dataworth.errors import DataworthError
 
 SCHEMA = "dataworth/gradients/1"

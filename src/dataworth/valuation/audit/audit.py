@@ -18,7 +18,6 @@ from ...data.dataset import Dataset
 from ...data.io.given import takes_tables
 from ...data.keys import check_commitment
 from ...errors import DataworthError
-from ...inference.threads import one_thread
 from ...measure.beside import changes
 from ...measure.case import Case
 from ...measure.designs import AFTER, BEFORE, Arm, Sample
@@ -28,6 +27,7 @@ from ...measure.parts import AuditParts, audit_parts, kept
 from ...measure.plans import pairs_plan, pile, whole_plan
 from ...measure.prepare import Pool, check_datasets, find_yardstick, prepare
 from ...measure.summary import count, pair_notes
+from ...parallel.threads import one_thread
 from ...wording import in_nats
 from ..replay import Replay
 from ..result import Result, nats, rests_on

@@ -21,8 +21,8 @@ from ...arrays import Array, Flags, Rows
 from ...data.dataset import Dataset
 from ...data.labels import Classes
 from ...data.rows import same_rows
-from ...inference.threads import one_thread
 from ...measure.designs import blocks_of_groups, group_codes
+from ...parallel.threads import one_thread
 from ...yardstick.recipe import expand
 from ...yardstick.yardstick import Yardstick
 from .learners import boosting, linear, neighbours, smooth, spreading

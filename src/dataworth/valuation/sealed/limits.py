@@ -11,8 +11,8 @@ import numpy as np
 from ...arrays import Array
 from ...data.labels import Classes
 from ...errors import DataworthError
-from ...inference.threads import one_thread
 from ...models import Fit, Fitter, Linear, Logistic
+from ...parallel.threads import one_thread
 from ...wording import counted, option
 from ...yardstick.yardstick import Yardstick
 from .posterior import Sealed, sealing_model

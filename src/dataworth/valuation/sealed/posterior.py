@@ -17,9 +17,9 @@ from ...data.io.sealed import SUFFIX, Contents, is_sealed, read_sealed, write_se
 from ...data.io.streamed import Stream
 from ...data.labels import Classes
 from ...errors import DataworthError
-from ...inference.threads import one_thread
 from ...measure.prepare import check_datasets
 from ...models import Linear, Logistic
+from ...parallel.threads import one_thread
 from ...yardstick.yardstick import Yardstick
 
 

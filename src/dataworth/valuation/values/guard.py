@@ -17,9 +17,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...arrays import Array, Rows
+from ...atomic import atomic_write, parse_json, read_whole
 from ...data.changes import compare
 from ...data.dataset import Dataset
-from ...data.io.whole import parse_json, read_whole, replacing
 from ...data.keys import keyed_hash, new_key
 from ...errors import DataworthError
 from ...wording import counted, option
@@ -67,14 +67,14 @@ def save_values(values: Values, path: Path) -> None:
     """Write one row a row."""
     rows = values.table_rows()
     if path.suffix == ".json":
-        with replacing(path) as place:
+        with atomic_write(path) as place:
             place.write_text(json.dumps({"about": about(values), "rows": _finite(rows)}) + "\n")
     elif path.suffix == ".csv":
-        with replacing(path) as place, place.open("w", newline="", encoding="utf-8") as file:
+        with atomic_write(path) as place, place.open("w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
             writer.writeheader()
             writer.writerows(_finite(rows))
-        with replacing(beside(path)) as place:
+        with atomic_write(beside(path)) as place:
             place.write_text(json.dumps(about(values)) + "\n")
     else:
         import pyarrow as pa
@@ -82,7 +82,7 @@ def save_values(values: Values, path: Path) -> None:
 
         table = pa.Table.from_pylist(rows)
         told = {"dataworth": json.dumps(about(values))}
-        with replacing(path) as place:
+        with atomic_write(path) as place:
             parquet.write_table(table.replace_schema_metadata(told), place, write_page_checksum=True)
 
 

@@ -14,10 +14,10 @@ from ...data.io.given import takes_tables
 from ...data.leaks import look_for_leaks
 from ...errors import DataworthError
 from ...evidence.pair import NATS_PER_BIT
-from ...inference.threads import one_thread
 from ...measure.intervals import Estimate, over_blocks
 from ...measure.options import Options, Valuing, takes_options, tell_stage, whole_number
 from ...measure.prepare import Pool, prepare
+from ...parallel.threads import one_thread
 from ...yardstick.yardstick import Yardstick
 from ..coalitions import measure_arms
 from ..replay import Replay

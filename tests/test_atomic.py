@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dataworth.data.io.whole import MOST_BYTES, read_whole, replacing
+from dataworth.atomic import MOST_BYTES, atomic_write, read_whole
 from dataworth.errors import DataworthError
 from dataworth.valuation.sealed import Sealed, seal
 from dataworth.yardstick.yardstick import Yardstick
@@ -80,7 +80,7 @@ def test_a_full_disk_leaves_the_old_file(made, tmp_path, monkeypatch):
 
 
 def test_what_fails_half_way_leaves_nothing(tmp_path):
-    with contextlib.suppress(KeyboardInterrupt), replacing(tmp_path / "a") as place:
+    with contextlib.suppress(KeyboardInterrupt), atomic_write(tmp_path / "a") as place:
         place.write_text("half")
         raise KeyboardInterrupt
     assert list(tmp_path.iterdir()) == []

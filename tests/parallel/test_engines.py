@@ -14,8 +14,8 @@ import scipy.linalg
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from dataworth.errors import DataworthError
-from dataworth.measure.engines import Local, get_engine
-from dataworth.measure.engines.local import _dump, _load
+from dataworth.parallel import Local, get_engine
+from dataworth.parallel.local import _dump, _load
 
 SOURCE = Path(__file__).parents[2] / "src"
 
@@ -200,7 +200,7 @@ def test_caller_keeps_its_own_joblib_settings():
 
 MAIN = """
 import numpy as np
-from dataworth.measure.engines import Local
+from dataworth.parallel import Local
 
 class Shared:
     __slots__ = ("X",)
@@ -231,7 +231,7 @@ def test_functions_and_classes_of_main():
 INTERRUPTED = """
 import os, sys, time
 from pathlib import Path
-from dataworth.measure.engines import Local
+from dataworth.parallel import Local
 
 folder = Path(sys.argv[1])
 
@@ -281,7 +281,7 @@ def test_signals_end_the_workers(tmp_path, send, number):
 
 
 def test_inline_does_not_import_joblib():
-    text = "import sys; from dataworth.measure.engines import Local\n"
+    text = "import sys; from dataworth.parallel import Local\n"
     text += "print(list(Local().map(lambda s, c: c, [1, 2], shared=None)), 'joblib' in sys.modules)"
     out, err = run_script(text).communicate(timeout=60)
     assert out.strip() == "[1, 2] False", err

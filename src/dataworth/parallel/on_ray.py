@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Any
 
 from dataworth.errors import DataworthError
-from dataworth.measure.engines.chunks import Chunked, Far, check_jobs, in_order, keep_memory, pinned
+from dataworth.parallel.chunks import Chunked, Far, check_jobs, in_order, keep_memory, pinned
 from dataworth.version import __version__
 from dataworth.wording import option
 
@@ -40,7 +40,7 @@ class Ray:
     jobs: int = -1
 
     def __post_init__(self) -> None:
-        from dataworth.embed.extra import needed
+        from dataworth.extras import needed
 
         check_jobs(self.jobs)
         ray = needed("ray", "the engine 'ray'", "ray")
@@ -109,7 +109,7 @@ def _receive(held: Any) -> Any:
 
 
 def _connect(ray: Any, address: str | None, jobs: int) -> None:
-    from dataworth.embed.extra import short
+    from dataworth.extras import short
 
     address = address or os.environ.get("RAY_ADDRESS") or None
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}

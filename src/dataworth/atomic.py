@@ -15,7 +15,7 @@ from typing import Any
 from dataworth.errors import DataworthError
 
 BLANK = "sha256:" + 64 * "0"
-"""What stands for a checksum until it is known; `stamped` puts it there."""
+"""What stands for a checksum until it is known; `with_checksum` puts it there."""
 CHECKSUM = re.compile("sha256:[0-9a-f]{64}")
 MOST_BYTES = 1 << 30
 """Of a file that is parsed as one piece."""
@@ -49,16 +49,16 @@ def parse_json(text: bytes | str) -> Any:
         raise ValueError("it is nested too deeply") from None
 
 
-def stamped(blank: bytes) -> bytes:
+def with_checksum(blank: bytes) -> bytes:
     """Content whose first `BLANK` gives way to the SHA-256 of all of it.
 
-    >>> is_stamped(stamped(BLANK.encode() + b" and more"), "sha256:" + 64 * "0")
+    >>> has_checksum(with_checksum(BLANK.encode() + b" and more"), "sha256:" + 64 * "0")
     False
     """
     return blank.replace(BLANK.encode(), _sum_of(blank).encode(), 1)
 
 
-def is_stamped(content: bytes, checksum: Any) -> bool:
+def has_checksum(content: bytes, checksum: Any) -> bool:
     """Whether the checksum that stands in the content is that of every byte of it."""
     if not isinstance(checksum, str) or not CHECKSUM.fullmatch(checksum):
         return False
@@ -70,7 +70,7 @@ def _sum_of(content: bytes) -> str:
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
+def atomic_write(path: Path) -> Iterator[Path]:
     """A file to write that takes the place of `path` when all is on the disk; a full disk is a sentence."""
     device = is_device(path)  # /dev/stdout is written to, not replaced
     temporary = path if device else temporary_of(path)

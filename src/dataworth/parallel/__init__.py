@@ -1,4 +1,4 @@
-"""Engines: where the work runs. Each evaluates a function over chunks and returns the same bits."""
+"""Where the work runs: engines (processes, Ray, Dask), run directories, one thread for linear algebra."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol
 
 from dataworth.errors import DataworthError
-from dataworth.measure.engines.local import Local
-from dataworth.measure.engines.on_dask import Dask
-from dataworth.measure.engines.on_ray import Ray
+from dataworth.parallel.local import Local
+from dataworth.parallel.on_dask import Dask
+from dataworth.parallel.on_ray import Ray
 
 __all__ = ["Dask", "Engine", "Local", "Ray", "get_engine"]
 

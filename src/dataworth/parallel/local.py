@@ -23,7 +23,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from dataworth.errors import DataworthError
-from dataworth.measure.engines.chunks import Chunked, check_jobs, keep_memory, pinned
+from dataworth.parallel.chunks import Chunked, check_jobs, keep_memory, pinned
 
 _ALIGN = 64  # a cache line, so that no mapped array is misaligned
 

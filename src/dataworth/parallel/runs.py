@@ -24,9 +24,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dataworth.data.io.whole import parse_json, read_whole
+from dataworth.atomic import parse_json, read_whole
 from dataworth.errors import DataworthError
-from dataworth.measure.engines import Engine
+from dataworth.parallel import Engine
 
 if TYPE_CHECKING:
     from filelock import BaseFileLock
@@ -184,7 +184,7 @@ def map_resumable(
     configuration of ``run`` must determine ``chunks``. ``on_chunk(done, total)`` is called once at the start
     and after each chunk.
 
-    >>> from dataworth.measure.engines import Local
+    >>> from dataworth.parallel import Local
     >>> map_resumable(Local(), lambda shared, chunk: {"x": shared / chunk}, [1, 3], shared=1.0, run=None)
     [{'x': 1.0}, {'x': 0.3333333333333333}]
     """

@@ -15,7 +15,7 @@ from typing import Any
 from uuid import uuid4
 
 from dataworth.errors import DataworthError
-from dataworth.measure.engines.chunks import Chunked, Far, check_jobs, in_order, keep_memory, pinned
+from dataworth.parallel.chunks import Chunked, Far, check_jobs, in_order, keep_memory, pinned
 from dataworth.version import __version__
 from dataworth.wording import option
 
@@ -36,7 +36,7 @@ class Dask:
     client: Any = None
 
     def __post_init__(self) -> None:
-        from dataworth.embed.extra import needed
+        from dataworth.extras import needed
 
         check_jobs(self.jobs)
         needed("distributed", "the engine 'dask'", "dask")
@@ -114,7 +114,7 @@ def _connect(address: str | None, jobs: int) -> Any:
     try:
         return Client(address, timeout=PATIENCE)
     except (OSError, ValueError) as error:
-        from dataworth.embed.extra import short
+        from dataworth.extras import short
 
         raise DataworthError(
             f"There is no Dask at {address} ({short(error)}): give {option('address')}, its scheduler's, "

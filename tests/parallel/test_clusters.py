@@ -15,9 +15,9 @@ from tests.chunks import dies, endless, picky, seen, sums
 
 import dataworth as dw
 from dataworth.embed import embed
-from dataworth.measure.engines import Dask, Local, Ray, get_engine, on_ray
-from dataworth.measure.engines.chunks import Far, in_order
 from dataworth.measure.partitions import Chunk, Lens, sums_over
+from dataworth.parallel import Dask, Local, Ray, get_engine, on_ray
+from dataworth.parallel.chunks import Far, in_order
 from dataworth.wording import needs_extra
 from streams import stream_of, two_classes
 from worlds import numeric_labels, refusal
@@ -171,7 +171,7 @@ def test_a_package_that_is_not_installed(name, package, monkeypatch):
 
 
 def test_an_address_at_which_nobody_is(monkeypatch):
-    monkeypatch.setattr("dataworth.measure.engines.on_dask.PATIENCE", 0.2)
+    monkeypatch.setattr("dataworth.parallel.on_dask.PATIENCE", 0.2)
     for name, engine in (("ray", "Ray"), ("distributed", "Dask")):
         pytest.importorskip(name)
         sentence = refusal(get_engine, engine.lower(), None, "127.0.0.1:1")

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
 from dataworth.errors import DataworthError
-from dataworth.inference.threads import one_thread
+from dataworth.parallel.threads import one_thread
 from dataworth.version import __version__
 
 Task = TypeVar("Task")

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from dataworth.errors import DataworthError
-from dataworth.measure.engines import Local
-from dataworth.measure.runs import Run, map_resumable
+from dataworth.parallel import Local
+from dataworth.parallel.runs import Run, map_resumable
 
 SOURCE = Path(__file__).parents[2] / "src"
 CONFIG = {"seed": 0, "model": {"prior": 1.0, "name": "logistic"}, "about": {"dataworth": "0.1.0"}}
@@ -83,8 +83,8 @@ def script(text, *arguments):
 
 SLOW = """
 import sys
-from dataworth.measure.engines import Local
-from dataworth.measure.runs import Run, map_resumable
+from dataworth.parallel import Local
+from dataworth.parallel.runs import Run, map_resumable
 from test_runs import CONFIG, work
 
 directory, folder, jobs = sys.argv[1:]
@@ -364,7 +364,7 @@ def test_killed_before_the_configuration_was_written(directory):
 
 HOLD = """
 import sys, time
-from dataworth.measure.runs import Run
+from dataworth.parallel.runs import Run
 with Run.load(sys.argv[1]):
     print("locked", flush=True)
     time.sleep(100)
@@ -480,8 +480,8 @@ def test_a_configuration_that_is_no_plain_file_is_a_sentence(directory, kind):
 STEPS = """
 import os, shutil, signal, sys
 from pathlib import Path
-from dataworth.measure.engines import Local
-from dataworth.measure.runs import Run, map_resumable
+from dataworth.parallel import Local
+from dataworth.parallel.runs import Run, map_resumable
 
 base, calls = Path(sys.argv[1]), ("open", "write", "fsync", "ftruncate", "replace", "mkdir")
 whole, broken = base / "whole", base / "broken"

@@ -1,0 +1,205 @@
+"""The answers of thirty calls on small sets: what a change of the code must not move unnoticed.
+
+    python tests/golden/answers.py            # compare with answers.json; exit 1 if one moved
+    python tests/golden/answers.py --write    # write it again: say in the commit what moved, and why
+
+The sets are made here or come with scikit-learn. `tests/test_agreement.py` says which answers must agree.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import warnings
+from pathlib import Path
+
+import numpy as np
+import pandas
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
+
+import dataworth as dw
+
+FILE = Path(__file__).with_suffix(".json")
+TOLERANCE = 1e-9
+
+
+def split_rows(X, y, rows, seed, **more):
+    """A dataset of so many rows, and the rest as a test set."""
+    order = np.random.default_rng(seed).permutation(len(y))
+    parts = {name: np.asarray(column) for name, column in more.items()}
+    pieces = order[:rows], order[rows:]
+    return [dw.Dataset(X[i], y[i], **{name: column[i] for name, column in parts.items()}) for i in pieces]
+
+
+def flipped(data, share, seed, classes=2):
+    """Some labels replaced by others."""
+    rng = np.random.default_rng(seed)
+    y = np.array(data.y)
+    rows = rng.permutation(len(y))[: round(share * len(y))]
+    names = np.unique(y)
+    place = {name: k for k, name in enumerate(names)}
+    y[rows] = [names[(place[y[i]] + 1 + rng.integers(classes - 1)) % classes] for i in rows]
+    return dw.Dataset(data.X, y, groups=data.groups, weights=data.weights), rows
+
+
+def tables(seed=0):
+    """Six sets: two classes, many, numeric labels, texts, weights, groups; each data and test set."""
+    cancer = load_breast_cancer()
+    labels = np.array(["malignant", "benign"])[cancer.target]
+    two = split_rows(cancer.data, labels, 250, seed)
+    two[0] = flipped(two[0], 0.3, seed)[0]
+    wine, iris, diabetes = load_wine(), load_iris(), load_diabetes()
+    many = split_rows(wine.data, wine.target.astype(str), 70, seed)
+    numeric = split_rows(diabetes.data, diabetes.target, 200, seed)
+    rng = np.random.default_rng(seed)
+    words = [["sun", "sea", "sand", "boat", "wave"], ["tax", "bank", "loan", "bond", "fee"]]
+    kinds = rng.integers(2, size=260)
+    texts = np.array(
+        [
+            " ".join(rng.choice(words[k] if rng.random() < 0.7 else words[1 - k]) for _ in range(4))
+            for k in kinds
+        ]
+    )
+    text = [
+        dw.Dataset(pandas.DataFrame({"text": texts[part]}), np.array(["calm", "money"])[kinds[part]])
+        for part in (slice(0, 100), slice(100, 260))
+    ]
+    weights = rng.uniform(0.5, 2.0, len(cancer.target))
+    weighted = split_rows(cancer.data[:, :6], labels, 200, seed + 1, weights=weights)
+    weighted[1] = dw.Dataset(weighted[1].X, weighted[1].y)
+    patients = np.array([f"p{i // 3}" for i in range(len(iris.target))])
+    binary = np.where(iris.target == 1, "one", "other")
+    order = np.random.default_rng(seed).permutation(50)
+    chosen = np.isin(np.arange(150) // 3, order[:22])
+    noisy = iris.data + rng.normal(0, 0.6, iris.data.shape)
+    grouped = [dw.Dataset(noisy[i], binary[i], groups=patients[i]) for i in (chosen, ~chosen)]
+    return {
+        "two": two,
+        "many": many,
+        "numeric": numeric,
+        "text": text,
+        "weights": weighted,
+        "groups": grouped,
+    }
+
+
+def value(result):
+    """Value and interval of a score."""
+    return {"value": result.value, "interval": list(result.interval)}
+
+
+def audited(result):
+    """What an audit says."""
+    attribution = result.made_of
+    return {
+        "verdict": result.verdict,
+        "delta": result.delta,
+        "interval": None if result.interval is None else list(result.interval),
+        "accuracy": result.accuracy_delta,
+        "excess": None if result.control is None else result.control.selection,
+        "external": None if attribution is None else attribution.outside.value,
+    }
+
+
+def now(forecast):
+    """What all rows are worth, by the curve of a forecast."""
+    (found,) = [one for one in forecast.curve if one.measured and one.rows == forecast.have]
+    return {"value": found.value}
+
+
+def answers(only=""):
+    """Every answer by its name."""
+    sets, found = tables(), {}
+
+    def keep(name, call):
+        if only in name:
+            found[name] = call()
+
+    for name, (data, test) in sets.items():
+        keep(f"score/{name}", lambda d=data, t=test: value(dw.score(d, t)))
+        keep(f"values/{name}", lambda d=data, t=test: {"value": dw.values(d, t).total.value})
+        half = len(data) // 2
+        parts = {"a": data.take(range(half)), "b": data.take(range(half, len(data)))}
+        if name != "groups":
+            keep(f"split/{name}", lambda p=parts, t=test: {"value": dw.split(p, t).total.value})
+        keep(
+            f"rank/{name}",
+            lambda p=parts, t=test: {one.name: one.value for one in dw.rank(p, t)},
+        )
+    data, test = sets["two"]
+    clean, _ = split_rows(
+        load_breast_cancer().data, np.array(["malignant", "benign"])[load_breast_cancer().target], 250, 0
+    )
+    right = np.asarray(clean.y) == np.asarray(data.y)
+    fixed = dw.Dataset(data.X, np.asarray(clean.y))
+    kept = data.take(np.flatnonzero(right))
+    keep("audit/whole/filter", lambda: audited(dw.audit(data, kept, test)))
+    keep("audit/whole/correct", lambda: audited(dw.audit(data, fixed, test)))
+    keep("audit/whole/half", lambda: audited(dw.audit(data, data.take(range(125)), test)))
+    drawn = {"pairs": 40, "size": 40}
+    for design in ("row", "rate", "size"):
+        keep(
+            f"audit/{design}/filter", lambda d=design: audited(dw.audit(data, kept, test, design=d, **drawn))
+        )
+    keep("audit/row/correct", lambda: audited(dw.audit(data, fixed, test, design="row", **drawn)))
+    from dataworth.curation import RandomSubset
+
+    keep(
+        "audit/method/half",
+        lambda: audited(dw.audit(data, test=test, curate=RandomSubset(0.5), **drawn)),
+    )
+    numeric, numeric_test = sets["numeric"]
+    keep(
+        "audit/whole/numeric",
+        lambda: audited(dw.audit(numeric.take(range(60)), numeric, numeric_test)),
+    )
+    yard = dw.Yardstick.fit(test)
+    keep("sealed/two", lambda: value(dw.score(dw.seal(data, yard), test, yardstick=yard)))
+    keep("pairs/two", lambda: value(dw.score(data, test, pairs=40, size=40)))
+    keep("forecast/two", lambda: now(dw.outlook(data, test, rows=500)))
+    return found
+
+
+def plain(value):
+    """Numbers as JSON keeps them."""
+    return json.loads(json.dumps(value))
+
+
+def moved(old, new, tolerance=TOLERANCE):
+    """Where two answers differ."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        return [
+            f"{key}: {problem}"
+            for key in sorted({*old, *new})
+            for problem in moved(old.get(key), new.get(key), tolerance)
+        ]
+    if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        return [one for a, b in zip(old, new, strict=True) for one in moved(a, b, tolerance)]
+    if isinstance(old, float | int) and isinstance(new, float | int):
+        return [] if abs(old - new) <= tolerance * max(1.0, abs(old)) else [f"{old!r} → {new!r}"]
+    return [] if old == new else [f"{old!r} → {new!r}"]
+
+
+def main():
+    """Compare or write."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--write", action="store_true")
+    parser.add_argument("--only", default="", help="answers whose name holds this text")
+    given = parser.parse_args()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        new = plain(answers(given.only))
+    if given.write:
+        FILE.write_text(json.dumps(new, indent=1, sort_keys=True) + "\n")
+        return 0
+    old = {name: one for name, one in json.loads(FILE.read_text()).items() if given.only in name}
+    problems = moved(old, new)
+    print("\n".join(problems) or f"{len(new)} answers, none moved")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
