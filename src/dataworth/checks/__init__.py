@@ -3,7 +3,7 @@
 from .attribute import check_attribute
 from .base import Check, Finding, Seen
 from .doubling import check_doubling
-from .registry import CHECKS, check_codes, run_checks, settle
+from .registry import CHECKS, check_codes, run_checks
 
 __all__ = [
     "CHECKS",
@@ -14,5 +14,4 @@ __all__ = [
     "check_codes",
     "check_doubling",
     "run_checks",
-    "settle",
 ]

@@ -1,8 +1,7 @@
 """DW005: does Laplace's method give the number that a better one does?
 
-Two classes: EP. Both approximate the same posterior, one at its mode and one by its moments. Where they agree
-the posterior is near Gaussian, and either will do; where they do not, EP is nearly always the closer one
-(docs/exactness.md), and decides: the result is computed again by EP, and says so.
+Two classes: EP is the default, and nothing is left to compare. Where Laplace's method was asked for, a few
+pairs are done again by EP, which is nearly always the closer one (docs/exactness.md).
 
 Softmax has Laplace alone, so that of a score
 
@@ -14,7 +13,6 @@ the last term, where few rows meet the bare prior and a Gaussian fits worst, is 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -22,15 +20,11 @@ import numpy as np
 from ..inference.referee.from_prior import softmax_from_prior
 from ..inference.referee.weights import LARGEST_SHARE, Weights
 from ..measure.case import Case
-from ..measure.table import PairTable
 from ..models import Logistic, OneVsRest
-from ..models.base import bind
-from ..models.logistic import INFERENCES
 from ..models.softmax import SoftmaxFitter
 from .base import Check, Seen, not_run
 from .material import PAIRS, again_by, mean_of, shift_of, shift_to
 
-NAMES = {"laplace": "Laplace", "ep": "EP"}
 DRAWS = 50_000
 """Draws from the prior for one block; ten times as many under `thorough`."""
 OPERATIONS = 1e8
@@ -47,42 +41,12 @@ def look(case: Case) -> Seen:
         return look_at_softmax(case, fitter)
     if not isinstance(model, (Logistic, OneVsRest)):
         return not_run("posteriors of numeric labels are exact")
-    other = next(name for name in INFERENCES if name != model.inference)
-    table = again_by(case, replace(model, inference=other))
+    if model.inference != "laplace":
+        return Seen(False, None, "posteriors by EP, or of so many rows that Laplace's method gives the same")
+    table = again_by(case, replace(model, inference="ep"))
     if table is None:
         return not_run("too many rows and features to do again by EP: --thorough (thorough=True) does")
-    seen = shift_of(case, table).seen(NAMES[model.inference], NAMES[other])
-    return seen._replace(fires=False) if model.inference == "ep" else seen
-
-
-def by_ep(case: Case) -> Case:
-    """The case by EP, with a note, where Laplace's method differs by more than the interval allows."""
-    model = case.yardstick.model
-    if (
-        case.options.own_model is not None
-        or case.sealed
-        or case.passes
-        or not isinstance(model, (Logistic, OneVsRest))
-        or model.inference == "ep"
-    ):
-        return case
-    better = replace(model, inference="ep")
-    return decided(case, better, look(case), lambda: case.again(model=better))
-
-
-def decided(case: Case, better: Logistic | OneVsRest, seen: Seen, table: Callable[[], PairTable]) -> Case:
-    """The case by a better model, where it was seen to differ; `table` is what that one finds."""
-    if not seen.fires:
-        return replace(case, seen={**case.seen, CHECK.code: seen})
-    told = f"EP decides where Laplace's method differs from it: {seen.detail}"
-    return replace(
-        case,
-        yardstick=replace(case.yardstick, model=better),
-        pool=replace(case.pool, fitter=bind(better, case.pool.X, case.pool.y)),
-        table=table(),
-        notes=(*case.notes, told),
-        seen={**case.seen, CHECK.code: seen._replace(fires=False, detail=told)},
-    )
+    return shift_of(case, table).seen("Laplace", "EP")
 
 
 def look_at_softmax(case: Case, fitter: SoftmaxFitter) -> Seen:

@@ -11,7 +11,6 @@ import numpy as np
 
 from ..errors import DataworthError
 from ..measure.case import Case
-from . import inference
 from .base import Check, Finding
 
 FILES = [import_module(f".{file.name}", __package__) for file in iter_modules([str(Path(__file__).parent)])]
@@ -27,12 +26,6 @@ def run_checks(case: Case) -> tuple[Finding, ...]:
     ignored = check_codes(case.options.ignore)
     with np.errstate(all="ignore"):  # a check that meets numbers too large for it has seen enough
         return tuple(check(case) for check in CHECKS if check.code not in ignored)
-
-
-def settle(case: Case) -> Case:
-    """The case as it is to be judged: by EP where Laplace's method will not do, unless DW005 is ignored."""
-    with np.errstate(all="ignore"):
-        return case if inference.CHECK.code in check_codes(case.options.ignore) else inference.by_ep(case)
 
 
 def check_codes(codes: str | Iterable[str] | None) -> frozenset[str]:

@@ -25,7 +25,7 @@ from .intervals import Estimate, over_blocks, over_pairs
 from .options import Options
 from .prepare import Measurement, Pool
 from .table import PairTable
-from .tempered import Posteriors, Task, evaluate_whole, rehearse_whole
+from .tempered import ArmPosterior, Task, evaluate_whole, rehearse_whole
 
 PARALLEL_AFTER = 8.0
 """Seconds of work from which starting processes pays."""
@@ -149,7 +149,7 @@ def measure(
     measurement: Measurement,
     pool: Pool,
     plan: Plan,
-    own: Mapping[Arm, Posteriors] | None = None,
+    given: Mapping[Arm, ArmPosterior] | None = None,
     identity: Mapping[str, str] | None = None,
 ) -> PairTable:
     """Evaluate a plan's pairs where and how the options say, resumed from a run directory if there is one."""
@@ -159,7 +159,7 @@ def measure(
         return measurement.config(count=plan.count, drawn=drawn, own=dict(identity or {}))
 
     bounded = isinstance(measurement.yardstick.labels, Classes)
-    return Work(plan, pool, measurement.options, bounded, own=own).through(config)
+    return Work(plan, pool, measurement.options, bounded, given=given).through(config)
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ class Work:
     bounded: bool
     visit: Visitor | None = None
     tempering: Mapping[Arm, float] = field(default_factory=dict)
-    own: Mapping[Arm, Posteriors] | None = None
+    given: Mapping[Arm, ArmPosterior] | None = None
 
     @property
     def tempers(self) -> bool:
@@ -193,7 +193,9 @@ class Work:
         """The plan, on the engine and in the run directory of the options."""
         design, count, fitter = self.plan.design, self.plan.count, self.pool.fitter
         if self.tempers:
-            task = Task.of(design, fitter, count, self.pool.tempering, self.bounded, self.own, self.pool.ids)
+            task = Task.of(
+                design, fitter, count, self.pool.tempering, self.bounded, self.given, self.pool.ids
+            )
             return self.carry_out(partial(rehearse_whole, task), partial(evaluate_whole, task), config)
         weighed = Weighed(design, self.pool.tempering, self.tempering)
         visit = self.visit or Scores(self.options.pmi_form, self.bounded)

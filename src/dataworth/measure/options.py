@@ -127,7 +127,9 @@ class Options:
         "or linear (numeric labels); or a model of your own (module:object), on the yardstick's features.",
     )
     inference: str = option(
-        "laplace", "How posteriors are computed: laplace (the default), or ep: slower, closer at wide priors."
+        "auto",
+        "How posteriors are computed: auto (the default): EP, or Laplace's method for very many rows; "
+        "ep; or laplace.",
     )
     prior_variance: float | None = option(None, "Prior variance (default: chosen on the test set).")
     seed: int = option(0, "All randomness comes from it (default: 0).")

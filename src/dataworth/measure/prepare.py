@@ -129,7 +129,7 @@ def find_yardstick(test: Dataset, options: Options) -> Yardstick:
     inference = yardstick.inference or options.inference  # numeric labels have none: a note says so
     asked = {
         "model": options.kind not in ("auto", yardstick.kind),
-        "inference": options.inference not in ("laplace", inference),
+        "inference": options.inference not in ("auto", inference),
         "prior_variance": options.prior_variance not in (None, model.prior_variance),
     }
     for name, differs in asked.items():
@@ -147,7 +147,7 @@ def modelling_notes(yardstick: Yardstick, options: Options) -> list[str]:
     if options.own_model is not None:
         check_suits(options.own_model, yardstick.labels)
         notes.append(f"by {options.own_model!r}, a model of your own, on the yardstick's features")
-    if options.inference != "laplace" and isinstance(yardstick.model, Linear):
+    if options.inference != "auto" and isinstance(yardstick.model, Linear):
         notes.append(f"exact for numeric labels: inference {options.inference} changes nothing")
     if options.form != "evidence":
         where = f" at η = {options.eta}" if options.form == "eta" else ""

@@ -2,14 +2,14 @@
 
 An arm's rows do not change from block to block, so it is fitted once a tempering, and its posterior is the
 prior of each block: S[r, j] = log p_r(T_j | D) (`evidence.tempering`). Its PMI with a block is the mixture's
-score of the block less log p(T_j). Sealed data come as posteriors, which are tempered without a fit.
+score of the block less log p(T_j). All that is asked of an arm is its posterior at a tempering, so rows in
+memory, files that are read in passes and sealed data are scored alike.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -29,21 +29,38 @@ VISITED = 4
 """Temperings that a walk tries, mostly: for an estimate of the time."""
 
 
-class Posteriors(Protocol):
-    """Sealed data: a fitter of the pool whose prior is their posterior, at each tempering."""
+class Scored(NamedTuple):
+    """An arm at one tempering: its fit, and log p(T_j | D) of every block."""
+
+    fitter: Fitter
+    fit: Fit
+    log_predictives: Array
+
+
+class ArmPosterior(Protocol):
+    """What an arm is to the evaluation: of rows in memory, of a file read in passes, or sealed."""
+
+    @property
+    def n_rows(self) -> int:
+        """Rows that stand behind it."""
+        ...
+
+    @property
+    def n_repeats(self) -> int:
+        """By how many doublings its rows count more than once (`evidence.tempering.repeats`)."""
+        ...
 
     @property
     def directions(self) -> int:
-        """Of the grid of temperings."""
+        """Of its grid of temperings."""
         ...
 
-    @property
-    def repeated(self) -> int:
-        """By how many doublings their rows count more than once, by what their file says."""
+    def scored(self, place: Place, tests: Sequence[Sample]) -> Scored:
+        """Its posterior at one tempering, as the prior of each block."""
         ...
 
-    def __call__(self, place: Place) -> Fitter:
-        """The fitter at one tempering."""
+    def information_gain(self, plain: Scored) -> float:
+        """KL(posterior ‖ prior) where rows count as the yardstick says; `plain` is the arm there."""
         ...
 
 
@@ -52,7 +69,7 @@ class Task(NamedTuple):
 
     fitter: Fitter
     arms: Mapping[Arm, Sample]
-    own: Mapping[Arm, Posteriors]
+    given: Mapping[Arm, ArmPosterior]
     tests: tuple[Sample, ...]
     fits: tuple[Fit, ...]
     tempering: float
@@ -68,37 +85,71 @@ class Task(NamedTuple):
         k: int,
         tempering: float,
         bounded: bool,
-        own: Mapping[Arm, Posteriors] | None = None,
+        given: Mapping[Arm, ArmPosterior] | None = None,
         ids: Rows | None = None,
     ) -> Task:
         """Arms and the first k blocks of a design, the first arm fitted: others begin there.
 
-        `ids` tell which rows of the pool are the same; without them, all differ.
+        `given` arms come as posteriors. `ids` tell which rows of the pool are the same (default: none).
         """
         drawn = [Weighed(design, tempering).draw(j) for j in range(k)]
         tests = tuple(draw.test for draw in drawn)
         fits = tuple(fitter(test.rows, weights=test.weights) for test in tests)
-        task = cls(fitter, drawn[0].arms, own or {}, tests, fits, tempering, bounded, ids)
+        task = cls(fitter, drawn[0].arms, given or {}, tests, fits, tempering, bounded, ids)
         first = next(iter(task.arms))
-        if first in task.own:
+        if first in task.given:
             return task
         return task._replace(first=fit_sample(fitter, task.arms[first], None)[0])
 
-    def repeated(self, arm: Arm) -> int:
-        """By how many doublings an arm's rows count more than once."""
-        if arm in self.own:
-            return self.own[arm].repeated
-        sample = self.arms[arm]
-        rows = sample.rows if self.ids is None else self.ids[sample.rows]
-        return repeats(rows, weights_of(sample))
+    def posterior(self, arm: Arm) -> ArmPosterior:
+        """The arm's posterior, from its rows if it was not given."""
+        return self.given[arm] if arm in self.given else InMemory(self, self.arms[arm], [])
 
 
-class Scored(NamedTuple):
-    """One arm at one tempering: its fit, and log p(T_j | D) of every block."""
+class InMemory(NamedTuple):
+    """Rows of the pool; `near` is the fit at the last tempering, where the next one begins."""
 
-    fitter: Fitter
-    fit: Fit
-    log_predictives: Array
+    task: Task
+    sample: Sample
+    near: list[Fit]
+
+    @property
+    def n_rows(self) -> int:
+        """Rows of the sample."""
+        return len(self.sample.rows)
+
+    @property
+    def n_repeats(self) -> int:
+        """Doublings, by distinct rows and weights."""
+        rows = self.sample.rows if self.task.ids is None else self.task.ids[self.sample.rows]
+        return repeats(rows, weights_of(self.sample))
+
+    @property
+    def directions(self) -> int:
+        """How often rows count, and nothing else."""
+        return 1
+
+    def scored(self, place: Place, tests: Sequence[Sample]) -> Scored:
+        """Fit the rows, counted 2^k times as often, and take their posterior to every block."""
+        fitter, sample = self.task.fitter, reweighed(self.sample, 2.0 ** place[0])
+        fit, targets = fit_sample(fitter, sample, self.task.first, self.near[-1] if self.near else None)
+        self.near[:] = [fit]
+        if hasattr(fitter, "log_predictives"):
+            return scored_by(fitter, fit, tests)
+        pairs = zip(tests, self.task.fits, strict=True)
+        joint: list[Fit] = []
+        both = (fit_both(fitter, sample, test, (fit, alone), targets, joint) for test, alone in pairs)
+        return Scored(fitter, fit, np.array([one.log_z - fit.log_z for one in both]))
+
+    def information_gain(self, plain: Scored) -> float:
+        """Of the fit."""
+        return plain.fitter.information_gain(plain.fit)
+
+
+def scored_by(fitter: Fitter, fit: Fit, tests: Sequence[Sample]) -> Scored:
+    """Every block with the fit's Gaussian as its prior."""
+    found = fitter.log_predictives(fit, [(test.rows, test.weights) for test in tests])  # type: ignore[attr-defined]
+    return Scored(fitter, fit, np.array(found))
 
 
 def evaluate_whole(
@@ -128,32 +179,32 @@ def rehearse_whole(task: Task) -> float:
     rows = {arm: len(sample.rows) + tested for arm, sample in task.arms.items()}
     timed = max(list(rows)[1:] or rows, key=lambda arm: rows[arm])
     started = time.perf_counter()
-    _scorer(task, timed)((0, 0))
+    task.posterior(timed).scored((0, 0), task.tests)
     return (time.perf_counter() - started) * VISITED * sum(rows.values()) / rows[timed]
 
 
 def _first_alike(task: Task, arm: Arm) -> Arm:
     """The first arm with the same rows: a change of nothing is to be nothing, to the last digit."""
-    others = task.arms if arm not in task.own else ()
-    alike = (one for one in others if one not in task.own and same_sample(task.arms[one], task.arms[arm]))
-    return next(alike, arm)
+    if arm in task.given:
+        return arm
+    alike = (one for one in task.arms if one not in task.given)
+    return next(one for one in alike if same_sample(task.arms[one], task.arms[arm]))
 
 
 def score_arm(task: Task, arm: Arm) -> dict[str, Any]:
     """The numbers of `table.COLUMNS` for every block, and the tempering at which they are best."""
     seen: dict[Place, Scored] = {}
-    score = _scorer(task, arm)
+    posterior = task.posterior(arm)
 
     def at(place: Place) -> Array:
-        seen[place] = score(place)
+        seen[place] = posterior.scored(place, task.tests)
         found = seen[place].log_predictives
         return np.minimum(found, 0.0) if task.bounded else found
 
-    directions = task.own[arm].directions if arm in task.own else 1
-    best, scores = climb(at, directions, task.repeated(arm))
+    best, scores = climb(at, posterior.directions, posterior.n_repeats)
     fitter, fit, found = seen[best]
     plain = seen[(0,) * len(best)]  # information gain grows with tempering, so that all arms have the same
-    gain, rows = plain.fitter.information_gain(plain.fit), len(task.arms[arm].rows)
+    gain, rows = posterior.information_gain(plain), posterior.n_rows
     # nobody asks for the benchmark of controls, or of parts of the data
     blind = arm.role in ("control", "own", "part")
     beside = [NOTHING] * len(task.tests) if blind else of_blocks(fitter, fit, task.tests).tolist()
@@ -164,31 +215,3 @@ def score_arm(task: Task, arm: Arm) -> dict[str, Any]:
         unsettled += bool(task.bounded and found[j] > IMPOSSIBLE)
         blocks.append([float(scores[j] - alone.log_z), accuracy, gain, rows, *beside[j], unsettled])
     return {"blocks": blocks, "tempering": task.tempering * 2.0 ** best[0]}
-
-
-def _scorer(task: Task, arm: Arm) -> Callable[[Place], Scored]:
-    if arm in task.own:
-        return partial(_score_posterior, task, task.own[arm])
-    return partial(_score_rows, task, task.arms[arm], [])
-
-
-def _score_rows(task: Task, sample: Sample, near: list[Fit], place: Place) -> Scored:
-    """Fit the rows, counted 2^k times as often, and take their posterior to every block."""
-    sample = reweighed(sample, 2.0 ** place[0])
-    fit, targets = fit_sample(task.fitter, sample, task.first, near[-1] if near else None)
-    near.append(fit)  # the next tempering begins where this one ended
-    if hasattr(task.fitter, "log_predictives"):
-        found = task.fitter.log_predictives(fit, [(test.rows, test.weights) for test in task.tests])
-    else:
-        pairs = zip(task.tests, task.fits, strict=True)
-        joint: list[Fit] = []
-        both = (fit_both(task.fitter, sample, test, (fit, alone), targets, joint) for test, alone in pairs)
-        found = [one.log_z - fit.log_z for one in both]
-    return Scored(task.fitter, fit, np.array(found))
-
-
-def _score_posterior(task: Task, posteriors: Posteriors, place: Place) -> Scored:
-    """Blocks under a sealed posterior; its own fit is that of no rows."""
-    fitter = posteriors(place)
-    found = [fitter(test.rows, weights=test.weights).log_z for test in task.tests]
-    return Scored(fitter, fitter(np.zeros(0, dtype=np.intp)), np.array(found))

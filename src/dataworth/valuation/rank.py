@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar, Unpack
 
-from ..checks import check_codes, settle
+from ..checks import check_codes
 from ..data.dataset import Dataset
 from ..data.io.given import takes_tables
 from ..errors import DataworthError
@@ -122,7 +122,7 @@ def rank(candidates: Mapping[str, Dataset | Sealed], test: Dataset, **options: U
     plan = whole_plan(prepared, arms, pool.samples["test"])
     table = measure(prepared, pool, plan)
     case = Case.of(prepared, pool, plan, table=table, arms=leaders(table, opts), conclude=best_of)
-    case = answered(settle(case))
+    case = answered(case)
     replay = Replay.of("rank", candidates, test, opts)
     return summarise(replace(case, arms=leaders(case.table, opts)), prepared.data, replay)
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, ClassVar, Unpack
 
-from ..checks import check_codes, settle
+from ..checks import check_codes
 from ..data.dataset import Dataset
 from ..data.io.given import takes_tables
 from ..data.io.streamed import Stream
@@ -132,7 +132,7 @@ def score(D: Dataset | Sealed | Stream, T: Dataset, **options: Unpack[Drawing]) 
     else:
         plan = pairs_plan(prepared, pool, D, (data, test), partial(alone, data))
     case = Case.of(prepared, pool, plan, arms=(DATA,), conclude=conclusion)
-    return summarise(answered(settle(case)), design, len(D), replay)
+    return summarise(answered(case), design, len(D), replay)
 
 
 def alone(data: Sample, drawn: Any, rng: Any) -> dict[Any, Sample]:

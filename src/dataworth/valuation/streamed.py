@@ -7,16 +7,13 @@ is the prior of each block of the test set: what the design *whole* makes of row
 from __future__ import annotations
 
 import secrets
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from typing import Any, ClassVar
 
 import numpy as np
 
-from ..checks import check_codes
-from ..checks.inference import CHECK as INFERENCE
-from ..checks.inference import decided
-from ..checks.material import shift_of
 from ..data.dataset import Dataset
 from ..data.io.streamed import Stream
 from ..data.labels import Classes
@@ -28,8 +25,9 @@ from ..measure.options import Options
 from ..measure.passes import Passes
 from ..measure.plans import whole_plan
 from ..measure.prepare import Pool, one_class_note, prepare
-from ..measure.table import PairTable
-from ..models import Fitter, Linear, Logistic
+from ..measure.tempered import Scored, scored_by
+from ..models import Logistic
+from ..models.logistic import MANY
 from ..parallel import Local
 from ..wording import option
 from ..yardstick.yardstick import Yardstick
@@ -37,9 +35,6 @@ from .sealed import Sealed
 from .sealed.posterior import commit
 
 TEST = "the test set"
-MANY = 100
-"""Rows for each coefficient from which EP's posterior is Laplace's for all that a score can tell: blocks of
-ten test rows then differ by 0.01 nats on average, a thirtieth of the standard error; by 0.04 at 20 rows."""
 
 
 def measure_streamed(stream: Stream, test: Dataset, options: Options, name: str, **own: Any) -> Case:
@@ -56,42 +51,35 @@ def measure_streamed(stream: Stream, test: Dataset, options: Options, name: str,
     identity = {name: stream.content_hash()} if options.run_dir else {}
     # passes are what takes long
     here = replace(prepared, options=replace(options, engine=Local(1)))
-
-    def measured(passes: Passes, model: Logistic | Linear, **asked: Any) -> PairTable:
-        pool = Pool.build(yardstick, {TEST: test}, model)
-        plan = whole_plan(prepared, {DATA: Sample(np.arange(0))}, pool.samples[TEST])
-        base = replace(here, options=replace(here.options, **asked))
-        table = measure(base, pool, plan, {DATA: InPasses(passes, pool, model)}, identity)
-        gain = passes.fitted(yardstick.tempering).information_gain()
-        return table.with_column("information_gain", [gain]).with_column("data_rows", [passes.rows])
-
     with Passes(stream, yardstick, options, test, name) as passes:
-        table, model = measured(passes, passes.model), passes.model
-        better, by_ep = model, None
-        if isinstance(model, Logistic) and model.inference == "laplace" and unless_ignored(options):
-            better = replace(model, inference="ep")
-            by_ep = measured(passes, better, run_dir=None, progress=None)
+        refuse_few(passes, name)
+        pool = Pool.build(yardstick, {TEST: test})
+        plan = whole_plan(prepared, {DATA: Sample(np.arange(0))}, pool.samples[TEST])
+        table = measure(here, pool, plan, {DATA: StreamedArm(passes, pool)}, identity)
     # what checks look at
     seen = Pool.build(yardstick, {name: passes.sample, TEST: test})
     plan = whole_plan(prepared, {DATA: seen.samples[name]}, seen.samples[TEST])
     told = replace(prepared, data={name: passes.sample}, leaked=passes.leaked, passes=passes.made)
     notes = (note for note in (passes.note, absent_classes(passes, name), streamed_note(passes)) if note)
-    case = Case.of(told, seen, plan, tuple(notes), table=table, arms=(DATA,), **own)
-    if by_ep is None or not isinstance(better, Logistic):
-        return case
-    other = by_ep
-    return decided(case, better, shift_of(case, other).seen("Laplace", "EP"), lambda: other)
+    return Case.of(told, seen, plan, tuple(notes), table=table, arms=(DATA,), **own)
 
 
-def unless_ignored(options: Options) -> bool:
-    """Whether Laplace's method is compared with EP on the blocks of the test set."""
-    return INFERENCE.code not in check_codes(options.ignore)
+def refuse_few(passes: Passes, name: str) -> None:
+    """Passes give Laplace's posterior, which is EP's only where rows are many."""
+    width = passes.yardstick.recipe.width + int(passes.model.intercept)
+    distinct = passes.sketch.distinct
+    if isinstance(passes.model, Logistic) and passes.model.inference != "laplace" and distinct < MANY * width:
+        raise DataworthError(
+            f"{name}: {distinct:,.0f} different rows for {width} coefficients are too few for passes over a "
+            f"file, which need {MANY} for each: load them, without {option('stream')}."
+        )
 
 
 def seal_stream(stream: Stream, yardstick: Yardstick) -> Sealed:
     """The posterior of a stream on a yardstick, by Laplace's method, to be sent instead of its rows."""
     name, key = "the data", secrets.token_hex(16)
     with Passes(stream, yardstick, Options(), None, name) as passes:
+        refuse_few(passes, name)
         fitted = passes.fitted(yardstick.tempering)
     counts = None
     if isinstance(yardstick.labels, Classes) and passes.classes is not None:
@@ -110,35 +98,39 @@ def seal_stream(stream: Stream, yardstick: Yardstick) -> Sealed:
 
 
 @dataclass(frozen=True)
-class InPasses:
+class StreamedArm:
     """The posterior of a stream as the prior of a pool, with rows counted 2^k times as often."""
 
     passes: Passes
     pool: Pool
-    model: Logistic | Linear
     directions: ClassVar[int] = 1
 
     @property
-    def repeated(self) -> int:
-        """By how many doublings rows count more than once."""
+    def n_rows(self) -> int:
+        """Rows of all pieces, without those of the test set."""
+        return self.passes.rows
+
+    @property
+    def n_repeats(self) -> int:
+        """Doublings, by what the first pass counted."""
         return self.passes.repeated
 
-    def __call__(self, place: Place) -> Fitter:
-        """The fitter at one tempering."""
+    def scored(self, place: Place, tests: Sequence[Sample]) -> Scored:
+        """Passes to the mode at one tempering, then the blocks."""
         fitted = self.passes.fitted(self.pool.tempering * 2.0 ** place[0])
-        return self.model.bind(self.pool.X, self.pool.y, fitted.prior)
+        fitter = self.passes.model.bind(self.pool.X, self.pool.y, fitted.prior)
+        return scored_by(fitter, fitter(np.zeros(0, dtype=np.intp)), tests)
+
+    def information_gain(self, plain: Scored) -> float:
+        """Of the posterior that passes found."""
+        return self.passes.fitted(self.pool.tempering).information_gain()
 
 
 def streamed_note(passes: Passes) -> str:
     """How the data were read, and what their posterior rests on."""
-    d = passes.yardstick.recipe.width + int(passes.model.intercept)
     told = f"{passes.rows:,} rows were read in {passes.made} passes over the file, never all at once"
-    if not isinstance(passes.yardstick.labels, Classes):
-        return f"{told}; their posterior is exact"
-    each = f"{passes.rows / d:,.0f} for each of {d} coefficients"
-    if passes.rows >= MANY * d:
-        return f"{told}; their posterior is Laplace's, with which EP's agrees for so many ({each})"
-    return f"{told}; their posterior is Laplace's, which may differ from EP's for so few ({each})"
+    exact = not isinstance(passes.yardstick.labels, Classes)
+    return f"{told}; their posterior is {'exact' if exact else 'that of Laplace, as EP gives it for so many'}"
 
 
 def absent_classes(passes: Passes, name: str) -> str | None:

@@ -55,7 +55,7 @@ def maker(
     kind: str, inference: str, labels: Classes | Numeric, intercept: bool = True
 ) -> Callable[[float, float | None], YardstickModel]:
     """Makes models of a kind from a prior variance and, for numeric labels, a noise variance."""
-    if kind == "softmax" and inference != "laplace":
+    if kind == "softmax" and inference == "ep":
         raise DataworthError(
             f"inference is {inference!r}, but softmax knows laplace alone: drop it, or use one-vs-rest."
         )

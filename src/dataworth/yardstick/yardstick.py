@@ -72,7 +72,7 @@ class Yardstick:
         test: Dataset,
         *,
         model: str = "auto",
-        inference: str = "laplace",
+        inference: str = "auto",
         prior_variance: float | None = None,
         seed: int = 0,
     ) -> Yardstick:
@@ -97,7 +97,7 @@ class Yardstick:
 
         >>> X = np.random.default_rng(0).normal(size=(40, 2))
         >>> Yardstick.fit(Dataset(X, X[:, 0] > 0), prior_variance=1.0).model
-        Logistic(prior_variance=1.0, inference='laplace', intercept=True)
+        Logistic(prior_variance=1.0, inference='auto', intercept=True)
         """
         if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
             raise DataworthError(f"seed is {seed!r}; it must be a whole number, 0 or more.")

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
-from ...checks import check_codes, settle
+from ...checks import check_codes
 from ...data.changes import compare
 from ...data.dataset import Dataset
 from ...data.io.given import takes_tables
@@ -180,7 +180,7 @@ def audit(
                 design = "row" if change.kept else "rate"
             make = partial(DRAWN_ARMS[design], arms, pile(prepared, after, arms.after))
             plan = pairs_plan(prepared, pool, before, (arms.before, pool.samples["test"]), make)
-    case = settle(Case.of(prepared, pool, plan, notes, arms=(BEFORE, AFTER), conclude=verdict_of))
+    case = Case.of(prepared, pool, plan, notes, arms=(BEFORE, AFTER), conclude=verdict_of)
     if design == "whole" and after is not None:
         case = with_own_controls(case, arms, parts, after)
     name = None if curate is None else str(about["curation"]["name"])

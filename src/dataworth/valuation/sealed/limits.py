@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from dataclasses import dataclass
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from ...arrays import Array
 from ...data.labels import Classes
 from ...errors import DataworthError
-from ...models import Fit, Fitter, Linear, Logistic
+from ...models import Linear, Logistic
 from ...parallel.threads import one_thread
 from ...wording import counted, option
 from ...yardstick.yardstick import Yardstick
@@ -122,27 +123,12 @@ def most_precision(model: Logistic | Linear) -> float:
     return 1.0 / float(noise)
 
 
-@dataclass(frozen=True)
-class Guarded:
-    """A fitter that refuses its data, by name, where it cannot compute with them."""
-
-    fitter: Fitter
-    name: str
-
-    def __call__(self, *args: Any, **settings: Any) -> Fit:
-        """Fit, or refuse."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("error", RuntimeWarning)
-            try:
-                fit = self.fitter(*args, **settings)
-            except (RuntimeWarning, ArithmeticError, np.linalg.LinAlgError):
-                raise impossible(self.name, "its score cannot be computed") from None
-        if not np.isfinite(fit.log_z):
-            raise impossible(self.name, "its score is not a number")
-        return fit
-
-    def __getattr__(self, name: str) -> Any:
-        """Everything else as the fitter does it."""
-        if name.startswith("__") or name == "fitter":  # what pickle asks before there is one
-            raise AttributeError(name)
-        return getattr(self.fitter, name)
+@contextmanager
+def refusing(name: str) -> Iterator[None]:
+    """Within, what cannot be computed with is refused by its name."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RuntimeWarning)
+        try:
+            yield
+        except (RuntimeWarning, ArithmeticError, np.linalg.LinAlgError):
+            raise impossible(name, "its score cannot be computed") from None

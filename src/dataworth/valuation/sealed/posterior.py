@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, ClassVar
@@ -137,10 +137,10 @@ def class_counts(yardstick: Yardstick, data: Dataset) -> dict[str, int] | None:
 
 
 def sealing_model(yardstick: Yardstick) -> Logistic | Linear:
-    """The yardstick's model, with the posterior that is sealed: EP's of classes, exact of numeric labels."""
+    """The yardstick's model, if its posterior is one Gaussian, which can be sealed."""
     model = yardstick.model
     if isinstance(model, Logistic):
-        return replace(model, inference="ep")
+        return model
     if isinstance(model, Linear) and isinstance(model.noise_variance, int | float):
         return model
     raise DataworthError(

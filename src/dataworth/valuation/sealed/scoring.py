@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -17,9 +17,9 @@ from ...measure.options import Options
 from ...measure.plans import whole_plan
 from ...measure.prepare import Pool, check_datasets, prepare
 from ...measure.table import PairTable
-from ...models import Fitter, GaussianPrior
-from ...yardstick.yardstick import Yardstick
-from .limits import Guarded, check_sealed, doubts, gain_of
+from ...measure.tempered import Scored, scored_by
+from ...models import GaussianPrior, Linear, Logistic
+from .limits import check_sealed, doubts, gain_of, impossible, refusing
 from .posterior import Sealed, seal_with, sealing_model
 
 SCALES = 4
@@ -51,13 +51,14 @@ def measure_sealed(
     prepared = prepare(what, opened, test, options)
     yardstick, digest = prepared.yardstick, prepared.yardstick.digest
     pool = Pool.build(yardstick, {"test": prepared.test}, sealing_model(yardstick))
-    own, gains, doubted = {}, [], []
+    own, doubted = {}, []
     for name, candidate in candidates.items():
         given = prepared.data.get(name, candidate)
         one = given if isinstance(given, Sealed) else seal_with(given, yardstick, digest, key="")
         spectrum = check_sealed(one, yardstick, name, digest)
-        own[DATA if what == "score" else Arm("candidate", name)] = Tempered(pool, yardstick, one, name)
-        gains.append(gain_of(one, spectrum, yardstick.model.prior_variance))
+        gain = gain_of(one, spectrum, yardstick.model.prior_variance)
+        arm = DATA if what == "score" else Arm("candidate", name)
+        own[arm] = SealedArm(pool, sealing_model(yardstick), one, name, gain)
         if isinstance(given, Sealed):
             doubted += doubts(one, yardstick, spectrum, pool.X, name)
     nothing = Sample(np.arange(0))
@@ -65,8 +66,6 @@ def measure_sealed(
     evidence = replace(prepared, options=replace(options, form="evidence"))
     identity = {name: c.content_hash() for name, c in candidates.items()} if options.run_dir else {}
     table = measure(evidence, pool, plan, own, identity)
-    rows = [len(prepared.data.get(name, one)) for name, one in candidates.items()]
-    table = table.with_column("information_gain", gains).with_column("data_rows", rows)
     closed = tuple(name for name in candidates if name not in opened)
     # what checks look at: rows of the test set and of open data
     seen = Pool.build(yardstick, {**{f"{n!r}": d for n, d in prepared.data.items()}, "test": prepared.test})
@@ -78,7 +77,7 @@ def measure_sealed(
 
 
 @dataclass(frozen=True)
-class Tempered:
+class SealedArm:
     """A sealed posterior N(μ, P⁻¹) as the prior of a pool, as sure of itself and as far from 0 as need be.
 
     Counting its rows r times would make its sites r times as strong, P_r = I/C + r (P − I/C) and
@@ -87,26 +86,40 @@ class Tempered:
     """
 
     pool: Pool
-    yardstick: Yardstick
+    model: Logistic | Linear
     sealed: Sealed
     name: str
+    gain: float
     directions: ClassVar[int] = 2
 
     @property
-    def repeated(self) -> int:
-        """By how many doublings rows count more than once, by the weight that the file says."""
+    def n_rows(self) -> int:
+        """What the file says."""
+        return self.sealed.rows
+
+    @property
+    def n_repeats(self) -> int:
+        """Doublings, by the weight that the file says."""
         return repeats(np.arange(self.sealed.rows), np.array([self.sealed.weight]))
 
-    def __call__(self, place: Place) -> Fitter:
-        """The fitter at one tempering and scale."""
-        model = sealing_model(self.yardstick)
+    def scored(self, place: Place, tests: Sequence[Sample]) -> Scored:
+        """Blocks under the posterior at one tempering and scale, or a refusal of the file."""
         mean, precision = self.sealed.mean, self.sealed.precision
         r, scale = 2.0 ** place[0], 2.0 ** (place[1] / SCALES)
         tempered = r * precision
-        tempered.flat[:: len(mean) + 1] += (1.0 - r) / model.prior_variance
-        if r != 1.0:
-            mean = np.asarray(np.linalg.solve(tempered, r * (precision @ mean)), dtype=float)
-        return Guarded(model.bind(self.pool.X, self.pool.y, GaussianPrior(scale * mean, tempered)), self.name)
+        tempered.flat[:: len(mean) + 1] += (1.0 - r) / self.model.prior_variance
+        with refusing(self.name):
+            if r != 1.0:
+                mean = np.asarray(np.linalg.solve(tempered, r * (precision @ mean)), dtype=float)
+            fitter = self.model.bind(self.pool.X, self.pool.y, GaussianPrior(scale * mean, tempered))
+            found = scored_by(fitter, fitter(np.zeros(0, dtype=np.intp)), tests)
+            if not np.isfinite(found.log_predictives).all():
+                raise impossible(self.name, "its score is not a number")
+        return found
+
+    def information_gain(self, plain: Scored) -> float:
+        """KL(N(μ, P⁻¹) ‖ N(0, C·I))."""
+        return self.gain
 
 
 def sealed_notes(closed: tuple[str, ...], some_open: bool) -> list[str]:
