@@ -68,10 +68,10 @@ def tables(seed=0):
     weights = rng.uniform(0.5, 2.0, len(cancer.target))
     weighted = split_rows(cancer.data[:, :6], labels, 200, seed + 1, weights=weights)
     weighted[1] = dw.Dataset(weighted[1].X, weighted[1].y)
-    patients = np.array([f"p{i // 3}" for i in range(len(iris.target))])
+    mixed = np.random.default_rng(seed).permutation(len(iris.target))
+    patients = np.array([f"p{i % 13}" for i in mixed])
     binary = np.where(iris.target == 1, "one", "other")
-    order = np.random.default_rng(seed).permutation(50)
-    chosen = np.isin(np.arange(150) // 3, order[:22])
+    chosen = np.isin(patients, ["p0", "p1", "p2", "p3", "p4"])
     noisy = iris.data + rng.normal(0, 0.6, iris.data.shape)
     grouped = [dw.Dataset(noisy[i], binary[i], groups=patients[i]) for i in (chosen, ~chosen)]
     return {

@@ -7,7 +7,8 @@ With J = p(θ|D,T), the belief that both datasets lead to,
 
 Each is made of means over J, E_J log p(θ|S)/p(θ) = E_J log p(S|θ) − log Z(S), so that they add up to the
 evidence whatever J is taken for; where an approximate density stands in place of p(S|θ), or the score is of
-another form, what is left of it is `unexplained`. The same numbers read as information about θ,
+another form or a mean over temperings, what is left of it is `unexplained`. The same numbers read as
+information about θ,
 
     PI(S) = KL(J ‖ prior) − KL(J ‖ p(θ|S)),   PI(S|R) = KL(J ‖ p(θ|R)) − KL(J ‖ p(θ|S,R)),
     U(D, T) = PI(D) + PI(T) − PI(D∪T) = PI(D) − PI(D|T) = PI(T) − PI(T|D).
@@ -32,12 +33,15 @@ posteriors are asked for draws and densities.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
+from ..arrays import Array
 from ..inference.expected import mean_log_likelihood
-from ..models.gaussian import GaussianRows
+from ..inference.logistic import Counts
+from ..models import GaussianPrior, Linear, Logistic
+from ..models.gaussian import GaussianPosterior, GaussianRows, Whitening
 from ..models.logistic import LogisticFitter
 from .densities import DRAWS, SEED, has_normaliser, log_densities, mean_and_error, prior_of
 from .forms import Pair, conditioned, log_norm_together
@@ -133,6 +137,68 @@ def parts_of(pair: Pair, value: float | None = None, draws: int = DRAWS, seed: i
     if isinstance(pair.fitter, GaussianRows):
         return _gaussian_parts(pair.fitter, pair, value)
     return _sampled_parts(pair, value, draws, seed)
+
+
+def parts_given(
+    model: Logistic | Linear, prior: Whitening, test: tuple[Array, Array, Array | None], value: float
+) -> Parts:
+    """The parts of log Z_T[N_D] − log Z_T[prior]: a posterior N_D of the data is the prior of the test rows.
+
+    J is the posterior of the test rows under N_D, and log N_D(θ)/p(θ) stands for log p(D|θ) − log Z(D):
+
+        value = E_J log N_D/p + (E_J log p(T|θ) − log Z_T[p]) − KL(J ‖ p).
+
+    A `value` that is not this one, such as a mean over several temperings, leaves the difference unexplained.
+    `test` are its features, targets and weights.
+
+    >>> X, y = np.array([[1.0]]), np.array([1.0])
+    >>> model = Linear(1.0, 1.0, intercept=False)
+    >>> data = GaussianPrior(np.array([-0.5]), np.array([[2.0]]))  # one row, of label −1
+    >>> parts = parts_given(model, data.whitening(1), (X, y, None), 0.0)
+    >>> float(round(parts.confidence - parts.against_data - parts.against_test, 6))
+    -0.356159
+    >>> float(round(0.5 * np.log(2.0 / 1.5) - 0.5 * (1.5**2 / 1.5 - 1.0 / 2.0), 6))  # N(1; −½, 1½) / N(1; 0, 2)
+    -0.356159
+    """
+    precision = prior.root @ prior.root.T
+    given = GaussianPrior(prior.mean, precision)
+    both, alone = (cast(GaussianPosterior, model.fit(*test, prior=one)) for one in (given, None))
+    d, log_c = len(prior.mean), np.log(model.prior_variance)
+    covariance = np.linalg.inv(both.precision)
+    from_data = prior.coordinates(both.mean)
+    square_data = float(from_data @ from_data) + float(np.trace(prior.root.T @ covariance @ prior.root))
+    square_prior = (float(both.mean @ both.mean) + float(np.trace(covariance))) / model.prior_variance
+    by_data = prior.log_det() + 0.5 * (d * log_c - square_data + square_prior)
+    heard = _mean_log_likelihood(model, both, test)
+    confidence, by_test = by_data + heard - both.log_evidence, heard - alone.log_evidence
+    own, other = np.linalg.inv(precision), np.linalg.inv(alone.precision)
+    apart = prior.mean - alone.mean
+    middle = 0.5 * (own + other)
+    shapes = [float(np.linalg.slogdet(one)[1]) for one in (middle, own, other)]
+    return Parts(
+        value=value,
+        confidence=confidence,
+        against_data=confidence - by_data,
+        against_test=confidence - by_test,
+        # Bhattacharyya's distance of two Gaussians
+        divergence=float(apart @ np.linalg.solve(middle, apart)) / 8.0
+        + 0.5 * (shapes[0] - 0.5 * (shapes[1] + shapes[2])),
+        variance_reduction=0.5 * (d * log_c - float(np.linalg.slogdet(covariance)[1])),
+        coefficients=d,
+    )
+
+
+def _mean_log_likelihood(
+    model: Logistic | Linear, belief: Any, test: tuple[Array, Array, Array | None]
+) -> float:
+    """E log p(T|θ) under a Gaussian posterior."""
+    X, y, weights = test
+    w = np.ones(len(y)) if weights is None else weights
+    mean, variance = belief.predictor(X)
+    if isinstance(model, Logistic):
+        return mean_log_likelihood(mean, variance, Counts(w * y, w * (1.0 - y)))
+    noise: Any = model.noise_variance
+    return float(-0.5 * (w @ (np.log(2.0 * np.pi * noise) + ((y - mean) ** 2 + variance) / noise)))
 
 
 def _gaussian_parts(pool: GaussianRows, pair: Pair, value: float) -> Parts:

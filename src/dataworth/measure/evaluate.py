@@ -125,20 +125,21 @@ def _fit_fixed(shared: tuple[Work, Fit | None], arm: Arm) -> tuple[Fit, Array | 
     return fit_sample(work.fitter, work.design.draw(0).arms[arm], first)
 
 
-def fit_sample(
-    fitter: Fitter, sample: Sample, first: Fit | None, near: Fit | None = None
-) -> tuple[Fit, Array | None]:
-    """Fit an arm, starting at the first arm's fit, or at one that is nearer.
-
-    Self-labelled rows get labels from the first arm's fit.
-    """
-    targets = sample.targets
-    if sample.self_labelled is not None and first is not None and sample.self_labelled.any():
-        targets = pool_targets(fitter, sample)
-        mask = sample.self_labelled
-        targets[mask] = fitter.predict(first, sample.rows[mask])
-    start = tuple(fit for fit in (near or first,) if fit is not None)
+def fit_sample(fitter: Fitter, sample: Sample, first: Fit | None) -> tuple[Fit, Array | None]:
+    """Fit an arm of a pair, starting at the first arm's fit."""
+    targets = targets_of(fitter, sample, first)
+    start = () if first is None else (first,)
     return fitter(sample.rows, start, weights=sample.weights, targets=targets), targets
+
+
+def targets_of(fitter: Fitter, sample: Sample, first: Fit | None) -> Array | None:
+    """Targets of an arm, if they are not the pool's; self-labelled rows have those of the first arm's fit."""
+    mask = sample.self_labelled
+    if mask is None or first is None or not mask.any():
+        return sample.targets
+    targets = pool_targets(fitter, sample)
+    targets[mask] = fitter.predict(first, sample.rows[mask])
+    return targets
 
 
 def pool_targets(fitter: Fitter, sample: Sample) -> Array:

@@ -11,13 +11,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ..arrays import Array
 from ..errors import DataworthError
 from ..evidence.forms import Pair
-from ..evidence.interpretation import SHOWN, parts_of
+from ..evidence.interpretation import SHOWN, parts_given, parts_of
 from ..models.gaussian import GaussianRows
+from ..models.linear import LinearFitter
+from ..models.logistic import LogisticFitter
 from .case import Case
 from .designs import Arm, Sample
+from .evaluate import targets_of
 from .intervals import Estimate
 from .table import PairTable
 
@@ -103,8 +108,29 @@ def rank_parts(case: Case) -> dict[str, MeanParts]:
 
 def columns(case: Case, arms: tuple[Arm, ...]) -> dict[Arm, dict[str, Array]]:
     """Every part of every arm, pair by pair."""
+    if case.table.tempering and isinstance(case.pool.fitter, LogisticFitter | LinearFitter):
+        return {arm: _of_blocks(case, arm) for arm in arms}
     found = case.again(pairs=affordable(case, arms), arms=arms, visit=Visit(case.table)).values
     return {arm: dict(zip(SHOWN, found[:, a].T, strict=True)) for a, arm in enumerate(arms)}
+
+
+def _of_blocks(case: Case, arm: Arm) -> dict[str, Array]:
+    """Of every block, as the arm was scored: at its best tempering, its posterior the prior of the block.
+
+    The mean over neighbouring temperings is what is left unexplained.
+    """
+    pool, values = case.pool, case.table.column("pmi", arm)
+    fitter: Any = pool.fitter
+    draws = [case.weighed.draw(j) for j in range(len(case.table))]
+    sample = draws[0].arms[arm]
+    fit = fitter(sample.rows, weights=sample.weights, targets=targets_of(fitter, sample, None))
+    model: Any = case.options.own_model or case.yardstick.model
+    prior = fitter.as_prior(fit)
+    found = [
+        parts_given(model, prior, (pool.X[test.rows], pool.y[test.rows], test.weights), float(value))
+        for (_, test), value in zip(draws, values, strict=True)
+    ]
+    return {name: np.array([getattr(parts, name) for parts in found]) for name in SHOWN}
 
 
 def affordable(case: Case, arms: Sequence[Arm]) -> int:

@@ -20,7 +20,7 @@ from ..models import Fit, Fitter
 from ..parallel import Engine
 from ..parallel.runs import Run, map_resumable, refusing_foreign
 from .designs import Arm, Design, Sample, Weighed, reweighed, same_sample, weights_of
-from .evaluate import IMPOSSIBLE, fit_both, fit_sample, settled
+from .evaluate import IMPOSSIBLE, fit_both, settled, targets_of
 from .metrics import METRICS, of_blocks
 from .table import PairTable
 
@@ -88,7 +88,7 @@ class Task(NamedTuple):
         given: Mapping[Arm, ArmPosterior] | None = None,
         ids: Rows | None = None,
     ) -> Task:
-        """Arms and the first k blocks of a design, the first arm fitted: others begin there.
+        """Arms and the first k blocks of a design; the first arm is fitted where it labels rows of others.
 
         `given` arms come as posteriors. `ids` tell which rows of the pool are the same (default: none).
         """
@@ -96,10 +96,10 @@ class Task(NamedTuple):
         tests = tuple(draw.test for draw in drawn)
         fits = tuple(fitter(test.rows, weights=test.weights) for test in tests)
         task = cls(fitter, drawn[0].arms, given or {}, tests, fits, tempering, bounded, ids)
-        first = next(iter(task.arms))
-        if first in task.given:
+        if not any(sample.self_labelled is not None for sample in task.arms.values()):
             return task
-        return task._replace(first=fit_sample(fitter, task.arms[first], None)[0])
+        first = next(iter(task.arms.values()))
+        return task._replace(first=fitter(first.rows, weights=first.weights))
 
     def posterior(self, arm: Arm) -> ArmPosterior:
         """The arm's posterior, from its rows if it was not given."""
@@ -132,7 +132,9 @@ class InMemory(NamedTuple):
     def scored(self, place: Place, tests: Sequence[Sample]) -> Scored:
         """Fit the rows, counted 2^k times as often, and take their posterior to every block."""
         fitter, sample = self.task.fitter, reweighed(self.sample, 2.0 ** place[0])
-        fit, targets = fit_sample(fitter, sample, self.task.first, self.near[-1] if self.near else None)
+        # at first from nothing: what an arm is worth depends on its rows alone, not on what stands beside it
+        targets = targets_of(fitter, sample, self.task.first)
+        fit = fitter(sample.rows, tuple(self.near), weights=sample.weights, targets=targets)
         self.near[:] = [fit]
         if hasattr(fitter, "log_predictives"):
             return scored_by(fitter, fit, tests)
@@ -171,13 +173,10 @@ def evaluate_whole(
 
 
 def rehearse_whole(task: Task) -> float:
-    """Estimated seconds of `evaluate_whole` on one core: the largest arm is timed at one tempering.
-
-    Not the first, at whose fit the others begin: it is there already. Others take as long as they have rows.
-    """
+    """Estimated seconds of `evaluate_whole` on one core: the largest arm is timed at one tempering."""
     tested = sum(len(test.rows) for test in task.tests)
     rows = {arm: len(sample.rows) + tested for arm, sample in task.arms.items()}
-    timed = max(list(rows)[1:] or rows, key=lambda arm: rows[arm])
+    timed = max(rows, key=lambda arm: rows[arm])
     started = time.perf_counter()
     task.posterior(timed).scored((0, 0), task.tests)
     return (time.perf_counter() - started) * VISITED * sum(rows.values()) / rows[timed]
