@@ -32,13 +32,14 @@ def look(case: Case) -> Seen:
         return not_run(COSTLY) if evidence is None else shift_of(case, evidence).seen(form, "evidence")
     if not isinstance(model, Logistic):
         return not_run("this model has no other form that is good enough to compare with")
-    ep, whole = replace(model, inference="ep"), case.design.arms_fixed
+    by_laplace, whole = model.inference == "laplace", case.design.arms_fixed
+    ep = replace(model, inference="ep") if by_laplace else model
     own, other = ("by D's posterior", "joint evidence") if whole else ("joint evidence", "by D's posterior")
     table = again_by(case, ep, visit=Scores(bounded=True)) if whole else again_by(case, ep, "sealed")
     if table is None:
         return not_run(COSTLY)
     shift = shift_of(case, table)
-    if shift.material and model.inference != "ep":
+    if shift.material and by_laplace:
         # whether the form or the inference did it; the latter is DW005's
         again = again_by(case, ep)
         assert again is not None

@@ -157,7 +157,7 @@ def parts_given(
     >>> parts = parts_given(model, data.whitening(1), (X, y, None), 0.0)
     >>> float(round(parts.confidence - parts.against_data - parts.against_test, 6))
     -0.356159
-    >>> float(round(0.5 * np.log(2.0 / 1.5) - 0.5 * (1.5**2 / 1.5 - 1.0 / 2.0), 6))  # N(1; −½, 1½) / N(1; 0, 2)
+    >>> float(round(0.5 * np.log(2 / 1.5) - 0.5 * (1.5**2 / 1.5 - 1 / 2), 6))  # N(1; −½, 1½) / N(1; 0, 2)
     -0.356159
     """
     precision = prior.root @ prior.root.T
