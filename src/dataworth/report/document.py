@@ -1,57 +1,117 @@
-"""What a report says, before it looks like anything: sections of text, tables, facts and charts.
+"""What a result says, before it looks like anything: sections of text, tables, facts and charts.
 
-`content/` makes a Document of a result; `html/` and `markdown.py` write it. A chart carries its numbers, and
-its caption says what it shows, so that it can be left out where nothing can be drawn.
+`documents/` makes one Document of each kind of result; `terminal.py`, `page.py` and `markdown.py` write it,
+and `plot.py` and `svg.py` draw its charts. A chart is data (marks, series, bins); its caption says what it shows, so that it can be left out where nothing can be drawn.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from .numbers import Interval
+Interval = Sequence[float] | None
+Tone = Literal["good", "better", "neutral", "spent", "cost", "bad", "worst", "plain"]
+"""What a verdict is for the reader; each has a colour and a shape."""
+VERDICT_TONES: dict[str | None, Tone] = {
+    "informative": "good",
+    "improved": "better",
+    "recycled": "spent",
+    "inconclusive": "neutral",
+    "costly": "cost",
+    "strategic": "bad",
+    "harmful": "worst",
+}
+Level = Literal["brief", "verbose", "page"]
+"""Where a block is shown: on every terminal, on one that asks for details (-v), or in reports only. Reports
+show all levels."""
+MAX_NAME = 120
+"""Characters of a name of others that are shown."""
+UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
+"""Characters that turn text around, or that a page cannot hold."""
 
 
 class Name(str):
-    """A text that is somebody else's: a dataset's, a column's, a file's. It is shown, never trusted."""
+    """A text that others chose: the name of a dataset, a column, a file. It is shown, never trusted."""
 
     __slots__ = ()
 
 
 Words = str | Sequence[str]
 """A text, or pieces of it, where names stand in it."""
-Tone = Literal["good", "better", "neutral", "spent", "bad", "worst", "plain"]
-"""What a verdict is for the reader; each has a colour and a shape."""
+
+
+def plain(value: str) -> str:
+    """A text whose unseen characters are spelt out.
+
+    >>> plain("a\\u202eb")
+    'a\\\\u202eb'
+    """
+    return UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", value)
+
+
+def shortened(name: str, longest: int = MAX_NAME) -> str:
+    """A name with its middle left out, if it is very long.
+
+    >>> shortened("abcdefghij", 7)
+    'abc…hij'
+    """
+    half = (longest - 1) // 2
+    return name if len(name) <= longest else f"{name[: longest - 1 - half]}…{name[-half:]}"
+
+
+def names(given: Sequence[str], between: str = ", ") -> list[str]:
+    """Names as pieces of a text, with something between them."""
+    return [piece for name in given for piece in (between, Name(name))][1:]
+
+
+# --- blocks ------------------------------------------------------------------------------------------------
 
 
 class Cell(NamedTuple):
-    """What stands in a table where it sorts by a number that it does not show as such."""
+    """A cell that sorts by a number, or has the colour of a tone."""
 
     shown: Words
     value: float | None = None
+    tone: Tone | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """Rows whose first cell names them; columns in `texts` hold words, the others numbers."""
+    """Rows whose first cell names them; columns in `texts` hold words, the others numbers.
+
+    first: rows that a terminal shows (three times as many with -v); all if it is None.
+    private: columns that stay on the terminal, such as ids of rows.
+    """
 
     caption: str
     columns: tuple[str, ...]
     rows: Sequence[Sequence[str | Cell]]
     texts: tuple[str, ...] = ()
+    level: Level = "page"
+    first: int | None = None
+    private: tuple[str, ...] = ()
     sorts: bool = False
     folded: bool = False
+
+    def public(self) -> Table:
+        """The table without its private columns."""
+        kept = [i for i, name in enumerate(self.columns) if name not in self.private]
+        rows = [[row[i] for i in kept] for row in self.rows]
+        columns = tuple(self.columns[i] for i in kept)
+        return Table(**{**vars(self), "columns": columns, "rows": rows, "private": ()})
 
 
 class Facts(NamedTuple):
     """Names and what there is to say of each."""
 
     rows: Sequence[tuple[str, Words]]
+    level: Level = "page"
 
 
 class Paragraph(NamedTuple):
-    """A sentence or two."""
+    """A sentence or two, for reports."""
 
     words: Words
 
@@ -62,18 +122,49 @@ class Code(NamedTuple):
     text: str
 
 
+# --- charts ------------------------------------------------------------------------------------------------
+
+
 class Mark(NamedTuple):
-    """A point with its interval on a line of its own."""
+    """A point with its interval on a line of its own; `beside` is a word that belongs to it."""
 
     name: str
     value: float
     interval: Interval
     tone: Tone = "plain"
+    beside: str = ""
+
+
+class Point(NamedTuple):
+    """A place in a plane, with an interval of its height."""
+
+    x: float
+    y: float
+    interval: Interval = None
+    tip: str = ""
+
+
+class Series(NamedTuple):
+    """Points of one kind: joined by a line, or small and faint where there are many."""
+
+    name: str
+    points: Sequence[Point]
+    tone: Tone = "plain"
+    joined: bool = False
+    faint: bool = False
+
+
+class Bin(NamedTuple):
+    """How many values lie between two numbers."""
+
+    start: float
+    end: float
+    number: int
 
 
 @dataclass(frozen=True, kw_only=True)
 class Chart:
-    """What all charts have."""
+    """What all charts have; `unit` is what their values count."""
 
     caption: str
     unit: str
@@ -81,67 +172,39 @@ class Chart:
 
 @dataclass(frozen=True, kw_only=True)
 class Forest(Chart):
-    """Points with intervals, one below the other; with a line at zero where it means something."""
+    """Points with intervals, one below the other; with a line at zero where zero has a meaning."""
 
     marks: Sequence[Mark]
     zero: bool = True
 
 
 @dataclass(frozen=True, kw_only=True)
-class Histogram(Chart):
-    """How values spread, and their mean."""
+class Plane(Chart):
+    """Series and bins over an axis `across`; the height counts `unit`.
 
-    values: Sequence[float]
-    mean: float
-    interval: Interval
-    counted: str
-    tone: Tone = "plain"
+    log: the axis across is logarithmic.
+    x_zero, y_zero: lines at zero.
+    above: a value and its interval along the axis across, shown above the plane.
+    corners: names of the quadrants from the upper right, clockwise; the second is shaded.
+    bands: shaded ranges of the axis across; chosen: a dashed line in it.
+    """
 
-
-@dataclass(frozen=True, kw_only=True)
-class Quadrants(Chart):
-    """Points about zero in two directions; `corners` are named from the upper right, clockwise."""
-
-    points: Sequence[tuple[float, float]]
-    mean: tuple[float, float]
     across: str
-    corners: tuple[str, str, str, str]
-    counted: str
-    tone: Tone = "plain"
-
-
-class Dots(NamedTuple):
-    """Points of one kind."""
-
-    name: str
-    points: Sequence[tuple[float, float]]
-    tone: Tone
-
-
-@dataclass(frozen=True, kw_only=True)
-class Scatter(Chart):
-    """Points of several kinds, the last above the others, with a line at height zero."""
-
-    series: Sequence[Dots]
-    across: str
-
-
-class Point(NamedTuple):
-    """A place on a line, with its interval."""
-
-    at: float
-    value: float
-    interval: Interval = None
-    said: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Lines(Chart):
-    """Values over something that is shown on a logarithmic scale."""
-
-    lines: Sequence[tuple[str, Sequence[Point]]]
-    across: str
+    series: Sequence[Series] = ()
+    bins: Sequence[Bin] = ()
+    log: bool = False
+    x_zero: bool = False
+    y_zero: bool = True
+    above: Mark | None = None
+    corners: Sequence[str] = ()
+    bands: Sequence[tuple[float, float]] = ()
     chosen: float | None = None
+
+    @property
+    def legend(self) -> list[Series]:
+        """The series that a reader has to tell apart by name."""
+        named = [one for one in self.series if one.name and one.points]
+        return named if len(named) > 1 else []
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -151,7 +214,7 @@ class Bar(Chart):
     parts: Sequence[tuple[str, float]]
 
 
-Block = Table | Facts | Paragraph | Code | Forest | Histogram | Quadrants | Scatter | Lines | Bar
+Block = Table | Facts | Paragraph | Code | Chart
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,7 +225,7 @@ class Section:
     blocks: Sequence[Block]
 
 
-class Figure(NamedTuple):
+class Tile(NamedTuple):
     """One of the few numbers that a reader sees first."""
 
     name: str
@@ -172,20 +235,30 @@ class Figure(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Document:
-    """A report: what it is of, the answer in a word and in a sentence, what that means, and all the rest.
+    """A result: the answer in a word, in a line and in a sentence, what that means, and all the rest.
 
-    `alarm` is what must be dealt with before the answer stands; `checked` says whether checks were made.
+    line: the result in one line.
+    headline, question: what a terminal shows first; without a headline the line is it.
+    word, tone, sentence, interval, meaning: what a report shows first.
+    alarm: what must be dealt with before the answer stands.
+    charts: what `plot` draws; a report shows the first beside the answer.
+    source: what a figure is made of.
+    checked: whether the result has checks.
     """
 
     kind: str
-    subject: Words
+    line: str
     word: str
-    tone: Tone
     sentence: Words
-    interval: Words
-    meaning: str
-    alarm: Words | None
-    figures: Sequence[Figure]
     sections: Sequence[Section]
-    chart: Chart | None = None
-    checked: bool = True
+    headline: str = ""
+    question: str = ""
+    subject: Words = ""
+    tone: Tone = "plain"
+    interval: Words = ""
+    meaning: str = ""
+    alarm: Words | None = None
+    tiles: Sequence[Tile] = ()
+    charts: Sequence[Chart] = ()
+    source: str = ""
+    checked: bool = False

@@ -7,16 +7,30 @@ from html import escape
 
 from dataworth.version import __version__
 
-from .document import Block, Cell, Chart, Code, Document, Facts, Name, Paragraph, Section, Table, Words
-from .html.elements import plain, shortened
+from .document import (
+    Block,
+    Cell,
+    Chart,
+    Code,
+    Document,
+    Facts,
+    Name,
+    Paragraph,
+    Section,
+    Table,
+    Words,
+    plain,
+    shortened,
+)
 
 SPECIAL = re.compile(r"([\\`*_\[\]|~#])")
-MOST_ROWS = 40
-"""Rows of a table beyond which it is no reading for a pull request."""
+MAX_ROWS = 40
+"""Rows of a table beyond which only its first ones are shown: more is no reading for a pull request."""
 MARKS = {
     "good": "🟢",
     "better": "🟣",
     "spent": "🟡",
+    "cost": "🟤",
     "neutral": "⚪",
     "bad": "🔶",
     "worst": "⚫",
@@ -45,13 +59,13 @@ def markdown(document: Document, date: str) -> str:
     lines = [
         f"## {MARKS[document.tone]} {document.kind}: {text(document.word)}",
         f"**{words(document.sentence)}**",
-        words(document.interval),
-        f"*What it means:* {text(document.meaning)}",
     ]
+    lines += [words(document.interval)] if document.interval else []
+    lines += [f"*What it means:* {text(document.meaning)}"] if document.meaning else []
     if document.alarm is not None:
         lines.append(f"> **Before you use it.** {words(document.alarm)}")
-    figures = [(one.name, one.value + (f" ({one.below})" if one.below else "")) for one in document.figures]
-    lines.append(table(Table(caption="", columns=("", ""), rows=figures)))
+    tiles = [(one.name, one.value + (f" ({one.below})" if one.below else "")) for one in document.tiles]
+    lines += [table(Table(caption="", columns=("", ""), rows=tiles))] if tiles else []
     lines += [folded(one) for one in document.sections]
     lines.append(f"<sub>{words(document.subject)} · {text(date)} · dataworth {__version__}</sub>")
     return "\n\n".join(lines) + "\n"
@@ -64,11 +78,11 @@ def folded(section: Section) -> str:
 
 
 def shown(block: Block) -> str:
-    """A block; tables of single blocks are left to the page."""
+    """A block."""
     if isinstance(block, Chart):
         return f"*{text(block.caption)}*"
     if isinstance(block, Table):
-        return "" if len(block.rows) > MOST_ROWS else table(block)
+        return table(block.public())
     if isinstance(block, Facts):
         return "\n".join(f"- **{text(name)}:** {words(said)}" for name, said in block.rows)
     if isinstance(block, Code):
@@ -79,9 +93,12 @@ def shown(block: Block) -> str:
 
 
 def table(block: Table) -> str:
-    """Its caption, and a row a line."""
+    """Its caption, and a row a line; of a long one the first rows that a terminal would show, if any."""
+    shown = block.rows if len(block.rows) <= MAX_ROWS else block.rows[: block.first or 0]
+    if not shown:
+        return ""
     sides = [":--" if name in block.texts or not i else "--:" for i, name in enumerate(block.columns)]
-    rows = [[words(one.shown if isinstance(one, Cell) else one) for one in row] for row in block.rows]
+    rows = [[words((one.shown if isinstance(one, Cell) else one) or "–") for one in row] for row in shown]
     lines = [[words(name) for name in block.columns], sides, *rows]
     caption = f"{text(block.caption)}\n\n" if block.caption else ""
     return caption + "\n".join(f"| {' | '.join(line)} |" for line in lines)

@@ -1,4 +1,4 @@
-"""The page: a Document as HTML, with its style and its script inside."""
+"""Documents as HTML: a page with its style and its script inside, and a short form for notebooks."""
 
 from __future__ import annotations
 
@@ -7,15 +7,26 @@ import hashlib
 from functools import cache
 from importlib.resources import files
 from itertools import count
+from zlib import crc32
 
 from dataworth.version import __version__
 
-from ..document import Block, Cell, Chart, Code, Document, Facts, Figure, Name, Paragraph, Section, Table
-from .charts import figure
-from .elements import Safe, el, join, shortened, words
-from .svg import ROUND, SHAPES
+from .document import (
+    Block,
+    Cell,
+    Chart,
+    Code,
+    Document,
+    Facts,
+    Name,
+    Paragraph,
+    Section,
+    Table,
+    Tile,
+    shortened,
+)
+from .svg import ROUND, SHAPES, Safe, el, figure, words
 
-SOURCE = "dataworth.report.html"
 READ = (
     (
         "PMI",
@@ -40,13 +51,13 @@ HOLD = ", and the checks above hold"
 
 @cache
 def asset(name: str) -> str:
-    """The style or the script."""
-    return files(SOURCE).joinpath(name).read_text(encoding="utf-8")
+    """A style, or the script."""
+    return files("dataworth.report").joinpath(name).read_text(encoding="utf-8")
 
 
 def page(document: Document, date: str) -> str:
     """The whole page."""
-    script, style = asset("page.js"), asset("page.css")
+    script, style = asset("page.js"), asset("page.css") + asset("chart.css")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     policy = f"default-src 'none'; style-src 'unsafe-inline'; script-src 'sha256-{digest}'; base-uri 'none'"
     numbered = count(1)
@@ -61,6 +72,7 @@ def page(document: Document, date: str) -> str:
         el("style", Safe(style)),
     )
     links = [el("li", el("a", one.title, href=f"#s{i}")) for i, one in enumerate(document.sections, 1)]
+    read = Facts([*READ, CONTROL] if document.kind == "Audit" else READ)
     body = el(
         "body",
         el("a", "Skip to the result", href="#result", class_="skip"),
@@ -75,26 +87,37 @@ def page(document: Document, date: str) -> str:
             "main",
             answer(document, numbered),
             el("nav", el("ul", *links), aria_label="On this page"),
-            *(section(one, i, numbered) for i, one in enumerate(document.sections, 1)),
-            el(
-                "section",
-                el("h2", "How to read this", id="words"),
-                facts(Facts([*READ, CONTROL] if document.kind == "Audit" else READ)),
-                aria_labelledby="words",
-            ),
+            *(section(one, f"s{i}", numbered) for i, one in enumerate(document.sections, 1)),
+            section(Section(title="How to read this", blocks=(read,)), "words", numbered),
             id="result",
         ),
         el(
             "footer",
-            el(
-                "p",
-                f"Made by dataworth {__version__} on {date}. {ENDS}{HOLD if document.checked else ''}.",
-            ),
+            el("p", f"Made by dataworth {__version__} on {date}. {ENDS}{HOLD if document.checked else ''}."),
         ),
         el("div", id="tip", hidden=True),
         el("script", Safe(script)),
     )
     return f"<!doctype html>\n{el('html', head, body, lang='en')}\n"
+
+
+def fragment(document: Document) -> str:
+    """The answer, its numbers and its chart, in the notebook's own ink, on light and on dark.
+
+    Nothing in it is an element that notebooks lay out themselves, as they do lists of names and facts.
+    """
+    key = crc32(repr(document).encode())  # cells of a notebook are one page
+    told = [document.sentence, document.interval, document.meaning]
+    return el(
+        "div",
+        el("style", Safe(asset("notebook.css") + asset("chart.css"))),
+        el("p", glyph(document.tone), document.word, class_="word"),
+        *(el("p", el("strong", words(one)) if not i else words(one)) for i, one in enumerate(told) if one),
+        *([] if document.alarm is None else [el("p", el("strong", words(document.alarm)))]),
+        tiles(document),
+        *(figure(chart, key) for chart in document.charts[:1]),
+        class_="dw",
+    )
 
 
 def glyph(tone: str) -> Safe:
@@ -108,28 +131,32 @@ def answer(document: Document, numbered: count[int]) -> Safe:
     told = [
         el("p", glyph(document.tone), document.word, class_=f"word {document.tone}"),
         el("h1", words(document.sentence)),
-        el("p", words(document.interval), class_="interval"),
-        el("p", document.meaning, class_="meaning"),
     ]
+    for said, class_ in ((document.interval, "interval"), (document.meaning, "meaning")):
+        told += [el("p", words(said), class_=class_)] if said else []
     if document.alarm is not None:
         told.append(el("p", el("strong", "Before you use it. "), words(document.alarm), class_="alarm"))
-    beside = [] if document.chart is None else [figure(document.chart, next(numbered))]
+    beside = [figure(chart, next(numbered)) for chart in document.charts[:1]]
     return el(
         "section",
         el("div", el("div", *told, class_="said"), *beside, class_="hero"),
-        el("dl", *map(tile, document.figures), class_="tiles"),
+        tiles(document),
         class_="answer",
         aria_label="The answer",
     )
 
 
-def tile(one: Figure) -> Safe:
-    """One of the few numbers."""
-    below = [el("dd", one.below, class_="below")] if one.below else []
-    return el("div", el("dt", one.name), el("dd", one.value, class_="value"), *below)
+def tiles(document: Document) -> Safe:
+    """The few numbers that a reader sees first."""
+
+    def tile(one: Tile) -> Safe:
+        lines = {"name": one.name, "value": one.value, "below": one.below}
+        return el("div", *(el("div", said, class_=class_) for class_, said in lines.items() if said))
+
+    return el("div", *map(tile, document.tiles), class_="tiles") if document.tiles else Safe("")
 
 
-def section(one: Section, place: int, numbered: count[int]) -> Safe:
+def section(one: Section, key: str, numbered: count[int]) -> Safe:
     """A section; charts that follow each other stand side by side where there is room."""
     pieces: list[Safe] = []
     row: list[Safe] = []
@@ -144,8 +171,7 @@ def section(one: Section, place: int, numbered: count[int]) -> Safe:
         pieces += [*charts(row), *later, shown(block)]
         row, later = [], []
     pieces += [*charts(row), *later]
-    title = el("h2", one.title, id=f"s{place}")
-    return el("section", title, *pieces, aria_labelledby=f"s{place}")
+    return el("section", el("h2", one.title, id=key), *pieces, aria_labelledby=key)
 
 
 def charts(row: list[Safe]) -> list[Safe]:
@@ -156,40 +182,34 @@ def charts(row: list[Safe]) -> list[Safe]:
 def shown(block: Block) -> Safe:
     """A block that is no chart."""
     if isinstance(block, Table):
-        return table(block)
+        return table(block.public())
     if isinstance(block, Facts):
-        return facts(block)
+        rows = [piece for name, said in block.rows for piece in (el("dt", name), el("dd", words(said)))]
+        return el("dl", *rows, class_="facts")
     if isinstance(block, Code):
         return el("pre", el("code", block.text))
     assert isinstance(block, Paragraph)
     return el("p", words(block.words))
 
 
-def headed(name: str) -> str:
-    """The name of a column; somebody else's has less room here."""
-    return Name(shortened(name, 40)) if isinstance(name, Name) else name
-
-
-def facts(block: Facts) -> Safe:
-    """Names and facts."""
-    rows = (join([el("dt", name), el("dd", words(said))]) for name, said in block.rows)
-    return el("dl", *rows, class_="facts")
-
-
 def table(block: Table) -> Safe:
     """A table that scrolls by itself where it is too wide; folded, it is there on request."""
     sides = [None if name in block.texts or not i else "n" for i, name in enumerate(block.columns)]
     heads = [
-        el("th", words(headed(name)), scope="col", class_=side)
+        el(
+            "th",
+            words(Name(shortened(name, 40)) if isinstance(name, Name) else name),
+            scope="col",
+            class_=side,
+        )
         for name, side in zip(block.columns, sides, strict=True)
     ]
     rows = []
     for row in block.rows:
-        cells = [one if isinstance(one, Cell) else Cell(one) for one in row]
-        first, *others = cells
+        first, *others = [one if isinstance(one, Cell) else Cell(one) for one in row]
         told = [el("th", words(first.shown), scope="row", data_v=first.value)]
         told += [
-            el("td", words(one.shown), class_=side, data_v=one.value)
+            el("td", words(one.shown or "–"), class_=side, data_v=one.value)
             for one, side in zip(others, sides[1:], strict=True)
         ]
         rows.append(el("tr", *told))

@@ -25,7 +25,7 @@
       });
     });
   }
-  for (const title of document.querySelectorAll(".chart title")) {
+  for (const title of document.querySelectorAll(".dw-chart title")) {
     title.parentNode.dataset.tip = title.textContent;
     title.remove();
   }

@@ -1,0 +1,115 @@
+"""A result over prior variances: whether the prior decides."""
+
+from __future__ import annotations
+
+from itertools import groupby
+
+from dataworth.valuation.further import Further
+from dataworth.valuation.sensitivity import QUANTITIES, AtPrior, Sensitivity
+
+from ..document import VERDICT_TONES, Cell, Document, Facts, Plane, Point, Section, Series, Table
+from ..numbers import number, unit_of
+
+
+def document(sensitivity: Sensitivity, further: Further, bits: bool = False) -> Document:
+    """The value at every prior, and what the test set says of the priors."""
+    unit = unit_of(bits)
+    line = f"{'steady' if sensitivity.steady else 'depends on the prior'}: {sensitivity.summary}"
+    held_out = _over(
+        sensitivity, f"held out, {unit.name}", [p.held_out * unit.factor for p in sensitivity.points]
+    )
+    accuracy = _over(sensitivity, "accuracy, CV", [p.accuracy for p in sensitivity.points])
+    folds = f"{sensitivity.folds}-fold cross-validation on the test set (R² for numeric labels)"
+    facts = [
+        ("*", "the yardstick's own prior variance"),
+        ("Held out", f"mean log-likelihood of half the test set; best at C = {sensitivity.by_held_out:g}"),
+        ("Accuracy", f"{folds}; best at C = {sensitivity.by_accuracy:g}"),
+        ("Plausible", "not excluded by the test set (DW009)"),
+    ]
+    charts = (value_chart(sensitivity, bits), held_out, accuracy)
+    blocks = (table(sensitivity, bits), Facts(facts, "brief"), *charts[1:])
+    return Document(
+        kind="Sensitivity",
+        line=line,
+        word="steady" if sensitivity.steady else "depends on the prior",
+        tone="good" if sensitivity.steady else "neutral",
+        sentence=f"{sensitivity.summary[0].upper()}{sensitivity.summary[1:]}.",
+        sections=[Section(title="Over prior variances", blocks=blocks)],
+        charts=charts,
+    )
+
+
+def value_chart(sensitivity: Sensitivity, bits: bool) -> Plane:
+    """The value over prior variances, with a mark for each conclusion; plausible priors are shaded."""
+    unit, points = unit_of(bits), sensitivity.points
+    kinds = dict.fromkeys(point.conclusion for point in points)
+    series = []
+    for kind in kinds:
+        found = [point for point in points if point.conclusion == kind]
+        told = kind or "no verdict"
+        marks = [
+            unit.point(p.prior_variance, p.value, f"C = {p.prior_variance:g}: {unit.show(p.value)} ({told})")
+            for p in found
+        ]
+        series.append(Series(told, marks, VERDICT_TONES.get(kind, "plain"), joined=len(kinds) == 1))
+    return Plane(
+        caption=f"Against the prior. {sensitivity.summary[0].upper()}{sensitivity.summary[1:]}.",
+        unit=f"{QUANTITIES[sensitivity.what]}, {unit.name}",
+        across="prior variance C (shaded: plausible)",
+        series=series,
+        log=True,
+        bands=_plausible(points),
+        chosen=sensitivity.chosen,
+    )
+
+
+def table(sensitivity: Sensitivity, bits: bool, folded: bool = False) -> Table:
+    """One row a prior variance."""
+    unit = unit_of(bits)
+    rows = [
+        (
+            Cell(
+                f"{p.prior_variance:g}" + (" *" if p.prior_variance == sensitivity.chosen else ""),
+                p.prior_variance,
+            ),
+            unit.cell(p.value, sign=True),
+            p.conclusion or "no verdict",
+            Cell(number(p.held_out * unit.factor, 2), p.held_out),
+            Cell(number(p.accuracy, 4), p.accuracy),
+            "yes" if p.plausible else "",
+        )
+        for p in sensitivity.points
+    ]
+    value = f"{QUANTITIES[sensitivity.what]}, {unit.name}, 95 % interval"
+    return Table(
+        caption="The result at other priors; plausible are those that the test set does not exclude",
+        columns=("C", value, "conclusion", f"held out, {unit.name}", "accuracy, CV", "plausible"),
+        rows=rows,
+        texts=("conclusion",),
+        level="brief",
+        folded=folded,
+    )
+
+
+def _over(sensitivity: Sensitivity, what: str, values: list[float]) -> Plane:
+    """Something over prior variances."""
+    points = [
+        Point(p.prior_variance, value, None, f"C = {p.prior_variance:g}: {number(value, 3)}")
+        for p, value in zip(sensitivity.points, values, strict=True)
+    ]
+    return Plane(
+        caption=f"What the test set says of the priors: {what}.",
+        unit=what,
+        across="prior variance C (shaded: plausible)",
+        series=[Series("", points, joined=True)],
+        log=True,
+        y_zero=False,
+        bands=_plausible(sensitivity.points),
+        chosen=sensitivity.chosen,
+    )
+
+
+def _plausible(points: tuple[AtPrior, ...]) -> list[tuple[float, float]]:
+    """Ranges of plausible priors."""
+    runs = [list(run) for plausible, run in groupby(points, lambda point: point.plausible) if plausible]
+    return [(run[0].prior_variance, run[-1].prior_variance) for run in runs]

@@ -1,0 +1,443 @@
+"""What documents share: how a yardstick is told, and the sections that several kinds of result have."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import cycle
+from typing import Any
+
+import numpy as np
+
+from dataworth.checks import CHECKS, Finding
+from dataworth.measure.designs import Arm
+from dataworth.measure.parts import AuditParts, MeanParts
+from dataworth.valuation.audit.audit import Audit
+from dataworth.valuation.further import Further
+from dataworth.valuation.outlook import Outlook
+from dataworth.valuation.rank import Ranking
+from dataworth.valuation.replay import Replay
+from dataworth.valuation.score import Score
+from dataworth.valuation.split import Split
+from dataworth.valuation.values.values import Values
+from dataworth.yardstick.yardstick import Yardstick
+
+from ..document import (
+    Bin,
+    Block,
+    Cell,
+    Code,
+    Document,
+    Facts,
+    Forest,
+    Mark,
+    Name,
+    Paragraph,
+    Plane,
+    Point,
+    Section,
+    Series,
+    Table,
+    Tile,
+    Tone,
+    Words,
+    names,
+)
+from ..numbers import Known, benchmark, counted_pmi, number, unit_of
+from . import sensitivity
+
+Measured = Score | Audit | Ranking
+"""What has checks."""
+Reported = Measured | Values | Split | Outlook
+KINDS = {"Score": "score", "Audit": "verdict", "Ranking": "ranking"}
+STATES = {True: "fires", False: "passed", None: "not run"}
+TONES: Sequence[Tone] = ("plain", "bad", "good", "better", "spent", "neutral", "worst", "cost")
+"""Tones of series that mean nothing by themselves, in their order."""
+MAX_NAMED = 4
+"""Datasets that the note of a figure names."""
+PARTS = {
+    "confidence": "confidence gained, KL(both‖prior)",
+    "against_data": "− disagreement with the data, KL(both‖data)",
+    "against_test": "− disagreement with the test set, KL(both‖test)",
+    "unexplained": "not explained",
+    "value": "= PMI",
+    "information_data": "how sure the data are, PI(data)",
+    "information_test": "how sure the test set is, PI(test)",
+}
+CONTROLS = {
+    "by yardstick": "the yardstick's model",
+    "by boosting": "boosting",
+    "by linear": "a linear model",
+    "by smooth": "a Gaussian process",
+    "by spreading": "labels spread along neighbours",
+    "by mean": "the mean of its models",
+    "by clean": "the mean of its models, learnt without doubted rows",
+    "labels at random": "labels changed at random",
+    "labels on a line": "all labels stretched or shifted",
+}
+"""What blind controls do, by the beginning of their names."""
+
+
+def arm_label(arm: Arm | str) -> str:
+    """What an arm is, in words: its own label, or one by the beginning of its name.
+
+    >>> arm_label("by clean, to the sure")
+    'the mean of its models, learnt without doubted rows, to the sure'
+    >>> arm_label("dropped by boosting"), arm_label("edited on a line")
+    ('rows dropped by boosting', 'edited on a line')
+    """
+    label = getattr(arm, "label", None)
+    if label is not None:
+        return str(label)
+    name = str(arm).removeprefix("dropped ")
+    start = next((one for one in CONTROLS if name.startswith(one)), "")
+    words = CONTROLS.get(start, "") + name.removeprefix(start)
+    return words if name == str(arm) else f"rows dropped by {words}"
+
+
+# --- the yardstick -----------------------------------------------------------------------------------------
+
+
+def yardstick_line(yardstick: Yardstick) -> str:
+    """A yardstick in one line."""
+    how = yardstick.kind + (f" ({yardstick.inference})" if yardstick.inference else "")
+    counted = "" if yardstick.tempering == 1 else f", rows count {yardstick.tempering:g} times"
+    return (
+        f"{yardstick.chosen.features}, {how}, prior variance {yardstick.chosen.prior_variance:g}{counted}, "
+        f"{yardstick.digest[:12]}"
+    )
+
+
+def yardstick_facts(yardstick: Yardstick) -> list[tuple[str, str]]:
+    """Features, model, tempering, and how well parts of the test set predict each other."""
+    chosen = yardstick.chosen
+    error = "" if chosen.held_out_stderr is None else f" ± {number(chosen.held_out_stderr, 2)}"
+    held_out = f"{number(chosen.held_out, 2)}{error} nats, mean log-likelihood of a test row"
+    facts = [
+        ("Features", f"{chosen.features} ({len(yardstick.recipe.center)})"),
+        ("Model", repr(yardstick.model)),
+        ("Tempering", f"rows of the data count {yardstick.tempering:g} times"),
+        ("Held out", f"{held_out}, given an eighth to a half of the others"),
+    ]
+    if chosen.sight is not None:
+        seen = f"t = {number(chosen.sight, 0)} for wrong labels removed from half of the test set"
+        facts.append(("Sight", seen))
+    hashed = f", keyed hash {yardstick.test_hash[:12]}" if yardstick.test_hash else ""
+    return [*facts, ("Test set", f"{yardstick.rows} rows{hashed}"), ("Digest", yardstick.digest)]
+
+
+def yardstick_document(yardstick: Yardstick, further: Further, bits: bool = False) -> Document:
+    """A yardstick: what was chosen, and how well it predicts."""
+    held_out = number(yardstick.chosen.held_out, 2, sign=True)
+    headline = f"half of the test set predicts a row of the other half with {held_out} nats."
+    facts = Facts(yardstick_facts(yardstick), "brief")
+    return Document(
+        kind="Yardstick",
+        line=yardstick_line(yardstick),
+        headline=headline,
+        word="a yardstick",
+        sentence=f"{headline[0].upper()}{headline[1:]}",
+        sections=[Section(title="How it measures", blocks=(facts,))],
+    )
+
+
+# --- what is beside the answer -----------------------------------------------------------------------------
+
+
+def subject(result: Reported) -> Words:
+    """What was measured on what, by the names of files, or of datasets."""
+    data = [one.get("file", name) for name, one in result.replay.data.items()]
+    joined = names(data, " → " if isinstance(result, Audit) else ", ")
+    return [*joined, ", on ", Name(result.replay.test.get("file", "the test set"))]
+
+
+def source(replay: Replay) -> str:
+    """Files, or the names of datasets, with their rows: figures are handed on without their command.
+
+    >>> data = {"before": {"rows": 300, "file": "raw.csv"}, "after": {"rows": 240}}
+    >>> source(Replay(command="", seed=0, versions={}, data=data, test={"rows": 400, "file": "t.csv"}))
+    'raw.csv (300 rows), after (240 rows), on t.csv (400 rows)'
+    """
+
+    def given(name: str, one: dict[str, Any]) -> str:
+        name = one.get("file", name)
+        return f"{name if len(name) <= 28 else '…' + name[-27:]} ({one['rows']} rows)"
+
+    told = [given(name, one) for name, one in replay.data.items()]
+    if len(told) > MAX_NAMED:
+        told = [*told[: MAX_NAMED - 1], f"{len(told) - MAX_NAMED + 1} more"]
+    return f"{', '.join(told)}, on {given('test set', dict(replay.test))}"
+
+
+def of_given(rows: int, given: int) -> str:
+    """Why a file has more rows than were measured, where it has.
+
+    >>> of_given(795, 805), of_given(5, 5)
+    (' of 805 given (10 also stand in the test set)', '')
+    """
+    return "" if rows == given else f" of {given} given ({given - rows} also stand in the test set)"
+
+
+def alarm(result: Measured) -> Words | None:
+    """Which checks must be dealt with before the result stands."""
+    fatal = [one for one in result.checks if one.fires and not one.stands]
+    if not fatal:
+        return None
+    told = "; ".join(f"{one.code} {one.name}: {one.meaning}" for one in fatal)
+    return f"This {KINDS[type(result).__name__]} does not stand yet. {told}."
+
+
+def checks_tile(checks: Sequence[Finding]) -> Tile:
+    """How many checks fired."""
+    if not checks:
+        return Tile("Checks", "none", "all were ignored")
+    fired = sum(one.fires is True for one in checks)
+    passed = sum(one.fires is False for one in checks)
+    return Tile("Checks", f"{fired} fired" if fired else "none fired", f"{passed} passed")
+
+
+def about(result: Reported) -> dict[str, Any]:
+    """Fields of a document that come from the result as such."""
+    told = {"question": result.question, "subject": subject(result), "source": source(result.replay)}
+    if isinstance(result, Measured):
+        return {**told, "alarm": alarm(result), "checked": bool(result.checks)}
+    return told
+
+
+# --- sections ----------------------------------------------------------------------------------------------
+
+
+def last_sections(result: Measured, further: Further, bits: bool) -> list[Section]:
+    """Checks; what was measured again; every arm; the yardstick; how to replay it."""
+    return [
+        checks_section(result),
+        *parts_section(result, further, bits),
+        *priors_section(further, bits),
+        *groups_section(further, bits),
+        arms_section(result, bits),
+        yardstick_section(result),
+        replay_section(result, further.left_out),
+    ]
+
+
+def check_counts(checks: Sequence[Finding], ignored: int = 0) -> str:
+    """How many passed, fired, were ignored, and were not run."""
+    passed, fired, left = (sum(one.fires is kind for one in checks) for kind in (False, True, None))
+    also = f", {left} not run (-v says why)" if left else ""
+    without = f", {ignored} ignored" if ignored else ""
+    return f"{passed} passed, {fired or 'none'} fired{without}{also}"
+
+
+def standing(checks: Sequence[Finding], what: str = "result") -> str:
+    """What becomes of a result where checks fired: whether it stands."""
+    fired = [one for one in checks if one.fires]
+    fatal = ", ".join(one.code for one in fired if not one.stands)
+    if fatal:
+        return f"; the {what} does not stand before {fatal} is dealt with"
+    return f"; the {what} stands, for what it says" if fired else ""
+
+
+def checks_section(result: Measured) -> Section:
+    """How many checks passed, each that did not with what to do, then all with what they saw."""
+    told = [("Checks", "none: all were ignored")]
+    if result.checks:
+        counts = check_counts(result.checks, ignored=len(CHECKS) - len(result.checks))
+        told = [("Checks", counts + standing(result.checks, KINDS[type(result).__name__]))]
+    for one in (one for one in result.checks if one.fires):
+        seen = f" ({one.detail})" if one.detail else ""
+        told.append((one.code, f"{one.name}: {one.meaning}{seen}; {one.advice}"))
+    every = [
+        (one.code, f"{one.name}: {STATES[one.fires]}" + (f"; {one.detail}" if one.detail else ""))
+        for one in result.checks
+    ]
+    blocks = (Facts(told, "brief"), *([Facts(every, "verbose")] if every else []))
+    return Section(title="Can it be trusted?", blocks=blocks)
+
+
+def arms_section(result: Measured, bits: bool) -> Section:
+    """Means of every arm over blocks or pairs."""
+    unit, bench = unit_of(bits), benchmark(result.yardstick)
+
+    def mean(column: str, arm: Arm, scale: float, digits: int) -> Cell:
+        value = float(result.table.column(column, arm).mean()) * scale
+        return Cell(number(value, digits), value)
+
+    rows = [
+        (
+            Cell([Name(arm)]),
+            mean("data_rows", arm, 1, 0),
+            number(float(pmi.mean()), 3),
+            number(float(pmi.std(ddof=1)) if len(pmi) > 1 else float("nan"), 3),
+            mean("accuracy", arm, bench.unit.factor, 2),
+            mean("information_gain", arm, unit.factor, 2),
+        )
+        for arm, pmi in zip(result.table.arms, (counted_pmi(result) * unit.factor).T, strict=True)
+    ]
+    of = unit.name
+    columns = ("arm", "rows", f"PMI, {of}", f"s.d., {of}", bench.name, f"information gain, {of}")
+    caption = "Every arm: means over blocks or pairs"
+    table = Table(caption=caption, columns=columns, rows=rows, texts=("arm",), level="verbose", folded=True)
+    return Section(title="Every arm", blocks=(table,))
+
+
+def explained(result: Measured) -> dict[str, tuple[MeanParts, float]]:
+    """Parts by column of their table, each with the score or change that it explains."""
+    parts = result.parts
+    if isinstance(result, Audit):
+        assert isinstance(parts, AuditParts)
+        scores = (result.before, result.after, result.delta)
+        columns = ("from", "to", "change, 95 % interval")
+        return {name: (one, score) for name, one, score in zip(columns, parts, scores, strict=True)}
+    if isinstance(result, Score):
+        assert isinstance(parts, MeanParts)
+        return {"value, 95 % interval": (parts, result.value)}
+    assert isinstance(parts, dict)
+    return {one.name: (parts[one.name], one.value) for one in result}
+
+
+def adds_up(parts: MeanParts, score: float) -> bool:
+    """Whether parts are those of a score: confidence − disagreements + what is not explained is its value."""
+    total = parts.confidence.value - parts.against_data.value - parts.against_test.value
+    return abs(total + parts.unexplained.value - score) <= 1e-6 * max(1.0, abs(score))
+
+
+def parts_table(result: Measured, bits: bool) -> Table | None:
+    """A row for each part of the score, or of its change; nothing if they do not add up to it."""
+    unit, columns = unit_of(bits), explained(result)
+    if not all(adds_up(parts, score) for parts, score in columns.values()):
+        return None
+    rows: list[tuple[str | Cell, ...]] = []
+    for part, shown in PARTS.items():
+        found: dict[str, Known] = {name: getattr(parts, part) for name, (parts, _) in columns.items()}
+        if part == "unexplained" and all(abs(one.value) < 5e-4 for one in found.values()):
+            continue
+        digits = unit.digits([*found.values()][-1])
+        cells = [
+            unit.cell(one, sign=name.startswith("change"))
+            if "interval" in name
+            else number(one.value * unit.factor, min(3, digits))
+            for name, one in found.items()
+        ]
+        rows.append((shown, *cells))
+    return Table(
+        caption=f"why, in {unit.name}",
+        columns=("measure", *map(Name, columns)),
+        rows=rows,
+        texts=("measure",),
+    )
+
+
+def parts_section(result: Measured, further: Further, bits: bool) -> list[Section]:
+    """Why: what the value, or its change, is made of."""
+    table = None if further.parts is None else parts_table(result, bits)
+    if table is None:
+        return []
+    why = (
+        "The score is the confidence that data and test set give together, less how far each disagrees "
+        "with what both say. PI(data) is how sure the data are of what they say, right or wrong: wrong "
+        "labels can raise it."
+    )
+    return [Section(title="Why: parts of the score", blocks=(Paragraph(why), table))]
+
+
+def priors_section(further: Further, bits: bool) -> list[Section]:
+    """The same over priors and over sizes: does a choice decide?"""
+    blocks: list[Block] = []
+    if (found := further.priors) is not None:
+        blocks += [sensitivity.value_chart(found, bits), sensitivity.table(found, bits, folded=True)]
+    if further.sizes:
+        blocks += sizes_blocks(further, bits)
+    return [Section(title="Does the prior, or the size, decide?", blocks=blocks)] if blocks else []
+
+
+def sizes_blocks(further: Further, bits: bool) -> list[Block]:
+    """The value of random parts of the data."""
+    unit = unit_of(bits)
+    series, rows = [], []
+    for tone, (name, curve) in zip(cycle(TONES), further.sizes.items(), strict=False):
+        points = []
+        for n, value, error in curve:
+            y, e = value * unit.factor, error * unit.factor
+            shown = f"{number(y, 2)} ± {number(e, 2)}"
+            points.append(Point(n, y, (y - 2 * e, y + 2 * e), f"{n} rows: {shown}"))
+            rows.append((Cell([Name(name), f", {n} rows"], n), Cell(shown, value)))
+        series.append(Series(Name(name), points, tone, joined=True))
+    chart = Plane(
+        caption="Against size. Random parts of the data, on a few blocks of the test set; ± 2 s.e.",
+        unit=f"PMI, {unit.name}",
+        across="rows of data",
+        series=series,
+        log=True,
+    )
+    columns = ("rows", f"PMI, {unit.name}, ± standard error")
+    caption = "The value of random parts of the data"
+    return [chart, Table(caption=caption, columns=columns, rows=rows, folded=True)]
+
+
+def groups_section(further: Further, bits: bool) -> list[Section]:
+    """Every group of rows by itself."""
+    if not further.groups:
+        return []
+    unit = unit_of(bits)
+    several = len({one.dataset for one in further.groups}) > 1
+    rows, marks = [], []
+    for one in further.groups:
+        name = Name(f"{one.group} ({one.dataset})" if several else one.group)
+        marks.append(unit.mark(name, one.value))
+        rows.append((Cell([name]), str(one.rows), unit.cell(one.value)))
+    what, caption = f"PMI, {unit.name} per block", "Each group or source alone"
+    columns = ("group", "rows", f"{what}, 95 % interval")
+    chart = Forest(caption=f"{caption}, as if there were no other rows.", unit=what, marks=marks)
+    table = Table(caption=caption, columns=columns, rows=rows, sorts=True)
+    return [Section(title="By group", blocks=(chart, table))]
+
+
+def yardstick_section(result: Reported, *more: tuple[str, Words]) -> Section:
+    """How it was measured, and what was noted on the way."""
+    told = [
+        ("Yardstick", yardstick_line(result.yardstick)),
+        *(("Note", note) for note in result.notes),
+        *more,
+    ]
+    details = Facts(yardstick_facts(result.yardstick), "verbose")
+    return Section(title="How it was measured", blocks=(Facts(told, "brief"), details))
+
+
+def replay_section(result: Reported, left_out: Sequence[str] = ()) -> Section:
+    """How to get the same again."""
+    told = result.replay
+    rows = [
+        (Cell([Name(one.get("file", name))]), Cell([Name(name)]), f"{one['rows']:,}", one["sha256"])
+        for name, one in [*told.data.items(), ("test set", told.test)]
+    ]
+    columns = ("file or name", "as", "rows", "SHA-256 of the content")
+    texts = ("as", "SHA-256 of the content")
+    facts: list[tuple[str, Words]] = [
+        ("Seed", str(told.seed)),
+        ("Versions", ", ".join(f"{name} {version}" for name, version in told.versions.items())),
+    ]
+    facts += [("Not in this report", "; ".join(left_out))] if left_out else []
+    table = Table(caption="What was given", columns=columns, rows=rows, texts=texts)
+    return Section(title="Replay", blocks=(Code(told.command), table, Facts(facts)))
+
+
+def spread(values: Sequence[float], mean: Mark, unit: str, counted: str) -> Plane:
+    """How values spread over blocks or pairs, with their mean and its interval."""
+    known = np.array([value for value in values if np.isfinite(value)])
+    bins = min(32, max(4, len(np.histogram_bin_edges(known, bins="auto")) - 1))
+    counts, edges = np.histogram(known, bins=bins)
+    return Plane(
+        caption=f"How the {mean.name} spreads over {len(values)} {counted}; mean and 95 % interval.",
+        unit=counted,
+        across=unit,
+        bins=[
+            Bin(*one) for one in zip(edges[:-1].tolist(), edges[1:].tolist(), counts.tolist(), strict=True)
+        ],
+        x_zero=True,
+        y_zero=False,
+        above=mean,
+    )
+
+
+def per_block(test_rows: int, blocks: int) -> str:
+    """A block of so many test rows, for results that are always counted in blocks."""
+    return f"block of {test_rows / blocks:.3g} test rows"

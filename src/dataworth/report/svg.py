@@ -1,0 +1,311 @@
+"""HTML and SVG from Python, and charts drawn with them. What is not an element is text, and is escaped.
+
+Colours are classes of the page, so that a chart follows light, dark and print.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from html import escape
+from typing import Any, NamedTuple
+
+from .document import Bar, Chart, Forest, Mark, Name, Plane, Series, Words, plain, shortened
+from .documents.shared import TONES
+from .numbers import digits_for, number, with_interval
+
+EMPTY = {"meta", "link", "br", "hr", "img", "input"}
+WIDTH = 440
+"""Of every chart, in its own units; a page shows it as wide as there is room for."""
+LEFT, RIGHT, HEIGHT = 48, WIDTH - 8, 260
+"""Where a plane begins and ends, and how high it is."""
+MAX_LABEL, MAX_MARK = 56, 32
+"""Characters of a label, and of a name that has room beside a value."""
+SHAPES = {
+    "good": "M0-6 6 5-6 5Z",
+    "better": "M-2-6H2V-2H6V2H2V6H-2V2H-6V-2H-2Z",
+    "neutral": "M-5-5H5V5H-5Z",
+    "cost": "M0 6 6-5-6-5Z",
+    "bad": "M0-7 6 0 0 7-6 0Z",
+    "worst": "M-5-7 0-2 5-7 7-5 2 0 7 5 5 7 0 2-5 7-7 5-2 0-7-5Z",
+}
+ROUND = "M-5 0A5 5 0 1 1 5 0A5 5 0 1 1-5 0Z"
+Scale = Callable[[float], float]
+
+
+# --- elements ----------------------------------------------------------------------------------------------
+
+
+class Safe(str):
+    """A piece of a page."""
+
+    __slots__ = ()
+
+
+def text(value: str) -> Safe:
+    """A text of a page."""
+    return value if isinstance(value, Safe) else Safe(escape(plain(value)).replace(" %", "\u00a0%"))
+
+
+def words(value: Words) -> Safe:
+    """A text with names in it; names read in their own direction."""
+    pieces = [value] if isinstance(value, str) else value
+    return Safe("".join(el("bdi", shortened(p)) if isinstance(p, Name) else text(p) for p in pieces))
+
+
+def el(name: str, /, *children: str, **attributes: Any) -> Safe:
+    """An element. Names of attributes may end in "_", and other "_" are hyphens; None leaves one out.
+
+    >>> el("p", "a < b", class_="note", data_x=1.5, hidden=True, id=None)
+    '<p class="note" data-x="1.5" hidden>a &lt; b</p>'
+    """
+    told = ""
+    for key, value in attributes.items():
+        if value is None or value is False:
+            continue
+        key = key if key == "viewBox" else key.rstrip("_").replace("_", "-")
+        told += f" {key}" if value is True else f' {key}="{escape(plain(str(value)))}"'
+    if name in EMPTY:
+        return Safe(f"<{name}{told}>")
+    return Safe(f"<{name}{told}>{''.join(text(child) for child in children)}</{name}>")
+
+
+# --- scales and marks --------------------------------------------------------------------------------------
+
+
+def scale(low: float, high: float, start: float, end: float) -> Scale:
+    """From values to places.
+
+    >>> scale(0.0, 2.0, 100.0, 200.0)(1.0)
+    150.0
+    """
+    width = (high - low) or 1.0
+    return lambda value: round(start + (value - low) / width * (end - start), 1)
+
+
+def ticks(low: float, high: float, most: int = 5) -> list[float]:
+    """Round numbers in a range, at most so many or one more.
+
+    >>> ticks(-0.3, 1.1), ticks(0, 100, 4)
+    ([0.0, 0.5, 1.0], [0.0, 50.0, 100.0])
+    """
+    if not math.isfinite(high - low) or high <= low:
+        return [low]
+    rough = (high - low) / most
+    power = 10.0 ** math.floor(math.log10(rough))
+    step = next(power * times for times in (1, 2, 5, 10) if power * times >= rough * 0.999)
+    first = math.ceil(low / step - 1e-9)
+    return [round(i * step, 10) + 0.0 for i in range(first, math.floor(high / step + 1e-9) + 1)]
+
+
+def range_of(values: Iterable[float], margin: float = 0.06, zero: bool = False) -> tuple[float, float]:
+    """Lowest and highest, with some room."""
+    known = [value for value in values if math.isfinite(value)] + ([0.0] if zero else [])
+    low, high = (min(known), max(known)) if known else (0.0, 1.0)
+    room = (high - low) * margin or abs(high) * margin or 1.0
+    return low - room, high + room
+
+
+def tick_digits(places: Sequence[float]) -> int:
+    """Digits that tell ticks apart."""
+    step = places[1] - places[0] if len(places) > 1 else abs(places[0]) or 1.0
+    return max(0, min(6, -math.floor(math.log10(step) + 1e-9)))
+
+
+def label(x: float, y: float, said: str, anchor: str = "start", class_: str | None = None) -> Safe:
+    """Words at a place; very long ones are cut."""
+    return el("text", shortened(said, MAX_LABEL), x=x, y=y, text_anchor=anchor, class_=class_)
+
+
+def line(x1: float, y1: float, x2: float, y2: float, class_: str) -> Safe:
+    """A straight line."""
+    return el("path", d=f"M{x1} {y1}L{x2} {y2}", class_=class_)
+
+
+def box(x: float, y: float, right: float, bottom: float, class_: str, tip: str = "") -> Safe:
+    """A rectangle."""
+    inside = [el("title", tip)] if tip else []
+    sides = {"width": round(max(0.5, right - x), 1), "height": round(bottom - y, 1)}
+    return el("rect", *inside, x=x, y=y, **sides, class_=class_)
+
+
+def mark(x: float, y: float, tone: str, tip: str = "") -> Safe:
+    """A point in the shape of its tone."""
+    inside = [el("title", shortened(tip))] if tip else []
+    place = f"translate({x} {y})"
+    return el("path", *inside, d=SHAPES.get(tone, ROUND), transform=place, class_=f"mark {tone}")
+
+
+def axis_below(at: Scale, places: Sequence[float], y: float, unit: str, log: bool = False) -> list[Safe]:
+    """Numbers at ticks, and what they count."""
+    said = [f"{value:g}" if log else number(value, tick_digits(places)) for value in places]
+    shown = [label(at(value), y + 16, one, "middle") for value, one in zip(places, said, strict=True)]
+    return [*shown, label(WIDTH / 2, y + 36, unit, "middle", "unit")]
+
+
+# --- charts ------------------------------------------------------------------------------------------------
+
+
+def interval_mark(one: Mark, at: Scale, y: float, tip: str) -> list[Safe]:
+    """A value with its interval, along the axis across."""
+    bar = (
+        []
+        if one.interval is None
+        else [line(at(one.interval[0]), y, at(one.interval[1]), y, f"bar {one.tone}")]
+    )
+    return [*bar, mark(at(one.value), y, one.tone, tip)]
+
+
+def forest(chart: Forest) -> tuple[float, list[Safe]]:
+    """Each point has two lines: its name and value, and below them the point with its interval."""
+    ends = [end for one in chart.marks for end in (one.value, *(one.interval or ()))]
+    low, high = range_of(ends, zero=chart.zero)
+    at, step, top = scale(low, high, 10, WIDTH - 10), 46, 6
+    bottom = top + step * len(chart.marks)
+    places = ticks(low, high)
+    pieces = axis_below(at, places, bottom, chart.unit)
+    for place, one in enumerate(chart.marks):
+        y = top + step * place + 32
+        # names stand between the lines, not on them
+        pieces += [line(at(tick), y - 10, at(tick), y + 14, "grid") for tick in places]
+        pieces += [line(at(0), y - 10, at(0), y + 14, "zero")] if chart.zero else []
+        shown = with_interval(one.value, one.interval, sign=chart.zero)
+        name = f"{shortened(one.name, MAX_MARK)}{f': {one.beside}' if one.beside else ''}"
+        pieces += [label(0, y - 16, name, "start", "over"), label(WIDTH, y - 16, shown, "end", "over strong")]
+        pieces += interval_mark(one, at, y, f"{one.name}: {shown}")
+    return bottom + 44, pieces
+
+
+class Frame(NamedTuple):
+    """Where a plane and its ticks stand."""
+
+    at: Scale
+    up: Scale
+    top: float
+    bottom: float
+    x_ticks: Sequence[float]
+    y_ticks: Sequence[float]
+
+    @classmethod
+    def of(cls, chart: Plane) -> Frame:
+        """Room for all that is drawn, and for the legend above it."""
+        points = [point for one in chart.series for point in one.points]
+        above = [] if chart.above is None else [chart.above.value, *(chart.above.interval or ())]
+        xs = [*(p.x for p in points), *above, *(x for one in chart.bins for x in (one.start, one.end))]
+        ys = [y for p in points for y in (p.y, *(p.interval or ()))]
+        change = math.log10 if chart.log else float
+        low, high = range_of(map(change, xs), zero=chart.x_zero)
+        least, most = range_of(ys, 0.1, chart.y_zero)
+        if chart.bins:
+            least, most = 0.0, float(max(one.number for one in chart.bins))
+        top = 30.0 + 18 * len(chart.legend) + (32 if chart.above else 0)
+        across = scale(low, high, LEFT, RIGHT)
+        y_ticks = ticks(least, most, 4)
+        return cls(
+            at=lambda x: across(change(x)),
+            up=scale(least, most, top + HEIGHT, top),
+            top=top,
+            bottom=top + HEIGHT,
+            x_ticks=apart(xs, lambda x: across(change(x))) if chart.log else ticks(low, high),
+            y_ticks=sorted({float(round(y)) for y in y_ticks}) if chart.bins else y_ticks,
+        )
+
+
+def apart(xs: Sequence[float], at: Scale) -> list[float]:
+    """Places of points on a logarithmic scale that leave room for their numbers."""
+    shown: list[float] = []
+    for x in sorted(set(xs)):
+        if not shown or at(x) - at(shown[-1]) > 30:
+            shown.append(x)
+    return shown
+
+
+def plane(chart: Plane) -> tuple[float, list[Safe]]:
+    """Bins and series between two axes, with a legend above."""
+    frame = Frame.of(chart)
+    at, up, top, bottom = frame[:4]
+    pieces = backdrop(chart, frame)
+    for one in chart.bins:
+        digits = digits_for(one.end - one.start)
+        tip = f"{one.number} {chart.unit}: {number(one.start, digits)} to {number(one.end, digits)}"
+        pieces += (
+            [box(at(one.start), up(one.number), at(one.end) - 1, bottom, "bin", tip)] if one.number else []
+        )
+    pieces += [piece for one in chart.series for piece in series(one, frame)]
+    for i, named in enumerate(chart.legend):
+        pieces += [mark(LEFT + 6, 24 + 18 * i, named.tone)]
+        pieces += [label(LEFT + 18, 28 + 18 * i, named.name, "start", "over")]
+    if chart.above is not None:
+        said = f"mean {with_interval(chart.above.value, chart.above.interval)}"
+        pieces += interval_mark(chart.above, at, top - 16, said)
+        pieces += [label(RIGHT, top - 32, said, "end", "over strong")]
+    corners = [(RIGHT - 4, top + 14, "end"), (RIGHT - 4, bottom - 8, "end")]
+    corners += [(LEFT + 4, bottom - 8, "start"), (LEFT + 4, top + 14, "start")]
+    for (x, y, anchor), said in zip(corners, chart.corners, strict=False):
+        pieces.append(label(x, y, said, anchor, "over corner"))
+    return bottom + 44, pieces
+
+
+def backdrop(chart: Plane, frame: Frame) -> list[Safe]:
+    """What stands behind the data: shades, axes, and lines at zero and at what was chosen."""
+    at, up, top, bottom = frame[:4]
+    pieces = [box(max(LEFT, at(a) - 3), top, min(RIGHT, at(b) + 3), bottom, "band") for a, b in chart.bands]
+    pieces += [box(at(0), up(0), RIGHT, bottom, "shade")] if chart.corners else []
+    for y in frame.y_ticks:
+        shown = number(y, tick_digits(frame.y_ticks))
+        pieces += [line(LEFT, up(y), RIGHT, up(y), "grid"), label(LEFT - 6, up(y) + 4, shown, "end")]
+    pieces += axis_below(at, frame.x_ticks, bottom, chart.across, chart.log)
+    pieces.append(label(0, 10, chart.unit, "start", "unit"))
+    pieces += [line(at(0), top, at(0), bottom, "zero")] if chart.x_zero else []
+    pieces += [line(LEFT, up(0), RIGHT, up(0), "zero")] if chart.y_zero else []
+    if chart.chosen is not None:
+        pieces.append(line(at(chart.chosen), top, at(chart.chosen), bottom, "chosen"))
+        pieces.append(label(at(chart.chosen), top - 4, "chosen", "middle", "over"))
+    return pieces
+
+
+def series(one: Series, frame: Frame) -> list[Safe]:
+    """Points of one kind: faint dots, or marks with intervals, which a line may join."""
+    at, up = frame.at, frame.up
+    known = [p for p in one.points if math.isfinite(p.x + p.y)]
+    pieces = []
+    if one.joined:
+        path = "L".join(f"{at(p.x)} {up(p.y)}" for p in known)
+        pieces.append(el("path", d=f"M{path}", class_=f"line {one.tone}"))
+    for p in known:
+        if p.interval is not None:
+            ends = up(p.interval[0]), up(p.interval[1])
+            pieces.append(line(at(p.x), ends[0], at(p.x), ends[1], f"whisker {one.tone}"))
+        if one.faint:
+            inside = [el("title", p.tip)] if p.tip else []
+            pieces.append(el("circle", *inside, cx=at(p.x), cy=up(p.y), r=3, class_="dot"))
+        else:
+            pieces.append(mark(at(p.x), up(p.y), one.tone, f"{one.name} {p.tip}".strip() if p.tip else ""))
+    return pieces
+
+
+def bar(chart: Bar) -> tuple[float, list[Safe]]:
+    """One bar; its parts are named below it."""
+    whole, x, pieces = sum(n for _, n in chart.parts) or 1.0, 0.0, []
+    for i, ((name, n), tone) in enumerate(zip(chart.parts, TONES, strict=False)):
+        right = x + n / whole * WIDTH
+        said = f"{n:,.0f} {name} ({100 * n / whole:.0f} %)"
+        pieces += [
+            box(round(x, 1), 4, right - 1.5, 30, f"part {tone}", said),
+            box(0, 44 + 22 * i, 12, 56 + 22 * i, f"part {tone}"),
+            label(20, 54 + 22 * i, said, "start", "over"),
+        ]
+        x = right
+    return 48 + 22 * len(chart.parts), pieces
+
+
+DRAWN: dict[type, Callable[[Any], tuple[float, list[Safe]]]] = {Forest: forest, Plane: plane, Bar: bar}
+
+
+def figure(chart: Chart, key: int) -> Safe:
+    """A chart with its caption, which is also its name for those who do not see it."""
+    caption = f"figure-{key}"
+    height, pieces = DRAWN[type(chart)](chart)
+    size = {"viewBox": f"0 0 {WIDTH} {height:g}", "role": "img", "aria_labelledby": caption}
+    drawn = el("svg", *pieces, **size, class_="dw-chart")
+    return el("figure", drawn, el("figcaption", chart.caption, id=caption))
