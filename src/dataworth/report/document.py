@@ -1,7 +1,8 @@
 """What a result says, before it looks like anything: sections of text, tables, facts and charts.
 
 `documents/` makes one Document of each kind of result; `terminal.py`, `page.py` and `markdown.py` write it,
-and `plot.py` and `svg.py` draw its charts. A chart is data (marks, series, bins); its caption says what it shows, so that it can be left out where nothing can be drawn.
+and `plot.py` and `svg.py` draw its charts. A chart is data, and its caption says what it shows, so that it
+can be left out where nothing can be drawn.
 """
 
 from __future__ import annotations
@@ -13,7 +14,32 @@ from typing import Literal, NamedTuple
 
 Interval = Sequence[float] | None
 Tone = Literal["good", "better", "neutral", "spent", "cost", "bad", "worst", "plain"]
-"""What a verdict is for the reader; each has a colour and a shape."""
+"""What a verdict is for the reader."""
+
+
+class Look(NamedTuple):
+    """How a tone looks: on a terminal, in a figure (a colour of Okabe and Ito, a shape), in Markdown, and as
+    the path of its shape in a page, whose style has the colours."""
+
+    style: str
+    colour: str
+    shape: str
+    emoji: str
+    path: str
+
+
+CIRCLE = "M-5 0A5 5 0 1 1 5 0A5 5 0 1 1-5 0Z"
+CROSS = "M-5-7 0-2 5-7 7-5 2 0 7 5 5 7 0 2-5 7-7 5-2 0-7-5Z"
+LOOKS: dict[Tone, Look] = {
+    "plain": Look("bold", "#0072B2", "o", "🔵", CIRCLE),
+    "good": Look("bold green", "#009E73", "^", "🟢", "M0-6 6 5-6 5Z"),
+    "better": Look("bold cyan", "#CC79A7", "P", "🟣", "M-2-6H2V-2H6V2H2V6H-2V2H-6V-2H-2Z"),
+    "spent": Look("bold yellow", "#56B4E9", "p", "🟡", "M0-6 6-2 4 5H-4L-6-2Z"),
+    "neutral": Look("bold", "#777777", "s", "⚪", "M-5-5H5V5H-5Z"),
+    "cost": Look("bold yellow", "#E69F00", "v", "🟤", "M0 6 6-5-6-5Z"),
+    "bad": Look("bold red", "#D55E00", "D", "🔶", "M0-7 6 0 0 7-6 0Z"),
+    "worst": Look("bold red", "#000000", "X", "⚫", CROSS),
+}
 VERDICT_TONES: dict[str | None, Tone] = {
     "informative": "good",
     "improved": "better",
@@ -28,6 +54,10 @@ Level = Literal["brief", "verbose", "page"]
 show all levels."""
 MAX_NAME = 120
 """Characters of a name of others that are shown."""
+MAX_LINE = 300
+"""Characters of a line in reports and figures; names in it may be very long."""
+NUMBER = re.compile(r"[+−]?\d[\d.,e+−]*(%| \*| ±.*| \[.*| no interval)?|–?")
+"""A number with its error or interval, or nothing, as a cell of a table."""
 UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
 """Characters that turn text around, or that a page cannot hold."""
 
@@ -79,7 +109,7 @@ class Cell(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True)
 class Table:
-    """Rows whose first cell names them; columns in `texts` hold words, the others numbers.
+    """Rows whose first cell names them.
 
     first: rows that a terminal shows (three times as many with -v); all if it is None.
     private: columns that stay on the terminal, such as ids of rows.
@@ -88,12 +118,16 @@ class Table:
     caption: str
     columns: tuple[str, ...]
     rows: Sequence[Sequence[str | Cell]]
-    texts: tuple[str, ...] = ()
     level: Level = "page"
     first: int | None = None
     private: tuple[str, ...] = ()
     sorts: bool = False
     folded: bool = False
+
+    def texts(self) -> list[bool]:
+        """Which columns hold words; the others hold numbers."""
+        shown = [["".join(one.shown if isinstance(one, Cell) else one) for one in row] for row in self.rows]
+        return [not all(map(NUMBER.fullmatch, cells)) for cells in zip(*shown, strict=True)]
 
     def public(self) -> Table:
         """The table without its private columns."""
@@ -108,18 +142,6 @@ class Facts(NamedTuple):
 
     rows: Sequence[tuple[str, Words]]
     level: Level = "page"
-
-
-class Paragraph(NamedTuple):
-    """A sentence or two, for reports."""
-
-    words: Words
-
-
-class Code(NamedTuple):
-    """What can be typed."""
-
-    text: str
 
 
 # --- charts ------------------------------------------------------------------------------------------------
@@ -154,14 +176,6 @@ class Series(NamedTuple):
     faint: bool = False
 
 
-class Bin(NamedTuple):
-    """How many values lie between two numbers."""
-
-    start: float
-    end: float
-    number: int
-
-
 @dataclass(frozen=True, kw_only=True)
 class Chart:
     """What all charts have; `unit` is what their values count."""
@@ -180,24 +194,19 @@ class Forest(Chart):
 
 @dataclass(frozen=True, kw_only=True)
 class Plane(Chart):
-    """Series and bins over an axis `across`; the height counts `unit`.
+    """Series over an axis `across`; the height counts `unit`.
 
     log: the axis across is logarithmic.
-    x_zero, y_zero: lines at zero.
-    above: a value and its interval along the axis across, shown above the plane.
+    x_zero: also a line at zero of the axis across.
     corners: names of the quadrants from the upper right, clockwise; the second is shaded.
-    bands: shaded ranges of the axis across; chosen: a dashed line in it.
+    chosen: a dashed line at a place of the axis across.
     """
 
     across: str
-    series: Sequence[Series] = ()
-    bins: Sequence[Bin] = ()
+    series: Sequence[Series]
     log: bool = False
     x_zero: bool = False
-    y_zero: bool = True
-    above: Mark | None = None
     corners: Sequence[str] = ()
-    bands: Sequence[tuple[float, float]] = ()
     chosen: float | None = None
 
     @property
@@ -207,14 +216,7 @@ class Plane(Chart):
         return named if len(named) > 1 else []
 
 
-@dataclass(frozen=True, kw_only=True)
-class Bar(Chart):
-    """A whole and what it is made of, as one bar."""
-
-    parts: Sequence[tuple[str, float]]
-
-
-Block = Table | Facts | Paragraph | Code | Chart
+Block = Table | Facts | Chart
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -225,25 +227,16 @@ class Section:
     blocks: Sequence[Block]
 
 
-class Tile(NamedTuple):
-    """One of the few numbers that a reader sees first."""
-
-    name: str
-    value: str
-    below: str = ""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Document:
-    """A result: the answer in a word, in a line and in a sentence, what that means, and all the rest.
+    """A result: the answer in a line, a word and a sentence, what that means, and all the rest.
 
     line: the result in one line.
     headline, question: what a terminal shows first; without a headline the line is it.
-    word, tone, sentence, interval, meaning: what a report shows first.
+    word, tone, sentence, meaning: what a report shows first, with the line.
     alarm: what must be dealt with before the answer stands.
     charts: what `plot` draws; a report shows the first beside the answer.
-    source: what a figure is made of.
-    checked: whether the result has checks.
+    source: what was measured on what.
     """
 
     kind: str
@@ -253,12 +246,13 @@ class Document:
     sections: Sequence[Section]
     headline: str = ""
     question: str = ""
-    subject: Words = ""
     tone: Tone = "plain"
-    interval: Words = ""
     meaning: str = ""
-    alarm: Words | None = None
-    tiles: Sequence[Tile] = ()
+    alarm: str = ""
     charts: Sequence[Chart] = ()
     source: str = ""
-    checked: bool = False
+
+    @property
+    def title(self) -> str:
+        """The headline, or the line as a sentence."""
+        return self.headline or f"{self.line}."

@@ -8,14 +8,13 @@ from html import escape
 from dataworth.version import __version__
 
 from .document import (
+    LOOKS,
+    MAX_LINE,
     Block,
     Cell,
     Chart,
-    Code,
     Document,
-    Facts,
     Name,
-    Paragraph,
     Section,
     Table,
     Words,
@@ -26,16 +25,6 @@ from .document import (
 SPECIAL = re.compile(r"([\\`*_\[\]|~#])")
 MAX_ROWS = 40
 """Rows of a table beyond which only its first ones are shown: more is no reading for a pull request."""
-MARKS = {
-    "good": "🟢",
-    "better": "🟣",
-    "spent": "🟡",
-    "cost": "🟤",
-    "neutral": "⚪",
-    "bad": "🔶",
-    "worst": "⚫",
-    "plain": "🔵",
-}
 
 
 def text(value: str) -> str:
@@ -57,17 +46,14 @@ def words(value: Words) -> str:
 def markdown(document: Document, date: str) -> str:
     """The whole report; everything but the answer is folded."""
     lines = [
-        f"## {MARKS[document.tone]} {document.kind}: {text(document.word)}",
+        f"## {LOOKS[document.tone].emoji} {document.kind}: {text(document.word)}",
         f"**{words(document.sentence)}**",
+        text(shortened(document.line, MAX_LINE)),
     ]
-    lines += [words(document.interval)] if document.interval else []
     lines += [f"*What it means:* {text(document.meaning)}"] if document.meaning else []
-    if document.alarm is not None:
-        lines.append(f"> **Before you use it.** {words(document.alarm)}")
-    tiles = [(one.name, one.value + (f" ({one.below})" if one.below else "")) for one in document.tiles]
-    lines += [table(Table(caption="", columns=("", ""), rows=tiles))] if tiles else []
+    lines += [f"> **Before you use it.** {text(document.alarm)}"] if document.alarm else []
     lines += [folded(one) for one in document.sections]
-    lines.append(f"<sub>{words(document.subject)} · {text(date)} · dataworth {__version__}</sub>")
+    lines.append(f"<sub>{text(document.source)} · {text(date)} · dataworth {__version__}</sub>")
     return "\n\n".join(lines) + "\n"
 
 
@@ -83,13 +69,7 @@ def shown(block: Block) -> str:
         return f"*{text(block.caption)}*"
     if isinstance(block, Table):
         return table(block.public())
-    if isinstance(block, Facts):
-        return "\n".join(f"- **{text(name)}:** {words(said)}" for name, said in block.rows)
-    if isinstance(block, Code):
-        fence = "`" * max(3, 1 + max(map(len, re.findall("`+", block.text)), default=0))
-        return f"{fence}sh\n{plain(block.text)}\n{fence}"
-    assert isinstance(block, Paragraph)
-    return words(block.words)
+    return "\n".join(f"- **{text(name)}:** {words(said)}" for name, said in block.rows)
 
 
 def table(block: Table) -> str:
@@ -97,7 +77,7 @@ def table(block: Table) -> str:
     shown = block.rows if len(block.rows) <= MAX_ROWS else block.rows[: block.first or 0]
     if not shown:
         return ""
-    sides = [":--" if name in block.texts or not i else "--:" for i, name in enumerate(block.columns)]
+    sides = [":--" if is_text or not i else "--:" for i, is_text in enumerate(block.texts())]
     rows = [[words((one.shown if isinstance(one, Cell) else one) or "–") for one in row] for row in shown]
     lines = [[words(name) for name in block.columns], sides, *rows]
     caption = f"{text(block.caption)}\n\n" if block.caption else ""

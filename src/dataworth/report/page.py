@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from itertools import count
@@ -12,20 +13,19 @@ from zlib import crc32
 from dataworth.version import __version__
 
 from .document import (
+    LOOKS,
+    MAX_LINE,
     Block,
     Cell,
     Chart,
-    Code,
     Document,
     Facts,
     Name,
-    Paragraph,
     Section,
     Table,
-    Tile,
     shortened,
 )
-from .svg import ROUND, SHAPES, Safe, el, figure, words
+from .svg import Safe, el, figure, words
 
 READ = (
     (
@@ -44,9 +44,8 @@ CONTROL = (
 )
 ENDS = (
     "Numbers on this page are sums over blocks of rows; no row of the data is in it. What they need: the "
-    "test set was not used to make the data"
+    "test set was not used to make the data, and the checks of the result hold."
 )
-HOLD = ", and the checks above hold"
 
 
 @cache
@@ -79,7 +78,7 @@ def page(document: Document, date: str) -> str:
         el(
             "header",
             el("p", el("strong", "dataworth"), f" {document.kind.lower()}", class_="brand"),
-            el("p", words(document.subject), class_="subject"),
+            el("p", document.source, class_="subject"),
             el("p", el("time", date), class_="date"),
             el("button", "Dark", type="button", id="theme", hidden=True),
         ),
@@ -93,7 +92,7 @@ def page(document: Document, date: str) -> str:
         ),
         el(
             "footer",
-            el("p", f"Made by dataworth {__version__} on {date}. {ENDS}{HOLD if document.checked else ''}."),
+            el("p", f"Made by dataworth {__version__} on {date}. {ENDS}"),
         ),
         el("div", id="tip", hidden=True),
         el("script", Safe(script)),
@@ -107,94 +106,58 @@ def fragment(document: Document) -> str:
     Nothing in it is an element that notebooks lay out themselves, as they do lists of names and facts.
     """
     key = crc32(repr(document).encode())  # cells of a notebook are one page
-    told = [document.sentence, document.interval, document.meaning]
+    brief = [
+        b for one in document.sections for b in one.blocks if isinstance(b, Table) and b.level == "brief"
+    ]
     return el(
         "div",
         el("style", Safe(asset("notebook.css") + asset("chart.css"))),
-        el("p", glyph(document.tone), document.word, class_="word"),
-        *(el("p", el("strong", words(one)) if not i else words(one)) for i, one in enumerate(told) if one),
-        *([] if document.alarm is None else [el("p", el("strong", words(document.alarm)))]),
-        tiles(document),
+        *said(document, "strong"),
+        *(table(replace(one.public(), rows=one.rows[: one.first], sorts=False)) for one in brief[:1]),
         *(figure(chart, key) for chart in document.charts[:1]),
         class_="dw",
     )
 
 
-def glyph(tone: str) -> Safe:
-    """The shape of a tone, beside its word."""
-    shape = el("path", d=SHAPES.get(tone, ROUND), class_=f"mark {tone}")
-    return el("svg", shape, viewBox="-8 -8 16 16", class_="glyph", aria_hidden="true")
+def said(document: Document, heading: str) -> list[Safe]:
+    """The answer in a word with its shape, in a sentence and with its numbers, and what it means."""
+    shape = el("path", d=LOOKS[document.tone].path, class_=f"mark {document.tone}")
+    glyph = el("svg", shape, viewBox="-8 -8 16 16", class_="glyph", aria_hidden="true")
+    told = [
+        el("p", glyph, document.word, class_=f"word {document.tone}"),
+        el(heading, words(document.sentence)),
+        el("p", shortened(document.line, MAX_LINE), class_="interval"),
+    ]
+    told += [el("p", document.meaning, class_="meaning")] if document.meaning else []
+    alarm = [el("strong", "Before you use it. "), document.alarm]
+    return [*told, *([el("p", *alarm, class_="alarm")] if document.alarm else [])]
 
 
 def answer(document: Document, numbered: count[int]) -> Safe:
-    """The answer in a word, a sentence and a few numbers, with the chart that shows it."""
-    told = [
-        el("p", glyph(document.tone), document.word, class_=f"word {document.tone}"),
-        el("h1", words(document.sentence)),
-    ]
-    for said, class_ in ((document.interval, "interval"), (document.meaning, "meaning")):
-        told += [el("p", words(said), class_=class_)] if said else []
-    if document.alarm is not None:
-        told.append(el("p", el("strong", "Before you use it. "), words(document.alarm), class_="alarm"))
+    """The answer, with the chart that shows it."""
     beside = [figure(chart, next(numbered)) for chart in document.charts[:1]]
-    return el(
-        "section",
-        el("div", el("div", *told, class_="said"), *beside, class_="hero"),
-        tiles(document),
-        class_="answer",
-        aria_label="The answer",
-    )
-
-
-def tiles(document: Document) -> Safe:
-    """The few numbers that a reader sees first."""
-
-    def tile(one: Tile) -> Safe:
-        lines = {"name": one.name, "value": one.value, "below": one.below}
-        return el("div", *(el("div", said, class_=class_) for class_, said in lines.items() if said))
-
-    return el("div", *map(tile, document.tiles), class_="tiles") if document.tiles else Safe("")
+    hero = el("div", el("div", *said(document, "h1"), class_="said"), *beside, class_="hero")
+    return el("section", hero, class_="answer", aria_label="The answer")
 
 
 def section(one: Section, key: str, numbered: count[int]) -> Safe:
-    """A section; charts that follow each other stand side by side where there is room."""
-    pieces: list[Safe] = []
-    row: list[Safe] = []
-    later: list[Safe] = []  # folded tables of charts stand below the row
-    for block in one.blocks:
-        if isinstance(block, Chart):
-            row.append(figure(block, next(numbered)))
-            continue
-        if row and isinstance(block, Table) and block.folded:
-            later.append(shown(block))
-            continue
-        pieces += [*charts(row), *later, shown(block)]
-        row, later = [], []
-    pieces += [*charts(row), *later]
-    return el("section", el("h2", one.title, id=key), *pieces, aria_labelledby=key)
-
-
-def charts(row: list[Safe]) -> list[Safe]:
-    """Charts in a row."""
-    return [el("div", *row, class_="charts")] if row else []
+    """A section."""
+    blocks = (figure(b, next(numbered)) if isinstance(b, Chart) else shown(b) for b in one.blocks)
+    return el("section", el("h2", one.title, id=key), *blocks, aria_labelledby=key)
 
 
 def shown(block: Block) -> Safe:
     """A block that is no chart."""
     if isinstance(block, Table):
         return table(block.public())
-    if isinstance(block, Facts):
-        rows = [piece for name, said in block.rows for piece in (el("dt", name), el("dd", words(said)))]
-        return el("dl", *rows, class_="facts")
-    if isinstance(block, Code):
-        return el("pre", el("code", block.text))
-    assert isinstance(block, Paragraph)
-    return el("p", words(block.words))
+    assert isinstance(block, Facts)
+    rows = [piece for name, fact in block.rows for piece in (el("dt", name), el("dd", words(fact)))]
+    return el("dl", *rows, class_="facts")
 
 
 def table(block: Table) -> Safe:
     """A table that scrolls by itself where it is too wide; folded, it is there on request."""
-    sides = [None if name in block.texts or not i else "n" for i, name in enumerate(block.columns)]
+    sides = [None if is_text or not i else "n" for i, is_text in enumerate(block.texts())]
     heads = [
         el(
             "th",

@@ -1,4 +1,4 @@
-"""Charts as matplotlib figures. Colours are those of Okabe and Ito, and every tone has a shape of its own."""
+"""Charts as matplotlib figures."""
 
 from __future__ import annotations
 
@@ -9,21 +9,9 @@ from typing import Any
 
 from dataworth.version import __version__
 
-from .document import Bar, Document, Forest, Mark, Plane, Tone, shortened
-from .documents.shared import TONES
-from .numbers import digits_for, number, with_interval
+from .document import LOOKS, MAX_LINE, Document, Forest, Mark, Plane, shortened
+from .numbers import digits_for, number
 
-MARKS: dict[Tone, tuple[str, str]] = {
-    "good": ("#009E73", "^"),
-    "better": ("#CC79A7", "P"),
-    "spent": ("#56B4E9", "o"),
-    "neutral": ("#777777", "s"),
-    "cost": ("#E69F00", "v"),
-    "bad": ("#D55E00", "D"),
-    "worst": ("#000000", "X"),
-    "plain": ("#0072B2", "o"),
-}
-"""Colour and shape of a tone."""
 GREY = "#777777"
 WIDTH = 7.0
 MAX_NAME = 28
@@ -46,8 +34,7 @@ def figure(document: Document) -> Any:
     for axes, chart in zip(panels, document.charts, strict=True):
         axes.spines[["top", "right"]].set_visible(False)
         DRAWN[type(chart)](axes, chart)
-    title = document.headline or f"{document.line}."
-    made.suptitle(fill(shortened(title, 400), 84), x=0.02, ha="left", fontsize=10)
+    made.suptitle(fill(shortened(document.title, MAX_LINE), 84), x=0.02, ha="left", fontsize=10)
     said = " · ".join(filter(None, (document.source, f"dataworth {__version__}, {date.today():%Y-%m-%d}")))
     made.supxlabel(fill(said, 110), x=0.02, ha="left", fontsize=8, color=GREY)
     return made
@@ -55,9 +42,7 @@ def figure(document: Document) -> Any:
 
 def height(chart: Any) -> float:
     """Inches of a panel."""
-    if isinstance(chart, Plane):
-        return 3.4
-    return 0.7 + (0.5 * len(chart.marks) if isinstance(chart, Forest) else 0.6)
+    return 0.7 + 0.5 * len(chart.marks) if isinstance(chart, Forest) else 3.4
 
 
 def forest(axes: Any, chart: Forest) -> None:
@@ -69,7 +54,7 @@ def forest(axes: Any, chart: Forest) -> None:
         interval_mark(axes, one, place)
         shown = number(one.value, digits_for(one.value, one.interval), sign=chart.zero)
         axes.annotate(shown, (one.value, place), (0, 9), **above)
-        beside = {"transform": axes.get_yaxis_transform(), "va": "center", "color": MARKS[one.tone][0]}
+        beside = {"transform": axes.get_yaxis_transform(), "va": "center", "color": LOOKS[one.tone].colour}
         axes.text(1.02, place, one.beside, **beside)
     axes.set_yticks(range(len(chart.marks)), [shortened(one.name, MAX_NAME) for one in chart.marks])
     axes.set_ylim(len(chart.marks) - 0.6, -0.7)
@@ -81,62 +66,42 @@ def forest(axes: Any, chart: Forest) -> None:
 
 def interval_mark(axes: Any, one: Mark, y: float) -> None:
     """A value with its interval, along the axis across."""
-    colour, shape = MARKS[one.tone]
+    look = LOOKS[one.tone]
     if one.interval is not None:
-        axes.plot(one.interval, [y, y], color=colour, linewidth=2.2, solid_capstyle="butt")
-    axes.plot(one.value, y, shape, color=colour, markersize=8)
+        axes.plot(one.interval, [y, y], color=look.colour, linewidth=2.2, solid_capstyle="butt")
+    axes.plot(one.value, y, look.shape, color=look.colour, markersize=8)
 
 
 def plane(axes: Any, chart: Plane) -> None:
     """Bins and series between two axes."""
     if chart.log:
         axes.set_xscale("log")
-    for start, end in chart.bands:  # the edge shows a single value
-        axes.axvspan(start, end, color="#EEEEEE", linewidth=6, zorder=0)
     if chart.chosen is not None:
         axes.axvline(chart.chosen, color=GREY, linewidth=1.0, linestyle="--", label="chosen")
     if chart.x_zero:
         axes.axvline(0, color="black", linewidth=0.8)
-    if chart.y_zero:
-        axes.axhline(0, color="black", linewidth=0.8)
-    for one in chart.bins:
-        axes.bar(one.start, one.number, one.end - one.start, align="edge", color="#CCCCCC", edgecolor="white")
+    axes.axhline(0, color="black", linewidth=0.8)
     for series in chart.series:
-        colour, shape = MARKS[series.tone]
+        look = LOOKS[series.tone]
         for point in series.points:
             if point.interval is not None:
-                axes.plot([point.x] * 2, point.interval, color=colour, linewidth=1.6)
+                axes.plot([point.x] * 2, point.interval, color=look.colour, linewidth=1.6)
         axes.plot(
             [point.x for point in series.points],
             [point.y for point in series.points],
-            f"{'-' if series.joined else ''}{shape}",
-            color=colour,
+            f"{'-' if series.joined else ''}{look.shape}",
+            color=look.colour,
             markersize=4 if len(series.points) > 30 else 6,
             alpha=0.5 if series.faint else 1.0,
             label=series.name or "_",
         )
-    if chart.above is not None:
-        top = 1.1 * max(one.number for one in chart.bins)
-        interval_mark(axes, chart.above, top)
-        shown = f"mean {with_interval(chart.above.value, chart.above.interval)}"
-        axes.annotate(shown, (chart.above.value, top), (0, 8), textcoords="offset points", ha="center")
-        axes.set_ylim(0, 1.25 * top)
-        axes.yaxis.get_major_locator().set_params(integer=True)
+    corners = ((0.98, 0.95, "right"), (0.98, 0.03, "right"), (0.02, 0.03, "left"), (0.02, 0.95, "left"))
+    for (x, y, side), name in zip(corners, chart.corners, strict=False):
+        axes.text(x, y, name, transform=axes.transAxes, ha=side, fontsize=8, color=GREY)
     if chart.legend or chart.chosen is not None:
         axes.legend(frameon=False, fontsize=9)
     axes.set_xlabel(chart.across)
     axes.set_ylabel(chart.unit)
 
 
-def bar(axes: Any, chart: Bar) -> None:
-    """One bar, its parts in a legend."""
-    start = 0.0
-    for (name, n), tone in zip(chart.parts, TONES, strict=False):
-        axes.barh(0, n, left=start, color=MARKS[tone][0], label=f"{n:,.0f} {name}")
-        start += n
-    axes.set_yticks([])
-    axes.set_xlabel(chart.unit)
-    axes.legend(frameon=False, fontsize=9)
-
-
-DRAWN: dict[type, Callable[[Any, Any], None]] = {Forest: forest, Plane: plane, Bar: bar}
+DRAWN: dict[type, Callable[[Any, Any], None]] = {Forest: forest, Plane: plane}

@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterable, Sequence
 from html import escape
 from typing import Any, NamedTuple
 
-from .document import Bar, Chart, Forest, Mark, Name, Plane, Series, Words, plain, shortened
-from .documents.shared import TONES
-from .numbers import digits_for, number, with_interval
+from .document import LOOKS, Chart, Forest, Mark, Name, Plane, Series, Tone, Words, plain, shortened
+from .numbers import number, with_interval
 
 EMPTY = {"meta", "link", "br", "hr", "img", "input"}
 WIDTH = 440
@@ -21,15 +20,6 @@ LEFT, RIGHT, HEIGHT = 48, WIDTH - 8, 260
 """Where a plane begins and ends, and how high it is."""
 MAX_LABEL, MAX_MARK = 56, 32
 """Characters of a label, and of a name that has room beside a value."""
-SHAPES = {
-    "good": "M0-6 6 5-6 5Z",
-    "better": "M-2-6H2V-2H6V2H2V6H-2V2H-6V-2H-2Z",
-    "neutral": "M-5-5H5V5H-5Z",
-    "cost": "M0 6 6-5-6-5Z",
-    "bad": "M0-7 6 0 0 7-6 0Z",
-    "worst": "M-5-7 0-2 5-7 7-5 2 0 7 5 5 7 0 2-5 7-7 5-2 0-7-5Z",
-}
-ROUND = "M-5 0A5 5 0 1 1 5 0A5 5 0 1 1-5 0Z"
 Scale = Callable[[float], float]
 
 
@@ -122,18 +112,11 @@ def line(x1: float, y1: float, x2: float, y2: float, class_: str) -> Safe:
     return el("path", d=f"M{x1} {y1}L{x2} {y2}", class_=class_)
 
 
-def box(x: float, y: float, right: float, bottom: float, class_: str, tip: str = "") -> Safe:
-    """A rectangle."""
-    inside = [el("title", tip)] if tip else []
-    sides = {"width": round(max(0.5, right - x), 1), "height": round(bottom - y, 1)}
-    return el("rect", *inside, x=x, y=y, **sides, class_=class_)
-
-
-def mark(x: float, y: float, tone: str, tip: str = "") -> Safe:
+def mark(x: float, y: float, tone: Tone, tip: str = "") -> Safe:
     """A point in the shape of its tone."""
     inside = [el("title", shortened(tip))] if tip else []
     place = f"translate({x} {y})"
-    return el("path", *inside, d=SHAPES.get(tone, ROUND), transform=place, class_=f"mark {tone}")
+    return el("path", *inside, d=LOOKS[tone].path, transform=place, class_=f"mark {tone}")
 
 
 def axis_below(at: Scale, places: Sequence[float], y: float, unit: str, log: bool = False) -> list[Safe]:
@@ -190,25 +173,18 @@ class Frame(NamedTuple):
     def of(cls, chart: Plane) -> Frame:
         """Room for all that is drawn, and for the legend above it."""
         points = [point for one in chart.series for point in one.points]
-        above = [] if chart.above is None else [chart.above.value, *(chart.above.interval or ())]
-        xs = [*(p.x for p in points), *above, *(x for one in chart.bins for x in (one.start, one.end))]
-        ys = [y for p in points for y in (p.y, *(p.interval or ()))]
         change = math.log10 if chart.log else float
-        low, high = range_of(map(change, xs), zero=chart.x_zero)
-        least, most = range_of(ys, 0.1, chart.y_zero)
-        if chart.bins:
-            least, most = 0.0, float(max(one.number for one in chart.bins))
-        top = 30.0 + 18 * len(chart.legend) + (32 if chart.above else 0)
+        low, high = range_of([change(p.x) for p in points], zero=chart.x_zero)
+        least, most = range_of([y for p in points for y in (p.y, *(p.interval or ()))], 0.1, zero=True)
+        top = 30.0 + 18 * len(chart.legend)
         across = scale(low, high, LEFT, RIGHT)
-        y_ticks = ticks(least, most, 4)
-        return cls(
-            at=lambda x: across(change(x)),
-            up=scale(least, most, top + HEIGHT, top),
-            top=top,
-            bottom=top + HEIGHT,
-            x_ticks=apart(xs, lambda x: across(change(x))) if chart.log else ticks(low, high),
-            y_ticks=sorted({float(round(y)) for y in y_ticks}) if chart.bins else y_ticks,
-        )
+
+        def at(x: float) -> float:
+            return across(change(x))
+
+        x_ticks = apart([p.x for p in points], at) if chart.log else ticks(low, high)
+        up = scale(least, most, top + HEIGHT, top)
+        return cls(at, up, top, top + HEIGHT, x_ticks, ticks(least, most))
 
 
 def apart(xs: Sequence[float], at: Scale) -> list[float]:
@@ -221,24 +197,14 @@ def apart(xs: Sequence[float], at: Scale) -> list[float]:
 
 
 def plane(chart: Plane) -> tuple[float, list[Safe]]:
-    """Bins and series between two axes, with a legend above."""
+    """Series between two axes, with a legend above."""
     frame = Frame.of(chart)
-    at, up, top, bottom = frame[:4]
+    top, bottom = frame.top, frame.bottom
     pieces = backdrop(chart, frame)
-    for one in chart.bins:
-        digits = digits_for(one.end - one.start)
-        tip = f"{one.number} {chart.unit}: {number(one.start, digits)} to {number(one.end, digits)}"
-        pieces += (
-            [box(at(one.start), up(one.number), at(one.end) - 1, bottom, "bin", tip)] if one.number else []
-        )
     pieces += [piece for one in chart.series for piece in series(one, frame)]
     for i, named in enumerate(chart.legend):
         pieces += [mark(LEFT + 6, 24 + 18 * i, named.tone)]
         pieces += [label(LEFT + 18, 28 + 18 * i, named.name, "start", "over")]
-    if chart.above is not None:
-        said = f"mean {with_interval(chart.above.value, chart.above.interval)}"
-        pieces += interval_mark(chart.above, at, top - 16, said)
-        pieces += [label(RIGHT, top - 32, said, "end", "over strong")]
     corners = [(RIGHT - 4, top + 14, "end"), (RIGHT - 4, bottom - 8, "end")]
     corners += [(LEFT + 4, bottom - 8, "start"), (LEFT + 4, top + 14, "start")]
     for (x, y, anchor), said in zip(corners, chart.corners, strict=False):
@@ -249,15 +215,17 @@ def plane(chart: Plane) -> tuple[float, list[Safe]]:
 def backdrop(chart: Plane, frame: Frame) -> list[Safe]:
     """What stands behind the data: shades, axes, and lines at zero and at what was chosen."""
     at, up, top, bottom = frame[:4]
-    pieces = [box(max(LEFT, at(a) - 3), top, min(RIGHT, at(b) + 3), bottom, "band") for a, b in chart.bands]
-    pieces += [box(at(0), up(0), RIGHT, bottom, "shade")] if chart.corners else []
+    pieces = []
+    if chart.corners:
+        sides = {"width": round(RIGHT - at(0), 1), "height": round(bottom - up(0), 1)}
+        pieces.append(el("rect", x=at(0), y=up(0), **sides, class_="shade"))
     for y in frame.y_ticks:
         shown = number(y, tick_digits(frame.y_ticks))
         pieces += [line(LEFT, up(y), RIGHT, up(y), "grid"), label(LEFT - 6, up(y) + 4, shown, "end")]
     pieces += axis_below(at, frame.x_ticks, bottom, chart.across, chart.log)
     pieces.append(label(0, 10, chart.unit, "start", "unit"))
     pieces += [line(at(0), top, at(0), bottom, "zero")] if chart.x_zero else []
-    pieces += [line(LEFT, up(0), RIGHT, up(0), "zero")] if chart.y_zero else []
+    pieces.append(line(LEFT, up(0), RIGHT, up(0), "zero"))
     if chart.chosen is not None:
         pieces.append(line(at(chart.chosen), top, at(chart.chosen), bottom, "chosen"))
         pieces.append(label(at(chart.chosen), top - 4, "chosen", "middle", "over"))
@@ -284,22 +252,7 @@ def series(one: Series, frame: Frame) -> list[Safe]:
     return pieces
 
 
-def bar(chart: Bar) -> tuple[float, list[Safe]]:
-    """One bar; its parts are named below it."""
-    whole, x, pieces = sum(n for _, n in chart.parts) or 1.0, 0.0, []
-    for i, ((name, n), tone) in enumerate(zip(chart.parts, TONES, strict=False)):
-        right = x + n / whole * WIDTH
-        said = f"{n:,.0f} {name} ({100 * n / whole:.0f} %)"
-        pieces += [
-            box(round(x, 1), 4, right - 1.5, 30, f"part {tone}", said),
-            box(0, 44 + 22 * i, 12, 56 + 22 * i, f"part {tone}"),
-            label(20, 54 + 22 * i, said, "start", "over"),
-        ]
-        x = right
-    return 48 + 22 * len(chart.parts), pieces
-
-
-DRAWN: dict[type, Callable[[Any], tuple[float, list[Safe]]]] = {Forest: forest, Plane: plane, Bar: bar}
+DRAWN: dict[type, Callable[[Any], tuple[float, list[Safe]]]] = {Forest: forest, Plane: plane}
 
 
 def figure(chart: Chart, key: int) -> Safe:

@@ -13,7 +13,7 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from .document import Block, Cell, Document, Facts, Level, Table, Tone, Words
+from .document import LOOKS, Block, Cell, Document, Facts, Level, Table, Words
 
 MAX_CELL = 4000
 """Characters of a cell."""
@@ -21,14 +21,6 @@ SHORT_COLUMNS = {"from", "to", "rows", "verdict"}
 """Columns that never break."""
 VERBOSE = 3
 """How many times as many rows of a long table are shown with -v."""
-STYLES: dict[Tone, str] = {
-    "good": "bold green",
-    "better": "bold cyan",
-    "spent": "bold yellow",
-    "cost": "bold yellow",
-    "bad": "bold red",
-    "worst": "bold red",
-}
 
 
 def render(document: Document, verbose: bool = False) -> RenderableType:
@@ -71,10 +63,8 @@ def listing(headers: Iterable[str], rows: Iterable[Sequence[str]], *remarks: str
 
 def _headline(document: Document) -> Text:
     """The headline; the word that it begins with has its colour."""
-    headline, style = document.headline or f"{document.line}.", STYLES.get(document.tone)
-    if style is None or not headline.startswith(document.word):
-        return Text(headline, style="bold")
-    return Text.assemble((document.word, style), (headline.removeprefix(document.word), "bold"))
+    word = document.word if document.title.startswith(document.word) else ""
+    return Text.assemble((word, LOOKS[document.tone].style), (document.title.removeprefix(word), "bold"))
 
 
 def _blocks(document: Document, level: Level) -> Iterable[Block]:
@@ -97,8 +87,8 @@ def _table(block: Table, verbose: bool) -> RenderableType:
     made = RichTable(
         box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, collapse_padding=True, header_style="dim"
     )
-    for header in block.columns:
-        side: JustifyMethod = "left" if header in block.texts else "right"
+    for header, is_text in zip(block.columns, block.texts() or [True] * len(block.columns), strict=True):
+        side: JustifyMethod = "left" if is_text else "right"
         made.add_column(header, justify=side, overflow="fold", no_wrap=header in SHORT_COLUMNS)
     shown = None if block.first is None else block.first * (VERBOSE if verbose else 1)
     return _filled(made, block.rows[:shown])
@@ -116,8 +106,12 @@ def _filled(made: RichTable, rows: Iterable[Sequence[str | Cell | Words]]) -> Ri
     """Rows of plain text: brackets in the name of a column are not markup."""
     for row in rows:
         cells = [one if isinstance(one, Cell) else Cell(one) for one in row]
-        made.add_row(*(Text(cut("".join(one.shown)), STYLES.get(one.tone or "plain", "")) for one in cells))
+        made.add_row(*(Text(cut("".join(one.shown)), _style(one)) for one in cells))
     return made
+
+
+def _style(cell: Cell) -> str:
+    return LOOKS[cell.tone].style if cell.tone else ""
 
 
 def cut(text: str) -> str:

@@ -9,6 +9,7 @@ import json
 import math
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -43,7 +44,12 @@ DOCUMENTS: dict[str, Callable[[Any, Further, bool], Document]] = {
 
 def document(result: Any, bits: bool = False, found: Further | None = None) -> Document:
     """What a result says; `found` is what was measured again for a report."""
-    return DOCUMENTS[type(result).__name__](result, found or Further(), bits)
+    made = DOCUMENTS[type(result).__name__](result, found or Further(), bits)
+    if not hasattr(result, "replay"):
+        return made
+    source = shared.source(result.replay, " → " if made.kind == "Audit" else ", ")
+    alarm = shared.alarm(result) if isinstance(result, Result) else ""
+    return replace(made, question=made.question or result.question, source=source, alarm=alarm)
 
 
 def in_bits(result: Any) -> bool:

@@ -5,18 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import numpy as np
-
 from dataworth.valuation.audit.audit import Audit
 from dataworth.valuation.further import Further
 from dataworth.wording import counted
 
 from ..document import (
     VERDICT_TONES,
-    Bar,
-    Block,
-    Cell,
-    Chart,
     Document,
     Facts,
     Forest,
@@ -25,7 +19,6 @@ from ..document import (
     Section,
     Series,
     Table,
-    Tile,
     Tone,
     Words,
 )
@@ -42,24 +35,38 @@ from ..numbers import (
 )
 from . import shared
 
-SENTENCES = {
-    "informative": "The curation added information that the data did not hold before.",
-    "improved": "The curated data are worth more than before; whether that is new knowledge is not yet told.",
-    "recycled": "The curated data score higher, but no more than the old data could have done by themselves.",
-    "inconclusive": "This test set cannot tell whether the curation helped or hurt.",
-    "costly": "The curated data are worth less than before, about as any set of so few rows would be.",
-    "strategic": "The curation flatters the benchmark: it keeps what the test rewards and loses information.",
-    "harmful": "The curation hurt the data: they are worth less than after a random removal of as many rows.",
+ANSWERS = {
+    "informative": (
+        "The curation added information that the data did not hold before.",
+        "Use the curated data. The gain is more than the data's own models could have made.",
+    ),
+    "improved": (
+        "The curated data are worth more than before; whether that is new knowledge is not yet told.",
+        "Use the curated data if you have them; before paying for more, test on more rows.",
+    ),
+    "recycled": (
+        "The curated data score higher, but no more than the old data could have done by themselves.",
+        "There is nothing wrong and nothing new in it: do not pay for it as new information.",
+    ),
+    "inconclusive": (
+        "This test set cannot tell whether the curation helped or hurt.",
+        "Decide on other grounds, or come back with more test rows.",
+    ),
+    "costly": (
+        "The curated data are worth less than before, about as any set of so few rows would be.",
+        "Keep the old data unless fewer rows are worth something to you.",
+    ),
+    "strategic": (
+        "The curation flatters the benchmark: it keeps what the test rewards and loses information.",
+        "Do not adopt it on the benchmark's word: away from this test set, expect it to do worse.",
+    ),
+    "harmful": (
+        "The curation hurt the data: they are worth less than after a random removal of as many rows.",
+        "Keep the old data, and look at what the curation removed or changed.",
+    ),
 }
-MEANINGS = {
-    "informative": "Use the curated data. The gain is more than the data's own models could have made.",
-    "improved": "Use the curated data if you have them; before paying for more, test on more rows.",
-    "recycled": "There is nothing wrong and nothing new in it: do not pay for it as new information.",
-    "inconclusive": "Decide on other grounds, or come back with more test rows.",
-    "costly": "Keep the old data unless fewer rows are worth something to you.",
-    "strategic": "Do not adopt it on the benchmark's word: away from this test set, expect it to do worse.",
-    "harmful": "Keep the old data, and look at what the curation removed or changed.",
-}
+"""What a verdict says, and what to do."""
+NO_VERDICT = "The design size compares rows, not datasets: there is no verdict."
 CORNERS = (
     "both rose",
     "benchmark up, information down",
@@ -72,59 +79,35 @@ def document(audit: Audit, further: Further, bits: bool = False) -> Document:
     """The verdict, the change, what to do; what a rise is made of, what could be seen, checks; the rest."""
     unit, verdict = unit_of(bits), audit.verdict or ""
     tone, change = VERDICT_TONES.get(audit.verdict, "plain"), delta(audit)
-    meaning = MEANINGS.get(verdict, "The design size compares rows, not datasets: there is no verdict.")
+    sentence, meaning = ANSWERS.get(verdict, (audit.question, NO_VERDICT))
     needed = None if audit.could_see is None else audit.could_see.test_rows
     if verdict == "inconclusive" and needed is not None:
         meaning += f" A change like this one would take about {rounded(needed):,} of them."
     why = ""
     if verdict == "inconclusive" and audit.interval is not None and audit.interval[0] > 0:
         why = f" ({audit.reason})"  # an interval above zero asks for the reason
-    word, in_words = audit.verdict or "no verdict", describe_per_row(audit.per_row, audit.yardstick, bits)
-    per, moved = per_what(audit.details, audit.table), unit.named(change, sign=True)
+    word, moved = audit.verdict or "no verdict", unit.named(change, sign=True)
     return Document(
         kind="Audit",
         line=f"{word}{why}: ΔPMI {moved}",
         headline=f"{word}: {audit.reason if audit.verdict else audit.reason.split(':')[0]}.",
         word=word,
         tone=tone,
-        sentence=SENTENCES.get(verdict, audit.question),
-        interval=f"Information moved by {moved} (95 % interval) per {per}: {in_words}.",
+        sentence=sentence,
         meaning=meaning,
-        tiles=tiles(audit, bits),
         charts=(forest(audit, bits), benchmark_forest(audit)),
         sections=[
             what_moved(audit, bits),
             what_could_be_seen(audit, bits),
-            by_block(audit, tone, bits),
+            one_by_one(audit, tone, bits),
             *shared.last_sections(audit, further, bits),
         ],
-        **shared.about(audit),
     )
 
 
 def delta(audit: Audit) -> Plain:
     """The change of PMI."""
     return Plain(audit.delta, audit.interval)
-
-
-def tiles(audit: Audit, bits: bool) -> list[Tile]:
-    """What a reader sees first."""
-    unit, bench = unit_of(bits), benchmark(audit.yardstick, audit.benchmark, bits)
-    moved = bench.unit.value(Plain(audit.benchmark_delta, audit.benchmark_interval), sign=True)
-    said = benchmark_sentence(audit, bits).rpartition(": ")[2].rstrip(".")
-    details = audit.details
-    after = details.after_rows if details.after_rows is not None else details.rows_after
-    rows = f"{details.before_rows:,} → {round(after or 0):,}"
-    return [
-        Tile(
-            "Information",
-            f"{unit.value(delta(audit), sign=True)} {unit.name}",
-            f"per {per_what(details, audit.table)}",
-        ),
-        Tile(bench.short.capitalize(), f"{moved} {bench.unit.name}".strip(), said),
-        Tile("Rows", rows, f"{details.test_rows:,} test rows"),
-        shared.checks_tile(audit.checks),
-    ]
 
 
 # --- what moved --------------------------------------------------------------------------------------------
@@ -136,7 +119,6 @@ def what_moved(audit: Audit, bits: bool) -> Section:
         caption="Before and after curation",
         columns=("measure", "from", "to", "change, 95 % interval"),
         rows=[*lines(audit, bits)],
-        texts=("measure",),
         level="brief",
     )
     facts = [
@@ -237,28 +219,15 @@ def benchmark_forest(audit: Audit) -> Forest:
 
 def what_could_be_seen(audit: Audit, bits: bool) -> Section:
     """What became of the rows, and what such a test set could have seen."""
-    change = audit.change
-    kinds = {
-        "kept unchanged": change["unchanged"],
-        "kept, changed": change["kept"] - change["unchanged"],
-        "removed": change["removed"],
-        "new": change["new"],
-        "repeated": change["repeated"],
-    }
-    bar = Bar(
-        caption=f"What became of the rows: {changed_rows(audit)}.",
-        unit="rows",
-        parts=[(kind, n) for kind, n in kinds.items() if n],
-    )
     facts = [
         ("Changed", changed_rows(audit)),
         ("Measured on", f"{audit.details.test_rows} test rows, {draws(audit.details)}"),
         *could_see(audit, bits),
     ]
-    curation, twins = audit.details.curation, change.get("twins")
+    curation, twins = audit.details.curation, audit.change.get("twins")
     more: list[tuple[str, Words]] = [] if curation is None else [("Curation", str(curation["name"]))]
     more += [] if twins is None else [("Twins", twins_text(twins))]
-    blocks: list[Block] = [bar, Facts(facts, "brief"), *([Facts(more)] if more else [])]
+    blocks = (Facts(facts, "brief"), *([Facts(more)] if more else []))
     return Section(title="What changed, and what could have been seen", blocks=blocks)
 
 
@@ -342,41 +311,27 @@ def rounded(rows: int) -> int:
 # --- one by one --------------------------------------------------------------------------------------------
 
 
-def by_block(audit: Audit, tone: Tone, bits: bool) -> Section:
-    """How the change spreads over blocks or pairs, and with it the benchmark's."""
+def one_by_one(audit: Audit, tone: Tone, bits: bool) -> Section:
+    """The change of information and of the benchmark, block by block or pair by pair."""
     unit, bench = unit_of(bits), benchmark(audit.yardstick)
     many = "pairs" if audit.details.blocks is None else "blocks"
-    one = many.removesuffix("s")
     pmi, arms = counted_pmi(audit) * unit.factor, [str(arm) for arm in audit.table.arms]
-    moved = (pmi[:, arms.index("after")] - pmi[:, arms.index("before")]).tolist()
-    rewarded = (audit.table.change("accuracy", "after", "before") * bench.unit.factor).tolist()
+    moved = pmi[:, arms.index("after")] - pmi[:, arms.index("before")]
+    rewarded = audit.table.change("accuracy", "after", "before") * bench.unit.factor
     what, across = f"ΔPMI, {unit.name}", f"Δ {bench.change}"
-    points, rows = [], []
-    for i, (x, y) in enumerate(zip(rewarded, moved, strict=True)):
-        tip = f"{one} {i + 1}: {what} {number(y, 2, True)}; {across} {number(x, 2, True)}"
-        points.append(Point(x, y, None, tip))
-        rows.append((Cell(str(i + 1), i), *(Cell(number(v, 3, sign=True), v) for v in (y, x))))
-    share = float(np.mean([x > 0 > y for x, y, *_ in points]))
-    told = f"In {100 * share:.0f} % of {many} the benchmark rose while information fell."
-    mean = Point(float(np.mean(rewarded)), float(np.mean(moved)), None, "mean")
-    charts: tuple[Chart, ...] = (
-        Plane(
-            caption=f"Each dot is one of {len(points)} {many}. {told} A cloud about the lower right "
-            "corner is what strategic curation looks like.",
-            unit=what,
-            across=across,
-            series=[Series("", points, faint=True), Series("", [mean], tone)],
-            x_zero=True,
-            corners=CORNERS,
-        ),
-        shared.spread(moved, unit.mark("change", delta(audit), tone), what, many),
+    points = [
+        Point(x, y, None, f"{i}: {what} {number(y, 2, True)}; {across} {number(x, 2, True)}")
+        for i, (x, y) in enumerate(zip(rewarded.tolist(), moved.tolist(), strict=True), 1)
+    ]
+    mean = Point(float(rewarded.mean()), float(moved.mean()), None, "mean")
+    share = 100 * float(((rewarded > 0) & (moved < 0)).mean())
+    chart = Plane(
+        caption=f"Each dot is one of {len(points)} {many}. In {share:.0f} % of {many} the benchmark "
+        "rose while information fell: a cloud about that corner is what strategic curation looks like.",
+        unit=what,
+        across=across,
+        series=[Series("", points, faint=True), Series("", [mean], tone)],
+        x_zero=True,
+        corners=CORNERS,
     )
-    table = Table(
-        caption=f"Change of information and of the benchmark, by {many}",
-        columns=(one, what, across),
-        rows=rows,
-        sorts=True,
-        folded=True,
-    )
-    title = "Blocks of the test set, one by one" if many == "blocks" else "Pairs, one by one"
-    return Section(title=title, blocks=(*charts, table))
+    return Section(title=f"{many.capitalize()}, one by one", blocks=(chart,))

@@ -7,7 +7,7 @@ from typing import Any
 
 from dataworth.valuation.further import Further
 
-from ..document import VERDICT_TONES, Block, Cell, Document, Facts, Forest, Paragraph, Section, Table
+from ..document import VERDICT_TONES, Block, Cell, Document, Facts, Forest, Section, Table
 from ..numbers import Plain, benchmark, number, per_what, unit_of
 from . import audit, shared
 
@@ -25,14 +25,12 @@ def document(demo: Any, further: Further, bits: bool = False) -> Document:
         headline=question,
         word=f"{len(demo.audits)} curations",
         sentence=question,
-        interval=f"{line[0].upper()}{line[1:]}.",
         sections=[
             Section(title="The curations", blocks=(table(demo, bits), facts, *forests(demo, bits)[1:])),
             *(Section(title=one.name, blocks=chapter_blocks(one, bits)) for one in demo.audits),
         ],
         charts=forests(demo, bits),
         source="scikit-learn's digits, odd or even; 95 % intervals",
-        checked=bool(findings),
     )
 
 
@@ -53,7 +51,6 @@ def table(demo: Any, bits: bool) -> Table:
         caption="Did these curations add information?",
         columns=("curation", f"ΔPMI, {unit.name}, 95 % interval", "accuracy, points", "verdict"),
         rows=rows,
-        texts=("curation", "verdict"),
         level="brief",
     )
 
@@ -91,4 +88,4 @@ def chapter_blocks(chapter: Any, bits: bool) -> list[Block]:
             blocks.append(block._replace(level="verbose"))
         elif isinstance(block, Table) and block.level == "brief":
             blocks.append(replace(block, level="verbose", caption=f"{chapter.name}: before and after"))
-    return [Paragraph(f"{chapter.told[0].upper()}{chapter.told[1:]}."), *blocks]
+    return blocks

@@ -56,7 +56,6 @@ def table(description: Description, level: Level) -> Table:
         caption=caption,
         columns=COLUMNS,
         rows=rows,
-        texts=COLUMNS[:-1],
         level=level,
         folded=level == "verbose",
     )

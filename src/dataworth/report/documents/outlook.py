@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataworth.valuation.further import Further
 from dataworth.valuation.outlook import Outlook
 
-from ..document import Cell, Document, Facts, Plane, Section, Series, Table, Tile, Tone
+from ..document import Cell, Document, Facts, Plane, Section, Series, Table, Tone
 from ..numbers import digits_for, number, unit_of
 from . import shared
 
@@ -31,23 +31,13 @@ def document(outlook: Outlook, further: Further, bits: bool = False) -> Document
         word=word,
         tone=tone,
         sentence=sentence,
-        interval=(
-            f"With {outlook.more:,} more rows they would be worth {value} (a range that holds in nine of ten "
-            f"forecasts) per {block}, {gain} to what there is."
-        ),
         meaning=meaning,
-        tiles=[
-            Tile("Foretold", f"{unit.value(outlook)} {unit.name}", f"per {block}"),
-            Tile("Gain", f"{gain} {unit.name}", f"with {outlook.more:,} more rows"),
-            Tile("Rows", f"{outlook.have:,}", f"{outlook.test_rows:,} test rows"),
-        ],
         charts=(chart(outlook, bits),),
         sections=[
             Section(title="The curve", blocks=(table(outlook, bits), Facts(facts, "brief"))),
             shared.yardstick_section(outlook),
             shared.replay_section(outlook),
         ],
-        **shared.about(outlook),
     )
 
 
@@ -108,7 +98,6 @@ def table(outlook: Outlook, bits: bool) -> Table:
         caption="Value by size",
         columns=("rows", f"value, {unit.name}", "conclusion"),
         rows=rows,
-        texts=("conclusion",),
         level="brief",
         sorts=True,
     )

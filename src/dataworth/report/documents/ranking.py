@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataworth.valuation.further import Further
 from dataworth.valuation.rank import Ranking
 
-from ..document import Cell, Document, Facts, Forest, Name, Section, Table, Tile, Tone, Words, names
-from ..numbers import against_nothing, benchmark, digits_for, draws, number, per_what, unit_of
+from ..document import Cell, Document, Facts, Forest, Name, Section, Table, Tone, Words, names
+from ..numbers import against_nothing, benchmark, draws, number, per_what, unit_of
 from . import shared
 
 
@@ -25,25 +25,13 @@ def document(ranking: Ranking, further: Further, bits: bool = False) -> Document
         ("In words", [name, f" {means}"]),
         ("Measured on", f"{details.test_rows} test rows, {draws(details)}"),
     ]
-    value = best.value * unit.factor
     return Document(
         kind="Ranking",
         line=f"best: {name}, {shown}{also}" if others else f"{name}: {shown}",
         word=word,
         tone=tone,
         sentence=sentence,
-        interval=[
-            name,
-            f" is worth {shown} (95 % interval{', for all datasets at once' if others else ''}) per {per}: "
-            f"{means}.",
-        ],
         meaning=meaning,
-        tiles=[
-            Tile("Best", f"{number(value, digits_for(value))} {unit.name}", "per block"),
-            Tile("Datasets", str(len(ranking)), f"{len(tied)} tied with the best" if others else ""),
-            Tile("Test rows", f"{details.test_rows:,}", draws(details)),
-            shared.checks_tile(ranking.checks),
-        ],
         charts=(
             Forest(
                 caption="Best first, with what cannot be told from the best in its colour; bars are 95 % "
@@ -60,7 +48,6 @@ def document(ranking: Ranking, further: Further, bits: bool = False) -> Document
             Section(title="The datasets", blocks=(table(ranking, bits), Facts(facts, "brief"))),
             *shared.last_sections(ranking, further, bits),
         ],
-        **shared.about(ranking),
     )
 
 
@@ -107,7 +94,6 @@ def table(ranking: Ranking, bits: bool) -> Table:
             bench.name.removeprefix("test "),
         ),
         rows=rows,
-        texts=("dataset",),
         level="brief",
         sorts=True,
     )

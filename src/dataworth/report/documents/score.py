@@ -6,7 +6,7 @@ from dataworth.valuation.further import Further
 from dataworth.valuation.score import Score
 from dataworth.wording import counted
 
-from ..document import Cell, Document, Facts, Section, Table, Tile, Tone
+from ..document import Document, Facts, Section, Table, Tone
 from ..numbers import (
     Known,
     Plain,
@@ -15,7 +15,6 @@ from ..numbers import (
     benchmark,
     counted_pmi,
     draws,
-    number,
     per_what,
     unit_of,
 )
@@ -50,46 +49,28 @@ def document(score: Score, further: Further, bits: bool = False) -> Document:
     tone, word, sentence, meaning = ANSWERS[score.answer.partition(":")[0]]
     worth, per = unit.named(score), per_what(details, score.table)
     many = "pairs" if details.blocks is None else "blocks"
-    bench = benchmark(score.yardstick)
-    accuracy = number(score.accuracy.value * bench.unit.factor, 1 if bench.unit.name else 3)
-    means, what = against_nothing(score, score.per_row, bits), f"PMI, {unit.name} per {per}"
     values = (counted_pmi(score)[:, 0] * unit.factor).tolist()
-    by_block = Table(
-        caption=f"The value by {many}",
-        columns=(many.removesuffix("s"), f"PMI, {unit.name}"),
-        rows=[(Cell(str(i + 1), i), Cell(number(one, 3), one)) for i, one in enumerate(values)],
-        sorts=True,
-        folded=True,
-    )
+    mean = unit.point(len(values) + 1, score, f"mean {worth}")
     given = shared.of_given(details.data_rows or 0, score.replay.data["data"]["rows"])
     rows = f"{counted(details.data_rows or 0, 'data row')}{given}, {counted(details.test_rows, 'test row')}"
-    facts = [("In words", means), ("Measured on", f"{rows}, {draws(details)}")]
-    spread = shared.spread(values, unit.mark("value", score, tone), what, many)
-    told = shared.about(score)
-    told["question"] += f" {score.answer[0].upper()}{score.answer[1:]}."
+    facts = [
+        ("In words", against_nothing(score, score.per_row, bits)),
+        ("Measured on", f"{rows}, {draws(details)}"),
+    ]
     return Document(
         kind="Score",
         line=worth,
         headline=f"worth {worth} per {per}.",
+        question=f"{score.question} {score.answer[0].upper()}{score.answer[1:]}.",
         word=word,
         tone=tone,
         sentence=sentence,
-        interval=f"They are worth {worth} (95 % interval) per {per}: {means}.",
         meaning=meaning,
-        tiles=[
-            Tile("Worth", f"{unit.value(score)} {unit.name}", f"per {per}"),
-            Tile(bench.short.capitalize(), f"{accuracy} %" if bench.unit.name else accuracy),
-            Tile("Rows", f"{details.data_rows or 0:,}", f"{details.test_rows:,} test rows"),
-            shared.checks_tile(score.checks),
-        ],
-        charts=(spread,),
+        charts=(shared.by_place(values, mean, tone, f"PMI, {unit.name} per {per}", many),),
         sections=[
-            Section(
-                title="What was measured", blocks=(measures(score, bits), Facts(facts, "brief"), by_block)
-            ),
+            Section(title="What was measured", blocks=(measures(score, bits), Facts(facts, "brief"))),
             *shared.last_sections(score, further, bits),
         ],
-        **told,
     )
 
 
@@ -109,6 +90,5 @@ def measures(score: Score, bits: bool) -> Table:
         caption="The value and benchmarks",
         columns=("measure", "value, 95 % interval"),
         rows=[(name, unit.show(known)) for name, unit, known in lines],
-        texts=("measure",),
         level="brief",
     )

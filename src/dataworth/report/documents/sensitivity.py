@@ -2,23 +2,16 @@
 
 from __future__ import annotations
 
-from itertools import groupby
-
 from dataworth.valuation.further import Further
-from dataworth.valuation.sensitivity import QUANTITIES, AtPrior, Sensitivity
+from dataworth.valuation.sensitivity import QUANTITIES, Sensitivity
 
-from ..document import VERDICT_TONES, Cell, Document, Facts, Plane, Point, Section, Series, Table
+from ..document import VERDICT_TONES, Cell, Document, Facts, Plane, Section, Series, Table
 from ..numbers import number, unit_of
 
 
 def document(sensitivity: Sensitivity, further: Further, bits: bool = False) -> Document:
     """The value at every prior, and what the test set says of the priors."""
-    unit = unit_of(bits)
     line = f"{'steady' if sensitivity.steady else 'depends on the prior'}: {sensitivity.summary}"
-    held_out = _over(
-        sensitivity, f"held out, {unit.name}", [p.held_out * unit.factor for p in sensitivity.points]
-    )
-    accuracy = _over(sensitivity, "accuracy, CV", [p.accuracy for p in sensitivity.points])
     folds = f"{sensitivity.folds}-fold cross-validation on the test set (R² for numeric labels)"
     facts = [
         ("*", "the yardstick's own prior variance"),
@@ -26,8 +19,7 @@ def document(sensitivity: Sensitivity, further: Further, bits: bool = False) -> 
         ("Accuracy", f"{folds}; best at C = {sensitivity.by_accuracy:g}"),
         ("Plausible", "not excluded by the test set (DW009)"),
     ]
-    charts = (value_chart(sensitivity, bits), held_out, accuracy)
-    blocks = (table(sensitivity, bits), Facts(facts, "brief"), *charts[1:])
+    blocks = (table(sensitivity, bits), Facts(facts, "brief"))
     return Document(
         kind="Sensitivity",
         line=line,
@@ -35,12 +27,12 @@ def document(sensitivity: Sensitivity, further: Further, bits: bool = False) -> 
         tone="good" if sensitivity.steady else "neutral",
         sentence=f"{sensitivity.summary[0].upper()}{sensitivity.summary[1:]}.",
         sections=[Section(title="Over prior variances", blocks=blocks)],
-        charts=charts,
+        charts=(value_chart(sensitivity, bits),),
     )
 
 
 def value_chart(sensitivity: Sensitivity, bits: bool) -> Plane:
-    """The value over prior variances, with a mark for each conclusion; plausible priors are shaded."""
+    """The value over prior variances, with a mark for each conclusion."""
     unit, points = unit_of(bits), sensitivity.points
     kinds = dict.fromkeys(point.conclusion for point in points)
     series = []
@@ -55,10 +47,9 @@ def value_chart(sensitivity: Sensitivity, bits: bool) -> Plane:
     return Plane(
         caption=f"Against the prior. {sensitivity.summary[0].upper()}{sensitivity.summary[1:]}.",
         unit=f"{QUANTITIES[sensitivity.what]}, {unit.name}",
-        across="prior variance C (shaded: plausible)",
+        across="prior variance C",
         series=series,
         log=True,
-        bands=_plausible(points),
         chosen=sensitivity.chosen,
     )
 
@@ -85,31 +76,6 @@ def table(sensitivity: Sensitivity, bits: bool, folded: bool = False) -> Table:
         caption="The result at other priors; plausible are those that the test set does not exclude",
         columns=("C", value, "conclusion", f"held out, {unit.name}", "accuracy, CV", "plausible"),
         rows=rows,
-        texts=("conclusion",),
         level="brief",
         folded=folded,
     )
-
-
-def _over(sensitivity: Sensitivity, what: str, values: list[float]) -> Plane:
-    """Something over prior variances."""
-    points = [
-        Point(p.prior_variance, value, None, f"C = {p.prior_variance:g}: {number(value, 3)}")
-        for p, value in zip(sensitivity.points, values, strict=True)
-    ]
-    return Plane(
-        caption=f"What the test set says of the priors: {what}.",
-        unit=what,
-        across="prior variance C (shaded: plausible)",
-        series=[Series("", points, joined=True)],
-        log=True,
-        y_zero=False,
-        bands=_plausible(sensitivity.points),
-        chosen=sensitivity.chosen,
-    )
-
-
-def _plausible(points: tuple[AtPrior, ...]) -> list[tuple[float, float]]:
-    """Ranges of plausible priors."""
-    runs = [list(run) for plausible, run in groupby(points, lambda point: point.plausible) if plausible]
-    return [(run[0].prior_variance, run[-1].prior_variance) for run in runs]

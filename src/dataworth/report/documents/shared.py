@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import cycle
 from typing import Any
-
-import numpy as np
 
 from dataworth.checks import CHECKS, Finding
 from dataworth.measure.designs import Arm
@@ -16,31 +14,27 @@ from dataworth.valuation.further import Further
 from dataworth.valuation.outlook import Outlook
 from dataworth.valuation.rank import Ranking
 from dataworth.valuation.replay import Replay
+from dataworth.valuation.result import Result
 from dataworth.valuation.score import Score
 from dataworth.valuation.split import Split
 from dataworth.valuation.values.values import Values
 from dataworth.yardstick.yardstick import Yardstick
 
 from ..document import (
-    Bin,
     Block,
     Cell,
-    Code,
     Document,
     Facts,
     Forest,
-    Mark,
     Name,
-    Paragraph,
     Plane,
     Point,
     Section,
     Series,
     Table,
-    Tile,
     Tone,
     Words,
-    names,
+    shortened,
 )
 from ..numbers import Known, benchmark, counted_pmi, number, unit_of
 from . import sensitivity
@@ -143,29 +137,21 @@ def yardstick_document(yardstick: Yardstick, further: Further, bits: bool = Fals
 # --- what is beside the answer -----------------------------------------------------------------------------
 
 
-def subject(result: Reported) -> Words:
-    """What was measured on what, by the names of files, or of datasets."""
-    data = [one.get("file", name) for name, one in result.replay.data.items()]
-    joined = names(data, " → " if isinstance(result, Audit) else ", ")
-    return [*joined, ", on ", Name(result.replay.test.get("file", "the test set"))]
-
-
-def source(replay: Replay) -> str:
+def source(replay: Replay, between: str = ", ") -> str:
     """Files, or the names of datasets, with their rows: figures are handed on without their command.
 
     >>> data = {"before": {"rows": 300, "file": "raw.csv"}, "after": {"rows": 240}}
-    >>> source(Replay(command="", seed=0, versions={}, data=data, test={"rows": 400, "file": "t.csv"}))
-    'raw.csv (300 rows), after (240 rows), on t.csv (400 rows)'
+    >>> source(Replay(command="", seed=0, versions={}, data=data, test={"rows": 400, "file": "t.csv"}), " → ")
+    'raw.csv (300 rows) → after (240 rows), on t.csv (400 rows)'
     """
 
-    def given(name: str, one: dict[str, Any]) -> str:
-        name = one.get("file", name)
-        return f"{name if len(name) <= 28 else '…' + name[-27:]} ({one['rows']} rows)"
+    def given(name: str, one: Mapping[str, Any]) -> str:
+        return f"{shortened(one.get('file', name), 40)} ({one['rows']} rows)"
 
     told = [given(name, one) for name, one in replay.data.items()]
     if len(told) > MAX_NAMED:
         told = [*told[: MAX_NAMED - 1], f"{len(told) - MAX_NAMED + 1} more"]
-    return f"{', '.join(told)}, on {given('test set', dict(replay.test))}"
+    return f"{between.join(told)}, on {given('test set', replay.test)}"
 
 
 def of_given(rows: int, given: int) -> str:
@@ -177,30 +163,11 @@ def of_given(rows: int, given: int) -> str:
     return "" if rows == given else f" of {given} given ({given - rows} also stand in the test set)"
 
 
-def alarm(result: Measured) -> Words | None:
+def alarm(result: Result) -> str:
     """Which checks must be dealt with before the result stands."""
-    fatal = [one for one in result.checks if one.fires and not one.stands]
-    if not fatal:
-        return None
-    told = "; ".join(f"{one.code} {one.name}: {one.meaning}" for one in fatal)
-    return f"This {KINDS[type(result).__name__]} does not stand yet. {told}."
-
-
-def checks_tile(checks: Sequence[Finding]) -> Tile:
-    """How many checks fired."""
-    if not checks:
-        return Tile("Checks", "none", "all were ignored")
-    fired = sum(one.fires is True for one in checks)
-    passed = sum(one.fires is False for one in checks)
-    return Tile("Checks", f"{fired} fired" if fired else "none fired", f"{passed} passed")
-
-
-def about(result: Reported) -> dict[str, Any]:
-    """Fields of a document that come from the result as such."""
-    told = {"question": result.question, "subject": subject(result), "source": source(result.replay)}
-    if isinstance(result, Measured):
-        return {**told, "alarm": alarm(result), "checked": bool(result.checks)}
-    return told
+    fatal = [f"{one.code} {one.name}: {one.meaning}" for one in result.checks if one.fires and not one.stands]
+    what = KINDS[type(result).__name__]
+    return f"This {what} does not stand yet. {'; '.join(fatal)}." if fatal else ""
 
 
 # --- sections ----------------------------------------------------------------------------------------------
@@ -275,7 +242,7 @@ def arms_section(result: Measured, bits: bool) -> Section:
     of = unit.name
     columns = ("arm", "rows", f"PMI, {of}", f"s.d., {of}", bench.name, f"information gain, {of}")
     caption = "Every arm: means over blocks or pairs"
-    table = Table(caption=caption, columns=columns, rows=rows, texts=("arm",), level="verbose", folded=True)
+    table = Table(caption=caption, columns=columns, rows=rows, level="verbose", folded=True)
     return Section(title="Every arm", blocks=(table,))
 
 
@@ -318,12 +285,7 @@ def parts_table(result: Measured, bits: bool) -> Table | None:
             for name, one in found.items()
         ]
         rows.append((shown, *cells))
-    return Table(
-        caption=f"why, in {unit.name}",
-        columns=("measure", *map(Name, columns)),
-        rows=rows,
-        texts=("measure",),
-    )
+    return Table(caption=f"why, in {unit.name}", columns=("measure", *map(Name, columns)), rows=rows)
 
 
 def parts_section(result: Measured, further: Further, bits: bool) -> list[Section]:
@@ -336,7 +298,7 @@ def parts_section(result: Measured, further: Further, bits: bool) -> list[Sectio
         "with what both say. PI(data) is how sure the data are of what they say, right or wrong: wrong "
         "labels can raise it."
     )
-    return [Section(title="Why: parts of the score", blocks=(Paragraph(why), table))]
+    return [Section(title="Why: parts of the score", blocks=(table, Facts([("Read", why)])))]
 
 
 def priors_section(further: Further, bits: bool) -> list[Section]:
@@ -409,32 +371,25 @@ def replay_section(result: Reported, left_out: Sequence[str] = ()) -> Section:
         (Cell([Name(one.get("file", name))]), Cell([Name(name)]), f"{one['rows']:,}", one["sha256"])
         for name, one in [*told.data.items(), ("test set", told.test)]
     ]
-    columns = ("file or name", "as", "rows", "SHA-256 of the content")
-    texts = ("as", "SHA-256 of the content")
-    facts: list[tuple[str, Words]] = [
+    facts = [
+        ("Command", told.command),
         ("Seed", str(told.seed)),
         ("Versions", ", ".join(f"{name} {version}" for name, version in told.versions.items())),
     ]
     facts += [("Not in this report", "; ".join(left_out))] if left_out else []
-    table = Table(caption="What was given", columns=columns, rows=rows, texts=texts)
-    return Section(title="Replay", blocks=(Code(told.command), table, Facts(facts)))
+    columns = ("file or name", "as", "rows", "SHA-256 of the content")
+    table = Table(caption="What was given", columns=columns, rows=rows)
+    return Section(title="Replay", blocks=(Facts(facts), table))
 
 
-def spread(values: Sequence[float], mean: Mark, unit: str, counted: str) -> Plane:
-    """How values spread over blocks or pairs, with their mean and its interval."""
-    known = np.array([value for value in values if np.isfinite(value)])
-    bins = min(32, max(4, len(np.histogram_bin_edges(known, bins="auto")) - 1))
-    counts, edges = np.histogram(known, bins=bins)
+def by_place(values: Sequence[float], mean: Point, tone: Tone, unit: str, many: str) -> Plane:
+    """Values of blocks or pairs one by one, and behind them their mean with its interval."""
+    points = [Point(i, value, None, f"{i}: {number(value, 2)}") for i, value in enumerate(values, 1)]
     return Plane(
-        caption=f"How the {mean.name} spreads over {len(values)} {counted}; mean and 95 % interval.",
-        unit=counted,
-        across=unit,
-        bins=[
-            Bin(*one) for one in zip(edges[:-1].tolist(), edges[1:].tolist(), counts.tolist(), strict=True)
-        ],
-        x_zero=True,
-        y_zero=False,
-        above=mean,
+        caption=f"Each of {len(values)} {many}, then their mean with its 95 % interval.",
+        unit=unit,
+        across=many,
+        series=[Series("", points, faint=True), Series("", [mean], tone)],
     )
 
 

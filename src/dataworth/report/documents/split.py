@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataworth.valuation.further import Further
 from dataworth.valuation.split import Split
 
-from ..document import Cell, Document, Facts, Forest, Name, Section, Table, Tile, Words, names
+from ..document import Cell, Document, Facts, Forest, Name, Section, Table, Words, names
 from ..numbers import unit_of
 from . import shared
 
@@ -35,16 +35,10 @@ def document(split: Split, further: Further, bits: bool = False) -> Document:
         word="what each adds" if adding else "nobody adds anything that is seen",
         tone="good" if adding else "neutral",
         sentence=sentence(adding, len(split.vendors)),
-        interval=f"All together are worth {unit.named(split.total)} (95 % interval) per {block}.",
         meaning=(
             "A vendor is paid for what it adds to all others. Second names, copies and labels of one's own "
             "making add nothing on average."
         ),
-        tiles=[
-            Tile("Together", f"{unit.value(split.total)} {unit.name}", f"per {block}"),
-            Tile("Vendors", str(len(split.vendors)), f"{len(adding)} shown to add something"),
-            Tile("Test rows", f"{split.test_rows:,}", f"in {split.blocks} blocks"),
-        ],
         charts=(
             Forest(
                 caption="What each adds to all others, and what two or more have; 95 % intervals for all.",
@@ -57,7 +51,6 @@ def document(split: Split, further: Further, bits: bool = False) -> Document:
             shared.yardstick_section(split),
             shared.replay_section(split),
         ],
-        **shared.about(split),
     )
 
 
@@ -85,7 +78,6 @@ def table(split: Split, bits: bool) -> Table:
         caption="Vendors, the one that adds most first",
         columns=("dataset", "rows", f"alone, {unit.name}", "adds to the others", "of the total"),
         rows=rows,
-        texts=("dataset",),
         level="brief",
         sorts=True,
     )

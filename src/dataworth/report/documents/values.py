@@ -23,7 +23,6 @@ from ..document import (
     Section,
     Series,
     Table,
-    Tile,
     Tone,
     Words,
     names,
@@ -45,13 +44,12 @@ BEWARE = (
 
 def document(values: Values, further: Further, bits: bool = False) -> Document:
     """The least trusted labels, the list, the sources."""
-    unit, rows = unit_of(bits), values.rows
+    rows = values.rows
     worse = [one.name for one in values.groups if one.worse]
     doubted = [row for row in values.least_trusted if rows.p_wrong[row] > 0.5]
     listed = [int(row) for row in np.argsort(rows.value, kind="stable") if rows.harmful[row]]
     first = doubted or values.least_trusted[:SHOWN]
     word, tone, sentence = answer(len(doubted), len(rows), worse)
-    block = shared.per_block(values.test_rows, values.blocks)
     by_source = sources(values, bits)
     also = f"; worse than rows at random: {', '.join(worse)}" if worse else ""
     return Document(
@@ -61,17 +59,7 @@ def document(values: Values, further: Further, bits: bool = False) -> Document:
         word=word,
         tone=tone,
         sentence=sentence,
-        interval=(
-            f"All {len(rows):,} rows together are worth {unit.named(values.total)} "
-            f"(95 % interval) per {block}, against no data at all."
-        ),
         meaning=f"Labels on this page are for a person to look at. {BEWARE[0].upper()}{BEWARE[1:]}.",
-        tiles=[
-            Tile("Labels to look at again", f"{len(doubted):,}", "more likely wrong than right"),
-            Tile("Value shown below zero", f"{len(listed):,}", f"false entries expected: {values.fdr:.0%}"),
-            Tile("Together", f"{unit.value(values.total)} {unit.name}", f"per {block}"),
-            Tile("Rows", f"{len(rows):,}", f"{values.test_rows:,} test rows"),
-        ],
         charts=(*by_source[:1], against_trust(values, bits)),  # type: ignore[arg-type]
         sections=[
             Section(
@@ -89,7 +77,6 @@ def document(values: Values, further: Further, bits: bool = False) -> Document:
             ),
             shared.replay_section(values),
         ],
-        **shared.about(values),
     )
 
 
@@ -157,7 +144,6 @@ def row_table(values: Values, places: Sequence[int], caption: str, bits: bool) -
         caption=caption,
         columns=("row", *own, "p wrong", f"value, {unit.name}", "on the list"),
         rows=told,
-        texts=("id", "on the list"),
         level="brief",
         first=SHOWN,
         private=("id",),
@@ -232,7 +218,6 @@ def sources(values: Values, bits: bool) -> list[Block]:
             caption="Sources; intervals hold for all at once",
             columns=columns,
             rows=rows,
-            texts=("source", "shown"),
             level="brief",
             sorts=True,
         ),
