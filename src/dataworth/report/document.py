@@ -28,16 +28,16 @@ class Look(NamedTuple):
     path: str
 
 
-CIRCLE = "M-5 0A5 5 0 1 1 5 0A5 5 0 1 1-5 0Z"
-CROSS = "M-5-7 0-2 5-7 7-5 2 0 7 5 5 7 0 2-5 7-7 5-2 0-7-5Z"
+CIRCLE = "m-5 0a5 5 0 1 1 10 0a5 5 0 1 1-10 0z"
+CROSS = "m-5-7 5 5 5-5 2 2-5 5 5 5-2 2-5-5-5 5-2-2 5-5-5-5z"
 LOOKS: dict[Tone, Look] = {
     "plain": Look("bold", "#0072B2", "o", "🔵", CIRCLE),
-    "good": Look("bold green", "#009E73", "^", "🟢", "M0-6 6 5-6 5Z"),
-    "better": Look("bold cyan", "#CC79A7", "P", "🟣", "M-2-6H2V-2H6V2H2V6H-2V2H-6V-2H-2Z"),
-    "spent": Look("bold yellow", "#56B4E9", "p", "🟡", "M0-6 6-2 4 5H-4L-6-2Z"),
-    "neutral": Look("bold", "#777777", "s", "⚪", "M-5-5H5V5H-5Z"),
-    "cost": Look("bold yellow", "#E69F00", "v", "🟤", "M0 6 6-5-6-5Z"),
-    "bad": Look("bold red", "#D55E00", "D", "🔶", "M0-7 6 0 0 7-6 0Z"),
+    "good": Look("bold green", "#009E73", "^", "🟢", "m0-6 6 11h-12z"),
+    "better": Look("bold cyan", "#CC79A7", "P", "🟣", "m-2-6h4v4h4v4h-4v4h-4v-4h-4v-4h4z"),
+    "spent": Look("bold yellow", "#56B4E9", "p", "🟡", "m0-6 6 4-2 7h-8l-2-7z"),
+    "neutral": Look("bold", "#777777", "s", "⚪", "m-5-5h10v10h-10z"),
+    "cost": Look("bold yellow", "#E69F00", "v", "🟤", "m0 6 6-11h-12z"),
+    "bad": Look("bold red", "#D55E00", "D", "🔶", "m0-7 6 7-6 7-6-7z"),
     "worst": Look("bold red", "#000000", "X", "⚫", CROSS),
 }
 VERDICT_TONES: dict[str | None, Tone] = {

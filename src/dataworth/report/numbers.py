@@ -123,10 +123,6 @@ class Unit(NamedTuple):
         """Digits that suit a value."""
         return digits_for(known.value * self.factor, self.interval(known))
 
-    def value(self, known: Known, sign: bool = False) -> str:
-        """A value, with as many digits as its interval supports."""
-        return number(known.value * self.factor, self.digits(known), sign)
-
     def show(self, known: Known, sign: bool = False, digits: int | None = None, unit: str = "") -> str:
         """A value and its interval.
 

@@ -112,11 +112,11 @@ def line(x1: float, y1: float, x2: float, y2: float, class_: str) -> Safe:
     return el("path", d=f"M{x1} {y1}L{x2} {y2}", class_=class_)
 
 
-def mark(x: float, y: float, tone: Tone, tip: str = "") -> Safe:
-    """A point in the shape of its tone."""
+def mark(places: Sequence[tuple[float, float]], tone: Tone, tip: str = "") -> Safe:
+    """Points in the shape of their tone, as one path."""
     inside = [el("title", shortened(tip))] if tip else []
-    place = f"translate({x} {y})"
-    return el("path", *inside, d=LOOKS[tone].path, transform=place, class_=f"mark {tone}")
+    drawn = "".join(f"M{x} {y}{LOOKS[tone].path}" for x, y in places)
+    return el("path", *inside, d=drawn, class_=f"mark {tone}")
 
 
 def axis_below(at: Scale, places: Sequence[float], y: float, unit: str, log: bool = False) -> list[Safe]:
@@ -136,7 +136,7 @@ def interval_mark(one: Mark, at: Scale, y: float, tip: str) -> list[Safe]:
         if one.interval is None
         else [line(at(one.interval[0]), y, at(one.interval[1]), y, f"bar {one.tone}")]
     )
-    return [*bar, mark(at(one.value), y, one.tone, tip)]
+    return [*bar, mark([(at(one.value), y)], one.tone, tip)]
 
 
 def forest(chart: Forest) -> tuple[float, list[Safe]]:
@@ -203,7 +203,7 @@ def plane(chart: Plane) -> tuple[float, list[Safe]]:
     pieces = backdrop(chart, frame)
     pieces += [piece for one in chart.series for piece in series(one, frame)]
     for i, named in enumerate(chart.legend):
-        pieces += [mark(LEFT + 6, 24 + 18 * i, named.tone)]
+        pieces += [mark([(LEFT + 6, 24 + 18 * i)], named.tone)]
         pieces += [label(LEFT + 18, 28 + 18 * i, named.name, "start", "over")]
     corners = [(RIGHT - 4, top + 14, "end"), (RIGHT - 4, bottom - 8, "end")]
     corners += [(LEFT + 4, bottom - 8, "start"), (LEFT + 4, top + 14, "start")]
@@ -242,13 +242,17 @@ def series(one: Series, frame: Frame) -> list[Safe]:
         pieces.append(el("path", d=f"M{path}", class_=f"line {one.tone}"))
     for p in known:
         if p.interval is not None:
-            ends = up(p.interval[0]), up(p.interval[1])
-            pieces.append(line(at(p.x), ends[0], at(p.x), ends[1], f"whisker {one.tone}"))
-        if one.faint:
-            inside = [el("title", p.tip)] if p.tip else []
-            pieces.append(el("circle", *inside, cx=at(p.x), cy=up(p.y), r=3, class_="dot"))
-        else:
-            pieces.append(mark(at(p.x), up(p.y), one.tone, f"{one.name} {p.tip}".strip() if p.tip else ""))
+            low, high = map(up, p.interval)
+            pieces.append(line(at(p.x), low, at(p.x), high, f"whisker {one.tone}"))
+        if p.tip and one.faint:
+            pieces.append(el("circle", el("title", p.tip), cx=at(p.x), cy=up(p.y), r=3, class_="dot"))
+        elif p.tip:
+            pieces.append(mark([(at(p.x), up(p.y))], one.tone, f"{one.name} {p.tip}".strip()))
+    places = [(at(p.x), up(p.y)) for p in known if not p.tip]
+    if places and one.faint:  # many dots as one path: a page stays small
+        pieces.append(el("path", d="".join(f"M{x} {y}h0" for x, y in places), class_="dots"))
+    elif places:
+        pieces.append(mark(places, one.tone))
     return pieces
 
 

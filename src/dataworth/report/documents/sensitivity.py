@@ -54,7 +54,7 @@ def value_chart(sensitivity: Sensitivity, bits: bool) -> Plane:
     )
 
 
-def table(sensitivity: Sensitivity, bits: bool, folded: bool = False) -> Table:
+def table(sensitivity: Sensitivity, bits: bool) -> Table:
     """One row a prior variance."""
     unit = unit_of(bits)
     rows = [
@@ -77,5 +77,4 @@ def table(sensitivity: Sensitivity, bits: bool, folded: bool = False) -> Table:
         columns=("C", value, "conclusion", f"held out, {unit.name}", "accuracy, CV", "plausible"),
         rows=rows,
         level="brief",
-        folded=folded,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import cycle
 from typing import Any
 
@@ -21,7 +22,6 @@ from dataworth.valuation.values.values import Values
 from dataworth.yardstick.yardstick import Yardstick
 
 from ..document import (
-    Block,
     Cell,
     Document,
     Facts,
@@ -303,15 +303,20 @@ def parts_section(result: Measured, further: Further, bits: bool) -> list[Sectio
 
 def priors_section(further: Further, bits: bool) -> list[Section]:
     """The same over priors and over sizes: does a choice decide?"""
-    blocks: list[Block] = []
+    charts, tables = [], []
     if (found := further.priors) is not None:
-        blocks += [sensitivity.value_chart(found, bits), sensitivity.table(found, bits, folded=True)]
+        charts.append(sensitivity.value_chart(found, bits))
+        tables.append(replace(sensitivity.table(found, bits), level="page", folded=True))
     if further.sizes:
-        blocks += sizes_blocks(further, bits)
-    return [Section(title="Does the prior, or the size, decide?", blocks=blocks)] if blocks else []
+        chart, table = by_size(further, bits)
+        charts.append(chart)
+        tables.append(table)
+    if not charts:
+        return []
+    return [Section(title="Does the prior, or the size, decide?", blocks=(*charts, *tables))]
 
 
-def sizes_blocks(further: Further, bits: bool) -> list[Block]:
+def by_size(further: Further, bits: bool) -> tuple[Plane, Table]:
     """The value of random parts of the data."""
     unit = unit_of(bits)
     series, rows = [], []
@@ -332,7 +337,7 @@ def sizes_blocks(further: Further, bits: bool) -> list[Block]:
     )
     columns = ("rows", f"PMI, {unit.name}, ± standard error")
     caption = "The value of random parts of the data"
-    return [chart, Table(caption=caption, columns=columns, rows=rows, folded=True)]
+    return chart, Table(caption=caption, columns=columns, rows=rows, folded=True)
 
 
 def groups_section(further: Further, bits: bool) -> list[Section]:

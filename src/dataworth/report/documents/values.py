@@ -12,7 +12,6 @@ from dataworth.valuation.values.values import KINDS, Values
 from dataworth.wording import counted
 
 from ..document import (
-    Block,
     Cell,
     Document,
     Facts,
@@ -34,8 +33,8 @@ SHOWN = 10
 """Rows of each table that a terminal shows; files have them all."""
 MAX_ROWS = 100
 """Rows of a table in a report; `-o` writes them all."""
-MAX_DOTS = 1000
-"""Dots of rows that are neither on the list nor doubted; a page of 70 kB has no room for all."""
+MAX_DOTS = 1500
+"""Dots of rows that are neither on the list nor doubted."""
 BEWARE = (
     "a value below zero says that these test rows were predicted worse with the row, not that it is wrong; "
     "judge a change by other test rows (--cross-fit, or dataworth audit --honest)"
@@ -49,8 +48,12 @@ def document(values: Values, further: Further, bits: bool = False) -> Document:
     doubted = [row for row in values.least_trusted if rows.p_wrong[row] > 0.5]
     listed = [int(row) for row in np.argsort(rows.value, kind="stable") if rows.harmful[row]]
     first = doubted or values.least_trusted[:SHOWN]
+    tables = [row_table(values, first, "The least trusted labels", bits)]
+    if more := [row for row in listed if row not in first[:SHOWN]]:
+        caption = f"Further rows on the list; expected proportion of false entries {values.fdr:g}"
+        tables.append(row_table(values, more, caption, bits))
+    charts = [source_chart(values, bits)] if values.groups else []
     word, tone, sentence = answer(len(doubted), len(rows), worse)
-    by_source = sources(values, bits)
     also = f"; worse than rows at random: {', '.join(worse)}" if worse else ""
     return Document(
         kind="Values",
@@ -60,17 +63,10 @@ def document(values: Values, further: Further, bits: bool = False) -> Document:
         tone=tone,
         sentence=sentence,
         meaning=f"Labels on this page are for a person to look at. {BEWARE[0].upper()}{BEWARE[1:]}.",
-        charts=(*by_source[:1], against_trust(values, bits)),  # type: ignore[arg-type]
+        charts=(against_trust(values, bits), *charts),
         sections=[
-            Section(
-                title="Which labels to look at again",
-                blocks=(row_table(values, first, "The least trusted labels", bits),),
-            ),
-            Section(
-                title="Which rows have a value below zero",
-                blocks=below_zero(values, [row for row in listed if row not in first[:SHOWN]], bits),
-            ),
-            *([Section(title="Sources", blocks=by_source[1:])] if by_source else []),
+            Section(title="Labels to look at again, and rows with a value below zero", blocks=tables),
+            *([Section(title="Sources", blocks=(*charts, source_table(values, bits)))] if charts else []),
             Section(title="How to read the values", blocks=(facts(values, bits),)),
             shared.yardstick_section(
                 values, ("Duplicates", "are not seen by values: a copy stands in for its original")
@@ -151,13 +147,6 @@ def row_table(values: Values, places: Sequence[int], caption: str, bits: bool) -
     )
 
 
-def below_zero(values: Values, further: list[int], bits: bool) -> list[Block]:
-    """Further rows on the list, and value against trust."""
-    caption = f"Further rows on the list; expected proportion of false entries {values.fdr:g}"
-    found = [row_table(values, further, caption, bits)] if further else []
-    return [*found, against_trust(values, bits)]
-
-
 def against_trust(values: Values, bits: bool) -> Plane:
     """Every row, or as many as there is room for."""
     unit, rows = unit_of(bits), values.rows
@@ -185,12 +174,21 @@ def against_trust(values: Values, bits: bool) -> Plane:
     )
 
 
-def sources(values: Values, bits: bool) -> list[Block]:
-    """Sources as intervals, and as a table."""
-    if not values.groups:
-        return []
+def source_chart(values: Values, bits: bool) -> Forest:
+    """Sources as intervals."""
     unit = unit_of(bits)
-    marks = [unit.mark(Name(one.name), one.share, "bad" if one.worse else "plain") for one in values.groups]
+    return Forest(
+        caption="What each source contributes to what all are worth (Shapley); 95 % intervals for all.",
+        unit=f"share, {unit.name} per block",
+        marks=[
+            unit.mark(Name(one.name), one.share, "bad" if one.worse else "plain") for one in values.groups
+        ],
+    )
+
+
+def source_table(values: Values, bits: bool) -> Table:
+    """One row a source."""
+    unit = unit_of(bits)
     rows = [
         (
             Cell([Name(one.name)]),
@@ -200,25 +198,11 @@ def sources(values: Values, bits: bool) -> list[Block]:
         )
         for one in values.groups
     ]
-    columns = (
-        "source",
-        "rows",
-        f"share, {unit.name}",
-        "adds to the others",
-        "against rows at random",
-        "shown",
+    numbers = (f"share, {unit.name}", "adds to the others", "against rows at random")
+    return Table(
+        caption="Sources; intervals hold for all at once",
+        columns=("source", "rows", *numbers, "shown"),
+        rows=rows,
+        level="brief",
+        sorts=True,
     )
-    return [
-        Forest(
-            caption="What each source contributes to what all are worth (Shapley); 95 % intervals for all.",
-            unit=f"share, {unit.name} per block",
-            marks=marks,
-        ),
-        Table(
-            caption="Sources; intervals hold for all at once",
-            columns=columns,
-            rows=rows,
-            level="brief",
-            sorts=True,
-        ),
-    ]
