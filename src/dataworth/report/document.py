@@ -107,7 +107,7 @@ class Cell(NamedTuple):
     tone: Tone | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Table:
     """Rows whose first cell names them.
 
@@ -176,7 +176,7 @@ class Series(NamedTuple):
     faint: bool = False
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Chart:
     """What all charts have; `unit` is what their values count."""
 
@@ -184,7 +184,7 @@ class Chart:
     unit: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Forest(Chart):
     """Points with intervals, one below the other; with a line at zero where zero has a meaning."""
 
@@ -192,7 +192,7 @@ class Forest(Chart):
     zero: bool = True
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Plane(Chart):
     """Series over an axis `across`; the height counts `unit`.
 
@@ -219,8 +219,7 @@ class Plane(Chart):
 Block = Table | Facts | Chart
 
 
-@dataclass(frozen=True, kw_only=True)
-class Section:
+class Section(NamedTuple):
     """One question, and what answers it."""
 
     title: str

@@ -87,7 +87,7 @@ def page(document: Document, date: str) -> str:
             answer(document, numbered),
             el("nav", el("ul", *links), aria_label="On this page"),
             *(section(one, f"s{i}", numbered) for i, one in enumerate(document.sections, 1)),
-            section(Section(title="How to read this", blocks=(read,)), "words", numbered),
+            section(Section("How to read this", (read,)), "words", numbered),
             id="result",
         ),
         el(

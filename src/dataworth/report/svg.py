@@ -54,7 +54,8 @@ def el(name: str, /, *children: str, **attributes: Any) -> Safe:
         if value is None or value is False:
             continue
         key = key if key == "viewBox" else key.rstrip("_").replace("_", "-")
-        told += f" {key}" if value is True else f' {key}="{escape(plain(str(value)))}"'
+        shown = f"{value:.6g}" if isinstance(value, float) else escape(plain(str(value)))
+        told += f" {key}" if value is True else f' {key}="{shown}"'
     if name in EMPTY:
         return Safe(f"<{name}{told}>")
     return Safe(f"<{name}{told}>{''.join(text(child) for child in children)}</{name}>")

@@ -116,9 +116,9 @@ def delta(audit: Audit) -> Plain:
 def what_moved(audit: Audit, bits: bool) -> Section:
     """Every measure from, to and its change, and what a rise is made of."""
     table = Table(
-        caption="Before and after curation",
-        columns=("measure", "from", "to", "change, 95 % interval"),
-        rows=[*lines(audit, bits)],
+        "Before and after curation",
+        ("measure", "from", "to", "change, 95 % interval"),
+        [*lines(audit, bits)],
         level="brief",
     )
     facts = [
@@ -127,7 +127,7 @@ def what_moved(audit: Audit, bits: bool) -> Section:
         ("Benchmark", benchmark_sentence(audit, bits)),
     ]
     reason = Facts([("Reason", f"{audit.reason[0].upper()}{audit.reason[1:]}.")])
-    return Section(title="What the change is made of", blocks=(table, reason, Facts(facts, "brief")))
+    return Section("What the change is made of", (table, reason, Facts(facts, "brief")))
 
 
 def lines(audit: Audit, bits: bool) -> Iterator[tuple[str, str, str, str]]:
@@ -197,9 +197,9 @@ def forest(audit: Audit, bits: bool) -> Forest:
         blind = Plain(control.selection, control.selection_interval)
         marks.append(unit.mark("after − blind control", blind, tone))
     return Forest(
-        caption="The change of information and what it is compared with; bars are 95 % intervals.",
-        unit=f"change of PMI, {unit.name} per {per_what(audit.details, audit.table)}",
-        marks=marks,
+        "The change of information and what it is compared with; bars are 95 % intervals.",
+        f"change of PMI, {unit.name} per {per_what(audit.details, audit.table)}",
+        marks,
     )
 
 
@@ -208,9 +208,9 @@ def benchmark_forest(audit: Audit) -> Forest:
     bench = benchmark(audit.yardstick)
     accuracy = Plain(audit.accuracy_delta, audit.accuracy_interval)
     return Forest(
-        caption="The change of the benchmark; the bar is its 95 % interval.",
-        unit=f"change of {bench.change}",
-        marks=[bench.unit.mark("after − before", accuracy, "neutral")],
+        "The change of the benchmark; the bar is its 95 % interval.",
+        f"change of {bench.change}",
+        [bench.unit.mark("after − before", accuracy, "neutral")],
     )
 
 
@@ -228,7 +228,7 @@ def what_could_be_seen(audit: Audit, bits: bool) -> Section:
     more: list[tuple[str, Words]] = [] if curation is None else [("Curation", str(curation["name"]))]
     more += [] if twins is None else [("Twins", twins_text(twins))]
     blocks = (Facts(facts, "brief"), *([Facts(more)] if more else []))
-    return Section(title="What changed, and what could have been seen", blocks=blocks)
+    return Section("What changed, and what could have been seen", blocks)
 
 
 def change_text(change: dict[str, Any]) -> str:
@@ -326,12 +326,12 @@ def one_by_one(audit: Audit, tone: Tone, bits: bool) -> Section:
     mean = Point(float(rewarded.mean()), float(moved.mean()), None, "mean")
     share = 100 * float(((rewarded > 0) & (moved < 0)).mean())
     chart = Plane(
-        caption=f"Each dot is one of {len(points)} {many}. In {share:.0f} % of {many} the benchmark "
+        f"Each dot is one of {len(points)} {many}. In {share:.0f} % of {many} the benchmark "
         "rose while information fell: a cloud about that corner is what strategic curation looks like.",
-        unit=what,
-        across=across,
-        series=[Series("", points, faint=True), Series("", [mean], tone)],
+        what,
+        across,
+        [Series("", points, faint=True), Series("", [mean], tone)],
         x_zero=True,
         corners=CORNERS,
     )
-    return Section(title=f"{many.capitalize()}, one by one", blocks=(chart,))
+    return Section(f"{many.capitalize()}, one by one", (chart,))

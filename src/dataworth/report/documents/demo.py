@@ -26,8 +26,8 @@ def document(demo: Any, further: Further, bits: bool = False) -> Document:
         word=f"{len(demo.audits)} curations",
         sentence=question,
         sections=[
-            Section(title="The curations", blocks=(table(demo, bits), facts, *forests(demo, bits)[1:])),
-            *(Section(title=one.name, blocks=chapter_blocks(one, bits)) for one in demo.audits),
+            Section("The curations", (table(demo, bits), facts, *forests(demo, bits)[1:])),
+            *(Section(one.name, chapter_blocks(one, bits)) for one in demo.audits),
         ],
         charts=forests(demo, bits),
         source="scikit-learn's digits, odd or even; 95 % intervals",
@@ -48,9 +48,9 @@ def table(demo: Any, bits: bool) -> Table:
         for chapter in demo.audits
     ]
     return Table(
-        caption="Did these curations add information?",
-        columns=("curation", f"ΔPMI, {unit.name}, 95 % interval", "accuracy, points", "verdict"),
-        rows=rows,
+        "Did these curations add information?",
+        ("curation", f"ΔPMI, {unit.name}, 95 % interval", "accuracy, points", "verdict"),
+        rows,
         level="brief",
     )
 
@@ -67,14 +67,12 @@ def forests(demo: Any, bits: bool) -> tuple[Forest, Forest]:
         rewarded.append(bench.unit.mark(name, accuracy, tone))
     return (
         Forest(
-            caption="The change of information, with its verdict; bars are 95 % intervals.",
-            unit=f"change of PMI, {unit.name} per {per_what(first.details, first.table)}",
-            marks=moved,
+            "The change of information, with its verdict; bars are 95 % intervals.",
+            f"change of PMI, {unit.name} per {per_what(first.details, first.table)}",
+            moved,
         ),
         Forest(
-            caption="The change of the benchmark; bars are 95 % intervals.",
-            unit=f"change of {bench.change}",
-            marks=rewarded,
+            "The change of the benchmark; bars are 95 % intervals.", f"change of {bench.change}", rewarded
         ),
     )
 

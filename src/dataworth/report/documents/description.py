@@ -30,7 +30,7 @@ def document(description: Description, further: Further, bits: bool = False) -> 
         word=f"{len(description.problems)} problems" if description.problems else "readable",
         tone="bad" if description.problems else "good",
         sentence=[Name(told), "."],
-        sections=[Section(title="Columns", blocks=blocks)],
+        sections=[Section("Columns", blocks)],
     )
 
 
@@ -52,13 +52,7 @@ def table(description: Description, level: Level) -> Table:
         missing = sum(description.missing.get(name, 0) for name in columns)
         rows.append((Cell([Name(_enumerated(columns))]), role.role, role.kind, role.why, str(missing or "")))
     caption = "Columns" if level == "brief" else "Every column"
-    return Table(
-        caption=caption,
-        columns=COLUMNS,
-        rows=rows,
-        level=level,
-        folded=level == "verbose",
-    )
+    return Table(caption, COLUMNS, rows, level=level, folded=level == "verbose")
 
 
 def _alike(roles: Iterable[Any], missing: Mapping[str, int], apart: bool) -> list[tuple[list[str], Any]]:

@@ -34,7 +34,7 @@ def document(outlook: Outlook, further: Further, bits: bool = False) -> Document
         meaning=meaning,
         charts=(chart(outlook, bits),),
         sections=[
-            Section(title="The curve", blocks=(table(outlook, bits), Facts(facts, "brief"))),
+            Section("The curve", (table(outlook, bits), Facts(facts, "brief"))),
             shared.yardstick_section(outlook),
             shared.replay_section(outlook),
         ],
@@ -76,10 +76,10 @@ def chart(outlook: Outlook, bits: bool) -> Plane:
     ]
     n = sum(one.measured for one in outlook.curve)
     return Plane(
-        caption="Measured on random parts of the data, then foretold; bars are ranges of nine in ten.",
-        unit=f"PMI, {unit.name} per block",
-        across="rows of data",
-        series=[
+        "Measured on random parts of the data, then foretold; bars are ranges of nine in ten.",
+        f"PMI, {unit.name} per block",
+        "rows of data",
+        [
             Series("foretold, 90 %", points[n - 1 :], "bad", joined=True),
             Series("measured", points[:n], joined=True),
         ],
@@ -95,9 +95,5 @@ def table(outlook: Outlook, bits: bool) -> Table:
         shown = Cell(number(value, digits_for(value)), one.value) if one.measured else unit.cell(one)
         rows.append((Cell(str(one.rows), one.rows), shown, "measured" if one.measured else "foretold"))
     return Table(
-        caption="Value by size",
-        columns=("rows", f"value, {unit.name}", "conclusion"),
-        rows=rows,
-        level="brief",
-        sorts=True,
+        "Value by size", ("rows", f"value, {unit.name}", "conclusion"), rows, level="brief", sorts=True
     )

@@ -34,18 +34,18 @@ def document(ranking: Ranking, further: Further, bits: bool = False) -> Document
         meaning=meaning,
         charts=(
             Forest(
-                caption="Best first, with what cannot be told from the best in its colour; bars are 95 % "
+                "Best first, with what cannot be told from the best in its colour; bars are 95 % "
                 "intervals that hold for all datasets at once.",
-                unit=f"PMI, {unit.name} per {per}",
-                zero=False,
-                marks=[
+                f"PMI, {unit.name} per {per}",
+                [
                     unit.mark(Name(one.name), one, "good" if not place or one.tied else "neutral")
                     for place, one in enumerate(ranking)
                 ],
+                zero=False,
             ),
         ),
         sections=[
-            Section(title="The datasets", blocks=(table(ranking, bits), Facts(facts, "brief"))),
+            Section("The datasets", (table(ranking, bits), Facts(facts, "brief"))),
             *shared.last_sections(ranking, further, bits),
         ],
     )
@@ -84,8 +84,8 @@ def table(ranking: Ranking, bits: bool) -> Table:
     to_best = ("to the best",) if several else ()
     at_once = " that hold for all at once" if several else ""
     return Table(
-        caption=f"Datasets, best first, with 95 % intervals{at_once}",
-        columns=(
+        f"Datasets, best first, with 95 % intervals{at_once}",
+        (
             "dataset",
             f"value, {unit.name}",
             "a test row",
@@ -93,7 +93,7 @@ def table(ranking: Ranking, bits: bool) -> Table:
             "rows",
             bench.name.removeprefix("test "),
         ),
-        rows=rows,
+        rows,
         level="brief",
         sorts=True,
     )

@@ -68,7 +68,7 @@ def document(score: Score, further: Further, bits: bool = False) -> Document:
         meaning=meaning,
         charts=(shared.by_place(values, mean, tone, f"PMI, {unit.name} per {per}", many),),
         sections=[
-            Section(title="What was measured", blocks=(measures(score, bits), Facts(facts, "brief"))),
+            Section("What was measured", (measures(score, bits), Facts(facts, "brief"))),
             *shared.last_sections(score, further, bits),
         ],
     )
@@ -87,8 +87,8 @@ def measures(score: Score, bits: bool) -> Table:
         bench = benchmark(score.yardstick, metric, bits)
         lines.append((bench.name, bench.unit, Plain(found["value"], found["interval"])))
     return Table(
-        caption="The value and benchmarks",
-        columns=("measure", "value, 95 % interval"),
-        rows=[(name, unit.show(known)) for name, unit, known in lines],
+        "The value and benchmarks",
+        ("measure", "value, 95 % interval"),
+        [(name, unit.show(known)) for name, unit, known in lines],
         level="brief",
     )

@@ -26,7 +26,7 @@ def document(sensitivity: Sensitivity, further: Further, bits: bool = False) -> 
         word="steady" if sensitivity.steady else "depends on the prior",
         tone="good" if sensitivity.steady else "neutral",
         sentence=f"{sensitivity.summary[0].upper()}{sensitivity.summary[1:]}.",
-        sections=[Section(title="Over prior variances", blocks=blocks)],
+        sections=[Section("Over prior variances", blocks)],
         charts=(value_chart(sensitivity, bits),),
     )
 
@@ -45,10 +45,10 @@ def value_chart(sensitivity: Sensitivity, bits: bool) -> Plane:
         ]
         series.append(Series(told, marks, VERDICT_TONES.get(kind, "plain"), joined=len(kinds) == 1))
     return Plane(
-        caption=f"Against the prior. {sensitivity.summary[0].upper()}{sensitivity.summary[1:]}.",
-        unit=f"{QUANTITIES[sensitivity.what]}, {unit.name}",
-        across="prior variance C",
-        series=series,
+        f"Against the prior. {sensitivity.summary[0].upper()}{sensitivity.summary[1:]}.",
+        f"{QUANTITIES[sensitivity.what]}, {unit.name}",
+        "prior variance C",
+        series,
         log=True,
         chosen=sensitivity.chosen,
     )
@@ -73,8 +73,8 @@ def table(sensitivity: Sensitivity, bits: bool) -> Table:
     ]
     value = f"{QUANTITIES[sensitivity.what]}, {unit.name}, 95 % interval"
     return Table(
-        caption="The result at other priors; plausible are those that the test set does not exclude",
-        columns=("C", value, "conclusion", f"held out, {unit.name}", "accuracy, CV", "plausible"),
-        rows=rows,
+        "The result at other priors; plausible are those that the test set does not exclude",
+        ("C", value, "conclusion", f"held out, {unit.name}", "accuracy, CV", "plausible"),
+        rows,
         level="brief",
     )

@@ -57,35 +57,11 @@ PARTS = {
     "information_data": "how sure the data are, PI(data)",
     "information_test": "how sure the test set is, PI(test)",
 }
-CONTROLS = {
-    "by yardstick": "the yardstick's model",
-    "by boosting": "boosting",
-    "by linear": "a linear model",
-    "by smooth": "a Gaussian process",
-    "by spreading": "labels spread along neighbours",
-    "by mean": "the mean of its models",
-    "by clean": "the mean of its models, learnt without doubted rows",
-    "labels at random": "labels changed at random",
-    "labels on a line": "all labels stretched or shifted",
-}
-"""What blind controls do, by the beginning of their names."""
 
 
 def arm_label(arm: Arm | str) -> str:
-    """What an arm is, in words: its own label, or one by the beginning of its name.
-
-    >>> arm_label("by clean, to the sure")
-    'the mean of its models, learnt without doubted rows, to the sure'
-    >>> arm_label("dropped by boosting"), arm_label("edited on a line")
-    ('rows dropped by boosting', 'edited on a line')
-    """
-    label = getattr(arm, "label", None)
-    if label is not None:
-        return str(label)
-    name = str(arm).removeprefix("dropped ")
-    start = next((one for one in CONTROLS if name.startswith(one)), "")
-    words = CONTROLS.get(start, "") + name.removeprefix(start)
-    return words if name == str(arm) else f"rows dropped by {words}"
+    """What an arm is, in words."""
+    return str(getattr(arm, "label", None) or arm)
 
 
 # --- the yardstick -----------------------------------------------------------------------------------------
@@ -130,7 +106,7 @@ def yardstick_document(yardstick: Yardstick, further: Further, bits: bool = Fals
         headline=headline,
         word="a yardstick",
         sentence=f"{headline[0].upper()}{headline[1:]}",
-        sections=[Section(title="How it measures", blocks=(facts,))],
+        sections=[Section("How it measures", (facts,))],
     )
 
 
@@ -217,7 +193,7 @@ def checks_section(result: Measured) -> Section:
         for one in result.checks
     ]
     blocks = (Facts(told, "brief"), *([Facts(every, "verbose")] if every else []))
-    return Section(title="Can it be trusted?", blocks=blocks)
+    return Section("Can it be trusted?", blocks)
 
 
 def arms_section(result: Measured, bits: bool) -> Section:
@@ -242,8 +218,8 @@ def arms_section(result: Measured, bits: bool) -> Section:
     of = unit.name
     columns = ("arm", "rows", f"PMI, {of}", f"s.d., {of}", bench.name, f"information gain, {of}")
     caption = "Every arm: means over blocks or pairs"
-    table = Table(caption=caption, columns=columns, rows=rows, level="verbose", folded=True)
-    return Section(title="Every arm", blocks=(table,))
+    table = Table(caption, columns, rows, level="verbose", folded=True)
+    return Section("Every arm", (table,))
 
 
 def explained(result: Measured) -> dict[str, tuple[MeanParts, float]]:
@@ -285,7 +261,7 @@ def parts_table(result: Measured, bits: bool) -> Table | None:
             for name, one in found.items()
         ]
         rows.append((shown, *cells))
-    return Table(caption=f"why, in {unit.name}", columns=("measure", *map(Name, columns)), rows=rows)
+    return Table(f"why, in {unit.name}", ("measure", *map(Name, columns)), rows)
 
 
 def parts_section(result: Measured, further: Further, bits: bool) -> list[Section]:
@@ -298,7 +274,7 @@ def parts_section(result: Measured, further: Further, bits: bool) -> list[Sectio
         "with what both say. PI(data) is how sure the data are of what they say, right or wrong: wrong "
         "labels can raise it."
     )
-    return [Section(title="Why: parts of the score", blocks=(table, Facts([("Read", why)])))]
+    return [Section("Why: parts of the score", (table, Facts([("Read", why)])))]
 
 
 def priors_section(further: Further, bits: bool) -> list[Section]:
@@ -313,7 +289,7 @@ def priors_section(further: Further, bits: bool) -> list[Section]:
         tables.append(table)
     if not charts:
         return []
-    return [Section(title="Does the prior, or the size, decide?", blocks=(*charts, *tables))]
+    return [Section("Does the prior, or the size, decide?", (*charts, *tables))]
 
 
 def by_size(further: Further, bits: bool) -> tuple[Plane, Table]:
@@ -329,15 +305,15 @@ def by_size(further: Further, bits: bool) -> tuple[Plane, Table]:
             rows.append((Cell([Name(name), f", {n} rows"], n), Cell(shown, value)))
         series.append(Series(Name(name), points, tone, joined=True))
     chart = Plane(
-        caption="Against size. Random parts of the data, on a few blocks of the test set; ± 2 s.e.",
-        unit=f"PMI, {unit.name}",
-        across="rows of data",
-        series=series,
+        "Against size. Random parts of the data, on a few blocks of the test set; ± 2 s.e.",
+        f"PMI, {unit.name}",
+        "rows of data",
+        series,
         log=True,
     )
     columns = ("rows", f"PMI, {unit.name}, ± standard error")
     caption = "The value of random parts of the data"
-    return chart, Table(caption=caption, columns=columns, rows=rows, folded=True)
+    return chart, Table(caption, columns, rows, folded=True)
 
 
 def groups_section(further: Further, bits: bool) -> list[Section]:
@@ -353,9 +329,9 @@ def groups_section(further: Further, bits: bool) -> list[Section]:
         rows.append((Cell([name]), str(one.rows), unit.cell(one.value)))
     what, caption = f"PMI, {unit.name} per block", "Each group or source alone"
     columns = ("group", "rows", f"{what}, 95 % interval")
-    chart = Forest(caption=f"{caption}, as if there were no other rows.", unit=what, marks=marks)
-    table = Table(caption=caption, columns=columns, rows=rows, sorts=True)
-    return [Section(title="By group", blocks=(chart, table))]
+    chart = Forest(f"{caption}, as if there were no other rows.", what, marks)
+    table = Table(caption, columns, rows, sorts=True)
+    return [Section("By group", (chart, table))]
 
 
 def yardstick_section(result: Reported, *more: tuple[str, Words]) -> Section:
@@ -366,7 +342,7 @@ def yardstick_section(result: Reported, *more: tuple[str, Words]) -> Section:
         *more,
     ]
     details = Facts(yardstick_facts(result.yardstick), "verbose")
-    return Section(title="How it was measured", blocks=(Facts(told, "brief"), details))
+    return Section("How it was measured", (Facts(told, "brief"), details))
 
 
 def replay_section(result: Reported, left_out: Sequence[str] = ()) -> Section:
@@ -383,18 +359,18 @@ def replay_section(result: Reported, left_out: Sequence[str] = ()) -> Section:
     ]
     facts += [("Not in this report", "; ".join(left_out))] if left_out else []
     columns = ("file or name", "as", "rows", "SHA-256 of the content")
-    table = Table(caption="What was given", columns=columns, rows=rows)
-    return Section(title="Replay", blocks=(Facts(facts), table))
+    table = Table("What was given", columns, rows)
+    return Section("Replay", (Facts(facts), table))
 
 
 def by_place(values: Sequence[float], mean: Point, tone: Tone, unit: str, many: str) -> Plane:
     """Values of blocks or pairs one by one, and behind them their mean with its interval."""
     points = [Point(i, value, None, f"{i}: {number(value, 2)}") for i, value in enumerate(values, 1)]
     return Plane(
-        caption=f"Each of {len(values)} {many}, then their mean with its 95 % interval.",
-        unit=unit,
-        across=many,
-        series=[Series("", points, faint=True), Series("", [mean], tone)],
+        f"Each of {len(values)} {many}, then their mean with its 95 % interval.",
+        unit,
+        many,
+        [Series("", points, faint=True), Series("", [mean], tone)],
     )
 
 

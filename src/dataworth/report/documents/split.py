@@ -41,13 +41,13 @@ def document(split: Split, further: Further, bits: bool = False) -> Document:
         ),
         charts=(
             Forest(
-                caption="What each adds to all others, and what two or more have; 95 % intervals for all.",
-                unit=f"PMI, {unit.name} per block",
-                marks=marks,
+                "What each adds to all others, and what two or more have; 95 % intervals for all.",
+                f"PMI, {unit.name} per block",
+                marks,
             ),
         ),
         sections=[
-            Section(title="The vendors", blocks=(table(split, bits), Facts(facts, "brief"))),
+            Section("The vendors", (table(split, bits), Facts(facts, "brief"))),
             shared.yardstick_section(split),
             shared.replay_section(split),
         ],
@@ -75,9 +75,9 @@ def table(split: Split, bits: bool) -> Table:
         for one in split.vendors
     ]
     return Table(
-        caption="Vendors, the one that adds most first",
-        columns=("dataset", "rows", f"alone, {unit.name}", "adds to the others", "of the total"),
-        rows=rows,
+        "Vendors, the one that adds most first",
+        ("dataset", "rows", f"alone, {unit.name}", "adds to the others", "of the total"),
+        rows,
         level="brief",
         sorts=True,
     )

@@ -33,7 +33,7 @@ SHOWN = 10
 """Rows of each table that a terminal shows; files have them all."""
 MAX_ROWS = 100
 """Rows of a table in a report; `-o` writes them all."""
-MAX_DOTS = 1500
+MAX_DOTS = 1000
 """Dots of rows that are neither on the list nor doubted."""
 BEWARE = (
     "a value below zero says that these test rows were predicted worse with the row, not that it is wrong; "
@@ -65,9 +65,9 @@ def document(values: Values, further: Further, bits: bool = False) -> Document:
         meaning=f"Labels on this page are for a person to look at. {BEWARE[0].upper()}{BEWARE[1:]}.",
         charts=(against_trust(values, bits), *charts),
         sections=[
-            Section(title="Labels to look at again, and rows with a value below zero", blocks=tables),
-            *([Section(title="Sources", blocks=(*charts, source_table(values, bits)))] if charts else []),
-            Section(title="How to read the values", blocks=(facts(values, bits),)),
+            Section("Labels to look at again, and rows with a value below zero", tables),
+            *([Section("Sources", (*charts, source_table(values, bits)))] if charts else []),
+            Section("How to read the values", (facts(values, bits),)),
             shared.yardstick_section(
                 values, ("Duplicates", "are not seen by values: a copy stands in for its original")
             ),
@@ -137,9 +137,9 @@ def row_table(values: Values, places: Sequence[int], caption: str, bits: bool) -
         caption += f": the first {len(told)} of {len(places):,} (dataworth values -o has them all)"
     own = ("id",) if values.ids is not None else ()
     return Table(
-        caption=caption,
-        columns=("row", *own, "p wrong", f"value, {unit.name}", "on the list"),
-        rows=told,
+        caption,
+        ("row", *own, "p wrong", f"value, {unit.name}", "on the list"),
+        told,
         level="brief",
         first=SHOWN,
         private=("id",),
@@ -163,10 +163,10 @@ def against_trust(values: Values, bits: bool) -> Plane:
 
     left_out = f" {more:,} other rows are not drawn." if more > 0 else ""
     return Plane(
-        caption=f"Value against trust, one dot a row.{left_out}",
-        unit=f"value, {unit.name}",
-        across=f"trust: log-probability of the label, {unit.name}",
-        series=[
+        f"Value against trust, one dot a row.{left_out}",
+        f"value, {unit.name}",
+        f"trust: log-probability of the label, {unit.name}",
+        [
             series("other rows", rest, "plain", faint=True),
             series("label more likely wrong than right, not on the list", doubted, "better"),
             series("on the list: value shown below zero", listed, "bad"),
@@ -178,11 +178,9 @@ def source_chart(values: Values, bits: bool) -> Forest:
     """Sources as intervals."""
     unit = unit_of(bits)
     return Forest(
-        caption="What each source contributes to what all are worth (Shapley); 95 % intervals for all.",
-        unit=f"share, {unit.name} per block",
-        marks=[
-            unit.mark(Name(one.name), one.share, "bad" if one.worse else "plain") for one in values.groups
-        ],
+        "What each source contributes to what all are worth (Shapley); 95 % intervals for all.",
+        f"share, {unit.name} per block",
+        [unit.mark(Name(one.name), one.share, "bad" if one.worse else "plain") for one in values.groups],
     )
 
 
@@ -200,9 +198,9 @@ def source_table(values: Values, bits: bool) -> Table:
     ]
     numbers = (f"share, {unit.name}", "adds to the others", "against rows at random")
     return Table(
-        caption="Sources; intervals hold for all at once",
-        columns=("source", "rows", *numbers, "shown"),
-        rows=rows,
+        "Sources; intervals hold for all at once",
+        ("source", "rows", *numbers, "shown"),
+        rows,
         level="brief",
         sorts=True,
     )
