@@ -57,7 +57,9 @@ def results():
         "rank": ranking,
         "rank-alone": replace(ranking, ranking=ranking.ranking[:1]),
         "values": dw.values(sourced, test, cross_fit=2, yardstick=yardstick()),
-        "split": dw.split({"a": DATA.take(range(30)), "b": DATA.take(range(30, 60))}, test, yardstick=yardstick()),
+        "split": dw.split(
+            {"a": DATA.take(range(30)), "b": DATA.take(range(30, 60))}, test, yardstick=yardstick()
+        ),
         "outlook": dw.outlook(DATA, test, target=1.0, yardstick=yardstick()),
         "sensitivity": dw.sensitivity(score, priors=[0.1, 1.0, 10.0]),
         "demo": Demo(chapters, 0),
@@ -78,8 +80,8 @@ def same(one, other):
     """Whether two texts have the same words, and numbers that are close."""
     if NUMBER.sub("#", " ".join(one.split())) != NUMBER.sub("#", " ".join(other.split())):
         return False
-    pairs = zip(*([float(n.replace("−", "-").replace(",", "")) for n in NUMBER.findall(t)] for t in (one, other)))
-    return all(abs(a - b) <= 0.02 * max(1.0, abs(a)) for a, b in pairs)
+    found = [[float(n.replace("−", "-").replace(",", "")) for n in NUMBER.findall(t)] for t in (one, other)]
+    return all(abs(a - b) <= 0.02 * max(1.0, abs(a)) for a, b in zip(*found, strict=True))
 
 
 def main():

@@ -1,4 +1,4 @@
-"""Every kind of result in every form: all forms say the same, names stay text, nothing of the rows is in them."""
+"""Every kind of result in every form: all forms say the same, names stay text, no row is in them."""
 
 from __future__ import annotations
 
@@ -150,7 +150,8 @@ def test_pages_of_values_are_small_and_name_rows_by_number():
     found = results()["values"]
     n = 5000
     many = {
-        name: np.resize(getattr(found.rows, name), n) for name in ("value", "stderr", "p_wrong", "log_label", "harmful")
+        name: np.resize(getattr(found.rows, name), n)
+        for name in ("value", "stderr", "p_wrong", "log_label", "harmful")
     }
     rows = replace(found.rows, **many)
     large = replace(found, rows=rows, ids=tuple(f"patient-{i}" for i in range(n)))
@@ -204,7 +205,10 @@ def test_every_result_and_its_report_fit_their_schema():
     named = [(kind.split("-")[0], result) for kind, result in results().items()]
     known = {path.name.removesuffix(".json") for path in Path(str(SCHEMAS)).glob("*.json")}
     for name, result in [*((name, one) for name, one in named if name in known), *others()]:
-        for told in (json.loads(json.dumps(result.to_dict(bits=True))), json.loads(views.report(result, ".json"))):
+        for told in (
+            json.loads(json.dumps(result.to_dict(bits=True))),
+            json.loads(views.report(result, ".json")),
+        ):
             faults = [f"{'/'.join(map(str, e.path))}: {e.message}" for e in checker(name).iter_errors(told)]
             assert not faults, (result, faults[:3])
     told, fits = results()["score"].to_dict(), checker("score").is_valid
@@ -303,7 +307,11 @@ def test_no_two_verdicts_look_or_sound_the_same():
 
 def test_an_outlook_says_more_helps_only_if_its_range_is_above_what_there_is():
     found = replace(results()["outlook"], value=3.0, gain=1.0, falls=False)
-    for low, falls, said in ((2.1, False, "more would help"), (1.9, False, "cannot tell"), (2.1, True, "more may hurt")):
+    for low, falls, said in (
+        (2.1, False, "more would help"),
+        (1.9, False, "cannot tell"),
+        (2.1, True, "more may hurt"),
+    ):
         assert outlook_document.answer(replace(found, interval=(low, 4.0), falls=falls))[0] == said
 
 

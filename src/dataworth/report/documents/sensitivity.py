@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
+
 from dataworth.valuation.further import Further
 from dataworth.valuation.sensitivity import QUANTITIES, Sensitivity
 
-from ..document import VERDICT_TONES, Cell, Document, Facts, Plane, Section, Series, Table
+from ..document import VERDICT_TONES, Cell, Document, Facts, Plane, Point, Section, Series, Table
 from ..numbers import number, unit_of
 
 
@@ -32,18 +34,22 @@ def document(sensitivity: Sensitivity, further: Further, bits: bool = False) -> 
 
 
 def value_chart(sensitivity: Sensitivity, bits: bool) -> Plane:
-    """The value over prior variances, with a mark for each conclusion."""
-    unit, points = unit_of(bits), sensitivity.points
-    kinds = dict.fromkeys(point.conclusion for point in points)
-    series = []
-    for kind in kinds:
-        found = [point for point in points if point.conclusion == kind]
-        told = kind or "no verdict"
-        marks = [
-            unit.point(p.prior_variance, p.value, f"C = {p.prior_variance:g}: {unit.show(p.value)} ({told})")
-            for p in found
-        ]
-        series.append(Series(told, marks, VERDICT_TONES.get(kind, "plain"), joined=len(kinds) == 1))
+    """The value over prior variances, with a mark for each conclusion; implausible priors are faint."""
+    unit = unit_of(bits)
+    kinds: dict[tuple[str | None, bool], list[Point]] = defaultdict(list)
+    for one in sensitivity.points:
+        tip = f"C = {one.prior_variance:g}: {unit.show(one.value)}"
+        kinds[one.conclusion, one.plausible].append(unit.point(one.prior_variance, one.value, tip))
+    series = [
+        Series(
+            (kind or "no verdict") + ("" if plausible else ", not plausible"),
+            points,
+            VERDICT_TONES.get(kind, "plain"),
+            joined=plausible,
+            faint=not plausible,
+        )
+        for (kind, plausible), points in kinds.items()
+    ]
     return Plane(
         f"Against the prior. {sensitivity.summary[0].upper()}{sensitivity.summary[1:]}.",
         f"{QUANTITIES[sensitivity.what]}, {unit.name}",
