@@ -255,3 +255,13 @@ class Document:
     def title(self) -> str:
         """The headline, or the line as a sentence."""
         return self.headline or f"{self.line}."
+
+    def tables(self, level: Level) -> list[Table]:
+        """Tables of a level."""
+        blocks = [block for section in self.sections for block in section.blocks]
+        return [block for block in blocks if isinstance(block, Table) and block.level == level]
+
+    def facts(self, level: Level) -> list[tuple[str, Words]]:
+        """Facts of a level."""
+        blocks = [block for section in self.sections for block in section.blocks]
+        return [row for one in blocks if isinstance(one, Facts) and one.level == level for row in one.rows]

@@ -106,14 +106,12 @@ def fragment(document: Document) -> str:
     Nothing in it is an element that notebooks lay out themselves, as they do lists of names and facts.
     """
     key = crc32(repr(document).encode())  # cells of a notebook are one page
-    brief = [
-        b for one in document.sections for b in one.blocks if isinstance(b, Table) and b.level == "brief"
-    ]
+    brief = [one.public() for one in document.tables("brief")[:1]]
     return el(
         "div",
         el("style", Safe(asset("notebook.css") + asset("chart.css"))),
         *said(document, "strong"),
-        *(table(replace(one.public(), rows=one.rows[: one.first], sorts=False)) for one in brief[:1]),
+        *(table(replace(one, rows=one.rows[: one.first], sorts=False)) for one in brief),
         *(figure(chart, key) for chart in document.charts[:1]),
         class_="dw",
     )

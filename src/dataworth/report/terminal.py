@@ -13,7 +13,7 @@ from rich.padding import Padding
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from .document import LOOKS, Block, Cell, Document, Facts, Level, Table, Words
+from .document import LOOKS, Cell, Document, Facts, Table, Words
 
 MAX_CELL = 4000
 """Characters of a cell."""
@@ -25,12 +25,9 @@ VERBOSE = 3
 
 def render(document: Document, verbose: bool = False) -> RenderableType:
     """A whole document."""
-    brief = [*_blocks(document, "brief")]
-    tables = [_table(block, verbose) for block in brief if isinstance(block, Table)]
-    facts = [row for block in brief if isinstance(block, Facts) for row in block.rows]
-    return report(
-        _headline(document), facts, tables, document.question, _details(document) if verbose else ()
-    )
+    tables = [_table(block, verbose) for block in document.tables("brief")]
+    details = _details(document) if verbose else ()
+    return report(_headline(document), document.facts("brief"), tables, document.question, details)
 
 
 def table(block: Table) -> RenderableType:
@@ -65,11 +62,6 @@ def _headline(document: Document) -> Text:
     """The headline; the word that it begins with has its colour."""
     word = document.word if document.title.startswith(document.word) else ""
     return Text.assemble((word, LOOKS[document.tone].style), (document.title.removeprefix(word), "bold"))
-
-
-def _blocks(document: Document, level: Level) -> Iterable[Block]:
-    for section in document.sections:
-        yield from (b for b in section.blocks if isinstance(b, Table | Facts) and b.level == level)
 
 
 def _details(document: Document) -> Iterable[RenderableType]:

@@ -28,6 +28,7 @@ from .markdown import markdown
 
 ENDINGS = (".html", ".md", ".json")
 COLUMNS = 100
+NO_PARTS = "\nwhy: left out, for the parts that could be measured do not add up to the score."
 DOCUMENTS: dict[str, Callable[[Any, Further, bool], Document]] = {
     "Score": score.document,
     "Audit": audit.document,
@@ -73,11 +74,7 @@ def full(result: Any, bits: bool = False, verbose: bool = False) -> Any:
 def why(result: Any, bits: bool = False) -> Any:
     """What a value, or its change, is made of, as rich renders it; measured now."""
     found = shared.parts_table(result, bits)
-    return (
-        "\nwhy: the parts that were found do not add up to the score."
-        if found is None
-        else terminal.table(found)
-    )
+    return NO_PARTS if found is None else terminal.table(found)
 
 
 def text(result: Any, bits: bool = False, verbose: bool = False) -> str:

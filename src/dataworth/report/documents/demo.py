@@ -80,10 +80,6 @@ def forests(demo: Any, bits: bool) -> tuple[Forest, Forest]:
 def chapter_blocks(chapter: Any, bits: bool) -> list[Block]:
     """The audit of a chapter, for those who ask for details."""
     made = audit.document(chapter.audit, Further(), bits)
-    blocks: list[Block] = [Facts([("Verdict", made.headline)], "verbose")]
-    for block in (block for section in made.sections for block in section.blocks):
-        if isinstance(block, Facts) and block.level == "brief":
-            blocks.append(block._replace(level="verbose"))
-        elif isinstance(block, Table) and block.level == "brief":
-            blocks.append(replace(block, level="verbose", caption=f"{chapter.name}: before and after"))
-    return blocks
+    caption = f"{chapter.name}: before and after"
+    tables = [replace(table, level="verbose", caption=caption) for table in made.tables("brief")]
+    return [*tables, Facts([("Verdict", made.headline), *made.facts("brief")], "verbose")]
