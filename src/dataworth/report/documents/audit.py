@@ -87,6 +87,7 @@ def document(audit: Audit, further: Further, bits: bool = False) -> Document:
     if verdict == "inconclusive" and audit.interval is not None and audit.interval[0] > 0:
         why = f" ({audit.reason})"  # an interval above zero asks for the reason
     word, moved = audit.verdict or "no verdict", unit.named(change, sign=True)
+    checks, *rest = shared.last_sections(audit, further, bits)
     return Document(
         kind="Audit",
         line=f"{word}{why}: ΔPMI {moved}",
@@ -99,8 +100,9 @@ def document(audit: Audit, further: Further, bits: bool = False) -> Document:
         sections=[
             what_moved(audit, bits),
             what_could_be_seen(audit, bits),
+            checks,
             one_by_one(audit, tone, bits),
-            *shared.last_sections(audit, further, bits),
+            *rest,
         ],
     )
 
