@@ -370,7 +370,7 @@ def by_place(values: Sequence[float], mean: Point, tone: Tone, unit: str, many: 
         f"Each of {len(values)} {many}, then their mean with its 95 % interval.",
         unit,
         many,
-        [Series("", points, faint=True), Series("", [mean], tone)],
+        [Series(many, points, faint=True), Series("mean, 95 % interval", [mean], tone)],
     )
 
 
