@@ -24,10 +24,10 @@ import dataworth as dw
 from dataworth.cli.app import app
 from dataworth.cli.measure import FUNCTIONS, names_of
 from dataworth.cli.progress import Bar, Lines, estimate
-from dataworth.cli.show import finite
 from dataworth.errors import DataworthError
 from dataworth.measure.intervals import Estimate
-from dataworth.report.text.audit import line as audit_line
+from dataworth.report.views import finite
+from dataworth.report.views import line as audit_line
 from dataworth.valuation.audit.verdict import VERDICTS, decide
 from dataworth.valuation.demo import Chapter, Demo
 

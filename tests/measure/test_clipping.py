@@ -14,9 +14,8 @@ import dataworth as dw
 from dataworth.measure.clipping import check_clipping, clip, signed
 from dataworth.measure.intervals import over_blocks, over_pairs
 from dataworth.measure.options import Options
-from dataworth.report import plot
-from dataworth.report.quantities import counted_pmi
-from dataworth.report.text import score as text
+from dataworth.report import views
+from dataworth.report.numbers import counted_pmi
 from worlds import classes, flipped, held_out, refusal, yardstick
 
 DATA = classes(160, seed=1)
@@ -262,15 +261,15 @@ def test_reports_show_what_was_counted():
     assert counted_pmi(clipped).tolist() == by_hand(raw.table.pmi, "truncate", M).tolist()
     console = Console(width=100)
     with console.capture() as captured:
-        console.print(text.full(clipped, verbose=True))
+        console.print(views.full(clipped, verbose=True))
     shown = captured.get()
     assert f"{clipped.value:.3f}" in shown
     assert f"{raw.value:.3f}" not in shown.partition("unclipped")[0]
     assert "truncated at" in shown
-    (axes,) = plot.score_figure(clipped).axes
-    bars = [patch for patch in axes.patches if patch.get_height() > 0]
-    assert max(bar.get_x() + bar.get_width() for bar in bars) <= M + 1e-9
-    assert sum(bar.get_height() for bar in bars) == len(raw.table)
+    (chart,) = views.document(clipped).charts
+    heights = [point.y for point in chart.series[0].points]
+    assert max(heights) <= M + 1e-9
+    assert len(heights) == len(raw.table)
 
 
 def test_bits_of_the_monte_carlo_error():

@@ -1,8 +1,9 @@
-"""What a cold reader stumbled over: how rows, limits, controls and counts are told."""
+"""How rows, limits, benchmarks and counts are told; texts as a whole are golden files (test_contract.py)."""
 
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -10,54 +11,105 @@ import pytest
 from typer.testing import CliRunner
 
 import dataworth as dw
+from dataworth.checks import run_checks
 from dataworth.cli.app import app
 from dataworth.measure import tempered
 from dataworth.measure.designs import Arm, Sample
-from worlds import classes, flipped, held_out, yardstick
+from dataworth.measure.summary import Details
+from dataworth.report.documents.audit import benchmark_sentence
+from dataworth.report.numbers import per_what
+from golden.texts import BAD, DATA, NOISY, results, shown
+from worlds import held_out, yardstick
 
-DATA = classes(60, seed=1)
-NOISY, BAD = flipped(DATA, 0.3, seed=1)
 QUIETLY = {"yardstick": yardstick(), "ignore": "all"}
 
 
-class Listener:
-    """Who hears how the work goes."""
-
-    def __init__(self):
-        self.heard = []
-
-    def preparing(self, what):
-        self.heard.append(what)
-
-    def expect(self, seconds):
-        self.heard.append("expect")
-
-    def update(self, done, total):
-        pass
+def words(result, **how):
+    return " ".join(shown(result, **how).split())
 
 
-@pytest.fixture(scope="module")
-def valued():
-    listener = Listener()
-    data = dw.Dataset(NOISY.X, NOISY.y, groups=["a", "b", "c"] * 20)
-    return dw.values(data, held_out(), yardstick=yardstick(), progress=listener), listener.heard
+def test_results_are_one_line_in_python():
+    score, audit, ranking = (results()[kind] for kind in ("score", "audit-cut", "rank"))
+    assert repr(score).startswith(f"Score({score.value:.3g} nats [")
+    assert f"{audit.verdict}: ΔPMI {audit.delta:+.3g} nats" in repr(audit)
+    assert repr(ranking).startswith(f"Ranking(best of 3: all, {ranking[0].value:.3g} nats")
+    for one in (score, audit, ranking, yardstick()):
+        assert len(repr(one)) < 250
+    assert "fired: DW002" in repr(replace(score, checks=(replace(score.checks[1], fires=True),)))
 
 
-def test_people_count_rows_from_one_and_programs_from_zero(valued, tmp_path):
-    found, _ = valued
-    first = found.least_trusted[0]
-    assert re.search(rf"^\s*{first + 1}\s", found.text(), re.M)
-    assert "row 1 is the first row of data" in " ".join(found.text().split())
-    found.report(tmp_path / "v.md")
-    told = (tmp_path / "v.md").read_text(encoding="utf-8")
-    assert f"| {first + 1} |" in told
-    assert "Row 1 is the first row of the data" in told
+def test_the_kinds_of_changed_rows_add_up():
+    """A row is kept unchanged, edited, relabelled or removed; or new, or a further copy."""
+    before = dw.Dataset(DATA.X, DATA.y, ids=[f"r{i}" for i in range(60)])
+    kinds = {"edited": 20, "relabelled": 12, "removed": 8, "new": 5, "repeated": 4}
+    rows = np.r_[0:52, 0:4, 0:5]  # the last eight are gone, four come twice, five are new
+    X, y, ids = before.X[rows].copy(), before.y[rows].copy(), before.ids[rows].astype("U8")
+    X[10:30] += 1.0
+    y[30:42] = 1 - y[30:42]
+    X[-5:], ids[-5:] = X[-5:] + 9.0, [f"n{i}" for i in range(5)]
+    audit = dw.audit(before, dw.Dataset(X, y, ids=ids), held_out(), **QUIETLY)
+    told = re.search(r"Changed (.*) \(rows matched by ids\)", words(audit))[1]
+    counts = {kind: int(n) for n, kind in (part.split(" ", 1) for part in told.split(", "))}
+    assert counts == {"kept unchanged": 20, **kinds}
+    assert sum(counts.values()) - counts["new"] - counts["repeated"] == len(before)
+    assert sum(counts.values()) - counts["removed"] == len(rows)
+
+
+@pytest.mark.parametrize(
+    ("interval", "end"),
+    [
+        ((-0.002, 0.010), "moved by +0.40 points [−0.20, 1.00]: the benchmark would not have noticed."),
+        ((0.001, 0.007), "the benchmark would have shown an improvement."),
+        ((-0.007, -0.001), "the benchmark would have shown a loss."),
+        (None, "whether the benchmark would have noticed cannot be told."),
+    ],
+)
+def test_would_the_benchmark_have_noticed(interval, end):
+    told = replace(results()["audit-cut"], benchmark_delta=0.004, benchmark_interval=interval)
+    assert benchmark_sentence(told).endswith(end)
+
+
+def test_blocks_of_different_sizes_have_a_decimal():
+    for rows, told in (([13, 13], "13"), ([13, 14, 13, 13, 14], "13.4")):
+        details, table = (
+            Details(test_rows=sum(rows), blocks=len(rows)),
+            SimpleNamespace(test_rows=np.array(rows)),
+        )
+        assert per_what(details, table) == f"block of {told} test rows"
+
+
+def test_in_bits_every_number_of_information_has_its_unit():
+    out = shown(results()["audit-cut"], width=160, bits=True, verbose=True)
+    assert "PMI against the blind control, bits" in out
+    for line in out.splitlines():
+        known = ("Yardstick", "Held out", "DW0")  # of the yardstick and of checks, in nats always
+        assert "nats" not in line or any(word in line for word in known)
+
+
+def test_a_model_that_no_tempering_mends_is_noted():
+    """A prior ten thousand times too tight: doubling rows raises the score, and DW001 says so."""
+    score = results()["score"]
+    for variance in (yardstick().model.prior_variance, 1e-4):
+        model = replace(yardstick().model, prior_variance=variance)
+        case = replace(score.case, yardstick=replace(yardstick(), model=model))
+        assert ("DW001" in shown(replace(score, checks=run_checks(case)))) == (variance == 1e-4)
+
+
+def test_people_count_rows_from_one_and_programs_from_zero():
+    found = results()["values"]
+    assert re.search(rf"^\s*{found.least_trusted[0] + 1}\s", shown(found), re.M)
     assert [row["row"] for row in found.table_rows()[:2]] == [0, 1]
 
 
-def test_every_stage_of_values_is_told(valued):
+def test_every_stage_of_values_is_told():
     """Rows, the total, labels, then the sources, each before its work."""
-    assert valued[1] == ["valuing rows…", "expect", "looking for wrong labels…", "expect"]
+    heard = []
+    listener = SimpleNamespace(
+        preparing=heard.append, expect=lambda seconds: heard.append("expect"), update=lambda done, total: None
+    )
+    data = dw.Dataset(NOISY.X, NOISY.y, groups=["a", "b", "c"] * 20)
+    dw.values(data, held_out(), yardstick=yardstick(), progress=listener)
+    assert heard == ["valuing rows…", "expect", "looking for wrong labels…", "expect"]
 
 
 @pytest.mark.parametrize("sizes", [(10, 100, 50), (100, 10, 50), (80,)])
@@ -81,15 +133,11 @@ def test_an_estimate_is_of_all_arms_whichever_comes_first(monkeypatch, sizes):
     assert tempered.rehearse_whole(task) == pytest.approx(expected)
 
 
-@pytest.fixture(scope="module")
-def with_checks():
-    return dw.score(DATA, held_out(), yardstick=yardstick())
-
-
 @pytest.mark.parametrize("code", ["DW001", "DW002", "DW003", "DW004", "DW005", "DW012"])
-def test_a_check_that_passes_says_what_it_allows(with_checks, code):
-    (found,) = [one for one in with_checks.checks if one.code == code]
+def test_a_check_that_passes_says_what_it_allows(code):
+    (found,) = [one for one in results()["score"].checks if one.code == code]
     assert found.fires is False
+    assert not re.search(r"\bC =", found.detail), "no check speaks in letters"
     limit = re.search(r"(?:allowed up to|must be shown to be above the) ([\d.]+)", found.detail)
     if limit is None:  # beyond the limit, but by luck
         assert re.search(r"[\d.]+% one time in \d+, which is allowed", found.detail)
@@ -98,59 +146,31 @@ def test_a_check_that_passes_says_what_it_allows(with_checks, code):
     assert (found.value + 0.5 > bound) if code == "DW012" else (abs(found.value) <= bound)
 
 
-def test_no_check_speaks_in_letters(with_checks):
-    for one in with_checks.checks:
-        assert not re.search(r"\bC =", one.detail)
-
-
-LEAKED = dw.Dataset(np.vstack([NOISY.X, held_out().X[:4]]), np.r_[NOISY.y, held_out().y[:4]])
-
-
-@pytest.fixture(scope="module")
-def audited():
+def test_rows_that_were_taken_out_are_told_where_rows_are_counted():
     """Of 64 rows 4 stand in the test set; 18 of the others go."""
-    return dw.audit(LEAKED, NOISY.take(~BAD), held_out(), **QUIETLY)
-
-
-def test_rows_that_were_taken_out_are_told_where_rows_are_counted(audited):
-    told = " ".join(audited.text().split())
-    assert "42 kept, 18 removed (rows matched by features); 60 rows before of 64 given (4 also stand" in told
-    score = " ".join(dw.score(LEAKED, held_out(), **QUIETLY).text().split())
+    leaked = dw.Dataset(np.vstack([NOISY.X, held_out().X[:4]]), np.r_[NOISY.y, held_out().y[:4]])
+    audit = words(dw.audit(leaked, NOISY.take(~BAD), held_out(), **QUIETLY))
+    assert "42 kept, 18 removed (rows matched by features); 60 rows before of 64 given (4 also stand" in audit
+    score = words(dw.score(leaked, held_out(), **QUIETLY))
     assert "60 data rows of 64 given (4 also stand in the test set), 200 test rows" in score
-    assert "given" not in " ".join(dw.score(DATA, held_out(), **QUIETLY).text().split())
+    assert "given" not in words(results()["score"])
 
 
-def test_an_empty_control_says_why(audited, tmp_path):
-    def told(found):
-        found.report(tmp_path / "a.md")
-        return (tmp_path / "a.md").read_text(encoding="utf-8")
-
-    assert "– is not measured: of the control, only information and accuracy are" in told(audited)
-    more = dw.Dataset(np.vstack([DATA.X[:30], NOISY.X[30:]]), np.r_[DATA.y[:30], NOISY.y[30:]])
-    worse = dw.audit(DATA, more, held_out(), **QUIETLY)
-    assert worse.made_of is None
-    assert "– no control is needed: there are no fewer rows than before" in told(worse)
-
-
-@pytest.mark.parametrize("words", [["audit", "a.csv", "b.csv"], ["values", "a.csv"], ["outlook", "a.csv"]])
-def test_a_missing_test_set_is_explained(words):
-    done = CliRunner().invoke(app, words)
+@pytest.mark.parametrize("command", [["audit", "a.csv", "b.csv"], ["values", "a.csv"], ["outlook", "a.csv"]])
+def test_a_missing_test_set_is_explained(command):
+    done = CliRunner().invoke(app, command)
     told = " ".join(re.sub("[│╭╮╰╯─]", " ", done.output).split())
     assert done.exit_code == 2
     assert "Missing option '--test'. It is a file of labelled rows that the data are measured on" in told
-    assert "take a fifth of the rows out of the data" in told
 
 
 @pytest.mark.parametrize(("variance", "least", "most"), [(1e-8, 0.499, 0.501), (1e4, 0.0, 0.49)])
-def test_a_score_says_what_it_is_counted_from(variance, least, most, tmp_path):
+def test_a_score_says_what_it_is_counted_from(variance, least, most):
     """A coin under a narrow prior; under a wide one a guess is sure, and often wrong."""
     yard = dw.Yardstick.fit(held_out(), prior_variance=variance)
     score = dw.score(DATA, held_out(), yardstick=yard, ignore="all")
-    ranking = dw.rank({"a": DATA}, test=held_out(), yardstick=yard, ignore="all")
-    for one in (score, ranking):
-        one.report(tmp_path / "a.md")
-        for text in (one.text(), (tmp_path / "a.md").read_text(encoding="utf-8")):
-            found = re.search(r"\((0\.\d\d) without them, (0\.\d\d) with them\)", " ".join(text.split()))
-            without, given = map(float, found.groups())
-            assert least <= without <= most
-            assert np.log(given / without) == pytest.approx(score.per_row, abs=0.03)
+    for one in (score, dw.rank({"a": DATA}, test=held_out(), yardstick=yard, ignore="all")):
+        found = re.search(r"\((0\.\d\d) without them, (0\.\d\d) with them\)", words(one))
+        without, given = map(float, found.groups())
+        assert least <= without <= most
+        assert np.log(given / without) == pytest.approx(score.per_row, abs=0.03)

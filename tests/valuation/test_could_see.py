@@ -7,8 +7,8 @@ from types import SimpleNamespace
 import pytest
 
 import dataworth as dw
-from dataworth.report.text.audit import could_see as told
-from dataworth.report.text.audit import rounded
+from dataworth.report.documents.audit import could_see as told
+from dataworth.report.documents.audit import rounded
 from dataworth.valuation.audit.could_see import CouldSee, undecided
 from dataworth.yardstick.probes import Gain, Sight, sight
 from worlds import classes, flipped, held_out, yardstick

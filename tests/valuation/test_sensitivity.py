@@ -16,8 +16,7 @@ from dataworth.evidence.interpretation import SHOWN
 from dataworth.measure.designs import DATA
 from dataworth.measure.intervals import Estimate
 from dataworth.measure.parts import columns
-from dataworth.report import plot
-from dataworth.report.text import sensitivity as text
+from dataworth.report import views
 from dataworth.valuation.sensitivity import (
     AtPrior,
     Sensitivity,
@@ -169,18 +168,11 @@ def test_softmax_is_held_out_on_its_own_halves():
     assert found.at(1.0).held_out == pytest.approx(expected, abs=1e-6)
 
 
-def shaded(figure):
-    return [
-        (patch.get_x(), patch.get_x() + patch.get_width())
-        for patch in figure.axes[0].patches
-        if patch.get_facecolor()[:3] == pytest.approx((0xEE / 0xFF,) * 3)
-    ]
-
-
-def test_the_plausible_priors_and_no_others_are_shaded():
+def test_priors_that_are_not_plausible_are_faint():
     points = [point(c, "yes", plausible=c in (1.0, 3.0, 30.0)) for c in (0.1, 1.0, 3.0, 10.0, 30.0)]
-    figure = plot.sensitivity_figure(Sensitivity("score", tuple(points), chosen=1.0, folds=5))
-    assert shaded(figure) == [(1.0, 3.0), (30.0, 30.0)]
+    (chart,) = views.document(Sensitivity("score", tuple(points), chosen=1.0, folds=5)).charts
+    shown = {one.faint: [p.x for p in one.points] for one in chart.series}
+    assert shown == {True: [0.1, 10.0], False: [1.0, 3.0, 30.0]}
 
 
 def test_accuracy_by_cross_validation_with_scikit_learn(over_priors):
@@ -272,9 +264,9 @@ def test_priors_that_are_none(score, prior):
 
 
 def test_a_figure_and_a_table(over_priors):
-    figure = plot.sensitivity_figure(over_priors, bits=True)
+    figure = views.plot(over_priors, bits=True)
     assert "bits" in figure.axes[0].get_ylabel()
-    assert text.line(over_priors).startswith(("steady: ", "depends on the prior: "))
+    assert views.line(over_priors).startswith(("steady: ", "depends on the prior: "))
     told = json.loads(json.dumps(over_priors.to_dict()))
     assert told["schema"] == "dataworth/sensitivity/1"
     assert [p["prior_variance"] for p in told["priors"]] == [p.prior_variance for p in over_priors.points]

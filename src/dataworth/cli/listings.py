@@ -8,7 +8,7 @@ from typing import Any
 
 from dataworth.checks import CHECKS, check_codes
 from dataworth.curation.names import NAMES, options_of, written
-from dataworth.report.text import layout
+from dataworth.report import terminal
 
 WORDS = {True: "yes", False: "no", None: "depends"}
 
@@ -45,7 +45,7 @@ def list_checks(codes: Sequence[str] | None) -> Listing:
             slow = " (slow: with --thorough)" if check.slow else ""
             todo = f". What to do: {check.advice}." if verbose or wanted else ""
             rows.append((check.code, check.name, f"{check.meaning}{slow}{todo}"))
-        return layout.listing(
+        return terminal.listing(
             ("code", "name", "what it means if it fires"),
             rows,
             "--ignore CODES leaves some out; --strict exits with 3 if one fires; "
@@ -68,7 +68,7 @@ def list_curations() -> Listing:
             what = f"{method.what}; options: {options}" if options else method.what
             why = f". Why: {method.why}." if verbose else ""
             rows.append((name, what + why, WORDS[method.strategic]))
-        return layout.listing(
+        return terminal.listing(
             ("--curate", "what it does", "strategic"),
             rows,
             "Options stand with their defaults; SIZE, ROWS and FRACTION: as many rows as the data have.",

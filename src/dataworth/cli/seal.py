@@ -10,7 +10,7 @@ from dataworth.data.io.sealed import SUFFIX, is_sealed
 from dataworth.data.io.streamed import Stream
 from dataworth.data.keys import Commitment, commit
 from dataworth.errors import DataworthError
-from dataworth.report.text import layout
+from dataworth.report import terminal
 from dataworth.valuation.sealed import Sealed, seal
 from dataworth.valuation.streamed import seal_stream
 from dataworth.wording import counted
@@ -77,7 +77,7 @@ class SealedFile:
             "Key": f"{sealed.key}: keep it, with the rows it proves what was sealed; it is not in the file",
         }
         title = f"{self.path}: {rows} sealed on yardstick {sealed.yardstick[:12]}."
-        return layout.report(title, None, [*facts.items(), *(("Note", note) for note in self.notes)])
+        return terminal.report(title, [*facts.items(), *(("Note", note) for note in self.notes)])
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class CommittedFile:
             "Verify": f"dataworth audit {self.path} AFTER --test TEST --committed HASH --key KEY",
         }
         title = f"{self.path}: committed to {counted(self.made.rows, 'row')}."
-        return layout.report(title, None, [*facts.items()])
+        return terminal.report(title, [*facts.items()])
 
 
 def commit_file(data: Path, columns: Columns, key: str | None, quiet: bool) -> CommittedFile:

@@ -11,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dataworth.atomic import atomic_write
-from dataworth.report.text import parts
-from dataworth.report.views import finite, view_of, write
+from dataworth.report import views
 
 from .guard import say
 from .options import Showing
@@ -26,29 +25,28 @@ def result(result: Any, options: Showing, reading: Sequence[Mapping[str, Any]] =
 
     `reading`: what was decided while files were read, for JSON.
     """
-    view = view_of(result)
-    bits = {"bits": options.bits} if view.in_bits else {}
+    bits = {"bits": options.bits} if views.in_bits(result) else {}
     explain = options.explain and hasattr(type(result), "parts")
     if options.json:
         with listen(options.quiet or not explain, preparing=EXPLAINING):
             told = result.to_dict(**bits, parts=True) if explain else result.to_dict(**bits)
         told |= {"reading": list(reading)} if reading else {}
-        print(json.dumps(finite(told), indent=2, allow_nan=False))
+        print(json.dumps(views.finite(told), indent=2, allow_nan=False))
     elif options.quiet:
-        print(view.line(result, **bits) + alarm(result))
+        print(views.line(result, **bits) + alarm(result))
     else:
-        print_rich(view.full(result, verbose=options.verbose, **bits))
+        print_rich(views.full(result, verbose=options.verbose, **bits))
         if explain or (options.verbose and getattr(result, "case", None) is not None):
             sys.stdout.flush()  # the result need not wait for its reasons
             with listen(options.quiet, preparing=EXPLAINING):
-                why = parts.full(result, **bits)
+                why = views.why(result, **bits)
             print_rich(why)
     sys.stdout.flush()
     if options.csv is not None:
         write_table(getattr(result, "table", result).rows(), options.csv)
         announce("table", options.csv, options.quiet)
-    if options.plot is not None and view.figure is not None:
-        write_figure(view.figure(result, **bits), options.plot)
+    if options.plot is not None:
+        write_figure(views.plot(result, None, options.bits), options.plot)
         announce("picture", options.plot, options.quiet)
     for path in options.report or ():
         write_report(result, path, options)
@@ -102,7 +100,7 @@ def write_table(rows: list[dict[str, Any]], path: Path) -> None:
 def write_report(result: Any, path: Path, options: Showing) -> None:
     """The format follows from the suffix."""
     with listen(options.quiet, preparing=REPORTING):
-        write(result, path, options.bits)
+        views.write(result, path, options.bits)
     announce("report", path, options.quiet)
 
 

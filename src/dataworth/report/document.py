@@ -1,191 +1,267 @@
-"""What a report says, before it looks like anything: sections of text, tables, facts and charts.
+"""What a result says, before it looks like anything: sections of text, tables, facts and charts.
 
-`content/` makes a Document of a result; `html/` and `markdown.py` write it. A chart carries its numbers, and
-its caption says what it shows, so that it can be left out where nothing can be drawn.
+`documents/` makes one Document of each kind of result; `terminal.py`, `page.py` and `markdown.py` write it,
+and `plot.py` and `svg.py` draw its charts. A chart is data, and its caption says what it shows, so that it
+can be left out where nothing can be drawn.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from .numbers import Interval
+Interval = Sequence[float] | None
+Tone = Literal["good", "better", "neutral", "spent", "cost", "bad", "worst", "plain"]
+"""What a verdict is for the reader."""
+
+
+class Look(NamedTuple):
+    """How a tone looks: on a terminal, in a figure (a colour of Okabe and Ito, a shape), in Markdown, and as
+    the path of its shape in a page, whose style has the colours."""
+
+    style: str
+    colour: str
+    shape: str
+    emoji: str
+    path: str
+
+
+CIRCLE = "m-5 0a5 5 0 1 1 10 0a5 5 0 1 1-10 0z"
+CROSS = "m-5-7 5 5 5-5 2 2-5 5 5 5-2 2-5-5-5 5-2-2 5-5-5-5z"
+LOOKS: dict[Tone, Look] = {
+    "plain": Look("bold", "#0072B2", "o", "🔵", CIRCLE),
+    "good": Look("bold green", "#009E73", "^", "🟢", "m0-6 6 11h-12z"),
+    "better": Look("bold cyan", "#CC79A7", "P", "🟣", "m-2-6h4v4h4v4h-4v4h-4v-4h-4v-4h4z"),
+    "spent": Look("bold yellow", "#56B4E9", "p", "🟡", "m0-6 6 4-2 7h-8l-2-7z"),
+    "neutral": Look("bold", "#777777", "s", "⚪", "m-5-5h10v10h-10z"),
+    "cost": Look("bold yellow", "#E69F00", "v", "🟤", "m0 6 6-11h-12z"),
+    "bad": Look("bold red", "#D55E00", "D", "🔶", "m0-7 6 7-6 7-6-7z"),
+    "worst": Look("bold red", "#000000", "X", "⚫", CROSS),
+}
+VERDICT_TONES: dict[str | None, Tone] = {
+    "informative": "good",
+    "improved": "better",
+    "recycled": "spent",
+    "inconclusive": "neutral",
+    "costly": "cost",
+    "strategic": "bad",
+    "harmful": "worst",
+}
+Level = Literal["brief", "verbose", "page"]
+"""Where a block is shown: on every terminal, on one that asks for details (-v), or in reports only. Reports
+show all levels."""
+MAX_NAME = 120
+"""Characters of a name of others that are shown."""
+MAX_LINE = 300
+"""Characters of a line in reports and figures; names in it may be very long."""
+NUMBER = re.compile(r"[+−]?\d[\d.,e+−]*(%| \*| ±.*| \[.*| no interval)?|–?")
+"""A number with its error or interval, or nothing, as a cell of a table."""
+UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufeff]")
+"""Characters that turn text around, or that a page cannot hold."""
 
 
 class Name(str):
-    """A text that is somebody else's: a dataset's, a column's, a file's. It is shown, never trusted."""
+    """A text that others chose: the name of a dataset, a column, a file. It is shown, never trusted."""
 
     __slots__ = ()
 
 
 Words = str | Sequence[str]
 """A text, or pieces of it, where names stand in it."""
-Tone = Literal["good", "better", "neutral", "spent", "bad", "worst", "plain"]
-"""What a verdict is for the reader; each has a colour and a shape."""
+
+
+def plain(value: str) -> str:
+    """A text whose unseen characters are spelt out.
+
+    >>> plain("a\\u202eb")
+    'a\\\\u202eb'
+    """
+    return UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", value)
+
+
+def shortened(name: str, longest: int = MAX_NAME) -> str:
+    """A name with its middle left out, if it is very long.
+
+    >>> shortened("abcdefghij", 7)
+    'abc…hij'
+    """
+    half = (longest - 1) // 2
+    return name if len(name) <= longest else f"{name[: longest - 1 - half]}…{name[-half:]}"
+
+
+def names(given: Sequence[str], between: str = ", ") -> list[str]:
+    """Names as pieces of a text, with something between them."""
+    return [piece for name in given for piece in (between, Name(name))][1:]
+
+
+# --- blocks ------------------------------------------------------------------------------------------------
 
 
 class Cell(NamedTuple):
-    """What stands in a table where it sorts by a number that it does not show as such."""
+    """A cell that sorts by a number, or has the colour of a tone."""
 
     shown: Words
     value: float | None = None
+    tone: Tone | None = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Table:
-    """Rows whose first cell names them; columns in `texts` hold words, the others numbers."""
+    """Rows whose first cell names them.
+
+    first: rows that a terminal shows (three times as many with -v); all if it is None.
+    private: columns that stay on the terminal, such as ids of rows.
+    """
 
     caption: str
     columns: tuple[str, ...]
     rows: Sequence[Sequence[str | Cell]]
-    texts: tuple[str, ...] = ()
+    level: Level = "page"
+    first: int | None = None
+    private: tuple[str, ...] = ()
     sorts: bool = False
     folded: bool = False
+
+    def texts(self) -> list[bool]:
+        """Which columns hold words; the others hold numbers."""
+        shown = [["".join(one.shown if isinstance(one, Cell) else one) for one in row] for row in self.rows]
+        return [not all(map(NUMBER.fullmatch, cells)) for cells in zip(*shown, strict=True)]
+
+    def public(self) -> Table:
+        """The table without its private columns."""
+        kept = [i for i, name in enumerate(self.columns) if name not in self.private]
+        rows = [[row[i] for i in kept] for row in self.rows]
+        columns = tuple(self.columns[i] for i in kept)
+        return Table(**{**vars(self), "columns": columns, "rows": rows, "private": ()})
 
 
 class Facts(NamedTuple):
     """Names and what there is to say of each."""
 
     rows: Sequence[tuple[str, Words]]
+    level: Level = "page"
 
 
-class Paragraph(NamedTuple):
-    """A sentence or two."""
-
-    words: Words
-
-
-class Code(NamedTuple):
-    """What can be typed."""
-
-    text: str
+# --- charts ------------------------------------------------------------------------------------------------
 
 
 class Mark(NamedTuple):
-    """A point with its interval on a line of its own."""
+    """A point with its interval on a line of its own; `beside` is a word that belongs to it."""
 
     name: str
     value: float
     interval: Interval
     tone: Tone = "plain"
+    beside: str = ""
 
 
-@dataclass(frozen=True, kw_only=True)
+class Point(NamedTuple):
+    """A place in a plane, with an interval of its height."""
+
+    x: float
+    y: float
+    interval: Interval = None
+    tip: str = ""
+
+
+class Series(NamedTuple):
+    """Points of one kind: joined by a line, or small and faint where there are many."""
+
+    name: str
+    points: Sequence[Point]
+    tone: Tone = "plain"
+    joined: bool = False
+    faint: bool = False
+
+
+@dataclass(frozen=True)
 class Chart:
-    """What all charts have."""
+    """What all charts have; `unit` is what their values count."""
 
     caption: str
     unit: str
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Forest(Chart):
-    """Points with intervals, one below the other; with a line at zero where it means something."""
+    """Points with intervals, one below the other; with a line at zero where zero has a meaning."""
 
     marks: Sequence[Mark]
     zero: bool = True
 
 
-@dataclass(frozen=True, kw_only=True)
-class Histogram(Chart):
-    """How values spread, and their mean."""
+@dataclass(frozen=True)
+class Plane(Chart):
+    """Series over an axis `across`; the height counts `unit`.
 
-    values: Sequence[float]
-    mean: float
-    interval: Interval
-    counted: str
-    tone: Tone = "plain"
+    log: the axis across is logarithmic.
+    x_zero: also a line at zero of the axis across.
+    corners: names of the quadrants from the upper right, clockwise; the second is shaded.
+    chosen: a dashed line at a place of the axis across.
+    """
 
-
-@dataclass(frozen=True, kw_only=True)
-class Quadrants(Chart):
-    """Points about zero in two directions; `corners` are named from the upper right, clockwise."""
-
-    points: Sequence[tuple[float, float]]
-    mean: tuple[float, float]
     across: str
-    corners: tuple[str, str, str, str]
-    counted: str
-    tone: Tone = "plain"
-
-
-class Dots(NamedTuple):
-    """Points of one kind."""
-
-    name: str
-    points: Sequence[tuple[float, float]]
-    tone: Tone
-
-
-@dataclass(frozen=True, kw_only=True)
-class Scatter(Chart):
-    """Points of several kinds, the last above the others, with a line at height zero."""
-
-    series: Sequence[Dots]
-    across: str
-
-
-class Point(NamedTuple):
-    """A place on a line, with its interval."""
-
-    at: float
-    value: float
-    interval: Interval = None
-    said: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Lines(Chart):
-    """Values over something that is shown on a logarithmic scale."""
-
-    lines: Sequence[tuple[str, Sequence[Point]]]
-    across: str
+    series: Sequence[Series]
+    log: bool = False
+    x_zero: bool = False
+    corners: Sequence[str] = ()
     chosen: float | None = None
 
-
-@dataclass(frozen=True, kw_only=True)
-class Bar(Chart):
-    """A whole and what it is made of, as one bar."""
-
-    parts: Sequence[tuple[str, float]]
-
-
-Block = Table | Facts | Paragraph | Code | Forest | Histogram | Quadrants | Scatter | Lines | Bar
+    @property
+    def legend(self) -> list[Series]:
+        """The series that a reader has to tell apart by name."""
+        named = [one for one in self.series if one.name and one.points]
+        return named if len(named) > 1 else []
 
 
-@dataclass(frozen=True, kw_only=True)
-class Section:
+Block = Table | Facts | Chart
+
+
+class Section(NamedTuple):
     """One question, and what answers it."""
 
     title: str
     blocks: Sequence[Block]
 
 
-class Figure(NamedTuple):
-    """One of the few numbers that a reader sees first."""
-
-    name: str
-    value: str
-    below: str = ""
-
-
 @dataclass(frozen=True, kw_only=True)
 class Document:
-    """A report: what it is of, the answer in a word and in a sentence, what that means, and all the rest.
+    """A result: the answer in a line, a word and a sentence, what that means, and all the rest.
 
-    `alarm` is what must be dealt with before the answer stands; `checked` says whether checks were made.
+    line: the result in one line.
+    headline, question: what a terminal shows first; without a headline the line is it.
+    word, tone, sentence, meaning: what a report shows first, with the line.
+    alarm: what must be dealt with before the answer stands.
+    charts: what `plot` draws; a report shows the first beside the answer.
+    source: what was measured on what.
     """
 
     kind: str
-    subject: Words
+    line: str
     word: str
-    tone: Tone
     sentence: Words
-    interval: Words
-    meaning: str
-    alarm: Words | None
-    figures: Sequence[Figure]
     sections: Sequence[Section]
-    chart: Chart | None = None
-    checked: bool = True
+    headline: str = ""
+    question: str = ""
+    tone: Tone = "plain"
+    meaning: str = ""
+    alarm: str = ""
+    charts: Sequence[Chart] = ()
+    source: str = ""
+
+    @property
+    def title(self) -> str:
+        """The headline, or the line as a sentence."""
+        return self.headline or f"{self.line}."
+
+    def tables(self, level: Level) -> list[Table]:
+        """Tables of a level."""
+        blocks = [block for section in self.sections for block in section.blocks]
+        return [block for block in blocks if isinstance(block, Table) and block.level == level]
+
+    def facts(self, level: Level) -> list[tuple[str, Words]]:
+        """Facts of a level."""
+        blocks = [block for section in self.sections for block in section.blocks]
+        return [row for one in blocks if isinstance(one, Facts) and one.level == level for row in one.rows]

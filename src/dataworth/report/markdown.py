@@ -7,21 +7,24 @@ from html import escape
 
 from dataworth.version import __version__
 
-from .document import Block, Cell, Chart, Code, Document, Facts, Name, Paragraph, Section, Table, Words
-from .html.elements import plain, shortened
+from .document import (
+    LOOKS,
+    MAX_LINE,
+    Block,
+    Cell,
+    Chart,
+    Document,
+    Name,
+    Section,
+    Table,
+    Words,
+    plain,
+    shortened,
+)
 
 SPECIAL = re.compile(r"([\\`*_\[\]|~#])")
-MOST_ROWS = 40
-"""Rows of a table beyond which it is no reading for a pull request."""
-MARKS = {
-    "good": "🟢",
-    "better": "🟣",
-    "spent": "🟡",
-    "neutral": "⚪",
-    "bad": "🔶",
-    "worst": "⚫",
-    "plain": "🔵",
-}
+MAX_ROWS = 40
+"""Rows of a table beyond which only its first ones are shown: more is no reading for a pull request."""
 
 
 def text(value: str) -> str:
@@ -43,17 +46,14 @@ def words(value: Words) -> str:
 def markdown(document: Document, date: str) -> str:
     """The whole report; everything but the answer is folded."""
     lines = [
-        f"## {MARKS[document.tone]} {document.kind}: {text(document.word)}",
+        f"## {LOOKS[document.tone].emoji} {document.kind}: {text(document.word)}",
         f"**{words(document.sentence)}**",
-        words(document.interval),
-        f"*What it means:* {text(document.meaning)}",
+        text(shortened(document.line, MAX_LINE)),
     ]
-    if document.alarm is not None:
-        lines.append(f"> **Before you use it.** {words(document.alarm)}")
-    figures = [(one.name, one.value + (f" ({one.below})" if one.below else "")) for one in document.figures]
-    lines.append(table(Table(caption="", columns=("", ""), rows=figures)))
+    lines += [f"*What it means:* {text(document.meaning)}"] if document.meaning else []
+    lines += [f"> **Before you use it.** {text(document.alarm)}"] if document.alarm else []
     lines += [folded(one) for one in document.sections]
-    lines.append(f"<sub>{words(document.subject)} · {text(date)} · dataworth {__version__}</sub>")
+    lines.append(f"<sub>{text(document.source)} · {text(date)} · dataworth {__version__}</sub>")
     return "\n\n".join(lines) + "\n"
 
 
@@ -64,24 +64,21 @@ def folded(section: Section) -> str:
 
 
 def shown(block: Block) -> str:
-    """A block; tables of single blocks are left to the page."""
+    """A block."""
     if isinstance(block, Chart):
         return f"*{text(block.caption)}*"
     if isinstance(block, Table):
-        return "" if len(block.rows) > MOST_ROWS else table(block)
-    if isinstance(block, Facts):
-        return "\n".join(f"- **{text(name)}:** {words(said)}" for name, said in block.rows)
-    if isinstance(block, Code):
-        fence = "`" * max(3, 1 + max(map(len, re.findall("`+", block.text)), default=0))
-        return f"{fence}sh\n{plain(block.text)}\n{fence}"
-    assert isinstance(block, Paragraph)
-    return words(block.words)
+        return table(block.public())
+    return "\n".join(f"- **{text(name)}:** {words(said)}" for name, said in block.rows)
 
 
 def table(block: Table) -> str:
-    """Its caption, and a row a line."""
-    sides = [":--" if name in block.texts or not i else "--:" for i, name in enumerate(block.columns)]
-    rows = [[words(one.shown if isinstance(one, Cell) else one) for one in row] for row in block.rows]
+    """Its caption, and a row a line; of a long one the first rows that a terminal would show, if any."""
+    shown = block.rows if len(block.rows) <= MAX_ROWS else block.rows[: block.first or 0]
+    if not shown:
+        return ""
+    sides = [":--" if is_text or not i else "--:" for i, is_text in enumerate(block.texts())]
+    rows = [[words((one.shown if isinstance(one, Cell) else one) or "–") for one in row] for row in shown]
     lines = [[words(name) for name in block.columns], sides, *rows]
     caption = f"{text(block.caption)}\n\n" if block.caption else ""
     return caption + "\n".join(f"| {' | '.join(line)} |" for line in lines)

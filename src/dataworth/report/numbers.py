@@ -1,12 +1,27 @@
-"""Numbers as people want to read them: as many digits as the error supports, and a real minus sign."""
+"""Numbers as people want to read them: as many digits as the error supports, with their units."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-Interval = Sequence[float] | None
+import numpy as np
 
+from dataworth.arrays import Array
+from dataworth.evidence.pair import NATS_PER_BIT
+from dataworth.measure.clipping import clip
+from dataworth.models import Linear
+from dataworth.wording import in_words
+
+from .document import Cell, Interval, Mark, Point, Tone
+
+if TYPE_CHECKING:
+    from dataworth.measure.summary import Details
+    from dataworth.measure.table import PairTable
+    from dataworth.valuation.audit.audit import Audit
+    from dataworth.valuation.rank import Ranking
+    from dataworth.valuation.score import Score
+    from dataworth.yardstick.yardstick import Yardstick
 
 ROUNDING = 1e-9
 """Half-widths of intervals, and values, up to this are what arithmetic leaves of nothing."""
@@ -71,6 +86,142 @@ def with_interval(
     return f"{shown} {bounds(interval, digits)}"
 
 
-def scaled(interval: Interval, factor: float) -> tuple[float, float] | None:
-    """An interval in another unit."""
-    return None if interval is None else (interval[0] * factor, interval[1] * factor)
+# --- what results are counted in ---------------------------------------------------------------------------
+
+
+class Known(Protocol):
+    """A value with its interval: an estimate, a score, a dataset of a ranking."""
+
+    @property
+    def value(self) -> float:
+        """In nats, or as a share."""
+
+    @property
+    def interval(self) -> Interval:
+        """Its 95 % interval, if there is one."""
+
+
+class Plain(NamedTuple):
+    """A value with its interval, made here."""
+
+    value: float
+    interval: Interval
+
+
+class Unit(NamedTuple):
+    """What values are shown in: its name, and the factor from the values."""
+
+    name: str
+    factor: float
+
+    def interval(self, known: Known) -> Interval:
+        """The interval in this unit."""
+        ends = known.interval
+        return None if ends is None else (ends[0] * self.factor, ends[1] * self.factor)
+
+    def digits(self, known: Known) -> int:
+        """Digits that suit a value."""
+        return digits_for(known.value * self.factor, self.interval(known))
+
+    def show(self, known: Known, sign: bool = False, digits: int | None = None, unit: str = "") -> str:
+        """A value and its interval.
+
+        >>> unit_of(bits=False).show(Plain(1.2345, (0.9, 1.6)), sign=True, unit="nats")
+        '+1.23 nats [0.90, 1.60]'
+        """
+        return with_interval(known.value * self.factor, self.interval(known), unit, sign, digits)
+
+    def named(self, known: Known, sign: bool = False) -> str:
+        """A value with this unit, and its interval."""
+        return self.show(known, sign, unit=self.name)
+
+    def cell(self, known: Known, sign: bool = False, digits: int | None = None) -> Cell:
+        """A value and its interval in a table."""
+        return Cell(self.show(known, sign, digits), known.value)
+
+    def mark(self, name: str, known: Known, tone: Tone = "plain", beside: str = "") -> Mark:
+        """A value and its interval in a chart."""
+        return Mark(name, known.value * self.factor, self.interval(known), tone, beside)
+
+    def point(self, x: float, known: Known, tip: str = "") -> Point:
+        """A value and its interval at a place of a plane."""
+        return Point(x, known.value * self.factor, self.interval(known), tip)
+
+
+def unit_of(bits: bool) -> Unit:
+    """Bits, or nats."""
+    return Unit("bits", 1.0 / NATS_PER_BIT) if bits else Unit("nats", 1.0)
+
+
+class Benchmark(NamedTuple):
+    """A benchmark score: its name, and the unit of its changes."""
+
+    name: str
+    unit: Unit
+
+    @property
+    def short(self) -> str:
+        """The name without its unit."""
+        return self.name.split(",")[0]
+
+    @property
+    def change(self) -> str:
+        """The name of a change, with its unit."""
+        return f"{self.short}, {self.unit.name}" if self.unit.name else self.short
+
+
+BENCHMARKS = {
+    "accuracy": "test accuracy, %",
+    "balanced_accuracy": "balanced test accuracy, %",
+    "auc": "test AUC, %",
+}
+
+
+def benchmark(yardstick: Yardstick, metric: str = "accuracy", bits: bool = False) -> Benchmark:
+    """How a benchmark score is shown."""
+    if metric == "log_loss":
+        unit = unit_of(bits)
+        return Benchmark(f"log loss, {unit.name} per test row", unit)
+    if isinstance(yardstick.model, Linear):
+        return Benchmark("test R²", Unit("", 1.0))
+    return Benchmark(BENCHMARKS[metric], Unit("points", 100.0))
+
+
+def per_what(details: Details, table: PairTable) -> str:
+    """What a value is counted over: a block of the test set, or a pair."""
+    if details.size is None:
+        rows = float(table.test_rows.mean())
+        return f"block of {number(rows, 0 if rows.is_integer() else 1)} test rows"
+    data, test = details.size
+    return f"pair of {data} data and {test} test rows"
+
+
+def draws(details: Details) -> str:
+    """How many blocks or pairs there were."""
+    return f"in {details.pairs} pairs" if details.blocks is None else f"in {details.blocks} blocks"
+
+
+def counted_pmi(result: Score | Audit | Ranking) -> Array:
+    """PMI as it was counted, clipped if it was (k × arms, in nats); the table of a result is raw."""
+    clipping = result.details.clipping
+    pmi = result.table.pmi
+    return pmi if clipping is None else clip(pmi, **{clipping["rule"]: clipping["bound"]}).values
+
+
+def describe_per_row(per_row: float, yardstick: Yardstick, bits: bool) -> str:
+    """What a value per test row means for the right answer."""
+    unit = unit_of(bits)
+    return in_words(per_row, isinstance(yardstick.model, Linear), *unit)
+
+
+def against_nothing(result: Score | Ranking, per_row: float, bits: bool) -> str:
+    """What a value per test row means, and what it is counted from: the yardstick's guess without data.
+
+    Without data a test row of a class has the probability exp(mean log Z(T_j) / rows): as good as a coin for
+    two classes, or worse where the prior is wide. So values of one dataset on two yardsticks may differ.
+    """
+    told = f"{describe_per_row(per_row, result.yardstick, bits)}, against no data at all"
+    if isinstance(result.yardstick.model, Linear):
+        return told
+    without = float(result.table.log_z_test.mean() / result.table.test_rows.mean())
+    return f"{told} ({np.exp(without):.2f} without them, {np.exp(without + per_row):.2f} with them)"

@@ -1,6 +1,6 @@
-"""How each kind of result is shown: in full, in a line, as a figure, and as a report by a file's ending.
+"""How results are shown: as text, as a figure, in a notebook, and as a report by a file's ending.
 
-A new kind of result adds a line to `VIEWS`: its `document` is what reports and notebooks show of it.
+A new kind of result adds a line to `DOCUMENTS`: its document is what all of these show.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ import json
 import math
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
-from html import escape
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from dataworth.atomic import atomic_write
 from dataworth.errors import DataworthError
@@ -20,52 +20,61 @@ from dataworth.evidence.pair import NATS_PER_BIT
 from dataworth.valuation.further import Further, further
 from dataworth.valuation.result import Result
 
+from . import page, terminal
 from . import plot as figures
-from . import plot_values
-from .content import audit as audit_content
-from .content import outlook as outlook_content
-from .content import ranking as ranking_content
-from .content import score as score_content
-from .content import split as split_content
-from .content import values as values_content
 from .document import Document
-from .html.fragment import fragment as html_fragment
-from .html.page import page
+from .documents import audit, demo, description, outlook, ranking, score, sensitivity, shared, split, values
 from .markdown import markdown
-from .text import audit, demo, description, outlook, ranking, score, sensitivity, split, values, yardstick
 
 ENDINGS = (".html", ".md", ".json")
 COLUMNS = 100
-
-
-class View(NamedTuple):
-    """How one kind of result is shown: in full, in a line, as a figure, a report; whether it counts nats."""
-
-    full: Callable[..., Any]
-    line: Callable[..., str]
-    figure: Callable[..., Any] | None = None
-    document: Callable[[Any, Further, bool], Document] | None = None
-    in_bits: bool = True
-
-
-VIEWS = {
-    "Score": View(score.full, score.line, figures.score_figure, score_content.document),
-    "Audit": View(audit.full, audit.line, figures.audit_figure, audit_content.document),
-    "Ranking": View(ranking.full, ranking.line, figures.ranking_figure, ranking_content.document),
-    "Demo": View(demo.full, demo.line, figures.demo_figure),
-    "Sensitivity": View(sensitivity.full, sensitivity.line, figures.sensitivity_figure),
-    "Values": View(values.full, values.line, plot_values.values_figure, values_content.document),
-    "Split": View(split.full, split.line, plot_values.split_figure, split_content.document),
-    "Outlook": View(outlook.full, outlook.line, plot_values.outlook_figure, outlook_content.document),
-    "Description": View(description.full, description.line, in_bits=False),
-    "Yardstick": View(yardstick.full, yardstick.line, in_bits=False),
+NO_PARTS = "\nwhy: left out, for the parts that could be measured do not add up to the score."
+DOCUMENTS: dict[str, Callable[[Any, Further, bool], Document]] = {
+    "Score": score.document,
+    "Audit": audit.document,
+    "Ranking": ranking.document,
+    "Demo": demo.document,
+    "Sensitivity": sensitivity.document,
+    "Values": values.document,
+    "Split": split.document,
+    "Outlook": outlook.document,
+    "Description": description.document,
+    "Yardstick": shared.yardstick_document,
 }
 
 
-def view_of(result: Any) -> View:
-    """How a result is shown; what is not listed above knows how it is shown."""
-    kind = type(result)
-    return VIEWS[kind.__name__] if kind.__name__ in VIEWS else View(kind.full, kind.line, in_bits=False)
+def document(result: Any, bits: bool = False, found: Further | None = None) -> Document:
+    """What a result says; `found` is what was measured again for a report."""
+    made = DOCUMENTS[type(result).__name__](result, found or Further(), bits)
+    if not hasattr(result, "replay"):
+        return made
+    source = shared.source(result.replay, " → " if made.kind == "Audit" else ", ")
+    alarm = shared.alarm(result) if isinstance(result, Result) else ""
+    return replace(made, question=made.question or result.question, source=source, alarm=alarm)
+
+
+def in_bits(result: Any) -> bool:
+    """Whether a result counts nats, which can be told in bits."""
+    return type(result).__name__ in DOCUMENTS.keys() - {"Description", "Yardstick"}
+
+
+def line(result: Any, bits: bool = False) -> str:
+    """A result in one line; what is not listed above knows its own."""
+    told: str = document(result, bits).line if type(result).__name__ in DOCUMENTS else result.line()
+    return told
+
+
+def full(result: Any, bits: bool = False, verbose: bool = False) -> Any:
+    """A result as rich renders it; what is not listed above knows how."""
+    if type(result).__name__ in DOCUMENTS:
+        return terminal.render(document(result, bits), verbose)
+    return result.full(verbose)
+
+
+def why(result: Any, bits: bool = False) -> Any:
+    """What a value, or its change, is made of, as rich renders it; measured now."""
+    found = shared.parts_table(result, bits)
+    return NO_PARTS if found is None else terminal.table(found)
 
 
 def text(result: Any, bits: bool = False, verbose: bool = False) -> str:
@@ -74,28 +83,21 @@ def text(result: Any, bits: bool = False, verbose: bool = False) -> str:
 
     console = Console(width=COLUMNS, highlight=False, color_system=None, force_jupyter=False)
     with console.capture() as captured:
-        console.print(view_of(result).full(result, bits=bits, verbose=verbose))
+        console.print(full(result, bits, verbose))
     return "\n".join(line.rstrip() for line in captured.get().splitlines()) + "\n"
 
 
 def plot(result: Any, path: str | os.PathLike[str] | None = None, bits: bool = False) -> Any:
-    """A result as a figure, which is also written if a path is given."""
-    draw = view_of(result).figure
-    assert draw is not None
-    figure = draw(result, bits=bits)
+    """A result as a matplotlib figure, which is also written if a path is given."""
+    made = figures.figure(document(result, bits))
     if path is not None:
-        figure.savefig(path, dpi=150)
-    return figure
+        made.savefig(path, dpi=150)
+    return made
 
 
 def fragment(result: Any) -> str:
-    """A result in a notebook; one that has no report yet is shown as text."""
-    make = view_of(result).document
-    return (
-        f"<pre>{escape(text(result))}</pre>"
-        if make is None
-        else html_fragment(make(result, Further(), False))
-    )
+    """A result in a notebook."""
+    return page.fragment(document(result))
 
 
 def write(result: Any, path: str | os.PathLike[str], bits: bool = False) -> None:
@@ -115,20 +117,15 @@ def ending(path: str | os.PathLike[str]) -> str:
 
 def report(result: Any, kind: str, bits: bool = False) -> str:
     """A report as text of a kind; what has to be measured again for it is measured now."""
-    make = view_of(result).document
-    if make is None:
-        raise DataworthError(
-            f"there is no report of a {type(result).__name__}: use text(), plot() or to_dict()."
-        )
     found = measured_again(result) if isinstance(result, Result) else Further()
     if kind == ".json":
-        unit = NATS_PER_BIT if bits else 1.0
-        told = result.to_dict(bits)
+        told = result.to_dict(**({"bits": bits} if in_bits(result) else {}))
         if isinstance(result, Result):
+            unit = NATS_PER_BIT if bits else 1.0
             told = result.to_dict(bits, parts=found.parts is not None) | {"further": found.to_dict(unit)}
         return json.dumps(finite(told), indent=2, allow_nan=False) + "\n"
-    written = {".html": page, ".md": markdown}[kind]
-    return written(make(result, found, bits), datetime.now(UTC).date().isoformat())
+    written = {".html": page.page, ".md": markdown}[kind]
+    return written(document(result, bits, found), datetime.now(UTC).date().isoformat())
 
 
 def measured_again(result: Any) -> Further:

@@ -1,0 +1,339 @@
+"""An audit: what the curation did, and whether to believe the benchmark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from dataworth.valuation.audit.audit import Audit
+from dataworth.valuation.further import Further
+from dataworth.wording import counted
+
+from ..document import (
+    VERDICT_TONES,
+    Document,
+    Facts,
+    Forest,
+    Plane,
+    Point,
+    Section,
+    Series,
+    Table,
+    Tone,
+    Words,
+)
+from ..numbers import (
+    Plain,
+    Unit,
+    benchmark,
+    counted_pmi,
+    describe_per_row,
+    draws,
+    number,
+    per_what,
+    unit_of,
+)
+from . import shared
+
+ANSWERS = {
+    "informative": (
+        "The curation added information that the data did not hold before.",
+        "Use the curated data. The gain is more than the data's own models could have made.",
+    ),
+    "improved": (
+        "The curated data are worth more than before; whether that is new knowledge is not yet told.",
+        "Use the curated data if you have them; before paying for more, test on more rows.",
+    ),
+    "recycled": (
+        "The curated data score higher, but no more than the old data could have done by themselves.",
+        "There is nothing wrong and nothing new in it: do not pay for it as new information.",
+    ),
+    "inconclusive": (
+        "This test set cannot tell whether the curation helped or hurt.",
+        "Decide on other grounds, or come back with more test rows.",
+    ),
+    "costly": (
+        "The curated data are worth less than before, about as any set of so few rows would be.",
+        "Keep the old data unless fewer rows are worth something to you.",
+    ),
+    "strategic": (
+        "The curation flatters the benchmark: it keeps what the test rewards and loses information.",
+        "Do not adopt it on the benchmark's word: away from this test set, expect it to do worse.",
+    ),
+    "harmful": (
+        "The curation hurt the data: they are worth less than after a random removal of as many rows.",
+        "Keep the old data, and look at what the curation removed or changed.",
+    ),
+}
+"""What a verdict says, and what to do."""
+NO_VERDICT = "The design size compares rows, not datasets: there is no verdict."
+CORNERS = (
+    "both rose",
+    "benchmark up, information down",
+    "both fell",
+    "information up, benchmark down",
+)
+
+
+def document(audit: Audit, further: Further, bits: bool = False) -> Document:
+    """The verdict, the change, what to do; what a rise is made of, what could be seen, checks; the rest."""
+    unit, verdict = unit_of(bits), audit.verdict or ""
+    tone, change = VERDICT_TONES.get(audit.verdict, "plain"), delta(audit)
+    sentence, meaning = ANSWERS.get(verdict, (audit.question, NO_VERDICT))
+    needed = None if audit.could_see is None else audit.could_see.test_rows
+    if verdict == "inconclusive" and needed is not None:
+        meaning += f" A change like this one would take about {rounded(needed):,} of them."
+    why = ""
+    if verdict == "inconclusive" and audit.interval is not None and audit.interval[0] > 0:
+        why = f" ({audit.reason})"  # an interval above zero asks for the reason
+    word, moved = audit.verdict or "no verdict", unit.named(change, sign=True)
+    checks, *rest = shared.last_sections(audit, further, bits)
+    return Document(
+        kind="Audit",
+        line=f"{word}{why}: ΔPMI {moved}",
+        headline=f"{word}: {audit.reason if audit.verdict else audit.reason.split(':')[0]}.",
+        word=word,
+        tone=tone,
+        sentence=sentence,
+        meaning=meaning,
+        charts=(forest(audit, bits), benchmark_forest(audit)),
+        sections=[
+            what_moved(audit, bits),
+            what_could_be_seen(audit, bits),
+            checks,
+            one_by_one(audit, tone, bits),
+            *rest,
+        ],
+    )
+
+
+def delta(audit: Audit) -> Plain:
+    """The change of PMI."""
+    return Plain(audit.delta, audit.interval)
+
+
+# --- what moved --------------------------------------------------------------------------------------------
+
+
+def what_moved(audit: Audit, bits: bool) -> Section:
+    """Every measure from, to and its change, and what a rise is made of."""
+    table = Table(
+        "Before and after curation",
+        ("measure", "from", "to", "change, 95 % interval"),
+        [*lines(audit, bits)],
+        level="brief",
+    )
+    facts = [
+        ("In words", describe_per_row(audit.per_row, audit.yardstick, bits)),
+        *made_of(audit, bits),
+        ("Benchmark", benchmark_sentence(audit, bits)),
+    ]
+    reason = Facts([("Reason", f"{audit.reason[0].upper()}{audit.reason[1:]}.")])
+    return Section("What the change is made of", (table, reason, Facts(facts, "brief")))
+
+
+def lines(audit: Audit, bits: bool) -> Iterator[tuple[str, str, str, str]]:
+    """What was measured, from, to, and the change with its interval."""
+    unit, bench = unit_of(bits), benchmark(audit.yardstick)
+    per_row = Unit(unit.name, unit.factor / float(audit.table.test_rows.mean()))
+    value = (audit.before, audit.after, delta(audit))
+    found: list[tuple[str, Unit, float, float, Any]] = [
+        (f"PMI, {unit.name} per {per_what(audit.details, audit.table)}", unit, *value),
+        (f"PMI, {unit.name} per test row", per_row, *value),
+    ]
+    if (made := audit.made_of) is not None:
+        middle = audit.before + made.own.value
+        found.append((f"of it, the data's own models, {unit.name}", unit, audit.before, middle, made.own))
+        found.append((f"of it, only from outside, {unit.name}", unit, middle, audit.after, made.outside))
+    elif (control := audit.control) is not None and control.selection != audit.delta:
+        blind = Plain(control.selection, control.selection_interval)
+        found.append((f"PMI against the blind control, {unit.name}", unit, control.value, audit.after, blind))
+    before, after = (float(audit.table.column("accuracy", arm).mean()) for arm in ("before", "after"))
+    accuracy = Plain(audit.accuracy_delta, audit.accuracy_interval)
+    found.append((bench.name, bench.unit, before, after, accuracy))
+    for metric, told in audit.metrics.items():
+        bench = benchmark(audit.yardstick, metric, bits)
+        change = Plain(told["change"], told["interval"])
+        found.append((bench.name, bench.unit, told["before"], told["after"], change))
+    for what, of, start, end, change in found:
+        digits = of.digits(change)
+        ends = (number(one * of.factor, digits) for one in (start, end))
+        yield (what, *ends, of.show(change, sign=True))  # type: ignore[misc]
+
+
+def made_of(audit: Audit, bits: bool) -> list[tuple[str, str]]:
+    """What a rise is made of, in a sentence."""
+    if (made := audit.made_of) is None:
+        return []
+    unit = unit_of(bits)
+    own, outside = (unit.named(part, sign=True) for part in (made.own, made.outside))
+    arm = next((arm for arm in audit.table.arms if str(arm) == made.strongest), made.strongest)
+    how = "by doing nothing" if made.strongest == "nothing" else f"at best ({shared.arm_label(arm)})"
+    told = f"{own} is what the data's own models could have done, {how}; {outside} is what only somebody "
+    return [("Made of", f"{told}from outside could know")]
+
+
+def benchmark_sentence(audit: Audit, bits: bool = False) -> str:
+    """Would the benchmark have noticed?"""
+    bench, interval = benchmark(audit.yardstick, audit.benchmark, bits), audit.benchmark_interval
+    moved = bench.unit.named(Plain(audit.benchmark_delta, interval), sign=True)
+    name = f"less {bench.short}" if audit.benchmark == "log_loss" else bench.short
+    said = "the benchmark would not have noticed"
+    if interval is None:
+        said = "whether the benchmark would have noticed cannot be told"
+    elif interval[0] > 0:
+        said = "the benchmark would have shown an improvement"
+    elif interval[1] < 0:
+        said = "the benchmark would have shown a loss"
+    return f"{name[0].upper()}{name[1:]} moved by {moved}: {said}."
+
+
+def forest(audit: Audit, bits: bool) -> Forest:
+    """The change, and what it is made of or compared with."""
+    unit, tone = unit_of(bits), VERDICT_TONES.get(audit.verdict, "plain")
+    marks = [unit.mark("after − before", delta(audit), tone)]
+    if (made := audit.made_of) is not None:
+        marks.append(unit.mark("the data's own models", made.own))
+        marks.append(unit.mark("only from outside", made.outside, tone))
+    elif (control := audit.control) is not None and control.selection != audit.delta:
+        blind = Plain(control.selection, control.selection_interval)
+        marks.append(unit.mark("after − blind control", blind, tone))
+    return Forest(
+        "The change of information and what it is compared with; bars are 95 % intervals.",
+        f"change of PMI, {unit.name} per {per_what(audit.details, audit.table)}",
+        marks,
+    )
+
+
+def benchmark_forest(audit: Audit) -> Forest:
+    """The change of the benchmark, whose unit is another."""
+    bench = benchmark(audit.yardstick)
+    accuracy = Plain(audit.accuracy_delta, audit.accuracy_interval)
+    return Forest(
+        "The change of the benchmark; the bar is its 95 % interval.",
+        f"change of {bench.change}",
+        [bench.unit.mark("after − before", accuracy, "neutral")],
+    )
+
+
+# --- what changed, and what could have been seen ------------------------------------------------------------
+
+
+def what_could_be_seen(audit: Audit, bits: bool) -> Section:
+    """What became of the rows, and what such a test set could have seen."""
+    facts = [
+        ("Changed", changed_rows(audit)),
+        ("Measured on", f"{audit.details.test_rows} test rows, {draws(audit.details)}"),
+        *could_see(audit, bits),
+    ]
+    curation, twins = audit.details.curation, audit.change.get("twins")
+    more: list[tuple[str, Words]] = [] if curation is None else [("Curation", str(curation["name"]))]
+    more += [] if twins is None else [("Twins", twins_text(twins))]
+    blocks = (Facts(facts, "brief"), *([Facts(more)] if more else []))
+    return Section("What changed, and what could have been seen", blocks)
+
+
+def change_text(change: dict[str, Any]) -> str:
+    """What became of the rows, by kinds that add up.
+
+    All but the new and repeated are the rows before, all but the removed the rows after. Rows may be both
+    edited and relabelled, and copies of kept rows may be: then these two stand apart.
+
+    >>> change = {"kept": 9, "unchanged": 4, "removed": 1, "new": 0, "repeated": 2, "matched_by": "ids"}
+    >>> change_text({**change, "edited": 2, "relabelled": 3})
+    '4 kept unchanged, 2 edited, 3 relabelled, 1 removed, 2 repeated (rows matched by ids)'
+    >>> change_text({**change, "edited": 2, "relabelled": 5})
+    '4 kept unchanged, 5 changed, 1 removed, 2 repeated (2 edited, 5 relabelled; rows matched by ids)'
+    """
+
+    def counts(found: dict[str, int]) -> str:
+        return ", ".join(f"{n} {kind}" for kind, n in found.items() if n)
+
+    kinds = {kind: change[kind] for kind in ("edited", "relabelled")}
+    changed = {"changed": change["kept"] - change["unchanged"]}
+    apart = "" if sum(kinds.values()) == changed["changed"] else f"{counts(kinds)}; "
+    kept = "kept unchanged" if any(kinds.values()) else "kept"
+    rest = {kind: change[kind] for kind in ("removed", "new", "repeated")}
+    told = counts({kept: change["unchanged"], **(changed if apart else kinds), **rest})
+    return f"{told} ({apart}rows matched by {change['matched_by']})"
+
+
+def changed_rows(audit: Audit) -> str:
+    """What became of the rows, and why they are not as many as the files have."""
+    told, rows = [], {"before": audit.details.before_rows, "after": audit.details.after_rows}
+    for name, count in rows.items():
+        given = audit.replay.data.get(name, {}).get("rows")
+        if count is not None and given is not None and (why := shared.of_given(count, given)):
+            told.append(f"{count} rows {name}{why}")
+    return f"{change_text(audit.change)}{'; '.join(['', *told])}"
+
+
+def twins_text(twins: dict[str, Any]) -> str:
+    """Which of rows with the same features and several labels stayed.
+
+    >>> twins_text({"sets": 9, "thinned": 2, "stayed": {"yes": 2}, "gone": {"no": 2, "yes": 1}})
+    '9 sets of rows have the same features and several labels; 2 lost some: yes 2 stayed, no 2, yes 1 went'
+    """
+    told = f"{counted(twins['sets'], 'set')} of rows have the same features and several labels"
+    if not twins["thinned"]:
+        return f"{told}; none lost only some"
+    stayed, went = (", ".join(f"{label} {n}" for label, n in twins[k].items()) for k in ("stayed", "gone"))
+    return f"{told}; {twins['thinned']} lost some: {stayed} stayed, {went} went"
+
+
+def could_see(audit: Audit, bits: bool) -> list[tuple[str, str]]:
+    """What such a test set shows 4 times in 5, and how many rows would decide what it did not."""
+    if (seen := audit.could_see) is None:
+        return []
+    unit = unit_of(bits)
+    told = []
+    if seen.rise is not None and seen.labels is not None:
+        part = number(100 * seen.labels, 0 if seen.labels > 0.095 else 1)
+        labels = f"{part} % of the labels of {seen.of_rows} rows mended"
+        told.append(f"a rise of {number(seen.rise * unit.factor, 2)} {unit.name} a block (about {labels})")
+    if seen.more_rows is not None:
+        told.append(f"{seen.more_rows} more rows beside {seen.of_rows - seen.more_rows}")
+    shown = ", or ".join(told) or f"not even a fifth of the labels of {seen.of_rows} rows mended"
+    text = f"4 times in 5, with these {audit.details.test_rows} test rows: {shown}"
+    if audit.verdict == "inconclusive" and seen.test_rows is not None:
+        text += f"; a change like this one would take about {rounded(seen.test_rows):,} test rows"
+    return [("Could see", text)]
+
+
+def rounded(rows: int) -> int:
+    """To two digits: an estimate of an estimate.
+
+    >>> rounded(1234), rounded(87)
+    (1200, 87)
+    """
+    scale = 10 ** max(0, len(str(rows)) - 2)
+    return round(rows / scale) * scale
+
+
+# --- one by one --------------------------------------------------------------------------------------------
+
+
+def one_by_one(audit: Audit, tone: Tone, bits: bool) -> Section:
+    """The change of information and of the benchmark, block by block or pair by pair."""
+    unit, bench = unit_of(bits), benchmark(audit.yardstick)
+    many = "pairs" if audit.details.blocks is None else "blocks"
+    pmi, arms = counted_pmi(audit) * unit.factor, [str(arm) for arm in audit.table.arms]
+    moved = pmi[:, arms.index("after")] - pmi[:, arms.index("before")]
+    rewarded = audit.table.change("accuracy", "after", "before") * bench.unit.factor
+    what, across = f"ΔPMI, {unit.name}", f"Δ {bench.change}"
+    points = [
+        Point(x, y, None, f"{i}: {what} {number(y, 2, True)}; {across} {number(x, 2, True)}")
+        for i, (x, y) in enumerate(zip(rewarded.tolist(), moved.tolist(), strict=True), 1)
+    ]
+    mean = Point(float(rewarded.mean()), float(moved.mean()), None, "mean")
+    share = 100 * float(((rewarded > 0) & (moved < 0)).mean())
+    chart = Plane(
+        f"Each dot is one of {len(points)} {many}. In {share:.0f} % of {many} the benchmark "
+        "rose while information fell: a cloud about that corner is what strategic curation looks like.",
+        what,
+        across,
+        [Series("", points, faint=True), Series("", [mean], tone)],
+        x_zero=True,
+        corners=CORNERS,
+    )
+    return Section(f"{many.capitalize()}, one by one", (chart,))

@@ -1,0 +1,72 @@
+"""A file: what each of its columns would be used as, and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import groupby
+from typing import Any
+
+from dataworth.data.io import Description
+from dataworth.valuation.further import Further
+from dataworth.wording import counted
+
+from ..document import Cell, Document, Facts, Level, Name, Section, Table
+
+COLUMNS = ("column", "used as", "holds", "why", "missing")
+
+
+def document(description: Description, further: Further, bits: bool = False) -> Document:
+    """What each column would be used as, and why; features of one kind share a line unless asked for."""
+    told = line(description)
+    facts = [
+        ("Labels", "not known" if description.labels is None else str(description.labels)),
+        *(("Problem", problem) for problem in description.problems),
+        *(("Note", note) for note in description.notes),
+    ]
+    blocks = (table(description, "brief"), Facts(facts, "brief"), table(description, "verbose"))
+    return Document(
+        kind="Description",
+        line=told,
+        word=f"{len(description.problems)} problems" if description.problems else "readable",
+        tone="bad" if description.problems else "good",
+        sentence=[Name(told), "."],
+        sections=[Section("Columns", blocks)],
+    )
+
+
+def line(description: Description) -> str:
+    """A file in one line."""
+    features = sum(role.role == "feature" for role in description.roles)
+    label = next((repr(role.column) for role in description.roles if role.role == "label"), "not known")
+    unusable = sum(role.role == "unusable" for role in description.roles)
+    also = f", {unusable} unusable" if unusable else ""
+    also += f", {counted(len(description.problems), 'problem')}" if description.problems else ""
+    counts = f"{counted(description.rows, 'row')}, {counted(features, 'feature column')}"
+    return f"{description.path}: {counts}, label {label}{also}"
+
+
+def table(description: Description, level: Level) -> Table:
+    """A line for columns that are alike, or for each."""
+    rows = []
+    for columns, role in _alike(description.roles, description.missing, apart=level == "verbose"):
+        missing = sum(description.missing.get(name, 0) for name in columns)
+        rows.append((Cell([Name(_enumerated(columns))]), role.role, role.kind, role.why, str(missing or "")))
+    caption = "Columns" if level == "brief" else "Every column"
+    return Table(caption, COLUMNS, rows, level=level, folded=level == "verbose")
+
+
+def _alike(roles: Iterable[Any], missing: Mapping[str, int], apart: bool) -> list[tuple[list[str], Any]]:
+    """Neighbouring columns with the same role, kind and reason; one with missing values stands alone."""
+
+    def kind(role: Any) -> tuple[Any, ...]:
+        alone = apart or role.column in missing
+        return role.role, role.kind, role.why, role.column if alone else None
+
+    runs = [list(run) for _, run in groupby(roles, kind)]
+    return [([role.column for role in run], run[0]) for run in runs]
+
+
+def _enumerated(columns: Sequence[str]) -> str:
+    if len(columns) <= 3:
+        return ", ".join(columns)
+    return f"{columns[0]}, {columns[1]} … {columns[-1]} ({len(columns)})"

@@ -1,0 +1,86 @@
+"""A result over prior variances: whether the prior decides."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+
+from dataworth.valuation.further import Further
+from dataworth.valuation.sensitivity import QUANTITIES, Sensitivity
+
+from ..document import VERDICT_TONES, Cell, Document, Facts, Plane, Point, Section, Series, Table
+from ..numbers import number, unit_of
+
+
+def document(sensitivity: Sensitivity, further: Further, bits: bool = False) -> Document:
+    """The value at every prior, and what the test set says of the priors."""
+    line = f"{'steady' if sensitivity.steady else 'depends on the prior'}: {sensitivity.summary}"
+    folds = f"{sensitivity.folds}-fold cross-validation on the test set (R² for numeric labels)"
+    facts = [
+        ("*", "the yardstick's own prior variance"),
+        ("Held out", f"mean log-likelihood of half the test set; best at C = {sensitivity.by_held_out:g}"),
+        ("Accuracy", f"{folds}; best at C = {sensitivity.by_accuracy:g}"),
+        ("Plausible", "not excluded by the test set (DW009)"),
+    ]
+    blocks = (table(sensitivity, bits), Facts(facts, "brief"))
+    return Document(
+        kind="Sensitivity",
+        line=line,
+        word="steady" if sensitivity.steady else "depends on the prior",
+        tone="good" if sensitivity.steady else "neutral",
+        sentence=f"{sensitivity.summary[0].upper()}{sensitivity.summary[1:]}.",
+        sections=[Section("Over prior variances", blocks)],
+        charts=(value_chart(sensitivity, bits),),
+    )
+
+
+def value_chart(sensitivity: Sensitivity, bits: bool) -> Plane:
+    """The value over prior variances, with a mark for each conclusion; implausible priors are faint."""
+    unit = unit_of(bits)
+    kinds: dict[tuple[str | None, bool], list[Point]] = defaultdict(list)
+    for one in sensitivity.points:
+        tip = f"C = {one.prior_variance:g}: {unit.show(one.value)}"
+        kinds[one.conclusion, one.plausible].append(unit.point(one.prior_variance, one.value, tip))
+    series = [
+        Series(
+            (kind or "no verdict") + ("" if plausible else ", not plausible"),
+            points,
+            VERDICT_TONES.get(kind, "plain"),
+            joined=plausible,
+            faint=not plausible,
+        )
+        for (kind, plausible), points in kinds.items()
+    ]
+    return Plane(
+        f"Against the prior. {sensitivity.summary[0].upper()}{sensitivity.summary[1:]}.",
+        f"{QUANTITIES[sensitivity.what]}, {unit.name}",
+        "prior variance C",
+        series,
+        log=True,
+        chosen=sensitivity.chosen,
+    )
+
+
+def table(sensitivity: Sensitivity, bits: bool) -> Table:
+    """One row a prior variance."""
+    unit = unit_of(bits)
+    rows = [
+        (
+            Cell(
+                f"{p.prior_variance:g}" + (" *" if p.prior_variance == sensitivity.chosen else ""),
+                p.prior_variance,
+            ),
+            unit.cell(p.value, sign=True),
+            p.conclusion or "no verdict",
+            Cell(number(p.held_out * unit.factor, 2), p.held_out),
+            Cell(number(p.accuracy, 4), p.accuracy),
+            "yes" if p.plausible else "",
+        )
+        for p in sensitivity.points
+    ]
+    value = f"{QUANTITIES[sensitivity.what]}, {unit.name}, 95 % interval"
+    return Table(
+        "The result at other priors; plausible are those that the test set does not exclude",
+        ("C", value, "conclusion", f"held out, {unit.name}", "accuracy, CV", "plausible"),
+        rows,
+        level="brief",
+    )

@@ -1,0 +1,379 @@
+"""What documents share: how a yardstick is told, and the sections that several kinds of result have."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import cycle
+from typing import Any
+
+from dataworth.checks import CHECKS, Finding
+from dataworth.measure.designs import Arm
+from dataworth.measure.parts import AuditParts, MeanParts
+from dataworth.valuation.audit.audit import Audit
+from dataworth.valuation.further import Further
+from dataworth.valuation.outlook import Outlook
+from dataworth.valuation.rank import Ranking
+from dataworth.valuation.replay import Replay
+from dataworth.valuation.result import Result
+from dataworth.valuation.score import Score
+from dataworth.valuation.split import Split
+from dataworth.valuation.values.values import Values
+from dataworth.yardstick.yardstick import Yardstick
+
+from ..document import (
+    Cell,
+    Document,
+    Facts,
+    Forest,
+    Name,
+    Plane,
+    Point,
+    Section,
+    Series,
+    Table,
+    Tone,
+    Words,
+    shortened,
+)
+from ..numbers import Known, benchmark, counted_pmi, number, unit_of
+from . import sensitivity
+
+Measured = Score | Audit | Ranking
+"""What has checks."""
+Reported = Measured | Values | Split | Outlook
+KINDS = {"Score": "score", "Audit": "verdict", "Ranking": "ranking"}
+STATES = {True: "fires", False: "passed", None: "not run"}
+TONES: Sequence[Tone] = ("plain", "bad", "good", "better", "spent", "neutral", "worst", "cost")
+"""Tones of series that mean nothing by themselves, in their order."""
+MAX_NAMED = 4
+"""Datasets that the note of a figure names."""
+PARTS = {
+    "confidence": "confidence gained, KL(both‖prior)",
+    "against_data": "− disagreement with the data, KL(both‖data)",
+    "against_test": "− disagreement with the test set, KL(both‖test)",
+    "unexplained": "not explained",
+    "value": "= PMI",
+    "information_data": "how sure the data are, PI(data)",
+    "information_test": "how sure the test set is, PI(test)",
+}
+
+
+def arm_label(arm: Arm | str) -> str:
+    """What an arm is, in words."""
+    return str(getattr(arm, "label", None) or arm)
+
+
+# --- the yardstick -----------------------------------------------------------------------------------------
+
+
+def yardstick_line(yardstick: Yardstick) -> str:
+    """A yardstick in one line."""
+    how = yardstick.kind + (f" ({yardstick.inference})" if yardstick.inference else "")
+    counted = "" if yardstick.tempering == 1 else f", rows count {yardstick.tempering:g} times"
+    return (
+        f"{yardstick.chosen.features}, {how}, prior variance {yardstick.chosen.prior_variance:g}{counted}, "
+        f"{yardstick.digest[:12]}"
+    )
+
+
+def yardstick_facts(yardstick: Yardstick) -> list[tuple[str, str]]:
+    """Features, model, tempering, and how well parts of the test set predict each other."""
+    chosen = yardstick.chosen
+    error = "" if chosen.held_out_stderr is None else f" ± {number(chosen.held_out_stderr, 2)}"
+    held_out = f"{number(chosen.held_out, 2)}{error} nats, mean log-likelihood of a test row"
+    facts = [
+        ("Features", f"{chosen.features} ({len(yardstick.recipe.center)})"),
+        ("Model", repr(yardstick.model)),
+        ("Tempering", f"rows of the data count {yardstick.tempering:g} times"),
+        ("Held out", f"{held_out}, given an eighth to a half of the others"),
+    ]
+    if chosen.sight is not None:
+        seen = f"t = {number(chosen.sight, 0)} for wrong labels removed from half of the test set"
+        facts.append(("Sight", seen))
+    hashed = f", keyed hash {yardstick.test_hash[:12]}" if yardstick.test_hash else ""
+    return [*facts, ("Test set", f"{yardstick.rows} rows{hashed}"), ("Digest", yardstick.digest)]
+
+
+def yardstick_document(yardstick: Yardstick, further: Further, bits: bool = False) -> Document:
+    """A yardstick: what was chosen, and how well it predicts."""
+    held_out = number(yardstick.chosen.held_out, 2, sign=True)
+    headline = f"half of the test set predicts a row of the other half with {held_out} nats."
+    facts = Facts(yardstick_facts(yardstick), "brief")
+    return Document(
+        kind="Yardstick",
+        line=yardstick_line(yardstick),
+        headline=headline,
+        word="a yardstick",
+        sentence=f"{headline[0].upper()}{headline[1:]}",
+        sections=[Section("How it measures", (facts,))],
+    )
+
+
+# --- what is beside the answer -----------------------------------------------------------------------------
+
+
+def source(replay: Replay, between: str = ", ") -> str:
+    """Files, or the names of datasets, with their rows: figures are handed on without their command.
+
+    >>> data = {"before": {"rows": 300, "file": "raw.csv"}, "after": {"rows": 240}}
+    >>> source(Replay(command="", seed=0, versions={}, data=data, test={"rows": 400, "file": "t.csv"}), " → ")
+    'raw.csv (300 rows) → after (240 rows), on t.csv (400 rows)'
+    """
+
+    def given(name: str, one: Mapping[str, Any]) -> str:
+        return f"{shortened(one.get('file', name), 40)} ({one['rows']} rows)"
+
+    told = [given(name, one) for name, one in replay.data.items()]
+    if len(told) > MAX_NAMED:
+        told = [*told[: MAX_NAMED - 1], f"{len(told) - MAX_NAMED + 1} more"]
+    return f"{between.join(told)}, on {given('test set', replay.test)}"
+
+
+def of_given(rows: int, given: int) -> str:
+    """Why a file has more rows than were measured, where it has.
+
+    >>> of_given(795, 805), of_given(5, 5)
+    (' of 805 given (10 also stand in the test set)', '')
+    """
+    return "" if rows == given else f" of {given} given ({given - rows} also stand in the test set)"
+
+
+def alarm(result: Result) -> str:
+    """Which checks must be dealt with before the result stands."""
+    fatal = [f"{one.code} {one.name}: {one.meaning}" for one in result.checks if one.fires and not one.stands]
+    what = KINDS[type(result).__name__]
+    return f"This {what} does not stand yet. {'; '.join(fatal)}." if fatal else ""
+
+
+# --- sections ----------------------------------------------------------------------------------------------
+
+
+def last_sections(result: Measured, further: Further, bits: bool) -> list[Section]:
+    """Checks; what was measured again; every arm; the yardstick; how to replay it."""
+    return [
+        checks_section(result),
+        *parts_section(result, further, bits),
+        *priors_section(further, bits),
+        *groups_section(further, bits),
+        arms_section(result, bits),
+        yardstick_section(result),
+        replay_section(result, further.left_out),
+    ]
+
+
+def check_counts(checks: Sequence[Finding], ignored: int = 0) -> str:
+    """How many passed, fired, were ignored, and were not run."""
+    passed, fired, left = (sum(one.fires is kind for one in checks) for kind in (False, True, None))
+    also = f", {left} not run (-v says why)" if left else ""
+    without = f", {ignored} ignored" if ignored else ""
+    return f"{passed} passed, {fired or 'none'} fired{without}{also}"
+
+
+def standing(checks: Sequence[Finding], what: str = "result") -> str:
+    """What becomes of a result where checks fired: whether it stands."""
+    fired = [one for one in checks if one.fires]
+    fatal = ", ".join(one.code for one in fired if not one.stands)
+    if fatal:
+        return f"; the {what} does not stand before {fatal} is dealt with"
+    return f"; the {what} stands, for what it says" if fired else ""
+
+
+def checks_section(result: Measured) -> Section:
+    """How many checks passed, each that did not with what to do, then all with what they saw."""
+    told = [("Checks", "none: all were ignored")]
+    if result.checks:
+        counts = check_counts(result.checks, ignored=len(CHECKS) - len(result.checks))
+        told = [("Checks", counts + standing(result.checks, KINDS[type(result).__name__]))]
+    for one in (one for one in result.checks if one.fires):
+        seen = f" ({one.detail})" if one.detail else ""
+        told.append((one.code, f"{one.name}: {one.meaning}{seen}; {one.advice}"))
+    every = [
+        (one.code, f"{one.name}: {STATES[one.fires]}" + (f"; {one.detail}" if one.detail else ""))
+        for one in result.checks
+    ]
+    blocks = (Facts(told, "brief"), *([Facts(every, "verbose")] if every else []))
+    return Section("Can it be trusted?", blocks)
+
+
+def arms_section(result: Measured, bits: bool) -> Section:
+    """Means of every arm over blocks or pairs."""
+    unit, bench = unit_of(bits), benchmark(result.yardstick)
+
+    def mean(column: str, arm: Arm, scale: float, digits: int) -> Cell:
+        value = float(result.table.column(column, arm).mean()) * scale
+        return Cell(number(value, digits), value)
+
+    rows = [
+        (
+            Cell([Name(arm)]),
+            mean("data_rows", arm, 1, 0),
+            number(float(pmi.mean()), 3),
+            number(float(pmi.std(ddof=1)) if len(pmi) > 1 else float("nan"), 3),
+            mean("accuracy", arm, bench.unit.factor, 2),
+            mean("information_gain", arm, unit.factor, 2),
+        )
+        for arm, pmi in zip(result.table.arms, (counted_pmi(result) * unit.factor).T, strict=True)
+    ]
+    of = unit.name
+    columns = ("arm", "rows", f"PMI, {of}", f"s.d., {of}", bench.name, f"information gain, {of}")
+    caption = "Every arm: means over blocks or pairs"
+    table = Table(caption, columns, rows, level="verbose", folded=True)
+    return Section("Every arm", (table,))
+
+
+def explained(result: Measured) -> dict[str, tuple[MeanParts, float]]:
+    """Parts by column of their table, each with the score or change that it explains."""
+    parts = result.parts
+    if isinstance(result, Audit):
+        assert isinstance(parts, AuditParts)
+        scores = (result.before, result.after, result.delta)
+        columns = ("from", "to", "change, 95 % interval")
+        return {name: (one, score) for name, one, score in zip(columns, parts, scores, strict=True)}
+    if isinstance(result, Score):
+        assert isinstance(parts, MeanParts)
+        return {"value, 95 % interval": (parts, result.value)}
+    assert isinstance(parts, dict)
+    return {one.name: (parts[one.name], one.value) for one in result}
+
+
+def adds_up(parts: MeanParts, score: float) -> bool:
+    """Whether parts are those of a score: confidence − disagreements + what is not explained is its value."""
+    total = parts.confidence.value - parts.against_data.value - parts.against_test.value
+    return abs(total + parts.unexplained.value - score) <= 1e-6 * max(1.0, abs(score))
+
+
+def parts_table(result: Measured, bits: bool) -> Table | None:
+    """A row for each part of the score, or of its change; nothing if they do not add up to it."""
+    unit, columns = unit_of(bits), explained(result)
+    if not all(adds_up(parts, score) for parts, score in columns.values()):
+        return None
+    rows: list[tuple[str | Cell, ...]] = []
+    for part, shown in PARTS.items():
+        found: dict[str, Known] = {name: getattr(parts, part) for name, (parts, _) in columns.items()}
+        if part == "unexplained" and all(abs(one.value) < 5e-4 for one in found.values()):
+            continue
+        digits = unit.digits([*found.values()][-1])
+        cells = [
+            unit.cell(one, sign=name.startswith("change"))
+            if "interval" in name
+            else number(one.value * unit.factor, min(3, digits))
+            for name, one in found.items()
+        ]
+        rows.append((shown, *cells))
+    return Table(f"why, in {unit.name}", ("measure", *map(Name, columns)), rows)
+
+
+def parts_section(result: Measured, further: Further, bits: bool) -> list[Section]:
+    """Why: what the value, or its change, is made of."""
+    table = None if further.parts is None else parts_table(result, bits)
+    if table is None:
+        return []
+    why = (
+        "The score is the confidence that data and test set give together, less how far each disagrees "
+        "with what both say. PI(data) is how sure the data are of what they say, right or wrong: wrong "
+        "labels can raise it."
+    )
+    return [Section("Why: parts of the score", (table, Facts([("Read", why)])))]
+
+
+def priors_section(further: Further, bits: bool) -> list[Section]:
+    """The same over priors and over sizes: does a choice decide?"""
+    charts, tables = [], []
+    if (found := further.priors) is not None:
+        charts.append(sensitivity.value_chart(found, bits))
+        tables.append(replace(sensitivity.table(found, bits), level="page", folded=True))
+    if further.sizes:
+        chart, table = by_size(further, bits)
+        charts.append(chart)
+        tables.append(table)
+    if not charts:
+        return []
+    return [Section("Does the prior, or the size, decide?", (*charts, *tables))]
+
+
+def by_size(further: Further, bits: bool) -> tuple[Plane, Table]:
+    """The value of random parts of the data."""
+    unit = unit_of(bits)
+    series, rows = [], []
+    for tone, (name, curve) in zip(cycle(TONES), further.sizes.items(), strict=False):
+        points = []
+        for n, value, error in curve:
+            y, e = value * unit.factor, error * unit.factor
+            shown = f"{number(y, 2)} ± {number(e, 2)}"
+            points.append(Point(n, y, (y - 2 * e, y + 2 * e), f"{n} rows: {shown}"))
+            rows.append((Cell([Name(name), f", {n} rows"], n), Cell(shown, value)))
+        series.append(Series(Name(name), points, tone, joined=True))
+    chart = Plane(
+        "Against size. Random parts of the data, on a few blocks of the test set; ± 2 s.e.",
+        f"PMI, {unit.name}",
+        "rows of data",
+        series,
+        log=True,
+    )
+    columns = ("rows", f"PMI, {unit.name}, ± standard error")
+    caption = "The value of random parts of the data"
+    return chart, Table(caption, columns, rows, folded=True)
+
+
+def groups_section(further: Further, bits: bool) -> list[Section]:
+    """Every group of rows by itself."""
+    if not further.groups:
+        return []
+    unit = unit_of(bits)
+    several = len({one.dataset for one in further.groups}) > 1
+    rows, marks = [], []
+    for one in further.groups:
+        name = Name(f"{one.group} ({one.dataset})" if several else one.group)
+        marks.append(unit.mark(name, one.value))
+        rows.append((Cell([name]), str(one.rows), unit.cell(one.value)))
+    what, caption = f"PMI, {unit.name} per block", "Each group or source alone"
+    columns = ("group", "rows", f"{what}, 95 % interval")
+    chart = Forest(f"{caption}, as if there were no other rows.", what, marks)
+    table = Table(caption, columns, rows, sorts=True)
+    return [Section("By group", (chart, table))]
+
+
+def yardstick_section(result: Reported, *more: tuple[str, Words]) -> Section:
+    """How it was measured, and what was noted on the way."""
+    told = [
+        ("Yardstick", yardstick_line(result.yardstick)),
+        *(("Note", note) for note in result.notes),
+        *more,
+    ]
+    details = Facts(yardstick_facts(result.yardstick), "verbose")
+    return Section("How it was measured", (Facts(told, "brief"), details))
+
+
+def replay_section(result: Reported, left_out: Sequence[str] = ()) -> Section:
+    """How to get the same again."""
+    told = result.replay
+    rows = [
+        (Cell([Name(one.get("file", name))]), Cell([Name(name)]), f"{one['rows']:,}", one["sha256"])
+        for name, one in [*told.data.items(), ("test set", told.test)]
+    ]
+    facts = [
+        ("Command", told.command),
+        ("Seed", str(told.seed)),
+        ("Versions", ", ".join(f"{name} {version}" for name, version in told.versions.items())),
+    ]
+    facts += [("Not in this report", "; ".join(left_out))] if left_out else []
+    columns = ("file or name", "as", "rows", "SHA-256 of the content")
+    table = Table("What was given", columns, rows)
+    return Section("Replay", (Facts(facts), table))
+
+
+def by_place(values: Sequence[float], mean: Point, tone: Tone, unit: str, many: str) -> Plane:
+    """Values of blocks or pairs one by one, and behind them their mean with its interval."""
+    points = [Point(i, value, None, f"{i}: {number(value, 2)}") for i, value in enumerate(values, 1)]
+    return Plane(
+        f"Each of {len(values)} {many}, then their mean with its 95 % interval.",
+        unit,
+        many,
+        [Series(many, points, faint=True), Series("mean, 95 % interval", [mean], tone)],
+    )
+
+
+def per_block(test_rows: int, blocks: int) -> str:
+    """A block of so many test rows, for results that are always counted in blocks."""
+    return f"block of {test_rows / blocks:.3g} test rows"

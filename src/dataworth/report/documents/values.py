@@ -1,0 +1,206 @@
+"""Values: labels to look at again, rows on the list, sources. Reports name rows by their numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from dataworth.valuation.further import Further
+from dataworth.valuation.values.values import KINDS, Values
+from dataworth.wording import counted
+
+from ..document import (
+    Cell,
+    Document,
+    Facts,
+    Forest,
+    Name,
+    Plane,
+    Point,
+    Section,
+    Series,
+    Table,
+    Tone,
+    Words,
+    names,
+)
+from ..numbers import digits_for, number, unit_of
+from . import shared
+
+SHOWN = 10
+"""Rows of each table that a terminal shows; files have them all."""
+MAX_ROWS = 100
+"""Rows of a table in a report; `-o` writes them all."""
+MAX_DOTS = 1000
+"""Dots of rows that are neither on the list nor doubted."""
+BEWARE = (
+    "a value below zero says that these test rows were predicted worse with the row, not that it is wrong; "
+    "judge a change by other test rows (--cross-fit, or dataworth audit --honest)"
+)
+
+
+def document(values: Values, further: Further, bits: bool = False) -> Document:
+    """The least trusted labels, the list, the sources."""
+    rows = values.rows
+    worse = [one.name for one in values.groups if one.worse]
+    doubted = [row for row in values.least_trusted if rows.p_wrong[row] > 0.5]
+    listed = [int(row) for row in np.argsort(rows.value, kind="stable") if rows.harmful[row]]
+    first = doubted or values.least_trusted[:SHOWN]
+    tables = [row_table(values, first, "The least trusted labels", bits)]
+    if more := [row for row in listed if row not in first[:SHOWN]]:
+        caption = f"Further rows on the list; expected proportion of false entries {values.fdr:g}"
+        tables.append(row_table(values, more, caption, bits))
+    charts = [source_chart(values, bits)] if values.groups else []
+    word, tone, sentence = answer(len(doubted), len(rows), worse)
+    also = f"; worse than rows at random: {', '.join(worse)}" if worse else ""
+    return Document(
+        kind="Values",
+        line=f"{counted(len(doubted), 'label')} of {counted(len(rows), 'row')} to look at again, "
+        f"{counted(len(listed), 'row')} with a value shown below zero{also}",
+        word=word,
+        tone=tone,
+        sentence=sentence,
+        meaning=f"Labels on this page are for a person to look at. {BEWARE[0].upper()}{BEWARE[1:]}.",
+        charts=(against_trust(values, bits), *charts),
+        sections=[
+            Section("Labels to look at again, and rows with a value below zero", tables),
+            *([Section("Sources", (*charts, source_table(values, bits)))] if charts else []),
+            Section("How to read the values", (facts(values, bits),)),
+            shared.yardstick_section(
+                values, ("Duplicates", "are not seen by values: a copy stands in for its original")
+            ),
+            shared.replay_section(values),
+        ],
+    )
+
+
+def answer(doubted: int, rows: int, worse: list[str]) -> tuple[str, Tone, Words]:
+    """Word, tone, sentence."""
+    are = "is" if doubted == 1 else "are"
+    said = f"{counted(doubted, 'label')} of {rows:,} {are} more likely wrong than right"
+    if worse:
+        return (
+            "a source is worse than the rest",
+            "bad",
+            ["Worse than rows at random: ", *names(worse), f". {said}."],
+        )
+    if doubted:
+        return "labels to look at again", "neutral", f"{said}."
+    return "no label is doubted", "good", f"None of {rows:,} labels is more likely wrong than right."
+
+
+def facts(values: Values, bits: bool) -> Facts:
+    """What the numbers are, and what leaving out doubted labels changes."""
+    unit, per = unit_of(bits), shared.per_block(values.test_rows, values.blocks)
+    block = f"{unit.name} per {per}"
+    order = "the least trusted labels first, then the lowest values of other rows on the list"
+    told = [
+        ("Total", f"all rows together: {unit.show(values.total, unit=block)}"),
+        (
+            "Values",
+            f"{unit.name} that all {values.test_rows} test rows gain by the row, {KINDS[values.kind]}",
+        ),
+        ("Rows", f"{order}; row 1 is the first row of data; -o FILE has all, counted from 0"),
+        ("Trust", "p wrong: probability that the label is wrong, by all other rows and the test set"),
+        ("List", f"rows with a value below zero, expected proportion of false entries {values.fdr:g}"),
+        ("Beware", BEWARE),
+    ]
+    if values.groups:
+        told.append(("Sources", f"{block}; 95 % intervals hold for all sources at once"))
+    if (tried := values.cross_fit) is not None:
+        change = unit.show(tried.change, sign=True, unit=f"{unit.name} per block")
+        out = f"leaving out the labels that other parts doubt ({tried.left_out:g} rows on average)"
+        told.append(("Cross-fit", f"{out}: {change}, over {tried.parts} parts of the test set"))
+    return Facts(told, "brief")
+
+
+def row_table(values: Values, places: Sequence[int], caption: str, bits: bool) -> Table:
+    """Some rows, by number; ids are for the terminal."""
+    unit = unit_of(bits)
+    rows, told = values.rows, []
+    for row in places[:MAX_ROWS]:
+        value, stderr = rows.value[row] * unit.factor, rows.stderr[row] * unit.factor
+        digits = digits_for(value, (value - stderr, value + stderr))
+        name = (Cell([Name(values.ids[row])]),) if values.ids is not None else ()
+        told.append(
+            (
+                Cell(str(row + 1), row),
+                *name,
+                Cell(number(rows.p_wrong[row], 3), rows.p_wrong[row]),
+                Cell(f"{number(value, digits, sign=True)} ± {number(stderr, digits)}", value),
+                "yes" if rows.harmful[row] else "",
+            )
+        )
+    if len(places) > len(told):
+        caption += f": the first {len(told)} of {len(places):,} (dataworth values -o has them all)"
+    own = ("id",) if values.ids is not None else ()
+    return Table(
+        caption,
+        ("row", *own, "p wrong", f"value, {unit.name}", "on the list"),
+        told,
+        level="brief",
+        first=SHOWN,
+        private=("id",),
+        sorts=True,
+    )
+
+
+def against_trust(values: Values, bits: bool) -> Plane:
+    """Every row, or as many as there is room for."""
+    unit, rows = unit_of(bits), values.rows
+    known = np.isfinite(rows.value) & np.isfinite(rows.log_label)
+    listed, doubted = known & rows.harmful, known & (rows.p_wrong > 0.5) & ~rows.harmful
+    rest = np.flatnonzero(known & ~listed & ~doubted)
+    more = len(rest) - MAX_DOTS
+    rest = np.random.default_rng(0).permutation(rest)[:MAX_DOTS]
+
+    def series(name: str, some: Any, tone: Tone, faint: bool = False) -> Series:
+        places = zip(rows.log_label[some] * unit.factor, rows.value[some] * unit.factor, strict=True)
+        points = [Point(float(x), float(y)) for x, y in places]
+        return Series(f"{name} ({len(points):,})", points, tone, faint=faint)
+
+    left_out = f" {more:,} other rows are not drawn." if more > 0 else ""
+    return Plane(
+        f"Value against trust, one dot a row.{left_out}",
+        f"value, {unit.name}",
+        f"trust: log-probability of the label, {unit.name}",
+        [
+            series("other rows", rest, "plain", faint=True),
+            series("label more likely wrong than right, not on the list", doubted, "better"),
+            series("on the list: value shown below zero", listed, "bad"),
+        ],
+    )
+
+
+def source_chart(values: Values, bits: bool) -> Forest:
+    """Sources as intervals."""
+    unit = unit_of(bits)
+    return Forest(
+        "What each source contributes to what all are worth (Shapley); 95 % intervals for all.",
+        f"share, {unit.name} per block",
+        [unit.mark(Name(one.name), one.share, "bad" if one.worse else "plain") for one in values.groups],
+    )
+
+
+def source_table(values: Values, bits: bool) -> Table:
+    """One row a source."""
+    unit = unit_of(bits)
+    rows = [
+        (
+            Cell([Name(one.name)]),
+            str(one.rows),
+            *(unit.cell(known, sign=True) for known in (one.share, one.value, one.against_random)),
+            "worse" if one.worse else "",
+        )
+        for one in values.groups
+    ]
+    numbers = (f"share, {unit.name}", "adds to the others", "against rows at random")
+    return Table(
+        "Sources; intervals hold for all at once",
+        ("source", "rows", *numbers, "shown"),
+        rows,
+        level="brief",
+        sorts=True,
+    )

@@ -1,0 +1,115 @@
+"""Documents on a terminal: the headline, the question, brief tables and facts; with -v the details below.
+
+`report` and `listing` also lay out what the command line has to say of things that are no results.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from rich import box
+from rich.console import Group, JustifyMethod, RenderableType
+from rich.padding import Padding
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from .document import LOOKS, Cell, Document, Facts, Table, Words
+
+MAX_CELL = 4000
+"""Characters of a cell."""
+SHORT_COLUMNS = {"from", "to", "rows", "verdict"}
+"""Columns that never break."""
+VERBOSE = 3
+"""How many times as many rows of a long table are shown with -v."""
+
+
+def render(document: Document, verbose: bool = False) -> RenderableType:
+    """A whole document."""
+    tables = [_table(block, verbose) for block in document.tables("brief")]
+    details = _details(document) if verbose else ()
+    return report(_headline(document), document.facts("brief"), tables, document.question, details)
+
+
+def table(block: Table) -> RenderableType:
+    """A table by itself, below its caption."""
+    return Group(Text(""), Text(block.caption, style="dim"), _table(block, verbose=True))
+
+
+def report(
+    headline: str | Text,
+    facts: Iterable[tuple[str, Words]],
+    tables: Sequence[RenderableType] = (),
+    question: str = "",
+    details: Iterable[RenderableType] = (),
+) -> RenderableType:
+    """A sentence first, then the numbers it rests on."""
+    parts: list[RenderableType] = [Text(headline, style="bold") if isinstance(headline, str) else headline]
+    parts += [Text(question)] if question else []
+    parts.append(Text(""))
+    parts += [part for one in tables for part in (one, Text(""))]
+    return Group(*parts, _grid(facts), *details)
+
+
+def listing(headers: Iterable[str], rows: Iterable[Sequence[str]], *remarks: str) -> RenderableType:
+    """A table of text, of which the columns that say what something is may break, and remarks below it."""
+    made = RichTable(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="dim")
+    for header in headers:
+        made.add_column(header, no_wrap=not header.startswith("what"))
+    return Group(_filled(made, rows), Text(""), *(Text(remark, style="dim") for remark in remarks))
+
+
+def _headline(document: Document) -> Text:
+    """The headline; the word that it begins with has its colour."""
+    word = document.word if document.title.startswith(document.word) else ""
+    return Text.assemble((word, LOOKS[document.tone].style), (document.title.removeprefix(word), "bold"))
+
+
+def _details(document: Document) -> Iterable[RenderableType]:
+    """Sections with blocks for -v, below their titles."""
+    for section in document.sections:
+        found = [b for b in section.blocks if isinstance(b, Table | Facts) and b.level == "verbose"]
+        if found:
+            yield Group(Text(""), Text(section.title, style="dim"))
+        for block in found:
+            yield _table(block, verbose=True) if isinstance(block, Table) else _grid(block.rows)
+
+
+def _table(block: Table, verbose: bool) -> RenderableType:
+    """A table; columns of words stand left, those of numbers right."""
+    made = RichTable(
+        box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, collapse_padding=True, header_style="dim"
+    )
+    for header, is_text in zip(block.columns, block.texts() or [True] * len(block.columns), strict=True):
+        side: JustifyMethod = "left" if is_text else "right"
+        made.add_column(header, justify=side, overflow="fold", no_wrap=header in SHORT_COLUMNS)
+    shown = None if block.first is None else block.first * (VERBOSE if verbose else 1)
+    return _filled(made, block.rows[:shown])
+
+
+def _grid(facts: Iterable[tuple[str, Words]]) -> RenderableType:
+    """Names and facts, a line each."""
+    made = RichTable.grid(padding=(0, 2))
+    made.add_column(no_wrap=True, style="dim")
+    made.add_column(overflow="fold")
+    return Padding(_filled(made, facts), (0, 0, 0, 1))
+
+
+def _filled(made: RichTable, rows: Iterable[Sequence[str | Cell | Words]]) -> RichTable:
+    """Rows of plain text: brackets in the name of a column are not markup."""
+    for row in rows:
+        cells = [one if isinstance(one, Cell) else Cell(one) for one in row]
+        made.add_row(*(Text(cut("".join(one.shown)), _style(one)) for one in cells))
+    return made
+
+
+def _style(cell: Cell) -> str:
+    return LOOKS[cell.tone].style if cell.tone else ""
+
+
+def cut(text: str) -> str:
+    """A text without its middle, if it is longer than anybody reads: rich takes minutes for megabytes.
+
+    >>> cut("short"), len(cut("x" * 10**6))
+    ('short', 4003)
+    """
+    return text if len(text) <= MAX_CELL else f"{text[: MAX_CELL // 2]} … {text[-MAX_CELL // 2 :]}"

@@ -1,0 +1,348 @@
+"""Every kind of result in every form: all forms say the same, names stay text, no row is in them."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import replace
+from html.parser import HTMLParser
+from importlib.resources import files
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import dataworth as dw
+from dataworth.measure.intervals import Estimate
+from dataworth.report import views
+from dataworth.report.document import LOOKS, VERDICT_TONES, Section, Table, shortened
+from dataworth.report.documents import audit as audit_document
+from dataworth.report.documents import outlook as outlook_document
+from dataworth.report.documents import shared
+from dataworth.report.documents import values as values_document
+from dataworth.report.markdown import folded
+from dataworth.report.page import asset
+from dataworth.valuation import further as again
+from dataworth.valuation.audit.verdict import VERDICTS
+from dataworth.valuation.further import Further, by_group, groups_of
+from golden import texts
+from golden.texts import BAD, DATA, NOISY, results, shown
+from worlds import held_out, refusal, yardstick
+
+KINDS = [path.stem for path in sorted(texts.FOLDER.glob("*.txt"))]
+SCHEMAS = files("dataworth.report").joinpath("schemas")
+PAIRS = {"pairs": 4, "size": 20}
+EVIL = "</td><script>alert(1)</script>|`@me` [red]x[/red] \u202e\x00"
+
+
+class Reader(HTMLParser):
+    """The words of a page, its elements, and what is open at its end."""
+
+    VOID = ("meta", "link", "br", "hr", "img", "input")
+
+    def __init__(self, text):
+        super().__init__()
+        self.words, self.elements, self.open, self.wrong = "", [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.elements.append((tag, dict(attrs)))
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append(tag)
+
+    def handle_data(self, data):
+        if not {"script", "style"} & set(self.open):
+            self.words += data.replace("\u00a0", " ") + " "
+
+    def count(self, tag):
+        return sum(one == tag for one, _ in self.elements)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_all_forms_have_the_numbers_of_the_terminal(kind):
+    result = results()[kind]
+    page, markdown = Reader(views.report(result, ".html")), views.report(result, ".md").replace("\\", "")
+    assert not page.open
+    assert not page.wrong
+    assert [page.count(tag) for tag in ("h1", "main", "script")] == [1, 1, 1]
+    for number in set(texts.NUMBER.findall(shown(result, width=1000, verbose=True))):
+        assert number in page.words, number
+        assert number in markdown, number
+    assert json.loads(views.report(result, ".json"))
+    assert views.line(result)
+    fragment = Reader(views.fragment(result))
+    assert not {"script", "dl", "dt", "dd"} & {tag for tag, _ in fragment.elements}, "notebooks lay out lists"
+    assert not fragment.open
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in ("yardstick", "description")])
+def test_figures_and_pages_draw_the_same_charts(kind, tmp_path):
+    """Every panel has named axes; every chart of a page has a caption that is its name."""
+    result = results()[kind]
+    charts = views.document(result, bits=True).charts
+    figure = views.plot(result, tmp_path / "figure.svg", bits=True)
+    assert [axes.get_xlabel() for axes in figure.axes] == [getattr(c, "across", c.unit) for c in charts]
+    assert (tmp_path / "figure.svg").stat().st_size > 1000
+    page = Reader(views.report(result, ".html"))
+    drawn = [told for tag, told in page.elements if tag == "svg" and told.get("role") == "img"]
+    assert len(drawn) >= 1
+    ids = {told.get("id") for _, told in page.elements}
+    assert {told["aria-labelledby"] for told in drawn} <= ids
+
+
+@pytest.mark.parametrize("width", [40, 200])
+def test_texts_fit_their_terminal(width):
+    for kind in ("score", "audit-rise", "values", "outlook", "yardstick"):
+        assert max(map(len, shown(results()[kind], width).splitlines())) <= width
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_texts_are_what_they_were(kind):
+    """`python tests/golden/texts.py --write` writes them again."""
+    recorded = (texts.FOLDER / f"{kind}.txt").read_text(encoding="utf-8")
+    assert texts.same(shown(results()[kind], verbose=True), recorded)
+    assert not texts.same(recorded.replace(" ", " other ", 1), recorded)
+
+
+@pytest.mark.parametrize(("kind", "field"), [("rank", "ranking"), ("split", "vendors"), ("values", "groups")])
+def test_names_are_text_in_all_forms(kind, field):
+    given = results()[kind]
+    first, *rest = getattr(given, field)
+    replay = replace(given.replay, data={EVIL: next(iter(given.replay.data.values()))})
+    case = {"case": None} if kind == "rank" else {}
+    result = replace(given, **{field: (replace(first, name=EVIL), *rest)}, replay=replay, **case)
+    page, markdown = Reader(views.report(result, ".html")), views.report(result, ".md")
+    assert page.count("script") == 1
+    assert "<script>alert(1)</script>" in page.words
+    assert "\\u202e" in page.words
+    for unseen in ("\u202e", "\x00"):
+        assert unseen not in page.words + markdown
+    assert "<script>" not in markdown
+    rows = [line for line in markdown.splitlines() if line.startswith("|") and "script" in line]
+    assert rows
+    for line in rows:
+        assert "&lt;script&gt;" in line
+        assert "@me" not in line  # nobody is called
+        assert "\\|" in line
+        assert "\\`" in line
+    assert "<script>" not in views.fragment(result)
+    assert "[red]x[/red]" in shown(result, width=1000)
+    assert views.plot(result).axes
+
+
+def test_a_page_asks_for_nothing_and_holds_no_row():
+    """No address but those in the page, and no number of the data, whose decimals would be recognised."""
+    for kind in ("audit-rise", "values"):
+        text = views.report(results()[kind], ".html")
+        assert not re.search(r"https?:|url\(|@import|src=", text)
+        for value in (*NOISY.X[:20].ravel(), *held_out().X[:20].ravel()):
+            assert f"{abs(value):.4f}" not in text
+    assert len(Reader(views.report(results()["audit-rise"], ".html")).words) < 30_000
+
+
+def test_pages_of_values_are_small_and_name_rows_by_number():
+    found = results()["values"]
+    n = 5000
+    many = {
+        name: np.resize(getattr(found.rows, name), n)
+        for name in ("value", "stderr", "p_wrong", "log_label", "harmful")
+    }
+    rows = replace(found.rows, **many)
+    large = replace(found, rows=rows, ids=tuple(f"patient-{i}" for i in range(n)))
+    page = views.report(large, ".html")
+    assert len(page) < 150_000
+    assert "patient" not in page
+    assert "patient" in shown(large)
+    table = values_document.row_table(large, [0] * 250, "Labels", bits=False)
+    assert len(table.rows) == 100
+    assert "the first 100 of 250" in table.caption
+    counts = [len(one.points) for one in values_document.against_trust(found, False).series]
+    assert sum(counts) == len(found.rows)
+    assert counts[-1] == found.rows.harmful.sum()
+
+
+# --- JSON --------------------------------------------------------------------------------------------------
+
+
+def closed(schema):
+    """The same schema, refusing what it does not name."""
+    if isinstance(schema, dict):
+        schema = {key: closed(value) for key, value in schema.items()}
+        if "properties" in schema:
+            schema["additionalProperties"] = False
+    return [closed(one) for one in schema] if isinstance(schema, list) else schema
+
+
+def checker(name):
+    jsonschema = pytest.importorskip("jsonschema", reason="jsonschema is in the extra test")
+    from referencing import Registry, Resource
+
+    common, wanted = (json.loads(SCHEMAS.joinpath(f"{one}.json").read_text()) for one in ("common", name))
+    for schema in (common, wanted):
+        jsonschema.Draft202012Validator.check_schema(schema)
+    registry = Registry().with_resource("common.json", Resource.from_contents(closed(common)))
+    return jsonschema.Draft202012Validator(closed(wanted), registry=registry)
+
+
+def others():
+    """Results of all other designs, which cost next to nothing."""
+    test, options = held_out(), {"yardstick": yardstick(), "ignore": "all"}
+    yield "score", dw.score(DATA, test, **options, **PAIRS)
+    yield "score", dw.score(DATA, test, **options, truncate=3.0)
+    yield "score", dw.score(dw.seal(DATA, yardstick()), test, **options)
+    for design in ("row", "rate"):
+        yield "audit", dw.audit(NOISY, NOISY.take(~BAD), test, design=design, **options, **PAIRS)
+    yield "audit", dw.audit(NOISY, test=test, curate=lambda data: data.take(range(10)), **options, **PAIRS)
+
+
+def test_every_result_and_its_report_fit_their_schema():
+    named = [(kind.split("-")[0], result) for kind, result in results().items()]
+    known = {path.name.removesuffix(".json") for path in Path(str(SCHEMAS)).glob("*.json")}
+    for name, result in [*((name, one) for name, one in named if name in known), *others()]:
+        for told in (
+            json.loads(json.dumps(result.to_dict(bits=True))),
+            json.loads(views.report(result, ".json")),
+        ):
+            faults = [f"{'/'.join(map(str, e.path))}: {e.message}" for e in checker(name).iter_errors(told)]
+            assert not faults, (result, faults[:3])
+    told, fits = results()["score"].to_dict(), checker("score").is_valid
+    assert not fits({**told, "interval": [1.0]})
+    assert not fits({**told, "new": 1})
+
+
+def test_reports_of_the_same_result_agree_in_bits():
+    nats, bits = (json.loads(views.report(results()["score"], ".json", bits=b)) for b in (False, True))
+    assert bits["value"] == pytest.approx(nats["value"] / np.log(2))
+    for one, other in zip(nats["further"]["groups"], bits["further"]["groups"], strict=True):
+        assert other["value"] == pytest.approx(one["value"] / np.log(2))
+
+
+# --- what is measured again --------------------------------------------------------------------------------
+
+
+def test_what_cannot_be_measured_again_is_said():
+    forgotten = replace(results()["audit-cut"], case=None)
+    assert "measure with keep=True" in Reader(views.report(forgotten, ".html")).words
+    told = json.loads(views.report(forgotten, ".json"))
+    assert "parts" not in told
+    assert told["further"]["left_out"]
+
+
+def test_parts_are_shown_only_if_they_add_up_to_the_score():
+    score = results()["score"]
+    assert shared.parts_section(score, Further(parts=score.parts), bits=False)
+    off = SimpleNamespace(**{**vars(score.parts), "unexplained": Estimate(1e-3, None, None)})
+    assert shared.adds_up(score.parts, score.value)
+    assert not shared.adds_up(off, score.value)
+    assert not shared.adds_up(score.parts, score.value + 1e-4)
+
+
+def test_groups_are_scored_alone():
+    """As `dw.score` of their rows does."""
+    for one in by_group(results()["score"].case):
+        rows = DATA.take(DATA.attributes == one.group)
+        alone = dw.score(rows, held_out(), yardstick=yardstick(), ignore="all")
+        assert one.rows == 30
+        np.testing.assert_allclose(one.value.value, alone.value, rtol=1e-9)
+        np.testing.assert_allclose(one.value.interval, alone.interval, rtol=1e-9)
+
+
+def test_groups_have_ten_rows_and_are_twelve_at_most():
+    sizes = [9, *range(10, 24)]
+    names = [name for i, n in enumerate(sizes) for name in [f"g{i}"] * n]
+    data = dw.Dataset(np.zeros((len(names), 1)), np.arange(len(names)) % 2, groups=names)
+    assert [len(rows) for rows in groups_of(data).values()] == sorted(sizes)[:2:-1]
+    few = data.take(np.isin(data.groups, ["g0", "g1", "g2"]))
+    assert [len(rows) for rows in groups_of(few).values()] == [11, 10]
+    assert groups_of(data.take(np.isin(data.groups, ["g0", "g1"]))) == {}
+
+
+@pytest.mark.parametrize(
+    ("work", "fits", "others"),
+    [(5e8, 625, 4), (5.1e8, 100, 2), (1e9, 1250, 2), (1e8, 626, 2), (1.1e9, 100, None), (1e8, 1251, None)],
+)
+def test_other_priors_are_measured_while_that_is_cheap(monkeypatch, work, fits, others):
+    """2e9 multiplications and 2,500 fits, for four other priors or two; else none, and it is said."""
+    case = SimpleNamespace(
+        repeated=False,
+        options=SimpleNamespace(own_model=None),
+        yardstick=SimpleNamespace(model=SimpleNamespace(prior_variance=1.0), labels=None),
+        work=lambda: work,
+        table=type("Table", (), {"arms": [None], "__len__": lambda self: fits})(),
+    )
+    monkeypatch.setattr(again, "sensitivity", lambda result, priors: len(priors) - 1)
+    if others is None:
+        assert "'dataworth sensitivity' does" in refusal(again.over_priors, None, case)
+    else:
+        assert again.over_priors(None, case) == others
+
+
+# --- words and looks ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("verdict", [*VERDICTS, None])
+def test_every_verdict_has_its_words_and_looks(verdict):
+    audit = replace(results()["audit-cut"], verdict=verdict)
+    sentence, meaning = audit_document.ANSWERS.get(verdict, (audit.question, audit_document.NO_VERDICT))
+    page = Reader(views.report(audit, ".html")).words
+    assert sentence in page
+    assert meaning in page
+    assert f"Audit: {verdict or 'no verdict'}" in views.report(audit, ".md")
+
+
+def test_no_two_verdicts_look_or_sound_the_same():
+    assert set(VERDICT_TONES) == set(audit_document.ANSWERS) == set(VERDICTS)
+    looks = [LOOKS[tone] for tone in VERDICT_TONES.values()]
+    for column in zip(*((look.colour, look.shape, look.emoji, look.path) for look in looks), strict=True):
+        assert len(set(column)) == len(VERDICTS)
+    for column in zip(*audit_document.ANSWERS.values(), strict=True):
+        assert len(set(column)) == len(VERDICTS)
+
+
+def test_an_outlook_says_more_helps_only_if_its_range_is_above_what_there_is():
+    found = replace(results()["outlook"], value=3.0, gain=1.0, falls=False)
+    for low, falls, said in (
+        (2.1, False, "more would help"),
+        (1.9, False, "cannot tell"),
+        (2.1, True, "more may hurt"),
+    ):
+        assert outlook_document.answer(replace(found, interval=(low, 4.0), falls=falls))[0] == said
+
+
+def luminance(colour):
+    """WCAG's, of #rrggbb."""
+    values = np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
+    linear = np.where(values <= 0.04045, values / 12.92, ((values + 0.055) / 1.055) ** 2.4)
+    return linear @ [0.2126, 0.7152, 0.0722]
+
+
+def test_every_colour_can_be_read_on_its_paper():
+    """Text at 4.5 to 1 in light, dark and print; axe does not see the words of a chart."""
+    themes = re.findall(r"\{\s*(--paper:[^}]*)\}", asset("page.css"))
+    assert len(themes) == 4
+    for theme in themes:
+        colours = dict(re.findall(r"--(\w+): (#\w{6});", theme))
+        for ink in ("ink", "soft", "plain", "good", "better", "spent", "neutral", "bad", "worst"):
+            for paper in ("paper", "card", "faint", "alarm"):
+                light, dark = sorted((luminance(colours[ink]), luminance(colours[paper])), reverse=True)
+                assert (light + 0.05) / (dark + 0.05) >= 4.5, (ink, paper, colours)
+
+
+def test_long_tables_are_no_reading_for_a_pull_request():
+    for n, first, there in ((40, None, 40), (41, None, 0), (41, 10, 10)):
+        table = Table("c", ("a",), [("x",)] * n, first=first)
+        assert folded(Section("t", (table,))).count("| x |") == there
+
+
+def test_names_are_shown_up_to_120_characters():
+    assert shortened("x" * 120) == "x" * 120
+    assert len(shortened("x" * 121)) == 120
+
+
+def test_a_report_has_a_known_ending(tmp_path):
+    assert "a report is one of .html .md .json" in refusal(results()["score"].report, tmp_path / "score.docx")
