@@ -12,7 +12,6 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
@@ -112,8 +111,6 @@ class Passes(AbstractContextManager["Passes"]):
         every = [Chunk(i, piece) for i, piece in enumerate(self.stream.pieces)]
         some = [(chunk, one) for chunk, one in self._look(finder, every) if one.sketch.rows]
         chunks, found = [chunk for chunk, _ in some], [one for _, one in some]
-        for column in dict.fromkeys(column for one in found for column in one.texts):
-            self.lens = replace(self.lens, reader=self.lens.reader.as_text(column))
         self.sketch = Sketch.joined(one.sketch for one in found)
         self.leaked, self.note = 0, None
         gone: list[Packed | None] = [None] * len(found)
