@@ -24,7 +24,7 @@ from ..arrays import Array
 from ..data.dataset import Dataset
 from ..data.io.streamed import Piece, Reader
 from ..data.labels import Classes
-from ..data.leaks_in_parts import Finder, Met, Packed
+from ..data.leaks import LeakScanner, Overlap, Packed
 from ..data.sketch import Sketch
 from ..errors import DataworthError
 from ..inference.logistic import Counts
@@ -127,7 +127,7 @@ class Looked(NamedTuple):
     met: what it shares with the test set, if there is one. classes: rows of each class.
     """
 
-    met: Met | None
+    met: Overlap | None
     sketch: Sketch
     weight: float
     classes: Array | None
@@ -135,7 +135,7 @@ class Looked(NamedTuple):
     lengths: tuple[int, ...]
 
 
-def look(shared: tuple[Lens, Finder | None], chunk: Chunk) -> Looked:
+def look(shared: tuple[Lens, LeakScanner | None], chunk: Chunk) -> Looked:
     """The first pass over a partition: everything is checked, and what must be known of all rows counted."""
     lens, finder = shared
     try:
@@ -148,7 +148,7 @@ def look(shared: tuple[Lens, Finder | None], chunk: Chunk) -> Looked:
         ) from error
 
 
-def _look(lens: Lens, finder: Finder | None, chunk: Chunk, file: Any) -> Looked:
+def _look(lens: Lens, finder: LeakScanner | None, chunk: Chunk, file: Any) -> Looked:
     met, sketches, weight, has_ids, lengths = [], [], 0.0, False, []
     labels = lens.yardstick.labels
     classes = np.zeros(len(labels.names)) if isinstance(labels, Classes) else None
@@ -164,7 +164,7 @@ def _look(lens: Lens, finder: Finder | None, chunk: Chunk, file: Any) -> Looked:
             met.append(finder(data))
         if file is not None:
             lens.measured(data).write(file)
-    joined = Met.joined(met) if met else None
+    joined = Overlap.joined(met) if met else None
     return Looked(joined, Sketch.joined(sketches), weight, classes, has_ids, tuple(lengths))
 
 

@@ -22,8 +22,7 @@ import numpy as np
 from ..arrays import Array
 from ..data.dataset import Dataset
 from ..data.io.streamed import Stream
-from ..data.leaks import refuse_all_gone
-from ..data.leaks_in_parts import Finder, Packed
+from ..data.leaks import LeakScanner, Packed, refuse_all_gone
 from ..data.sketch import Sketch
 from ..errors import DataworthError
 from ..inference.logistic import Counts
@@ -107,7 +106,7 @@ class Passes(AbstractContextManager["Passes"]):
 
     def _begin(self, test: Dataset | None, name: str) -> None:
         """The first pass: everything is checked, and rows of the test set are found."""
-        finder = None if test is None else Finder(test, self.sample)
+        finder = None if test is None else LeakScanner(test, self.sample)
         every = [Chunk(i, piece) for i, piece in enumerate(self.stream.pieces)]
         some = [(chunk, one) for chunk, one in self._look(finder, every) if one.sketch.rows]
         chunks, found = [chunk for chunk, _ in some], [one for _, one in some]
@@ -134,7 +133,7 @@ class Passes(AbstractContextManager["Passes"]):
             X = self._design(test)
             self.asked = X.T @ X
 
-    def _look(self, finder: Finder | None, chunks: list[Chunk]) -> Iterator[tuple[Chunk, Looked]]:
+    def _look(self, finder: LeakScanner | None, chunks: list[Chunk]) -> Iterator[tuple[Chunk, Looked]]:
         self.made += 1
         found = self.engine.map(look, chunks, shared=(self.lens, finder))
         for chunk, one in zip(chunks, found, strict=True):
