@@ -1,7 +1,7 @@
 """Files in: formats, the types and roles of columns, and what a file holds."""
 
 from .align import read_together as read_together
-from .images import read_images as read_images
+from .image_tables import read_images as read_images
 from .notes import ReadingWarning as ReadingWarning
 from .readers import Description as Description
 from .readers import describe as describe

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 
 from dataworth.data.dataset import Dataset, LabelSummary, summarise_labels
 from dataworth.data.io.align import Options, Read, read_together, release, sentences
-from dataworth.data.io.images import holds_images, read_images
+from dataworth.data.io.image_tables import read_images
+from dataworth.data.io.images import holds_images
 from dataworth.data.io.notes import refuse_all, warn
 from dataworth.data.io.roles import Role, is_constant
 from dataworth.data.io.schema import missing_rows
