@@ -223,12 +223,6 @@ def test_a_decimal_mark_that_the_file_contradicts_is_refused(tmp_path, rows, ask
     )  # nothing against it is left
 
 
-def test_a_decimal_mark_that_some_cell_confirms_is_not_refused(tmp_path):
-    both = text(tmp_path, "a;b;c;churn\n1.5;1,5;1,234;0\n2.25;2,25;5,678;1\n")
-    for asked, value in ((".", 1234), (",", 1.234)):
-        assert heard(both, decimal=asked)[0].X[0].tolist() == [1.5, 1.5, value]
-
-
 def test_two_currencies_have_no_common_number_and_it_is_said(tmp_path):
     D, said = heard(text(tmp_path, "a,churn\n$5,0\n€6,1\n$7,0\n"))
     assert D.columns[0].kind == "categorical"
@@ -464,14 +458,6 @@ def test_the_test_set_never_follows_the_data(tmp_path):
         assert word in problem
 
 
-def test_hours_are_those_of_the_test_set(tmp_path):
-    day, hour = "a,y\n2021-04-03,0\n2021-04-04,1\n", "a,y\n2021-04-03 10:00,0\n2021-04-04 11:30,1\n"
-    for contents in ((day, hour), (hour, day)):
-        (T, D), _ = together(tmp_path, *contents)
-        assert T.names == D.names
-        assert ("a[hour]" in T.names) == (contents[0] is hour)
-
-
 def test_what_is_constant_in_the_test_set_is_left_out_of_all(tmp_path):
     (T, D), notes = together(tmp_path, "a,c,y\n1,DE,0\n2,DE,1\n", "a,c,y\n1,DE,0\n2,FR,1\n")
     assert T.names == D.names == ("a",)
@@ -479,11 +465,6 @@ def test_what_is_constant_in_the_test_set_is_left_out_of_all(tmp_path):
     assert notes == [said, said]
     (T, D), _ = together(tmp_path, "a,c,y\n1,DE,0\n2,FR,1\n", "a,c,y\n1,DE,0\n2,DE,1\n")
     assert T.names == D.names == ("a", "c")
-
-
-def test_labels_are_spelled_as_in_the_test_set(tmp_path):
-    (T, D), _ = together(tmp_path, "a,y\n1,yes\n2,no\n", "a,y\n1,Yes\n2,NO\n3,Yes\n")
-    assert set(D.y) == set(T.y) == {"yes", "no"}
 
 
 def test_dates_and_numbers_do_not_mix(tmp_path):
@@ -543,13 +524,6 @@ def test_a_lazy_frame_a_mixed_column_and_an_index():
     assert heard(FRAME[FRAME.price > 0])[1] == []
 
 
-def test_names_of_a_frame_that_occur_twice():
-    frame = FRAME.set_axis(["price", "price", "city", "churn"], axis=1)
-    D, said = heard(frame)
-    assert D.names == ("price", "price.1", "city")
-    assert said == ["column 'price' more than once, read also as column 'price.1'; exclude= leaves some out"]
-
-
 def test_a_bunch_of_scikit_learn():
     from sklearn.datasets import load_iris
 
@@ -583,12 +557,6 @@ def test_a_sheet_of_a_workbook(tmp_path):
     (tmp_path / "b.xlsx").write_text("nothing")
     with pytest.raises(DataworthError, match=r"this cannot be read as \.xlsx"):
         read(tmp_path / "b.xlsx")
-
-
-def test_a_workbook_without_openpyxl_says_what_to_install(tmp_path, monkeypatch):
-    monkeypatch.setitem(sys.modules, "openpyxl", None)
-    with pytest.raises(DataworthError, match=r"an .xlsx needs the extra excel: .*'\.\[excel\]', or save it"):
-        read(text(tmp_path, "x", "a.xlsx"))
 
 
 # Several files that are one table
@@ -695,16 +663,6 @@ def test_datasets_are_read_in_their_own_order(hugging_face, table):
     both["test"] = table
     with pytest.raises(DataworthError, match="holds the splits 'train', 'test': give one"):
         read(both)
-
-
-def test_what_the_library_saves_is_read_as_it_stands(hugging_face, table, tmp_path):
-    hugging_face.DatasetDict(train=table).save_to_disk(tmp_path / "saved")
-    assert read(tmp_path / "saved" / "train", label="churn").content_hash() == TRUTH.content_hash()
-    labels = hugging_face.ClassLabel(names=["neg", "pos"])
-    some = hugging_face.Dataset.from_dict({"a": [1, 2, 3], "label": [1, 0, 1]}).cast_column("label", labels)
-    assert read(some).y.tolist() == ["pos", "neg", "pos"]
-    some.to_parquet(tmp_path / "a.parquet")
-    assert read(tmp_path / "a.parquet").y.tolist() == ["pos", "neg", "pos"]
 
 
 def test_names_of_the_hub(hugging_face, tmp_path, monkeypatch):
