@@ -18,7 +18,7 @@ from dataworth.data.convert import MOST_CATEGORIES, Column, column_kind
 from dataworth.data.io import dates
 from dataworth.data.io.files import Part
 from dataworth.data.io.notes import AS_TEXT, DATES, MIXED, Kind, Note
-from dataworth.data.io.numbers import LEADING_ZERO, Written, is_null_token, plain_type, to_numbers, written
+from dataworth.data.io.numbers import LEADING_ZERO, Written, is_null_token, plain_values, to_numbers, written
 from dataworth.data.io.schema import ColumnType, Is, texts_of
 from dataworth.wording import counted, listed, option
 
@@ -66,12 +66,14 @@ class TypeOverrides:
 class Look:
     """What the texts of a column are; `mixed` says why text that is mostly numbers is none of them.
 
-    tokens: cells that stand for a missing value, with how many rows have each; help: what a user can do about
+    plain, values: the type that all cells have as programs write it, and the column of that type; tokens:
+    cells that stand for a missing value, with how many rows have each; help: what a user can do about
     mixed text.
     """
 
     kind: Is
     plain: Any = None
+    values: Any = None
     numbers: Written | None = None
     dates: Mapping[str, dates.Written] = field(default_factory=dict)
     tokens: Mapping[str, int] = field(default_factory=dict)
@@ -91,9 +93,10 @@ def look_at(column: Any, typed: bool, wanted: bool) -> Look:
         return Look(OF_TYPES.get(kind, "other"))
     if pa.types.is_dictionary(column.type) and not wanted:
         return Look("text")
-    texts = texts_of(column).drop_null()
-    if not typed and (plain := plain_type(texts)) is not None:
-        return Look("date" if pa.types.is_temporal(plain) else "number", plain)
+    texts = texts_of(column)
+    if not typed and (values := plain_values(texts)) is not None:
+        return Look("date" if pa.types.is_temporal(values.type) else "number", values.type, values)
+    texts = texts.drop_null()
     absent = is_null_token(texts)
     said = texts.filter(pc.invert(absent))
     tokens = {one["values"]: one["counts"] for one in texts.filter(absent).value_counts().to_pylist()}
@@ -107,7 +110,9 @@ def look_at(column: Any, typed: bool, wanted: bool) -> Look:
         strays = not good.all()
         if good.any() and (wanted or (good.mean() > CLEAR and not (strays and (typed or distinct <= FEW)))):
             why = "" if wanted or one == "date" else _names(said.filter(pa.array(good)), typed)
-            return Look("text" if why else one, None, numbers, days if one == "date" else {}, tokens, why)  # type: ignore[arg-type]
+            return Look(
+                "text" if why else one, None, None, numbers, days if one == "date" else {}, tokens, why
+            )  # type: ignore[arg-type]
     if several:
         return Look("text", mixed=f"is in {' and '.join(numbers.signs)}")
     if numbers.valid.mean() < 0.5:
@@ -211,6 +216,11 @@ def fit(
         if leading is not None and (wrong := _unsettled(name, leading, types[name])):
             problems[name] = wrong
         _note_tokens(part, name, look)
+    table, ready = part.table, {name for name, to in types.items() if to.plain and to.kind != "text"}
+    arrays = [
+        looks[name].values if name in ready else table.column(j) for j, name in enumerate(table.column_names)
+    ]
+    part.table = pa.Table.from_arrays(arrays, names=table.column_names, metadata=table.schema.metadata)
     return types, problems
 
 

@@ -136,19 +136,21 @@ def is_null_token(column: Any) -> Any:
     return pc.is_in(lower, value_set=pa.array(NULL_TOKENS, column.type))
 
 
-def plain_type(column: Any) -> Any:
-    """The type that all cells of a text column have as programs write it, or None; digits as 007 have none.
+def plain_values(column: Any) -> Any:
+    """A text column as what all its cells are as programs write it, or None; digits as 007 are text.
 
     >>> import pyarrow as pa
-    >>> [str(plain_type(pa.array(some))) for some in (["1", "2"], ["1", "2.5"], ["true"], ["2021-04-03"])]
-    ['int64', 'double', 'bool', 'date32[day]']
-    >>> [plain_type(pa.array(some)) for some in (["007"], ["1,5"], ["red"])]
+    >>> [str(plain_values(pa.array(some)).type) for some in (["1", None], ["1", "2.5"], ["2021-04-03"])]
+    ['int64', 'double', 'date32[day]']
+    >>> [plain_values(pa.array(some)) for some in (["007"], ["1,5"], ["red"])]
     [None, None, None]
     """
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    first = str(column[0].as_py())  # which tells nearly always, and there may be very many columns
+    first = str(
+        column.drop_null()[0].as_py()
+    )  # which tells nearly always, and there may be very many columns
     if ISO.match(first):
         tried = [pa.date32(), pa.timestamp("s"), pa.timestamp("us")]
     elif first.lower() in ("true", "false"):
@@ -159,16 +161,16 @@ def plain_type(column: Any) -> Any:
         tried = [pa.int64(), pa.float64()]
     for kind in tried:
         try:
-            as_plain(column, kind)
+            values = as_plain(column, kind)
         except pa.ArrowInvalid:
             continue
         zeros = kind == pa.int64() and pc.any(pc.match_substring_regex(column, LEADING_ZERO)).as_py()
-        return None if zeros else kind
+        return None if zeros else values
     return None
 
 
 def as_plain(column: Any, kind: Any) -> Any:
-    """A text column as a type of `plain_type`; raises ArrowInvalid where a cell is not of it."""
+    """A text column as a type of `plain_values`; raises ArrowInvalid where a cell is not of it."""
     import pyarrow as pa
     import pyarrow.compute as pc
 

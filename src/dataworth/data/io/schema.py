@@ -21,7 +21,7 @@ from dataworth.data.dataset import Dataset
 from dataworth.data.io import dates
 from dataworth.data.io.files import Part
 from dataworth.data.io.frames import differences_of
-from dataworth.data.io.numbers import as_plain, is_null_token, plain_type, to_numbers
+from dataworth.data.io.numbers import as_plain, is_null_token, plain_values, to_numbers
 from dataworth.data.io.roles import Role
 from dataworth.data.io.sources import cleaned
 from dataworth.data.vectors import as_labels, as_texts, as_weights, text_keys
@@ -205,12 +205,13 @@ def converted(column: Any, to: ColumnType) -> tuple[Any, Flags | None]:
 
 def plain_table(part: Part) -> Any:
     """The table of a file, with numbers and dates as such where a text writes them as programs do."""
-    types = {}
-    for name in () if part.typed else part.table.column_names:
-        column = part.table[name]
+    table = part.table
+    for j, name in enumerate(() if part.typed else table.column_names):
+        column = table.column(j)
         if column_kind(column) == "categorical" and column.null_count < len(column):
-            types[name] = ColumnType("as it is", plain_type(texts_of(column).drop_null()))
-    return Schema((), types).typed(part.table)[0]
+            values = plain_values(texts_of(column))
+            table = table if values is None else table.set_column(j, name, values)
+    return table
 
 
 def texts_of(column: Any) -> Any:
