@@ -86,11 +86,10 @@ def look_at(column: Any, typed: bool, wanted: bool) -> Look:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    kind = column_kind(column)
     if column.null_count == len(column):
         return Look("empty")
-    if kind != "categorical":
-        return Look(OF_TYPES.get(kind, "other"))
+    if (held := column_kind(column)) != "categorical":
+        return Look(OF_TYPES.get(held, "other"))
     if pa.types.is_dictionary(column.type) and not wanted:
         return Look("text")
     texts = texts_of(column)
@@ -106,13 +105,15 @@ def look_at(column: Any, typed: bool, wanted: bool) -> Look:
     numbers, distinct = written(said), len(texts.unique())
     days = _dates(said) if numbers.valid.mean() <= CLEAR else {}
     several = len(numbers.signs) > 1
-    for one, good in (("number", numbers.valid & (not several)), ("date", _are_dates(said, days))):
+    tests: list[tuple[Is, Any]] = [
+        ("number", numbers.valid & (not several)), ("date", _are_dates(said, days)),
+    ]  # fmt: skip
+    for one, good in tests:
         strays = not good.all()
         if good.any() and (wanted or (good.mean() > CLEAR and not (strays and (typed or distinct <= FEW)))):
             why = "" if wanted or one == "date" else _names(said.filter(pa.array(good)), typed)
-            return Look(
-                "text" if why else one, None, None, numbers, days if one == "date" else {}, tokens, why
-            )  # type: ignore[arg-type]
+            kind: Is = "text" if why else one
+            return Look(kind, None, None, numbers, days if one == "date" else {}, tokens, why)
     if several:
         return Look("text", mixed=f"is in {' and '.join(numbers.signs)}")
     if numbers.valid.mean() < 0.5:
