@@ -6,7 +6,7 @@ import pyarrow.csv
 import pyarrow.parquet as pq
 
 import dataworth as dw
-from dataworth.data.io.together import read_together, sentences
+from dataworth.data.io.align import read_together, sentences
 
 
 def two_classes(n, seed, columns=4):

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 from scipy.stats import chi2
 
-from dataworth.data.io import ReadingWarning, describe, large, parsing, read, sampled
+from dataworth.data.io import ReadingWarning, describe, files, formats, read, sources
 from dataworth.data.io.delimited import unique
 from dataworth.errors import DataworthError
 
@@ -24,19 +24,13 @@ def parquet(path, n, group):
     return path
 
 
-@pytest.mark.parametrize("how", ["parquet", "batches"])
-def test_every_row_is_as_likely_as_any_other(tmp_path, monkeypatch, how):
+def test_every_row_is_as_likely_as_any_other(monkeypatch):
     """Counts of 100 places over 500 draws of 10: chi-square on 99 degrees; false alarms 1 in 1,000."""
-    file = pq.ParquetFile(parquet(tmp_path / "a.parquet", 100, 30))
     batches = table(100).to_batches(max_chunksize=9)
     counts = np.zeros(100)
     for seed in range(500):
-        monkeypatch.setattr(sampled, "SEED", seed)
-        drawn, total = (
-            sampled.sample_of_parquet([file], 10)
-            if how == "parquet"
-            else sampled.sample_of_batches(iter(batches), 10)
-        )
+        monkeypatch.setattr(files, "SEED", seed)
+        drawn, total = files.sample_of_batches(batches, 10)
         assert total == 100
         rows = drawn["b"].to_numpy()
         assert (np.diff(rows) > 0).all()  # none twice, and in their order
@@ -45,8 +39,7 @@ def test_every_row_is_as_likely_as_any_other(tmp_path, monkeypatch, how):
     assert ((counts - 50) ** 2 / (50 * 0.9)).sum() < chi2.ppf(0.999, 99)
 
 
-def test_rows_of_one_file_are_whole_rows(tmp_path, monkeypatch):
-    monkeypatch.setattr(sampled, "TOGETHER", 1)  # a column at a time
+def test_rows_of_one_file_are_whole_rows(tmp_path):
     path = parquet(tmp_path / "a.parquet", 500, 64)
     with pytest.warns(ReadingWarning, match="50 of its 500 rows were drawn at random"):
         data = read(path, sample=50, features="a,b")
@@ -95,8 +88,8 @@ def test_parquet_on_another_file_system():
 
 
 def test_a_large_file_is_described_by_some_of_its_rows(tmp_path, monkeypatch):
-    monkeypatch.setattr(large, "LARGE", 1 << 14)
-    monkeypatch.setattr(large, "DESCRIBED", 1000)
+    monkeypatch.setattr(sources, "LARGE", 1 << 14)
+    monkeypatch.setattr(sources, "DESCRIBED", 1000)
     path = parquet(tmp_path / "a.parquet", 3000, 500)
     about = describe(path)
     assert about.rows == 3000
@@ -109,22 +102,22 @@ def test_a_large_file_is_described_by_some_of_its_rows(tmp_path, monkeypatch):
 
 
 def test_what_is_large(tmp_path):
-    assert (large.LARGE, large.DESCRIBED, large.LEAST_DESCRIBED) == (1 << 27, 100_000, 1000)
-    assert (large.DRAWN_FROM, large.BLOCKS) == (20_000, 100)
-    assert large.rows_for_pairs([parquet(tmp_path / "a.parquet", 300, 100)], 50) is None
+    assert (sources.LARGE, sources.DESCRIBED, sources.MIN_DESCRIBED) == (1 << 27, 100_000, 1000)
+    assert (sources.DRAWN_FROM, sources.BLOCKS) == (20_000, 100)
+    assert sources.rows_for_pairs([parquet(tmp_path / "a.parquet", 300, 100)], 50) is None
 
 
 def test_rows_that_pairs_are_drawn_from(tmp_path, monkeypatch):
-    monkeypatch.setattr(large, "LARGE", 1 << 10)
+    monkeypatch.setattr(sources, "LARGE", 1 << 10)
     path = parquet(tmp_path / "a.parquet", 300, 100)
-    assert large.rows_for_pairs([path], 50) == 20_000
-    assert large.rows_for_pairs([path], 500) == 50_000
+    assert sources.rows_for_pairs([path], 50) == 20_000
+    assert sources.rows_for_pairs([path], 500) == 50_000
 
 
 def test_a_file_that_cannot_fit_is_refused_before_it_is_read(tmp_path, monkeypatch):
     """A text of zeros, packed a thousandfold, and a table, in a machine of 200 kB."""
     monkeypatch.setattr("dataworth.data.memory.free_memory", lambda: 2e5)
-    monkeypatch.setattr(parsing, "free_memory", lambda: 2e5)
+    monkeypatch.setattr(formats, "free_memory", lambda: 2e5)
     packed = tmp_path / "a.csv.gz"
     packed.write_bytes(gzip.compress(b"a,label\n" + b"0,0\n" * 1_000_000))
     for path in (packed, parquet(tmp_path / "a.parquet", 20_000, 5000)):
@@ -170,32 +163,3 @@ def test_memory_does_not_grow_with_the_file(tmp_path):
     )
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert float(found.stdout) < 30
-
-
-@pytest.mark.parametrize("end", ["\n", "\r\n"])
-@pytest.mark.parametrize("quoted", [False, True])
-def test_a_wide_text_is_read_in_parts_as_it_is_read_at_once(tmp_path, monkeypatch, end, quoted):
-    """Numbers, whole numbers, codes, gaps, and a text below decimals: whatever the parts are."""
-    cells = ["1.5,7,007,red,,2.5,0", "2.5,8,008,blue,1.25,n/a,1", "abc,9,011,red,3.5,4.5,0"]
-    cells[1] = cells[1].replace("blue", '"light, blue"' if quoted else "blue")
-    file = tmp_path / "wide.csv"
-    file.write_bytes(end.join(["a,b,c,d,e,f,label", *cells, ""]).encode())
-    how = parsing.Delimited(sep=",", encoding="utf-8", columns=(*"abcdef", "label"), skipped=1)
-    whole, _ = parsing.parsed(file, how)
-    parts_read = []
-    monkeypatch.setattr(
-        parsing, "_read", lambda *of, real=parsing._read: parts_read.append(of[4]) or real(*of)
-    )
-    for slab in (1, 2, 3, 6):
-        monkeypatch.setattr(parsing, "SLAB", slab)
-        parts, _ = parsing.parsed(file, how)
-        assert parts.equals(whole), slab
-    assert len(set(parts_read)) > 4  # it was in parts
-
-
-def test_rows_of_another_width_in_a_wide_text_are_refused_as_in_any_other(tmp_path, monkeypatch):
-    monkeypatch.setattr(parsing, "SLAB", 2)
-    file = tmp_path / "ragged.csv"
-    file.write_text("a,b,c,label\n1,2,3,0\n1,2,0\n4,5,6,1\n")
-    with pytest.raises(DataworthError, match=r"(?i)expected 4 columns, got 3"):
-        read(file)

@@ -7,8 +7,7 @@ import pytest
 
 import dataworth as dw
 from dataworth.data.dataset import Dataset
-from dataworth.data.leaks import agreement, drop_leaks, look_for_leaks
-from dataworth.data.leaks_in_parts import Finder, Met
+from dataworth.data.leaks import LeakScanner, Overlap, agreement, drop_leaks, look_for_leaks
 from dataworth.data.sketch import Sketch
 from worlds import classes, refusal
 
@@ -361,12 +360,12 @@ def test_parts_find_rounded_copies():
     X = rng.standard_normal((1000, 10))
     X[[3, 500, 999]] = np.float32(test.X[[0, 7, 7]].round(6))
     data = Dataset(X, np.arange(1000) % 2)
-    finder = Finder(test, data.take(range(100)))
+    scan = LeakScanner(test, data.take(range(100)))
     parts = [data.take(range(i, i + 200)) for i in range(0, 1000, 200)]
-    met = [Met.joined([finder(part.take(range(70))), finder(part.take(range(70, 200)))]) for part in parts]
-    verdict = finder.decide(met, Sketch.joined(map(Sketch.of, parts)), False, "the data")
+    met = [Overlap.joined([scan(part.take(range(70))), scan(part.take(range(70, 200)))]) for part in parts]
+    verdict = scan.decide(met, Sketch.joined(map(Sketch.of, parts)), False, "the data")
     leaks = drop_leaks(test, {"the data": data})
     assert (verdict.found, verdict.note) == (leaks.found, leaks.note)
     gone = [np.zeros(200) if own is None else np.unpackbits(own)[:200] for own in verdict.gone]
     assert np.flatnonzero(np.concatenate(gone)).tolist() == [3, 500, 999]
-    assert all(len(finder.possible(part)) < 20 for part in parts)
+    assert all(len(scan.possible(part)) < 20 for part in parts)

@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 import dataworth as dw
 from dataworth.cli.app import app
 from dataworth.cli.job import Job, command_line
-from dataworth.data.io.describe import describe
+from dataworth.data.io import describe
 from dataworth.data.io.notes import ReadingWarning
 from dataworth.errors import DataworthError
 

@@ -10,7 +10,7 @@ import pyarrow.parquet
 import pytest
 
 import dataworth as dw
-from dataworth.data.io import packed
+from dataworth.data.io import formats
 from worlds import refusal
 
 
@@ -35,8 +35,8 @@ def test_a_gz_of_a_hundred_megabytes_and_two_hundred_times_its_size_is_refused(t
 def test_both_must_be_exceeded(tmp_path, monkeypatch, small, expanded, refused):
     place = tmp_path / "t.csv.gz"
     place.write_bytes(gzip.compress(b"a,label\n" + b"0.5,0\n0.25,1\n" * 10_000))
-    monkeypatch.setattr(packed, "SMALL", small)
-    monkeypatch.setattr(packed, "EXPANDED", expanded)
+    monkeypatch.setattr(formats, "SMALL", small)
+    monkeypatch.setattr(formats, "EXPANDED", expanded)
     if refused:
         assert "unpacks to over" in refusal(dw.read, place)
     else:
@@ -45,7 +45,7 @@ def test_both_must_be_exceeded(tmp_path, monkeypatch, small, expanded, refused):
 
 def test_a_gz_is_refused_beyond_two_hundred_times_its_size(tmp_path, monkeypatch):
     """Zeros pack a thousandfold, and whatever else is in a file makes it less."""
-    monkeypatch.setattr(packed, "SMALL", 0)
+    monkeypatch.setattr(formats, "SMALL", 0)
     place = tmp_path / "t.csv.gz"
     words = np.random.default_rng(0).integers(0, 256, 30_000, dtype=np.uint8).tobytes()
     for zeros, refused in ((40_000 * 180, False), (40_000 * 260, True)):
@@ -53,9 +53,9 @@ def test_a_gz_is_refused_beyond_two_hundred_times_its_size(tmp_path, monkeypatch
         times = (len(words) + zeros) / place.stat().st_size
         assert (times > 200) == refused
         if refused:
-            assert "unpacks to over" in refusal(packed.refuse_bomb, place)
+            assert "unpacks to over" in refusal(formats.refuse_bomb, place)
         else:
-            packed.refuse_bomb(place)
+            formats.refuse_bomb(place)
 
 
 def test_an_npz_is_measured_by_what_it_says_of_itself(tmp_path):

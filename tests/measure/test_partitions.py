@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import dataworth as dw
-from dataworth.data.io import pieces
+from dataworth.data.io import streamed
 from dataworth.measure import passes
 from dataworth.measure.options import Options
 from dataworth.measure.passes import Passes
@@ -60,14 +60,14 @@ def test_the_same_bits_with_more_processes_or_features_that_are_not_kept(numbers
 def test_rows_read_together_may_be_any_number(numbers, monkeypatch):
     stream, yard = numbers
     one, _ = fitted(stream, yard, Local(1))
-    monkeypatch.setattr(pieces, "MOST_ROWS", 37)
+    monkeypatch.setattr(streamed, "MAX_ROWS", 37)
     other, _ = fitted(stream, yard, Local(1))
     assert_allclose(other.mean, one.mean, rtol=1e-10)
     assert_allclose(other.precision, one.precision, rtol=1e-10)
 
 
 def test_a_sample_makes_the_beginning_and_few_passes_follow(tmp_path, monkeypatch):
-    monkeypatch.setattr("dataworth.data.io.together.SAMPLE", 1000)
+    monkeypatch.setattr("dataworth.data.io.align.SAMPLE", 1000)
     stream, yard = stream_of(two_classes(20_000, 3), tmp_path / "a.parquet", group=5000)
     assert len(stream.sample) == 1000
     assert len(stream) == 20_000
@@ -105,7 +105,6 @@ def test_numeric_labels_take_one_pass(tmp_path):
 def test_categories_texts_gaps_and_weights(tmp_path):
     asked = {"weights": "times", "impute": True}
     stream, yard = stream_of(mixed(500, 5), tmp_path / "a.parquet", test=mixed(120, 6), **asked)
-    assert stream.reader.plain is None
     one, made = fitted(stream, yard, Local(1))
     data = dw.read(mixed(500, 5), **asked)
     whole = yard.model.fit(yard.features(data), yard.targets(data), data.weights)

@@ -10,7 +10,8 @@ import pytest
 
 import dataworth as dw
 from dataworth.data import memory, sketch
-from dataworth.data.io import pieces, together
+from dataworth.data.io import align
+from dataworth.data.io import streamed as streams
 from dataworth.data.io.notes import ReadingWarning
 from dataworth.data.io.streamed import Stream
 from dataworth.valuation import streamed
@@ -75,7 +76,7 @@ def test_a_directory_of_files(numbers, tmp_path, suffix):
 def test_what_does_not_fit_is_read_in_passes_without_being_asked(numbers, monkeypatch):
     file, _, test, asked, whole = numbers
     monkeypatch.setattr(memory, "free_memory", lambda: 50_000.0)
-    monkeypatch.setattr(together, "SAMPLE", 300)
+    monkeypatch.setattr(align, "SAMPLE", 300)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", ReadingWarning)
         found = dw.score(file, dw.read(test), **asked)
@@ -138,12 +139,12 @@ def test_odd_cells_of_a_text(tmp_path):
     for odd in ("", "?"):
         (tmp_path / "a.csv").write_text("\n".join([*lines[:390], ",".join([odd, *cells[1:]]), *lines[391:]]))
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(together, "SAMPLE", 50)
+            patch.setattr(align, "SAMPLE", 50)
             values.append(dw.score(tmp_path / "a.csv", test, stream=True, **asked).value)
     assert values[0] == values[1]
     (tmp_path / "a.csv").write_text("\n".join([*lines[:390], ",".join(["blue", *cells[1:]]), *lines[391:]]))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(together, "SAMPLE", 50)
+        patch.setattr(align, "SAMPLE", 50)
         said = refusal(dw.score, tmp_path / "a.csv", test, stream=True, **asked)
     assert "'blue'" in said
     assert "a0" in said
@@ -153,8 +154,8 @@ def test_odd_cells_of_a_text(tmp_path):
 def test_rows_are_counted_from_1_over_the_whole_file(tmp_path, monkeypatch, suffix, where):
     """Whatever parts it is read in: lines of a text a hundred at a time, row groups of 140."""
     rows, test = two_classes(400, 6), two_classes(100, 7)
-    monkeypatch.setattr(together, "SAMPLE", 50)
-    monkeypatch.setattr(pieces, "MOST_ROWS", 100 if suffix == ".csv" else 1000)
+    monkeypatch.setattr(align, "SAMPLE", 50)
+    monkeypatch.setattr(streams, "MAX_ROWS", 100 if suffix == ".csv" else 1000)
 
     def of(column, cell):
         cells = [str(value) for value in rows[column].to_pylist()]

@@ -10,13 +10,13 @@ from typing import Any
 from dataworth.atomic import is_device, temporary_of
 from dataworth.data.convert import Column
 from dataworth.data.dataset import Dataset
+from dataworth.data.io.align import read_together, release, sentences
+from dataworth.data.io.frames import HUB
 from dataworth.data.io.given import refuse_streams
 from dataworth.data.io.notes import Note, in_few_lines, refuse_all
 from dataworth.data.io.roles import wishes_of
-from dataworth.data.io.sources import HUB
+from dataworth.data.io.sources import is_url
 from dataworth.data.io.streamed import Stream
-from dataworth.data.io.together import read_together, release, sentences
-from dataworth.data.io.urls import is_url
 from dataworth.errors import DataworthError
 from dataworth.parallel import Engine
 from dataworth.report.views import ending as report_ending

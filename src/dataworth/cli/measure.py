@@ -13,13 +13,12 @@ from typing import Any
 from dataworth.atomic import atomic_write, parse_json, read_whole
 from dataworth.checks import check_codes
 from dataworth.curation.names import files_of, parse, split
-from dataworth.data.io.formats import SUFFIXES
+from dataworth.data.io.files import SUFFIXES
 from dataworth.data.io.given import refuse_sampled_states
-from dataworth.data.io.large import rows_for_pairs
-from dataworth.data.io.notes import refuse_all
+from dataworth.data.io.notes import naming, refuse_all
 from dataworth.data.io.sealed import SUFFIX, is_sealed
+from dataworth.data.io.sources import rows_for_pairs
 from dataworth.data.io.streamed import Stream
-from dataworth.data.io.together import naming
 from dataworth.data.keys import new_key
 from dataworth.data.labels import learn_targets
 from dataworth.errors import DataworthError

@@ -3,48 +3,37 @@
 They are taken out of the data, never out of the test set: a seller could otherwise choose the test, by
 sending copies of the rows that he does badly on.
 
-Equal features mean the same row only where rows do not agree by chance. Three binary columns have eight
-different rows, and every honest test row has its equals in the data. How often rows agree by chance is told
-by the sets themselves. If D and T come from one source, a test row has an equal among the rows of D about as
-often as a row of D has one among the others of D, and about as often (more, if D is larger) as a row of T has
-one among the others of T:
-
-    chance = min(repeating rows of T / |T| · max(1, |D|/|T|),  (repeating rows of D + 6) / |D|)
-
-of the test rows. Equal features are taken for copies where they are more than that by three standard
-deviations, or where rows of T hardly repeat at all. A small T may do so by luck: where its columns have few
-values, rows are expected to agree as often as columns that know nothing of each other would make them.
-
-The smaller of the two counts, so that neither a test set that holds some rows twice, nor data that somebody
-doubled, excuses copies; three pairs of rows in a small D may be luck.
+Whether equal features mean the same row is decided in `chance`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..arrays import Flags, Rows
 from ..errors import DataworthError
 from ..wording import counted
+from .chance import RULES, Tally, agreement, repeating
+from .chance import identify_rows as identify_rows
+from .convert import CODED
 from .dataset import Dataset
-from .rows import same_rows
+from .rows import floors, same_rows
+from .sketch import Sketch
+
+Packed = NDArray[np.uint8]
+"""Flags, eight a byte."""
+COLUMNS = 8
+"""Columns by which rows are told apart that are no test row, before all are compared."""
 
 MOST_LEAKED = 0.05
 DIGITS = 5
 """Digits to which features are compared: copies come rounded, or in single precision."""
-IDENTIFYING = 0.99
-"""Rows identify themselves by their features if at least this proportion of the test rows is distinct, and no
-more than the rest is expected to have an equal in the data."""
-LUCK = 6
-"""Rows in three pairs: an upper 95 % bound on how many pairs are expected where none was seen."""
-NEVER = 1e-12
-"""Two rows that agree with this probability do not do so by chance."""
-BEYOND = 3.0
-"""Standard deviations above what chance explains from which equal rows are taken for copies."""
 REPEATING = (
     "test rows repeat, or agree with others by chance, so features cannot show leaked rows: give ids"
     " (id=, --id)"
@@ -142,7 +131,10 @@ def also_in(count: int, told: Sequence[str]) -> str:
 
 
 class Look(NamedTuple):
-    """Which test rows stand in the data, which rows of the data those are, and whether it could be told."""
+    """Which test rows have their row in the data, and which rows of the data have it in the test set.
+
+    `told` is False where neither features nor ids tell rows apart.
+    """
 
     test: Flags
     data: Flags
@@ -150,7 +142,7 @@ class Look(NamedTuple):
 
 
 def look_for_leaks(test: Dataset, data: Dataset) -> Look:
-    """Which rows stand both in the test set and in the data.
+    """Which rows stand both in the test set and in the data: one batch of a `LeakScanner`.
 
     >>> test = Dataset([[1.0], [2.0], [3.0]], [0, 1, 1])
     >>> look = look_for_leaks(test, Dataset([[2.0000001], [7.0]], [1, 0]))
@@ -158,102 +150,147 @@ def look_for_leaks(test: Dataset, data: Dataset) -> Look:
     ([False, True, False], [True, False])
     """
     own, other = same_rows(test, data.select(test.columns), digits=DIGITS)
-    alike = agreement(test)
-    tally = Tally.of(own, other)
-    told = tally.identify(alike)
-    ids = [] if test.ids is None or data.ids is None else [test.ids, data.ids]
-    if ids and not tally.beyond_chance(alike, LUCK):
-        names = np.unique(np.concatenate(ids), return_inverse=True)[1]
-        # where features tell rows apart, the same row has the same id as well; elsewhere ids alone tell
-        both = np.concatenate([own, other]) * len(names) * told + names
-        own, other = both[: len(own)], both[len(own) :]
-    elif not told:
+    overlap = overlap_of(test, data, own, other, np.arange(len(data)))
+    with_ids = test.ids is not None and data.ids is not None
+    rule = Tally.of(own, other).rule(agreement(test), with_ids)
+    if rule is None:
         return Look(np.zeros(len(test), dtype=bool), np.zeros(len(data), dtype=bool), False)
-    return Look(np.isin(own, other), np.isin(other, own), True)
+    found: Equals = getattr(overlap, rule)
+    return Look(found.test, found.data, True)
 
 
-def agreement(test: Dataset) -> float:
-    """How often two rows agree if columns know nothing of each other: Π P(xⱼ = x′ⱼ), from T alone.
+class Equals(NamedTuple):
+    """Test rows that have an equal in some data, and rows of the data that have one: flags, later packed."""
 
-    >>> round(agreement(Dataset([[0, 1.5], [0, 1.5], [1, 1.5]], [0, 1, 1])), 3)
-    0.333
+    test: Flags
+    data: Any
+
+
+class Overlap(NamedTuple):
+    """What a batch of data has in common with the test set: by features, by features and id, and by id.
+
+    groups: rows of the test set whose group stands in the batch, if no row is taken out (None), and by each
+    rule.
     """
-    product = 1.0
-    for column in test.X.T:
-        counts = np.unique(column, return_counts=True)[1].astype(float)
-        product *= float(counts @ (counts - 1.0)) / max(len(test) * (len(test) - 1.0), 1.0)
-        if product < NEVER:
-            return 0.0
-    return product
 
-
-class Tally(NamedTuple):
-    """What tells whether equal features mean the same row: of the test set its rows, the different ones and
-    those that repeat; of the data their rows and those that repeat; and how many test rows stand in both."""
-
-    test_rows: int
-    distinct: int
-    test_repeating: int
-    rows: int
-    repeating: float
-    shared: int
+    features: Equals
+    both: Equals
+    ids: Equals
+    groups: dict[str | None, Flags]
 
     @classmethod
-    def of(cls, test: Rows, data: Rows) -> Tally:
-        """By the codes of the rows (`same_rows`) of both sets."""
-        shared = int(np.isin(test, data).sum())
-        return cls(len(test), len(np.unique(test)), repeating(test), len(data), repeating(data), shared)
-
-    def identify(self, alike: float) -> bool:
-        """Whether equal features mean the same row (`identify_rows`)."""
-        expected = 1.0 - (1.0 - alike) ** self.rows
-        distinct = self.distinct >= IDENTIFYING * self.test_rows
-        return (distinct and expected <= 1.0 - IDENTIFYING) or self.beyond_chance(alike)
-
-    def beyond_chance(self, alike: float, luck: int = 0) -> bool:
-        """Whether more test rows have an equal in the data than chance explains (see the top of this file).
-
-        `luck`: rows of a small T that may repeat without having been seen to.
-
-        >>> cells = np.arange(1000) % 8
-        >>> Tally.of(cells, cells[:500]).beyond_chance(0.0)
-        False
-        >>> Tally.of(np.arange(1000), np.arange(500)).beyond_chance(0.0)
-        True
-        """
-        m, n = self.test_rows, self.rows
-        if n == 0:
-            return False
-        expected = 1.0 - (1.0 - alike) ** n
-        own = max((self.test_repeating + luck) / m * max(1.0, n / m), expected)
-        chance = min(own, (self.repeating + LUCK) / n, 1.0) * m
-        # rows repeat in pairs, and those of the smaller set stand for more
-        spread = np.sqrt(chance * (1.0 + 2.0 * max(n / m, m / n)))
-        return bool(self.shared > chance + BEYOND * spread)
+    def joined(cls, overlaps: Sequence[Overlap]) -> Overlap:
+        """Of a partition that was compared batch by batch; flags of its rows are packed, eight a byte."""
+        rules = [[getattr(one, rule) for one in overlaps] for rule in RULES]
+        features, both, ids = (
+            Equals(_any([e.test for e in own]), np.packbits(np.concatenate([e.data for e in own])))
+            for own in rules
+        )
+        groups = {rule: _any([one.groups[rule] for one in overlaps]) for rule in (None, *RULES)}
+        return cls(features, both, ids, groups)
 
 
-def identify_rows(test: Rows, data: Rows, alike: float = 0.0) -> bool:
-    """Whether equal features mean the same row, by the codes of the rows (`same_rows`) of both sets.
+def overlap_of(test: Dataset, data: Dataset, own: Rows, other: Rows, rows: Rows) -> Overlap:
+    """The overlap by codes (`same_rows`) of the test rows and of `rows` of the data; others have no equal."""
+    nothing = Equals(np.zeros(len(test), dtype=bool), np.zeros(len(data), dtype=bool))
+    found = dict.fromkeys(RULES, nothing) | {"features": _equals(own, other, rows, len(data))}
+    if test.ids is not None and data.ids is not None:
+        found["ids"] = _equals(test.ids, data.ids, np.arange(len(data)), len(data))
+        names = np.unique(np.concatenate([test.ids, data.ids[rows]]), return_inverse=True)[1]
+        codes = np.concatenate([own, other]) * len(names) + names
+        found["both"] = _equals(codes[: len(test)], codes[len(test) :], rows, len(data))
+    groups: dict[str | None, Flags] = dict.fromkeys((None, *RULES), nothing.test)
+    if test.groups is not None and data.groups is not None:
+        groups[None] = np.isin(test.groups, data.groups)
+        groups |= {rule: np.isin(test.groups, data.groups[~one.data]) for rule, one in found.items()}
+    return Overlap(**found, groups=groups)
 
-    `alike` is the probability that two honest rows agree (`agreement`).
 
-    >>> cells = np.arange(1000) % 8
-    >>> identify_rows(cells, cells[:500]), identify_rows(np.arange(1000), np.arange(500))
-    (False, True)
-    >>> identify_rows(np.r_[np.arange(1000), :11], np.arange(500))
-    True
+def _equals(test: Any, data: Any, rows: Rows, count: int) -> Equals:
+    """Flags of equal codes; `data` are those of some rows of so many."""
+    flags = np.zeros(count, dtype=bool)
+    flags[rows[np.isin(data, test)]] = True
+    return Equals(np.isin(test, data), flags)
+
+
+def _any(flags: Sequence[Flags]) -> Flags:
+    return np.asarray(np.logical_or.reduce(flags))
+
+
+class Verdict(NamedTuple):
+    """How many test rows stand in the data; packed flags of rows to take out of each partition; a note.
+
+    rule: by which of `RULES` rows are copies; None if that cannot be told.
     """
-    return Tally.of(test, data).identify(alike)
+
+    found: int
+    gone: list[Packed | None]
+    note: str | None
+    rule: str | None
 
 
-def repeating(codes: Rows) -> int:
-    """Rows that have an equal among the others.
+class LeakScanner:
+    """Compares batches of data with a test set; both on the yardstick, as numbers and categories.
 
-    >>> repeating(np.array([5, 7, 5, 5]))
-    3
+    Whether equal features mean the same row depends on all rows: how many there are, how many repeat, how
+    many test rows have an equal. So each batch says which of its rows would be copies under each rule, and
+    `decide` chooses the rule once all are known.
     """
-    counts = np.unique(codes, return_counts=True)[1]
-    return int(counts[counts > 1].sum())
+
+    def __init__(self, test: Dataset, sample: Dataset) -> None:
+        self.test = test
+        numeric = [j for j, column in enumerate(test.columns) if column.kind not in CODED]
+        values = {j: np.unique(test.X[:, j]) for j in numeric}
+        best = sorted(numeric, key=lambda j: -len(values[j]))[:COLUMNS]
+        # missing is sorted last, and equals missing
+        self.values = {j: values[j][~np.isnan(values[j])] for j in best}
+        self.missing = {j: bool(np.isnan(test.X[:, j]).any()) for j in best}
+        # twice what rows may differ by (`rows`): what is left is compared cell by cell
+        self.floor, self.width = floors([test, sample.select(test.columns)]), 2.0 * 10.0 ** (1 - DIGITS)
+
+    def possible(self, data: Dataset) -> Rows:
+        """Rows whose numbers lie near some test row's, in each of a few columns."""
+        rows = np.arange(len(data))
+        for j, known in self.values.items():
+            own = data.X[rows, j]
+            reach = self.width * np.maximum(np.abs(own), self.floor[j])
+            near = np.searchsorted(known, own + reach, "right") > np.searchsorted(known, own - reach)
+            rows = rows[np.where(np.isnan(own), self.missing[j], near)]
+            if not len(rows):
+                break
+        return rows
+
+    def __call__(self, data: Dataset) -> Overlap:
+        """What a batch has in common with the test set."""
+        some = self.possible(data)
+        part = data.take(some).select(self.test.columns)
+        own, other = same_rows(self.test, part, digits=DIGITS) if len(part) else (self.codes, self.codes[:0])
+        return overlap_of(self.test, data, own, other, some)
+
+    @cached_property
+    def codes(self) -> Rows:
+        """Which different row each test row is."""
+        return same_rows(self.test, digits=DIGITS)[0]
+
+    def decide(self, overlaps: Sequence[Overlap], sketch: Sketch, with_ids: bool, name: str) -> Verdict:
+        """Which rows of the partitions (`Overlap.joined`) are copies, once all are known."""
+        m, codes = len(self.test), self.codes
+        found = {rule: _any([getattr(one, rule).test for one in overlaps]) for rule in RULES}
+        shared = int(found["features"].sum())
+        tally = Tally(m, len(np.unique(codes)), repeating(codes), sketch.rows, sketch.repeating, shared)
+        rule = tally.rule(agreement(self.test), with_ids)
+        count, note = 0, REPEATING
+        gone: list[Packed | None] = [None] * len(overlaps)
+        if rule is not None:
+            count = int(found[rule].sum())
+            refuse_many(count, m, name)
+            flags = [getattr(one, rule).data for one in overlaps]
+            gone = [one if one.any() else None for one in flags]
+            rows = sum(int(np.unpackbits(one).sum()) for one in flags)
+            note = also_in(count, [f"{counted(rows, 'row')} taken out of {name}"]) if count else ""
+        shared_rows = _any([one.groups[rule] for one in overlaps])
+        groups = shared_groups(self.test, {"": self.test.take(shared_rows)}) if shared_rows.any() else None
+        return Verdict(count, gone, "; ".join(filter(None, (note, groups))) or None, rule)
 
 
 def shared_groups(test: Dataset, data: Mapping[str, Dataset]) -> str | None:

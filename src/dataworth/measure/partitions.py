@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import reduce
 from itertools import chain
 from pathlib import Path
@@ -22,10 +22,9 @@ import numpy as np
 
 from ..arrays import Array
 from ..data.dataset import Dataset
-from ..data.io.pieces import NotNumbers, Piece
-from ..data.io.streamed import Reader
+from ..data.io.streamed import Piece, Reader
 from ..data.labels import Classes
-from ..data.leaks_in_parts import Finder, Met, Packed
+from ..data.leaks import LeakScanner, Overlap, Packed
 from ..data.sketch import Sketch
 from ..errors import DataworthError
 from ..inference.logistic import Counts
@@ -125,40 +124,31 @@ class Lens:
 class Looked(NamedTuple):
     """What the first pass tells of a partition.
 
-    met: what it shares with the test set, if there is one. classes: rows of each class. texts: columns that
-    hold numbers written in ways that only text keeps.
+    met: what it shares with the test set, if there is one. classes: rows of each class.
     """
 
-    met: Met | None
+    met: Overlap | None
     sketch: Sketch
     weight: float
     classes: Array | None
     has_ids: bool
     lengths: tuple[int, ...]
-    texts: tuple[str, ...] = ()
 
 
-def look(shared: tuple[Lens, Finder | None], chunk: Chunk) -> Looked:
+def look(shared: tuple[Lens, LeakScanner | None], chunk: Chunk) -> Looked:
     """The first pass over a partition: everything is checked, and what must be known of all rows counted."""
     lens, finder = shared
-    texts: tuple[str, ...] = ()
-    while True:
-        try:
-            with nullcontext() if lens.folder is None else lens.kept(chunk).open("wb") as file:
-                return _look(lens, finder, chunk, file)._replace(texts=texts)
-        except NotNumbers as odd:  # a cell that only text can hold: it says what it is when all is read so
-            if odd.column in texts:
-                raise
-            texts = (*texts, odd.column)
-            lens = replace(lens, reader=lens.reader.as_text(odd.column))
-        except OSError as error:
-            raise DataworthError(
-                f"features cannot be kept in {lens.folder} ({error.strerror}): set TMPDIR to a directory "
-                "with room."
-            ) from error
+    try:
+        with nullcontext() if lens.folder is None else lens.kept(chunk).open("wb") as file:
+            return _look(lens, finder, chunk, file)
+    except OSError as error:
+        raise DataworthError(
+            f"features cannot be kept in {lens.folder} ({error.strerror}): set TMPDIR to a directory "
+            "with room."
+        ) from error
 
 
-def _look(lens: Lens, finder: Finder | None, chunk: Chunk, file: Any) -> Looked:
+def _look(lens: Lens, finder: LeakScanner | None, chunk: Chunk, file: Any) -> Looked:
     met, sketches, weight, has_ids, lengths = [], [], 0.0, False, []
     labels = lens.yardstick.labels
     classes = np.zeros(len(labels.names)) if isinstance(labels, Classes) else None
@@ -174,7 +164,7 @@ def _look(lens: Lens, finder: Finder | None, chunk: Chunk, file: Any) -> Looked:
             met.append(finder(data))
         if file is not None:
             lens.measured(data).write(file)
-    joined = Met.joined(met) if met else None
+    joined = Overlap.joined(met) if met else None
     return Looked(joined, Sketch.joined(sketches), weight, classes, has_ids, tuple(lengths))
 
 

@@ -12,7 +12,6 @@ import os
 import shutil
 from collections.abc import Iterator
 from contextlib import AbstractContextManager
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
@@ -23,8 +22,7 @@ import numpy as np
 from ..arrays import Array
 from ..data.dataset import Dataset
 from ..data.io.streamed import Stream
-from ..data.leaks import refuse_all_gone
-from ..data.leaks_in_parts import Finder, Packed
+from ..data.leaks import LeakScanner, Packed, refuse_all_gone
 from ..data.sketch import Sketch
 from ..errors import DataworthError
 from ..inference.logistic import Counts
@@ -108,12 +106,10 @@ class Passes(AbstractContextManager["Passes"]):
 
     def _begin(self, test: Dataset | None, name: str) -> None:
         """The first pass: everything is checked, and rows of the test set are found."""
-        finder = None if test is None else Finder(test, self.sample)
+        finder = None if test is None else LeakScanner(test, self.sample)
         every = [Chunk(i, piece) for i, piece in enumerate(self.stream.pieces)]
         some = [(chunk, one) for chunk, one in self._look(finder, every) if one.sketch.rows]
         chunks, found = [chunk for chunk, _ in some], [one for _, one in some]
-        for column in dict.fromkeys(column for one in found for column in one.texts):
-            self.lens = replace(self.lens, reader=self.lens.reader.as_text(column))
         self.sketch = Sketch.joined(one.sketch for one in found)
         self.leaked, self.note = 0, None
         gone: list[Packed | None] = [None] * len(found)
@@ -137,7 +133,7 @@ class Passes(AbstractContextManager["Passes"]):
             X = self._design(test)
             self.asked = X.T @ X
 
-    def _look(self, finder: Finder | None, chunks: list[Chunk]) -> Iterator[tuple[Chunk, Looked]]:
+    def _look(self, finder: LeakScanner | None, chunks: list[Chunk]) -> Iterator[tuple[Chunk, Looked]]:
         self.made += 1
         found = self.engine.map(look, chunks, shared=(self.lens, finder))
         for chunk, one in zip(chunks, found, strict=True):

@@ -1,12 +1,11 @@
 """Files in: formats, the types and roles of columns, and what a file holds."""
 
-from .describe import Description as Description
-from .describe import describe as describe
+from .align import read_together as read_together
 from .image_tables import read_images as read_images
 from .notes import ReadingWarning as ReadingWarning
+from .readers import Description as Description
+from .readers import describe as describe
 from .readers import read as read
-from .readers import read_table as read_table
 from .readers import read_with_roles as read_with_roles
 from .roles import Role as Role
 from .roles import assign_roles as assign_roles
-from .together import read_together as read_together

@@ -1,7 +1,7 @@
-"""Delimited text to pyarrow tables: one place that finds its encoding, separator, header and decimal mark.
+"""Delimited text: its encoding, separator and header are found, and pyarrow then reads all cells as text.
 
-All of it is found in the beginning of the file, and pyarrow then reads the whole; what differs from UTF-8,
-the suffix's separator and decimal points is a note with the option that says otherwise.
+What differs from UTF-8, the suffix's separator and a header is a note with the option that says otherwise.
+What the cells mean is decided later, in one place (`schema`).
 """
 
 from __future__ import annotations
@@ -12,74 +12,125 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from dataworth.data.io.notes import Kind, Note
-from dataworth.data.io.numbers_in_text import look
-from dataworth.data.io.numbers_in_text import parse as parse_number
-from dataworth.data.io.parsing import AS_FOUND as AS_FOUND
-from dataworth.data.io.parsing import MISSING, collapsed, parsed
-from dataworth.data.io.parsing import Delimited as Delimited
+from dataworth.data.io.numbers import NA_VALUES, VALID
 from dataworth.errors import DataworthError
 from dataworth.wording import listed, option
 
 SEPARATORS = ",;\t|"
 NAMES = {"\t": "tabs", " ": "spaces", ",": "','", ";": "';'", "|": "'|'"}
-WORDS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|"}
 BEGINNING = 1 << 18
-"""Bytes that are looked at before the file is read; more, where they hold less than `LEAST_LINES`."""
-LEAST_LINES, MOST_BEGINNING = 4, 1 << 26
+"""Bytes that are looked at before the file is read; more, where they hold less than `MIN_LINES`."""
+MIN_LINES, MAX_BEGINNING = 4, 1 << 26
 LOOKED_AT = 500
 """Rows of the beginning that are looked at."""
+MIN_BLOCK, MAX_BLOCK = 1 << 20, 1 << 26
+"""Bytes that are parsed together. A line must fit in; and each column gets an array of its own in each block,
+so that a block of few rows with very many columns would be arrays of nothing."""
 MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"),
 )  # fmt: skip
-CODE = re.compile(r"0\d+$")
-COMMAS = Kind("numbers have decimal commas: '1,234' is 1.234", "decimal", ", confirms that")
+NUMBER = re.compile(VALID)
 
 
-def read_delimited(path: Path, asked: Delimited, usual: str | None) -> tuple[Any, Delimited]:
-    """A file as a pyarrow table, and how it is written; `usual` is the separator that its suffix promises."""
-    import pyarrow as pa
+@dataclass(frozen=True)
+class Delimited:
+    """How a file is to be read, as asked for; then how its text is written, as found.
 
+    na_values: cells that stand for a missing value, beside the usual ones; sample: rows to draw at random;
+    skipped: lines before the rows; line: bytes of a line.
+    """
+
+    sep: str | None = None
+    encoding: str | None = None
+    header: bool | None = None
+    sheet: str | None = None
+    na_values: tuple[str, ...] = ()
+    sample: int | None = None
+    columns: tuple[str, ...] = ()
+    skipped: int = 0
+    line: int = 0
+
+
+AS_FOUND = Delimited()
+"""Nothing asked for."""
+
+
+def sniff(path: Path, asked: Delimited, usual: str | None) -> tuple[Delimited, list[Note]]:
+    """How a file is written, and what to say of it; `usual` is the separator that its suffix promises."""
     start, whole = _beginning(path)
     if not start:
         raise DataworthError("the file is empty: write rows to it")
-    for encoding in [asked.encoding] if asked.encoding is not None else _encodings(start):
-        try:
-            text = codecs.getincrementaldecoder(encoding)().decode(start, final=whole)
-            found = _look_at(asked, text if whole else text[: text.rfind("\n") + 1] or text, encoding, usual)
-            table, found = parsed(path, replace(found, line=len(start) // max(1, start.count(b"\n"))))
-        except LookupError:
-            raise DataworthError(
-                f"there is no encoding {encoding!r}: say another with {option('encoding')}"
-            ) from None
-        except UnicodeDecodeError:
-            continue
-        except pa.ArrowInvalid as error:
-            if "UTF8" not in str(error).replace("-", "").upper():
-                raise
-            continue
-        columns = table.columns
-        if not any(pa.types.is_binary(column.type) for column in columns):
-            tidy = list(map(trimmed, columns))
-            changed = [n for n, a, b in zip(found.columns, columns, tidy, strict=True) if a is not b]
-            return pa.Table.from_arrays(tidy, names=found.columns), replace(found, trimmed=tuple(changed))
-    raise DataworthError(
-        f"this is not {asked.encoding or 'UTF-8'} text: say which it is with {option('encoding')}"
-    )
+    encoding = asked.encoding or _encoding(path, start)
+    try:
+        text = codecs.getincrementaldecoder(encoding)().decode(start, final=whole)
+    except LookupError:
+        raise DataworthError(
+            f"there is no encoding {encoding!r}: say another with {option('encoding')}"
+        ) from None
+    text = (text if whole else text[: text.rfind("\n") + 1] or text).removeprefix("\ufeff")
+    notes = [] if asked.encoding or encoding.startswith("utf-8") else [_encoding_note(text, encoding)]
+    found = replace(asked, encoding=encoding, line=len(start) // max(1, start.count(b"\n")))
+    return _with_columns(found, text, usual, notes), notes
+
+
+def text_batches(path: str | Path, how: Delimited, columns: Sequence[str] | None = None) -> Iterator[Any]:
+    """The rows of a file as record batches of texts without spaces around them, in their order."""
+    import pyarrow as pa
+    import pyarrow.csv
+
+    encoding = "utf-8" if how.encoding == "utf-8-sig" else str(how.encoding)
+    source = pa.input_stream(str(path))  # unpacks .gz by itself
+    skipped = how.skipped
+    if how.sep == " ":  # columns that are lined up have no single separator: made so before pyarrow reads
+        text = collapsed(source.read().decode(encoding))
+        source, encoding = pa.BufferReader(text.encode()), "utf-8"
+    with source as stream:
+        reader = pa.csv.open_csv(
+            stream,
+            read_options=pa.csv.ReadOptions(
+                encoding=encoding,
+                skip_rows=skipped,
+                column_names=list(how.columns),
+                block_size=min(max(128 * how.line, MIN_BLOCK), MAX_BLOCK),
+                use_threads=False,
+            ),
+            parse_options=pa.csv.ParseOptions(delimiter=how.sep, newlines_in_values=True),
+            convert_options=pa.csv.ConvertOptions(
+                include_columns=list(how.columns if columns is None else columns),
+                column_types=dict.fromkeys(how.columns, pa.string()),
+                null_values=list(NA_VALUES),
+                strings_can_be_null=True,
+            ),
+        )
+        for batch in reader:
+            yield pa.record_batch(list(map(trimmed, batch.columns)), names=batch.schema.names)
+
+
+def trimmed(column: Any) -> Any:
+    """A column without the spaces around its texts, which hide numbers and missing values."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    tidy = pc.utf8_trim_whitespace(column)
+    if tidy.equals(column):
+        return column
+    absent = pc.is_in(tidy, value_set=pa.array(NA_VALUES))
+    return pc.if_else(absent, pa.scalar(None, pa.string()), tidy)
 
 
 def _beginning(path: Path) -> tuple[bytes, bool]:
     """The first lines of a file, and whether they are all of it."""
     import pyarrow as pa
 
-    with pa.input_stream(str(path)) as stream:  # unpacks .gz by itself
+    with pa.input_stream(str(path)) as stream:
         start = stream.read(BEGINNING)
-        while start.count(b"\n") < LEAST_LINES and len(start) < MOST_BEGINNING:
+        while start.count(b"\n") < MIN_LINES and len(start) < MAX_BEGINNING:
             more = stream.read(len(start))
             if not more:
                 return start, True
@@ -87,28 +138,41 @@ def _beginning(path: Path) -> tuple[bytes, bool]:
         return start, not stream.read(1)
 
 
-def _encodings(start: bytes) -> tuple[str, ...]:
-    """What the text may be, the first that fits: its mark says so, or the zeros of UTF-16."""
+def _encoding(path: Path, start: bytes) -> str:
+    """The first encoding that fits the whole file: its mark says so, or the zeros of UTF-16."""
     for mark, encoding in MARKS:
         if start.startswith(mark):
-            return (encoding,)
+            return encoding
     if start[:4000].count(b"\0") > 0.3 * len(start[:4000]):
-        return ("utf-16-be",) if start[:1] == b"\0" else ("utf-16-le",)
-    return "utf-8", "cp1252", "latin-1"
+        return "utf-16-be" if start[:1] == b"\0" else "utf-16-le"
+    return next((one for one in ("utf-8", "cp1252") if _decodes(path, one)), "latin-1")
 
 
-def _look_at(asked: Delimited, text: str, encoding: str, usual: str | None) -> Delimited:
-    """How the beginning of a file is written."""
-    notes = []
-    text = text.removeprefix("\ufeff")  # a mark that was not asked for
-    if encoding not in ("utf-8", "utf-8-sig"):
-        # of bounded length: else the time grows with the square of a long cell
-        strange = re.search(r"[^\s,;|\"]{0,20}[^\x00-\x7f,;|\"][^\s,;|\"]{0,20}", text)
-        such = f", such as {strange[0][:40]!r}" if strange else ""
-        if asked.encoding is None:
-            what = f"the text is not UTF-8 and is read as {encoding}"
-            kind = Kind(what, "encoding", "changes that")
-            notes.append(Note(f"{what}{such}", f"{option('encoding')} changes that", kind=kind))
+def _decodes(path: Path, encoding: str) -> bool:
+    import pyarrow as pa
+
+    decoder = codecs.getincrementaldecoder(encoding)()
+    try:
+        with pa.input_stream(str(path)) as stream:
+            while piece := stream.read(1 << 22):
+                decoder.decode(piece)
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _encoding_note(text: str, encoding: str) -> Note:
+    # of bounded length: else the time grows with the square of a long cell
+    strange = re.search(r"[^\s,;|\"]{0,20}[^\x00-\x7f,;|\"][^\s,;|\"]{0,20}", text)
+    what = f"the text is not UTF-8 and is read as {encoding}"
+    kind = Kind(what, "encoding", "changes that")
+    such = f", such as {strange[0][:40]!r}" if strange else ""
+    return Note(f"{what}{such}", f"{option('encoding')} changes that", kind=kind)
+
+
+def _with_columns(asked: Delimited, text: str, usual: str | None, notes: list[Note]) -> Delimited:
+    """The separator and the names of the columns, from the beginning of a text."""
     skipped, sep = 0, asked.sep
     if said := re.match(r"sep=(.)\r?\n", text):  # as Excel writes it
         skipped, text, sep = 1, text[said.end() :], sep or said[1]
@@ -116,8 +180,7 @@ def _look_at(asked: Delimited, text: str, encoding: str, usual: str | None) -> D
         sep = _separator(text, usual)
         if usual != sep:
             notes.append(Note(f"columns are separated by {NAMES[sep]}", f"{option('sep')} changes that"))
-    if sep == " ":
-        text = collapsed(text)
+    text = collapsed(text) if sep == " " else text
     reader = csv.reader(io.StringIO(text), delimiter=sep)
     first = next(_rows(reader), None)
     if first is None:
@@ -131,25 +194,10 @@ def _look_at(asked: Delimited, text: str, encoding: str, usual: str | None) -> D
             named = "columns are named 'column 1', 'column 2', …"
             notes.append(Note(f"the first row is no header, and {named}", f"{option('header')} changes that"))
     names = [" ".join(cell.split()) if header else f"column {j + 1}" for j, cell in enumerate(first)]
-    skipped += before if header else 0
-    rows = rows if header else [first, *rows]
-    names = _as_wide(names, rows)
+    names = _as_wide(names, rows if header else [first, *rows])
     if note := renaming_note(names):
         notes.append(note)
-    names = unique(names)
-    cells = {name: [row[j].strip() for row in rows if j < len(row)] for j, name in enumerate(names)}
-    codes = [name for name, column in cells.items() if name not in asked.numbers and _codes(column)]
-    decimal = asked.decimal
-    if decimal is None:
-        decimal, such = _decimal(cells)
-        if decimal == ",":
-            notes.append(commas_note(such))
-        elif sep == ";":
-            notes += _open_notes(cells)
-    return replace(
-        asked, sep=sep, encoding=encoding, decimal=decimal, notes=tuple(notes), skipped=skipped,
-        as_text=(*asked.as_text, *codes), columns=tuple(names),
-    )  # fmt: skip
+    return replace(asked, sep=sep, skipped=skipped + before * header, columns=tuple(unique(names)))
 
 
 def _rows(reader: Any) -> Iterator[list[str]]:
@@ -160,12 +208,6 @@ def _rows(reader: Any) -> Iterator[list[str]]:
                 yield row
     except csv.Error:
         return
-
-
-def commas_note(such: str) -> Note:
-    """A file has decimal commas: what that means for numbers that leave it open."""
-    what = f"numbers have decimal commas, such as {such!r}, and '1,234' is 1.234"
-    return Note(what, f"{option('decimal', ',')} confirms that", kind=COMMAS)
 
 
 def unique(names: Sequence[str]) -> list[str]:
@@ -226,7 +268,7 @@ def _separator(text: str, usual: str | None) -> str:
 def _headless(row: Sequence[str], rest: Sequence[Sequence[str]]) -> bool:
     """Whether the first row is data: it has numbers that no column is called by."""
     first = [cell.strip() for cell in row]
-    numbers = [parse_number(cell) is not None for cell in first]
+    numbers = [NUMBER.match(cell) is not None for cell in first]
     if not any(numbers) or not rest:
         return False
     if any(re.fullmatch(r"-?\d*\.\d+(e[-+]?\d+)?", cell) for cell in first):
@@ -238,50 +280,10 @@ def _headless(row: Sequence[str], rest: Sequence[Sequence[str]]) -> bool:
     return all(any(j < len(row) and row[j].strip() == first[j] for row in rest) for j in words)
 
 
-def _codes(column: Sequence[str]) -> bool:
-    """Whether digits are names, such as postal codes: some begin with a zero that a number does not have."""
-    return any(cell[:1] == "0" and CODE.match(cell) for cell in column) and all(
-        cell.isdigit() or cell in MISSING for cell in column
-    )
+def collapsed(text: str) -> str:
+    """Columns that are lined up by spaces, with one space between them.
 
-
-def _decimal(cells: dict[str, list[str]]) -> tuple[str | None, str]:
-    """The decimal comma, if some column proves it and none a decimal point, and a cell that shows it."""
-    such = ""
-    for column in cells.values():
-        with_commas = [cell for cell in column if "," in cell]
-        if len(with_commas) > len(column) / 3 and look(Counter(with_commas)).proven == {","}:
-            such = such or next(cell for cell in with_commas if "," in cell)
-    if not such:
-        return None, ""
-    for column in cells.values():
-        with_points = [cell for cell in column if "." in cell]
-        if len(with_points) > len(column) / 3 and look(Counter(with_points)).proven == {"."}:
-            return None, ""
-    return ",", such
-
-
-def _open_notes(cells: dict[str, list[str]]) -> list[Note]:
-    """Where semicolons separate, commas are often decimal: 1.234 may be 1234, unless a cell shows points."""
-    looks = {name: look(Counter(c for c in column if "." in c)) for name, column in cells.items()}
-    notes = []
-    for name, one in looks.items():
-        if one.open and not any(other.proven for other in looks.values()):
-            such = one.open[0]
-            what = f"column {name!r} leaves open what {such!r} is: it is read as {such}"
-            notes.append(Note(what, f"{option('decimal', ',')} reads {one.cells[such].value(','):.12g}"))
-    return notes
-
-
-def trimmed(column: Any) -> Any:
-    """A column without the spaces around its texts, which hide numbers and missing values."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if not pa.types.is_string(column.type):
-        return column
-    trimmed = pc.utf8_trim_whitespace(column)
-    if trimmed.equals(column):
-        return column
-    absent = pc.is_in(trimmed, value_set=pa.array(MISSING))
-    return pc.if_else(absent, pa.scalar(None, pa.string()), trimmed)
+    >>> collapsed("  a   b\\n1.5  20\\n")
+    'a b\\n1.5 20\\n'
+    """
+    return "".join(" ".join(line.split()) + "\n" for line in text.splitlines() if line.strip())

@@ -1,10 +1,10 @@
-"""Files to pyarrow tables: the format follows from the suffix, and every refusal is one sentence."""
+"""Formats that are read whole: JSON, Arrow, npz and xlsx to tables; packed files are measured first."""
 
 from __future__ import annotations
 
-import shlex
+import zipfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -12,157 +12,51 @@ import numpy as np
 
 from dataworth.atomic import parse_json
 from dataworth.data.dataset import Dataset
-from dataworth.data.io.delimited import AS_FOUND, Delimited, read_delimited, renaming_note, unique
-from dataworth.data.io.excel import read_excel
-from dataworth.data.io.images import holds_images
 from dataworth.data.io.notes import Note
-from dataworth.data.io.packed import check_array, refuse_bomb
-from dataworth.data.io.sampled import sample_note, sample_of_parquet
-from dataworth.data.io.sealed import is_sealed
-from dataworth.data.memory import refuse_too_large
+from dataworth.data.io.numbers import NA_VALUES
+from dataworth.data.memory import free_memory
 from dataworth.errors import DataworthError
-from dataworth.wording import counted, listed, option
+from dataworth.wording import counted, listed, needs_extra, option
 
-CELL = 24
-"""Bytes that a number takes while a table is read: in the table, in the Dataset, and once on the way."""
+TIMES_ITS_TEXT = 5
+"""How much more memory a table takes than its text, at most, while it is read."""
+SMALL = 100_000_000
+"""Bytes that any file may unpack to."""
+EXPANDED = 200
+"""How many times its own size a file may unpack to beyond that: tables of text take 3 to 50."""
 NPZ_ROLES = {"label": "y", "group": "groups", "id": "ids", "weights": "weights", "attribute": "attributes"}
+HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
 
-@dataclass
-class Part:
-    """A table on its way to a Dataset.
-
-    name: what sentences call it, if it is a file; typed: whether its format has types, so that what is text
-    was meant to be; how: how its text is written; again: reads it once more, with some columns as text;
-    units: what numbers of a column were written with, where it changes them; before: rows of the file that
-    stand before these.
-    """
-
-    name: str | None
-    table: Any
-    typed: bool = True
-    notes: list[Note] = field(default_factory=list)
-    how: Delimited = AS_FOUND
-    again: Callable[[Delimited], Part] | None = None
-    units: dict[str, str] = field(default_factory=dict)
-    before: int = 0
-
-
-def part_of_file(path: Path, how: Delimited = AS_FOUND) -> Part:
-    """The file as a table with rows."""
-    if is_sealed(path):
-        raise DataworthError("these are sealed data, without rows: give rows (only score and rank take it)")
-    suffix = suffix_of(path)
-    if not suffix:
-        refuse_images(path)
-    if not path.exists():
-        raise DataworthError("there is no such file: check the path")
-    if not path.is_file():
-        raise DataworthError("this is a pipe or a device, which may have no end: save it as a file")
-    if not suffix:
-        known = " ".join(dict.fromkeys(SUFFIXES))
-        hint = "save it as .xlsx" if path.suffix.lower() == ".xls" else "convert the file, or rename it"
-        raise DataworthError(f"the suffix is not one of {known}: {hint}")
-    part = _reading(path, suffix, how)
-    if part.table.num_rows == 0:
-        raise DataworthError("the file has no rows: write some to it")
-    return part
-
-
-def refuse_images(path: Path) -> None:
-    """A sentence where images are given for a table."""
-    if holds_images(path):
-        place = shlex.quote(str(path))
+def refuse_bomb(path: Path) -> None:
+    """A sentence if a .gz, .npz or .xlsx unpacks to more than SMALL bytes and EXPANDED times its size."""
+    size = path.stat().st_size
+    most = max(SMALL, EXPANDED * size)
+    if path.suffix.lower() == ".gz" and size * 1032 > most:  # deflate packs no more than that
+        unpacked = unpacked_size(path, most)
+    elif path.suffix.lower() in (".npz", ".xlsx") and zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            unpacked = sum(entry.file_size for entry in archive.infolist())
+    else:
+        return
+    if unpacked > most:
         raise DataworthError(
-            "these are images, but features are numbers: make a table of vectors of them first, with"
-            f" dataworth embed {place} -o vectors.parquet"
+            f"it has {size:,} bytes and unpacks to over {most:,}: unpack it yourself, if that is meant"
         )
 
 
-def _reading(path: Path, suffix: str, how: Delimited) -> Part:
-    """One file; whatever goes wrong in it is a sentence."""
-    from pyarrow import parquet
-
-    try:
-        if how.sample is None or suffix not in DELIMITED:  # a sample of text is drawn in constant memory
-            refuse_bomb(path)
-        if suffix in DELIMITED:
-            table, found = read_delimited(path, how, DELIMITED[suffix])
-            notes = list(found.notes)
-            return Part(str(path), table, False, notes, found, lambda how: _reading(path, suffix, how))
-        if suffix == ".xlsx":
-            table, notes = read_excel(path, how.sheet)
-            return Part(str(path), table, False, notes, how)
-        if suffix == ".parquet":
-            with parquet.ParquetFile(path, page_checksum_verification=True) as file:
-                return part_of_parquet(str(path), [file], how)
-        return _checked(Part(str(path), READERS[suffix](path), how=how))
-    except DataworthError:
-        raise
-    except MemoryError as error:
-        why = "it asks for more memory than there is: it is damaged, or has too many rows for this machine"
-        raise DataworthError(why) from error
-    except Exception as error:  # a damaged file can make a parser raise anything
-        reason = " ".join(str(error).split())[:160]
-        if isinstance(error, UnicodeDecodeError) or "UTF8" in reason.replace("-", "").upper():
-            raise DataworthError("this is not UTF-8 text: save it as UTF-8") from error
-        if "allow_pickle" in reason:  # numpy's advice, which would run whatever code the file holds
-            reason = "it is no archive of plain arrays"
-        if "straddling" in reason:
-            raise DataworthError(
-                "a line is longer than 16 MB: cut its texts, or leave the row out"
-            ) from error
-        if reason.startswith("Empty"):
-            raise DataworthError("the file is empty: write rows to it") from error
-        why = reason or type(error).__name__
-        raise DataworthError(
-            f"this cannot be read as {suffix} ({why}): check that the file is complete"
-        ) from error
-
-
-def part_of_parquet(name: str, files: Sequence[Any], how: Delimited) -> Part:
-    """Open Parquet files as one table, or a sample of its rows."""
+def unpacked_size(path: Path, most: float | None = None) -> int:
+    """Bytes of the text of a file; of a packed one counted until they are more than `most`."""
     import pyarrow as pa
 
-    part = Part(name, None, how=how)
-    total = sum(file.metadata.num_rows for file in files)
-    if how.sample is None or how.sample >= total:
-        cells = sum(file.metadata.num_rows * file.metadata.num_columns for file in files)
-        refuse_too_large(
-            CELL * cells,
-            "reading all of it",
-            f"read some rows, with {option('sample', min(100_000, total // 2))}",
-        )
-        # Not read_table, which would add columns for directories named like "part=1".
-        tables = [file.read() for file in files]
-        part.table = tables[0] if len(tables) == 1 else pa.concat_tables(tables, promote_options="permissive")
-    else:
-        part.table, total = sample_of_parquet(files, how.sample)
-        part.how = replace(how, total=total)
-        part.notes.append(sample_note(part.table.num_rows, total))
-    return _checked(part)
-
-
-def _checked(part: Part) -> Part:
-    """The part, once its table is known to be whole; with distinct names of columns."""
-    # A damaged file can point outside itself, which would end the process later, not raise.
-    part.table.validate(full=True)
-    part.table = with_unique_names(part.table, part.notes)
-    return part
-
-
-def with_unique_names(table: Any, notes: list[Note]) -> Any:
-    """The table with distinct column names, and a note if it had others."""
-    names = list(map(str, table.column_names))
-    if note := renaming_note(names):
-        notes.append(note)
-    return table if note is None else table.rename_columns(unique(names))
-
-
-def suffix_of(path: Path) -> str:
-    """The longest known suffix, so that .csv.gz is not taken for .gz."""
-    name = path.name.lower()
-    return max((suffix for suffix in SUFFIXES if name.endswith(suffix)), key=len, default="")
+    if path.suffix.lower() != ".gz":
+        return path.stat().st_size
+    most = free_memory() / TIMES_ITS_TEXT if most is None else most
+    size = 0
+    with pa.input_stream(str(path)) as stream:
+        while size <= most and (more := len(stream.read(1 << 22))):
+            size += more
+    return size
 
 
 def _read_json_lines(path: Path) -> Any:
@@ -172,6 +66,20 @@ def _read_json_lines(path: Path) -> Any:
     with pa.input_stream(str(path)) as stream:
         # A line must fit in a block; the default of 1 MB is too little for some embeddings.
         return pa.json.read_json(stream, read_options=pa.json.ReadOptions(block_size=1 << 24))
+
+
+def _read_json(path: Path) -> Any:
+    """A list of objects, an object of lists, or lines of objects under the wrong name."""
+    import pyarrow as pa
+
+    with path.open("rb") as file:
+        start = file.read(64).lstrip()
+    if start[:1] == b"{":
+        try:
+            return pa.table(parse_json(path.read_bytes()))
+        except (ValueError, TypeError):
+            return _read_json_lines(path)
+    return pa.Table.from_pylist(parse_json(path.read_bytes()))
 
 
 def _read_arrow(path: Path) -> Any:
@@ -202,7 +110,7 @@ def _read_npz(path: Path) -> Any:
             )
         used = [name for name in ("X", "names", *NPZ_ROLES.values()) if name in present]
         for name in used:
-            check_array(file.zip, f"{name}.npy")
+            _check_array(file.zip, name)
         found = {name: file[name] for name in used}
     X, names = found.pop("X"), found.pop("names", None)
     # A Dataset with labels that do not matter, for its checks of X.
@@ -222,30 +130,81 @@ def _read_npz(path: Path) -> Any:
     return pa.Table.from_arrays(columns, names=[*block.names, *found])
 
 
-def _read_json(path: Path) -> Any:
-    """A list of objects, an object of lists, or lines of objects under the wrong name."""
+def _check_array(archive: zipfile.ZipFile, label: str) -> None:
+    """A sentence if an array of an npz is none, or has not as many bytes as its shape says.
+
+    numpy would make room for that shape before it finds the bytes missing.
+    """
+    name = f"{label}.npy"
+    if name not in archive.namelist():
+        raise DataworthError(f"{label} is no array: save it with numpy.savez(file, X=X, y=y)")
+    with archive.open(name) as member:
+        version = np.lib.format.read_magic(member)
+        if version not in HEADERS:
+            raise DataworthError(f"{label} is no array of plain numbers or texts: save it as one")
+        shape, _, kind = HEADERS[version](member)
+        size = archive.getinfo(name).file_size - member.tell()
+    if kind.hasobject:
+        raise DataworthError(
+            f"{label} holds Python objects, not numbers or texts: save it as an array of those"
+        )
+    if prod(shape) * kind.itemsize != size or min(shape, default=0) < 0:
+        raise DataworthError(f"{label} has {size:,} bytes, but not those of its shape {shape}: save it again")
+
+
+def read_excel(path: Path, sheet: str | None, notes: list[Note]) -> Any:
+    """The first sheet with rows, or the one asked for; the first row that is not empty is its header."""
     import pyarrow as pa
 
-    with path.open("rb") as file:
-        start = file.read(64).lstrip()
-    if start[:1] == b"{":
-        try:
-            return pa.table(parse_json(path.read_bytes()))
-        except (ValueError, TypeError):
-            return _read_json_lines(path)
-    return pa.Table.from_pylist(parse_json(path.read_bytes()))
+    try:
+        import openpyxl
+    except ImportError:
+        raise DataworthError(f"{needs_extra('an .xlsx', 'excel')}, or save it as .csv") from None
+    book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+    try:
+        names = book.sheetnames
+        if sheet is not None and sheet not in names:
+            raise DataworthError(
+                f"there is no sheet {sheet!r} among {', '.join(map(repr, names))}: say another"
+            )
+        filled: dict[str, list[Any]] = {}
+        for name in names if sheet is None else [sheet]:
+            cells = [r for r in book[name].iter_rows(values_only=True) if any(c is not None for c in r)]
+            filled |= {name: cells} if cells else {}
+    finally:
+        book.close()
+    if not filled:
+        raise DataworthError("the workbook has no rows: write some to it")
+    used = next(iter(filled))
+    if len(filled) > 1:
+        others = ", ".join(repr(name) for name in filled if name != used)
+        notes.append(Note(f"sheet {used!r} is read, and not {others}", f"{option('sheet')} changes that"))
+    width = max(len(row) for row in filled[used])
+    header, *rows = [[*row, *[None] * (width - len(row))] for row in filled[used]]
+    titles = ["" if cell is None else str(cell).strip() for cell in header]
+    columns = [_excel_column([row[j] for row in rows]) for j in range(width)]
+    kept = [j for j in range(width) if titles[j] or columns[j].null_count < len(columns[j])]
+    return pa.Table.from_arrays([columns[j] for j in kept], names=[titles[j] for j in kept])
 
 
-DELIMITED = {
-    ".csv": ",",
-    ".csv.gz": ",",
-    ".tsv": "\t",
-    ".tsv.gz": "\t",
-    ".tab": "\t",
-    ".txt": None,
-    ".txt.gz": None,
-}
-"""Suffixes of delimited text, with the separator that each promises."""
+def _excel_column(cells: Sequence[Any]) -> Any:
+    """Cells of one type as they are, of several as their texts."""
+    import pyarrow as pa
+
+    tidy = [cell.strip() if isinstance(cell, str) else cell for cell in cells]
+    tidy = [None if isinstance(cell, str) and cell in NA_VALUES else cell for cell in tidy]
+    kinds = {type(cell) for cell in tidy if cell is not None}
+    if kinds <= {int, float}:
+        return pa.array(tidy, pa.float64() if kinds == {int, float} else None)
+    if len(kinds) == 1 or {kind.__name__ for kind in kinds} <= {"date", "datetime"}:
+        return pa.array(tidy)
+    return pa.array([None if cell is None else _excel_text(cell) for cell in tidy], pa.string())
+
+
+def _excel_text(cell: Any) -> str:
+    return str(int(cell)) if isinstance(cell, float) and cell.is_integer() else str(cell)
+
+
 READERS: dict[str, Callable[[Path], Any]] = {
     **dict.fromkeys((".jsonl", ".jsonl.gz", ".ndjson"), _read_json_lines),
     ".json": _read_json,
@@ -253,4 +212,3 @@ READERS: dict[str, Callable[[Path], Any]] = {
     ".npz": _read_npz,
 }
 """What reads each suffix of other kinds."""
-SUFFIXES = (*DELIMITED, *READERS, ".parquet", ".xlsx")

@@ -9,9 +9,9 @@ from os import PathLike
 from typing import Any, TypeVar, cast
 
 from dataworth.data.dataset import Dataset
-from dataworth.data.io.large import rows_for_pairs
+from dataworth.data.io.align import Options, read_together, sentences
 from dataworth.data.io.notes import refuse_all, warn
-from dataworth.data.io.together import Options, read_together, sentences
+from dataworth.data.io.sources import rows_for_pairs
 from dataworth.errors import DataworthError
 from dataworth.wording import option
 

@@ -7,12 +7,11 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Unpack
 
 from dataworth.data.convert import column_kind
-from dataworth.data.io.assembled import NOT_VECTORS, missing_rows
-from dataworth.data.io.formats import Part
 from dataworth.data.io.images import SUFFIXES, ImageTable, NamedImages, read_image_folder, split_zip
+from dataworth.data.io.notes import naming
 from dataworth.data.io.roles import Asked, assign_roles, check_kinds
+from dataworth.data.io.schema import plain_table
 from dataworth.data.io.sources import part_of
-from dataworth.data.io.together import naming
 from dataworth.errors import DataworthError
 from dataworth.wording import counted, listed, option
 
@@ -37,7 +36,9 @@ def read_images(source: str | PathLike[str], image: str | None = None, **asked: 
         with naming(source):
             return read_image_folder(path)
     with naming(source):
-        return _of_table(path, part_of(path), image, **asked)
+        part = part_of(path)
+        notes = [f"{note.what} in {path}; {note.choice}" for note in part.notes]
+        return _of_table(path, plain_table(part), image, notes, **asked)
 
 
 def is_table(source: str | PathLike[str]) -> bool:
@@ -46,8 +47,9 @@ def is_table(source: str | PathLike[str]) -> bool:
     return not path.is_dir() and split_zip(path) is None
 
 
-def _of_table(path: Path, part: Part, image: str | None, **asked: Unpack[Asked]) -> ImageTable:
-    table, notes = part.table, [f"{note.what} in {path}; {note.choice}" for note in part.notes]
+def _of_table(
+    path: Path, table: Any, image: str | None, notes: list[str], **asked: Unpack[Asked]
+) -> ImageTable:
     if image is None:
         image = _guessed(table)
         notes.append(f'image column "{image}" guessed in {path}; say {option("image")} to choose')
@@ -55,10 +57,10 @@ def _of_table(path: Path, part: Part, image: str | None, **asked: Unpack[Asked])
     asked["features"] = [image]
     assigned = assign_roles(table, **asked)
     check_kinds(assigned)
-    used = [role for role in assigned if role.role not in NOT_VECTORS]
+    used = [role for role in assigned if role.role in ("label", "group", "attribute", "id", "weight")]
     roles = {"weights" if role.role == "weight" else role.role: role.column for role in used}
     for column in (image, *roles.values()):
-        if count := int(missing_rows(table[column]).sum()):
+        if count := table[column].null_count:
             raise DataworthError(
                 f"column {column!r} has {counted(count, 'missing value')}: fill in, or leave the rows out."
             )

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from os import PathLike
+from typing import Any, NamedTuple
 
 from dataworth.errors import DataworthError, Problems
 from dataworth.wording import and_more, counted, option
@@ -46,7 +48,16 @@ class Note:
         return f"{self.what}; {self.choice}"
 
 
-MOST_TOLD = 8
+MIXED, MIXED_OUT = (Kind(start, "numbers", "reads numbers") for start in ("read as text", "left out"))
+AS_TEXT = ", and is read as text"
+DATES = Kind("dates, of which days, day of the year and weekday are features", "exclude", "leaves them out")
+LEFT_OUT = Kind("left out", "features", "names what to use")
+NUMBERS_ROWS = "it only numbers or names the rows"
+LIKE_AN_ID = "it is named like an id"
+NAMES_ROWS = "it seems to name the rows"
+EMPTY, CONSTANT = "it is empty", "it is constant in the test set"
+
+MAX_TOLD = 8
 """Columns that a line names."""
 
 
@@ -80,9 +91,7 @@ def in_few_lines(notes: Mapping[str, Sequence[Note]]) -> list[str]:
             elif text:  # of a column with another example in another file, the first is told
                 told.setdefault(text.partition(" (")[0], text)
         listing = (
-            ": " + ", ".join(list(told.values())[:MOST_TOLD]) + and_more(len(told) - MOST_TOLD)
-            if told
-            else ""
+            ": " + ", ".join(list(told.values())[:MAX_TOLD]) + and_more(len(told) - MAX_TOLD) if told else ""
         )
         lines.append(f"{key.start}{listing}{where}; {option(key.option)} {key.does}")
     return lines
@@ -104,9 +113,79 @@ def refuse_all(sentences: Iterable[str]) -> None:
         raise Problems(found)
 
 
+@contextmanager
+def naming(source: Any) -> Iterator[None]:
+    """Begin every sentence about a file with the file: a command may have read several."""
+    try:
+        yield
+    except DataworthError as error:
+        if not isinstance(source, str | PathLike):
+            raise
+        raise DataworthError(f"{source}: {error}") from error.__cause__
+
+
 def warn(notes: Iterable[Note], name: str | None) -> None:
     """Say in Python what was decided, unless it is no surprise."""
     for note in notes:
         if not note.plain:
             start = "" if name is None else f"{name}: "
             warnings.warn(f"{start}{note}", ReadingWarning, stacklevel=3)
+
+
+def all_notes(notes: Sequence[Note], roles: Sequence[Any]) -> list[Note]:
+    """What was decided of a file, `notes`, and of the roles of its columns; of one column one note."""
+    told = {note.column for note in notes if note.column}
+    dates = [role for role in roles if role.column in told and role.kind == "date or time"]
+    names = [role for role in roles if role.column in told and role.why.startswith(NAMES_ROWS)]
+    whys = {role.column: role.why for role in names}
+    own = [
+        left_out(note, whys[note.column]) if note.kind == MIXED and note.column in whys else note
+        for note in notes
+    ]
+    return [*own, *_role_notes([role for role in roles if role not in [*dates, *names]])]
+
+
+def _role_notes(roles: Sequence[Any]) -> list[Note]:
+    """What was decided of the roles of columns."""
+    notes = []
+    for role in roles:
+        name = role.column
+        if role.role == "ignored" and role.why == NUMBERS_ROWS:
+            notes.append(
+                Note(
+                    f'column "{name}" only numbers the rows',
+                    f"say {option('features')} to use it",
+                    plain=True,
+                )
+            )
+        elif role.role == "feature" and role.kind == "pair":
+            notes.append(
+                Note(f"pairs of responses {role.why}", f"say {option('label')} to choose", plain=True)
+            )
+        elif role.role in ("label", "id") and role.why == "guessed from its name":
+            notes.append(
+                Note(f'{role.role} column "{name}" guessed', f"say {option(role.role)} to choose", plain=True)
+            )
+        elif role.why == LIKE_AN_ID:
+            what = f"column {name!r} is named like an id and is left out"
+            says = f"{option('id', name)} or {option('group', name)} says what it is"
+            says = f"{option('features')} uses it, {says}"
+            notes.append(Note(what, says, kind=LEFT_OUT, about=f"{name!r} (named like an id)"))
+        elif role.why.startswith(NAMES_ROWS):
+            what = f"column {name!r} is left out, for {role.why}"
+            says = f"{option('features')} uses it, {option('id', name)} names rows by it"
+            notes.append(Note(what, says, kind=LEFT_OUT, about=f"{name!r} ({NAMES_ROWS})"))
+        elif role.why in (CONSTANT, EMPTY):
+            what, about = f"column {name!r} is left out, for {role.why}", f"{name!r} ({role.why})"
+            notes.append(Note(what, f"{option('features')} uses it", kind=LEFT_OUT, about=about))
+        elif role.role == "feature" and role.kind == "date or time":
+            what = f"column {name!r} is a date: its days, day of the year and weekday are features"
+            says = f"{option('exclude', name)} leaves it out"
+            notes.append(Note(what, says, plain=True, kind=DATES, about=repr(name)))
+    return notes
+
+
+def left_out(note: Note, why: str) -> Note:
+    """The note of a column that is read as text, if that text is then left out."""
+    what = f"{note.what.removesuffix(AS_TEXT)}, and is left out, for {why}"
+    return replace(note, what=what, plain=False, kind=MIXED_OUT)

@@ -1,16 +1,29 @@
-"""Files, frames and whatever else holds a table, to Datasets."""
+"""Files, frames and whatever else holds a table: to Datasets (`dw.read`), or described without using them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict, dataclass
 from os import PathLike
-from typing import Any, Unpack
+from pathlib import Path
+from typing import Any, Unpack, cast
 
-from dataworth.data.dataset import Dataset
+import numpy as np
+from numpy.typing import NDArray
+
+from dataworth.data.dataset import Dataset, LabelSummary, summarise_labels
+from dataworth.data.io.align import Options, Read, read_together, release, sentences
+from dataworth.data.io.image_tables import read_images
+from dataworth.data.io.images import holds_images
 from dataworth.data.io.notes import refuse_all, warn
-from dataworth.data.io.roles import Role
-from dataworth.data.io.sources import part_of
-from dataworth.data.io.together import Options, naming, read_together, release, sentences
+from dataworth.data.io.roles import Role, is_constant
+from dataworth.data.io.schema import missing_rows
+from dataworth.data.io.sources import rows_to_describe
+from dataworth.data.vectors import as_labels
+from dataworth.errors import DataworthError
+from dataworth.wording import counted, listed
+
+SCHEMA = "dataworth/description/1"
 
 
 def read(
@@ -108,7 +121,108 @@ def read_with_roles(
     return found.data, found.roles
 
 
-def read_table(path: str | PathLike[str]) -> Any:
-    """The file as a pyarrow Table, with rows and with distinct column names."""
-    with naming(path):
-        return part_of(path).table
+@dataclass(frozen=True)
+class Description:
+    """A file's rows, the role of each column, its labels, where values are missing, and what to know.
+
+    notes: what was decided, with the option that changes it; problems: what reading would refuse.
+    """
+
+    path: str
+    rows: int
+    roles: tuple[Role, ...]
+    labels: LabelSummary | None
+    missing: dict[str, int]
+    notes: tuple[str, ...]
+    problems: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        told = {"schema": SCHEMA, **asdict(self), "notes": list(self.notes), "problems": list(self.problems)}
+        told["labels"] = None if self.labels is None else self.labels.to_dict()
+        return {**told, "roles": [asdict(role) for role in self.roles]}
+
+
+def describe(source: Any, *, impute: bool = False, **asked: Unpack[Options]) -> Description:
+    """Describe a file or a frame; whatever reading would refuse is a problem, and all are told at once.
+
+    Only what is no table is refused; the columns are asked for as in `read`.
+
+    >>> import tempfile, pathlib
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
+    >>> _ = file.write_text("age,city,label\\n31,Ulm,0\\n,Bonn,1\\n")
+    >>> about = describe(file)
+    >>> print(about.rows, about.labels, about.missing)
+    2 0: 1, 1: 1 {'age': 1}
+    """
+    if isinstance(source, str | PathLike) and holds_images(Path(source)):
+        return _describe_images(source)
+    asked["sample"] = asked.get("sample") or rows_to_describe(source)
+    (found,) = read_together([source], impute=impute, **asked)
+    if found.part is None:
+        refuse_all(sentences([found]))
+    assert found.part is not None
+    table = found.part.table
+    used = [role for role in found.roles if role.role not in ("ignored", "unusable")]
+    incomplete = {role.column: _missing(table, role) for role in used}
+    missing = {name: int(rows.sum()) for name, rows in incomplete.items() if rows.any()}
+    notes = [str(note) for note in found.notes if not note.what.endswith(" guessed")]
+    features = [incomplete[role.column] for role in used if role.role == "feature"]
+    if impute and (holes := int(np.any(features, axis=0).sum()) if features else 0):
+        notes.append(f"{counted(holes, 'row')} with missing feature values: they will be filled in")
+    labels = _labels(found)
+    if labels is not None and labels.classes is not None and table.num_rows > 1 and len(labels.classes) == 1:
+        notes.append("all labels are the same")
+    notes += _constant_notes(table, used)
+    name, rows = found.name or "frame", found.part.total or table.num_rows
+    return Description(name, rows, tuple(found.roles), labels, missing, tuple(notes), tuple(found.problems))
+
+
+def _labels(found: Read) -> LabelSummary | None:
+    """What the labels are, of the rows that have one."""
+    if found.data is not None:
+        return summarise_labels(found.data.y)
+    assert found.part is not None
+    column = next((found.part.table[role.column] for role in found.roles if role.role == "label"), None)
+    if column is None:
+        return None
+    present = column.filter(~missing_rows(column))
+    try:
+        return summarise_labels(as_labels(present, len(present)))
+    except DataworthError:  # nested, say, which is among the problems
+        return None
+
+
+def _describe_images(source: str | PathLike[str]) -> Description:
+    """What a folder or zip of images says, before the images are made features."""
+    found = read_images(source)
+    whys = {"label": "the folder", "group": "the folder in that", "id": "the path"}
+    roles = [Role(column, cast(Any, role), "categorical", whys[role]) for role, column in found.roles.items()]
+    roles.append(Role("image", "unusable", "image", "make it features with dataworth embed"))
+    labels = summarise_labels(as_labels(found.table["label"], found.table.num_rows))
+    return Description(str(source), found.table.num_rows, tuple(roles), labels, {}, found.notes)
+
+
+def _missing(table: Any, role: Role) -> NDArray[np.bool_]:
+    import pyarrow as pa
+
+    if role.role == "feature" and role.kind == "embedding":  # missing as a whole, or somewhere within
+        block = Dataset(table.select([role.column]), np.zeros(table.num_rows), allow_missing=True)
+        return np.asarray(np.isnan(block.X).any(axis=1))
+    column = table[role.column]
+    if not column.null_count and not pa.types.is_floating(column.type):
+        return np.zeros(len(column), dtype=bool)
+    return missing_rows(column)
+
+
+def _empty(column: Any) -> bool:
+    return bool(len(column) > 1 and column.null_count == len(column))
+
+
+def _constant_notes(table: Any, used: list[Role]) -> list[str]:
+    """Features that never change: a command leaves out what is constant in its test set."""
+    plain = [
+        role.column for role in used if role.role == "feature" and role.kind not in ("embedding", "pair")
+    ]
+    constant = [name for name in plain if is_constant(table[name]) or _empty(table[name])]
+    return [f"constant: {listed(constant)}"] if constant else []

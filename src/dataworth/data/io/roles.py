@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypedDict, Unpack
 
-from dataworth.data.convert import column_kinds, is_text
-from dataworth.data.io.ids import (
-    LIST_AS_TEXT,
-    counts_up,
-    named_like_a_number,
-    named_like_an_id,
-    names_rows,
-    numbers_rows,
-)
-from dataworth.data.io.notes import refuse_all
+import numpy as np
+
+from dataworth.data.convert import MOST_CATEGORIES, column_kinds, is_text
+from dataworth.data.io.notes import CONSTANT, EMPTY, LIKE_AN_ID, NAMES_ROWS, NUMBERS_ROWS, refuse_all
 from dataworth.wording import and_more, listed, option
 
 RoleName = Literal["label", "group", "attribute", "id", "weight", "feature", "ignored", "unusable"]
@@ -37,10 +32,10 @@ MOST_SHOWN = 20
 MOST_CHARACTERS = 1_000_000
 """Characters of the longest text that is read: a cell of more is a file that went astray."""
 ROW_NUMBER_NAMES = ("", "rownames", "row.names", "row_names", "rownumber", "row_number", "row number")
-NUMBERS_ROWS = "it only numbers or names the rows"
-LIKE_AN_ID = "it is named like an id"
-NAMES_ROWS = "it seems to name the rows"
-EMPTY, CONSTANT = "it is empty", "it is constant in the test set"
+LIST_AS_TEXT = re.compile(r"\s*\[\s*[-+]?[0-9.]+(e[-+]?[0-9]+)?(\s*[,\s].*)?(\]|…|\.\.\.)\s*$", re.DOTALL)
+WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
+MIN_NUMBERED = 10
+"""Rows from which 1, 2, … n is taken for a row number: three rows may be 1, 2, 3 by chance."""
 
 
 class Asked(TypedDict, total=False):
@@ -134,21 +129,19 @@ def no_feature(names: Sequence[str]) -> str:
     )
 
 
-def needless(table: Any, roles: Sequence[Role], constants: bool) -> dict[str, str]:
+def uninformative(table: Any, roles: Sequence[Role], constants: bool) -> dict[str, str]:
     """Features that nobody asked for and that say nothing of a row, with why; constants only on request.
 
     >>> import pyarrow as pa
     >>> table = pa.table({"a": [1, 2], "b": [7, 7], "user_id": [5, 3], "y": [0, 1]})
-    >>> needless(table, assign_roles(table), constants=True)
+    >>> uninformative(table, assign_roles(table), constants=True)
     {'b': 'it is constant in the test set', 'user_id': 'it is named like an id'}
     """
     found: dict[str, str] = {}
     for role in (role for role in roles if role.role == "feature" and role.why != "asked for"):
         column = table[role.column]
         why = None
-        if role.kind in ("numeric", "categorical", "text") and (
-            named_like_an_id(role.column) or (named_like_a_number(role.column) and counts_up(column))
-        ):
+        if role.kind in ("numeric", "categorical", "text") and named_like_an_id(role.column):
             why = LIKE_AN_ID
         elif role.kind == "numeric" and numbers_rows(column):
             why = NUMBERS_ROWS
@@ -160,6 +153,43 @@ def needless(table: Any, roles: Sequence[Role], constants: bool) -> dict[str, st
             why = CONSTANT
         found |= {} if why is None else {role.column: why}
     return found
+
+
+def named_like_an_id(name: str) -> bool:
+    """Whether the last word of a name is id, or another that names rows.
+
+    >>> [named_like_an_id(name) for name in ("customer_id", "PassengerId", "user ID", "paid", "idle")]
+    [True, True, True, False, False]
+    """
+    words = [word.lower() for word in WORD.findall(name)]
+    return bool(words) and words[-1] in ("id", "ids", "uuid", "guid")
+
+
+def names_rows(present: Any) -> int:
+    """How many different texts name rows: more than fifty, and over half of the rows; 0 if they do not."""
+    distinct = len(present.unique())
+    lists = LIST_AS_TEXT.match(str(present[0].as_py()))
+    return 0 if lists or distinct <= MOST_CATEGORIES or distinct <= len(present) / 2 else distinct
+
+
+def numbers_rows(column: Any) -> bool:
+    """Whether a column is 1, 2, … n or 0, 1, … n − 1, in any order: rows may have been shuffled.
+
+    >>> import pyarrow as pa
+    >>> table = pa.table({"a": range(12, 0, -1), "b": [1, *range(1, 12)]})
+    >>> numbers_rows(table["a"]), numbers_rows(table["b"])
+    (True, False)
+    """
+    import pyarrow.compute as pc
+
+    n = len(column)
+    if n < MIN_NUMBERED or column.null_count:
+        return False
+    first = column[0].as_py()  # which tells nearly always, and there may be very many columns
+    if not 0 <= first <= n or first != int(first) or pc.min(column).as_py() not in (0, 1):
+        return False
+    ordered = np.sort(column.to_numpy())  # only then: it takes long
+    return np.array_equal(ordered, np.arange(n) + ordered[0])
 
 
 def is_constant(column: Any) -> bool:

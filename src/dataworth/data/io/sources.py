@@ -1,209 +1,268 @@
-"""Whatever holds a table: files, directories, patterns, frames, Hugging Face datasets, Bunches."""
+"""Whatever holds a table: files, directories, patterns, addresses, frames, Hugging Face datasets, Bunches."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from glob import glob
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
-from dataworth.atomic import parse_json
-from dataworth.data.convert import as_frame
+from dataworth.atomic import parse_json, read_whole
 from dataworth.data.io.delimited import AS_FOUND, Delimited
-from dataworth.data.io.formats import Part, part_of_file, refuse_images, with_unique_names
-from dataworth.data.io.markers import without_markers
-from dataworth.data.io.notes import Note
-from dataworth.data.io.sampled import sample_note, sample_of_batches
-from dataworth.data.io.shards import files_of_directory, part_of_shards
-from dataworth.data.io.urls import is_url, part_of_url
-from dataworth.data.io.written_roles import with_roles
-from dataworth.data.vectors import text_keys, to_arrow
+from dataworth.data.io.files import (
+    DELIMITED,
+    SUFFIXES,
+    Part,
+    part_of_files,
+    part_of_parquet,
+    refuse_images,
+    sample_note,
+    sample_of_batches,
+    suffix_of,
+)
+from dataworth.data.io.formats import unpacked_size
+from dataworth.data.io.frames import HUB, part_of_object, tidy
+from dataworth.data.io.images import SPLITS
+from dataworth.data.io.notes import Kind, Note
 from dataworth.errors import DataworthError
-from dataworth.wording import needs_extra
+from dataworth.wording import counted, option
 
-HUB = "hf:"
-"""What the name of a dataset of the Hugging Face hub begins with: hf:NAME:SPLIT, or hf:NAME:CONFIG:SPLIT."""
+URL = re.compile(r"([a-z][a-z0-9+]+):/{1,2}(?=[^/])")
+"""A scheme; a path has lost one of its two slashes. A single letter would be a drive."""
+AS_ASKED = Kind("read as missing, as asked", "missing", "says what is")
+LARGE = 1 << 27
+"""Bytes of text, or of numbers in a table, from which a file is large."""
+DESCRIBED, MIN_DESCRIBED = 100_000, 1000
+"""Rows that a large file is described by; of very wide ones fewer, so that they are not large either."""
+DRAWN_FROM, BLOCKS = 20_000, 100
+"""Rows of a large file that pairs are drawn from, at least, and how many disjoint draws they hold.
+
+They are a sample of the population as all rows are, so that the interval holds, whose width goes with
+√(1/(m − 1) + 1/k) for m disjoint draws: of a hundred it is that of k pairs, or of the test set, which has
+fewer."""
 
 
 def part_of(source: Any, how: Delimited = AS_FOUND) -> Part:
     """The table of a source, with what was decided to read it."""
     named = isinstance(source, str | PathLike)
-    part = _part_of_path(str(source), how) if named else _part_of_object(source)
-    part.how = how if part.how == AS_FOUND else part.how
-    if how.sample is not None and part.how.total is None and part.table.num_rows > how.sample:
-        table, total = sample_of_batches(iter(part.table.to_batches()), how.sample)
-        part.table, part.how = table, replace(part.how, total=total)
-        part.notes.append(sample_note(table.num_rows, total))
-    part.table = tidy(part.table)
-    return without_markers(part, how.missing)
+    part = _part_of_path(str(source), how) if named else part_of_object(source)
+    if how.sample is not None and part.total is None and part.table.num_rows > how.sample:
+        part.table, part.total = sample_of_batches(part.table.to_batches(), how.sample)
+        part.notes.append(sample_note(part.table.num_rows, part.total))
+    part.table, found = cleaned(part.table, how.na_values)
+    for name, marker, count in found:
+        what = f"{counted(count, 'cell')} of {marker!r} in column {name!r} read as missing"
+        choice = f"without {option('missing', marker)} they stay"
+        about = f"{name!r} ({marker!r})"
+        part.notes.append(Note(what, choice, plain=True, kind=AS_ASKED, about=about, cells=count))
+        part.cleaned.add(name)
+    return part
 
 
-def tidy(table: Any) -> Any:
-    """The table without numbers of 16 bits, and with names of classes in place of their numbers."""
-    return _with_class_names(_without_halves(table))
+def cleaned(table: Any, na_values: Sequence[str]) -> tuple[Any, list[tuple[str, str, int]]]:
+    """The table without 16-bit numbers, with names of classes, and with cells missing that are `na_values`.
+
+    Also says which column had which of them, and how often.
+    """
+    table = tidy(table)
+    found = []
+    for j, name in enumerate(table.column_names if na_values else ()):
+        for marker in na_values:
+            column, count = _without(table.column(j), marker)
+            if count:
+                table = table.set_column(j, name, column)
+                found.append((name, marker, count))
+    return table, found
+
+
+def _without(column: Any, marker: str) -> tuple[Any, int]:
+    """The column without the cells that are the marker, and how many those were; numbers are numbers.
+
+    >>> import pyarrow as pa
+    >>> [_without(pa.chunked_array([some]), "-9")[1] for some in (["1", " -9", "2"], [1.5, -9.0])]
+    [1, 1]
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        column, kind = column.cast(kind.value_type), kind.value_type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        equal = pc.equal(pc.utf8_trim_whitespace(column), pa.scalar(marker, kind))
+    elif pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        try:
+            equal = pc.equal(column.cast(pa.float64(), safe=False), float(marker))
+        except ValueError:
+            return column, 0
+    else:
+        return column, 0
+    count = int(pc.sum(equal).as_py() or 0)
+    return (pc.if_else(equal, pa.scalar(None, kind), column), count) if count else (column, 0)
 
 
 def _part_of_path(name: str, how: Delimited) -> Part:
     if is_url(name):
-        return part_of_url(name, how)
+        from pyarrow import parquet
+
+        with _refusing(name):
+            opened = [parquet.ParquetFile(opened_url(file), pre_buffer=True) for file in files_of(name)]
+        return part_of_parquet(name, opened, how)
     if name.startswith(HUB):
-        return _part_of_object(_from_hub(name.removeprefix(HUB)))
+        return part_of_object(name)
     path = Path(name)
     if path.is_dir():
         refuse_images(path)
-        return part_of_shards(path, files_of_directory(path), how)
-    if not path.exists() and (files := sorted(map(Path, glob(name, recursive=True)))):
-        return part_of_shards(path, files, how)
-    return part_of_file(path, how)
+    files = [Path(file) for file in files_of(name)] or [path]
+    splits = {split for file in files if (split := _split_of(file, path)) is not None}
+    if len(files) > 1 and len(splits) > 1:
+        raise DataworthError(f"its files are of the splits {', '.join(sorted(splits))}: name those of one")
+    return part_of_files(name, files, how)
 
 
-def _from_hub(name: str) -> Any:
-    try:
-        import datasets
-    except ImportError:
-        raise DataworthError(needs_extra("a name of the hub", "hf")) from None
-    where, *more = name.split(":")
-    if len(more) not in (1, 2):
-        raise DataworthError(f"{HUB}{name} names no split: give {HUB}NAME:SPLIT, or {HUB}NAME:CONFIG:SPLIT")
-    try:
-        return datasets.load_dataset(where, *more[:-1], split=more[-1])
-    except (OSError, ValueError) as error:
-        raise DataworthError(f"the hub has no such dataset ({' '.join(str(error).split())[:160]})") from error
+def files_of(name: str) -> list[str]:
+    """The files of a path, a pattern, a directory or an address; none if there is none."""
+    if is_url(name):
+        with _refusing(name):
+            system, place = _system(name)
+            return [system.unstrip_protocol(file) for file in _parquet_at(system, place)]
+    path = Path(name)
+    if path.is_dir():
+        return list(map(str, _files_of_directory(path)))
+    return [name] if path.exists() else sorted(glob(name, recursive=True))
 
 
-def _part_of_object(source: Any) -> Part:
-    """A frame, a dataset of Hugging Face, or a Bunch of scikit-learn."""
-    kind, room = type(source).__name__, type(source).__module__.split(".")[0]
-    if room == "datasets" and isinstance(source, dict):
-        if len(source) != 1:
-            names = ", ".join(map(repr, source))
+def _files_of_directory(directory: Path) -> list[Path]:
+    """The files of a directory that hold its rows; several splits are refused, never joined."""
+    if (directory / "dataset_dict.json").is_file():  # saved by DatasetDict.save_to_disk
+        splits = _named_in(directory / "dataset_dict.json", lambda said: said["splits"])
+        if len(splits) > 1:
             raise DataworthError(
-                f"the DatasetDict holds the splits {names}: give one, as in dataset['train']"
+                f"this holds the splits {', '.join(splits)}: name one, as in {directory / splits[0]}"
             )
-        (source,) = source.values()
-    if room == "datasets" and hasattr(source, "with_format") and hasattr(source, "__len__"):
-        # By its own reading, which follows its shuffling and filtering; the table beneath does not.
-        return _of_frame(source.with_format("arrow")[:])
-    if kind == "Bunch" and hasattr(source, "data") and hasattr(source, "target"):
-        return _of_bunch(source)
-    if kind == "LazyFrame" and hasattr(source, "collect"):
-        source = source.collect()
-    return _of_frame(source)
-
-
-def _of_frame(source: Any) -> Part:
-    """A pandas, polars or pyarrow frame."""
-    import pyarrow as pa
-
-    part = Part(None, None)
-    if type(source).__module__.startswith("pandas") and hasattr(source, "columns"):
-        part.notes += _index_notes(source)
-    if hasattr(source, "columns") and hasattr(source, "set_axis"):  # pandas allows a name twice
-        named = pa.table([pa.nulls(1)] * len(source.columns), names=[str(name) for name in source.columns])
-        source = source.set_axis(with_unique_names(named, part.notes).column_names, axis=1)
-    frame = as_frame(source, "the frame")
-    if frame is None:
-        raise DataworthError(
-            f"read was given an object of type {type(source).__name__}: give the path of a file, or a pandas,"
-            " polars or pyarrow frame; arrays go to dw.Dataset(X, y)"
+        return _files_of_directory(directory / splits[0])
+    if (directory / "state.json").is_file():  # by Dataset.save_to_disk, beside which caches may lie
+        names = _named_in(
+            directory / "state.json", lambda said: [one["filename"] for one in said["_data_files"]]
         )
-    if len(frame) == 0:
-        raise DataworthError("the frame has no rows: give some")
-    columns = [_column(frame.get_column(name), str(name)) for name in frame.columns]
-    metadata = source.schema.metadata if isinstance(source, pa.Table) else None  # may say roles
-    part.table = pa.Table.from_arrays(columns, names=list(map(str, frame.columns)), metadata=metadata)
-    return part
+        return [directory / name for name in names]
+    found = [
+        file for file in sorted(directory.rglob("*")) if file.is_file() and not file.name.startswith(".")
+    ]
+    for suffix in (".parquet", ".arrow", *(s for s in SUFFIXES if s not in (".parquet", ".arrow", ".json"))):
+        if files := [file for file in found if file.name.lower().endswith(suffix)]:
+            return files
+    raise DataworthError("this is a directory without tables, but a file is expected: name a file")
 
 
-def _index_notes(frame: Any) -> list[Note]:
-    """A pandas index that says something is no column, and would be lost unseen."""
-    index = frame.index
-    if index.dtype.kind in "iu" and index.name is None and index.nlevels == 1:
-        return []
-    name = f" {index.name!r}" if index.name is not None else ""
-    return [Note(f"the index{name} of the frame is not used", "frame.reset_index() makes it a column")]
-
-
-def _column(series: Any, name: str) -> Any:
-    """A column for pyarrow; numbers beside texts become texts."""
-    import pyarrow as pa
-
+def _named_in(file: Path, find: Callable[[Any], Any]) -> list[str]:
+    """Names of files beside a file that says them; none may lead elsewhere."""
     try:
-        return to_arrow(series, name)
-    except DataworthError:
-        values = series.to_list()
-        simple = all(value is None or isinstance(value, str | int | float | bool) for value in values)
-        if not simple:
-            raise
-        texts = [value if value is None or isinstance(value, str) else _text(value) for value in values]
-        return pa.array([None if text == "nan" else text for text in texts], pa.string())
+        names = find(parse_json(read_whole(file)))
+    except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError):
+        names = None
+    good = isinstance(names, list) and names and all(isinstance(name, str) and name for name in names)
+    if not good or any(Path(name).name != name for name in names):
+        raise DataworthError(f"{file.name} names no files beside it: save the dataset again")
+    return list(names)
 
 
-def _text(value: Any) -> str:
-    import numpy as np
-
-    return "nan" if value != value else str(text_keys(np.array([value]))[0])
-
-
-def _of_bunch(source: Any) -> Part:
-    """A Bunch of scikit-learn: its data with their names, and its target, which is the label."""
-    import numpy as np
-    import pyarrow as pa
-
-    part = Part(None, None)
-    if hasattr(source.data, "toarray"):
-        raise DataworthError(
-            "the Bunch holds a sparse matrix, but a dense one is needed: give its .toarray()"
-        )
-    if hasattr(source.data, "columns"):
-        table = _of_frame(source.data).table
-    else:
-        X = np.asarray(source.data)
-        if X.ndim != 2:
-            raise DataworthError(f"the Bunch holds data of shape {X.shape}, but rows × features are expected")
-        names = [str(name) for name in source.get("feature_names", [f"x{j}" for j in range(X.shape[1])])]
-        table = pa.Table.from_arrays([pa.array(column) for column in X.T], names=names)
-    target = np.asarray(source.target)
-    if target.ndim != 1:
-        raise DataworthError(
-            f"the Bunch has a target of shape {target.shape}, but one label a row is expected"
-        )
-    label = next(
-        name for name in ("target", "label", "target of the Bunch") if name not in table.column_names
-    )
-    table = table.append_column(label, pa.array(target))
-    part.table = with_roles(table, {"label": label})
-    return part
+def _split_of(file: Path, under: Path) -> str | None:
+    """The split that a name such as train-00000-of-00002.parquet or test/part-1.csv tells."""
+    place = file.relative_to(under) if file.is_relative_to(under) else Path(file.name)
+    return next((word for word in re.split(r"[^a-z]+", str(place).lower()) if word in SPLITS), None)
 
 
-def _without_halves(table: Any) -> Any:
-    """Numbers of 16 bits as numbers of 32, for which pyarrow can do all that is asked of it."""
-    import pyarrow as pa
-
-    half = pa.float16()
-    if half not in table.schema.types:
-        return table
-    fields = [field.with_type(pa.float32()) if field.type == half else field for field in table.schema]
-    return table.cast(pa.schema(fields, table.schema.metadata))
+def rows_to_describe(source: Any) -> int | None:
+    """How many rows of a large file are drawn to describe it; None (all) if it is not large."""
+    size = _size(source)
+    return None if size is None else max(MIN_DESCRIBED, min(DESCRIBED, LARGE // (8 * size[1])))
 
 
-def _with_class_names(table: Any) -> Any:
-    """The table with names in place of numbers where Hugging Face's metadata say so; −1 is no label.
+def rows_for_pairs(sources: Iterable[Any], size: int) -> int | None:
+    """How many rows of each file pairs of a size are drawn from; None (all) if none is large."""
+    return None if all(_size(source) is None for source in sources) else max(DRAWN_FROM, BLOCKS * size)
 
-    Numbers alone would not do: another dataset may number the same classes otherwise.
+
+def _size(source: Any) -> tuple[int, int] | None:
+    """Bytes and columns of a file, if it is large."""
+    path = Path(source) if isinstance(source, str | PathLike) else None
+    if path is None or not path.is_file():
+        return None
+    try:
+        if suffix_of(path) in DELIMITED:
+            size, columns = unpacked_size(path), 1
+        elif suffix_of(path) == ".parquet":
+            from pyarrow import parquet
+
+            with parquet.ParquetFile(path) as file:
+                columns = max(1, file.metadata.num_columns)
+                size = 8 * file.metadata.num_rows * columns
+        else:
+            return None
+    except (OSError, ValueError):  # which reading says better
+        return None
+    return (size, columns) if size > LARGE else None
+
+
+# Addresses: Parquet on other file systems, s3://, gs://, hf://, and what else fsspec knows
+
+
+def is_url(name: str) -> bool:
+    """Whether a name is that of a file on some file system.
+
+    >>> is_url("s3://bucket/a.parquet"), is_url("hf:imdb:train"), is_url("C:/a.csv"), is_url("a.csv")
+    (True, False, False, False)
     """
+    if name.startswith(HUB):  # hf:NAME:SPLIT is no address, and a name may be a path
+        return name.startswith(("hf://", "hf:/datasets/"))
+    return URL.match(name) is not None or name.startswith("file:///")
+
+
+def opened_url(name: str) -> Any:
+    """A file at an address, open."""
+    with _refusing(name):
+        system, path = _system(name)
+        return system.open(path, "rb")
+
+
+def _system(name: str) -> tuple[Any, str]:
+    """The file system of an address, and the path there; a path has lost a slash of the address."""
+    try:
+        import fsspec
+    except ImportError:
+        raise DataworthError("an address needs fsspec: pip install fsspec") from None
+    scheme, _, rest = name.partition(":")
+    system, path = fsspec.core.url_to_fs(f"{scheme}:{'///' if scheme == 'file' else '//'}{rest.lstrip('/')}")
+    return system, str(path)
+
+
+@contextmanager
+def _refusing(name: str) -> Iterator[None]:
     import pyarrow as pa
 
     try:
-        features = parse_json((table.schema.metadata or {})[b"huggingface"])["info"]["features"]
-        named = {name: one["names"] for name, one in features.items() if one.get("_type") == "ClassLabel"}
-    except (KeyError, TypeError, ValueError, AttributeError):
-        return table
-    for name, classes in named.items():
-        at = table.schema.get_field_index(name)
-        if at >= 0 and pa.types.is_integer(table.schema.field(at).type):
-            codes = table[name].to_pylist()
-            texts = [None if code is None or code < 0 else classes[code] for code in codes]
-            table = table.set_column(at, name, pa.array(texts, pa.string()))
-    return table
+        yield
+    except DataworthError:
+        raise
+    except ImportError as error:
+        scheme = name.partition(":")[0]
+        raise DataworthError(f"{scheme}:// needs another package ({error}): pip install it") from error
+    except (OSError, ValueError, pa.ArrowException) as error:
+        reason = " ".join(str(error).split())[:160] or type(error).__name__
+        raise DataworthError(f"this cannot be read as Parquet ({reason}): check the address") from error
+
+
+def _parquet_at(system: Any, path: str) -> list[str]:
+    """The file, or those of a directory or pattern, in the order of their names."""
+    found = [path]
+    if any(mark in path for mark in "*?["):
+        found = sorted(system.glob(path))
+    elif system.isdir(path):
+        found = sorted(system.glob(f"{path.rstrip('/')}/**/*.parquet") or system.glob(f"{path}/*.parquet"))
+    if not found or not all(file.endswith(".parquet") for file in found):
+        raise DataworthError("only Parquet is read from an address: name .parquet files, or copy it here")
+    return found

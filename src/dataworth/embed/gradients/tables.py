@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from dataworth.data.io.frames import with_roles
 from dataworth.data.io.preferences import LONGER, PREFERRED, PROMPT, Preferences
-from dataworth.data.io.written_roles import with_roles
 from dataworth.embed.gradients.store import Loss, Store
 from dataworth.embed.tables import COLUMN, with_vectors
 

@@ -5,7 +5,7 @@ The test set leads: what its columns are, the others follow. Without one the fir
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from os import PathLike
@@ -14,42 +14,37 @@ from typing import Any, TypedDict, Unpack
 
 import numpy as np
 
-from dataworth.data.convert import Column, column_kinds
+from dataworth.data.convert import Column
 from dataworth.data.io import roles as role_of
-from dataworth.data.io.assembled import NOT_VECTORS, missing_rows, only_features, with_labels
-from dataworth.data.io.columns import Is, settle
-from dataworth.data.io.columns import Wishes as Typing
-from dataworth.data.io.dates_in_text import has_hours
-from dataworth.data.io.delimited import WORDS, Delimited
-from dataworth.data.io.formats import NPZ_ROLES, Part, suffix_of
-from dataworth.data.io.notes import Note
-from dataworth.data.io.pieces import Piece, pieces_of
+from dataworth.data.io.dates import has_hours
+from dataworth.data.io.delimited import Delimited
+from dataworth.data.io.files import Part, sample_note, suffix_of
+from dataworth.data.io.formats import NPZ_ROLES
+from dataworth.data.io.frames import roles_of
+from dataworth.data.io.infer import TypeOverrides, fit
+from dataworth.data.io.notes import CONSTANT, EMPTY, LIKE_AN_ID, Note, all_notes
 from dataworth.data.io.preferences import LONGER, PREFERRED, PROMPT, RESPONSES, are_preferences, pair_table
-from dataworth.data.io.role_notes import all_notes
 from dataworth.data.io.roles import (
     Asked,
     Role,
     assign_roles,
     marked,
-    needless,
+    uninformative,
     unusable,
     wishes_of,
     with_texts,
 )
-from dataworth.data.io.sampled import sample_note
+from dataworth.data.io.schema import ColumnType, Schema, missing_values, spellings, with_kinds, with_labels
 from dataworth.data.io.sources import part_of
-from dataworth.data.io.spelling import spellings
-from dataworth.data.io.streamed import SAMPLE, passes_note, stream_of
-from dataworth.data.io.written_roles import WHY, roles_of
+from dataworth.data.io.streamed import SAMPLE, Piece, passes_note, pieces_of, stream_of
 from dataworth.data.memory import TooLarge
 from dataworth.errors import DataworthError, Problems
 from dataworth.wording import counted, option
 
-NPZ_WHY = "what an npz names so"
+SEPARATORS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|"}
+FILE_WHY, NPZ_WHY = "what the file says", "what an npz names so"
 PAIR_ROLES = {"label": PREFERRED, "group": PROMPT, "attribute": LONGER, "features": RESPONSES}
 PAIR_WHY = "recognised by chosen and rejected"
-TYPED = ("label", "weight", "feature")
-"""Roles whose texts may be numbers or dates; groups, ids and attributes are compared as text."""
 
 
 class Written(TypedDict, total=False):
@@ -77,17 +72,16 @@ class Options(Asked, Written, total=False):
 class Read:
     """One source, as far as it could be read: `data` (a Dataset or a Stream) if nothing stands in the way.
 
-    pieces: of what is to be read in passes; `raw` is then the table of its sample before columns are typed.
+    schema: what its columns are; pieces: of what is to be streamed, of which `part` is then a sample.
     """
 
     source: Any
     part: Part | None = None
     roles: list[Role] = field(default_factory=list)
-    hours: set[str] = field(default_factory=set)
+    schema: Schema | None = None
     problems: list[str] = field(default_factory=list)
     data: Any = None
     pieces: list[Piece] = field(default_factory=list)
-    raw: Any = None
 
     @property
     def name(self) -> str | None:
@@ -97,9 +91,7 @@ class Read:
     @property
     def notes(self) -> list[Note]:
         """What was decided, of the file and of the roles of its columns."""
-        if self.part is None:
-            return []
-        return all_notes(self.part.notes, self.roles)
+        return [] if self.part is None else all_notes(self.part.notes, self.roles)
 
 
 def read_together(
@@ -118,48 +110,38 @@ def read_together(
     Stream.
     """
     options: dict[str, Any] = dict(asked)
-    typing = _typing(options, columns)
-    roles_asked = {name: options[name] for name in Asked.__annotations__ if name in options}
+    how, overrides = _how(options), _overrides(options, columns)
     reads = [Read(source) for source in sources]
-    how = _how(options)
     for i, read in enumerate(reads):
         with _gathering(read):
             _begin(read, replace(how, sample=None) if i == lead else how, options, streams and i != lead)
     ordered = sorted(
         (read for read in reads if read.part), key=lambda read: lead is None or read is not reads[lead]
     )
+    known: dict[str, ColumnType] = {}
+    free = []
     for read in ordered:
-        _assign(read, roles_asked, ordered[0])
-    parts = [read.part for read in ordered if read.part]
-    named = [[role.column for role in read.roles if role.role in TYPED] for read in ordered]
-    labels = {role.column for read in ordered for role in read.roles if role.role == "label"}
-    wrong = settle(parts, named, replace(typing, labels=labels))
-    for read, problems in zip(ordered, wrong, strict=True):
-        read.problems += dict.fromkeys(problems.values())
-        assert read.part is not None
-        table = read.part.table
-        kinds = dict(zip(table.column_names, column_kinds(table.schema), strict=True))
-        read.roles = [
-            role if role.kind in ("pair", kinds[role.column]) else replace(role, kind=kinds[role.column])
-            for role in read.roles
-        ]
-    _leave_out(ordered, wrong, lead is not None, impute, typing)
+        _assign(read, {name: options[name] for name in Asked.__annotations__ if name in options}, ordered[0])
+        wrong = _fit(read, overrides, known)
+        free.append({*wrong, *overrides.kinds, *overrides.categories, *overrides.numbers})
+    _leave_out(ordered, free, lead is not None, impute)
     for read in ordered:
         _finish(read, ordered[0], columns, impute)
     if not options.get("exact_labels"):
         _spell_alike(ordered)
     for read in (read for read in ordered if read.pieces and read.data is not None):
-        known = columns if lead is None or reads[lead].data is None else reads[lead].data.columns
+        used = columns if lead is None or reads[lead].data is None else reads[lead].data.columns
         said = [] if options.get("exact_labels") else [one.data.y for one in (ordered[0], read) if one.data]
         assert read.part is not None
+        assert read.schema is not None
         with _gathering(read):
-            told = (read.part, read.raw, read.roles, read.hours, read.data)
-            read.data = stream_of(str(read.source), read.pieces, *told, known, typing, impute, said)
+            schema = replace(read.schema, spelled=_by_number(said), na_values=how.na_values)
+            read.data = stream_of(str(read.source), read.pieces, read.part, schema, read.data, used)
     return reads
 
 
 def _begin(read: Read, how: Delimited, options: Mapping[str, Any], streams: bool) -> None:
-    """The table of a source; a sample of it, where it is to be read in passes."""
+    """The table of a source; a sample of it, where it is to be streamed."""
     wanted = bool(options.get("stream"))
     if wanted and how.sample is not None:
         raise DataworthError(
@@ -174,11 +156,9 @@ def _begin(read: Read, how: Delimited, options: Mapping[str, Any], streams: bool
             raise
     read.pieces = pieces_of(read.source)
     read.part = part_of(read.source, replace(how, sample=SAMPLE))
-    read.raw, total = read.part.table, read.part.how.total
-    drawn = None if total is None else sample_note(read.raw.num_rows, total)
-    read.part.notes = [note for note in read.part.notes if note != drawn] + (
-        [] if wanted else [passes_note()]
-    )
+    drawn = sample_note(read.part.table.num_rows, read.part.total or read.part.table.num_rows)
+    kept = [note for note in read.part.notes if note != drawn]
+    read.part.notes = kept + ([] if wanted else [passes_note()])
 
 
 def sentences(reads: Sequence[Read]) -> list[str]:
@@ -198,17 +178,6 @@ def release() -> None:
 
 
 @contextmanager
-def naming(source: Any) -> Iterator[None]:
-    """Begin every sentence about a file with the file: a command may have read several."""
-    try:
-        yield
-    except DataworthError as error:
-        if not isinstance(source, str | PathLike):
-            raise
-        raise DataworthError(f"{source}: {error}") from error.__cause__
-
-
-@contextmanager
 def _gathering(read: Read) -> Iterator[None]:
     try:
         yield
@@ -220,35 +189,27 @@ def _gathering(read: Read) -> Iterator[None]:
 
 def _how(options: Mapping[str, Any]) -> Delimited:
     """How text files are to be read, from what users say."""
-    sep, decimal, header = (options.get(name) for name in ("sep", "decimal", "header"))
-    sep = None if sep is None else WORDS.get(sep, sep)
+    sep, header, sample = (options.get(name) for name in ("sep", "header", "sample"))
+    sep = None if sep is None else SEPARATORS.get(sep, sep)
     if sep is not None and len(sep) != 1:
         raise DataworthError(
             f"sep is {sep!r}, but one character is expected: give ';', tab, space or the like"
         )
-    if decimal not in (None, ".", ","):
-        raise DataworthError(f"decimal is {decimal!r}, but it is a point or a comma: give '.' or ','")
     if header not in (None, "yes", "no", True, False):
         raise DataworthError(f"header is {header!r}: say yes or no")
-    if options.get("dates") not in (None, "dmy", "mdy"):
-        raise DataworthError(f"dates is {options['dates']!r}: say dmy (day first) or mdy (month first)")
-    sample = options.get("sample")
     if sample is not None and (not isinstance(sample, int) or sample < 1):
         raise DataworthError(f"sample is {sample!r}, but a number of rows is expected: give 1 or more")
     return Delimited(
         sep=sep,
         encoding=options.get("encoding"),
-        decimal=decimal,
         header=None if header is None else header in ("yes", True),
         sheet=options.get("sheet"),
-        as_text=tuple(wishes_of(options.get("categories") or (), ())),
-        numbers=tuple(wishes_of(options.get("numbers") or (), ())),
         sample=sample,
-        missing=_markers(options.get("missing")),
+        na_values=_na_values(options.get("missing")),
     )
 
 
-def _markers(given: Any) -> tuple[str, ...]:
+def _na_values(given: Any) -> tuple[str, ...]:
     """Texts that stand for a missing value: one, or several."""
     several = [given] if isinstance(given, str | int | float) else list(given or ())
     if wrong := [one for one in several if isinstance(one, bool) or not isinstance(one, str | int | float)]:
@@ -256,18 +217,15 @@ def _markers(given: Any) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(one).strip() for one in several))
 
 
-def _typing(options: Mapping[str, Any], columns: Sequence[Column]) -> Typing:
-    kinds: dict[str, Is] = {}
-    for column in columns:
-        base, _, part = column.name.partition("[")
-        if part in ("elapsed]", "day]", "weekday]", "hour]"):
-            kinds[base] = "date"
-        elif column.kind in ("categorical", "text"):
-            kinds[column.name] = "text"
-        elif column.kind in ("numeric", "boolean"):
-            kinds[column.name] = "number"
+def _overrides(options: Mapping[str, Any], columns: Sequence[Column]) -> TypeOverrides:
+    """What columns are and how they are written, from what users say."""
+    decimal, dates = options.get("decimal"), options.get("dates")
+    if decimal not in (None, ".", ","):
+        raise DataworthError(f"decimal is {decimal!r}, but it is a point or a comma: give '.' or ','")
+    if dates not in (None, "dmy", "mdy"):
+        raise DataworthError(f"dates is {dates!r}: say dmy (day first) or mdy (month first)")
     named = {name: wishes_of(options.get(name) or (), ()) for name in ("categories", "numbers")}
-    return Typing(**named, decimal=options.get("decimal"), dates=options.get("dates"), kinds=kinds)
+    return TypeOverrides.of(columns, decimal=decimal, dates=dates, **named)
 
 
 def _assign(read: Read, asked: Mapping[str, Any], lead: Read) -> None:
@@ -276,7 +234,7 @@ def _assign(read: Read, asked: Mapping[str, Any], lead: Read) -> None:
     table = read.part.table
     # Columns of a frame may be numbered; their names are texts here.
     named: dict[str, Any] = {name: str(v) if type(v) is int else v for name, v in asked.items()}
-    said, why = roles_of(table), WHY
+    said, why = roles_of(table), FILE_WHY
     paired = are_preferences(table.column_names) and named.get("label") is None
     if paired:
         with _gathering(read):
@@ -307,22 +265,37 @@ def _assign(read: Read, asked: Mapping[str, Any], lead: Read) -> None:
         read.roles = [replace(role, kind="pair") if role.column == RESPONSES else role for role in read.roles]
 
 
-def _leave_out(
-    reads: Sequence[Read], wrong: Sequence[Collection[str]], led: bool, impute: bool, typing: Typing
-) -> None:
+def _fit(read: Read, overrides: TypeOverrides, known: dict[str, ColumnType]) -> dict[str, str]:
+    """Fit the schema, type the table by it, and tell later files; what is wrong with which column."""
+    assert read.part is not None
+    part = read.part
+    roles = {role.column: role.role for role in read.roles if role.kind != "pair"}
+    types, problems = fit(part, roles, overrides, known)
+    read.schema = Schema(tuple(read.roles), types)
+    drawn = part.total is not None and part.total > part.table.num_rows
+    part.table, wrong = read.schema.typed(part.table, None if drawn else 0)
+    problems = wrong | problems
+    read.problems += dict.fromkeys(problems.values())
+    read.roles = with_kinds(part.table, read.roles)
+    for name, kind in types.items():
+        if name not in known or known[name].kind == "empty":
+            known[name] = kind
+    return problems
+
+
+def _leave_out(reads: Sequence[Read], asked: Sequence[set[str]], led: bool, impute: bool) -> None:
     """Leave columns that say nothing out of all files, if one shows it; constants are those of the lead.
 
-    wrong: columns of each that have a problem, of which nothing more is to be said.
+    asked: columns of each that were asked for or have a problem, of which nothing more is to be said.
     """
     found: dict[str, str] = {}
-    for read, own in zip(reads, wrong, strict=True):
+    for read, own in zip(reads, asked, strict=True):
         assert read.part is not None
         table = read.part.table
         read.roles = with_texts(table, read.roles, read.problems)
-        asked = {*typing.kinds, *typing.categories, *typing.numbers, *own}
-        free = [role for role in read.roles if role.column not in asked]
-        for name, why in needless(table, free, constants=led and read is reads[0]).items():
-            alone = why in (role_of.CONSTANT, role_of.EMPTY)
+        free = [role for role in read.roles if role.column not in own]
+        for name, why in uninformative(table, free, constants=led and read is reads[0]).items():
+            alone = why in (CONSTANT, EMPTY)
             if not alone or (read is reads[0] and (led or not impute)):
                 found.setdefault(name, why)
     for read in reads:
@@ -339,7 +312,7 @@ def _name_rows(read: Read) -> None:
 
     Each file by itself: what it is known by (`content_hash`) must not depend on files beside it.
     """
-    alike = [role.column for role in read.roles if role.why == role_of.LIKE_AN_ID]
+    alike = [role.column for role in read.roles if role.why == LIKE_AN_ID]
     if len(alike) != 1 or read.pieces or any(role.role == "id" for role in read.roles):
         return
     assert read.part is not None
@@ -354,29 +327,33 @@ def _name_rows(read: Read) -> None:
 def _finish(read: Read, lead: Read, columns: Sequence[Column], impute: bool) -> None:
     """Check the roles and make the Dataset, or gather what is wrong."""
     assert read.part is not None
+    assert read.schema is not None
+    assert lead.schema is not None
     table = read.part.table
     read.problems += role_of.of_kinds(read.roles)
     if reasons := unusable(table, read.roles):
         read.problems.append(role_of.of_unusable(reasons))
         read.roles = marked(read.roles, reasons, "unusable")
-    dates = {role.column for role in read.roles if role.role == "feature" and role.kind == "date or time"}
-    known = {column.name for column in columns}
-    for name in dates:
-        timed = f"{name}[hour]" in known or (read is not lead and name in lead.hours)
+    known, hours = {column.name for column in columns}, set()
+    for name in (r.column for r in read.roles if r.role == "feature" and r.kind == "date or time"):
+        timed = f"{name}[hour]" in known or (read is not lead and name in lead.schema.hours)
         if timed or (f"{name}[day]" not in known and read is lead and has_hours(table[name])):
-            read.hours.add(name)
-    for role in read.roles:
-        if role.role == "label" and role.column in read.part.how.trimmed:
-            read.part.notes.append(Note("spaces around labels are dropped", "they count nowhere"))
-        if role.role not in NOT_VECTORS and (count := int(missing_rows(table[role.column]).sum())):
-            read.problems.append(
-                f"the {role.role} column {role.column!r} has {counted(count, 'missing value')} in"
-                f" {counted(table.num_rows, 'row')}: fill them in, or leave the rows out"
-            )
+            hours.add(name)
+    read.schema = replace(read.schema, roles=tuple(read.roles), hours=frozenset(hours), impute=impute)
+    read.problems += missing_values(table, read.roles)
     with _gathering(read):
-        made = only_features(table, read.roles, impute, read.hours)
+        made = read.schema.features(table)
         if not read.problems:
             read.data = with_labels(made, table, read.roles)
+
+
+def _by_number(labels: Sequence[Any]) -> tuple[str, ...]:
+    """Labels that are texts, those of each array by how often they occur."""
+    found: list[str] = []
+    for y in (y for y in labels if y.dtype.kind == "U"):
+        texts, times = np.unique(y, return_counts=True)
+        found += [str(text) for text in texts[np.argsort(-times, kind="stable")]]
+    return tuple(found)
 
 
 def _spell_alike(reads: Sequence[Read]) -> None:

@@ -105,6 +105,22 @@ def orders(cells: Mapping[str, Written]) -> set[str]:
     return {cell.order for cell in cells.values()} & {"dmy", "mdy"}
 
 
+def to_instants(column: Any, order: str) -> Any:
+    """A text column as timestamps, with this order of day and month where a cell leaves it open; else null.
+
+    >>> import pyarrow as pa
+    >>> to_instants(pa.array(["3.4.2021", "k.A."]), "mdy").to_pylist()
+    [datetime.datetime(2021, 4, 3, 0, 0), None]
+    """
+    import pyarrow as pa
+
+    coded = column.dictionary_encode()
+    coded = coded.combine_chunks() if isinstance(coded, pa.ChunkedArray) else coded
+    found = [parse(str(text).strip()) for text in coded.dictionary.to_pylist()]
+    known = [None if day is None else day.instant(order) for day in found]
+    return pa.array(known, pa.timestamp("us")).take(coded.indices)
+
+
 def features_of(column: Any, name: str, hours: bool = True) -> dict[str, Any]:
     """What of a pyarrow column of dates or times is a feature, as pyarrow columns by name.
 
