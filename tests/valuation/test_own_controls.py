@@ -7,6 +7,8 @@ import warnings
 import numpy as np
 import pyarrow as pa
 import pytest
+from dataworth.valuation.audit.blind import BlindModels, least
+from dataworth.valuation.audit.controls import ladder, own_controls
 from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, WhiteKernel
 from sklearn.metrics import roc_auc_score
@@ -17,8 +19,6 @@ from dataworth.measure.designs import AFTER, BEFORE, Sample
 from dataworth.measure.intervals import negligible
 from dataworth.valuation.audit import blind, controls, learners
 from dataworth.valuation.audit.arms import Arms
-from dataworth.valuation.audit.blind import BlindModels, least
-from dataworth.valuation.audit.controls import ladder, own_controls
 from dataworth.valuation.audit.edits import edited_rows
 from worlds import classes, flipped, held_out, numeric_labels, yardstick
 
