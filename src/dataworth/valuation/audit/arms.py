@@ -76,75 +76,46 @@ def reassign_weights(own: Array, given: Array, score: Array) -> Array:
     return found
 
 
-@dataclass(frozen=True)
-class RowArms:
-    """Design *row*: what the curation made of the rows drawn, plus new rows at the same rate.
-
-    versions: blind versions of all of `before`, each with the places of its rows (those of `before`, then the
-    new ones); a draw takes what they made of its rows, too.
-    """
-
-    arms: Arms
-    versions: Mapping[Arm, tuple[Rows, Sample]]
-
-    def __call__(self, drawn: Rows, rng: np.random.Generator) -> dict[Arm, Sample]:
-        """All arms of a pair."""
-        change = self.arms.change
-        new = np.flatnonzero(self.arms.new)
-        place = np.full(change.before_rows, -1, dtype=np.intp)
-        place[drawn] = np.arange(len(drawn))
-        stays = np.flatnonzero((change.origin >= 0) & (place[change.origin] >= 0))
-        added = rng.choice(new, round(len(new) * len(drawn) / change.before_rows), replace=False)
-        rows = np.concatenate([stays, added])
-        origin = np.where(change.origin[rows] >= 0, place[change.origin[rows]], -1)
-        part = Arms(
-            Change(origin, change.relabelled[rows], change.edited[rows], len(drawn), change.by),
-            select(self.arms.before, drawn),
-            select(self.arms.after, rows),
-        )
-        there = np.concatenate([place >= 0, np.isin(new, added)])
-        blind = {arm: select(one, np.flatnonzero(there[rows])) for arm, (rows, one) in self.versions.items()}
-        return {BEFORE: part.before, AFTER: part.after, CONTROL: part.at_random(rng), **blind}
+Versions = Mapping[Arm, tuple[Rows, Sample]]
+"""Blind versions of `before`: the places of their rows (those of `before`, then new ones), and their rows."""
 
 
-@dataclass(frozen=True)
-class RateArms:
-    """Design *rate*, unmatched: an independent draw from `after`, sized in proportion."""
-
-    arms: Arms
-    pile: Pile
-
-    def __call__(self, drawn: Rows, rng: np.random.Generator) -> dict[Arm, Sample]:
-        """All arms of a pair; the control changes size blindly."""
-        ratio = len(self.arms.after.rows) / len(self.arms.before.rows)
-        n = max(1, min(len(self.pile.strata), round(len(drawn) * ratio)))
-        own = rng.permutation(drawn)
-        blind = np.concatenate([own, rng.choice(drawn, max(0, n - len(own)))])
-        after = self.pile.some(n, rng)
-        # whole groups may be more rows than were asked for, and the control has as many
-        blind = np.concatenate([blind, rng.choice(drawn, max(0, len(after) - len(blind)))])[: len(after)]
-        return {
-            BEFORE: select(self.arms.before, drawn),
-            AFTER: select(self.arms.after, after),
-            CONTROL: select(self.arms.before, blind),
-        }
+def row_arms(arms: Arms, versions: Versions, drawn: Rows, rng: np.random.Generator) -> dict[Arm, Sample]:
+    """What the curation and the `versions` made of the rows drawn, plus new rows at the same rate."""
+    change, new = arms.change, np.flatnonzero(arms.new)
+    place = np.full(change.before_rows, -1, dtype=np.intp)
+    place[drawn] = np.arange(len(drawn))
+    stays = np.flatnonzero((change.origin >= 0) & (place[change.origin] >= 0))
+    added = rng.choice(new, round(len(new) * len(drawn) / change.before_rows), replace=False)
+    rows = np.concatenate([stays, added])
+    origin = np.where(change.origin[rows] >= 0, place[change.origin[rows]], -1)
+    part = Arms(
+        Change(origin, change.relabelled[rows], change.edited[rows], len(drawn), change.by),
+        select(arms.before, drawn),
+        select(arms.after, rows),
+    )
+    there = np.concatenate([place >= 0, np.isin(new, added)])
+    blind = {arm: select(one, np.flatnonzero(there[places])) for arm, (places, one) in versions.items()}
+    return {BEFORE: part.before, AFTER: part.after, CONTROL: part.at_random(rng), **blind}
 
 
-@dataclass(frozen=True)
-class SizeArms:
-    """Design *size*: equal sizes, the paper's mode for curated datasets; no control, hence no verdict."""
+def rate_arms(arms: Arms, pile: Pile, drawn: Rows, rng: np.random.Generator) -> dict[Arm, Sample]:
+    """Unmatched: an independent draw from `after`, sized in proportion; the control changes size blindly."""
+    ratio = len(arms.after.rows) / len(arms.before.rows)
+    n = max(1, min(len(pile.strata), round(len(drawn) * ratio)))
+    own = rng.permutation(drawn)
+    blind = np.concatenate([own, rng.choice(drawn, max(0, n - len(own)))])
+    after = pile.some(n, rng)
+    # whole groups may be more rows than were asked for, and the control has as many
+    blind = np.concatenate([blind, rng.choice(drawn, max(0, len(after) - len(blind)))])[: len(after)]
+    return {
+        BEFORE: select(arms.before, drawn),
+        AFTER: select(arms.after, after),
+        CONTROL: select(arms.before, blind),
+    }
 
-    arms: Arms
-    pile: Pile
 
-    def __call__(self, drawn: Rows, rng: np.random.Generator) -> dict[Arm, Sample]:
-        """Both arms of a pair."""
-        after = self.pile.some(min(len(drawn), len(self.pile.strata)), rng)
-        return {BEFORE: select(self.arms.before, drawn), AFTER: select(self.arms.after, after)}
-
-
-def drawn_arms(design: str, arms: Arms, pile: Pile) -> RowArms | RateArms | SizeArms:
-    """What makes the arms of one pair from the rows drawn from `before`; `pile` are the rows of `after`."""
-    if design == "row":
-        return RowArms(arms, {})
-    return RateArms(arms, pile) if design == "rate" else SizeArms(arms, pile)
+def size_arms(arms: Arms, pile: Pile, drawn: Rows, rng: np.random.Generator) -> dict[Arm, Sample]:
+    """Equal sizes, the paper's mode for curated datasets; there is no control, hence no verdict."""
+    after = pile.some(min(len(drawn), len(pile.strata)), rng)
+    return {BEFORE: select(arms.before, drawn), AFTER: select(arms.after, after)}

@@ -7,14 +7,15 @@ once, on all of `before`, for every design:
     row      the same versions; a draw takes what they made of its rows, as it takes what the curation did
     method   the strategies are applied to every draw, with the budget of what the method did to it
 
-Where the data have groups, learners are cross-fitted both by groups and row by row: groups that somebody chose
-(all rows one, or one a class) would leave models by groups nothing to learn from.
+Where the data have groups, learners are cross-fitted both by groups and row by row: groups that
+somebody chose (all rows one, or one a class) would leave models by groups nothing to learn from.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import accumulate
 from zlib import crc32
 
@@ -27,7 +28,7 @@ from ...measure.case import Case, measure
 from ...measure.designs import AFTER, BEFORE, Arm, Design, Draw, Pairs, Prepared, Sample, SomeArms, Whole
 from ...measure.prepare import Pool
 from ...measure.summary import count
-from .arms import Curated, RowArms
+from .arms import Curated, Versions, row_arms
 from .baselines import BlindStrategy, Budget, Proposal, budget_of
 from .out_of_fold import CrossFit, OutOfFold
 
@@ -101,26 +102,31 @@ class Proposals:
             yield known.at(one.arms.before.rows, slice(start, end))
 
 
-def check(name: str, proposal: Proposal, budget: Budget, known: OutOfFold) -> Proposal:
+def check(name: str, proposed: Proposal | Sample, budget: Budget, known: OutOfFold) -> Proposal:
     """The proposal as arrays, or a sentence that says what is wrong with it."""
-    rows, targets = np.asarray(proposal.rows, dtype=np.intp), np.asarray(proposal.targets, dtype=float)
-    weights = np.ones(len(rows)) if proposal.weights is None else np.asarray(proposal.weights, dtype=float)
-    wrong = None
+    rows = np.asarray(proposed.rows, dtype=np.intp)
     if not ((rows >= 0) & (rows < budget.rows + budget.added)).all():
-        wrong = f"rows beyond the {budget.rows} of before and the {budget.added} new ones"
-    elif targets.shape != rows.shape or not np.isfinite(targets).all():
-        wrong = "targets that are not one number a row"
-    elif known.classes and not np.isin(targets, np.arange(known.classes)).all():
-        wrong = f"targets other than the numbers of the classes, 0 to {known.classes - 1}"
-    elif weights.shape != rows.shape or not (np.isfinite(weights) & (weights >= 0)).all():
-        wrong = "weights that are not one number a row, 0 or more"
-    if wrong is not None:
-        raise DataworthError(f"the baseline {name!r} proposes {wrong}: mend it, or leave it out.")
-    return Proposal(rows, targets, None if (weights == 1.0).all() else weights, proposal.cells)
-
-
-Versions = dict[Arm, tuple[Rows, Sample]]
-"""By arm: the places of its rows (`Proposal.rows`), and its rows of the pool."""
+        raise DataworthError(
+            f"the baseline {name!r} proposes rows other than the {budget.rows} of before and the "
+            f"{budget.added} new ones: mend it, or leave it out."
+        )
+    targets = proposed.targets
+    if targets is None:
+        targets = np.concatenate([known.targets, known.added_labels("ensemble")])[rows]
+    weights = np.ones(len(rows)) if proposed.weights is None else np.asarray(proposed.weights, dtype=float)
+    targets = np.asarray(targets, dtype=float)
+    fine = targets.shape == weights.shape == rows.shape and np.isfinite(targets * weights).all()
+    if (
+        not fine
+        or (weights < 0).any()
+        or (known.classes and not np.isin(targets, range(known.classes)).all())
+    ):
+        raise DataworthError(
+            f"the baseline {name!r} proposes targets that are no labels as numbers (classes are 0 to "
+            f"{known.classes - 1}), or weights below 0, or not one a row: mend it, or leave it out."
+        )
+    cells = proposed.cells if isinstance(proposed, Proposal) else None
+    return Proposal(rows, targets, None if (weights == 1.0).all() else weights, cells)
 
 
 def placed(
@@ -129,10 +135,11 @@ def placed(
     """Every proposal as rows of the pool, below whose others edited rows stand."""
     yardstick, pool = case.yardstick, case.pool
     start, features, targets = len(pool.y), [np.zeros((0, pool.X.shape[1]))], [np.zeros(0)]
-    found = []
+    found: list[Versions] = []
     for (before, _, arms), proposals in zip(curations, proposed, strict=True):
         rows = np.concatenate([arms.before.rows, arms.after.rows[arms.new]])
-        edited, versions = arms.change.origin[arms.change.edited], {}
+        edited = arms.change.origin[arms.change.edited]
+        versions: dict[Arm, tuple[Rows, Sample]] = {}
         for arm, one in proposals.items():
             own = rows.copy()
             if one.cells is not None:
@@ -155,7 +162,7 @@ def with_versions(
     if isinstance(design, Whole):
         return replace(design, arms={**design.arms, **{arm: one for arm, (_, one) in versions[0].items()}})
     if isinstance(design, Pairs):
-        return replace(design, arms=RowArms(curations[0].arms, versions[0]))
+        return replace(design, arms=partial(row_arms, curations[0].arms, versions[0]))
     assert isinstance(design, Prepared)
     draws = []
     for draw, own in zip(design.draws, versions, strict=True):

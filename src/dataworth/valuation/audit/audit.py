@@ -7,7 +7,7 @@ and what the data's own models could have done, which a rise is (`attribution`).
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, ClassVar, Unpack
 
 import numpy as np
@@ -32,7 +32,7 @@ from ...wording import in_nats
 from ..replay import Replay
 from ..result import Result, nats, rests_on
 from ..values.honest import guarded
-from .arms import Arms, Curated, drawn_arms
+from .arms import Arms, Curated, rate_arms, row_arms, size_arms
 from .attribution import attribute
 from .baselines import all_baselines
 from .could_see import CouldSee, could_see
@@ -184,7 +184,12 @@ def audit(
         else:
             if design == "pairs":
                 design = "row" if change.kept else "rate"
-            make = drawn_arms(design, arms, pile(prepared, after, arms.after))
+            others = pile(prepared, after, arms.after)
+            make = {
+                "row": partial(row_arms, arms, {}),
+                "rate": partial(rate_arms, arms, others),
+                "size": partial(size_arms, arms, others),
+            }[design]
             plan = pairs_plan(prepared, pool, before, (arms.before, pool.samples["test"]), make)
     case = settle(Case.of(prepared, pool, plan, notes, arms=(BEFORE, AFTER), conclude=verdict_of))
     if design in MATCHED:

@@ -20,10 +20,12 @@ Another strategy is added by `dw.audit(…, baselines=[…])` or by the entry po
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import entry_points
-from typing import Any, ClassVar, NamedTuple, Protocol
+from itertools import product
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -32,30 +34,36 @@ from ...data.changes import compare
 from ...data.dataset import Dataset
 from ...data.labels import Classes
 from ...errors import DataworthError
-from ...measure.designs import weights_of
+from ...measure.designs import Sample, weights_of
 from ...yardstick.yardstick import Yardstick
 from .arms import Curated, reassign_weights
-from .edits import EDITORS, Cells
+from .edits import EDITORS, Cells, Editor
 from .methods import apply, wants_test
 from .out_of_fold import OutOfFold, lowest_k
 
 GROUP = "dataworth.baselines"
-RELABELLINGS = 3
-"""Versions with labels changed at random: one alone would be one draw."""
+RELABELLINGS = 8
+"""Versions with labels changed at random, as many as random removals: three were beaten by 2 of 10 random
+changes that made over-confident data right."""
 GRID = (0.05, 0.1, 0.15, 0.2, 0.3)
 """Proportions of all rows that a grid removes or relabels, where the curation changed more."""
 LEARNERS = {
     "yardstick": "the yardstick's model",
     "boosting": "gradient boosting",
-    "linear": "a linear model",
-    "label_spreading": "label spreading",
-    "gaussian_process": "a Gaussian process",
     "ensemble": "the ensemble",
     "pruned_ensemble": "the pruned ensemble",
+    "gaussian_process": "a Gaussian process",
+    "linear": "a linear model",
+    "label_spreading": "label spreading",
 }
 """Learners whose predictions baselines follow, and their labels."""
 FOR_NEW_ROWS = ("linear", "label_spreading")
 """Learners that label new rows only; the ensemble chooses among the old ones."""
+ORDERS = (
+    *product(("yardstick", "boosting"), ("least confident", "smallest margin")),
+    ("ensemble", "random rows"),
+)
+"""Learners by which weights go to other rows than the most confident, and to which."""
 
 
 class Budget(NamedTuple):
@@ -126,27 +134,23 @@ class Proposal(NamedTuple):
 
 
 class BlindStrategy(Protocol):
-    """What could have been done blindly; `name` is unique, `label` is for people."""
+    """What could have been done blindly: a name (unique, for tables) and a label (for people).
+
+    applies: whether it answers such a change. propose: versions of `before`, none where it cannot make any; a
+    `Sample` whose rows are places will do, and without targets rows keep their labels.
+    """
 
     @property
-    def name(self) -> str:
-        """In tables."""
-        ...
+    def name(self) -> str: ...  # noqa: D102
 
     @property
-    def label(self) -> str:
-        """In reports."""
-        ...
+    def label(self) -> str: ...  # noqa: D102
 
-    def applies(self, budget: Budget) -> bool:
-        """Whether it answers such a change."""
-        ...
+    def applies(self, budget: Budget) -> bool: ...  # noqa: D102
 
-    def propose(
+    def propose(  # noqa: D102
         self, before: Dataset, budget: Budget, out_of_fold: OutOfFold, rng: np.random.Generator
-    ) -> Iterable[Proposal]:
-        """Versions of `before`, at most; none where it cannot make any."""
-        ...
+    ) -> Iterable[Proposal | Sample]: ...
 
 
 class Known(NamedTuple):
@@ -159,242 +163,112 @@ class Known(NamedTuple):
 
 
 @dataclass(frozen=True)
-class SameChange:
-    """As many rows dropped, relabelled, pseudo-labelled and reweighted as the curation did, by one learner.
+class Strategy:
+    """A strategy from two functions: which changes it answers, and what it makes of what is known."""
 
-    weights: which rows get the largest ones.
-    """
-
-    learner: str
-    weights: str = "most confident"
-
-    @property
-    def name(self) -> str:
-        """The learner, and where weights go."""
-        return self._named(self.learner)
-
-    @property
-    def label(self) -> str:
-        """The same in words."""
-        return self._named(LEARNERS[self.learner])
-
-    def _named(self, learner: str) -> str:
-        return learner + ("" if self.weights == "most confident" else f", weights to {self.weights}")
+    name: str
+    label: str
+    when: Callable[[Budget], bool]
+    make: Callable[[Known], Iterable[Proposal]]
 
     def applies(self, budget: Budget) -> bool:
-        """Learners for new rows where there are some, other orders of weights where these changed."""
-        wanted = self.learner not in FOR_NEW_ROWS or budget.added > 0
-        return wanted and (self.weights == "most confident" or budget.reassigned is not None)
+        """As `when` says."""
+        return self.when(budget)
 
     def propose(
         self, before: Dataset, budget: Budget, out_of_fold: OutOfFold, rng: np.random.Generator
     ) -> Iterable[Proposal]:
-        """One version, if the learner is there and the order of weights makes sense."""
-        there = out_of_fold.added if self.learner in FOR_NEW_ROWS else out_of_fold.predictions
-        if self.learner in there and (self.weights != "smallest margin" or out_of_fold.classes):
-            yield self._version(Known(before, budget, out_of_fold, rng))
+        """As `make` says."""
+        return self.make(Known(before, budget, out_of_fold, rng))
 
-    def _version(self, known: Known) -> Proposal:
-        _, budget, out_of_fold, _ = known
-        doubted = lowest_k(out_of_fold.self_confidence(self._judge), budget.rows)[self._drops(budget) :]
-        kept, weights = np.sort(doubted), budget.weights
+
+@dataclass(frozen=True)
+class SameChange:
+    """As many rows dropped, relabelled, pseudo-labelled, reweighted and edited as the curation did.
+
+    learner: whose self-confidence chooses rows, and whose labels they get. order: which rows get the largest
+    weights. labels: "predicted", "random", or "dropped": rows go where the curation relabelled or edited.
+    editor: makes the edited cells, which stay as they were without.
+    """
+
+    learner: str = "ensemble"
+    order: str = "most confident"
+    labels: str = "predicted"
+    editor: Editor | None = None
+
+    def __call__(self, known: Known) -> Iterator[Proposal]:
+        """One version, of random labels several; none without the learner, or of margins without classes."""
+        before, budget, out_of_fold, rng = known
+        there = out_of_fold.added if self.learner in FOR_NEW_ROWS else out_of_fold.predictions
+        if self.learner not in there or (self.order == "smallest margin" and not out_of_fold.classes):
+            return
+        for _ in range(RELABELLINGS if self.labels == "random" else 1):
+            cells = None
+            if self.editor is not None:
+                edited = Cells.of(before, budget.edited, budget.cells, out_of_fold.label_columns)
+                cells = self.editor(edited, rng)
+            yield self._version(budget, out_of_fold, rng)._replace(cells=cells)
+
+    def _version(self, budget: Budget, out_of_fold: OutOfFold, rng: np.random.Generator) -> Proposal:
+        judge = "ensemble" if self.learner in FOR_NEW_ROWS else self.learner
+        confidence = out_of_fold.self_confidence(judge)
+        gone = budget.n_changed if self.labels == "dropped" else budget.removed
+        doubted = lowest_k(confidence, budget.rows)[gone:]
+        kept, targets, k = np.sort(doubted), out_of_fold.targets.copy(), budget.relabelled
+        if self.labels == "predicted":
+            targets[doubted[:k]] = out_of_fold.labels(judge)[doubted[:k]]
+        elif self.labels == "random":
+            changed = rng.permutation(kept)[:k]
+            targets[changed] = other_labels(targets[changed], out_of_fold.classes, rng)
+        weights = budget.weights[kept]
         if budget.reassigned is not None:
-            score = self._order(known)
-            weights = weights.copy()
-            weights[kept] = reassign_weights(weights[kept], budget.reassigned, score[kept])
+            scores: dict[str, Callable[[], Array]] = {
+                "most confident": lambda: confidence,
+                "least confident": lambda: -confidence,
+                "smallest margin": lambda: -out_of_fold.margin_score(judge),
+                "random rows": lambda: rng.random(budget.rows),
+            }
+            weights = reassign_weights(weights, budget.reassigned, scores[self.order]()[kept])
         return Proposal(
             np.concatenate([kept, budget.rows + np.arange(budget.added)]),
-            np.concatenate([self._labels(known, doubted)[kept], out_of_fold.added_labels(self.learner)]),
-            np.concatenate([weights[kept], budget.added_weights]),
-            self._cells(known),
+            np.concatenate([targets[kept], out_of_fold.added_labels(self.learner)]),
+            np.concatenate([weights, budget.added_weights]),
         )
 
-    @property
-    def _judge(self) -> str:
-        """The learner that says which of the old rows look wrong."""
-        return "ensemble" if self.learner in FOR_NEW_ROWS else self.learner
 
-    def _order(self, known: Known) -> Array:
-        """Rows with the largest numbers get the largest weights."""
-        if self.weights == "random rows":
-            return known.rng.random(known.budget.rows)
-        if self.weights == "smallest margin":
-            return -known.out_of_fold.margin_score(self._judge)
-        confidence = known.out_of_fold.self_confidence(self._judge)
-        return confidence if self.weights == "most confident" else -confidence
-
-    def _drops(self, budget: Budget) -> int:
-        """How many of the most doubted rows go."""
-        return budget.removed
-
-    def _labels(self, known: Known, doubted: Rows) -> Array:
-        """Targets of all rows; `doubted` are those that stay, the most doubted first."""
-        targets, changed = known.out_of_fold.targets.copy(), doubted[: known.budget.relabelled]
-        targets[changed] = known.out_of_fold.labels(self._judge)[changed]
-        return targets
-
-    def _cells(self, known: Known) -> Array | None:
-        """Cells of the edited rows."""
-        return None
-
-
-@dataclass(frozen=True)
-class DropChanged(SameChange):
-    """Rows dropped, those with the lowest self-confidence, where the curation relabelled or edited."""
-
-    def _named(self, learner: str) -> str:
-        return f"drop, {learner}" if learner in LEARNERS else f"rows dropped by {learner}"
-
-    def applies(self, budget: Budget) -> bool:
-        """By every learner where cells were edited, else by one: edits can leave rows that say nothing."""
-        pruned = self.learner == "pruned_ensemble"
-        return len(budget.edited) > 0 or (budget.relabelled > 0 and pruned)
-
-    def _drops(self, budget: Budget) -> int:
-        return budget.n_changed
-
-    def _labels(self, known: Known, doubted: Rows) -> Array:
-        return known.out_of_fold.targets
-
-
-@dataclass(frozen=True)
-class RandomRelabel(SameChange):
-    """Another label for as many rows, whichever."""
-
-    learner: str = "ensemble"
-    name: ClassVar[str] = "random_relabel"
-    label: ClassVar[str] = "labels changed at random"
-
-    def applies(self, budget: Budget) -> bool:
-        """Where labels changed."""
-        return budget.relabelled > 0
-
-    def propose(
-        self, before: Dataset, budget: Budget, out_of_fold: OutOfFold, rng: np.random.Generator
-    ) -> Iterable[Proposal]:
-        """Several draws."""
-        known = Known(before, budget, out_of_fold, rng)
-        return (self._version(known) for _ in range(RELABELLINGS))
-
-    def _labels(self, known: Known, doubted: Rows) -> Array:
-        targets = known.out_of_fold.targets.copy()
-        changed = known.rng.permutation(np.sort(doubted))[: known.budget.relabelled]
-        targets[changed] = other_labels(targets[changed], known.out_of_fold.classes, known.rng)
-        return targets
-
-
-@dataclass(frozen=True)
-class Edit(SameChange):
-    """The same cells edited blindly, by an editor of `edits`, and everything else by the ensemble."""
-
-    learner: str = "ensemble"
-    editor: str = "affine_edit"
-
-    def _named(self, learner: str) -> str:
-        return self.editor if learner in LEARNERS else EDITORS[self.editor][1]
-
-    def applies(self, budget: Budget) -> bool:
-        """Where cells were edited."""
-        return len(budget.edited) > 0
-
-    def _cells(self, known: Known) -> Array:
-        before, budget, out_of_fold, rng = known
-        targets = out_of_fold.targets
-        classes = np.eye(out_of_fold.classes)
-        label = classes[targets.astype(np.intp)] if out_of_fold.classes else targets[:, None]
-        return EDITORS[self.editor][0](Cells.of(before, budget.edited, budget.cells, label), rng)
-
-
-@dataclass(frozen=True)
-class AffineLabels:
+def affine_labels(known: Known) -> Iterator[Proposal]:
     """All numeric labels moved by the least-squares line from old to new ones: not told which moved."""
-
-    name: ClassVar[str] = "affine_labels"
-    label: ClassVar[str] = "all labels rescaled and shifted"
-
-    def applies(self, budget: Budget) -> bool:
-        """Where labels changed."""
-        return budget.relabelled > 0
-
-    def propose(
-        self, before: Dataset, budget: Budget, out_of_fold: OutOfFold, rng: np.random.Generator
-    ) -> Iterable[Proposal]:
-        """One version of numeric labels."""
-        if not out_of_fold.classes:
-            intercept, slope = budget.label_line
-            moved = intercept + slope * out_of_fold.targets
-            yield Proposal(np.arange(budget.rows), moved, budget.weights)
+    _, budget, out_of_fold, _ = known
+    if not out_of_fold.classes:
+        intercept, slope = budget.label_line
+        yield Proposal(np.arange(budget.rows), intercept + slope * out_of_fold.targets, budget.weights)
 
 
-@dataclass(frozen=True)
-class DropGrid:
-    """A fixed proportion of the rows removed, those with the lowest self-confidence; or, of numeric labels
-    and with `relabel`, relabelled.
-    """
-
-    learner: str
-    part: float
-    relabel: bool = False
-
-    @property
-    def name(self) -> str:
-        """Learner and proportion."""
-        return f"{'relabel' if self.relabel else 'drop'}_grid, {self.learner}, {self.part:.0%}"
-
-    @property
-    def label(self) -> str:
-        """The same in words."""
-        done = "relabelled" if self.relabel else "dropped"
-        return f"{self.part:.0%} of the rows {done} by {LEARNERS[self.learner]}"
-
-    def applies(self, budget: Budget) -> bool:
-        """Where the curation changed more rows."""
-        changed = budget.relabelled if self.relabel else budget.n_changed
-        return 0 < round(self.part * budget.rows) < changed
-
-    def propose(
-        self, before: Dataset, budget: Budget, out_of_fold: OutOfFold, rng: np.random.Generator
-    ) -> Iterable[Proposal]:
-        """One version; classes are not relabelled."""
-        doubted = lowest_k(out_of_fold.self_confidence(self.learner), round(self.part * budget.rows))
-        if not self.relabel:
-            kept = np.setdiff1d(np.arange(budget.rows), doubted)
-            yield Proposal(kept, out_of_fold.targets[kept], budget.weights[kept])
-        elif not out_of_fold.classes:
-            targets = out_of_fold.targets.copy()
-            targets[doubted] = out_of_fold.labels(self.learner)[doubted]
-            yield Proposal(np.arange(budget.rows), targets, budget.weights)
+def drop_grid(known: Known, learner: str, part: float) -> Iterator[Proposal]:
+    """A fixed proportion of the rows removed, those with the lowest self-confidence."""
+    _, budget, out_of_fold, _ = known
+    gone = lowest_k(out_of_fold.self_confidence(learner), round(part * budget.rows))
+    kept = np.setdiff1d(np.arange(budget.rows), gone)
+    yield Proposal(kept, out_of_fold.targets[kept], budget.weights[kept])
 
 
-@dataclass(frozen=True)
-class CurationBaseline:
-    """A curation f(D), such as those of `dataworth.curation`, as an opponent: it looks at `before` alone.
+def relabel_grid(known: Known, learner: str, part: float) -> Iterator[Proposal]:
+    """The same rows relabelled, of numeric labels."""
+    _, budget, out_of_fold, _ = known
+    if not out_of_fold.classes:
+        changed = lowest_k(out_of_fold.self_confidence(learner), round(part * budget.rows))
+        targets = out_of_fold.targets.copy()
+        targets[changed] = out_of_fold.labels(learner)[changed]
+        yield Proposal(np.arange(budget.rows), targets, budget.weights)
 
-    Rows that it makes or edits are left out.
-    """
 
-    curate: Callable[..., Dataset]
-
-    @property
-    def name(self) -> str:
-        """The curation's own."""
-        return str(getattr(self.curate, "name", None) or getattr(self.curate, "__name__", "a curation"))
-
-    label = name
-
-    def applies(self, budget: Budget) -> bool:
-        """Always."""
-        return True
-
-    def propose(
-        self, before: Dataset, budget: Budget, out_of_fold: OutOfFold, rng: np.random.Generator
-    ) -> Iterable[Proposal]:
-        """What the curation makes of `before`."""
-        made = apply(self.curate, before, before.take([]), rng)
-        change = compare(before, made)
-        old = np.flatnonzero((change.origin >= 0) & ~change.edited)
-        weights = None if made.weights is None else made.weights[old]
-        yield Proposal(change.origin[old], out_of_fold.encode(made.take(old)), weights)
+def curated(known: Known, curate: Callable[..., Dataset]) -> Iterator[Proposal]:
+    """What a curation f(D) makes of `before`; rows that it makes or edits are left out."""
+    made = apply(curate, known.before, known.before.take([]), known.rng)
+    change = compare(known.before, made)
+    old = np.flatnonzero((change.origin >= 0) & ~change.edited)
+    weights = None if made.weights is None else made.weights[old]
+    yield Proposal(change.origin[old], known.out_of_fold.encode(made.take(old)), weights)
 
 
 def other_labels(targets: Array, classes: int, rng: np.random.Generator) -> Array:
@@ -408,19 +282,42 @@ def other_labels(targets: Array, classes: int, rng: np.random.Generator) -> Arra
     return np.asarray((targets + rng.integers(1, classes, size=len(targets))) % classes)
 
 
-ALWAYS = ("yardstick", "boosting", "ensemble", "pruned_ensemble", "gaussian_process")
-BASELINES: tuple[BlindStrategy, ...] = (
-    *(SameChange(learner) for learner in (*ALWAYS, *FOR_NEW_ROWS)),
-    *(SameChange(learner, "least confident") for learner in ("yardstick", "boosting")),
-    *(SameChange(learner, "smallest margin") for learner in ("yardstick", "boosting")),
-    SameChange("ensemble", "random rows"),
-    *(DropChanged(learner) for learner in ALWAYS),
-    RandomRelabel(),
-    AffineLabels(),
-    *(Edit(editor=editor) for editor in EDITORS),
-    *(DropGrid(learner, part) for learner in ("ensemble", "pruned_ensemble") for part in GRID),
-    *(DropGrid(learner, part, relabel=True) for learner in ("ensemble", "pruned_ensemble") for part in GRID),
-)
+def _built_in() -> Iterator[Strategy]:
+    """Each kind of change, by every learner that is worth asking."""
+
+    def edits(budget: Budget) -> bool:
+        return len(budget.edited) > 0
+
+    def edits_or_relabels(budget: Budget) -> bool:
+        return edits(budget) or budget.relabelled > 0
+
+    def beyond(part: float, changed: str, budget: Budget) -> bool:
+        return bool(0 < round(part * budget.rows) < getattr(budget, changed))
+
+    for learner, words in LEARNERS.items():
+        new = learner in FOR_NEW_ROWS
+        yield Strategy(learner, words, lambda b, new=new: b.added > 0 or not new, SameChange(learner))  # type: ignore[misc]
+        if not new:
+            when = edits_or_relabels if learner == "pruned_ensemble" else edits
+            drop = SameChange(learner, labels="dropped")
+            yield Strategy(f"drop, {learner}", f"rows dropped by {words}", when, drop)
+    for learner, order in ORDERS:
+        name, words = (f"{one}, weights to {order}" for one in (learner, LEARNERS[learner]))
+        yield Strategy(name, words, lambda b: b.reassigned is not None, SameChange(learner, order))
+    chance = SameChange(labels="random")
+    yield Strategy("random_relabel", "labels changed at random", lambda b: b.relabelled > 0, chance)
+    label = "all labels rescaled and shifted"
+    yield Strategy("affine_labels", label, lambda b: b.relabelled > 0, affine_labels)
+    for name, (editor, words) in EDITORS.items():
+        yield Strategy(name, words, edits, SameChange(editor=editor))
+    grids = ("dropped", "n_changed", drop_grid), ("relabelled", "relabelled", relabel_grid)
+    for learner, part, (done, changed, make) in product(("ensemble", "pruned_ensemble"), GRID, grids):
+        words = f"{part:.0%} of all rows {done} by {LEARNERS[learner]}"
+        when, made = partial(beyond, part, changed), partial(make, learner=learner, part=part)
+        yield Strategy(f"{make.__name__}, {learner}, {part:.0%}", words, when, made)
+
+
+BASELINES: tuple[BlindStrategy, ...] = tuple(_built_in())
 """The strategies that every rise is compared with."""
 
 
@@ -435,7 +332,8 @@ def all_baselines(more: Sequence[Any] = ()) -> tuple[BlindStrategy, ...]:
                     f"a baseline is {made!r}; give an object with name, label, applies and propose, or a "
                     "curation f(D) that does not see the test set."
                 )
-            made = CurationBaseline(made)
+            name = str(getattr(made, "name", None) or getattr(made, "__name__", "curation"))
+            made = Strategy(name, name, lambda budget: True, partial(curated, curate=made))
         if made.name in {other.name for other in found}:
             raise DataworthError(f"there are two baselines {made.name!r}: give each another name.")
         found.append(made)

@@ -41,7 +41,7 @@ class Cells(NamedTuple):
         return self.X[self.rows]
 
 
-def affine_cells(cells: Cells, more: Array | None = None) -> Array:
+def affine_cells(cells: Cells, rng: np.random.Generator, more: Array | None = None) -> Array:
     """Least squares of each column's new cells on the old ones, where they were there, and on `more`.
 
     It repeats rescaling and shifting; missing cells get the mean of the new ones.
@@ -56,12 +56,12 @@ def affine_cells(cells: Cells, more: Array | None = None) -> Array:
     return made
 
 
-def affine_cells_by_label(cells: Cells) -> Array:
+def affine_cells_by_label(cells: Cells, rng: np.random.Generator) -> Array:
     """The same with the row's label among the regressors, as in shrinking to class means."""
-    return affine_cells(cells, cells.label[cells.rows])
+    return affine_cells(cells, rng, cells.label[cells.rows])
 
 
-def class_mean_shrinkage(cells: Cells) -> Array:
+def class_mean_shrinkage(cells: Cells, rng: np.random.Generator) -> Array:
     """Each row moved as far as it was, in units of the columns' spreads, towards the mean of its class.
 
     Of numeric labels the class is the half above or below the median. A missing cell becomes that mean.
@@ -95,13 +95,11 @@ def permuted_cells(cells: Cells, rng: np.random.Generator) -> Array:
     return made
 
 
-EDITORS: dict[str, tuple[Callable[[Cells, np.random.Generator], Array], str]] = {
-    "affine_edit": (lambda cells, rng: affine_cells(cells), "cells rescaled and shifted"),
-    "affine_edit_by_label": (
-        lambda cells, rng: affine_cells_by_label(cells),
-        "cells rescaled and shifted, by label",
-    ),
-    "class_mean_edit": (lambda cells, rng: class_mean_shrinkage(cells), "rows shrunk towards their class"),
+Editor = Callable[[Cells, np.random.Generator], Array]
+EDITORS: dict[str, tuple[Editor, str]] = {
+    "affine_edit": (affine_cells, "cells rescaled and shifted"),
+    "affine_edit_by_label": (affine_cells_by_label, "cells rescaled and shifted, by label"),
+    "class_mean_edit": (class_mean_shrinkage, "rows shrunk towards their class"),
     "permute_cells": (permuted_cells, "edited cells permuted"),
 }
 """By the name of the baseline: what it makes of the edited rows, and a label."""

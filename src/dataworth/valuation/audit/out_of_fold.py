@@ -48,6 +48,12 @@ class OutOfFold:
     added: Mapping[str, Array]
     encode: Callable[[Dataset], Array]
 
+    @property
+    def label_columns(self) -> Array:
+        """The rows' own labels as columns: one a class, 0 or 1, or the numeric label."""
+        one_hot = np.eye(self.classes)
+        return one_hot[self.targets.astype(np.intp)] if self.classes else self.targets[:, None]
+
     def labels(self, learner: str) -> Array:
         """The label that a learner finds likeliest for each row, as a number."""
         return likeliest(self.predictions[learner], self.classes)
@@ -212,10 +218,8 @@ class CrossFit:
         return np.tile(counts / counts.sum(), (n, 1))
 
     def _by_yardstick(self, known: Labelled, to: Array) -> Array:
-        weights = self.yardstick.tempering * (
-            np.ones(len(known.y)) if known.weights is None else known.weights
-        )
-        posterior: Any = self.yardstick.model.fit(known.X, known.y, weights)
+        weights = np.ones(len(known.y)) if known.weights is None else known.weights
+        posterior: Any = self.yardstick.model.fit(known.X, known.y, self.yardstick.tempering * weights)
         predicted = np.asarray(posterior.predict_proba(to), dtype=float)
         return predicted if predicted.ndim == 2 else predicted[:, None]
 
