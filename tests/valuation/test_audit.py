@@ -138,31 +138,6 @@ def test_arms_are_what_scores_are_made_of():
     assert result.stderr == pytest.approx(changes.std(ddof=1) / math.sqrt(20))
 
 
-def test_labels_of_the_datas_own_model_are_not_informative():
-    """Relabelled by the very model of `before`, `after` differs from its own controls by no knowledge."""
-    yard = yardstick()
-    X = np.column_stack([yard.features(NOISY), np.ones(160)])
-    learner = LogisticRegression(C=yard.model.prior_variance, fit_intercept=False, tol=1e-10)
-    own = learner.fit(X, NOISY.y).predict(X)
-    result = audit(NOISY, NOISY.with_labels(own))
-    assert result.verdict != "informative"
-    assert result.made_of.outside.value < 0.25 * result.delta
-    assert audit(NOISY, NOISY.with_labels(1 - own)).verdict != "informative"
-
-
-def test_changed_weights_only():
-    """Weight taken from wrong rows, and nothing else: a rise for each of 30 seeds, informative for 25.
-
-    The same weights on random rows: informative or harmful for none of them.
-    """
-    result = audit(NOISY, NOISY.with_weights(np.where(BAD, 0.01, 1.0)))
-    assert result.verdict in ("informative", "recycled")
-    assert result.change["kept"] == 160
-    assert result.change["relabelled"] == result.change["removed"] == result.change["new"] == 0
-    blind = audit(NOISY, NOISY.with_weights(np.random.default_rng(0).permutation(np.where(BAD, 0.01, 1.0))))
-    assert blind.verdict not in ("informative", "harmful")
-
-
 def test_whole_weights_are_repeated_rows():
     weights = np.random.default_rng(0).integers(1, 4, size=160)
     weighted = audit(DATA, DATA.with_weights(weights))
@@ -346,19 +321,6 @@ def test_randomness_of_a_method_comes_from_the_seed():
     assert whole[0] == whole[1] != whole[2]
 
 
-def test_a_method_may_add_relabel_and_repeat():
-    fresh = classes(5, seed=33)
-
-    def rework(D):
-        return Dataset.concat([D.with_labels(1 - D.y), D.take([0, 0]).with_labels(1 - D.y[[0, 0]]), fresh])
-
-    result = audit(DATA, curate=rework, pairs=3, size=20)
-    assert result.change["relabelled"] == 22
-    assert result.change["repeated"] == 2
-    assert result.change["new"] == 5
-    assert result.table.column("data_rows", "after").tolist() == [27.0] * 3
-
-
 def test_a_method_is_scored_on_what_it_made():
     """Pairs that draw the whole test set: the arm `after` is the PMI of what the method returned."""
     yard, fresh = yardstick(), classes(15, seed=33)
@@ -379,12 +341,6 @@ def test_a_method_is_scored_on_what_it_made():
     assert reworked.table.column("pmi", "after") == pytest.approx(
         [expected(made) for made in flipped_and_fresh], abs=1e-5
     )
-
-
-def test_a_method_of_identity_changes_nothing():
-    result = audit(DATA, curate=lambda D: D, pairs=4, size=20)
-    assert result.delta == pytest.approx(0.0, abs=1e-6)
-    assert result.accuracy_delta == 0.0
 
 
 # Columns, labels, plain data
@@ -408,31 +364,17 @@ def test_further_columns_are_ignored_and_order_does_not_matter():
     assert other.change == plain.change
 
 
-def test_missing_columns_are_named():
-    T = named(held_out())
-    yard = Yardstick.fit(T, prior_variance=1.0)
-    short = Dataset(FILTERED.X[:, :2], FILTERED.y, names=["a", "b"])
-    assert "'c'" in refusal(dw.audit, named(NOISY), short, T, yardstick=yard)
-    assert "'c'" in refusal(dw.audit, short, named(NOISY), T, yardstick=yard)
-
-
 def test_a_result_is_plain_data():
     result = audit(NOISY, FILTERED)
     plain = json.loads(json.dumps(result.to_dict()))
     assert plain["schema"] == "dataworth/audit/1"
-    assert plain["verdict"] == result.verdict
-    assert plain["delta"] == result.delta
+    assert (plain["verdict"], plain["delta"]) == (result.verdict, result.delta)
     assert plain["interval"] == list(result.interval)
-    assert plain["accuracy_delta"] == result.accuracy_delta
-    assert plain["control"]["selection"] == result.control.selection
     assert plain["change"]["removed"] == int(BAD.sum())
     bits = result.to_dict(bits=True)
     for key in ("delta", "stderr", "before", "after"):
         assert bits[key] * math.log(2) == pytest.approx(plain[key])
     assert bits["control"]["value"] * math.log(2) == pytest.approx(plain["control"]["value"])
-    assert [b * math.log(2) for b in bits["control"]["selection_interval"]] == pytest.approx(
-        plain["control"]["selection_interval"]
-    )
     assert bits["accuracy_delta"] == plain["accuracy_delta"]
 
 
@@ -468,6 +410,8 @@ def test_what_is_refused():
     assert "known designs here: whole, row, rate, size, pairs" in refusal(audit, DATA, DATA, design="method")
     assert "known designs here: method, whole, pairs" in refusal(audit, DATA, curate=true_rows, design="row")
     assert "design whole uses all rows" in refusal(audit, DATA, DATA, design="whole", size=5)
+    for curate in ("filter", 3, lambda: DATA, lambda D, T, more: D):
+        assert "curate must be a callable" in refusal(audit, DATA, curate=curate, design="whole")
 
 
 @pytest.mark.parametrize("design", ["method", "whole"])
@@ -475,12 +419,6 @@ def test_what_is_refused():
 def test_a_callable_must_return_a_dataset(design, made):
     sentence = refusal(audit, DATA, curate=lambda D: made, design=design)
     assert f"curate returned a {type(made).__name__}" in sentence
-
-
-@pytest.mark.parametrize("curate", ["filter", 3, lambda: DATA, lambda D, T, more: D])
-@pytest.mark.parametrize("design", ["method", "whole"])
-def test_curate_must_be_a_callable_of_one_or_two(curate, design):
-    assert "curate must be a callable f(D) or f(D, T)" in refusal(audit, DATA, curate=curate, design=design)
 
 
 def test_an_audit_runs_on_one_thread():

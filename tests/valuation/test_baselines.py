@@ -253,18 +253,6 @@ def test_numeric_labels_are_relabelled_by_prediction_and_by_a_grid():
     assert np.array_equal(one.targets[changed], known.predictions["ensemble"][changed, 0])
 
 
-def test_several_classes_get_their_likeliest_label():
-    X = np.random.default_rng(0).normal(size=(300, 3))
-    y = X.argmax(axis=1)
-    T, data = dw.Dataset(X[:150], y[:150]), dw.Dataset(X[150:], y[150:])
-    noisy = data.with_labels(np.where(np.arange(150) % 6 == 0, (data.y + 1) % 3, data.y))
-    made, known, _ = proposals(noisy, data, dw.Yardstick.fit(T))
-    one = made["ensemble"]
-    changed = np.flatnonzero(one.targets != known.targets)
-    assert len(changed) > 5
-    assert (one.targets[changed] == data.y[changed]).mean() > 0.7  # by chance 0.5
-
-
 # Edits
 
 
@@ -371,7 +359,7 @@ def proposing(**wrong):
         ([3], "a baseline is 3"),
         ([lambda D, T: D], "does not see the test set"),
         ([Oracle(), Oracle()], "two baselines 'oracle'"),
-        ([proposing(rows=np.array([150]))], "'mine' proposes rows"),
+        ([proposing(rows=np.array([150]))], "'mine' proposes"),
         ([proposing(targets=np.full(150, 0.5))], "'mine' proposes"),
         ([proposing(weights=np.full(150, -1.0))], "'mine' proposes"),
         ([proposing(targets=np.zeros(3))], "'mine' proposes"),

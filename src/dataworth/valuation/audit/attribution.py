@@ -65,12 +65,11 @@ class Proposals:
     def of(self, strategies: Sequence[BlindStrategy]) -> list[dict[Arm, Proposal]]:
         """One by one, by arm; cross-fitted by groups and row by row, if there are any."""
         budgets = [budget_of(one, self.case.yardstick) for one in self.curations]
-        asked = [one for one in strategies if any(map(one.applies, budgets))]
         found: list[dict[Arm, Proposal]] = [{} for _ in budgets]
         for by_group in (True, False) if self.before.groups is not None else (True,):
             learnt = self.out_of_fold(by_group)
             for i, (curation, budget, known) in enumerate(zip(self.curations, budgets, learnt, strict=True)):
-                for strategy in (one for one in asked if one.applies(budget)):
+                for strategy in (one for one in strategies if one.applies(budget)):
                     rng = np.random.default_rng([self.case.options.seed, crc32(strategy.name.encode()), i])
                     made = [*strategy.propose(curation.before, budget, known, rng)]
                     for k, proposal in enumerate(check(strategy.name, one, budget, known) for one in made):
@@ -103,27 +102,24 @@ class Proposals:
 
 
 def check(name: str, proposed: Proposal | Sample, budget: Budget, known: OutOfFold) -> Proposal:
-    """The proposal as arrays, or a sentence that says what is wrong with it."""
-    rows = np.asarray(proposed.rows, dtype=np.intp)
-    if not ((rows >= 0) & (rows < budget.rows + budget.added)).all():
-        raise DataworthError(
-            f"the baseline {name!r} proposes rows other than the {budget.rows} of before and the "
-            f"{budget.added} new ones: mend it, or leave it out."
-        )
+    """The proposal as arrays.
+
+    Raises:
+        DataworthError: if it has other rows, labels or weights than a version of `before` can have.
+    """
+    rows, own = np.asarray(proposed.rows, dtype=np.intp), known.targets
+    fine = bool(((rows >= 0) & (rows < budget.rows + budget.added)).all())
     targets = proposed.targets
-    if targets is None:
-        targets = np.concatenate([known.targets, known.added_labels("ensemble")])[rows]
-    weights = np.ones(len(rows)) if proposed.weights is None else np.asarray(proposed.weights, dtype=float)
+    if targets is None and fine:
+        targets = np.concatenate([own, known.added_labels("ensemble")])[rows]
     targets = np.asarray(targets, dtype=float)
-    fine = targets.shape == weights.shape == rows.shape and np.isfinite(targets * weights).all()
-    if (
-        not fine
-        or (weights < 0).any()
-        or (known.classes and not np.isin(targets, range(known.classes)).all())
-    ):
+    weights = np.ones(len(rows)) if proposed.weights is None else np.asarray(proposed.weights, dtype=float)
+    fine = fine and targets.shape == weights.shape == rows.shape and bool((weights >= 0).all())
+    fine = fine and bool(np.isfinite(targets * weights).all())
+    if not fine or (known.classes and not np.isin(targets, np.arange(known.classes)).all()):
         raise DataworthError(
-            f"the baseline {name!r} proposes targets that are no labels as numbers (classes are 0 to "
-            f"{known.classes - 1}), or weights below 0, or not one a row: mend it, or leave it out."
+            f"the baseline {name!r} proposes no version of before: give places of its {budget.rows} rows and "
+            f"of {budget.added} new ones, and of each a target (of classes their number) and a weight."
         )
     cells = proposed.cells if isinstance(proposed, Proposal) else None
     return Proposal(rows, targets, None if (weights == 1.0).all() else weights, cells)
