@@ -323,6 +323,8 @@ BASELINES: tuple[BlindStrategy, ...] = tuple(_built_in())
 
 def all_baselines(more: Sequence[Any] = ()) -> tuple[BlindStrategy, ...]:
     """`BASELINES`, those of installed packages, and `more`: strategies, or curations f(D)."""
+    if not isinstance(more, list | tuple):
+        raise DataworthError(f"baselines is {more!r}; give a list of them.")
     found = [*BASELINES]
     for one in (*(point.load() for point in entry_points(group=GROUP)), *more):
         made = one() if isinstance(one, type) else one
