@@ -5,8 +5,10 @@ from __future__ import annotations
 from functools import cache
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
+from dataworth import read
 from dataworth.data.dataset import Dataset
 from dataworth.errors import DataworthError
 from dataworth.yardstick.yardstick import Yardstick
@@ -25,6 +27,16 @@ def numeric_labels(n, seed, *, d=3, noise=0.5):
     rng = np.random.default_rng([seed, 0xA3017])
     X = rng.normal(size=(n, d))
     return Dataset(X, X[:, 0] - X[:, 1] + noise * rng.normal(size=n))
+
+
+def mixed(n, seed):
+    """A category and a number that is missing in a fifth of rows; the label goes with the category."""
+    rng = np.random.default_rng([seed, 0x3A7])
+    kind = rng.choice(["a", "b", "c"], n)
+    number = np.where(rng.random(n) < 0.2, np.nan, rng.normal(size=n))
+    label = np.where(rng.random(n) < 0.9, kind == "a", kind != "a").astype(int)
+    table = pa.table({"id": [f"r{i}" for i in range(n)], "kind": kind, "number": number, "label": label})
+    return read(table, label="label", id="id", impute=True)
 
 
 def flipped(data, share, seed):

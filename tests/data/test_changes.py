@@ -162,70 +162,34 @@ def test_a_change_in_words():
     assert str(compare(before, before)) == "4 kept"
 
 
-# The control
+# What is left to chance
 
 
 @quick
 @given(curations(), st.integers(0, 2**32 - 1))
-def test_the_control_changes_the_size_alike_and_knows_nothing_new(curation, seed):
+def test_a_random_change_of_the_same_size_has_rows_of_before_only(curation, seed):
     before, after, _ = curation
     arms = arms_of(before, after)
-    control = arms.control(np.random.default_rng(seed))
-    change = arms.change
-    assert len(control.rows) == len(after)
-    blind = np.zeros(len(after), dtype=bool) if control.self_labelled is None else control.self_labelled
-    # rows with new or changed labels are there, all of them, but their labels are not
-    taught = AFTER + np.flatnonzero((change.origin < 0) | change.relabelled)
-    assert sorted(control.rows[blind]) == taught.tolist()
-    # all others are rows of `before`, and none of those that stand there with a label of their own
-    old = control.rows[~blind]
-    assert (old < len(before)).all()
-    assert not np.isin(old, change.origin[change.relabelled]).any()
-    # as many distinct ones as `after` keeps, each about as often as every other
-    unchanged = change.origin[(change.origin >= 0) & ~change.relabelled]
-    assert len(np.unique(old)) == len(np.unique(unchanged))
-    often = Counter(old.tolist()).values()
-    assert not often or max(often) - min(often) <= 1
+    made, change = arms.at_random(np.random.default_rng(seed)), arms.change
+    assert len(set(made.rows)) == len(made.rows) == len(before) - max(0, change.removed - change.new)
+    assert set(made.rows) <= set(range(len(before)))
+    if change.repeated:  # as often as copies were
+        kept = change.origin[change.origin >= 0]
+        given = np.sort(np.unique(kept, return_counts=True)[1])[::-1][: len(made.rows)]
+        assert np.sort(made.weights)[::-1][: len(given)].tolist() == given.tolist()
 
 
-def test_the_control_is_blind_to_what_was_removed():
-    """Each row survives with the same probability: 400 controls that keep 5 of 10.
+def test_a_random_change_is_blind_to_what_was_removed():
+    """Each row survives with the same probability: 400 changes that keep 5 of 10.
 
     Every count is Binomial(400, ½), standard deviation 10; outside 200 ± 60 with probability below 2e-8.
     """
     before = classes(10, seed=0)
     arms = arms_of(before, before.take(range(5)))
     rng = np.random.default_rng(0)
-    kept = np.bincount(np.concatenate([arms.control(rng).rows for _ in range(400)]), minlength=10)
+    kept = np.bincount(np.concatenate([arms.at_random(rng).rows for _ in range(400)]), minlength=10)
     assert kept.sum() == 2_000
     assert np.abs(kept - 200).max() <= 60
-
-
-@pytest.mark.parametrize("times", [1, 2, 3, 5])
-def test_the_control_of_repeating_everything_is_the_same_thing(times):
-    before = classes(12, seed=0)
-    rng = np.random.default_rng(0)
-    after = before.take(rng.permutation(np.tile(np.arange(12), times)))
-    arms = arms_of(before, after)
-    control = arms.control(rng)
-    assert not arms.random
-    assert control.self_labelled is None
-    assert np.bincount(control.rows).tolist() == [times] * 12
-
-
-def test_doubling_rows_that_repeat_already():
-    before = classes(4, seed=0).take([0, 0, 1, 2, 3, 3, 3])
-    arms = arms_of(before, Dataset.concat([before, before]))
-    control = arms.control(np.random.default_rng(0))
-    assert np.bincount(control.rows).tolist() == [2] * 7
-
-
-def test_repeats_are_spread_evenly():
-    before = classes(10, seed=0)
-    arms = arms_of(before, before.take([*range(10), *([0] * 25)]))
-    assert arms.random
-    counts = np.bincount(arms.control(np.random.default_rng(0)).rows)
-    assert sorted(counts) == [3] * 5 + [4] * 5
 
 
 def test_what_is_left_to_chance():
@@ -243,48 +207,14 @@ def test_what_is_left_to_chance():
     assert random(before.with_weights(np.arange(1.0, 11.0)))
 
 
-def test_shuffled_labels_leave_the_control_all_rows_and_no_labels():
-    before = classes(10, seed=0)
-    arms = arms_of(before, before.with_labels(1 - before.y))
-    control = arms.control(np.random.default_rng(0))
-    assert sorted(control.rows) == list(range(AFTER, AFTER + 10))
-    assert control.self_labelled.all()
-
-
-# Weights
-
-
-def test_changed_weights_are_dealt_out_at_random():
-    before = classes(30, seed=0)
-    weights = np.arange(1.0, 31.0)
-    arms = arms_of(before, before.with_weights(weights))
-    rng = np.random.default_rng(0)
-    first, second = arms.control(rng), arms.control(rng)
-    for control in (first, second):
-        assert sorted(control.rows) == list(range(30))
-        assert sorted(control.weights) == weights.tolist()
-    assert first.weights.tolist() != second.weights.tolist()
-
-
 def test_weights_that_stay_stay_with_their_rows():
     weights = np.arange(1.0, 11.0)
     before = classes(10, seed=0).with_weights(weights)
-    control = arms_of(before, before.take(range(6))).control(np.random.default_rng(0))
-    assert len(control.rows) == 6
-    assert control.weights.tolist() == weights[control.rows].tolist()
-
-
-def test_rows_with_new_labels_bring_their_weights():
-    before = classes(10, seed=0).with_weights(np.full(10, 2.0))
-    new = classes(5, seed=1).with_weights(np.arange(3.0, 8.0))
-    control = arms_of(before, Dataset.concat([before, new])).control(np.random.default_rng(0))
-    assert control.weights[control.self_labelled].tolist() == [3.0, 4.0, 5.0, 6.0, 7.0]
-    assert control.weights[~control.self_labelled].tolist() == [2.0] * 10
-
-
-def test_no_weights_anywhere_are_none_in_the_control():
-    before = classes(10, seed=0)
-    assert arms_of(before, before.take(range(6))).control(np.random.default_rng(0)).weights is None
+    made = arms_of(before, before.take(range(6))).at_random(np.random.default_rng(0))
+    assert len(made.rows) == 6
+    assert made.weights.tolist() == weights[made.rows].tolist()
+    plain = classes(10, seed=0)
+    assert arms_of(plain, plain.take(range(6))).at_random(np.random.default_rng(0)).weights is None
 
 
 def test_edited_rows_are_told():

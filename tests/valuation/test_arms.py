@@ -1,4 +1,4 @@
-"""Blind controls: how many there are, and who labels their rows."""
+"""Random changes of the same size, and the draws of a method."""
 
 from __future__ import annotations
 
@@ -78,20 +78,13 @@ def test_where_no_rows_are_gone_a_fall_is_compared_with_before():
     assert audit.verdict == "harmful"
 
 
-def test_the_control_of_a_pair_has_its_new_labels_from_the_model_of_its_data():
-    control = arms_of(DATA, RELABELLED).control(np.random.default_rng(0))
-    assert control.self_labelled.sum() == 30
-    assert sorted(control.rows[control.self_labelled]) == list(range(100, 130))
-
-
 # Methods
 
 
 def drawn(curate, **options):
     """The plan of a method's draws."""
     opts = Options.parse("curate", {"yardstick": yardstick(), **options})
-    _, plan, _, _ = apply_to_draws(prepare("audit", {"the data": DATA}, held_out(), opts), DATA, curate)
-    return plan
+    return apply_to_draws(prepare("audit", {"the data": DATA}, held_out(), opts), DATA, curate).plan
 
 
 def test_a_hundred_draws_of_a_method():

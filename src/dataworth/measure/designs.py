@@ -31,14 +31,20 @@ class Sample(NamedTuple):
 
 @dataclass(frozen=True)
 class Arm:
-    """One of the datasets that are compared on the same test rows: its role, and a name to show.
+    """One of the datasets that are compared on the same test rows: its role, a name, and words for people.
 
-    >>> str(AFTER), str(Arm("control", "control 3"))
-    ('after', 'control 3')
+    >>> str(AFTER), str(Arm("control", "control 3")), Arm("own", "knn", words="nearest neighbours").label
+    ('after', 'control 3', 'nearest neighbours')
     """
 
     role: Literal["data", "before", "after", "control", "own", "candidate", "part"]
     name: str | None = None
+    words: str | None = field(default=None, compare=False)
+
+    @property
+    def label(self) -> str:
+        """What it is called in reports."""
+        return str(self) if self.words is None else self.words
 
     def __str__(self) -> str:
         return self.role if self.name is None else self.name

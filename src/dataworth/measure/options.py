@@ -85,6 +85,7 @@ class Auditing(Drawing, total=False):
     key: str | None
     values: Any
     honest: bool
+    baselines: Sequence[Any]
 
 
 class Valuing(TypedDict, total=False):
@@ -201,6 +202,9 @@ class Options:
         False, "Keep the rows with the result, which its parts and `dw.sensitivity` need.", "Python"
     )
     progress: Progress | None = option(None, "Told how far the work is.", "Python")
+    baselines: Sequence[Any] = option(
+        (), "Further blind baselines that a rise must beat: strategies, or curations f(D).", "Python"
+    )
 
     @classmethod
     def parse(cls, what: str, given: Mapping[str, Any]) -> Options:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -112,6 +112,13 @@ class Pool:
             samples[name] = Sample(np.arange(start, end), part.weights)
             start = end
         return cls(X, y, bind(model or yardstick.model, X, y), samples, yardstick.tempering)
+
+    def extended(self, X: Array, y: Array, model: Model) -> Pool:
+        """The pool with further rows below the others, whose places stay; only these were measured anew."""
+        n, rows = len(self.y), room_for_rows(len(self.y) + len(y), X.shape[1])
+        rows[:n], rows[n:] = self.X, X
+        targets = np.concatenate([self.y, y])
+        return replace(self, X=rows, y=targets, fitter=bind(model, rows, targets))
 
 
 def find_yardstick(test: Dataset, options: Options) -> Yardstick:

@@ -72,7 +72,9 @@ def known(data: Given) -> dict[str, Any]:
 
 
 def shown(value: Any) -> str:
-    """An option as it stands in a call; a yardstick by its digest."""
+    """An option as it stands in a call; a yardstick by its digest, blind baselines by their names."""
+    if isinstance(value, list | tuple) and any(hasattr(one, "name") for one in value):
+        return f"[{', '.join(str(getattr(one, 'name', one)) for one in value)}]"
     return f"<yardstick {value.digest[:12]}>" if isinstance(value, Yardstick) else repr(value)
 
 

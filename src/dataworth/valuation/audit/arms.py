@@ -1,23 +1,31 @@
-"""The arms of a comparison: before, after, and controls that make the same change blindly."""
+"""The arms of a comparison: before, after, and the same change of size and weights at random."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from ...arrays import Array, Flags, Rows
 from ...data.changes import Change
+from ...data.dataset import Dataset
 from ...measure.designs import AFTER, BEFORE, CONTROL, Arm, Pile, Sample, select, weights_of
 
 
 @dataclass(frozen=True)
 class Arms:
-    """The arms of a comparison as rows of one pool: before, after, and blind controls."""
+    """Before and after as rows of one pool, and how one came from the other."""
 
     change: Change
     before: Sample
     after: Sample
+
+    @property
+    def new(self) -> Flags:
+        """Rows of `after` that `before` does not have."""
+        return self.change.origin < 0
 
     @property
     def fewer(self) -> int:
@@ -25,90 +33,56 @@ class Arms:
         return max(0, self.change.removed - self.change.new)
 
     @property
-    def taught(self) -> Flags:
-        """Rows of `after` whose labels are new or changed."""
-        return (self.change.origin < 0) | self.change.relabelled
-
-    @property
-    def reweighted(self) -> bool:
-        """Whether kept rows have other weights than before."""
-        kept = self.change.origin >= 0
-        return not np.array_equal(
-            weights_of(self.after)[kept], weights_of(self.before)[self.change.origin[kept]]
-        )
-
-    @property
-    def dealt(self) -> bool:
-        """Whether kept rows count otherwise than before: by weights, or as copies."""
-        return self.reweighted or self.change.repeated > 0
-
-    @property
-    def totals(self) -> Array:
-        """The weights that kept rows have after curation, copies added up."""
-        old = self.change.origin >= 0
-        rows, place = np.unique(self.change.origin[old], return_inverse=True)
-        total: Array = np.bincount(place, weights_of(self.after)[old], minlength=len(rows)).astype(float)
-        return total
+    def reassigned(self) -> Array | None:
+        """The weights that kept rows have after curation, copies added up; None if they count as before."""
+        origin, weights = self.change.origin[~self.new], weights_of(self.after)[~self.new]
+        if not self.change.repeated and np.array_equal(weights, weights_of(self.before)[origin]):
+            return None
+        rows, place = np.unique(origin, return_inverse=True)
+        return np.bincount(place, weights, minlength=len(rows)).astype(float)
 
     @property
     def random(self) -> bool:
         """Whether the same change of size or of weights can be made at random."""
-        return self.fewer > 0 or (self.dealt and bool(np.ptp(self.totals) > 0))
-
-    def deal(self, kept: Rows, by: Array) -> Array:
-        """Those weights for some rows of `before`, the largest to the largest `by`; others keep their own."""
-        given = np.sort(self.totals)[::-1][: len(kept)]
-        found = np.array(weights_of(self.before)[kept])
-        found[np.argsort(-by[kept], kind="stable")[: len(given)]] = given
-        return found
+        given = self.reassigned
+        return self.fewer > 0 or (given is not None and bool(np.ptp(given) > 0))
 
     def at_random(self, rng: np.random.Generator) -> Sample:
         """`before` with as many rows as `after` and its weights, whichever: what a fall is compared with."""
         kept = np.sort(rng.permutation(len(self.before.rows))[self.fewer :])
-        part = select(self.before, kept)
-        return (
-            part._replace(weights=self.deal(kept, rng.random(self.change.before_rows)))
-            if self.dealt
-            else part
-        )
-
-    def control(self, rng: np.random.Generator) -> Sample:
-        """The one control of a pair: the same change of size without selection or new knowledge.
-
-        As many rows removed at random, as many copies of random rows, the same weights dealt out at random,
-        and the rows whose labels are new or changed labelled by the model of `before`.
-        """
-        change, taught = self.change, self.taught
-        same = np.flatnonzero(~taught)
-        distinct = np.unique(change.origin[same])
-        # a row that stands in the control with a label of its own stands there with the old one only if the
-        # curation kept both
-        replaced = np.setdiff1d(change.origin[change.relabelled], distinct)
-        pool = np.setdiff1d(np.arange(change.before_rows), replaced)
-        drawn = pool if len(distinct) == len(pool) else rng.choice(pool, len(distinct), replace=False)
-        copies = len(same) - len(drawn)
-        if copies and len(drawn):
-            rounds = -(-copies // len(drawn))
-            extra = np.concatenate([rng.permutation(drawn) for _ in range(rounds)])[:copies]
-            drawn = np.concatenate([drawn, extra])
-        rows = np.concatenate([self.before.rows[drawn], self.after.rows[taught]])
-        labelled = np.zeros(len(rows), dtype=bool)
-        labelled[len(drawn) :] = True
-        weights = None
-        if self.before.weights is not None or self.after.weights is not None:
-            own = weights_of(self.before)[drawn]
-            if self.reweighted and len(same) == len(drawn):
-                own = rng.permutation(weights_of(self.after)[same])
-            weights = np.concatenate([own, weights_of(self.after)[taught]])
-        if not labelled.any():
-            return Sample(rows, weights)
-        return Sample(rows, weights, labelled)
+        part, given = select(self.before, kept), self.reassigned
+        if given is None:
+            return part
+        score = rng.random(self.change.before_rows)
+        return part._replace(weights=reassign_weights(weights_of(part), given, score[kept]))
 
 
-def row_arms(arms: Arms, pile: Pile, drawn: Rows, rng: np.random.Generator) -> dict[Arm, Sample]:
-    """What the curation made of the rows drawn, plus new rows at the same rate."""
-    change = arms.change
-    new = np.flatnonzero(change.origin < 0)
+class Curated(NamedTuple):
+    """What became of some rows: of all of `before`, or of a draw of them."""
+
+    before: Dataset
+    after: Dataset
+    arms: Arms
+
+
+def reassign_weights(own: Array, given: Array, score: Array) -> Array:
+    """The `given` weights, the largest to the rows with the largest score; other rows keep their `own`.
+
+    >>> reassign_weights(np.ones(3), np.array([2.0, 5.0]), np.array([0.1, 0.9, 0.5])).tolist()
+    [1.0, 5.0, 2.0]
+    """
+    found, given = own.copy(), np.sort(given)[::-1][: len(own)]
+    found[np.argsort(-score, kind="stable")[: len(given)]] = given
+    return found
+
+
+Versions = Mapping[Arm, tuple[Rows, Sample]]
+"""Blind versions of `before`: the places of their rows (those of `before`, then new ones), and their rows."""
+
+
+def row_arms(arms: Arms, versions: Versions, drawn: Rows, rng: np.random.Generator) -> dict[Arm, Sample]:
+    """What the curation and the `versions` made of the rows drawn, plus new rows at the same rate."""
+    change, new = arms.change, np.flatnonzero(arms.new)
     place = np.full(change.before_rows, -1, dtype=np.intp)
     place[drawn] = np.arange(len(drawn))
     stays = np.flatnonzero((change.origin >= 0) & (place[change.origin] >= 0))
@@ -120,7 +94,9 @@ def row_arms(arms: Arms, pile: Pile, drawn: Rows, rng: np.random.Generator) -> d
         select(arms.before, drawn),
         select(arms.after, rows),
     )
-    return {BEFORE: part.before, AFTER: part.after, CONTROL: part.control(rng)}
+    there = np.concatenate([place >= 0, np.isin(new, added)])
+    blind = {arm: select(one, np.flatnonzero(there[places])) for arm, (places, one) in versions.items()}
+    return {BEFORE: part.before, AFTER: part.after, CONTROL: part.at_random(rng), **blind}
 
 
 def rate_arms(arms: Arms, pile: Pile, drawn: Rows, rng: np.random.Generator) -> dict[Arm, Sample]:
@@ -143,7 +119,3 @@ def size_arms(arms: Arms, pile: Pile, drawn: Rows, rng: np.random.Generator) -> 
     """Equal sizes, the paper's mode for curated datasets; there is no control, hence no verdict."""
     after = pile.some(min(len(drawn), len(pile.strata)), rng)
     return {BEFORE: select(arms.before, drawn), AFTER: select(arms.after, after)}
-
-
-DRAWN_ARMS = {"row": row_arms, "rate": rate_arms, "size": size_arms}
-"""By design, the arms of one pair: from all rows, the pile of `after`, and the rows drawn from `before`."""

@@ -1,7 +1,7 @@
 """Did this curation add information, or only make the data look like the test set?
 
 Arms: `before`, `after`, and blind controls: as many rows removed at random, which a fall is compared with,
-and what the data's own models could have done, which a rise is (`rise`).
+and what the data's own models could have done, which a rise is (`attribution`).
 """
 
 from __future__ import annotations
@@ -32,14 +32,17 @@ from ...wording import in_nats
 from ..replay import Replay
 from ..result import Result, nats, rests_on
 from ..values.honest import guarded
-from .arms import DRAWN_ARMS, Arms
+from .arms import Arms, Curated, rate_arms, row_arms, size_arms
+from .attribution import attribute
+from .baselines import all_baselines
 from .could_see import CouldSee, could_see
 from .methods import Curation, apply_to_draws, bound, curated_whole, default_first, described
-from .rise import with_own_controls
 from .verdict import Control, MadeOf, judge, verdict_of
 
 REPLICATES = 8
 """Random removals in the design *whole*, with which a fall is compared; their spread is part of its error."""
+MATCHED = ("whole", "row", "method")
+"""Designs that know what became of each row, and so can compare a rise with blind baselines."""
 NAMES = {"before": "the data before curation", "after": "the data after curation"}
 QUESTIONS = {
     "whole": "Is the data after curation worth more than before, to someone facing this test set?",
@@ -128,6 +131,7 @@ def audit(
     """
     opts = Options.parse("audit", options)
     check_codes(opts.ignore)
+    baselines = all_baselines(opts.baselines)
     if (after is None) == (curate is None):
         raise DataworthError(
             "give either after= (the curated dataset) or curate= (a callable), not both or none."
@@ -157,7 +161,8 @@ def audit(
         design = "method"
         prepared = prepare("audit", {NAMES["before"]: before}, test, opts)
         (before,) = prepared.data.values()
-        pool, plan, change, about["rows_after"] = apply_to_draws(prepared, before, curate)
+        pool, plan, curated = drawn = apply_to_draws(prepared, before, curate)
+        about["rows_after"] = drawn.rows_after
     else:
         if curate is not None:
             after, test = curated_whole(before, test, curate, opts.seed)
@@ -173,19 +178,31 @@ def audit(
         rows = change.origin.copy()
         rows[change.own] = pool.samples["after"].rows
         arms = Arms(change, pool.samples["before"], Sample(rows, after.weights))
+        curated = [Curated(before, after, arms)]
         if design == "whole":
             plan = whole_plan(prepared, with_controls(arms, opts.seed), pool.samples["test"])
         else:
             if design == "pairs":
                 design = "row" if change.kept else "rate"
-            make = partial(DRAWN_ARMS[design], arms, pile(prepared, after, arms.after))
+            others = pile(prepared, after, arms.after)
+            make = {
+                "row": partial(row_arms, arms, {}),
+                "rate": partial(rate_arms, arms, others),
+                "size": partial(size_arms, arms, others),
+            }[design]
             plan = pairs_plan(prepared, pool, before, (arms.before, pool.samples["test"]), make)
     case = Case.of(prepared, pool, plan, notes, arms=(BEFORE, AFTER), conclude=verdict_of)
-    if design == "whole" and after is not None:
-        case = with_own_controls(case, arms, parts, after)
+    if design in MATCHED:
+        case = attribute(case, curated, before, baselines)
     name = None if curate is None else str(about["curation"]["name"])
     replay = Replay.of("audit", given, given_test, asked, name)
-    return summarise(answered(case), change.to_dict(), design, replay, {"before_rows": len(before), **about})
+    return summarise(
+        answered(case),
+        curated[0].arms.change.to_dict(),
+        design,
+        replay,
+        {"before_rows": len(before), **about},
+    )
 
 
 def with_controls(arms: Arms, seed: int) -> dict[Arm, Sample]:

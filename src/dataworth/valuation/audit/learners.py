@@ -1,13 +1,13 @@
-"""Learners on plain arrays, as any curator has them at hand: boosting, nearest neighbours, lines, curves.
+"""Learners on plain arrays, as any curator has them at hand: boosting, k nearest neighbours, lines, curves.
 
-Each takes rows, their targets and weights, and other rows, and gives these a row of probabilities (n ×
-classes) or, where `classes` is 0, one number (n × 1). Their settings are plain ones that nobody tuned.
+Each takes labelled rows and other rows, and gives these a row of probabilities (n × classes) or, where
+`classes` is 0, one number (n × 1). Their settings are plain ones that nobody tuned.
 """
 
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,18 +19,26 @@ WIDE, AXES = 300, 40
 OWN_SCALES, SHAPED, SMOOTHED, STEPS = 20, 200, 1000, 10
 """Up to so many columns a Gaussian process has a scale for each; they are found in so many steps on so many
 rows, and it learns from so many at most."""
-MOST_SPREAD = 10_000
+MAX_SPREAD = 10_000
 """Rows up to which labels are spread along neighbours: beyond, finding them would cost more than all else."""
 
 
-def boosting(X: Array, y: Array, weights: Array | None, to: Array, classes: int) -> Array:
+class Labelled(NamedTuple):
+    """Rows with targets, and weights (none: all 1)."""
+
+    X: Array
+    y: Array
+    weights: Array | None = None
+
+
+def boosting(known: Labelled, to: Array, classes: int) -> Array:
     """Forty rounds of small trees; of wide rows on principal axes."""
     from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
-    X, to = _narrow(X, to)
+    X, to = _narrow(known.X, to)
     kind = HistGradientBoostingClassifier if classes else HistGradientBoostingRegressor
     made = kind(max_iter=40, learning_rate=0.1, max_leaf_nodes=15, early_stopping=False, random_state=0)
-    return _predicted(made, X, y, weights, to, classes)
+    return _predicted(made, known._replace(X=X), to, classes)
 
 
 def _narrow(X: Array, to: Array) -> tuple[Array, Array]:
@@ -43,11 +51,12 @@ def _narrow(X: Array, to: Array) -> tuple[Array, Array]:
     return axes.transform(X), axes.transform(to)
 
 
-def smooth(X: Array, y: Array, weights: Array | None, to: Array) -> Array:
+def gaussian_process(known: Labelled, to: Array) -> Array:
     """A Gaussian process of numeric labels: σ² exp(−½ Σ (xⱼ − x′ⱼ)²/lⱼ²), and noise.
 
     >>> x = np.linspace(0, 6, 40)[:, None]
-    >>> bool(np.abs(smooth(x, np.sin(x[:, 0]), None, x + 0.05)[:, 0] - np.sin(x[:, 0] + 0.05)).max() < 0.05)
+    >>> found = gaussian_process(Labelled(x, np.sin(x[:, 0])), x + 0.05)
+    >>> bool(np.abs(found[:, 0] - np.sin(x[:, 0] + 0.05)).max() < 0.05)
     True
     """
     from scipy.optimize import minimize
@@ -61,10 +70,10 @@ def smooth(X: Array, y: Array, weights: Array | None, to: Array) -> Array:
     def some(most: int) -> Rows:
         return used[np.linspace(0, len(used) - 1, min(most, len(used))).round().astype(np.intp)]
 
-    used = np.arange(len(y)) if weights is None else np.flatnonzero(weights)
+    used = np.arange(len(known.y)) if known.weights is None else np.flatnonzero(known.weights)
     if not len(used):
         return np.zeros((len(to), 1))
-    X, to = _narrow(X, to)
+    (X, to), y = _narrow(known.X, to), known.y
     scales = 3.0 * np.ones(X.shape[1]) if X.shape[1] <= OWN_SCALES else float(np.sqrt(X.shape[1]))
     kernel = ConstantKernel() * RBF(scales) + WhiteKernel(0.3)
     with warnings.catch_warnings():
@@ -76,19 +85,19 @@ def smooth(X: Array, y: Array, weights: Array | None, to: Array) -> Array:
         return np.asarray(made.predict(to), dtype=float)[:, None]
 
 
-def linear(X: Array, y: Array, weights: Array | None, to: Array, classes: int) -> Array:
+def linear(known: Labelled, to: Array, classes: int) -> Array:
     """Logistic or ridge regression with a prior that holds coefficients small."""
     from sklearn.linear_model import LogisticRegression, Ridge
 
     made = LogisticRegression(C=0.1, max_iter=300) if classes else Ridge(alpha=10.0)
-    return _predicted(made, X, y, weights, to, classes)
+    return _predicted(made, known, to, classes)
 
 
-def _predicted(learner: Any, X: Array, y: Array, weights: Array | None, to: Array, classes: int) -> Array:
+def _predicted(learner: Any, known: Labelled, to: Array, classes: int) -> Array:
     """A learner of scikit-learn; classes that it did not see have no probability."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # that a solver has not converged is no matter here
-        learner.fit(X, y, sample_weight=weights)
+        learner.fit(known.X, known.y, sample_weight=known.weights)
     if not classes:
         return np.asarray(learner.predict(to), dtype=float)[:, None]
     found = np.zeros((len(to), classes))
@@ -96,15 +105,16 @@ def _predicted(learner: Any, X: Array, y: Array, weights: Array | None, to: Arra
     return found
 
 
-def neighbours(X: Array, y: Array, weights: Array | None, to: Array, classes: int) -> Array:
+def knn(known: Labelled, to: Array, classes: int) -> Array:
     """The votes of the ten nearest rows, by their weights, and one vote shared by all classes.
 
-    >>> X, y = np.arange(4.0)[:, None], np.array([0.0, 0.0, 1.0, 1.0])
-    >>> neighbours(X, y, None, X[:1], 2).tolist()  # (2 + 1/2) / (4 + 1): all four are among the nearest ten
+    >>> known = Labelled(np.arange(4.0)[:, None], np.array([0.0, 0.0, 1.0, 1.0]))
+    >>> knn(known, known.X[:1], 2).tolist()  # (2 + 1/2) / (4 + 1): all four are among the nearest ten
     [[0.5, 0.5]]
     """
     from sklearn.neighbors import NearestNeighbors
 
+    X, y, weights = known
     near = NearestNeighbors(n_neighbors=min(NEIGHBOURS, len(X))).fit(X).kneighbors(to, return_distance=False)
     votes = np.ones(near.shape) if weights is None else weights[near]
     if not classes:
@@ -114,17 +124,18 @@ def neighbours(X: Array, y: Array, weights: Array | None, to: Array, classes: in
     return np.column_stack(shares) / (votes.sum(axis=1) + 1.0)[:, None]
 
 
-def spreading(X: Array, y: Array, to: Array, classes: int) -> Array | None:
-    """Labels spread from rows to others along their neighbours; None for too many rows, or numeric labels."""
+def label_spreading(known: Labelled, to: Array, classes: int) -> Array | None:
+    """Labels spread to other rows along their neighbours; None for too many rows, or numeric labels."""
     from sklearn.semi_supervised import LabelSpreading
 
-    if not classes or len(X) + len(to) > MOST_SPREAD or len(np.unique(y)) < 2:
+    X, y, _ = known
+    if not classes or len(X) + len(to) > MAX_SPREAD or len(np.unique(y)) < 2:
         return None
-    known = np.concatenate([y, np.full(len(to), -1.0)]).astype(int)
+    labels = np.concatenate([y, np.full(len(to), -1.0)]).astype(int)
     made = LabelSpreading(kernel="knn", n_neighbors=min(NEIGHBOURS, len(X)), alpha=0.2, max_iter=50)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # rows that no label reaches, and rounds that were not enough
-        made.fit(np.vstack([X, to]), known)
+        made.fit(np.vstack([X, to]), labels)
     spread = made.label_distributions_[len(X) :]
     reached = np.isfinite(spread).all(axis=1)
     found = np.full((len(to), classes), 1.0 / classes)

@@ -8,12 +8,12 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...arrays import Rows
-from ...data.changes import Change, compare
+from ...data.changes import compare
 from ...data.dataset import Dataset
 from ...data.leaks import MOST_LEAKED, look_for_leaks
 from ...errors import DataworthError
@@ -22,7 +22,7 @@ from ...measure.designs import AFTER, BEFORE, CONTROL, Draw, Prepared, Sample, s
 from ...measure.plans import ONE_GROUP, pair_sizes, pile
 from ...measure.prepare import Measurement, Pool
 from ...wording import option
-from .arms import Arms
+from .arms import Arms, Curated
 
 METHOD_PAIRS = 100
 Curation = Callable[..., Dataset]
@@ -116,13 +116,21 @@ def described(curate: Any, data: Dataset) -> tuple[dict[str, Any], tuple[str, ..
     return about, (f"the curation is {curate}, {SENSES[strategic]}: {why}",)
 
 
-def apply_to_draws(
-    prepared: Measurement, before: Dataset, curate: Curation
-) -> tuple[Pool, Plan, Change, float]:
-    """Draw, apply the method, and see what it did; rows it made stand below the others in the pool.
+class Drawn(NamedTuple):
+    """A method's draws: their rows in one pool, their plan, and what became of each."""
 
-    Returns the pool, the plan, what became of the rows of the first draw, and mean rows after the method.
-    """
+    pool: Pool
+    plan: Plan
+    curated: list[Curated]
+
+    @property
+    def rows_after(self) -> float:
+        """Mean rows after the method."""
+        return float(np.mean([len(one.after) for one in self.curated]))
+
+
+def apply_to_draws(prepared: Measurement, before: Dataset, curate: Curation) -> Drawn:
+    """Draw, apply the method, and see what it did; rows it made stand below the others in the pool."""
     opts, yardstick, test = prepared.options, prepared.yardstick, prepared.test
     looks = wants_test(curate)
     # a method that looks at T gets one half of Tᵢ and is scored on the other: twice the rows are drawn
@@ -137,7 +145,8 @@ def apply_to_draws(
         own = own._replace(strata=by_attribute(own.strata, before))
         held = held._replace(strata=by_attribute(held.strata, test))
     blocks = min(own.blocks(sizes.data), held.blocks(sizes.test * times, times), sizes.blocks)
-    draws, changes = [], []
+    draws: list[Draw] = []
+    curated: list[Curated] = []
     copied = 0
     for i in range(sizes.pairs):
         rng = np.random.default_rng([opts.seed, 0xF00D, i])
@@ -170,9 +179,9 @@ def apply_to_draws(
             fresh.append(made.take(new))
             start += len(new)
         arms = Arms(change, select(own.sample, drawn), Sample(rows, made.weights))
-        all_arms = {BEFORE: arms.before, AFTER: arms.after, CONTROL: arms.control(rng)}
+        all_arms = {BEFORE: arms.before, AFTER: arms.after, CONTROL: arms.at_random(rng)}
         draws.append(Draw(all_arms, select(held.sample, scored)))
-        changes.append(change)
+        curated.append(Curated(part, made, arms))
         if opts.progress is not None:
             opts.progress.update(i + 1, sizes.pairs)
     if copied > MOST_LEAKED * sizes.pairs * sizes.test:
@@ -181,16 +190,18 @@ def apply_to_draws(
             "scored on: a method must not see those."
         )
     parts = {"before": before, "test": test} | ({"made": Dataset.concat(fresh)} if fresh else {})
-    rows_after = float(np.mean([len(change.origin) for change in changes]))
-    plan = sizes.plan(Prepared(tuple(draws)), blocks)
+    found = Drawn(
+        Pool.build(yardstick, parts, opts.own_model), sizes.plan(Prepared(tuple(draws)), blocks), curated
+    )
     if getattr(curate, "design", "method") == "whole":
+        rows_after = found.rows_after
         note = (
             f"{rows_after - sizes.data:.0f} rows were added to each draw of {sizes.data}: "
             f"{rows_after / sizes.data - 1:.1f} for each row, where all data have "
             f"{(rows_after - sizes.data) / len(before):.1f}; the design whole adds them once, to all rows"
         )
-        plan = replace(plan, notes=(note,))
-    return Pool.build(yardstick, parts, opts.own_model), plan, changes[0], rows_after
+        found = found._replace(plan=replace(found.plan, notes=(note,)))
+    return found
 
 
 def halved(shown: Rows, groups: Rows | None, scored: int, rng: np.random.Generator) -> tuple[Rows, Rows]:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from ...measure.case import Plan
-from ...measure.designs import AFTER, BEFORE, CONTROL, Arm
+from ...measure.designs import AFTER, BEFORE, Arm
 from ...measure.intervals import Estimate, against_controls, negligible
 from ...measure.metrics import rewarded
 from ...measure.table import PairTable
@@ -92,11 +92,8 @@ def judge(plan: Plan, table: PairTable) -> Judged:
 
 
 def outside_parts(plan: Plan, table: PairTable) -> dict[Arm, Estimate]:
-    """How far `after` stands above each of the data's own controls; doing nothing is one of them.
-
-    A pair has one control for all. Empty, if the data's own models were not asked.
-    """
-    own = [arm for arm in table.arms if arm.role == "own" or (plan.blocks is not None and arm == CONTROL)]
+    """How far `after` stands above each blind baseline; doing nothing is one. Empty if none was evaluated."""
+    own = [arm for arm in table.arms if arm.role == "own"]
     if not own:
         return {}
     return {arm: plan.estimate(table.change("pmi", AFTER, arm)) for arm in (BEFORE, *own)}
@@ -160,7 +157,7 @@ def decide(
 
 
 def rose(delta: Estimate, selection: Estimate, outside: Collection[Estimate], rows: float) -> tuple[str, str]:
-    """Verdict and reason of a rise that is shown; without `outside` nobody asked what it is made of."""
+    """Verdict and reason of a rise that is shown; without `outside` no baseline was evaluated."""
     strongest = min(outside, key=lambda part: part.value, default=None)
     if strongest is not None:
         beaten = all(part.positive for part in (selection, *outside))
@@ -170,4 +167,6 @@ def rose(delta: Estimate, selection: Estimate, outside: Collection[Estimate], ro
         if strongest.interval is not None and strongest.interval[1] < SMALL * delta.value:
             return "recycled", "it raises the information as the data's own models could have done"
     reason = "it raises the information; whether by more than the data's own models could have done is not "
+    if not outside:
+        return "improved", f"{reason}told: they were not asked (the design whole asks them)"
     return "improved", f"{reason}yet told: more test rows would tell"

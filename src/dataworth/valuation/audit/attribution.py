@@ -1,0 +1,167 @@
+"""What a rise is made of: blind baselines try the same, and `after` must beat them all.
+
+They are asked only where a rise is shown; elsewhere there is nothing to explain. Learners are cross-fitted
+once, on all of `before`, for every design:
+
+    whole    a baseline is a version of `before`, as `after` is
+    row      the same versions; a draw takes what they made of its rows, as it takes what the curation did
+    method   the strategies are applied to every draw, with the budget of what the method did to it
+
+Where the data have groups, learners are cross-fitted both by groups and row by row: groups that
+somebody chose (all rows one, or one a class) would leave models by groups nothing to learn from.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import accumulate
+from zlib import crc32
+
+import numpy as np
+
+from ...arrays import Rows
+from ...data.dataset import Dataset
+from ...errors import DataworthError
+from ...measure.case import Case, measure
+from ...measure.designs import AFTER, BEFORE, Arm, Design, Draw, Pairs, Prepared, Sample, SomeArms, Whole
+from ...measure.prepare import Pool
+from ...measure.summary import count
+from .arms import Curated, Versions, row_arms
+from .baselines import BlindStrategy, Budget, Proposal, budget_of
+from .out_of_fold import CrossFit, OutOfFold
+
+
+def attribute(
+    case: Case, curations: Sequence[Curated], before: Dataset, strategies: Sequence[BlindStrategy]
+) -> Case:
+    """The case with blind baselines beside its arms, if a rise is shown.
+
+    curations: what became of all rows of `before`, or of every draw's.
+    """
+    tables = case.table, count(case.table, case.options, case.plan.unit).table
+    if not any(case.estimate(table.change("pmi", AFTER, BEFORE)).positive for table in tables):
+        return case
+    proposed = Proposals(case, curations, before).of(strategies)
+    arms = tuple(dict.fromkeys(arm for one in proposed for arm in one))
+    if not arms:
+        return case
+    pool, versions = placed(case, curations, proposed)
+    plan = replace(case.plan, design=with_versions(case.design, curations, versions, arms))
+    alone = replace(case, options=replace(case.options, run_dir=None))
+    table = measure(alone, pool, replace(plan, design=SomeArms(plan.design, arms)))
+    return replace(case, pool=pool, plan=plan, table=case.table.beside(table))
+
+
+@dataclass(frozen=True)
+class Proposals:
+    """What strategies propose for every curation."""
+
+    case: Case
+    curations: Sequence[Curated]
+    before: Dataset
+
+    def of(self, strategies: Sequence[BlindStrategy]) -> list[dict[Arm, Proposal]]:
+        """One by one, by arm; cross-fitted by groups and row by row, if there are any."""
+        budgets = [budget_of(one, self.case.yardstick) for one in self.curations]
+        found: list[dict[Arm, Proposal]] = [{} for _ in budgets]
+        for by_group in (True, False) if self.before.groups is not None else (True,):
+            learnt = self.out_of_fold(by_group)
+            for i, (curation, budget, known) in enumerate(zip(self.curations, budgets, learnt, strict=True)):
+                for strategy in (one for one in strategies if one.applies(budget)):
+                    rng = np.random.default_rng([self.case.options.seed, crc32(strategy.name.encode()), i])
+                    made = [*strategy.propose(curation.before, budget, known, rng)]
+                    for k, proposal in enumerate(check(strategy.name, one, budget, known) for one in made):
+                        if len(proposal.rows):  # of no rows nothing can be measured
+                            found[i][self.arm(strategy, (k, len(made)), by_group)] = proposal
+        return found
+
+    def arm(self, strategy: BlindStrategy, number: tuple[int, int], by_group: bool) -> Arm:
+        """Its name and label; several versions are numbered."""
+        numbered = f" {number[0] + 1}" if number[1] > 1 else ""
+        how = "" if by_group else ", ignoring groups"
+        return Arm("own", f"{strategy.name}{numbered}{how}", f"{strategy.label}{how}")
+
+    def out_of_fold(self, by_group: bool) -> Iterator[OutOfFold]:
+        """Of the rows of every curation: learners see all of `before`, and all new rows at once."""
+        options, pool = self.case.options, self.case.pool
+        if options.progress is not None:
+            options.progress.expect(0.0)
+        new = [one.after.take(one.arms.new) for one in self.curations]
+        places = np.concatenate([one.arms.after.rows[one.arms.new] for one in self.curations])
+        learners = CrossFit(
+            self.before, pool.X[: len(self.before)], self.case.yardstick, options.seed, by_group
+        )
+        heard = None if options.progress is None else options.progress.update
+        added = Dataset.concat([one for one in new if len(one)]) if len(places) else None
+        known = learners(None if added is None else (added, pool.X[places]), heard)
+        ends = [0, *accumulate(map(len, new))]
+        for one, start, end in zip(self.curations, ends, ends[1:], strict=False):
+            yield known.at(one.arms.before.rows, slice(start, end))
+
+
+def check(name: str, proposed: Proposal | Sample, budget: Budget, known: OutOfFold) -> Proposal:
+    """The proposal as arrays.
+
+    Raises:
+        DataworthError: if it has other rows, labels or weights than a version of `before` can have.
+    """
+    rows, own = np.asarray(proposed.rows, dtype=np.intp), known.targets
+    fine = bool(((rows >= 0) & (rows < budget.rows + budget.added)).all())
+    targets = proposed.targets
+    if targets is None and fine:
+        targets = np.concatenate([own, known.added_labels("ensemble")])[rows]
+    targets = np.asarray(targets, dtype=float)
+    weights = np.ones(len(rows)) if proposed.weights is None else np.asarray(proposed.weights, dtype=float)
+    fine = fine and targets.shape == weights.shape == rows.shape and bool((weights >= 0).all())
+    fine = fine and bool(np.isfinite(targets * weights).all())
+    if not fine or (known.classes and not np.isin(targets, np.arange(known.classes)).all()):
+        raise DataworthError(
+            f"the baseline {name!r} proposes no version of before: give places of its {budget.rows} rows and "
+            f"of {budget.added} new ones, and of each a target (of classes their number) and a weight."
+        )
+    cells = proposed.cells if isinstance(proposed, Proposal) else None
+    return Proposal(rows, targets, None if (weights == 1.0).all() else weights, cells)
+
+
+def placed(
+    case: Case, curations: Sequence[Curated], proposed: Sequence[dict[Arm, Proposal]]
+) -> tuple[Pool, list[Versions]]:
+    """Every proposal as rows of the pool, below whose others edited rows stand."""
+    yardstick, pool = case.yardstick, case.pool
+    start, features, targets = len(pool.y), [np.zeros((0, pool.X.shape[1]))], [np.zeros(0)]
+    found: list[Versions] = []
+    for (before, _, arms), proposals in zip(curations, proposed, strict=True):
+        rows = np.concatenate([arms.before.rows, arms.after.rows[arms.new]])
+        edited = arms.change.origin[arms.change.edited]
+        versions: dict[Arm, tuple[Rows, Sample]] = {}
+        for arm, one in proposals.items():
+            own = rows.copy()
+            if one.cells is not None:
+                own[edited] = np.arange(start, start + len(edited))
+                start += len(edited)
+                features.append(yardstick.features(before.take(edited).with_features(one.cells)))
+                targets.append(yardstick.targets(before.take(edited)))
+            versions[arm] = one.rows, Sample(own[one.rows], one.weights, targets=one.targets)
+        found.append(versions)
+    if start > len(pool.y):
+        model = case.options.own_model or yardstick.model
+        pool = pool.extended(np.vstack(features), np.concatenate(targets), model)
+    return pool, found
+
+
+def with_versions(
+    design: Design, curations: Sequence[Curated], versions: Sequence[Versions], arms: Sequence[Arm]
+) -> Design:
+    """The design with baselines among its arms; where a draw has no such version, doing nothing stands in."""
+    if isinstance(design, Whole):
+        return replace(design, arms={**design.arms, **{arm: one for arm, (_, one) in versions[0].items()}})
+    if isinstance(design, Pairs):
+        return replace(design, arms=partial(row_arms, curations[0].arms, versions[0]))
+    assert isinstance(design, Prepared)
+    draws = []
+    for draw, own in zip(design.draws, versions, strict=True):
+        more = {arm: own[arm][1] if arm in own else draw.arms[BEFORE] for arm in arms}
+        draws.append(Draw({**draw.arms, **more}, draw.test))
+    return Prepared(tuple(draws))

@@ -1,0 +1,342 @@
+"""Blind baselines: what anybody could have done to `before` without knowing more than `before` does.
+
+A strategy is given `before`, a budget (how many rows the curation removed, relabelled, added, reweighted and
+edited) and out-of-fold predictions, and proposes versions of `before`. The strategies of `BASELINES` answer
+every kind of change, and a change of several kinds by all of them at once:
+
+    removal      the rows with the lowest self-confidence are removed
+    relabelling  of those rows, the ones with a likelier label get it, or all go; rows at random get another
+                 label, for wrong labels can make over-confident data right; numeric labels all move on the
+                 line through old and new ones
+    new rows     the same rows get pseudo-labels
+    weights      the same weights and copies go to the most or least confident rows, to those with the
+                 smallest margin, or at random
+    edits        the same cells, as a blind editor could have made them (`edits`); or as many rows go
+    grid         fixed proportions of rows are removed (numeric labels: relabelled), so that irrelevant
+                 changes cannot choose the budget
+
+Another strategy is added by `dw.audit(…, baselines=[…])` or by the entry point group "dataworth.baselines".
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from importlib.metadata import entry_points
+from itertools import product
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from ...arrays import Array, Flags, Rows
+from ...data.changes import compare
+from ...data.dataset import Dataset
+from ...data.labels import Classes
+from ...errors import DataworthError
+from ...measure.designs import Sample, weights_of
+from ...yardstick.yardstick import Yardstick
+from .arms import Curated, reassign_weights
+from .edits import EDITORS, Cells, Editor
+from .methods import apply, wants_test
+from .out_of_fold import OutOfFold, lowest_k
+
+GROUP = "dataworth.baselines"
+RELABELLINGS = 8
+"""Versions with labels changed at random, as many as random removals: three were beaten by 2 of 10 random
+changes that made over-confident data right."""
+GRID = (0.05, 0.1, 0.15, 0.2, 0.3)
+"""Proportions of all rows that a grid removes or relabels, where the curation changed more."""
+LEARNERS = {
+    "yardstick": "the yardstick's model",
+    "boosting": "gradient boosting",
+    "ensemble": "the ensemble",
+    "pruned_ensemble": "the pruned ensemble",
+    "gaussian_process": "a Gaussian process",
+    "linear": "a linear model",
+    "label_spreading": "label spreading",
+}
+"""Learners whose predictions baselines follow, and their labels."""
+FOR_NEW_ROWS = ("linear", "label_spreading")
+"""Learners that label new rows only; the ensemble chooses among the old ones."""
+ORDERS = (
+    *product(("yardstick", "boosting"), ("least confident", "smallest margin")),
+    ("ensemble", "random rows"),
+)
+"""Learners by which weights go to other rows than the most confident, and to which."""
+
+
+class Budget(NamedTuple):
+    """How much a curation changed, and what of it anybody can see; no label is among it.
+
+    removed, relabelled: rows of `before`; n_changed: those and the edited ones. added_weights: one a new row.
+    reassigned: the weights that kept rows have after curation, copies added up; None if they count as before.
+    edited: which rows of `before` have other cells now, `cells` which. label_line: intercept and slope of
+    numeric labels after curation on those before.
+    """
+
+    rows: int
+    removed: int
+    relabelled: int
+    n_changed: int
+    weights: Array
+    added_weights: Array
+    reassigned: Array | None
+    edited: Rows
+    cells: Array
+    label_line: tuple[float, float]
+
+    @property
+    def added(self) -> int:
+        """New rows."""
+        return len(self.added_weights)
+
+
+def budget_of(curated: Curated, yardstick: Yardstick) -> Budget:
+    """How much a curation changed."""
+    before, after, arms = curated
+    change, edited, line = arms.change, np.flatnonzero(arms.change.edited), (0.0, 1.0)
+    if change.relabelled.any() and not isinstance(yardstick.labels, Classes):
+        kept = np.flatnonzero(~arms.new)
+        old = yardstick.targets(before)[change.origin[kept]]
+        A = np.column_stack([np.ones(len(old)), old])
+        intercept, slope = np.linalg.lstsq(A, yardstick.targets(after)[kept], rcond=None)[0]
+        line = float(intercept), float(slope)
+
+    def distinct(rows: Flags) -> int:
+        return len(np.unique(change.origin[rows]))
+
+    return Budget(
+        rows=len(before),
+        removed=change.removed,
+        relabelled=distinct(change.relabelled),
+        n_changed=change.removed + distinct(change.relabelled | change.edited),
+        weights=weights_of(arms.before),
+        added_weights=weights_of(arms.after)[arms.new],
+        reassigned=arms.reassigned,
+        edited=change.origin[edited],
+        cells=after.X[edited],
+        label_line=line,
+    )
+
+
+class Proposal(NamedTuple):
+    """A version of `before`: which rows, their targets and weights.
+
+    rows: places in `before`; beyond these, new rows (place − rows of `before`). cells: those of the edited
+    rows, in the order of `Budget.edited`, where the proposal edits them too.
+    """
+
+    rows: Rows
+    targets: Array
+    weights: Array | None = None
+    cells: Array | None = None
+
+
+class BlindStrategy(Protocol):
+    """What could have been done blindly: a name (unique, for tables) and a label (for people).
+
+    applies: whether it answers such a change. propose: versions of `before`, none where it cannot make any; a
+    `Sample` whose rows are places will do, and without targets rows keep their labels.
+    """
+
+    @property
+    def name(self) -> str: ...  # noqa: D102
+
+    @property
+    def label(self) -> str: ...  # noqa: D102
+
+    def applies(self, budget: Budget) -> bool: ...  # noqa: D102
+
+    def propose(  # noqa: D102
+        self, before: Dataset, budget: Budget, out_of_fold: OutOfFold, rng: np.random.Generator
+    ) -> Iterable[Proposal | Sample]: ...
+
+
+class Known(NamedTuple):
+    """All that a strategy is given."""
+
+    before: Dataset
+    budget: Budget
+    out_of_fold: OutOfFold
+    rng: np.random.Generator
+
+
+@dataclass(frozen=True)
+class Strategy:
+    """A strategy from two functions: which changes it answers, and what it makes of what is known."""
+
+    name: str
+    label: str
+    when: Callable[[Budget], bool]
+    make: Callable[[Known], Iterable[Proposal]]
+
+    def applies(self, budget: Budget) -> bool:
+        """As `when` says."""
+        return self.when(budget)
+
+    def propose(
+        self, before: Dataset, budget: Budget, out_of_fold: OutOfFold, rng: np.random.Generator
+    ) -> Iterable[Proposal]:
+        """As `make` says."""
+        return self.make(Known(before, budget, out_of_fold, rng))
+
+
+@dataclass(frozen=True)
+class SameChange:
+    """As many rows dropped, relabelled, pseudo-labelled, reweighted and edited as the curation did.
+
+    learner: whose self-confidence chooses rows, and whose labels they get. order: which rows get the largest
+    weights. labels: "predicted", "random", or "dropped": rows go where the curation relabelled or edited.
+    editor: makes the edited cells, which stay as they were without.
+    """
+
+    learner: str = "ensemble"
+    order: str = "most confident"
+    labels: str = "predicted"
+    editor: Editor | None = None
+
+    def __call__(self, known: Known) -> Iterator[Proposal]:
+        """One version, of random labels several; none without the learner, or of margins without classes."""
+        before, budget, out_of_fold, rng = known
+        there = out_of_fold.added if self.learner in FOR_NEW_ROWS else out_of_fold.predictions
+        if self.learner not in there or (self.order == "smallest margin" and not out_of_fold.classes):
+            return
+        for _ in range(RELABELLINGS if self.labels == "random" else 1):
+            cells = None
+            if self.editor is not None:
+                edited = Cells.of(before, budget.edited, budget.cells, out_of_fold.label_columns)
+                cells = self.editor(edited, rng)
+            yield self._version(budget, out_of_fold, rng)._replace(cells=cells)
+
+    def _version(self, budget: Budget, out_of_fold: OutOfFold, rng: np.random.Generator) -> Proposal:
+        judge = "ensemble" if self.learner in FOR_NEW_ROWS else self.learner
+        confidence = out_of_fold.self_confidence(judge)
+        gone = budget.n_changed if self.labels == "dropped" else budget.removed
+        doubted = lowest_k(confidence, budget.rows)[gone:]
+        kept, targets, k = np.sort(doubted), out_of_fold.targets.copy(), budget.relabelled
+        if self.labels == "predicted":
+            targets[doubted[:k]] = out_of_fold.labels(judge)[doubted[:k]]
+        elif self.labels == "random":
+            changed = rng.permutation(kept)[:k]
+            targets[changed] = other_labels(targets[changed], out_of_fold.classes, rng)
+        weights = budget.weights[kept]
+        if budget.reassigned is not None:
+            scores: dict[str, Callable[[], Array]] = {
+                "most confident": lambda: confidence,
+                "least confident": lambda: -confidence,
+                "smallest margin": lambda: -out_of_fold.margin_score(judge),
+                "random rows": lambda: rng.random(budget.rows),
+            }
+            weights = reassign_weights(weights, budget.reassigned, scores[self.order]()[kept])
+        return Proposal(
+            np.concatenate([kept, budget.rows + np.arange(budget.added)]),
+            np.concatenate([targets[kept], out_of_fold.added_labels(self.learner)]),
+            np.concatenate([weights, budget.added_weights]),
+        )
+
+
+def affine_labels(known: Known) -> Iterator[Proposal]:
+    """All numeric labels moved by the least-squares line from old to new ones: not told which moved."""
+    _, budget, out_of_fold, _ = known
+    if not out_of_fold.classes:
+        intercept, slope = budget.label_line
+        yield Proposal(np.arange(budget.rows), intercept + slope * out_of_fold.targets, budget.weights)
+
+
+def drop_grid(known: Known, learner: str, part: float) -> Iterator[Proposal]:
+    """A fixed proportion of the rows removed, those with the lowest self-confidence."""
+    _, budget, out_of_fold, _ = known
+    gone = lowest_k(out_of_fold.self_confidence(learner), round(part * budget.rows))
+    kept = np.setdiff1d(np.arange(budget.rows), gone)
+    yield Proposal(kept, out_of_fold.targets[kept], budget.weights[kept])
+
+
+def relabel_grid(known: Known, learner: str, part: float) -> Iterator[Proposal]:
+    """The same rows relabelled, of numeric labels."""
+    _, budget, out_of_fold, _ = known
+    if not out_of_fold.classes:
+        changed = lowest_k(out_of_fold.self_confidence(learner), round(part * budget.rows))
+        targets = out_of_fold.targets.copy()
+        targets[changed] = out_of_fold.labels(learner)[changed]
+        yield Proposal(np.arange(budget.rows), targets, budget.weights)
+
+
+def curated(known: Known, curate: Callable[..., Dataset]) -> Iterator[Proposal]:
+    """What a curation f(D) makes of `before`; rows that it makes or edits are left out."""
+    made = apply(curate, known.before, known.before.take([]), known.rng)
+    change = compare(known.before, made)
+    old = np.flatnonzero((change.origin >= 0) & ~change.edited)
+    weights = None if made.weights is None else made.weights[old]
+    yield Proposal(change.origin[old], known.out_of_fold.encode(made.take(old)), weights)
+
+
+def other_labels(targets: Array, classes: int, rng: np.random.Generator) -> Array:
+    """Another class for each, any of the others; numeric labels change places.
+
+    >>> other_labels(np.array([0.0, 1.0, 1.0]), 2, np.random.default_rng(0)).tolist()
+    [1.0, 0.0, 0.0]
+    """
+    if not classes:
+        return np.asarray(rng.permutation(targets))
+    return np.asarray((targets + rng.integers(1, classes, size=len(targets))) % classes)
+
+
+def _built_in() -> Iterator[Strategy]:
+    """Each kind of change, by every learner that is worth asking."""
+
+    def edits(budget: Budget) -> bool:
+        return len(budget.edited) > 0
+
+    def edits_or_relabels(budget: Budget) -> bool:
+        return edits(budget) or budget.relabelled > 0
+
+    def beyond(part: float, changed: str, budget: Budget) -> bool:
+        return bool(0 < round(part * budget.rows) < getattr(budget, changed))
+
+    for learner, words in LEARNERS.items():
+        new = learner in FOR_NEW_ROWS
+        yield Strategy(learner, words, lambda b, new=new: b.added > 0 or not new, SameChange(learner))  # type: ignore[misc]
+        if not new:
+            when = edits_or_relabels if learner == "pruned_ensemble" else edits
+            drop = SameChange(learner, labels="dropped")
+            yield Strategy(f"drop, {learner}", f"rows dropped by {words}", when, drop)
+    for learner, order in ORDERS:
+        name, words = (f"{one}, weights to {order}" for one in (learner, LEARNERS[learner]))
+        yield Strategy(name, words, lambda b: b.reassigned is not None, SameChange(learner, order))
+    chance = SameChange(labels="random")
+    yield Strategy("random_relabel", "labels changed at random", lambda b: b.relabelled > 0, chance)
+    label = "all labels rescaled and shifted"
+    yield Strategy("affine_labels", label, lambda b: b.relabelled > 0, affine_labels)
+    for name, (editor, words) in EDITORS.items():
+        yield Strategy(name, words, edits, SameChange(editor=editor))
+    grids = ("dropped", "n_changed", drop_grid), ("relabelled", "relabelled", relabel_grid)
+    for learner, part, (done, changed, make) in product(("ensemble", "pruned_ensemble"), GRID, grids):
+        words = f"{part:.0%} of all rows {done} by {LEARNERS[learner]}"
+        when, made = partial(beyond, part, changed), partial(make, learner=learner, part=part)
+        yield Strategy(f"{make.__name__}, {learner}, {part:.0%}", words, when, made)
+
+
+BASELINES: tuple[BlindStrategy, ...] = tuple(_built_in())
+"""The strategies that every rise is compared with."""
+
+
+def all_baselines(more: Sequence[Any] = ()) -> tuple[BlindStrategy, ...]:
+    """`BASELINES`, those of installed packages, and `more`: strategies, or curations f(D)."""
+    if not isinstance(more, list | tuple):
+        raise DataworthError(f"baselines is {more!r}; give a list of them.")
+    found = [*BASELINES]
+    for one in (*(point.load() for point in entry_points(group=GROUP)), *more):
+        made = one() if isinstance(one, type) else one
+        if not all(hasattr(made, needed) for needed in ("name", "label", "applies", "propose")):
+            if not callable(made) or wants_test(made):
+                raise DataworthError(
+                    f"a baseline is {made!r}; give an object with name, label, applies and propose, or a "
+                    "curation f(D) that does not see the test set."
+                )
+            name = str(getattr(made, "name", None) or getattr(made, "__name__", "curation"))
+            made = Strategy(name, name, lambda budget: True, partial(curated, curate=made))
+        if made.name in {other.name for other in found}:
+            raise DataworthError(f"there are two baselines {made.name!r}: give each another name.")
+        found.append(made)
+    return tuple(found)

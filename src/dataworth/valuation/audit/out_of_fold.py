@@ -1,0 +1,238 @@
+"""Out-of-fold predictions of the labels of `before`: what its own models know, and nothing from outside.
+
+Learners of `before` (the yardstick's model, boosting, k nearest neighbours, a linear model; of numeric labels
+also a Gaussian process) predict every row from other folds. `ensemble` is the mean of their predictions;
+`pruned_ensemble` is the mean once more, learnt without the rows whose own label `ensemble` finds less likely
+than another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ...arrays import Array, Flags, Rows
+from ...data.dataset import Dataset
+from ...data.labels import Classes
+from ...data.rows import same_rows
+from ...measure.designs import blocks_of_groups, group_codes
+from ...parallel.threads import one_thread
+from ...yardstick.recipe import expand
+from ...yardstick.yardstick import Yardstick
+from .learners import Labelled, boosting, gaussian_process, knn, label_spreading, linear
+
+DIVISIONS, FOLDS = 2, 5
+"""Two divisions into folds: one alone leaves which rows look wrong to the luck of its folds."""
+MAX_LEARNT = 4000
+"""Rows that a model learns from at most, as of 5,000 rows in five folds: more would cost much and change
+little of which rows look wrong."""
+FAR = 6.0
+"""Standard deviations beyond which a value is no farther to boosting and the linear model."""
+
+
+@dataclass(frozen=True)
+class OutOfFold:
+    """Predictions of a dataset's own rows, and of rows that a curation added, by learner.
+
+    A prediction is a row of probabilities (n × classes), or of numeric labels one number (n × 1; `classes` is
+    0). targets: the rows' own labels as numbers. encode: the labels of a dataset as such numbers.
+    """
+
+    targets: Array
+    classes: int
+    predictions: Mapping[str, Array]
+    added: Mapping[str, Array]
+    encode: Callable[[Dataset], Array]
+
+    @property
+    def label_columns(self) -> Array:
+        """The rows' own labels as columns: one a class, 0 or 1, or the numeric label."""
+        one_hot = np.eye(self.classes)
+        return one_hot[self.targets.astype(np.intp)] if self.classes else self.targets[:, None]
+
+    def labels(self, learner: str) -> Array:
+        """The label that a learner finds likeliest for each row, as a number."""
+        return likeliest(self.predictions[learner], self.classes)
+
+    def added_labels(self, learner: str) -> Array:
+        """The same for the added rows."""
+        return likeliest(self.added[learner], self.classes) if self.added else np.zeros(0)
+
+    def self_confidence(self, learner: str) -> Array:
+        """A learner's probability of each row's own label; of numeric labels minus the distance to it."""
+        prediction = self.predictions[learner]
+        if not self.classes:
+            return -np.abs(prediction[:, 0] - self.targets)
+        return np.asarray(prediction[np.arange(len(self.targets)), self.targets.astype(np.intp)])
+
+    def margin_score(self, learner: str) -> Array:
+        """The likeliest label's probability less the next one's, whatever the row's own; of classes only."""
+        ordered = np.sort(self.predictions[learner], axis=1)
+        return np.asarray(ordered[:, -1] - ordered[:, -2])
+
+    def at(self, rows: Rows, added: slice) -> OutOfFold:
+        """The same of some of the rows, and of some of the added ones."""
+        return replace(
+            self,
+            targets=self.targets[rows],
+            predictions={name: one[rows] for name, one in self.predictions.items()},
+            added={name: one[added] for name, one in self.added.items()},
+        )
+
+
+@dataclass(frozen=True)
+class CrossFit:
+    """Learners to be cross-fitted on a dataset; `features` are its rows on the yardstick.
+
+    Rows of a group stand in one fold, unless `by_group` is False, and so do copies, which would tell each
+    other's label.
+    """
+
+    data: Dataset
+    features: Array
+    yardstick: Yardstick
+    seed: int
+    by_group: bool = True
+
+    def __call__(
+        self,
+        added: tuple[Dataset, Array] | None = None,
+        progress: Callable[[int, int], None] | None = None,
+    ) -> OutOfFold:
+        """Predictions of every row from other folds, and of `added` rows (with their features) from all."""
+        everything = np.ones(len(self.data), dtype=bool)
+        rounds = [self._cross(everything, division, progress) for division in range(DIVISIONS)]
+        found = {name: np.mean([one[name] for one in rounds], axis=0) for name in rounds[0]}
+        found["ensemble"] = np.mean(list(found.values()), axis=0)
+        likely = self._likely(found["ensemble"])
+        again = self._cross(likely, DIVISIONS, progress)
+        found["pruned_ensemble"] = np.mean(list(again.values()), axis=0)
+        others = {} if added is None else self._others(likely, (added[1], self._standard(added[0])))
+        return OutOfFold(self.targets, self.classes, found, others, self.yardstick.targets)
+
+    @property
+    def classes(self) -> int:
+        """How many classes; 0 for numeric labels."""
+        labels = self.yardstick.labels
+        return len(labels.names) if isinstance(labels, Classes) else 0
+
+    @cached_property
+    def targets(self) -> Array:
+        """The labels as numbers."""
+        return self.yardstick.targets(self.data)
+
+    @cached_property
+    def together(self) -> Rows:
+        """Rows that no fold may part."""
+        groups = group_codes(self.data.groups) if self.by_group else None
+        return same_rows(self.data)[0] if groups is None else groups
+
+    @cached_property
+    def _columns(self) -> Array:
+        return self._expanded(self.data)
+
+    @cached_property
+    def _views(self) -> tuple[Array, Array]:
+        """What learners see: features on the yardstick; all columns, in standard units of the data."""
+        return self.features, self._standard(self.data)
+
+    def _expanded(self, data: Dataset) -> Array:
+        """All columns as numbers, missing ones filled as the yardstick fills them."""
+        recipe = self.yardstick.recipe
+        return expand(recipe.columns, data.select(recipe.columns).X, recipe.fill)
+
+    def _standard(self, data: Dataset) -> Array:
+        own = self._columns
+        return np.clip((self._expanded(data) - own.mean(axis=0)) / (own.std(axis=0) + 1e-12), -FAR, FAR)
+
+    def _likely(self, prediction: Array) -> Flags:
+        """Rows whose own label no other is likelier than; of numeric labels the nearer half of all."""
+        if self.classes:
+            likely = likeliest(prediction, self.classes) == self.targets
+        else:
+            distance = np.abs(prediction[:, 0] - self.targets)
+            likely = distance <= np.median(distance)
+        return likely if likely.any() else np.ones(len(self.data), dtype=bool)
+
+    def _cross(
+        self, use: Flags, division: int, progress: Callable[[int, int], None] | None
+    ) -> dict[str, Array]:
+        """Every row predicted from other folds.
+
+        Folds do not look at labels: a row's own moves nothing of its prediction.
+        """
+        rng = np.random.default_rng([self.seed, 0xB11D, division])
+        fold = blocks_of_groups(self.together, FOLDS, rng)
+        found: dict[str, Array] = {}
+        with one_thread():
+            for k in range(FOLDS):
+                out = fold == k
+                if out.any():
+                    views = self._views[0][out], self._views[1][out]
+                    for name, predicted in self._learn(use & ~out, views).items():
+                        found.setdefault(name, np.zeros((len(self.data), predicted.shape[1])))[out] = (
+                            predicted
+                        )
+                if progress is not None:
+                    progress(division * FOLDS + k + 1, (DIVISIONS + 1) * FOLDS)
+        return found
+
+    def _others(self, likely: Flags, views: tuple[Array, Array]) -> dict[str, Array]:
+        """Other rows predicted from all rows, and from those with likely labels."""
+        with one_thread():
+            found = self._learn(np.ones(len(self.data), dtype=bool), views)
+            spread = label_spreading(Labelled(self.features, self.targets), views[0], self.classes)
+            found |= {} if spread is None else {"label_spreading": spread}
+            found["ensemble"] = np.mean(list(found.values()), axis=0)
+            found["pruned_ensemble"] = np.mean(list(self._learn(likely, views).values()), axis=0)
+        return found
+
+    def _learn(self, use: Flags, views: tuple[Array, Array]) -> dict[str, Array]:
+        """All learners from some rows, on other rows."""
+        rows = np.flatnonzero(use)
+        if len(rows) > MAX_LEARNT:
+            rows = np.random.default_rng([self.seed, 0xB11E, len(rows)]).permutation(rows)[:MAX_LEARNT]
+        y, weights = self.targets[rows], None if self.data.weights is None else self.data.weights[rows]
+        features, columns = (Labelled(view[rows], y, weights) for view in self._views)
+        learners: dict[str, Callable[[], Array]] = {
+            "yardstick": lambda: self._by_yardstick(features, views[0]),
+            "boosting": lambda: boosting(columns, views[1], self.classes),
+            "knn": lambda: knn(features, views[0], self.classes),
+            "linear": lambda: linear(columns, views[1], self.classes),
+        }
+        if not self.classes:
+            learners["gaussian_process"] = lambda: gaussian_process(columns, views[1])
+        if len(rows) == 0 or (self.classes and len(np.unique(y)) < 2):
+            return dict.fromkeys(learners, self._constant(y, len(views[0])))
+        return {name: learn() for name, learn in learners.items()}
+
+    def _constant(self, y: Array, n: int) -> Array:
+        """What rows of one class alone, or none, say of others."""
+        if not self.classes:
+            return np.full((n, 1), float(y.mean()) if len(y) else 0.0)
+        counts = np.bincount(y.astype(np.intp), minlength=self.classes) + 1.0 / self.classes
+        return np.tile(counts / counts.sum(), (n, 1))
+
+    def _by_yardstick(self, known: Labelled, to: Array) -> Array:
+        weights = np.ones(len(known.y)) if known.weights is None else known.weights
+        posterior: Any = self.yardstick.model.fit(known.X, known.y, self.yardstick.tempering * weights)
+        predicted = np.asarray(posterior.predict_proba(to), dtype=float)
+        return predicted if predicted.ndim == 2 else predicted[:, None]
+
+
+def likeliest(prediction: Array, classes: int) -> Array:
+    """The likeliest label of each row, as a number."""
+    return prediction.argmax(axis=1).astype(float) if classes else prediction[:, 0]
+
+
+def lowest_k(score: Array, k: int) -> Rows:
+    """The k rows with the lowest score; of equals the first.
+
+    >>> lowest_k(np.array([0.9, 0.2, 0.5]), 2).tolist()
+    [1, 2]
+    """
+    return np.argsort(score, kind="stable")[:k]

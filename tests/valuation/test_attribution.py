@@ -1,0 +1,265 @@
+"""What a rise is made of: blind baselines in every design that knows its rows, and what they give away."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, WhiteKernel
+
+import dataworth as dw
+from dataworth.curation import DropLabelIssues
+from dataworth.measure.designs import AFTER, BEFORE
+from dataworth.measure.evaluate import fit_sample
+from dataworth.measure.intervals import negligible
+from dataworth.valuation.audit.out_of_fold import CrossFit, lowest_k
+from dataworth.yardstick.recipe import Recipe
+from worlds import classes, flipped, held_out, numeric_labels, yardstick
+
+TEST, YARD = held_out(), yardstick()
+CLEAN = classes(150, seed=1)
+NOISY, BAD = flipped(CLEAN, 0.15, 1)
+DRAWN = {"pairs": 40, "size": 40}
+
+
+def audit(before, after=None, test=TEST, **options):
+    return dw.audit(before, after, test, yardstick=YARD, ignore="all", **options)
+
+
+def own_arms(found):
+    return [arm for arm in found.table.arms if arm.role == "own"]
+
+
+def with_ids(X, y, **options):
+    return dw.Dataset(X, y, ids=np.arange(len(y)), **options)
+
+
+def right_rows(D):
+    """A method that knows which labels are right, by the ids of rows."""
+    return D.take(~BAD[D.ids.astype(int)])
+
+
+DESIGNS = {
+    "whole": lambda **more: audit(NOISY, CLEAN, **more),
+    "row": lambda **more: audit(NOISY, CLEAN, design="row", **DRAWN, **more),
+    "method": lambda **more: audit(with_ids(NOISY.X, NOISY.y), curate=right_rows, **DRAWN, **more),
+}
+
+
+@pytest.mark.parametrize("design", DESIGNS)
+def test_the_parts_of_a_rise_add_up(design):
+    found = DESIGNS[design](keep=True)
+    made = found.made_of
+    assert made.own.value + made.outside.value == pytest.approx(found.delta)
+    assert made.own.value >= 0  # doing nothing is a baseline too
+    part = min(found.table.change("pmi", AFTER, arm).mean() for arm in (BEFORE, *own_arms(found)))
+    assert made.outside.value == pytest.approx(part)
+    assert made.outside.interval[0] < part < made.outside.interval[1]
+    told = found.to_dict()["made_of"]
+    assert (told["outside"], told["own"]) == (made.outside.value, made.own.value)
+    assert told["outside_interval"] == list(made.outside.interval)
+    assert told["strongest"] == made.strongest
+    # the case can be measured again with all its arms
+    assert tuple(found.case.design.draw(0).arms) == found.table.arms
+
+
+def test_designs_agree_on_what_came_from_outside():
+    """Where labels are corrected, shares from outside differ by less than two standard errors.
+
+    A control that relabelled the very rows of the curator made all of it come from outside in pairs.
+    """
+    shares, errors = [], []
+    for found in (DESIGNS["whole"](), DESIGNS["row"](keep=True)):
+        shares.append(found.made_of.outside.value / found.delta)
+        errors.append(found.made_of.outside.stderr / found.delta)
+    assert abs(shares[0] - shares[1]) < 2 * np.hypot(*errors)
+
+
+def test_a_draw_takes_what_a_baseline_made_of_its_rows():
+    found = DESIGNS["row"](keep=True)
+    whole = audit(NOISY, CLEAN, keep=True).case.design.draw(0).arms
+    draw = found.case.design.draw(3)
+    for arm in own_arms(found):
+        version = dict(zip(whole[arm].rows, whole[arm].targets, strict=True))
+        kept = [row for row in draw.arms[BEFORE].rows if row in version]
+        assert sorted(draw.arms[arm].rows) == sorted(kept)
+        assert all(
+            version[row] == target
+            for row, target in zip(draw.arms[arm].rows, draw.arms[arm].targets, strict=True)
+        )
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_blind_cleaning_by_a_method_is_not_informative(seed):
+    """A model of the data finds as many: what cleanlab removes from each draw is no knowledge."""
+    noisy, _ = flipped(classes(240, seed=seed), 0.2, seed)
+    found = audit(noisy, curate=DropLabelIssues(), pairs=30, size=60, seed=seed)
+    assert found.verdict in ("recycled", "improved", "inconclusive")
+
+
+def test_before_is_not_fitted_again(monkeypatch):
+    """Baselines are measured beside the arms that there are."""
+    fitted = []
+    for place in ("tempered", "evaluate"):
+        monkeypatch.setattr(
+            f"dataworth.measure.{place}.fit_sample",
+            lambda fitter, sample, *rest: (
+                fitted.append(len(sample.rows)) or fit_sample(fitter, sample, *rest)
+            ),
+        )
+    after = NOISY.take(~BAD)
+    found = audit(NOISY, after)
+    walk = 12  # temperings that one arm is fitted at, and once as the start of the others
+    assert own_arms(found)
+    assert fitted.count(len(NOISY)) <= walk
+
+
+def test_only_edited_rows_are_measured_again(monkeypatch):
+    X = CLEAN.X.copy()
+    X[:40] = 3.0 * np.random.default_rng(0).normal(size=(40, 3))
+    sizes, features = [], Recipe.features
+    monkeypatch.setattr(
+        Recipe, "features", lambda self, data: sizes.append(len(data)) or features(self, data)
+    )
+    found = audit(with_ids(X, CLEAN.y), with_ids(CLEAN.X, CLEAN.y))
+    assert own_arms(found)
+    # before, edited rows after, test; four editors; probes of the test set
+    assert sorted(sizes) == sorted([150, 40, 200, *[40] * 4, 200])
+
+
+def test_test_labels_do_not_move_baselines():
+    other = TEST.with_labels(1 - np.array(TEST.y))
+    one, two = (
+        audit(with_ids(X, NOISY.y), with_ids(CLEAN.X, CLEAN.y), test, keep=True).case
+        for X, test in ((NOISY.X, TEST), (NOISY.X, TEST.with_labels(np.r_[other.y[:5], TEST.y[5:]])))
+    )
+    for arm, sample in one.design.draw(0).arms.items():
+        again = two.design.draw(0).arms[arm]
+        assert np.array_equal(sample.rows, again.rows)
+        assert sample.targets is None or np.array_equal(sample.targets, again.targets)
+
+
+def test_if_all_baselines_lose_nothing_is_the_strongest():
+    few = CLEAN.take(range(12))
+    found = audit(few, dw.Dataset.concat([few, classes(200, seed=9)]))
+    gains = [found.table.change("pmi", arm, BEFORE).mean() for arm in own_arms(found)]
+    assert found.made_of.own.value == pytest.approx(max(0.0, *gains))
+    assert (found.made_of.strongest == "nothing") == (max(gains) <= 0)
+
+
+def learnt():
+    return CrossFit(NOISY, YARD.features(NOISY), YARD, 0)()
+
+
+def test_what_its_own_ensemble_does_is_recycled():
+    """Exactly one of the baselines."""
+    found = audit(NOISY, NOISY.with_labels(YARD.labels.decode(learnt().labels("ensemble"))))
+    assert found.verdict == "recycled"
+    assert found.made_of.outside.value <= negligible(10)
+
+
+def doubted(k=24):
+    """The rows with the lowest self-confidence."""
+    return lowest_k(learnt().self_confidence("ensemble"), k)
+
+
+@pytest.mark.parametrize("groups", [np.zeros(150), NOISY.y], ids=["one group", "groups that are the classes"])
+def test_groups_that_somebody_chose_do_not_blind_the_learners(groups):
+    """Folds by such groups leave nothing to learn from; row by row they find what was removed."""
+    grouped = dw.Dataset(NOISY.X, NOISY.y, groups=groups)
+    kept = np.setdiff1d(np.arange(150), doubted())
+    found = audit(grouped, grouped.take(kept))
+    assert found.verdict == audit(NOISY, NOISY.take(kept)).verdict == "recycled"
+    assert found.made_of.strongest.endswith(", ignoring groups")
+
+
+def emptied(X):
+    """Cells removed where the learners doubt: a row without features says nothing, as one that is gone."""
+    X = X.copy()
+    X[doubted()] = np.nan
+    return with_ids(X, NOISY.y, allow_missing=True)
+
+
+def test_cells_emptied_where_learners_doubt_are_rows_removed():
+    found = audit(with_ids(NOISY.X, NOISY.y), emptied(NOISY.X))
+    assert (found.change["edited"], found.verdict) == (24, "recycled")
+    assert found.made_of.strongest.startswith("drop")
+
+
+def test_rows_changed_for_show_do_not_choose_the_budget():
+    """Cells emptied as above, and all other rows moved by a ten-thousandth under their ids.
+
+    Dropping as many rows as were edited would leave none: no such baseline is proposed.
+    """
+    moved = NOISY.X + 1e-4 * np.random.default_rng(0).normal(size=NOISY.X.shape)
+    found = audit(with_ids(NOISY.X, NOISY.y), emptied(moved))
+    assert (found.change["edited"], found.verdict) == (150, "recycled")
+    assert found.made_of.strongest.startswith("drop_grid")
+    assert not [arm for arm in own_arms(found) if str(arm).startswith("drop, ")]
+
+
+@pytest.mark.parametrize("factor", [0.7, 1.5])
+def test_stretched_numeric_labels_are_their_own_baseline(factor):
+    """A line undoes it: what was stretched before and is put right tells nothing new."""
+    T, data = numeric_labels(160, seed=5, d=2), numeric_labels(120, seed=6, d=2)
+    found = dw.audit(data.with_labels(factor * data.y), data, T, ignore="all")
+    assert found.delta > 0
+    assert found.verdict in ("recycled", "inconclusive")
+    if found.made_of is not None:
+        assert found.made_of.outside.value <= negligible(8)
+
+
+def test_a_curve_through_numeric_labels_is_their_own_knowledge():
+    """Rows labelled by a Gaussian process of the data, which beats trees and lines on a smooth world."""
+    rng = np.random.default_rng(0)
+    X = rng.uniform(-2, 2, size=(700, 3))
+    y = 3 * np.sin(2 * X[:, 0]) + X[:, 1] ** 2 + 0.3 * rng.normal(size=700)
+    data, T = dw.Dataset(X[:100], y[:100]), dw.Dataset(X[100:400], y[100:400])
+    learner = GaussianProcessRegressor(RBF(np.ones(3)) + WhiteKernel(), normalize_y=True, random_state=0)
+    made = dw.Dataset(X[400:], learner.fit(X[:100], y[:100]).predict(X[400:]))
+    found = dw.audit(data, dw.Dataset.concat([data, made]), T, ignore="all")
+    assert found.verdict in ("recycled", "improved")
+    assert found.made_of.strongest == "gaussian_process"
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_wrong_labels_that_make_sure_data_less_sure_are_no_information(seed):
+    """The data's slope is five times the test set's: flips at random help, and anybody can flip."""
+    rng = np.random.default_rng([41, seed])
+    X = rng.normal(size=(1600, 2))
+    slopes = np.where(np.arange(1600) < 1000, 4.0, 0.8)
+    y = (rng.random(1600) < 1 / (1 + np.exp(-slopes * X[:, 0]))).astype(int)
+    D, T = dw.Dataset(X[:1000], y[:1000]), dw.Dataset(X[1000:], y[1000:])
+    flips = rng.random(1000) < 0.15
+    yard = dw.Yardstick.fit(T, prior_variance=10.0)  # too wide to shrink a slope, as a test set may prefer it
+    found = dw.audit(D, D.with_labels(np.where(flips, 1 - D.y, D.y)), T, yardstick=yard, ignore="all")
+    assert found.delta > 1.0
+    assert found.verdict == "recycled"
+    assert found.made_of.strongest.startswith("random_relabel")
+
+
+@pytest.mark.parametrize("options", [{}, {"design": "row", **DRAWN}])
+def test_baselines_are_not_asked_where_nothing_rose(options):
+    found = audit(CLEAN, CLEAN.take(range(40)), keep=True, **options)
+    assert found.made_of is None
+    assert not own_arms(found)
+    # nor is a rise that is shown at another prior only called informative: nobody asked
+    table = found.case.table
+    rises = table.with_column("pmi", table.pmi + 100.0 * np.array([arm == AFTER for arm in table.arms]))
+    assert found.case.conclude(found.case.plan, rises) == "improved"
+
+
+def test_unmatched_rows_have_no_baselines():
+    found = audit(NOISY, CLEAN, design="rate", **DRAWN)
+    assert found.made_of is None
+    assert found.verdict in ("improved", "inconclusive")
+
+
+def test_no_warnings_reach_the_user_and_the_audit_can_be_repeated():
+    more = dw.Dataset.concat([NOISY.take(~BAD), classes(60, seed=9)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        one, other = (audit(NOISY, more).to_dict() for _ in range(2))
+    assert one == other

@@ -1,0 +1,130 @@
+"""Out-of-fold predictions: no row is judged by a model that saw its label, and wrong labels stand out."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+
+import dataworth as dw
+from dataworth.valuation.audit import learners, out_of_fold
+from dataworth.valuation.audit.learners import Labelled
+from dataworth.valuation.audit.out_of_fold import CrossFit
+from worlds import classes, flipped, mixed, numeric_labels, yardstick
+
+YARD = yardstick()
+CLEAN = classes(150, seed=1)
+NOISY, BAD = flipped(CLEAN, 0.15, 1)
+LEARNERS = ("yardstick", "boosting", "knn", "linear", "ensemble")
+
+
+def predicted(data, yard=YARD, seed=0, added=None, **options):
+    more = None if added is None else (added, yard.features(added))
+    return CrossFit(data, yard.features(data), yard, seed, **options)(more)
+
+
+def with_flip(data, row):
+    y = np.array(data.y)
+    y[row] = 1 - y[row]
+    return data.with_labels(y)
+
+
+@pytest.mark.parametrize("by", ["row", "group", "copy"])
+def test_no_row_is_judged_by_a_model_that_saw_its_label_or_that_of_a_row_that_belongs_to_it(by):
+    """Flip a label: predictions of that row stay to the last bit, those of others move."""
+    rows, groups, flip = np.arange(150), None, 57  # stands with row 7
+    if by == "group":
+        groups = np.arange(150) % 50
+    elif by == "copy":
+        rows = np.arange(150) % 50
+    else:
+        flip = 7
+    data = dw.Dataset(NOISY.X[rows], NOISY.y[rows], groups=groups)
+    one, other = (predicted(d).predictions for d in (data, with_flip(data, flip)))
+    for name in LEARNERS:
+        assert np.array_equal(one[name][7], other[name][7]), name
+    assert not np.array_equal(one["yardstick"], other["yardstick"])
+
+
+def wrong_labels(kind):
+    """A world with wrong labels, which these are, its yardstick, and the least AUC."""
+    if kind == "plain":
+        return NOISY, BAD, YARD, 0.7
+    if kind == "categories and missing cells":
+        return *flipped(mixed(120, 1), 0.2, 1), dw.Yardstick.fit(mixed(120, 0)), 0.7
+    data, wrong = numeric_labels(120, seed=6, d=2), np.random.default_rng(0).random(120) < 0.2
+    noisy = data.with_labels(np.where(wrong, data.y + 6.0, data.y))
+    return noisy, wrong, dw.Yardstick.fit(numeric_labels(160, seed=5, d=2)), 0.9
+
+
+@pytest.mark.parametrize("kind", ["plain", "categories and missing cells", "numeric"])
+def test_wrong_labels_have_low_self_confidence(kind):
+    """By scikit-learn's AUC: 0.5 without knowledge."""
+    noisy, bad, yard, least = wrong_labels(kind)
+    known = predicted(noisy, yard)
+    for learner in (*LEARNERS, "pruned_ensemble"):
+        assert roc_auc_score(bad, -known.self_confidence(learner)) > least, learner
+
+
+def test_the_pruned_ensemble_learns_without_doubted_rows(monkeypatch):
+    seen, learn = [], CrossFit._learn
+    monkeypatch.setattr(
+        CrossFit, "_learn", lambda self, use, views: seen.append(use) or learn(self, use, views)
+    )
+    known = predicted(NOISY)
+    doubted = known.labels("ensemble") != known.targets
+    assert len(seen) == 15  # two divisions and the second pass, five folds each
+    assert all(not (use & doubted).any() for use in seen[10:])
+    assert all((use & doubted).any() for use in seen[:10])
+
+
+def test_weights_count_as_copies_do():
+    """A row of weight 2 is two rows: to the linear model exactly, to neighbours by their votes."""
+    X, y, to = NOISY.X[:60], YARD.targets(NOISY)[:60], NOISY.X[60:90]
+    weights = np.where(np.arange(60) % 3 == 0, 2.0, 1.0)
+    twice = np.repeat(np.arange(60), weights.astype(int))
+    known = Labelled(X, y, weights)
+    copied = learners.linear(Labelled(X[twice], y[twice]), to, 2)
+    np.testing.assert_allclose(learners.linear(known, to, 2), copied, atol=1e-3)
+    votes = learners.knn(known, to, 2)
+    distance = np.linalg.norm(to[:, None] - X[None], axis=2)
+    for i, near in enumerate(np.argsort(distance, axis=1)[:, :10]):
+        expected = (weights[near] @ y[near] + 0.5) / (weights[near].sum() + 1.0)
+        assert votes[i, 1] == pytest.approx(expected)
+
+
+def test_large_data_are_learnt_from_in_part(monkeypatch):
+    """4,000 rows at most; labels are spread over 10,000 at most; wide rows are boosted on forty axes."""
+    assert (out_of_fold.MAX_LEARNT, learners.MAX_SPREAD) == (4000, 10_000)
+    sizes = []
+    monkeypatch.setattr(out_of_fold, "MAX_LEARNT", 50)
+    monkeypatch.setattr(
+        out_of_fold,
+        "boosting",
+        lambda known, *rest: sizes.append(len(known.y)) or learners.linear(known, *rest),
+    )
+    assert roc_auc_score(BAD, -predicted(NOISY).self_confidence("ensemble")) > 0.7
+    assert max(sizes) == 50
+    monkeypatch.setattr(learners, "MAX_SPREAD", 200)
+    assert "label_spreading" in predicted(NOISY, added=CLEAN.take(range(50))).added
+    assert "label_spreading" not in predicted(NOISY, added=CLEAN.take(range(51))).added
+    X = np.random.default_rng(0).normal(size=(80, 301))
+    known = Labelled(X, (X[:, 0] > 0).astype(float))
+    monkeypatch.setattr(learners, "_predicted", lambda learner, known, to, classes: (known.X.shape, to.shape))
+    assert learners.boosting(known, X[:9], 2) == ((80, 40), (9, 40))
+    assert learners.boosting(known._replace(X=X[:, 1:]), X[:9, 1:], 2) == ((80, 300), (9, 300))
+
+
+def test_one_class_alone_says_so_and_nothing_more():
+    known = predicted(CLEAN.take(np.flatnonzero(CLEAN.y == 1)[:12]), added=CLEAN)
+    assert all((known.predictions[name][:, 1] > 0.9).all() for name in LEARNERS)
+    assert set(known.added) == {*LEARNERS, "pruned_ensemble"}
+
+
+def test_the_same_seed_gives_the_same_and_progress_is_told():
+    told = []
+    first = CrossFit(NOISY, YARD.features(NOISY), YARD, 3)(None, lambda *step: told.append(step)).predictions
+    again, other = (predicted(NOISY, seed=seed).predictions for seed in (3, 4))
+    assert all(np.array_equal(first[name], again[name]) for name in first)
+    assert not np.array_equal(first["ensemble"], other["ensemble"])
+    assert told == [(k, 15) for k in range(1, 16)]
