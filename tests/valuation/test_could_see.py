@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 import dataworth as dw
-from dataworth.report.documents.audit import could_see as told
 from dataworth.report.documents.audit import rounded
-from dataworth.valuation.audit.could_see import CouldSee, undecided
+from dataworth.valuation.audit.could_see import undecided
 from dataworth.yardstick.probes import Gain, Sight, sight
 from worlds import classes, flipped, held_out, yardstick
 
