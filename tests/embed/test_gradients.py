@@ -10,8 +10,11 @@ import numpy as np
 import pytest
 from tests.chunks import Elsewhere
 
-from dataworth.embed.gradients import Store, embed_gradients, language_model, passes, projections, template
-from dataworth.embed.gradients.signs import signs
+from dataworth.embed import language_model, projections
+from dataworth.embed import language_model as passes
+from dataworth.embed import language_model as template
+from dataworth.embed.gradients import Store, embed_gradients
+from dataworth.embed.projections import signs
 from dataworth.errors import DataworthError
 from tiny_models import save_language_model
 

@@ -15,7 +15,7 @@ from scipy.stats import beta, multivariate_normal, norm
 from dataworth import Dataset, pmi
 from dataworth.evidence.interpretation import SHOWN, parts_of
 from dataworth.evidence.pair import bind_pair
-from dataworth.inference.expected import mean_softplus
+from dataworth.inference.logistic import mean_softplus
 from dataworth.models import Categorical, InverseGamma, Linear, Logistic, Softmax
 from reference import dense_laplace, with_ones
 from worlds import classes, numeric_labels

@@ -13,10 +13,9 @@ from hypothesis import strategies as st
 from cases import CASES, PRIOR_VARIANCES, WIDE_PRIORS
 from dataworth.inference import newton
 from dataworth.inference import tilted as tilted_rules
-from dataworth.inference.ep import SETTLED, TOLERANCE, find_moments
 from dataworth.inference.geometry import Dual, Primal, graded_features
 from dataworth.inference.logistic import Counts
-from dataworth.inference.sites import Sites, condition, marginals
+from dataworth.inference.sites import SETTLED, TOLERANCE, Sites, condition, find_moments, marginals
 from dataworth.inference.tilted import tilted_mode, tilted_moments
 from dataworth.models import Linear, Logistic
 from dataworth.models.gaussian import GaussianPrior
@@ -133,7 +132,7 @@ def test_moments_are_continuous_where_the_rule_changes(spread):
             assert np.diff(got.mean) == pytest.approx(0.0, abs=1e-4 * spread)
 
 
-KERNEL = ("tilted_kernel", "one_label_moments")
+KERNEL = "one_label_moments"
 
 
 @pytest.mark.parametrize("count", [0.5, 1.0, 2.0, 4.0])
@@ -141,14 +140,14 @@ KERNEL = ("tilted_kernel", "one_label_moments")
 def test_the_compiled_integrals_are_the_plain_ones(count, label, monkeypatch):
     """To the last digits, whatever rows stand beside: the same nodes about the same mode."""
     pytest.importorskip("numba")
-    assert newton.compiled(*KERNEL) is not None
+    assert newton.compiled(KERNEL) is not None
     size = np.concatenate([[0.0], np.geomspace(1e-3, 1e3, 37)])
     mean, variance = (
         x.ravel() for x in np.meshgrid(np.concatenate([-size, size]), np.geomspace(1e-12, 1e6, 55))
     )
     counts = Counts(np.full(len(mean), count * label), np.full(len(mean), count * (1 - label)))
     fast = tilted_moments(mean, variance, counts)
-    monkeypatch.setattr(newton, "compiled", lambda module, name: None)
+    monkeypatch.setattr(newton, "compiled", lambda name: None)
     plain = tilted_moments(mean, variance, counts)
     assert fast.log_z == pytest.approx(plain.log_z, rel=1e-12, abs=1e-12)
     assert (np.abs(fast.mean - plain.mean) <= 1e-12 * (np.abs(mean) + np.sqrt(plain.variance))).all()
@@ -173,7 +172,7 @@ def test_the_compiled_integrals_against_many_digits(mean, variance, count, error
     spread = np.array([variance**0.5])
     rules = (*tilted_rules._hermite(), *tilted_rules._legendre())
     row = np.array([mean]), spread, np.array([count]), spread <= tilted_rules.NARROW
-    log_z, centre, square = newton.compiled(*KERNEL)(*row, *rules)
+    log_z, centre, square = newton.compiled(KERNEL)(*row, *rules)
     truth = tilted_digits(mean, variance, count, 0.0)
     assert log_z[0] == pytest.approx(truth.log_z, abs=error)
     assert centre[0] == pytest.approx(truth.mean, abs=error * truth.variance**0.5)
@@ -199,7 +198,7 @@ def test_how_far_the_narrow_rule_is_off_is_what_it_says(count, lowest, error):
 
 
 def test_the_kernel_and_what_loads_it_are_no_circle():
-    source = Path(tilted_rules.__file__).with_name("tilted_kernel.py").read_text()
+    source = Path(tilted_rules.__file__).with_name("kernel.py").read_text()
     imported = {node.module for node in ast.walk(ast.parse(source)) if isinstance(node, ast.ImportFrom)}
     assert "settings" in imported
     assert "tilted" not in imported
@@ -208,7 +207,7 @@ def test_the_kernel_and_what_loads_it_are_no_circle():
 def test_a_numba_that_fails_is_a_warning_and_no_more():
     pytest.importorskip("numba")
     with pytest.warns(RuntimeWarning, match="numba is installed but fails"):
-        assert newton.compiled("no_such_module", "anything") is None
+        assert newton.compiled("no_such_kernel") is None
 
 
 # --- where EP is exact -----------------------------------------------------------------------------------

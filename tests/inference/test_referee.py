@@ -17,21 +17,31 @@ from dataworth import Dataset, pmi
 from dataworth.errors import DataworthError
 from dataworth.evidence.referee import referee
 from dataworth.inference.geometry import graded_features
+from dataworth.inference.importance import (
+    FEWEST,
+    LARGEST_SHARE,
+    Meter,
+    Proposal,
+    Weights,
+    adapt_by_weights,
+    importance,
+    laplace_start,
+    log_likelihood,
+    softmax_from_prior,
+    whiten,
+)
 from dataworth.inference.logistic import Counts
-from dataworth.inference.referee import RefereeRefuses, referee_log_z
-from dataworth.inference.referee.annealing import (
+from dataworth.inference.referee import (
     Chains,
     Gap,
+    RefereeRefuses,
     Schedule,
     adapt_by_chains,
     anneal,
     annealed,
     pilot_schedule,
+    referee_log_z,
 )
-from dataworth.inference.referee.from_prior import softmax_from_prior
-from dataworth.inference.referee.importance import Proposal, adapt_by_weights, importance, laplace_start
-from dataworth.inference.referee.problem import Meter, log_likelihood, whiten
-from dataworth.inference.referee.weights import FEWEST, LARGEST_SHARE, Weights
 from dataworth.models import Linear, Logistic
 
 TRUST = 5.0

@@ -19,11 +19,8 @@ import dataworth as dw
 from cases import CASES
 from dataworth.cli.app import app
 from dataworth.curation.self_label import SelfLabel
-from dataworth.inference.softmax.blocks import Blocks
-from dataworth.inference.softmax.likelihood import terms
-from dataworth.inference.softmax.mode import find_mode
-from dataworth.inference.softmax.stacked import Stacked
-from dataworth.inference.softmax.trace import trace_defect
+from dataworth.inference.softmax import find_mode, trace_defect
+from dataworth.inference.softmax_geometry import Blocks, Stacked, terms
 from dataworth.models import Linear, Logistic, OneVsRest, Softmax
 from dataworth.models.one_vs_rest import OneVsRestPosterior
 from dataworth.yardstick.yardstick import Yardstick

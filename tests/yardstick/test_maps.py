@@ -10,9 +10,8 @@ from scipy.spatial.distance import cdist, pdist
 
 from dataworth.data.dataset import Dataset
 from dataworth.yardstick import maps
-from dataworth.yardstick.basis import Basis
-from dataworth.yardstick.maps import Kernel, choose_landmarks, median_square, nystroem
-from dataworth.yardstick.scales import SCALES
+from dataworth.yardstick.maps import SCALES, Kernel, choose_landmarks, median_square, nystroem
+from dataworth.yardstick.recipe import Basis
 
 quick = settings(max_examples=25, deadline=None)
 

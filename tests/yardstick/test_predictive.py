@@ -10,8 +10,15 @@ from scipy.stats import multivariate_normal, norm
 
 import dataworth as dw
 from dataworth.yardstick import predictive
-from dataworth.yardstick.held_out import half_given_half
-from dataworth.yardstick.predictive import Known, Span, each_class, numeric, one_of_classes, two_classes
+from dataworth.yardstick.predictive import (
+    Known,
+    Span,
+    each_class,
+    half_given_half,
+    numeric,
+    one_of_classes,
+    two_classes,
+)
 
 
 def asked(n=40, d=3, classes=2, others=12, seed=0, numbers=False, weights=None):

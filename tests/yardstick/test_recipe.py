@@ -15,9 +15,8 @@ from scipy.spatial.distance import pdist
 
 from dataworth.data.convert import Column
 from dataworth.data.dataset import Dataset
-from dataworth.yardstick.basis import Basis
-from dataworth.yardstick.recipe import Recipe, expand
-from dataworth.yardstick.scales import Scale
+from dataworth.yardstick.maps import Scale
+from dataworth.yardstick.recipe import Basis, Recipe, expand
 from worlds import classes, refusal
 
 shapes = st.tuples(st.integers(8, 40), st.integers(1, 6))

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from scipy.stats import norm, rankdata
 
 from dataworth.data.dataset import Dataset
-from dataworth.yardstick import scales
-from dataworth.yardstick.basis import Basis
-from dataworth.yardstick.scales import KNOTS, SCALES, SCORES, Scale, normal_scores
+from dataworth.yardstick import maps as scales
+from dataworth.yardstick.maps import KNOTS, SCALES, SCORES, Scale, normal_scores
+from dataworth.yardstick.recipe import Basis
 
 seeds = st.integers(0, 2**32 - 1)
 quick = settings(max_examples=25, deadline=None)
@@ -120,7 +120,7 @@ def test_compiled_scores_have_the_same_bits(monkeypatch):
     plain = scales.normal_scores(cells, knots)
     monkeypatch.setattr(scales, "MANY", 10)
     called = []
-    real = scales.compiled("piecewise_kernel", "interpolate")
+    real = scales.compiled("interpolate")
     monkeypatch.setattr(scales, "compiled", lambda *name: lambda *of: called.append(name) or real(*of))
     assert np.array_equal(scales.normal_scores(cells, knots), plain)
     assert called

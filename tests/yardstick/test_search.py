@@ -12,10 +12,9 @@ import dataworth as dw
 from dataworth.data.dataset import Dataset
 from dataworth.yardstick import candidates, predictive
 from dataworth.yardstick import search as searching
-from dataworth.yardstick.basis import Basis
 from dataworth.yardstick.candidates import EFFORTS, Map, maps
-from dataworth.yardstick.halves import halves
-from dataworth.yardstick.predictive import Known
+from dataworth.yardstick.predictive import Known, halves
+from dataworth.yardstick.recipe import Basis
 from dataworth.yardstick.search import PRIORS, Point, Search, searched
 from dataworth.yardstick.yardstick import Yardstick
 from worlds import classes, held_out, numeric_labels, refusal

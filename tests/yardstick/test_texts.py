@@ -12,7 +12,7 @@ from dataworth.data.convert import Column, is_text
 from dataworth.data.io import read
 from dataworth.data.texts import BETWEEN
 from dataworth.errors import DataworthError
-from dataworth.yardstick import ngrams
+from dataworth.yardstick import texts as ngrams
 from dataworth.yardstick.texts import TextAxes, TextColumns
 from text_worlds import review
 

@@ -16,8 +16,8 @@ import dataworth as dw
 from dataworth.atomic import BLANK, with_checksum
 from dataworth.data.dataset import Dataset
 from dataworth.data.labels import Classes, Numeric
-from dataworth.yardstick.basis import Basis
 from dataworth.yardstick.file import digest_of
+from dataworth.yardstick.recipe import Basis
 from dataworth.yardstick.search import PRIORS
 from dataworth.yardstick.yardstick import Yardstick
 from worlds import classes, flipped, numeric_labels, refusal

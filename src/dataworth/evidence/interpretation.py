@@ -36,7 +36,7 @@ from typing import Any
 
 import numpy as np
 
-from ..inference.expected import mean_log_likelihood
+from ..inference.logistic import mean_log_likelihood
 from ..models.gaussian import GaussianRows
 from ..models.logistic import LogisticFitter
 from .densities import DRAWS, SEED, has_normaliser, log_densities, mean_and_error, prior_of

@@ -17,10 +17,9 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from ..arrays import Array, Flags, Rows
-from .ep import find_moments
 from .geometry import GRAM_LIMIT, SLAB, Factor, Primal, largest_square
 from .logistic import Counts
-from .sites import Sites, condition
+from .sites import Sites, condition, find_moments
 from .tilted import tilted_moments
 
 MOVED = 0.5

@@ -4,10 +4,9 @@ from .base import Fit, Fitter, Model, Posterior, SliceFitter
 from .categorical import Categorical
 from .gaussian import GaussianPrior
 from .laplace_torch import LaplaceTorch
-from .linear import Linear
+from .linear import InverseGamma, Linear
 from .logistic import Logistic
 from .neural import Neural
-from .noise import InverseGamma
 from .one_vs_rest import OneVsRest
 from .softmax import Softmax
 

@@ -23,7 +23,7 @@ from ..arrays import Array
 from ..errors import DataworthError
 from ..wording import needs_extra
 from .base import Fitter, Model, Posterior, bind, require_model
-from .distinct import distinct_rows
+from .gaussian import distinct_rows
 from .linear import Linear
 from .logistic import Logistic
 from .softmax import Softmax
