@@ -56,14 +56,6 @@ def true_gradients(lm, layers, tokens):
     return {name: g.double().numpy() for name, g in zip(layers, found, strict=True)}, loss.item()
 
 
-def test_the_template_is_the_papers():
-    said = (
-        "Given a user query and a response, generate an embedding that represents the quality and helpfulness"
-        " of the response."
-    )
-    assert template.TEMPLATE.format(q="Q", r="R") == f"{said}\nQuery: Q\nResponse: R"
-
-
 def test_tokens_are_template_prompt_and_response(lm):
     read = template.Reader(lm.tokenizer, LONGEST)
     tokens = read("what is 1 plus 1 ?", "it is 2")
@@ -213,16 +205,6 @@ def test_an_engine_fills_the_same_store(directory, tmp_path):
     assert there.manifest == here.manifest
 
 
-def test_dense_vectors_do_not_depend_on_the_batch(directory, tmp_path):
-    options = {"projection": "dense", "size": 32, "max_tokens": LONGEST, "modules": "*.down_proj"}
-    made = [
-        embed_gradients(PAIRS[:5], directory, tmp_path / str(batch), batch=batch, **options)
-        for batch in (1, 3, 8)
-    ]
-    for store in made[1:]:
-        assert np.array_equal(store.vectors(), made[0].vectors())
-
-
 def test_losses_of_pairs_are_made_of_the_two_responses(directory, lm, tmp_path):
     """The parts of the two responses add up to the gradient of the loss of the pair, by autograd."""
     store = embed_gradients(
@@ -285,21 +267,6 @@ def test_a_killed_run_continues_with_the_batch_in_flight(directory, tmp_path, mo
     for name in ("vectors.npy", "facts.npy", "manifest.json"):
         whole, cut = ((tmp_path / store / name).read_bytes() for store in ("whole", "cut"))
         assert whole == cut, name
-
-
-def test_a_response_that_was_not_finished_is_not_done(directory, tmp_path):
-    class Stop(Exception):
-        pass
-
-    def stop(done, total):
-        if done == 2:
-            raise Stop
-
-    with pytest.raises(Stop):
-        embed_gradients(PAIRS, directory, tmp_path / "s", size=32, batch=4, max_tokens=LONGEST, progress=stop)
-    store = Store(tmp_path / "s")
-    assert 0 < store.done.sum() < len(PAIRS)
-    assert np.array_equal(store.done, (abs(store.vectors()).sum(axis=2) > 0).all(axis=1))
 
 
 def test_what_cannot_be_done_is_said_in_one_sentence(directory, tmp_path):

@@ -191,14 +191,6 @@ def test_an_empty_part_has_nothing_to_say():
     assert [parts.against_test, parts.value, parts.information_data] == pytest.approx([0.0] * 3, abs=1e-9)
 
 
-def test_equal_posteriors_do_not_diverge():
-    """D twice: each posterior is the other; contradiction makes a distance."""
-    D = numeric_labels(15, 7)
-    assert pmi(D, D, Linear(1.0, 0.5)).parts.divergence == pytest.approx(0.0, abs=1e-9)
-    against = D.with_labels(-D.y)
-    assert pmi(D, against, Linear(1.0, 0.5)).parts.divergence > 5.0
-
-
 def test_parts_are_lazy_and_travel():
     """Nothing is computed before it is asked for; a PMI can be sent and written."""
     p = pmi(classes(10, 1), classes(10, 2))
