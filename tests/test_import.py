@@ -33,14 +33,6 @@ def test_every_public_name_resolves(name):
     assert isinstance(value, str) if name == "__version__" else callable(value)
 
 
-def test_the_names_scripts_rely_on_are_there():
-    promised = {"Dataset", "read", "pmi", "Logistic", "Linear", "Yardstick", "score", "audit", "rank"}
-    promised |= {"GaussianPrior", "RefereeRefuses", "RefereedPMI", "pairs_needed", "referee"}
-    assert promised <= set(dw.__all__)
-    assert set(dir(dw)) >= set(dw.__all__)
-    assert len(set(dw.__all__)) == len(dw.__all__)
-
-
 def test_an_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="dataworth attribute worth"):
         _ = dw.worth

@@ -64,11 +64,6 @@ def refused(*words):
 # --- vectors -----------------------------------------------------------------------------------------------
 
 
-def test_every_block_has_its_width():
-    widths = [embed(pictures(1), f"efficientnet-lite0:{b}").shape[1] for b in range(16)]
-    assert widths == [16, 24, 24, 40, 40, 80, 80, 80, 112, 112, 112, 192, 192, 192, 192, 320]
-
-
 def test_the_network_is_the_one_of_the_package():
     """At 224, where its own padding is right, the features are what the package computes."""
     import torch
@@ -604,14 +599,3 @@ def test_tables_with_holes(tmp_path):
     assert f"{tmp_path / 'gone.png'}: there is no such file" in refused(
         "embed", tmp_path / "t.csv", "-o", tmp_path / "o.npz"
     )
-
-
-def test_roles_that_a_file_says_badly_are_not_said(tmp_path):
-    table = pa.table({"a": [1.0, 2.0], "label": [0, 1]})
-    for said in (
-        b"no json",
-        b"[]",
-        b'{"roles": 3}',
-        b'{"roles": {"group": "gone", "id": ["a"], "other": "a"}}',
-    ):
-        assert dw.read(table.replace_schema_metadata({b"dataworth": said})).n_features == 1

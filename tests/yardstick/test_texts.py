@@ -138,13 +138,6 @@ def test_texts_of_several_datasets_keep_what_they_say():
     assert few.select(one.columns).columns == (Column("body", "text", ("no",)),)
 
 
-def test_an_audit_of_texts_tells_wrong_labels():
-    raw, wrong = reviews(300, 3, flipped=0.3)
-    test, _ = reviews(240, 4)
-    found = dw.audit(raw, raw.take(~wrong), test, ignore="all")
-    assert found.interval[0] > 0
-
-
 def test_pairs_have_no_intercept_and_no_side():
     """Swapping the two responses of every row, and the label with it, changes no digit of a score."""
     test, _ = pairs(120, 5)

@@ -37,8 +37,7 @@ from typing import Any
 import numpy as np
 
 from ..inference.logistic import mean_log_likelihood
-from ..models.gaussian import GaussianRows
-from ..models.logistic import LogisticFitter
+from ..models import GaussianRows, LogisticFitter
 from .densities import DRAWS, SEED, has_normaliser, log_densities, mean_and_error, prior_of
 from .forms import Pair, conditioned, log_norm_together
 

@@ -11,8 +11,7 @@ from ..data.convert import CODED
 from ..data.dataset import Dataset
 from ..data.labels import targets_for
 from ..errors import DataworthError
-from ..models import Fitter, Model
-from ..models.base import bind, require_model
+from ..models import Fitter, Model, bind, require_model
 
 
 class Pool(NamedTuple):

@@ -22,7 +22,6 @@ import warnings
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dtrtri
 
 from ..arrays import Array
@@ -106,9 +105,8 @@ def marginals(geometry: Dual | Primal, sites: Sites, factor: Factor) -> Marginal
             variance[faint] = geometry.gram[faint, faint] - np.einsum("ij,ij->j", spread, spread)
         return Marginals(variance, kept)
     variance = np.empty(len(geometry))
-    trans = "N" if factor.lower else "T"
     for part, X in geometry.slabs():
-        half = solve_triangular(factor.matrix, X.T, lower=factor.lower, trans=trans, check_finite=False)
+        half = factor.half_solve(X.T)
         variance[part] = geometry.prior_variance * np.einsum("ij,ij->j", half, half)
     return Marginals(variance, np.maximum(1.0 - sites.tau * variance, np.finfo(float).tiny))
 

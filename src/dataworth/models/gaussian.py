@@ -335,7 +335,7 @@ class GaussianPosterior:
     def sample(self, rng: np.random.Generator, m: int) -> Array:
         """θ = μ + √C L⁻ᵀ z with A = L Lᵀ and z standard normal."""
         z = rng.standard_normal((len(self.centre), m))
-        drawn = self.centre + np.sqrt(self.prior_variance) * self._half_solve(z, transposed=True).T
+        drawn = self.centre + np.sqrt(self.prior_variance) * self._factor.half_solve(z, transposed=True).T
         return drawn if self.whitening is None else self.whitening.theta(drawn)
 
     def predictor(self, X: Array) -> tuple[Array, Array]:
@@ -343,17 +343,8 @@ class GaussianPosterior:
         rows, offset = with_intercept(np.asarray(X, dtype=float), self.intercept), np.zeros(len(X))
         if self.whitening is not None:
             rows, offset = self.whitening.rows(rows), self.whitening.offset(rows)
-        half = self._half_solve(rows.T)
+        half = self._factor.half_solve(rows.T)
         return rows @ self.centre + offset, self.prior_variance * np.einsum("ij,ij->j", half, half)
-
-    def _half_solve(self, target: Array, *, transposed: bool = False) -> Array:
-        """L⁻¹ b, or L⁻ᵀ b, with A = L Lᵀ held as L or as its transpose."""
-        factor = self._factor
-        trans = "N" if factor.lower != transposed else "T"
-        solution: Array = solve_triangular(
-            factor.matrix, target, lower=factor.lower, trans=trans, check_finite=False
-        )
-        return solution
 
     def information_gain(self) -> float:
         """KL(posterior ‖ prior) in nats."""

@@ -1,6 +1,6 @@
 """Multiclass Bayesian logistic regression: p(y=c|x, Θ) = exp(θ_cᵀx) / Σ_k exp(θ_kᵀx), every θ_c ~ N(0, C·I).
 
-Evidence by Laplace's method (inference/softmax/). A Newton step costs O(K n³) with O(K n²) memory, or
+Evidence by Laplace's method (inference/softmax.py). A Newton step costs O(K n³) with O(K n²) memory, or
 O(K² n d² + K³ d³) with O(K² d²) memory, whichever is cheaper. Two classes under prior variance v/2 are
 `Logistic(v)`: the score between them, (θ_1 − θ_0)ᵀx, has the variance of both.
 """

@@ -8,8 +8,7 @@ from typing import Any
 
 from ..data.labels import Classes, Numeric
 from ..errors import DataworthError
-from ..models import Linear, Logistic, OneVsRest, Softmax
-from ..models.logistic import INFERENCES
+from ..models import INFERENCES, Linear, Logistic, OneVsRest, Softmax
 from .file import POSITIVE, items, number, plain, record
 
 KINDS: dict[str, type[Any]] = {

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpotri
 from scipy.special import expit
 
@@ -27,8 +26,7 @@ from ..inference.logistic import Counts
 from ..inference.newton import Start, find_mode
 from ..inference.softmax import find_mode as find_softmax_mode
 from ..inference.softmax_geometry import Stacked, probabilities, terms
-from ..models import Linear
-from ..models.gaussian import with_intercept
+from ..models import Linear, with_intercept
 from .kinds import KINDS, YardstickModel
 
 
@@ -202,13 +200,7 @@ def _logistic(
 
 def _variance(factor: Any, span: Span, variance: float) -> Array:
     """C (1/A) at the other rows, A = I + C XᵀWX = L Lᵀ, and the prior's own beyond the span."""
-    half = solve_triangular(
-        factor.matrix,
-        span.others.T,
-        lower=factor.lower,
-        trans="N" if factor.lower else "T",
-        check_finite=False,
-    )
+    half = factor.half_solve(span.others.T)
     return np.asarray(variance * (np.einsum("ij,ij->j", half, half) + span.beyond))
 
 

@@ -22,7 +22,7 @@ import numpy as np
 from ..arrays import Array, Rows
 from ..data.dataset import Dataset
 from ..errors import DataworthError
-from ..models.gaussian import with_intercept
+from ..models import with_intercept
 from .candidates import EFFORTS, Effort, Map, Trial, maps
 from .predictive import PREDICT, Known, Told, both_ways, halves, one_of_classes
 from .probes import eye

@@ -19,8 +19,7 @@ from ..data.dataset import Dataset
 from ..data.keys import keyed_hash
 from ..data.labels import Classes, Numeric, learn_targets
 from ..errors import DataworthError
-from ..models import Linear, Softmax
-from ..models.base import positive_number
+from ..models import Linear, Softmax, positive_number
 from ..parallel.threads import one_thread
 from .candidates import Trial, rounded
 from .file import MAKE, SCHEMA, digest_of, plain, read_file, record, text, whole, write_file
