@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cases import CASES, PRIOR_VARIANCES, WIDE_PRIORS
+from cases import CASES, PRIOR_VARIANCES, WIDE_PRIORS, counts_of, geometries
 from dataworth.inference import newton
-from dataworth.inference.geometry import Dual, Primal, graded_features
 from dataworth.inference.logistic import Counts
 from dataworth.inference.sites import SETTLED, TOLERANCE, Sites, condition, find_moments, marginals
 from dataworth.inference.tilted import tilted_moments
@@ -29,10 +28,6 @@ over_cases = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 over_priors = pytest.mark.parametrize("prior_variance", PRIOR_VARIANCES)
 over_inferences = pytest.mark.parametrize("inference", ["laplace", "ep"])
 EP = Logistic(1.0, "ep")
-
-
-def counts_of(case):
-    return Counts(case.weights * case.y, case.weights * (1.0 - case.y))
 
 
 def problem(seed, n, d, sharpness=1.5):
@@ -170,17 +165,6 @@ def test_rows_of_zeros_are_coins(scale):
 
 
 # --- the fixed point -------------------------------------------------------------------------------------
-
-
-def geometries(X, prior_variance):
-    Z = graded_features(X)
-    return {
-        "n×n": Dual(prior_variance * X @ X.T),
-        "d×d": Primal(X, prior_variance),
-        "square root": Primal(X, prior_variance, root=True),
-        "graded": Primal(Z, prior_variance),
-        "graded, square root": Primal(Z, prior_variance, root=True),
-    }
 
 
 @pytest.mark.parametrize("prior_variance", [1e-2, 1.0, 1e2])

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from cases import CASES, PRIOR_VARIANCES, WIDE_PRIORS
+from cases import CASES, PRIOR_VARIANCES, WIDE_PRIORS, counts_of, geometries
 from dataworth.inference import newton
 from dataworth.inference.geometry import (
     GATHERED,
@@ -153,18 +153,6 @@ def test_random_hostile_problems_match_many_digits(seed):
 # --- geometries ------------------------------------------------------------------------------------------
 
 
-def geometries(X, prior_variance):
-    """Every geometry."""
-    Z = graded_features(X)
-    return {
-        "dual": Dual(prior_variance * X @ X.T),
-        "primal, product": Primal(X, prior_variance),
-        "primal, square root": Primal(X, prior_variance, root=True),
-        "graded, product": Primal(Z, prior_variance),
-        "graded, square root": Primal(Z, prior_variance, root=True),
-    }
-
-
 @pytest.mark.parametrize("prior_variance", [1e-2, 1.0, 1e3])
 @over_cases
 def test_all_geometries_agree(case, prior_variance):
@@ -172,7 +160,7 @@ def test_all_geometries_agree(case, prior_variance):
     X = with_ones(case.X)
     if X.shape[1] > 100 or prior_variance * (case.weights * (X**2).sum(axis=1)).max() > 1e5:
         pytest.skip("not all geometries apply")
-    counts = Counts(case.weights * case.y, case.weights * (1.0 - case.y))
+    counts = counts_of(case)
     dense = dense_laplace(X, case.y, case.weights, prior_variance)
     expected = exact(case.name, "both", prior_variance)
     for name, geometry in geometries(X, prior_variance).items():
@@ -213,7 +201,7 @@ def test_the_compiled_loop_does_what_the_plain_one_does(case, prior_variance):
     pytest.importorskip("numba")
     X, rng = with_ones(case.X), np.random.default_rng(0)
     geometry, n = Dual(prior_variance * X @ X.T), len(X)
-    counts = Counts(case.weights * case.y, case.weights * (1.0 - case.y))
+    counts = counts_of(case)
     if prior_variance * (X**2).sum(axis=1).max(initial=0.0) > GRAM_LIMIT or n == 0:
         pytest.skip("never held n×n")
     for guess in (None, rng.normal(size=n)):
@@ -333,7 +321,7 @@ def test_offset_is_a_shift_of_the_predictor(name):
     case = BY_NAME[name]
     X = with_ones(case.X)
     rng = np.random.default_rng(5)
-    counts = Counts(case.weights * case.y, case.weights * (1.0 - case.y))
+    counts = counts_of(case)
     for offset in (X @ rng.normal(size=X.shape[1]), 3.0 * rng.normal(size=len(X))):
         dense = dense_laplace(X, case.y, case.weights, 2.0, offset)
         for label, geometry in geometries(X, 2.0).items():
