@@ -22,10 +22,8 @@ import numpy as np
 import torch
 
 from dataworth.data.io.preferences import read_preferences
-from dataworth.embed.gradients.language_model import LanguageModel
-from dataworth.embed.gradients.passes import DensePass, TensorisedPass
-from dataworth.embed.gradients.projections import dense
-from dataworth.embed.gradients.template import Reader
+from dataworth.embed.language_model import DensePass, LanguageModel, Reader, TensorisedPass
+from dataworth.embed.projections import dense
 
 SEED, SIZE, TOKENS, PAIRS = 16, 1024, 160, 200
 MODULES = ["*.28.self_attn.*", "*.29.self_attn.*", "*.29.mlp.up_proj", "*.29.mlp.down_proj"]

@@ -31,8 +31,8 @@ import numpy as np
 import scipy
 
 import dataworth as dw
-from dataworth.inference.ep import find_moments
 from dataworth.inference.geometry import GRAM_LIMIT, Dual, Primal, graded_features
+from dataworth.inference.sites import find_moments
 from dataworth.models import Logistic
 
 # the many-digit reference belongs to the tests, which are no package: one copy of it, found by its place

@@ -10,6 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from dataworth.inference.geometry import Dual, Primal, graded_features
+from dataworth.inference.logistic import Counts
+
 PRIOR_VARIANCES = (1e-6, 1e-2, 1.0, 1e4, 1e8)
 
 
@@ -35,6 +38,23 @@ class Case(NamedTuple):
 def _case(name, X, y, weights=None) -> Case:
     X, y = np.asarray(X, dtype=float), np.asarray(y, dtype=float)
     return Case(name, X, y, np.ones(len(y)) if weights is None else np.asarray(weights, dtype=float))
+
+
+def counts_of(case: Case) -> Counts:
+    """Weight of label 1 and of label 0 at each row."""
+    return Counts(case.weights * case.y, case.weights * (1.0 - case.y))
+
+
+def geometries(X: np.ndarray, prior_variance: float) -> dict[str, Dual | Primal]:
+    """Every way to hold rows."""
+    Z = graded_features(X)
+    return {
+        "n×n": Dual(prior_variance * X @ X.T),
+        "d×d": Primal(X, prior_variance),
+        "square root": Primal(X, prior_variance, root=True),
+        "graded": Primal(Z, prior_variance),
+        "graded, square root": Primal(Z, prior_variance, root=True),
+    }
 
 
 def _make_cases() -> tuple[Case, ...]:

@@ -29,19 +29,8 @@ from fuzz_files import SMALL, strange_array, strange_table
 from fuzz_outcome import Case, made
 
 TABLES = (
-    "csv",
-    "tsv",
-    "txt",
-    "csv.gz",
-    "jsonl",
-    "jsonl.gz",
-    "json",
-    "parquet",
-    "feather",
-    "arrow",
-    "npz",
-    "xlsx",
-)
+    "csv", "tsv", "txt", "csv.gz", "jsonl", "jsonl.gz", "json", "parquet", "feather", "arrow", "npz", "xlsx",
+)  # fmt: skip
 
 
 def case(seed: int, i: int, seeds: Path, folder: Path) -> Case:
@@ -166,26 +155,13 @@ def _ledger(name: str, rng: np.random.Generator, seeds: Path, folder: Path) -> C
     place = folder / "ledger.json"
     if rng.random() < 0.6:
         told = changed_json(json.loads(place.read_text()), rng)
-        told = (
-            {"checksum": BLANK, **{k: v for k, v in told.items() if k != "checksum"}}
-            if isinstance(told, dict)
-            else told
-        )
+        if isinstance(told, dict):
+            told = {"checksum": BLANK, **{k: v for k, v in told.items() if k != "checksum"}}
         place.write_bytes(with_checksum(json.dumps(told).encode()))
     else:
         place.write_bytes(mutate(place.read_bytes(), rng))
-    words = [
-        "score",
-        "good.csv",
-        "--test",
-        "test.csv",
-        "--prior-variance",
-        "1",
-        "--ledger",
-        "ledger.json",
-        *MEASURED,
-    ]
-    return Case(name, words)
+    ledger = ["--prior-variance", "1", "--ledger", "ledger.json"]
+    return Case(name, ["score", "good.csv", "--test", "test.csv", *ledger, *MEASURED])
 
 
 def _values(name: str, rng: np.random.Generator, seeds: Path, folder: Path) -> Case:
@@ -198,16 +174,8 @@ def _values(name: str, rng: np.random.Generator, seeds: Path, folder: Path) -> C
         place.write_bytes(mutate(place.read_bytes(), rng))
     lines = (folder / "good.csv").read_text().splitlines(keepends=True)
     (folder / "after.csv").write_text("".join(lines[:50]))
-    words = [
-        "audit",
-        "good.csv",
-        "after.csv",
-        "--test",
-        "test.csv",
-        "--yardstick",
-        str(seeds / "y.json"),
-        *MEASURED[:5],
-    ]
+    yard = ["--yardstick", str(seeds / "y.json")]
+    words = ["audit", "good.csv", "after.csv", "--test", "test.csv", *yard, *MEASURED[:5]]
     return Case(name, [*words, "--values", place.name] if rng.random() < 0.3 else words)
 
 
@@ -258,19 +226,8 @@ def _words(name: str, rng: np.random.Generator, seeds: Path, folder: Path) -> Ca
     commands = {k: v for k, v in made().commands.items() if k not in ("demo", "study", "embed")}  # type: ignore[attr-defined]
     chosen = list(commands)[rng.integers(len(commands))]
     options = [one for p in commands[chosen].params for one in p.opts if one.startswith("--")]
-    files = [
-        "good.csv",
-        "y.json",
-        "v.safetensors",
-        "none.csv",
-        ".",
-        "/dev/null",
-        "",
-        "é",
-        "-",
-        "good.csv/x",
-        "x" * 300,
-    ]
+    files = ["good.csv", "y.json", "v.safetensors", "none.csv", ".", "/dev/null", "", "é", "-", "good.csv/x"]
+    files.append("x" * 300)
     odd = [
         "0",
         "-1",
@@ -285,10 +242,8 @@ def _words(name: str, rng: np.random.Generator, seeds: Path, folder: Path) -> Ca
         "1,2,3",
         "10" * 30,
         "a=b",
-        "é",
-        "all",
-        *files,
     ]
+    odd += ["é", "all", *files]
     words = [chosen, *(str(files[k]) for k in rng.integers(len(files), size=rng.integers(0, 3)))]
     if rng.random() < 0.8:
         words += ["--test", "test.csv"]

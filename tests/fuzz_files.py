@@ -55,21 +55,11 @@ def make_seeds(folder: Path) -> None:
         yard.published(test, "a key of our own").save(folder / "y.json")
         dw.seal(dw.read(folder / "good.csv"), yard).save(folder / "v.safetensors")
         for words in (
-            [
-                "score",
-                "good.csv",
-                "--test",
-                "test.csv",
-                "--run-dir",
-                "run",
-                *SMALL,
-                "--ledger",
-                "ledger.json",
-            ],
-            ["values", "good.csv", "--test", "test.csv", "-o", "values.json", "--prior-variance", "1"],
-            ["values", "good.csv", "--test", "test.csv", "-o", "values.csv", "--prior-variance", "1"],
+            ["score", *SMALL, "--run-dir", "run", "--ledger", "ledger.json"],
+            ["values", "-o", "values.json", "--prior-variance", "1"],
+            ["values", "-o", "values.csv", "--prior-variance", "1"],
         ):
-            code, _, told = command(words, folder)
+            code, _, told = command([words[0], "good.csv", "--test", "test.csv", *words[1:]], folder)
             assert code == 0, told
     (folder / "ledger.json.lock").unlink(missing_ok=True)
 

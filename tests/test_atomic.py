@@ -12,6 +12,7 @@ from dataworth.atomic import MOST_BYTES, atomic_write, read_whole
 from dataworth.errors import DataworthError
 from dataworth.valuation.sealed import Sealed, seal
 from dataworth.yardstick.yardstick import Yardstick
+from fuzz_bytes import mutate
 from worlds import classes, refusal
 
 DAMAGED = 1000
@@ -25,25 +26,9 @@ def made():
 
 def damaged(raw, rng):
     """Bytes as a bad disk, a cut connection or a text mode leave them; never the same."""
-    while True:
-        content = bytearray(raw)
-        how = rng.integers(6)
-        i, j = sorted(rng.integers(0, len(raw), 2))
-        if how == 0:
-            content[i] ^= 1 << rng.integers(8)
-        elif how == 1:
-            for k in rng.integers(0, len(raw), rng.integers(2, 9)):
-                content[k] = rng.integers(256)
-        elif how == 2:
-            del content[i:]
-        elif how == 3:
-            content[i], content[j] = content[j], content[i]
-        elif how == 4:
-            content[i:j] = bytes(j - i)
-        else:
-            content[i:i] = content[j : j + rng.integers(1, 20)]
-        if content != raw:
-            return bytes(content)
+    while (content := mutate(raw, rng)) == raw:
+        pass
+    return content
 
 
 @pytest.mark.parametrize(("name", "load"), [("v.safetensors", Sealed.load), ("y.json", Yardstick.load)])

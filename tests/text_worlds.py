@@ -6,23 +6,9 @@ import numpy as np
 
 GOOD, BAD = ["good", "fine", "great", "lovely", "superb"], ["bad", "poor", "awful", "dreadful", "vile"]
 FILLER = [
-    "the",
-    "a",
-    "this",
-    "that",
-    "it",
-    "was",
-    "came",
-    "late",
-    "soon",
-    "box",
-    "parcel",
-    "order",
-    "with",
-    "for",
-    "and",
-    "but",
-]
+    "the", "a", "this", "that", "it", "was", "came", "late", "soon", "box", "parcel", "order", "with", "for",
+    "and", "but",
+]  # fmt: skip
 
 
 def review(rng, happy, words=12):

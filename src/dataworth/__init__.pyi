@@ -7,10 +7,10 @@ from .data.io import read as read
 from .data.keys import Commitment as Commitment
 from .data.keys import commit as commit
 from .errors import DataworthError as DataworthError
-from .evidence.change import PMIChange as PMIChange
-from .evidence.change import pmi_change as pmi_change
 from .evidence.pair import PMI as PMI
 from .evidence.pair import pmi as pmi
+from .evidence.pool import PMIChange as PMIChange
+from .evidence.pool import pmi_change as pmi_change
 from .evidence.referee import (
     RefereedPMI as RefereedPMI,
 )

@@ -1,4 +1,4 @@
-"""What is installed only with an extra: `vision`, `text` or `llm`."""
+"""What is installed only with an extra."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from dataworth.curation.smooth import smooth_rows
 from dataworth.data.io.preferences import Preferences, read_preferences
 from dataworth.embed import encode
 from dataworth.embed.gradients import embed_gradients, gradient_table
-from dataworth.embed.gradients.language_model import LanguageModel
+from dataworth.embed.language_model import LanguageModel
 
 from .cells import Cells, Record, digest
 from .rewards import Activations, RewardModel, Training

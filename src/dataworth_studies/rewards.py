@@ -19,8 +19,7 @@ import numpy as np
 from dataworth import DataworthError
 from dataworth.arrays import Array, Rows
 from dataworth.data.io.preferences import Preferences
-from dataworth.embed.gradients.language_model import LanguageModel
-from dataworth.embed.gradients.template import Reader
+from dataworth.embed.language_model import LanguageModel, Reader
 
 CHUNK = 50
 """Pairs whose states are kept together."""

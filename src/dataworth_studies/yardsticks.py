@@ -8,11 +8,9 @@ import numpy as np
 
 from dataworth import Dataset, Logistic, Yardstick
 from dataworth.data.labels import learn_targets
-from dataworth.yardstick.basis import Basis
-from dataworth.yardstick.halves import halves
-from dataworth.yardstick.held_out import half_given_half
-from dataworth.yardstick.recipe import Recipe
-from dataworth.yardstick.trial import Trial
+from dataworth.yardstick.candidates import Trial
+from dataworth.yardstick.predictive import half_given_half, halves
+from dataworth.yardstick.recipe import Basis, Recipe
 
 PRIORS = (*(float(f"{m}e{e}") for e in range(-4, 3) for m in (1, 3.16)), 1000.0)
 """Prior variances that are tried on plain features: half decades."""

@@ -13,8 +13,8 @@ from dataworth.checks.rows import LEVEL, Excess, excess, nearness, neighbours, o
 from dataworth.curation import MatchGroups, RandomSubset
 from dataworth.data.labels import Classes, Numeric
 from dataworth.models import Logistic
-from dataworth.yardstick.basis import Basis
-from dataworth.yardstick.trial import Trial
+from dataworth.yardstick.candidates import Trial
+from dataworth.yardstick.recipe import Basis
 from dataworth.yardstick.yardstick import Yardstick
 
 MINE = ("DW002", "DW003", "DW010", "DW011", "DW012", "DW013", "DW014")

@@ -21,9 +21,9 @@ from dataworth.checks.material import LEFT_BY_SOLVERS, UNSTATED, Shift, limit_of
 from dataworth.checks.plausible import PLAUSIBLE, Halves
 from dataworth.checks.prior_range import STEPS, at, plausible_range
 from dataworth.checks.referee import Bench
-from dataworth.inference import ep
+from dataworth.inference import sites as ep
 from dataworth.valuation.demo import Digits
-from dataworth.yardstick.held_out import half_given_half
+from dataworth.yardstick.predictive import half_given_half
 from dataworth.yardstick.search import PRIORS, searched
 from dataworth.yardstick.yardstick import Yardstick
 from worlds import classes, flipped, held_out, numeric_labels, yardstick

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import dataworth as dw
 from dataworth.cli.app import app
-from dataworth.embed.gradients import template
+from dataworth.embed import language_model as template
 from text_worlds import review, write_pairs
 from tiny_models import save_language_model, save_text_encoder
 

@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 
-from dataworth.curation import Peak, Smooth
+from dataworth.curation import Peak
 from dataworth.curation.diversity import mean_cosine, vendi
 from dataworth.curation.peak import peak_rows
 from dataworth.curation.smooth import smooth_rows
 from dataworth.data.dataset import Dataset
-from dataworth.errors import DataworthError
 
 
 def crowd(seed=0, n=300, d=20):
@@ -78,20 +77,3 @@ def test_read_outs_are_their_formulas(shape):
     assert vendi(X) == pytest.approx(np.exp(-np.sum(values * np.log(values))), rel=1e-9)
     off = [K[i, j] for i in range(len(X)) for j in range(len(X)) if i != j]
     assert mean_cosine(X) == pytest.approx(np.mean(off), abs=1e-12)
-
-
-def test_options_are_checked():
-    for make, words in (
-        (lambda: Smooth(clusters=0), "clusters is 0"),
-        (lambda: Peak(threshold=1.0), "between"),
-    ):
-        with pytest.raises(DataworthError, match=words):
-            make()
-
-
-def test_texts_have_no_distances():
-    import pyarrow as pa
-
-    said = Dataset(pa.table({"body": ["it never came to me", "all was well with it"]}), [0, 1])
-    with pytest.raises(DataworthError, match="'body' holds texts, which have no distances"):
-        Smooth()(said)

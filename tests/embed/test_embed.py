@@ -64,21 +64,6 @@ def refused(*words):
 # --- vectors -----------------------------------------------------------------------------------------------
 
 
-def test_the_pooled_features():
-    X = embed(pictures(5))
-    assert X.shape == (5, 1280)
-    assert X.dtype == np.float32
-    assert np.isfinite(X).all()
-    assert X.min() >= 0  # after a ReLU6
-    assert X.max() <= 6
-    assert len(np.unique(X.round(3), axis=0)) == 5
-
-
-def test_every_block_has_its_width():
-    widths = [embed(pictures(1), f"efficientnet-lite0:{b}").shape[1] for b in range(16)]
-    assert widths == [16, 24, 24, 40, 40, 80, 80, 80, 112, 112, 112, 192, 192, 192, 192, 320]
-
-
 def test_the_network_is_the_one_of_the_package():
     """At 224, where its own padding is right, the features are what the package computes."""
     import torch
@@ -104,18 +89,6 @@ def test_neither_the_batch_nor_the_neighbours_change_a_bit():
         np.testing.assert_allclose(embed(images, batch=batch, cache=False), whole, atol=2e-5)
     np.testing.assert_allclose(embed(images[13:15], cache=False), whole[13:15], atol=2e-5)
     assert (embed(images, cache=False) == whole).all()
-
-
-def test_threads_are_given_back():
-    import torch
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(2)
-    try:
-        embed(pictures(1), cache=False)
-        assert torch.get_num_threads() == 2
-    finally:
-        torch.set_num_threads(before)
 
 
 def test_grey_is_the_same_as_three_equal_channels():
@@ -217,12 +190,6 @@ def test_a_decompression_bomb_is_refused():
     bomb[29:33] = zlib.crc32(bytes(bomb[12:29])).to_bytes(4, "big")
     with pytest.raises(DataworthError, match=r"image 0 has .*too many"):
         embed([bytes(bomb)], "pixels")
-
-
-def test_progress_is_told():
-    told = []
-    embed(pictures(5), "pixels", batch=2, progress=lambda *where: told.append(where))
-    assert told == [(0, 5), (2, 5), (4, 5), (5, 5)]
 
 
 # --- the cache ---------------------------------------------------------------------------------------------
@@ -342,19 +309,6 @@ def test_a_model_is_known_by_its_weights_not_by_its_name(models, tmp_path):
     model.pooler.dense.bias.data += 1
     model.save_pretrained(place)
     assert not np.allclose(embed(images, str(place), cache=cache), first)
-
-
-def test_a_size_that_a_model_cannot_take(models):
-    assert embed(pictures(1, 48), str(models / "resnet"), size=40, cache=False).shape == (1, 12)
-    with pytest.raises(
-        DataworthError, match=r"does not take images of 40 × 40 .*: leave size \(--size\) out"
-    ):
-        embed(pictures(1, 48), str(models / "vit"), size=40, cache=False)
-
-
-def test_a_directory_without_a_model(tmp_path):
-    with pytest.raises(DataworthError, match="holds no complete vision model"):
-        embed(pictures(1), str(tmp_path))
 
 
 def in_process(code, **environment):
@@ -536,14 +490,6 @@ def test_folders_in_label_folders_are_groups(tmp_path):
     assert f"give {folder}" in wrapped
 
 
-def test_links_are_followed_but_not_in_circles(tmp_path):
-    make_folder(tmp_path / "real", pictures(2))
-    (tmp_path / "set").mkdir()
-    (tmp_path / "set" / "a").symlink_to(tmp_path / "real" / "a")
-    (tmp_path / "real" / "a" / "up").symlink_to(tmp_path / "set")
-    assert read_images(tmp_path / "set").table["id"].to_pylist() == ["a/000.png"]
-
-
 def test_images_are_described_and_not_read(sources):
     code, out, _ = call("describe", sources / "photos.zip" / "train", "--json")
     about = json.loads(out)
@@ -592,25 +538,11 @@ def test_the_command_refuses_in_one_sentence(sources, tmp_path, monkeypatch, wor
     assert files_in(sources) == before
 
 
-@pytest.mark.parametrize("output", ["out.csv", "nowhere/out.parquet", "out"])
-def test_outputs_are_checked_before_the_work(sources, tmp_path, output):
-    assert output in refused("embed", sources / "photos", "-o", tmp_path / output)
-
-
 def test_the_source_is_not_overwritten(sources):
     before = (sources / "hub.parquet").read_bytes()
     source = sources / "hub.parquet"
     assert "holds the images, and would be replaced" in refused("embed", source, "-o", source)
     assert source.read_bytes() == before
-
-
-def test_an_npz_holds_dates_as_text(sources, tmp_path):
-    table = parquet.read_table(sources / "hub.parquet")
-    days = pa.array(range(60), pa.int32()).cast(pa.date32())
-    parquet.write_table(table.append_column("day", days), tmp_path / "t.parquet")
-    options = ("--model", "pixels", "--size", 4, "--group", "day", "-q")
-    assert call("embed", tmp_path / "t.parquet", "-o", tmp_path / "o.npz", *options)[0] == 0
-    assert dw.read(tmp_path / "o.npz").groups[1] == "1970-01-02"
 
 
 @pytest.mark.parametrize("content", [b"", b"GIF89a", b"\xff\xd8\xff\xe0 half a photograph"])
@@ -667,14 +599,3 @@ def test_tables_with_holes(tmp_path):
     assert f"{tmp_path / 'gone.png'}: there is no such file" in refused(
         "embed", tmp_path / "t.csv", "-o", tmp_path / "o.npz"
     )
-
-
-def test_roles_that_a_file_says_badly_are_not_said(tmp_path):
-    table = pa.table({"a": [1.0, 2.0], "label": [0, 1]})
-    for said in (
-        b"no json",
-        b"[]",
-        b'{"roles": 3}',
-        b'{"roles": {"group": "gone", "id": ["a"], "other": "a"}}',
-    ):
-        assert dw.read(table.replace_schema_metadata({b"dataworth": said})).n_features == 1

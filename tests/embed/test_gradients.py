@@ -10,8 +10,9 @@ import numpy as np
 import pytest
 from tests.chunks import Elsewhere
 
-from dataworth.embed.gradients import Store, embed_gradients, language_model, passes, projections, template
-from dataworth.embed.gradients.signs import signs
+from dataworth.embed import language_model, projections
+from dataworth.embed.gradients import Store, embed_gradients
+from dataworth.embed.projections import signs
 from dataworth.errors import DataworthError
 from tiny_models import save_language_model
 
@@ -26,7 +27,7 @@ LONGEST = 160
 
 @pytest.fixture(scope="module")
 def directory(tmp_path_factory):
-    texts = [template.TEMPLATE, *(text for pair in PAIRS for text in pair)]
+    texts = [language_model.TEMPLATE, *(text for pair in PAIRS for text in pair)]
     return save_language_model(tmp_path_factory.mktemp("model"), texts)
 
 
@@ -37,7 +38,7 @@ def lm(directory):
 
 @pytest.fixture(scope="module")
 def tokens(lm):
-    read = template.Reader(lm.tokenizer, LONGEST)
+    read = language_model.Reader(lm.tokenizer, LONGEST)
     return [read(prompt, response) for prompt, *both in PAIRS[:6] for response in both]
 
 
@@ -53,31 +54,23 @@ def true_gradients(lm, layers, tokens):
     return {name: g.double().numpy() for name, g in zip(layers, found, strict=True)}, loss.item()
 
 
-def test_the_template_is_the_papers():
-    said = (
-        "Given a user query and a response, generate an embedding that represents the quality and helpfulness"
-        " of the response."
-    )
-    assert template.TEMPLATE.format(q="Q", r="R") == f"{said}\nQuery: Q\nResponse: R"
-
-
 def test_tokens_are_template_prompt_and_response(lm):
-    read = template.Reader(lm.tokenizer, LONGEST)
+    read = language_model.Reader(lm.tokenizer, LONGEST)
     tokens = read("what is 1 plus 1 ?", "it is 2")
     words = lm.tokenizer.convert_ids_to_tokens(tokens.ids)
-    assert "".join(words) == template.TEMPLATE.format(q="what is 1 plus 1 ?", r="it is 2")
+    assert "".join(words) == language_model.TEMPLATE.format(q="what is 1 plus 1 ?", r="it is 2")
     assert "".join(words[tokens.start :]) == "it is 2"
 
 
 def test_a_long_prompt_is_cut_at_its_beginning_and_96_tokens_of_the_response_stay(lm):
-    read = template.Reader(lm.tokenizer, LONGEST)
+    read = language_model.Reader(lm.tokenizer, LONGEST)
     tokens = read("know " * 300 + "is 2", "it is " * 300)
     words = lm.tokenizer.convert_ids_to_tokens(tokens.ids)
     assert len(tokens) == LONGEST
     assert len(tokens) - tokens.start == 96
     assert "is 2\nResponse: it is" in "".join(words)
     with pytest.raises(DataworthError, match=r"--max-tokens\) is 100.*give at least \d+"):
-        template.Reader(lm.tokenizer, 100)
+        language_model.Reader(lm.tokenizer, 100)
 
 
 def test_signs_are_fair_and_differ_by_seed_and_name():
@@ -130,7 +123,7 @@ def test_norms_and_inner_products_are_right_on_average():
 
 def test_losses_and_gradients_are_those_of_autograd(lm, tokens):
     layers = lm.layers()
-    own = passes.DensePass(lm, layers, 64, 0)
+    own = language_model.DensePass(lm, layers, 64, 0)
     for one in tokens[:3]:
         expected, loss = true_gradients(lm, layers, one)
         found, own_loss = own.gradient(one)
@@ -154,7 +147,7 @@ def test_tensorised_is_the_projection_of_the_true_gradient(lm, tokens):
                 columns = slice(product * k, (product + 1) * k)
                 part = inner[:, columns].T @ G.T @ outer[:, columns]
                 expected[row, product * k**2 : (product + 1) * k**2] += part.ravel() / np.sqrt(size)
-    found, _ = passes.TensorisedPass(lm, layers, size, 3)(tokens)
+    found, _ = language_model.TensorisedPass(lm, layers, size, 3)(tokens)
     np.testing.assert_allclose(found, expected, rtol=1e-3, atol=1e-4)
 
 
@@ -170,7 +163,7 @@ def test_layers_are_those_of_the_last_quarter_unless_named(lm):
 def test_neighbours_and_the_first_layer_do_not_matter(lm, tokens):
     """Rows of a batch, with padding, as alone; layers of the first block have no graph before them."""
     for modules in ("last-quarter", "model.layers.0.*"):
-        run = passes.TensorisedPass(lm, lm.layers(modules), 32, 0)
+        run = language_model.TensorisedPass(lm, lm.layers(modules), 32, 0)
         together, losses = run(tokens)
         alone = [run([one]) for one in tokens]
         np.testing.assert_allclose(together, [v[0] for v, _ in alone], rtol=1e-3, atol=1e-4)
@@ -183,8 +176,10 @@ def test_a_store_holds_what_a_pass_gives(directory, lm, tmp_path, projection):
     store = embed_gradients(
         PAIRS, directory, tmp_path / "store", projection=projection, size=32, batch=4, max_tokens=LONGEST
     )
-    read = template.Reader(lm.tokenizer, LONGEST)
-    run = {"tensorised": passes.TensorisedPass, "dense": passes.DensePass}[projection](lm, lm.layers(), 32, 0)
+    read = language_model.Reader(lm.tokenizer, LONGEST)
+    run = {"tensorised": language_model.TensorisedPass, "dense": language_model.DensePass}[projection](
+        lm, lm.layers(), 32, 0
+    )
     for i in (0, 11, 22):
         for half, response in enumerate(PAIRS[i][1:]):
             one = read(PAIRS[i][0], response)
@@ -194,8 +189,8 @@ def test_a_store_holds_what_a_pass_gives(directory, lm, tmp_path, projection):
             assert store.tokens[i, half] == len(one) - one.start
     assert store.done.all()
     kept = json.loads((tmp_path / "store" / "manifest.json").read_text())
-    assert kept["template"] == template.TEMPLATE
-    assert kept["rows"] == [template.row_hash(*pair) for pair in PAIRS]
+    assert kept["template"] == language_model.TEMPLATE
+    assert kept["rows"] == [language_model.row_hash(*pair) for pair in PAIRS]
     assert len(kept["modules"]) == 7
 
 
@@ -210,22 +205,12 @@ def test_an_engine_fills_the_same_store(directory, tmp_path):
     assert there.manifest == here.manifest
 
 
-def test_dense_vectors_do_not_depend_on_the_batch(directory, tmp_path):
-    options = {"projection": "dense", "size": 32, "max_tokens": LONGEST, "modules": "*.down_proj"}
-    made = [
-        embed_gradients(PAIRS[:5], directory, tmp_path / str(batch), batch=batch, **options)
-        for batch in (1, 3, 8)
-    ]
-    for store in made[1:]:
-        assert np.array_equal(store.vectors(), made[0].vectors())
-
-
 def test_losses_of_pairs_are_made_of_the_two_responses(directory, lm, tmp_path):
     """The parts of the two responses add up to the gradient of the loss of the pair, by autograd."""
     store = embed_gradients(
         PAIRS[:4], directory, tmp_path / "s", projection="dense", size=64, max_tokens=LONGEST
     )
-    read, layers = template.Reader(lm.tokenizer, LONGEST), lm.layers()
+    read, layers = language_model.Reader(lm.tokenizer, LONGEST), lm.layers()
     beta = 0.3
     for per_token in (False, True):
         for loss in ("bradley-terry", "dpo"):
@@ -233,7 +218,7 @@ def test_losses_of_pairs_are_made_of_the_two_responses(directory, lm, tmp_path):
             for i in range(4):
                 one, other = (read(PAIRS[i][0], response) for response in PAIRS[i][1:])
                 weights = [layer.weight.requires_grad_(True) for layer in layers.values()]
-                worth = -passes.negative_log_likelihoods(lm, [one, other])
+                worth = -language_model.negative_log_likelihoods(lm, [one, other])
                 if per_token:
                     worth = worth / torch.tensor([len(t) - t.start for t in (one, other)])
                 margin = beta * (worth[0] - worth[1])
@@ -268,9 +253,11 @@ def test_a_killed_run_continues_with_the_batch_in_flight(directory, tmp_path, mo
     command = [sys.executable, "-c", KILLED, directory, str(tmp_path / "cut")]
     killed = subprocess.run(command, env={**os.environ, "PYTHONPATH": path}, check=False)
     assert killed.returncode == -signal.SIGKILL
-    computed, likelihoods = [], passes.negative_log_likelihoods
+    computed, likelihoods = [], language_model.negative_log_likelihoods
     monkeypatch.setattr(
-        passes, "negative_log_likelihoods", lambda lm, batch: computed.append(batch) or likelihoods(lm, batch)
+        language_model,
+        "negative_log_likelihoods",
+        lambda lm, batch: computed.append(batch) or likelihoods(lm, batch),
     )
     before = torch.get_num_threads()
     torch.set_num_threads(1)
@@ -284,22 +271,9 @@ def test_a_killed_run_continues_with_the_batch_in_flight(directory, tmp_path, mo
         assert whole == cut, name
 
 
-def test_a_response_that_was_not_finished_is_not_done(directory, tmp_path):
-    class Stop(Exception):
-        pass
+def test_what_cannot_be_done_is_said_in_one_sentence(directory, tmp_path, monkeypatch):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)  # no minute of retries
 
-    def stop(done, total):
-        if done == 2:
-            raise Stop
-
-    with pytest.raises(Stop):
-        embed_gradients(PAIRS, directory, tmp_path / "s", size=32, batch=4, max_tokens=LONGEST, progress=stop)
-    store = Store(tmp_path / "s")
-    assert 0 < store.done.sum() < len(PAIRS)
-    assert np.array_equal(store.done, (abs(store.vectors()).sum(axis=2) > 0).all(axis=1))
-
-
-def test_what_cannot_be_done_is_said_in_one_sentence(directory, tmp_path):
     def embed(pairs=PAIRS, model=directory, out=tmp_path / "s", **options):
         return embed_gradients(pairs, model, out, **{"max_tokens": LONGEST, "size": 32, **options})
 

@@ -74,7 +74,8 @@ def test_an_engine_encodes_what_is_not_known_and_finds_the_same(encoder, tmp_pat
     assert told[-1][0] == told[-1][1]
 
 
-def test_what_is_no_encoder_is_said_in_one_sentence(tmp_path):
+def test_what_is_no_encoder_is_said_in_one_sentence(tmp_path, monkeypatch):
+    monkeypatch.setattr("huggingface_hub.constants.HF_HUB_OFFLINE", True)  # no minute of retries
     with pytest.raises(DataworthError, match="holds no text encoder: give one of"):
         encode(read(PAIRS), str(tmp_path), cache=False)
     with pytest.raises(DataworthError, match=r"'no/such' cannot be loaded \(.*leave --text-encoder out"):

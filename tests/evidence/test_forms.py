@@ -8,19 +8,16 @@ from functools import cache
 import mpmath as mp
 import numpy as np
 import pytest
-from scipy.special import betaln, gammaln
+from scipy.special import betaln
 from scipy.stats import beta
-from typer.testing import CliRunner
 
 import dataworth as dw
 from dataworth import Dataset, pmi
-from dataworth.cli.app import app
 from dataworth.evidence.forms import FORMS
 from dataworth.inference.conjugate import normaliser_pmi
 from dataworth.inference.logistic import Counts
 from dataworth.inference.tilted import tilted_moments
 from dataworth.models import Linear, Logistic
-from dataworth.models.logistic import LogisticFitter
 from reference import (
     LOG_2_PI,
     dense_laplace,
@@ -30,7 +27,7 @@ from reference import (
     sampled_log_z,
     with_ones,
 )
-from worlds import classes, flipped, held_out, numeric_labels, refusal, yardstick
+from worlds import classes, flipped, held_out, refusal, yardstick
 
 PLAIN = Logistic(1.0, intercept=False)
 over_inferences = pytest.mark.parametrize("inference", ["laplace", "ep"])
@@ -373,12 +370,6 @@ def test_nothing_is_worth_nothing(model, form):
         assert pmi(D.take([]), T.take([]), model, form, eta).value == pytest.approx(0.0, abs=1e-6), eta
 
 
-def test_sealed_is_not_symmetric_for_logistic():
-    D, T = PROBLEMS["rows"]
-    model = Logistic(5.0)
-    assert abs(pmi(D, T, model, "sealed").value - pmi(T, D, model, "sealed").value) > 1e-3
-
-
 # --- sealed ----------------------------------------------------------------------------------------------
 
 
@@ -393,27 +384,6 @@ def test_sealed_takes_the_datas_gaussian_as_the_prior(name, inference):
     # EP's Gaussian of D is known to a thousandth of its s.d.
     bar = 1e-5 if inference == "laplace" else 1e-4
     assert pmi(D, T, model, "sealed").value == pytest.approx(expected, abs=bar)
-
-
-@over_inferences
-def test_sealed_tends_to_the_evidence(inference):
-    """As posteriors become Gaussian: a narrow prior, or many rows in D."""
-    D, T = two_sets(9, 30, 10, 2)
-    gaps = [
-        abs(pmi(D, T, m, "sealed").value - pmi(D, T, m).value)
-        for m in (Logistic(c, inference) for c in (1.0, 0.1, 0.01))
-    ]
-    assert gaps[2] < 2e-5 + 0.1 * gaps[0]
-    gaps = []
-    for n in (30, 3000):
-        D, T = two_sets(10, n, 10, 2)
-        gaps.append(
-            abs(
-                pmi(D, T, Logistic(1.0, inference), "sealed").value
-                - pmi(D, T, Logistic(1.0, inference)).value
-            )
-        )
-    assert gaps[1] < 2e-3
 
 
 @cache
@@ -455,14 +425,6 @@ def test_kl_is_eta_averaged_over_the_joint(inference):
     error = values.std(ddof=1) / np.sqrt(200)
     assert abs(values.mean() - pmi(D, T, model, "kl").value) < 4.0 * error
     assert error > 1e-4  # or there would be nothing to average
-
-
-def test_posteriors_are_settled_once_for_all_eta(monkeypatch):
-    """EP's last digits cost as much as its fits: three times, however many η there are."""
-    calls, settle = [], LogisticFitter.settle
-    monkeypatch.setattr(LogisticFitter, "settle", lambda self, fit: calls.append(fit) or settle(self, fit))
-    pmi(*PROBLEMS["rows"], Logistic(3.0, "ep"), "eta", [0, "joint", "data", "test"])
-    assert len(calls) == 3
 
 
 def test_the_spread_over_eta_is_zero_for_exact_posteriors_alone():
@@ -638,59 +600,6 @@ def test_the_integral_refuses_posteriors_that_do_not_overlap():
     assert np.isfinite(pmi(D, T, Mean()).value)
 
 
-class Silent:
-    """A posterior of a family: natural parameters and their log-normaliser, without a density."""
-
-    def __init__(self, counts, log_evidence):
-        self.natural, self.log_evidence = (counts,), log_evidence
-
-    @staticmethod
-    def log_normaliser(natural):
-        return float(gammaln(natural[0]).sum() - gammaln(natural[0].sum()))
-
-
-class Family(Coin):
-    def posterior(self, a, b):
-        return Silent(np.array([b, a]), betaln(a, b) - betaln(self.a, self.b))
-
-
-@over_coins
-def test_natural_parameters_take_the_route_of_normalisers(D, T):
-    """There is nothing else to ask these posteriors for."""
-    result = pmi(D, T, Family(), "integral")
-    assert result.value == pytest.approx(Coin().pmi(D, T), abs=1e-9)
-    assert result.stderr == 0.0
-
-
-class Apart(Coin):
-    """Posteriors without a common point."""
-
-    def fit(self, X, y, weights=None):
-        return ApartPosterior(2.0 * y.mean() if len(y) else None)
-
-
-class ApartPosterior(CoinPosterior):
-    """Uniform on [start, start + 1], or on [−9, 9]."""
-
-    def __init__(self, start):
-        self.low, self.high = (-9.0, 9.0) if start is None else (start, start + 1.0)
-        self.log_evidence = 0.0
-
-    def log_density(self, theta):
-        inside = self.low <= theta[0] <= self.high
-        return float(-np.log(self.high - self.low)) if inside else -np.inf
-
-    def sample(self, rng, m):
-        return rng.uniform(self.low, self.high, (m, 1))
-
-
-def test_the_integral_refuses_posteriors_without_a_common_point():
-    assert "do not overlap" in refusal(pmi, labels(4, 0), labels(0, 4), Apart(), form="integral")
-    # on [1, 2] and [0.5, 1.5] uniform posteriors: ∫ 1·1·18 over half a unit
-    value = pmi(labels(4, 4), labels(1, 3), Apart(), "integral").value
-    assert value == pytest.approx(np.log(9.0), abs=1e-3)
-
-
 def test_what_models_of_users_cannot_do_is_one_sentence():
     D, T = COINS[0]
     for form in ("product", "sealed"):
@@ -722,14 +631,6 @@ def test_what_models_of_users_cannot_do_is_one_sentence():
 )
 def test_forms_and_etas_that_do_not_exist(form, eta, words):
     assert words in refusal(pmi, *PROBLEMS["rows"], form=form, eta=eta)
-
-
-def test_a_form_that_needs_no_joint_fits_none():
-    D, T = PROBLEMS["rows"]
-    for form in ("product", "sealed", "integral"):
-        assert pmi(D, T, form=form).log_z_joint is None
-    for form in ("evidence", "eta", "kl"):
-        assert pmi(D, T, form=form).log_z_joint == pytest.approx(pmi(D, T).log_z_joint)
 
 
 # --- measurements ----------------------------------------------------------------------------------------
@@ -775,75 +676,3 @@ def test_audit_and_rank_in_any_form(options):
     }
     assert {one["name"]: one["value"] for one in ranking["ranking"]} == pytest.approx(scores, abs=1e-5)
     assert result.delta == pytest.approx(scores["clean"] - scores["noisy"], abs=1e-5)
-
-
-def test_regressions_in_any_form_are_one_number():
-    D, T = numeric_labels(40, seed=1), numeric_labels(60, seed=2)
-    yard = dw.Yardstick.fit(T, prior_variance=1.0)
-    values = [
-        dw.score(D, T, yardstick=yard, form=form, pairs=6, size=20).table.pmi[:, 0] for form in FORMS
-    ]  # the design whole mixes temperings
-    for one in values[1:]:
-        assert one == pytest.approx(values[0], abs=1e-7)
-
-
-def test_a_run_in_another_form_is_another_run(tmp_path):
-    settings = {"yardstick": yardstick(), "run_dir": tmp_path / "run"}
-    T = held_out().take(range(40))
-    first = dw.score(DATA, T, form="eta", eta="joint", **settings)
-    again = dw.score(DATA, T, form="eta", eta="joint", **settings)
-    assert np.array_equal(first.table.pmi, again.table.pmi)
-    refusal(dw.score, DATA, T, form="eta", **settings)
-    refusal(dw.score, DATA, T, **settings)
-
-
-@pytest.fixture
-def files(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for name, data in (("data", DATA), ("test", held_out().take(range(60)))):
-        rows = np.column_stack([data.X, data.y])
-        np.savetxt(
-            tmp_path / f"{name}.csv", rows, delimiter=",", header="a,b,c,target", comments="", fmt="%.12g"
-        )
-    dw.Yardstick.fit(dw.read("test.csv"), prior_variance=1.0).save("y.json")
-
-
-def call(*words):
-    result = CliRunner().invoke(app, [str(word) for word in words])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return result.exit_code, result.stdout, result.stderr
-
-
-@pytest.mark.parametrize("words", [("--form", "product"), ("--form", "eta", "--eta", "joint")], ids=str)
-def test_the_command_line(files, words):
-    common = (
-        "--test",
-        "test.csv",
-        "--yardstick",
-        "y.json",
-        "--label",
-        "target",
-        "--json",
-        "--run-dir",
-        "run",
-    )
-    code, out, _ = call("score", "data.csv", *common, *words)
-    assert code == 0
-    first = json.loads(out)
-    assert first["form"] == words[1]
-    assert first.get("eta") == (words[3] if len(words) > 2 else None)
-    code, out, _ = call("resume", "run", "--json")
-    assert code == 0
-    assert json.loads(out) == first
-    yard = dw.Yardstick.load("y.json")
-    options = dict(zip(("form", "eta"), words[1::2], strict=False))
-    library = dw.score(dw.read("data.csv"), dw.read("test.csv"), yardstick=yard, **options)
-    assert first["value"] == pytest.approx(library.value, abs=1e-9)
-
-
-def test_the_command_line_refuses_an_unknown_eta(files):
-    common = ("--test", "test.csv", "--yardstick", "y.json", "--label", "target")
-    code, out, err = call("score", "data.csv", *common, "--form", "eta", "--eta", "mode")
-    assert (code, out) == (2, "")
-    assert "eta is 'mode'" in err

@@ -11,10 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
-import dataworth as dw
 from dataworth.evidence.forms import FORMS, Form, Pair
 from dataworth.inference.conjugate import log_rising
-from dataworth.models import Categorical, Model, Posterior
+from dataworth.models import Categorical
 from worlds import refusal
 
 seeds = st.integers(0, 2**32 - 1)
@@ -130,16 +129,6 @@ def test_all_forms_are_one_number(seed, classes, n, m, concentration):
         assert "Gaussian posteriors" in refusal(Form(form).of, pair)
 
 
-def test_it_keeps_the_protocol():
-    model = Categorical(classes=3)
-    posterior = model.fit(np.ones((4, 2)), np.array([0.0, 1.0, 1.0, 2.0]))
-    assert isinstance(model, Model)
-    assert isinstance(posterior, Posterior)
-    assert model.takes == "classes"
-    assert repr(model) == "Categorical(concentration=1.0, classes=3)"
-    assert posterior.predict_proba(np.ones((2, 5))).tolist() == [[2 / 7, 3 / 7, 2 / 7]] * 2
-
-
 def test_a_fitter_counts_the_pool_it_is_bound_to():
     X, y = np.zeros((6, 1)), np.array([0.0, 3.0, 1.0, 1.0, 2.0, 1.0])
     fitter = Categorical().bind(X, y)
@@ -178,7 +167,3 @@ def test_what_is_refused():
         Categorical().bind(X, y), np.arange(2), targets=np.array([0.0, 5.0])
     )
     assert "1 log-ratios" in refusal(Categorical().fit(X, y).log_density, np.zeros(2))
-
-
-def test_it_is_public():
-    assert dw.Categorical is Categorical

@@ -12,7 +12,7 @@ import pytest
 
 from dataworth import Dataset, check_model, pmi, pmi_change
 from dataworth.errors import DataworthError
-from dataworth.models import LaplaceTorch, Linear, Logistic, Model, Neural, Posterior, Softmax
+from dataworth.models import LaplaceTorch, Linear, Logistic, Neural, Softmax
 
 torch = pytest.importorskip("torch")
 nn = torch.nn
@@ -124,14 +124,6 @@ def test_the_default_head_follows_the_labels(classes):
     assert Neural(body).bind(X, y)(rows).log_z == pytest.approx(truth, abs=TOLERANCE)
 
 
-def test_pmi_with_many_classes_and_no_head():
-    body, (X, y) = mlp(), rows_and_targets(classes=3)
-    names = np.array(["ant", "bee", "cat"])[y.astype(int)]
-    D, T = Dataset(X[:35], names[:35]), Dataset(X[35:], names[35:])
-    phi = [Dataset(mlp_features(body, part.X), part.y) for part in (D, T)]
-    assert pmi(D, T, Neural(body)).value == pytest.approx(pmi(*phi, Softmax()).value, abs=TOLERANCE)
-
-
 @pytest.mark.parametrize("model", [Logistic(2.0), Softmax(), Neural(mlp()), Linear(2.0, 0.5)], ids=str)
 def test_a_change_of_pmi_is_the_difference_of_two(model):
     X, y = rows_and_targets()
@@ -155,20 +147,6 @@ def test_a_whole_network_has_changes_of_pmi_only():
     whole = LaplaceTorch(nn.Sequential(nn.Linear(5, 4), nn.Tanh(), nn.Linear(4, 2)), "kron", "all")
     with pytest.raises(DataworthError, match=r"log of their number: use dw\.pmi_change"):
         pmi(D, T, whole)
-
-
-def test_what_it_takes_is_what_its_head_takes():
-    heads = {None: "classes", Logistic(): "two classes", Softmax(): "classes", Linear(): "numbers"}
-    assert {head: Neural(mlp(), head).takes for head in heads} == heads
-
-
-def test_it_keeps_the_protocol():
-    X, y = rows_and_targets()
-    model = Neural(mlp())
-    assert isinstance(model, Model)
-    assert isinstance(model.fit(X, y), Posterior)
-    assert repr(model) == "Neural(Sequential of 56 weights, Logistic() or Softmax())"
-    assert repr(Neural(torch.sin, Logistic())).startswith("Neural(sin, Logistic(prior_variance=1.0")
 
 
 def test_the_body_is_left_as_it_was():

@@ -12,7 +12,7 @@ from scipy import integrate, stats
 import dataworth as dw
 from cases import CASES
 from dataworth.evidence.forms import Form, Pair
-from dataworth.models import GaussianPrior, InverseGamma, Linear, Model, Posterior
+from dataworth.models import GaussianPrior, InverseGamma, Linear
 from reference import tolerance, with_ones
 from worlds import refusal
 
@@ -161,21 +161,6 @@ def test_all_forms_are_one_number(seed, d, n, m):
     assert "Gaussian posteriors" in refusal(Form("sealed").of, pair)
 
 
-def test_weights_are_repeats_and_targets_stand_in():
-    X, y = world(8, 6, 2)
-    fitter = Linear(0.7, NOISE).bind(X, y)
-    counts = np.array([1, 2, 0, 3, 1, 0])
-    weighted, repeated = (
-        fitter(np.arange(6), weights=counts.astype(float)),
-        fitter(np.repeat(np.arange(6), counts)),
-    )
-    assert weighted.log_z == pytest.approx(repeated.log_z, abs=1e-10)
-    assert weighted.state.information_gain() == pytest.approx(repeated.state.information_gain(), abs=1e-10)
-    other = Linear(0.7, NOISE).fit(X, y + 1.0).log_evidence
-    assert fitter(np.arange(6), targets=y + 1.0).log_z == pytest.approx(other, abs=1e-10)
-    assert abs(other - fitter(np.arange(6)).log_z) > 0.01
-
-
 def test_more_features_than_rows():
     X, y = world(9, 5, 40)
     posterior = Linear(0.2, NOISE).fit(X, y)
@@ -186,18 +171,6 @@ def test_more_features_than_rows():
     assert np.allclose(posterior.predict_proba(X), rows @ mean, atol=1e-10)
 
 
-def test_a_fitter_predicts_means_and_scores_them():
-    X, y = world(10, 30, 2)
-    fitter = Linear(1.0, NOISE).bind(X, y)
-    fit = fitter(np.arange(20))
-    held = np.arange(20, 30)
-    assert np.allclose(fitter.predict(fit, held), fit.state.predict_proba(X[held]), atol=1e-12)
-    expected = 1 - np.mean((y[held] - fitter.predict(fit, held)) ** 2)
-    assert fitter.accuracy(fit, held) == pytest.approx(expected)
-    assert np.isnan(fitter.accuracy(fit, held[:0]))
-    assert fitter.information_gain(fit) == fit.state.information_gain()
-
-
 def test_simulated_numeric_labels_follow_the_prior():
     """One row is a Student t with 2a degrees of freedom; Kolmogorov–Smirnov at 1e-4."""
     rng, X = np.random.default_rng(12), np.array([[2.0]])
@@ -206,19 +179,6 @@ def test_simulated_numeric_labels_follow_the_prior():
     assert stats.kstest(drawn, t.cdf).pvalue > 1e-4
     known = [Linear(0.5, 0.3).simulate(rng, X)[0] for _ in range(3000)]
     assert stats.kstest(known, stats.norm(0, np.sqrt(0.3 + 0.5 * 5)).cdf).pvalue > 1e-4
-
-
-def test_it_keeps_the_protocol_and_its_name():
-    model = Linear(2.0, NOISE)
-    assert isinstance(model, Model)
-    assert isinstance(model.fit(*world(0, 4, 2)), Posterior)
-    assert (
-        repr(model)
-        == "Linear(prior_variance=2.0, noise_variance=InverseGamma(shape=2.0, scale=0.7), intercept=True)"
-    )
-    assert repr(Linear()) == "Linear(prior_variance=1.0, noise_variance=1.0, intercept=True)"
-    assert Linear.takes == "numbers"
-    assert dw.InverseGamma is InverseGamma
 
 
 def test_pmi_takes_it():

@@ -2,33 +2,23 @@
 
 from __future__ import annotations
 
-import json
-
 import mpmath as mp
 import numpy as np
-import pyarrow as pa
-import pyarrow.csv
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.special import log_softmax, logsumexp, softmax
 from scipy.stats import multivariate_normal, multivariate_t
-from typer.testing import CliRunner
 
 import dataworth as dw
 from cases import CASES
-from dataworth.cli.app import app
-from dataworth.curation.self_label import SelfLabel
-from dataworth.inference.softmax.blocks import Blocks
-from dataworth.inference.softmax.likelihood import terms
-from dataworth.inference.softmax.mode import find_mode
-from dataworth.inference.softmax.stacked import Stacked
-from dataworth.inference.softmax.trace import trace_defect
+from dataworth.inference.softmax import find_mode, trace_defect
+from dataworth.inference.softmax_geometry import Blocks, Stacked, terms
 from dataworth.models import Linear, Logistic, OneVsRest, Softmax
 from dataworth.models.one_vs_rest import OneVsRestPosterior
 from dataworth.yardstick.yardstick import Yardstick
 from reference import laplace_log_z, with_ones
-from worlds import classes, refusal
+from worlds import refusal
 
 BAR = 1e-8
 
@@ -240,30 +230,6 @@ def three(n, seed):
     return dw.Dataset(X, np.array(["ant", "bee", "cat"])[y.astype(int)])
 
 
-def test_the_score_is_symmetric_and_of_nothing_is_nothing():
-    D, T = three(40, 1), three(30, 2)
-    for model in (Softmax(), OneVsRest()):
-        assert dw.pmi(D, T, model).value == pytest.approx(dw.pmi(T, D, model).value, abs=BAR)
-        assert dw.pmi(D.take([]), T, model).value == 0.0
-
-
-def test_two_classes_score_as_logistic():
-    D, T = classes(40, seed=1), classes(30, seed=2)
-    assert dw.pmi(D, T, Softmax(0.5)).value == pytest.approx(dw.pmi(D, T, Logistic(1.0)).value, abs=1e-6)
-
-
-def test_forms_of_two_classes_are_those_of_logistic():
-    """What the two classes have in common cancels in every form; sampled ones within four standard errors."""
-    D, T = classes(40, seed=1), classes(30, seed=2)
-    both = [(dw.pmi(D, T, Softmax(0.5), form), dw.pmi(D, T, Logistic(1.0), form)) for form in ("eta", "kl")]
-    assert both[0][0].value == pytest.approx(both[0][1].value, abs=1e-6)
-    assert both[1][0].stderr > 0
-    assert abs(both[1][0].value - both[1][1].value) < 4 * both[1][0].stderr
-    integral = dw.pmi(D, T, Softmax(0.5), "integral")
-    assert abs(integral.value - dw.pmi(D, T, Logistic(1.0), "product").value) < 4 * integral.stderr
-    assert "needs Gaussian posteriors" in refusal(dw.pmi, D, T, Softmax(), "sealed")
-
-
 def test_forms_of_one_vs_rest_are_sums():
     D, T = three(30, 1), three(25, 2)
     for form in ("evidence", "eta"):
@@ -405,16 +371,6 @@ def yard(data):
     return Yardstick.fit(data[2], prior_variance=1.0)
 
 
-def test_a_yardstick_of_three_classes_survives_its_file(yard, tmp_path):
-    assert yard.kind == "softmax"
-    assert yard.model == Softmax(1.0, classes=3)
-    assert yard.labels.names == ("low", "mid", "top")
-    yard.save(tmp_path / "y.json")
-    again = Yardstick.load(tmp_path / "y.json")
-    assert again == yard
-    assert again.model == yard.model
-
-
 def test_every_kind_of_model_survives_its_file(data, tmp_path):
     numbers = dw.Dataset(data[2].X, data[2].X[:, 0])
     two = data[2].with_labels(data[2].y == "low")
@@ -441,15 +397,6 @@ def test_cleaning_three_classes_is_informative(data, yard):
     assert dw.score(clean, test, yardstick=yard).value > dw.score(raw, test, yardstick=yard).value
 
 
-def test_labels_of_the_datas_own_model_are_not_informative(data, yard):
-    """New rows labelled by a scikit-learn model of `before`: the control labels them itself."""
-    _, clean, test = data
-    more = dw.Dataset(np.random.default_rng(3).normal(size=(60, 2)), ["low"] * 60)
-    made = SelfLabel(more)(clean)
-    assert len(set(made.y[len(clean) :])) == 3
-    assert dw.audit(clean, made, test, yardstick=yard).verdict != "informative"
-
-
 def test_datasets_that_lack_classes_are_noted(data, yard):
     _, clean, test = data
     lacking = clean.take(np.flatnonzero(clean.y != "mid"))
@@ -457,22 +404,3 @@ def test_datasets_that_lack_classes_are_noted(data, yard):
     assert any("no rows of class 'mid'" in note for note in dw.score(lacking, test, yardstick=yard).notes)
     notes = dw.score(alone, test, yardstick=yard).notes
     assert any("all rows have the label 'top'; the other classes are absent" in note for note in notes)
-
-
-def test_the_command_line_takes_three_classes(data, tmp_path):
-    for name, part in zip(("raw", "clean", "test"), data, strict=True):
-        table = pa.table({"a": part.X[:, 0], "b": part.X[:, 1], "label": part.y.astype(str)})
-        pa.csv.write_csv(table, tmp_path / f"{name}.csv")
-    raw, clean, test = (str(tmp_path / f"{name}.csv") for name in ("raw", "clean", "test"))
-    run = CliRunner().invoke
-    scored = run(app, ["score", clean, "--test", test, "--prior-variance", "1", "--json"])
-    assert scored.exit_code == 0, scored.output
-    assert json.loads(scored.stdout)["value"] > 0
-    audited = run(app, ["audit", raw, clean, "--test", test, "--prior-variance", "1", "--json"])
-    assert audited.exit_code == 0, audited.output
-    assert json.loads(audited.stdout)["verdict"] == "informative"
-    other = ["--model", "one-vs-rest", "--prior-variance", "1"]
-    spoken = run(app, ["score", clean, "--test", test, *other])
-    assert spoken.exit_code == 0, spoken.output
-    assert "one-vs-rest (laplace)" in " ".join(spoken.stdout.split())
-    assert run(app, ["score", clean, "--test", test, "--model", "logistic"]).exit_code == 2

@@ -10,8 +10,7 @@ from typer.testing import CliRunner
 
 from dataworth.cli.app import app
 from dataworth.data.io.preferences import read_preferences
-from dataworth.embed.gradients.language_model import LanguageModel
-from dataworth.embed.gradients.template import TEMPLATE
+from dataworth.embed.language_model import TEMPLATE, LanguageModel
 from dataworth_studies.preference import PLANS, SOURCES, Plan, _swapped, parts, split
 from dataworth_studies.preference_tables import agreement, mean_interval
 from dataworth_studies.rewards import Activations, RewardModel, Training

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import dataworth as dw
-from dataworth.yardstick.basis import Basis
+from dataworth.yardstick.recipe import Basis
 from dataworth.yardstick.yardstick import Yardstick
 from worlds import classes, numeric_labels, refusal
 

@@ -28,8 +28,8 @@ from dataworth.models import InverseGamma, Linear, Logistic, Softmax
 from dataworth.valuation.rank import rank
 from dataworth.valuation.sealed import Sealed, check_sealed, doubts, gain_of, measure_sealed, seal
 from dataworth.valuation.sealed.scoring import Tempered
+from dataworth.yardstick.candidates import Trial
 from dataworth.yardstick.recipe import Recipe
-from dataworth.yardstick.trial import Trial
 from dataworth.yardstick.yardstick import Yardstick
 from reference import mixed
 from worlds import classes, flipped, held_out, numeric_labels, refusal, yardstick

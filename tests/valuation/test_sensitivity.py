@@ -24,7 +24,7 @@ from dataworth.valuation.sensitivity import (
     cross_validation,
     sensitivity,
 )
-from dataworth.yardstick.held_out import half_given_half
+from dataworth.yardstick.predictive import half_given_half
 from dataworth.yardstick.search import searched
 from worlds import classes, flipped, held_out, numeric_labels, refusal, yardstick
 

@@ -10,8 +10,15 @@ from scipy.stats import multivariate_normal, norm
 
 import dataworth as dw
 from dataworth.yardstick import predictive
-from dataworth.yardstick.held_out import half_given_half
-from dataworth.yardstick.predictive import Known, Span, each_class, numeric, one_of_classes, two_classes
+from dataworth.yardstick.predictive import (
+    Known,
+    Span,
+    each_class,
+    half_given_half,
+    numeric,
+    one_of_classes,
+    two_classes,
+)
 
 
 def asked(n=40, d=3, classes=2, others=12, seed=0, numbers=False, weights=None):
@@ -131,13 +138,6 @@ def test_rows_in_their_own_span_keep_all_inner_products():
     assert span.others @ span.rows.T == pytest.approx(known.others @ known.rows.T)
     lengths = (span.others**2).sum(axis=1) + span.beyond
     assert lengths == pytest.approx((known.others**2).sum(axis=1))
-
-
-def test_a_start_changes_nothing_but_the_time():
-    known = asked()
-    for predict in (two_classes, each_class, predictive.softmax):
-        first = predict(known, 3.0, (1.0,))
-        assert predict(known, 3.0, (1.0,), first.start).log_p == pytest.approx(first.log_p, abs=1e-5)
 
 
 @pytest.mark.parametrize(

@@ -99,11 +99,6 @@ def test_probes_remove_what_they_made_wrong():
     }
 
 
-def test_blocks_are_two_at_least():
-    assert [len(b) for b in in_blocks(np.arange(10), 9)] == [5, 5]
-    assert [len(b) for b in in_blocks(np.arange(1), 9)] == [1]
-
-
 @pytest.mark.parametrize(
     ("model", "tempering"),
     [(dw.Logistic(2.0), 4.0), (dw.Linear(1.0, 0.5), 1.0), (dw.Softmax(1.0, classes=3), 4.0)],
@@ -134,14 +129,6 @@ def test_a_probe_is_the_blocks_evidence_with_rows_counted_as_often():
     alone = fitter(a, weights=np.full(20, w)).log_z
     joint = [fitter(np.r_[a, b], weights=np.r_[np.full(20, w), np.ones(5)]).log_z for b in blocks]
     assert score(a, y[a], blocks) == pytest.approx(np.array(joint) - alone, abs=0.05)
-
-
-def test_groups_are_whole_and_small_data_stay_small():
-    X, y = rows(80, 0)
-    groups = np.repeat([f"p{i}" for i in range(20)], 4)
-    seen = sight(dw.Logistic(2.0), 1.0, X, y, rows_a_block=8, blocks=10, size=12, groups=groups)
-    assert seen.size == 12
-    assert sight(dw.Logistic(2.0), 1.0, X, y, rows_a_block=8, blocks=10).size == 40
 
 
 def test_what_is_said_to_be_seen_is_seen():

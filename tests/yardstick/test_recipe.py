@@ -15,9 +15,8 @@ from scipy.spatial.distance import pdist
 
 from dataworth.data.convert import Column
 from dataworth.data.dataset import Dataset
-from dataworth.yardstick.basis import Basis
-from dataworth.yardstick.recipe import Recipe, expand
-from dataworth.yardstick.scales import Scale
+from dataworth.yardstick.maps import Scale
+from dataworth.yardstick.recipe import Basis, Recipe
 from worlds import classes, refusal
 
 shapes = st.tuples(st.integers(8, 40), st.integers(1, 6))
@@ -85,14 +84,6 @@ def test_one_half_lies_between():
     for exponent, ratio in ((0.0, 1.0), (0.5, np.sqrt(2.0)), (1.0, 2.0)):
         variances = basis.recipe(2, exponent).features(T).var(axis=0)
         assert variances[0] / variances[1] == pytest.approx(ratio)
-
-
-def test_the_first_axis_is_the_one_of_most_variance():
-    a, b = np.array([1.0, 1.0, -1.0, -1.0]), np.array([1.0, -1.0, 1.0, -1.0])
-    T = Dataset(np.column_stack([b, a, a]), [0, 1, 0, 1])
-    (feature,) = Basis.learn(T).recipe(1, 1.0).features(T).T
-    assert np.abs(feature) == pytest.approx(np.ones(4))  # of one axis all of the variance
-    assert abs(feature @ a) == pytest.approx(4.0)
 
 
 # What must not matter
@@ -173,18 +164,6 @@ def test_more_columns_than_rows():
     assert basis.recipe(5, 0.0).features(T).var(axis=0) == pytest.approx(np.full(5, 0.2))
 
 
-def test_many_rows_are_measured_like_few():
-    """Large data are measured a slab at a time: every row as if it stood alone."""
-    T = numbers(30, 3, seed=0)
-    recipe = Basis.learn(T).recipe(3, 0.5)
-    many = T.take(np.arange(20_000) % 30)
-    assert recipe.features(many) == pytest.approx(recipe.features(T)[np.arange(20_000) % 30], abs=1e-12)
-
-
-def test_a_dataset_of_constants_has_no_directions():
-    assert Basis.learn(Dataset(np.full((10, 3), 0.1), [0, 1] * 5)).on("each").rank == 0
-
-
 # Categories and missing values
 
 
@@ -192,17 +171,6 @@ def table(colours, sizes=None):
     sizes = np.arange(len(colours)) if sizes is None else sizes
     frame = pl.DataFrame({"colour": colours, "size": sizes}, schema={"colour": pl.String, "size": pl.Float64})
     return Dataset(frame, np.arange(len(colours)) % 2, allow_missing=True)
-
-
-def test_each_category_is_a_column():
-    data = table(["red", "blue", "red", "green"], [1.0, 2.0, 3.0, 4.0])
-    assert expand(data.columns, data.X, np.zeros(2)).tolist() == [
-        # blue, green, red, size
-        [0, 0, 1, 1],
-        [1, 0, 0, 2],
-        [0, 0, 1, 3],
-        [0, 1, 0, 4],
-    ]
 
 
 def test_categories_equal_their_own_one_hot_columns():
@@ -248,13 +216,6 @@ def test_missing_numbers_take_the_medians_of_the_test_set():
     filled = Dataset([[2.0, 6.0], [1e6, 7.5]], [0, 1])
     assert np.array_equal(recipe.features(D), recipe.features(filled))
     assert recipe.fill.tolist() == [2.0, 7.5]
-
-
-def test_missing_numbers_beside_categories():
-    T = table(["red", "blue", "green", "red"], [1.0, 2.0, np.nan, 9.0])
-    recipe = Basis.learn(T).recipe(3, 0.5)
-    missing, filled = table(["red", "blue"], [np.nan, 1e6]), table(["red", "blue"], [2.0, 1e6])
-    assert np.array_equal(recipe.features(missing), recipe.features(filled))
 
 
 def test_a_column_without_any_value_has_no_weight():

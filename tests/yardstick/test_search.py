@@ -11,14 +11,12 @@ import pytest
 import dataworth as dw
 from dataworth.data.dataset import Dataset
 from dataworth.yardstick import candidates, predictive
-from dataworth.yardstick import search as searching
-from dataworth.yardstick.basis import Basis
 from dataworth.yardstick.candidates import EFFORTS, Map, maps
-from dataworth.yardstick.halves import halves
-from dataworth.yardstick.predictive import Known
+from dataworth.yardstick.predictive import Known, halves
+from dataworth.yardstick.recipe import Basis
 from dataworth.yardstick.search import PRIORS, Point, Search, searched
 from dataworth.yardstick.yardstick import Yardstick
-from worlds import classes, held_out, numeric_labels, refusal
+from worlds import classes, numeric_labels
 
 
 def made(n=60, d=4, kind="logistic", seed=0, test=None, cls=Search, **options):
@@ -59,11 +57,6 @@ def test_exponents_and_bandwidths():
     assert {m.landmarks for m in tried(60, 40) if m.kind == "kernel"} == {30}
     (both,) = {replace(m, scale="") for m in tried(400, 300) if m.kind == "both"}
     assert both == Map("both", "", 160, 1.0, 0.7, 100)
-
-
-def test_every_scale_is_tried_with_every_map():
-    assert {m.scale for m in tried(60, 3)} == {"each", "common", "rank"}
-    assert len(set(Counter((m.scale) for m in tried(60, 3)).values())) == 1
 
 
 def test_several_classes_have_fewer_maps_and_more_tempering():
@@ -205,20 +198,6 @@ def test_held_out_is_every_row_given_the_other_half():
     assert found[1] == pytest.approx(total / 8, abs=1e-6)
 
 
-def test_weights_of_rows_are_those_of_the_mean():
-    weights = np.arange(60.0)
-    search = made(test=classes(60, seed=0).with_weights(weights))
-    rows = np.random.default_rng(0).normal(size=60)
-    assert search.mean(rows) == pytest.approx(np.average(rows, weights=weights))
-    found = search.weights * (rows - search.mean(rows))
-    assert search.stderr(rows) == pytest.approx(np.sqrt((found**2).sum()) / weights.sum())
-
-
-def test_nothing_to_choose_from():
-    constant = Dataset(np.ones((40, 3)), np.arange(40) % 2)
-    assert "every feature of the test set is constant" in refusal(made(test=constant).run)
-
-
 @pytest.mark.parametrize(("true", "allowed"), [(0.1, {0.1}), (0.5, {0.6}), (0.95, {0.6, 1.0})])
 def test_noise_of_numeric_labels_is_found(true, allowed):
     """Labels of variance 1 of which a known part is noise; 400 rows tell it to a tenth."""
@@ -267,13 +246,6 @@ def test_a_thousand_rows_are_searched_at_most():
     assert len(searched(classes(50, seed=0), 0, "softmax")[1]) == 1
 
 
-def test_halves_are_halves():
-    for n in (20, 21):
-        for a, b in halves(n, np.random.default_rng(0), 6):
-            assert sorted([*a, *b]) == list(range(n))
-            assert len(b) - len(a) in (0, 1)
-
-
 # Groups
 
 
@@ -318,11 +290,6 @@ def test_groups_too_large_to_be_searched_whole_are_sampled():
             assert not set(sample.groups[a]) & set(sample.groups[b])
 
 
-def test_one_group_cannot_be_halved():
-    T = classes(40, seed=0)
-    assert "one group" in refusal(Yardstick.fit, Dataset(T.X, T.y, groups=["p"] * 40))
-
-
 def test_copies_of_patients_fool_halves_only_where_groups_are_not_given():
     """40 patients × 10 near-identical rows whose features say nothing of the label.
 
@@ -338,17 +305,6 @@ def test_copies_of_patients_fool_halves_only_where_groups_are_not_given():
 
     assert told(Dataset(T.X, T.y)) > 20
     assert told(T) < 0
-
-
-def test_without_groups_halves_are_what_they_were():
-    rng = np.random.default_rng([0, 0x7E57])
-    T = held_out()
-    rng.permutation(len(T))
-    expected = [rng.permutation(len(T)) for _ in range(searching.splits_of("logistic", len(T)))]
-    sample, splits = searched(T, 0, "logistic")
-    assert sample.X.tobytes() == T.X.tobytes()
-    for (a, b), p in zip(splits, expected, strict=True):
-        assert np.array_equal(np.r_[a, b], p)
 
 
 # What a user saw

@@ -19,7 +19,7 @@ from ..evidence.tempering import Place, climb, repeats
 from ..measure.case import Case
 from ..models import Model
 from ..models.base import bind
-from ..yardstick.halves import both_ways, halves
+from ..yardstick.predictive import both_ways, halves
 from ..yardstick.probes import in_blocks
 from ..yardstick.search import ROWS
 from .base import Check, Finding, Seen, quietly

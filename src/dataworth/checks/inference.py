@@ -8,7 +8,7 @@ Softmax has Laplace alone, so that of a score
     U = log p(T_j | D) − log Z(T_j),    log p(T_j | D) ≤ 0,
 
 the last term, where few rows meet the bare prior and a Gaussian fits worst, is drawn from the prior instead
-(inference/referee/from_prior.py). In differences between datasets it cancels.
+(inference/importance.py). In differences between datasets it cancels.
 """
 
 from __future__ import annotations
@@ -17,8 +17,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..inference.referee.from_prior import softmax_from_prior
-from ..inference.referee.weights import LARGEST_SHARE, Weights
+from ..inference.importance import LARGEST_SHARE, Weights, softmax_from_prior
 from ..measure.case import Case
 from ..models import Logistic, OneVsRest
 from ..models.softmax import SoftmaxFitter

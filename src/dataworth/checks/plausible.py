@@ -19,8 +19,8 @@ from ..arrays import Array, Rows
 from ..data.dataset import Dataset
 from ..measure.case import Case
 from ..models import OneVsRest, Softmax
-from ..yardstick.held_out import half_given_half
 from ..yardstick.kinds import YardstickModel
+from ..yardstick.predictive import half_given_half
 from ..yardstick.search import ROWS, searched, splits_of
 from .base import quietly
 

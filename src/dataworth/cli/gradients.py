@@ -11,8 +11,7 @@ import pyarrow.parquet as parquet
 from dataworth.atomic import atomic_write
 from dataworth.data.dataset import summarise_labels
 from dataworth.data.io.preferences import PREFERRED, read_preferences
-from dataworth.embed.gradients import embed_gradients, gradient_table
-from dataworth.embed.gradients.store import LOSSES
+from dataworth.embed.gradients import LOSSES, embed_gradients, gradient_table
 from dataworth.errors import DataworthError
 from dataworth.wording import counted
 

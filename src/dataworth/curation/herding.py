@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import Array, Rows
-from .coreset import CoreSet
+from .base import CoreSet
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,7 @@
 """Images, texts and gradients to vectors; torch is imported when a network is first used."""
 
-from dataworth.embed.reduce import pca
 from dataworth.embed.tables import Embedded, embed_table
 from dataworth.embed.texts import encode
-from dataworth.embed.vectors import embed
+from dataworth.embed.vectors import embed, pca
 
 __all__ = ["Embedded", "embed", "embed_table", "encode", "pca"]

@@ -1,4 +1,4 @@
-"""Vectors kept on disk under the hash of what they were computed from; a damaged file counts as none."""
+"""Vectors kept on disk under the hash of what they were computed from; and where they are computed."""
 
 from __future__ import annotations
 
@@ -6,17 +6,20 @@ import contextlib
 import hashlib
 import os
 import tempfile
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from io import BytesIO
+from itertools import islice
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from platformdirs import user_cache_path
 
 from dataworth.errors import DataworthError
+from dataworth.parallel import Engine
 
 DIGEST = hashlib.sha256().digest_size
 
@@ -97,3 +100,29 @@ class Cache:
                 os.replace(temporary, path)
             finally:
                 temporary.unlink(missing_ok=True)
+
+
+WAITING = 4
+"""Pieces for each worker that are made ready together: more would have to be in memory."""
+
+
+class Far(NamedTuple):
+    """How a worker of an engine computes a piece: it loads the model that `shared` names once."""
+
+    engine: Engine
+    fn: Callable[[Any, Any], Any]
+    shared: Any
+
+
+def computed(pieces: Iterable[Any], here: Callable[[Any], Any], far: Far | None = None) -> Iterator[Any]:
+    """What comes of each piece, in their order.
+
+    >>> list(computed([1, 2], lambda piece: 10 * piece))
+    [10, 20]
+    """
+    if far is None:
+        yield from map(here, pieces)
+        return
+    left, workers = iter(pieces), max(1, getattr(far.engine, "workers", 1))
+    while some := list(islice(left, WAITING * workers)):
+        yield from far.engine.map(far.fn, some, shared=far.shared)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from dataworth.data.io.frames import with_roles
 from dataworth.data.io.image_tables import is_table, read_images
 from dataworth.data.io.roles import Asked
-from dataworth.embed.reduce import pca as principal_components
 from dataworth.embed.vectors import embed
+from dataworth.embed.vectors import pca as principal_components
 from dataworth.errors import DataworthError
 from dataworth.wording import option
 

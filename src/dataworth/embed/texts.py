@@ -15,10 +15,8 @@ from numpy.typing import NDArray
 from dataworth.arrays import Array
 from dataworth.data.dataset import Dataset
 from dataworth.data.texts import text_columns, with_vectors
-from dataworth.embed.cache import key, open_cache
-from dataworth.embed.network import one_thread
-from dataworth.embed.pretrained import fingerprint, quietly
-from dataworth.embed.sharing import Far, computed
+from dataworth.embed.cache import Far, computed, key, open_cache
+from dataworth.embed.networks import fingerprint, one_thread, quietly
 from dataworth.errors import DataworthError
 from dataworth.extras import check_installed, needed, short, versions
 from dataworth.parallel import Engine

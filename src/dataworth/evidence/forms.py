@@ -28,8 +28,7 @@ import numpy as np
 from ..arrays import Array, Rows
 from ..errors import DataworthError
 from ..inference.sites import Conditioned, Sites, condition, marginals
-from ..models import Fit, Fitter
-from ..models.gaussian import GaussianRows, RowGaussian
+from ..models import Fit, Fitter, GaussianRows, RowGaussian
 from .densities import eta_by_density, integral_by_density, kl_by_density
 
 FORMS = ("evidence", "eta", "product", "kl", "sealed", "integral")

@@ -38,11 +38,9 @@ from typing import Any, cast
 import numpy as np
 
 from ..arrays import Array
-from ..inference.expected import mean_log_likelihood
-from ..inference.logistic import Counts
-from ..models import GaussianPrior, Linear, Logistic
-from ..models.gaussian import GaussianPosterior, GaussianRows, Whitening
-from ..models.logistic import LogisticFitter
+from ..inference.logistic import Counts, mean_log_likelihood
+from ..models import GaussianPrior, GaussianRows, Linear, Logistic, LogisticFitter
+from ..models.gaussian import GaussianPosterior, Whitening
 from .densities import DRAWS, SEED, has_normaliser, log_densities, mean_and_error, prior_of
 from .forms import Pair, conditioned, log_norm_together
 

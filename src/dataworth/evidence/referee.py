@@ -17,9 +17,7 @@ from ..data.dataset import Dataset
 from ..errors import DataworthError
 from ..inference.logistic import Counts
 from ..inference.referee import BUDGET, Refereed, RefereeRefuses, referee_log_z
-from ..models import Linear, Logistic, Model
-from ..models.base import positive_number
-from ..models.logistic import LogisticFitter
+from ..models import Linear, Logistic, LogisticFitter, Model, positive_number
 from .pair import bind_pair
 from .pool import pool_of
 

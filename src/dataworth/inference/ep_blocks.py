@@ -2,7 +2,7 @@
 
 The blocks of a test set have a few dozen rows each: calling numpy takes longer than a round of EP. Here a
 round is one batch of Cholesky factors and one call for the moments of all rows. The fixed point is that of
-`ep.find_moments`; a block that does not converge quickly is left to it.
+`sites.find_moments`; a block that does not converge quickly is left to it.
 """
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import Array, Flags
-from .ep import FIRST_STEP, LEAST_STEP, TOLERANCE, find_moments
 from .geometry import Dual
 from .logistic import Counts
-from .sites import LEAST_LEVERAGE
+from .sites import FIRST_STEP, LEAST_LEVERAGE, LEAST_STEP, TOLERANCE, find_moments
 from .tilted import LEAST_VARIANCE, tilted_moments
 
 ROUNDS = 40
@@ -96,7 +95,7 @@ class _Batch(NamedTuple):
 def _round(batch: _Batch, tau: Array, nu: Array) -> tuple[Array, Array, Array, Array]:
     """The sites that match moments, how far that would move each row's marginal, and log Z at the old ones.
 
-    The formulas are those of `sites.condition`, `sites.marginals` and `ep._update`, a block a matrix.
+    The formulas are those of `sites.condition`, `sites.marginals` and `sites._update`, a block a matrix.
     """
     root = np.sqrt(tau)
     inner = root[:, :, None] * batch.gram * root[:, None, :]
@@ -137,7 +136,7 @@ def _round(batch: _Batch, tau: Array, nu: Array) -> tuple[Array, Array, Array, A
 
 
 def _next_steps(step: Array, last: Array, way: Array) -> Array:
-    """`ep._next_step` of every block."""
+    """`sites._next_step` of every block."""
     fall = np.einsum("ij,ij->i", last, last - way)
     square = np.einsum("ij,ij->i", last, last)
     best = np.where(fall > 0, step * square / np.where(fall > 0, fall, 1.0), 1.0)

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import qr
+from scipy.linalg import qr, solve_triangular
 from scipy.linalg.lapack import dpotrf, dpotrs, dtrtri, spotrf, spotrs
 
 from ..arrays import Array
@@ -48,6 +48,14 @@ class Factor(NamedTuple):
     def rough(self) -> bool:
         """Whether it is in single precision: half the cost, good for a step on the way, not for log det."""
         return self.matrix.dtype == np.float32
+
+    def half_solve(self, target: Array, *, transposed: bool = False) -> Array:
+        """L⁻¹ b, or L⁻ᵀ b, of the factored matrix L Lᵀ, which is held as L or as its transpose."""
+        trans = "N" if self.lower != transposed else "T"
+        solution: Array = solve_triangular(
+            self.matrix, target, lower=self.lower, trans=trans, check_finite=False
+        )
+        return solution
 
     def log_det(self) -> float:
         """Log determinant of the factored matrix."""

@@ -1,7 +1,8 @@
-"""The n×n Newton loop of `find_mode`, compiled by numba: the same steps, without the cost of small arrays.
+"""What numba compiles: the n×n Newton loop, the integrals of EP's rows, and piecewise linear functions.
 
-Optional (the extra `fast`); `newton.py` describes the method and does without it. It pays below
-some 300 rows, where numpy spends more time on calls than on numbers. Compiled once, and kept on disk.
+Optional (the extra `fast`): `newton.py`, `tilted.py` and `numpy.interp` do the same without it. The Newton
+loop pays below some 300 rows, where numpy spends more time on calls than on numbers; in the integrals each
+row does only what it needs. Compiled once, and kept on disk.
 """
 
 from __future__ import annotations
@@ -10,9 +11,26 @@ import math
 
 import numpy as np
 from numba import njit
+from numpy.typing import NDArray
 
 from ..arrays import Array
-from .settings import LEFT, LONGEST_STEP, MAX_ITERATIONS, NEAR, RELATIVE_TOLERANCE, REPEATS, SLOW, TOLERANCE
+from .settings import (
+    ARRIVED,
+    BULK,
+    FALL,
+    LEFT,
+    LONGEST_STEP,
+    MAX_ITERATIONS,
+    MODE_STEPS,
+    NEAR,
+    REACH,
+    RELATIVE_TOLERANCE,
+    REPEATS,
+    SLOW,
+    SQRT_2_PI,
+    STEP,
+    TOLERANCE,
+)
 
 Two = tuple[Array, Array]
 Three = tuple[Array, Array, Array]
@@ -212,3 +230,119 @@ def dual_mode(
         _refine(gram, counts, (coef, f), origin, step_f, (factor, root), tolerance, at)
     penalty = np.dot(coef, f - offset)
     return coef, f, _value(f, ones, zeros) - 0.5 * penalty, penalty, factor, iterations, converged
+
+
+@njit(cache=True, error_model="numpy")
+def one_label_moments(
+    mean: Array,
+    spread: Array,
+    count: Array,
+    narrow: NDArray[np.bool_],
+    hermite: Array,
+    hermite_weights: Array,
+    legendre: Array,
+    legendre_weights: Array,
+) -> tuple[Array, Array, Array]:
+    """`_on_cavity` of the narrow rows and `_on_steps` of the others: log Ẑ, mean and variance of each."""
+    n, pieces, order = len(mean), 6, len(legendre)
+    log_z, first, second = np.empty(n), np.empty(n), np.empty(n)
+    size = max(len(hermite), pieces * order)
+    f, u, value, ends = np.empty(size), np.empty(size), np.empty(size), np.empty(pieces + 1)
+    for i in range(n):
+        m, s, w = mean[i], spread[i], count[i]
+        if narrow[i]:
+            used, log_scale = len(hermite), 0.0
+            for k in range(used):
+                u[k] = s * hermite[k]
+                f[k] = m + u[k]
+                value[k] = hermite_weights[k]
+        else:
+            used, mode = 0, _mode(m, s * s, w)
+            top = ((mode - m) / s) ** 2
+            log_scale = -0.5 * top - math.log(SQRT_2_PI * s)
+            _step_ends(mode, s, w, ends)
+            for j in range(pieces):
+                length = ends[j + 1] - ends[j]
+                if length == 0.0:
+                    continue
+                for k in range(order):
+                    f[used] = ends[j] + length * legendre[k]
+                    u[used] = f[used] - m
+                    scaled = u[used] / s
+                    value[used] = math.exp(0.5 * (top - scaled * scaled)) * (length * legendre_weights[k])
+                    used += 1
+        if w == 1.0:  # in loops of their own, or the compiler takes the power in either case, and it is slow
+            for k in range(used):
+                value[k] /= 1.0 + math.exp(-f[k])
+        else:
+            for k in range(used):
+                value[k] *= (1.0 + math.exp(-f[k])) ** -w
+        total, centre, square = 0.0, 0.0, 0.0
+        for k in range(used):
+            total += value[k]
+            centre += value[k] * u[k]
+        centre /= total
+        for k in range(used):  # a second moment about the mean does not cancel
+            square += value[k] * (u[k] - centre) ** 2
+        log_z[i], first[i], second[i] = log_scale + math.log(total), m + centre, square / total
+    return log_z, first, second
+
+
+@njit(cache=True, error_model="numpy")
+def _mode(mean: float, variance: float, count: float) -> float:
+    """`tilted.tilted_mode` of label 1."""
+    low, high = mean, mean + variance * count
+    f = min(max(0.0, low), high)
+    for _ in range(MODE_STEPS):
+        up = 0.5 * (1.0 + math.tanh(0.5 * f))
+        slope = count - count * up - (f - mean) / variance
+        if slope > 0:
+            low = f
+        else:
+            high = f
+        bend = count * up * (1.0 - up) + 1.0 / variance
+        move = slope / bend
+        f += move
+        if f < low or f > high:
+            f = 0.5 * (low + high)
+        elif move * move * bend < ARRIVED:
+            break
+    return f
+
+
+@njit(cache=True, error_model="numpy")
+def _step_ends(mode: float, spread: float, count: float, ends: Array) -> None:
+    low, high = mode - REACH * spread, mode + REACH * spread
+    if mode > 0:
+        low = max(low, -FALL / count)
+    ends[0], ends[6] = low, high
+    ends[1], ends[2] = mode - BULK * spread, mode + BULK * spread
+    ends[3], ends[4], ends[5] = -STEP, 0.0, STEP
+    for j in range(1, 6):  # insertion: each goes down past those that are larger
+        end, k = min(max(ends[j], low), high), j
+        while ends[k - 1] > end:
+            ends[k] = ends[k - 1]
+            k -= 1
+        ends[k] = end
+
+
+@njit(cache=True, error_model="numpy")  # equal knots are for others
+def interpolate(X: Array, knots: Array, values: Array) -> Array:
+    """For each column of X: np.interp by its row of ascending `knots`, and the `values` that all share.
+
+    Knots below are counted, not searched for: no step depends on the one before.
+    """
+    n, d = X.shape
+    size = knots.shape[1]
+    rise, found = np.empty((d, size - 1)), np.empty((n, d))
+    for j in range(d):
+        for k in range(size - 1):
+            rise[j, k] = (values[k + 1] - values[k]) / (knots[j, k + 1] - knots[j, k])
+    for i in range(n):
+        for j in range(d):
+            x = min(max(X[i, j], knots[j, 0]), knots[j, size - 1])
+            below = 0
+            for k in range(1, size - 1):
+                below += knots[j, k] <= x
+            found[i, j] = rise[j, below] * (x - knots[j, below]) + values[below]
+    return found

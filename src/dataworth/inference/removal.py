@@ -14,13 +14,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from ..arrays import Array, Flags, Rows
-from .ep import find_moments
 from .geometry import GRAM_LIMIT, SLAB, Factor, Primal, largest_square
 from .logistic import Counts
-from .sites import Sites, condition
+from .sites import Sites, condition, find_moments
 from .tilted import tilted_moments
 
 MOVED = 0.5
@@ -50,11 +48,7 @@ class Seen(NamedTuple):
 
     def half(self, rows: Rows | slice) -> Array:
         """H with cov(f_i, f_j) = H_i · H_j, one column a row."""
-        trans = "N" if self.factor.lower else "T"
-        solved = solve_triangular(
-            self.factor.matrix, self.X[rows].T, lower=self.factor.lower, trans=trans, check_finite=False
-        )
-        return np.asarray(np.sqrt(self.prior_variance) * solved)
+        return np.asarray(np.sqrt(self.prior_variance) * self.factor.half_solve(self.X[rows].T))
 
 
 class Toggled(NamedTuple):

@@ -90,7 +90,7 @@ def tilted_moments(mean: Array, variance: Array, counts: Counts) -> Tilted:
 
 def _one_label(mean: Array, spread: Array, count: Array, narrow: NDArray[np.bool_], sign: Array) -> Tilted:
     """σ(f)^w against N(m, s²), turned back by the sign; compiled where that is possible."""
-    if compiled := newton.compiled("tilted_kernel", "one_label_moments"):
+    if compiled := newton.compiled("one_label_moments"):
         result = Tilted(*compiled(mean, spread, count, narrow, *_hermite(), *_legendre()))
     elif narrow.all():
         result = _on_cavity(mean, spread, count)

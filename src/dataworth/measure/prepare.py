@@ -17,8 +17,7 @@ from ..data.leaks import drop_leaks
 from ..errors import DataworthError
 from ..models import Fitter, Linear, Model
 from ..models.base import bind
-from ..models.distinct import distinct_rows
-from ..models.gaussian import room_for_rows
+from ..models.gaussian import distinct_rows, room_for_rows
 from ..parallel.threads import one_thread
 from ..yardstick.yardstick import Yardstick
 from .designs import Sample

@@ -1,29 +1,36 @@
 """Bayesian models, one a file; a reader who knows one can read them all."""
 
-from .base import Fit, Fitter, Model, Posterior, SliceFitter
+from .base import Fit, Fitter, Model, Posterior, SliceFitter, bind, positive_number, require_model
 from .categorical import Categorical
-from .gaussian import GaussianPrior
+from .gaussian import GaussianPrior, GaussianRows, RowGaussian, with_intercept
 from .laplace_torch import LaplaceTorch
-from .linear import Linear
-from .logistic import Logistic
+from .linear import InverseGamma, Linear
+from .logistic import INFERENCES, Logistic, LogisticFitter
 from .neural import Neural
-from .noise import InverseGamma
 from .one_vs_rest import OneVsRest
 from .softmax import Softmax
 
 __all__ = [
+    "INFERENCES",
     "Categorical",
     "Fit",
     "Fitter",
     "GaussianPrior",
+    "GaussianRows",
     "InverseGamma",
     "LaplaceTorch",
     "Linear",
     "Logistic",
+    "LogisticFitter",
     "Model",
     "Neural",
     "OneVsRest",
     "Posterior",
+    "RowGaussian",
     "SliceFitter",
     "Softmax",
+    "bind",
+    "positive_number",
+    "require_model",
+    "with_intercept",
 ]

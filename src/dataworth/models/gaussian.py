@@ -9,13 +9,54 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from ..arrays import Array, Rows
 from ..errors import DataworthError
-from ..inference.geometry import Dual, Factor, Primal, cholesky_factor, choose_geometry, safe_factor
+from ..inference.geometry import SLAB, Dual, Factor, Primal, cholesky_factor, choose_geometry, safe_factor
 from ..inference.sites import Conditioned, Sites, condition
 from .base import Fit, PoolFitter, check_theta
+
+FEW = 8
+"""Columns that are looked at first."""
+
+
+def distinct_rows(X: Array) -> tuple[Array, Rows]:
+    """Distinct rows of X in order of first appearance, and the number of each row among them.
+
+    >>> rows, ids = distinct_rows(np.array([[2.0], [1.0], [2.0]]))
+    >>> rows.ravel().tolist(), ids.tolist()
+    ([2.0, 1.0], [0, 1, 0])
+    """
+    if X.shape[1] == 0 or len(X) == 0:
+        return X[: min(len(X), 1)], np.zeros(len(X), dtype=np.intp)
+    if len(np.unique(_hash_rows(X[:, :: -(-X.shape[1] // FEW)]))) == len(X):
+        return X, np.arange(len(X))  # a few columns tell all rows apart, as those of measurements do
+    # hash first, compare after: sorting 64-bit hashes is far cheaper than sorting rows
+    keys = np.concatenate([_hash_rows(X[i : i + SLAB]) for i in range(0, len(X), SLAB)])
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    if len(first) == len(X):
+        return X, np.arange(len(X))
+    same = all(
+        np.array_equal(X[first[inverse[i : i + SLAB]]], X[i : i + SLAB]) for i in range(0, len(X), SLAB)
+    )
+    if not same:  # a collision of hashes: sort the rows themselves
+        packed = (X + 0.0).view(np.dtype((np.void, X.shape[1] * X.itemsize))).ravel()
+        _, first, inverse = np.unique(packed, return_index=True, return_inverse=True)
+    order = np.argsort(first)
+    rank = np.empty_like(order)
+    rank[order] = np.arange(len(order))
+    return X[first[order]], rank[inverse.ravel()]
+
+
+def _hash_rows(X: Array) -> NDArray[np.uint64]:
+    # −0.0 and 0.0 are one value with two bit patterns; adding 0.0 makes them one
+    bits = np.ascontiguousarray(X + 0.0).view(np.uint64)
+    multipliers = np.random.default_rng(0).integers(0, 2**63, size=X.shape[1], dtype=np.uint64) * 2 + 1
+    mixed = bits * multipliers
+    mixed ^= mixed >> np.uint64(29)
+    return mixed.sum(axis=1, dtype=np.uint64)
 
 
 def room_for_rows(rows: int, features: int) -> Array:
@@ -294,7 +335,7 @@ class GaussianPosterior:
     def sample(self, rng: np.random.Generator, m: int) -> Array:
         """θ = μ + √C L⁻ᵀ z with A = L Lᵀ and z standard normal."""
         z = rng.standard_normal((len(self.centre), m))
-        drawn = self.centre + np.sqrt(self.prior_variance) * self._half_solve(z, transposed=True).T
+        drawn = self.centre + np.sqrt(self.prior_variance) * self._factor.half_solve(z, transposed=True).T
         return drawn if self.whitening is None else self.whitening.theta(drawn)
 
     def predictor(self, X: Array) -> tuple[Array, Array]:
@@ -302,17 +343,8 @@ class GaussianPosterior:
         rows, offset = with_intercept(np.asarray(X, dtype=float), self.intercept), np.zeros(len(X))
         if self.whitening is not None:
             rows, offset = self.whitening.rows(rows), self.whitening.offset(rows)
-        half = self._half_solve(rows.T)
+        half = self._factor.half_solve(rows.T)
         return rows @ self.centre + offset, self.prior_variance * np.einsum("ij,ij->j", half, half)
-
-    def _half_solve(self, target: Array, *, transposed: bool = False) -> Array:
-        """L⁻¹ b, or L⁻ᵀ b, with A = L Lᵀ held as L or as its transpose."""
-        factor = self._factor
-        trans = "N" if factor.lower != transposed else "T"
-        solution: Array = solve_triangular(
-            factor.matrix, target, lower=factor.lower, trans=trans, check_finite=False
-        )
-        return solution
 
     def information_gain(self) -> float:
         """KL(posterior ‖ prior) in nats."""

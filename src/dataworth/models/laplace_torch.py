@@ -27,8 +27,9 @@ import numpy as np
 
 from ..arrays import Array
 from ..errors import DataworthError
+from ..extras import needed
 from .base import Fitter, SliceFitter, check_pool, check_theta, positive_number
-from .neural import as_tensor, described, home_of, last_linear, needed, one_thread
+from .neural import as_tensor, described, home_of, last_linear, one_thread
 
 CHOICES = {
     "hessian_structure": ("full", "kron", "diag"),

@@ -1,8 +1,8 @@
 """Binary Bayesian logistic regression: p(y=1|x, θ) = σ(θᵀx), θ ~ N(0, C·I) or any Gaussian.
 
 Evidence by Laplace's method, log Z ≈ log p(y|μ) − ½ μᵀμ/C − ½ log det(I + C XᵀWX) at the mode μ, or by EP
-(inference/ep.py), which costs a few times as much and is far closer to the truth where features are many or
-the prior is wide (not where many rows of one class meet few features). Either costs O(n³) or O(n d²),
+(inference/sites.py), which costs several times as much and is far closer to the truth where features are
+many or the prior is wide (not where many rows of one class meet few features). Either costs O(n³) or O(n d²),
 whichever is less, per round; memory O(n²) or O(d²).
 
 The inference "auto" is EP, except for sets of `MANY` distinct rows per coefficient or more, where Laplace's
@@ -20,21 +20,20 @@ from scipy.special import expit, logit, ndtr
 
 from ..arrays import Array, Rows
 from ..errors import DataworthError
-from ..inference.ep import SETTLED, Moments, find_moments
 from ..inference.ep_blocks import Block, block_evidences
 from ..inference.geometry import GATHERED, GRAM_LIMIT, Dual, Primal, choose_geometry, largest_square, pick
 from ..inference.logistic import Counts
 from ..inference.newton import Mode, Start, find_mode
-from ..inference.sites import Sites, condition, expand
+from ..inference.sites import SETTLED, Moments, Sites, condition, expand, find_moments
 from ..parallel.threads import one_thread
 from .base import Fit, check_pool, positive_number
-from .distinct import distinct_rows
 from .gaussian import (
     GaussianPosterior,
     GaussianPrior,
     GaussianRows,
     RowGaussian,
     Whitening,
+    distinct_rows,
     precision_matrix,
     with_intercept,
 )

@@ -14,33 +14,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any
 
 import numpy as np
 
 from ..arrays import Array
 from ..errors import DataworthError
-from ..wording import needs_extra
+from ..extras import needed
 from .base import Fitter, Model, Posterior, bind, require_model
-from .distinct import distinct_rows
+from .gaussian import distinct_rows
 from .linear import Linear
 from .logistic import Logistic
 from .softmax import Softmax
-
-
-def needed(module: str, what: str, extra: str) -> Any:
-    """The module, or the sentence that says how to get it.
-
-    >>> needed("no_such_module", "Neural", "neural")  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-        ...
-    dataworth.errors.DataworthError: Neural needs the extra neural: install dataworth with it, ...
-    """
-    try:
-        return import_module(module)
-    except ImportError as error:
-        raise DataworthError(needs_extra(what, extra)) from error
 
 
 @dataclass(frozen=True, repr=False)

@@ -1,6 +1,6 @@
 """Multiclass Bayesian logistic regression: p(y=c|x, Θ) = exp(θ_cᵀx) / Σ_k exp(θ_kᵀx), every θ_c ~ N(0, C·I).
 
-Evidence by Laplace's method (inference/softmax/). A Newton step costs O(K n³) with O(K n²) memory, or
+Evidence by Laplace's method (inference/softmax.py). A Newton step costs O(K n³) with O(K n²) memory, or
 O(K² n d² + K³ d³) with O(K² d²) memory, whichever is cheaper. Two classes under prior variance v/2 are
 `Logistic(v)`: the score between them, (θ_1 − θ_0)ᵀx, has the variance of both.
 """
@@ -16,16 +16,18 @@ import numpy as np
 from scipy.linalg import solve_triangular
 
 from ..arrays import Array, Rows
-from ..inference.softmax.blocks import Blocks
-from ..inference.softmax.choice import choose_geometry
-from ..inference.softmax.likelihood import curvature_root, probabilities, row_curvature, terms
-from ..inference.softmax.mode import Mode, find_mode
-from ..inference.softmax.predictive import log_evidence
-from ..inference.softmax.stacked import Stacked
-from ..inference.softmax.trace import trace_defect
+from ..inference.softmax import Mode, find_mode, log_evidence, trace_defect
+from ..inference.softmax_geometry import (
+    Blocks,
+    Stacked,
+    choose_geometry,
+    curvature_root,
+    probabilities,
+    row_curvature,
+    terms,
+)
 from .base import Fit, PoolFitter, check_class_number, check_classes, check_theta, positive_number
-from .distinct import distinct_rows
-from .gaussian import with_intercept
+from .gaussian import distinct_rows, with_intercept
 
 MOST = 0.75
 DRAWS, DRAWS_AT_ONCE = 1000, 50

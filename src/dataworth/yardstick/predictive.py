@@ -14,18 +14,54 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
+from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotri
 from scipy.special import expit
 
-from ..arrays import Array
+from ..arrays import Array, Rows
+from ..errors import DataworthError
 from ..inference.gaussian import fit_gaussian
 from ..inference.geometry import Primal
 from ..inference.logistic import Counts
 from ..inference.newton import Start, find_mode
-from ..inference.softmax.likelihood import probabilities, terms
-from ..inference.softmax.mode import find_mode as find_softmax_mode
-from ..inference.softmax.stacked import Stacked
+from ..inference.softmax import find_mode as find_softmax_mode
+from ..inference.softmax_geometry import Stacked, probabilities, terms
+from ..models import Linear, with_intercept
+from .kinds import KINDS, YardstickModel
+
+
+def halves(
+    n: int, rng: np.random.Generator, splits: int, groups: NDArray[np.str_] | None = None
+) -> list[tuple[Rows, Rows]]:
+    """Random halves of n rows; rows of one group stay together, and the halves are as even as that allows.
+
+    Rows of a half stand in random order, group after group, so that its first rows are a smaller sample.
+
+    >>> (a, b), = halves(5, np.random.default_rng(0), 1, groups=np.array(["p", "q", "p", "q", "q"]))
+    >>> a.tolist(), b.tolist()
+    ([0, 2], [1, 3, 4])
+    """
+    if groups is None:
+        return [(p[: n // 2], p[n // 2 :]) for p in (rng.permutation(n) for _ in range(splits))]
+    _, member, sizes = np.unique(groups, return_inverse=True, return_counts=True)
+    if len(sizes) < 2:
+        raise DataworthError(
+            "all rows of the test set belong to one group, and halves keep groups whole: give two groups or "
+            "more, or none."
+        )
+    made = []
+    for order in (rng.permutation(len(sizes)) for _ in range(splits)):
+        cut = 1 + np.argmin(np.abs(2 * np.cumsum(sizes[order])[:-1] - n))
+        place = np.argsort(order)[member]  # of each row's group
+        rows = np.argsort(place, kind="stable")
+        made.append((rows[place[rows] < cut], rows[place[rows] >= cut]))
+    return made
+
+
+def both_ways(splits: list[tuple[Rows, Rows]]) -> list[tuple[Rows, Rows]]:
+    """Each half predicts the other."""
+    return [pair for a, b in splits for pair in ((a, b), (b, a))]
+
 
 NODES = 20
 """Gauss–Hermite nodes of a row's integral: right to 0.001 nats for predictors of s.d. 3, to 0.03 for 5."""
@@ -164,13 +200,7 @@ def _logistic(
 
 def _variance(factor: Any, span: Span, variance: float) -> Array:
     """C (1/A) at the other rows, A = I + C XᵀWX = L Lᵀ, and the prior's own beyond the span."""
-    half = solve_triangular(
-        factor.matrix,
-        span.others.T,
-        lower=factor.lower,
-        trans="N" if factor.lower else "T",
-        check_finite=False,
-    )
+    half = factor.half_solve(span.others.T)
     return np.asarray(variance * (np.einsum("ij,ij->j", half, half) + span.beyond))
 
 
@@ -196,3 +226,34 @@ def _classes(known: Known, variance: float, levels: Sequence[float], start: Any)
 def _right(known: Known) -> Any:
     """Which class each wanted row is of."""
     return known.wanted[:, None] == np.arange(known.classes)
+
+
+def half_given_half(
+    model: YardstickModel,
+    tempering: float,
+    X: Array,
+    y: Array,
+    splits: list[tuple[Rows, Rows]],
+    weights: Array | None = None,
+) -> float:
+    """Mean of Σ log p(row | other half) over rows of a half, both ways round; rows count `tempering` times.
+
+    >>> from dataworth.models import Logistic
+    >>> X, y = np.array([[-1.0], [-1.0], [1.0], [1.0]]), np.array([0.0, 0.0, 1.0, 1.0])
+    >>> splits = [(np.array([0, 2]), np.array([1, 3]))]
+    >>> half_given_half(Logistic(1.0), 1.0, X, y, splits) < half_given_half(Logistic(9.0), 1.0, X, y, splits)
+    True
+    """
+    kind = next(name for name, made in KINDS.items() if isinstance(model, made))
+    level, ratio = (tempering, tempering)
+    if isinstance(model, Linear):
+        level = float(model.noise_variance)  # type: ignore[arg-type]  # a yardstick's noise is a number
+        ratio = tempering / level
+    rows, classes = with_intercept(X, model.intercept), int(y.max()) + 1
+    weights = np.ones(len(y)) if weights is None else weights
+    found = []
+    for own, others in both_ways(splits):
+        asked = Known(rows[own], y[own], weights[own], rows[others], y[others], classes)
+        told = PREDICT[kind](asked, model.prior_variance * ratio, (level,)).log_p[0]
+        found.append(float(weights[others] @ told))
+    return float(np.mean(found))

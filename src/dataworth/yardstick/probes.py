@@ -21,7 +21,7 @@ from scipy.special import stdtrit
 
 from ..arrays import Array, Rows
 from ..models import Linear, Model
-from .halves import both_ways, halves
+from .predictive import both_ways, halves
 
 PROPORTIONS = (0.02, 0.05, 0.1, 0.2)
 """Of labels made wrong."""

@@ -22,14 +22,11 @@ import numpy as np
 from ..arrays import Array, Rows
 from ..data.dataset import Dataset
 from ..errors import DataworthError
-from ..models.gaussian import with_intercept
-from .basis import Basis
-from .candidates import EFFORTS, Effort, Map, maps
-from .halves import both_ways, halves
-from .predictive import PREDICT, Known, Told, one_of_classes
+from ..models import with_intercept
+from .candidates import EFFORTS, Effort, Map, Trial, maps
+from .predictive import PREDICT, Known, Told, both_ways, halves, one_of_classes
 from .probes import eye
-from .recipe import Recipe
-from .trial import Trial
+from .recipe import Basis, Recipe
 
 PRIORS = tuple(float(f"{c:.3g}") for c in 10.0 ** np.arange(-3.0, 3.51, 0.5))
 """C′, the prior variance of coefficients when rows count once."""

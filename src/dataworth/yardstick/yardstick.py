@@ -19,18 +19,14 @@ from ..data.dataset import Dataset
 from ..data.keys import keyed_hash
 from ..data.labels import Classes, Numeric, learn_targets
 from ..errors import DataworthError
-from ..models import Linear, Softmax
-from ..models.base import positive_number
+from ..models import Linear, Softmax, positive_number
 from ..parallel.threads import one_thread
-from .basis import Basis
-from .file import MAKE, SCHEMA, digest_of, read_file, write_file
-from .kinds import KINDS, YardstickModel, check_modelling, maker, suited_kind
-from .read_parts import read_labels, read_model
-from .reading import plain, record, text, whole
-from .recipe import Recipe, odd
+from .candidates import Trial, rounded
+from .file import MAKE, SCHEMA, digest_of, plain, read_file, record, text, whole, write_file
+from .kinds import KINDS, YardstickModel, check_modelling, maker, read_labels, read_model, suited_kind
+from .recipe import Basis, Recipe, odd
 from .search import Search, searched
 from .texts import TextColumns
-from .trial import Trial, rounded
 
 LEAST_ROWS = 20
 

@@ -12,8 +12,7 @@ from ...inference.logistic import Counts
 from ...inference.removal import Labelled
 from ...measure.designs import Sample, group_codes
 from ...measure.prepare import Measurement, Pool
-from ...models.distinct import distinct_rows
-from ...models.gaussian import with_intercept
+from ...models.gaussian import distinct_rows, with_intercept
 
 
 class Part(NamedTuple):

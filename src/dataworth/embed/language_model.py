@@ -1,0 +1,285 @@
+"""Causal language models: what they read, their layers, and the projected gradients of a batch."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dataworth.arrays import Array
+from dataworth.embed.networks import fetched, fingerprint, quietly
+from dataworth.embed.projections import Tensorised, dense
+from dataworth.errors import DataworthError
+from dataworth.extras import check_installed, needed, versions
+
+TEMPLATE = (
+    "Given a user query and a response, generate an embedding that represents the quality and helpfulness of"
+    " the response.\nQuery: {q}\nResponse: {r}"
+)
+"""As the paper prints it."""
+RESPONSE = 96
+"""Tokens of a response that are kept, whatever the prompt's length."""
+
+
+@dataclass(frozen=True)
+class Tokens:
+    """Token ids; those from `start` on are the response, whose likelihood counts."""
+
+    ids: tuple[int, ...]
+    start: int
+
+    def __len__(self) -> int:
+        return len(self.ids)
+
+
+def row_hash(prompt: str, chosen: str, rejected: str) -> str:
+    """What names a pair in a manifest.
+
+    >>> row_hash("a", "b", "c")
+    '0bbcc91a2106d72f'
+    """
+    digest = hashlib.blake2b(digest_size=8)
+    for text in (prompt, chosen, rejected):
+        content = text.encode("utf-8", "surrogatepass")
+        digest.update(len(content).to_bytes(8, "little") + content)
+    return digest.hexdigest()
+
+
+class Reader:
+    """Turns prompts and responses into tokens.
+
+    The prompt is cut before the response is, from its beginning, for a response answers its end; at least
+    `RESPONSE` tokens of the response stay.
+    """
+
+    def __init__(self, tokenizer: Any, longest: int) -> None:
+        head, rest = TEMPLATE.split("{q}")
+        ends = {tokenizer.eos_token_id, getattr(tokenizer, "sep_token_id", None)}
+        first = list(tokenizer(head)["input_ids"])  # with what the model wants to see first, if anything
+        self._head = first[:-1] if first[-1] in ends else first
+        self._tokenizer = tokenizer
+        self._middle = self._plain(rest.removesuffix("{r}"))
+        self._room = longest - len(self._head) - len(self._middle)
+        if self._room < RESPONSE:
+            least = RESPONSE + longest - self._room
+            raise DataworthError(
+                f"max_tokens (--max-tokens) is {longest}, but the template and {RESPONSE} tokens of response"
+                f" take {least}: give at least {least}."
+            )
+
+    def __call__(self, prompt: str, response: str) -> Tokens:
+        """The tokens of one prompt with one response."""
+        query, answer = self._plain(prompt), self._plain(response)
+        kept, said = lengths(len(query), len(answer), self._room)
+        ids = [*self._head, *query[len(query) - kept :], *self._middle]
+        return Tokens((*ids, *answer[:said]), len(ids))
+
+    def _plain(self, text: str) -> list[int]:
+        return list(self._tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
+
+
+def lengths(prompt: int, response: int, room: int) -> tuple[int, int]:
+    """Tokens of the prompt and of the response that are kept.
+
+    >>> lengths(20, 50, 200), lengths(20, 500, 200), lengths(500, 500, 200), lengths(500, 50, 200)
+    ((20, 50), (20, 180), (104, 96), (150, 50))
+    """
+    said = min(response, max(RESPONSE, room - prompt))
+    return min(prompt, room - said), said
+
+
+def in_batches(tokens: Sequence[Tokens], size: int, window: int) -> list[list[int]]:
+    """Places of tokens in batches of like length, found window by window so that early rows end early.
+
+    >>> in_batches([Tokens((0,) * n, 0) for n in (5, 1, 4, 2, 9)], size=2, window=4)
+    [[1, 3], [2, 0], [4]]
+    """
+    batches = []
+    for start in range(0, len(tokens), window):
+        rows = range(start, min(start + window, len(tokens)))
+        ordered = sorted(rows, key=lambda i: (len(tokens[i]), i))
+        batches += [ordered[i : i + size] for i in range(0, len(ordered), size)]
+    return batches
+
+
+PACKAGES = ("torch", "transformers")
+LAST = "last-quarter"
+ALL = "all"
+
+
+class LanguageModel:
+    """A causal language model with its tokenizer, in float32 and frozen."""
+
+    def __init__(self, name: str, device: str = "cpu") -> None:
+        self.name = name
+        what = f"model {name!r}"
+        check_installed(PACKAGES, what, extra="llm")
+        self.torch = needed("torch", what, extra="llm")
+        code = needed("transformers", what, extra="llm")
+        place, options = _place(name)
+        if options:
+            check_installed(("gguf", "accelerate"), f"{what}, a GGUF file,", extra="llm")
+        with quietly(code):
+            self.tokenizer = _tokenizer(code, place, options)
+            options["dtype"] = self.torch.float32
+            model = fetched(code.AutoModelForCausalLM, place, "causal language model", **options)
+        self.model = model.eval().requires_grad_(False).to(_device(self.torch, device))
+        version = getattr(self.model.config, "_commit_hash", None) or fingerprint(Path(name))
+        self.identity = f"{version or name} ({versions(*PACKAGES)})"
+
+    def layers(self, modules: str | Sequence[str] = LAST) -> dict[str, Any]:
+        """Linear layers by name: those of the last quarter of the blocks, all, or those that patterns name.
+
+        A pattern is one of the shell: `*.down_proj`, `model.layers.2?.*`.
+        """
+        linear = {
+            name: module
+            for name, module in self.model.named_modules()
+            if isinstance(module, self.torch.nn.Linear)
+        }
+        patterns = [modules] if isinstance(modules, str) else list(modules)
+        if patterns == [LAST]:
+            patterns = self._last_blocks()
+        elif patterns == [ALL]:
+            patterns = ["*"]
+        for pattern in patterns:
+            if not any(fnmatchcase(name, pattern) for name in linear):
+                some = ", ".join(list(linear)[:3])
+                raise DataworthError(
+                    f"modules (--modules) {pattern!r} is no linear layer of {self.name}, which has {some}, …:"
+                    f" give such a name, a pattern, {ALL} or {LAST}."
+                )
+        return {
+            name: module
+            for name, module in linear.items()
+            if any(fnmatchcase(name, pattern) for pattern in patterns)
+        }
+
+    def _last_blocks(self) -> list[str]:
+        lists = {
+            name: module
+            for name, module in self.model.named_modules()
+            if isinstance(module, self.torch.nn.ModuleList)
+        }
+        name = max(lists, key=lambda name: len(lists[name]))
+        blocks = len(lists[name])
+        return [f"{name}.{i}.*" for i in range(blocks - max(1, blocks // 4), blocks)]
+
+
+def _place(name: str) -> tuple[str, dict[str, Any]]:
+    """A directory or a name on the hub; a GGUF file is named inside its directory."""
+    path = Path(name)
+    return (str(path.parent), {"gguf_file": path.name}) if path.suffix == ".gguf" else (name, {})
+
+
+def _tokenizer(code: Any, place: str, options: dict[str, Any]) -> Any:
+    if Path(place).is_dir() and not options:
+        known = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt")
+        if not any((Path(place) / file).exists() for file in known):
+            raise DataworthError(
+                f"the directory {place!r} has no tokenizer ({', '.join(known)}): save the model's tokenizer"
+                " there too."
+            )
+    return fetched(code.AutoTokenizer, place, "tokenizer", **options)
+
+
+def _device(torch: Any, device: str) -> Any:
+    try:
+        torch.empty(0, device=device)
+        return torch.device(device)
+    except (RuntimeError, AssertionError) as error:
+        raise DataworthError(
+            f"device (--device) is {device!r}, which torch cannot use here: give cpu, or cuda on a machine"
+            " that has it."
+        ) from error
+
+
+Vectors = NDArray[np.float32]
+
+
+class TensorisedPass:
+    """Hooks on the linear layers, and no gradient of a weight: the graph begins at the first of them."""
+
+    def __init__(self, lm: LanguageModel, layers: Mapping[str, Any], size: int, seed: int) -> None:
+        self._lm, self._layers, self._size = lm, layers, size
+        self._project = Tensorised(lm.torch, layers, size, seed)
+
+    def __call__(self, batch: Sequence[Tokens]) -> tuple[Vectors, Array]:
+        """Vectors, samples × size, and the negative log-likelihoods."""
+        torch = self._lm.torch
+        total = torch.zeros(len(batch), self._size, device=self._lm.model.device)
+
+        def watch(name: str) -> Any:
+            def forward(layer: Any, inputs: tuple[Any, ...], output: Any) -> None:
+                if not output.requires_grad:
+                    output.requires_grad_(True)
+                x = inputs[0].detach()
+
+                def backward(delta: Any) -> None:
+                    total.add_(self._project(name, x, delta.detach()))
+
+                output.register_hook(backward)
+
+            return forward
+
+        hooks = [layer.register_forward_hook(watch(name)) for name, layer in self._layers.items()]
+        try:
+            with torch.enable_grad():
+                losses = negative_log_likelihoods(self._lm, batch)
+                losses.sum().backward()
+        finally:
+            for hook in hooks:
+                hook.remove()
+        return total.cpu().numpy(), losses.detach().double().cpu().numpy()
+
+
+class DensePass:
+    """Every sample alone, its whole gradient, and Π on it: the paper's formula, at the paper's price."""
+
+    def __init__(self, lm: LanguageModel, layers: Mapping[str, Any], size: int, seed: int) -> None:
+        self._lm, self._size, self._seed = lm, size, seed
+        self._weights = {name: layer.weight for name, layer in layers.items()}
+
+    def gradient(self, tokens: Tokens) -> tuple[dict[str, Vectors], float]:
+        """The gradient of one loss by module, flat, and the loss."""
+        for weight in self._weights.values():
+            weight.requires_grad_(True)
+        with self._lm.torch.enable_grad():
+            loss = negative_log_likelihoods(self._lm, [tokens])[0]
+            found = self._lm.torch.autograd.grad(loss, list(self._weights.values()))
+        flat = {name: g.flatten().cpu().numpy() for name, g in zip(self._weights, found, strict=True)}
+        return flat, loss.item()
+
+    def __call__(self, batch: Sequence[Tokens]) -> tuple[Vectors, Array]:
+        """As the other pass. One sample at a time, so that no neighbour and no padding touches a bit."""
+        found = [self.gradient(tokens) for tokens in batch]
+        stacked = {name: np.stack([g[name] for g, _ in found]) for name in self._weights}
+        vectors = dense(stacked, self._size, self._seed)
+        return vectors.astype(np.float32), np.array([loss for _, loss in found])
+
+
+def negative_log_likelihoods(lm: LanguageModel, batch: Sequence[Tokens]) -> Any:
+    """−log p(response | what stands before it) of each; padding stands last, where no token looks."""
+    torch, device = lm.torch, lm.model.device
+    length = max(len(tokens) for tokens in batch)
+    ids = torch.zeros(len(batch), length, dtype=torch.long)
+    wanted = torch.full((len(batch), length), -100)
+    for row, tokens in enumerate(batch):
+        ids[row, : len(tokens)] = torch.tensor(tokens.ids)
+        wanted[row, tokens.start : len(tokens)] = ids[row, tokens.start : len(tokens)]
+    keep = length - min(tokens.start for tokens in batch) + 1  # the last position predicts nothing we know
+    options: dict[str, Any] = {"use_cache": False}
+    if "logits_to_keep" in inspect.signature(lm.model.forward).parameters:
+        options["logits_to_keep"] = keep
+    logits = lm.model(input_ids=ids.to(device), **options).logits[:, -keep:-1]
+    flat = torch.nn.functional.cross_entropy(
+        logits.flatten(0, 1).float(), wanted[:, 1 - keep :].flatten().to(device), reduction="none"
+    )
+    return flat.view(len(batch), -1).sum(dim=1)
