@@ -11,6 +11,7 @@ import numpy as np
 from ...data.dataset import Dataset
 from ...errors import DataworthError
 from ...evidence.tempering import Place, repeats
+from ...inference.gaussian import divergence_from_prior
 from ...measure.case import Case, Plan, measure
 from ...measure.designs import DATA, Arm, Sample
 from ...measure.options import Options
@@ -19,7 +20,7 @@ from ...measure.prepare import Pool, check_datasets, prepare
 from ...measure.table import PairTable
 from ...models import Fitter, GaussianPrior
 from ...yardstick.yardstick import Yardstick
-from .limits import Guarded, check_sealed, doubts, gain_of
+from .limits import Guarded, check_sealed, doubts
 from .posterior import Sealed, seal_with, sealing_model
 
 SCALES = 4
@@ -54,10 +55,10 @@ def measure_sealed(
     own, gains, doubted = {}, [], []
     for name, candidate in candidates.items():
         given = prepared.data.get(name, candidate)
-        one = given if isinstance(given, Sealed) else seal_with(given, yardstick, digest, key="")
+        one = given if isinstance(given, Sealed) else seal_with(given, yardstick, digest)
         spectrum = check_sealed(one, yardstick, name, digest)
         own[DATA if what == "score" else Arm("candidate", name)] = Tempered(pool, yardstick, one, name)
-        gains.append(gain_of(one, spectrum, yardstick.model.prior_variance))
+        gains.append(divergence_from_prior(spectrum, one.mean, yardstick.model.prior_variance))
         if isinstance(given, Sealed):
             doubted += doubts(one, yardstick, spectrum, pool.X, name)
     nothing = Sample(np.arange(0))
