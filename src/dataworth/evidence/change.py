@@ -16,6 +16,7 @@ import numpy as np
 from ..data.dataset import Dataset
 from ..errors import DataworthError
 from ..models import Model
+from ..parallel.threads import one_thread
 from .pool import check_rows, pool_of
 
 
@@ -33,6 +34,7 @@ class PMIChange:
         return asdict(self)
 
 
+@one_thread()
 def pmi_change(before: Dataset, after: Dataset, T: Dataset, model: Model) -> PMIChange:
     """The change of PMI from `before` to `after`, with the model that is given, whatever model it is.
 

@@ -20,6 +20,7 @@ from ..inference.referee import BUDGET, Refereed, RefereeRefuses, referee_log_z
 from ..models import Linear, Logistic, Model
 from ..models.base import positive_number
 from ..models.logistic import LogisticFitter
+from ..parallel.threads import one_thread
 from .pair import bind_pair
 from .pool import pool_of
 
@@ -47,6 +48,7 @@ class RefereedPMI:
         return _plain({f.name: getattr(self, f.name) for f in fields(self)})
 
 
+@one_thread()
 def referee(
     D: Dataset,
     T: Dataset,

@@ -84,6 +84,11 @@ class Task(NamedTuple):
             return task
         return task._replace(first=fit_sample(fitter, task.arms[first], None)[0])
 
+    @property
+    def directions(self) -> int:
+        """Of the grid of temperings of rows; a model without weights has none."""
+        return int(getattr(self.fitter, "takes_weights", True))
+
     def repeated(self, arm: Arm) -> int:
         """By how many doublings an arm's rows count more than once."""
         if arm in self.own:
@@ -149,7 +154,7 @@ def score_arm(task: Task, arm: Arm) -> dict[str, Any]:
         found = seen[place].log_predictives
         return np.minimum(found, 0.0) if task.bounded else found
 
-    directions = task.own[arm].directions if arm in task.own else 1
+    directions = task.own[arm].directions if arm in task.own else task.directions
     best, scores = climb(at, directions, task.repeated(arm))
     fitter, fit, found = seen[best]
     plain = seen[(0,) * len(best)]  # information gain grows with tempering, so that all arms have the same

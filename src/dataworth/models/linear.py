@@ -15,6 +15,7 @@ from ..arrays import Array, Rows
 from ..errors import DataworthError
 from ..inference.gaussian import GaussianFit, fit_gaussian
 from ..inference.sites import Sites
+from ..parallel.threads import one_thread
 from .base import Fit, check_pool, positive_number
 from .gaussian import (
     GaussianPosterior,
@@ -65,6 +66,7 @@ class Linear:
         else:
             positive_number(self.noise_variance, "noise_variance")
 
+    @one_thread()
     def fit(
         self, X: Array, y: Array, weights: Array | None = None, prior: GaussianPrior | None = None
     ) -> LinearPosterior | NoisePosterior:

@@ -23,6 +23,7 @@ from ..inference.softmax.mode import Mode, find_mode
 from ..inference.softmax.predictive import log_evidence
 from ..inference.softmax.stacked import Stacked
 from ..inference.softmax.trace import trace_defect
+from ..parallel.threads import one_thread
 from .base import Fit, PoolFitter, check_class_number, check_classes, check_theta, positive_number
 from .distinct import distinct_rows
 from .gaussian import with_intercept
@@ -63,6 +64,7 @@ class Softmax:
         positive_number(self.prior_variance, "prior_variance")
         check_class_number(self.classes)
 
+    @one_thread()
     def fit(self, X: Array, y: Array, weights: Array | None = None) -> SoftmaxPosterior:
         """Laplace's Gaussian, with its log evidence."""
         posterior: SoftmaxPosterior = self.bind(X, y)(np.arange(len(y)), weights=weights).state
