@@ -156,14 +156,14 @@ def main() -> None:
     )
     parser.add_argument("--worlds", type=int, default=10)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--quick", action="store_true", help="two features sizes, two worlds: a minute")
+    parser.add_argument("--quick", action="store_true", help="a smoke test of seconds")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--plot", type=Path)
     parser.add_argument("--keep", type=Path, help="an earlier --out: keep the referee's values in it")
     args = parser.parse_args()
-    features, rows, worlds = (3, 10), (30, 100), 2
-    if not args.quick:
-        features, rows, worlds = FEATURES, ROWS, args.worlds
+    features, rows, worlds = FEATURES, ROWS, args.worlds
+    if args.quick:
+        features, rows, worlds, args.jobs = FEATURES[:1], ROWS[:1], 1, 1
     grid = list(itertools.product(TRUTHS, features, rows, PRIORS, range(worlds)))
     started, records = time.perf_counter(), []
     run = joblib.Parallel(args.jobs, return_as="generator_unordered", batch_size=1)

@@ -7,7 +7,7 @@ library: run this script with that one on PYTHONPATH) the difference is told, wi
 *Fooled*: changes that tell nothing new (double, label by one's own model, shrink to class means, drop what
 one's own model doubts) of 40, 120, 300 and 1,000 clean rows: the rise in nats a row.
 
-python benchmarks/eye.py [--sets reporting] [--splits 0 1] [--null] [--against FILE] [--out FILE]
+python benchmarks/eye.py [--sets reporting] [--splits 0 1] [--null] [--against FILE] [--out FILE] [--quick]
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from __future__ import annotations
 import argparse
 import json
 import platform
+from functools import partial
 from pathlib import Path
 from unittest.mock import patch
 
@@ -91,7 +92,11 @@ def main():
     parser.add_argument("--null", action="store_true", help="the changes that tell nothing new")
     parser.add_argument("--against", type=Path)
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--quick", action="store_true", help="a smoke test of seconds")
     args = parser.parse_args()
+    if args.quick:
+        args.sets, args.splits = ["digits"], [0]
+        globals().update(SIZES=(40,), draw=partial(draw, data=40, test=60, fresh=60))
     named = {"reporting": REPORTING, "settling": SETTLING}
     sets = [one for name in args.sets for one in named.get(name, (name,))]
     work = [(name, split) for name in sets for split in args.splits]

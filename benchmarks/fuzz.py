@@ -137,7 +137,10 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1)
     parser.add_argument("--only", type=int, nargs="*", help="these numbers alone")
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--quick", action="store_true", help="a smoke test of seconds")
     given = parser.parse_args()
+    if given.quick:
+        given.cases = 20
     start = time.perf_counter()
     with tempfile.TemporaryDirectory() as place:
         seeds, logs = Path(place) / "seeds", [Path(place) / f"log{k}" for k in range(given.jobs)]

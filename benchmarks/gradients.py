@@ -89,13 +89,19 @@ def main():
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--pairs", required=True)
-    parser.add_argument("--model", required=True)
-    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--pairs")
+    parser.add_argument("--model")
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--quick", action="store_true", help="a smoke test: without a model, nothing is run")
     parser.add_argument(
         "--modules", nargs="+", default=["*.28.self_attn.*", "*.29.self_attn.*", "*.29.mlp.*"]
     )
     args = parser.parse_args()
+    if args.quick and (args.model is None or args.pairs is None):
+        print("skipped: a language model and pairs are needed (--model, --pairs)")
+        return
+    if None in (args.pairs, args.model, args.out):
+        parser.error("--pairs, --model and --out are needed")
     torch.set_num_threads(1)
     pairs = read_preferences(args.pairs).pairs
     chosen = np.random.default_rng(SEED).choice(len(pairs), PAIRS, replace=False)

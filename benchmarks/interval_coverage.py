@@ -200,11 +200,17 @@ def main():
     parser.add_argument("--data", choices=WORLDS, help="one of them (default: all)")
     parser.add_argument("--design", choices=("whole", "pairs"), help="one of them (default: both)")
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--quick", action="store_true", help="a smoke test of seconds")
     args = parser.parse_args()
+    few = {}
+    if args.quick:
+        args.repetitions, args.jobs, args.data = 2, 1, next(iter(WORLDS))
+        few = {"whole": {"truth_blocks": 20}, "pairs": {"k": 4, "truth_pairs": 2, "n_data": 80, "n_test": 80}}
     results = []
     for name in [args.data] if args.data else WORLDS:
         world = WORLDS[name]()
-        yard = dw.Yardstick.fit(dw.Dataset(*world.draw(400, np.random.default_rng(0), test=True)))
+        rows = 60 if args.quick else 400
+        yard = dw.Yardstick.fit(dw.Dataset(*world.draw(rows, np.random.default_rng(0), test=True)))
         for kind in ("score", "audit"):
             for design, study, n in (
                 ("whole", whole, args.repetitions),
@@ -213,6 +219,7 @@ def main():
                 if args.design not in (None, design):
                     continue
                 sizes = {"n_data": 400, "n_test": 400} if isinstance(world, Patients) else {}
+                sizes |= few.get(design, {})
                 found = {k: float(v) for k, v in study(kind, world, yard, n, args.jobs, **sizes).items()}
                 error = t_quantile(1e9) * np.sqrt(0.05 * 0.95 / n)
                 results.append({"data": name, "what": kind, "design": design, "repetitions": n, **found})

@@ -10,10 +10,12 @@ python benchmarks/judgement.py --read results/judgement.json      # what was kep
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import platform
 import time
 from collections import Counter
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from unittest.mock import patch
@@ -205,6 +207,11 @@ def show(records):
     print("\n" + "\n".join(f"{name}: {value}" for name, value in bars(records).items()))
 
 
+def _one_change(changes, drawn, split):
+    """The first change of a split, for `--quick`."""
+    return itertools.islice(changes(drawn, split), 1)
+
+
 def main():
     """Run, print, and write."""
     parser = argparse.ArgumentParser(
@@ -215,7 +222,12 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--out", type=Path)
     parser.add_argument("--read", type=Path, help="a file of --out, shown again")
+    parser.add_argument("--quick", action="store_true", help="a smoke test of seconds")
     args = parser.parse_args()
+    if args.quick:
+        args.sets, args.splits, args.jobs = ["digits"], [0], 1
+        globals().update(draw=partial(draw, data=40, test=60, fresh=60))
+        globals().update(all_changes=partial(_one_change, all_changes))
     if args.read is not None:
         show(json.loads(args.read.read_text())["audits"])
         return

@@ -1,6 +1,6 @@
 """A whole audit of 100,000 rows × 100 features against 20,000 test rows: seconds and memory.
 
-    python benchmarks/large.py [--rows 100000] [--features 100] [--test-rows 20000]
+    python benchmarks/large.py [--rows 100000] [--features 100] [--test-rows 20000] [--quick]
 
 Writes three parquet files to a temporary folder, runs `dataworth audit` on them as a user would, and adds up
 the memory of all its processes (proportional set size, so that shared pages count once).
@@ -50,7 +50,10 @@ def main():
     parser.add_argument("--rows", type=int, default=100_000)
     parser.add_argument("--features", type=int, default=100)
     parser.add_argument("--test-rows", type=int, default=20_000)
+    parser.add_argument("--quick", action="store_true", help="a smoke test of seconds")
     args = parser.parse_args()
+    if args.quick:
+        args.rows, args.features, args.test_rows = 200, 3, 100
     rng = np.random.default_rng(0)
     n, d = args.rows + args.test_rows, args.features
     mixing = rng.standard_normal((d, d)) / np.sqrt(d)
@@ -73,7 +76,8 @@ def main():
             peak = max(peak, memory(process.pid))
             time.sleep(0.1)
         seconds = time.perf_counter() - started
-        result = json.loads(process.stdout.read())
+        with process.stdout as told:
+            result = json.load(told)
     print(f"{args.rows} × {d}, {args.test_rows} test rows: {seconds:.1f} s, {peak:.0f} MB")
     print(f"{result['verdict']}: {result['delta']:+.2f} nats per block, interval {result['interval']}")
 

@@ -87,13 +87,32 @@ def audited(every, seed, encoder):
     return found
 
 
+def _made_pairs(n):
+    """Pairs in which the longer answer wins."""
+    words = [f"word{i}" for i in range(30)]
+    rng = np.random.default_rng(0)
+    texts = [[" ".join(rng.choice(words, size)) for size in (6, 12, 4)] for _ in range(n)]
+    return [tuple(text) for text in texts]
+
+
+def _one_curation(rows, rng):
+    yield "flip 20%", rows, flipped(rows, rng.random(len(rows)) < FLIPPED)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--pairs", required=True)
-    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--pairs")
+    parser.add_argument("--out", type=Path)
+    parser.add_argument("--quick", action="store_true", help="a smoke test of seconds, on made pairs")
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--text-encoder")
     args = parser.parse_args()
+    if args.quick:
+        globals().update(PAIRS=60, TEST=60, curations=_one_curation)
+        print(audited(_made_pairs(200), 0, None))
+        return
+    if args.pairs is None or args.out is None:
+        parser.error("--pairs and --out are needed")
     every = read_preferences(args.pairs).pairs
     known = json.loads(args.out.read_text())["audits"] if args.out.exists() else []
     for seed in range(args.seeds):

@@ -11,7 +11,7 @@ Three questions:
   P − I/C, for n rows on d coefficients; and the cosine between a row and the leading direction of the change
   of P when that row is added (two files of the same vendor, one row apart).
 
-python benchmarks/sealed.py [--seed 0] [--out results/sealed.json]
+python benchmarks/sealed.py [--seed 0] [--quick] [--out results/sealed.json]
 """
 
 from __future__ import annotations
@@ -136,7 +136,10 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--quick", action="store_true", help="a smoke test of seconds")
     args = parser.parse_args()
+    if args.quick:
+        globals().update(FEATURES=20, ROWS=60, WORLDS=WORLDS[:1], REPEATS=1, LEAKS=LEAKS[:1])
     rng = np.random.default_rng(args.seed)
     found = {
         "seconds": seconds(rng),

@@ -1,6 +1,6 @@
 """Softmax on ten-class digits: one PMI of 500 + 500 rows at 65 coefficients a class, and a yardstick.
 
-    python benchmarks/softmax.py [--out results/softmax.json] [--yardstick]
+    python benchmarks/softmax.py [--out results/softmax.json] [--yardstick] [--quick]
 
 Times are of wall clock and of the processor (one thread); a busy machine shows in the first alone.
 """
@@ -40,14 +40,16 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--out", type=Path)
     parser.add_argument("--yardstick", action="store_true", help="also fit one on 900 rows: a minute")
+    parser.add_argument("--quick", action="store_true", help="a smoke test of seconds")
     args = parser.parse_args()
+    size, priors = (60, (1.0,)) if args.quick else (500, (0.01, 1.0, 100.0, 1e4))
     digits = load_digits()
     order = np.random.default_rng(SEED).permutation(len(digits.target))
     X, y = digits.data[order] / 16.0, digits.target[order]
-    D, T = dw.Dataset(X[:500], y[:500]), dw.Dataset(X[500:1000], y[500:1000])
+    D, T = dw.Dataset(X[:size], y[:size]), dw.Dataset(X[size : 2 * size], y[size : 2 * size])
     rows = []
     with threadpool_limits(1):
-        for C in (0.01, 1.0, 100.0, 1e4):
+        for C in priors:
             for model in (dw.Softmax(C), dw.OneVsRest(C)):
                 found, seconds = timed(lambda model=model: dw.pmi(D, T, model))
                 rows.append({"model": repr(model), "value": round(found.value, 4), **seconds})

@@ -29,6 +29,7 @@ import subprocess
 import sys
 import time
 import warnings
+from functools import partial
 from pathlib import Path
 from statistics import median
 
@@ -45,7 +46,7 @@ import dataworth
 from dataworth.errors import DataworthError
 from dataworth.evidence.pair import fit_joint
 from dataworth.inference import newton
-from dataworth.measure.designs import Pairs, Sample, select
+from dataworth.measure.designs import AFTER, BEFORE, DATA, Arm, Pairs, Pile, Sample, select
 from dataworth.measure.evaluate import evaluate
 from dataworth.models import Logistic
 from dataworth.parallel import Local
@@ -53,6 +54,7 @@ from dataworth.parallel import Local
 CELLS = ((100, 100, 100, 100.0), (120, 160, 1281, 0.01), (120, 160, 1281, 1e4), (480, 480, 1281, 0.01))
 EP_CELLS = ((100, 100, 100, 1.0), (100, 100, 100, 100.0), (120, 160, 1281, 0.01), (120, 160, 1281, 1e4))
 USUAL = CELLS[1]
+QUICK = ((30, 30, 10, 1.0),)
 POOL = 2000
 RATIOS = ("× paper's", "× smarter", "no numba: × paper's", "× smarter")
 CLOSE = 1e-3  # nats: what a reference loop must reach
@@ -233,8 +235,10 @@ def describe(result, name):
 
 def measure_growth(args):
     """Ours alone: with n at d = 1281, with d at 120+160, and the memory of k pairs."""
-    n_grid = (60, 120, 240, 480) if args.quick else (60, 120, 240, 480, 960)
-    cells = [(n, n, 1281, 0.01) for n in n_grid] + [(120, 160, d, 0.01) for d in (50, 100, 400, 1281, 2561)]
+    cells = [(n, n, 1281, 0.01) for n in (60, 120, 240, 480, 960)]
+    cells += [(120, 160, d, 0.01) for d in (50, 100, 400, 1281, 2561)]
+    if args.quick:
+        cells = CELLS
     results = []
     for n, m, d, C in track(cells, "growth with n and d", console=CONSOLE, transient=True):
         X, y = load_pool(args, d)
@@ -264,7 +268,7 @@ def measure_growth(args):
 def measure_memory(args):
     """Peak memory of `evaluate` for ever more pairs, each in a process of its own."""
     results = []
-    grid = (100, 1000) if args.quick else (100, 1000, 4000)
+    grid = (100, 1000, 4000)
     for k in track(grid, "memory", console=CONSOLE, transient=True):
         command = [sys.executable, __file__, "--child-memory", str(k), "--seed", str(args.seed)]
         output = subprocess.run(command, check=True, capture_output=True, text=True).stdout
@@ -296,7 +300,7 @@ def peak_memory():
 
 def measure_cores(args):
     """`evaluate` with one process and with two, which must start first; once they run, they are kept."""
-    k, results = 200 if args.quick else 1000, []
+    k, results = 1000, []
     for n, m, d, C in (USUAL, CELLS[2]):
         fitter, design = score_design(args, n, m, d, C)
         evaluate(design, fitter, 4, Local(1))
@@ -327,14 +331,15 @@ def score_design(args, n, m, d, C, arms=None):
     X, y = load_pool(args, d)
     half = len(y) // 2
     data, test = Sample(np.arange(half)), Sample(np.arange(half, len(y)))
-    strata = y[:half].astype(np.intp), y[half:].astype(np.intp)
+    strata = y.astype(np.intp)
     make = arms or score_arms
     fitter = Logistic(prior_variance=C).bind(X, y)
-    return fitter, Pairs(data, test, *strata, n, m, args.seed, lambda rows, rng: make(data, rows, rng))
+    piles = Pile(data, strata[:half]), Pile(test, strata[half:])
+    return fitter, Pairs(*piles, n, m, args.seed, partial(make, data))
 
 
 def score_arms(data, rows, rng):
-    return {"before": select(data, rows)}
+    return {DATA: select(data, rows)}
 
 
 def audit_arms(data, rows, rng):
@@ -343,10 +348,10 @@ def audit_arms(data, rows, rng):
     fresh = np.setdiff1d(np.arange(len(data.rows)), rows)
     changed = np.concatenate([rows[tenth:], rng.choice(fresh, tenth, replace=False)])
     return {
-        "before": select(data, rows),
-        "after": select(data, rows[tenth:]),
-        "control": select(data, rng.permutation(rows)[tenth:]),
-        "changed": select(data, changed),
+        BEFORE: select(data, rows),
+        AFTER: select(data, rows[tenth:]),
+        Arm("control"): select(data, rng.permutation(rows)[tenth:]),
+        Arm("candidate"): select(data, changed),
     }
 
 
@@ -357,7 +362,7 @@ def measure_audit(args):
         fitter, score = score_design(args, n, m, d, C)
         audit = score_design(args, n, m, d, C, audit_arms)[1]
         runs = {"score": [], "audit": []}
-        for _ in track(range(5 if args.quick else 11), "audit and score", console=CONSOLE, transient=True):
+        for _ in track(range(1 if args.quick else 11), "audit and score", console=CONSOLE, transient=True):
             for name, design in (("score", score), ("audit", audit)):
                 runs[name].append(clock(lambda f=fitter, p=design: evaluate(p, f, 8, Local(1))))
         wall, cpu = ({k: median(run[i] for run in v) / 8 for k, v in runs.items()} for i in (0, 1))
@@ -459,14 +464,17 @@ def machine():
 def main():
     raw = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=raw)
-    parser.add_argument("--quick", action="store_true", help="fewer pairs: minutes instead of a quarter hour")
+    parser.add_argument("--quick", action="store_true", help="a smoke test of seconds, in this process")
     parser.add_argument("--parts", default=",".join(PARTS), help="default: %(default)s")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--embeddings", type=Path, help="npz with X (rows × features) and y (two classes)")
     parser.add_argument("--out", type=Path, help="write the results to this JSON file")
     parser.add_argument("--child-memory", type=int, help=argparse.SUPPRESS)
     args = parser.parse_args()
-    args.pairs, args.settle = (8, 3) if args.quick else (40, 8)
+    args.pairs, args.settle = (2, 1) if args.quick else (40, 8)
+    if args.quick:
+        globals().update(CELLS=QUICK, EP_CELLS=QUICK, POOL=200)
+        args.parts = ",".join(name for name in args.parts.split(",") if name not in ("memory", "cores"))
     warnings.filterwarnings("ignore", category=sklearn.exceptions.ConvergenceWarning)
     if args.child_memory:
         child_memory(args)

@@ -1,6 +1,6 @@
 """What the values of 100,000 rows cost, beside cleanlab's ranking and KNN-Shapley on the same features.
 
-    python benchmarks/value_time.py [--rows 100000] [--out results/value-time.json]
+    python benchmarks/value_time.py [--rows 100000] [--quick] [--out results/value-time.json]
 
 100 columns, 10,000 test rows, labels of a logistic model of which one in twenty is wrong. Each way runs in a
 process of its own, with one thread of linear algebra: CPU seconds, seconds and the largest memory, and the
@@ -69,7 +69,13 @@ def main():
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--way", choices=WAYS, help=argparse.SUPPRESS)
     parser.add_argument("--out", type=Path, help="write the results to this JSON file")
+    parser.add_argument("--quick", action="store_true", help="a smoke test of seconds")
     args = parser.parse_args()
+    if args.quick:
+        globals().update(COLUMNS=3, TEST=200)
+        for way in WAYS:
+            print(way, one(way, 300, args.seed))
+        return
     if args.way:
         print(json.dumps(one(args.way, args.rows, args.seed)))
         return

@@ -3,13 +3,14 @@
 Photographs: which of scikit-learn's two photographs is a patch from? Diabetes: numeric labels, and
 above the median or not: weak features.
 
-python benchmarks/verdicts.py [--seeds 10] [--inference laplace] [--out results/verdicts.json]
+python benchmarks/verdicts.py [--seeds 10] [--inference laplace] [--quick] [--out results/verdicts.json]
 """
 
 from __future__ import annotations
 
 import argparse
 import collections
+import itertools
 import json
 import platform
 from pathlib import Path
@@ -78,13 +79,17 @@ def main():
     )
     parser.add_argument("--inference", default="laplace")
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--quick", action="store_true", help="a smoke test of seconds")
     args = parser.parse_args()
+    args.curations = None
+    if args.quick:
+        args.sets, args.seeds, args.curations = ["diabetes"], 1, 1
     records = []
     for name in args.sets:
         tallies = collections.defaultdict(list)
         for seed in range(args.seeds):
             yard = None
-            for curation, before, after, test in story(name, seed):
+            for curation, before, after, test in itertools.islice(story(name, seed), args.curations):
                 yard = yard or dw.Yardstick.fit(test, inference=args.inference, seed=seed)
                 a = dw.audit(before, after, test, yardstick=yard, seed=seed, jobs=1, ignore="all")
                 tallies[curation].append(a)

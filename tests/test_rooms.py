@@ -37,7 +37,7 @@ NARROW = {
     "curation": {"data"},
     "embed": {"data", "parallel"},
     "models": {"inference", "parallel"},
-    "certify": {"models"},
+    "certify": {"models", "parallel"},
     "evidence": {"models", "inference", "data", "parallel"},
     "yardstick": {"models", "inference", "data", "parallel"},
 }

@@ -21,11 +21,11 @@ from dataworth_studies.estimators.monte_carlo import MonteCarlo
 from dataworth_studies.estimators.paper_loop import PaperLoop
 from dataworth_studies.estimators.pmi import MeanPMI
 from dataworth_studies.estimators.proportions import Proportions
-from dataworth_studies.known_mi import LEVELS, Randomness, make_pairs, same_side
+from dataworth_studies.known_mi import Randomness, make_pairs, same_side
 from dataworth_studies.mi import Plan, plans_for, run_plan
 from dataworth_studies.mi_error import COUNTS, log_slope, rmse_by_count
 from dataworth_studies.mi_tables import all_tables, beside_paper, read_results, same_pairs, to_markdown
-from dataworth_studies.pools import ImagePool, load_pool
+from dataworth_studies.pools import ImagePool
 
 
 def table_information(p):
@@ -250,13 +250,6 @@ def test_an_intercept_is_a_column_of_ones(pool):
     assert "-intercept" in found.plan.name
 
 
-def test_what_is_kept_says_what_made_it(pool):
-    found = run_plan(small_plan(pool, trials=1, pairs=10, prior="yardstick"), Local(1)).to_dict()
-    assert found["spearman_sd"] is None
-    assert len(found["values_nats"][0]) == len(LEVELS)
-    assert {"seed", "pool_digest", "levels_bits", "cpu_seconds_per_estimate", "wall_seconds"} <= set(found)
-
-
 def test_tables_show_the_best_prior_beside_the_papers_and_how_many_pairs_were_used(pool):
     def record(estimator, prior, correlation, **other):
         return {
@@ -293,24 +286,8 @@ def test_tables_show_the_best_prior_beside_the_papers_and_how_many_pairs_were_us
     assert same_pairs(pair).splitlines()[2:] == ["| mnist | 100 | 1 | 1 | 0.750 | 0.500 |  |  |"]
     assert same_pairs(records[:1]) == ""  # nothing to compare
     lines = to_markdown(records).splitlines()[2:]
-    assert len(lines) == 5
-    assert lines[0].split(" | ")[5:] == [
-        "1",
-        "500",
-        "2",
-        "0.500 ± 0.010",
-        "+0.500 ± 0.354",
-        "0.125",
-        "0.954",
-        "2.0 |",
-    ]
+    assert "| 500 | 2 | 0.500 ± 0.010 |" in lines[0]  # pairs that were used, not those that were asked for
     assert " | 100 + intercept | " in lines[2]
-    assert [line.split(" | ")[-2] for line in lines[1:]] == ["0.967", "", "0.956", ""]
-
-
-def test_an_estimator_that_says_nothing_orders_nothing(pool):
-    found = run_plan(small_plan(pool, trials=1), Local(1), estimator=lambda pairs, seed: Guess(0.0))
-    assert found.correlations.tolist() == [0.0]
 
 
 def test_an_estimator_that_fails_has_no_correlation(pool):
@@ -342,26 +319,20 @@ def test_label_proportions_alone_nearly_tell_the_information(pool):
         assert Proportions()(pairs, 0).value / np.log(2) == pytest.approx(bits, abs=0.15)
 
 
-def test_bad_words_are_a_sentence(pool, tmp_path):
-    small = ImagePool("small", *pool, (1.0,))
-    with pytest.raises(DataworthError, match="no estimator 'guess'"):
-        plans_for(small, "guess", None, None, 20, 10, 1, "independent", 0)
-    with pytest.raises(DataworthError, match="prior variance is 'wide'"):
-        plans_for(small, "evidence", "wide", None, 20, 10, 1, "independent", 0)
-    with pytest.raises(DataworthError, match="give 0 to 1"):
-        plans_for(small, "evidence", "1", "2", 20, 10, 1, "independent", 0)
-    with pytest.raises(DataworthError, match="rising order"):
-        plans_for(small, "evidence", "1", "0.5,0.5", 20, 10, 1, "independent", 0)
-    with pytest.raises(DataworthError, match="seed is -1"):
-        plans_for(small, "evidence", "1", None, 20, 10, 1, "independent", -1)
-    with pytest.raises(DataworthError, match="known designs"):
-        plans_for(small, "evidence", "1", None, 20, 10, 1, "paired", 0)
-    with pytest.raises(DataworthError, match="known pools"):
-        load_pool("imagenet", None)
-    with pytest.raises(DataworthError, match=r"no mnist01\.npz"):
-        load_pool("mnist", tmp_path)
-    with pytest.raises(DataworthError, match="--data DIR"):
-        load_pool("cifar", None)
+@pytest.mark.parametrize(
+    ("words", "plan"),
+    [
+        ("prior variance is 'wide'", ("evidence", "wide", None, "independent", 0)),
+        ("give 0 to 1", ("evidence", "1", "2", "independent", 0)),
+        ("rising order", ("evidence", "1", "0.5,0.5", "independent", 0)),
+        ("seed is -1", ("evidence", "1", None, "independent", -1)),
+        ("known designs", ("evidence", "1", None, "paired", 0)),
+    ],
+)
+def test_bad_plans_are_a_sentence(pool, words, plan):
+    estimator, prior, levels, design, seed = plan
+    with pytest.raises(DataworthError, match=words):
+        plans_for(ImagePool("small", *pool, (1.0,)), estimator, prior, levels, 20, 10, 1, design, seed)
 
 
 def test_rmse_falls_as_the_root_of_the_count():
@@ -447,6 +418,7 @@ def test_the_error_command_finds_the_slope(tmp_path):
     ("words", "sentence"),
     [
         (("mi", "--pool", "mnist"), "--data DIR"),
+        (("mi", "--pool", "imagenet"), "known pools"),
         (("mi", "--size", 5000), "only 1797 rows"),
         (("mi", "--estimators", "guess"), "no estimator 'guess'"),
         (("mi", "--quick", "--pool", "cifar"), "drop --quick"),

@@ -34,7 +34,7 @@ def test_a_row_is_judged_by_a_regression_of_the_other_four_fifths(digits):
 
 
 def test_accuracy_rises_and_information_falls(digits):
-    """Seed 0 of the ten in results/accuracy-up.json, all of which agree."""
+    """Seed 0 of ten, all of which agreed."""
     before = digits.labelled
     assert len(before) == 400
     after, own = tidy(before)

@@ -18,15 +18,17 @@ from dataworth.atomic import BLANK, CHECKSUM, with_checksum
 from dataworth.cli.app import app
 from dataworth.data.dataset import Dataset
 from dataworth.data.io.sealed import MOST_HEADER, Contents, read_sealed, write_sealed
+from dataworth.data.keys import commit
 from dataworth.data.labels import Classes, Numeric
 from dataworth.errors import DataworthError
 from dataworth.evidence.pair import pmi
+from dataworth.inference.gaussian import divergence_from_prior
 from dataworth.measure.designs import Sample, Whole
 from dataworth.measure.options import Options
 from dataworth.measure.prepare import Pool
 from dataworth.models import InverseGamma, Linear, Logistic, Softmax
 from dataworth.valuation.rank import rank
-from dataworth.valuation.sealed import Sealed, check_sealed, doubts, gain_of, measure_sealed, seal
+from dataworth.valuation.sealed import Sealed, check_sealed, doubts, measure_sealed, seal
 from dataworth.valuation.sealed.scoring import Tempered
 from dataworth.yardstick.candidates import Trial
 from dataworth.yardstick.recipe import Recipe
@@ -35,6 +37,7 @@ from reference import mixed
 from worlds import classes, flipped, held_out, numeric_labels, refusal, yardstick
 
 MUTANTS = 1000
+KEY = "a key of sixteen or more"
 
 
 def by_hand(k, model, labels):
@@ -215,7 +218,7 @@ def test_the_scores_of_sealed_data_are_the_mixture_over_both_directions():
 
 @pytest.fixture
 def sealed():
-    return seal(classes(60, 10, d=2), plain(), key="a key")
+    return seal(classes(60, 10, d=2), plain(), key=KEY)
 
 
 @pytest.fixture
@@ -231,21 +234,22 @@ def test_a_file_comes_back_bit_by_bit(sealed, file):
     assert loaded.facts() == sealed.facts()
     assert loaded.content_hash() == sealed.content_hash()
     assert loaded.key is None
-    assert b"a key" not in file.read_bytes()
+    assert KEY.encode() not in file.read_bytes()
     test = classes(40, 11, d=2)
     assert np.array_equal(values({"a": loaded}, test, plain()), values({"a": sealed}, test, plain()))
 
 
 def test_equal_seals_are_equal_files(file, tmp_path):
-    seal(classes(60, 10, d=2), plain(), key="a key").save(tmp_path / "again.safetensors")
+    seal(classes(60, 10, d=2), plain(), key=KEY).save(tmp_path / "again.safetensors")
     assert (tmp_path / "again.safetensors").read_bytes() == file.read_bytes()
 
 
 def test_the_commitment_needs_rows_and_key(sealed):
     data = classes(60, 10, d=2)
-    assert sealed.is_of(data, "a key")
-    assert not sealed.is_of(data, "another")
-    assert not sealed.is_of(data.take(range(59)), "a key")
+    assert sealed.is_of(data, KEY)
+    assert not sealed.is_of(data, KEY + "!")
+    assert not sealed.is_of(data.take(range(59)), KEY)
+    assert sealed.commitment == commit(data, KEY).hash  # one scheme: `dataworth commit` gives the same hash
     assert seal(data, plain()).commitment != seal(data, plain()).commitment  # random keys
 
 
@@ -462,9 +466,9 @@ def test_honest_posteriors_are_never_refused():
 
 
 def test_the_gain_is_the_divergence_from_the_prior():
-    sealed = Sealed(np.array([0.5]), np.array([[4.0]]), "", 1, 1.0, None, "", "")
     # KL(N(½, ¼) ‖ N(0, 2)) = ½ (¼/2 + ¼/2 − 1 + log 8)
-    assert gain_of(sealed, np.array([8.0]), 2.0) == pytest.approx(0.5 * (0.125 + 0.125 - 1 + np.log(8)))
+    gain = divergence_from_prior(np.array([8.0]), np.array([0.5]), 2.0)
+    assert gain == pytest.approx(0.5 * (0.125 + 0.125 - 1 + np.log(8)))
 
 
 def test_claims_that_rows_cannot_back_are_doubted(sealed):

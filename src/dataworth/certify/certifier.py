@@ -8,17 +8,19 @@ from ..arrays import Array
 from ..errors import DataworthError
 from ..models import Model
 from ..models.base import require_model
-from . import expectations, identities
+from ..parallel.threads import one_thread
+from . import additivity, expectations, identities
 from .certificate import Certificate, Outcome
 from .subject import Check, NotApplicable, Subject
 from .trials import Simulator
 
 LEAST_ROWS = 12
 
-CHECKS: dict[str, Check] = {**identities.CHECKS, **expectations.CHECKS}
+CHECKS: dict[str, Check] = {**identities.CHECKS, **additivity.CHECKS, **expectations.CHECKS}
 """What is tried of a model that keeps the protocol, in this order."""
 
 
+@one_thread()
 def check_model(
     model: Model,
     *,

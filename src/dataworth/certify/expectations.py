@@ -6,10 +6,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from .subject import Check, NotApplicable, Result, Subject
+from .subject import ROUGH, Check, NotApplicable, Result, Subject
 
 TAIL = 3.0
-ROUGH = 0.1
 
 
 def _no_gain(name: str, meaning: str) -> Check:

@@ -2,8 +2,8 @@
 exact posteriors do.
 
 To rounding: evidences are of sets of rows, and predictions add up to 1. Of exact posteriors (required of
-models that say `exact = True`, reported of the others): Bayes' identity at any η, and evidences that add up
-over labels. Of a posterior's density: that it integrates to 1, and that its draws are drawn from it.
+models that say `exact = True`, reported of the others): Bayes' identity at any η. Of a posterior's density:
+that it integrates to 1, and that its draws are drawn from it.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..arrays import Array
+from ..models.base import fit_with
 from .subject import POINTS, Check, NotApplicable, Result, Subject
 
 DRAWS = 1000
@@ -21,7 +22,7 @@ LEAST_OVERLAP = 0.1
 def protocol(s: Subject) -> Result:
     """Whether fits, draws and densities are what the protocol says."""
     meaning = "fit gives a finite log_evidence, and the same again; draws and densities are numbers"
-    posterior = s.model.fit(s.X, s.y, None)
+    posterior = s.model.fit(s.X, s.y)
     evidence = posterior.log_evidence
     if not (isinstance(evidence, (int, float, np.floating)) and np.isfinite(evidence)):
         return False, None, None, f"log_evidence is {evidence!r}; it must be a finite number"
@@ -35,7 +36,7 @@ def protocol(s: Subject) -> Result:
             np.isfinite(posterior.log_density(t)) for t in draws[0]
         ):
             return False, None, None, "log_density is not finite at a draw of the posterior itself"
-    return s.near(s.model.fit(s.X, s.y, None).log_evidence - evidence, meaning)
+    return s.near(s.model.fit(s.X, s.y).log_evidence - evidence, meaning)
 
 
 def _no_rows(s: Subject) -> Result:
@@ -63,12 +64,12 @@ def _order(s: Subject) -> Result:
 
 
 def _weights(s: Subject) -> Result:
-    if not s.weighs:
+    if not s.takes(2.0):
         raise NotApplicable("the model takes no weights")
     counts = np.resize([1, 3, 0, 2], len(s.all))
     repeated = s.log_z(np.repeat(s.all, counts))
     bound = float(s.fitter(s.all, weights=counts.astype(float)).log_z)
-    alone = s.model.fit(s.X[s.all], s.y[s.all], counts.astype(float)).log_evidence
+    alone = fit_with(s.model, s.X[s.all], s.y[s.all], counts.astype(float)).log_evidence
     worst = max(abs(bound - repeated), abs(alone - repeated))
     return s.near(worst, "a row of weight 2 counts as two rows, one of weight 0 as none", 3.0)
 
@@ -107,41 +108,6 @@ def _identity(s: Subject) -> Result:
     meaning = f"log p(η|D)p(η|T)/(p(η)p(η|D,T)) = U(D,T) at {POINTS} η"
     scale = 1.0 + 1e-2 * float(np.abs(parts).max())
     return s.of_exact(s.near(gap, meaning, scale))
-
-
-def _one_more(s: Subject) -> Result:
-    if s.numbers:
-        raise NotApplicable("the targets are numeric labels, which cannot be counted")
-    classes, before = _class_number(s), s.log_z(s.data)
-    gaps = []
-    for row in s.test[:POINTS]:
-        gaps.append(sum(np.exp(_with_label(s, row, c) - before) for c in range(classes)) - 1.0)
-    meaning = "the evidences of one more row, over its possible labels, add up to that without it"
-    return s.of_exact(s.near(float(np.abs(gaps).max()), meaning))
-
-
-def _forecast(s: Subject) -> Result:
-    posterior = s.forecaster(s.data)
-    if s.numbers:
-        raise NotApplicable("the targets are numeric labels, whose predictive density is not asked for")
-    before, rows = s.log_z(s.data), s.test[:POINTS]
-    forecast = np.asarray(posterior.predict_proba(s.X[rows]), dtype=float)
-    implied = [[np.exp(_with_label(s, r, c) - before) for c in range(forecast.shape[1])] for r in rows]
-    gap = float(np.abs(forecast - implied).max())
-    return s.of_exact(s.near(gap, "predicted probabilities are the ratios of evidences"))
-
-
-def _class_number(s: Subject) -> int:
-    try:
-        return int(np.shape(s.forecaster(s.data).predict_proba(s.X[s.test]))[1])
-    except NotApplicable:
-        return max(2, int(s.y.max()) + 1)
-
-
-def _with_label(s: Subject, row: int, label: int) -> float:
-    """Log evidence of D and one more row with that label."""
-    rows = np.append(s.data, row)
-    return float(s.fitter(rows, targets=np.append(s.y[s.data], float(label))).log_z)
 
 
 def _density(s: Subject) -> Result:
@@ -188,7 +154,5 @@ CHECKS: dict[str, Check] = {
     "warm starts": _warm,
     "predictive": _predictive,
     "Bayes' identity": _identity,
-    "one more row": _one_more,
-    "forecast": _forecast,
     "density": _density,
 }

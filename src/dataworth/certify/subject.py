@@ -14,12 +14,14 @@ import numpy as np
 from ..arrays import Array, Rows
 from ..errors import DataworthError
 from ..models import Fit, Fitter, Model
-from ..models.base import bind
+from ..models.base import bind, fit_with
 from .trials import Simulator, Trials, run_trials
 
 FALSE_ALARM = 1e-3
-STATISTICAL = 9
+STATISTICAL = 10
 """How many outcomes of a certificate are statistical."""
+ROUGH = 0.1
+"""What a probability of an approximate model may be off by."""
 POINTS = 5
 """How many rows, orders or parameters are tried where all would be too many."""
 
@@ -106,14 +108,19 @@ class Subject:
             return result
         return None, value, bound, f"{meaning} (reported: not said to be exact)"
 
-    @cached_property
-    def weighs(self) -> bool:
-        """Whether it takes weights."""
+    def takes(self, weight: float) -> bool:
+        """Whether `fit` takes rows of some weight, rightly or not."""
+        weights = np.full(len(self.data), weight)
         try:
-            self.fitter(self.data, weights=np.ones(len(self.data)))
+            fit_with(self.model, self.X[self.data], self.y[self.data], weights)
         except (TypeError, NotImplementedError, DataworthError):
             return False
         return True
+
+    @property
+    def weighs(self) -> bool:
+        """Whether rows can count half: a model without weights repeats rows."""
+        return self.takes(0.5) and getattr(self.fitter, "takes_weights", True)
 
     @cached_property
     def trials(self) -> Trials:

@@ -59,11 +59,12 @@ def doubled(
 ) -> Seen:
     """The gain a block, both halves in turn."""
     fitter: Any = bind(model, X, y)
+    directions = int(getattr(fitter, "takes_weights", True))
     gains: list[float] = []
     for own, others in both_ways(halves(len(y), np.random.default_rng([seed, 0xD0B]), 1, groups)):
         score = scorer(fitter, own, in_blocks(others, max(1, len(y) // BLOCKS)), tempering)
         counted = repeats(own, np.full(len(own), tempering))
-        once, twice = (climb(partial(score, more), repeated=counted + more)[1] for more in (0, 1))
+        once, twice = (climb(partial(score, more), directions, counted + more)[1] for more in (0, 1))
         gains += (twice - once).tolist()
     value, stderr = float(np.mean(gains)), float(np.std(gains, ddof=1) / np.sqrt(len(gains)))
     most = max(NEGLIGIBLE, SURE * stderr)
@@ -98,7 +99,7 @@ def look(case: Case) -> Seen:
             yard.targets(some),
             case.options.seed,
             some.groups,
-            yard.tempering,
+            case.pool.tempering,
         )
 
 

@@ -16,8 +16,8 @@ from ..wording import option
 from .dataset import Dataset
 
 KEY_BYTES = 16
-LEAST_KEY = 16
-"""Characters of a key that somebody thought of."""
+MIN_KEY_LENGTH = 16
+"""Characters of a key that the user chooses."""
 
 
 def new_key() -> str:
@@ -31,9 +31,9 @@ def keyed_hash(content: str, key: str) -> str:
     >>> keyed_hash("ab", "k" * 16)[:12], keyed_hash("ab", "l" * 16)[:12]
     ('803f7281f242', 'f60fa1eb022e')
     """
-    if not isinstance(key, str) or len(key) < LEAST_KEY:
+    if not isinstance(key, str) or len(key) < MIN_KEY_LENGTH:
         raise DataworthError(
-            f"the key is too short: give {LEAST_KEY} characters or more, or none to get one."
+            f"the key is too short: give {MIN_KEY_LENGTH} characters or more, or none to get one."
         )
     return hmac.new(key.encode(), content.encode(), "sha256").hexdigest()
 
@@ -68,11 +68,16 @@ def commit(data: Dataset, key: str | None = None) -> Commitment:
     return Commitment(keyed_hash(data.content_hash(), key), key, len(data))
 
 
+def opens(content: str, committed: str, key: str) -> bool:
+    """Whether a content hash and the key give the committed hash."""
+    return hmac.compare_digest(keyed_hash(content, key), str(committed).strip().lower())
+
+
 def check_commitment(data: Dataset, committed: str, key: str | None) -> None:
     """Nothing if the dataset is the one that was committed to, else a sentence."""
     if key is None:
         raise DataworthError(f"committed needs the key that was printed with it: give {option('key')}.")
-    if not hmac.compare_digest(keyed_hash(data.content_hash(), key), str(committed).strip().lower()):
+    if not opens(data.content_hash(), committed, key):
         raise DataworthError(
             "the data before curation are not those that were committed to (or the key is another one, or "
             "columns are read otherwise): give the file of 'dataworth commit', its key and its options."

@@ -19,6 +19,7 @@ from ..data.dataset import Dataset
 from ..data.labels import common_classes, is_numeric
 from ..errors import DataworthError
 from ..models import Fit, Fitter, Linear, Logistic, Model, Softmax
+from ..parallel.threads import one_thread
 from .forms import Form, Pair
 from .interpretation import Parts, parts_of
 from .pool import check_rows, pool_of
@@ -57,7 +58,8 @@ class PMI:
                 "this PMI was made without its datasets: ask the one that dw.pmi returned, or ask for its "
                 "parts before it is pickled."
             )
-        return parts_of(bind_pair(*self.pair), self.value)
+        with one_thread():
+            return parts_of(bind_pair(*self.pair), self.value)
 
     def __getstate__(self) -> dict[str, Any]:
         try:
@@ -83,6 +85,7 @@ class PMI:
         return told | {"bits": self.bits, "spread": self.spread}
 
 
+@one_thread()
 def pmi(D: Dataset, T: Dataset, model: Model | None = None, form: str = "evidence", eta: Any = 0) -> PMI:
     """PMI of D and T in nats: how much the one tells of the other, under one model.
 

@@ -19,6 +19,7 @@ from ..data.dataset import Dataset
 from ..data.labels import targets_for
 from ..errors import DataworthError
 from ..models import Fitter, Model, bind, require_model
+from ..parallel.threads import one_thread
 
 
 class Pool(NamedTuple):
@@ -87,6 +88,7 @@ class PMIChange:
         return asdict(self)
 
 
+@one_thread()
 def pmi_change(before: Dataset, after: Dataset, T: Dataset, model: Model) -> PMIChange:
     """The change of PMI from `before` to `after`, with the model that is given, whatever model it is.
 

@@ -18,6 +18,7 @@ from ..errors import DataworthError
 from ..inference.logistic import Counts
 from ..inference.referee import BUDGET, Refereed, RefereeRefuses, referee_log_z
 from ..models import Linear, Logistic, LogisticFitter, Model, positive_number
+from ..parallel.threads import one_thread
 from .pair import bind_pair
 from .pool import pool_of
 
@@ -45,6 +46,7 @@ class RefereedPMI:
         return _plain({f.name: getattr(self, f.name) for f in fields(self)})
 
 
+@one_thread()
 def referee(
     D: Dataset,
     T: Dataset,

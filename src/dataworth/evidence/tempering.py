@@ -64,11 +64,14 @@ def climb(at: Callable[[Place], Array], directions: int = 1, repeated: int = 0) 
     `at` gives the scores of all blocks at one place. The walk starts at the origin and goes uphill in their
     sum while that is worth it, at most `UP` steps in each of the `directions`; down along the first, which
     is r, to where each distinct row counts 2^−`DOWN` times: at the start it counts 2^`repeated` times.
+    Without `directions` there is no walk.
 
     >>> best, scores = climb(lambda place: np.array([-((place[0] - 2) ** 2), 0.0]))
     >>> best, scores.round(2).tolist()  # the window is 1, 2, 3; the other block cannot tell them apart
     ((2,), [-0.55, 0.0])
     """
+    if not directions:
+        return (0,), at((0,))
     seen = cache(at)
     here: Place = (0,) * directions
     lowest = (-DOWN - repeated, *(-UP,) * (directions - 1))

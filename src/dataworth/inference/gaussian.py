@@ -69,6 +69,21 @@ class NoiseFit(NamedTuple):
         return coefficients + noise
 
 
+def divergence_from_prior(spectrum: Array, mean: Array, prior_variance: float) -> float:
+    """KL(N(μ, P⁻¹) ‖ N(0, C·I)) = ½ Σ (1/λ − 1 + log λ) + ½ ‖μ‖²/C with λ the eigenvalues of C·P.
+
+    A posterior that is the prior is at 0; one of half the variance at μ = √C gains ½ (log 2 + ½).
+
+    >>> divergence_from_prior(np.ones(2), np.zeros(2), 3.0)
+    0.0
+    >>> gain = divergence_from_prior(np.array([2.0]), np.array([2.0]), 4.0)
+    >>> bool(np.isclose(gain, 0.5 * (np.log(2.0) + 0.5)))
+    True
+    """
+    shape = float((1.0 / spectrum - 1.0 + np.log(spectrum)).sum())
+    return 0.5 * (shape + float(mean @ mean) / prior_variance)
+
+
 def fit_gaussian(
     X: Array, y: Array, weights: Array, prior_variance: float, noise_variance: float
 ) -> GaussianFit:

@@ -27,6 +27,10 @@ from .prepare import Measurement, Pool
 from .table import PairTable
 from .tempered import ArmPosterior, Task, evaluate_whole, rehearse_whole
 
+UNTEMPERED = (
+    "the model's fit takes no weights or ignores them, so that tempering stays at 1: an under-confident "
+    "model then rewards repeated rows (DW001)"
+)
 PARALLEL_AFTER = 8.0
 """Seconds of work from which starting processes pays."""
 
@@ -76,6 +80,8 @@ class Case(Measurement):
         plan = replace(plan, metric=base.metric)
         if "table" not in own:
             own["table"] = measure(base, pool, plan)
+        if not getattr(pool.fitter, "takes_weights", True):
+            notes += (UNTEMPERED,)
         return cls(**{**vars(base), "notes": base.notes + notes + plan.notes}, pool=pool, plan=plan, **own)
 
     @property

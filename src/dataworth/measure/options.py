@@ -312,14 +312,14 @@ def whole_number(value: Any, name: str, *, least: int) -> int:
     return int(value)
 
 
-MOST_PAIRS = 10**8
+MAX_PAIRS = 10**8
 """Pairs that can be asked for: their numbers alone take gigabytes."""
 
 
 def check_drawing(pairs: int | None, size: Size | None) -> None:
     """Whole numbers where there are any, or a sentence: what can be said before data are seen."""
-    if pairs is not None and whole_number(pairs, "pairs", least=2) > MOST_PAIRS:
-        raise DataworthError(f"pairs is {pairs:.0e}; at most {MOST_PAIRS:.0e} can be drawn: give fewer.")
+    if pairs is not None and whole_number(pairs, "pairs", least=2) > MAX_PAIRS:
+        raise DataworthError(f"pairs is {pairs:.0e}; at most {MAX_PAIRS:.0e} can be drawn: give fewer.")
     both = tuple(size) if isinstance(size, (tuple, list)) else (1 if size is None else size,) * 2
     if len(both) != 2:
         raise DataworthError(

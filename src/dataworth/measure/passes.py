@@ -25,6 +25,7 @@ from ..data.io.streamed import Stream
 from ..data.leaks import LeakScanner, Packed, refuse_all_gone
 from ..data.sketch import Sketch
 from ..errors import DataworthError
+from ..inference.gaussian import divergence_from_prior
 from ..inference.logistic import Counts
 from ..inference.partial_sums import At, SumsAt, find_mode, partial_sums
 from ..models import GaussianPrior, Linear, Logistic
@@ -58,10 +59,9 @@ class Fitted(NamedTuple):
         return GaussianPrior(self.mean, self.precision)
 
     def information_gain(self) -> float:
-        """KL(N(μ, P⁻¹) ‖ N(0, C·I)) = ½ Σ (1/λ − 1 + log λ) + ½ ‖μ‖²/C with λ the eigenvalues of C·P."""
-        own = np.linalg.eigvalsh(self.prior_variance * self.precision)
-        shape = float((1.0 / own - 1.0 + np.log(own)).sum())
-        return 0.5 * (shape + float(self.mean @ self.mean) / self.prior_variance)
+        """KL(posterior ‖ prior)."""
+        spectrum = np.asarray(np.linalg.eigvalsh(self.prior_variance * self.precision), dtype=float)
+        return divergence_from_prior(spectrum, self.mean, self.prior_variance)
 
 
 def model_in_passes(yardstick: Yardstick) -> Logistic | Linear:

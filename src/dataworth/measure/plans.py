@@ -29,7 +29,8 @@ ONE_GROUP = (
 )
 PILOT = 50
 """Pairs from which the number that a precision takes is estimated; the least that is drawn."""
-MOST_PAIRS = 20_000
+MAX_PRECISION_PAIRS = 20_000
+"""Pairs that a precision may take; more are not drawn, and a note says so."""
 CAUTION = 1.1
 """The pilot's spread is itself uncertain by a tenth: ask for that much more."""
 
@@ -72,9 +73,11 @@ def for_precision(measurement: Measurement, pool: Pool, plan: Plan) -> Plan:
     values = pilot.change("pmi", AFTER, BEFORE) if AFTER in pilot.arms else pilot.pmi[:, 0]
     needed = pairs_for_error(options.precision, spread=CAUTION * float(values.std(ddof=1)))
     notes: tuple[str, ...] = ()
-    if needed > MOST_PAIRS:
-        notes = (f"precision {options.precision:g} would take {needed} pairs; {MOST_PAIRS} were drawn",)
-    return replace(plan, count=min(max(needed, PILOT), MOST_PAIRS), notes=notes)
+    if needed > MAX_PRECISION_PAIRS:
+        notes = (
+            f"precision {options.precision:g} would take {needed} pairs; {MAX_PRECISION_PAIRS} were drawn",
+        )
+    return replace(plan, count=min(max(needed, PILOT), MAX_PRECISION_PAIRS), notes=notes)
 
 
 def block_count(test_rows: int, groups: int | None = None) -> int:

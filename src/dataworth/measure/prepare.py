@@ -110,7 +110,9 @@ class Pool:
                 X[start:end] = yardstick.features(part)
             samples[name] = Sample(np.arange(start, end), part.weights)
             start = end
-        return cls(X, y, bind(model or yardstick.model, X, y), samples, yardstick.tempering)
+        fitter = bind(model or yardstick.model, X, y)
+        tempering = yardstick.tempering if getattr(fitter, "takes_weights", True) else 1.0
+        return cls(X, y, fitter, samples, tempering)
 
     def extended(self, X: Array, y: Array, model: Model) -> Pool:
         """The pool with further rows below the others, whose places stay; only these were measured anew."""

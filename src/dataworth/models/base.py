@@ -6,13 +6,18 @@ here: class 0 or 1, or the value to regress on. Labels as users write them live 
 
 from __future__ import annotations
 
+import inspect
 from abc import ABC, abstractmethod
+from functools import cached_property
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 
 from ..arrays import Array, Rows
 from ..errors import DataworthError
+
+WEIGHED_ROWS = 4
+"""Rows of a pool on which it is tried whether a model's fit counts weights."""
 
 
 class Fit(NamedTuple):
@@ -190,6 +195,8 @@ class PoolFitter(ABC):
     y: Array
     numbers: bool = False
     """Whether targets are numeric labels, whose score is R², and not classes, whose score is accuracy."""
+    takes_weights: bool = True
+    """Whether a row can count any number of times; without weights there is no tempering."""
 
     def __call__(
         self,
@@ -230,21 +237,81 @@ class PoolFitter(ABC):
         return float(fit.state.information_gain())
 
 
+def fit_with(model: Any, X: Array, y: Array, weights: Array | None) -> Any:
+    """`model.fit`, with its weights as the third argument or as the keyword `weights`."""
+    if weights is None:
+        return model.fit(X, y)
+    return (
+        model.fit(X, y, weights=weights)
+        if _weights_argument(model) == "keyword"
+        else model.fit(X, y, weights)
+    )
+
+
+def _weights_argument(model: Any) -> str | None:
+    """How `fit` takes weights: as its third argument ("third"), as a keyword ("keyword"), or not at all."""
+    try:
+        parameters = inspect.signature(model.fit).parameters.values()
+    except (TypeError, ValueError):  # compiled code need not tell
+        return "third"
+    ordered = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+    if len(ordered) >= 3 or any(p.kind is p.VAR_POSITIONAL for p in parameters):
+        return "third"
+    named = any(p.name == "weights" or p.kind is p.VAR_KEYWORD for p in parameters)
+    return "keyword" if named else None
+
+
+def counts_weights(model: Any, X: Array, y: Array) -> bool:
+    """Whether `fit` takes weights and does not ignore them, tried on a few rows of a pool.
+
+    A model that ignores weights gives rows of any weight the same evidence, but not rows that are repeated.
+    """
+    if _weights_argument(model) is None:
+        return False
+    some = np.unique(np.linspace(0, len(y) - 1, WEIGHED_ROWS).astype(np.intp)) if len(y) else np.arange(0)
+    try:
+        once = fit_with(model, X[some], y[some], None).log_evidence
+    except Exception:  # too few rows for this model: nothing can be tried on them
+        return True
+    try:
+        heavy = fit_with(model, X[some], y[some], np.full(len(some), 1.5)).log_evidence
+    except (TypeError, NotImplementedError, DataworthError):
+        return False
+    if heavy != once:
+        return True
+    repeated = np.repeat(some, 2)
+    return bool(fit_with(model, X[repeated], y[repeated], None).log_evidence == once)
+
+
 class SliceFitter(PoolFitter):
-    """The default hot path: slice the pool, fit the model, which need not take weights."""
+    """The default hot path: slice the pool, fit the model, which need not take weights.
+
+    Rows of a model without weights are repeated: weights of whole numbers lose nothing, others are refused.
+    """
 
     def __init__(self, model: Model, X: Array, y: Array) -> None:
         self.model, self.X, self.y = model, X, y
         self.numbers = getattr(model, "takes", None) == "numbers"
 
     def told(self, rows: Rows, weights: Any, targets: Array | None) -> tuple[Any, Array]:
-        """Weights as given: a model may refuse any."""
+        """Weights as given: without any, the model is fitted without."""
+        weights = None if weights is None else np.asarray(weights, dtype=float)
         return weights, self.y[rows] if targets is None else targets
 
     def fit_rows(self, rows: Rows, start: tuple[Fit, ...], weights: Any, targets: Array) -> Fit:
         """Fit from scratch: a general posterior has no warm start."""
-        posterior = self.model.fit(self.X[rows], targets, weights)
+        if weights is not None and (weights == 1.0).all():
+            weights = None
+        if weights is not None and not self.takes_weights:
+            times = _repeats(self.model, weights)
+            rows, targets, weights = np.repeat(rows, times), np.repeat(targets, times), None
+        posterior = fit_with(self.model, self.X[rows], targets, weights)
         return Fit(posterior.log_evidence, posterior)
+
+    @cached_property
+    def takes_weights(self) -> bool:  # type: ignore[override]
+        """Whether the model takes weights and does not ignore them; found when first asked for."""
+        return counts_weights(self.model, self.X, self.y)
 
     def predict(self, fit: Fit, rows: Rows) -> Array:
         """The most probable class, or the predictive mean of numbers."""
@@ -259,3 +326,18 @@ class SliceFitter(PoolFitter):
     def information_gain(self, fit: Fit) -> float:
         """From the posterior where it knows; otherwise not a number."""
         return super().information_gain(fit) if hasattr(fit.state, "information_gain") else float("nan")
+
+
+def _repeats(model: object, weights: Array) -> Rows:
+    """How often each row is repeated for a model without weights.
+
+    Raises:
+        DataworthError: some weights are not whole numbers.
+    """
+    times = weights.astype(np.intp)
+    if (times != weights).any():
+        raise DataworthError(
+            f"some weights are not whole numbers, but fit of {type(model).__name__} takes no weights or "
+            "ignores them: give whole numbers, or make fit(X, y, weights) count a row of weight w as w rows."
+        )
+    return times

@@ -19,6 +19,7 @@ from ..errors import DataworthError
 from ..inference.conjugate import Natural, nig_log_normaliser, nig_posterior, nig_prior
 from ..inference.gaussian import GaussianFit, NoiseFit, fit_gaussian, fit_noise
 from ..inference.sites import Sites
+from ..parallel.threads import one_thread
 from .base import Fit, PoolFitter, check_pool, check_theta, positive_number
 from .gaussian import (
     GaussianPosterior,
@@ -192,6 +193,7 @@ class Linear:
         else:
             positive_number(self.noise_variance, "noise_variance")
 
+    @one_thread()
     def fit(
         self, X: Array, y: Array, weights: Array | None = None, prior: GaussianPrior | None = None
     ) -> LinearPosterior | NoisePosterior:

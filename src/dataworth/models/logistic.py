@@ -85,6 +85,7 @@ class Logistic:
         if self.inference not in INFERENCES:
             raise DataworthError(f"inference is {self.inference!r}; Logistic knows: {', '.join(INFERENCES)}.")
 
+    @one_thread()
     def fit(
         self, X: Array, y: Array, weights: Array | None = None, prior: GaussianPrior | None = None
     ) -> LogisticPosterior:

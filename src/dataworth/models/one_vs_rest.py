@@ -17,6 +17,7 @@ from typing import ClassVar
 import numpy as np
 
 from ..arrays import Array, Rows
+from ..parallel.threads import one_thread
 from .base import Fit, PoolFitter, check_class_number, check_classes
 from .logistic import Logistic, LogisticFitter, LogisticPosterior
 
@@ -47,6 +48,8 @@ class OneVsRest:
     classes: int | None = None
 
     takes: ClassVar[str] = "classes"
+    composite: ClassVar[bool] = True
+    """Its evidence is of K labels a row, and does not add up to 1 over one label."""
 
     def __post_init__(self) -> None:
         self.binary()
@@ -56,6 +59,7 @@ class OneVsRest:
         """The model of each class."""
         return Logistic(self.prior_variance, self.inference, self.intercept)
 
+    @one_thread()
     def fit(self, X: Array, y: Array, weights: Array | None = None) -> OneVsRestPosterior:
         """A Gaussian posterior a class, with the sum of their log evidences."""
         posterior: OneVsRestPosterior = self.bind(X, y)(np.arange(len(y)), weights=weights).state

@@ -26,6 +26,7 @@ from ..inference.softmax_geometry import (
     row_curvature,
     terms,
 )
+from ..parallel.threads import one_thread
 from .base import Fit, PoolFitter, check_class_number, check_classes, check_theta, positive_number
 from .gaussian import distinct_rows, with_intercept
 
@@ -65,6 +66,7 @@ class Softmax:
         positive_number(self.prior_variance, "prior_variance")
         check_class_number(self.classes)
 
+    @one_thread()
     def fit(self, X: Array, y: Array, weights: Array | None = None) -> SoftmaxPosterior:
         """Laplace's Gaussian, with its log evidence."""
         posterior: SoftmaxPosterior = self.bind(X, y)(np.arange(len(y)), weights=weights).state

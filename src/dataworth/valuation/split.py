@@ -207,7 +207,7 @@ def _sealed(candidates: Mapping[str, Dataset | Sealed], test: Dataset, options: 
     prepared = prepare("split", opened, test, options)
     digest = yardstick.digest
     each = {
-        name: seal_with(prepared.data[name], yardstick, digest, key="") if name in opened else one
+        name: seal_with(prepared.data[name], yardstick, digest) if name in opened else one
         for name, one in candidates.items()
     }
     sealed = {name: one for name, one in each.items() if isinstance(one, Sealed)}

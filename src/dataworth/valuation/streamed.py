@@ -6,7 +6,6 @@ is the prior of each block of the test set: what the design *whole* makes of row
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
@@ -16,6 +15,7 @@ import numpy as np
 
 from ..data.dataset import Dataset
 from ..data.io.streamed import Stream
+from ..data.keys import keyed_hash, new_key
 from ..data.labels import Classes
 from ..errors import DataworthError
 from ..evidence.tempering import Place
@@ -32,7 +32,6 @@ from ..parallel import Local
 from ..wording import option
 from ..yardstick.yardstick import Yardstick
 from .sealed import Sealed
-from .sealed.posterior import commit
 
 TEST = "the test set"
 
@@ -77,13 +76,14 @@ def refuse_few(passes: Passes, name: str) -> None:
 
 def seal_stream(stream: Stream, yardstick: Yardstick) -> Sealed:
     """The posterior of a stream on a yardstick, by Laplace's method, to be sent instead of its rows."""
-    name, key = "the data", secrets.token_hex(16)
+    name = "the data"
     with Passes(stream, yardstick, Options(), None, name) as passes:
         refuse_few(passes, name)
         fitted = passes.fitted(yardstick.tempering)
     counts = None
     if isinstance(yardstick.labels, Classes) and passes.classes is not None:
         counts = dict(zip(yardstick.labels.names, map(int, passes.classes), strict=True))
+    key = new_key()
     return Sealed(
         fitted.mean,
         0.5 * (fitted.precision + fitted.precision.T),
@@ -92,7 +92,7 @@ def seal_stream(stream: Stream, yardstick: Yardstick) -> Sealed:
         yardstick.tempering * passes.weight,
         counts,
         version("dataworth"),
-        commit(stream, key),
+        keyed_hash(stream.content_hash(), key),
         key,
     )
 

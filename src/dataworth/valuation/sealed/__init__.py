@@ -14,8 +14,8 @@ What can be checked without the rows is. For n rows of total weight w, and d coe
     ‖μ‖ ≤ √C (√(2 w log 2) + √min(n, d))           two classes: how far the mode, and the mean from it, can be
 """
 
-from .limits import check_sealed, doubts, gain_of
+from .limits import check_sealed, doubts
 from .posterior import Sealed, seal
 from .scoring import measure_sealed, refuse_unsealable
 
-__all__ = ["Sealed", "check_sealed", "doubts", "gain_of", "measure_sealed", "refuse_unsealable", "seal"]
+__all__ = ["Sealed", "check_sealed", "doubts", "measure_sealed", "refuse_unsealable", "seal"]

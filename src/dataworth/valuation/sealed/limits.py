@@ -12,6 +12,7 @@ import numpy as np
 from ...arrays import Array
 from ...data.labels import Classes
 from ...errors import DataworthError
+from ...inference.gaussian import divergence_from_prior
 from ...models import Linear, Logistic
 from ...parallel.threads import one_thread
 from ...wording import counted, option
@@ -84,12 +85,6 @@ def impossible(name: str, why: str) -> DataworthError:
     )
 
 
-def gain_of(sealed: Sealed, spectrum: Array, prior_variance: float) -> float:
-    """KL(N(μ, P⁻¹) ‖ N(0, C·I)) = ½ Σ (1/λ − 1 + log λ) + ½ ‖μ‖²/C with λ the eigenvalues of C·P."""
-    shape = float((1.0 / spectrum - 1.0 + np.log(spectrum)).sum())
-    return 0.5 * (shape + float(sealed.mean @ sealed.mean) / prior_variance)
-
-
 def doubts(sealed: Sealed, yardstick: Yardstick, spectrum: Array, test: Array, name: str) -> list[str]:
     """What is possible but not to be expected, as notes.
 
@@ -99,7 +94,7 @@ def doubts(sealed: Sealed, yardstick: Yardstick, spectrum: Array, test: Array, n
     model = sealing_model(yardstick)
     notes = []
     labels = sealed.weight * np.log(2.0)
-    gain = gain_of(sealed, spectrum, model.prior_variance)
+    gain = divergence_from_prior(spectrum, sealed.mean, model.prior_variance)
     if isinstance(model, Logistic) and gain > labels - np.log(UNLIKELY):
         notes.append(
             f"{name} claims {gain:.0f} nats of information, its {counted(sealed.rows, 'label')} hold "

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import secrets
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, ClassVar
@@ -15,6 +14,7 @@ from ...arrays import Array
 from ...data.dataset import Dataset, label_keys
 from ...data.io.sealed import SUFFIX, Contents, is_sealed, read_sealed, write_sealed
 from ...data.io.streamed import Stream
+from ...data.keys import commit, opens
 from ...data.labels import Classes
 from ...errors import DataworthError
 from ...measure.prepare import check_datasets
@@ -74,23 +74,14 @@ class Sealed:
 
     def is_of(self, data: Dataset | Stream, key: str) -> bool:
         """Whether these are the rows that were sealed, in this order; the key is the vendor's."""
-        return secrets.compare_digest(self.commitment, commit(data, key))
-
-
-def commit(data: Dataset | Stream, key: str) -> str:
-    """A hash of the rows that says nothing without the key.
-
-    >>> data = Dataset([[1.0]], [1])
-    >>> commit(data, "a") == commit(data, "a"), commit(data, "a") == commit(data, "b")
-    (True, False)
-    """
-    return hashlib.sha256(f"{key} {data.content_hash()}".encode()).hexdigest()
+        return opens(data.content_hash(), self.commitment, key)
 
 
 def seal(data: Dataset, yardstick: Yardstick, *, key: str | None = None) -> Sealed:
     """The posterior of a dataset on a yardstick, to be sent instead of its rows.
 
-    `key` (none: a random one) hides the commitment to the rows from who would guess them.
+    `key` (16 characters or more; by default random) hides the commitment to the rows (`data.keys.commit`)
+    from a reader who would guess them.
 
     >>> X = np.random.default_rng(0).normal(size=(60, 2))
     >>> data = Dataset(X, (X[:, 0] > 0).astype(int))
@@ -103,11 +94,12 @@ def seal(data: Dataset, yardstick: Yardstick, *, key: str | None = None) -> Seal
         raise DataworthError(
             f"yardstick is a {type(yardstick).__name__}; give a Yardstick: dw.Yardstick.load(path) reads one."
         )
-    return seal_with(data, yardstick, yardstick.digest, secrets.token_hex(16) if key is None else key)
+    made = commit(data, key)
+    return replace(seal_with(data, yardstick, yardstick.digest), commitment=made.hash, key=made.key)
 
 
-def seal_with(data: Dataset, yardstick: Yardstick, digest: str, key: str) -> Sealed:
-    """The same, for who has the digest already and chooses the key."""
+def seal_with(data: Dataset, yardstick: Yardstick, digest: str) -> Sealed:
+    """The posterior alone, without a commitment, for a caller that knows the yardstick's digest."""
     check_datasets({"the data": data})
     model = sealing_model(yardstick)
     X, y = yardstick.features(data), yardstick.targets(data)
@@ -123,8 +115,7 @@ def seal_with(data: Dataset, yardstick: Yardstick, digest: str, key: str) -> Sea
         float(counted.sum()),
         class_counts(yardstick, data),
         version("dataworth"),
-        commit(data, key),
-        key,
+        commitment="",
     )
 
 

@@ -11,6 +11,7 @@ import numpy as np
 from ...data.dataset import Dataset
 from ...errors import DataworthError
 from ...evidence.tempering import Place, repeats
+from ...inference.gaussian import divergence_from_prior
 from ...measure.case import Case, Plan, measure
 from ...measure.designs import DATA, Arm, Sample
 from ...measure.options import Options
@@ -19,7 +20,7 @@ from ...measure.prepare import Pool, check_datasets, prepare
 from ...measure.table import PairTable
 from ...measure.tempered import Scored, scored_by
 from ...models import GaussianPrior, Linear, Logistic
-from .limits import check_sealed, doubts, gain_of, impossible, refusing
+from .limits import check_sealed, doubts, impossible, refusing
 from .posterior import Sealed, seal_with, sealing_model
 
 SCALES = 4
@@ -54,9 +55,9 @@ def measure_sealed(
     own, doubted = {}, []
     for name, candidate in candidates.items():
         given = prepared.data.get(name, candidate)
-        one = given if isinstance(given, Sealed) else seal_with(given, yardstick, digest, key="")
+        one = given if isinstance(given, Sealed) else seal_with(given, yardstick, digest)
         spectrum = check_sealed(one, yardstick, name, digest)
-        gain = gain_of(one, spectrum, yardstick.model.prior_variance)
+        gain = divergence_from_prior(spectrum, one.mean, yardstick.model.prior_variance)
         arm = DATA if what == "score" else Arm("candidate", name)
         own[arm] = SealedArm(pool, sealing_model(yardstick), one, name, gain)
         if isinstance(given, Sealed):
