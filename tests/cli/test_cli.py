@@ -22,7 +22,7 @@ from typer.testing import CliRunner
 
 import dataworth as dw
 from dataworth.cli.app import app
-from dataworth.cli.measure import FUNCTIONS, names_of
+from dataworth.cli.files import names_of
 from dataworth.cli.progress import Bar, Lines, estimate
 from dataworth.cli.show import finite
 from dataworth.errors import DataworthError
@@ -626,7 +626,7 @@ def test_bugs_ask_to_be_reported(inside, monkeypatch):
     def fail(*args, **kwargs):
         raise ZeroDivisionError("division by zero")
 
-    monkeypatch.setitem(FUNCTIONS, "score", fail)
+    monkeypatch.setattr(dw, "score", fail)
     code, out, err = measured("score", "clean.csv")
     assert (code, out) == (70, "")
     sentence = "this is a bug, please report it (-v shows where): ZeroDivisionError: division by zero"
@@ -638,7 +638,7 @@ def test_lack_of_memory_is_a_sentence(inside, monkeypatch):
     def fail(*args, **kwargs):
         raise MemoryError
 
-    monkeypatch.setitem(FUNCTIONS, "score", fail)
+    monkeypatch.setattr(dw, "score", fail)
     assert "not enough memory" in refused(measured("score", "clean.csv"))
 
 
@@ -716,7 +716,7 @@ def test_ctrl_c_without_a_run_directory(inside, monkeypatch):
     def interrupt(*args, **kwargs):
         raise KeyboardInterrupt
 
-    monkeypatch.setitem(FUNCTIONS, "score", interrupt)
+    monkeypatch.setattr(dw, "score", interrupt)
     assert measured("score", "clean.csv") == (
         130,
         "",
@@ -1092,7 +1092,7 @@ def test_strict_names_the_check_even_if_quiet(inside, monkeypatch):
         found = dw.score(*args, **kwargs)
         return replace(found, checks=(replace(found.checks[0], fires=True), *found.checks[1:]))
 
-    monkeypatch.setitem(FUNCTIONS, "score", fires)
+    monkeypatch.setattr(dw, "score", fires)
     code, out, err = measured("score", "clean.csv", "-q", "--strict", "--ignore", "DW002")
     first = json.loads(measured("score", "clean.csv", "--json", "--ignore", "DW002")[1])["checks"][0]
     assert code == 3

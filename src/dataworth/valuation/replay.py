@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields, replace
 from importlib.metadata import version
 from typing import Any
 
+from ..checks import CHECKS
 from ..data.dataset import Dataset
 from ..data.io.streamed import Stream
 from ..measure.options import Options
@@ -72,7 +73,9 @@ def known(data: Given) -> dict[str, Any]:
 
 
 def shown(value: Any) -> str:
-    """An option as it stands in a call; a yardstick by its digest."""
+    """An option as it stands in a call; a yardstick by its digest, checks by their codes."""
+    if isinstance(value, frozenset):
+        return repr("all" if len(value) == len(CHECKS) else ",".join(sorted(value)))
     return f"<yardstick {value.digest[:12]}>" if isinstance(value, Yardstick) else repr(value)
 
 
