@@ -1,4 +1,4 @@
-"""What every command keeps: JSON alone on stdout, silence under -q, exit codes, one sentence, no traceback."""
+"""What every command keeps: JSON alone on stdout, silence under -q, exit codes, a sentence, no traceback."""
 
 import json
 import re
@@ -39,7 +39,9 @@ def test_a_file_that_is_missing_is_named(inside, command):
 
 @pytest.mark.parametrize("command", NAMED)
 def test_usage_errors_exit_with_2(inside, command):
-    for words in ([], ["--nonsense"]) if command not in ("checks", "curations", "demo") else (["--nonsense"],):
+    for words in (
+        ([], ["--nonsense"]) if command not in ("checks", "curations", "demo") else (["--nonsense"],)
+    ):
         code, out, err = call(command, *words)
         assert (code, out) == (2, "")
         assert "Traceback" not in err
@@ -183,7 +185,9 @@ def test_verdicts_and_checks_have_exit_codes(inside, monkeypatch):
 def test_help_tells_the_exit_codes_and_imports_nothing_heavy():
     code = "import sys; sys.argv=['dataworth','--help']\n"
     code += "from dataworth.cli import main\ntry: main()\nexcept SystemExit: pass\n"
-    code += "print([m for m in ('numpy','scipy','sklearn','matplotlib','pyarrow','joblib') if m in sys.modules])"
+    code += (
+        "print([m for m in ('numpy','scipy','sklearn','matplotlib','pyarrow','joblib') if m in sys.modules])"
+    )
     done = subprocess.run(
         [sys.executable, "-c", code], env=ENVIRONMENT, capture_output=True, text=True, check=True
     )
@@ -210,7 +214,17 @@ def test_shells_complete_commands_and_options_that_help_does_not_show(folder):
 
 
 def test_a_device_is_written_to_and_not_replaced(folder):
-    words = ("score", "clean.csv", "--test", "test.csv", "--yardstick", "y.json", "-q", "--csv", "/dev/stdout")
+    words = (
+        "score",
+        "clean.csv",
+        "--test",
+        "test.csv",
+        "--yardstick",
+        "y.json",
+        "-q",
+        "--csv",
+        "/dev/stdout",
+    )
     code, out, _ = run(*words, cwd=folder)
     assert code == 0
     assert "\npair,arm,pmi" in out

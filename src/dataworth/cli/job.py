@@ -41,7 +41,7 @@ OWN: dict[str, dict[str, Any]] = {
 KEYS = ("command", "options", "inputs", "about", "dataworth_run")
 NOT_KEPT = ("jobs", "engine", "address", "run_dir", "keep", "progress", "committed", "key")
 """Options that do not determine a result, and a key, which is nobody else's business."""
-TEXTS = ("source", "curate")
+TEXTS = ("source", "curate", "kind")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -109,10 +109,10 @@ class Job:
         """What replays the job from anywhere: paths are absolute, inputs are known by their content."""
         # defaults too: another version may have others
         parsed, known = options or self.parsed(), TAKES[self.what].__annotations__
-        given = {n: getattr(parsed, n) for n in known if n not in NOT_KEPT and getattr(parsed, n) is not None}
-        given |= {
-            n: self.options[n] for n in ("model", "ignore", "yardstick") if n in given and n in self.options
-        }
+        left_out = (*NOT_KEPT, "ignore", "yardstick")
+        given = {n: getattr(parsed, n) for n in known if n not in left_out and getattr(parsed, n) is not None}
+        raw = {n: self.options.get(n) for n in ("model", "ignore", "yardstick")}  # as they were given
+        given |= {n: value for n, value in raw.items() if value is not None}
         columns = {
             name: value for name, value in vars(self.columns).items() if value not in (None, False, [])
         }

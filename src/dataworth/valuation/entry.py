@@ -9,15 +9,18 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import fields, replace
 from functools import wraps
 from os import PathLike
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from ..checks import check_codes
 from ..data.io.inputs import READING, Reading, is_table, load_inputs
 from ..data.io.notes import warn
 from ..measure.options import DESIGNS, PARSED, TAKES, Options
+from ..parallel.runs import Run
 from ..parallel.threads import one_thread
 from ..yardstick.yardstick import Yardstick
 
@@ -55,10 +58,10 @@ def measurement(what: str, *data: str, test: str, streams: bool = False) -> Call
                 return function(*args, **given)
             bound = own.bind_partial(*args, **given).arguments
             arguments = {name: bound[name] for name in named if name in bound}
-            options = {name: value for name, value in given.items() if name not in named}
+            asked_for = {name: value for name, value in given.items() if name not in named}
             tables = list(_tables(arguments.get(name) for name in (*data, test)))
-            asked = {name: options.pop(name) for name in READING & set(options)} if tables else {}
-            parsed = parse_options(what, options)
+            asked = {name: asked_for.pop(name) for name in READING & set(asked_for)} if tables else {}
+            parsed = parse_options(what, asked_for)
             if tables:
                 kind = "curate" if arguments.get("curate") is not None else what
                 reading = reading_of(kind, parsed, asked, streams)
@@ -69,7 +72,8 @@ def measurement(what: str, *data: str, test: str, streams: bool = False) -> Call
                 for name in (*data, test):
                     if name in arguments:
                         arguments[name] = _replaced(arguments[name], inputs)
-            return function(**arguments, **{PARSED: parsed})
+            with _in_run(what, arguments, parsed) as options:
+                return function(**arguments, **{PARSED: options})
 
         _show_options(run, own, what)
         return cast(F, run)
@@ -92,6 +96,24 @@ def reading_of(what: str, options: Options, asked: Mapping[str, Any], streams: b
     design = options.choose_design(DESIGNS[what]) if what in DESIGNS else "whole"
     size = options.size if isinstance(options.size, int) else max(options.size or (1,))
     return Reading(what, asked, size if design == "pairs" else None, streams and design == "whole")
+
+
+@contextmanager
+def _in_run(what: str, arguments: Mapping[str, Any], options: Options) -> Iterator[Options]:
+    """The options with an open run, where a measurement of several stages is to be kept in a directory."""
+    if what in DESIGNS or not isinstance(options.run_dir, str | Path):
+        yield options
+        return
+    told = {name: _identity(one) for name, one in arguments.items()}
+    with Run.open(options.run_dir, {"what": what, **options.to_dict(), **told}) as run:
+        yield replace(options, run_dir=run)
+
+
+def _identity(given: Any) -> Any:
+    """What a run directory knows an argument by: data by their content."""
+    if isinstance(given, Mapping):
+        return {name: _identity(one) for name, one in given.items()}
+    return given.content_hash() if hasattr(given, "content_hash") else given
 
 
 def _show_options(function: Any, own: inspect.Signature, what: str) -> None:
