@@ -10,7 +10,7 @@ import dataworth as dw
 
 @pytest.fixture(scope="session")
 def folder(tmp_path_factory):
-    """raw (a third of its labels wrong), clean (without those rows), half, test; test's yardstick, sealed half."""
+    """raw (a third of its labels wrong), clean (without those rows), half, test; a yardstick, sealed half."""
     folder = tmp_path_factory.mktemp("files")
     rng = np.random.default_rng(0)
     X = rng.normal(size=(260, 2))

@@ -32,6 +32,7 @@ from .options import (
 )
 from .options import add_command as command
 
+__all__ = ["app"]
 After = Annotated[Path | None, file("The data after curation.", "AFTER")]
 Shown = Annotated[Showing, Some("json", "quiet", "verbose", "bits", "csv", "plot", "report")]
 FILES = ("data", "before", "after")

@@ -1,4 +1,4 @@
-"""`dataworth embed`: images, or pairs of responses, in; a table of vectors, or of projected gradients, out."""
+"""`dataworth embed`: images, or pairs of responses, in; a table of vectors, or of gradients, out."""
 
 from __future__ import annotations
 

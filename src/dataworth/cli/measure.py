@@ -155,12 +155,12 @@ def sealed_files(job: Job, form: str, design: str, explain: bool) -> dict[Path, 
 
 def measure(job: Job, options: Options, own: Mapping[str, Any], loaded: Loaded, showing: Showing) -> Any:
     """Ask the library, in a run directory if there is one, and with somebody who hears how far it is."""
-    data = [loaded(job.files[role]) if role in job.files else None for role in ROLES[job.command]]
+    data: list[Any] = [loaded(job.files[role]) if role in job.files else None for role in ROLES[job.command]]
     if loaded.sources is not None:
         data[0] = data[0]._with(groups=loaded.sources)
     if "curate" in own:
         own = {**own, "curate": parse(own["curate"], loaded.inputs)}
-    function = over_priors if job.command == "sensitivity" else getattr(dw, job.command)
+    function: Callable[..., Any] = over_priors if job.command == "sensitivity" else getattr(dw, job.command)
     with ExitStack() as stack:
         run = (
             None
