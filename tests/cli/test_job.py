@@ -1,137 +1,77 @@
 """A job: the options that Python would make, configurations refused in a sentence, runs that resume."""
 
-from __future__ import annotations
-
 import json
+import os
+import signal
+import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.csv
 import pytest
-from typer.testing import CliRunner
 
 import dataworth as dw
-from dataworth.cli import measure
-from dataworth.cli.app import app
-from dataworth.cli.job import FILES, NOT_KEPT, Job
-from dataworth.cli.options import Columns
+from commands import MEASURING, call, measured, process, refused
+from dataworth.cli.job import NOT_KEPT, OWN, ROLES, Job
 from dataworth.errors import DataworthError
-from dataworth.measure.options import TAKES, Options
+from dataworth.measure.options import PARSED, TAKES, Options
+from dataworth.valuation.entry import parse_options
 from worlds import classes, yardstick
 
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("job")
-    for name, data in (("a", classes(40, 1)), ("b", classes(40, 2)), ("test", classes(40, 3))):
-        columns = {f"x{j}": column for j, column in enumerate(data.X.T)}
-        pa.csv.write_csv(pa.table(columns | {"label": data.y}), folder / f"{name}.csv")
-    test = dw.read(folder / "test.csv")
-    dw.Yardstick.fit(test, prior_variance=1.0).save(folder / "y.json")
-    dw.seal(dw.read(folder / "b.csv"), dw.Yardstick.load(folder / "y.json")).save(folder / "v.safetensors")
-    return folder
-
-
-@pytest.fixture
-def inside(folder, monkeypatch):
-    monkeypatch.chdir(folder)
-    return folder
-
-
-def call(*words):
-    result = CliRunner().invoke(app, list(map(str, words)))
-    return result.exit_code, result.stdout, result.stderr
+WORDS = [
+    ("score", "", {}),
+    (
+        "score",
+        "--seed 3 --prior-variance 0.5 --inference ep --model logistic --thorough --ignore DW002",
+        {"seed": 3, "prior_variance": 0.5, "inference": "ep", "model": "logistic", "thorough": True}
+        | {"ignore": "DW002"},
+    ),
+    ("score", "--pairs 7 --size 20,10 --truncate 4", {"pairs": 7, "size": (20, 10), "truncate": 4.0}),
+    ("score", "--size 20 --precision 0.5 --winsorize 3", {"size": 20, "precision": 0.5, "winsorise": 3.0}),
+    ("score", "--form eta --eta joint -j 2", {"form": "eta", "eta": "joint", "jobs": 2}),
+    ("audit", "--design row --pairs 5 --size 12", {"design": "row", "pairs": 5, "size": 12}),
+    ("audit", "--design rate --precision 0.3", {"design": "rate", "precision": 0.3}),
+    ("rank", "--seed 4 --form product --jobs 1", {"seed": 4, "form": "product", "jobs": 1}),
+    ("values", "--seed 4 --prior-variance 2", {"seed": 4, "prior_variance": 2.0}),
+    ("split", "--seed 1", {"seed": 1}),
+    ("outlook", "--model logistic", {"model": "logistic"}),
+]
 
 
-BASE = {
-    "score": {"data": "a.csv", "test": "test.csv", "yardstick": "y.json", "ignore": "all"},
-    "audit": {
-        "before": "a.csv",
-        "after": "b.csv",
-        "test": "test.csv",
-        "yardstick": "y.json",
-        "ignore": "all",
-    },
-    "rank": {"data": ["a.csv", "b.csv"], "test": "test.csv", "yardstick": "y.json", "ignore": "all"},
-}
-
-# The same options
+def named(command):
+    """The files of a command as a configuration names them."""
+    files = MEASURING[command]
+    if command == "audit":
+        return {"before": files[0], "after": files[1], "test": "test.csv"}
+    return {"data": files if command in ("rank", "split") else files[0], "test": "test.csv"}
 
 
-WORDS = {
-    "score": [
-        ("", {}),
-        (
-            "--seed 3 --prior-variance 0.5 --inference ep --model logistic --thorough --ignore DW002",
-            {
-                "seed": 3,
-                "prior_variance": 0.5,
-                "inference": "ep",
-                "model": "logistic",
-                "thorough": True,
-                "ignore": "DW002",
-            },
-        ),
-        ("--pairs 7 --size 20,10 --truncate 4", {"pairs": 7, "size": (20, 10), "truncate": 4.0}),
-        ("--size 20 --precision 0.5 --winsorize 3", {"size": 20, "precision": 0.5, "winsorise": 3.0}),
-        ("--form eta --eta joint -j 2", {"form": "eta", "eta": "joint", "jobs": 2}),
-        ("--form eta --eta 0 --design whole", {"form": "eta", "eta": 0, "design": "whole"}),
-    ],
-    "audit": [
-        ("", {}),
-        ("--design row --pairs 5 --size 12 --seed 1", {"design": "row", "pairs": 5, "size": 12, "seed": 1}),
-        ("--design rate --precision 0.3", {"design": "rate", "precision": 0.3}),
-    ],
-    "rank": [("", {}), ("--seed 4 --form product --jobs 1", {"seed": 4, "form": "product", "jobs": 1})],
-}
-
-
-class Enough(DataworthError):
-    """Raised in place of the measurement."""
-
-
-@pytest.mark.parametrize(
-    ("command", "words", "options"),
-    [(command, *given) for command, cases in WORDS.items() for given in cases],
-)
+@pytest.mark.parametrize(("command", "words", "options"), WORDS)
 def test_the_command_line_makes_the_options_that_python_makes(inside, monkeypatch, command, words, options):
-    """What reaches the library's function, by words, by a configuration, and by a stored one."""
-    asked = []
+    """What reaches the library's function, by words, by a configuration, and by a stored one; parsed once."""
+    asked, parsed = [], []
 
-    def record(**given):
-        asked.append({n: v for n, v in given.items() if n in TAKES[command].__annotations__})
-        raise Enough("enough")
+    def record(*args, **given):
+        asked.append(given[PARSED])
+        raise DataworthError("enough")
 
-    monkeypatch.setattr(measure, "FUNCTIONS", {command: record})
-    files = {"score": ["a.csv"], "audit": ["a.csv", "b.csv"], "rank": ["a.csv", "b.csv"]}[command]
-    assert "enough" in call(command, *files, "--test", "test.csv", *words.split(), "-q")[2]
-    expected = Options.parse(command, options)
-    assert Options.parse(command, asked[-1] | {"run_dir": None, "progress": None}) == expected
+    parse = Options.parse
+    monkeypatch.setattr(Options, "parse", lambda *given: parsed.append(given) or parse(*given))
+    monkeypatch.setattr(dw, command, record)
+    assert "enough" in call(command, *MEASURING[command], "--test", "test.csv", *words.split(), "-q")[2]
+    assert len(parsed) == 1
+    assert replace(asked[-1], run_dir=None, progress=None) == parse_options(command, options)
 
-    named = {"data": files if command == "rank" else files[0], "test": "test.csv"}
-    named = {"before": "a.csv", "after": "b.csv", "test": "test.csv"} if command == "audit" else named
     told = {n: v for n, v in options.items() if n not in NOT_KEPT}
-    job = Job.from_config({"command": command, "options": {**named, **told}}, Path("c.json"), inside)
-    wanted = Options.parse(command, told)
+    job = Job.from_config({"command": command, "options": {**named(command), **told}}, Path("c.json"), inside)
+    wanted = parse_options(command, told)
     assert job.parsed() == wanted
     stored = json.loads(json.dumps(job.to_config({})))
     assert Job.from_config(stored, Path("run")).parsed() == wanted
-
-
-def test_a_stored_job_has_its_defaults_too(inside):
-    """Another version may have others, and a difference is told as a change of values."""
-    job = Job(
-        command="score",
-        files={"data": Path("a.csv"), "test": Path("test.csv")},
-        columns=Columns(),
-        options={},
-    )
-    stored = job.to_config({})["options"]
-    for name in ("seed", "model", "inference", "form", "eta", "thorough"):
-        assert stored[name] == getattr(Options(), name)
-    assert stored["data"] == str(inside / "a.csv")
-    assert not set(NOT_KEPT) & set(stored)
+    for name in TAKES[command].__annotations__.keys() - set(NOT_KEPT):  # defaults too: they may change
+        if getattr(wanted, name) is not None and name not in ("ignore", "size"):
+            assert stored["options"][name] == getattr(wanted, name)
+    assert not set(NOT_KEPT) & set(stored["options"])
 
 
 # Configurations that make no sense
@@ -139,17 +79,17 @@ def test_a_stored_job_has_its_defaults_too(inside):
 KINDS = {"list": ["x"], "dict": {"a": 1}, "number": 7.5, "text": "text", "null": None, "empty": []}
 COLUMNS = ("label", "group", "attribute", "id", "features", "exclude", "weights", "impute")
 FIELDS = [
-    *((("score", "options", name)) for name in TAKES["score"].__annotations__ if name not in NOT_KEPT),
-    *((("score", "options", name)) for name in (*FILES["score"], *COLUMNS)),
-    *((("audit", "options", name)) for name in ("before", "after", "test", "curate", "yardstick")),
-    *((("rank", "options", name)) for name in ("data", "test", "yardstick")),
-    *((("score", "about", name)) for name in ("fail_on", "strict", "python", "dataworth")),
-    *((("score", None, name)) for name in ("command", "options", "inputs", "about")),
+    *(("score", "options", name) for name in TAKES["score"].__annotations__ if name not in NOT_KEPT),
+    *(("score", "options", name) for name in COLUMNS),
+    *((command, "options", name) for command in ROLES for name in (*ROLES[command], *OWN.get(command, ()))),
+    *((command, "options", "yardstick") for command in ("audit", "rank", "split")),
+    *(("score", "about", name) for name in ("fail_on", "strict", "python", "dataworth")),
+    *(("score", None, name) for name in ("command", "options", "inputs", "about")),
 ]
 RIGHT = {
     "list": {"ignore"},
     "dict": {"inputs", "about"},
-    "number": {"prior_variance", "truncate", "winsorise"},
+    "number": {"prior_variance", "truncate", "winsorise", "target"},
 }
 """Fields for which a kind makes sense. A text may name something, and no value is the default."""
 
@@ -157,7 +97,9 @@ RIGHT = {
 @pytest.mark.parametrize(("command", "part", "name"), FIELDS)
 def test_a_configuration_with_a_wrong_kind_of_value_is_refused_in_a_sentence(inside, command, part, name):
     for kind, value in KINDS.items():
-        config = {"command": command, "options": dict(BASE[command])}
+        config = {"command": command, "options": {**named(command), "yardstick": "y.json"}}
+        if "ignore" in TAKES.get(command, TAKES["audit"]).__annotations__:
+            config["options"]["ignore"] = "all"
         if part is None:
             config[name] = value
         else:
@@ -176,6 +118,55 @@ def test_a_configuration_with_a_wrong_kind_of_value_is_refused_in_a_sentence(ins
             assert code == 2, (kind, value)
 
 
+@pytest.mark.parametrize(
+    ("config", "part"),
+    [
+        ("{", "is not JSON"),
+        ("[]", "is no configuration"),
+        ('{"command": "score", "option": {}}', "has the key 'option'"),
+        ('{"command": "demo"}', "has the command 'demo'; it must be one of 'score', 'audit', 'rank'"),
+        ('{"command": "score", "options": []}', "has options that are no JSON object"),
+        (
+            '{"command": "score", "options": {"sed": 1}}',
+            "score has no option 'sed'; its options are data, test",
+        ),
+        (
+            '{"command": "score", "options": {"data": "a.csv", "test": "t.csv", "seed": "x"}}',
+            "seed is 'x'; it must be a whole number, 0 or more",
+        ),
+        ('{"command": "score", "options": {"data": "a.csv"}}', "score needs the file 'test'"),
+        ('{"command": "score", "options": {"curate": "duplicate"}}', "score has no option 'curate'"),
+        ('{"command": "rank", "options": {"precision": 0.1}}', "rank has no option 'precision'"),
+        (
+            '{"command": "score", "options": {"data": "a.csv", "test": "t.csv"}}',
+            "there is no such file",
+        ),
+    ],
+)
+def test_refusals_of_configurations(tmp_path, config, part):
+    (tmp_path / "c.json").write_text(config)
+    assert part in refused(call("run", tmp_path / "c.json"))
+
+
+def test_a_configuration_can_pin_its_inputs(inside, tmp_path):
+    options = {"data": str(inside / "clean.csv"), "test": str(inside / "test.csv")}
+    config = {"command": "score", "options": options, "inputs": {options["data"]: "another hash"}}
+    (tmp_path / "c.json").write_text(json.dumps(config))
+    code, _, err = call("run", tmp_path / "c.json")
+    assert code == 2
+    assert f"{options['data']} has changed since the run was configured" in err
+
+
+def test_run_takes_a_configuration_written_by_hand(inside, tmp_path):
+    (tmp_path / "y.json").write_bytes((inside / "y.json").read_bytes())
+    options = {"data": str(inside / "clean.csv"), "test": str(inside / "test.csv"), "yardstick": "y.json"}
+    options |= {"label": "target", "size": [12, 10], "pairs": 4, "features": ["a", "b"], "impute": True}
+    (tmp_path / "c.json").write_text(json.dumps({"command": "score", "options": options}))
+    code, out, _ = call("run", tmp_path / "c.json", "--json")
+    assert code == 0
+    assert json.loads(out)["size"] == [12, 10]
+
+
 # Runs
 
 
@@ -184,27 +175,26 @@ def shorten(directory):
     log = directory / "chunks.jsonl"
     kept = log.read_text().splitlines(keepends=True)
     lines = len(kept) // 2
-    assert 0 < lines < len(kept)
+    assert lines < len(kept)
     log.write_text("".join(kept[:lines]) + kept[lines][:20])
     (directory / "result.json").unlink(missing_ok=True)
     return "".join(kept)
 
 
-@pytest.mark.parametrize(
-    "words",
-    [
-        ["score", "a.csv", "--size", "10", "--pairs", "12"],
-        ["audit", "a.csv", "b.csv"],
-        ["audit", "a.csv", "--curate", "random-subset:fraction=0.5", "--pairs", "8"],
-        ["rank", "a.csv", "b.csv"],
-        ["rank", "a.csv", "v.safetensors", "--yardstick", "y.json"],
-    ],
-    ids=["score", "audit", "method", "rank", "sealed"],
-)
-def test_a_command_resumes_to_the_byte(inside, tmp_path, monkeypatch, words):
-    more = [] if "--yardstick" in words else ["--yardstick", inside / "y.json"]
+RUNS = {name: [name, *files] for name, files in MEASURING.items()}
+RUNS["score"] += ["--size", "10", "--pairs", "12"]
+RUNS |= {
+    "method": ["audit", "raw.csv", "--curate", "random-subset:fraction=0.5", "--pairs", "8"],
+    "sealed": ["rank", "clean.csv", "v.safetensors"],
+    "sources": ["values", "vendors.csv", "--source", "vendor"],
+    "audited": ["sensitivity", "raw.csv", "clean.csv", "--priors", "0.1,10"],
+}
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_a_command_resumes_to_the_byte_and_is_replayed(inside, tmp_path, monkeypatch, name):
     run = tmp_path / "run"
-    code, once, _ = call(*words, "--test", "test.csv", *more, "--json", "--run-dir", run)
+    code, once, _ = measured(*RUNS[name], "--json", "--run-dir", run)
     assert code == 0
     result = (run / "result.json").read_bytes()
     log = shorten(run)
@@ -212,6 +202,7 @@ def test_a_command_resumes_to_the_byte(inside, tmp_path, monkeypatch, words):
     assert call("resume", run, "--json")[:2] == (0, once)
     assert (run / "result.json").read_bytes() == result
     assert (run / "chunks.jsonl").read_text() == log
+    assert call("run", run / "config.json", "--json")[:2] == (0, once)
 
 
 @pytest.mark.parametrize("kind", ["score", "audit", "method", "rank", "sealed"])
@@ -240,3 +231,95 @@ def test_a_library_run_resumes_to_the_same_result(tmp_path, kind):
     assert again.to_dict() == once.to_dict() == plain.to_dict()
     assert again.table.values.tobytes() == once.table.values.tobytes() == plain.table.values.tobytes()
     assert np.isfinite(again.table.pmi).all()
+
+
+LONG_AUDIT = ["audit", "raw.csv", "clean.csv", "--test", "test.csv", "--yardstick", "y.json"]
+LONG_AUDIT += ["--pairs", "128"]
+
+
+def wait_for_chunks(child, directory, count):
+    """Until the run has done some of its work."""
+    log = directory / "chunks.jsonl"
+    while child.poll() is None and not (log.exists() and log.read_bytes().count(b"\n") >= count):
+        time.sleep(0.01)
+    assert child.poll() is None, "the run ended too early to be interrupted"
+
+
+def test_killed_and_resumed_is_as_never_interrupted(inside, tmp_path, monkeypatch):
+    code, whole, _ = call(*LONG_AUDIT, "--json", "--jobs", "1", "--run-dir", tmp_path / "a")
+    assert code == 0
+    child = process(
+        *LONG_AUDIT, "--fail-on", "informative", "--jobs", "1", "--run-dir", tmp_path / "b", cwd=inside
+    )
+    wait_for_chunks(child, tmp_path / "b", 3)
+    child.kill()
+    child.communicate()
+    assert not (tmp_path / "b/result.json").exists()
+    monkeypatch.chdir(tmp_path)  # from another directory
+    code, resumed, _ = call("resume", tmp_path / "b", "--json", "--jobs", "1")
+    assert code == 1, "the original's --fail-on"
+    assert resumed == whole
+    assert (tmp_path / "a/result.json").read_bytes() == (tmp_path / "b/result.json").read_bytes()
+
+
+@pytest.mark.parametrize(("jobs", "code", "word"), [(2, 130, "interrupted"), (1, 143, "terminated")])
+def test_ctrl_c_and_sigterm(folder, tmp_path, jobs, code, word):
+    child = process(*LONG_AUDIT, "--jobs", jobs, "--run-dir", tmp_path / "run", cwd=folder)
+    wait_for_chunks(child, tmp_path / "run", 2)
+    if code == 130:
+        os.killpg(child.pid, signal.SIGINT)  # as a terminal does: to the workers too
+    else:
+        child.send_signal(signal.SIGTERM)
+    out, err = child.communicate(timeout=60)
+    assert (child.returncode, out) == (code, "")
+    assert err.splitlines()[-1] == f"{word}; continue with: dataworth resume {tmp_path / 'run'}"
+    assert "Traceback" not in err
+
+
+def test_a_run_belongs_to_one_configuration(inside, tmp_path):
+    """What only shows the result may differ; clipping is not mentioned where it is not used."""
+    run, words = tmp_path / "run", ("score", "clean.csv", "--json", "--run-dir", tmp_path / "run")
+    first = measured(*words)
+    assert measured(*words) == first
+    assert json.loads((run / "result.json").read_text()) == json.loads(first[1])
+    assert measured("score", "clean.csv", "--bits", "--jobs", "1", "--run-dir", run)[0] == 0
+    config = json.loads((run / "config.json").read_text())
+    assert set(config) == {"dataworth_run", "command", "inputs", "options", "about"}
+    assert {"dataworth", "python", "numpy", "scipy"} <= set(config["about"])
+    assert config["inputs"][str(inside / "clean.csv")] == dw.read(inside / "clean.csv").content_hash()
+    assert not {"truncate", "winsorise"} & set(config["options"])
+    for others, told in (
+        (["clean.csv", "--seed", "1"], "(seed: 0 → 1)"),
+        (["half.csv"], "(data: clean.csv → half.csv)"),
+        (["clean.csv", "--winsorise", "0.5"], "(winsorise"),
+    ):
+        outcome = measured("score", *others, "-q", "--run-dir", run)
+        assert f"has another configuration {told}" in refused(outcome)
+
+
+def test_an_impossible_request_leaves_no_run(inside, tmp_path):
+    words = ("score", "clean.csv", "-q", "--run-dir", tmp_path / "run", "--size")
+    refused(measured(*words, "500"))
+    assert measured(*words, "12", "--pairs", "4")[0] == 0
+
+
+def test_resume_refuses_changed_and_missing_inputs(inside, tmp_path):
+    data = tmp_path / "data.csv"
+    data.write_bytes((inside / "clean.csv").read_bytes())
+    measured("score", data, "-q", "--run-dir", tmp_path / "run")
+    data.write_bytes((inside / "half.csv").read_bytes())
+    assert refused(call("resume", tmp_path / "run")).startswith(f"dataworth: {data} has changed since")
+    data.unlink()
+    assert f"{data}: there is no such file" in refused(call("resume", tmp_path / "run"))
+    assert "does not exist" in refused(call("resume", tmp_path / "no"))
+
+
+def test_a_library_run_of_several_stages_resumes(tmp_path):
+    data, test = classes(60, 1), classes(60, 2)
+    data = dw.Dataset(data.X, data.y, groups=["x", "y"] * 30)
+    words = {"yardstick": yardstick(), "cross_fit": 2}
+    plain, once = (dw.values(data, test, **words, **more) for more in ({}, {"run_dir": tmp_path / "run"}))
+    log = shorten(tmp_path / "run")
+    again = dw.values(data, test, **words, run_dir=tmp_path / "run")
+    assert (tmp_path / "run" / "chunks.jsonl").read_text() == log
+    assert again.to_dict() == once.to_dict() == plain.to_dict()

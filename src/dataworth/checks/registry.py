@@ -31,9 +31,13 @@ def run_checks(case: Case) -> tuple[Finding, ...]:
 def check_codes(codes: str | Iterable[str] | None) -> frozenset[str]:
     """The codes of some checks, or of `all`; a sentence if there is no such check.
 
+    A frozenset is what this function returned.
+
     >>> sorted(check_codes("DW001, dw013"))
     ['DW001', 'DW013']
     """
+    if isinstance(codes, frozenset):
+        return codes
     if isinstance(codes, str):
         codes = codes.split(",")
     if not isinstance(codes, Iterable | None):

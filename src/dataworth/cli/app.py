@@ -1,83 +1,79 @@
-"""The commands. Nothing heavy is imported before a command runs, so that help is there at once."""
+"""The measuring commands, and all others. Nothing heavy is imported before a command runs: help is quick."""
 
 from __future__ import annotations
 
+import inspect
 import os
 from collections.abc import Callable
 from dataclasses import replace
 from functools import wraps
+from importlib import import_module
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from .guard import EXIT_CODES, say
+from dataworth.measure.options import TAKES
+
 from .options import (
+    PANELS,
     Columns,
-    Command,
-    Embedding,
+    DataFile,
     FailOn,
-    Gradients,
     Showing,
     Some,
     Strict,
     Takes,
-    Talking,
     Test,
+    app,
     file,
     word,
 )
-from .options import command as made_command
-from .valuing import outlook, split, values
+from .options import add_command as command
 
-app = typer.Typer(
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-    epilog=f"Exit codes: {', '.join(f'{code} {what}' for code, what in EXIT_CODES.items())}.",
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
-
-Curate = Annotated[
-    list[str] | None,
-    word(
-        "In place of AFTER: a curation, NAME or NAME:key=value,key=value; see 'dataworth curations'.",
-        "--curate",
-        metavar="NAME",
-    ),
-]
+__all__ = ["app"]
 After = Annotated[Path | None, file("The data after curation.", "AFTER")]
-KINDS = (
-    "Data: .csv, .tsv, .txt, .xlsx, .json, .jsonl, .parquet, .feather, .arrow or .npz; a directory of these, "
-    "a 'pattern*', or hf:NAME:SPLIT."
-)
-DataFile = Annotated[Path, file(KINDS, "DATA")]
+Shown = Annotated[Showing, Some("json", "quiet", "verbose", "bits", "csv", "plot", "report")]
+FILES = ("data", "before", "after")
+Where = ("jobs", "engine", "address")
 
 
-def command(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add a command; what it returns is shown, unless that is an exit code."""
+def measuring(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add a measuring command: files and arguments of its own, a test set, columns, options and output.
+
+    The function only declares them; it may refuse some, and return what saves the result.
+    """
+    name, own = function.__name__, inspect.signature(function).parameters
+    own_hints = get_type_hints(function, include_extras=True)
+    takes = Annotated[dict[str, Any], Takes(name if name in TAKES else "audit")]
+    groups = {"test": Test, "columns": Columns, "options": takes, "showing": Showing}
 
     @wraps(function)
-    def run(**values: Any) -> int | None:
-        found = function(**values)
-        if found is None or isinstance(found, int):
-            return found
-        from .show import result
+    def run(**given: Any) -> int:
+        from .job import OWN, ROLES, Job
+        from .measure import carry_out
 
-        result(found, next(value for value in values.values() if isinstance(value, Showing)))
-        return None
+        save = function(**{one: given[one] for one in own})
+        job = Job(
+            command=name,
+            files={role: given[role] for role in ROLES[name] if given[role] is not None},
+            own={one: _only(given[one]) for one in OWN.get(name, ())},
+            **{one: given[one] for one in ("columns", "options", "fail_on", "strict") if one in given},
+        )
+        return carry_out(job, given["showing"], save)
 
-    return app.command(cls=Command)(made_command(run))
+    files = {one: hint for one, hint in own_hints.items() if one in FILES}
+    others = {one: hint for one, hint in own_hints.items() if one not in FILES}
+    run.__annotations__ = {**files, **groups, **others}
+    added = [inspect.Parameter(one, inspect.Parameter.KEYWORD_ONLY) for one in groups if one not in own]
+    run.__signature__ = inspect.Signature([*own.values(), *added])  # type: ignore[attr-defined]
+    return command(run)
 
 
-def measured(showing: Showing, **job: Any) -> int:
-    """Carry out a job, and show what came out."""
-    from .job import Job
-    from .measure import carry_out
-
-    return carry_out(Job(**job), showing)
+def _only(value: Any) -> Any:
+    """The one that is given; a list is asked for where a second one is to be noticed."""
+    return value if not isinstance(value, list) else value[0] if value else None
 
 
 def _print_version(wanted: bool) -> None:
@@ -120,236 +116,158 @@ def demo(
     result(told, picturing)
 
 
-@command
+@measuring
 def audit(
     before: Annotated[Path, file("The data before curation.", "BEFORE")],
-    test: Test,
-    columns: Columns,
-    options: Annotated[dict[str, Any], Takes("audit")],
-    showing: Showing,
     after: After = None,
-    curate: Curate = None,
+    curate: Annotated[
+        list[str] | None,
+        word(
+            "In place of AFTER: a curation, NAME or NAME:key=value,key=value; see 'dataworth curations'.",
+            "--curate",
+            metavar="NAME",
+        ),
+    ] = None,
     fail_on: FailOn = None,
     strict: Strict = False,
-) -> int:
+) -> None:
     """Say whether a curation added information, or only made the data look like the test set.
 
     Example: dataworth audit raw.csv new.csv --test test.csv --fail-on harmful
 
     Example: dataworth audit raw.csv --curate match-groups --attribute colour --test test.csv
     """
-    from .measure import audited_files, only_curation
+    from dataworth.errors import DataworthError
 
-    named = only_curation(curate)
-    files = audited_files(before, after, named, test)
-    about: dict[str, Any] = {"columns": columns, "options": options, "fail_on": fail_on, "strict": strict}
-    return measured(showing, command="audit", files=files, curate=named, **about)
+    if curate and len(curate) > 1:
+        raise DataworthError(
+            "--curate is given more than once: give one, or chain them in Python, in a function for curate=."
+        )
+    if (after is None) == (not curate):
+        raise DataworthError(
+            "give either AFTER (the data after curation) or --curate (a curation's name), not both or none."
+        )
 
 
-@command
-def score(
-    data: DataFile,
-    test: Test,
-    columns: Columns,
-    options: Annotated[dict[str, Any], Takes("score")],
-    showing: Showing,
-    strict: Strict = False,
-) -> int:
+@measuring
+def score(data: DataFile, strict: Strict = False) -> None:
     """Say what a dataset is worth to someone facing this test set.
 
     Example: dataworth score data.csv --test test.csv
     """
-    files = {"data": data, "test": test}
-    return measured(showing, command="score", files=files, columns=columns, options=options, strict=strict)
 
 
-@command
+@measuring
 def rank(
     data: Annotated[list[Path], file("The datasets.", "DATA...")],
-    test: Test,
-    columns: Columns,
-    options: Annotated[dict[str, Any], Takes("rank")],
-    showing: Showing,
     strict: Strict = False,
-) -> int:
+) -> None:
     """Order datasets by what they are worth, best first.
 
     Example: dataworth rank a.parquet b.parquet --test test.parquet
     """
-    files = {"data": data, "test": test}
-    return measured(showing, command="rank", files=files, columns=columns, options=options, strict=strict)
 
 
-for _valuing in (values, split, outlook):
-    command(_valuing)
+@measuring
+def values(
+    data: DataFile,
+    columns: Annotated[Columns, Some(without=("group",))],
+    showing: Annotated[Showing, Some("json", "quiet", "verbose", "bits", "plot", "report")],
+    source: Annotated[
+        str | None,
+        word(
+            "Column of the data that says where a row comes from, such as annotator or vendor: sources are"
+            " valued too.",
+            "--source",
+            "--group",
+            panel=PANELS["Columns"],
+        ),
+    ] = None,
+    kind: Annotated[
+        str, word("rest: given all other rows (the default); alone: with no other data; or shapley.")
+    ] = "rest",
+    fdr: Annotated[
+        float, word("Expected proportion of false entries on the list of rows (default: 0.1).")
+    ] = 0.1,
+    cross_fit: Annotated[
+        int | None,
+        word(
+            "Parts of the test set: leave out labels that the other parts doubt, and measure on each part.",
+            "--cross-fit",
+            metavar="K",
+        ),
+    ] = None,
+    output: Annotated[
+        Path | None,
+        word("File for all rows: .parquet, .csv or .json.", "--output", "-o", metavar="FILE"),
+    ] = None,
+) -> Any:
+    """Say which rows carry the information, which labels to look at again, and what sources add (--source).
+
+    Example: dataworth values data.csv --test test.csv -o values.parquet
+
+    Example: dataworth values data.csv --test test.csv --source annotator
+    """
+    from dataworth.errors import DataworthError
+    from dataworth.valuation.values.guard import SUFFIXES, save_values
+
+    from .files import check_outputs
+    from .show import announce
+
+    if output is None:
+        return None
+    if output.suffix not in SUFFIXES:
+        raise DataworthError(f"{output}: values are written as {' '.join(SUFFIXES)}: give it such a name.")
+    check_outputs(output)
+
+    def save(found: Any) -> None:
+        save_values(found, output)
+        announce("values", output, showing.quiet)
+
+    return save
 
 
-@command
+@measuring
+def split(
+    data: Annotated[list[Path], file("The datasets of two vendors or more.", "DATA...")], showing: Shown
+) -> None:
+    """Say what each vendor's data add to the others', and split what all are worth without paying twice.
+
+    Example: dataworth split a.csv b.csv c.csv --test test.csv
+    """
+
+
+@measuring
+def outlook(
+    data: DataFile,
+    showing: Shown,
+    rows: Annotated[int | None, word("Further rows (default: as many as there are).", "--rows")] = None,
+    target: Annotated[
+        float | None, word("A value, nats per block: how many rows would it take?", "--target")
+    ] = None,
+) -> None:
+    """Say what more rows like these would be worth, with a range.
+
+    Example: dataworth outlook data.csv --test test.csv --rows 2000
+    """
+
+
+@measuring
 def sensitivity(
     data: Annotated[Path, file("The data, or the data before curation.", "DATA")],
-    test: Test,
-    columns: Columns,
-    options: Annotated[dict[str, Any], Takes("audit", without=("ignore", "thorough", "run_dir"))],
+    options: Annotated[dict[str, Any], Takes("audit", without=("ignore", "thorough"))],
     showing: Annotated[Showing, Some("json", "quiet", "verbose", "bits", "csv", "plot")],
     after: After = None,
     priors: Annotated[
         str | None, word("Prior variances, such as '0.1,1,10' (default: two decades around the chosen one).")
     ] = None,
-) -> object:
+) -> None:
     """Say how a score, or a verdict, depends on the prior variance.
 
     Example: dataworth sensitivity raw.csv --test test.csv
 
     Example: dataworth sensitivity raw.csv new.csv --test test.csv --plot priors.svg
     """
-    from .measure import measure_over_priors
-
-    return measure_over_priors(data, after, test, columns, options, priors, showing)
-
-
-@command
-def checks(
-    talking: Talking,
-    codes: Annotated[
-        list[str] | None, file("Some checks, in full (default: a list of all).", "CODES...")
-    ] = None,
-) -> object:
-    """List the checks that are made of every result: what each means if it fires, what to do.
-
-    Example: dataworth checks -v
-
-    Example: dataworth checks DW002 DW010
-    """
-    from .listings import list_checks
-
-    return list_checks(codes)
-
-
-@command
-def curations(talking: Talking) -> object:
-    """List the curations that 'dataworth audit --curate' knows; -v says why each is strategic or not.
-
-    Example: dataworth curations -v
-    """
-    from .listings import list_curations
-
-    return list_curations()
-
-
-@command
-def describe(
-    file: Annotated[Path, file(KINDS)],
-    columns: Annotated[Columns, Some(without=("stream", "text_encoder"))],
-    talking: Talking,
-) -> object:
-    """Say what of a file would be used as what, and why.
-
-    Example: dataworth describe data.csv
-    """
-    from dataworth.data.io import describe
-
-    return describe(file, **columns.roles)
-
-
-@command
-def yardstick(
-    test: Annotated[Path, file("The test set.", "TEST")],
-    columns: Columns,
-    options: Annotated[dict[str, Any], Takes("rank", "model", "inference", "prior_variance", "seed")],
-    talking: Talking,
-    output: Annotated[
-        Path | None,
-        word("File to publish it in; its key is kept beside it.", "--output", "-o", metavar="FILE"),
-    ] = None,
-    verify: Annotated[
-        Path | None, word("A published one: was it of this test set?", "--verify", metavar="FILE")
-    ] = None,
-) -> object:
-    """Fit the yardstick of a test set, to measure any data with later.
-
-    Example: dataworth yardstick test.csv -o yardstick.json
-    """
-    from .measure import key_file, make_yardstick, verify_yardstick
-    from .show import announce
-
-    if verify is not None:
-        return verify_yardstick(test, verify, columns, talking.quiet)
-    made = make_yardstick(test, columns, options, output, talking.quiet)
-    if output is not None:
-        announce("yardstick", output, talking.quiet)
-        announce("its key, which stays with you,", key_file(output), talking.quiet)
-    elif not (talking.quiet or talking.json):
-        say("nothing was saved: -o FILE saves the yardstick")
-    return made
-
-
-@command
-def seal(
-    data: DataFile,
-    yardstick: Annotated[Path, word("The buyer's yardstick.", "--yardstick", metavar="FILE")],
-    output: Annotated[Path, word("File to send: .safetensors.", "--output", "-o", metavar="FILE")],
-    columns: Columns,
-    talking: Talking,
-    force: Annotated[bool, word("Replace a file that exists.", "--force", metavar=" ")] = False,
-) -> object:
-    """Seal data for a buyer, who can then score and rank them without seeing a row.
-
-    Example: dataworth seal data.csv --yardstick yardstick.json -o data.safetensors
-    """
-    from .seal import seal_file
-
-    return seal_file(data, yardstick, output, columns, talking.quiet, force)
-
-
-@command
-def commit(
-    data: DataFile,
-    columns: Columns,
-    talking: Talking,
-    key: Annotated[str | None, word("A key, 16 characters or more (default: a random one).", "--key")] = None,
-) -> object:
-    """Commit to data without showing them: a keyed hash, which 'dataworth audit --committed' verifies.
-
-    Example: dataworth commit raw.csv
-    """
-    from .seal import commit_file
-
-    return commit_file(data, columns, key, talking.quiet)
-
-
-@command
-def embed(
-    source: Annotated[
-        Path,
-        file(
-            "A folder or zip with a folder of images per label, or a table that lists images or pairs.",
-            "SOURCE",
-        ),
-    ],
-    output: Annotated[Path, word("Table to write: .parquet or .npz.", "--output", "-o", metavar="FILE")],
-    embedding: Embedding,
-    columns: Annotated[Columns, Some("label", "group", "attribute", "id", "weights")],
-    wanted: Gradients,
-    where: Annotated[dict[str, Any], Takes("rank", "jobs", "engine", "address")],
-    talking: Talking,
-    gradients: Annotated[
-        bool, word("Gradients of a language model on pairs of responses.", "--gradients", metavar=" ")
-    ] = False,
-) -> object:
-    """Make vectors of images, or of preference pairs, to measure with the other commands.
-
-    Example: dataworth embed photos.zip/train -o train.parquet
-
-    Example: dataworth embed pairs.jsonl --gradients --model Qwen/Qwen3-1.7B -o pairs.parquet
-    """
-    from .embedding import embed_images, engine_of
-
-    engine = engine_of(where)
-    if gradients:
-        from .gradients import embed_pairs
-
-        return embed_pairs(source, output, embedding, wanted, talking.quiet, engine)
-    return embed_images(source, output, embedding, columns, talking.quiet, engine)
 
 
 @command
@@ -357,7 +275,7 @@ def run(
     config: Annotated[
         Path, file("A configuration: the config.json of a run directory, or one like it.", "CONFIG")
     ],
-    options: Annotated[dict[str, Any], Takes("rank", "jobs", "engine", "address", "run_dir")],
+    options: Annotated[dict[str, Any], Takes("rank", *Where, "run_dir")],
     showing: Showing,
     fail_on: FailOn = None,
     strict: Strict = False,
@@ -376,7 +294,7 @@ def run(
 @command
 def resume(
     directory: Annotated[Path, file("The --run-dir of the interrupted run.", "DIR")],
-    options: Annotated[dict[str, Any], Takes("rank", "jobs", "engine", "address")],
+    options: Annotated[dict[str, Any], Takes("rank", *Where)],
     showing: Showing,
     fail_on: FailOn = None,
     strict: Strict = False,
@@ -395,6 +313,7 @@ def resume(
     return carry_out(job.with_words({**options, "run_dir": directory}, fail_on, strict), showing)
 
 
-# commands that other packages bring, such as study
+# in the order in which help shows them; then commands that other packages bring, such as study
+import_module(".tools", __package__)
 for _found in entry_points(group="dataworth.commands"):
     app.add_typer(_found.load(), name=_found.name)

@@ -1,18 +1,20 @@
-"""`dataworth embed`: a source of images in, a table of vectors out."""
+"""`dataworth embed`: images, or pairs of responses, in; a table of vectors, or of gradients, out."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow.parquet as parquet
+from rich.text import Text
 
 from dataworth.atomic import atomic_write
 from dataworth.data.dataset import LabelSummary, summarise_labels
 from dataworth.data.io.formats import NPZ_ROLES
+from dataworth.data.io.preferences import PREFERRED, read_preferences
+from dataworth.embed.gradients import LOSSES, embed_gradients, gradient_table
 from dataworth.embed.tables import Embedded, embed_table
 from dataworth.errors import DataworthError
 from dataworth.parallel import get_engine
@@ -20,39 +22,23 @@ from dataworth.wording import counted, listed
 
 from .files import check_outputs
 from .guard import say
-from .options import Columns, Embedding
+from .listings import Told
+from .options import Columns, Embedding, Gradients
 from .progress import listen
 
 SCHEMA = "dataworth/embedding/1"
 SUFFIXES = (".parquet", ".npz")
+STORE = ".gradients"
 
 
-@dataclass(frozen=True)
-class Written:
-    """What was embedded, and where it was written."""
-
-    source: str
-    path: str
-    model: str
-    rows: int
-    features: int
-    labels: LabelSummary
-    what: str = "image"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON."""
-        return {"schema": SCHEMA, **vars(self), "labels": self.labels.to_dict()}
-
-    def line(self) -> str:
-        """What was done, in one line."""
-        size = f"{counted(self.rows, self.what)} × {counted(self.features, 'feature')}"
-        return f"{self.path}: {size} by {self.model}, labels {self.labels}"
-
-    def full(self, verbose: bool) -> Any:
-        """The same as a sentence."""
-        from rich.text import Text
-
-        return Text(f"{self.line()}.")
+def written(source: Path, output: Path, model: str, table: Any, labels: LabelSummary) -> Told:
+    """What was embedded, and where it was written; `table`: rows, features, and what a row is."""
+    rows, features, what = table
+    told = {"source": str(source), "path": str(output), "model": model, "rows": rows, "features": features}
+    size = f"{counted(rows, what)} × {counted(features, 'feature')}"
+    line = f"{output}: {size} by {model}, labels {labels}"
+    data = {"schema": SCHEMA, **told, "labels": labels.to_dict(), "what": what}
+    return Told(data, line, lambda verbose: Text(f"{line}."))
 
 
 def engine_of(where: Mapping[str, Any]) -> Any:
@@ -62,7 +48,7 @@ def engine_of(where: Mapping[str, Any]) -> Any:
 
 def embed_images(
     source: Path, output: Path, options: Embedding, columns: Columns, quiet: bool, engine: Any = None
-) -> Written:
+) -> Told:
     """Embed the images and write the table, whole or not at all."""
     if output.suffix.lower() not in SUFFIXES:
         raise DataworthError(f"{output}: vectors are written as {' or '.join(SUFFIXES)}: give such a name.")
@@ -91,9 +77,52 @@ def embed_images(
     for note in [] if quiet else notes:
         say(note)
     n, d = made.vectors.shape
-    return Written(str(source), str(output), options.model, n, d, summarise_labels(_array(made, "label")))
+    labels = summarise_labels(_array(made, "label"))
+    return written(source, output, options.model, (n, d, "image"), labels)
 
 
 def _array(made: Embedded, role: str) -> Any:
     values = np.array(made.table[made.roles[role]].to_pylist())
     return values.astype(str) if values.dtype == object else values  # dates, which npz would pickle
+
+
+def embed_pairs(
+    source: Path, output: Path, options: Embedding, wanted: Gradients, quiet: bool, engine: Any = None
+) -> Told:
+    """Embed the pairs into a store beside the table, which is written when all are done.
+
+    The same command continues a store that was interrupted.
+    """
+    if output.suffix.lower() != ".parquet":
+        raise DataworthError(f"{output}: gradients are written as .parquet: give such a name.")
+    if options.model == Embedding.model:
+        raise DataworthError(
+            "--gradients needs a language model: name it with --model, a causal one of transformers, its"
+            " directory, or a GGUF file."
+        )
+    if wanted.loss not in LOSSES:
+        raise DataworthError(f"--loss is {wanted.loss!r}, but one of {', '.join(LOSSES)} is expected.")
+    check_outputs(output)
+    pairs = read_preferences(source)
+    if pairs.dropped and not quiet:
+        say(f"{source}: {counted(pairs.dropped, 'pair')} left out, empty or one response twice")
+    with listen(quiet, preparing="loading the model…") as progress:
+        store = embed_gradients(
+            pairs.pairs,
+            options.model,
+            output.with_suffix(STORE),
+            modules=[name.strip() for name in wanted.modules.split(",")],
+            projection=wanted.projection,
+            size=wanted.numbers,
+            seed=wanted.seed,
+            batch=wanted.responses,
+            max_tokens=wanted.max_tokens,
+            device=wanted.device,
+            engine=engine,
+            progress=progress,
+        )
+    table = gradient_table(store, pairs, wanted.loss, wanted.per_token)
+    with atomic_write(output) as place:
+        parquet.write_table(table, place, write_page_checksum=True)
+    labels = summarise_labels(np.array(table[PREFERRED].to_pylist()))
+    return written(source, output, options.model, (len(pairs), wanted.numbers, "pair"), labels)

@@ -15,26 +15,40 @@ from typing import Any
 
 from dataworth.atomic import parse_json, read_whole
 from dataworth.curation.names import with_files
+from dataworth.data.io.inputs import absolute
 from dataworth.errors import DataworthError
 from dataworth.measure.options import TAKES, Options
 from dataworth.valuation.audit.verdict import VERDICTS
+from dataworth.valuation.entry import parse_options
 from dataworth.valuation.replay import versions
+from dataworth.yardstick.yardstick import Yardstick
 
-from .files import absolute
 from .options import Columns
 
-FILES = {"score": ("data", "test"), "audit": ("before", "after", "test"), "rank": ("data", "test")}
-"""Files of a command by their roles; of a ranking, `data` are several."""
+ROLES = {"score": ("data", "test"), "audit": ("before", "after", "test"), "rank": ("data", "test")}
+ROLES |= {"values": ROLES["score"], "split": ROLES["rank"], "outlook": ROLES["score"]}
+ROLES |= {"sensitivity": ("data", "after", "test")}
+"""Files of each measuring command by their roles, in the order in which its function takes them."""
+SEVERAL = ("rank", "split")
+"""Commands whose `data` are several files."""
+OWN: dict[str, dict[str, Any]] = {
+    "audit": {"curate": None},
+    "values": {"source": None, "kind": "rest", "fdr": 0.1, "cross_fit": None},
+    "outlook": {"rows": None, "target": None},
+    "sensitivity": {"priors": None},
+}
+"""Arguments of one command alone, and their defaults."""
 KEYS = ("command", "options", "inputs", "about", "dataworth_run")
 NOT_KEPT = ("jobs", "engine", "address", "run_dir", "keep", "progress", "committed", "key")
 """Options that do not determine a result, and a key, which is nobody else's business."""
+TEXTS = ("source", "curate", "kind")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Job:
     """One measurement, wherever its words come from.
 
-    options: those of `measure.options`, as they were given. curate: a curation's name and options. pins: the
+    options: those of `measure.options`, as they were given. own: arguments of this command alone. pins: the
     content that files must have, by their absolute paths. words: the command line, as a run was started with.
     """
 
@@ -42,7 +56,7 @@ class Job:
     files: Mapping[str, Path | Sequence[Path]]
     columns: Columns
     options: Mapping[str, Any]
-    curate: str | None = None
+    own: Mapping[str, Any] = field(default_factory=dict)
     fail_on: str | None = None
     strict: bool = False
     pins: Mapping[str, str] = field(default_factory=dict)
@@ -50,18 +64,28 @@ class Job:
 
     @property
     def what(self) -> str:
-        """Which designs it can have."""
-        return self.command if self.curate is None else "curate"
+        """Whose options it takes: a key of `TAKES`."""
+        if self.command == "sensitivity":
+            return "audit" if "after" in self.files else "score"
+        return self.command if self.own.get("curate") is None else "curate"
 
-    def parsed(self, **more: Any) -> Options:
-        """The options, parsed and checked; `more` replaces some of them."""
+    def parsed(self) -> Options:
+        """The options, parsed and checked, with the yardstick that a file holds."""
         known = TAKES[self.what].__annotations__
         given = {name: value for name, value in self.options.items() if name in known}
+        if self.command == "sensitivity":
+            given["ignore"] = "all"
         if ":" in str(given.get("model", "")):
             given["model"] = load_model(given["model"])
         if "size" in given:
             given["size"] = parse_size(given["size"])
-        return Options.parse(self.what, given | more)
+        path = given.pop("yardstick", None)
+        options = parse_options(self.what, given)
+        return options if path is None else replace(options, yardstick=Yardstick.load(path))
+
+    def every_file(self, *without: str) -> list[Path]:
+        """All files, whatever their roles."""
+        return [path for role, given in self.files.items() if role not in without for path in _listed(given)]
 
     def with_words(self, options: Mapping[str, Any], fail_on: str | None, strict: bool) -> Job:
         """The same with what the command line says of it now."""
@@ -76,17 +100,19 @@ class Job:
         """The words that make the same result: what does not determine it is left out."""
         if self.words is not None:
             return self.words
-        files = [
-            path for role in FILES[self.command] if role != "test" for path in _listed(self.files.get(role))
-        ]
-        told = {"test": self.files["test"], "curate": self.curate, **vars(self.columns)}
-        return command_line(self.command, files, told, self.options)
+        usual = OWN.get(self.command, {})
+        own = {name: value for name, value in self.own.items() if value != usual[name]}
+        told = {"test": self.files["test"], **own, **vars(self.columns)}
+        return command_line(self.command, self.every_file("test"), told, self.options)
 
-    def to_config(self, inputs: Mapping[str, str]) -> dict[str, Any]:
+    def to_config(self, inputs: Mapping[str, str], options: Options | None = None) -> dict[str, Any]:
         """What replays the job from anywhere: paths are absolute, inputs are known by their content."""
         # defaults too: another version may have others
-        parsed, known = self.parsed(yardstick=self.options.get("yardstick")), TAKES[self.what].__annotations__
-        given = {n: getattr(parsed, n) for n in known if n not in NOT_KEPT and getattr(parsed, n) is not None}
+        parsed, known = options or self.parsed(), TAKES[self.what].__annotations__
+        left_out = (*NOT_KEPT, "ignore", "yardstick")
+        given = {n: getattr(parsed, n) for n in known if n not in left_out and getattr(parsed, n) is not None}
+        raw = {n: self.options.get(n) for n in ("model", "ignore", "yardstick")}  # as they were given
+        given |= {n: value for n, value in raw.items() if value is not None}
         columns = {
             name: value for name, value in vars(self.columns).items() if value not in (None, False, [])
         }
@@ -97,14 +123,13 @@ class Job:
         for name in ("yardstick", "ledger", "values"):
             if name in given:
                 given[name] = absolute(given[name])
-        if "model" in given:
-            given["model"] = self.options.get("model", "auto")
-        if self.curate is not None:
-            given["curate"] = with_files(self.curate, absolute)
+        own = {name: value for name, value in self.own.items() if value is not None}
+        if "curate" in own:
+            own["curate"] = with_files(own["curate"], absolute)
         config = {
             "command": self.command,
             "inputs": dict(inputs),
-            "options": {**files, **columns, **given},
+            "options": {**files, **columns, **given, **own},
         }
         about = {"fail_on": self.fail_on, "strict": self.strict}
         words = {"words": self.command_line(), "words_of": _digest(config)}
@@ -125,26 +150,29 @@ class Job:
                 raise DataworthError(f"{source} names the file {value!r}; a file is named by a text.")
             return Path(value if folder is None else absolute(folder / value))
 
-        options = [name for name in TAKES[command].__annotations__ if name not in NOT_KEPT]
-        known = [*FILES[command], *(one.name for one in fields(Columns)), *options]
-        known += ["curate"] if command == "audit" else []
+        roles, arguments = ROLES[command], OWN.get(command, {})
+        takes = TAKES["audit" if command == "sensitivity" else command].__annotations__
+        known = [*roles, *(one.name for one in fields(Columns))]
+        known += [*(name for name in takes if name not in NOT_KEPT), *arguments]
         unknown = [name for name in given if name not in known]
         if unknown:
             raise DataworthError(
                 f"{source}: {command} has no option {unknown[0]!r}; its options are {', '.join(known)}."
             )
-        files = {role: path(given.pop(role)) for role in FILES[command] if given.get(role) is not None}
-        lacking = [role for role in FILES[command] if role not in files and role != "after"]
+        files = {role: path(given.pop(role)) for role in roles if given.get(role) is not None}
+        lacking = [role for role in roles if role not in files and role != "after"]
         if lacking:
             raise DataworthError(f"{source}: {command} needs the file {lacking[0]!r}: add it to the options.")
         lists = {role for role, one in {**given, **files}.items() if isinstance(one, list)}
-        if lists & {"before", "after", "test", "yardstick"} or ("data" in lists) != (command == "rank"):
+        if lists & {"before", "after", "test", "yardstick"} or ("data" in lists) != (command in SEVERAL):
             raise DataworthError(
-                f"{source}: rank takes a list of data files; everything else takes one file."
+                f"{source}: rank and split take a list of data files; everything else takes one file."
             )
-        curate = given.pop("curate", None)
-        if curate is not None and folder is not None:
-            curate = with_files(str(curate), lambda name: absolute(folder / name))
+        own = {name: given.pop(name) for name in arguments if given.get(name) is not None}
+        for name in (name for name in TEXTS if not isinstance(own.get(name, ""), str)):
+            raise DataworthError(f"{source} has {name} {own[name]!r}; give a text, as in --{name}.")
+        if "curate" in own and folder is not None:
+            own["curate"] = with_files(own["curate"], lambda name: absolute(folder / name))
         if given.get("yardstick") is not None:
             given["yardstick"] = path(given["yardstick"])
         columns = {one.name: given.pop(one.name) for one in fields(Columns) if one.name in given}
@@ -153,7 +181,7 @@ class Job:
             files=files,
             columns=Columns(**{name: _column(name, value, source) for name, value in columns.items()}),
             options=given,
-            curate=None if curate is None else str(curate),
+            own=own,
             fail_on=about.get("fail_on"),
             strict=about.get("strict") is True,
             pins={str(path(name)): value for name, value in inputs.items()},
@@ -280,8 +308,8 @@ def _checked(config: Any, source: Path) -> tuple[str, dict[str, Any], dict[str, 
         known = ", ".join(map(repr, KEYS[:4]))
         raise DataworthError(f"{source} has the key {unknown[0]!r}; a configuration has {known}.")
     command = config.get("command")
-    if command not in tuple(FILES):
-        known = ", ".join(map(repr, FILES))
+    if command not in tuple(ROLES):
+        known = ", ".join(map(repr, ROLES))
         raise DataworthError(f"{source} has the command {command!r}; it must be one of {known}.")
     options, inputs, about = parts = [config.get(key, {}) for key in ("options", "inputs", "about")]
     for key, part in zip(("options", "inputs", "about"), parts, strict=True):

@@ -14,27 +14,27 @@ WORDS = {True: "yes", False: "no", None: "depends"}
 
 
 @dataclass(frozen=True)
-class Listing:
-    """A list: as plain data, as names in one line, and as a table that is longer if `verbose`."""
+class Told:
+    """What a command says that measures nothing: plain data, one line, and in full, longer if `verbose`."""
 
-    told: dict[str, Any]
-    names: Sequence[str]
-    table: Callable[[bool], Any]
+    data: dict[str, Any]
+    short: str
+    shown: Callable[[bool], Any]
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
-        return self.told
+        return self.data
 
     def line(self) -> str:
-        """The names in one line."""
-        return ", ".join(self.names)
+        """All in one line."""
+        return self.short
 
     def full(self, verbose: bool) -> Any:
-        """One line each."""
-        return self.table(verbose)
+        """For a terminal."""
+        return self.shown(verbose)
 
 
-def list_checks(codes: Sequence[str] | None) -> Listing:
+def list_checks(codes: Sequence[str] | None) -> Told:
     """Checks: what each means if it fires; also what to do, if `verbose` or asked for by code."""
     wanted = check_codes(codes)
     listed = [check for check in CHECKS if check.code in wanted or not wanted]
@@ -54,11 +54,11 @@ def list_checks(codes: Sequence[str] | None) -> Listing:
 
     told = ("code", "name", "meaning", "advice", "slow")
     checks = [{name: getattr(check, name) for name in told} for check in listed]
-    names = [f"{check.code} {check.name}" for check in listed]
-    return Listing({"schema": "dataworth/checks/1", "checks": checks}, names, table)
+    names = ", ".join(f"{check.code} {check.name}" for check in listed)
+    return Told({"schema": "dataworth/checks/1", "checks": checks}, names, table)
 
 
-def list_curations() -> Listing:
+def list_curations() -> Told:
     """Curations: each with its options and their defaults; if `verbose` why it is strategic or not."""
 
     def table(verbose: bool) -> Any:
@@ -81,4 +81,5 @@ def list_curations() -> Listing:
         about = {"name": name, "what": method.what, "options": defaults}
         return {**about, "strategic": method.strategic, "why": method.why}
 
-    return Listing({"schema": "dataworth/curations/1", "curations": list(map(told, NAMES))}, [*NAMES], table)
+    data = {"schema": "dataworth/curations/1", "curations": list(map(told, NAMES))}
+    return Told(data, ", ".join(NAMES), table)

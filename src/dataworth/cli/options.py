@@ -12,10 +12,10 @@ from typing import Annotated, Any, get_args, get_type_hints
 import typer
 from typer.core import TyperCommand
 
-from dataworth.measure.options import TAKES, Options, option
+from dataworth.measure.options import RARE, TAKES, Options, option
 from dataworth.wording import on_the_command_line
 
-from .guard import end_with_code
+from .guard import EXIT_CODES, end_with_code
 
 PANELS = {"Columns": "Columns (the same in all files)", "Showing": "Output", "Options": "Measuring"}
 """Headings of groups of options in `--help`, where it is not their name."""
@@ -35,6 +35,9 @@ WORDS: dict[str, Any] = {"yardstick": Path | None, "run_dir": Path | None, "size
 WORDS |= {"ignore": str | None, "engine": str | None, "model": str}
 WORDS |= {"ledger": Path | None, "values": Path | None}
 """Options of measurements (`measure.options`) that the command line takes in another form."""
+SELDOM = {"text_encoder", "categories", "numbers", "decimal", "dates", "exact_labels", "sep", "encoding"}
+SELDOM |= {"header", "sheet", "missing", "sample", "stream", "bits"}
+"""Options about columns and output that `--help-all` shows and `--help` does not."""
 
 
 @dataclass(frozen=True)
@@ -178,7 +181,17 @@ HABITS = dict.fromkeys(("--na", "--na-values", "--na_values", "--nan", "--null")
 
 class Command(TyperCommand):
     """A command that says of a test set that is missing what it is, and how to get one; and what options of
-    other tools are called here."""
+    other tools are called here. `--help` shows the options that most need, `--help-all` all of them."""
+
+    def show_all(self) -> None:
+        """Hide no option."""
+        for one in self.params:
+            one.hidden = False  # type: ignore[attr-defined]
+
+    def shell_complete(self, ctx: Any, incomplete: str) -> Any:
+        """What a shell completes: options that help does not show too."""
+        self.show_all()
+        return super().shell_complete(ctx, incomplete)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """The arguments, or what is missing."""
@@ -204,6 +217,26 @@ def file(help: str, metavar: str = "FILE") -> Any:
     return typer.Argument(help=help, metavar=metavar, show_default=False)
 
 
+def _help_all(context: typer.Context, wanted: bool) -> None:
+    if wanted:
+        context.command.show_all()  # type: ignore[attr-defined]
+        typer.echo(context.get_help())
+        raise typer.Exit
+
+
+HELP_ALL = inspect.Parameter(
+    "help_all",
+    KEYWORD,
+    default=False,
+    annotation=Annotated[
+        bool, word("Show all options.", "--help-all", callback=_help_all, is_eager=True, metavar=" ")
+    ],
+)
+FORMATS = (
+    "Data: .csv, .tsv, .txt, .xlsx, .json, .jsonl, .parquet, .feather, .arrow or .npz; a directory of these, "
+    "a 'pattern*', or hf:NAME:SPLIT."
+)
+DataFile = Annotated[Path, file(FORMATS, "DATA")]
 FailOn = Annotated[
     str | None,
     word("Exit with code 1 on these verdicts, such as 'strategic,harmful'.", panel=PANELS["Showing"]),
@@ -229,8 +262,12 @@ def command(function: Callable[..., int | None]) -> Callable[..., None]:
             alone = inspect.signature(function).parameters[name]
             parameters.append(alone.replace(annotation=hint, kind=KEYWORD))
 
+    if any(get_args(one.annotation)[1].hidden for one in parameters if len(get_args(one.annotation)) > 1):
+        parameters.append(HELP_ALL)
+
     @wraps(function)
     def run(**values: Any) -> None:
+        values.pop(HELP_ALL.name, None)
         verbose = values.get("verbose", False)
         for name, (kind, names) in groups.items():
             values[name] = kind(**{one: values.pop(one) for one in names})
@@ -249,9 +286,35 @@ def parameters_of(group: Any, names: list[str]) -> list[inspect.Parameter]:
         kind = WORDS.get(one.name) if group is Options else None
         kind = kind or KINDS[str(one.type)]
         flags = SHORT.get(one.name, (f"--{one.name.replace('_', '-')}",))
-        settings = {"metavar": " "} if kind is bool else {}
+        settings: dict[str, Any] = {"metavar": " "} if kind is bool else {}
+        settings["hidden"] = one.name in (RARE if group is Options else SELDOM)
         panel = one.metadata["panel"] or PANELS.get(group.__name__, group.__name__)
         asked = word(one.metadata["help"], *flags, panel=panel, **settings)
         default = "0" if one.name == "eta" else one.default
         made.append(inspect.Parameter(one.name, KEYWORD, default=default, annotation=Annotated[kind, asked]))
     return made
+
+
+app = typer.Typer(
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    epilog=f"Exit codes: {', '.join(f'{code} {what}' for code, what in EXIT_CODES.items())}.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def add_command(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add a command; what it returns is shown, unless that is an exit code."""
+
+    @wraps(function)
+    def run(**values: Any) -> int | None:
+        found = function(**values)
+        if found is None or isinstance(found, int):
+            return found
+        from .show import result
+
+        result(found, next(value for value in values.values() if isinstance(value, Showing)))
+        return None
+
+    return app.command(cls=Command)(command(run))

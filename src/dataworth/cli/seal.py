@@ -1,27 +1,34 @@
-"""`dataworth seal`: rows in, a posterior out, and what that gives away; `dataworth commit`: a keyed hash."""
+"""What buyers and vendors exchange: yardsticks, sealed data (a posterior, no rows), commitments (a hash)."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from dataworth.atomic import atomic_write, parse_json, read_whole
+from dataworth.data.io.inputs import Reading, load_inputs
 from dataworth.data.io.sealed import SUFFIX, is_sealed
 from dataworth.data.io.streamed import Stream
-from dataworth.data.keys import Commitment, commit
+from dataworth.data.keys import commit, new_key
 from dataworth.errors import DataworthError
+from dataworth.measure.prepare import find_yardstick, modelling_notes
 from dataworth.report import terminal
+from dataworth.valuation.entry import parse_options
 from dataworth.valuation.sealed import Sealed, seal
 from dataworth.valuation.streamed import seal_stream
 from dataworth.wording import counted
 from dataworth.yardstick.yardstick import Yardstick
 
-from .files import Inputs, check_outputs
-from .measure import check_fit
+from .files import check_outputs
+from .guard import say
+from .listings import Told
+from .measure import FITTING, encoder
 from .options import Columns
 from .progress import listen
 
-SCHEMA = "dataworth/seal/1"
+SCHEMA, KEY_SCHEMA = "dataworth/seal/1", "dataworth/key/1"
 REVEALS = (
     "how the label goes with the features, and the features' weighted second moments; of few rows the "
     "rows themselves; this is not differential privacy"
@@ -30,91 +37,65 @@ ENOUGH = 10
 """Rows for each coefficient, below which a file is said to give rows away."""
 
 
-@dataclass(frozen=True)
-class SealedFile:
-    """What was sealed, and where it was written."""
-
-    path: str
-    sealed: Sealed
-
-    @property
-    def coefficients(self) -> int:
-        """Features of the yardstick, and the intercept."""
-        return len(self.sealed.mean)
-
-    @property
-    def notes(self) -> list[str]:
-        """What the vendor should know before sending it."""
-        rows, d = self.sealed.rows, self.coefficients
-        if rows >= ENOUGH * d:
-            return []
-        if rows > d:
-            few = f"{rows / d:.1f} rows for each of {d} coefficients: single rows may show"
-            return [f"{few}; {ENOUGH} or more are better"]
-        gives = f"{counted(rows, 'row')} on {d} coefficients: the file gives away the directions of the rows"
-        return [f"{gives} themselves; seal many more rows than coefficients"]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON; the key is here, and nowhere else."""
-        facts = {**self.sealed.facts(), "coefficients": self.coefficients, "key": self.sealed.key}
-        return {"schema": SCHEMA, "path": self.path, **facts, "notes": self.notes}
-
-    def line(self) -> str:
-        """What was sealed, in one line."""
-        size = f"{counted(self.sealed.rows, 'row')} as {counted(self.coefficients, 'coefficient')}"
-        return f"{self.path}: {size} on yardstick {self.sealed.yardstick[:12]}, key {self.sealed.key}"
-
-    def full(self, verbose: bool) -> Any:
-        """What the file holds, what that reveals, and the key."""
-        sealed, d = self.sealed, self.coefficients
-        rows, counts = counted(sealed.rows, "row"), ""
-        if sealed.counts is not None:
-            counts = f" ({', '.join(f'{k}: {n}' for k, n in sealed.counts.items())})"
-        facts = {
-            "Holds": f"mean ({d}) and precision ({d} × {d}) of the yardstick's coefficients",
-            "Says": f"{rows}{counts}, the yardstick's hash, dataworth's version",
-            "Reveals": REVEALS,
-            "Key": f"{sealed.key}: keep it, with the rows it proves what was sealed; it is not in the file",
-        }
-        title = f"{self.path}: {rows} sealed on yardstick {sealed.yardstick[:12]}."
-        return terminal.report(title, [*facts.items(), *(("Note", note) for note in self.notes)])
+def sealed_file(path: Path, sealed: Sealed) -> Told:
+    """What was sealed, where it was written, what that gives away, and the key, which is nowhere else."""
+    d, rows = len(sealed.mean), counted(sealed.rows, "row")
+    notes, counts = revealing(sealed.rows, d), ""
+    if sealed.counts is not None:
+        counts = f" ({', '.join(f'{k}: {n}' for k, n in sealed.counts.items())})"
+    facts = {
+        "Holds": f"mean ({d}) and precision ({d} × {d}) of the yardstick's coefficients",
+        "Says": f"{rows}{counts}, the yardstick's hash, dataworth's version",
+        "Reveals": REVEALS,
+        "Key": f"{sealed.key}: keep it, with the rows it proves what was sealed; it is not in the file",
+    }
+    title = f"{path}: {rows} sealed on yardstick {sealed.yardstick[:12]}."
+    lines = [*facts.items(), *(("Note", note) for note in notes)]
+    told = {"schema": SCHEMA, "path": str(path), **sealed.facts(), "coefficients": d, "key": sealed.key}
+    size = f"{rows} as {counted(d, 'coefficient')}"
+    short = f"{path}: {size} on yardstick {sealed.yardstick[:12]}, key {sealed.key}"
+    return Told({**told, "notes": notes}, short, lambda verbose: terminal.report(title, lines))
 
 
-@dataclass(frozen=True)
-class CommittedFile:
-    """A commitment to the rows of a file."""
-
-    path: str
-    made: Commitment
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON."""
-        return {"schema": "dataworth/commit/1", "path": self.path, **vars(self.made)}
-
-    def line(self) -> str:
-        """The hash and the key."""
-        return f"{self.made.hash} key {self.made.key}"
-
-    def full(self, verbose: bool) -> Any:
-        """What to give away, and what to keep."""
-        facts = {
-            "Hash": f"{self.made.hash}: give it away now",
-            "Key": f"{self.made.key}: keep it until the rows are shown",
-            "Verify": f"dataworth audit {self.path} AFTER --test TEST --committed HASH --key KEY",
-        }
-        title = f"{self.path}: committed to {counted(self.made.rows, 'row')}."
-        return terminal.report(title, [*facts.items()])
+def revealing(rows: int, d: int) -> list[str]:
+    """What a vendor should know before sending so many rows on so many coefficients."""
+    if rows >= ENOUGH * d:
+        return []
+    if rows > d:
+        few = f"{rows / d:.1f} rows for each of {d} coefficients: single rows may show"
+        return [f"{few}; {ENOUGH} or more are better"]
+    gives = f"{counted(rows, 'row')} on {d} coefficients: the file gives away the directions of the rows"
+    return [f"{gives} themselves; seal many more rows than coefficients"]
 
 
-def commit_file(data: Path, columns: Columns, key: str | None, quiet: bool) -> CommittedFile:
-    """Commit to the rows of a file, as they are read."""
-    read = Inputs(columns, quiet).read([data])
-    return CommittedFile(str(data), commit(read(data), key))
+def commit_file(path: Path, columns: Columns, key: str | None, quiet: bool) -> Told:
+    """Commit to the rows of a file, as they are read: what to give away, and what to keep."""
+    made = commit(read_one(path, columns, quiet, data=True), key)
+    facts = {
+        "Hash": f"{made.hash}: give it away now",
+        "Key": f"{made.key}: keep it until the rows are shown",
+        "Verify": f"dataworth audit {path} AFTER --test TEST --committed HASH --key KEY",
+    }
+    title = f"{path}: committed to {counted(made.rows, 'row')}."
+    told = {"schema": "dataworth/commit/1", "path": str(path), **vars(made)}
+    return Told(told, f"{made.hash} key {made.key}", lambda verbose: terminal.report(title, [*facts.items()]))
+
+
+def read_one(
+    path: Path, columns: Columns, quiet: bool, yardstick: Yardstick | None = None, data: bool = False
+) -> Any:
+    """One file, read as the test set, or as data (which may be read in passes, if there is a yardstick)."""
+    encode = encoder(columns, None, quiet)
+    reading = Reading(options=columns.roles, streams=yardstick is not None, encode=encode)
+    inputs = load_inputs([path], None if data else path, reading, yardstick)
+    for line in [] if quiet else inputs.lines():
+        say(line)
+    return inputs(path)
 
 
 def seal_file(
     data: Path, yardstick: Path, output: Path, columns: Columns, quiet: bool, force: bool = False
-) -> SealedFile:
+) -> Told:
     """Seal the rows of a file on a yardstick, and write what is to be sent."""
     if not is_sealed(output):
         raise DataworthError(f"{output}: sealed data are written as {SUFFIX}: give such a name.")
@@ -126,10 +107,50 @@ def seal_file(
         )
     check_outputs(output)
     measure = Yardstick.load(yardstick)
-    read = Inputs(columns, quiet).read([data], columns=measure.columns, streams=True)
-    rows = read(data)
-    check_fit({"data": data}, read, measure)
+    rows = read_one(data, columns, quiet, measure, data=True)
     with listen(quiet, preparing="sealing…"):
         sealed = seal_stream(rows, measure) if isinstance(rows, Stream) else seal(rows, measure)
     sealed.save(output)
-    return SealedFile(str(output), sealed)
+    return sealed_file(output, sealed)
+
+
+def make_yardstick(
+    test: Path, columns: Columns, options: Mapping[str, Any], output: Path | None, quiet: bool
+) -> Yardstick:
+    """Fit a yardstick and save it."""
+    check_outputs(output, None if output is None else key_file(output))
+    parsed = parse_options("rank", options)
+    data = read_one(test, columns, quiet)
+    with listen(quiet, preparing=FITTING):
+        made = find_yardstick(data, parsed)
+    for note in [] if quiet else modelling_notes(made, parsed):
+        say(note)
+    if output is not None:
+        key = new_key()
+        made = made.published(data, key)
+        made.save(output)
+        with atomic_write(key_file(output)) as file:
+            file.touch(0o600)
+            file.write_text(json.dumps({"schema": KEY_SCHEMA, "key": key, "yardstick": made.digest}) + "\n")
+    return made
+
+
+def verify_yardstick(test: Path, published: Path, columns: Columns, quiet: bool) -> Yardstick:
+    """The yardstick, if it was published with this test set under the key that lies beside it."""
+    made, beside = Yardstick.load(published), key_file(published)
+    try:
+        key = parse_json(read_whole(beside))["key"]
+    except (OSError, ValueError, KeyError, TypeError):
+        raise DataworthError(f"{beside} is no key of a yardstick: it is written beside it by -o.") from None
+    if not made.is_of(read_one(test, columns, quiet), key):
+        raise DataworthError(f"{published} was not published with {test} under the key in {beside}.")
+    return made
+
+
+def key_file(output: Path) -> Path:
+    """Where the key of a published yardstick is kept.
+
+    >>> str(key_file(Path("y.json")))
+    'y.key.json'
+    """
+    return output.with_suffix(".key.json")

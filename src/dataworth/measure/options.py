@@ -6,12 +6,11 @@ words, a run directory stores it. Nothing heavy is imported before options are p
 
 from __future__ import annotations
 
-import inspect
 import numbers
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
 from ..errors import DataworthError
 
@@ -22,7 +21,7 @@ if TYPE_CHECKING:
     from ..parallel.runs import Run
     from ..yardstick.yardstick import Yardstick
 
-F = TypeVar("F", bound=Callable[..., Any])
+PARSED = "_parsed"
 Size = int | tuple[int, int]
 
 
@@ -58,7 +57,7 @@ class Measuring(TypedDict, total=False):
     truncate: float | None
     winsorise: float | None
     metric: str | None
-    ignore: str | Sequence[str] | None
+    ignore: str | Collection[str] | None
     thorough: bool
     ledger: str | Path | None
     jobs: int | None
@@ -98,6 +97,7 @@ class Valuing(TypedDict, total=False):
     jobs: int | None
     engine: str | Engine | None
     address: str | None
+    run_dir: str | Path | Run | None
     progress: Progress | None
 
 
@@ -115,6 +115,11 @@ TAKES |= {"values": Valuing, "split": Valuing, "outlook": Valuing}
 def option(default: Any, help: str, panel: str | None = None) -> Any:
     """A field that says what it means; `panel` is its heading in `--help`, if it is not that of its class."""
     return field(default=default, metadata={"panel": panel, "help": help})
+
+
+RARE = {"model", "inference", "form", "eta", "truncate", "winsorise", "pairs", "size", "precision", "metric"}
+RARE |= {"thorough", "ledger", "committed", "key", "values", "honest", "engine", "address"}
+"""Options that few need: `--help-all` shows them, `--help` does not."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,7 +166,7 @@ class Options:
         "Benchmark beside the information: accuracy, balanced_accuracy, auc or log_loss (default: accuracy; "
         "balanced_accuracy where a class of the test set is rarer than 20 %).",
     )
-    ignore: str | Sequence[str] | None = option(
+    ignore: str | Collection[str] | None = option(
         None, "Checks to leave out, such as 'DW002,DW010', or 'all'; see 'dataworth checks'.", "Checks"
     )
     thorough: bool = option(False, "Run the slow checks too.", "Checks")
@@ -208,7 +213,12 @@ class Options:
 
     @classmethod
     def parse(cls, what: str, given: Mapping[str, Any]) -> Options:
-        """Options of a measurement (a key of `TAKES`) from keywords; a sentence if they make no sense."""
+        """Options of a measurement (a key of `TAKES`) from keywords; a sentence if they make no sense.
+
+        Those that `valuation.entry` parsed before it read files are given as they are, by the name `PARSED`.
+        """
+        if PARSED in given:
+            return given[PARSED]
         known = TAKES[what].__annotations__
         unknown = sorted(set(given) - set(known))
         if unknown:
@@ -286,23 +296,6 @@ class Options:
         measuring = [f.name for f in fields(self) if f.metadata["panel"] is None]
         told = {n: getattr(self, n) for n in measuring if n != "yardstick" and getattr(self, n) is not None}
         return told if self.own_model is None else {**told, "model": repr(self.own_model)}
-
-
-def takes_options(what: str) -> Callable[[F], F]:
-    """Show a measurement's options in the signature and the help of a function that takes `**options`."""
-    mine = [f for f in fields(Options) if f.name in TAKES[what].__annotations__]
-
-    def show(function: F) -> F:
-        signature = inspect.signature(function)
-        own = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
-        keyword = inspect.Parameter.KEYWORD_ONLY
-        shown = [inspect.Parameter(f.name, keyword, default=f.default, annotation=f.type) for f in mine]
-        function.__signature__ = signature.replace(parameters=[*own, *shown])  # type: ignore[attr-defined]
-        told = "\n".join(f"        {f.name}: {f.metadata['help']}" for f in mine)
-        function.__doc__ = f"{inspect.getdoc(function)}\n\nKeyword options:\n{told}\n"
-        return function
-
-    return show
 
 
 def whole_number(value: Any, name: str, *, least: int) -> int:

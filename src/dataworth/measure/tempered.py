@@ -131,7 +131,7 @@ class InMemory(NamedTuple):
 
     def scored(self, place: Place, tests: Sequence[Sample]) -> Scored:
         """Fit the rows, counted 2^k times as often, and take their posterior to every block."""
-        fitter, sample = self.task.fitter, reweighed(self.sample, 2.0 ** sum(place[:1]))
+        fitter, sample = self.task.fitter, reweighed(self.sample, 2.0 ** place[0])
         # at first from nothing: what an arm is worth depends on its rows alone, not on what stands beside it
         targets = targets_of(fitter, sample, self.task.first)
         fit = fitter(sample.rows, tuple(self.near), weights=sample.weights, targets=targets)
@@ -213,4 +213,4 @@ def score_arm(task: Task, arm: Arm) -> dict[str, Any]:
         unsettled = (not settled(fit)) + (not settled(alone))
         unsettled += bool(task.bounded and found[j] > IMPOSSIBLE)
         blocks.append([float(scores[j] - alone.log_z), accuracy, gain, rows, *beside[j], unsettled])
-    return {"blocks": blocks, "tempering": task.tempering * 2.0 ** sum(best[:1])}
+    return {"blocks": blocks, "tempering": task.tempering * 2.0 ** best[0]}

@@ -35,6 +35,7 @@ _CONFIG, _CHUNKS, _RESULT, _LOCK = "config.json", "chunks.jsonl", "result.json",
 _TEMPORARY = ".tmp"
 _MARK = "dataworth_run"  # tells our config.json from the many others
 _FORMAT = 1
+_STAGE = 10**9  # more chunks than a stage has
 _ABSENT = object()
 _NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS)
 _NOT_IN_BOTH = ": in one of them only"
@@ -66,6 +67,7 @@ class Run:
         self._lock = lock
         self._log: int | None = None  # opened by the first append
         self._closed = False
+        self._stages = 0
 
     @classmethod
     def open(cls, directory: str | Path, config: Mapping[str, Any]) -> Run:
@@ -114,6 +116,11 @@ class Run:
         A line that is torn or whose checksum does not match is left out, so its chunk is computed again.
         """
         return _scan(self.directory / _CHUNKS)[0]
+
+    def next_stage(self) -> int:
+        """The number of the first chunk of the next stage: stages of one run have numbers of their own."""
+        self._stages += 1
+        return (self._stages - 1) * _STAGE
 
     def append(self, chunk: int, rows: Any) -> None:
         """Record one finished chunk; when this returns it is on the disk."""
@@ -181,7 +188,8 @@ def map_resumable(
 
     Each result is stored as soon as it is there. Results must be JSON (dict, list, float, int, str, bool,
     None); fresh ones go through JSON too, so that it does not show which of them were resumed. The
-    configuration of ``run`` must determine ``chunks``. ``on_chunk(done, total)`` is called once at the start
+    configuration of ``run`` must determine ``chunks``; where a run is mapped over several times (the stages
+    of a measurement), also their order. ``on_chunk(done, total)`` is called once at the start
     and after each chunk.
 
     >>> from dataworth.parallel import Local
@@ -189,7 +197,9 @@ def map_resumable(
     [{'x': 1.0}, {'x': 0.3333333333333333}]
     """
     total = len(chunks)
-    done = {} if run is None else {i: rows for i, rows in run.completed().items() if 0 <= i < total}
+    start = 0 if run is None else run.next_stage()
+    kept = {} if run is None else {i - start: rows for i, rows in run.completed().items()}
+    done = {i: rows for i, rows in kept.items() if 0 <= i < total}
     todo = [i for i in range(total) if i not in done]
     told = on_chunk or (lambda done, total: None)
     told(len(done), total)
@@ -198,7 +208,7 @@ def map_resumable(
         for i, rows in zip(todo, results, strict=True):
             done[i] = _plain(rows)
             if run is not None:
-                run.append(i, done[i])
+                run.append(start + i, done[i])
             told(len(done), total)
     finally:
         # At once, not when the garbage collector comes by: Ctrl-C must end the workers.

@@ -19,14 +19,13 @@ from typing import Any, ClassVar, Unpack
 import numpy as np
 
 from ..data.dataset import Dataset
-from ..data.io.given import takes_tables
 from ..errors import DataworthError
 from ..measure.designs import select, stratified
-from ..measure.options import Options, Valuing, takes_options, whole_number
+from ..measure.options import Options, Valuing, whole_number
 from ..measure.prepare import Pool, prepare, strata
-from ..parallel.threads import one_thread
 from ..yardstick.yardstick import Yardstick
 from .coalitions import measure_arms
+from .entry import measurement
 from .growth import Curve
 from .replay import Replay
 from .result import Told, nats, tell
@@ -85,9 +84,7 @@ class Outlook(Told):
         return [tell(one, 1.0) for one in self.curve]
 
 
-@takes_options("outlook")
-@takes_tables("D", test="T")
-@one_thread()
+@measurement("outlook", "D", test="T")
 def outlook(
     D: Dataset, T: Dataset, rows: int | None = None, target: float | None = None, **options: Unpack[Valuing]
 ) -> Outlook:

@@ -7,22 +7,20 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar, Unpack
 
-from ..checks import check_codes
 from ..data.dataset import Dataset
-from ..data.io.given import takes_tables
 from ..errors import DataworthError
 from ..measure.case import Case, Plan, measure
 from ..measure.designs import Arm
 from ..measure.intervals import LEVEL, Estimate, negligible, over_blocks, two_sided_p
 from ..measure.ledger import answered
-from ..measure.options import DESIGNS, Measuring, Options, takes_options
+from ..measure.options import DESIGNS, Measuring, Options
 from ..measure.parts import MeanParts, kept, rank_parts
 from ..measure.plans import whole_plan
 from ..measure.prepare import Pool, check_datasets, prepare
 from ..measure.summary import count
 from ..measure.table import PairTable
-from ..parallel.threads import one_thread
 from ..wording import in_nats
+from .entry import measurement
 from .replay import Replay
 from .result import Result, nats, rests_on
 from .sealed import Sealed, measure_sealed, refuse_unsealable
@@ -76,9 +74,7 @@ class Ranking(Result):
         return rank_parts(kept(self.case))
 
 
-@takes_options("rank")
-@takes_tables("candidates", test="test")
-@one_thread()
+@measurement("rank", "candidates", test="test")
 def rank(candidates: Mapping[str, Dataset | Sealed], test: Dataset, **options: Unpack[Measuring]) -> Ranking:
     """Rank datasets by their value; intervals hold for all of them at once (Bonferroni; Holm for the ties).
 
@@ -103,7 +99,6 @@ def rank(candidates: Mapping[str, Dataset | Sealed], test: Dataset, **options: U
     ['many', 'few']
     """
     opts = Options.parse("rank", options)
-    check_codes(opts.ignore)
     opts.choose_design(DESIGNS["rank"])
     names = list(candidates) if isinstance(candidates, Mapping) else []
     if not names or not all(isinstance(name, str) for name in names):

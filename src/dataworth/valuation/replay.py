@@ -8,6 +8,7 @@ from dataclasses import dataclass, fields, replace
 from importlib.metadata import version
 from typing import Any
 
+from ..checks import CHECKS
 from ..data.dataset import Dataset
 from ..data.io.streamed import Stream
 from ..measure.options import Options
@@ -72,9 +73,11 @@ def known(data: Given) -> dict[str, Any]:
 
 
 def shown(value: Any) -> str:
-    """An option as it stands in a call; a yardstick by its digest, blind baselines by their names."""
+    """An option as it stands in a call; a yardstick by its digest, checks by codes, baselines by names."""
     if isinstance(value, list | tuple) and any(hasattr(one, "name") for one in value):
         return f"[{', '.join(str(getattr(one, 'name', one)) for one in value)}]"
+    if isinstance(value, frozenset):
+        return repr("all" if len(value) == len(CHECKS) else ",".join(sorted(value)))
     return f"<yardstick {value.digest[:12]}>" if isinstance(value, Yardstick) else repr(value)
 
 

@@ -6,9 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, ClassVar, Unpack
 
-from ..checks import check_codes
 from ..data.dataset import Dataset
-from ..data.io.given import takes_tables
 from ..data.io.streamed import Stream
 from ..data.labels import Classes
 from ..measure.beside import values
@@ -16,14 +14,14 @@ from ..measure.case import Case, Plan
 from ..measure.designs import DATA, Sample, select
 from ..measure.intervals import Estimate
 from ..measure.ledger import answered
-from ..measure.options import DESIGNS, Drawing, Options, takes_options
+from ..measure.options import DESIGNS, Drawing, Options
 from ..measure.parts import MeanParts, kept, score_parts
 from ..measure.plans import pairs_plan, whole_plan
 from ..measure.prepare import Pool, prepare
 from ..measure.summary import count, pair_notes
 from ..measure.table import PairTable
-from ..parallel.threads import one_thread
 from ..wording import in_nats
+from .entry import measurement
 from .replay import Replay
 from .result import Result, nats, rests_on
 from .sealed import Sealed, measure_sealed, refuse_unsealable
@@ -79,9 +77,7 @@ def answer(value: Estimate) -> str:
     return "cannot tell: the interval contains zero"
 
 
-@takes_options("score")
-@takes_tables("D", test="T", streams=True)
-@one_thread()
+@measurement("score", "D", test="T", streams=True)
 def score(D: Dataset | Sealed | Stream, T: Dataset, **options: Unpack[Drawing]) -> Score:
     """Value of a dataset to someone facing test data like T.
 
@@ -111,7 +107,6 @@ def score(D: Dataset | Sealed | Stream, T: Dataset, **options: Unpack[Drawing]) 
     ('whole', True)
     """
     opts = Options.parse("score", options)
-    check_codes(opts.ignore)
     design = opts.choose_design(DESIGNS["score"])
     if isinstance(D, Sealed):
         refuse_unsealable(opts.form, design)

@@ -22,18 +22,17 @@ import numpy as np
 
 from ..arrays import Array, Rows
 from ..data.dataset import Dataset
-from ..data.io.given import takes_tables
 from ..data.leaks import identify_rows
 from ..data.rows import same_rows
 from ..errors import DataworthError
 from ..measure.designs import Sample, select
 from ..measure.intervals import LEVEL, Estimate, over_blocks
-from ..measure.options import Options, Valuing, takes_options
+from ..measure.options import Options, Valuing
 from ..measure.prepare import Measurement, Pool, check_datasets, prepare
-from ..parallel.threads import one_thread
 from ..wording import counted, option
 from ..yardstick.yardstick import Yardstick
 from .coalitions import joined, measure_arms
+from .entry import measurement
 from .replay import Replay
 from .result import Told, nats, tell
 from .sealed import Sealed, measure_sealed
@@ -85,9 +84,7 @@ class Split(Told):
         return [tell(one, 1.0) for one in self.vendors]
 
 
-@takes_options("split")
-@takes_tables("candidates", test="test")
-@one_thread()
+@measurement("split", "candidates", test="test")
 def split(candidates: Mapping[str, Dataset | Sealed], test: Dataset, **options: Unpack[Valuing]) -> Split:
     """What each dataset adds to all the others, and what they share.
 

@@ -12,23 +12,21 @@ from typing import Any, ClassVar, Unpack
 
 import numpy as np
 
-from ...checks import check_codes
 from ...data.changes import compare
 from ...data.dataset import Dataset
-from ...data.io.given import takes_tables
 from ...data.keys import check_commitment
 from ...errors import DataworthError
 from ...measure.beside import changes
 from ...measure.case import Case
 from ...measure.designs import AFTER, BEFORE, Arm, Sample
 from ...measure.ledger import answered
-from ...measure.options import DESIGNS, Auditing, Options, takes_options
+from ...measure.options import DESIGNS, Auditing, Options
 from ...measure.parts import AuditParts, audit_parts, kept
 from ...measure.plans import pairs_plan, pile, whole_plan
 from ...measure.prepare import Pool, check_datasets, find_yardstick, prepare
 from ...measure.summary import count, pair_notes
-from ...parallel.threads import one_thread
 from ...wording import in_nats
+from ..entry import measurement
 from ..replay import Replay
 from ..result import Result, nats, rests_on
 from ..values.honest import guarded
@@ -91,9 +89,7 @@ class Audit(Result):
         return audit_parts(kept(self.case))
 
 
-@takes_options("audit")
-@takes_tables("before", "after", test="test")
-@one_thread()
+@measurement("audit", "before", "after", test="test")
 def audit(
     before: Dataset,
     after: Dataset | None = None,
@@ -130,7 +126,6 @@ def audit(
     'improved'
     """
     opts = Options.parse("audit", options)
-    check_codes(opts.ignore)
     baselines = all_baselines(opts.baselines)
     if (after is None) == (curate is None):
         raise DataworthError(

@@ -10,16 +10,15 @@ import numpy as np
 
 from ...arrays import Array, Flags
 from ...data.dataset import Dataset, label_keys
-from ...data.io.given import takes_tables
 from ...data.leaks import look_for_leaks
 from ...errors import DataworthError
 from ...evidence.pair import NATS_PER_BIT
 from ...measure.intervals import Estimate, over_blocks
-from ...measure.options import Options, Valuing, takes_options, tell_stage, whole_number
+from ...measure.options import Options, Valuing, tell_stage, whole_number
 from ...measure.prepare import Pool, prepare
-from ...parallel.threads import one_thread
 from ...yardstick.yardstick import Yardstick
 from ..coalitions import measure_arms
+from ..entry import measurement
 from ..replay import Replay
 from ..result import Told, tell
 from .by_model import class_count, fitting, trust
@@ -129,9 +128,7 @@ class Values(Told):
         }
 
 
-@takes_options("values")
-@takes_tables("D", test="T")
-@one_thread()
+@measurement("values", "D", test="T")
 def values(
     D: Dataset,
     T: Dataset,

@@ -1,0 +1,164 @@
+"""The commands around measuring: what has a name, what a file holds, yardsticks, sealed data, vectors."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+from .guard import say
+from .options import (
+    FORMATS,
+    Columns,
+    DataFile,
+    Embedding,
+    Gradients,
+    Some,
+    Takes,
+    Talking,
+    file,
+    word,
+)
+from .options import add_command as command
+
+
+@command
+def checks(
+    talking: Talking,
+    codes: Annotated[
+        list[str] | None, file("Some checks, in full (default: a list of all).", "CODES...")
+    ] = None,
+) -> object:
+    """List the checks that are made of every result: what each means if it fires, what to do.
+
+    Example: dataworth checks -v
+
+    Example: dataworth checks DW002 DW010
+    """
+    from .listings import list_checks
+
+    return list_checks(codes)
+
+
+@command
+def curations(talking: Talking) -> object:
+    """List the curations that 'dataworth audit --curate' knows; -v says why each is strategic or not.
+
+    Example: dataworth curations -v
+    """
+    from .listings import list_curations
+
+    return list_curations()
+
+
+@command
+def describe(
+    file: Annotated[Path, file(FORMATS)],
+    columns: Annotated[Columns, Some(without=("stream", "text_encoder"))],
+    talking: Talking,
+) -> object:
+    """Say what of a file would be used as what, and why.
+
+    Example: dataworth describe data.csv
+    """
+    from dataworth.data.io import describe
+
+    return describe(file, **columns.roles)
+
+
+@command
+def yardstick(
+    test: Annotated[Path, file("The test set.", "TEST")],
+    columns: Columns,
+    options: Annotated[dict[str, Any], Takes("rank", "model", "inference", "prior_variance", "seed")],
+    talking: Talking,
+    output: Annotated[
+        Path | None,
+        word("File to publish it in; its key is kept beside it.", "--output", "-o", metavar="FILE"),
+    ] = None,
+    verify: Annotated[
+        Path | None, word("A published one: was it of this test set?", "--verify", metavar="FILE")
+    ] = None,
+) -> object:
+    """Fit the yardstick of a test set, to measure any data with later.
+
+    Example: dataworth yardstick test.csv -o yardstick.json
+    """
+    from .seal import key_file, make_yardstick, verify_yardstick
+    from .show import announce
+
+    if verify is not None:
+        return verify_yardstick(test, verify, columns, talking.quiet)
+    made = make_yardstick(test, columns, options, output, talking.quiet)
+    if output is not None:
+        announce("yardstick", output, talking.quiet)
+        announce("its key, which stays with you,", key_file(output), talking.quiet)
+    elif not (talking.quiet or talking.json):
+        say("nothing was saved: -o FILE saves the yardstick")
+    return made
+
+
+@command
+def seal(
+    data: DataFile,
+    yardstick: Annotated[Path, word("The buyer's yardstick.", "--yardstick", metavar="FILE")],
+    output: Annotated[Path, word("File to send: .safetensors.", "--output", "-o", metavar="FILE")],
+    columns: Columns,
+    talking: Talking,
+    force: Annotated[bool, word("Replace a file that exists.", "--force", metavar=" ")] = False,
+) -> object:
+    """Seal data for a buyer, who can then score and rank them without seeing a row.
+
+    Example: dataworth seal data.csv --yardstick yardstick.json -o data.safetensors
+    """
+    from .seal import seal_file
+
+    return seal_file(data, yardstick, output, columns, talking.quiet, force)
+
+
+@command
+def commit(
+    data: DataFile,
+    columns: Columns,
+    talking: Talking,
+    key: Annotated[str | None, word("A key, 16 characters or more (default: a random one).", "--key")] = None,
+) -> object:
+    """Commit to data without showing them: a keyed hash, which 'dataworth audit --committed' verifies.
+
+    Example: dataworth commit raw.csv
+    """
+    from .seal import commit_file
+
+    return commit_file(data, columns, key, talking.quiet)
+
+
+@command
+def embed(
+    source: Annotated[
+        Path,
+        file(
+            "A folder or zip with a folder of images per label, or a table that lists images or pairs.",
+            "SOURCE",
+        ),
+    ],
+    output: Annotated[Path, word("Table to write: .parquet or .npz.", "--output", "-o", metavar="FILE")],
+    embedding: Embedding,
+    columns: Annotated[Columns, Some("label", "group", "attribute", "id", "weights")],
+    wanted: Gradients,
+    where: Annotated[dict[str, Any], Takes("rank", "jobs", "engine", "address")],
+    talking: Talking,
+    gradients: Annotated[
+        bool, word("Gradients of a language model on pairs of responses.", "--gradients", metavar=" ")
+    ] = False,
+) -> object:
+    """Make vectors of images, or of preference pairs, to measure with the other commands.
+
+    Example: dataworth embed photos.zip/train -o train.parquet
+
+    Example: dataworth embed pairs.jsonl --gradients --model Qwen/Qwen3-1.7B -o pairs.parquet
+    """
+    from .embedding import embed_images, embed_pairs, engine_of
+
+    engine = engine_of(where)
+    if gradients:
+        return embed_pairs(source, output, embedding, wanted, talking.quiet, engine)
+    return embed_images(source, output, embedding, columns, talking.quiet, engine)

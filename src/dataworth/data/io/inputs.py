@@ -1,0 +1,229 @@
+"""The front door for data: everything that one measurement is given, read together, aligned and checked.
+
+`load_inputs` is used by `dw.score("a.csv", "t.csv")` and its like (`valuation.entry`) and by every command:
+the test set leads, a column is one thing in all sources, and all that is wrong is said before any work.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import Any, Protocol
+
+from dataworth.data.convert import Column
+from dataworth.data.dataset import Dataset
+from dataworth.data.io.align import Options, Read, read_together, release, sentences
+from dataworth.data.io.frames import HUB
+from dataworth.data.io.notes import Note, in_few_lines, naming, refuse_all
+from dataworth.data.io.roles import wishes_of
+from dataworth.data.io.sources import is_url, rows_for_pairs
+from dataworth.data.io.streamed import Stream
+from dataworth.data.labels import Classes, Numeric, learn_targets
+from dataworth.errors import DataworthError
+from dataworth.wording import listed, option
+
+READING = {*Options.__annotations__, "impute"} - {"absent_ok"}
+"""Keywords of `read`, which functions that take files have too."""
+
+
+class Known(Protocol):
+    """A yardstick: it knows columns and labels before any file is read."""
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """What a dataset must have."""
+        ...
+
+    @property
+    def labels(self) -> Classes | Numeric:
+        """What its labels must be."""
+        ...
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How the sources of one measurement are read.
+
+    what: its name. options: of `read`. drawn: rows of a pair, where pairs are drawn. streams: whether data
+    may be read in passes. encode: applied to every Dataset, as an encoder of texts is.
+    """
+
+    what: str = ""
+    options: Mapping[str, Any] = field(default_factory=dict)
+    drawn: int | None = None
+    streams: bool = False
+    encode: Callable[[Any], Any] | None = None
+
+    def check(self) -> None:
+        """Refuse options that make no sense for this measurement."""
+        sample = self.options.get("sample")
+        if sample is not None and self.what in ("audit", "curate"):
+            raise DataworthError(
+                "an audit compares the rows of two files, which two samples do not share:"
+                f" leave {option('sample')} out"
+            )
+        if sample is not None and self.what == "values":
+            raise DataworthError(
+                "values are told of rows by their number, which rows of a sample do not have:"
+                f" leave {option('sample')} out, or write the rows to be valued to a file of their own"
+            )
+        if self.options.get("stream") and not self.streams:
+            raise DataworthError(
+                f"only score, in its design whole, and seal read data in passes: leave {option('stream')} out"
+            )
+
+    def asked(self, data: Sequence[Any]) -> dict[str, Any]:
+        """The options of `read`; pairs are drawn from a sample of large files."""
+        asked = dict(self.options)
+        if asked.get("sample") is None and self.drawn is not None and self.what == "score":
+            asked["sample"] = rows_for_pairs(data, self.drawn)
+        return asked
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """Sources that were read together; `inputs(source)` is the Dataset, or the Stream, of one.
+
+    All are known by the absolute path of a file, and by identity otherwise. notes: what reading decided.
+    remarks: what else a user should hear.
+    """
+
+    sources: Mapping[Any, Any]
+    data: Mapping[Any, Any]
+    notes: Mapping[Any, tuple[Note, ...]]
+    remarks: tuple[str, ...]
+
+    def __call__(self, source: Any) -> Any:
+        """What was made of a source."""
+        return self.data[_key(source)]
+
+    def lines(self) -> list[str]:
+        """Notes and remarks for people: a line for each kind."""
+        told = {str(self.sources[key]): notes for key, notes in self.notes.items()}
+        return [*in_few_lines(told), *self.remarks]
+
+    def reading(self) -> list[dict[str, Any]]:
+        """The notes as plain data, each with its files."""
+        files: dict[Note, list[str]] = {}
+        for key, notes in self.notes.items():
+            for note in notes:
+                files.setdefault(note, []).append(str(key))
+        return [{"what": note.what, "choice": note.choice, "files": where} for note, where in files.items()]
+
+    def hashes(self) -> dict[str, str]:
+        """Content hash of each file, by its absolute path."""
+        return {str(key): data.content_hash() for key, data in self.data.items()}
+
+
+def load_inputs(
+    sources: Sequence[Any],
+    test: Any = None,
+    reading: Reading | None = None,
+    known: Known | None = None,
+) -> Inputs:
+    """Read sources together, led by the test set or by a yardstick; refuse all that is wrong, at once.
+
+    Args:
+        sources: files, frames and whatever else `read` takes; the test set among them, if it is to be read.
+        test: the test set: one of the sources, or a Dataset.
+        reading: how.
+        known: a yardstick, which decides before any file.
+
+    Raises:
+        DataworthError: with every problem of every source, each named by its file.
+
+    >>> import pyarrow as pa
+    >>> some, more = pa.table({"a": [1, 2], "churn": [0, 1]}), pa.table({"a": [5, 7], "churn": [1, 0]})
+    >>> found = load_inputs([some, more], more, Reading(options={"label": "churn"}))
+    >>> len(found(some)), found(more).y.tolist()
+    (2, [1, 0])
+    """
+    reading = reading or Reading()
+    reading.check()
+    each = {_key(source): source for source in sources}
+    lead = list(each).index(_key(test)) if test is not None and _key(test) in each else None
+    leader = test if known is None and isinstance(test, Dataset) else known
+    columns = () if leader is None else leader.columns
+    asked = reading.asked([source for i, source in enumerate(each.values()) if i != lead])
+    # What one file has to leave out need not be in the others.
+    found = read_together(
+        list(each.values()), lead=lead, columns=columns, streams=reading.streams, **asked, absent_ok=True
+    )
+    names = {role.column for one in found for role in one.roles}
+    refuse_all([*sentences(found), *_nowhere(asked, names)])
+    notes = {key: tuple(one.notes) for key, one in zip(each, found, strict=True)}
+    encode = reading.encode or (lambda data: data)
+    data = {key: encode(one.data) for key, one in zip(each, found, strict=True)}
+    leading = data[_key(test)] if lead is not None else test
+    extra = list(_misfits(found, data, leading, known))
+    del found
+    release()
+    return Inputs(each, data, notes, (*_unused_markers(asked, notes), *extra))
+
+
+def is_table(given: Any) -> bool:
+    """Whether this is to be read: a file or a frame, say; arrays have no names, and Datasets are read."""
+    package = type(given).__module__.split(".")[0]
+    return isinstance(given, str | PathLike) or package not in ("builtins", "numpy", "dataworth")
+
+
+def absolute(path: str | PathLike[str]) -> str:
+    """The path under which a file is known; a name of a hub is no path."""
+    return str(path) if str(path).startswith(HUB) or is_url(str(path)) else os.path.abspath(path)
+
+
+def _key(source: Any) -> Any:
+    return absolute(source) if isinstance(source, str | PathLike) else id(source)
+
+
+def _nowhere(asked: Mapping[str, Any], names: Collection[str]) -> Iterator[str]:
+    """Columns that are to be left out, or to be text or numbers, and are in no source."""
+    for name in ("exclude", "categories", "numbers") if names else ():
+        for wanted in wishes_of(asked.get(name) or (), list(names)):
+            start = wanted.removesuffix("*")
+            like = name == "exclude" and wanted.endswith("*") and any(n.startswith(start) for n in names)
+            if wanted not in names and not like:
+                yield f"{option(name).rstrip('=')} {wanted!r} is no column of any file: check its name."
+
+
+def _unused_markers(asked: Mapping[str, Any], notes: Mapping[Any, Sequence[Note]]) -> Iterator[str]:
+    """Markers of missing values that no cell holds."""
+    given = asked.get("missing") or ()
+    told = [note.what for some in notes.values() for note in some]
+    for marker in [given] if isinstance(given, str) else given:
+        if not any(f" of {marker.strip()!r} in column" in what for what in told):
+            yield f"{option('missing').rstrip('=')} {marker!r} stands in no cell"
+
+
+def _misfits(found: Sequence[Read], data: Mapping[Any, Any], test: Any, known: Known | None) -> Iterator[str]:
+    """Refuse columns and labels that are not the test set's, with the file's name; yield what is ignored."""
+    if known is None and not isinstance(test, Dataset):
+        return
+    if known is not None:
+        columns, labels, what = known.columns, known.labels, "the yardstick"
+    else:
+        source = next((one.source for one in found if data[_key(one.source)] is test), None)
+        with naming(source):
+            labels = learn_targets(test)
+        columns, what = test.columns, "the test set"
+    wrong: list[str] = []
+    for one in found:
+        rows = data[_key(one.source)]
+        rows = rows.sample if isinstance(rows, Stream) else rows
+        if one.name is None or (known is None and rows is test):
+            continue  # a frame has no name: whoever measures it says what it is
+        try:
+            rows.select(columns)
+        except DataworthError as error:
+            wrong.append(f"{one.name}: {str(error).replace('the other dataset', what)}")
+        try:
+            labels.encode(rows.y, one.name)
+        except DataworthError as error:
+            wrong.append(str(error).replace("the test set", what))
+        extra = [name for name in rows.names if name not in {column.name for column in columns}]
+        if extra:
+            verb = "is" if len(extra) == 1 else "are"
+            yield f"{one.name}: {listed(extra)} {verb} not in {what} and {verb} ignored"
+    refuse_all(wrong)

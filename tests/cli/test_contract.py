@@ -1,0 +1,253 @@
+"""What every command keeps: JSON alone on stdout, silence under -q, exit codes, a sentence, no traceback."""
+
+import json
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import dataworth as dw
+from commands import ENVIRONMENT, MEASURING, TOOLS, call, measured, on_files, refused, run
+from dataworth.valuation.audit.verdict import VERDICTS
+
+EVERY = [*MEASURING, *TOOLS]
+NAMED = [*EVERY, "run", "resume", "demo", "embed"]
+
+
+@pytest.mark.parametrize("command", EVERY)
+def test_json_is_alone_on_stdout_and_has_a_schema(inside, command):
+    code, out, err = on_files(command, "--json")
+    assert code == 0
+    assert re.fullmatch(r"dataworth/[a-z]+/\d+", json.loads(out)["schema"])
+    assert all(line.startswith("dataworth: ") for line in err.splitlines())
+
+
+@pytest.mark.parametrize("command", EVERY)
+def test_quiet_is_one_line_and_says_nothing_else(inside, command):
+    code, out, err = on_files(command, "-q")
+    assert (code, out.count("\n"), err) == (0, 1, "")
+
+
+@pytest.mark.parametrize("command", [*MEASURING, "describe", "yardstick", "commit"])
+def test_a_file_that_is_missing_is_named(inside, command):
+    words = ["no.csv"] if command in TOOLS else ["no.csv", *MEASURING[command][1:], "--test", "test.csv"]
+    assert "no.csv: there is no such file" in refused(call(command, *words))
+
+
+@pytest.mark.parametrize("command", NAMED)
+def test_usage_errors_exit_with_2(inside, command):
+    for words in (
+        ([], ["--nonsense"]) if command not in ("checks", "curations", "demo") else (["--nonsense"],)
+    ):
+        code, out, err = call(command, *words)
+        assert (code, out) == (2, "")
+        assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("command", NAMED)
+def test_help_has_an_example_and_all_options_are_one_word_further(command):
+    code, out, _ = call(command, "--help")
+    assert code == 0
+    assert f"Example: dataworth {command}" in out
+    assert not [line for line in out.splitlines() if "<bool>" in line and "--help" not in line]
+    if "--help-all" in out:
+        code, more, _ = call(command, "--help-all")
+        flags, others = (set(re.findall(r"--[a-z-]+", text)) for text in (out, more))
+        assert code == 0
+        assert flags < others
+
+
+def test_help_of_an_audit_shows_what_people_use(inside):
+    shown = re.findall(r"^│ \*? *(--[a-z-]+)", call("audit", "--help")[1], re.MULTILINE)
+    assert len(shown) <= 28
+    assert {"--test", "--curate", "--label", "--json", "--report", "--run-dir", "--fail-on"} <= set(shown)
+    assert not {"--eta", "--sep", "--address"} & set(shown)
+    assert "(tables stay raw)" in " ".join(call("rank", "--help-all")[1].replace("│", " ").split())
+    # what help does not show is there all the same
+    assert measured("score", "clean.csv", "-q", "--bits")[0] == 0
+
+
+def raising(error):
+    def fail(*args, **kwargs):
+        raise error
+
+    return fail
+
+
+@pytest.mark.parametrize("command", [name for name in MEASURING if name != "sensitivity"])
+def test_every_end_has_its_code_and_at_most_a_sentence(inside, monkeypatch, command):
+    monkeypatch.setattr(dw, command, raising(ZeroDivisionError("division by zero")))
+    code, out, err = on_files(command)
+    assert (code, out, err.count("\n")) == (70, "", 1)
+    assert "this is a bug, please report it (-v shows where): ZeroDivisionError" in err
+    assert "Traceback" in on_files(command, "-v")[2]
+    monkeypatch.setattr(dw, command, raising(MemoryError()))
+    assert "not enough memory" in refused(on_files(command))
+    monkeypatch.setattr(dw, command, raising(KeyboardInterrupt()))
+    nothing = "interrupted; nothing was kept (--run-dir keeps finished work)\n"
+    assert on_files(command) == (130, "", nothing)
+    monkeypatch.setattr(dw, command, raising(dw.DataworthError("that is wrong: do this")))
+    assert refused(on_files(command)) == "dataworth: that is wrong: do this\n"
+
+
+BAD = {
+    "--form x": "form is 'x'",
+    "--form eta --eta x": "eta is 'x'",
+    "--truncate 0": "truncate (in nats) is 0.0",
+    "--winsorize 0": "winsorise (in nats) is 0.0",
+    "--truncate 1 --winsorise 1": "give one of them",
+    "--pairs 1": "pairs is 1",
+    "--size 0": "size is 0",
+    "--size 3,x": "size is '3,x'",
+    "--precision -1": "precision (in nats) is -1.0",
+    "--design x": "design is 'x'; known designs here: whole",
+    "--design whole --pairs 9": "the design whole uses all rows",
+    "--inference x": "inference is 'x'",
+    "--ignore nonsense": "there is no check 'nonsense'",
+    "--seed -1": "seed is -1",
+    "--model x": "model is 'x'",
+    "--prior-variance 0": "prior_variance is 0.0",
+    "--jobs 0": "jobs is 0",
+    "--engine moon": "no engine 'moon'",
+    "--plot p.jpg": "p.jpg: a plot is one of .png .svg .pdf",
+    "--plot no/p.png": "for there is no directory",
+    "--csv .": "is a directory, but a file is to be written",
+    "--fail-on bad": f"the verdicts are {', '.join(VERDICTS)}",
+    "--fail-on harmful --design size": "gives no verdict",
+    "--priors 1,0": "a prior variance is 0.0; it must be a positive number",
+    "--kind all": "kind is 'all'; known kinds",
+    "-o v.txt": "v.txt: values are written as .parquet",
+    "--sample 20": "leave --sample out",
+    "--stream": "leave --stream out",
+}
+OF_ALL = [*list(BAD)[13:18], "--plot p.jpg", "--plot no/p.png"]
+ASKED = [("audit", words) for words in list(BAD)[:-6]]
+ASKED += [(command, words) for command in MEASURING for words in OF_ALL if command != "audit"]
+ASKED += [("score", words) for words in list(BAD)[:13]] + [("score", "--csv ."), ("rank", "--winsorise -1")]
+ASKED += [("sensitivity", "--priors 1,0"), ("values", "--kind all"), ("values", "-o v.txt")]
+ASKED += [("values", "--sample 20"), ("audit", "--sample 20"), ("rank", "--stream"), ("audit", "--stream")]
+BAD["--winsorise -1"] = "winsorise (in nats) is -1.0"
+
+
+@pytest.mark.parametrize(("command", "words"), ASKED)
+def test_senseless_options_are_refused_before_files_are_read(command, words):
+    files = [f"no{i}.csv" for i in range(len(MEASURING[command]))]
+    assert BAD[words] in refused(call(command, *files, "--test", "none.csv", *words.split()))
+
+
+def test_designs_of_an_audit_by_a_named_curation_are_its_own():
+    words = ("audit", "no.csv", "--curate", "match-groups", "--test", "no3.csv", "--design")
+    assert "known designs here: method, whole, pairs" in refused(call(*words, "row"))
+    assert "no.csv, no3.csv: there is no such file" in refused(call(*words, "method"))
+
+
+@pytest.mark.parametrize(
+    ("words", "part"),
+    [
+        (["rank", "raw.csv", "raw.csv"], "raw.csv is given more than once"),
+        (["split", "raw.csv"], "split takes a dict of names and Datasets, with two"),
+        (["outlook", "clean.csv", "--rows", "0"], "rows is 0; it must be a whole number"),
+        (["values", "clean.csv", "--source", "who"], "there is no group column 'who'"),
+        (["values", "v.safetensors"], "v.safetensors is sealed, but values needs rows"),
+        (["audit", "v.safetensors", "clean.csv"], "v.safetensors is sealed, but an audit needs rows"),
+        (["score", "v.safetensors", "--pairs", "9"], "draws rows, which sealed data do not have"),
+        (["score", "clean.csv", "--group", "g"], "clean.csv, test.csv: there is no group column 'g'"),
+        (["score", "clean.csv", "--exclude", "wen"], "--exclude 'wen' is no column of any file"),
+        (["score", "test.csv"], "test rows (100%) also stand in the data"),
+    ],
+)
+def test_what_files_do_not_allow_is_refused(inside, words, part):
+    assert part in refused(measured(*words))
+
+
+def test_verdicts_and_checks_have_exit_codes(inside, monkeypatch):
+    files = MEASURING["audit"]
+    assert measured("audit", *files, "-q", "--fail-on", "improved,recycled")[0] == 1
+    assert measured("audit", *files, "-q", "--fail-on", "strategic, harmful")[0] == 0
+    code, out, _ = measured("audit", *files[::-1], "-q", "--fail-on", "strategic,harmful")
+    assert (code, out.split(":")[0]) == (1, "harmful"), "wrong rows are added"
+    score = dw.score
+
+    def fires(*args, **kwargs):
+        found = score(*args, **kwargs)
+        return replace(found, checks=(replace(found.checks[0], fires=True), *found.checks[1:]))
+
+    monkeypatch.setattr(dw, "score", fires)
+    code, out, err = measured("score", "clean.csv", "-q", "--strict", "--ignore", "DW002")
+    assert code == 3
+    assert "fired: DW001" in out
+    assert "dataworth: --strict: DW001 doubling" in err
+
+
+def test_help_tells_the_exit_codes_and_imports_nothing_heavy():
+    code = "import sys; sys.argv=['dataworth','--help']\n"
+    code += "from dataworth.cli import main\ntry: main()\nexcept SystemExit: pass\n"
+    code += (
+        "print([m for m in ('numpy','scipy','sklearn','matplotlib','pyarrow','joblib') if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=ENVIRONMENT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip().endswith("[]")
+    shown = " ".join(done.stdout.split())
+    for number in (0, 1, 2, 3, 70, 130, 141, 143):
+        assert re.search(rf"\b{number} ", shown)
+
+
+def test_version():
+    assert call("--version") == (0, f"{dw.__version__}\n", "")
+
+
+def test_shells_complete_commands_and_options_that_help_does_not_show(folder):
+    def completed(words, position):
+        about = {"_DATAWORTH_COMPLETE": "complete_bash", "COMP_WORDS": words, "COMP_CWORD": str(position)}
+        found = subprocess.run(
+            [sys.executable, "-m", "dataworth"], env={**ENVIRONMENT, **about}, capture_output=True, text=True
+        )
+        return found.stdout.split()
+
+    assert completed("dataworth des", 1) == ["describe"]
+    assert "--exact-labels" in completed("dataworth audit --ex", 2)
+
+
+def test_a_device_is_written_to_and_not_replaced(folder):
+    words = (
+        "score",
+        "clean.csv",
+        "--test",
+        "test.csv",
+        "--yardstick",
+        "y.json",
+        "-q",
+        "--csv",
+        "/dev/stdout",
+    )
+    code, out, _ = run(*words, cwd=folder)
+    assert code == 0
+    assert "\npair,arm,pmi" in out
+    assert Path("/dev/stdout").is_symlink()
+
+
+def test_outputs_that_fail_keep_the_verdict(inside, tmp_path, monkeypatch):
+    code, out, err = measured("score", "clean.csv", "-q", "--csv", "/dev/full")
+    expected = measured("score", "clean.csv", "-q")[1]
+    assert (code, out) == (2, expected)
+    assert err.startswith("dataworth: /dev/full cannot be written (No space left on device): make room")
+    monkeypatch.setattr("dataworth.parallel.runs.Run.finish", raising(OSError(28, "No space left on device")))
+    code, out, err = measured("score", "clean.csv", "-q", "--run-dir", tmp_path / "run")
+    assert (code, out) == (0, expected)
+    assert f"{tmp_path / 'run'}: the result cannot be kept (No space left on device)" in err
+
+
+def test_errors_of_the_operating_system_are_sentences(inside, monkeypatch):
+    denied = PermissionError(13, "Permission denied", "denied.json")
+    (inside / "denied.json").touch()
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "read_bytes", raising(denied))
+        assert refused(call("run", "denied.json")) == "dataworth: denied.json: Permission denied\n"
+    monkeypatch.setattr(Path, "touch", raising(denied))
+    sentence = refused(measured("score", "clean.csv", "--csv", "out.csv"))
+    assert "out.csv cannot be written (Permission denied)" in sentence

@@ -1,0 +1,101 @@
+"""How far the work is: lines in a log, a bar on a terminal."""
+
+import os
+
+import pytest
+
+from dataworth.cli.progress import Bar, Lines, estimate, listen
+
+
+def test_a_log_gets_a_line_now_and_then(monkeypatch):
+    now, lines = [0.0], []
+    monkeypatch.setattr("dataworth.cli.progress.time.monotonic", lambda: now[0])
+    progress = Lines(jobs=2, write=lines.append)
+    progress.expect(59)
+    progress.expect(180)
+    for second in range(41):
+        now[0] = float(second)
+        progress.update(second, 40)
+    assert lines == [
+        "about 3 min on 2 cores",
+        "5% done, about 38 s left",  # after two seconds, then every ten
+        "30% done, about 28 s left",
+        "55% done, about 18 s left",
+        "80% done, about 8 s left",
+    ]
+
+
+def test_a_second_file_is_timed_by_itself(monkeypatch):
+    now, lines = [0.0], []
+    monkeypatch.setattr("dataworth.cli.progress.time.monotonic", lambda: now[0])
+    progress = Lines(write=lines.append)
+    for total, begun in ((40, 0), (40, 1000), (80, 2000)):
+        lines.clear()
+        for second in range(11):
+            now[0] = float(begun + second)
+            progress.update(second, total)
+        assert lines == [f"{2 / total:.0%} done, about {total - 2} s left"]
+
+
+class Clock:
+    """In place of a timer: it goes off when it is told to."""
+
+    def __init__(self, seconds, function, arguments):
+        self.ring = lambda: None if self.cancelled else function(*arguments)
+        self.cancelled = False
+        CLOCKS.append(self)
+
+    def start(self):
+        pass
+
+    def cancel(self):
+        self.cancelled = True
+
+
+CLOCKS = []
+
+
+@pytest.mark.parametrize("done", ["nothing", "expect", "update", "close"])
+def test_a_log_hears_what_lasts_before_the_work(monkeypatch, done):
+    lines = []
+    monkeypatch.setattr("dataworth.cli.progress.threading.Timer", Clock)
+    progress = Lines(write=lines.append)
+    progress.preparing("fitting the yardstick…")
+    {
+        "nothing": lambda: None,
+        "expect": lambda: progress.expect(1.0),
+        "update": lambda: progress.update(1, 2),
+        "close": progress.close,
+    }[done]()
+    for clock in CLOCKS:
+        clock.ring()
+    CLOCKS.clear()
+    # work that was expected to be short, and of which no part is done yet, is told as well
+    assert lines == {"nothing": ["fitting the yardstick…"], "expect": ["measuring…"]}.get(done, [])
+
+
+def test_estimates_name_the_cores():
+    assert estimate(7200, 1, continued=True) == "about 2.0 h on 1 core, less what is already done"
+    assert estimate(70, -1, continued=False).endswith(f"on {os.cpu_count()} core{'s' * (os.cpu_count() > 1)}")
+
+
+def test_a_bar_appears_only_for_work_that_lasts(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr("dataworth.cli.progress.time.monotonic", lambda: now[0])
+    bar = Bar()
+    bar.expect(0.5)
+    bar.update(0, 4)
+    assert bar._task is None
+    now[0] = 3.0
+    bar.update(2, 4)
+    assert bar._task is not None
+    bar.close()
+    bar.expect(30.0)
+    assert bar._task is not None
+    bar.close()
+    assert bar._task is None
+
+
+def test_quiet_hears_nothing():
+    with listen(quiet=True) as nobody:
+        assert nobody is None
