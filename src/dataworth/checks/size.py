@@ -14,7 +14,7 @@ The size proposed is the largest that leaves eight blocks, if the curve is shown
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -25,6 +25,7 @@ from ..measure.evaluate import Scores, evaluate
 from ..measure.intervals import over_blocks
 from ..measure.plans import MIN_BLOCKS
 from ..measure.table import PairTable
+from ..models import Logistic, OneVsRest, bind
 from ..parallel import Local
 from .base import CHEAP, Check, Seen, not_run
 
@@ -116,7 +117,12 @@ def curve_table(case: Case, arm: Arm) -> tuple[PairTable, tuple[int, ...]]:
     sizes = tuple(sorted({max(1, round(rows * fraction)) for fraction in FRACTIONS}))
     design = Sizes(case.weighed, arm, sizes, case.options.seed)
     visit = Scores(case.options.pmi_form)
-    return evaluate(design, case.pool.fitter, curve_blocks(case), Local(1), visit=visit), sizes
+    fitter = case.pool.fitter
+    model = case.yardstick.model
+    if case.options.own_model is None and isinstance(model, Logistic | OneVsRest):
+        # a curve's shape, not its height: Laplace's method will do
+        fitter = bind(replace(model, inference="laplace"), case.pool.X, case.pool.y)
+    return evaluate(design, fitter, curve_blocks(case), Local(1), visit=visit), sizes
 
 
 def summary(table: PairTable, sizes: Sequence[int]) -> Curve:

@@ -11,24 +11,16 @@ import math
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from ..arrays import Array
 from .settings import (
-    ARRIVED,
-    BULK,
-    FALL,
     LEFT,
     LONGEST_STEP,
     MAX_ITERATIONS,
-    MODE_STEPS,
     NEAR,
-    REACH,
     RELATIVE_TOLERANCE,
     REPEATS,
     SLOW,
-    SQRT_2_PI,
-    STEP,
     TOLERANCE,
 )
 
@@ -230,100 +222,6 @@ def dual_mode(
         _refine(gram, counts, (coef, f), origin, step_f, (factor, root), tolerance, at)
     penalty = np.dot(coef, f - offset)
     return coef, f, _value(f, ones, zeros) - 0.5 * penalty, penalty, factor, iterations, converged
-
-
-@njit(cache=True, error_model="numpy")
-def one_label_moments(
-    mean: Array,
-    spread: Array,
-    count: Array,
-    narrow: NDArray[np.bool_],
-    hermite: Array,
-    hermite_weights: Array,
-    legendre: Array,
-    legendre_weights: Array,
-) -> tuple[Array, Array, Array]:
-    """`_on_cavity` of the narrow rows and `_on_steps` of the others: log Ẑ, mean and variance of each."""
-    n, pieces, order = len(mean), 6, len(legendre)
-    log_z, first, second = np.empty(n), np.empty(n), np.empty(n)
-    size = max(len(hermite), pieces * order)
-    f, u, value, ends = np.empty(size), np.empty(size), np.empty(size), np.empty(pieces + 1)
-    for i in range(n):
-        m, s, w = mean[i], spread[i], count[i]
-        if narrow[i]:
-            used, log_scale = len(hermite), 0.0
-            for k in range(used):
-                u[k] = s * hermite[k]
-                f[k] = m + u[k]
-                value[k] = hermite_weights[k]
-        else:
-            used, mode = 0, _mode(m, s * s, w)
-            top = ((mode - m) / s) ** 2
-            log_scale = -0.5 * top - math.log(SQRT_2_PI * s)
-            _step_ends(mode, s, w, ends)
-            for j in range(pieces):
-                length = ends[j + 1] - ends[j]
-                if length == 0.0:
-                    continue
-                for k in range(order):
-                    f[used] = ends[j] + length * legendre[k]
-                    u[used] = f[used] - m
-                    scaled = u[used] / s
-                    value[used] = math.exp(0.5 * (top - scaled * scaled)) * (length * legendre_weights[k])
-                    used += 1
-        if w == 1.0:  # in loops of their own, or the compiler takes the power in either case, and it is slow
-            for k in range(used):
-                value[k] /= 1.0 + math.exp(-f[k])
-        else:
-            for k in range(used):
-                value[k] *= (1.0 + math.exp(-f[k])) ** -w
-        total, centre, square = 0.0, 0.0, 0.0
-        for k in range(used):
-            total += value[k]
-            centre += value[k] * u[k]
-        centre /= total
-        for k in range(used):  # a second moment about the mean does not cancel
-            square += value[k] * (u[k] - centre) ** 2
-        log_z[i], first[i], second[i] = log_scale + math.log(total), m + centre, square / total
-    return log_z, first, second
-
-
-@njit(cache=True, error_model="numpy")
-def _mode(mean: float, variance: float, count: float) -> float:
-    """`tilted.tilted_mode` of label 1."""
-    low, high = mean, mean + variance * count
-    f = min(max(0.0, low), high)
-    for _ in range(MODE_STEPS):
-        up = 0.5 * (1.0 + math.tanh(0.5 * f))
-        slope = count - count * up - (f - mean) / variance
-        if slope > 0:
-            low = f
-        else:
-            high = f
-        bend = count * up * (1.0 - up) + 1.0 / variance
-        move = slope / bend
-        f += move
-        if f < low or f > high:
-            f = 0.5 * (low + high)
-        elif move * move * bend < ARRIVED:
-            break
-    return f
-
-
-@njit(cache=True, error_model="numpy")
-def _step_ends(mode: float, spread: float, count: float, ends: Array) -> None:
-    low, high = mode - REACH * spread, mode + REACH * spread
-    if mode > 0:
-        low = max(low, -FALL / count)
-    ends[0], ends[6] = low, high
-    ends[1], ends[2] = mode - BULK * spread, mode + BULK * spread
-    ends[3], ends[4], ends[5] = -STEP, 0.0, STEP
-    for j in range(1, 6):  # insertion: each goes down past those that are larger
-        end, k = min(max(ends[j], low), high), j
-        while ends[k - 1] > end:
-            ends[k] = ends[k - 1]
-            k -= 1
-        ends[k] = end
 
 
 @njit(cache=True, error_model="numpy")  # equal knots are for others

@@ -20,4 +20,8 @@ STEP, FALL = 12.0, 100.0
 """Where the logistic step ends; where nothing is left of it, if the mode is on the other side."""
 ARRIVED, MODE_STEPS = 0.01, 25
 """Square of the last Newton step to a mode, in s.d. of the integrand; how many steps there are at most."""
+FALLS = (0.5, 4.0, 36.0)
+"""Nats below the mode at which the pieces of a general factor end."""
+FALL_STEPS = 6
+"""Newton steps to such an end. What is left of the way only makes a piece longer than it need be."""
 SQRT_2_PI = math.sqrt(2.0 * math.pi)

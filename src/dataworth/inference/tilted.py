@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ..arrays import Array
 from . import newton
 from .logistic import Counts
-from .settings import ARRIVED, BULK, FALL, MODE_STEPS, REACH, SQRT_2_PI, STEP
+from .settings import ARRIVED, BULK, FALL, FALL_STEPS, FALLS, MODE_STEPS, REACH, SQRT_2_PI, STEP
 
 NARROW = 1.5
 """Cavity s.d. up to which Gauss–Hermite nodes of the cavity are used. At worst variances are then off by 4e-8
@@ -34,10 +34,6 @@ UNDERFLOW = 500.0
 """Nats: factors smaller than exp(−UNDERFLOW) are computed by their logarithms."""
 LEAST_VARIANCE = 1e-100
 """A row of zeros has no variance: this much stands for none."""
-FALLS = (0.5, 4.0, 36.0)
-"""Nats below the mode at which the pieces of a general factor end."""
-FALL_STEPS = 6
-"""Newton steps to such an end. What is left of the way only makes a piece longer than it need be."""
 
 
 class Tilted(NamedTuple):
@@ -90,7 +86,7 @@ def tilted_moments(mean: Array, variance: Array, counts: Counts) -> Tilted:
 
 def _one_label(mean: Array, spread: Array, count: Array, narrow: NDArray[np.bool_], sign: Array) -> Tilted:
     """σ(f)^w against N(m, s²), turned back by the sign; compiled where that is possible."""
-    if compiled := newton.compiled("one_label_moments"):
+    if compiled := newton.compiled("one_label_moments", "tilted_kernel"):
         result = Tilted(*compiled(mean, spread, count, narrow, *_hermite(), *_legendre()))
     elif narrow.all():
         result = _on_cavity(mean, spread, count)
@@ -155,6 +151,8 @@ def _sigmoid_power(f: Array, count: Array) -> Array:
 
 def _on_falls(mean: Array, spread: Array, counts: Counts) -> Tilted:
     """Pieces that end where the integrand has fallen by given nats, on either side of its mode."""
+    if fast := newton.compiled("two_label_moments", "tilted_kernel"):
+        return Tilted(*fast(mean, spread, *counts, *_legendre()))
     mode = tilted_mode(mean, spread, counts)
     top = _log_tilted(mode[:, None], mean, spread, counts)[:, 0]
     signs, falls = np.tile((-1.0, 1.0), len(FALLS)), np.repeat(FALLS, 2)
