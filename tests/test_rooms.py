@@ -63,7 +63,8 @@ def imports_of(module):
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.Import):
             names = [a.name.split(".") for a in node.names]
-            found |= {".".join(n[1:]) for n in names if n[0] == "dataworth"}
+            # `import dataworth` is the surface, whose names are resolved when they are used
+            found |= {".".join(n[1:]) for n in names if n[0] == "dataworth" and len(n) > 1}
         elif isinstance(node, ast.ImportFrom):
             start = (node.module or "").split(".") if node.module else []
             if node.level:

@@ -249,7 +249,14 @@ def test_killed_and_resumed_is_as_never_interrupted(inside, tmp_path, monkeypatc
     code, whole, _ = call(*LONG_AUDIT, "--json", "--jobs", "1", "--run-dir", tmp_path / "a")
     assert code == 0
     child = process(
-        *LONG_AUDIT, "--fail-on", "informative", "--jobs", "1", "--run-dir", tmp_path / "b", cwd=inside
+        *LONG_AUDIT,
+        "--fail-on",
+        "informative,improved,recycled",
+        "--jobs",
+        "1",
+        "--run-dir",
+        tmp_path / "b",
+        cwd=inside,
     )
     wait_for_chunks(child, tmp_path / "b", 3)
     child.kill()

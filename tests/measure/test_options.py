@@ -148,7 +148,7 @@ def test_designs_refused():
 
 def test_what_a_yardstick_is_to_use_is_checked_with_the_options():
     assert "known models: auto, logistic, linear" in refusal(parse, {"model": "forest"})
-    assert "known inferences: laplace, ep" in refusal(parse, {"inference": "magic"})
+    assert "known inferences: auto, laplace, ep" in refusal(parse, {"inference": "magic"})
     assert "prior_variance is -1" in refusal(parse, {"prior_variance": -1})
     prior = dw.GaussianPrior(np.zeros(4), np.eye(4))
     data = classes(40, seed=1)
@@ -168,7 +168,7 @@ def test_a_model_of_ones_own_measures_as_the_yardsticks_would():
         takes = "two classes"
 
         def fit(self, X, y, weights=None):
-            return dw.Logistic(1.0).fit(X, y, weights)
+            return dw.Logistic(1.0, "ep").fit(X, y, weights)
 
     data, test = classes(80, seed=1), held_out()
     few = data.take(range(30))
@@ -232,7 +232,7 @@ def test_signatures_show_every_option_with_its_default(what):
 
 def test_what_may_be_given_is_what_there_is():
     assert set(Auditing.__annotations__) == set(Options.__dataclass_fields__)
-    guard = {"committed", "key", "values", "honest"}
+    guard = {"committed", "key", "values", "honest", "baselines"}
     assert set(Drawing.__annotations__) == set(Auditing.__annotations__) - guard
     assert set(Valuing.__annotations__) < set(Measuring.__annotations__)
     assert set(Measuring.__annotations__) == set(Drawing.__annotations__) - {

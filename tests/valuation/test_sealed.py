@@ -29,7 +29,7 @@ from dataworth.measure.prepare import Pool
 from dataworth.models import InverseGamma, Linear, Logistic, Softmax
 from dataworth.valuation.rank import rank
 from dataworth.valuation.sealed import Sealed, check_sealed, doubts, measure_sealed, seal
-from dataworth.valuation.sealed.scoring import Tempered
+from dataworth.valuation.sealed.scoring import SealedArm
 from dataworth.yardstick.candidates import Trial
 from dataworth.yardstick.recipe import Recipe
 from dataworth.yardstick.yardstick import Yardstick
@@ -85,15 +85,14 @@ def test_numeric_labels_are_exact():
     data, test = numeric_labels(50, 1), numeric_labels(60, 2)
     model, yard = Linear(0.7, 0.3), by_hand(3, Linear(0.7, 0.3), Numeric())
     pool = Pool.build(yard, {"test": test})
-    posterior = Tempered(pool, yard, seal(data, yard), "a")
+    posterior = SealedArm(pool, model, seal(data, yard), "a", 0.0)
     parts = blocks_of(test, 15)
     for k in (-3, 0, 2):
         counted = data.with_weights(np.full(50, 2.0**k))
         exact = [pmi(counted, block, model=model).value for block in parts]
-        fitter = posterior((k, 0))
-        rows = [Whole({}, pool.samples["test"], 15, 0).draw(i).test.rows for i in range(15)]
-        alone = [pool.fitter(r).log_z for r in rows]
-        found = [fitter(r).log_z - z for r, z in zip(rows, alone, strict=True)]
+        tests = [Whole({}, pool.samples["test"], 15, 0).draw(i).test for i in range(15)]
+        alone = [pool.fitter(one.rows).log_z for one in tests]
+        found = (posterior.scored((k, 0), tests).log_predictives - alone).tolist()
         assert found == pytest.approx(exact, abs=1e-8)
 
 
@@ -120,11 +119,12 @@ def test_classes_are_three_times_closer_to_quadrature_than_the_product():
         data, test = (Dataset(part.X[:, :1], part.y) for part in drawn)
         given = prior + log_likelihood(data)
         pool = Pool.build(yard, {"test": test}, Logistic(4.0, "ep"))
-        fitter = Tempered(pool, yard, seal(data, yard), "a")((0, 0))
         whole = Whole({}, pool.samples["test"], 12, 0)
+        arm = SealedArm(pool, Logistic(4.0, "ep"), seal(data, yard), "a", 0.0)
+        said = arm.scored((0, 0), [whole.draw(i).test for i in range(12)]).log_predictives
         for i, block in enumerate(blocks_of(test, 12)):
             rows = whole.draw(i).test.rows
-            value = fitter(rows).log_z - pool.fitter(rows).log_z
+            value = said[i] - pool.fitter(rows).log_z
             likelihood = log_likelihood(block)
             truth = log_mean(given, likelihood) - log_mean(prior, likelihood)
             sealed.append(value - truth)

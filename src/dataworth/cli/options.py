@@ -15,7 +15,7 @@ from typer.core import TyperCommand
 from dataworth.measure.options import RARE, TAKES, Options, option
 from dataworth.wording import on_the_command_line
 
-from .guard import EXIT_CODES, end_with_code
+from .guard import end_with_code
 
 PANELS = {"Columns": "Columns (the same in all files)", "Showing": "Output", "Options": "Measuring"}
 """Headings of groups of options in `--help`, where it is not their name."""
@@ -164,7 +164,9 @@ class Takes(Some):
     """The options that a measurement takes; a command gets them as a dict."""
 
     def __init__(self, what: str, *only: str, without: tuple[str, ...] = ()) -> None:
-        super().__init__(*(only or TAKES[what].__annotations__), without=(*without, "keep", "progress"))
+        super().__init__(
+            *(only or TAKES[what].__annotations__), without=(*without, "keep", "progress", "baselines")
+        )
 
 
 HELD_OUT = (
@@ -293,28 +295,3 @@ def parameters_of(group: Any, names: list[str]) -> list[inspect.Parameter]:
         default = "0" if one.name == "eta" else one.default
         made.append(inspect.Parameter(one.name, KEYWORD, default=default, annotation=Annotated[kind, asked]))
     return made
-
-
-app = typer.Typer(
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-    epilog=f"Exit codes: {', '.join(f'{code} {what}' for code, what in EXIT_CODES.items())}.",
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
-
-
-def add_command(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add a command; what it returns is shown, unless that is an exit code."""
-
-    @wraps(function)
-    def run(**values: Any) -> int | None:
-        found = function(**values)
-        if found is None or isinstance(found, int):
-            return found
-        from .show import result
-
-        result(found, next(value for value in values.values() if isinstance(value, Showing)))
-        return None
-
-    return app.command(cls=Command)(command(run))

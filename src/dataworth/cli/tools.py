@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
+from .commands import add_command as command
 from .guard import say
 from .options import (
     FORMATS,
@@ -18,7 +19,6 @@ from .options import (
     file,
     word,
 )
-from .options import add_command as command
 
 
 @command

@@ -22,6 +22,7 @@ ARRIVED, MODE_STEPS = 0.01, 25
 """Square of the last Newton step to a mode, in s.d. of the integrand; how many steps there are at most."""
 FALLS = (0.5, 4.0, 36.0)
 """Nats below the mode at which the pieces of a general factor end."""
-FALL_STEPS = 6
-"""Newton steps to such an end. What is left of the way only makes a piece longer than it need be."""
+FALL_STEPS, FALLEN = 30, 1.1
+"""Newton steps to such an end at most (each halves a way that is too long), and by how many times too much
+the integrand may have fallen there: it only makes a piece a little longer than it need be."""
 SQRT_2_PI = math.sqrt(2.0 * math.pi)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ..arrays import Array
 from . import newton
 from .logistic import Counts
-from .settings import ARRIVED, BULK, FALL, FALL_STEPS, FALLS, MODE_STEPS, REACH, SQRT_2_PI, STEP
+from .settings import ARRIVED, BULK, FALL, FALL_STEPS, FALLEN, FALLS, MODE_STEPS, REACH, SQRT_2_PI, STEP
 
 NARROW = 1.5
 """Cavity s.d. up to which Gauss–Hermite nodes of the cavity are used. At worst variances are then off by 4e-8
@@ -162,10 +162,12 @@ def _on_falls(mean: Array, spread: Array, counts: Counts) -> Tilted:
     for _ in range(FALL_STEPS):
         f = mode[:, None] + signs * u
         beyond = _log_tilted(f, mean, spread, counts) - top[:, None] + falls
+        if (beyond >= (1.0 - FALLEN) * falls).all():
+            break
         up = 0.5 * (1.0 + np.tanh(0.5 * f))
         slope = counts.ones[:, None] - (counts.ones + counts.zeros)[:, None] * up
         slope = signs * (slope - (f - mean[:, None]) / (spread**2)[:, None])
-        u -= np.where((beyond < 0.0) & (slope < 0.0), beyond / np.where(slope < 0.0, slope, 1.0), 0.0)
+        u -= np.where(slope < 0.0, np.minimum(beyond, 0.0) / np.where(slope < 0.0, slope, 1.0), 0.0)
     # from the mode: where f is huge, its own digits do not reach its spread
     ends = [np.zeros(len(mean)), *(signs * u).T]
     # where one label alone is heavy, its step stands at ± log of its count

@@ -14,7 +14,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ..arrays import Array
-from .settings import ARRIVED, BULK, FALL, FALL_STEPS, FALLS, MODE_STEPS, REACH, SQRT_2_PI, STEP
+from .settings import ARRIVED, BULK, FALL, FALL_STEPS, FALLEN, FALLS, MODE_STEPS, REACH, SQRT_2_PI, STEP
 
 Row = tuple[float, float, float, float]
 
@@ -158,9 +158,11 @@ def _fall_end(mode: float, top: float, fall: float, sign: float, row: Row) -> fl
     for _ in range(FALL_STEPS):
         f = mode + sign * u
         beyond = _log_tilted(f, mean, spread, ones, zeros) - top + fall
+        if beyond >= (1.0 - FALLEN) * fall:
+            break
         up = 0.5 * (1.0 + math.tanh(0.5 * f))
         slope = sign * (ones - (ones + zeros) * up - (f - mean) / (spread * spread))
-        if beyond >= 0.0 or slope >= 0.0:
+        if slope >= 0.0:
             break
         u -= beyond / slope
     return sign * u

@@ -21,7 +21,7 @@ from ..models.gaussian import GaussianRows
 from ..models.linear import LinearFitter
 from ..models.logistic import LogisticFitter
 from .case import Case
-from .designs import Arm, Sample
+from .designs import Arm, Sample, reweighed
 from .evaluate import targets_of
 from .intervals import Estimate
 from .table import PairTable
@@ -115,15 +115,22 @@ def columns(case: Case, arms: tuple[Arm, ...]) -> dict[Arm, dict[str, Array]]:
 
 
 def _of_blocks(case: Case, arm: Arm) -> dict[str, Array]:
-    """Of every block, as the arm was scored: at its best tempering, its posterior the prior of the block.
+    """Of every block, as the arm was scored: at the best of its temperings, its posterior the block's prior.
 
     The mean over neighbouring temperings is what is left unexplained.
     """
     pool, values = case.pool, case.table.column("pmi", arm)
     fitter: Any = pool.fitter
     draws = [case.weighed.draw(j) for j in range(len(case.table))]
+    tests = [(draw.test.rows, draw.test.weights) for draw in draws]
     sample = draws[0].arms[arm]
-    fit = fitter(sample.rows, weights=sample.weights, targets=targets_of(fitter, sample, None))
+
+    def fitted(times: float) -> Any:
+        some = reweighed(sample, times)
+        return fitter(some.rows, weights=some.weights, targets=targets_of(fitter, some, None))
+
+    window = [fitted(times) for times in (1.0, 0.5, 2.0)]
+    fit = max(window, key=lambda one: sum(fitter.log_predictives(one, tests)))
     model: Any = case.options.own_model or case.yardstick.model
     prior = fitter.as_prior(fit)
     found = [

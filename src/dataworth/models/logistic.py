@@ -11,6 +11,7 @@ method gives the same posterior. It depends on the rows alone: whoever asks for 
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
@@ -171,11 +172,21 @@ class LogisticFitter(GaussianRows):
         geometry, offset = self._geometry(ids, counts), self.offset[ids]
         solution: Mode | Moments
         if by_ep:
-            solution = find_moments(geometry, counts, self._start_sites(ids, counts, start), offset)
+            solution = self._moments(geometry, counts, self._start_sites(ids, counts, start), offset)
         else:
             begin = self._start(geometry.kind, ids, counts, [fit.state for fit in start])
             solution = find_mode(geometry, counts, begin, offset)
         return Fit(solution.log_z, LogisticState(ids, counts, solution, geometry.kind))
+
+    def _moments(
+        self, geometry: Dual | Primal, counts: Counts, start: Sites | None, offset: Array
+    ) -> Mode | Moments:
+        """EP's; Laplace's if EP does not converge (counts of 1e15, say) and was not asked for by name."""
+        if self.inference == "ep":
+            return find_moments(geometry, counts, start, offset)
+        with warnings.catch_warnings(action="ignore", category=RuntimeWarning):
+            found = find_moments(geometry, counts, start, offset)
+        return found if found.converged else find_mode(geometry, counts, None, offset)
 
     def by_ep(self, rows: int) -> bool:
         """Whether so many distinct rows are fitted by EP."""
