@@ -113,7 +113,7 @@ def test_classes_are_three_times_closer_to_quadrature_than_the_product():
         """Log of the mean of exp(log_value) under a density on the grid."""
         return np.logaddexp.reduce((weight + log_value).ravel()) - np.logaddexp.reduce(weight.ravel())
 
-    yard, sealed, product = plain(1, prior_variance=4.0), [], []
+    yard, sealed, product = by_hand(1, Logistic(4.0, "ep"), Classes(("0", "1"))), [], []
     for data_seed, test_seed in ((3, 4), (30, 130), (31, 131)):
         drawn = classes(25, data_seed, d=2), classes(48, test_seed, d=2)
         data, test = (Dataset(part.X[:, :1], part.y) for part in drawn)

@@ -162,12 +162,14 @@ def _on_falls(mean: Array, spread: Array, counts: Counts) -> Tilted:
     for _ in range(FALL_STEPS):
         f = mode[:, None] + signs * u
         beyond = _log_tilted(f, mean, spread, counts) - top[:, None] + falls
-        if (beyond >= (1.0 - FALLEN) * falls).all():
+        far = beyond < (1.0 - FALLEN) * falls
+        if not far.any():
             break
         up = 0.5 * (1.0 + np.tanh(0.5 * f))
         slope = counts.ones[:, None] - (counts.ones + counts.zeros)[:, None] * up
         slope = signs * (slope - (f - mean[:, None]) / (spread**2)[:, None])
-        u -= np.where(slope < 0.0, np.minimum(beyond, 0.0) / np.where(slope < 0.0, slope, 1.0), 0.0)
+        far &= slope < 0.0
+        u -= np.where(far, beyond / np.where(far, slope, 1.0), 0.0)
     # from the mode: where f is huge, its own digits do not reach its spread
     ends = [np.zeros(len(mean)), *(signs * u).T]
     # where one label alone is heavy, its step stands at ± log of its count
