@@ -72,7 +72,7 @@ def world(n, d, seed):
 
 @pytest.mark.parametrize("d", [1, 3])
 def test_auto_is_ep_where_rows_are_few_and_laplace_where_they_are_many(d):
-    """From `MANY` distinct rows per coefficient on, counting the intercept; copies of a row are no more rows."""
+    """From `MANY` distinct rows per coefficient on; copies of a row are no more rows."""
     X, y = world(MANY * (d + 1), d, 1)
     auto, ep, laplace = (Logistic(1.0, inference).bind(X, y) for inference in ("auto", "ep", "laplace"))
     everything = np.arange(len(y))
@@ -87,7 +87,7 @@ def test_auto_is_ep_where_rows_are_few_and_laplace_where_they_are_many(d):
 
 @pytest.mark.parametrize("d", [1, 3, 9])
 def test_blocks_under_laplaces_posterior_of_many_rows_are_those_under_eps(d):
-    """Blocks of ten test rows, six worlds: 0.02 nats a block in the mean where "auto" begins to use Laplace."""
+    """Blocks of ten test rows, six worlds: 0.02 nats a block in the mean where Laplace begins."""
     n, m = MANY * (d + 1), 10
     blocks = [(np.arange(n + j * m, n + (j + 1) * m), None) for j in range(5)]
     gaps = []
