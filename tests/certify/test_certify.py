@@ -209,17 +209,11 @@ SUBTLE = {
     "a label that pays": (Logistic(), added(lambda p, X, y: 0.2 * y.sum())),
     "+0.3 a set": (Logistic(), per_set(0.3)),
     "-0.3 a set": (Logistic(), per_set(-0.3)),
-    "+0.1 a set": (Logistic(), per_set(0.1)),
-    "-0.1 a set": (Logistic(), per_set(-0.1)),
-    "+0.1 a set, EP": (EP, per_set(0.1)),
-    "-0.1 a set, EP": (EP, per_set(-0.1)),
-    "+0.1 a set, softmax": (Softmax(), per_set(0.1)),
-    "-0.1 a set, softmax": (Softmax(), per_set(-0.1)),
-    "+0.1 a set, probit": (Probit(), per_set(0.1)),
-    "-0.1 a set, probit": (Probit(), per_set(-0.1)),
-    "+0.1 a set, numeric labels": (Linear(), per_set(0.1)),
-    "-0.1 a set, numeric labels": (Linear(), per_set(-0.1)),
 }
+
+
+ALL_KINDS = (Logistic(), EP, Softmax(), Probit(), Linear())
+SUBTLE |= {f"{nats:+} a set, {kind}": (kind, per_set(nats)) for kind in ALL_KINDS for nats in (0.1, -0.1)}
 
 
 @pytest.mark.parametrize("name", SUBTLE)

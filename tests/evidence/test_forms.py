@@ -8,7 +8,7 @@ from functools import cache
 import mpmath as mp
 import numpy as np
 import pytest
-from scipy.special import betaln
+from scipy.special import betaln, gammaln
 from scipy.stats import beta
 
 import dataworth as dw
@@ -386,6 +386,21 @@ def test_sealed_takes_the_datas_gaussian_as_the_prior(name, inference):
     assert pmi(D, T, model, "sealed").value == pytest.approx(expected, abs=bar)
 
 
+@over_inferences
+def test_sealed_tends_to_the_evidence(inference):
+    """As posteriors become Gaussian: a narrow prior, or many rows in D."""
+
+    def gap(pair, prior_variance):
+        model = Logistic(prior_variance, inference)
+        return abs(pmi(*pair, model, "sealed").value - pmi(*pair, model).value)
+
+    few, many = two_sets(9, 30, 10, 2), two_sets(10, 3000, 10, 2)
+    assert gap(few, 0.01) < 2e-5 + 0.1 * gap(few, 1.0)
+    assert gap(many, 1.0) < 2e-3
+    model = Logistic(5.0, inference)  # and it is not the evidence: one prior is Gaussian, the other is not
+    assert abs(pmi(*few, model, "sealed").value - pmi(*few[::-1], model, "sealed").value) > 1e-3
+
+
 @cache
 def worlds_and_truths():
     """20 worlds at d = 3, C = 4, and the PMI of each by importance sampling, which knows it to 0.05."""
@@ -598,6 +613,59 @@ def test_the_integral_refuses_posteriors_that_do_not_overlap():
     assert "hardly overlap" in sentence
     assert "evidence" in sentence
     assert np.isfinite(pmi(D, T, Mean()).value)
+
+
+class Silent:
+    """A posterior of a family: natural parameters and their log-normaliser, without a density."""
+
+    def __init__(self, counts, log_evidence):
+        self.natural, self.log_evidence = (counts,), log_evidence
+
+    @staticmethod
+    def log_normaliser(natural):
+        return float(gammaln(natural[0]).sum() - gammaln(natural[0].sum()))
+
+
+class Family(Coin):
+    def posterior(self, a, b):
+        return Silent(np.array([b, a]), betaln(a, b) - betaln(self.a, self.b))
+
+
+@over_coins
+def test_natural_parameters_take_the_route_of_normalisers(D, T):
+    """There is nothing else to ask these posteriors for."""
+    result = pmi(D, T, Family(), "integral")
+    assert result.value == pytest.approx(Coin().pmi(D, T), abs=1e-9)
+    assert result.stderr == 0.0
+
+
+class Apart(Coin):
+    """Posteriors uniform on an interval of their own."""
+
+    def fit(self, X, y, weights=None):
+        return ApartPosterior(2.0 * y.mean() if len(y) else None)
+
+
+class ApartPosterior(CoinPosterior):
+    """Uniform on [start, start + 1], or on [−9, 9]."""
+
+    def __init__(self, start):
+        self.low, self.high = (-9.0, 9.0) if start is None else (start, start + 1.0)
+        self.log_evidence = 0.0
+
+    def log_density(self, theta):
+        inside = self.low <= theta[0] <= self.high
+        return float(-np.log(self.high - self.low)) if inside else -np.inf
+
+    def sample(self, rng, m):
+        return rng.uniform(self.low, self.high, (m, 1))
+
+
+def test_the_integral_of_uniform_posteriors_is_their_common_part():
+    assert "do not overlap" in refusal(pmi, labels(4, 0), labels(0, 4), Apart(), form="integral")
+    # on [1, 2] and [0.5, 1.5] uniform posteriors: ∫ 1·1·18 over half a unit
+    value = pmi(labels(4, 4), labels(1, 3), Apart(), "integral").value
+    assert value == pytest.approx(np.log(9.0), abs=1e-3)
 
 
 def test_what_models_of_users_cannot_do_is_one_sentence():

@@ -13,10 +13,11 @@ from scipy.special import digamma, gammaln, log_expit, logsumexp
 from scipy.stats import beta, multivariate_normal, norm
 
 from dataworth import Dataset, pmi
-from dataworth.evidence.interpretation import SHOWN, parts_of
+from dataworth.evidence.interpretation import SHOWN, parts_given, parts_of
 from dataworth.evidence.pair import bind_pair
 from dataworth.inference.logistic import mean_softplus
 from dataworth.models import Categorical, InverseGamma, Linear, Logistic, Softmax
+from dataworth.models.gaussian import GaussianPrior
 from reference import dense_laplace, with_ones
 from worlds import classes, numeric_labels
 
@@ -78,6 +79,46 @@ def test_linear_parts_are_those_of_dense_gaussians(n, m, d, prior_variance, nois
     assert p.parts.coefficients == d + 1
     assert p.parts.unexplained == pytest.approx(0.0, abs=1e-8)
     assert p.parts.stderr == {}
+
+
+@pytest.mark.parametrize(("n", "m", "d", "prior_variance", "noise"), LINEAR)
+def test_parts_under_the_datas_gaussian_are_those_of_dense_gaussians(n, m, d, prior_variance, noise):
+    """D's Gaussian, and no row of D, is the prior of T's rows; all of the value is explained.
+
+    What a value says beyond log Z_T[N_D] − log Z_T[prior] is left unexplained.
+    """
+    model, D, T = Linear(prior_variance, noise), numeric_labels(n, 1, d=d), numeric_labels(m, 2, d=d)
+    T = Dataset(T.X, T.y, weights=np.linspace(0.5, 2.5, m))
+    data, test = (dense_linear(part, prior_variance, noise) for part in (D, T))
+    prior = np.zeros(d + 1), np.eye(d + 1) / prior_variance
+    precision = data[1] + test[1] - prior[1]
+    joint = np.linalg.solve(precision, data[1] @ data[0] + test[1] @ test[0]), precision
+    value = pmi(D, T, model).value
+    given = GaussianPrior(*data).whitening(d + 1), (T.X, T.y, T.weights)
+    parts = parts_given(model, *given, value)
+    assert_parts(parts, prior, data, test, joint, rel=1e-6)
+    assert parts.unexplained == pytest.approx(0.0, abs=1e-7)
+    more = parts_given(model, *given, value + 1.5)
+    assert more.unexplained == pytest.approx(1.5, abs=1e-7)
+    explained = more.confidence - more.against_data - more.against_test
+    assert explained + more.unexplained == pytest.approx(more.value)
+
+
+@pytest.mark.parametrize("inference", ["laplace", "ep"])
+def test_parts_of_a_logistic_model_under_the_datas_gaussian_add_up(inference):
+    """To log Z_T[N_D] − log Z_T[prior], whatever approximates J; EP's parts are near those of the pair."""
+    D, T, model = classes(60, 1), classes(10, 2), Logistic(3.0, inference)
+    posterior = model.fit(D.X, D.y.astype(float))
+    prior = posterior.as_prior()
+    test = T.X, T.y.astype(float), None
+    value = model.fit(*test, prior=prior).log_evidence - model.fit(*test).log_evidence
+    parts = parts_given(model, prior.whitening(4), test, value)
+    assert parts.unexplained == pytest.approx(0.0, abs=1e-6)
+    assert parts.confidence - parts.against_data - parts.against_test == pytest.approx(value, abs=1e-6)
+    if inference == "ep":
+        pair = pmi(D, T, model).parts
+        for name in ("confidence", "against_data", "against_test", "divergence"):
+            assert getattr(parts, name) == pytest.approx(getattr(pair, name), abs=0.1), name
 
 
 def sampled_parts(D, T, prior_variance, draws=200_000):

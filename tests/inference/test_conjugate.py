@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, stats
+from scipy.special import betaln, gammaln
 
 import dataworth as dw
 from cases import CASES
@@ -40,8 +41,17 @@ def dirichlet_pmi(alpha, D, T):
     return normaliser_pmi(dirichlet_log_normaliser, prior, *posteriors)
 
 
-def test_beta_bernoulli_by_quadrature():
-    """The definition itself: Z = ∫ p^ones (1−p)^zeros Beta(p; 0.7, 2) dp."""
+def predicted(alpha, labels):
+    """Log probability of the labels, one after the other: P(next = c) = (α_c + n_c)/(Σα + n)."""
+    counts, total = np.array(alpha, dtype=float), 0.0
+    for label in labels:
+        total += np.log(counts[label] / counts.sum())
+        counts[label] += 1
+    return total
+
+
+def test_beta_bernoulli_by_gamma_functions_and_by_quadrature():
+    """log Z = log B(a + ones, b + zeros) − log B(a, b), and ∫ p^ones (1−p)^zeros Beta(p; 0.7, 2) dp."""
 
     def log_z(ones, zeros):
         value, _ = integrate.quad(
@@ -49,8 +59,31 @@ def test_beta_bernoulli_by_quadrature():
         )
         return np.log(value)
 
-    expected = log_z(4, 5) - log_z(3, 2) - log_z(1, 3)
-    assert dirichlet_pmi([2.0, 0.7], [1, 1, 0, 1, 0], [0, 0, 1, 0]) == pytest.approx(expected, abs=1e-6)
+    found = dirichlet_pmi([2.0, 0.7], [1, 1, 0, 1, 0], [0, 0, 1, 0])
+    assert found == pytest.approx(log_z(4, 5) - log_z(3, 2) - log_z(1, 3), abs=1e-6)
+    by_hand = betaln(0.7 + 4, 2 + 5) - betaln(0.7 + 3, 2 + 2) - betaln(0.7 + 1, 2 + 3) + betaln(0.7, 2.0)
+    assert found == pytest.approx(by_hand, abs=1e-12)
+
+
+@given(seeds, st.integers(1, 5), st.integers(0, 12), st.integers(0, 12))
+@checked
+def test_dirichlet_categorical_is_sequential_prediction_and_a_ratio_of_gamma_functions(seed, classes, n, m):
+    """A(λ_D) − A(λ_0) is the evidence of the sequence: Γ(Σα)/Γ(Σα+n) Π Γ(α_c+n_c)/Γ(α_c)."""
+    rng = np.random.default_rng(seed)
+    alpha = rng.uniform(0.1, 3.0, classes)
+    D, T = rng.integers(0, classes, n), rng.integers(0, classes, m)
+    expected = predicted(alpha, [*D, *T]) - predicted(alpha, D) - predicted(alpha, T)
+    assert dirichlet_pmi(alpha, D, T) == pytest.approx(expected, abs=1e-10)
+    counts = np.bincount(D, minlength=classes)
+    posterior = dirichlet_posterior((alpha,), D)
+    found = dirichlet_log_normaliser(posterior) - dirichlet_log_normaliser((alpha,))
+    by_hand = (
+        gammaln(alpha.sum()) - gammaln(alpha.sum() + n) + (gammaln(alpha + counts) - gammaln(alpha)).sum()
+    )
+    assert found == pytest.approx(by_hand, abs=1e-10)
+    assert found == pytest.approx(predicted(alpha, D), abs=1e-10)
+    labels, repeats = np.flatnonzero(counts), counts[counts > 0].astype(float)
+    assert dirichlet_posterior((alpha,), labels, repeats)[0] == pytest.approx(posterior[0], abs=1e-12)
 
 
 # Numeric labels, known noise
@@ -118,6 +151,27 @@ def test_nig_is_a_ratio_of_student_densities(seed, d, n, m, a, b):
     found = normaliser_pmi(nig_log_normaliser, prior, *(nig_posterior(prior, X[S], y[S]) for S in (D, T)))
     expected = log_density(np.r_[D, T]) - log_density(D) - log_density(T)
     assert found == pytest.approx(expected, abs=1e-8)
+
+
+def test_nig_by_quadrature_over_the_noise():
+    """Z = ∫ Z_known(σ²) InverseGamma(σ²; a, b) dσ², where Z_known is Linear's evidence at that noise."""
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(9, 2)), rng.normal(size=9)
+    a, b, C = 2.5, 1.2, 0.8
+
+    def log_z(S):
+        def integrand(log_noise):
+            noise = np.exp(log_noise)
+            known = dw.Linear(C * noise, noise, intercept=False).fit(X[S], y[S]).log_evidence
+            return np.exp(known + stats.invgamma(a, scale=b).logpdf(noise) + log_noise)
+
+        return np.log(integrate.quad(integrand, -12, 12, epsabs=1e-16, epsrel=1e-11, limit=400)[0])
+
+    D, T, both = np.arange(5), np.arange(5, 9), np.arange(9)
+    prior = nig_prior(2, C, a, b)
+    assert nig_evidence(X[D], y[D], np.ones(5), prior) == pytest.approx(log_z(D), abs=1e-8)
+    found = normaliser_pmi(nig_log_normaliser, prior, *(nig_posterior(prior, X[S], y[S]) for S in (D, T)))
+    assert found == pytest.approx(log_z(both) - log_z(D) - log_z(T), abs=1e-8)
 
 
 # All families: identities

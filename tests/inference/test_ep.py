@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import multivariate_normal
 
 from cases import CASES, PRIOR_VARIANCES, WIDE_PRIORS, counts_of, geometries
 from dataworth.inference import newton
+from dataworth.inference import tilted as tilted_rules
 from dataworth.inference.logistic import Counts
 from dataworth.inference.sites import SETTLED, TOLERANCE, Sites, condition, find_moments, marginals
-from dataworth.inference.tilted import tilted_moments
+from dataworth.inference.tilted import tilted_mode, tilted_moments
 from dataworth.models import Linear, Logistic
 from dataworth.models.gaussian import GaussianPrior
 from reference import (
@@ -89,6 +91,49 @@ def test_moments_of_cavity_times_factor(kind, log_mean, log_variance):
     assert variance.max() < (1e-6 if sharp else 1e-4)
 
 
+def test_the_mode_is_where_the_slope_changes_its_sign():
+    """To a tenth of the integrand's own width; widths differ by ten decades."""
+    mean, variance, counts = cavities("both", 4, 500, log_variance=16.0)
+    mode = tilted_mode(mean, np.sqrt(variance), counts)
+
+    def up(f):
+        return 0.5 * (1.0 + np.tanh(0.5 * f))
+
+    width = 1.0 / np.sqrt((counts.ones + counts.zeros) * up(mode) * up(-mode) + 1.0 / variance)
+    for side in (-1.0, 1.0):
+        f = mode + 0.1 * side * width
+        assert (side * (counts.ones * up(-f) - counts.zeros * up(f) - (f - mean) / variance) < 0).all()
+
+
+@pytest.mark.parametrize("count", [1.0, 4.0])
+@pytest.mark.parametrize("spread", [1.0, 1.6, 30.0, 1e4])
+def test_moments_are_continuous_where_the_rule_changes(spread, count):
+    """Counts 1 and 4, the cavity's width 1.5 and its distance decide which nodes are taken."""
+    mean = np.repeat(np.linspace(-12.0, 2.0, 29) * spread, 2)
+    counts = Counts(count + np.tile([-1e-9, 1e-9], 29), np.zeros(58))
+    got = tilted_moments(mean, np.full(58, spread**2), counts)
+    assert (np.abs(np.diff(got.log_z)[::2]) < 2e-5 + 1e-8 * np.abs(got.log_z[::2])).all()
+    assert np.diff(got.mean)[::2] == pytest.approx(0.0, abs=1e-4 * spread)
+
+
+@pytest.mark.parametrize(
+    ("count", "lowest", "error"),
+    [(1, -29, 4e-8), (2, -29, 6e-7), (3, -29, 6e-6), (4, -10, 6e-5), (4, -29, 5e-3)],
+)
+def test_how_far_the_narrow_rule_is_off_is_what_it_says(count, lowest, error):
+    """The numbers at `NARROW`, by the trapezoidal rule; each is the right order, not only a bound."""
+    mean, spread = np.linspace(lowest, 10, 60), tilted_rules.NARROW
+    u = np.linspace(-16, 16, 8001)
+    f = mean[:, None] + spread * u
+    log_value = -count * np.logaddexp(0.0, -f) - 0.5 * u * u
+    value = np.exp(log_value - log_value.max(axis=1, keepdims=True))
+    value /= value.sum(axis=1, keepdims=True)
+    variance = (value * (f - (value * f).sum(axis=1, keepdims=True)) ** 2).sum(axis=1)
+    counts = Counts(np.full(60, float(count)), np.zeros(60))
+    worst = np.abs(tilted_moments(mean, np.full(60, spread**2), counts).variance - variance).max()
+    assert error / 4 < worst < error
+
+
 KERNEL = "one_label_moments"
 
 
@@ -109,6 +154,31 @@ def test_the_compiled_integrals_are_the_plain_ones(count, label, monkeypatch):
     assert fast.log_z == pytest.approx(plain.log_z, rel=1e-12, abs=1e-12)
     assert (np.abs(fast.mean - plain.mean) <= 1e-12 * (np.abs(mean) + np.sqrt(plain.variance))).all()
     assert fast.variance == pytest.approx(plain.variance, rel=1e-12, abs=0.0)
+
+
+# the last: how far the rule itself is off, which is most where a sharp factor meets a cavity as wide as it
+@pytest.mark.parametrize(
+    ("mean", "variance", "count", "error"),
+    [
+        (0.3, 1.0, 1.0, 1e-11),
+        (5.0, 1.0, 0.5, 1e-11),
+        (-2.0, 2.2, 4.0, 1e-5),
+        (0.0, 9.0, 1.0, 1e-8),
+        (-20.0, 50.0, 2.0, 1e-6),
+        (15.0, 400.0, 1.0, 1e-8),
+    ],
+)
+def test_the_compiled_integrals_against_many_digits(mean, variance, count, error):
+    """Both of its rules, narrow and wide."""
+    pytest.importorskip("numba")
+    spread = np.array([variance**0.5])
+    rules = (*tilted_rules._hermite(), *tilted_rules._legendre())
+    row = np.array([mean]), spread, np.array([count]), spread <= tilted_rules.NARROW
+    log_z, centre, square = newton.compiled(KERNEL)(*row, *rules)
+    truth = tilted_digits(mean, variance, count, 0.0)
+    assert log_z[0] == pytest.approx(truth.log_z, abs=error)
+    assert centre[0] == pytest.approx(truth.mean, abs=error * truth.variance**0.5)
+    assert square[0] == pytest.approx(truth.variance, rel=error)
 
 
 def test_a_numba_that_fails_is_a_warning_and_no_more():
@@ -333,6 +403,17 @@ def separable():
     return X, (X[:, 0] + 0.5 * X[:, 1] > 0).astype(float)
 
 
+def test_separable_rows_at_a_wide_prior():
+    """The likelihood has no mode of its own. Exact evidence on a grid, twice as fine for its own error."""
+    X, y = separable()
+    truth, coarse = (
+        grid_log_z(X, y, np.ones(12), np.zeros(2), np.eye(2) / 100.0, points=points) for points in (401, 201)
+    )
+    assert truth == pytest.approx(coarse, abs=1e-6)
+    ep, laplace = (Logistic(100.0, i, False).fit(X, y).log_evidence - truth for i in ("ep", "laplace"))
+    assert abs(ep) < 0.5 * abs(laplace)
+
+
 @pytest.mark.parametrize("prior_variance", [1e6, 1e10])
 def test_separable_rows_under_no_prior_at_all(prior_variance):
     """Z tends to the share of directions that are right about every row: an angle over 2π."""
@@ -370,6 +451,18 @@ def ep_log_z_of_counts(X, counts):
     """The fixed point of rows that carry both labels, by the same reference."""
     weights = counts.ones + counts.zeros
     return ep_log_z(X, counts.ones / weights, weights, 1.0)
+
+
+@pytest.mark.parametrize("weight", [1e-6, 0.3, 1.0, 4.0])
+def test_weights_are_continuous(weight):
+    """d log Z / dw = E log σ(±f) under the posterior: bounded, so a weight's last digits cannot matter."""
+    X, y, _ = problem(9, 8, 2)
+    third = np.arange(8) == 3
+    below, above = (np.where(third, weight + h, 1.0) for h in (-1e-7, 1e-7))
+    model = Logistic(100.0, "ep")
+    same(model.fit(X, y, below).log_evidence, model.fit(X, y, above).log_evidence)
+    nothing = EP.fit(X, y, np.where(third, 1e-9, 1.0)).log_evidence
+    same(nothing, EP.fit(X[~third], y[~third]).log_evidence)
 
 
 # --- any Gaussian prior ----------------------------------------------------------------------------------
@@ -416,6 +509,41 @@ def test_any_prior_against_a_grid(inference):
             assert fit.log_evidence == pytest.approx(dense.log_z, abs=tolerance(dense.log_z))
             assert fit.mean == pytest.approx(prior.mean + root @ dense.mean, abs=1e-5)
             assert np.linalg.inv(fit.precision) == pytest.approx(root @ dense.covariance @ root.T, abs=1e-5)
+
+
+@over_inferences
+def test_a_density_is_that_of_its_mean_and_precision(inference):
+    X, y, rng = problem(12, 9, 4)
+    fit = Logistic(1.0, inference).fit(X, y, prior=random_prior(rng, 5))
+    theta, covariance = rng.normal(size=5), np.linalg.inv(fit.precision)
+    expected = multivariate_normal(fit.mean, covariance).logpdf(theta)
+    assert fit.log_density(theta) == pytest.approx(expected, abs=1e-9)
+    mean, variance = fit.predictor(X)
+    assert mean == pytest.approx(with_ones(X) @ fit.mean, abs=1e-9)
+    spread = np.diag(with_ones(X) @ covariance @ with_ones(X).T)
+    assert variance == pytest.approx(spread, rel=1e-9)
+
+
+@over_inferences
+@pytest.mark.parametrize(("n", "d"), [(20, 3), (8, 12)])
+def test_a_posterior_as_a_prior(inference, n, d):
+    """`as_prior` is the Gaussian itself; what the fitter predicts of T is T's evidence under it."""
+    X, y, _ = problem(13, n + 6, d)
+    model = Logistic(2.0, inference)
+    posterior = model.fit(X[:n], y[:n])
+    prior = posterior.as_prior()
+    assert np.array_equal(prior.mean, posterior.mean)
+    assert np.array_equal(prior.precision, posterior.precision)
+    then = model.fit(X[n:], y[n:], prior=prior)
+    fitter = model.bind(X, y)
+    known = fitter.settle(fitter(np.arange(n)))
+    assert fitter.log_predictive(known, np.arange(n, n + 6)) == pytest.approx(then.log_evidence, abs=1e-5)
+    # sites multiply: T's rows only add to the precision
+    assert np.linalg.eigvalsh(then.precision - prior.precision).min() > -1e-9
+    nothing = model.fit(X[:0], y[:0], prior=prior)
+    assert nothing.log_evidence == 0.0
+    assert nothing.mean == pytest.approx(prior.mean, abs=1e-9)
+    assert nothing.precision == pytest.approx(prior.precision, abs=1e-9)
 
 
 @pytest.mark.parametrize(("n", "d"), [(20, 3), (5, 12)])

@@ -125,6 +125,18 @@ def test_a_large_joint_fit_starts_at_its_parts(repeats):
     assert warm.state.solution.iterations == 2 < cold.state.solution.iterations  # one to go, one to check
 
 
+def test_a_large_start_that_is_no_part_is_only_a_start():
+    rng = np.random.default_rng(4)
+    n = GATHERED + 500
+    X = rng.normal(size=(n + 400, 3))
+    y = (X[:, 0] + rng.logistic(size=n + 400) > 0).astype(float)
+    fitter, rows = Logistic(1.0).bind(X, y), np.arange(400, n + 400)
+    other = fitter(np.arange(n), targets=1.0 - y[:n])
+    dense = dense_laplace(with_ones(X[rows]), y[rows], np.ones(n), 1.0)
+    for fit in (fitter(rows), fitter(rows, (other,))):
+        assert fit.log_z == pytest.approx(dense.log_z, abs=tolerance(dense.log_z), rel=0)
+
+
 @pytest.mark.parametrize(("case", "prior_variance"), WIDE_PRIORS, ids=lambda v: getattr(v, "name", ""))
 def test_wide_priors_match_many_digits(case, prior_variance):
     expected = laplace_log_z(with_ones(case.X), case.y, case.weights, prior_variance)
@@ -329,6 +341,21 @@ def test_offset_is_a_shift_of_the_predictor(name):
             assert mode.converged, label
             assert mode.log_z == pytest.approx(dense.log_z, abs=tolerance(dense.log_z)), label
             assert mode.f == pytest.approx(X @ dense.mean + offset, abs=1e-5), label
+
+
+@pytest.mark.parametrize("prior_variance", [1e-2, 1e4])
+@over_cases
+def test_information_gain_is_the_divergence_from_the_prior(case, prior_variance):
+    X = with_ones(case.X)
+    if X.shape[1] > 100 or prior_variance * (case.weights * (X**2).sum(axis=1)).max() > 1e6:
+        pytest.skip("dense matrices lose their digits")
+    model = Logistic(prior_variance)
+    expected = dense_laplace(X, case.y, case.weights, prior_variance).information_gain(prior_variance)
+    posterior = model.fit(case.X, case.y, case.weights)
+    fitter = model.bind(case.X, case.y)
+    fit = fit_rows(model, case, np.arange(len(case.y)), fitter=fitter)
+    for found in (fitter.information_gain(fit), posterior.information_gain()):
+        assert found == pytest.approx(expected, abs=1e-5, rel=1e-5)
 
 
 # --- invariances -----------------------------------------------------------------------------------------

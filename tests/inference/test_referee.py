@@ -23,6 +23,8 @@ from dataworth.inference.importance import (
     Meter,
     Proposal,
     Weights,
+    adapt_by_weights,
+    importance,
     laplace_start,
     log_likelihood,
     softmax_from_prior,
@@ -165,6 +167,16 @@ def test_more_features_than_rows_is_the_reduced_problem():
     assert abs(found.log_z - truth) < TRUST * found.error
 
 
+def test_repeated_and_contradicting_rows_are_counts():
+    X, prior_variance = np.array([[1.0], [1.0], [1.0], [-0.5], [-0.5]]), 9.0
+    merged = X[[0, 3]], Counts(np.array([2.0, 1.0]), np.array([1.0, 1.0]))
+    truth = quadrature(*merged, prior_variance)
+    for given in ((X, labels([1, 1, 0, 0, 1])), merged):
+        found, same = (referee_log_z(*given, prior_variance, np.random.default_rng(8)) for _ in range(2))
+        assert found == same
+        assert abs(found.log_z - truth) < TRUST * found.error
+
+
 def test_likelihood_and_slope_in_both_tails():
     """Against scipy and finite differences; 2,500 rows, more than one product of factors."""
     margins = np.array([np.linspace(-900.0, 900.0, 2500), np.linspace(-3.0, 3.0, 2500)])
@@ -238,6 +250,18 @@ def test_moves_leave_the_posterior_invariant():
     for moved, still in ((chains.u, u[half:]), (chains.u**2, u[half:] ** 2)):
         error = np.sqrt(moved.var(axis=0) / len(moved) + still.var(axis=0) / len(still))
         assert (np.abs(moved.mean(axis=0) - still.mean(axis=0)) < TRUST * error).all()
+
+
+def test_annealing_agrees_with_importance_sampling():
+    X, counts = simulated(60, 8, seed=2)
+    problem = whiten(X, counts, 10.0, 0.0)
+    rng, meter = np.random.default_rng(14), Meter(10**7)
+    q, efficiency = adapt_by_weights(problem, laplace_start(problem), rng, meter)
+    one = importance(problem, q, efficiency, 0.01, rng, meter)
+    other = annealed(problem, adapt_by_chains(problem, q, rng, meter), 0.01, rng, meter)
+    assert not one.doubts(0.01)
+    assert not other.doubts(0.01)
+    assert abs(one.log_z - other.log_z) < TRUST * np.hypot(one.error, other.error)
 
 
 def test_a_coarse_schedule_is_unbiased_too():

@@ -198,6 +198,17 @@ def test_predictions_and_benchmark_score_of_a_fit(model):
     assert np.isnan(fitter.accuracy(fit, test, np.zeros(4)))
 
 
+@pytest.mark.parametrize("model", [Logistic(2.0, intercept=False), Linear(2.0, 0.5, intercept=False), Toy()])
+def test_log_density_integrates_to_one(model):
+    case = BY_NAME["one feature"]
+    posterior = model.fit(case.X, targets_of(case, model))
+    draws = posterior.sample(np.random.default_rng(0), 200)
+    middle, spread = float(draws.mean()), float(draws.std())
+    thetas = np.linspace(max(middle - 12 * spread, -8.0), min(middle + 12 * spread, 8.0), 20_001)
+    density = np.exp([posterior.log_density(np.array([t])) for t in thetas])
+    assert np.trapezoid(density, thetas) == pytest.approx(1.0, abs=1e-4)
+
+
 # in log σ² an inverse gamma falls faster than any Gaussian: test_noise.py has a test of its own
 @pytest.mark.parametrize("model", [m for name, m in MODELS.items() if "noise" not in name], ids=str)
 @pytest.mark.parametrize("name", ["noisy", "fractional weights", "separable"])
@@ -440,6 +451,17 @@ def test_linear_under_any_gaussian_is_exact(n):
     half = fitter(np.arange(n // 2))
     rest = fitter.log_predictive(half, np.arange(n // 2, n))
     assert half.log_z + rest == pytest.approx(truth, abs=1e-9)
+
+
+def test_linear_in_two_steps_is_linear_in_one():
+    """The posterior of some rows as the prior of the others; with weights."""
+    _, X, y = prior_and_rows()
+    w, model = np.arange(1.0, 13.0), Linear(2.0, 0.7)
+    first = model.fit(X[:5], y[:5], w[:5])
+    second = model.fit(X[5:], y[5:], w[5:], prior=first.as_prior())
+    whole = model.fit(X, y, w)
+    assert first.log_evidence + second.log_evidence == pytest.approx(whole.log_evidence, abs=1e-9)
+    assert second.mean == pytest.approx(whole.mean, abs=1e-9)
 
 
 def test_a_prior_that_is_none_and_a_model_that_is_a_prior():

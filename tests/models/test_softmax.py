@@ -18,7 +18,7 @@ from dataworth.models import Linear, Logistic, OneVsRest, Softmax
 from dataworth.models.one_vs_rest import OneVsRestPosterior
 from dataworth.yardstick.yardstick import Yardstick
 from reference import laplace_log_z, with_ones
-from worlds import refusal
+from worlds import classes, refusal
 
 BAR = 1e-8
 
@@ -228,6 +228,20 @@ def test_a_class_that_never_occurs_takes_its_share():
 def three(n, seed):
     X, y, _ = problem(n, 3, 3, seed, sharpness=2.0)
     return dw.Dataset(X, np.array(["ant", "bee", "cat"])[y.astype(int)])
+
+
+def test_two_classes_score_as_logistic_in_every_form():
+    """What the two classes have in common cancels; sampled forms within four standard errors."""
+    D, T = classes(40, seed=1), classes(30, seed=2)
+    several, two = Softmax(0.5), Logistic(1.0)
+    for form in ("evidence", "eta"):
+        expected = dw.pmi(D, T, two, form).value
+        assert dw.pmi(D, T, several, form).value == pytest.approx(expected, abs=1e-6)
+    for form, same in (("kl", "kl"), ("integral", "product")):
+        found = dw.pmi(D, T, several, form)
+        assert found.stderr > 0
+        assert abs(found.value - dw.pmi(D, T, two, same).value) < 4 * found.stderr
+    assert "needs Gaussian posteriors" in refusal(dw.pmi, D, T, several, "sealed")
 
 
 def test_forms_of_one_vs_rest_are_sums():

@@ -4,9 +4,8 @@ import json
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from dataworth.cli.app import app
+from commands import call
 from dataworth.parallel import Local
 from dataworth_studies import convergence
 from dataworth_studies.convergence import LinearWorld, library_values, many_values, rmse_by_k, slope_of
@@ -43,22 +42,17 @@ def test_means_of_independent_values_fall_as_the_root_of_the_count():
     assert error < 0.02
 
 
+SMALL = {"DIMENSIONS": (2,), "REPETITIONS": {2: 5, 4: 5}, "LOGISTIC": {2: 5, 4: 5}}
+SMALL |= {"MANY": 5, "LOGISTIC_TRUTH": 30, "DRAWN": 2000, "PLANNED": 10}
+
+
 def test_the_command_keeps_what_it_found(tmp_path, monkeypatch):
-    small = {
-        "DIMENSIONS": (2,),
-        "REPETITIONS": {2: 5, 4: 5},
-        "MANY": 5,
-        "LOGISTIC": {2: 5, 4: 5},
-        "LOGISTIC_TRUTH": 30,
-        "DRAWN": 2000,
-        "PLANNED": 10,
-    }
-    for name, value in small.items():
+    for name, value in SMALL.items():
         monkeypatch.setattr(convergence, name, value)
-    result = CliRunner().invoke(app, ["study", "convergence", "--out", str(tmp_path), "-j", "1", "-q"])
-    assert result.exit_code == 0, result.output
+    code, out, err = call("study", "convergence", "--out", tmp_path, "-j", 1, "-q")
+    assert code == 0, err
     for title in ("1. Linear", "2. The constant", "3. Bias", "4. The planner", "5. Logistic"):
-        assert title in result.output
+        assert title in out
     kept = json.loads((tmp_path / "convergence.json").read_text())
     assert set(kept) == {"about", "linear", "spread", "clipping", "planner", "logistic"}
     assert kept["linear"][0]["library_pairs"] == 30

@@ -54,17 +54,6 @@ ALLOWED = documented_names() | {("dataworth", name) for name in public_names()}
 FILES = {str(path.relative_to(STUDIES)): path for path in sorted(STUDIES.rglob("*.py"))}
 
 
-def test_the_parser_sees_names():
-    text = "def f():\n    from dataworth.models.base import bind\n    import dataworth.cli\n    dw.pmi\n"
-    assert imported_names(text) == {
-        ("dataworth.models.base", "bind"),
-        ("dataworth.cli", ""),
-        ("dataworth", "pmi"),
-    }
-    assert imported_names('"""\n>>> from dataworth.errors import x\n"""') == {("dataworth.errors", "x")}
-    assert ("dataworth", "Dataset") in imported_names(FILES["mi.py"].read_text())
-
-
 @pytest.mark.parametrize("file", FILES)
 def test_studies_use_public_and_documented_names_only(file):
     private = imported_names(FILES[file].read_text()) - ALLOWED

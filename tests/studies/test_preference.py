@@ -6,9 +6,8 @@ from unittest.mock import Mock
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from dataworth.cli.app import app
+from commands import call
 from dataworth.data.io.preferences import read_preferences
 from dataworth.embed.language_model import TEMPLATE, LanguageModel
 from dataworth_studies.preference import PLANS, SOURCES, Plan, _swapped, parts, split
@@ -35,28 +34,16 @@ def folder(tmp_path_factory):
 
 
 def test_a_quick_study_runs_and_goes_on_where_it_stopped(folder, tmp_path):
-    words = [
-        "study",
-        "preference",
-        "--data",
-        folder,
-        "--out",
-        tmp_path,
-        "--model",
-        folder / "model",
-        "--quick",
-        "-q",
-    ]
-    done = CliRunner().invoke(app, [str(word) for word in words])
-    assert done.exit_code == 0, done.stderr
-    page = (tmp_path / "preference.md").read_text()
+    words = ("--data", folder, "--out", tmp_path, "--model", folder / "model", "--quick", "-q")
+    code, _, err = call("study", "preference", *words)
+    assert code == 0, err
+    kept = {name: tmp_path / name for name in ("preference.md", "cells/preference.jsonl")}
+    page, cells = (path.read_text() for path in kept.values())
     for name in ("distribution smoothing", "pmi_evidence", "score (n-grams)", "reward_outside", "Examples"):
         assert name in page
     assert (tmp_path / "preference.svg").exists()
-    cells = (tmp_path / "cells" / "preference.jsonl").read_text()
-    assert CliRunner().invoke(app, [str(word) for word in words]).exit_code == 0
-    assert (tmp_path / "cells" / "preference.jsonl").read_text() == cells
-    assert (tmp_path / "preference.md").read_text() == page
+    assert call("study", "preference", *words)[0] == 0
+    assert [path.read_text() for path in kept.values()] == [page, cells]
 
 
 def test_no_prompt_is_in_pool_and_test(folder):

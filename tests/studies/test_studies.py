@@ -5,12 +5,10 @@ import zipfile
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
+from commands import call, refused
 from dataworth import Dataset
-from dataworth.cli.app import app
 from dataworth.curation import MatchGroups
-from dataworth.errors import DataworthError
 from dataworth.parallel import Local
 from dataworth_studies import curation, regimes, summary, zoo
 from dataworth_studies.attributes import colour_background, corrupt, stylise
@@ -20,7 +18,8 @@ from dataworth_studies.draws import METHODS, GroupDraws, Setting
 from dataworth_studies.features import features
 from dataworth_studies.menagerie import load_exhibit
 from dataworth_studies.sets import load_set
-from dataworth_studies.yardsticks import PRIORS, plain_yardstick, whitened_yardstick
+from dataworth_studies.yardsticks import plain_yardstick, whitened_yardstick
+from worlds import refusal
 
 RNG = np.random.default_rng(0)
 
@@ -61,8 +60,7 @@ def test_contrast_is_drawn_to_the_mean_and_brightness_raises_value():
         bright = corrupt(images, np.zeros(4, dtype=int), severity).astype(float)
         value = np.minimum(images.max(axis=-1) + 255 * lift, 255.0)  # HSV's value is the largest channel
         assert np.abs(bright.max(axis=-1) - value).max() <= 1.0
-    with pytest.raises(DataworthError, match="severity is 6"):
-        corrupt(images, np.zeros(4, dtype=int), 6)
+    assert "severity is 6" in refusal(corrupt, images, np.zeros(4, dtype=int), 6)
 
 
 def test_styles_differ_and_strength_zero_is_the_photograph():
@@ -73,8 +71,7 @@ def test_styles_differ_and_strength_zero_is_the_photograph():
         assert (first != second).mean() > 0.5
     tile = stylise(images, np.zeros(2, dtype=int), "texture", 1.0)[:, :8, :8]
     assert (tile == tile[:, :1, :1]).all()
-    with pytest.raises(DataworthError, match="known styles"):
-        stylise(images, np.zeros(2, dtype=int), "cubist")
+    assert "known styles" in refusal(stylise, images, np.zeros(2, dtype=int), "cubist")
 
 
 # --- sets and features -----------------------------------------------------------------------------------
@@ -91,14 +88,12 @@ def test_attribute_says_nothing_of_the_label(digits):
 
 
 def test_sets_that_are_not_there(tmp_path):
-    for words in ("there is no mnist01.npz in", "expected x_train"):
-        with pytest.raises(DataworthError, match=words):
-            load_set("colored-mnist", tmp_path, 0)
-        (tmp_path / "mnist01.npz").write_bytes(b"no zip")
+    assert "there is no mnist01.npz in" in refusal(load_set, "colored-mnist", tmp_path, 0)
+    (tmp_path / "mnist01.npz").write_bytes(b"no zip")
+    assert "expected x_train" in refusal(load_set, "colored-mnist", tmp_path, 0)
     with zipfile.ZipFile(tmp_path / "cats_dogs_128.zip", "w") as file:
         file.writestr("readme", "empty")
-    with pytest.raises(DataworthError, match=r"has no train/cat"):
-        load_set("stylized-catsdogs", tmp_path, 0)
+    assert "has no train/cat" in refusal(load_set, "stylized-catsdogs", tmp_path, 0)
 
 
 def test_sets_from_files(tmp_path):
@@ -114,8 +109,7 @@ def test_sets_from_files(tmp_path):
     train, test = features(cifar, "pixels")
     assert train.shape == (10, 3072)
     assert np.allclose(test, cifar.test.images.reshape(40, -1) / 255.0, atol=1e-6)
-    with pytest.raises(DataworthError, match="give MODEL, MODEL@SIDE"):
-        features(cifar, "pixels @ 40")
+    assert "give MODEL, MODEL@SIDE" in refusal(features, cifar, "pixels @ 40")
 
 
 # --- draws -----------------------------------------------------------------------------------------------
@@ -172,10 +166,8 @@ def test_removal_keeps_what_the_curation_match_groups_keeps(data, test):
 
 
 def test_groups_that_are_too_small_are_refused():
-    with pytest.raises(DataworthError, match=r"train images have \d+ rows of group 0, but a draw takes 300"):
-        make_draws(Setting((300,) * 4, (10,) * 4))
-    with pytest.raises(DataworthError, match="test images have"):
-        make_draws(Setting((30,) * 4, (10, 10, 10, 500)))
+    assert "rows of group 0, but a draw takes 300" in refusal(make_draws, Setting((300,) * 4, (10,) * 4))
+    assert "test images have" in refusal(make_draws, Setting((30,) * 4, (10, 10, 10, 500)))
 
 
 # --- cells and the study ---------------------------------------------------------------------------------
@@ -204,19 +196,13 @@ def test_the_study_runs_is_kept_and_is_the_same_again(tmp_path, monkeypatch):
     found = curation.study("digits", out=tmp_path, engine=Local(1))
     rows = found.rows()
     assert {row["method"] for row in rows} == set(METHODS)
-    assert {(row["inference"], row["form"]) for row in rows} == {
-        ("laplace", "evidence"),
-        ("ep", "evidence"),
-        ("laplace", "eta"),
-        ("laplace", "product"),
-    }
+    forms = {("laplace", form) for form in ("evidence", "eta", "product")}
+    assert {(row["inference"], row["form"]) for row in rows} == forms | {("ep", "evidence")}
     monkeypatch.setattr(curation, "evaluate", None)  # nothing is computed a second time
     again = curation.study("digits", out=tmp_path, engine=Local(1))
     assert json.dumps(again.rows()) == json.dumps(rows)
     assert "filtering to equal size" in to_markdown(found)
     assert {row["method"] for row in found.rows(equal_size=True)} == set(METHODS) - {"filtering"}
-    with pytest.raises(DataworthError, match="two groups or more"):
-        curation.study("digits", engine=Local(1), groups=1)
     lines = summary.summarise(summary.read_studies(tmp_path))
     assert {line["method"] for line in lines} == set(METHODS)
     assert "| removal | " in summary.to_markdown(lines)
@@ -226,20 +212,20 @@ def test_the_study_runs_is_kept_and_is_the_same_again(tmp_path, monkeypatch):
     curation.study("digits", out=tmp_path, engine=Local(1), seed=0)
     other = cells.read_text().replace('"seed": 0', '"seed": 1')
     cells.write_text(cells.read_text() + other)
-    with pytest.raises(DataworthError, match="give each seed a directory"):
-        summary.read_studies(tmp_path)
+    assert "give each seed a directory" in refusal(summary.read_studies, tmp_path)
 
 
 @pytest.mark.parametrize(
-    ("row", "covered"),
+    ("method", "accuracy", "delta", "check", "covered"),
     [
-        ({"method": "removal", "accuracy": 0.95, "delta_accuracy": -0.1, "attribute_check": 0.0}, True),
-        ({"method": "removal", "accuracy": 0.85, "delta_accuracy": 0.1, "attribute_check": 0.0}, False),
-        ({"method": "removal", "accuracy": 0.95, "delta_accuracy": 0.0, "attribute_check": 2.0}, False),
-        ({"method": "filtering", "accuracy": 0.85, "delta_accuracy": 0.06, "attribute_check": 0.5}, True),
+        ("removal", 0.95, -0.1, 0.0, True),
+        ("removal", 0.85, 0.1, 0.0, False),
+        ("removal", 0.95, 0.0, 2.0, False),
+        ("filtering", 0.85, 0.06, 0.5, True),
     ],
 )
-def test_where_the_guarantee_applies(row, covered):
+def test_where_the_guarantee_applies(method, accuracy, delta, check, covered):
+    row = {"method": method, "accuracy": accuracy, "delta_accuracy": delta, "attribute_check": check}
     assert summary.in_scope(row) is covered
 
 
@@ -267,31 +253,21 @@ def test_exhibits_flip_what_they_say_and_share_no_rows(exhibit):
 
 
 def test_exam_counts_what_it_says():
-    def record(method, strategic, delta, selection, p, verdict, seed=0, probe=-1.0):
-        return {
-            "set": "s", "seed": seed, "features": "yardstick", "start": "clean", "method": method,
-            "strategic": strategic, "delta": delta, "delta_se": 0.1, "selection": selection,
-            "selection_se": 0.1, "p_informative": p, "verdict": verdict, "probe": probe,
-            "attribute_check": 0.0,
-        }  # fmt: skip
-
-    passed = zoo.exam(
-        [
-            record("duplicate", True, -1.0, 0.0, 1.0, "costly"),
-            record("herding half", True, 1.0, 1.0, 1e-6, "informative"),
-            record("new rows", False, 1.0, 1.0, 1e-6, "informative"),
-            record("duplicate", True, 1.0, 0.0, 1.0, "recycled", seed=1),
-        ]
-    )
+    common = {"set": "s", "features": "yardstick", "start": "clean", "probe": -1.0, "attribute_check": 0.0}
+    common |= {"delta_se": 0.1, "selection_se": 0.1}
+    names = ("seed", "method", "strategic", "delta", "selection", "p_informative", "verdict")
+    rows = [
+        (0, "duplicate", True, -1.0, 0.0, 1.0, "costly"),
+        (0, "herding half", True, 1.0, 1.0, 1e-6, "informative"),
+        (0, "new rows", False, 1.0, 1.0, 1e-6, "informative"),
+        (1, "duplicate", True, 1.0, 0.0, 1.0, "recycled"),
+    ]
+    passed = zoo.exam([common | dict(zip(names, row, strict=True)) for row in rows])
     ours = passed["yardstick, clean start"]
     assert ours["blind, informative after Holm"] == ["s 0: herding half"]
     assert ours["true, change and selection above 2 s.e."] == 1
-    assert passed["doubling"] == {
-        "cells": 2,
-        "sign predicted": 1,
-        "cells where the sign is sure": 2,
-        "of these predicted": 1,
-    }
+    # cells, sign predicted, cells where the sign is sure, of these predicted
+    assert list(passed["doubling"].values()) == [2, 1, 2, 1]
 
 
 def test_plain_features_are_the_features(exhibit):
@@ -307,8 +283,6 @@ def test_the_plain_prior_is_the_best_on_halves():
     X = rng.normal(size=(400, 20))
     y = (rng.random(400) < 1 / (1 + np.exp(-X @ rng.normal(size=20)))).astype(int)
     assert 0.1 <= plain_yardstick(Dataset(X, y), 0).model.prior_variance <= 10.0
-    assert len(PRIORS) == 15
-    assert (PRIORS[0], PRIORS[7], PRIORS[-1]) == (1e-4, 0.316, 1000.0)
 
 
 def test_whitened_axes_are_white(exhibit):
@@ -340,36 +314,26 @@ def test_regimes_have_names(delta, accuracy, name):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["curation", "--set", "imagenet"], "known sets: digits"),
-        (["curation", "--set", "corrupted-cifar"], "--data DIR"),
-        (["zoo", "--sets", "mushrooms"], "known sets: breast cancer"),
-        (["regimes"], "--data DIR"),
-        (["curation", "--quick", "--groups", "1"], "two groups or more"),
-        (["samples", "--out", "x.png", "--options", "colour=red"], "does not fit"),
-        (["samples", "--out", "x.png", "--options", "severity=3"], "does not fit"),
-        (["samples", "--out", "x.png", "--set", "digitz"], "known sets: digits"),
-        (["samples", "--out", "x.png", "--set", "corrupted-cifar"], "--data DIR"),
-        (["curation", "--quick", "--set", "corrupted-cifar"], "drop --set"),
-        (["zoo", "--seeds", "0"], "seeds is 0; give a whole number, 1 or more"),
+        ("curation --set imagenet", "known sets: digits"),
+        ("curation --set corrupted-cifar", "--data DIR"),
+        ("zoo --sets mushrooms", "known sets: breast cancer"),
+        ("regimes", "--data DIR"),
+        ("curation --quick --groups 1", "two groups or more"),
+        ("samples --out x.png --options colour=red", "does not fit"),
+        ("samples --out x.png --options severity=3", "does not fit"),
+        ("samples --out x.png --set digitz", "known sets: digits"),
+        ("samples --out x.png --set corrupted-cifar", "--data DIR"),
+        ("curation --quick --set corrupted-cifar", "drop --set"),
+        ("zoo --seeds 0", "seeds is 0"),
+        ("curation --quick --out file -q", "give a directory"),
     ],
 )
-def test_bad_input_is_one_sentence(words, sentence):
-    result = CliRunner().invoke(app, ["study", *words])
-    assert result.exit_code == 2
-    assert sentence in result.stderr
-    assert "Traceback" not in result.output
+def test_bad_input_is_one_sentence(words, sentence, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "file").write_text("")
+    assert sentence in refused(call("study", *words.split()))
 
 
 def test_samples_draws_a_picture(tmp_path):
-    file = tmp_path / "digits.png"
-    result = CliRunner().invoke(app, ["study", "samples", "--out", str(file)])
-    assert result.exit_code == 0
-    assert file.read_bytes().startswith(b"\x89PNG")
-
-
-def test_out_must_be_a_directory(tmp_path):
-    file = tmp_path / "file"
-    file.write_text("")
-    result = CliRunner().invoke(app, ["study", "curation", "--quick", "--out", str(file), "-q"])
-    assert result.exit_code == 2
-    assert "give a directory" in result.stderr
+    assert call("study", "samples", "--out", tmp_path / "digits.png")[0] == 0
+    assert (tmp_path / "digits.png").read_bytes().startswith(b"\x89PNG")

@@ -62,6 +62,13 @@ def test_every_map_has_mean_zero_and_mean_square_one(n, d, seed, scale):
         assert basis.features(recipe) == pytest.approx(features, abs=1e-9)
 
 
+def test_axes_and_kernel_side_by_side_have_half_of_the_variance_each():
+    T = data(rows())
+    features = Basis.learn(T).both(2, 0.7, 20, "each").features(T)
+    for part in (features[:, :2], features[:, 2:]):
+        assert (part**2).sum(axis=1).mean() == pytest.approx(0.5)
+
+
 def test_bandwidths_are_in_root_median_squared_distances():
     X = rows(50)
     kernel = Kernel.learn(X, 0.7, 20, np.arange(50))

@@ -140,6 +140,13 @@ def test_rows_in_their_own_span_keep_all_inner_products():
     assert lengths == pytest.approx((known.others**2).sum(axis=1))
 
 
+@pytest.mark.parametrize("predict", [two_classes, each_class, predictive.softmax])
+def test_a_start_changes_nothing_but_the_time(predict):
+    known = asked()
+    first = predict(known, 3.0, (1.0,))
+    assert predict(known, 3.0, (1.0,), first.start).log_p == pytest.approx(first.log_p, abs=1e-5)
+
+
 @pytest.mark.parametrize(
     "model",
     [dw.Logistic(0.5), dw.Softmax(0.5, classes=2), dw.OneVsRest(0.5, classes=2), dw.Linear(0.5, 0.3)],

@@ -74,6 +74,14 @@ def test_exponent_one_at_full_size_is_a_rotation_times_a_constant(shape, seed):
     assert pdist(features) == pytest.approx(factor * pdist(standard), rel=1e-8, abs=1e-10)
 
 
+def test_the_first_axis_is_the_one_of_most_variance():
+    a, b = np.array([1.0, 1.0, -1.0, -1.0]), np.array([1.0, -1.0, 1.0, -1.0])
+    T = Dataset(np.column_stack([b, a, a]), [0, 1, 0, 1])
+    (feature,) = Basis.learn(T).recipe(1, 1.0).features(T).T
+    assert np.abs(feature) == pytest.approx(np.ones(4))  # of one axis all of the variance
+    assert abs(feature @ a) == pytest.approx(4.0)
+
+
 def test_one_half_lies_between():
     """Variances v of the axes become vᵅ, up to one constant."""
     # two equal columns and an independent one: correlation matrix with eigenvalues 2 and 1
@@ -147,6 +155,13 @@ def test_a_constant_column_has_no_weight(seed, constant):
     assert inner_products(recipe.features(Dataset(wild, np.arange(20) % 2))) == pytest.approx(
         expected, abs=1e-8
     )
+
+
+def test_many_rows_are_measured_like_few():
+    """Large data are measured a slab at a time: every row as if it stood alone."""
+    T, rows = numbers(30, 3, seed=0), np.arange(20_000) % 30
+    recipe = Basis.learn(T).recipe(3, 0.5)
+    assert recipe.features(T.take(rows)) == pytest.approx(recipe.features(T)[rows], abs=1e-12)
 
 
 def test_collinear_columns_are_fewer_directions():

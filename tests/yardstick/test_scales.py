@@ -75,6 +75,13 @@ def test_units_of_columns_do_not_matter_to_each_and_rank(seed, powers, scale):
 
 
 @quick
+@given(seeds, st.sampled_from(SCALES))
+def test_the_order_of_columns_does_not_matter(seed, scale):
+    X, order = heavy(40, 4, seed), np.random.default_rng(seed).permutation(4)
+    assert scaled(X[:, order], scale) == pytest.approx(scaled(X, scale)[:, order], abs=1e-9)
+
+
+@quick
 @given(seeds, st.sampled_from([np.exp, np.cbrt, lambda x: x**3 + x]))
 def test_a_monotone_map_moves_ranks_by_less_than_a_knot(seed, bend):
     """Between two knots scores are linear, so that a row stays between the same two."""

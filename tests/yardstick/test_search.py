@@ -172,6 +172,15 @@ def test_three_rivals_are_looked_at_and_each_map_once():
     assert chosen(best, *rivals) == ("4", 4.0)
 
 
+def test_weights_of_rows_are_those_of_the_mean():
+    weights = np.arange(60.0)
+    search = made(test=classes(60, seed=0).with_weights(weights))
+    rows = np.random.default_rng(0).normal(size=60)
+    assert search.mean(rows) == pytest.approx(np.average(rows, weights=weights))
+    found = search.weights * (rows - search.mean(rows))
+    assert search.stderr(rows) == pytest.approx(np.sqrt((found**2).sum()) / weights.sum())
+
+
 def test_errors_are_by_group():
     """Rows of a group that move together are one observation."""
     T = clustered(20, 5, 0)
