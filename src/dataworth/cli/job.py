@@ -39,7 +39,7 @@ OWN: dict[str, dict[str, Any]] = {
 }
 """Arguments of one command alone, and their defaults."""
 KEYS = ("command", "options", "inputs", "about", "dataworth_run")
-NOT_KEPT = ("jobs", "engine", "address", "run_dir", "keep", "progress", "committed", "key")
+NOT_KEPT = ("jobs", "engine", "address", "run_dir", "keep", "progress", "baselines", "committed", "key")
 """Options that do not determine a result, and a key, which is nobody else's business."""
 TEXTS = ("source", "curate", "kind")
 
