@@ -164,7 +164,9 @@ class Takes(Some):
     """The options that a measurement takes; a command gets them as a dict."""
 
     def __init__(self, what: str, *only: str, without: tuple[str, ...] = ()) -> None:
-        super().__init__(*(only or TAKES[what].__annotations__), without=(*without, "keep", "progress", "baselines"))
+        super().__init__(
+            *(only or TAKES[what].__annotations__), without=(*without, "keep", "progress", "baselines")
+        )
 
 
 HELD_OUT = (
