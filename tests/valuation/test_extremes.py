@@ -97,12 +97,6 @@ def test_one_class_of_data_is_valued():
     assert dw.audit(DATA, alone, TEST, **FIXED).delta < 0
 
 
-def test_a_test_set_that_does_not_vary_is_a_sentence():
-    same = dw.Dataset(np.ones((50, 3)), TEST.y)
-    assert "constant" in refusal(dw.score, DATA, same, **FIXED)
-    assert "two classes" in refusal(dw.score, DATA, TEST.with_labels(np.zeros(50, int)), **FIXED)
-
-
 def test_no_more_pairs_than_can_be_listed():
     assert "at most 1e+08" in refusal(dw.score, DATA, TEST, pairs=10**8 + 1, **FIXED)
     with pytest.raises(dw.DataworthError, match="rows"):  # all there is to say of fewer pairs is the size

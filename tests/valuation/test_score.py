@@ -213,16 +213,6 @@ def test_numeric_labels():
 # Designs
 
 
-def test_naming_pairs_or_a_size_selects_pairs():
-    assert score().design == "whole"
-    by_size, by_pairs = score(size=40, pairs=4), score(pairs=4)
-    assert by_size.design == by_pairs.design == score(design="pairs", pairs=4).design == "pairs"
-    assert by_size.details.size == (40, 40)
-    assert by_pairs.details.size == (15, 15)  # an eighth of 120
-    assert len(by_pairs.table) == 4
-    assert by_pairs.question != score().question
-
-
 def test_the_interval_over_pairs_covers_more_than_drawing():
     """mean ± t·s·√(1/(m−1) + 1/k), m the number of disjoint blocks: here min(120/15, 200/15) = 8."""
     result = score(pairs=40)

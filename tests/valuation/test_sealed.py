@@ -32,7 +32,7 @@ from dataworth.yardstick.candidates import Trial
 from dataworth.yardstick.recipe import Recipe
 from dataworth.yardstick.yardstick import Yardstick
 from reference import mixed
-from worlds import classes, flipped, held_out, numeric_labels, refusal, yardstick
+from worlds import classes, held_out, numeric_labels, refusal
 
 MUTANTS = 300
 KEY = "a key of sixteen or more"
@@ -151,26 +151,6 @@ def test_weights_count_as_rows():
     weighted = Dataset(data.X, data.y, weights=weights)
     found = values({"w": seal(weighted, plain()), "r": seal(repeated, plain())}, test, plain())
     assert found[:, 0] == pytest.approx(found[:, 1], abs=1e-6)
-
-
-def test_open_data_are_ordered_as_by_rank():
-    """Far apart in value, so that EP and Laplace, sealed and evidence, must agree on the order."""
-    data = classes(300, 8)
-    parts = {
-        "all": data,
-        "few": data.take(range(8)),
-        "half": flipped(data, 0.15, 0)[0],
-    }
-    expected = [one.name for one in rank(parts, held_out(), yardstick=yardstick())]
-    means = values(parts, held_out(), yardstick()).mean(axis=0)
-    assert [list(parts)[i] for i in np.argsort(-means)] == expected
-
-
-def test_blocks_are_those_of_the_design_whole():
-    test = held_out()
-    a = values({"a": classes(50, 9)}, test, yardstick(), seed=3)
-    assert np.array_equal(a, values({"a": seal(classes(50, 9), yardstick())}, test, yardstick(), seed=3))
-    assert not np.array_equal(a, values({"a": classes(50, 9)}, test, yardstick(), seed=4))
 
 
 @pytest.mark.parametrize("change", [{"precision": 2.0}, {"mean": 2**0.25}, {"mean": 2**0.5}])

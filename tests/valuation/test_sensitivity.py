@@ -12,7 +12,6 @@ from dataworth.evidence.interpretation import SHOWN
 from dataworth.measure.designs import DATA
 from dataworth.measure.intervals import Estimate
 from dataworth.measure.parts import columns
-from dataworth.report import views
 from dataworth.valuation.sensitivity import (
     AtPrior,
     Sensitivity,
@@ -157,13 +156,6 @@ def test_softmax_is_held_out_on_its_own_halves():
     assert len(splits) == 1
     expected = half_given_half(yard.model, 1.0, yard.features(sample), yard.targets(sample), splits)
     assert found.at(1.0).held_out == pytest.approx(expected, abs=1e-6)
-
-
-def test_priors_that_are_not_plausible_are_faint():
-    points = [point(c, "yes", plausible=c in (1.0, 3.0, 30.0)) for c in (0.1, 1.0, 3.0, 10.0, 30.0)]
-    (chart,) = views.document(Sensitivity("score", tuple(points), chosen=1.0, folds=5)).charts
-    shown = {one.faint: [p.x for p in one.points] for one in chart.series}
-    assert shown == {True: [0.1, 10.0], False: [1.0, 3.0, 30.0]}
 
 
 def test_accuracy_by_cross_validation_with_scikit_learn(over_priors):
