@@ -158,11 +158,11 @@ def test_a_model_of_ones_own_measures_as_the_yardsticks_would():
         takes = "two classes"
 
         def fit(self, X, y, weights=None):
-            return dw.Logistic(1.0).fit(X, y, weights)
+            return dw.Logistic(1.0, "laplace").fit(X, y, weights)
 
     data, test = classes(80, seed=1), held_out()
     few = data.take(range(30))
-    ask = {"yardstick": dw.Yardstick.fit(test, prior_variance=1.0)}
+    ask = {"yardstick": dw.Yardstick.fit(test, prior_variance=1.0, inference="laplace")}
     own, plain = ({**ask, "model": model} for model in (Own(), "auto"))
     mine, theirs = (dw.score(data, test, **o) for o in (own, plain))
     # by joint fits there, by the posterior as the prior of blocks here: as far apart as Laplace's method is

@@ -56,7 +56,8 @@ def test_parts_of_a_score_are_the_means_of_its_blocks(score):
             D.with_weights(np.full(len(D), case.table.tempering[DATA])), T, case.yardstick.model
         ).parts
         for name in set(SHOWN) - {"value", "unexplained"}:
-            assert found[name][i] == pytest.approx(getattr(parts, name), abs=1e-5), name
+            # the data's posterior is the prior of a block here, both are fitted at once there
+            assert found[name][i] == pytest.approx(getattr(parts, name), abs=5e-3), name
         assert found["value"][i] == case.table.pmi[i, 0]
     for name in SHOWN:
         assert getattr(score.parts, name).value == pytest.approx(found[name].mean())
@@ -95,7 +96,8 @@ def test_parts_in_the_design_pairs_and_of_numeric_labels():
 
 def test_fewer_pairs_where_all_would_take_long(monkeypatch):
     monkeypatch.setattr("dataworth.measure.parts.WORK", 1.0)
-    s = dw.score(NOISY, held_out(), yardstick=yardstick(), ignore="all", keep=True)
+    drawn = {"pairs": 20, "size": 12, "ignore": "all", "keep": True}
+    s = dw.score(NOISY, held_out(), yardstick=yardstick(), **drawn)
     assert (s.parts.pairs, s.parts.all_pairs) == (4, 20)
     assert s.parts.value.value == pytest.approx(s.table.pmi[:4, 0].mean())
 

@@ -92,7 +92,7 @@ def test_categories_texts_gaps_weights_and_copies_of_test_rows(tmp_path):
     rows, test = mixed(500, 4), mixed(150, 5)
     rows = pa.concat_tables([rows, test.slice(0, 4), rows.slice(0, 3)])
     asked = {"weights": "times", "impute": True}
-    yard = dw.Yardstick.fit(dw.read(test, **asked), prior_variance=1.0)
+    yard = dw.Yardstick.fit(dw.read(test, **asked), prior_variance=1.0, inference="laplace")
     asked |= {"yardstick": yard, "ignore": "all"}
     whole = dw.score(rows, test, **asked)
     assert any(note.startswith("4 test rows also in the data: 4 rows taken out") for note in whole.notes)
@@ -112,7 +112,7 @@ def test_ids_and_groups(tmp_path):
         return pa.table({**columns, "id": names, "who": names // 5, "label": y.astype(int)})
 
     rows, test = table(400, 0), table(160, 398)
-    asked = {"group": "who", "ignore": "all", "prior_variance": 1.0, "label": "label"}
+    asked = {"group": "who", "ignore": "all", "prior_variance": 1.0, "inference": "laplace", "label": "label"}
     whole = dw.score(rows, test, **asked)
     assert whole.notes[0].startswith("2 test rows also in the data: 2 rows")
     found = dw.score(write(rows, tmp_path / "a.parquet", 90), test, stream=True, **asked)
