@@ -100,7 +100,7 @@ REFUSED = [
     *[("precision (in nats)", lambda p=p: parse({"precision": p})) for p in (0, -0.1, float("nan"))],
     ("form is 'eta-ish'", lambda: parse({"form": "eta-ish"})),
     ("no option 'sed' of score", lambda: parse({"sed": 1})),
-    ("no option 'seeds' of audit", lambda: dw.audit(None, None, None, seeds=1)),
+    ("no option 'seeds' of audit", lambda: dw.audit(held_out(), held_out(), held_out(), seeds=1)),
     ("known models: auto, logistic, linear", lambda: parse({"model": "forest"})),
     ("known inferences", lambda: parse({"inference": "magic"})),
     ("prior_variance is -1", lambda: parse({"prior_variance": -1})),
@@ -109,7 +109,7 @@ REFUSED = [
         for word, model in (
             ("give a model", dw.GaussianPrior(np.zeros(4), np.eye(4))),
             ("give an instance", dw.Logistic),
-            ("takes numbers", dw.Linear()),
+            ("but the test set has", dw.Linear()),
         )
     ],
 ]
