@@ -117,7 +117,9 @@ def test_a_score_of_clipped_values(rule, design):
     assert not any("unclipped" in n for n in raw.notes)
 
 
-@pytest.mark.parametrize(("design", "rule"), zip(("whole", "row", "size", "method"), RULES * 2, strict=True))
+@pytest.mark.parametrize(
+    ("design", "rule"), [*zip(("whole", "row", "size", "method"), RULES * 2, strict=True)]
+)
 def test_an_audit_of_clipped_values(rule, design):
     """Every arm is clipped: change, control, before and after are those of the clipped table."""
     after = {"curate": lambda D: D.take(D.X[:, 0] > -1)} if design == "method" else {"after": FILTERED}

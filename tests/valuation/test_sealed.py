@@ -127,7 +127,7 @@ def test_classes_are_three_times_closer_to_quadrature_than_the_product():
             likelihood = log_likelihood(block)
             truth = log_mean(given, likelihood) - log_mean(prior, likelihood)
             sealed.append(value - truth)
-            product.append(pmi(data, block, model=Logistic(4.0), form="product").value - truth)
+            product.append(pmi(data, block, model=Logistic(4.0, "laplace"), form="product").value - truth)
     assert np.mean(np.square(sealed)) < np.mean(np.square(product)) / 3**2
     assert abs(np.mean(sealed)) < 0.02  # the mean over blocks is what is reported
 
