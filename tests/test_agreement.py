@@ -14,9 +14,10 @@ EXACT, STREAMED = 1e-9, 1e-6
 
 @pytest.fixture(scope="module", params=SETS)
 def problem(request):
-    """Data, test set and the yardstick that every call is given."""
+    """Sixty rows of data, a test set, and the yardstick that every call is given."""
     data, test = SETS[request.param]
-    return data, test, dw.Yardstick.fit(test)
+    few = data.take(range(min(len(data), 60)))
+    return few, test, dw.Yardstick.fit(test, prior_variance=1.0)
 
 
 def test_score_is_the_total_of_values_contributions_and_forecast(problem):
@@ -60,9 +61,9 @@ def test_a_stream_scores_as_its_rows_do(labels, tmp_path):
 
 def test_few_rows_are_loaded_not_streamed(tmp_path):
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(400, 5)).round(3)
-    lines = [",".join([*(f"{x:g}" for x in row), "yes" if row[0] > 0 else "no"]) for row in X]
-    for name, part in {"data": lines[:200], "test": lines[200:]}.items():
-        (tmp_path / f"{name}.csv").write_text("a,b,c,d,e,label\n" + "\n".join(part) + "\n")
+    lines = [f"{x:.3f},{z:.3f},{'yes' if x > 0 else 'no'}" for x, z in rng.normal(size=(60, 2))]
+    for name, part in {"data": lines[:30], "test": lines[30:]}.items():
+        (tmp_path / f"{name}.csv").write_text("a,b,label\n" + "\n".join(part) + "\n")
+    asked = {"label": "label", "stream": True, "prior_variance": 1.0}
     with pytest.raises(dw.DataworthError, match="too few for passes"):
-        dw.score(tmp_path / "data.csv", tmp_path / "test.csv", label="label", stream=True)
+        dw.score(tmp_path / "data.csv", tmp_path / "test.csv", **asked)

@@ -76,7 +76,7 @@ def test_the_command_line_makes_the_options_that_python_makes(inside, monkeypatc
 
 # Configurations that make no sense
 
-KINDS = {"list": ["x"], "dict": {"a": 1}, "number": 7.5, "text": "text", "null": None, "empty": []}
+KINDS = {"list": ["x"], "dict": {"a": 1}, "number": 7.5, "text": "text"}
 COLUMNS = ("label", "group", "attribute", "id", "features", "exclude", "weights", "impute")
 FIELDS = [
     *(("score", "options", name) for name in TAKES["score"].__annotations__ if name not in NOT_KEPT),

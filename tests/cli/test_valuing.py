@@ -68,13 +68,3 @@ def test_sources_are_named_by_source_and_by_its_older_name(page, monkeypatch):
     ]
     assert told[0] == told[1]
     assert sorted(one["name"] for one in told[0]["groups"]) == ["a", "b", "c"]
-
-
-def test_tables(page, monkeypatch, tmp_path):
-    monkeypatch.chdir(page[0])
-    done = run("values", "a.csv", "--test", "test.csv", *FIXED, "--json", "-o", f"{tmp_path}/v.csv")
-    assert len(json.loads(done.stdout)["rows"]["p_wrong"]) == 80
-    assert (tmp_path / "v.csv.about.json").exists()
-    for command, files in (("split", ["a.csv", "b.csv"]), ("outlook", ["a.csv"])):
-        run(command, *files, "--test", "test.csv", *FIXED, "--csv", str(tmp_path / f"{command}.csv"))
-        assert len((tmp_path / f"{command}.csv").read_text().splitlines()) > 2

@@ -48,8 +48,8 @@ def test_no_score_of_class_labels_exceeds_what_the_test_labels_hold(seed, digits
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_pairs_that_were_impossible_are_told():
     """Unbounded, blocks say more than can be known, some by over 2 nats: such are counted."""
-    laplace = replace(YARD.model, inference="laplace")
-    plain = replace(YARD, recipe=Recipe.plain(YARD.recipe.columns), model=laplace)
+    by_laplace = replace(YARD.model, inference="laplace")
+    plain = replace(YARD, recipe=Recipe.plain(YARD.recipe.columns), model=by_laplace)
     found = dw.score(far_out(2, 1e6), TEST, yardstick=plain, ignore="all", keep=True)
     case = replace(found.case, table=replace(found.table, tempering={}))  # rows that count once
     raw, bounded = (case.again(visit=Scores(bounded=only)) for only in (False, True))

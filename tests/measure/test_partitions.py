@@ -109,8 +109,8 @@ def test_categories_texts_gaps_and_weights(tmp_path):
     stream, yard = stream_of(mixed(500, 5), tmp_path / "a.parquet", test=mixed(120, 6), **asked)
     one, made = fitted(stream, yard, Local(1))
     data = dw.read(mixed(500, 5), **asked)
-    laplace = replace(yard.model, inference="laplace")
-    whole = laplace.fit(yard.features(data), yard.targets(data), data.weights)
+    by_laplace = replace(yard.model, inference="laplace")  # as passes are, however few the rows
+    whole = by_laplace.fit(yard.features(data), yard.targets(data), data.weights)
     assert_allclose(one.mean, whole.mean, atol=1e-6)
     assert made.weight == data.weights.sum()
     assert made.repeated == int(np.floor(np.log2(data.weights.mean())))

@@ -6,7 +6,6 @@ for each cluster, and it asks everything of it.
 
 import os
 import sys
-from pathlib import Path
 
 import joblib
 import numpy as np
@@ -192,9 +191,3 @@ def test_a_worker_that_lacks_a_package_is_a_sentence():
     assert sentence == (
         "A worker cannot load its work (No module named 'mine'): install there what is installed here."
     )
-
-
-def test_the_traceback_of_a_worker_travels_with_its_exception():
-    error = Far.of(dw.__version__, lambda: (lambda shared, chunk: 1 / 0, None), 2).error
-    assert isinstance(error, ZeroDivisionError)
-    assert Path(__file__).name in error.__notes__[0]

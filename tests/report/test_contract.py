@@ -18,7 +18,6 @@ from dataworth.measure.intervals import Estimate
 from dataworth.report import views
 from dataworth.report.document import LOOKS, VERDICT_TONES, Section, Table, shortened
 from dataworth.report.documents import audit as audit_document
-from dataworth.report.documents import outlook as outlook_document
 from dataworth.report.documents import shared
 from dataworth.report.documents import values as values_document
 from dataworth.report.markdown import folded
@@ -215,13 +214,6 @@ def test_every_result_and_its_report_fit_their_schema():
     assert not fits({**told, "new": 1})
 
 
-def test_reports_of_the_same_result_agree_in_bits():
-    nats, bits = (json.loads(views.report(results()["score"], ".json", bits=b)) for b in (False, True))
-    assert bits["value"] == pytest.approx(nats["value"] / np.log(2))
-    for one, other in zip(nats["further"]["groups"], bits["further"]["groups"], strict=True):
-        assert other["value"] == pytest.approx(one["value"] / np.log(2))
-
-
 # --- what is measured again --------------------------------------------------------------------------------
 
 
@@ -304,16 +296,6 @@ def test_no_two_verdicts_look_or_sound_the_same():
         assert len(set(column)) == len(VERDICTS)
 
 
-def test_an_outlook_says_more_helps_only_if_its_range_is_above_what_there_is():
-    found = replace(results()["outlook"], value=3.0, gain=1.0, falls=False)
-    for low, falls, said in (
-        (2.1, False, "more would help"),
-        (1.9, False, "cannot tell"),
-        (2.1, True, "more may hurt"),
-    ):
-        assert outlook_document.answer(replace(found, interval=(low, 4.0), falls=falls))[0] == said
-
-
 def luminance(colour):
     """WCAG's, of #rrggbb."""
     values = np.array([int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)])
@@ -342,7 +324,3 @@ def test_long_tables_are_no_reading_for_a_pull_request():
 def test_names_are_shown_up_to_120_characters():
     assert shortened("x" * 120) == "x" * 120
     assert len(shortened("x" * 121)) == 120
-
-
-def test_a_report_has_a_known_ending(tmp_path):
-    assert "a report is one of .html .md .json" in refusal(results()["score"].report, tmp_path / "score.docx")

@@ -121,12 +121,6 @@ def test_every_strategy_keeps_the_contract(kind, change):
         assert (one.cells is not None) == (name in EDITORS)
 
 
-def test_every_strategy_has_a_name_of_its_own_and_a_label():
-    assert len({one.name for one in BASELINES}) == len(BASELINES)
-    assert len({one.label for one in BASELINES}) == len(BASELINES)
-    assert all(one.label and "_" not in one.label for one in BASELINES)
-
-
 # What is answered to what
 
 

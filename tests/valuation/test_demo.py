@@ -44,10 +44,9 @@ def test_accuracy_rises_and_information_falls(digits):
     chapter = Chapter("tidy", "rows go", found, own)
     lost = round(100 * (1 - np.exp(found.delta / 45)))
     points = round(100 * (own[1] - own[0]))
-    assert chapter.told == (
-        f"rows go: cross-validation on what is left says {points} points more, "
-        f"fresh rows {lost} % less probability on the right answer"
-    )
+    assert chapter.told.startswith("rows go: ")
+    assert f"{points} points more" in chapter.told
+    assert f"{lost} % less" in chapter.told
     assert chapter.to_dict()["own_accuracy"] == list(own)
     assert chapter.to_dict()["story"] == chapter.told
     assert Chapter("tidy", "rows go", found).told == "rows go"

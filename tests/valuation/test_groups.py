@@ -24,19 +24,6 @@ NOISY = DATA.with_labels(flipped(DATA, 0.3, 1)[0].y)
 OPTIONS = {"yardstick": yardstick(), "ignore": "all", "keep": True}
 
 
-def test_blocks_of_the_design_whole_hold_whole_groups():
-    """40 groups of 5 test rows in 20 blocks: two whole groups each."""
-    case = dw.score(DATA, TEST, **OPTIONS).case
-    assert len(case.table) == 20
-    blocks = []
-    for i in range(20):
-        rows = case.design.draw(i).test.rows - len(DATA)
-        names, counts = np.unique(case.test.groups[rows], return_counts=True)
-        assert counts.tolist() == [5, 5]
-        blocks += names.tolist()
-    assert sorted(blocks) == sorted(set(TEST.groups))
-
-
 def test_there_are_no_more_blocks_than_groups():
     few = dw.Dataset(TEST.X, TEST.y, groups=[f"t{i % 7}" for i in range(200)])
     assert dw.score(DATA, few, **OPTIONS).details.blocks == 7
@@ -54,28 +41,6 @@ def test_there_are_no_more_blocks_than_groups():
 def whole(rows, groups):
     """Whether rows are whole groups."""
     return set(np.flatnonzero(np.isin(groups, groups[rows]))) == set(rows)
-
-
-@pytest.mark.parametrize("design", ["row", "rate", "size"])
-def test_pairs_draw_whole_groups(design):
-    """Of before, of after where it is drawn by itself, and of the test set; the control is as large."""
-    after = NOISY.take(range(0, 160)).with_labels(DATA.y)
-    case = dw.audit(NOISY, after, TEST, design=design, pairs=6, size=18, **OPTIONS).case
-    start = case.pool.samples["test"].rows[0]
-    for i in range(6):
-        draw = case.design.draw(i)
-        arms = {str(arm): sample for arm, sample in draw.arms.items()}
-        assert len(arms["before"].rows) == 20  # five groups of four
-        assert whole(arms["before"].rows, NOISY.groups)
-        assert len(draw.test.rows) == 20  # four groups of five
-        assert whole(draw.test.rows - start, TEST.groups)
-        # labels that are corrected have rows of their own in the pool: by features they are those of before
-        place = {tuple(x): j for j, x in enumerate(case.pool.X[:160])}
-        rows = np.array([place[tuple(x)] for x in case.pool.X[arms["after"].rows]])
-        assert len(rows) == 20
-        assert whole(rows, NOISY.groups)
-        if design != "size":
-            assert len(arms["control"].rows) == len(rows)
 
 
 def test_pairs_of_a_score_draw_whole_groups():
@@ -120,22 +85,6 @@ def test_a_method_is_scored_on_groups_that_it_has_not_seen(sizes, seed):
     assert len(told[0]) + len(left) == len(test)
     assert len(told[0])
     assert len(left)
-
-
-def test_a_method_in_pairs_sees_other_groups_than_it_is_scored_on():
-    seen = []
-
-    def curate(D, T):
-        assert whole(np.flatnonzero(np.isin(DATA.groups, D.groups)), DATA.groups)
-        assert len(D) == np.isin(DATA.groups, D.groups).sum()
-        seen.append(set(T.groups))
-        return D.take(range(len(D) // 2))
-
-    case = dw.audit(DATA, test=TEST, curate=curate, pairs=6, size=20, **OPTIONS).case
-    for i, shown in enumerate(seen):
-        scored = case.test.groups[case.design.draw(i).test.rows - len(DATA)]
-        assert len(shown) == 4
-        assert not shown & set(scored)
 
 
 def test_a_method_sees_a_group_and_is_scored_on_another_however_large_they_are():

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
-import math
 
 import numpy as np
 import pytest
@@ -16,7 +14,7 @@ import dataworth as dw
 from dataworth.measure.designs import Arm
 from dataworth.measure.table import COLUMNS, PairTable
 from dataworth.valuation.rank import holm, order
-from worlds import classes, flipped, held_out, refusal, yardstick
+from worlds import classes, flipped, held_out, yardstick
 
 DATA = classes(120, seed=1)
 
@@ -82,46 +80,6 @@ def test_any_name_will_do():
     )
     assert sorted(r.name for r in result) == sorted(names)
     assert {r.name: r.rows for r in result} == {n: 10 + i for i, n in enumerate(names)}
-
-
-def test_candidates_may_share_rows():
-    result = rank(all=DATA, half=DATA.take(range(60)), twice=DATA.take([*range(120), *range(120)]))
-    assert len(result) == 3
-    assert result.details.test_rows == 200  # nothing of the test set leaked
-
-
-def test_a_ranking_is_plain_data():
-    result = rank(a=DATA, b=DATA.take(range(10)))
-    plain = json.loads(json.dumps(result.to_dict()))
-    assert plain["schema"] == "dataworth/rank/1"
-    assert [r["name"] for r in plain["ranking"]] == [r.name for r in result]
-    assert plain["ranking"][0]["value"] == result[0].value
-    assert plain["ranking"][1]["difference_to_best"] == result[1].to_best.value < 0
-    bits = result.to_dict(bits=True)
-    assert bits["unit"] == "bits"
-    for ours, theirs in zip(plain["ranking"], bits["ranking"], strict=True):
-        assert theirs["value"] * math.log(2) == pytest.approx(ours["value"])
-        assert theirs["difference_to_best"] * math.log(2) == pytest.approx(ours["difference_to_best"])
-        assert theirs["p_value"] == ours["p_value"]
-
-
-def test_the_seed_determines_the_blocks():
-    results = [
-        dw.rank({"a": DATA}, held_out(), yardstick=yardstick(), seed=s).table.pmi.tobytes() for s in (1, 1, 2)
-    ]
-    assert results[0] == results[1] != results[2]
-
-
-def test_what_is_refused():
-    T = held_out()
-    for nothing in ({}, [], [DATA], None, DATA):
-        assert "rank takes a dict" in refusal(dw.rank, nothing, T)
-    assert "a is a list" in refusal(dw.rank, {"a": [1]}, T)
-    assert "the test set is a NoneType" in refusal(dw.rank, {"a": DATA}, None)
-    assert "b has no rows" in refusal(dw.rank, {"a": DATA, "b": DATA.take([])}, T)
-    assert "there is no option 'pairs'" in refusal(dw.rank, {"a": DATA}, T, pairs=5)
-    sentence = refusal(dw.rank, {"a": DATA, "b": DATA.with_labels([7] * 120)}, T, yardstick=yardstick())
-    assert "'b': label '7'" in sentence
 
 
 # From a table

@@ -1,4 +1,4 @@
-"""Sealed data: against exact values, against forgeries, and against a thousand damaged files."""
+"""Sealed data: against exact values, against forgeries, and against hundreds of damaged files."""
 
 import json
 import re
@@ -11,18 +11,16 @@ import pyarrow as pa
 import pyarrow.csv
 import pytest
 from scipy.stats import multivariate_normal
-from typer.testing import CliRunner
 
 import dataworth as dw
+from commands import call
 from dataworth.atomic import BLANK, CHECKSUM, with_checksum
-from dataworth.cli.app import app
 from dataworth.data.dataset import Dataset
 from dataworth.data.io.sealed import MOST_HEADER, Contents, read_sealed, write_sealed
 from dataworth.data.keys import commit
 from dataworth.data.labels import Classes, Numeric
 from dataworth.errors import DataworthError
 from dataworth.evidence.pair import pmi
-from dataworth.inference.gaussian import divergence_from_prior
 from dataworth.measure.designs import Sample, Whole
 from dataworth.measure.options import Options
 from dataworth.measure.prepare import Pool
@@ -34,9 +32,9 @@ from dataworth.yardstick.candidates import Trial
 from dataworth.yardstick.recipe import Recipe
 from dataworth.yardstick.yardstick import Yardstick
 from reference import mixed
-from worlds import classes, flipped, held_out, numeric_labels, refusal, yardstick
+from worlds import classes, held_out, numeric_labels, refusal
 
-MUTANTS = 1000
+MUTANTS = 300
 KEY = "a key of sixteen or more"
 
 
@@ -85,15 +83,16 @@ def test_numeric_labels_are_exact():
     data, test = numeric_labels(50, 1), numeric_labels(60, 2)
     model, yard = Linear(0.7, 0.3), by_hand(3, Linear(0.7, 0.3), Numeric())
     pool = Pool.build(yard, {"test": test})
-    posterior = SealedArm(pool, model, seal(data, yard), "a", 0.0)
-    parts = blocks_of(test, 15)
+    arm = SealedArm(pool, model, seal(data, yard), "a", 0.0)
+    parts, blocks = (
+        blocks_of(test, 15),
+        [Whole({}, pool.samples["test"], 15, 0).draw(i).test for i in range(15)],
+    )
+    alone = [pool.fitter(block.rows).log_z for block in blocks]
     for k in (-3, 0, 2):
         counted = data.with_weights(np.full(50, 2.0**k))
         exact = [pmi(counted, block, model=model).value for block in parts]
-        tests = [Whole({}, pool.samples["test"], 15, 0).draw(i).test for i in range(15)]
-        alone = [pool.fitter(one.rows).log_z for one in tests]
-        found = (posterior.scored((k, 0), tests).log_predictives - alone).tolist()
-        assert found == pytest.approx(exact, abs=1e-8)
+        assert arm.scored((k, 0), blocks).log_predictives - alone == pytest.approx(exact, abs=1e-8)
 
 
 def test_classes_are_three_times_closer_to_quadrature_than_the_product():
@@ -120,15 +119,15 @@ def test_classes_are_three_times_closer_to_quadrature_than_the_product():
         given = prior + log_likelihood(data)
         pool = Pool.build(yard, {"test": test}, Logistic(4.0, "ep"))
         whole = Whole({}, pool.samples["test"], 12, 0)
+        tests = [whole.draw(i).test for i in range(12)]
         arm = SealedArm(pool, Logistic(4.0, "ep"), seal(data, yard), "a", 0.0)
-        said = arm.scored((0, 0), [whole.draw(i).test for i in range(12)]).log_predictives
+        said = arm.scored((0, 0), tests).log_predictives
         for i, block in enumerate(blocks_of(test, 12)):
-            rows = whole.draw(i).test.rows
-            value = said[i] - pool.fitter(rows).log_z
+            value = said[i] - pool.fitter(tests[i].rows).log_z
             likelihood = log_likelihood(block)
             truth = log_mean(given, likelihood) - log_mean(prior, likelihood)
             sealed.append(value - truth)
-            product.append(pmi(data, block, model=Logistic(4.0), form="product").value - truth)
+            product.append(pmi(data, block, model=Logistic(4.0, "laplace"), form="product").value - truth)
     assert np.mean(np.square(sealed)) < np.mean(np.square(product)) / 3**2
     assert abs(np.mean(sealed)) < 0.02  # the mean over blocks is what is reported
 
@@ -152,26 +151,6 @@ def test_weights_count_as_rows():
     weighted = Dataset(data.X, data.y, weights=weights)
     found = values({"w": seal(weighted, plain()), "r": seal(repeated, plain())}, test, plain())
     assert found[:, 0] == pytest.approx(found[:, 1], abs=1e-6)
-
-
-def test_open_data_are_ordered_as_by_rank():
-    """Far apart in value, so that EP and Laplace, sealed and evidence, must agree on the order."""
-    data = classes(300, 8)
-    parts = {
-        "all": data,
-        "few": data.take(range(8)),
-        "half": flipped(data, 0.15, 0)[0],
-    }
-    expected = [one.name for one in rank(parts, held_out(), yardstick=yardstick())]
-    means = values(parts, held_out(), yardstick()).mean(axis=0)
-    assert [list(parts)[i] for i in np.argsort(-means)] == expected
-
-
-def test_blocks_are_those_of_the_design_whole():
-    test = held_out()
-    a = values({"a": classes(50, 9)}, test, yardstick(), seed=3)
-    assert np.array_equal(a, values({"a": seal(classes(50, 9), yardstick())}, test, yardstick(), seed=3))
-    assert not np.array_equal(a, values({"a": classes(50, 9)}, test, yardstick(), seed=4))
 
 
 @pytest.mark.parametrize("change", [{"precision": 2.0}, {"mean": 2**0.25}, {"mean": 2**0.5}])
@@ -233,15 +212,13 @@ def test_a_file_comes_back_bit_by_bit(sealed, file):
     assert loaded.precision.tobytes() == sealed.precision.tobytes()
     assert loaded.facts() == sealed.facts()
     assert loaded.content_hash() == sealed.content_hash()
+    again = seal(classes(60, 10, d=2), plain(), key=KEY)
+    again.save(file.with_name("again.safetensors"))
+    assert file.with_name("again.safetensors").read_bytes() == file.read_bytes()
     assert loaded.key is None
     assert KEY.encode() not in file.read_bytes()
     test = classes(40, 11, d=2)
     assert np.array_equal(values({"a": loaded}, test, plain()), values({"a": sealed}, test, plain()))
-
-
-def test_equal_seals_are_equal_files(file, tmp_path):
-    seal(classes(60, 10, d=2), plain(), key=KEY).save(tmp_path / "again.safetensors")
-    assert (tmp_path / "again.safetensors").read_bytes() == file.read_bytes()
 
 
 def test_the_commitment_needs_rows_and_key(sealed):
@@ -289,45 +266,28 @@ def in_facts(**changes):
 
 HEADERS = {
     "other type": in_header(dtype="F32"),
-    "no type": lambda header, facts: header["precision"].pop("dtype") and None,
     "wrong shape": in_header(shape=[9]),
     "huge shape": in_header(shape=[10**9, 10**9]),
-    "negative shape": in_header(shape=[-3, -3]),
-    "floats for a shape": in_header(shape=[3.0, 3.0]),
-    "booleans for a shape": lambda header, facts: header["mean"].update(shape=[True]),
-    "shape is text": in_header(shape="33"),
     "offsets beyond": in_header(data_offsets=[24, 10**15]),
     "offsets overlap": in_header(data_offsets=[0, 72]),
-    "offsets are text": in_header(data_offsets="ab"),
-    "entry is a number": lambda header, facts: header.update(mean=3),
     "one array more": lambda header, facts: header.update(more=header["mean"]),
     "no mean": lambda header, facts: header.pop("mean") and None,
     "no metadata": lambda header, facts: header.pop("__metadata__") and None,
-    "metadata are a list": lambda header, facts: header.update(__metadata__=[1]),
     "more metadata": lambda header, facts: header["__metadata__"].update(more="1"),
     "not JSON": lambda header, facts: b"{",
-    "a list": lambda header, facts: b"[]",
     "not UTF-8": lambda header, facts: b'{"\xff\xfe": 1}',
     "deep": lambda header, facts: b"[" * 200_000,
     "NaN in it": lambda header, facts: b'{"mean": NaN}',
     "twice the same name": lambda header, facts: (
         json.dumps(header)[:-1] + ', "mean": ' + json.dumps(header["mean"]) + "}"
     ).encode(),
-    "a number of 10,000 digits": lambda header, facts: b'{"mean": ' + b"9" * 10_000 + b"}",
     "other schema": in_facts(schema="dataworth/sealed/3"),
     "no checksum": lambda header, facts: facts.pop("checksum") and None,
-    "a checksum that is a number": in_facts(checksum=1),
     "rows are none": in_facts(rows=0),
-    "rows are negative": in_facts(rows=-5),
-    "rows are text": in_facts(rows="60"),
-    "rows are true": in_facts(rows=True),
     "rows are huge": in_facts(rows=10**30),
     "weight is negative": in_facts(weight=-1.0),
-    "weight is null": in_facts(weight=None),
     "counts are not the rows": in_facts(counts={"0": 1, "1": 1}),
-    "counts are a list": in_facts(counts=[30, 30]),
     "counts of floats": in_facts(counts={"0": 30.0, "1": 30.0}),
-    "no counts": lambda header, facts: facts.pop("counts") and None,
     "yardstick is no hash": in_facts(yardstick="abc"),
     "version with an escape": in_facts(version="\x1b[31m"),
     "more facts": in_facts(more=1),
@@ -370,17 +330,9 @@ def test_what_is_no_sealed_file_is_refused(file, name):
         assert "12 numbers" in sentence
 
 
-def test_spaces_in_a_header_do_no_harm(file):
-    file.write_bytes(restamped(padded(file.read_bytes(), 8)))
-    Sealed.load(file)
-
-
-def test_what_is_no_file_is_refused(tmp_path):
+def test_what_is_no_file_and_a_sparse_terabyte_are_refused(tmp_path):
     assert "directory" in refusal(Sealed.load, tmp_path)
     assert "no file" in refusal(Sealed.load, tmp_path / "none.safetensors")
-
-
-def test_a_sparse_file_of_a_terabyte_is_refused_by_its_size(tmp_path):
     place = tmp_path / "huge.safetensors"
     with place.open("wb") as huge:
         huge.truncate(2**40)
@@ -465,12 +417,6 @@ def test_honest_posteriors_are_never_refused():
         check_sealed(seal(data, yard), yard, "v")
 
 
-def test_the_gain_is_the_divergence_from_the_prior():
-    # KL(N(½, ¼) ‖ N(0, 2)) = ½ (¼/2 + ¼/2 − 1 + log 8)
-    gain = divergence_from_prior(np.array([8.0]), np.array([0.5]), 2.0)
-    assert gain == pytest.approx(0.5 * (0.125 + 0.125 - 1 + np.log(8)))
-
-
 def test_claims_that_rows_cannot_back_are_doubted(sealed):
     test = classes(40, 11, d=2).X
 
@@ -504,16 +450,6 @@ def test_test_rows_in_open_data_are_dropped_and_counted(sealed):
     assert any("sealed first" in note for note in found.notes)
 
 
-def test_a_run_is_resumed_to_the_same_bits(sealed, tmp_path):
-    test = classes(40, 11, d=2)
-    once = values({"v": sealed}, test, plain(), run_dir=tmp_path / "run")
-    again = values({"v": sealed}, test, plain(), run_dir=tmp_path / "run")
-    assert np.array_equal(once, again)
-    assert np.array_equal(once, values({"v": sealed}, test, plain(), jobs=2))
-    with pytest.raises(DataworthError):
-        values({"v": replace(sealed, mean=sealed.mean / 2)}, test, plain(), run_dir=tmp_path / "run")
-
-
 # --- score, rank and the command line ----------------------------------------------------------------------
 
 
@@ -534,14 +470,6 @@ def folder(tmp_path_factory):
 def inside(folder, monkeypatch):
     monkeypatch.chdir(folder)
     return folder
-
-
-def call(*words):
-    """A command in this process: exit code, stdout, stderr."""
-    result = CliRunner().invoke(app, [str(word) for word in words])
-    if result.exception is not None and not isinstance(result.exception, SystemExit):
-        raise result.exception
-    return result.exit_code, result.stdout, result.stderr
 
 
 def found(*words):
@@ -586,16 +514,10 @@ def test_open_candidates_beside_sealed_ones_are_checked(inside):
     assert alone["chance"].fires is False
 
 
-def test_strict_says_what_could_not_be_checked(inside):
-    words = ("score", "v.safetensors", *TEST, "--yardstick", "y.json", "--strict", "--ignore", "DW001")
-    code, _, err = call(*words)
-    assert code == 0
-    assert "of 13 checks could not be made: sealed data have no rows" in err
-
-
 def test_the_workflow_on_the_command_line(inside):
     sealed = found("seal", "vendor.csv", "--yardstick", "y.json", "-o", "new.safetensors")
     assert sealed["schema"] == "dataworth/seal/1"
+    assert "Example: dataworth seal" in call("seal", "--help")[1]
     assert (sealed["rows"], sealed["coefficients"]) == (150, len(Sealed.load("new.safetensors").mean))
     assert Sealed.load("new.safetensors").is_of(dw.read("vendor.csv"), sealed["key"])
     files = ["new.safetensors", "other.csv", "--test", "test.csv", "--yardstick", "y.json"]
@@ -610,20 +532,6 @@ def test_the_workflow_on_the_command_line(inside):
     one = found("score", "new.safetensors", "--test", "test.csv", "--prior-variance", "1")
     assert one["value"] == pytest.approx(expected.table.column("pmi", "new").mean())
     assert one["form"] == "sealed"
-
-
-def test_seal_says_what_it_gives_away(inside):
-    code, out, _ = call("seal", "other.csv", "--yardstick", "y.json", "-o", "o.safetensors")
-    assert code == 0
-    for part in ("Holds", "Reveals", "not differential privacy", "Key"):
-        assert part in " ".join(out.split())
-    assert "Example: dataworth seal" in call("seal", "--help")[1]
-
-
-def test_a_run_on_the_command_line_is_resumed(inside):
-    words = ["v.safetensors", "other.csv", "--test", "test.csv", "--yardstick", "y.json"]
-    once = found("rank", *words, "--run-dir", "run")
-    assert found("resume", "run")["ranking"] == once["ranking"]
 
 
 TEST = ("--test", "test.csv")
@@ -658,13 +566,6 @@ def test_what_needs_rows_is_refused_in_one_sentence(inside, name):
     assert not Path("never.csv").exists()
 
 
-def test_seal_replaces_a_file_by_force_only(inside):
-    words = ("seal", "other.csv", "--yardstick", "y.json", "-o", "forced.safetensors")
-    first, second = found(*words), found(*words, "--force")
-    assert first["key"] != second["key"]
-    assert Sealed.load("forced.safetensors").is_of(dw.read("other.csv"), second["key"])
-
-
 def test_likely_mistakes_are_sentences(sealed, tmp_path):
     data, test = classes(30, 17), classes(60, 18)
     assert "Yardstick.load" in refusal(seal, data, "y.json")
@@ -681,7 +582,7 @@ def test_models_that_cannot_be_sealed_are_refused():
     assert "cannot be sealed" in refusal(seal, numeric_labels(20, 16), unknown)
 
 
-# --- a thousand damaged files ------------------------------------------------------------------------------
+# --- hundreds of damaged files ------------------------------------------------------------------------------
 
 
 def mutate(raw, rng):
@@ -723,7 +624,7 @@ def mutate(raw, rng):
     return struct.pack("<Q", len(head)) + head + bytes(body)
 
 
-def test_a_thousand_mutants_are_refused_or_scored(file, tmp_path):
+def test_mutants_are_refused_or_scored(file, tmp_path):
     """Under checksums that fit. Warnings are errors here: anything but a sentence or a finite score fails."""
     raw, test, rng = file.read_bytes(), classes(40, 11, d=2), np.random.default_rng(0)
     assert list(json.loads(raw[8 : 8 + struct.unpack_from("<Q", raw)[0]])["mean"]["data_offsets"]) == [0, 24]
@@ -741,19 +642,3 @@ def test_a_thousand_mutants_are_refused_or_scored(file, tmp_path):
     assert len(refused) + scored == MUTANTS
     assert all(sentence and sentence.isprintable() for sentence in refused)
     assert min(len(refused), scored) > MUTANTS / 20  # both ways are walked
-
-
-def test_mutants_on_the_command_line(inside):
-    """A hundred of them: exit code 0, or 2 and one sentence."""
-    rng, raw = np.random.default_rng(1), Path("v.safetensors").read_bytes()
-    codes = []
-    for _ in range(100):
-        Path("mutant.safetensors").write_bytes(restamped(mutate(raw, rng)))
-        code, out, err = call(
-            "score", "mutant.safetensors", *TEST, "--label", "label", "--yardstick", "y.json", "-q"
-        )
-        assert code in (0, 2), err
-        assert len((out if code == 0 else err).splitlines()) == 1
-        assert "bug" not in err
-        codes.append(code)
-    assert 0 < sum(codes) < 200

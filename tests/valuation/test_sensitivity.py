@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import csv
-import json
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import dataworth as dw
-from dataworth.cli.app import app
 from dataworth.evidence.interpretation import SHOWN
 from dataworth.measure.designs import DATA
 from dataworth.measure.intervals import Estimate
 from dataworth.measure.parts import columns
-from dataworth.report import views
 from dataworth.valuation.sensitivity import (
     AtPrior,
     Sensitivity,
@@ -61,8 +56,8 @@ def test_parts_of_a_score_are_the_means_of_its_blocks(score):
             D.with_weights(np.full(len(D), case.table.tempering[DATA])), T, case.yardstick.model
         ).parts
         for name in set(SHOWN) - {"value", "unexplained"}:
-            # there J is fitted to all rows at once, here to the block under the data's posterior
-            assert found[name][i] == pytest.approx(getattr(parts, name), abs=2e-3), name
+            # the data's posterior is the prior of a block here, both are fitted at once there
+            assert found[name][i] == pytest.approx(getattr(parts, name), abs=5e-3), name
         assert found["value"][i] == case.table.pmi[i, 0]
     for name in SHOWN:
         assert getattr(score.parts, name).value == pytest.approx(found[name].mean())
@@ -101,7 +96,8 @@ def test_parts_in_the_design_pairs_and_of_numeric_labels():
 
 def test_fewer_pairs_where_all_would_take_long(monkeypatch):
     monkeypatch.setattr("dataworth.measure.parts.WORK", 1.0)
-    s = dw.score(NOISY, held_out(), yardstick=yardstick(), ignore="all", keep=True, pairs=20, size=20)
+    drawn = {"pairs": 20, "size": 12, "ignore": "all", "keep": True}
+    s = dw.score(NOISY, held_out(), yardstick=yardstick(), **drawn)
     assert (s.parts.pairs, s.parts.all_pairs) == (4, 20)
     assert s.parts.value.value == pytest.approx(s.table.pmi[:4, 0].mean())
 
@@ -113,11 +109,6 @@ def test_parts_of_a_ranking():
     )
     assert set(r.to_dict(parts=True)["parts"]) == {"a", "b"}
     assert "parts" not in r.to_dict()
-
-
-def test_parts_need_rows(score):
-    assert "sealed" in refusal(lambda: replace(score, case=None).parts)
-    assert "sealed" in refusal(sensitivity, replace(score, case=None))
 
 
 # --- over priors -------------------------------------------------------------------------------------------
@@ -169,13 +160,6 @@ def test_softmax_is_held_out_on_its_own_halves():
     assert found.at(1.0).held_out == pytest.approx(expected, abs=1e-6)
 
 
-def test_priors_that_are_not_plausible_are_faint():
-    points = [point(c, "yes", plausible=c in (1.0, 3.0, 30.0)) for c in (0.1, 1.0, 3.0, 10.0, 30.0)]
-    (chart,) = views.document(Sensitivity("score", tuple(points), chosen=1.0, folds=5)).charts
-    shown = {one.faint: [p.x for p in one.points] for one in chart.series}
-    assert shown == {True: [0.1, 10.0], False: [1.0, 3.0, 30.0]}
-
-
 def test_accuracy_by_cross_validation_with_scikit_learn(over_priors):
     """The same folds and prior by scikit-learn: its C is w·C, the intercept a column of ones."""
     from sklearn.linear_model import LogisticRegression
@@ -193,12 +177,17 @@ def test_accuracy_by_cross_validation_with_scikit_learn(over_priors):
         assert point.accuracy == pytest.approx(np.mean(scores), abs=1e-9)
 
 
-def test_what_is_no_result_and_no_priors_are_refused(score):
-    assert "result is a int; give what score, audit or rank returned" in refusal(sensitivity, 3)
-    assert "priors is empty" in refusal(sensitivity, score, priors=[])
+@pytest.mark.parametrize(
+    ("call", "word"),
+    [(lambda s: sensitivity(3), "give what score, audit or rank returned")]
+    + [(lambda s: sensitivity(s, priors=[]), "priors is empty")]
+    + [(lambda s, c=c: sensitivity(s, priors=[c]), "a prior variance is") for c in (0.0, -1.0, np.nan, "1")],
+)
+def test_what_is_no_result_and_no_prior_is_refused(score, call, word):
+    assert word in refusal(call, score)
 
 
-def test_folds_part_all_rows_and_share_classes():
+def test_folds_part_all_rows_share_classes_and_hold_whole_groups():
     labels = np.array([0] * 33 + [1] * 7)
     folds = cross_validation(labels, None, seed=3)
     assert sorted(np.concatenate([left for _, left in folds])) == list(range(40))
@@ -206,10 +195,6 @@ def test_folds_part_all_rows_and_share_classes():
         assert not set(learn) & set(left)
         assert len(learn) + len(left) == 40
         assert labels[left].sum() in (1, 2)
-
-
-def test_folds_hold_whole_groups():
-    """Twelve groups of five rows, each with both classes: no group is both learnt from and predicted."""
     labels, groups = np.tile([0, 1, 0, 1, 1], 12), np.repeat([f"p{i}" for i in range(12)], 5)
     folds = cross_validation(labels, groups, seed=3)
     assert sorted(np.concatenate([left for _, left in folds])) == list(range(60))
@@ -257,72 +242,3 @@ def test_what_is_said_of_priors_that_disagree():
     alone = replace(found, points=found.points[:2])
     assert alone.steady
     assert "informative at the chosen prior; no other given prior is plausible" in alone.summary
-
-
-@pytest.mark.parametrize("prior", [0.0, -1.0, np.nan, "1"])
-def test_priors_that_are_none(score, prior):
-    assert "a prior variance is" in refusal(sensitivity, score, priors=[prior])
-
-
-def test_a_figure_and_a_table(over_priors):
-    figure = views.plot(over_priors, bits=True)
-    assert "bits" in figure.axes[0].get_ylabel()
-    assert views.line(over_priors).startswith(("steady: ", "depends on the prior: "))
-    told = json.loads(json.dumps(over_priors.to_dict()))
-    assert told["schema"] == "dataworth/sensitivity/1"
-    assert [p["prior_variance"] for p in told["priors"]] == [p.prior_variance for p in over_priors.points]
-    in_bits = over_priors.to_dict(bits=True)["priors"][0]["value"]
-    assert in_bits == pytest.approx(over_priors.points[0].value.value / np.log(2.0))
-
-
-# --- commands ----------------------------------------------------------------------------------------------
-
-
-@pytest.fixture
-def files(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    for name, data in (("raw", NOISY), ("clean", CLEAN), ("test", held_out())):
-        table = np.column_stack([data.X, data.y])
-        np.savetxt(
-            f"{name}.csv",
-            table,
-            delimiter=",",
-            header=",".join([*data.names, "label"]),
-            comments="",
-            fmt="%.17g",
-        )
-    yardstick().save("yardstick.json")
-    return tmp_path
-
-
-def call(*words):
-    result = CliRunner().invoke(app, [*words, "--test", "test.csv", "--yardstick", "yardstick.json"])
-    return result.exit_code, result.stdout
-
-
-def test_the_command_sensitivity(files):
-    words = ("raw.csv", "clean.csv", "--priors", "0.1,10", "--plot", "s.svg", "--csv", "s.csv", "--json")
-    code, out = call("sensitivity", *words)
-    assert code == 0
-    told = json.loads(out)
-    assert told["of"] == "audit"
-    assert {0.1, 10.0} <= {p["prior_variance"] for p in told["priors"]}
-    with (files / "s.csv").open() as file:
-        assert len(list(csv.DictReader(file))) == len(told["priors"])
-    assert (files / "s.svg").read_text().lstrip().startswith("<?xml")
-    code, out = call("sensitivity", "raw.csv", "--priors", "1")
-    assert code == 0
-    assert "yes" in out
-    assert call("sensitivity", "raw.csv", "--priors", "1,x")[0] == 2
-
-
-def test_explain_adds_parts(files):
-    code, out = call("audit", "raw.csv", "clean.csv", "--explain", "--ignore", "all")
-    assert code == 0
-    assert "confidence gained" in out
-    assert "disagreement with the test set" in " ".join(out.split())
-    code, out = call("score", "raw.csv", "--explain", "--json", "--ignore", "all")
-    parts = json.loads(out)["parts"]
-    assert parts["value"]["value"] == pytest.approx(json.loads(out)["value"])
-    code, out = call("score", "raw.csv", "--json", "--ignore", "all")
-    assert "parts" not in json.loads(out)
