@@ -12,8 +12,8 @@ from sklearn.gaussian_process.kernels import RBF, WhiteKernel
 import dataworth as dw
 from dataworth.curation import DropLabelIssues
 from dataworth.measure.designs import AFTER, BEFORE
-from dataworth.measure.evaluate import fit_sample
 from dataworth.measure.intervals import negligible
+from dataworth.measure.tempered import InMemory
 from dataworth.valuation.audit.out_of_fold import CrossFit, lowest_k
 from dataworth.yardstick.recipe import Recipe
 from worlds import classes, flipped, held_out, numeric_labels, yardstick
@@ -101,14 +101,12 @@ def test_blind_cleaning_by_a_method_is_not_informative(seed):
 
 def test_before_is_not_fitted_again(monkeypatch):
     """Baselines are measured beside the arms that there are."""
-    fitted = []
-    for place in ("tempered", "evaluate"):
-        monkeypatch.setattr(
-            f"dataworth.measure.{place}.fit_sample",
-            lambda fitter, sample, *rest: (
-                fitted.append(len(sample.rows)) or fit_sample(fitter, sample, *rest)
-            ),
-        )
+    fitted, scored = [], InMemory.scored
+    monkeypatch.setattr(
+        InMemory,
+        "scored",
+        lambda self, *given: fitted.append(len(self.sample.rows)) or scored(self, *given),
+    )
     after = NOISY.take(~BAD)
     found = audit(NOISY, after)
     walk = 12  # temperings that one arm is fitted at, and once as the start of the others

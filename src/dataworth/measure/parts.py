@@ -22,7 +22,6 @@ from ..models.linear import LinearFitter
 from ..models.logistic import LogisticFitter
 from .case import Case
 from .designs import Arm, Sample
-from .evaluate import targets_of
 from .intervals import Estimate
 from .table import PairTable
 
@@ -123,7 +122,7 @@ def _of_blocks(case: Case, arm: Arm) -> dict[str, Array]:
     fitter: Any = pool.fitter
     draws = [case.weighed.draw(j) for j in range(len(case.table))]
     sample = draws[0].arms[arm]
-    fit = fitter(sample.rows, weights=sample.weights, targets=targets_of(fitter, sample, None))
+    fit = fitter(sample.rows, weights=sample.weights, targets=sample.targets)
     model: Any = case.options.own_model or case.yardstick.model
     prior = fitter.as_prior(fit)
     found = [
