@@ -16,8 +16,7 @@ from dataclasses import replace
 from ..measure.case import Case
 from ..measure.evaluate import Scores
 from ..models import Linear, Logistic
-from .base import Check, Seen, not_run
-from .material import Shift, again_by, shift_of
+from .base import Check, Seen, Shift, again_by, not_run, shift_of
 
 COSTLY = "too many rows and features to do again by EP: --thorough (thorough=True) does"
 

@@ -17,8 +17,7 @@ from ..measure.designs import Arm, Draw, Sample, SomeArms, weights_of
 from ..measure.evaluate import targets_of
 from ..models import Linear, Logistic
 from ..models.logistic import LogisticFitter
-from .base import Check, Seen, not_run, quietly
-from .material import limit_of, shift_to
+from .base import Check, Seen, limit_of, not_run, quietly, shift_to
 
 Labelled = tuple[Sample, Array]
 PAIRS = 2

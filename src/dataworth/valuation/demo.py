@@ -21,7 +21,7 @@ from ..wording import in_words
 from ..yardstick.yardstick import Yardstick
 from .audit.audit import Audit, audit
 from .audit.methods import Curation
-from .shown import Shown
+from .result import Shown
 
 SCHEMA = "dataworth/demo/1"
 DATA_ROWS, TEST_ROWS, TIDIED_ROWS = 100, 900, 400

@@ -21,8 +21,7 @@ from ..measure.summary import count
 from ..measure.table import PairTable
 from ..wording import in_nats
 from .entry import measurement
-from .replay import Replay
-from .result import Result, nats, rests_on
+from .result import Replay, Result, nats, rests_on
 from .sealed import Sealed, measure_sealed, refuse_unsealable
 
 QUESTION = "Which of these datasets, as they are, is worth most to someone facing this test set?"

@@ -33,8 +33,7 @@ from ..wording import counted, option
 from ..yardstick.yardstick import Yardstick
 from .coalitions import joined, measure_arms
 from .entry import measurement
-from .replay import Replay
-from .result import Told, nats, tell
+from .result import Replay, Told, nats, tell
 from .sealed import Sealed, measure_sealed
 from .sealed.posterior import seal_with
 

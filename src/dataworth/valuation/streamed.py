@@ -22,9 +22,9 @@ from ..evidence.tempering import Place
 from ..measure.case import Case, measure
 from ..measure.designs import DATA, Sample
 from ..measure.options import Options
-from ..measure.passes import Passes
 from ..measure.plans import whole_plan
 from ..measure.prepare import Pool, one_class_note, prepare
+from ..measure.streaming_posterior import Passes
 from ..measure.tempered import Scored, scored_by
 from ..models import Logistic
 from ..models.logistic import MANY

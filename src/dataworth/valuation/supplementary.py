@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks.plausible import fit_work
+from ..checks.prior_range import fit_work
 from ..checks.size import affordable, size_curve
 from ..data.dataset import Dataset
 from ..errors import DataworthError
