@@ -24,9 +24,7 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
-from ..measure.case import Case
-from ..measure.evaluate import Visitor
-from ..measure.table import PairTable
+from ..measure import Case, PairTable, Visitor
 from ..models import Model
 
 quietly = partial(warnings.catch_warnings, action="ignore", category=RuntimeWarning)

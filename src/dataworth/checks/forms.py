@@ -13,8 +13,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..measure.case import Case
-from ..measure.evaluate import Scores
+from ..measure import Case, Scores
 from ..models import Linear, Logistic
 from .base import Check, Seen, Shift, again_by, not_run, shift_of
 

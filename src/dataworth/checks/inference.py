@@ -18,7 +18,7 @@ from dataclasses import replace
 import numpy as np
 
 from ..inference.importance import LARGEST_SHARE, Weights, softmax_from_prior
-from ..measure.case import Case
+from ..measure import Case
 from ..models import Logistic, OneVsRest
 from ..models.softmax import SoftmaxFitter
 from .base import PAIRS, Check, Seen, again_by, mean_of, not_run, shift_of, shift_to

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ..measure.case import Case
+from ..measure import Case
 from ..models import Linear
 from ..yardstick.candidates import NOISES
 from ..yardstick.kinds import YardstickModel

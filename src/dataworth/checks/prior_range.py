@@ -26,8 +26,7 @@ import numpy as np
 
 from ..arrays import Array, Rows
 from ..data.dataset import Dataset
-from ..measure.case import Case
-from ..measure.table import PairTable
+from ..measure import Case, PairTable
 from ..models import OneVsRest, Softmax
 from ..yardstick.kinds import YardstickModel
 from ..yardstick.predictive import half_given_half

@@ -12,9 +12,7 @@ import numpy as np
 from ..arrays import Array
 from ..inference.logistic import Counts
 from ..inference.referee import Refereed, RefereeRefuses, referee_log_z
-from ..measure.case import Case
-from ..measure.designs import Arm, Draw, Sample, SomeArms, weights_of
-from ..measure.evaluate import targets_of
+from ..measure import Arm, Case, Draw, Sample, SomeArms, targets_of, weights_of
 from ..models import Linear, Logistic
 from ..models.logistic import LogisticFitter
 from .base import Check, Seen, limit_of, not_run, quietly, shift_to

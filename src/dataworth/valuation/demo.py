@@ -16,7 +16,7 @@ import numpy as np
 from ..arrays import Flags
 from ..curation import AddRows, Duplicate, MatchGroups, RandomSubset, RemoveRows, SelfLabel
 from ..data.dataset import Dataset
-from ..measure.options import Progress
+from ..measure import Progress
 from ..wording import in_words
 from ..yardstick.yardstick import Yardstick
 from .audit.audit import Audit, audit

@@ -22,10 +22,8 @@ import numpy as np
 from ..arrays import Array
 from ..data.dataset import Dataset
 from ..errors import DataworthError
-from ..measure.designs import select, stratified
-from ..measure.intervals import over_blocks
-from ..measure.options import Options, Valuing, whole_number
-from ..measure.prepare import Pool, prepare, strata
+from ..measure import Options, Pool, Valuing, over_blocks, select, strata, stratified, whole_number
+from ..measure.prepare import prepare
 from ..yardstick.yardstick import Yardstick
 from .coalitions import measure_arms
 from .entry import measurement

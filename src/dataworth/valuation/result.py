@@ -23,11 +23,7 @@ from ..checks.base import fired
 from ..data.dataset import Dataset
 from ..data.io.streamed import Stream
 from ..evidence.pair import NATS_PER_BIT
-from ..measure.case import Case
-from ..measure.intervals import Estimate
-from ..measure.options import Options
-from ..measure.summary import Counted, Details
-from ..measure.table import PairTable
+from ..measure import Case, Counted, Details, Estimate, Options, PairTable
 from ..yardstick.yardstick import Yardstick
 from .sealed import Sealed
 

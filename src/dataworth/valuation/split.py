@@ -25,10 +25,19 @@ from ..data.dataset import Dataset
 from ..data.leaks import identify_rows
 from ..data.rows import same_rows
 from ..errors import DataworthError
-from ..measure.designs import Sample, select
-from ..measure.intervals import LEVEL, Estimate, over_blocks
-from ..measure.options import Options, Valuing
-from ..measure.prepare import Measurement, Pool, check_datasets, prepare
+from ..measure import (
+    LEVEL,
+    Estimate,
+    Measurement,
+    Options,
+    Pool,
+    Sample,
+    Valuing,
+    check_datasets,
+    over_blocks,
+    select,
+)
+from ..measure.prepare import prepare
 from ..wording import counted, option
 from ..yardstick.yardstick import Yardstick
 from .coalitions import joined, measure_arms

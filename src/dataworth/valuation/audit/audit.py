@@ -16,14 +16,30 @@ from ...data.changes import compare
 from ...data.dataset import Dataset
 from ...data.keys import check_commitment
 from ...errors import DataworthError
-from ...measure.case import Case
-from ...measure.designs import AFTER, BEFORE, Arm, Sample
-from ...measure.ledger import answered
-from ...measure.options import DESIGNS, Auditing, Options
-from ...measure.parts import AuditParts, audit_parts, kept
-from ...measure.plans import pairs_plan, pile, whole_plan
-from ...measure.prepare import Pool, check_datasets, find_yardstick, prepare
-from ...measure.summary import changes, count, pair_notes
+from ...measure import (
+    AFTER,
+    BEFORE,
+    DESIGNS,
+    Arm,
+    Auditing,
+    AuditParts,
+    Case,
+    Options,
+    Pool,
+    Sample,
+    answered,
+    audit_parts,
+    changes,
+    check_datasets,
+    count,
+    find_yardstick,
+    kept,
+    pair_notes,
+    pairs_plan,
+    pile,
+    whole_plan,
+)
+from ...measure.prepare import prepare
 from ...wording import in_nats
 from ..entry import measurement
 from ..result import Replay, Result, nats, rests_on

@@ -13,11 +13,18 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ...measure.case import Case, Plan
-from ...measure.designs import AFTER, BEFORE, Arm
-from ...measure.intervals import Estimate, against_controls, negligible
-from ...measure.metrics import rewarded
-from ...measure.table import PairTable
+from ...measure import (
+    AFTER,
+    BEFORE,
+    Arm,
+    Case,
+    Estimate,
+    PairTable,
+    Plan,
+    against_controls,
+    negligible,
+    rewarded,
+)
 from ...yardstick.probes import Sight, sight
 from ..result import nats
 

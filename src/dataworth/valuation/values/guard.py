@@ -22,8 +22,7 @@ from ...data.changes import compare
 from ...data.dataset import Dataset
 from ...data.keys import keyed_hash, new_key
 from ...errors import DataworthError
-from ...measure.designs import blocks_of_groups, group_codes
-from ...measure.options import Options
+from ...measure import Options, blocks_of_groups, group_codes
 from ...wording import counted, option
 from .values import Values, fingerprint, values
 

@@ -28,10 +28,7 @@ from ...errors import DataworthError
 from ...inference.logistic import Counts
 from ...inference.removal import see, see_gaussian, toggle_each
 from ...inference.sites import Sites
-from ...measure.designs import select
-from ...measure.intervals import Estimate, over_blocks
-from ...measure.plans import whole_plan
-from ...measure.prepare import Measurement, Pool
+from ...measure import Estimate, Measurement, Pool, over_blocks, select, whole_plan
 from ...models import Linear
 from ...yardstick.yardstick import Yardstick
 from ..coalitions import measure_arms

@@ -37,8 +37,7 @@ from ...data.labels import Classes
 from ...inference.logistic import Counts
 from ...inference.removal import MOVED, Labelled, Seen, Toggled, per, see, see_gaussian, toggle_each
 from ...inference.sites import Sites
-from ...measure.designs import Sample, group_codes
-from ...measure.prepare import Measurement, Pool
+from ...measure import Measurement, Pool, Sample, group_codes
 from ...models import Linear
 from ...models.gaussian import distinct_rows, with_intercept
 from ...yardstick.yardstick import Yardstick

@@ -13,9 +13,8 @@ from ...data.dataset import Dataset, label_keys
 from ...data.leaks import look_for_leaks
 from ...errors import DataworthError
 from ...evidence.pair import NATS_PER_BIT
-from ...measure.intervals import Estimate, over_blocks
-from ...measure.options import Options, Valuing, tell_stage, whole_number
-from ...measure.prepare import Pool, prepare
+from ...measure import Estimate, Options, Pool, Valuing, over_blocks, tell_stage, whole_number
+from ...measure.prepare import prepare
 from ...yardstick.yardstick import Yardstick
 from ..coalitions import measure_arms
 from ..entry import measurement
