@@ -25,7 +25,7 @@ import numpy as np
 
 import dataworth as dw
 from dataworth.checks import CHECKS, shift
-from dataworth.checks.material import PAIRS, limit_of, shift_of
+from dataworth.checks.base import PAIRS, limit_of, shift_of
 from dataworth.valuation.demo import demo
 from dataworth.yardstick.recipe import Basis
 from faults import FAULTS, Unmade, idle_attribute

@@ -188,7 +188,7 @@ def bar_whole(args, folder):
     # as on a cluster, where features are not kept: of a tenth of the rows
     some = write(folder / "some.parquet", 200_000, 256, rng, theta)
     words = ("score", some, "--test", test, "--yardstick", yard, "--stream", "--jobs", 1, "--json")
-    anew = run(*words, first="import dataworth.measure.passes as passes; passes.ROOM = 0.0\n")
+    anew = run(*words, first="import dataworth.measure.streaming_posterior as passes; passes.ROOM = 0.0\n")
     anew["passes"] = json.loads(anew.pop("told"))["passes"]
     anew["rows"] = 200_000
     show("anew", anew)

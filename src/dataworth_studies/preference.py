@@ -19,9 +19,8 @@ import pyarrow as pa
 import dataworth as dw
 from dataworth import DataworthError
 from dataworth.arrays import Array, Rows
+from dataworth.curation.density import peak_rows, smooth_rows
 from dataworth.curation.diversity import mean_cosine, vendi
-from dataworth.curation.peak import peak_rows
-from dataworth.curation.smooth import smooth_rows
 from dataworth.data.io.preferences import Preferences, read_preferences
 from dataworth.embed import encode
 from dataworth.embed.gradients import embed_gradients, gradient_table

@@ -17,9 +17,8 @@ from sklearn.datasets import load_iris
 
 import dataworth as dw
 from dataworth.checks import CHECKS, prior_range
-from dataworth.checks.material import LEFT_BY_SOLVERS, UNSTATED, Shift, limit_of, shift_of
-from dataworth.checks.plausible import PLAUSIBLE, Halves
-from dataworth.checks.prior_range import STEPS, at, plausible_range
+from dataworth.checks.base import LEFT_BY_SOLVERS, UNSTATED, Shift, limit_of, shift_of
+from dataworth.checks.prior_range import PLAUSIBLE, STEPS, Halves, at, plausible_range
 from dataworth.checks.referee import Bench
 from dataworth.inference import sites as ep
 from dataworth.valuation.demo import Digits

@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from dataworth.curation import Peak
+from dataworth.curation.density import peak_rows, smooth_rows
 from dataworth.curation.diversity import mean_cosine, vendi
-from dataworth.curation.peak import peak_rows
-from dataworth.curation.smooth import smooth_rows
 from dataworth.data.dataset import Dataset
 
 

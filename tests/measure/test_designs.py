@@ -275,13 +275,13 @@ def test_without_groups_rows_are_drawn_by_the_documented_rule():
 
 
 def test_select_takes_everything_that_belongs_to_a_row():
-    sample = Sample(np.array([10, 11, 12]), np.array([1.0, 2.0, 3.0]), np.array([True, False, True]))
+    sample = Sample(np.array([10, 11, 12]), np.array([1.0, 2.0, 3.0]), np.array([0.0, 1.0, 2.0]))
     part = select(sample, np.array([2, 0]))
     assert part.rows.tolist() == [12, 10]
     assert part.weights.tolist() == [3.0, 1.0]
-    assert part.self_labelled.tolist() == [True, True]
+    assert part.targets.tolist() == [2.0, 0.0]
     bare = select(Sample(np.array([4, 5])), np.array([1]))
-    assert (bare.weights, bare.self_labelled) == (None, None)
+    assert (bare.weights, bare.targets) == (None, None)
     assert weights_of(bare).tolist() == [1.0]
     assert weights_of(part).tolist() == [3.0, 1.0]
 
@@ -294,7 +294,7 @@ def test_the_same_sample_in_any_order():
     assert not same_sample(Sample(rows, weights), Sample(rows[order], weights))
     assert not same_sample(Sample(rows), Sample(np.array([0, 2, 4])))  # the same sum
     assert not same_sample(Sample(rows), Sample(rows[:2]))
-    assert not same_sample(Sample(rows), Sample(rows, None, np.array([True, False, False])))
+    assert not same_sample(Sample(rows), Sample(rows, None, np.array([1.0, 0.0, 0.0])))
 
 
 # --- a design evaluated is a table of pmi() --------------------------------------------------------------
@@ -333,25 +333,3 @@ def test_every_entry_of_the_table_is_a_pmi(make, model):
         assert table.test_rows[i] == len(draw.test.rows)
     change = table.change("pmi", table.arms[1], table.arms[0])
     assert np.array_equal(change, table.pmi[:, 1] - table.pmi[:, 0])
-
-
-def test_self_labelled_rows_take_the_labels_of_the_first_arms_model():
-    rng = np.random.default_rng(6)
-    X = rng.normal(size=(60, 2))
-    y = (X[:, 0] + 0.8 * rng.normal(size=60) > 0).astype(float)
-    extra = np.arange(20, 40)
-    arms = {
-        BEFORE: Sample(np.arange(20)),
-        AFTER: Sample(np.arange(40), None, np.arange(40) >= 20),
-    }
-    fitter = Logistic().bind(X, y)
-    table = evaluate(Whole(arms, Sample(np.arange(40, 60)), 2, 0), fitter, 2, Local(1))
-    posterior = Logistic().fit(X[:20], y[:20])
-    labels = y.copy()
-    labels[extra] = (posterior.predict_proba(X[extra])[:, 1] > 0.5).astype(float)
-    assert (labels != y).any()
-    D = Dataset(X[:40], labels[:40].astype(int))
-    for i in range(2):
-        rows = Whole(arms, Sample(np.arange(40, 60)), 2, 0).draw(i).test.rows
-        expected = pmi(D, Dataset(X[rows], y[rows].astype(int))).value
-        assert table.column("pmi", AFTER)[i] == pytest.approx(expected, abs=2e-6)

@@ -8,9 +8,9 @@ from numpy.testing import assert_allclose
 
 import dataworth as dw
 from dataworth.data.io import streamed
-from dataworth.measure import passes
+from dataworth.measure import streaming_posterior as passes
 from dataworth.measure.options import Options
-from dataworth.measure.passes import Passes
+from dataworth.measure.streaming_posterior import Passes
 from dataworth.parallel import Local
 from streams import mixed, stream_of, two_classes
 

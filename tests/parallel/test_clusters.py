@@ -14,7 +14,7 @@ from tests.chunks import dies, endless, picky, seen, sums
 
 import dataworth as dw
 from dataworth.embed import embed
-from dataworth.measure.partitions import Chunk, Lens, sums_over
+from dataworth.measure.partition_sums import Chunk, Lens, sums_over
 from dataworth.parallel import Dask, Local, Ray, get_engine, on_ray
 from dataworth.parallel.chunks import Far, in_order
 from dataworth.wording import needs_extra

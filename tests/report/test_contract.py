@@ -22,9 +22,9 @@ from dataworth.report.documents import shared
 from dataworth.report.documents import values as values_document
 from dataworth.report.markdown import folded
 from dataworth.report.page import asset
-from dataworth.valuation import further as again
+from dataworth.valuation import supplementary as again
 from dataworth.valuation.audit.verdict import VERDICTS
-from dataworth.valuation.further import Further, by_group, groups_of
+from dataworth.valuation.supplementary import Further, by_group, groups_of
 from golden import texts
 from golden.texts import BAD, DATA, NOISY, results, shown
 from worlds import held_out, refusal, yardstick

@@ -6,7 +6,7 @@ import pytest
 
 import dataworth as dw
 from dataworth.report.documents.audit import rounded
-from dataworth.valuation.audit.could_see import undecided
+from dataworth.valuation.audit.verdict import undecided
 from dataworth.yardstick.probes import Gain, Sight, sight
 from worlds import classes, flipped, held_out, yardstick
 

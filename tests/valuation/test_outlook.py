@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import dataworth as dw
-from dataworth.valuation.growth import RATES, Curve, Forecast, Law, fitted, shape
+from dataworth.valuation.outlook import RATES, Curve, Forecast, Law, fitted, shape
 
 
 def curve_of(value, n=320, luck=0.0, seed=0):

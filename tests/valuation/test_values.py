@@ -11,12 +11,17 @@ import dataworth as dw
 from dataworth.inference.logistic import Counts
 from dataworth.inference.removal import see, toggle_each
 from dataworth.models import Linear
-from dataworth.valuation.values import shapley as shapley_file
-from dataworth.valuation.values import trust as trust_file
-from dataworth.valuation.values.listed import listed_at
-from dataworth.valuation.values.rows import binary_fits, gaussian_fits, standard_errors
-from dataworth.valuation.values.table import Part, Table
-from dataworth.valuation.values.trust import trust_classes, trust_numbers
+from dataworth.valuation.values import label_noise as trust_file
+from dataworth.valuation.values import rows as shapley_file
+from dataworth.valuation.values.label_noise import trust_classes, trust_numbers
+from dataworth.valuation.values.rows import (
+    Part,
+    Table,
+    binary_fits,
+    gaussian_fits,
+    listed_at,
+    standard_errors,
+)
 
 
 def table_of(X, y, n, weight=1.0, groups=None, prior_variance=2.0):

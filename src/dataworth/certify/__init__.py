@@ -11,8 +11,7 @@ What only exact posteriors obey is required of models that say `exact = True`, a
 those, `balance` may be off by ROUGH and no more, or an evidence that lost its determinant would pass.
 """
 
-from .certificate import Certificate, Outcome
-from .certifier import CHECKS, check_model
-from .trials import Simulator, run_trials
+from .certifier import CHECKS, Certificate, Outcome, check_model
+from .subject import Simulator, run_trials
 
 __all__ = ["CHECKS", "Certificate", "Outcome", "Simulator", "check_model", "run_trials"]

@@ -20,8 +20,7 @@ from scipy.special import chdtrc, logsumexp
 from ..arrays import Array
 from ..data.dataset import Dataset
 from ..data.labels import Classes
-from ..measure.case import Case
-from ..measure.designs import AFTER, BEFORE
+from ..measure import AFTER, BEFORE, Case
 from ..models import Logistic, OneVsRest
 from ..yardstick.kinds import YardstickModel
 from .base import CHEAP, Check, Finding, Seen, not_run

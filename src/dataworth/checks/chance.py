@@ -14,7 +14,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..data.labels import Classes
-from ..measure.case import Case
+from ..measure import Case
 from .base import Check, Seen, not_run
 
 LEVEL = 0.05

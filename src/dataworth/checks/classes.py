@@ -15,8 +15,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..data.labels import Classes
-from ..measure.case import Case
-from ..measure.designs import Sample, weights_of
+from ..measure import Case, Sample, weights_of
 from .base import Check, Seen, not_run
 
 MOST_DATA = 0.05

@@ -5,7 +5,7 @@ Newton's method and EP say whether they met their tolerance. A fit that did not 
 
 from __future__ import annotations
 
-from ..measure.case import Case
+from ..measure import Case
 from .base import Check, Seen
 
 

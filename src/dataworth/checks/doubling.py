@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ..arrays import Array, Rows
 from ..evidence.tempering import Place, climb, repeats
-from ..measure.case import Case
+from ..measure import Case
 from ..models import Model
 from ..models.base import bind
 from ..yardstick.predictive import both_ways, halves

@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 
 from ..data.dataset import Dataset
-from ..measure.case import Case
+from ..measure import Case
 from . import rows
 from .base import Check, Seen, not_run
 

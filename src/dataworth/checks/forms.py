@@ -13,11 +13,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..measure.case import Case
-from ..measure.evaluate import Scores
+from ..measure import Case, Scores
 from ..models import Linear, Logistic
-from .base import Check, Seen, not_run
-from .material import Shift, again_by, shift_of
+from .base import Check, Seen, Shift, again_by, not_run, shift_of
 
 COSTLY = "too many rows and features to do again by EP: --thorough (thorough=True) does"
 

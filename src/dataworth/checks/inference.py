@@ -18,11 +18,10 @@ from dataclasses import replace
 import numpy as np
 
 from ..inference.importance import LARGEST_SHARE, Weights, softmax_from_prior
-from ..measure.case import Case
+from ..measure import Case
 from ..models import Logistic, OneVsRest
 from ..models.softmax import SoftmaxFitter
-from .base import Check, Seen, not_run
-from .material import PAIRS, again_by, mean_of, shift_of, shift_to
+from .base import PAIRS, Check, Seen, again_by, mean_of, not_run, shift_of, shift_to
 
 DRAWS = 50_000
 """Draws from the prior for one block; ten times as many under `thorough`."""

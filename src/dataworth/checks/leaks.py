@@ -19,7 +19,7 @@ import numpy as np
 
 from ..arrays import Array, Rows
 from ..data.labels import Classes
-from ..measure.case import Case
+from ..measure import Case
 from ..wording import counted
 from . import rows
 from .base import Check, Seen, not_run

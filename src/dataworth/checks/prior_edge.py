@@ -12,13 +12,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from ..measure.case import Case
+from ..measure import Case
 from ..models import Linear
 from ..yardstick.candidates import NOISES
 from ..yardstick.kinds import YardstickModel
 from ..yardstick.search import PRIORS, ROWS
 from .base import Check, Seen, not_run
-from .plausible import HALF_DECADE, PLAUSIBLE, Halves, fit_work, fits_of
+from .prior_range import HALF_DECADE, PLAUSIBLE, Halves, fit_work, fits_of
 
 STEPS = 4
 """Half-decades beyond an edge that are tried: far enough to see what a slow rise comes to."""

@@ -12,13 +12,10 @@ import numpy as np
 from ..arrays import Array
 from ..inference.logistic import Counts
 from ..inference.referee import Refereed, RefereeRefuses, referee_log_z
-from ..measure.case import Case
-from ..measure.designs import Arm, Draw, Sample, SomeArms, weights_of
-from ..measure.evaluate import fit_sample, pool_targets
+from ..measure import Arm, Case, Draw, Sample, SomeArms, targets_of, weights_of
 from ..models import Linear, Logistic
 from ..models.logistic import LogisticFitter
-from .base import Check, Seen, not_run, quietly
-from .material import limit_of, shift_to
+from .base import Check, Seen, limit_of, not_run, quietly, shift_to
 
 Labelled = tuple[Sample, Array]
 PAIRS = 2
@@ -84,13 +81,8 @@ class Bench:
 
     def samples(self, draw: Draw) -> tuple[dict[Arm, Labelled], Labelled]:
         """Every arm with its labels, self-made ones included, and the test set."""
-        first = None
-        found: dict[Arm, Labelled] = {}
-        for arm, sample in draw.arms.items():
-            fit, targets = fit_sample(self.fitter, sample, first)
-            first = fit if first is None else first
-            found[arm] = sample, pool_targets(self.fitter, sample) if targets is None else targets
-        return found, (draw.test, pool_targets(self.fitter, draw.test))
+        found = {arm: (sample, targets_of(self.fitter, sample)) for arm, sample in draw.arms.items()}
+        return found, (draw.test, targets_of(self.fitter, draw.test))
 
     def log_z(self, parts: list[Labelled], i: int, arm: Arm | None, what: str) -> Refereed:
         """Log evidence of some samples together, from a generator of its own."""

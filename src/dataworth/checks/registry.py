@@ -10,7 +10,7 @@ from pkgutil import iter_modules
 import numpy as np
 
 from ..errors import DataworthError
-from ..measure.case import Case
+from ..measure import Case
 from .base import Check, Finding
 
 FILES = [import_module(f".{file.name}", __package__) for file in iter_modules([str(Path(__file__).parent)])]

@@ -20,7 +20,7 @@ import numpy as np
 
 from ..arrays import Array, Rows
 from ..data.dataset import Dataset
-from ..measure.case import Case
+from ..measure import Case
 
 RADII = (1e-6, 1e-4, 1e-3, 0.01, 0.03, 0.1, 0.2, 0.3, 0.4)
 """Parts of r_k within which a row is looked for: copies of the coordinates that count, rounded, shaken."""

@@ -25,8 +25,7 @@ from numpy.typing import NDArray
 from ..arrays import Array
 from ..data.dataset import Dataset
 from ..data.vectors import binary_size
-from ..measure.case import Case
-from ..measure.metrics import area
+from ..measure import Case, area
 from ..wording import listed
 from ..yardstick.recipe import Recipe, expand
 from .base import Check, Seen, not_run

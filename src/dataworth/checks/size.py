@@ -19,12 +19,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..measure.case import Case
-from ..measure.designs import Arm, Design, Draw, Sample, select
-from ..measure.evaluate import Scores, evaluate
-from ..measure.intervals import over_blocks
-from ..measure.plans import MIN_BLOCKS
-from ..measure.table import PairTable
+from ..measure import MIN_BLOCKS, Arm, Case, Design, Draw, PairTable, Sample, Scores, over_blocks, select
+from ..measure.evaluate import evaluate
 from ..models import Logistic, OneVsRest, bind
 from ..parallel import Local
 from .base import CHEAP, Check, Seen, not_run

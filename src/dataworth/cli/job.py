@@ -20,7 +20,7 @@ from dataworth.errors import DataworthError
 from dataworth.measure.options import TAKES, Options
 from dataworth.valuation.audit.verdict import VERDICTS
 from dataworth.valuation.entry import parse_options
-from dataworth.valuation.replay import versions
+from dataworth.valuation.result import versions
 from dataworth.yardstick.yardstick import Yardstick
 
 from .options import Columns

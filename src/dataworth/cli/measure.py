@@ -19,7 +19,7 @@ from dataworth.models.base import positive_number
 from dataworth.parallel import Local, get_engine
 from dataworth.parallel.runs import Run
 from dataworth.valuation.entry import reading_of
-from dataworth.valuation.replay import Replay
+from dataworth.valuation.result import Replay
 from dataworth.valuation.sealed import Sealed, refuse_unsealable
 from dataworth.yardstick.yardstick import Yardstick
 

@@ -1,4 +1,4 @@
-"""Curations, Dataset → Dataset, one a file; scikit-learn (and cleanlab) only, never our models.
+"""Curations, Dataset → Dataset, one file a kind; scikit-learn (and cleanlab) only, never our models.
 
 Each is a small frozen object that is called with the data, with the test set where it looks at it, and with a
 generator where chance decides: exactly what `audit(curate=…)` calls. Without a generator chance has a fixed
@@ -6,24 +6,24 @@ seed, so that a curation is a function of its dataset. Each says what it does (`
 (`strategic`) and `why`; `by_name` makes one from its name.
 """
 
-from .add_rows import AddRows as AddRows
+from .added_rows import AddRows as AddRows
+from .added_rows import Fake as Fake
+from .added_rows import SelfLabel as SelfLabel
+from .added_rows import Synthesize as Synthesize
 from .base import Method as Method
-from .deduplicate import Deduplicate as Deduplicate
-from .drop_label_issues import DropLabelIssues as DropLabelIssues
-from .duplicate import Duplicate as Duplicate
-from .fake import Fake as Fake
-from .herding import Herding as Herding
-from .k_centre import KCentre as KCentre
-from .match_groups import MatchGroups as MatchGroups
+from .density import Peak as Peak
+from .density import Smooth as Smooth
+from .duplicates import Deduplicate as Deduplicate
+from .duplicates import Duplicate as Duplicate
+from .duplicates import NearDeduplicate as NearDeduplicate
+from .matching import MatchGroups as MatchGroups
+from .matching import Reweight as Reweight
 from .names import NAMES as NAMES
 from .names import by_name as by_name
 from .names import parse as parse
-from .near_deduplicate import NearDeduplicate as NearDeduplicate
-from .peak import Peak as Peak
-from .random_subset import RandomSubset as RandomSubset
-from .remove_rows import RemoveRows as RemoveRows
-from .resample import Resample as Resample
-from .reweight import Reweight as Reweight
-from .self_label import SelfLabel as SelfLabel
-from .smooth import Smooth as Smooth
-from .synthesize import Synthesize as Synthesize
+from .removed_rows import DropLabelIssues as DropLabelIssues
+from .removed_rows import RemoveRows as RemoveRows
+from .subsets import Herding as Herding
+from .subsets import KCentre as KCentre
+from .subsets import RandomSubset as RandomSubset
+from .subsets import Resample as Resample

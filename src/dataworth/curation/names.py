@@ -9,24 +9,13 @@ from typing import Any, NamedTuple
 
 from ..data.dataset import Dataset
 from ..errors import DataworthError
-from .add_rows import AddRows
+from .added_rows import AddRows, Fake, SelfLabel, Synthesize
 from .base import Method
-from .deduplicate import Deduplicate
-from .drop_label_issues import DropLabelIssues
-from .duplicate import Duplicate
-from .fake import Fake
-from .herding import Herding
-from .k_centre import KCentre
-from .match_groups import MatchGroups
-from .near_deduplicate import NearDeduplicate
-from .peak import Peak
-from .random_subset import RandomSubset
-from .remove_rows import RemoveRows
-from .resample import Resample
-from .reweight import Reweight
-from .self_label import SelfLabel
-from .smooth import Smooth
-from .synthesize import Synthesize
+from .density import Peak, Smooth
+from .duplicates import Deduplicate, Duplicate, NearDeduplicate
+from .matching import MatchGroups, Reweight
+from .removed_rows import DropLabelIssues, RemoveRows
+from .subsets import Herding, KCentre, RandomSubset, Resample
 
 NAMES: dict[str, type[Method]] = {
     method.name: method

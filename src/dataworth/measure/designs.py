@@ -17,15 +17,10 @@ from ..arrays import Array, Rows
 
 
 class Sample(NamedTuple):
-    """Rows of the pool, with weights (none: all 1).
-
-    Rows marked `self_labelled` are to be labelled by the model of the first arm; `targets` stand in for the
-    pool's labels.
-    """
+    """Rows of the pool, with weights (none: all 1); `targets` stand in for the pool's labels."""
 
     rows: Rows
     weights: Array | None = None
-    self_labelled: NDArray[np.bool_] | None = None
     targets: Array | None = None
 
 
@@ -205,8 +200,7 @@ def fingerprint(draws: Iterable[Draw]) -> str:
         for arm, sample in (*draw.arms.items(), ("test", draw.test)):
             digest.update(f"{arm} {len(sample.rows)}".encode() + sample.rows.astype("<i8").tobytes())
             digest.update(weights_of(sample).astype("<f8").tobytes())
-            for more in (sample.self_labelled, sample.targets):
-                digest.update(b"none" if more is None else more.tobytes())
+            digest.update(b"none" if sample.targets is None else sample.targets.tobytes())
     return digest.hexdigest()
 
 
@@ -216,12 +210,7 @@ def select(sample: Sample, places: Rows) -> Sample:
     def some(values: Any) -> Any:
         return None if values is None else values[places]
 
-    return Sample(
-        sample.rows[places],
-        some(sample.weights),
-        some(sample.self_labelled),
-        some(sample.targets),
-    )
+    return Sample(sample.rows[places], some(sample.weights), some(sample.targets))
 
 
 def reweighed(sample: Sample, factor: float) -> Sample:
@@ -239,7 +228,7 @@ def same_sample(a: Sample, b: Sample) -> bool:
     """Whether two samples hold the same rows, in any order, with the same weights and the pool's labels."""
     if a is b:
         return True
-    labelled = any(s.self_labelled is not None or s.targets is not None for s in (a, b))
+    labelled = any(s.targets is not None for s in (a, b))
     if len(a.rows) != len(b.rows) or labelled:
         return False
     if a.rows.sum() != b.rows.sum():  # cheaper than sorting, and nearly always enough

@@ -70,7 +70,7 @@ class Work(NamedTuple):
     design: Design
     fitter: Fitter
     visit: Visitor
-    fits: Mapping[Arm, tuple[Fit, Array | None]]
+    fits: Mapping[Arm, Fit]
 
 
 def evaluate(
@@ -110,41 +110,30 @@ def rehearse(design: Design, fitter: Fitter, k: int, visit: Visitor) -> float:
     return fit + k * pair if design.arms_fixed else k * (fit + pair)
 
 
-def _fixed_fits(work: Work, engine: Engine) -> dict[Arm, tuple[Fit, Array | None]]:
+def _fixed_fits(work: Work, engine: Engine) -> dict[Arm, Fit]:
     """In the design *whole* the arms do not change from block to block: fit each of them once."""
     if not work.design.arms_fixed:
         return {}
     first, *others = work.design.draw(0).arms
     fits = {first: next(iter(engine.map(_fit_fixed, [first], shared=(work, None))))}
-    shared = (work, fits[first][0])
+    shared = (work, fits[first])
     return fits | dict(zip(others, engine.map(_fit_fixed, others, shared=shared), strict=True))
 
 
-def _fit_fixed(shared: tuple[Work, Fit | None], arm: Arm) -> tuple[Fit, Array | None]:
+def _fit_fixed(shared: tuple[Work, Fit | None], arm: Arm) -> Fit:
     work, first = shared
     return fit_sample(work.fitter, work.design.draw(0).arms[arm], first)
 
 
-def fit_sample(fitter: Fitter, sample: Sample, first: Fit | None) -> tuple[Fit, Array | None]:
+def fit_sample(fitter: Fitter, sample: Sample, first: Fit | None) -> Fit:
     """Fit an arm of a pair, starting at the first arm's fit."""
-    targets = targets_of(fitter, sample, first)
     start = () if first is None else (first,)
-    return fitter(sample.rows, start, weights=sample.weights, targets=targets), targets
+    return fitter(sample.rows, start, weights=sample.weights, targets=sample.targets)
 
 
-def targets_of(fitter: Fitter, sample: Sample, first: Fit | None) -> Array | None:
-    """Targets of an arm, if they are not the pool's; self-labelled rows have those of the first arm's fit."""
-    mask = sample.self_labelled
-    if mask is None or first is None or not mask.any():
-        return sample.targets
-    targets = pool_targets(fitter, sample)
-    targets[mask] = fitter.predict(first, sample.rows[mask])
-    return targets
-
-
-def pool_targets(fitter: Fitter, sample: Sample) -> Array:
-    """The pool's own targets of a sample."""
-    return np.array(fitter.y[sample.rows], dtype=float)
+def targets_of(fitter: Fitter, sample: Sample) -> Array:
+    """Targets of a sample: the pool's, unless it has its own."""
+    return np.array(fitter.y[sample.rows], dtype=float) if sample.targets is None else sample.targets
 
 
 def _evaluate_chunk(work: Work, chunk: list[int]) -> list[dict[str, Any]]:
@@ -155,7 +144,7 @@ def _evaluate_pair(work: Work, i: int) -> dict[str, Any]:
     """One pair: the test set's fit is shared by all arms and dropped with the pair."""
     draw = work.design.draw(i)
     test = draw.test
-    test_fit, _ = fit_sample(work.fitter, test, None)
+    test_fit = fit_sample(work.fitter, test, None)
     first: Fit | None = None
     near: list[Fit] = []  # the first arm's joint fit, where those of the others begin
     found: dict[Arm, list[float]] = {}
@@ -165,23 +154,21 @@ def _evaluate_pair(work: Work, i: int) -> dict[str, Any]:
             # fits of the same rows differ by what the solver leaves; a change of nothing is to be nothing
             found[arm] = found[twin]
             continue
-        fit, targets = work.fits[arm] if arm in work.fits else fit_sample(work.fitter, sample, first)
+        fit = work.fits[arm] if arm in work.fits else fit_sample(work.fitter, sample, first)
         first = fit if first is None else first
-        joint = cache(partial(fit_both, work.fitter, sample, test, (fit, test_fit), targets, near))
+        joint = cache(partial(fit_both, work.fitter, sample, test, (fit, test_fit), near))
         pair = Pair(work.fitter, fit, test_fit, joint, test.rows, test.weights)
         found[arm] = work.visit(pair, arm, sample, i)
     return {"arms": list(found.values()), "log_z_test": test_fit.log_z, "test_rows": len(test.rows)}
 
 
-def fit_both(
-    fitter: Fitter, data: Sample, test: Sample, fits: tuple[Fit, Fit], targets: Array | None, near: list[Fit]
-) -> Fit:
+def fit_both(fitter: Fitter, data: Sample, test: Sample, fits: tuple[Fit, Fit], near: list[Fit]) -> Fit:
     """The fit of D∪T from those of D and T, which is kept in `near` if it is the first."""
-    weights = None
+    weights = targets = None
     if data.weights is not None or test.weights is not None:
         weights = np.concatenate([weights_of(data), weights_of(test)])
-    if targets is not None:
-        targets = np.concatenate([targets, pool_targets(fitter, test)])
+    if data.targets is not None:
+        targets = np.concatenate([data.targets, targets_of(fitter, test)])
     rows = data.rows, test.rows
     joint = fit_joint(fitter, *rows, *fits, near=tuple(near), weights=weights, targets=targets)
     if not near:

@@ -23,7 +23,6 @@ from ..models.linear import LinearFitter
 from ..models.logistic import LogisticFitter
 from .case import Case
 from .designs import Arm, Sample, reweighed
-from .evaluate import targets_of
 from .intervals import Estimate
 from .table import PairTable
 
@@ -128,7 +127,7 @@ def _of_blocks(case: Case, arm: Arm) -> dict[str, Array]:
 
     def fitted(times: float) -> Any:
         some = reweighed(sample, times)
-        return fitter(some.rows, weights=some.weights, targets=targets_of(fitter, some, None))
+        return fitter(some.rows, weights=some.weights, targets=some.targets)
 
     window = [fitted(times) for times in (1.0, 0.5, 2.0)]  # at an end of the walk, the one beyond may be best
     totals = [sum(fitter.log_predictives(one, tests)) - WORTH * (k > 0) for k, one in enumerate(window)]

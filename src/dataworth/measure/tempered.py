@@ -20,7 +20,7 @@ from ..models import Fit, Fitter
 from ..parallel import Engine
 from ..parallel.runs import Run, map_resumable, refusing_foreign
 from .designs import Arm, Design, Sample, Weighed, reweighed, same_sample, weights_of
-from .evaluate import IMPOSSIBLE, fit_both, settled, targets_of
+from .evaluate import IMPOSSIBLE, fit_both, settled
 from .metrics import METRICS, of_blocks
 from .table import PairTable
 
@@ -75,7 +75,6 @@ class Task(NamedTuple):
     tempering: float
     bounded: bool
     ids: Rows | None = None
-    first: Fit | None = None
 
     @classmethod
     def of(
@@ -88,18 +87,14 @@ class Task(NamedTuple):
         given: Mapping[Arm, ArmPosterior] | None = None,
         ids: Rows | None = None,
     ) -> Task:
-        """Arms and the first k blocks of a design; the first arm is fitted where it labels rows of others.
+        """Arms and the first k blocks of a design.
 
         `given` arms come as posteriors. `ids` tell which rows of the pool are the same (default: none).
         """
         drawn = [Weighed(design, tempering).draw(j) for j in range(k)]
         tests = tuple(draw.test for draw in drawn)
         fits = tuple(fitter(test.rows, weights=test.weights) for test in tests)
-        task = cls(fitter, drawn[0].arms, given or {}, tests, fits, tempering, bounded, ids)
-        if not any(sample.self_labelled is not None for sample in task.arms.values()):
-            return task
-        first = next(iter(task.arms.values()))
-        return task._replace(first=fitter(first.rows, weights=first.weights))
+        return cls(fitter, drawn[0].arms, given or {}, tests, fits, tempering, bounded, ids)
 
     def posterior(self, arm: Arm) -> ArmPosterior:
         """The arm's posterior, from its rows if it was not given."""
@@ -133,14 +128,13 @@ class InMemory(NamedTuple):
         """Fit the rows, counted 2^k times as often, and take their posterior to every block."""
         fitter, sample = self.task.fitter, reweighed(self.sample, 2.0 ** place[0])
         # at first from nothing: what an arm is worth depends on its rows alone, not on what stands beside it
-        targets = targets_of(fitter, sample, self.task.first)
-        fit = fitter(sample.rows, tuple(self.near), weights=sample.weights, targets=targets)
+        fit = fitter(sample.rows, tuple(self.near), weights=sample.weights, targets=sample.targets)
         self.near[:] = [fit]
         if hasattr(fitter, "log_predictives"):
             return scored_by(fitter, fit, tests)
         pairs = zip(tests, self.task.fits, strict=True)
         joint: list[Fit] = []
-        both = (fit_both(fitter, sample, test, (fit, alone), targets, joint) for test, alone in pairs)
+        both = (fit_both(fitter, sample, test, (fit, alone), joint) for test, alone in pairs)
         return Scored(fitter, fit, np.array([one.log_z - fit.log_z for one in both]))
 
     def information_gain(self, plain: Scored) -> float:

@@ -17,8 +17,8 @@ from typing import Any
 from dataworth.atomic import atomic_write
 from dataworth.errors import DataworthError
 from dataworth.evidence.pair import NATS_PER_BIT
-from dataworth.valuation.further import Further, further
 from dataworth.valuation.result import Result
+from dataworth.valuation.supplementary import Further, further
 
 from . import page, terminal
 from . import plot as figures

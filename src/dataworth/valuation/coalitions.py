@@ -13,11 +13,7 @@ from math import comb
 import numpy as np
 
 from ..arrays import Array
-from ..measure.case import measure
-from ..measure.designs import Arm, Sample
-from ..measure.plans import whole_plan
-from ..measure.prepare import Measurement, Pool
-from ..measure.table import PairTable
+from ..measure import Arm, Measurement, PairTable, Pool, Sample, measure, whole_plan
 
 EXACTLY = 8
 """Sources up to which every coalition is fitted; beyond, those of random orders."""

@@ -16,12 +16,12 @@ import numpy as np
 from ..arrays import Flags
 from ..curation import AddRows, Duplicate, MatchGroups, RandomSubset, RemoveRows, SelfLabel
 from ..data.dataset import Dataset
-from ..measure.options import Progress
+from ..measure import Progress
 from ..wording import in_words
 from ..yardstick.yardstick import Yardstick
 from .audit.audit import Audit, audit
 from .audit.methods import Curation
-from .shown import Shown
+from .result import Shown
 
 SCHEMA = "dataworth/demo/1"
 DATA_ROWS, TEST_ROWS, TIDIED_ROWS = 100, 900, 400

@@ -19,7 +19,7 @@ from typing import Any, TypeVar, cast
 from ..checks import check_codes
 from ..data.io.inputs import READING, Reading, is_table, load_inputs
 from ..data.io.notes import warn
-from ..measure.options import DESIGNS, PARSED, TAKES, Options
+from ..measure import DESIGNS, PARSED, TAKES, Options
 from ..parallel.runs import Run
 from ..parallel.threads import one_thread
 from ..yardstick.yardstick import Yardstick

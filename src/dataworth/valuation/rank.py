@@ -9,20 +9,33 @@ from typing import ClassVar, Unpack
 
 from ..data.dataset import Dataset
 from ..errors import DataworthError
-from ..measure.case import Case, Plan, measure
-from ..measure.designs import Arm
-from ..measure.intervals import LEVEL, Estimate, negligible, over_blocks, two_sided_p
-from ..measure.ledger import answered
-from ..measure.options import DESIGNS, Measuring, Options
-from ..measure.parts import MeanParts, kept, rank_parts
-from ..measure.plans import whole_plan
-from ..measure.prepare import Pool, check_datasets, prepare
-from ..measure.summary import count
-from ..measure.table import PairTable
+from ..measure import (
+    DESIGNS,
+    LEVEL,
+    Arm,
+    Case,
+    Estimate,
+    MeanParts,
+    Measuring,
+    Options,
+    PairTable,
+    Plan,
+    Pool,
+    answered,
+    check_datasets,
+    count,
+    kept,
+    measure,
+    negligible,
+    over_blocks,
+    rank_parts,
+    two_sided_p,
+    whole_plan,
+)
+from ..measure.prepare import prepare
 from ..wording import in_nats
 from .entry import measurement
-from .replay import Replay
-from .result import Result, nats, rests_on
+from .result import Replay, Result, nats, rests_on
 from .sealed import Sealed, measure_sealed, refuse_unsealable
 
 QUESTION = "Which of these datasets, as they are, is worth most to someone facing this test set?"

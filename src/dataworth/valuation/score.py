@@ -9,21 +9,32 @@ from typing import Any, ClassVar, Unpack
 from ..data.dataset import Dataset
 from ..data.io.streamed import Stream
 from ..data.labels import Classes
-from ..measure.beside import values
-from ..measure.case import Case, Plan
-from ..measure.designs import DATA, Sample, select
-from ..measure.intervals import Estimate
-from ..measure.ledger import answered
-from ..measure.options import DESIGNS, Drawing, Options
-from ..measure.parts import MeanParts, kept, score_parts
-from ..measure.plans import pairs_plan, whole_plan
-from ..measure.prepare import Pool, prepare
-from ..measure.summary import count, pair_notes
-from ..measure.table import PairTable
+from ..measure import (
+    DATA,
+    DESIGNS,
+    Case,
+    Drawing,
+    Estimate,
+    MeanParts,
+    Options,
+    PairTable,
+    Plan,
+    Pool,
+    Sample,
+    answered,
+    count,
+    kept,
+    pair_notes,
+    pairs_plan,
+    score_parts,
+    select,
+    values,
+    whole_plan,
+)
+from ..measure.prepare import prepare
 from ..wording import in_nats
 from .entry import measurement
-from .replay import Replay
-from .result import Result, nats, rests_on
+from .result import Replay, Result, nats, rests_on
 from .sealed import Sealed, measure_sealed, refuse_unsealable
 from .streamed import measure_streamed
 

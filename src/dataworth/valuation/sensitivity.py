@@ -21,20 +21,14 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, Rows
-from ..checks.plausible import HALF_DECADE, PLAUSIBLE, Halves
-from ..checks.prior_range import STEPS, conclusion
+from ..checks.prior_range import HALF_DECADE, PLAUSIBLE, STEPS, Halves, conclusion
 from ..errors import DataworthError
 from ..evidence.pair import NATS_PER_BIT
-from ..measure.designs import group_codes
-from ..measure.intervals import Estimate
-from ..measure.parts import kept
-from ..measure.prepare import strata
-from ..measure.summary import count
+from ..measure import Estimate, count, group_codes, kept, strata
 from ..models.base import Fitter, bind, positive_number
 from ..parallel.threads import one_thread
 from ..yardstick.search import PRIORS
-from .result import Result
-from .shown import Shown
+from .result import Result, Shown
 
 SCHEMA = "dataworth/sensitivity/1"
 FOLDS = 5

@@ -25,16 +25,24 @@ from ..data.dataset import Dataset
 from ..data.leaks import identify_rows
 from ..data.rows import same_rows
 from ..errors import DataworthError
-from ..measure.designs import Sample, select
-from ..measure.intervals import LEVEL, Estimate, over_blocks
-from ..measure.options import Options, Valuing
-from ..measure.prepare import Measurement, Pool, check_datasets, prepare
+from ..measure import (
+    LEVEL,
+    Estimate,
+    Measurement,
+    Options,
+    Pool,
+    Sample,
+    Valuing,
+    check_datasets,
+    over_blocks,
+    select,
+)
+from ..measure.prepare import prepare
 from ..wording import counted, option
 from ..yardstick.yardstick import Yardstick
 from .coalitions import joined, measure_arms
 from .entry import measurement
-from .replay import Replay
-from .result import Told, nats, tell
+from .result import Replay, Told, nats, tell
 from .sealed import Sealed, measure_sealed
 from .sealed.posterior import seal_with
 

@@ -19,13 +19,20 @@ from ..data.keys import keyed_hash, new_key
 from ..data.labels import Classes
 from ..errors import DataworthError
 from ..evidence.tempering import Place
-from ..measure.case import Case, measure
-from ..measure.designs import DATA, Sample
-from ..measure.options import Options
-from ..measure.passes import Passes
-from ..measure.plans import whole_plan
-from ..measure.prepare import Pool, one_class_note, prepare
-from ..measure.tempered import Scored, scored_by
+from ..measure import (
+    DATA,
+    Case,
+    Options,
+    Passes,
+    Pool,
+    Sample,
+    Scored,
+    measure,
+    one_class_note,
+    scored_by,
+    whole_plan,
+)
+from ..measure.prepare import prepare
 from ..models import Logistic
 from ..models.logistic import MANY
 from ..parallel import Local

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from dataworth.valuation.audit.audit import Audit
-from dataworth.valuation.further import Further
+from dataworth.valuation.supplementary import Further
 from dataworth.wording import counted
 
 from ..document import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from dataworth.valuation.further import Further
+from dataworth.valuation.supplementary import Further
 
 from ..document import VERDICT_TONES, Block, Cell, Document, Facts, Forest, Section, Table
 from ..numbers import Plain, benchmark, number, per_what, unit_of

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from dataworth.data.io import Description
-from dataworth.valuation.further import Further
+from dataworth.valuation.supplementary import Further
 from dataworth.wording import counted
 
 from ..document import Cell, Document, Facts, Level, Name, Section, Table

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataworth.valuation.further import Further
 from dataworth.valuation.outlook import Outlook
+from dataworth.valuation.supplementary import Further
 
 from ..document import Cell, Document, Facts, Plane, Section, Series, Table, Tone
 from ..numbers import digits_for, number, unit_of

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataworth.valuation.further import Further
 from dataworth.valuation.rank import Ranking
+from dataworth.valuation.supplementary import Further
 
 from ..document import Cell, Document, Facts, Forest, Name, Section, Table, Tone, Words, names
 from ..numbers import against_nothing, benchmark, draws, number, per_what, unit_of

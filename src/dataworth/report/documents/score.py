@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataworth.valuation.further import Further
 from dataworth.valuation.score import Score
+from dataworth.valuation.supplementary import Further
 from dataworth.wording import counted
 
 from ..document import Document, Facts, Section, Table, Tone

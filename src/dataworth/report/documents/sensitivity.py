@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 
-from dataworth.valuation.further import Further
 from dataworth.valuation.sensitivity import QUANTITIES, Sensitivity
+from dataworth.valuation.supplementary import Further
 
 from ..document import VERDICT_TONES, Cell, Document, Facts, Plane, Point, Section, Series, Table
 from ..numbers import number, unit_of

@@ -11,13 +11,12 @@ from dataworth.checks import CHECKS, Finding
 from dataworth.measure.designs import Arm
 from dataworth.measure.parts import AuditParts, MeanParts
 from dataworth.valuation.audit.audit import Audit
-from dataworth.valuation.further import Further
 from dataworth.valuation.outlook import Outlook
 from dataworth.valuation.rank import Ranking
-from dataworth.valuation.replay import Replay
-from dataworth.valuation.result import Result
+from dataworth.valuation.result import Replay, Result
 from dataworth.valuation.score import Score
 from dataworth.valuation.split import Split
+from dataworth.valuation.supplementary import Further
 from dataworth.valuation.values.values import Values
 from dataworth.yardstick.yardstick import Yardstick
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataworth.valuation.further import Further
 from dataworth.valuation.split import Split
+from dataworth.valuation.supplementary import Further
 
 from ..document import Cell, Document, Facts, Forest, Name, Section, Table, Words, names
 from ..numbers import unit_of

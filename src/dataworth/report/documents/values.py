@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dataworth.valuation.further import Further
+from dataworth.valuation.supplementary import Further
 from dataworth.valuation.values.values import KINDS, Values
 from dataworth.wording import counted
 

@@ -11,7 +11,7 @@ import numpy as np
 from ...arrays import Array, Flags, Rows
 from ...data.changes import Change
 from ...data.dataset import Dataset
-from ...measure.designs import AFTER, BEFORE, CONTROL, Arm, Pile, Sample, select, weights_of
+from ...measure import AFTER, BEFORE, CONTROL, Arm, Pile, Sample, select, weights_of
 
 
 @dataclass(frozen=True)

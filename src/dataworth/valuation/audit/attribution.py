@@ -24,10 +24,22 @@ import numpy as np
 from ...arrays import Rows
 from ...data.dataset import Dataset
 from ...errors import DataworthError
-from ...measure.case import Case, measure
-from ...measure.designs import AFTER, BEFORE, Arm, Design, Draw, Pairs, Prepared, Sample, SomeArms, Whole
-from ...measure.prepare import Pool
-from ...measure.summary import count
+from ...measure import (
+    AFTER,
+    BEFORE,
+    Arm,
+    Case,
+    Design,
+    Draw,
+    Pairs,
+    Pool,
+    Prepared,
+    Sample,
+    SomeArms,
+    Whole,
+    count,
+    measure,
+)
 from .arms import Curated, Versions, row_arms
 from .baselines import BlindStrategy, Budget, Proposal, budget_of
 from .out_of_fold import CrossFit, OutOfFold

@@ -16,26 +16,39 @@ from ...data.changes import compare
 from ...data.dataset import Dataset
 from ...data.keys import check_commitment
 from ...errors import DataworthError
-from ...measure.beside import changes
-from ...measure.case import Case
-from ...measure.designs import AFTER, BEFORE, Arm, Sample
-from ...measure.ledger import answered
-from ...measure.options import DESIGNS, Auditing, Options
-from ...measure.parts import AuditParts, audit_parts, kept
-from ...measure.plans import pairs_plan, pile, whole_plan
-from ...measure.prepare import Pool, check_datasets, find_yardstick, prepare
-from ...measure.summary import count, pair_notes
+from ...measure import (
+    AFTER,
+    BEFORE,
+    DESIGNS,
+    Arm,
+    Auditing,
+    AuditParts,
+    Case,
+    Options,
+    Pool,
+    Sample,
+    answered,
+    audit_parts,
+    changes,
+    check_datasets,
+    count,
+    find_yardstick,
+    kept,
+    pair_notes,
+    pairs_plan,
+    pile,
+    whole_plan,
+)
+from ...measure.prepare import prepare
 from ...wording import in_nats
 from ..entry import measurement
-from ..replay import Replay
-from ..result import Result, nats, rests_on
-from ..values.honest import guarded
+from ..result import Replay, Result, nats, rests_on
+from ..values.guard import guarded
 from .arms import Arms, Curated, rate_arms, row_arms, size_arms
 from .attribution import attribute
 from .baselines import all_baselines
-from .could_see import CouldSee, could_see
 from .methods import Curation, apply_to_draws, bound, curated_whole, default_first, described
-from .verdict import Control, MadeOf, judge, verdict_of
+from .verdict import Control, CouldSee, MadeOf, could_see, judge, verdict_of
 
 REPLICATES = 8
 """Random removals in the design *whole*, with which a fall is compared; their spread is part of its error."""

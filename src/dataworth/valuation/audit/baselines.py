@@ -34,7 +34,7 @@ from ...data.changes import compare
 from ...data.dataset import Dataset
 from ...data.labels import Classes
 from ...errors import DataworthError
-from ...measure.designs import Sample, weights_of
+from ...measure import Sample, weights_of
 from ...yardstick.yardstick import Yardstick
 from .arms import Curated, reassign_weights
 from .edits import EDITORS, Cells, Editor

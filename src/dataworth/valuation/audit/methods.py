@@ -17,10 +17,21 @@ from ...data.changes import compare
 from ...data.dataset import Dataset
 from ...data.leaks import MOST_LEAKED, look_for_leaks
 from ...errors import DataworthError
-from ...measure.case import Plan
-from ...measure.designs import AFTER, BEFORE, CONTROL, Draw, Prepared, Sample, select
-from ...measure.plans import ONE_GROUP, pair_sizes, pile
-from ...measure.prepare import Measurement, Pool
+from ...measure import (
+    AFTER,
+    BEFORE,
+    CONTROL,
+    ONE_GROUP,
+    Draw,
+    Measurement,
+    Plan,
+    Pool,
+    Prepared,
+    Sample,
+    pair_sizes,
+    pile,
+    select,
+)
 from ...wording import option
 from .arms import Arms, Curated
 

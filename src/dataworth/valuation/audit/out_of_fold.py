@@ -19,7 +19,7 @@ from ...arrays import Array, Flags, Rows
 from ...data.dataset import Dataset
 from ...data.labels import Classes
 from ...data.rows import same_rows
-from ...measure.designs import blocks_of_groups, group_codes
+from ...measure import blocks_of_groups, group_codes
 from ...parallel.threads import one_thread
 from ...yardstick.recipe import expand
 from ...yardstick.yardstick import Yardstick

@@ -17,7 +17,7 @@ from ...data.io.streamed import Stream
 from ...data.keys import commit, opens
 from ...data.labels import Classes
 from ...errors import DataworthError
-from ...measure.prepare import check_datasets
+from ...measure import check_datasets
 from ...models import Linear, Logistic
 from ...parallel.threads import one_thread
 from ...yardstick.yardstick import Yardstick

@@ -12,13 +12,22 @@ from ...data.dataset import Dataset
 from ...errors import DataworthError
 from ...evidence.tempering import Place, repeats
 from ...inference.gaussian import divergence_from_prior
-from ...measure.case import Case, Plan, measure
-from ...measure.designs import DATA, Arm, Sample
-from ...measure.options import Options
-from ...measure.plans import whole_plan
-from ...measure.prepare import Pool, check_datasets, prepare
-from ...measure.table import PairTable
-from ...measure.tempered import Scored, scored_by
+from ...measure import (
+    DATA,
+    Arm,
+    Case,
+    Options,
+    PairTable,
+    Plan,
+    Pool,
+    Sample,
+    Scored,
+    check_datasets,
+    measure,
+    scored_by,
+    whole_plan,
+)
+from ...measure.prepare import prepare
 from ...models import GaussianPrior, Linear, Logistic
 from .limits import check_sealed, doubts, impossible, refusing
 from .posterior import Sealed, seal_with, sealing_model

@@ -17,10 +17,18 @@ from numpy.typing import NDArray
 from ...arrays import Array, Rows
 from ...data.dataset import Dataset
 from ...errors import DataworthError
-from ...measure.designs import Sample, select
-from ...measure.intervals import LEVEL, Estimate, against_controls, make_estimate, over_blocks
-from ...measure.options import Options
-from ...measure.prepare import Measurement, Pool
+from ...measure import (
+    LEVEL,
+    Estimate,
+    Measurement,
+    Options,
+    Pool,
+    Sample,
+    against_controls,
+    make_estimate,
+    over_blocks,
+    select,
+)
 from ...wording import option
 from ..coalitions import coalitions, joined, measure_arms, shapley_values
 from ..result import nats, tell

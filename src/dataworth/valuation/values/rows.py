@@ -11,19 +11,98 @@ Its standard error over test rows is the jackknife's. Without test row j the val
 
 for which removing i moves mean and variance of the predictor of t_j by cov(f_i, f_j) times what it moves its
 own: a matrix of products, of which no more than a slab is held.
+
+Data and test rows on one yardstick, as the fits of values see them.
+
+Which rows stand out: the list of Benjamini and Hochberg.
+
+Values of rows that do not take the rest for granted: against no other data, or averaged over subsets.
+
+*alone*: the row and the test set, D without any other row. *shapley*: the mean of the row's value over
+subsets of all sizes. One fit of a subset S values all rows at once, its members by taking them out and the
+others by putting them in; sizes are spread evenly, so that each has the same weight, and a row's mean at a
+size takes members and others alike (others alone would see small subsets more often than large ones).
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from ...arrays import Array, Flags, Rows
+from ...data.labels import Classes
 from ...inference.logistic import Counts
-from ...inference.removal import MOVED, Seen, Toggled, per, see, see_gaussian, toggle_each
+from ...inference.removal import MOVED, Labelled, Seen, Toggled, per, see, see_gaussian, toggle_each
 from ...inference.sites import Sites
-from .table import Table
+from ...measure import Measurement, Pool, Sample, group_codes
+from ...models import Linear
+from ...models.gaussian import distinct_rows, with_intercept
+from ...yardstick.yardstick import Yardstick
+
+
+class Part(NamedTuple):
+    """Rows of the data or of the test set: where they stand, targets, how often each counts, if it does."""
+
+    place: Rows
+    y: Array
+    weights: Array
+    inside: Flags
+
+    def labelled(self, y: Array) -> Labelled:
+        """The rows with labels 0 and 1, or soft ones between."""
+        return Labelled(self.place, Counts(self.weights * y, self.weights * (1.0 - y)), y, self.inside)
+
+    def some(self, rows: Flags) -> Part:
+        """Some of the rows."""
+        return Part(self.place[rows], self.y[rows], self.weights[rows], self.inside[rows])
+
+
+@dataclass(frozen=True)
+class Table:
+    """Features of distinct rows; the data, their weights times the yardstick's tempering; the test set.
+
+    groups: which test rows belong together.
+    """
+
+    X: Array
+    prior_variance: float
+    tempering: float
+    data: Part
+    test: Part
+    groups: Rows | None
+
+    @classmethod
+    def of(cls, prepared: Measurement, pool: Pool, data: str, test: str) -> Table:
+        """The rows of a pool."""
+        X, place = distinct_rows(pool.X)
+
+        def part(sample: Sample, times: float) -> Part:
+            rows = sample.rows
+            weights = np.ones(len(rows)) if sample.weights is None else sample.weights
+            return Part(place[rows], pool.y[rows], times * weights, np.ones(len(rows), dtype=bool))
+
+        model = prepared.yardstick.model
+        return cls(
+            X=with_intercept(X, model.intercept),
+            prior_variance=float(model.prior_variance),
+            tempering=pool.tempering,
+            data=part(pool.samples[data], pool.tempering),
+            test=part(pool.samples[test], 1.0),
+            groups=group_codes(prepared.test.groups),
+        )
+
+    def tested_on(self, rows: Flags) -> Table:
+        """The same with a part of the test set."""
+        groups = None if self.groups is None else np.unique(self.groups[rows], return_inverse=True)[1]
+        return replace(self, test=self.test.some(rows), groups=groups)
+
+    def counting(self, rows: Flags) -> Table:
+        """The same with some rows of the data counted, and the others not; all are still looked at."""
+        return replace(self, data=self.data._replace(inside=rows))
+
 
 MOST_TESTED, MOST_CELLS = 2000, 20_000_000
 """Test rows, and cells of the matrix M, from which standard errors are taken: within 2 % of those of all."""
@@ -154,3 +233,93 @@ def pointwise(fits: Fits, rows: Rows, tested: Rows, table: Table) -> Array:
     change = first * test.slope + 0.5 * first * first * test.bend
     change += covariance * (0.5 * (test.slope**2 + test.bend))
     return np.asarray(sign[:, None] * change)
+
+
+def p_below_zero(value: Array, stderr: Array, degrees: float) -> Array:
+    """One-sided p-values of "the value is not below zero", by Student's t; 1 where there is no error.
+
+    >>> p_below_zero(np.array([-2.0, -2.0, 1.0]), np.array([1.0, 0.0, 1.0]), np.inf).round(3).tolist()
+    [0.023, 1.0, 0.841]
+    """
+    from scipy.special import ndtr, stdtr
+
+    known = stderr > 0
+    t = np.where(known, value, 0.0) / np.where(known, stderr, 1.0)
+    return np.where(known, ndtr(t) if np.isinf(degrees) else stdtr(degrees, t), 1.0)
+
+
+def listed_at(p_values: Array, fdr: float) -> Flags:
+    """Rows on the list whose expected proportion of false ones is at most `fdr` (Benjamini & Hochberg 1995).
+
+    >>> listed_at(np.array([0.01, 0.9, 0.04, 0.03]), 0.1).tolist()
+    [True, False, True, True]
+    """
+    order = np.argsort(p_values, kind="stable")
+    below = np.flatnonzero(p_values[order] <= fdr * np.arange(1, len(order) + 1) / len(order))
+    flags = np.zeros(len(order), dtype=bool)
+    flags[order[: below[-1] + 1 if len(below) else 0]] = True
+    return flags
+
+
+SUBSETS = 160
+BINS = 16
+"""Sizes are told apart so finely; within a bin, members and others are averaged."""
+Fitting = Callable[[Table], list[Fits]]
+
+
+def alone(table: Table) -> Table:
+    """The rows with none of them counted."""
+    return table.counting(np.zeros(len(table.data.y), dtype=bool))
+
+
+def shapley(
+    table: Table, fit: Fitting, seed: int, told: Callable[[int, int], None] | None = None
+) -> tuple[Array, Array]:
+    """Value of each row over random subsets, and its standard error over test rows and subsets."""
+    n, rng = len(table.data.y), np.random.default_rng([seed, 0x5A9])
+    tested = tested_rows(table)
+    total, square, times = (np.zeros((BINS, n)) for _ in range(3))
+    matrix = np.zeros((n, len(tested)))
+    every = np.arange(n)
+    for k in range(SUBSETS):
+        size = int((n + 1) * (k + rng.random()) / SUBSETS)
+        inside = np.zeros(n, dtype=bool)
+        inside[rng.permutation(n)[:size]] = True
+        some = table.counting(inside)
+        fits = fit(some)
+        value = np.sum([one.value for one in fits], axis=0)
+        place = k * BINS // SUBSETS
+        total[place] += value
+        square[place] += value**2
+        times[place] += 1
+        for one in fits:
+            matrix += pointwise(one, every, tested, some)
+        if told is not None:
+            told(k + 1, SUBSETS)
+    mean = total / times
+    within = np.maximum(square / times - mean**2, 0.0) / np.maximum(times - 1, 1)
+    over_test = spread(table, matrix / SUBSETS, tested)
+    return mean.mean(axis=0), np.sqrt(over_test**2 + within.sum(axis=0) / BINS**2)
+
+
+def fitting(yardstick: Yardstick, moved: float = MOVED) -> Callable[[Table], list[Fits]]:
+    """How a table is fitted: exactly, by one logistic regression, or by one a class."""
+    model = yardstick.model
+    if isinstance(model, Linear):
+        noise = float(model.noise_variance)  # type: ignore[arg-type]
+        return lambda table: [gaussian_fits(table, noise)]
+    classes = class_count(yardstick)
+    chosen = [1] if classes == 2 else range(classes)
+
+    def fit(table: Table) -> list[Fits]:
+        return [
+            binary_fits(table, (table.data.y == c).astype(float), (table.test.y == c).astype(float), moved)
+            for c in chosen
+        ]
+
+    return fit
+
+
+def class_count(yardstick: Yardstick) -> int:
+    """How many classes a yardstick has; none of numeric labels."""
+    return len(yardstick.labels.names) if isinstance(yardstick.labels, Classes) else 0

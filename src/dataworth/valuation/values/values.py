@@ -13,21 +13,15 @@ from ...data.dataset import Dataset, label_keys
 from ...data.leaks import look_for_leaks
 from ...errors import DataworthError
 from ...evidence.pair import NATS_PER_BIT
-from ...measure.intervals import Estimate, over_blocks
-from ...measure.options import Options, Valuing, tell_stage, whole_number
-from ...measure.prepare import Pool, prepare
+from ...measure import Estimate, Options, Pool, Valuing, over_blocks, tell_stage, whole_number
+from ...measure.prepare import prepare
 from ...yardstick.yardstick import Yardstick
 from ..coalitions import measure_arms
 from ..entry import measurement
-from ..replay import Replay
-from ..result import Told, tell
-from .by_model import class_count, fitting, trust
-from .cross_fit import CrossFit, cross_fitted
+from ..result import Replay, Told, tell
 from .groups import GroupValue, value_groups
-from .listed import listed_at, p_below_zero
-from .rows import standard_errors
-from .shapley import alone, shapley
-from .table import Table
+from .label_noise import CrossFit, cross_fitted, trust
+from .rows import Table, alone, class_count, fitting, listed_at, p_below_zero, shapley, standard_errors
 
 KINDS = {
     "rest": "given all other rows",

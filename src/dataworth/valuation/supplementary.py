@@ -12,14 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from ..checks.plausible import fit_work
+from ..checks.prior_range import fit_work
 from ..checks.size import affordable, size_curve
 from ..data.dataset import Dataset
 from ..errors import DataworthError
-from ..measure.case import Case, measure
-from ..measure.designs import Arm, Sample, Whole, select
-from ..measure.intervals import Estimate, over_blocks
-from ..measure.summary import count
+from ..measure import Arm, Case, Estimate, Sample, Whole, count, measure, over_blocks, select
 from .result import Result
 from .sensitivity import Sensitivity, around, sensitivity
 

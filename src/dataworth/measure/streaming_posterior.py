@@ -34,7 +34,7 @@ from ..parallel.threads import one_thread
 from ..wording import option
 from ..yardstick.yardstick import Yardstick
 from .options import Options
-from .partitions import Chunk, Lens, Looked, Moments, look, moments_over, sums_over
+from .partition_sums import Chunk, Lens, Looked, Moments, look, moments_over, sums_over
 
 PARALLEL_CELLS = 1 << 28
 """Cells of a file from which processes pay: a pass over fewer takes a second."""

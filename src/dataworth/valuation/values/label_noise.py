@@ -11,20 +11,29 @@ wrong, in front). A wrong row so stops to defend itself and its like.
 Here the test set's rows count as often as the data's: what is asked for is the best guess at a label, and the
 yardstick's tempering makes the best guesses. On seven sets (`docs/values.md`) that found more wrong labels
 than test rows that count once, or no tempering at all.
+
+Choosing rows by parts of the test set, and judging the choice by the part that had no say in it.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from scipy.special import expit, logsumexp
 
 from ...arrays import Array
+from ...errors import DataworthError
 from ...inference.logistic import Counts
 from ...inference.removal import see, see_gaussian, toggle_each
 from ...inference.sites import Sites
-from .table import Table
+from ...measure import Estimate, Measurement, Pool, over_blocks, select, whole_plan
+from ...models import Linear
+from ...yardstick.yardstick import Yardstick
+from ..coalitions import measure_arms
+from ..result import nats
+from .rows import Table, class_count
 
 ROUNDS = 6
 WRONG, RIGHT = 1.0, 9.0
@@ -91,3 +100,46 @@ def trust_numbers(table: Table, noise: float) -> Trust:
         wrong = expit(anything - found + np.log(rate) - np.log1p(-rate))
         rate = (wrong.sum() + WRONG) / (n + WRONG + RIGHT)
     return Trust(log_label, wrong)
+
+
+def trust(yardstick: Yardstick, table: Table) -> Trust:
+    """The trust in every label."""
+    if isinstance(yardstick.model, Linear):
+        return trust_numbers(table, float(yardstick.model.noise_variance))  # type: ignore[arg-type]
+    return trust_classes(table, class_count(yardstick))
+
+
+DOUBTED = 0.5
+"""Labels more likely wrong than right are left out."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CrossFit:
+    """What leaving out doubted labels changes, nats per block, where parts of the test set had no say in it.
+
+    left_out: rows, on average over the parts.
+    """
+
+    parts: int
+    left_out: float
+    change: Estimate = nats()
+
+
+def cross_fitted(prepared: Measurement, pool: Pool, table: Table, parts: int) -> CrossFit:
+    """Blocks of the test set are dealt out to the parts; every part is judged on its own blocks."""
+    whole, test = pool.samples["the data"], pool.samples["the test set"]
+    plan = whole_plan(prepared, {}, test)
+    if plan.count < 2 * parts:
+        raise DataworthError(
+            f"cross_fit is {parts}, but the test set has {plan.count} blocks: give at most {plan.count // 2}."
+        )
+    part = np.arange(plan.count) % parts
+    samples, left_out = {"all": whole}, []
+    for k in range(parts):
+        own = np.concatenate([plan.design.draw(int(j)).test.rows for j in np.flatnonzero(part == k)])
+        doubted = trust(prepared.yardstick, table.tested_on(~np.isin(test.rows, own))).p_wrong > DOUBTED
+        left_out.append(int(doubted.sum()))
+        samples[f"without {k}"] = select(whole, np.flatnonzero(~doubted))
+    _, pmi = measure_arms(prepared, pool, samples, test)
+    change = np.array([pmi(f"without {k}")[j] - pmi("all")[j] for j, k in enumerate(part)])
+    return CrossFit(parts=parts, left_out=float(np.mean(left_out)), change=over_blocks(change))

@@ -1,4 +1,12 @@
-"""Keep one of each set of rows that nearly agree; in the paper's sense as exact deduplication."""
+"""Keep one of each set of equal rows.
+
+f looks at the data alone, and a copy says nothing new, so nothing is lost. But a model takes each row for a
+new observation: where copies came about by accident it was too sure of itself, and its score may rise.
+
+Keep one of each set of rows that nearly agree; in the paper's sense as exact deduplication.
+
+Repeat every row: θ → D → f(D); it says nothing new, only louder.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +14,45 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ..arrays import Array
-from ..data.dataset import Dataset
+from ..arrays import Array, Rows
+from ..data.dataset import Dataset, label_keys
+from ..data.rows import copy_number, same_rows
 from .base import Method, at_least
 from .features import points, strata
+
+DIGITS = 6
+"""Digits to which features are compared: copies may have been stored in single precision."""
+
+
+@dataclass(frozen=True)
+class Deduplicate(Method):
+    """The first of each set of rows with the same features (to 6 digits) and the same label.
+
+    Weights are not added up: the copies are taken for one observation, which counts once, as the first does.
+    Rows that differ in their label only are no copies, and stay.
+
+    >>> Deduplicate()(Dataset([[1.0], [2.0], [1.0], [1.0]], [0, 1, 0, 1])).y.tolist()
+    [0, 1, 1]
+    """
+
+    name = "deduplicate"
+    what = "keep one of each set of equal rows"
+    strategic = None
+    why = (
+        "it looks at the data alone and a copy holds nothing new; but where copies came about by accident, "
+        "a model that takes them for new rows was too sure, and may be worth more without them"
+    )
+
+    def __call__(self, data: Dataset) -> Dataset:
+        """The first copies, in their old order."""
+        return data.take(copy_number(codes_with_labels(data)) == 0)
+
+
+def codes_with_labels(data: Dataset) -> Rows:
+    """A number for each row: equal for rows with the same features and the same label."""
+    labels = np.unique(label_keys(data.y), return_inverse=True)[1]
+    return same_rows(data, digits=DIGITS)[0] * (1 + len(data)) + labels
+
 
 SAMPLE = 1000
 """Rows whose distances from each other stand for all: half a million pairs are enough for a median."""
@@ -73,3 +116,23 @@ def _first_of_each(X: Array, radius: float) -> np.ndarray:
             if keep[i]:
                 keep[others[others > i]] = False
     return keep
+
+
+@dataclass(frozen=True)
+class Duplicate(Method):
+    """Every row `times` times.
+
+    >>> len(Duplicate(3)(Dataset([[0.0], [1.0]], [0, 1])))
+    6
+    """
+
+    times: int = field(default=2, metadata=at_least(1))
+
+    name = "duplicate"
+    what = "repeat every row"
+    strategic = True
+    why = "it says nothing new, only louder"
+
+    def __call__(self, data: Dataset) -> Dataset:
+        """The rows, then the rows again."""
+        return data.take(np.tile(np.arange(len(data)), self.times))
