@@ -253,24 +253,10 @@ def of_unusable(reasons: Mapping[str, str]) -> str:
     shown = [f"{name!r} ({why})" for name, why in reasons.items()]
     listing = ", ".join(shown[:MOST_SHOWN]) + and_more(len(shown) - MOST_SHOWN)
     noun, what, it = ("column", "a feature", "it") if len(shown) == 1 else ("columns", "features", "them")
-    how = f"leave {it} out with {exclusion(list(reasons))}"
+    how = f"leave {it} out with {option('exclude', ','.join(reasons))}"
     if "binary" in reasons.values():
         how += "; images become features by dataworth embed"
     return f"{noun} {listing} cannot be {what}: {how}"
-
-
-def exclusion(names: Sequence[str]) -> str:
-    """The option that leaves the columns out, ready to copy.
-
-    >>> exclusion(["when", "full name"])
-    "exclude='when,full name'"
-    """
-    return option("exclude", ",".join(names))
-
-
-def check_kinds(roles: Sequence[Role]) -> None:
-    """Refuse a label, group, attribute, id or weight that holds something else."""
-    refuse_all(of_kinds(roles))
 
 
 def of_kinds(roles: Sequence[Role]) -> list[str]:
