@@ -84,6 +84,8 @@ def test_counts(curation):
     assert {name: change.to_dict()[name] for name in counts} == counts
     assert change.kept + change.removed == len(before)
     assert change.kept + change.repeated + change.new == len(after)
+    same = compare(before, before)
+    assert same.counts == dict.fromkeys(same.counts, 0) | {"kept": len(before)}
 
 
 @quick
@@ -99,17 +101,6 @@ def test_each_row_is_traced_to_a_row_of_its_own_key_and_label(curation):
         else:
             assert keys[1][i] not in keys[0]
             assert not change.relabelled[i]
-
-
-@quick
-@given(curations())
-def test_nothing_changed_is_said_to_have_changed(curation):
-    before, _, _ = curation
-    change = compare(before, before)
-    assert change.kept == len(before)
-    assert change.removed == change.new == change.repeated == 0
-    assert not change.relabelled.any()
-    assert not change.edited.any()
 
 
 def test_a_copy_with_the_same_label_is_preferred():
@@ -160,6 +151,10 @@ def test_a_change_in_words():
     after = Dataset([[1.0], [1.0], [2.0], [9.0]], [0, 0, 0, 1])
     assert str(compare(before, after)) == "2 kept, 2 removed, 1 new, 1 repeated, 1 relabelled"
     assert str(compare(before, before)) == "4 kept"
+    X = before.X + np.array([[0.5], [0], [0], [0]])
+    change = compare(*(Dataset(some, before.y, ids=range(4)) for some in (before.X, X)))
+    assert str(change) == "4 kept, 1 edited"
+    assert change.to_dict() == {**change.counts, "unchanged": 3, "matched_by": "ids"}
 
 
 # What is left to chance
@@ -217,28 +212,10 @@ def test_weights_that_stay_stay_with_their_rows():
     assert arms_of(plain, plain.take(range(6))).at_random(np.random.default_rng(0)).weights is None
 
 
-def test_edited_rows_are_told():
-    """Sixty rows edited of two hundred: the words and the numbers say so, in one list."""
-    before = classes(200, seed=0)
-    named = Dataset(before.X, before.y, ids=range(200))
-    X = before.X.copy()
-    X[:60] += 0.5
-    change = compare(named, Dataset(X, before.y, ids=range(200)))
-    assert str(change) == "200 kept, 60 edited"
-    assert list(change.counts) == ["kept", "removed", "new", "repeated", "relabelled", "edited"]
-    assert change.to_dict() == {**change.counts, "unchanged": 140, "matched_by": "ids"}
-
-
 def test_columns_are_matched_by_name():
     before = Dataset([[1.0, 2.0], [3.0, 4.0]], [0, 1], names=["a", "b"])
     assert compare(before, Dataset([[4.0, 3.0], [2.0, 1.0]], [1, 0], names=["b", "a"])).kept == 2
     assert compare(before, Dataset([[1.0, 2.0], [3.0, 4.0]], [0, 1], names=["a", "c"])).kept == 0
-
-
-@pytest.mark.parametrize(("factor", "kept"), [(1 + 0.9e-5, 20), (1 + 1.2e-5, 0)])
-def test_six_digits_are_compared(factor, kept):
-    before = classes(20, seed=0)
-    assert compare(before, Dataset(before.X * factor, before.y)).kept == kept
 
 
 @pytest.mark.parametrize(("off", "kept"), [(5e-6, 40), (5e-5, 39)])

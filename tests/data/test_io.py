@@ -18,7 +18,7 @@ import pytest
 
 from dataworth.data.convert import Column
 from dataworth.data.dataset import Dataset
-from dataworth.data.io import ReadingWarning, Role, assign_roles, describe, read, read_with_roles
+from dataworth.data.io import ReadingWarning, assign_roles, describe, read
 from dataworth.errors import DataworthError, Problems
 
 ROWS = {
@@ -106,10 +106,9 @@ def test_npz_gives_the_same_dataset(tmp_path):
     rng = np.random.default_rng(0)
     X, y, w = rng.normal(size=(5, 3)), np.array(["a", "b", "a", "b", "b"]), rng.random(5)
     np.savez(tmp_path / "a.npz", X=X, y=y, groups=[1, 1, 2, 2, 2], ids=list("vwxyz"), weights=w)
-    D, roles = read_with_roles(tmp_path / "a.npz")
+    D = read(tmp_path / "a.npz")
     assert D.content_hash() == Dataset(X, y, [1, 1, 2, 2, 2], list("vwxyz"), w).content_hash()
     assert D.names == ("x0", "x1", "x2")
-    assert {r.column: r.role for r in roles}["weights"] == "weight"
     np.savez(tmp_path / "b.npz", X=X, y=y, names=["p", "q", "r"])
     named = read(tmp_path / "b.npz")
     assert named.content_hash() == Dataset(X, y, names=["p", "q", "r"]).content_hash()
@@ -120,28 +119,20 @@ def test_npz_gives_the_same_dataset(tmp_path):
 @pytest.mark.parametrize(
     ("arrays", "words"),
     [
-        ({"X": np.eye(2)}, "an npz holds X and y, but y is missing (it holds X): save it with numpy.savez"),
-        ({"a": np.eye(2)}, "but X and y are missing (it holds a)"),
-        ({"X": np.eye(2), "y": [0]}, "y has shape (1,), but X has 2 rows: give one value per row"),
-        ({"X": np.eye(2), "y": [[0], [1]]}, "y has shape (2, 1), but X has 2 rows"),
-        ({"X": [1, 2], "y": [0, 1]}, "X has shape (2,), but rows × features are expected"),
-        ({"X": 1, "y": [0, 1]}, "X has shape (), but rows × features are expected"),
-        ({"X": np.empty((0, 2)), "y": []}, "the file has no rows"),
-        ({"X": np.eye(2), "y": [0, 1], "names": ["a"]}, "names has 1 name for 2 columns"),
-        ({"X": np.eye(2), "y": [0, 1], "names": ["a", "y"]}, "column 'y' more than once"),
-        ({"X": np.eye(2), "y": [0, np.nan]}, "the label column 'y' has 1 missing value in 2 rows"),
+        ({"X": np.eye(2)}, "y is missing (it holds X): save it with numpy.savez"),
+        ({"a": np.eye(2)}, "X and y are missing"),
+        ({"X": np.eye(2), "y": [0]}, "one value per row"),
+        ({"X": 1, "y": [0, 1]}, "rows × features"),
+        ({"X": np.empty((0, 2)), "y": []}, "no rows"),
+        ({"X": np.eye(2), "y": [0, 1], "names": ["a"]}, "1 name for 2 columns"),
+        ({"X": np.eye(2), "y": [0, 1], "names": ["a", "y"]}, "'y' more than once"),
+        ({"X": np.eye(2), "y": [0, np.nan]}, "1 missing value"),
+        ({"X": np.array([[{}]], dtype=object), "y": [0]}, "Python objects"),
     ],
 )
 def test_refused_npz(tmp_path, arrays, words):
-    np.savez(tmp_path / "a.npz", **arrays)
+    np.savez(tmp_path / "a.npz", **arrays, allow_pickle=True)
     assert words in refusal(tmp_path / "a.npz")
-
-
-def test_an_npz_with_pickles_is_not_opened(tmp_path):
-    np.savez(tmp_path / "a.npz", X=np.array([[{}]], dtype=object), y=[0], allow_pickle=True)
-    assert "X holds Python objects, not numbers or texts" in refusal(tmp_path / "a.npz")
-    (tmp_path / "b.npz").write_bytes(b"garbage")
-    assert "pickle" not in refusal(tmp_path / "b.npz")
 
 
 def test_embeddings_are_read_from_parquet_and_jsonl(tmp_path):
@@ -176,21 +167,18 @@ def test_refused_paths(tmp_path):
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".feather", ".arrow", ".npz", ".csv.gz", ".jsonl"])
-def test_corrupt_files(tmp_path, suffix):
-    sentence = refusal(text(tmp_path, "not what it says", f"a{suffix}"))
-    assert sentence.startswith(f"this cannot be read as {suffix} (")
-    assert sentence.endswith("): check that the file is complete")
-
-
-@pytest.mark.parametrize("suffix", [".csv.gz", ".parquet", ".npz", ".feather"])
-def test_files_that_end_too_early(tmp_path, suffix):
+@pytest.mark.parametrize("content", [b"not what it says", "the first half", b""])
+def test_damaged_files(tmp_path, suffix, content):
+    path = tmp_path / f"data{suffix}"
     if suffix == ".npz":
-        np.savez(tmp_path / "a.npz", X=np.random.default_rng(0).random((100, 2)), y=np.zeros(100))
-        path = tmp_path / "a.npz"
+        np.savez(path, X=np.random.default_rng(0).random((100, 2)), y=np.zeros(100))
     else:
-        path = write_any(tmp_path, suffix)
-    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
-    assert f"this cannot be read as {suffix} (" in refusal(path)
+        write(pa.table(ROWS), path)
+    half = path.read_bytes()[: path.stat().st_size // 2]
+    path.write_bytes(half if isinstance(content, str) else content)
+    told = refusal(path)
+    assert f"this cannot be read as {suffix} (" in told or "the file is empty" in told
+    assert "pickle" not in told
 
 
 def test_damage_within_a_file(tmp_path):
@@ -204,19 +192,10 @@ def test_damage_within_a_file(tmp_path):
     assert refusal(other) == "this is not UTF-8 text: save it as UTF-8"
 
 
-@pytest.mark.parametrize("suffix", [".csv", ".csv.gz", ".tsv", ".jsonl"])
-def test_empty_text_files(tmp_path, suffix):
-    path = tmp_path / f"a{suffix}"
-    path.write_bytes(gzip.compress(b"") if suffix.endswith("gz") else b"")
-    assert refusal(path) == "the file is empty: write rows to it"
-
-
 def test_column_names_that_occur_twice(tmp_path):
     twice = pa.Table.from_arrays([pa.array([1]), pa.array([2]), pa.array([0])], names=["a", "a", "y"])
     for file in (text(tmp_path, "a,a,y\n1,2,0\n"), write(twice, tmp_path / "a.arrow")):
-        with pytest.warns(
-            ReadingWarning, match=r"column 'a' more than once, read also as column 'a.1'; excl"
-        ):
+        with pytest.warns(ReadingWarning, match="more than once, read also as column 'a.1'"):
             D = read(file)
         assert D.names == ("a", "a.1")
         assert D.X.tolist() == [[1, 2]]
@@ -228,8 +207,7 @@ def test_column_names_that_occur_twice(tmp_path):
 )
 def test_missing_values_outside_the_features(tmp_path, role, options):
     path = text(tmp_path, "a,c,y\n1,1,0\n2,,1\n3,3,1\n")
-    expected = f"the {role} column 'c' has 1 missing value in 3 rows: fill them in, or leave the rows out"
-    assert refusal(path, **options, impute=True) == expected
+    assert f"the {role} column 'c' has 1 missing value" in refusal(path, **options, impute=True)
 
 
 # CSV oddities
@@ -260,21 +238,16 @@ def test_one_stray_word_in_a_column_of_numbers(tmp_path):
     cells = [str(i) for i in range(100)]
     cells[41], cells[60] = "oops", "?"
     path = text(tmp_path, "a,label\n" + "".join(f"{cell},{i % 2}\n" for i, cell in enumerate(cells)))
-    assert refusal(path) == (
-        "column 'a' holds numbers, but 'oops' in data row 42: correct it, or if it stands for a missing"
-        " value, say so with missing='oops'; categories='a' reads all as text"
-    )
-    assert "column 'a' holds numbers, but 'oops' in data row 42" in refusal(path, label="a")
-    assert "column 'a' holds numbers, but 'oops' in data row 42" in describe(path).problems[0]
+    for told in (refusal(path), refusal(path, label="a"), describe(path).problems[0]):
+        assert "'oops' in data row 42" in told
+        assert "missing='oops'" in told
 
 
 def test_text_that_is_partly_numbers_is_text_and_said(tmp_path):
     def file(values):
         return text(tmp_path, "a,label\n" + "".join(f"{value},1\n" for value in values))
 
-    with pytest.warns(
-        ReadingWarning, match="mixes numbers with text, such as '3.', and is read as text; numb"
-    ):
+    with pytest.warns(ReadingWarning, match="mixes numbers with text, such as '3.'"):
         few = read(file(["0", "1", "2"] * 30 + ["3+"] * 5))
     assert few.columns[0].categories == ("0", "1", "2", "3+")
     many = [str(i) for i in range(20)] * 5
@@ -286,22 +259,16 @@ def test_text_that_is_partly_numbers_is_text_and_said(tmp_path):
     assert read(text(tmp_path, "id,label,f\n" + ids.replace("\n", ",1\n"))).ids[-1] == "x1"
 
 
-def test_infinite_values_are_refused_even_to_impute(tmp_path):
-    path = text(tmp_path, "a,label\n1,0\ninf,1\n")
-    assert "column 'a' has 1 infinite value: replace it, or leave the row or" in refusal(path, impute=True)
-
-
 def test_an_index_written_by_pandas_is_ignored(tmp_path):
     frame = pd.DataFrame({"a": [1.5, 2.5], "label": [0, 1]}, index=[3, 4])
     frame.to_csv(tmp_path / "a.csv")
     frame.to_parquet(tmp_path / "a.parquet")
     pd.read_csv(tmp_path / "a.csv").to_csv(tmp_path / "b.csv", index=False)
     for name, index in (("a.csv", ""), ("a.parquet", "__index_level_0__"), ("b.csv", "Unnamed: 0")):
-        D, roles = read_with_roles(tmp_path / name)
+        D = read(tmp_path / name)
         assert D.names == ("a",)
         assert D.ids is None
-        why = "it only numbers or names the rows"
-        assert Role(index, "ignored", "numeric", why) in roles
+        assert {role.column: role.role for role in describe(tmp_path / name).roles}[index] == "ignored"
 
 
 # Roles
@@ -341,33 +308,27 @@ COLUMNS = {"age": [1, 2], "income": [3, 4], "label": [0, 1], "target": [0, 1]}
 
 
 @pytest.mark.parametrize(
-    ("columns", "options", "words"),
+    ("columns", "asked", "words"),
     [
-        (COLUMNS, {}, "columns 'label', 'target' could each be the label: name it with label="),
-        ({"a": [1], "b": [1]}, {}, "no column is named like a label among columns 'a', 'b': name it"),
-        ({f"c{i}": [1] for i in range(40)}, {}, "'c28', 'c29' and 10 more: name it with label="),
-        (COLUMNS, {"label": "lable"}, "there is no label column 'lable': did you mean 'label'?"),
-        (COLUMNS, {"label": "Age"}, "there is no label column 'Age': did you mean 'age'?"),
-        (COLUMNS, {"label": "zzz"}, "there is no label column 'zzz': choose from columns 'age', 'income',"),
-        (COLUMNS, {"label": "label", "group": "agee"}, "there is no group column 'agee': did you mean 'age'"),
-        (COLUMNS, {"label": "label", "id": "agee"}, "there is no id column 'agee'"),
-        (COLUMNS, {"label": "label", "weights": "agee"}, "there is no weight column 'agee'"),
-        (COLUMNS, {"label": "label", "features": ["incom"]},
-         "there is no feature column 'incom': did you mean 'income'?"),
-        (COLUMNS, {"label": "label", "features": ["emb_*"]}, "no column matches the feature pattern 'emb_*'"),
-        (COLUMNS, {"label": "label", "group": "label"}, "'label' was asked for as label and as group: give"),
-        (COLUMNS, {"label": "label", "features": ["label"]}, "'label' was asked for as label and as feature"),
-        ({"y": [1]}, {}, "no column is left to be a feature among column 'y': add one"),
-        (COLUMNS, {"label": "label", "exclude": "aeg"}, "no excluded column 'aeg': did you mean 'age'?"),
-        (COLUMNS, {"label": "label", "exclude": "emb_*"}, "no column matches the excluded pattern 'emb_*'"),
-        (COLUMNS, {"label": "label", "exclude": "label"}, "was asked for as label and as excluded"),
-        (COLUMNS, {"label": "label", "exclude": "age", "features": "age"}, "as feature and as excluded"),
-        (COLUMNS, {"label": "label", "exclude": "age,income,target"}, "no column is left to be a feature"),
+        ({"label": [0], **COLUMNS}, {"label": None}, "'label', 'target' could each be the label"),
+        ({f"c{i}": [1] for i in range(40)}, {"label": None}, "no column is named like a label"),
+        (COLUMNS, {"label": "lable"}, "no label column 'lable': did you mean 'label'?"),
+        (COLUMNS, {"label": "Age"}, "did you mean 'age'?"),
+        (COLUMNS, {"label": "zzz"}, "choose from columns 'age', 'income',"),
+        (COLUMNS, {"group": "agee"}, "no group column 'agee': did you mean 'age'"),
+        (COLUMNS, {"weights": "agee"}, "no weight column 'agee'"),
+        (COLUMNS, {"features": ["incom"]}, "no feature column 'incom': did you mean 'income'?"),
+        (COLUMNS, {"features": ["emb_*"]}, "no column matches the feature pattern 'emb_*'"),
+        (COLUMNS, {"features": ["label"]}, "as label and as feature"),
+        (COLUMNS, {"exclude": "aeg"}, "no excluded column 'aeg': did you mean 'age'?"),
+        (COLUMNS, {"exclude": "label"}, "as label and as excluded"),
+        (COLUMNS, {"exclude": "age", "features": "age"}, "as feature and as excluded"),
+        (COLUMNS, {"exclude": "age,income,target"}, "no column is left to be a feature"),
     ],
-)  # fmt: skip
-def test_refused_roles(columns, options, words):
+)
+def test_refused_roles(columns, asked, words):
     with pytest.raises(DataworthError) as caught:
-        roles_of(columns, **options)
+        roles_of(columns, **({"label": "label"} | asked))
     assert words in str(caught.value)
 
 
@@ -377,17 +338,14 @@ DAY = pd.Timestamp("2020-01-01")
 @pytest.mark.parametrize(
     ("extra", "options", "words"),
     [
-        ({"s": [{"k": 1}] * 2}, {}, "column 's' (nested) cannot be a feature"),
-        ({"s": [b"k"] * 2}, {}, "column 's' (binary) cannot be a feature"),
-        ({"s": [b"k"] * 2, "t": [{"k": 1}] * 2}, {},
-         "'s' (binary), 't' (nested) cannot be features: leave them out with exclude='s,t'"),
-        ({"s t": [b"k"] * 2}, {}, "leave it out with exclude='s t'"),
-        ({"e": ["[0.1, 0.2 … 0.3]", "[1, -2e-3]"]}, {}, "column 'e' (lists written as text: embeddings need"),
-        ({"when": [DAY] * 2}, {"label": "when"}, "'when' (date or time) cannot be the label, which is"),
-        ({"e": [[1.0]] * 2}, {"group": "e"}, "column 'e' (embedding) cannot be the group"),
-        ({"w": ["u", "v"]}, {"weights": "w"}, "the weight, which is numeric or boolean: name another"),
+        ({"s": [{"k": 1}] * 2}, {}, "'s' (nested) cannot be a feature"),
+        ({"s t": [b"k"] * 2, "t": [{"k": 1}] * 2}, {}, "leave them out with exclude='s t,t'"),
+        ({"e": ["[0.1, 0.2 … 0.3]", "[1, -2e-3]"]}, {}, "lists written as text"),
+        ({"when": [DAY] * 2}, {"label": "when"}, "'when' (date or time) cannot be the label"),
+        ({"e": [[1.0]] * 2}, {"group": "e"}, "'e' (embedding) cannot be the group"),
+        ({"w": ["u", "v"]}, {"weights": "w"}, "the weight, which is numeric or boolean"),
     ],
-)  # fmt: skip
+)
 def test_columns_that_cannot_do_what_is_asked(tmp_path, extra, options, words):
     path = write(pa.table({"a": [1, 2], **extra, "y": [0, 1]}), tmp_path / "a.parquet")
     assert words in refusal(path, **options)
@@ -410,16 +368,10 @@ def test_all_problems_are_told_at_once(tmp_path):
 @pytest.mark.parametrize(
     ("source", "words"),
     [
-        (
-            [[1, 2]],
-            "read was given an object of type list: give the path of a file, or a pandas, polars or pyarrow",
-        ),
-        (np.eye(2), "read was given an object of type ndarray"),
+        ([[1, 2]], "read was given an object of type list"),
         (None, "read was given an object of type NoneType"),
-        (3, "read was given an object of type int"),
         (pa.table({"a": pa.array([], pa.int64()), "y": pa.array([], pa.int64())}), "the frame has no rows"),
         (pd.DataFrame({"a": [1, {}, 2.5], "y": [0, 1, 1]}), "column 'a' mixes values of different types"),
-        (pd.DataFrame({"a": [1, 2]}), "no column is named like a label"),
     ],
 )
 def test_refused_frames(source, words):

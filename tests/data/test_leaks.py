@@ -7,7 +7,7 @@ import pytest
 
 import dataworth as dw
 from dataworth.data.dataset import Dataset
-from dataworth.data.leaks import LeakScanner, Overlap, agreement, drop_leaks, look_for_leaks
+from dataworth.data.leaks import LeakScanner, Overlap, agreement, drop_leaks
 from dataworth.data.sketch import Sketch
 from worlds import classes, refusal
 
@@ -19,23 +19,16 @@ def with_rows(data, rows):
     return Dataset.concat([data, rows])
 
 
-def test_nothing_leaked():
-    leaks = drop_leaks(TEST, {"the data": CLEAN})
-    assert leaks.data["the data"] is CLEAN
-    assert leaks.found == 0
-    assert leaks.note is None
-
-
 def rows_of(data):
     return [tuple(row) for row in data.X.tolist()]
 
 
-@pytest.mark.parametrize("rows", [[7], [0, 99], [3, 50, 51, 98, 99]])
+@pytest.mark.parametrize("rows", [[], [7], [3, 50, 51, 98, 99]])
 def test_leaked_rows_are_taken_out_of_the_data_and_counted(rows):
     leaks = drop_leaks(TEST, {"the data": with_rows(CLEAN, TEST.take(rows))})
     assert rows_of(leaks.data["the data"]) == rows_of(CLEAN)
     assert leaks.found == len(rows)
-    assert f"{len(rows)} test row" in leaks.note
+    assert (leaks.note is None) if not rows else (f"{len(rows)} test row" in leaks.note)
 
 
 def test_a_row_leaked_twice_counts_once_and_its_label_and_weight_do_not_matter():
@@ -49,9 +42,9 @@ def test_a_row_leaked_twice_counts_once_and_its_label_and_weight_do_not_matter()
     leaks = drop_leaks(TEST, data)
     assert leaks.found == 1
     assert all(rows_of(part) == rows_of(CLEAN) for part in leaks.data.values())
-    assert leaks.note == "1 test row also in the data: " + ", ".join(
-        f"2 rows taken out of {name}" for name in data
-    )
+    assert leaks.note.startswith("1 test row also in the data: 2 rows taken out of before, 2 rows")
+    other = {"a": with_rows(CLEAN, TEST.take([1, 2])), "b": with_rows(CLEAN, TEST.take([2, 3]))}
+    assert drop_leaks(TEST, other).found == 3
 
 
 def test_leaked_rows_are_counted_by_group():
@@ -60,13 +53,6 @@ def test_leaked_rows_are_counted_by_group():
     extra = TEST.take([1, 2, 3])
     data = with_rows(data, Dataset(extra.X, extra.y, groups=["x", "x", "y"]))
     assert "3 rows (of 2 groups) taken out of D" in drop_leaks(TEST, {"D": data}).note
-
-
-def test_rows_leaked_into_any_of_the_datasets_are_dropped():
-    data = {"a": with_rows(CLEAN, TEST.take([1, 2])), "b": with_rows(CLEAN, TEST.take([2, 3]))}
-    leaks = drop_leaks(TEST, data)
-    assert leaks.found == 3
-    assert all(rows_of(part) == rows_of(CLEAN) for part in leaks.data.values())
 
 
 def test_a_row_vanishes_from_before_and_after_alike():
@@ -145,13 +131,9 @@ def test_ids_tell_such_rows_apart():
     leaks = drop_leaks(T, {"D": D})
     assert leaks.data["D"].ids.tolist() == [f"d{i}" for i in range(78)]
     assert leaks.found == 2
-
-
-def test_ids_that_show_no_leak_need_no_note():
-    T = sparse(100, 0, ids=[f"t{i}" for i in range(100)])
-    D = sparse(80, 1, ids=[f"d{i}" for i in range(80)])
-    assert drop_leaks(T, {"D": D}).note is None
-    assert "ids" in drop_leaks(T, {"D": D, "E": sparse(80, 2)}).note
+    named = sparse(80, 1, ids=[f"d{i}" for i in range(80)])
+    assert drop_leaks(T, {"D": named}).note is None
+    assert "ids" in drop_leaks(T, {"D": named, "E": sparse(80, 2)}).note
 
 
 def test_too_many_by_ids_are_refused():
@@ -346,11 +328,6 @@ def test_groups_in_both_are_counted():
     both = drop_leaks(T, {"D": with_rows(D, T.take([0]))}).note
     taken = "1 test row also in the data: 1 row (of 1 group) taken out of D"
     assert both.startswith(f"{taken}; 2 groups of the test set (10 rows)")
-
-
-def test_which_rows_are_leaked():
-    data = with_rows(CLEAN, TEST.take([3, 8]))
-    assert np.flatnonzero(look_for_leaks(TEST, data).test).tolist() == [3, 8]
 
 
 def test_parts_find_rounded_copies():

@@ -7,7 +7,6 @@ import zipfile
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet
-import pytest
 
 import dataworth as dw
 from dataworth.data.io import formats
@@ -27,20 +26,6 @@ def test_a_gz_of_a_hundred_megabytes_and_two_hundred_times_its_size_is_refused(t
     packed_zeros(place, 26_000_000)  # 104 MB
     assert place.stat().st_size * 200 < 1e8
     assert "unpacks to over 100,000,000: unpack it" in refusal(dw.read, place)
-
-
-@pytest.mark.parametrize(
-    ("small", "expanded", "refused"), [(40_000, 2, True), (40_000, 900, False), (10**7, 2, False)]
-)
-def test_both_must_be_exceeded(tmp_path, monkeypatch, small, expanded, refused):
-    place = tmp_path / "t.csv.gz"
-    place.write_bytes(gzip.compress(b"a,label\n" + b"0.5,0\n0.25,1\n" * 10_000))
-    monkeypatch.setattr(formats, "SMALL", small)
-    monkeypatch.setattr(formats, "EXPANDED", expanded)
-    if refused:
-        assert "unpacks to over" in refusal(dw.read, place)
-    else:
-        assert len(dw.read(place)) == 20_000
 
 
 def test_a_gz_is_refused_beyond_two_hundred_times_its_size(tmp_path, monkeypatch):

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any, Literal
 
 import numpy as np
@@ -46,9 +47,14 @@ def column_kind(column: Any) -> str:
     >>> column_kind(pa.array([1, 2])), column_kind(pa.array([[0.1], [0.2]])), column_kind(pa.array([b"a"]))
     ('numeric', 'embedding', 'binary')
     """
+    return _kind_of_type(column.type)
+
+
+@cache
+def _kind_of_type(kind: Any) -> str:
+    """`column_kind` of a type: there may be very many columns, of few types."""
     import pyarrow.types as t
 
-    kind = column.type
     if t.is_dictionary(kind):
         kind = kind.value_type
         if t.is_integer(kind) or t.is_floating(kind) or t.is_boolean(kind):
@@ -70,14 +76,6 @@ def column_kind(column: Any) -> str:
         if t.is_integer(inner) or t.is_floating(inner) or t.is_null(inner):
             return "embedding"
     return "nested"
-
-
-def column_kinds(schema: Any) -> list[str]:
-    """The kind of every column of a pyarrow schema; there may be very many, of few types."""
-    kinds = {field.type: "" for field in schema}
-    for field in schema:
-        kinds[field.type] = kinds[field.type] or column_kind(field)
-    return [kinds[field.type] for field in schema]
 
 
 def is_text(texts: Sequence[str], rows: int) -> bool:

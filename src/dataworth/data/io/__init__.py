@@ -6,6 +6,5 @@ from .notes import ReadingWarning as ReadingWarning
 from .readers import Description as Description
 from .readers import describe as describe
 from .readers import read as read
-from .readers import read_with_roles as read_with_roles
 from .roles import Role as Role
 from .roles import assign_roles as assign_roles

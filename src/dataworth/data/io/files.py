@@ -12,14 +12,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from dataworth.data.io.delimited import AS_FOUND, Delimited, renaming_note, sniff, text_batches, unique
 from dataworth.data.io.formats import READERS, TIMES_ITS_TEXT, read_excel, refuse_bomb, unpacked_size
 from dataworth.data.io.images import holds_images
-from dataworth.data.io.notes import Note
+from dataworth.data.io.notes import Note, naming
 from dataworth.data.io.sealed import is_sealed
 from dataworth.data.memory import refuse_too_large
 from dataworth.errors import DataworthError
@@ -70,7 +70,7 @@ def part_of_files(name: str, files: Sequence[Path], how: Delimited = AS_FOUND) -
         _refuse_too_large(files, suffixes)
     found = []
     for file, suffix in zip(files, suffixes, strict=True):
-        with _naming_shard(file, len(files) > 1), reading(suffix):
+        with naming(file.name if len(files) > 1 else None), reading(suffix):
             if how.sample is None or suffix not in DELIMITED:  # a sample of text takes constant memory
                 refuse_bomb(file)
             found.append(_content(file, suffix, how))
@@ -147,29 +147,36 @@ def _of_parquet(file: Any, how: Delimited) -> _Content:
     return _Content(file.schema_arrow.names, batches, how)
 
 
-def _refuse_too_large(files: Sequence[Path], suffixes: Sequence[str]) -> None:
-    """A sentence before files are read that do not fit in memory together."""
+class Size(NamedTuple):
+    """How large a file is before it is read: bytes of text, or rows × columns of Parquet."""
+
+    text: int = 0
+    rows: int = 0
+    columns: int = 1
+
+
+def size_of(file: Path, suffix: str) -> Size:
+    """The size of a text or Parquet file; of others nothing is known before they are read."""
     from pyarrow import parquet
 
+    if suffix in DELIMITED:
+        return Size(unpacked_size(file))
+    if suffix != ".parquet":
+        return Size()
+    with parquet.ParquetFile(file) as opened:
+        return Size(0, opened.metadata.num_rows, max(1, opened.metadata.num_columns))
+
+
+def _refuse_too_large(files: Sequence[Path], suffixes: Sequence[str]) -> None:
+    """A sentence before files are read that do not fit in memory together."""
     needed, rows = 0.0, 0
     for file, suffix in zip(files, suffixes, strict=True):
-        if suffix == ".parquet":
-            with _naming_shard(file, len(files) > 1), reading(suffix), parquet.ParquetFile(file) as opened:
-                rows += opened.metadata.num_rows
-                needed += CELL * opened.metadata.num_rows * opened.metadata.num_columns
-        elif suffix in DELIMITED:
-            with reading(suffix):
-                needed += TIMES_ITS_TEXT * unpacked_size(file)
+        with naming(file.name if len(files) > 1 else None), reading(suffix):
+            size = size_of(file, suffix)
+        rows += size.rows
+        needed += TIMES_ITS_TEXT * size.text + CELL * size.rows * size.columns
     instead = f"read some rows, with {option('sample', min(100_000, rows // 2) or 100_000)}"
     refuse_too_large(needed, "reading all of it", instead)
-
-
-@contextmanager
-def _naming_shard(file: Path, several: bool) -> Iterator[None]:
-    try:
-        yield
-    except DataworthError as error:
-        raise DataworthError(f"{file.name}: {error}" if several else str(error)) from error.__cause__
 
 
 @contextmanager

@@ -38,14 +38,9 @@ def with_roles(table: Any, roles: dict[str, str], **facts: Any) -> Any:
 
 def roles_of(table: Any) -> dict[str, str]:
     """What a table says of its columns; what it does not have, or says badly, is not said."""
-    try:
-        said = parse_json((table.schema.metadata or {})[KEY])["roles"]
-        named = {option: said[option] for option in ROLE_OPTIONS if option in said}
-    except (KeyError, TypeError, ValueError):
-        return {}
-    return {
-        option: name for option, name in named.items() if isinstance(name, str) and name in table.column_names
-    }
+    said = _metadata(table, KEY).get("roles")
+    named = said if isinstance(said, dict) else {}
+    return {role: named[role] for role in ROLE_OPTIONS if named.get(role) in table.column_names}
 
 
 def differences_of(table: Any) -> list[str]:
@@ -55,11 +50,17 @@ def differences_of(table: Any) -> list[str]:
     >>> differences_of(with_roles(pa.table({"a": [1], "b": [2]}), {}, differences=["a", "c"]))
     ['a']
     """
+    said = _metadata(table, KEY).get("differences")
+    return [name for name in said if name in table.column_names] if isinstance(said, list) else []
+
+
+def _metadata(table: Any, key: bytes) -> dict[str, Any]:
+    """What the metadata of a table say under a key: a JSON object, or nothing."""
     try:
-        said = parse_json((table.schema.metadata or {})[KEY])["differences"]
-        return [name for name in said if name in table.column_names]
-    except (KeyError, TypeError, ValueError):
-        return []
+        said = parse_json((table.schema.metadata or {})[key])
+    except (KeyError, ValueError):
+        return {}
+    return said if isinstance(said, dict) else {}
 
 
 def _from_hub(name: str) -> Any:
@@ -197,7 +198,7 @@ def _with_class_names(table: Any) -> Any:
     import pyarrow as pa
 
     try:
-        features = parse_json((table.schema.metadata or {})[b"huggingface"])["info"]["features"]
+        features = _metadata(table, b"huggingface")["info"]["features"]
         named = {name: one["names"] for name, one in features.items() if one.get("_type") == "ClassLabel"}
     except (KeyError, TypeError, ValueError, AttributeError):
         return table

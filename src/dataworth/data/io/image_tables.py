@@ -8,8 +8,8 @@ from typing import Any, Unpack
 
 from dataworth.data.convert import column_kind
 from dataworth.data.io.images import SUFFIXES, ImageTable, NamedImages, read_image_folder, split_zip
-from dataworth.data.io.notes import naming
-from dataworth.data.io.roles import Asked, assign_roles, check_kinds
+from dataworth.data.io.notes import naming, refuse_all
+from dataworth.data.io.roles import Asked, assign_roles, of_kinds
 from dataworth.data.io.schema import plain_table
 from dataworth.data.io.sources import part_of
 from dataworth.errors import DataworthError
@@ -56,7 +56,7 @@ def _of_table(
     # The images are the one feature; what has no role is kept, but not used.
     asked["features"] = [image]
     assigned = assign_roles(table, **asked)
-    check_kinds(assigned)
+    refuse_all(of_kinds(assigned))
     used = [role for role in assigned if role.role in ("label", "group", "attribute", "id", "weight")]
     roles = {"weights" if role.role == "weight" else role.role: role.column for role in used}
     for column in (image, *roles.values()):

@@ -31,6 +31,8 @@ GROUPERS = "'’ \u00a0\u2009\u202f"
 LEADING_ZERO = r"^0\d+$"
 ISO = re.compile(r"\d{4}-\d\d-\d\d")
 CLOCK = re.compile(r"\d\d:\d\d(:\d\d)?$")
+FLOAT = re.compile(r"[-+]?(\d*\.?\d+|\d+\.|inf|nan)", re.IGNORECASE)
+WHOLE = re.compile(r"-?\d+$")
 OPEN = r"[1-9]\d{0,2}[.,]\d{3}"
 
 
@@ -148,17 +150,18 @@ def plain_values(column: Any) -> Any:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    first = str(
-        column.drop_null()[0].as_py()
-    )  # which tells nearly always, and there may be very many columns
+    # The first cell tells nearly always: a cast that fails takes longer than one that succeeds.
+    first = str(column.drop_null()[0].as_py())
     if ISO.match(first):
         tried = [pa.date32(), pa.timestamp("s"), pa.timestamp("us")]
     elif first.lower() in ("true", "false"):
         tried = [pa.bool_()]
     elif CLOCK.match(first):
         tried = [pa.time32("s")]
-    else:
+    elif WHOLE.match(first):
         tried = [pa.int64(), pa.float64()]
+    else:
+        tried = [pa.float64()] if FLOAT.match(first) else []
     for kind in tried:
         try:
             values = as_plain(column, kind)

@@ -20,6 +20,7 @@ import numpy as np
 
 from dataworth.arrays import Flags, Rows
 from dataworth.data.convert import column_kind
+from dataworth.data.io.notes import naming
 from dataworth.data.io.schema import plain_table
 from dataworth.data.io.sources import part_of
 from dataworth.data.texts import BETWEEN
@@ -82,10 +83,8 @@ class Preferences:
 
 def read_preferences(source: str | PathLike[str]) -> Preferences:
     """The pairs of a file or directory; a sentence that begins with its name if it holds none."""
-    try:
+    with naming(source):
         return preferences_of(plain_table(part_of(source)))
-    except DataworthError as error:
-        raise DataworthError(f"{source}: {error}") from error.__cause__
 
 
 def are_preferences(names: Sequence[str]) -> bool:

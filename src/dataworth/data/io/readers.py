@@ -111,16 +111,6 @@ def read(
     return data
 
 
-def read_with_roles(
-    source: Any, *, impute: bool = False, **asked: Unpack[Options]
-) -> tuple[Dataset, list[Role]]:
-    """As `read`, with the role of every column, so that a guess can be shown."""
-    (found,) = read_together([source], impute=impute, **asked)
-    refuse_all(sentences([found]))
-    assert found.data is not None
-    return found.data, found.roles
-
-
 @dataclass(frozen=True)
 class Description:
     """A file's rows, the role of each column, its labels, where values are missing, and what to know.

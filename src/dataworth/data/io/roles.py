@@ -10,7 +10,7 @@ from typing import Any, Literal, TypedDict, Unpack
 
 import numpy as np
 
-from dataworth.data.convert import MOST_CATEGORIES, column_kinds, is_text
+from dataworth.data.convert import MOST_CATEGORIES, column_kind, is_text
 from dataworth.data.io.notes import CONSTANT, EMPTY, LIKE_AN_ID, NAMES_ROWS, NUMBERS_ROWS, refuse_all
 from dataworth.wording import and_more, listed, option
 
@@ -111,9 +111,9 @@ def assign_roles(table: Any, problems: list[str] | None = None, **wishes: Unpack
     if features is not None:
         rest = ("ignored", "not among the features asked for")
     roles = []
-    for name, kind in zip(names, column_kinds(table.schema), strict=True):
-        role, why = found.get(name, rest)
-        roles.append(Role(name, role, kind, why))
+    for column_field in table.schema:
+        role, why = found.get(column_field.name, rest)
+        roles.append(Role(column_field.name, role, column_kind(column_field), why))
     if not any(role.role == "feature" for role in roles) and len(given) == before:
         given.append(no_feature(names))
     if problems is None:
@@ -253,24 +253,10 @@ def of_unusable(reasons: Mapping[str, str]) -> str:
     shown = [f"{name!r} ({why})" for name, why in reasons.items()]
     listing = ", ".join(shown[:MOST_SHOWN]) + and_more(len(shown) - MOST_SHOWN)
     noun, what, it = ("column", "a feature", "it") if len(shown) == 1 else ("columns", "features", "them")
-    how = f"leave {it} out with {exclusion(list(reasons))}"
+    how = f"leave {it} out with {option('exclude', ','.join(reasons))}"
     if "binary" in reasons.values():
         how += "; images become features by dataworth embed"
     return f"{noun} {listing} cannot be {what}: {how}"
-
-
-def exclusion(names: Sequence[str]) -> str:
-    """The option that leaves the columns out, ready to copy.
-
-    >>> exclusion(["when", "full name"])
-    "exclude='when,full name'"
-    """
-    return option("exclude", ",".join(names))
-
-
-def check_kinds(roles: Sequence[Role]) -> None:
-    """Refuse a label, group, attribute, id or weight that holds something else."""
-    refuse_all(of_kinds(roles))
 
 
 def of_kinds(roles: Sequence[Role]) -> list[str]:

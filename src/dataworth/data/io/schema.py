@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dataworth.arrays import Flags
-from dataworth.data.convert import Kind, column_kind, column_kinds
+from dataworth.data.convert import Kind, column_kind
 from dataworth.data.dataset import Dataset
 from dataworth.data.io import dates
 from dataworth.data.io.files import Part
@@ -106,6 +106,8 @@ class Schema:
                 kinds |= {role.column: "pair"} if role.kind == "pair" else {}
         X = pa.table(found) if found else table.select([])
         made = Dataset(X, np.zeros(table.num_rows), allow_missing=self.impute)
+        if not kinds:
+            return made
         own = (kinds.get(column.name.partition("[")[0], column.kind) for column in made.columns)
         columns = tuple(replace(c, kind=kind) for c, kind in zip(made.columns, own, strict=True))
         return made._with(columns=columns)
@@ -247,7 +249,7 @@ def unparsable(name: str, kind: str, column: Any, wrong: Flags, before: int | No
 
 def with_kinds(table: Any, roles: Sequence[Role]) -> list[Role]:
     """The roles, with what the columns of a typed table hold."""
-    kinds = dict(zip(table.column_names, column_kinds(table.schema), strict=True))
+    kinds = {field.name: column_kind(field) for field in table.schema}
     return [
         role if role.kind in ("pair", kinds[role.column]) else replace(role, kind=kinds[role.column])
         for role in roles

@@ -85,11 +85,10 @@ def _read(path: Path) -> Contents:
     from safetensors.numpy import load
 
     raw = _bytes_of(path)
-    header, start = _header_of(raw)
+    header = _header_of(raw)
     named = header.keys() == {"__metadata__", *ARRAYS}
     _must(named, "not a sealed file, which holds a mean, a precision and metadata")
     told = _told_by(header["__metadata__"])
-    _check_layout(header, len(raw) - start)
     whole = has_checksum(raw, told.pop("checksum", None))
     _must(whole, "damaged, or changed after it was made (its checksum does not match)")
     facts = _checked(told)
@@ -98,6 +97,11 @@ def _read(path: Path) -> Contents:
     except (SafetensorError, ValueError, KeyError, TypeError, OverflowError):
         raise _BadFile("not a valid safetensors file") from None
     mean, precision = (arrays[name] for name in ARRAYS)
+    _must(mean.dtype == precision.dtype == np.float64, "its numbers are not of type F64")
+    vector = mean.ndim == 1 and 1 <= len(mean) <= MOST_COEFFICIENTS
+    _must(vector, f"its mean is not a vector of 1 to {MOST_COEFFICIENTS} numbers")
+    d = len(mean)
+    _must(precision.shape == (d, d), f"its precision is not {d} × {d}, as its mean of {d} numbers asks for")
     _must(
         bool(np.isfinite(mean).all() and np.isfinite(precision).all()), "its mean or precision is not finite"
     )
@@ -120,13 +124,13 @@ def _bytes_of(path: Path) -> bytes:
         raise DataworthError(f"{path} cannot be read ({error.strerror}): check its permissions.") from error
 
 
-def _header_of(raw: bytes) -> tuple[dict[str, Any], int]:
-    """The header, and where the numbers begin."""
+def _header_of(raw: bytes) -> dict[str, Any]:
+    """The header, which says what the arrays are; whether they fill the file, safetensors checks."""
     _must(len(raw) >= 8, "empty or cut short, not a sealed file")
     length = int.from_bytes(raw[:8], "little")
     fits = length <= min(MOST_HEADER, len(raw) - 8)
     _must(fits, "not a sealed file, or cut short (its header is longer than it can be)")
-    return _strict_json(raw[8 : 8 + length], "its header"), 8 + length
+    return _strict_json(raw[8 : 8 + length], "its header")
 
 
 def _strict_json(text: bytes | str, what: str) -> dict[str, Any]:
@@ -147,25 +151,6 @@ def _strict_json(text: bytes | str, what: str) -> dict[str, Any]:
         found = None
     _must(isinstance(found, dict), f"not a sealed file ({what} is no JSON object with distinct names)")
     return dict(found)
-
-
-def _check_layout(header: dict[str, Any], size: int) -> None:
-    """Both arrays are float64, of d and d × d numbers, and fill the file exactly."""
-    expected = {"dtype", "shape", "data_offsets"}
-    entries = [header[name] for name in ARRAYS]
-    described = all(isinstance(entry, dict) and entry.keys() == expected for entry in entries)
-    _must(described, "its mean or precision is not described as safetensors does")
-    _must(all(entry["dtype"] == "F64" for entry in entries), "its numbers are not of type F64")
-    shape, square = (entry["shape"] for entry in entries)
-    vector = isinstance(shape, list) and len(shape) == 1 and _whole(shape[0], 1, MOST_COEFFICIENTS)
-    _must(vector, f"its mean is not a vector of 1 to {MOST_COEFFICIENTS} numbers")
-    d = shape[0]
-    fits = square == [d, d] and all(_whole(n, d, d) for n in square)
-    _must(fits, f"its precision is not {d} × {d}, as its mean of {d} numbers asks for")
-    first, second = 8 * d, 8 * d * d
-    layouts = ([[0, first], [first, first + second]], [[second, first + second], [0, second]])
-    filled = [entry["data_offsets"] for entry in entries] in layouts and size == first + second
-    _must(filled, f"cut short or longer than its {d + d * d} numbers take")
 
 
 def _told_by(metadata: Any) -> dict[str, Any]:

@@ -13,7 +13,6 @@ from typing import Any
 from dataworth.atomic import parse_json, read_whole
 from dataworth.data.io.delimited import AS_FOUND, Delimited
 from dataworth.data.io.files import (
-    DELIMITED,
     SUFFIXES,
     Part,
     part_of_files,
@@ -21,9 +20,9 @@ from dataworth.data.io.files import (
     refuse_images,
     sample_note,
     sample_of_batches,
+    size_of,
     suffix_of,
 )
-from dataworth.data.io.formats import unpacked_size
 from dataworth.data.io.frames import HUB, part_of_object, tidy
 from dataworth.data.io.images import SPLITS
 from dataworth.data.io.notes import Kind, Note
@@ -193,19 +192,11 @@ def _size(source: Any) -> tuple[int, int] | None:
     if path is None or not path.is_file():
         return None
     try:
-        if suffix_of(path) in DELIMITED:
-            size, columns = unpacked_size(path), 1
-        elif suffix_of(path) == ".parquet":
-            from pyarrow import parquet
-
-            with parquet.ParquetFile(path) as file:
-                columns = max(1, file.metadata.num_columns)
-                size = 8 * file.metadata.num_rows * columns
-        else:
-            return None
+        found = size_of(path, suffix_of(path))
     except (OSError, ValueError):  # which reading says better
         return None
-    return (size, columns) if size > LARGE else None
+    size = found.text + 8 * found.rows * found.columns
+    return (size, found.columns) if size > LARGE else None
 
 
 # Addresses: Parquet on other file systems, s3://, gs://, hf://, and what else fsspec knows
