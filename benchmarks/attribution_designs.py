@@ -3,7 +3,7 @@
 On sets of scikit-learn: 15 % of the labels are wrong and corrected; the share of the rise from outside, with
 its standard error, by both designs. Then `drop-label-issues`, which is blind, by the design *method*.
 
-python benchmarks/attribution_designs.py [--seeds 3]
+python benchmarks/attribution_designs.py [--seeds 3] [--quick]
 """
 
 from __future__ import annotations
@@ -65,9 +65,11 @@ def main():
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--seeds", type=int, default=1)
-    for seed in range(parser.parse_args().seeds):
+    parser.add_argument("--quick", action="store_true", help="the smallest set alone, one seed: seconds")
+    asked = parser.parse_args()
+    for seed in range(1 if asked.quick else asked.seeds):
         rng = np.random.default_rng(seed)
-        for name, (X, y) in sets(rng).items():
+        for name, (X, y) in list(sets(rng).items())[slice(1, 2) if asked.quick else slice(None)]:
             noisy, right, test = split(X, y, rng)
             yard = dw.Yardstick.fit(test, seed=seed)
             options = {"yardstick": yard, "ignore": "all", "seed": seed, "keep": True}
