@@ -152,8 +152,6 @@ def faulty(name, seed, D, T, yard, ignored=()):
             try:
                 seen = measured(*make(D, T, yard, rng), yard=yard, code=code)
                 hit, detail = seen.fires, seen.detail
-                if code == "DW005" and hit is not None:  # where it would fire, EP takes over
-                    hit = hit or detail.startswith("EP decides")
             except Unmade:
                 continue
             except dw.DataworthError as error:

@@ -153,7 +153,11 @@ def another_form(D, T, yard, rng):
 
 def wide(D, T, yard, rng):
     two_classes(D, T)
-    return D.take(rng.permutation(len(D))[:40]), T, {"yardstick": dw.Yardstick.fit(T, prior_variance=1e4)}
+    return (
+        D.take(rng.permutation(len(D))[:40]),
+        T,
+        {"yardstick": dw.Yardstick.fit(T, prior_variance=1e4, inference="laplace")},
+    )
 
 
 def overlapping(D, T, yard, rng):
@@ -169,7 +173,7 @@ def lacking(D, T, yard, rng):
 FAULTS = {
     ("DW001", "a prior of 1e-5"): unsure,
     ("DW004", "form eta"): another_form,
-    ("DW005", "40 rows, a prior of 1e4 (EP decides)"): wide,
+    ("DW005", "40 rows, a prior of 1e4, by Laplace"): wide,
     ("DW002", "a tenth of the rows repeated"): repeated,
     **{
         ("DW002", f"a tenth repeated, shaken by {part} of r₂₀"): partial(nearly_repeated, part=part)

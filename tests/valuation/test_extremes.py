@@ -87,8 +87,7 @@ def test_rows_that_hardly_count_are_worth_nothing(weight):
 
 
 def test_no_row_counts_more_often_than_rows_can_be_counted():
-    most = DATA.with_weights(np.full(60, 2.0**53))  # more than EP can balance: by Laplace's method
-    assert np.isfinite(dw.score(most, TEST, inference="laplace", **FIXED).value)
+    assert np.isfinite(dw.score(DATA.with_weights(np.full(60, 2.0**53)), TEST, **FIXED).value)
     assert "no row counts more than 9e+15 times" in refusal(DATA.with_weights, np.full(60, 2.0**53 + 2))
 
 

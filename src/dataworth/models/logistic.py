@@ -42,7 +42,7 @@ from .gaussian import (
 INFERENCES = ("auto", "laplace", "ep")
 MANY = 100
 """Distinct rows a coefficient from which Laplace's posterior is EP's for all that a score can tell: scores of
-blocks of ten test rows then differ by 0.01 nats, a thirtieth of their standard error."""
+blocks of ten test rows then differ by less than 0.02 nats on average (tests/inference/test_ep_blocks.py)."""
 POOL_GRAM_ROWS, POOL_GRAM_FEATURES = 4096, 256
 """Pools of at most so many rows (128 MB) with at least so many features have their Gram matrix computed once:
 fits then pick it out. With fewer features multiplying is as fast as picking."""
