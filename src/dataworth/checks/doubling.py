@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Array, Rows
-from ..evidence.tempering import Place, climb, repeats
+from ..evidence.tempering import climb
 from ..measure import Case
 from ..models import Model
 from ..models.base import bind
@@ -59,12 +59,11 @@ def doubled(
 ) -> Seen:
     """The gain a block, both halves in turn."""
     fitter: Any = bind(model, X, y)
-    directions = int(getattr(fitter, "takes_weights", True))
+    steps = getattr(fitter, "takes_weights", True)
     gains: list[float] = []
     for own, others in both_ways(halves(len(y), np.random.default_rng([seed, 0xD0B]), 1, groups)):
         score = scorer(fitter, own, in_blocks(others, max(1, len(y) // BLOCKS)), tempering)
-        counted = repeats(own, np.full(len(own), tempering))
-        once, twice = (climb(partial(score, more), directions, counted + more)[1] for more in (0, 1))
+        once, twice = (climb(partial(score, more), steps)[1] for more in (0, 1))
         gains += (twice - once).tolist()
     value, stderr = float(np.mean(gains)), float(np.std(gains, ddof=1) / np.sqrt(len(gains)))
     most = max(NEGLIGIBLE, SURE * stderr)
@@ -72,7 +71,7 @@ def doubled(
     return Seen(value > most, value, f"{told}, allowed up to {most:.2g}", stderr)
 
 
-def scorer(fitter: Any, own: Rows, blocks: list[Rows], tempering: float) -> Callable[[int, Place], Array]:
+def scorer(fitter: Any, own: Rows, blocks: list[Rows], tempering: float) -> Callable[[int, int], Array]:
     """Scores of blocks given rows that are doubled so many times; each tempering is fitted once."""
 
     @cache
@@ -84,7 +83,7 @@ def scorer(fitter: Any, own: Rows, blocks: list[Rows], tempering: float) -> Call
         both = [(np.r_[own, block], np.r_[weights, np.ones(len(block))]) for block in blocks]
         return np.array([fitter(rows, weights=counts).log_z - fit.log_z for rows, counts in both])
 
-    return lambda more, place: at(place[0] + more)
+    return lambda more, k: at(k + more)
 
 
 def look(case: Case) -> Seen:

@@ -5,20 +5,22 @@ than its data allow, whatever sharpens it (doubling rows, labels of its own maki
 raise the score. So data are scored at whatever tempering r suits the test set, by a mixture in which each
 block of the test set is predicted with weights that the *other* blocks give:
 
-    S[r, j]  = log p_r(T_j | D), D's rows counted r times
+    S[r, j]  = log p_r(T_j | D), what D adds to the prior counted r times
     score_j  = log Σ_r exp Σ_i S[r, i]  −  log Σ_r exp Σ_{i≠j} S[r, i]
 
 which is log p(T_j | D, the other blocks) under equal prior weights of all r in a window. Temperings are
-powers of two; the window is the best of them with its neighbours. Data and their double then have the same
-window and the same score.
+powers of two; the window is the best of them with its neighbours.
+
+A Gaussian posterior N(μ, P⁻¹) under the prior N(0, C·I) needs no further fit for that (`Tempered`):
+
+    P_r = I/C + r (P − I/C),   P_r μ_r = r P μ.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from functools import cache
-from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import logsumexp
@@ -26,13 +28,10 @@ from scipy.special import logsumexp
 from ..arrays import Array, Rows
 
 UP, DOWN = 10, 3
-"""Steps that a walk may go up from where it starts, and down from where each row counts once. Rows that count
-less than an eighth could not mislead, and test sets on which they do would not know of those where not."""
+"""Steps that a walk may go up and down. Rows that count less than an eighth could not mislead, and test sets
+on which they do would not know of those where not."""
 WORTH = 0.01
 """Nats, over all blocks, that a step must gain: where a model can be as sure as it likes, the walk ends."""
-
-Place = tuple[int, ...]
-"""A point of a grid of temperings: how many steps from the start, in each of its directions."""
 
 
 def mixture(scores: Array) -> Array:
@@ -48,43 +47,59 @@ def mixture(scores: Array) -> Array:
     return np.asarray(logsumexp(totals, axis=0) - logsumexp(totals - scores, axis=0), dtype=float)
 
 
-def repeats(rows: Rows, weights: Array) -> int:
-    """Whole doublings by which rows (numbers of distinct ones) count more than once: so much lower r may be.
+def repeats(rows: Rows, weights: Array) -> float:
+    """How often a row counts, by distinct ones: data are fitted as if each counted once.
 
     >>> repeats(np.array([0, 1, 0, 1]), np.ones(4)), repeats(np.array([0, 1]), np.array([3.0, 3.0]))
-    (1, 1)
+    (2.0, 3.0)
     """
-    often = float(weights.sum()) / max(len(np.unique(rows)), 1)
-    return math.floor(math.log2(max(often, 1.0)) + 1e-9)
+    return float(weights.sum()) / max(len(np.unique(rows)), 1) or 1.0
 
 
-def climb(at: Callable[[Place], Array], directions: int = 1, repeated: int = 0) -> tuple[Place, Array]:
-    """The best tempering, and the mixture's scores over it and its neighbours.
+def climb(at: Callable[[int], Array], steps: bool = True) -> tuple[int, Array]:
+    """The best tempering 2^k, and the mixture's scores over it and its neighbours.
 
-    `at` gives the scores of all blocks at one place. The walk starts at the origin and goes uphill in their
-    sum while that is worth it, at most `UP` steps in each of the `directions`; down along the first, which
-    is r, to where each distinct row counts 2^−`DOWN` times: at the start it counts 2^`repeated` times.
-    Without `directions` there is no walk.
+    `at` gives the scores of all blocks at k. The walk starts at 0 and goes uphill in their sum while that is
+    worth it. Without `steps` there is no walk.
 
-    >>> best, scores = climb(lambda place: np.array([-((place[0] - 2) ** 2), 0.0]))
+    >>> best, scores = climb(lambda k: np.array([-((k - 2) ** 2), 0.0]))
     >>> best, scores.round(2).tolist()  # the window is 1, 2, 3; the other block cannot tell them apart
-    ((2,), [-0.55, 0.0])
+    (2, [-0.55, 0.0])
     """
-    if not directions:
-        return (0,), at((0,))
-    seen = cache(at)
-    here: Place = (0,) * directions
-    lowest = (-DOWN - repeated, *(-UP,) * (directions - 1))
+    if not steps:
+        return 0, at(0)
+    seen, here = cache(at), 0
     while True:
-        beside = [
-            (*here[:i], here[i] + step, *here[i + 1 :])
-            for i in range(directions)
-            for step in (-1, 1)
-            if lowest[i] <= here[i] + step <= UP
-        ]
-        up = max(beside, key=lambda place: seen(place).sum())
+        up = max((k for k in (here - 1, here + 1) if -DOWN <= k <= UP), key=lambda k: seen(k).sum())
         if seen(up).sum() <= seen(here).sum() + WORTH:
             break
         here = up
-    window = product(*(range(k - 1, k + 2) for k in here))
-    return here, mixture(np.array([seen(place) for place in window]))
+    return here, mixture(np.array([seen(k) for k in range(here - 1, here + 2)]))
+
+
+class Tempered(NamedTuple):
+    """A Gaussian posterior at some rows, at any tempering: all are diagonal in the axes of P − I/C."""
+
+    rows: Array
+    pull: Array
+    gain: Array
+    prior_variance: float
+
+    @classmethod
+    def of(cls, mean: Array, precision: Array, prior_variance: float, rows: Array) -> Tempered:
+        """N(mean, precision⁻¹) under N(0, C·I), at rows of features.
+
+        >>> own = Tempered.of(np.array([1.0]), np.array([[3.0]]), 1.0, np.array([[2.0]]))
+        >>> mean, variance = own.at(1.0)  # as it is
+        >>> mean.round(6).tolist(), variance.round(6).tolist()
+        ([2.0], [1.333333])
+        """
+        added = precision.copy()
+        added.flat[:: len(mean) + 1] -= 1.0 / prior_variance
+        gain, axes = np.linalg.eigh(added)
+        return cls(rows @ axes, axes.T @ (precision @ mean), np.maximum(gain, 0.0), prior_variance)
+
+    def at(self, r: float) -> tuple[Array, Array]:
+        """Mean and variance of the linear predictor of every row."""
+        precision = 1.0 / self.prior_variance + r * self.gain
+        return self.rows @ (r * self.pull / precision), (self.rows**2) @ (1.0 / precision)

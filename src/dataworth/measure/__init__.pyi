@@ -71,5 +71,4 @@ from .summary import count as count
 from .summary import pair_notes as pair_notes
 from .summary import values as values
 from .table import PairTable as PairTable
-from .tempered import Scored as Scored
-from .tempered import scored_by as scored_by
+from .tempered import ArmPosterior as ArmPosterior

@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from ..arrays import Array
 from ..data.labels import Classes
 from ..evidence.forms import Form
@@ -155,7 +157,7 @@ def measure(
     measurement: Measurement,
     pool: Pool,
     plan: Plan,
-    given: Mapping[Arm, ArmPosterior] | None = None,
+    given: Mapping[Arm, Callable[[], ArmPosterior]] | None = None,
     identity: Mapping[str, str] | None = None,
 ) -> PairTable:
     """Evaluate a plan's pairs where and how the options say, resumed from a run directory if there is one."""
@@ -181,7 +183,7 @@ class Work:
     bounded: bool
     visit: Visitor | None = None
     tempering: Mapping[Arm, float] = field(default_factory=dict)
-    given: Mapping[Arm, ArmPosterior] | None = None
+    given: Mapping[Arm, Callable[[], ArmPosterior]] | None = None
 
     @property
     def tempers(self) -> bool:
@@ -196,12 +198,20 @@ class Work:
         return replace(self, plan=replace(self.plan, count=min(pairs, self.plan.count))).through()
 
     def through(self, config: Callable[[], dict[str, Any]] = dict) -> PairTable:
-        """The plan, on the engine and in the run directory of the options."""
+        """The plan, on the engine and in the run directory of the options; values are beyond proportions."""
+        table = self.measured(config)
+        by_row = any(hasattr(self.pool.fitter, name) for name in ("row_scores", "row_predictives"))
+        if not (self.tempers and by_row):
+            return table
+        tests = (self.plan.design.draw(j).test for j in range(self.plan.count))
+        return table.against(np.array([self.pool.known(test) for test in tests]))
+
+    def measured(self, config: Callable[[], dict[str, Any]]) -> PairTable:
+        """The same, from the prior on."""
         design, count, fitter = self.plan.design, self.plan.count, self.pool.fitter
         if self.tempers:
-            task = Task.of(
-                design, fitter, count, self.pool.tempering, self.bounded, self.given, self.pool.ids
-            )
+            own = {"bounded": self.bounded, "given": self.given or {}, "ids": self.pool.ids}
+            task = Task.of(design, fitter, count, self.pool.tempering, **own)
             return self.carry_out(partial(rehearse_whole, task), partial(evaluate_whole, task), config)
         weighed = Weighed(design, self.pool.tempering, self.tempering)
         visit = self.visit or Scores(self.options.pmi_form, self.bounded)

@@ -14,13 +14,15 @@ from ..data.clusters import clustered_note
 from ..data.dataset import Dataset, label_keys
 from ..data.labels import Classes, Numeric
 from ..data.leaks import drop_leaks
+from ..data.order import canonical
 from ..errors import DataworthError
 from ..models import Fitter, Linear, Model
 from ..models.base import bind
 from ..models.gaussian import distinct_rows, room_for_rows
 from ..parallel.threads import one_thread
 from ..yardstick.yardstick import Yardstick
-from .designs import Sample
+from .designs import Sample, weights_of
+from .labels_alone import LabelsAlone
 from .metrics import chosen_metric
 from .options import Options
 
@@ -60,6 +62,7 @@ class Measurement:
 def prepare(what: str, data: Mapping[str, Dataset], test: Dataset, options: Options) -> Measurement:
     """Check the datasets, find the yardstick, take leaked rows out, and note what must be said."""
     check_datasets({**data, "the test set": test})
+    test = canonical(test)
     yardstick = find_yardstick(test, options)
     data = {name: yardstick.numbered(part) for name, part in data.items()}
     test = yardstick.numbered(test)
@@ -83,13 +86,15 @@ def prepare(what: str, data: Mapping[str, Dataset], test: Dataset, options: Opti
 class Pool:
     """Several datasets on one yardstick, one below the other, with a model bound to them.
 
-    tempering: how many times rows of data count, beside test rows that count once.
+    tempering: how many times rows of data count, beside test rows that count once. labels: of the test set,
+    the last of the datasets.
     """
 
     X: Array
     y: Array
     fitter: Fitter
     samples: dict[str, Sample]
+    labels: LabelsAlone
     tempering: float = 1.0
 
     @cached_property
@@ -99,7 +104,7 @@ class Pool:
 
     @classmethod
     def build(cls, yardstick: Yardstick, parts: Mapping[str, Dataset], model: Model | None = None) -> Pool:
-        """Measure all parts with the yardstick; `model` is its own, if it is not given."""
+        """Measure all parts, the test set last, with the yardstick; `model`: its own if not given."""
         y = np.concatenate([yardstick.targets(part, name) for name, part in parts.items()])
         X = room_for_rows(len(y), yardstick.recipe.width)
         samples: dict[str, Sample] = {}
@@ -112,7 +117,12 @@ class Pool:
             start = end
         fitter = bind(model or yardstick.model, X, y)
         tempering = yardstick.tempering if getattr(fitter, "takes_weights", True) else 1.0
-        return cls(X, y, fitter, samples, tempering)
+        labels = LabelsAlone.of(yardstick, y[start - len(part) :], part.weights)
+        return cls(X, y, fitter, samples, labels, tempering)
+
+    def known(self, test: Sample) -> float:
+        """Log-probability of some test rows by the labels of all others."""
+        return self.labels.log_p(self.y[test.rows], weights_of(test))
 
     def extended(self, X: Array, y: Array, model: Model) -> Pool:
         """The pool with further rows below the others, whose places stay; only these were measured anew."""

@@ -7,7 +7,6 @@ the mode (`inference.partial_sums`). Another tempering begins where the last one
 
 from __future__ import annotations
 
-import math
 import os
 import shutil
 from collections.abc import Iterator
@@ -141,10 +140,11 @@ class Passes(AbstractContextManager["Passes"]):
             yield chunk, one
 
     @property
-    def repeated(self) -> int:
-        """By how many doublings rows count more than once (`evidence.tempering.repeats`)."""
-        often = self.yardstick.tempering * self.weight / max(self.sketch.distinct, 1.0)
-        return math.floor(math.log2(max(often, 1.0)) + (ESTIMATED if self.sketch.full else 1e-9))
+    def repeats(self) -> float:
+        """How often a row counts, by distinct ones (`evidence.tempering.repeats`); it may be an estimate."""
+        often = float(self.weight / max(self.sketch.distinct, 1.0)) or 1.0
+        near = self.sketch.full and abs(often - round(often)) < ESTIMATED * often
+        return float(round(often)) if near else often
 
     def fitted(self, tempering: float) -> Fitted:
         """The posterior with every row counted so many times."""

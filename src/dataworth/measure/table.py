@@ -27,14 +27,16 @@ class PairTable:
     """One row a pair (or block): what a visitor said of each arm (pairs × arms × numbers).
 
     `pmi`, `accuracy`, `information_gain`, `data_rows`, `unsettled` (fits whose solver did not converge) and
-    those of `metrics` are pairs × arms. `tempering` is how many times each arm's rows count where it fares
-    best.
+    those of `metrics` are pairs × arms. `log_z_test` is log p(T_j) before any data; `reference` what labels
+    alone tell, the zero of `pmi` (`measure.labels_alone`). `tempering` is how many times each arm's rows
+    count where it fares best.
     """
 
     arms: tuple[Arm, ...]
     values: Array
     log_z_test: Array
     test_rows: Array
+    reference: Array = field(default_factory=lambda: np.zeros(0))
     tempering: dict[Arm, float] = field(default_factory=dict)
     pmi, accuracy, information_gain, data_rows = map(_column, COLUMNS[:4])
     balanced_accuracy, auc, log_loss, unsettled = map(_column, COLUMNS[4:])
@@ -59,6 +61,11 @@ class PairTable:
     def __len__(self) -> int:
         return len(self.values)
 
+    def against(self, reference: Array) -> PairTable:
+        """The same, with what labels alone tell as zero in place of the yardstick's own prior."""
+        moved = self.with_column("pmi", self.pmi + (self.log_z_test - reference)[:, None])
+        return replace(moved, reference=reference)
+
     def column(self, name: str, arm: Arm | str) -> Array:
         """One column of one arm, which may be given by its name."""
         place = [str(one) for one in self.arms].index(str(arm))
@@ -82,7 +89,8 @@ class PairTable:
 
     def first(self, pairs: int) -> PairTable:
         """The first few pairs."""
-        some = {name: getattr(self, name)[:pairs] for name in ("values", "log_z_test", "test_rows")}
+        names = ("values", "log_z_test", "test_rows", "reference")
+        some = {name: getattr(self, name)[:pairs] for name in names}
         return replace(self, **some)
 
     def beside(self, other: PairTable) -> PairTable:

@@ -1,151 +1,98 @@
-"""The design *whole*: each arm at the tempering that suits it, against every block of the test set.
+"""The design *whole*: each arm at the tempering that suits it, against every row of the test set.
 
-An arm's rows do not change from block to block, so it is fitted once a tempering, and its posterior is the
-prior of each block: S[r, j] = log p_r(T_j | D) (`evidence.tempering`). Its PMI with a block is the mixture's
-score of the block less log p(T_j). All that is asked of an arm is its posterior at a tempering, so rows in
-memory, files that are read in passes and sealed data are scored alike.
+An arm is fitted once; its posterior is the prior of each test row, and rows are added up by block:
+
+    S[r, j] = Σ_{i ∈ T_j} log p_r(y_i | x_i, D)        (`evidence.tempering`).
+
+All that is asked of an arm is its posterior, so rows in memory, files that are read in passes and sealed data
+are scored alike. A model whose posterior is no Gaussian is fitted at every tempering; one that cannot predict
+a row by itself is asked for its evidence of whole blocks.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..arrays import Array, Rows
-from ..evidence.tempering import Place, climb, repeats
+from ..evidence.tempering import Tempered, climb, repeats
 from ..models import Fit, Fitter
+from ..models.gaussian import GaussianPrior
 from ..parallel import Engine
 from ..parallel.runs import Run, map_resumable, refusing_foreign
-from .designs import Arm, Design, Sample, Weighed, reweighed, same_sample, weights_of
+from .designs import Arm, Design, Sample, reweighed, same_sample, weights_of
 from .evaluate import IMPOSSIBLE, fit_both, settled
 from .metrics import METRICS, of_blocks
 from .table import PairTable
 
 NOTHING = [float("nan")] * len(METRICS)
-VISITED = 4
-"""Temperings that a walk tries, mostly: for an estimate of the time."""
 
 
-class Scored(NamedTuple):
-    """An arm at one tempering: its fit, and log p(T_j | D) of every block."""
+@dataclass(frozen=True)
+class ArmPosterior:
+    """What an arm is to the evaluation: of rows in memory, of a file read in passes, or sealed.
+
+    fitter, fit: which predict rows of the pool. n_rows: that stand behind it. gain: KL(posterior ‖ prior).
+    gaussians: N(μ, P⁻¹), one a class where each has its own; none if the posterior is not Gaussian. counted:
+    how often its rows were counted.
+    """
 
     fitter: Fitter
     fit: Fit
-    log_predictives: Array
-
-
-class ArmPosterior(Protocol):
-    """What an arm is to the evaluation: of rows in memory, of a file read in passes, or sealed."""
-
-    @property
-    def n_rows(self) -> int:
-        """Rows that stand behind it."""
-        ...
-
-    @property
-    def n_repeats(self) -> int:
-        """By how many doublings its rows count more than once (`evidence.tempering.repeats`)."""
-        ...
-
-    @property
-    def directions(self) -> int:
-        """Of its grid of temperings."""
-        ...
-
-    def scored(self, place: Place, tests: Sequence[Sample]) -> Scored:
-        """Its posterior at one tempering, as the prior of each block."""
-        ...
-
-    def information_gain(self, plain: Scored) -> float:
-        """KL(posterior ‖ prior) where rows count as the yardstick says; `plain` is the arm there."""
-        ...
+    n_rows: int
+    gain: float
+    gaussians: tuple[GaussianPrior, ...]
+    counted: float = 1.0
 
 
 class Task(NamedTuple):
-    """What every worker shares: arms and blocks, each block's own fit, and how often data rows count."""
+    """What every worker shares: arms and blocks, each block's own fit, and how often data rows count.
+
+    given: arms that come as posteriors. ids: which rows of the pool are the same.
+    """
 
     fitter: Fitter
     arms: Mapping[Arm, Sample]
-    given: Mapping[Arm, ArmPosterior]
     tests: tuple[Sample, ...]
     fits: tuple[Fit, ...]
     tempering: float
     bounded: bool
+    given: Mapping[Arm, Callable[[], ArmPosterior]]
     ids: Rows | None = None
 
     @classmethod
-    def of(
-        cls,
-        design: Design,
-        fitter: Fitter,
-        k: int,
-        tempering: float,
-        bounded: bool,
-        given: Mapping[Arm, ArmPosterior] | None = None,
-        ids: Rows | None = None,
-    ) -> Task:
-        """Arms and the first k blocks of a design.
-
-        `given` arms come as posteriors. `ids` tell which rows of the pool are the same (default: none).
-        """
-        drawn = [Weighed(design, tempering).draw(j) for j in range(k)]
+    def of(cls, design: Design, fitter: Fitter, k: int, tempering: float, **more: Any) -> Task:
+        """Arms and the first k blocks of a design."""
+        drawn = [design.draw(j) for j in range(k)]
         tests = tuple(draw.test for draw in drawn)
         fits = tuple(fitter(test.rows, weights=test.weights) for test in tests)
-        return cls(fitter, drawn[0].arms, given or {}, tests, fits, tempering, bounded, ids)
+        return cls(fitter, drawn[0].arms, tests, fits, tempering, **more)
 
     def posterior(self, arm: Arm) -> ArmPosterior:
         """The arm's posterior, from its rows if it was not given."""
-        return self.given[arm] if arm in self.given else InMemory(self, self.arms[arm], [])
+        return self.given[arm]() if arm in self.given else fit_arm(self, self.arms[arm])
 
 
-class InMemory(NamedTuple):
-    """Rows of the pool; `near` is the fit at the last tempering, where the next one begins."""
+def fit_arm(task: Task, sample: Sample) -> ArmPosterior:
+    """Fit rows of the pool, counted as often as the yardstick says, whatever their repeats.
 
-    task: Task
-    sample: Sample
-    near: list[Fit]
-
-    @property
-    def n_rows(self) -> int:
-        """Rows of the sample."""
-        return len(self.sample.rows)
-
-    @property
-    def n_repeats(self) -> int:
-        """Doublings, by distinct rows and weights."""
-        rows = self.sample.rows if self.task.ids is None else self.task.ids[self.sample.rows]
-        return repeats(rows, weights_of(self.sample))
-
-    @property
-    def directions(self) -> int:
-        """How often rows count, and nothing else; a model without weights has no other way to count them."""
-        return int(getattr(self.task.fitter, "takes_weights", True))
-
-    def scored(self, place: Place, tests: Sequence[Sample]) -> Scored:
-        """Fit the rows, counted 2^k times as often, and take their posterior to every block."""
-        fitter, sample = self.task.fitter, reweighed(self.sample, 2.0 ** place[0])
-        # at first from nothing: what an arm is worth depends on its rows alone, not on what stands beside it
-        fit = fitter(sample.rows, tuple(self.near), weights=sample.weights, targets=sample.targets)
-        self.near[:] = [fit]
-        if hasattr(fitter, "log_predictives"):
-            return scored_by(fitter, fit, tests)
-        pairs = zip(tests, self.task.fits, strict=True)
-        joint: list[Fit] = []
-        both = (fit_both(fitter, sample, test, (fit, alone), joint) for test, alone in pairs)
-        return Scored(fitter, fit, np.array([one.log_z - fit.log_z for one in both]))
-
-    def information_gain(self, plain: Scored) -> float:
-        """Of the fit."""
-        return plain.fitter.information_gain(plain.fit)
-
-
-def scored_by(fitter: Fitter, fit: Fit, tests: Sequence[Sample]) -> Scored:
-    """Every block with the fit's Gaussian as its prior."""
-    found = fitter.log_predictives(fit, [(test.rows, test.weights) for test in tests])  # type: ignore[attr-defined]
-    return Scored(fitter, fit, np.array(found))
+    From nothing: what an arm is worth depends on its rows alone, not on what stands beside it.
+    """
+    fitter, counted = task.fitter, 1.0
+    if getattr(fitter, "takes_weights", True):  # else there is no other way to count rows
+        rows = sample.rows if task.ids is None else task.ids[sample.rows]
+        counted = task.tempering / repeats(rows, weights_of(sample))
+        sample = reweighed(sample, counted)
+    fit = fitter(sample.rows, weights=sample.weights, targets=sample.targets)
+    gaussians = getattr(fitter, "gaussians", lambda fit: ())(fit)
+    return ArmPosterior(
+        fitter, fit, len(sample.rows), fitter.information_gain(fit), tuple(gaussians), counted
+    )
 
 
 def evaluate_whole(
@@ -167,13 +114,13 @@ def evaluate_whole(
 
 
 def rehearse_whole(task: Task) -> float:
-    """Estimated seconds of `evaluate_whole` on one core: the largest arm is timed at one tempering."""
+    """Estimated seconds of `evaluate_whole` on one core: the largest arm is timed."""
     tested = sum(len(test.rows) for test in task.tests)
     rows = {arm: len(sample.rows) + tested for arm, sample in task.arms.items()}
     timed = max(rows, key=lambda arm: rows[arm])
     started = time.perf_counter()
-    task.posterior(timed).scored((0, 0), task.tests)
-    return (time.perf_counter() - started) * VISITED * sum(rows.values()) / rows[timed]
+    score_arm(task, timed)
+    return (time.perf_counter() - started) * sum(rows.values()) / rows[timed]
 
 
 def _first_alike(task: Task, arm: Arm) -> Arm:
@@ -186,18 +133,9 @@ def _first_alike(task: Task, arm: Arm) -> Arm:
 
 def score_arm(task: Task, arm: Arm) -> dict[str, Any]:
     """The numbers of `table.COLUMNS` for every block, and the tempering at which they are best."""
-    seen: dict[Place, Scored] = {}
     posterior = task.posterior(arm)
-
-    def at(place: Place) -> Array:
-        seen[place] = posterior.scored(place, task.tests)
-        found = seen[place].log_predictives
-        return np.minimum(found, 0.0) if task.bounded else found
-
-    best, scores = climb(at, posterior.directions, posterior.n_repeats)
-    fitter, fit, found = seen[best]
-    plain = seen[(0,) * len(best)]  # information gain grows with tempering, so that all arms have the same
-    gain, rows = posterior.information_gain(plain), posterior.n_rows
+    best, scores = climb(block_scores(task, arm, posterior), getattr(task.fitter, "takes_weights", True))
+    fitter, fit, rows = posterior.fitter, posterior.fit, posterior.n_rows
     # nobody asks for the benchmark of controls, or of parts of the data
     blind = arm.role in ("control", "own", "part")
     beside = [NOTHING] * len(task.tests) if blind else of_blocks(fitter, fit, task.tests).tolist()
@@ -205,6 +143,40 @@ def score_arm(task: Task, arm: Arm) -> dict[str, Any]:
     for j, (test, alone) in enumerate(zip(task.tests, task.fits, strict=True)):
         accuracy = fitter.accuracy(fit, test.rows, test.weights)
         unsettled = (not settled(fit)) + (not settled(alone))
-        unsettled += bool(task.bounded and found[j] > IMPOSSIBLE)
-        blocks.append([float(scores[j] - alone.log_z), accuracy, gain, rows, *beside[j], unsettled])
-    return {"blocks": blocks, "tempering": task.tempering * 2.0 ** best[0]}
+        unsettled += bool(task.bounded and scores[j] > IMPOSSIBLE)
+        value = float(min(scores[j], 0.0) if task.bounded else scores[j]) - alone.log_z
+        blocks.append([value, accuracy, posterior.gain, rows, *beside[j], unsettled])
+    return {"blocks": blocks, "tempering": posterior.counted * 2.0**best}
+
+
+def block_scores(task: Task, arm: Arm, posterior: ArmPosterior) -> Callable[[int], Array]:
+    """S[2^k, ·] as a function of k."""
+    tests, fitter = task.tests, posterior.fitter
+    rows = np.concatenate([test.rows for test in tests])
+    weights = np.concatenate([weights_of(test) for test in tests])
+    ends = np.cumsum([0, *(len(test.rows) for test in tests[:-1])])
+    if posterior.gaussians:
+        score: Any = task.fitter
+        known = score.prior_variance, score.features(rows)
+        tempered = [Tempered.of(*one, *known) for one in posterior.gaussians]
+        return lambda k: np.add.reduceat(
+            score.row_scores([t.at(2.0**k) for t in tempered], rows, weights), ends
+        )
+    if arm in task.given:
+        raise ValueError(f"{arm} was given without a Gaussian")
+    sample, near = reweighed(task.arms[arm], posterior.counted), [posterior.fit]
+
+    def refitted(k: int) -> Array:
+        some = reweighed(sample, 2.0**k)
+        fit = fitter(some.rows, tuple(near), weights=some.weights, targets=some.targets)
+        near[:] = [fit]
+        if hasattr(fitter, "row_predictives"):
+            return np.add.reduceat(fitter.row_predictives(fit, rows, weights), ends)
+        joint: list[Fit] = []
+        both = [
+            partial(fit_both, fitter, some, test, (fit, alone), joint)
+            for test, alone in zip(tests, task.fits, strict=True)
+        ]
+        return np.array([one().log_z - fit.log_z for one in both])
+
+    return refitted

@@ -254,6 +254,24 @@ class GaussianRows(PoolFitter):
         known = self.as_prior(fit)
         return [self.log_evidence_under(known, rows, weights) for rows, weights in sets]
 
+    def gaussians(self, fit: Fit) -> list[GaussianPrior]:
+        """The fit's N(μ, Σ), as the prior of what is seen next."""
+        known = self.as_prior(fit)
+        return [GaussianPrior(known.mean, known.root @ known.root.T)]
+
+    def features(self, rows: Rows) -> Array:
+        """Features of rows of the pool, with their column of ones."""
+        return self.X[rows]
+
+    def row_scores(self, at: Sequence[tuple[Array, Array]], rows: Rows, weights: Array) -> Array:
+        """log ∫ p(yᵢ | f)^wᵢ N(f; mᵢ, vᵢ) df of rows of the pool, from means and variances."""
+        ((mean, variance),) = at
+        return self.label_integral(mean, variance, weights, self.y[rows])
+
+    @abstractmethod
+    def label_integral(self, mean: Array, variance: Array, weights: Array, targets: Array) -> Array:
+        """log ∫ p(y | f)^w N(f; m, v) df of every row."""
+
     @abstractmethod
     def as_prior(self, fit: Fit) -> Whitening:
         """A fit's N(μ, Σ) as coordinates in which it is standard normal, d×d."""

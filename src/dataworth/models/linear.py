@@ -276,6 +276,14 @@ class LinearFitter(GaussianRows):
         above = targets - self.offset[rows] - prior.offset(self.X[rows])
         return fit_gaussian(prior.rows(self.X[rows]), above, weights, 1.0, self.noise_variance).log_z
 
+    def label_integral(self, mean: Array, variance: Array, weights: Array, targets: Array) -> Array:
+        """Of Gaussians, in closed form."""
+        tau = weights / self.noise_variance
+        square = tau * (targets - mean) ** 2 / (1.0 + tau * variance)
+        return np.asarray(
+            -0.5 * (square + np.log1p(tau * variance) + weights * np.log(2.0 * np.pi * self.noise_variance))
+        )
+
     def row_gaussian(self, fit: Fit) -> RowGaussian:
         """The posterior as sites: each row adds τ = w/s² and ν = w (y − offset)/s²."""
         known: LinearState = fit.state

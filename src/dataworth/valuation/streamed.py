@@ -6,10 +6,10 @@ is the prior of each block of the test set: what the design *whole* makes of row
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from importlib.metadata import version
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -18,18 +18,16 @@ from ..data.io.streamed import Stream
 from ..data.keys import keyed_hash, new_key
 from ..data.labels import Classes
 from ..errors import DataworthError
-from ..evidence.tempering import Place
 from ..measure import (
     DATA,
+    ArmPosterior,
     Case,
     Options,
     Passes,
     Pool,
     Sample,
-    Scored,
     measure,
     one_class_note,
-    scored_by,
     whole_plan,
 )
 from ..measure.prepare import prepare
@@ -61,7 +59,7 @@ def measure_streamed(stream: Stream, test: Dataset, options: Options, name: str,
         refuse_few(passes, name)
         pool = Pool.build(yardstick, {TEST: test})
         plan = whole_plan(prepared, {DATA: Sample(np.arange(0))}, pool.samples[TEST])
-        table = measure(here, pool, plan, {DATA: StreamedArm(passes, pool)}, identity)
+        table = measure(here, pool, plan, {DATA: partial(streamed_arm, passes, pool)}, identity)
     # what checks look at
     seen = Pool.build(yardstick, {name: passes.sample, TEST: test})
     plan = whole_plan(prepared, {DATA: seen.samples[name]}, seen.samples[TEST])
@@ -86,7 +84,7 @@ def seal_stream(stream: Stream, yardstick: Yardstick) -> Sealed:
     name = "the data"
     with Passes(stream, yardstick, Options(), None, name) as passes:
         refuse_few(passes, name)
-        fitted = passes.fitted(yardstick.tempering)
+        fitted = passes.fitted(yardstick.tempering / passes.repeats)
     counts = None
     if isinstance(yardstick.labels, Classes) and passes.classes is not None:
         counts = dict(zip(yardstick.labels.names, map(int, passes.classes), strict=True))
@@ -96,7 +94,7 @@ def seal_stream(stream: Stream, yardstick: Yardstick) -> Sealed:
         0.5 * (fitted.precision + fitted.precision.T),
         yardstick.digest,
         passes.rows,
-        yardstick.tempering * passes.weight,
+        yardstick.tempering / passes.repeats * passes.weight,
         counts,
         version("dataworth"),
         keyed_hash(stream.content_hash(), key),
@@ -104,33 +102,13 @@ def seal_stream(stream: Stream, yardstick: Yardstick) -> Sealed:
     )
 
 
-@dataclass(frozen=True)
-class StreamedArm:
-    """The posterior of a stream as the prior of a pool, with rows counted 2^k times as often."""
-
-    passes: Passes
-    pool: Pool
-    directions: ClassVar[int] = 1
-
-    @property
-    def n_rows(self) -> int:
-        """Rows of all pieces, without those of the test set."""
-        return self.passes.rows
-
-    @property
-    def n_repeats(self) -> int:
-        """Doublings, by what the first pass counted."""
-        return self.passes.repeated
-
-    def scored(self, place: Place, tests: Sequence[Sample]) -> Scored:
-        """Passes to the mode at one tempering, then the blocks."""
-        fitted = self.passes.fitted(self.pool.tempering * 2.0 ** place[0])
-        fitter = self.passes.model.bind(self.pool.X, self.pool.y, fitted.prior)
-        return scored_by(fitter, fitter(np.zeros(0, dtype=np.intp)), tests)
-
-    def information_gain(self, plain: Scored) -> float:
-        """Of the posterior that passes found."""
-        return self.passes.fitted(self.pool.tempering).information_gain()
+def streamed_arm(passes: Passes, pool: Pool) -> ArmPosterior:
+    """The posterior of a stream, by passes to its mode."""
+    counted = pool.tempering / passes.repeats
+    fitted = passes.fitted(counted)
+    fitter = passes.model.bind(pool.X, pool.y, fitted.prior)
+    fit = fitter(np.zeros(0, dtype=np.intp))
+    return ArmPosterior(fitter, fit, passes.rows, fitted.information_gain(), (fitted.prior,), counted)
 
 
 def streamed_note(passes: Passes) -> str:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ..data.labels import Classes, Numeric
-from .maps import SCALES
 from .recipe import Basis, Recipe
 
 IN_WORDS = {
@@ -142,7 +141,7 @@ def maps(basis: Basis, effort: Effort) -> Iterator[Map]:
     """
     half = len(basis.standard) // 2
     landmarks, (axes, beside) = min(effort.landmarks, half), effort.both
-    for scale in (scale for scale in SCALES if not (basis.odd and scale == "rank")):
+    for scale in basis.scales:
         rank = basis.on(scale).rank
         if not rank:
             continue

@@ -1,7 +1,8 @@
 """Scales of columns, and features of a kernel on them.
 
 Rows come in standard units, z = (x − centre) / s.d. of each column. The scale `each` leaves them so. `common`
-gives columns of large spread their weight back: z · s.d. / root mean square of all s.d. `rank` takes normal
+gives columns of one kind (pixels, entries of a vector) their spread back: z · s.d. / root mean square of the
+s.d. of their kind; other columns stay in standard units, which nobody's units can move. `rank` takes normal
 scores: Φ⁻¹ of the proportion of test rows below, between 40 quantiles of the column, so that neither heavy
 tails nor outliers count for more than their rank.
 
@@ -15,6 +16,8 @@ yardstick's file shows no row of the test set (unless five are equal), and never
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -27,6 +30,8 @@ from ..inference.newton import compiled
 from .file import items, number, numbers, text
 
 SCALES = ("each", "common", "rank")
+ALIKE, UNLIKE = 8, 30.0
+"""Columns from which those of one name are of one kind, and how much wider than most none of them may be."""
 KNOTS = 40
 """Quantiles a column of the scale `rank`, at (i + ½) / 40."""
 MANY = 1 << 20
@@ -39,8 +44,8 @@ SCORES: Array = ndtri(LEVELS)
 class Scale:
     """z ↦ (z − shift) · stretch; with `knots` (columns × 40), (normal score of z − shift) · stretch.
 
-    >>> Scale.learn("common", np.array([[1.0, 1.0], [-1.0, -1.0]]), np.array([3.0, 4.0])).stretch.round(3)
-    array([0.849, 1.131])
+    >>> Scale.learn("each", np.array([[1.0, 0.0], [-1.0, 0.0]]), np.array([1.0, 0.0])).stretch
+    array([1., 0.])
     """
 
     name: str
@@ -49,14 +54,11 @@ class Scale:
     knots: Array
 
     @classmethod
-    def learn(cls, name: str, standard: Array, spread: Array) -> Scale:
-        """From test rows in standard units and the spread of their columns; 0 where one is constant."""
-        d = len(spread)
-        shift, stretch, knots = np.zeros(d), (spread > 0).astype(float), np.zeros((d, 0))
-        if name == "common" and stretch.any():
-            largest = spread.max()  # squares of 1e-170 vanish, those of 1e170 overflow
-            ratio = spread / largest
-            stretch = ratio / np.sqrt((ratio[spread > 0] ** 2).mean())
+    def learn(cls, name: str, standard: Array, common: Array) -> Scale:
+        """From test rows in standard units and what `common_stretch` says of their columns."""
+        d = len(common)
+        stretch = common if name == "common" else (common > 0).astype(float)
+        shift, knots = np.zeros(d), np.zeros((d, 0))
         if name == "rank":
             knots = np.ascontiguousarray(np.quantile(standard, LEVELS, axis=0).T)
             shift = normal_scores(standard, knots).mean(axis=0)
@@ -88,6 +90,28 @@ class Scale:
         if (stretch < 0).any():
             raise DataworthError("its stretch is below 0")
         return cls(name=name, shift=shift, stretch=stretch, knots=knots)
+
+
+def common_stretch(names: Sequence[str], spread: Array) -> Array:
+    """Factor of each column on the scale `common`; 1 of columns that are of no kind, 0 of constant ones.
+
+    Columns are of one kind if they are `ALIKE` or more, their names differ by numbers alone (`px[0]`,
+    `px[1]`, …), and none spreads `UNLIKE` times as far as most: another unit, then, is another kind.
+
+    >>> common_stretch([f"px[{i}]" for i in range(9)] + ["age"], np.array([1.0] * 8 + [2.0, 50.0])).round(3)
+    array([0.866, 0.866, 0.866, 0.866, 0.866, 0.866, 0.866, 0.866, 1.732,
+           1.   ])
+    """
+    stretch = (spread > 0).astype(float)
+    stems: dict[str, list[int]] = {}
+    for j in np.flatnonzero(spread > 0).tolist():
+        stems.setdefault(re.sub(r"\d+", "#", names[j]), []).append(j)
+    for stem, places in stems.items():
+        own = spread[places]
+        if "#" in stem and len(places) >= ALIKE and own.max() < UNLIKE * np.median(own):
+            ratio = own / own.max()  # squares of 1e-170 vanish, those of 1e170 overflow
+            stretch[places] = ratio / np.sqrt((ratio**2).mean())
+    return stretch
 
 
 def normal_scores(X: Array, knots: Array) -> Array:

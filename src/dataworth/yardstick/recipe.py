@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array
+from ..arrays import Array, Rows
 from ..data.convert import Column
 from ..data.dataset import Dataset
 from ..data.vectors import binary_size
 from ..errors import DataworthError
 from .file import items, number, numbers, record
-from .maps import Kernel, Scale
+from .maps import SCALES, Kernel, Scale, common_stretch
 
 SLAB = 8192
 """Rows measured at a time, so that no second copy of a large dataset is made."""
@@ -165,6 +165,34 @@ def expand(columns: tuple[Column, ...], X: Array, fill: Array) -> Array:
     return np.hstack(parts)
 
 
+def expanded_names(columns: tuple[Column, ...]) -> list[str]:
+    """A name for every column that `expand` makes."""
+    parts = ([c.name] if c.kind != "categorical" else [f"{c.name}=" for _ in c.categories] for c in columns)
+    return [name for part in parts for name in part]
+
+
+def repeated(standard: Array) -> Rows:
+    """Columns, in standard units, that equal an earlier one or its negative: they say nothing of their own.
+
+    >>> repeated(np.array([[1.0, 0.0, -1.0, 1.0], [-1.0, 0.0, 1.0, -1.0], [0.0, 0.0, 0.0, 0.0]])).tolist()
+    [2, 3]
+    """
+    mark = np.random.default_rng(len(standard)).standard_normal(len(standard)) @ standard
+    order = np.lexsort((np.arange(len(mark)), np.round(np.abs(mark), 6)))
+    found, first = [], -1
+    for j in order.tolist():
+        same = first >= 0 and abs(abs(mark[j]) - abs(mark[first])) < SAME
+        same = (
+            same and np.abs(standard[:, j] - np.sign(mark[j] * mark[first]) * standard[:, first]).max() < SAME
+        )
+        if same and mark[j] != 0.0:
+            found.append(max(j, first))
+            first = min(j, first)
+        else:
+            first = j
+    return np.array(sorted(found), dtype=np.intp)
+
+
 def odd(columns: tuple[Column, ...]) -> bool:
     """Whether all columns are differences of two things that are compared.
 
@@ -188,6 +216,10 @@ def resolution(X: Array) -> Array:
 
 
 LANDMARK_SEED = 0x1A4D
+SAME = 1e-6
+"""Difference of two columns in standard units up to which one repeats the other."""
+NEGLIGIBLE = 1e-10
+"""Variance along an axis, by the largest, that is rounding."""
 
 
 @dataclass(frozen=True)
@@ -206,20 +238,19 @@ class Axes:
 
     @classmethod
     def learn(cls, scale: Scale, rows: Array) -> Axes:
-        """By singular values; of far more columns than rows by the rows' inner products, which is cheaper."""
+        """From the inner products of columns, or of rows if they are fewer.
+
+        Not by singular values: LAPACK's divide and conquer fails on some tables of dependent columns.
+        """
         n, d = rows.shape
-        if d > 2 * n:
-            values, vectors = np.linalg.eigh(rows @ rows.T)
-            kept = np.flatnonzero(values > 1e-10 * max(values[-1], 0.0))[::-1]
-            singular = np.sqrt(values[kept])
-            axes = (vectors[:, kept].T @ rows) / singular[:, None]
-        else:
-            _, singular, axes = np.linalg.svd(rows, full_matrices=False)
-            kept = np.flatnonzero(singular > 1e-7 * singular.max(initial=0.0))
-            singular, axes = singular[kept], axes[kept]
+        values, vectors = np.linalg.eigh(rows @ rows.T if d > n else rows.T @ rows)
+        kept = np.flatnonzero(values > NEGLIGIBLE * values.max(initial=0.0))[::-1]
+        values, axes = values[kept], vectors[:, kept].T
+        if d > n:
+            axes = (axes @ rows) / np.sqrt(values)[:, None]
         # an axis and its negative are the same axis; fix the sign so that a recipe is unique
         sign = np.sign(axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)]) if len(axes) else np.ones(0)
-        return cls(scale, rows, (axes * sign[:, None]).T, singular**2 / n)
+        return cls(scale, rows, (axes * sign[:, None]).T, values / n)
 
     def projection(self, size: int, exponent: float) -> Array:
         """The first axes, their variances raised to `exponent`, so that E|φ|² = 1."""
@@ -238,12 +269,12 @@ class Basis:
 
     plain: Recipe
     standard: Array
-    spread: Array
+    common: Array
     seed: int = 0
 
     @classmethod
     def learn(cls, data: Dataset, seed: int = 0) -> Basis:
-        """Standardise; constant columns get no weight."""
+        """Standardise; constant columns get no weight, nor do columns that repeat another."""
         fill = _medians(data)
         X = expand(data.columns, data.X, fill)
         size = np.abs(X).max(axis=0, initial=0.0)
@@ -260,6 +291,8 @@ class Basis:
         center, spread = middle * unit, np.sqrt(((tame - middle) ** 2).mean(axis=0)) * unit
         varies = (spread > resolution(X) * size) & (size > 1.0 / LARGEST)
         inverse_scale = np.divide(1.0, spread, out=np.zeros_like(spread), where=varies)
+        again = repeated((X - center) * inverse_scale)
+        varies[again], inverse_scale[again] = False, 0.0
         plain = Recipe(
             columns=data.columns,
             fill=fill,
@@ -268,12 +301,19 @@ class Basis:
             scale=Scale.learn("each", X[:0], varies.astype(float)),
             projection=np.zeros((len(center), 0)),
         )
-        return cls(plain, (X - center) * inverse_scale, np.where(varies, spread, 0.0), seed)
+        stretch = common_stretch(expanded_names(data.columns), np.where(varies, spread, 0.0))
+        return cls(plain, (X - center) * inverse_scale, stretch, seed)
 
     @property
     def odd(self) -> bool:
         """Whether all columns are differences."""
         return odd(self.plain.columns)
+
+    @property
+    def scales(self) -> tuple[str, ...]:
+        """Those that can be had: ranks lose signs, and without columns of one kind none is common."""
+        alike = bool(np.isin(self.common, (0.0, 1.0)).all())
+        return tuple(s for s in SCALES if not (s == "common" and alike) and not (s == "rank" and self.odd))
 
     @cached_property
     def _learned(self) -> dict[str, Axes]:
@@ -282,7 +322,7 @@ class Basis:
     def on(self, scale: str) -> Axes:
         """Rows and principal axes on a scale, learned when first asked for."""
         if scale not in self._learned:
-            made = Scale.learn(scale, self.standard, self.spread)
+            made = Scale.learn(scale, self.standard, self.common)
             self._learned[scale] = Axes.learn(made, made(self.standard))
         return self._learned[scale]
 

@@ -18,6 +18,7 @@ from ..data.convert import Column
 from ..data.dataset import Dataset
 from ..data.keys import keyed_hash
 from ..data.labels import Classes, Numeric, learn_targets
+from ..data.order import canonical
 from ..errors import DataworthError
 from ..models import Linear, Softmax, positive_number
 from ..parallel.threads import one_thread
@@ -103,6 +104,7 @@ class Yardstick:
             raise DataworthError(
                 f"the test set has {len(test)} rows; a yardstick needs {LEAST_ROWS} or more."
             )
+        test = canonical(test)
         labels = rounded(learn_targets(test))
         kind = suited_kind(labels, model)
         texts = TextColumns.learn(test)

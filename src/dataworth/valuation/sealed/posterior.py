@@ -17,8 +17,10 @@ from ...data.io.streamed import Stream
 from ...data.keys import commit, opens
 from ...data.labels import Classes
 from ...errors import DataworthError
+from ...evidence.tempering import repeats
 from ...measure import check_datasets
 from ...models import Linear, Logistic
+from ...models.gaussian import distinct_rows
 from ...parallel.threads import one_thread
 from ...yardstick.yardstick import Yardstick
 
@@ -103,7 +105,8 @@ def seal_with(data: Dataset, yardstick: Yardstick, digest: str) -> Sealed:
     check_datasets({"the data": data})
     model = sealing_model(yardstick)
     X, y = yardstick.features(data), yardstick.targets(data)
-    counted = yardstick.tempering * (np.ones(len(data)) if data.weights is None else data.weights)
+    counted = np.ones(len(data)) if data.weights is None else data.weights
+    counted = yardstick.tempering / repeats(distinct_rows(X)[1], counted) * counted
     with one_thread():  # the last bits depend on the number of threads
         posterior: Any = model.fit(X, y, counted)
         mean, precision = posterior.mean, posterior.precision

@@ -2,38 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import ClassVar
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 from ...data.dataset import Dataset
 from ...errors import DataworthError
-from ...evidence.tempering import Place, repeats
 from ...inference.gaussian import divergence_from_prior
 from ...measure import (
     DATA,
     Arm,
+    ArmPosterior,
     Case,
     Options,
     PairTable,
     Plan,
     Pool,
     Sample,
-    Scored,
     check_datasets,
     measure,
-    scored_by,
     whole_plan,
 )
 from ...measure.prepare import prepare
 from ...models import GaussianPrior, Linear, Logistic
 from .limits import check_sealed, doubts, impossible, refusing
 from .posterior import Sealed, seal_with, sealing_model
-
-SCALES = 4
-"""Steps by which the scale of a mean doubles."""
 
 
 def refuse_unsealable(form: str, design: str = "whole") -> None:
@@ -68,7 +64,7 @@ def measure_sealed(
         spectrum = check_sealed(one, yardstick, name, digest)
         gain = divergence_from_prior(spectrum, one.mean, yardstick.model.prior_variance)
         arm = DATA if what == "score" else Arm("candidate", name)
-        own[arm] = SealedArm(pool, sealing_model(yardstick), one, name, gain)
+        own[arm] = partial(sealed_arm, pool, sealing_model(yardstick), one, name, gain)
         if isinstance(given, Sealed):
             doubted += doubts(one, yardstick, spectrum, pool.X, name)
     nothing = Sample(np.arange(0))
@@ -86,50 +82,18 @@ def measure_sealed(
     return Case.of(told, seen, plan, notes, table=table, arms=tuple(own), conclude=conclude)
 
 
-@dataclass(frozen=True)
-class SealedArm:
-    """A sealed posterior N(μ, P⁻¹) as the prior of a pool, as sure of itself and as far from 0 as need be.
+def sealed_arm(pool: Pool, model: Logistic | Linear, one: Sealed, name: str, gain: float) -> ArmPosterior:
+    """A sealed posterior as it stands in the file, or a refusal of the file.
 
-    Counting its rows r times would make its sites r times as strong, P_r = I/C + r (P − I/C) and
-    P_r μ_r = r P μ; and its mean is scaled by s. Who exaggerates is scored as if they had not. Here r = 2^k
-    and s = 2^{l/4}.
+    Its rows were counted as those of open data are, so that sealing them changes nothing.
     """
-
-    pool: Pool
-    model: Logistic | Linear
-    sealed: Sealed
-    name: str
-    gain: float
-    directions: ClassVar[int] = 2
-
-    @property
-    def n_rows(self) -> int:
-        """What the file says."""
-        return self.sealed.rows
-
-    @property
-    def n_repeats(self) -> int:
-        """Doublings, by the weight that the file says."""
-        return repeats(np.arange(self.sealed.rows), np.array([self.sealed.weight]))
-
-    def scored(self, place: Place, tests: Sequence[Sample]) -> Scored:
-        """Blocks under the posterior at one tempering and scale, or a refusal of the file."""
-        mean, precision = self.sealed.mean, self.sealed.precision
-        r, scale = 2.0 ** place[0], 2.0 ** (place[1] / SCALES)
-        tempered = r * precision
-        tempered.flat[:: len(mean) + 1] += (1.0 - r) / self.model.prior_variance
-        with refusing(self.name):
-            if r != 1.0:
-                mean = np.asarray(np.linalg.solve(tempered, r * (precision @ mean)), dtype=float)
-            fitter = self.model.bind(self.pool.X, self.pool.y, GaussianPrior(scale * mean, tempered))
-            found = scored_by(fitter, fitter(np.zeros(0, dtype=np.intp)), tests)
-            if not np.isfinite(found.log_predictives).all():
-                raise impossible(self.name, "its score is not a number")
-        return found
-
-    def information_gain(self, plain: Scored) -> float:
-        """KL(N(μ, P⁻¹) ‖ N(0, C·I))."""
-        return self.gain
+    with refusing(name):
+        own = GaussianPrior(one.mean, one.precision)
+        fitter: Any = model.bind(pool.X, pool.y, own)
+        fit = fitter(np.zeros(0, dtype=np.intp))
+        if not np.isfinite(fitter.offset).all():
+            raise impossible(name, "its score is not a number")
+    return ArmPosterior(fitter, fit, one.rows, gain, (own,))
 
 
 def sealed_notes(closed: tuple[str, ...], some_open: bool) -> list[str]:

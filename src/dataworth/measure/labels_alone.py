@@ -1,0 +1,67 @@
+"""What labels alone tell: the zero of every score is what class proportions (or mean and spread) predict.
+
+    value_j = log p(T_j | D) − log p(T_j | labels of the other test rows)
+
+The yardstick's own prediction before any data is no such zero: it moves with the prior, which the test set
+settles to within a factor of ten. Class proportions are the same on every yardstick; data whose labels were
+permuted are worth nothing beyond them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..arrays import Array
+from ..models import Linear, OneVsRest
+from ..yardstick.yardstick import Yardstick
+
+SMOOTHING = 0.5
+"""Rows that are added to every class (Jeffreys)."""
+
+
+@dataclass(frozen=True)
+class LabelsAlone:
+    """Labels of a test set, of which a block is predicted by all others.
+
+    kind: "classes", each by its proportion; "one-vs-rest", whose score says of every class whether it is the
+    row's; "numbers", Gaussian; "even", classes as likely as each other, for pairs in arbitrary order.
+
+    >>> known = LabelsAlone("classes", np.array([0.0, 0.0, 0.0, 1.0]), np.ones(4), 2)
+    >>> round(float(np.exp(known.log_p(np.array([1.0]), np.ones(1)))), 3)  # (0 + ½) / (3 + 1)
+    0.125
+    """
+
+    kind: str
+    y: Array
+    weights: Array
+    classes: int = 0
+
+    @classmethod
+    def of(cls, yardstick: Yardstick, y: Array, weights: Array | None) -> LabelsAlone:
+        """Of a test set's targets on a yardstick."""
+        classes = len(getattr(yardstick.labels, "names", ()))
+        kinds = {Linear: "numbers", OneVsRest: "one-vs-rest"}
+        kind = kinds.get(type(yardstick.model), "classes")
+        if classes and not yardstick.model.intercept:
+            kind = "even"
+        return cls(kind, y, np.ones(len(y)) if weights is None else weights, classes)
+
+    def log_p(self, y: Array, weights: Array) -> float:
+        """Log-probability of some of the rows by all others."""
+        if self.kind == "numbers":
+            left = self.weights.sum() - weights.sum()
+            mean = (self.weights @ self.y - weights @ y) / left
+            square = (self.weights @ (self.y - mean) ** 2 - weights @ (y - mean) ** 2) / left
+            spread = max(square, np.finfo(float).tiny) * (1.0 + 1.0 / left)
+            return float(-0.5 * weights @ (np.log(2.0 * np.pi * spread) + (y - mean) ** 2 / spread))
+        own = np.bincount(y.astype(np.intp), weights=weights, minlength=self.classes)
+        if self.kind == "even":
+            return float(-np.log(self.classes) * own.sum())
+        others = np.bincount(self.y.astype(np.intp), weights=self.weights, minlength=self.classes) - own
+        share = (others + SMOOTHING) / (others.sum() + SMOOTHING * self.classes)
+        known = float(own @ np.log(share))
+        if self.kind == "one-vs-rest":
+            known += float((own.sum() - own) @ np.log1p(-share))
+        return known
