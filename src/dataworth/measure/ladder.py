@@ -1,0 +1,113 @@
+"""Against what: a score between what is known without the data and the best that could be known.
+
+    nothing      the yardstick's prior predicts each test row
+    proportions  labels of the other test rows alone predict it: the zero of every score
+    data         these data predict it
+    ceiling      the other rows of the test set predict it: as much as data of T's own kind, of that number
+
+The share of the ceiling, (data − proportions) / (ceiling − proportions), is the one number that can be compared
+across test sets. Beside the ladder stands chance: what the same rows are worth with their labels permuted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ..arrays import Array
+from ..evidence.tempering import climb
+from .case import Case, measure
+from .designs import Arm, Sample, Whole
+from .intervals import Estimate, against_controls, make_estimate, over_blocks
+from .tempered import Task, block_scores, fit_arm
+
+FOLDS = 5
+"""Parts of the test set, each predicted by the others."""
+PERMUTED = 8
+"""Permutations of the labels: enough for the spread of chance, a fraction of the cost of a check."""
+OTHERS = Arm("part", "the other test rows")
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """Nats a block beyond class proportions, of three of the rungs, and the data's share of the ceiling.
+
+    of_ceiling is None where the ceiling is not shown to lie above proportions: there is nothing to share.
+    """
+
+    nothing: Estimate
+    data: Estimate
+    ceiling: Estimate
+    of_ceiling: Estimate | None
+
+    def to_dict(self, unit: float = 1.0) -> dict[str, Any]:
+        """Plain data for JSON."""
+        told = {name: getattr(self, name).to_dict(unit) for name in ("nothing", "data", "ceiling")}
+        return told | {"of_ceiling": None if self.of_ceiling is None else self.of_ceiling.to_dict()}
+
+
+def ladder(case: Case, arm: Arm) -> Ladder | None:
+    """Of one arm of the design *whole*; None where blocks are not predicted row by row."""
+    table, pool = case.table, case.pool
+    if not len(table.reference):
+        return None
+    own = {"bounded": False, "given": {}, "ids": pool.ids}
+    task = Task.of(case.design, pool.fitter, len(table), pool.tempering, **own)
+    data, best = table.column("pmi", arm), ceiling(task) - table.reference
+    empty = task._replace(arms={OTHERS: Sample(np.zeros(0, dtype=np.intp))})
+    nothing = block_scores(empty, OTHERS, fit_arm(empty, empty.arms[OTHERS]))(0) - table.reference
+    reached = over_blocks(best)
+    share = of_ceiling(data, best) if reached.positive else None
+    return Ladder(over_blocks(nothing), over_blocks(data), reached, share)
+
+
+def ceiling(task: Task) -> Array:
+    """log p of every block given the rows of other blocks, a fifth of them at a time."""
+    folds = [range(f, len(task.tests), FOLDS) for f in range(min(FOLDS, len(task.tests)))]
+    scores = []
+    for fold in folds:
+        others = [test for j, test in enumerate(task.tests) if j not in fold]
+        weighed = others[0].weights is not None
+        sample = Sample(
+            np.concatenate([test.rows for test in others]),
+            np.concatenate([test.weights for test in others]) if weighed else None,  # type: ignore[misc]
+        )
+        part = task._replace(arms={OTHERS: sample}, tests=tuple(task.tests[j] for j in fold))
+        part = part._replace(fits=tuple(task.fits[j] for j in fold))
+        scores.append(block_scores(part, OTHERS, fit_arm(part, sample)))
+    order = np.argsort(np.concatenate(folds))
+
+    def at(k: int) -> Array:
+        return np.asarray(np.concatenate([score(k) for score in scores])[order])
+
+    return climb(at)[1]
+
+
+def of_ceiling(data: Array, best: Array) -> Estimate:
+    """The ratio of two means over blocks, its error to first order.
+
+    >>> found = of_ceiling(np.array([1.0, 2.0, 3.0]), np.array([2.0, 4.0, 6.0]))
+    >>> found.value, found.stderr
+    (0.5, 0.0)
+    """
+    ratio = float(data.mean() / best.mean())
+    left = (data - ratio * best) / best.mean()
+    return make_estimate(ratio, float(left.std(ddof=1)) / np.sqrt(len(left)), len(left) - 1)
+
+
+def beyond_chance(case: Case, arm: Arm) -> Estimate | None:
+    """What an arm is worth beyond the same rows with labels permuted; None where that cannot be asked."""
+    design = case.design
+    if not (isinstance(design, Whole) and arm in design.arms and len(case.table.reference)):
+        return None
+    sample, rng = design.arms[arm], np.random.default_rng([case.options.seed, 0xC4A])
+    targets = case.pool.y[sample.rows] if sample.targets is None else sample.targets
+    arms = {
+        Arm("control", f"permuted {r + 1}"): sample._replace(targets=rng.permutation(targets))
+        for r in range(PERMUTED)
+    }
+    alone = replace(case, options=replace(case.options, run_dir=None, progress=None))
+    plan = replace(case.plan, design=replace(design, arms=arms))
+    return against_controls(case.table.column("pmi", arm), measure(alone, case.pool, plan).pmi)
