@@ -59,11 +59,11 @@ def doubled(
 ) -> Seen:
     """The gain a block, both halves in turn."""
     fitter: Any = bind(model, X, y)
-    steps = getattr(fitter, "takes_weights", True)
+    start = 0 if getattr(fitter, "takes_weights", True) else None
     gains: list[float] = []
     for own, others in both_ways(halves(len(y), np.random.default_rng([seed, 0xD0B]), 1, groups)):
         score = scorer(fitter, own, in_blocks(others, max(1, len(y) // BLOCKS)), tempering)
-        once, twice = (climb(partial(score, more), steps)[1] for more in (0, 1))
+        once, twice = (climb(partial(score, more), start)[1] for more in (0, 1))
         gains += (twice - once).tolist()
     value, stderr = float(np.mean(gains)), float(np.std(gains, ddof=1) / np.sqrt(len(gains)))
     most = max(NEGLIGIBLE, SURE * stderr)

@@ -11,9 +11,13 @@ block of the test set is predicted with weights that the *other* blocks give:
 which is log p(T_j | D, the other blocks) under equal prior weights of all r in a window. Temperings are
 powers of two; the window is the best of them with its neighbours.
 
-A Gaussian posterior N(μ, P⁻¹) under the prior N(0, C·I) needs no further fit for that (`Tempered`):
+A Gaussian posterior N(μ, P⁻¹) of rows that count once, under the prior N(0, C·I), needs no further fit for
+that (`Tempered`):
 
     P_r = I/C + r (P − I/C),   P_r μ_r = r P μ.
+
+Where rows are few or their labels wrong, that predicts better than a fit at r: the posterior of rows counted
+many times follows every one of them.
 """
 
 from __future__ import annotations
@@ -28,8 +32,8 @@ from scipy.special import logsumexp
 from ..arrays import Array, Rows
 
 UP, DOWN = 10, 3
-"""Steps that a walk may go up and down. Rows that count less than an eighth could not mislead, and test sets
-on which they do would not know of those where not."""
+"""Steps that a walk may go up from where it starts, and down from where each row counts once. Rows that count
+less than an eighth could not mislead, and test sets on which they do would not know of those where not."""
 WORTH = 0.01
 """Nats, over all blocks, that a step must gain: where a model can be as sure as it likes, the walk ends."""
 
@@ -56,21 +60,22 @@ def repeats(rows: Rows, weights: Array) -> float:
     return float(weights.sum()) / max(len(np.unique(rows)), 1) or 1.0
 
 
-def climb(at: Callable[[int], Array], steps: bool = True) -> tuple[int, Array]:
+def climb(at: Callable[[int], Array], start: int | None = 0) -> tuple[int, Array]:
     """The best tempering 2^k, and the mixture's scores over it and its neighbours.
 
-    `at` gives the scores of all blocks at k. The walk starts at 0 and goes uphill in their sum while that is
-    worth it. Without `steps` there is no walk.
+    `at` gives the scores of all blocks at k. The walk goes uphill in their sum from `start`, while that is
+    worth it; if there is none, each row counts once, and there is no walk.
 
     >>> best, scores = climb(lambda k: np.array([-((k - 2) ** 2), 0.0]))
     >>> best, scores.round(2).tolist()  # the window is 1, 2, 3; the other block cannot tell them apart
     (2, [-0.55, 0.0])
     """
-    if not steps:
+    if start is None:
         return 0, at(0)
-    seen, here = cache(at), 0
+    seen, here = cache(at), start
     while True:
-        up = max((k for k in (here - 1, here + 1) if -DOWN <= k <= UP), key=lambda k: seen(k).sum())
+        beside = [k for k in (here - 1, here + 1) if -DOWN <= k <= start + UP]
+        up = max(beside, key=lambda k: seen(k).sum())
         if seen(up).sum() <= seen(here).sum() + WORTH:
             break
         here = up

@@ -5,7 +5,7 @@
     data         these data predict it
     ceiling      the other rows of the test set predict it: as much as data of T's own kind, of that number
 
-The share of the ceiling, (data − proportions) / (ceiling − proportions), is the one number that can be compared
+The share of the ceiling, (data − proportions) / (ceiling − proportions), is the one number that compares
 across test sets. Beside the ladder stands chance: what the same rows are worth with their labels permuted.
 """
 
@@ -21,7 +21,7 @@ from ..evidence.tempering import climb
 from .case import Case, measure
 from .designs import Arm, Sample, Whole
 from .intervals import Estimate, against_controls, make_estimate, over_blocks
-from .tempered import Task, block_scores, fit_arm
+from .tempered import Task, TestRows, fit_arm
 
 FOLDS = 5
 """Parts of the test set, each predicted by the others."""
@@ -57,7 +57,8 @@ def ladder(case: Case, arm: Arm) -> Ladder | None:
     task = Task.of(case.design, pool.fitter, len(table), pool.tempering, **own)
     data, best = table.column("pmi", arm), ceiling(task) - table.reference
     empty = task._replace(arms={OTHERS: Sample(np.zeros(0, dtype=np.intp))})
-    nothing = block_scores(empty, OTHERS, fit_arm(empty, empty.arms[OTHERS]))(0) - table.reference
+    known = TestRows.of(empty, OTHERS, fit_arm(empty, empty.arms[OTHERS]))
+    nothing = known.scores(0) - table.reference
     reached = over_blocks(best)
     share = of_ceiling(data, best) if reached.positive else None
     return Ladder(over_blocks(nothing), over_blocks(data), reached, share)
@@ -72,17 +73,17 @@ def ceiling(task: Task) -> Array:
         weighed = others[0].weights is not None
         sample = Sample(
             np.concatenate([test.rows for test in others]),
-            np.concatenate([test.weights for test in others]) if weighed else None,  # type: ignore[misc]
+            np.concatenate([test.weights for test in others]) if weighed else None,
         )
         part = task._replace(arms={OTHERS: sample}, tests=tuple(task.tests[j] for j in fold))
         part = part._replace(fits=tuple(task.fits[j] for j in fold))
-        scores.append(block_scores(part, OTHERS, fit_arm(part, sample)))
+        scores.append(TestRows.of(part, OTHERS, fit_arm(part, sample)).scores)
     order = np.argsort(np.concatenate(folds))
 
     def at(k: int) -> Array:
         return np.asarray(np.concatenate([score(k) for score in scores])[order])
 
-    return climb(at)[1]
+    return climb(at, task.start)[1]
 
 
 def of_ceiling(data: Array, best: Array) -> Estimate:

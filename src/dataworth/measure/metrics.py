@@ -17,11 +17,9 @@ pairs each is of the test rows of the pair.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 
-from ..arrays import Array, Flags
+from ..arrays import Array, Flags, Rows
 from ..data.dataset import Dataset
 from ..data.labels import Classes
 from ..errors import DataworthError
@@ -71,28 +69,19 @@ def rewarded(metric: str) -> float:
 
 def of_pair(fitter: Fitter, fit: Fit, test: Sample) -> list[float]:
     """Balanced accuracy, AUC and log loss of a fit on the test rows of a pair; numeric labels have none."""
-    told = probabilities(fitter, fit, [test])
-    return [float("nan")] * len(METRICS) if told is None else of_rows(*told)
-
-
-def of_blocks(fitter: Fitter, fit: Fit, tests: Sequence[Sample]) -> Array:
-    """Pseudo-values of each, block by block."""
-    told = probabilities(fitter, fit, tests)
-    if told is None:
-        return np.full((len(tests), len(METRICS)), np.nan)
-    block = np.repeat(np.arange(len(tests)), [len(test.rows) for test in tests])
-    whole = np.array(of_rows(*told))
-    without = np.array([of_rows(*(part[block != j] for part in told)) for j in range(len(tests))])
-    return len(tests) * whole - (len(tests) - 1) * without
-
-
-def probabilities(fitter: Fitter, fit: Fit, tests: Sequence[Sample]) -> tuple[Array, Array, Array] | None:
-    """Class probabilities, labels and weights of the rows of all blocks; None where there are no classes."""
     if getattr(fitter, "numbers", False) or not hasattr(fitter, "probabilities"):
-        return None
-    rows = np.concatenate([test.rows for test in tests])
-    weights = np.concatenate([weights_of(test) for test in tests])
-    return fitter.probabilities(fit, rows), fitter.y[rows].astype(np.intp), weights
+        return [float("nan")] * len(METRICS)
+    return of_rows(
+        fitter.probabilities(fit, test.rows), fitter.y[test.rows].astype(np.intp), weights_of(test)
+    )
+
+
+def of_blocks(told: tuple[Array, Array, Array], block: Rows) -> Array:
+    """Pseudo-values of each, block by block, of chances, labels and weights of rows."""
+    count = int(block.max()) + 1
+    whole = np.array(of_rows(*told))
+    without = np.array([of_rows(*(part[block != j] for part in told)) for j in range(count)])
+    return count * whole - (count - 1) * without
 
 
 def of_rows(chances: Array, y: Array, weights: Array) -> list[float]:

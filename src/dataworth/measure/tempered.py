@@ -14,7 +14,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -22,6 +22,7 @@ import numpy as np
 from ..arrays import Array, Rows
 from ..evidence.tempering import Tempered, climb, repeats
 from ..models import Fit, Fitter
+from ..models.base import hit_rate, r_squared
 from ..models.gaussian import GaussianPrior
 from ..parallel import Engine
 from ..parallel.runs import Run, map_resumable, refusing_foreign
@@ -73,20 +74,25 @@ class Task(NamedTuple):
         fits = tuple(fitter(test.rows, weights=test.weights) for test in tests)
         return cls(fitter, drawn[0].arms, tests, fits, tempering, **more)
 
+    @property
+    def start(self) -> int | None:
+        """Where the walk over temperings starts: at the yardstick's. None without weights."""
+        return round(np.log2(self.tempering)) if getattr(self.fitter, "takes_weights", True) else None
+
     def posterior(self, arm: Arm) -> ArmPosterior:
         """The arm's posterior, from its rows if it was not given."""
         return self.given[arm]() if arm in self.given else fit_arm(self, self.arms[arm])
 
 
 def fit_arm(task: Task, sample: Sample) -> ArmPosterior:
-    """Fit rows of the pool, counted as often as the yardstick says, whatever their repeats.
+    """Fit rows of the pool, each distinct one counted once.
 
     From nothing: what an arm is worth depends on its rows alone, not on what stands beside it.
     """
     fitter, counted = task.fitter, 1.0
     if getattr(fitter, "takes_weights", True):  # else there is no other way to count rows
         rows = sample.rows if task.ids is None else task.ids[sample.rows]
-        counted = task.tempering / repeats(rows, weights_of(sample))
+        counted = 1.0 / repeats(rows, weights_of(sample))
         sample = reweighed(sample, counted)
     fit = fitter(sample.rows, weights=sample.weights, targets=sample.targets)
     gaussians = getattr(fitter, "gaussians", lambda fit: ())(fit)
@@ -134,49 +140,90 @@ def _first_alike(task: Task, arm: Arm) -> Arm:
 def score_arm(task: Task, arm: Arm) -> dict[str, Any]:
     """The numbers of `table.COLUMNS` for every block, and the tempering at which they are best."""
     posterior = task.posterior(arm)
-    best, scores = climb(block_scores(task, arm, posterior), getattr(task.fitter, "takes_weights", True))
-    fitter, fit, rows = posterior.fitter, posterior.fit, posterior.n_rows
+    rows = TestRows.of(task, arm, posterior)
+    best, scores = climb(rows.scores, task.start)
+    predicted = rows.predicted(best)
     # nobody asks for the benchmark of controls, or of parts of the data
     blind = arm.role in ("control", "own", "part")
-    beside = [NOTHING] * len(task.tests) if blind else of_blocks(fitter, fit, task.tests).tolist()
+    beside = [NOTHING] * len(task.tests) if blind else rows.metrics(predicted).tolist()
     blocks = []
-    for j, (test, alone) in enumerate(zip(task.tests, task.fits, strict=True)):
-        accuracy = fitter.accuracy(fit, test.rows, test.weights)
-        unsettled = (not settled(fit)) + (not settled(alone))
+    for j, alone in enumerate(task.fits):
+        unsettled = (not settled(posterior.fit)) + (not settled(alone))
         unsettled += bool(task.bounded and scores[j] > IMPOSSIBLE)
         value = float(min(scores[j], 0.0) if task.bounded else scores[j]) - alone.log_z
-        blocks.append([value, accuracy, posterior.gain, rows, *beside[j], unsettled])
+        accuracy = rows.accuracy(predicted, j)
+        blocks.append([value, accuracy, posterior.gain, posterior.n_rows, *beside[j], unsettled])
     return {"blocks": blocks, "tempering": posterior.counted * 2.0**best}
 
 
-def block_scores(task: Task, arm: Arm, posterior: ArmPosterior) -> Callable[[int], Array]:
-    """S[2^k, ·] as a function of k."""
-    tests, fitter = task.tests, posterior.fitter
-    rows = np.concatenate([test.rows for test in tests])
-    weights = np.concatenate([weights_of(test) for test in tests])
-    ends = np.cumsum([0, *(len(test.rows) for test in tests[:-1])])
-    if posterior.gaussians:
-        score: Any = task.fitter
-        known = score.prior_variance, score.features(rows)
-        tempered = [Tempered.of(*one, *known) for one in posterior.gaussians]
-        return lambda k: np.add.reduceat(
-            score.row_scores([t.at(2.0**k) for t in tempered], rows, weights), ends
-        )
-    if arm in task.given:
-        raise ValueError(f"{arm} was given without a Gaussian")
-    sample, near = reweighed(task.arms[arm], posterior.counted), [posterior.fit]
+@dataclass(frozen=True)
+class TestRows:
+    """Rows of all blocks, one block after the other, as an arm predicts them at a tempering 2^k.
 
-    def refitted(k: int) -> Array:
-        some = reweighed(sample, 2.0**k)
-        fit = fitter(some.rows, tuple(near), weights=some.weights, targets=some.targets)
-        near[:] = [fit]
-        if hasattr(fitter, "row_predictives"):
-            return np.add.reduceat(fitter.row_predictives(fit, rows, weights), ends)
+    tempered: its Gaussians at these rows; without any, `refitted` is fitted at every tempering.
+    """
+
+    task: Task
+    fitter: Any
+    rows: Rows
+    weights: Array
+    block: Rows
+    tempered: tuple[Tempered, ...]
+    refitted: Callable[[int], tuple[Sample, Fit]]
+
+    @classmethod
+    def of(cls, task: Task, arm: Arm, posterior: ArmPosterior) -> TestRows:
+        """Of an arm's posterior."""
+        rows = np.concatenate([test.rows for test in task.tests])
+        weights = np.concatenate([weights_of(test) for test in task.tests])
+        block = np.repeat(np.arange(len(task.tests)), [len(test.rows) for test in task.tests])
+        fitter: Any = task.fitter
+        tempered: tuple[Tempered, ...] = ()
+        if posterior.gaussians:
+            known = fitter.prior_variance, fitter.features(rows)
+            tempered = tuple(Tempered.of(*one, *known) for one in posterior.gaussians)
+
+        @cache
+        def refitted(k: int) -> tuple[Sample, Fit]:
+            some = reweighed(task.arms[arm], posterior.counted * 2.0**k)
+            return some, fitter(some.rows, (posterior.fit,), weights=some.weights, targets=some.targets)
+
+        return cls(task, fitter, rows, weights, block, tempered, refitted)
+
+    def scores(self, k: int) -> Array:
+        """S[2^k, ·], one number a block."""
+        if self.tempered:
+            at = [one.at(2.0**k) for one in self.tempered]
+            return self._by_block(self.fitter.row_scores(at, self.rows, self.weights))
+        some, fit = self.refitted(k)
+        if hasattr(self.fitter, "row_predictives"):
+            return self._by_block(self.fitter.row_predictives(fit, self.rows, self.weights))
         joint: list[Fit] = []
-        both = [
-            partial(fit_both, fitter, some, test, (fit, alone), joint)
-            for test, alone in zip(tests, task.fits, strict=True)
-        ]
-        return np.array([one().log_z - fit.log_z for one in both])
+        pairs = zip(self.task.tests, self.task.fits, strict=True)
+        both = (fit_both(self.fitter, some, test, (fit, alone), joint) for test, alone in pairs)
+        return np.array([one.log_z - fit.log_z for one in both])
 
-    return refitted
+    def _by_block(self, values: Array) -> Array:
+        return np.bincount(self.block, values, len(self.task.tests)).astype(float)
+
+    def predicted(self, k: int) -> Array:
+        """Probabilities of the classes (or the most probable one, or a number) of every row."""
+        if self.tempered:
+            return np.asarray(self.fitter.predicted([one.at(2.0**k)[0] for one in self.tempered]))
+        fit = self.refitted(k)[1]
+        chances = hasattr(self.fitter, "probabilities") and not getattr(self.fitter, "numbers", False)
+        return np.asarray((self.fitter.probabilities if chances else self.fitter.predict)(fit, self.rows))
+
+    def accuracy(self, predicted: Array, j: int) -> float:
+        """Of one block; R² of numbers."""
+        own = self.block == j
+        target, told, weights = self.fitter.y[self.rows[own]], predicted[own], self.weights[own]
+        if getattr(self.fitter, "numbers", False):
+            return r_squared(target - told, weights)
+        return hit_rate(told.argmax(axis=1) if told.ndim > 1 else told, target, weights)
+
+    def metrics(self, predicted: Array) -> Array:
+        """Pseudo-values of the other benchmarks, block by block; not a number where there are no chances."""
+        if predicted.ndim < 2:
+            return np.full((len(self.task.tests), len(METRICS)), np.nan)
+        return of_blocks((predicted, self.fitter.y[self.rows].astype(np.intp), self.weights), self.block)

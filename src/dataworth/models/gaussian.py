@@ -268,6 +268,10 @@ class GaussianRows(PoolFitter):
         ((mean, variance),) = at
         return self.label_integral(mean, variance, weights, self.y[rows])
 
+    def predicted(self, means: Sequence[Array]) -> Array:
+        """What means of the linear predictor say of rows: numbers."""
+        return means[0]
+
     @abstractmethod
     def label_integral(self, mean: Array, variance: Array, weights: Array, targets: Array) -> Array:
         """log ∫ p(y | f)^w N(f; m, v) df of every row."""

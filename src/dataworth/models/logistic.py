@@ -302,6 +302,10 @@ class LogisticFitter(GaussianRows):
         """Distinct rows stand in X once."""
         return self.X[self.ids[rows]]
 
+    def predicted(self, means: Sequence[Array]) -> Array:
+        """Probabilities of class 0 and 1."""
+        return np.column_stack([expit(-means[0]), expit(means[0])])
+
     def label_integral(self, mean: Array, variance: Array, weights: Array, targets: Array) -> Array:
         """One integral over the logistic function a row, right to 1e-5 (`inference.tilted`)."""
         counts = Counts(weights * targets, weights * (1.0 - targets))

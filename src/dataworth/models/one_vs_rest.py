@@ -15,6 +15,7 @@ from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
+from scipy.special import expit
 
 from ..arrays import Array, Rows
 from ..parallel.threads import one_thread
@@ -117,6 +118,11 @@ class OneVsRestFitter(PoolFitter):
             for c, (mean, variance) in enumerate(at)
         ]
         return np.asarray(np.sum(own, axis=0))
+
+    def predicted(self, means: Sequence[Array]) -> Array:
+        """Each class's own probability, divided by their sum."""
+        own = expit(np.column_stack(means))
+        return np.asarray(own / own.sum(axis=1, keepdims=True))
 
     def predict(self, fit: Fit, rows: Rows) -> Array:
         """The class with the largest linear predictor."""

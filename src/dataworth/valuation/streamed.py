@@ -84,7 +84,7 @@ def seal_stream(stream: Stream, yardstick: Yardstick) -> Sealed:
     name = "the data"
     with Passes(stream, yardstick, Options(), None, name) as passes:
         refuse_few(passes, name)
-        fitted = passes.fitted(yardstick.tempering / passes.repeats)
+        fitted = passes.fitted(1.0 / passes.repeats)
     counts = None
     if isinstance(yardstick.labels, Classes) and passes.classes is not None:
         counts = dict(zip(yardstick.labels.names, map(int, passes.classes), strict=True))
@@ -94,7 +94,7 @@ def seal_stream(stream: Stream, yardstick: Yardstick) -> Sealed:
         0.5 * (fitted.precision + fitted.precision.T),
         yardstick.digest,
         passes.rows,
-        yardstick.tempering / passes.repeats * passes.weight,
+        passes.weight / passes.repeats,
         counts,
         version("dataworth"),
         keyed_hash(stream.content_hash(), key),
@@ -104,7 +104,7 @@ def seal_stream(stream: Stream, yardstick: Yardstick) -> Sealed:
 
 def streamed_arm(passes: Passes, pool: Pool) -> ArmPosterior:
     """The posterior of a stream, by passes to its mode."""
-    counted = pool.tempering / passes.repeats
+    counted = 1.0 / passes.repeats
     fitted = passes.fitted(counted)
     fitter = passes.model.bind(pool.X, pool.y, fitted.prior)
     fit = fitter(np.zeros(0, dtype=np.intp))

@@ -106,7 +106,7 @@ def seal_with(data: Dataset, yardstick: Yardstick, digest: str) -> Sealed:
     model = sealing_model(yardstick)
     X, y = yardstick.features(data), yardstick.targets(data)
     counted = np.ones(len(data)) if data.weights is None else data.weights
-    counted = yardstick.tempering / repeats(distinct_rows(X)[1], counted) * counted
+    counted = counted / repeats(distinct_rows(X)[1], counted)
     with one_thread():  # the last bits depend on the number of threads
         posterior: Any = model.fit(X, y, counted)
         mean, precision = posterior.mean, posterior.precision
