@@ -13,10 +13,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ..arrays import Array, Rows
+from ..arrays import Array, Flags, Rows
+from ..errors import DataworthError
 from .dataset import Dataset, label_keys
+from .labels import Numeric, learn_targets
 
 Numbers = NDArray[np.uint64]
+STEP = np.uint64(0x9E3779B97F4A7C15)
+MISSING = np.uint64(1 << 48)
+"""The rank of what is missing."""
 SLAB = 4096
 """Columns that are ranked together."""
 
@@ -39,20 +44,37 @@ def canonical_order(data: Dataset) -> Rows:
     >>> (8 - canonical_order(two)).tolist() == canonical_order(one).tolist()
     True
     """
-    label = _label_ranks(data)
-    total = _mix(label)
+    columns = _ranked(data)
+    counts = np.ones(len(data), dtype=bool) if data.weights is None else data.weights > 0
+    label = _label_ranks(data, _hashes(columns, np.zeros(len(data), dtype=np.uint64)), counts)
+    total = _hashes(columns, label) + _mix(label)
     if data.weights is not None:
         total += _mix(_ranks(data.weights[:, None])[:, 0] + np.uint64(1 << 40))
-    seen: set[bytes] = set()
-    for ranks in _ranked(data):
-        signature = _mix(ranks * np.uint64(0x9E3779B97F4A7C15) + label[:, None]).sum(axis=0, dtype=np.uint64)
-        mixed = _mix(ranks + _mix(signature))
-        for j in np.flatnonzero(ranks.any(axis=0)):
-            own = mixed[:, j].tobytes()
-            if own not in seen:
-                seen.add(own)
-                total += mixed[:, j]
     return np.argsort(total, kind="stable")
+
+
+def _hashes(columns: list[Numbers], label: Numbers) -> Numbers:
+    """h of every row; a column that repeats another, or is constant, adds nothing.
+
+    Of a column and its reverse, the one of smaller signature counts: units may also change their sign.
+    """
+    total, seen = np.zeros(len(label), dtype=np.uint64), set()
+    for ranks in columns:
+        ways = [ranks, np.where(ranks == MISSING, ranks, _last(ranks) - ranks)]
+        signs = [_mix(way * STEP + label[:, None]).sum(axis=0, dtype=np.uint64) for way in ways]
+        own = np.where(signs[0] <= signs[1], *ways)
+        mixed = _mix(own + _mix(np.minimum(*signs)))
+        for j in np.flatnonzero(ranks.any(axis=0)):
+            key = mixed[:, j].tobytes()
+            if key not in seen:
+                seen.add(key)
+                total += mixed[:, j]
+    return total
+
+
+def _last(ranks: Numbers) -> Numbers:
+    """The largest rank of each column, without what is missing."""
+    return np.where(ranks == MISSING, np.uint64(0), ranks).max(axis=0, initial=0)
 
 
 def _ranked(data: Dataset) -> list[Numbers]:
@@ -67,10 +89,10 @@ def _ranked(data: Dataset) -> list[Numbers]:
 
 
 def _ranks(X: Array) -> Numbers:
-    """Dense ranks of each column, 0 the least; of two values the rarer is 1. What is missing comes last.
+    """Dense ranks of each column, 0 the least.
 
-    >>> _ranks(np.array([[5.0, 1.0], [np.nan, 0.0], [5.0, 1.0], [4.0, 1.0]])).T.tolist()
-    [[1, 2, 1, 0], [0, 1, 0, 0]]
+    >>> _ranks(np.array([[5.0, 1.0], [6.0, 0.0], [5.0, 1.0], [4.0, 1.0]])).T.tolist()
+    [[1, 2, 1, 0], [1, 0, 1, 1]]
     """
     known = np.where(np.isnan(X), np.inf, X)
     order = np.argsort(known, axis=0, kind="stable")
@@ -79,22 +101,31 @@ def _ranks(X: Array) -> Numbers:
     steps[1:] = ordered[1:] != ordered[:-1]
     ranks = np.empty_like(steps)
     np.put_along_axis(ranks, order, steps.cumsum(axis=0, dtype=np.uint64), axis=0)
-    two = (ranks.max(axis=0, initial=0) == 1) & (2 * ranks.sum(axis=0) > len(X))
-    ranks[:, two] = 1 - ranks[:, two]
-    return ranks
+    return np.where(np.isnan(X), MISSING, ranks)
 
 
-def _label_ranks(data: Dataset) -> Numbers:
-    """Numeric labels by size; classes by how many rows they have, then by name."""
-    if data.y.dtype.kind in "fiu":
-        return _ranks(data.y.astype(float)[:, None])[:, 0]
-    keys, place, sizes = np.unique(label_keys(data.y), return_inverse=True, return_counts=True)
-    return np.argsort(np.lexsort((keys, sizes))).astype(np.uint64)[place]
+def _label_ranks(data: Dataset, rows: Numbers, counts: Flags) -> Numbers:
+    """Numeric labels by size; classes by how many rows they have, then by these rows, never by name.
+
+    A label of a row without weight says nothing.
+    """
+    try:
+        numbers = isinstance(learn_targets(data), Numeric)
+    except DataworthError:  # whoever needs two classes says so
+        numbers = False
+    if numbers:
+        return _ranks(np.where(counts, data.y.astype(float), 0.0)[:, None])[:, 0]
+    _, place = np.unique(label_keys(data.y), return_inverse=True)
+    sizes = np.bincount(place, counts)
+    marks = np.zeros(len(sizes), dtype=np.uint64)
+    np.add.at(marks, place[counts], rows[counts])
+    rank = np.argsort(np.lexsort((marks, sizes))).astype(np.uint64)
+    return np.where(counts, rank[place], np.uint64(0))
 
 
 def _mix(numbers: Numbers) -> Numbers:
     """SplitMix64 (Steele, Lea & Flood 2014): every bit of the result depends on every bit of the number."""
-    z = numbers + np.uint64(0x9E3779B97F4A7C15)
+    z = numbers + STEP
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return np.asarray(z ^ (z >> np.uint64(31)))

@@ -256,7 +256,7 @@ class Axes:
         """The first axes, their variances raised to `exponent`, so that E|φ|² = 1."""
         variances = self.variances[:size]
         powered = variances**exponent
-        return np.asarray(self.axes[:, :size] * np.sqrt(powered / variances / powered.sum()))
+        return np.ascontiguousarray(self.axes[:, :size] * np.sqrt(powered / variances / powered.sum()))
 
 
 @dataclass(frozen=True)

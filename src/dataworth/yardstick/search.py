@@ -247,8 +247,9 @@ class Search:
         """Mean t of known-answer probes; rows of a block count each on its own."""
 
         def score(rows: Rows, targets: Array, blocks: list[Rows]) -> Array:
-            asked = self.known(point.features, rows, np.concatenate(blocks), targets)
-            told = PREDICT[self.kind](asked, point.prior, (point.level,)).log_p[0]
+            others = np.concatenate(blocks)
+            asked = self.known(point.features, rows, others, targets)
+            told = self.weights[others] * PREDICT[self.kind](asked, point.prior, (point.level,)).log_p[0]
             return np.add.reduceat(told, np.cumsum([0, *map(len, blocks[:-1])]))
 
         return eye(score, self.targets, self.splits, self.kind == "linear", self.seed)
