@@ -1,43 +1,46 @@
-"""The walk over temperings: where it ends, what its window is, and that directions do not mix."""
-
-from __future__ import annotations
+"""The walk over temperings, and a Gaussian posterior at any of them."""
 
 import numpy as np
 import pytest
 
-from dataworth.evidence.tempering import climb, mixture, repeats
+from dataworth.evidence.tempering import Tempered, climb, mixture, repeats
+from dataworth.models import Linear
 from reference import mixed
 
 
-@pytest.mark.parametrize(("gain", "end"), [(0.02, 10), (0.011, 10), (0.009, 0), (0.0, 0), (-0.02, -3)])
-def test_a_step_must_be_worth_a_hundredth_of_a_nat_and_ten_up_or_three_down_are_the_most(gain, end):
-    best, _ = climb(lambda place: np.array([gain * place[0], -1.0]))
-    assert best == (end,)
+@pytest.mark.parametrize(("gain", "end"), [(0.02, 12), (0.011, 12), (0.009, 2), (0.0, 2), (-0.02, -3)])
+def test_a_step_must_be_worth_a_hundredth_of_a_nat(gain, end):
+    """Ten steps up from where it starts, and down to an eighth of a row, are the most."""
+    assert climb(lambda k: np.array([gain * k, -1.0]), start=2)[0] == end
 
 
-@pytest.mark.parametrize(("rows", "weights", "end"), [([0, 1, 2], [1, 1, 1], -3), ([0, 1, 0, 1], [1] * 4, -4),
-    ([0, 1], [8, 8], -6), ([0, 1, 1], [1, 1, 1], -3), ([0, 1], [0.1, 0.1], -3)])  # fmt: skip
-def test_repeated_rows_may_be_counted_as_if_they_were_not(rows, weights, end):
-    """What is below an eighth of a row is the same for data and their double."""
-    more = repeats(np.array(rows), np.array(weights, dtype=float))
-    best, _ = climb(lambda place: np.array([-0.02 * place[0], -1.0]), repeated=more)
-    assert best == (end,)
+def test_without_a_start_rows_count_once():
+    assert climb(lambda k: np.array([float(k)]), start=None) == (0, np.array([0.0]))
 
 
 def test_the_window_is_the_best_and_its_neighbours():
     """Quadratic in the steps, two blocks: the mixture over 1, 2 and 3, by hand."""
     said = {k: np.array([-((k - 2.0) ** 2), -0.5 * (k - 2.0) ** 2]) for k in range(-12, 13)}
-    best, scores = climb(lambda place: said[place[0]])
-    assert best == (2,)
+    best, scores = climb(lambda k: said[k])
+    assert best == 2
     assert scores == pytest.approx(mixture(np.array([said[k] for k in (1, 2, 3)])))
     assert scores == pytest.approx(mixed(np.array([said[k] for k in range(-12, 13)])))
 
 
-def test_two_directions_have_a_window_of_nine():
-    def at(place):
-        return np.array([-((place[0] - 1.0) ** 2) - (place[1] + 2.0) ** 2, -0.1 * place[0] ** 2])
+@pytest.mark.parametrize(("rows", "weights", "often"), [([0, 1, 2], [1, 1, 1], 1.0), ([0, 1, 0, 1], [1] * 4, 2),
+    ([0, 1], [8, 8], 8.0), ([0, 1, 1], [1, 1, 1], 1.5), ([], [], 1.0)])  # fmt: skip
+def test_repeats_are_counted_by_distinct_rows(rows, weights, often):
+    assert repeats(np.array(rows, dtype=int), np.array(weights, dtype=float)) == often
 
-    best, scores = climb(at, directions=2)
-    assert best == (1, -2)
-    window = np.array([at((i, j)) for i in (0, 1, 2) for j in (-3, -2, -1)])
-    assert scores == pytest.approx(mixture(window))
+
+@pytest.mark.parametrize("r", [0.125, 1.0, 7.0, 1024.0])
+def test_gaussian_labels_have_the_posterior_of_rows_counted_r_times(r):
+    """Exact: of linear regression the tempered posterior is that of every row given r times."""
+    rng = np.random.default_rng(0)
+    X, y, Z = rng.normal(size=(12, 3)), rng.normal(size=12), rng.normal(size=(5, 3))
+    model = Linear(prior_variance=2.0, noise_variance=0.5)
+    once, often = model.fit(X, y), model.fit(X, y, np.full(12, r))
+    mean, variance = Tempered.of(once.mean, once.precision, 2.0, np.column_stack([Z, np.ones(5)])).at(r)
+    wanted = often.predictor(Z)
+    assert mean == pytest.approx(wanted[0], rel=1e-9)
+    assert variance == pytest.approx(wanted[1], rel=1e-9)
