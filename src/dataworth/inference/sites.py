@@ -105,9 +105,14 @@ def marginals(geometry: Dual | Primal, sites: Sites, factor: Factor) -> Marginal
             variance[faint] = geometry.gram[faint, faint] - np.einsum("ij,ij->j", spread, spread)
         return Marginals(variance, kept)
     variance = np.empty(len(geometry))
+    # a product is several times as fast as a triangular solve, and I + C XᵀWX is no worse than its rows
+    inverse = None if geometry.root else dtrtri(factor.matrix, lower=int(factor.lower))[0]
     for part, X in geometry.slabs():
-        half = factor.half_solve(X.T)
-        variance[part] = geometry.prior_variance * np.einsum("ij,ij->j", half, half)
+        if inverse is None:
+            half = factor.half_solve(X.T).T
+        else:
+            half = X @ (inverse.T if factor.lower else inverse)
+        variance[part] = geometry.prior_variance * np.einsum("ij,ij->i", half, half)
     return Marginals(variance, np.maximum(1.0 - sites.tau * variance, np.finfo(float).tiny))
 
 
