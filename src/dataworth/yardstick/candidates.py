@@ -93,18 +93,20 @@ BANDWIDTHS, BESIDE_AXES = (0.35, 0.7, 1.4), 0.7
 class Effort:
     """What is tried for a kind of model: temperings (or noises), halvings, maps compared, sizes.
 
-    Halvings: for test sets of up to 600 rows, and of more. `both`: axes and landmarks of a map of both.
+    Halvings: for test sets of up to 600 rows, and of more; `finals`: of the best maps. `both`: axes and
+    landmarks of a map of both.
     """
 
     levels: tuple[float, ...]
-    splits: tuple[int, int] = (4, 2)
+    splits: tuple[int, int] = (2, 2)
+    finals: int = 8
     short: int = 7
     axes: tuple[int, ...] = (3, 10, 40, 160)
     landmarks: int = 150
     both: tuple[int, int] = (160, 100)
 
 
-SEVERAL = Effort((1.0, 4.0, 16.0, 64.0, 256.0), (1, 1), 3, (10, 40), 60, (40, 60))
+SEVERAL = Effort((1.0, 4.0, 16.0, 64.0, 256.0), (1, 1), 0, 3, (10, 40), 60, (40, 60))
 """A fit of ten classes costs ten to a hundred times that of two, and wants more tempering."""
 EFFORTS = {
     "logistic": Effort((1.0, 2.0, 4.0, 8.0)),
