@@ -7,8 +7,6 @@ survives if they pass. Exit code 1 if more than a tenth survive, or if a text is
 The list stands in `mutants.txt`: file | old text | new text | tests.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import shutil

@@ -1,7 +1,5 @@
 """`import dataworth` is cheap, and the names on its surface are what they should be."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

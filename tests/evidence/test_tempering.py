@@ -1,7 +1,5 @@
 """The walk over temperings: where it ends, what its window is, and that directions do not mix."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

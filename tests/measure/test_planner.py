@@ -1,7 +1,5 @@
 """Numbers of pairs: the formulas solved by other means, guarantees by exact probabilities and simulation."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -54,17 +52,6 @@ def test_by_hand():
     assert pairs_needed(0.1, spread=0.5, bound=1.0) == 234
 
 
-@given(sizes, risks, sizes, st.floats(0.01, 1.0))
-@checked
-def test_knowing_more_never_takes_more_pairs(epsilon, delta, bound, share):
-    """Both spread and bound known: the least of the three guaranteed numbers."""
-    known = {"spread": share * bound, "bound": bound}
-    guaranteed = ("chebyshev", "hoeffding", "bernstein")
-    each = [pairs_needed(epsilon, delta, method=method, **known) for method in guaranteed]
-    assert pairs_needed(epsilon, delta, **known) == min(each)
-    assert pairs_needed(epsilon, delta, **known) <= pairs_needed(epsilon, delta, bound=bound)
-
-
 def test_the_smallest_risks_still_count():
     """1 − δ/2 is 1 in floating point from δ = 1e-16 on; the quantile is not infinite."""
     assert pairs_needed(1.0, 1e-20, spread=1.0) == math.ceil(stats.norm.isf(5e-21) ** 2)
@@ -87,14 +74,6 @@ def test_guarantees_hold_exactly_for_coins(p, method, epsilon, delta):
     counts = np.arange(k + 1)
     outside = np.abs(2 * counts / k - 1 - mean) > epsilon + 1e-12
     assert stats.binom(k, p).pmf(counts)[outside].sum() <= delta
-
-
-def test_the_standard_error_is_reached():
-    """s/√k ≤ E, and not at k − 1."""
-    for spread, error in ((3.0, 0.07), (1.0, 0.1), (0.3, 0.1)):
-        k = pairs_for_error(error, spread)
-        assert spread / math.sqrt(k) <= error * (1 + 1e-9)
-        assert spread / math.sqrt(max(k - 1, 0.5)) > error
 
 
 # Refusals
