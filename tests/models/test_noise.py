@@ -132,8 +132,8 @@ def test_simulated_numeric_labels_follow_the_prior():
 
 def test_what_is_refused():
     X, y = world(0, 4, 2)
-    assert "noise's shape is 0" in refusal(InverseGamma, 0, 1.0)
-    assert "noise's scale is -1" in refusal(InverseGamma, 1.0, -1)
+    assert "noise's shape is 0" in refusal(Linear, 1.0, InverseGamma(0, 1.0))
+    assert "noise's scale is -1" in refusal(Linear, 1.0, InverseGamma(1.0, -1))
     assert "noise_variance is 'auto'" in refusal(Linear, 1.0, "auto")
     prior = GaussianPrior(np.zeros(3), np.eye(3))
     assert "needs a known noise_variance" in refusal(Linear(1.0, NOISE).fit, X, y, prior=prior)

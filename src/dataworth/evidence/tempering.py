@@ -1,9 +1,8 @@
 """Confidence is not information: a score that does not care how sure the data are of what they say.
 
-Rows that are counted r times sharpen a posterior without telling anything new. Where a model is less sure
-than its data allow, whatever sharpens it (doubling rows, labels of its own making, rescaled features) would
-raise the score. So data are scored at whatever tempering r suits the test set, by a mixture in which each
-block of the test set is predicted with weights that the *other* blocks give:
+An under-confident model rewards whatever sharpens it, such as doubled rows. So data are scored at whatever
+tempering r suits the test set, by a mixture in which each block is predicted with weights that the *other*
+blocks give:
 
     S[r, j]  = log p_r(T_j | D), D's rows counted r times
     score_j  = log Σ_r exp Σ_i S[r, i]  −  log Σ_r exp Σ_{i≠j} S[r, i]
@@ -26,8 +25,7 @@ from scipy.special import logsumexp
 from ..arrays import Array, Rows
 
 UP, DOWN = 10, 3
-"""Steps that a walk may go up from where it starts, and down from where each row counts once. Rows that count
-less than an eighth could not mislead, and test sets on which they do would not know of those where not."""
+"""Steps that a walk may go up from where it starts, and down from where each row counts once."""
 WORTH = 0.01
 """Nats, over all blocks, that a step must gain: where a model can be as sure as it likes, the walk ends."""
 
@@ -65,10 +63,6 @@ def climb(at: Callable[[Place], Array], directions: int = 1, repeated: int = 0) 
     sum while that is worth it, at most `UP` steps in each of the `directions`; down along the first, which
     is r, to where each distinct row counts 2^−`DOWN` times: at the start it counts 2^`repeated` times.
     Without `directions` there is no walk.
-
-    >>> best, scores = climb(lambda place: np.array([-((place[0] - 2) ** 2), 0.0]))
-    >>> best, scores.round(2).tolist()  # the window is 1, 2, 3; the other block cannot tell them apart
-    ((2,), [-0.55, 0.0])
     """
     if not directions:
         return (0,), at((0,))

@@ -16,7 +16,7 @@ from ..arrays import Array, Rows
 from ..errors import DataworthError
 from ..inference.geometry import SLAB, Dual, Factor, Primal, cholesky_factor, choose_geometry, safe_factor
 from ..inference.sites import Conditioned, Sites, condition
-from .base import Fit, PoolFitter, check_theta
+from .base import Fit, Fitter, check_theta
 
 FEW = 8
 """Columns that are looked at first."""
@@ -196,7 +196,7 @@ class RowGaussian(NamedTuple):
         return float(nu @ g - 0.5 * (tau @ (g * g + variance)))
 
 
-class GaussianRows(PoolFitter):
+class GaussianRows(Fitter):
     """A pool of rows under a Gaussian prior: what the forms of the score ask of a fitter.
 
     With a `prior` of one's own, rows are held in coordinates in which it is N(0, I), and `offset` is what its

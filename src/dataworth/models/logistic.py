@@ -2,11 +2,8 @@
 
 Evidence by Laplace's method, log Z ≈ log p(y|μ) − ½ μᵀμ/C − ½ log det(I + C XᵀWX) at the mode μ, or by EP
 (inference/sites.py), which costs several times as much and is far closer to the truth where features are
-many or the prior is wide (not where many rows of one class meet few features). Either costs O(n³) or O(n d²),
-whichever is less, per round; memory O(n²) or O(d²).
-
-The inference "auto" is EP, except for sets of `MANY` distinct rows per coefficient or more, where Laplace's
-method gives the same posterior. It depends on the rows alone: whoever asks for them gets the same number.
+many or the prior is wide. Either costs O(n³) or O(n d²) per round, whichever is less. The inference "auto" is
+EP, except for sets of `MANY` distinct rows per coefficient or more.
 """
 
 from __future__ import annotations

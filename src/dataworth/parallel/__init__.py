@@ -18,12 +18,10 @@ _HERE = ("loky", "multiprocessing", "threading", "sequential")  # joblib's ways 
 
 
 class Engine(Protocol):
-    """Anything that can evaluate ``fn(shared, chunk)`` for every chunk.
+    """Anything that can evaluate ``fn(shared, chunk)`` for every chunk; it need not inherit from this class.
 
     ``fn`` must be pure: it may neither change ``shared`` (which workers see read-only) nor depend on which
     process runs it, so that every engine returns the same bits.
-
-    An engine need not inherit from this class:
 
     >>> class Plain:
     ...     def map(self, fn, chunks, *, shared):

@@ -7,8 +7,7 @@ A run directory holds
 - ``result.json``: written when the run is done;
 - ``lock``: held while a process works there.
 
-JSON rather than pickle: a directory can be read by eye, by other languages and by later versions, and
-loading it runs no code. Python writes floats in their shortest exact form, so they come back bit for bit.
+All of it is JSON, whose floats come back bit for bit.
 """
 
 from __future__ import annotations
@@ -186,11 +185,9 @@ def map_resumable(
 ) -> list[Any]:
     """Return ``fn(shared, chunk)`` for all chunks, in order, without repeating those that ``run`` holds.
 
-    Each result is stored as soon as it is there. Results must be JSON (dict, list, float, int, str, bool,
-    None); fresh ones go through JSON too, so that it does not show which of them were resumed. The
-    configuration of ``run`` must determine ``chunks``; where a run is mapped over several times (the stages
-    of a measurement), also their order. ``on_chunk(done, total)`` is called once at the start
-    and after each chunk.
+    Results must be JSON; fresh ones go through JSON too, so that it does not show which were resumed. The
+    configuration of ``run`` must determine ``chunks`` and, where it is mapped over several times, their
+    order. ``on_chunk(done, total)`` is called once at the start and after each chunk.
 
     >>> from dataworth.parallel import Local
     >>> map_resumable(Local(), lambda shared, chunk: {"x": shared / chunk}, [1, 3], shared=1.0, run=None)
@@ -330,9 +327,6 @@ def _differences(old: Any, new: Any, path: str = "") -> Iterator[str]:
             name = key if path in ("", "options") else f"{path}.{key}"
             name = os.path.basename(key) if path == "inputs" else name
             yield from _differences(old.get(key, _ABSENT), new.get(key, _ABSENT), name)
-    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
-        for i, pair in enumerate(zip(old, new, strict=True)):
-            yield from _differences(*pair, f"{path}.{i}")
     elif old != new and not (old != old and new != new):  # nan is the same as nan
         if not any(isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) for value in (old, new)):
             yield f"{path}: {_short(old)} → {_short(new)}"

@@ -1,8 +1,4 @@
-"""One thread for linear algebra: small things are done before threads have met, and sums keep their bits.
-
-A matrix of a hundred rows is factorised in less time than two threads need to find each other; on a machine
-that others use as well, they wait for one another twenty times as long. Work is shared out by processes.
-"""
+"""One thread for linear algebra: small things are done before threads have met, and sums keep their bits."""
 
 from __future__ import annotations
 
