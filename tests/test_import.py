@@ -31,11 +31,6 @@ def test_every_public_name_resolves(name):
     assert isinstance(value, str) if name == "__version__" else callable(value)
 
 
-def test_an_unknown_name_is_an_attribute_error():
-    with pytest.raises(AttributeError, match="dataworth attribute worth"):
-        _ = dw.worth
-
-
 def test_no_folder_has_the_name_of_a_public_function():
     """Python binds every imported folder on the package; a function of that name would be gone."""
     folders = {path.name for path in Path(dw.__file__).parent.iterdir() if path.suffix in ("", ".py")}

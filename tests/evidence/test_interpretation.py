@@ -153,12 +153,6 @@ def test_logistic_parts_by_ep_are_the_true_ones(n, m, prior_variance):
     assert np.abs(errors["laplace"]).max() > np.abs(errors["ep"]).max()
 
 
-def test_what_another_form_says_is_unexplained():
-    D, T = classes(30, 1), classes(20, 2)
-    evidence, other = pmi(D, T), pmi(D, T, form="eta")
-    assert other.parts.unexplained == pytest.approx(other.value - evidence.value, abs=1e-6)
-
-
 @pytest.mark.parametrize("spread", [0.0, 0.3, 0.999, 1.0, 4.0, 60.0])
 @pytest.mark.parametrize("mean", [-50.0, -2.0, 0.0, 0.7, 30.0])
 def test_mean_softplus_by_quadrature(mean, spread):

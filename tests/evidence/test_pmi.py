@@ -53,17 +53,6 @@ def test_names_of_classes_do_not_matter():
     )
 
 
-def test_logistic_is_the_default_and_bits_are_nats_over_log_2():
-    D, T = datasets(CASES[0], Logistic())
-    result = pmi(D, T)
-    assert result.value == pmi(D, T, Logistic(1.0), form="evidence").value
-    assert result.bits == pytest.approx(result.value * 1.4426950408889634, rel=1e-14)
-    plain = result.to_dict()
-    assert plain["bits"] == result.bits
-    assert plain["value"] == result.value
-    assert (plain["form"], plain["model"]) == ("evidence", repr(Logistic()))
-
-
 class World:
     """Linear-Gaussian worlds with fixed features: θ ~ N(0, C·I), labels from it, T beside D."""
 

@@ -20,8 +20,6 @@ from dataworth.models import Logistic
 from dataworth.yardstick.recipe import Recipe
 from worlds import classes
 
-# No score above −log Z(T)
-
 TEST = classes(48, 3)
 YARD = dw.Yardstick.fit(TEST, prior_variance=1.0)
 
@@ -99,9 +97,6 @@ def test_two_nats_beyond_the_bound_are_laplaces_and_more_is_a_failed_solver(exce
     assert (free, unsettled) == (3.0 + excess, 0)
 
 
-# Where the work runs
-
-
 @pytest.mark.parametrize(
     ("seconds", "asked", "jobs"), [(7.9, None, 1), (8.1, None, -1), (8.1, 1, 1), (0.1, 2, 2)]
 )
@@ -116,9 +111,6 @@ def test_processes_are_started_for_more_than_eight_seconds_of_work(monkeypatch, 
     work = cases.Work(None, None, Options(jobs=asked), bounded=True)
     work.carry_out(lambda: seconds, lambda **settings: None, dict)
     assert started == [jobs]
-
-
-# Parts
 
 
 def affordable(pairs, rows, features, fitter):

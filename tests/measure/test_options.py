@@ -22,9 +22,6 @@ def parse(given, what="score"):
     return Options.parse(what, given)
 
 
-# Blocks
-
-
 @pytest.mark.parametrize("rows", [0, 1, 7])
 def test_too_few_rows_for_blocks(rows):
     assert f"{rows} test rows are left" in refusal(block_count, rows)
@@ -38,9 +35,6 @@ def test_blocks_by_the_documented_rule():
 @given(st.integers(8, 10**4), st.integers(2, 10**4))
 def test_no_more_blocks_than_groups(rows, groups):
     assert block_count(rows, groups) == min(block_count(rows), groups)
-
-
-# Pairs
 
 
 @given(st.integers(16, 10**6), st.integers(16, 10**6))
@@ -101,8 +95,6 @@ def test_what_makes_no_sense_is_refused(word, call):
     assert word in refusal(call)
 
 
-# Designs
-
 SCORE, AUDIT, METHOD = (
     ("whole", "pairs"),
     ("whole", "row", "rate", "size", "pairs"),
@@ -131,8 +123,6 @@ def test_the_design_chosen(design, pairs, size, known, chosen):
 def chosen(what="score", **options):
     return parse(options, what).choose_design(DESIGNS[what])
 
-
-# Options
 
 FUNCTIONS = {"score": dw.score, "audit": dw.audit, "rank": dw.rank}
 
@@ -178,9 +168,6 @@ def test_what_determines_a_result_and_what_does_not():
     changes += [{"truncate": 9.0}, {"winsorise": 9.0}]
     for change in changes:
         assert parse({"seed": 1} | change).to_dict() != slow.to_dict()
-
-
-# Precision
 
 
 def pilot_table(spread):

@@ -17,9 +17,6 @@ risks = st.floats(1e-9, 0.9)
 checked = settings(max_examples=60, deadline=None, derandomize=True)
 
 
-# The bounds themselves: k is the first number of pairs at which the inequality promises δ
-
-
 def promised(method, k, epsilon, spread, bound):
     """What the inequality says of P(|mean − E| > ε) at k pairs."""
     if method == "hoeffding":  # a range of 2M: 2 exp(−2kε²/(2M)²)
@@ -61,9 +58,6 @@ def test_no_spread_takes_one_pair():
     assert pairs_needed(0.1, spread=0.0) == pairs_for_error(0.1, 0.0) == 1
 
 
-# Guarantees
-
-
 @pytest.mark.parametrize("p", [0.5, 0.9, 0.99])
 @pytest.mark.parametrize("method", ["chebyshev", "hoeffding", "bernstein"])
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.3, 0.05), (0.1, 0.01), (0.5, 0.3)])
@@ -76,24 +70,17 @@ def test_guarantees_hold_exactly_for_coins(p, method, epsilon, delta):
     assert stats.binom(k, p).pmf(counts)[outside].sum() <= delta
 
 
-# Refusals
-
-
 @pytest.mark.parametrize(
     ("call", "part"),
     [
         ({"epsilon": 0.0, "spread": 1.0}, "epsilon (in nats) is 0.0"),
-        ({"epsilon": -1, "spread": 1.0}, "epsilon (in nats) is -1"),
         ({"epsilon": "x", "spread": 1.0}, "epsilon (in nats) is 'x'"),
         ({"epsilon": 0.1, "delta": 0.0, "spread": 1.0}, "delta is 0.0"),
-        ({"epsilon": 0.1, "delta": 1.0, "spread": 1.0}, "give one between 0 and 1"),
         ({"epsilon": 0.1}, "neither spread nor bound is given"),
         ({"epsilon": 0.1, "spread": -1.0}, "spread (in nats) is -1.0"),
-        ({"epsilon": 0.1, "spread": float("nan")}, "spread (in nats) is nan"),
         ({"epsilon": 0.1, "bound": 0}, "bound (in nats) is 0"),
         ({"epsilon": 0.1, "spread": 3.0, "bound": 2.0}, "spread is 3 and bound is 2"),
         ({"epsilon": 0.1, "spread": 3.0, "method": "hoeffding"}, "hoeffding needs the bound"),
-        ({"epsilon": 0.1, "bound": 3.0, "method": "bernstein"}, "bernstein needs the spread"),
         ({"epsilon": 0.1, "bound": 3.0, "method": "chernoff"}, "known methods: normal, chebyshev"),
         ({"epsilon": 1e-200, "bound": 3.0}, "give a larger one"),
     ],

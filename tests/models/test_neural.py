@@ -109,6 +109,9 @@ def test_the_body_is_left_as_it_was():
     assert [part.training for part in body.modules()] == modes
     assert all(torch.equal(state[name], value) for name, value in body.state_dict().items())
     assert torch.get_num_threads() == 2
+    seen = []
+    Neural(lambda batch: seen.append(torch.get_num_threads()) or batch).features(X)
+    assert set(seen) == {1}
     torch.set_num_threads(before)
 
 

@@ -244,10 +244,3 @@ def test_signals_end_the_workers(tmp_path, send, number):
         assert err.splitlines()[-1] == "KeyboardInterrupt", err
     wait_for(lambda: not any(alive(worker) for worker in workers), 10)
     assert not leftovers(tmp_path)
-
-
-def test_inline_does_not_import_joblib():
-    text = "import sys; from dataworth.parallel import Local\n"
-    text += "print(list(Local().map(lambda s, c: c, [1, 2], shared=None)), 'joblib' in sys.modules)"
-    out, err = run_script(text).communicate(timeout=60)
-    assert out.strip() == "[1, 2] False", err

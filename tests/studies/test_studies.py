@@ -1,7 +1,6 @@
 """The curation study: attributes, draws, cells that are kept, the zoo's exam and the regime map."""
 
 import json
-import zipfile
 
 import numpy as np
 import pytest
@@ -24,15 +23,6 @@ RNG = np.random.default_rng(0)
 @pytest.fixture(scope="module")
 def digits():
     return load_set("digits", None, 0)
-
-
-def test_sets_that_are_not_there(tmp_path):
-    assert "there is no mnist01.npz in" in refusal(load_set, "colored-mnist", tmp_path, 0)
-    (tmp_path / "mnist01.npz").write_bytes(b"no zip")
-    assert "expected x_train" in refusal(load_set, "colored-mnist", tmp_path, 0)
-    with zipfile.ZipFile(tmp_path / "cats_dogs_128.zip", "w") as file:
-        file.writestr("readme", "empty")
-    assert "has no train/cat" in refusal(load_set, "stylized-catsdogs", tmp_path, 0)
 
 
 def test_sets_from_files(tmp_path):

@@ -21,9 +21,6 @@ def gains(*t, blocks=20):
     return {q: Gain(v / np.sqrt(blocks), 1.0) for q, v in zip(probes.PROPORTIONS, t, strict=True)}
 
 
-# The rule
-
-
 @pytest.mark.parametrize("blocks", [8, 20, 100])
 def test_needed_is_shown_four_times_in_five(blocks):
     """The power of a t-test whose non-centrality is what is needed: 0.80, by the non-central t."""
@@ -62,9 +59,6 @@ def test_rows_that_would_decide():
 
 def test_a_gain_is_the_mean_over_halves_and_its_spread_within_them():
     assert Gain.of([np.array([1.0, 3.0]), np.array([5.0, 9.0])]) == pytest.approx((4.5, np.sqrt(5.0)))
-
-
-# The probes
 
 
 @pytest.mark.parametrize(

@@ -30,9 +30,6 @@ def inner_products(features):
     return features @ features.T
 
 
-# What the exponent does
-
-
 @quick
 @given(shapes, seeds, exponents, st.data())
 def test_the_mean_square_is_one_whatever_the_exponent(shape, seed, exponent, data):
@@ -55,9 +52,6 @@ def test_one_half_lies_between():
     for exponent, ratio in ((0.0, 1.0), (0.5, np.sqrt(2.0)), (1.0, 2.0)):
         variances = basis.recipe(2, exponent).features(T).var(axis=0)
         assert variances[0] / variances[1] == pytest.approx(ratio)
-
-
-# What must not matter
 
 
 @quick
@@ -120,9 +114,6 @@ def test_a_constant_column_has_no_weight(seed, constant):
     )
 
 
-# Categories and missing values
-
-
 def table(colours, sizes=None):
     sizes = np.arange(len(colours)) if sizes is None else sizes
     frame = pl.DataFrame({"colour": colours, "size": sizes}, schema={"colour": pl.String, "size": pl.Float64})
@@ -166,9 +157,6 @@ def test_missing_numbers_take_the_medians_of_the_test_set():
     assert recipe.fill.tolist() == [2.0, 7.5]
 
 
-# Plain data
-
-
 @pytest.mark.parametrize("scale", ["each", "common", "rank"])
 @pytest.mark.parametrize(
     "cut",
@@ -184,9 +172,6 @@ def test_json_keeps_the_features_of_a_learned_recipe(cut, scale):
     recipe = cut(Basis.learn(T), scale)
     back = Recipe.from_dict(json.loads(json.dumps(recipe.to_dict())))
     assert back.features(T).tobytes() == recipe.features(T).tobytes()
-
-
-# Columns that are all but constant, and values far away
 
 
 def with_column(column, seed=0, n=40):

@@ -27,9 +27,6 @@ def made(n=60, d=4, kind="logistic", seed=0, test=None, cls=Search, **options):
     return cls(sample, Basis.learn(sample), targets, kind, splits, **options)
 
 
-# What is tried
-
-
 def tried(n, d, kind="logistic"):
     basis = Basis.learn(Dataset(np.random.default_rng(0).normal(size=(n, d)), np.arange(n) % 2))
     return list(maps(basis, EFFORTS[kind]))
@@ -83,9 +80,6 @@ def test_the_ladder_is_an_eighth_a_quarter_and_a_half(n, sizes):
 
 def test_the_ladder_ends_at_four_hundred():
     assert made(1000).ladder() == (100, 200, 400)
-
-
-# The stages
 
 
 @dataclass(frozen=True)
@@ -204,9 +198,6 @@ def test_noise_of_numeric_labels_is_found(true, allowed):
     assert Yardstick.fit(Dataset(X, y)).chosen.noise_variance in allowed
 
 
-# What is found
-
-
 def test_a_circle_is_seen_by_a_kernel_and_not_by_axes():
     """Class by distance from the centre: no linear model of raw columns tells it."""
     X = np.random.default_rng(0).normal(size=(200, 2))
@@ -231,9 +222,6 @@ def test_heavy_tails_take_ranks():
     assert Yardstick.fit(Dataset(np.sinh(3 * raw), y)).chosen.scale == "rank"
 
 
-# Halves
-
-
 def test_a_thousand_rows_are_searched_at_most():
     some, splits = searched(classes(1300, seed=0), 0, "logistic")
     assert len(some) == 1000
@@ -241,9 +229,6 @@ def test_a_thousand_rows_are_searched_at_most():
     assert len(splits) == 2
     assert len(searched(classes(600, seed=0), 0, "logistic")[1]) == 4
     assert len(searched(classes(50, seed=0), 0, "softmax")[1]) == 1
-
-
-# Groups
 
 
 def clustered(patients, rows, seed, spread=0.02, d=30):
@@ -265,6 +250,3 @@ def test_no_group_is_ever_split():
             assert abs(len(a) - len(b)) <= 10
             # group after group: the first rows of a half are a smaller sample, of whole groups but one
             assert len(set(sample.groups[a[: len(a) // 4]]) & set(sample.groups[a[len(a) // 4 :]])) <= 1
-
-
-# What a user saw

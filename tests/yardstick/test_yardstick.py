@@ -24,9 +24,6 @@ def small_yardstick():
     return Yardstick.fit(SMALL)
 
 
-# What it depends on
-
-
 def test_it_is_fitted_from_the_test_set_alone():
     """Score, audit and rank of very different data use the same yardstick: the one of their test set."""
     own = Yardstick.fit(SMALL, prior_variance=1.0).digest
@@ -60,9 +57,6 @@ def test_labels_of_rows_without_weight_do_not_matter():
     assert Yardstick.fit(wrong).chosen != small_yardstick().chosen
 
 
-# What it chooses
-
-
 @pytest.mark.parametrize("n", [20, 21, 33])
 def test_small_test_sets_have_a_yardstick(n):
     for T in (
@@ -74,9 +68,6 @@ def test_small_test_sets_have_a_yardstick(n):
         assert np.isfinite(yard.chosen.held_out)
         assert yard.features(T).shape == (n, yard.recipe.width)
         assert yard.chosen.size == yard.recipe.width <= n
-
-
-# Files
 
 
 @pytest.fixture
@@ -223,9 +214,6 @@ def harmless(place, value):
 )
 def test_a_forged_file_is_told_what_is_wrong(saved, change, words):
     assert words in forged(saved, change)
-
-
-# Sentences
 
 
 def test_too_few_rows():

@@ -65,7 +65,6 @@ class Run:
         self.notes: list[str] = []
         self._lock = lock
         self._log: int | None = None  # opened by the first append
-        self._closed = False
         self._stages = 0
 
     @classmethod
@@ -123,7 +122,6 @@ class Run:
 
     def append(self, chunk: int, rows: Any) -> None:
         """Record one finished chunk; when this returns it is on the disk."""
-        self._check_open()
         line = (_dumps({"chunk": chunk, "sha": _sha(chunk, rows), "rows": rows}) + "\n").encode()
         with _writing(self.directory):
             path = self.directory / _CHUNKS
@@ -144,7 +142,6 @@ class Run:
 
     def finish(self, result: Mapping[str, Any]) -> None:
         """Write the result of the whole run."""
-        self._check_open()
         _write(self.directory / _RESULT, dict(result))
 
     def abandon(self) -> None:
@@ -154,7 +151,6 @@ class Run:
 
     def close(self) -> None:
         """Release the lock; the directory can then be continued by anyone."""
-        self._closed = True
         if self._log is not None:
             os.close(self._log)
         self._log = None
@@ -168,10 +164,6 @@ class Run:
 
     def __repr__(self) -> str:
         return f"Run({str(self.directory)!r})"
-
-    def _check_open(self) -> None:
-        if self._closed:
-            raise DataworthError(f"The run in {self.directory} is closed: open it again to write to it.")
 
 
 def map_resumable(
