@@ -31,7 +31,8 @@ def folder(tmp_path_factory):
     return folder
 
 
-def test_a_quick_study_runs_and_goes_on_where_it_stopped(folder, tmp_path):
+def test_a_quick_study_runs_and_goes_on_where_it_stopped(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr("dataworth_studies.preference_tables.BOOTSTRAP", 20)
     words = ("--data", folder, "--out", tmp_path, "--model", folder / "model", "--quick", "-q")
     code, _, err = call("study", "preference", *words)
     assert code == 0, err
