@@ -66,8 +66,7 @@ def integral_by_density(fitter: Fitter, data: Fit, test: Fit) -> tuple[float, fl
     """Log ∫ p(θ|D) p(θ|T) / p(θ) dθ, with its standard error.
 
     By log-normalisers where the posteriors have them, by quadrature in one dimension, else by importance
-    sampling from ½ p(θ|D) + ½ p(θ|T), whose weights 2 / (p(θ)/p(θ|D) + p(θ)/p(θ|T)) are bounded wherever one
-    of the posteriors is no sharper than a bounded multiple of the prior. Refuses if too few draws matter.
+    sampling from ½ p(θ|D) + ½ p(θ|T). Refuses if too few draws matter.
     """
     prior = prior_of(fitter)
     parts = (data.state, test.state)

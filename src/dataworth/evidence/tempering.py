@@ -36,9 +36,6 @@ Place = tuple[int, ...]
 def mixture(scores: Array) -> Array:
     """One score a block, from scores at every tempering of a window (temperings × blocks).
 
-    >>> same = np.array([[-3.0, -2.0], [-3.0, -2.0]])
-    >>> mixture(same).tolist()
-    [-3.0, -2.0]
     >>> mixture(np.array([[-1.0, -9.0], [-9.0, -1.0]])).round(2).tolist()  # each block is told by the other
     [-8.31, -8.31]
     """
@@ -47,11 +44,7 @@ def mixture(scores: Array) -> Array:
 
 
 def repeats(rows: Rows, weights: Array) -> int:
-    """Whole doublings by which rows (numbers of distinct ones) count more than once: so much lower r may be.
-
-    >>> repeats(np.array([0, 1, 0, 1]), np.ones(4)), repeats(np.array([0, 1]), np.array([3.0, 3.0]))
-    (1, 1)
-    """
+    """Whole doublings by which (numbers of) rows count more than once: r may be so much lower."""
     often = float(weights.sum()) / max(len(np.unique(rows)), 1)
     return math.floor(math.log2(max(often, 1.0)) + 1e-9)
 

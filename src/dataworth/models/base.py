@@ -92,11 +92,7 @@ def check_pool(X: Array, y: Array, *, classes: bool) -> tuple[Array, Array]:
 
 
 def class_count(y: Array, classes: int | None) -> int:
-    """How many classes there are, as given or by the largest target; targets that are none are a sentence.
-
-    >>> class_count(np.array([0.0, 2.0]), None), class_count(np.zeros(3), None)
-    (3, 2)
-    """
+    """How many classes there are, as given or by the largest target; targets that are none are a sentence."""
     count = max(2, int(y.max(initial=0.0)) + 1) if classes is None else int(classes)
     if not ((y == np.round(y)) & (y >= 0) & (y < count)).all():
         raise DataworthError(

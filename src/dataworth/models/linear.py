@@ -7,6 +7,7 @@ Costs O(n d²) or O(n² d), whichever is less.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, NamedTuple
@@ -25,6 +26,7 @@ from .gaussian import (
     GaussianPosterior,
     GaussianPrior,
     GaussianRows,
+    Labelled,
     RowGaussian,
     Whitening,
     precision_matrix,
@@ -247,13 +249,15 @@ class LinearFitter(GaussianRows):
         )
         return GaussianPrior(known.theta, precision).whitening(len(precision))
 
-    def log_evidence_under(
-        self, prior: Whitening, rows: Rows, weights: Array | None, targets: Array | None = None
-    ) -> float:
-        """Log evidence of `rows` under another prior: exact, so that it is p(T | D) if the prior is D's."""
-        weights, targets = self.told(rows, weights, targets)
-        above = targets - self.offset[rows] - prior.offset(self.X[rows])
-        return fit_gaussian(prior.rows(self.X[rows]), above, weights, 1.0, self.noise_variance).log_z
+    def log_evidences_under(self, prior: Whitening, sets: Sequence[Labelled]) -> list[float]:
+        """Log evidence of each set under another prior: exact, so that it is p(T | D) if the prior is D's."""
+        found = []
+        for rows, own_weights, own_targets in sets:
+            weights, targets = self.told(rows, own_weights, own_targets)
+            above = targets - self.offset[rows] - prior.offset(self.X[rows])
+            fit = fit_gaussian(prior.rows(self.X[rows]), above, weights, 1.0, self.noise_variance)
+            found.append(fit.log_z)
+        return found
 
     def row_gaussian(self, fit: Fit) -> RowGaussian:
         """The posterior as sites: each row adds τ = w/s² and ν = w (y − offset)/s²."""

@@ -47,10 +47,6 @@ def get_engine(
 
     >>> get_engine("local", jobs=2)
     Local(jobs=2)
-    >>> import joblib
-    >>> with joblib.parallel_config(n_jobs=3):
-    ...     get_engine()
-    Local(jobs=3)
     >>> get_engine("cloud")
     Traceback (most recent call last):
     dataworth.errors.DataworthError: There is no engine 'cloud': use one of 'local', 'dask', 'ray'.

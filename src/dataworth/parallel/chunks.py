@@ -97,9 +97,6 @@ def in_order(
     """Yield the task of each chunk, in order, when it is done; at most `jobs` are under way (-1: all).
 
     `submit` starts one; `still` waits until one of those under way is done, and returns the others.
-
-    >>> list(in_order("abcd", 2, submit=str.upper, still=lambda tasks: tasks[:-1]))
-    ['A', 'B', 'C', 'D']
     """
     tasks: list[Task] = []
     running: list[Task] = []

@@ -51,9 +51,6 @@ class Run:
     ...     run.append(0, [0.1, float("inf")])
     ...     run.completed()
     {0: [0.1, inf]}
-    >>> with Run.open(folder, {"seed": 0, "about": {"dataworth": "0.2.0"}}) as run:
-    ...     print(run.completed(), *run.notes)  # doctest: +ELLIPSIS
-    {0: [0.1, inf]} The run in ... was started with dataworth 0.1.0 and is continued with 0.2.0.
     >>> Run.open(folder, {"seed": 1})  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     dataworth.errors.DataworthError: The run in ... has another configuration (seed: 0 → 1): ...

@@ -11,12 +11,7 @@ from typing import Any
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Within, the linear algebra of numpy, scipy and scikit-learn runs on one thread; a decorator as well.
-
-    >>> with one_thread():
-    ...     {library["num_threads"] for library in _pools(frozenset()).info()}
-    {1}
-    """
+    """Within, the linear algebra of numpy, scipy and scikit-learn runs on one thread; a decorator as well."""
     # Only libraries that are already loaded can be limited, and scipy brings one of its own.
     import scipy.linalg  # noqa: F401
 
