@@ -124,7 +124,7 @@ def main():
     for name, data, test in sets:
         found.append(of_table(name, data, test, *((2, 2) if args.quick else (10, 3))))
         cells = "  ".join(f"{what} {max(far):.3f}" for what, far in found[-1]["moved"].items())
-        same = sum(found[-1]["same"].values(), [])
+        same = [one for kept in found[-1]["same"].values() for one in kept]
         print(f"{name:14s} {found[-1]['score']:7.2f}  {cells}  verdicts {sum(same)} of {len(same)}")
     every = np.array([v for one in found for far in one["moved"].values() for v in far])
     same = [v for one in found for kept in one["same"].values() for v in kept]

@@ -7,8 +7,6 @@ survives if they pass. Exit code 1 if more than a tenth survive, or if a text is
 The list stands in `mutants.txt`: file | old text | new text | tests.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import shutil
@@ -55,16 +53,8 @@ def result_of(mutant):
             return f"its text stands {text.count(mutant.old)} times in the file"
         file.write_text(text.replace(mutant.old, mutant.new))
         environment = {**os.environ, "PYTHONPATH": str(source), "PYTHONDONTWRITEBYTECODE": "1"}
-        command = [
-            sys.executable,
-            "-m",
-            "pytest",
-            "-q",
-            "-x",
-            "-p",
-            "no:cacheprovider",
-            *mutant.tests.split(),
-        ]
+        command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider"]
+        command += mutant.tests.split()
         try:
             done = subprocess.run(
                 command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=PATIENCE

@@ -1,7 +1,5 @@
 """One question, one answer: what two calls both compute is the same number."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Every benchmark runs, with `--quick`: tiny sizes, a few seconds each, and data that scikit-learn brings."""
 
-from __future__ import annotations
-
 import os
 import re
 import runpy

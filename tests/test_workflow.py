@@ -1,7 +1,5 @@
 """What stands in other people's workflows runs as written: the action, the hook, MLflow and DVC."""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

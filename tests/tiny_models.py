@@ -1,7 +1,5 @@
 """A tiny language model and a tiny text encoder, randomly initialised, saved as tests want them."""
 
-from __future__ import annotations
-
 
 def words_tokenizer(texts):
     """Splits at spaces and punctuation; knows the words of some texts."""

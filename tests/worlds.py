@@ -1,7 +1,5 @@
 """Small worlds whose truth is known, and the sentence of a refusal: what several test files share."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What users are given goes through pickle and comes back the same."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np
@@ -54,11 +52,3 @@ def test_changes_judgements_and_certificates():
     ):
         assert again(result) == result
         assert again(result).to_dict() == result.to_dict()
-
-
-@pytest.mark.parametrize(
-    "result", ["PMI", "PMIChange", "RefereedPMI", "Certificate"], ids=lambda name: f"dw.{name}"
-)
-def test_results_are_made_by_keyword_only(result):
-    with pytest.raises(TypeError, match="positional"):
-        getattr(dw, result)(1.0, "evidence")

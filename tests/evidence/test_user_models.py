@@ -1,7 +1,5 @@
 """Models in user code that take no weights, ignore them or count threads; every public call on one thread."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from pydoc import locate as import_string
 

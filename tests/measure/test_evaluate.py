@@ -1,7 +1,5 @@
 """The loop: no score above what labels allow, where the work runs, how many pairs parts may take."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -20,9 +18,7 @@ from dataworth.measure.table import COLUMNS, PairTable
 from dataworth.measure.tempered import Task, score_arm
 from dataworth.models import Logistic
 from dataworth.yardstick.recipe import Recipe
-from worlds import classes, numeric_labels
-
-# No score above −log Z(T)
+from worlds import classes
 
 TEST = classes(48, 3)
 YARD = dw.Yardstick.fit(TEST, prior_variance=1.0)
@@ -101,16 +97,6 @@ def test_two_nats_beyond_the_bound_are_laplaces_and_more_is_a_failed_solver(exce
     assert (free, unsettled) == (3.0 + excess, 0)
 
 
-def test_densities_have_no_such_bound():
-    """Numeric labels: a density may exceed 1, and the value is what it is."""
-    D, T = numeric_labels(200, 1, noise=0.01), numeric_labels(40, 2, noise=0.01)
-    table = dw.score(D, T, ignore="all").table
-    assert (table.pmi[:, 0] > -table.log_z_test).all()
-
-
-# Where the work runs
-
-
 @pytest.mark.parametrize(
     ("seconds", "asked", "jobs"), [(7.9, None, 1), (8.1, None, -1), (8.1, 1, 1), (0.1, 2, 2)]
 )
@@ -125,9 +111,6 @@ def test_processes_are_started_for_more_than_eight_seconds_of_work(monkeypatch, 
     work = cases.Work(None, None, Options(jobs=asked), bounded=True)
     work.carry_out(lambda: seconds, lambda **settings: None, dict)
     assert started == [jobs]
-
-
-# Parts
 
 
 def affordable(pairs, rows, features, fitter):

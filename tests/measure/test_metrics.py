@@ -1,7 +1,5 @@
 """Benchmark scores beside accuracy: against scikit-learn, and their error against simulation."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.metrics import balanced_accuracy_score, log_loss, roc_auc_score
@@ -71,13 +69,6 @@ def test_the_jackknife_covers():
             low, high = over_blocks(found[:, k]).interval
             inside[k] += low < truth[k] < high
     assert (inside >= 178).all()
-
-
-def test_the_mean_of_pseudo_values_is_nearly_the_score_of_all_rows():
-    chances, y = world(400, 5)
-    blocks = [Sample(rows) for rows in np.array_split(np.arange(400), 20)]
-    whole = of_rows(chances, y, np.ones(400))
-    np.testing.assert_allclose(of_blocks(Known(chances, y), None, blocks).mean(axis=0), whole, atol=2e-3)
 
 
 @pytest.mark.parametrize(("rare", "metric"), [(79, "balanced_accuracy"), (81, "accuracy")])

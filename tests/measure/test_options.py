@@ -1,9 +1,6 @@
 """Sizes, numbers of blocks and pairs, and options: the rules, and the sentences when they are broken."""
 
-from __future__ import annotations
-
 import inspect
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,35 +10,16 @@ from hypothesis import strategies as st
 import dataworth as dw
 from dataworth.measure import plans
 from dataworth.measure.case import Plan
-from dataworth.measure.designs import AFTER, BEFORE, DATA
-from dataworth.measure.intervals import Estimate
+from dataworth.measure.designs import DATA
 from dataworth.measure.options import DESIGNS, TAKES, Options
 from dataworth.measure.plans import PairSizes, block_count, for_precision, pair_sizes
 from dataworth.measure.prepare import Measurement
-from dataworth.measure.summary import pair_notes
 from dataworth.measure.table import COLUMNS, PairTable
-from worlds import classes, held_out, numeric_labels, refusal, yardstick
+from worlds import classes, held_out, refusal, yardstick
 
 
 def parse(given, what="score"):
     return Options.parse(what, given)
-
-
-# Blocks
-
-
-@given(st.integers(8, 10**7))
-def test_blocks_are_many_where_rows_allow(rows):
-    blocks = block_count(rows)
-    assert blocks >= 2
-    assert rows // blocks >= 4  # the smallest block of an even split
-    if rows >= 80:
-        assert blocks >= 20
-
-
-@given(st.integers(8, 10**6))
-def test_more_rows_never_give_fewer_blocks(rows):
-    assert block_count(rows + 1) >= block_count(rows)
 
 
 @pytest.mark.parametrize("rows", [0, 1, 7])
@@ -57,9 +35,6 @@ def test_blocks_by_the_documented_rule():
 @given(st.integers(8, 10**4), st.integers(2, 10**4))
 def test_no_more_blocks_than_groups(rows, groups):
     assert block_count(rows, groups) == min(block_count(rows), groups)
-
-
-# Pairs
 
 
 @given(st.integers(16, 10**6), st.integers(16, 10**6))
@@ -120,8 +95,6 @@ def test_what_makes_no_sense_is_refused(word, call):
     assert word in refusal(call)
 
 
-# Designs
-
 SCORE, AUDIT, METHOD = (
     ("whole", "pairs"),
     ("whole", "row", "rate", "size", "pairs"),
@@ -150,59 +123,6 @@ def test_the_design_chosen(design, pairs, size, known, chosen):
 def chosen(what="score", **options):
     return parse(options, what).choose_design(DESIGNS[what])
 
-
-def test_a_model_of_ones_own_measures_as_the_yardsticks_would():
-    """The yardstick's own model under another name, by plain slices: the same score, audit and ranking."""
-
-    class Own:
-        takes = "two classes"
-
-        def fit(self, X, y, weights=None):
-            return dw.Logistic(1.0, "laplace").fit(X, y, weights)
-
-    data, test = classes(80, seed=1), held_out()
-    few = data.take(range(30))
-    ask = {"yardstick": dw.Yardstick.fit(test, prior_variance=1.0, inference="laplace")}
-    own, plain = ({**ask, "model": model} for model in (Own(), "auto"))
-    mine, theirs = (dw.score(data, test, **o) for o in (own, plain))
-    # by joint fits there, by the posterior as the prior of blocks here: as far apart as Laplace's method is
-    assert mine.value == pytest.approx(theirs.value, abs=0.05)
-    assert mine.metrics["auc"]["value"] == pytest.approx(theirs.metrics["auc"]["value"], abs=0.01)
-    assert any("a model of your own" in note for note in mine.notes)
-    seen = {one.code: one.fires for one in mine.checks}
-    assert seen["DW001"] is False
-    assert seen["DW005"] is None
-    changes = [dw.audit(data, few, test, **o, ignore="all").delta for o in (own, plain)]
-    assert changes[0] == pytest.approx(changes[1], abs=0.05)
-    order = [
-        [one.name for one in dw.rank({"all": data, "few": few}, test, **o, ignore="all")]
-        for o in (own, plain)
-    ]
-    assert order[0] == order[1]
-
-
-def test_an_inference_that_numeric_labels_have_no_use_for_is_noted_everywhere():
-    """Their posteriors are exact: the same numbers, and a note, with a yardstick given or not."""
-    test, data = numeric_labels(60, seed=1), numeric_labels(40, seed=2)
-    yard = dw.Yardstick.fit(test, prior_variance=1.0)
-    note = "exact for numeric labels: inference ep changes nothing"
-    for by in ({"yardstick": yard}, {"prior_variance": 1.0}):
-        for call, value in (
-            (lambda **o: dw.score(data, test, **o), lambda r: r.value),
-            (lambda **o: dw.audit(data, data.take(range(30)), test, **o), lambda r: r.delta),
-            (lambda **o: dw.audit(data, None, test, curate=lambda D: D, pairs=5, **o), lambda r: r.delta),
-            (lambda **o: dw.rank({"a": data}, test, **o), lambda r: r[0].value),
-        ):
-            plain, ep = call(**by, ignore="all"), call(**by, inference="ep", ignore="all")
-            assert note in ep.notes
-            assert note not in plain.notes
-            assert value(ep) == value(plain)
-    assert dw.Yardstick.fit(test, prior_variance=1.0, inference="ep") == yard
-    classes_ep = dw.score(classes(40, seed=1), held_out(), inference="ep", prior_variance=1.0)
-    assert note not in classes_ep.notes
-
-
-# Options
 
 FUNCTIONS = {"score": dw.score, "audit": dw.audit, "rank": dw.rank}
 
@@ -250,9 +170,6 @@ def test_what_determines_a_result_and_what_does_not():
         assert parse({"seed": 1} | change).to_dict() != slow.to_dict()
 
 
-# Precision
-
-
 def pilot_table(spread):
     """Fifty pairs of one arm with a standard deviation of exactly `spread`."""
     values = np.zeros((50, 1, len(COLUMNS)))
@@ -294,40 +211,3 @@ def test_pairs_that_precision_takes(monkeypatch, spread, precision, pairs):
     assert needed == pairs
     assert asked == [(50, None, None)]  # the pilot leaves no trace in the run directory
     assert ["would take 484" in n for n in notes] == ([True] if pairs == 20_000 else [])
-
-
-def test_the_precision_of_an_audit_is_that_of_its_change(monkeypatch):
-    """Arms that go up and down together: their change has no spread, so the fewest pairs are enough."""
-    one = pilot_table(2.0)
-    both = PairTable(
-        arms=(BEFORE, AFTER),
-        values=np.repeat(one.values, 2, axis=1),
-        log_z_test=one.log_z_test,
-        test_rows=one.test_rows,
-    )
-    assert precise(monkeypatch, both, 0.1)[0] == 50
-
-
-def test_without_a_precision_there_is_no_pilot():
-    plan = Plan(design=None, count=123, blocks=8.0)
-    assert for_precision(measurement_with(Options()), None, plan) == plan
-
-
-def noted(estimate, blocks, options):
-    return pair_notes(estimate, SimpleNamespace(blocks=blocks, options=options))
-
-
-def test_notes_split_the_error():
-    """Standard error 0.5 of which 0.3 is Monte-Carlo: 0.4 remains, since variances add."""
-    estimate = Estimate(1.0, 0.5, (0.0, 2.0), monte_carlo=0.3)
-    (note,) = noted(estimate, 8.0, Options())
-    assert "0.3 is Monte-Carlo" in note
-    assert "0.4 comes from finite data" in note
-    assert "precision" not in note
-    (note,) = noted(estimate, 8.0, Options(precision=0.2))
-    assert "asked for, 0.2, is that of the first" in note
-    (note,) = noted(estimate, 8.0, Options(precision=0.6))
-    assert "precision" not in note
-    assert noted(estimate, None, Options()) == ()  # blocks are not drawn
-    (note,) = noted(Estimate(1.0, None, None), 1.5, Options())
-    assert "no interval" in note

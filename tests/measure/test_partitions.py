@@ -5,21 +5,14 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from tests.chunks import Elsewhere
 
 import dataworth as dw
-from dataworth.data.io import streamed
 from dataworth.measure import streaming_posterior as passes
 from dataworth.measure.options import Options
 from dataworth.measure.streaming_posterior import Passes
 from dataworth.parallel import Local
 from streams import mixed, stream_of, two_classes
-
-
-class Elsewhere:
-    """An engine whose workers share no disk with this process."""
-
-    def map(self, fn, chunks, *, shared):
-        return Local(1).map(fn, chunks, shared=shared)
 
 
 def fitted(stream, yard, engine, **settings):
@@ -57,15 +50,6 @@ def test_the_same_bits_with_more_processes_or_features_that_are_not_kept(numbers
     assert made.lens.folder is None
     monkeypatch.setattr(passes, "ROOM", 0.0)  # a disk that is full
     assert fitted(stream, yard, Local(1))[1].lens.folder is None
-
-
-def test_rows_read_together_may_be_any_number(numbers, monkeypatch):
-    stream, yard = numbers
-    one, _ = fitted(stream, yard, Local(1))
-    monkeypatch.setattr(streamed, "MAX_ROWS", 37)
-    other, _ = fitted(stream, yard, Local(1))
-    assert_allclose(other.mean, one.mean, rtol=1e-10)
-    assert_allclose(other.precision, one.precision, rtol=1e-10)
 
 
 def test_a_sample_makes_the_beginning_and_few_passes_follow(tmp_path, monkeypatch):

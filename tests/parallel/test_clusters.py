@@ -126,9 +126,6 @@ def test_dask(tmp_path):
         assert client.status == "running"
 
 
-# Without a cluster
-
-
 @pytest.mark.parametrize("jobs", [-1, 1, 2, 3])
 def test_results_come_in_order_and_no_more_than_asked_are_under_way(jobs):
     under_way, most = set(), 0

@@ -1,5 +1,4 @@
 import os
-import pickle
 import signal
 import subprocess
 import sys
@@ -15,7 +14,6 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 from dataworth.errors import DataworthError
 from dataworth.parallel import Local
-from dataworth.parallel.local import _dump, _load
 
 SOURCE = Path(__file__).parents[2] / "src"
 
@@ -144,17 +142,6 @@ def test_nested_arrays_are_mapped_and_loaded_once():
     assert len({(process, address) for _, address, process in views}) == len(processes)
 
 
-def test_dump_keeps_the_pickle_small_and_the_buffers_aligned(tmp_path):
-    X = np.arange(10_001.0)
-    _dump({"a": X, "b": X[:3].copy(), "same": X}, tmp_path)
-    value = _load(tmp_path)
-    assert (tmp_path / "value").stat().st_size < 2_000
-    assert value["same"] is value["a"]
-    assert value["a"].ctypes.data % 64 == value["b"].ctypes.data % 64 == 0
-    np.testing.assert_array_equal(value["a"], X)
-    assert pickle.loads(pickle.dumps(value["b"])).flags.writeable
-
-
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_exceptions_keep_their_type(jobs, temporary):
     with pytest.raises(DataworthError, match="chunk 3 is bad"):
@@ -257,10 +244,3 @@ def test_signals_end_the_workers(tmp_path, send, number):
         assert err.splitlines()[-1] == "KeyboardInterrupt", err
     wait_for(lambda: not any(alive(worker) for worker in workers), 10)
     assert not leftovers(tmp_path)
-
-
-def test_inline_does_not_import_joblib():
-    text = "import sys; from dataworth.parallel import Local\n"
-    text += "print(list(Local().map(lambda s, c: c, [1, 2], shared=None)), 'joblib' in sys.modules)"
-    out, err = run_script(text).communicate(timeout=60)
-    assert out.strip() == "[1, 2] False", err

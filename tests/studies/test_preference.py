@@ -2,7 +2,6 @@
 
 import gzip
 import json
-from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -10,8 +9,7 @@ import pytest
 from commands import call
 from dataworth.data.io.preferences import read_preferences
 from dataworth.embed.language_model import TEMPLATE, LanguageModel
-from dataworth_studies.preference import PLANS, SOURCES, Plan, _swapped, parts, split
-from dataworth_studies.preference_tables import agreement, mean_interval
+from dataworth_studies.preference import PLANS, SOURCES, _swapped, split
 from dataworth_studies.rewards import Activations, RewardModel, Training
 from text_worlds import write_pairs
 from tiny_models import save_language_model
@@ -33,7 +31,8 @@ def folder(tmp_path_factory):
     return folder
 
 
-def test_a_quick_study_runs_and_goes_on_where_it_stopped(folder, tmp_path):
+def test_a_quick_study_runs_and_goes_on_where_it_stopped(folder, tmp_path, monkeypatch):
+    monkeypatch.setattr("dataworth_studies.preference_tables.BOOTSTRAP", 20)
     words = ("--data", folder, "--out", tmp_path, "--model", folder / "model", "--quick", "-q")
     code, _, err = call("study", "preference", *words)
     assert code == 0, err
@@ -51,16 +50,6 @@ def test_no_prompt_is_in_pool_and_test(folder):
     pairs, pool, test = split(read_preferences(folder / SOURCES["pool"]), plan, 0)
     assert (len(pool), len(test)) == (plan.pool, plan.test)
     assert not {pairs.prompts[i] for i in pool} & {pairs.prompts[i] for i in test}
-
-
-def test_parts_are_of_the_pool_and_their_size():
-    plan = Plan(part=20, parts=2, clusters=3)
-    vectors = np.random.default_rng(0).normal(size=(90, 2, 8))
-    found = list(parts(vectors, np.arange(60), plan, 0))
-    assert len(found) == 6
-    for _, _, rows, _ in found:
-        assert len(set(rows.tolist())) == 20
-        assert rows.max() < 60
 
 
 def test_a_coin_swaps_the_halves():
@@ -86,40 +75,3 @@ def test_reward_models_learn_what_is_preferred(folder, training):
     assert np.logaddexp(0.0, -model.margins(seen, range(100))).mean() < np.log(2) - 0.05
     assert training.lora or model.accuracy(seen, range(100, 140)) > 0.75
     assert all((a == b).all() for a, b in zip(before, lm.model.parameters(), strict=True))
-
-
-def test_lower_blocks_then_upper_ones_are_the_whole_model(folder):
-    lm = LanguageModel(str(folder / "model"))
-    pairs = read_preferences(folder / SOURCES["pool"])
-    torch = lm.torch
-    hidden = []
-    for blocks in (1, None):
-        training = Training(blocks=blocks)
-        model, seen = RewardModel(lm, training, 0), Activations(lm, pairs, training, 160)
-        torch.nn.init.ones_(model._head.weight)
-        hidden.append(model.margins(seen, range(10)))
-    np.testing.assert_allclose(hidden[0], hidden[1], atol=0.05)  # states are kept in half precision
-
-
-def test_states_of_lower_blocks_are_kept_and_not_made_twice(folder, tmp_path, monkeypatch):
-    lm = LanguageModel(str(folder / "model"))
-    pairs = read_preferences(folder / SOURCES["pool"])
-    plain = Activations(lm, pairs, Training(blocks=1), 160)
-    kept = Activations(lm, pairs, Training(blocks=1), 160, keep=tmp_path)
-    monkeypatch.setattr(Activations, "_run", Mock(side_effect=AssertionError("made twice")))
-    again = Activations(lm, pairs, Training(blocks=1), 160, keep=tmp_path)
-    for one, two, three in zip(plain.states, kept.states, again.states, strict=True):
-        assert (one == two).all()
-        assert (one == three).all()
-    with pytest.raises(AssertionError, match="made twice"):  # other blocks are another matter
-        Activations(lm, pairs, Training(blocks=2), 160, keep=tmp_path)
-
-
-def test_agreement_is_a_rank_correlation():
-    records = [
-        {"strategy": "uniform random", "part": i, "threshold": None, "up": i, "down": -i, "reward_outside": i}
-        for i in range(8)
-    ]
-    found = {record["measure"]: record["rank"] for record in agreement(records)}
-    assert found == pytest.approx({"up": 1.0, "down": -1.0})
-    assert mean_interval([2.0, 2.0]) == (2.0, 0.0)

@@ -8,7 +8,6 @@ import pytest
 
 from dataworth_studies import value_peers
 from dataworth_studies.value_peers import Task, influence, knn_shapley
-from dataworth_studies.value_tables import to_markdown
 
 
 def test_knn_shapley_is_that_of_all_coalitions(monkeypatch):
@@ -52,34 +51,3 @@ def test_influence_is_the_slope_of_the_test_loss_in_a_rows_weight():
     slope = (loss(1.01) - loss(0.99)) / 0.02
     assert influence(task)[3] == pytest.approx(slope, rel=0.02)
     assert influence(task, leave_out=True)[3] == pytest.approx(loss(1.0) - loss(0.0), rel=0.1)
-
-
-def test_tables_say_what_records_hold():
-    ways = {"p_wrong": [0.9, 0.8], "cleanlab": [0.8, 0.6]}
-    lists = {"listed": 4, "listed, wrong": 3, "doubted": 5, "doubted, wrong": 5, "seconds": 1.0}
-    label = {
-        "key": {"set": "a"},
-        "clean listed": 1,
-        "0.1": {"ways": ways, **lists},
-        "0.2": {"ways": ways, **lists},
-    }
-    end = {"foretold": 2.2, "measured": 2.0, "covered": True}
-    outlook = {"key": {}, "0": {"2": end, "4": end}, "0.2": {"2": end, "4": end | {"covered": False}}}
-    trick = {"adds": 0.5, "order": ["a", "b"]}
-    attack = {"key": {}, "who": "c", "honest": trick | {"adds": 1.0}, "split identity": trick}
-    told = to_markdown(
-        {
-            "labels": [label],
-            "sources": [{"found": True, "false": 1}, {"found": False, "false": 0}],
-            "outlook": [outlook],
-            "attacks": [attack, attack],
-        }
-    )
-    for piece in (
-        "| p_wrong | 0.900 | 0.800 |",
-        "rows listed: 4.0 a run, not flipped 0.25",
-        "found in 1 of 2, false 1 of 8",
-        "| 0.2 | 4× | 10.0% | 0.00 | 1 |",
-        "| split identity | 0.500 ± 0.000 | 1.00 |",
-    ):
-        assert piece in told

@@ -1,7 +1,5 @@
 """Known-answer probes: what an audit could have seen, against audits of the same kind that are simulated."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import nct
@@ -9,7 +7,7 @@ from scipy.stats import t as student
 
 import dataworth as dw
 from dataworth.yardstick import probes
-from dataworth.yardstick.probes import Gain, Sight, in_blocks, label_gains, needed_t, sight, wrong
+from dataworth.yardstick.probes import Gain, Sight, in_blocks, needed_t, sight
 
 
 def rows(n, seed, noise=0.5, d=2):
@@ -21,9 +19,6 @@ def rows(n, seed, noise=0.5, d=2):
 def gains(*t, blocks=20):
     """Gains with these t-values, of standard deviation 1."""
     return {q: Gain(v / np.sqrt(blocks), 1.0) for q, v in zip(probes.PROPORTIONS, t, strict=True)}
-
-
-# The rule
 
 
 @pytest.mark.parametrize("blocks", [8, 20, 100])
@@ -64,39 +59,6 @@ def test_rows_that_would_decide():
 
 def test_a_gain_is_the_mean_over_halves_and_its_spread_within_them():
     assert Gain.of([np.array([1.0, 3.0]), np.array([5.0, 9.0])]) == pytest.approx((4.5, np.sqrt(5.0)))
-
-
-# The probes
-
-
-def test_wrong_labels_are_never_the_rows_own():
-    rng = np.random.default_rng(0)
-    for count in (2, 5):
-        y = rng.integers(0, count, 300).astype(float)
-        bad = np.arange(0, 300, 3)
-        made = wrong(y, bad, y, False, rng)
-        assert (made != y[bad]).all()
-        assert set(made) == set(range(count))
-    numbers = rng.normal(size=50)
-    assert set(wrong(numbers, np.arange(10), numbers, True, rng)) <= set(numbers)
-
-
-def test_probes_remove_what_they_made_wrong():
-    """Whoever scores sees so many wrong labels, then the same rows without them."""
-    y = np.arange(100.0) % 2
-    asked = []
-
-    def score(rows, targets, blocks):
-        asked.append((rows, (targets != y[rows]).sum()))
-        return np.array([float((targets == y[rows]).mean())] * len(blocks))
-
-    pairs = [(np.arange(50), np.arange(50, 100))]
-    found = label_gains(score, y, pairs, 10, (0.1, 0.2), False, np.random.default_rng(0))
-    assert [(len(rows), wrong) for rows, wrong in asked] == [(45, 0), (50, 5), (40, 0), (50, 10)]
-    assert {q: g[0].tolist() for q, g in found.items()} == {
-        0.1: pytest.approx([0.1] * 5),
-        0.2: pytest.approx([0.2] * 5),
-    }
 
 
 @pytest.mark.parametrize(

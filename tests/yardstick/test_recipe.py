@@ -1,21 +1,14 @@
 """The feature recipe: what standardising, one-hot coding and mapping must and must not change."""
 
-from __future__ import annotations
-
 import json
-from operator import attrgetter
 
 import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from hypothesis.extra import numpy as hnp
-from scipy.spatial.distance import pdist
 
-from dataworth.data.convert import Column
 from dataworth.data.dataset import Dataset
-from dataworth.yardstick.maps import Scale
 from dataworth.yardstick.recipe import Basis, Recipe
 from worlds import classes, refusal
 
@@ -37,9 +30,6 @@ def inner_products(features):
     return features @ features.T
 
 
-# What the exponent does
-
-
 @quick
 @given(shapes, seeds, exponents, st.data())
 def test_the_mean_square_is_one_whatever_the_exponent(shape, seed, exponent, data):
@@ -52,36 +42,6 @@ def test_the_mean_square_is_one_whatever_the_exponent(shape, seed, exponent, dat
     assert features.mean(axis=0) == pytest.approx(np.zeros(size), abs=1e-9)
 
 
-@quick
-@given(shapes, seeds)
-def test_exponent_zero_is_white(shape, seed):
-    T = numbers(*shape, seed)
-    basis = Basis.learn(T)
-    features = basis.recipe(basis.on("each").rank, 0.0).features(T)
-    rank = basis.on("each").rank
-    assert features.T @ features / len(T) == pytest.approx(np.eye(rank) / rank, abs=1e-7)
-
-
-@quick
-@given(shapes, seeds)
-def test_exponent_one_at_full_size_is_a_rotation_times_a_constant(shape, seed):
-    T = numbers(*shape, seed)
-    basis = Basis.learn(T)
-    standard = (T.X - T.X.mean(axis=0)) / T.X.std(axis=0)
-    # standardised columns have total variance d, the features have total variance 1
-    factor = np.sqrt(1 / T.n_features)
-    features = basis.recipe(basis.on("each").rank, 1.0).features(T)
-    assert pdist(features) == pytest.approx(factor * pdist(standard), rel=1e-8, abs=1e-10)
-
-
-def test_the_first_axis_is_the_one_of_most_variance():
-    a, b = np.array([1.0, 1.0, -1.0, -1.0]), np.array([1.0, -1.0, 1.0, -1.0])
-    T = Dataset(np.column_stack([b, a, a]), [0, 1, 0, 1])
-    (feature,) = Basis.learn(T).recipe(1, 1.0).features(T).T
-    assert np.abs(feature) == pytest.approx(np.ones(4))  # of one axis all of the variance
-    assert abs(feature @ a) == pytest.approx(4.0)
-
-
 def test_one_half_lies_between():
     """Variances v of the axes become vᵅ, up to one constant."""
     # two equal columns and an independent one: correlation matrix with eigenvalues 2 and 1
@@ -92,9 +52,6 @@ def test_one_half_lies_between():
     for exponent, ratio in ((0.0, 1.0), (0.5, np.sqrt(2.0)), (1.0, 2.0)):
         variances = basis.recipe(2, exponent).features(T).var(axis=0)
         assert variances[0] / variances[1] == pytest.approx(ratio)
-
-
-# What must not matter
 
 
 @quick
@@ -157,31 +114,6 @@ def test_a_constant_column_has_no_weight(seed, constant):
     )
 
 
-def test_many_rows_are_measured_like_few():
-    """Large data are measured a slab at a time: every row as if it stood alone."""
-    T, rows = numbers(30, 3, seed=0), np.arange(20_000) % 30
-    recipe = Basis.learn(T).recipe(3, 0.5)
-    assert recipe.features(T.take(rows)) == pytest.approx(recipe.features(T)[rows], abs=1e-12)
-
-
-def test_collinear_columns_are_fewer_directions():
-    X = np.random.default_rng(0).normal(size=(30, 2))
-    T = Dataset(np.column_stack([X, X @ [1.0, 2.0], X[:, 0] * 1e6]), np.arange(30) % 2)
-    basis = Basis.learn(T)
-    assert basis.on("each").rank == 2
-    assert np.isfinite(basis.recipe(2, 0.0).features(T)).all()
-
-
-def test_more_columns_than_rows():
-    T = Dataset(np.random.default_rng(0).normal(size=(6, 40)), [0, 1] * 3)
-    basis = Basis.learn(T)
-    assert basis.on("each").rank == 5  # six centred rows span five directions
-    assert basis.recipe(5, 0.0).features(T).var(axis=0) == pytest.approx(np.full(5, 0.2))
-
-
-# Categories and missing values
-
-
 def table(colours, sizes=None):
     sizes = np.arange(len(colours)) if sizes is None else sizes
     frame = pl.DataFrame({"colour": colours, "size": sizes}, schema={"colour": pl.String, "size": pl.Float64})
@@ -200,14 +132,6 @@ def test_categories_equal_their_own_one_hot_columns():
     assert inner_products(ours.recipe(3, 0.5).features(T)) == pytest.approx(
         inner_products(plain.recipe(3, 0.5).features(by_hand)), abs=1e-9
     )
-
-
-def test_codes_of_categories_do_not_matter():
-    """The same row has the same features, though "red" is code 2 in one dataset and code 0 in the other."""
-    T = table(["red", "blue", "green", "red", "blue", "green"])
-    recipe = Basis.learn(T).recipe(3, 0.5)
-    # (BLAS sums a single row in another order, so not to the last bit)
-    assert recipe.features(table(["red"], [3.0]))[0] == pytest.approx(recipe.features(T)[3], abs=1e-12)
 
 
 def test_an_unknown_category_is_no_known_one():
@@ -233,44 +157,6 @@ def test_missing_numbers_take_the_medians_of_the_test_set():
     assert recipe.fill.tolist() == [2.0, 7.5]
 
 
-def test_a_column_without_any_value_has_no_weight():
-    X = np.random.default_rng(0).normal(size=(10, 2))
-    T = Dataset(np.column_stack([X, np.full(10, np.nan)]), [0, 1] * 5, allow_missing=True)
-    recipe = Basis.learn(T).recipe(2, 0.5)
-    D = Dataset(np.column_stack([X, np.arange(10.0)]), [0, 1] * 5)
-    assert np.array_equal(recipe.features(D), recipe.features(T))
-
-
-# Plain data
-
-finite = st.floats(allow_nan=False, allow_infinity=False)
-
-
-@quick
-@given(st.lists(st.lists(st.text(max_size=3), max_size=3, unique=True), min_size=1, max_size=4), st.data())
-def test_json_keeps_every_bit(categories, data):
-    columns = tuple(
-        Column(f"é{j}", "categorical" if names else "numeric", tuple(names))
-        for j, names in enumerate(categories)
-    )
-    width = sum(len(names) or 1 for names in categories)
-    rows = data.draw(hnp.arrays(float, (width + 3, width), elements=finite))
-    recipe = Recipe(
-        columns=columns,
-        fill=rows[0, : len(columns)],
-        center=rows[1],
-        inverse_scale=rows[2],
-        scale=Scale(name="common", shift=rows[0], stretch=np.abs(rows[1]), knots=np.zeros((width, 0))),
-        projection=rows[3:],
-    )
-    back = Recipe.from_dict(json.loads(json.dumps(recipe.to_dict())))
-    assert back.columns == recipe.columns
-    for name in ("fill", "center", "inverse_scale", "projection", "scale.shift", "scale.stretch"):
-        ours, theirs = (attrgetter(name)(each) for each in (recipe, back))
-        assert ours.shape == theirs.shape
-        assert ours.tobytes() == theirs.tobytes()
-
-
 @pytest.mark.parametrize("scale", ["each", "common", "rank"])
 @pytest.mark.parametrize(
     "cut",
@@ -286,14 +172,6 @@ def test_json_keeps_the_features_of_a_learned_recipe(cut, scale):
     recipe = cut(Basis.learn(T), scale)
     back = Recipe.from_dict(json.loads(json.dumps(recipe.to_dict())))
     assert back.features(T).tobytes() == recipe.features(T).tobytes()
-
-
-def test_a_file_without_axes_is_read():
-    recipe = Basis.learn(Dataset(np.full((10, 3), 0.1), [0, 1] * 5)).recipe(0, 0.5)
-    assert Recipe.from_dict(json.loads(json.dumps(recipe.to_dict()))).projection.shape == (3, 0)
-
-
-# Columns that are all but constant, and values far away
 
 
 def with_column(column, seed=0, n=40):

@@ -56,14 +56,6 @@ def test_ngrams_are_those_that_are_written():
         assert len(set(places.values())) >= 0.97 * len(places)
 
 
-def test_hashes_are_spread_over_all_buckets():
-    """100,000 words in 16,384 buckets: counts have mean and variance 6.1; false alarm 1e-6."""
-    words = np.concatenate([ngrams._hashes(f"w{i}")[-1:] for i in range(100_000)])
-    mixed = ((words ^ (words >> np.uint64(29))) * np.uint64(ngrams.BASE) >> np.uint64(50)).astype(int)
-    counts = np.bincount(mixed, minlength=ngrams.BUCKETS)
-    assert 0.9 < counts.var() / counts.mean() < 1.1
-
-
 def test_weights_are_tf_idf_of_scikit_learn_and_axes_its_truncated_svd():
     from sklearn.decomposition import TruncatedSVD
     from sklearn.feature_extraction.text import TfidfVectorizer
@@ -82,33 +74,15 @@ def test_weights_are_tf_idf_of_scikit_learn_and_axes_its_truncated_svd():
     np.testing.assert_allclose(np.sqrt((mine**2).sum(axis=0))[:5], largest, rtol=1e-3)
 
 
-def test_only_the_test_set_speaks():
-    """Words that the test set does not have hardly reach its axes: only where hashes collide."""
-    test, _ = reviews(60, 0)
-    columns = TextColumns.learn(test)
-    strange = dw.Dataset(pa.table({"body": ["zzzzz qqqqq xxxxx jjjjj", "zzzzz qqqqq wwwww kkkkk"]}), [0, 1])
-    lengths = [np.linalg.norm(columns(data).X, axis=1) for data in (strange, test)]
-    assert lengths[0].max() < 0.5 < 0.95 < lengths[1].min()
-
-
 def test_texts_survive_a_file_and_a_forged_one_is_told():
     test, _ = reviews(60, 0)
     made = TextColumns.learn(test)
     written = json.loads(json.dumps(made.to_dict()))
     again = TextColumns.from_dict(written)
     assert np.array_equal(again(test).X, made(test).X)
-    body = written["body"]
-    for change, sentence in {
-        "another size": {"size": 3},
-        "rising buckets": {"weights": "AACAPw=="},  # one weight, 1.0
-        "cannot be read": {"axes": "!"},
-        "has no 'axes'": {"axes": None},
-    }.items():
-        forged = {**body, **sentence}
-        if sentence == {"axes": None}:
-            del forged["axes"]
-        with pytest.raises(DataworthError, match=change):
-            TextColumns.from_dict({"body": forged})
+    for change, (value, words) in {"size": (3, "another size"), "axes": ("!", "cannot be read")}.items():
+        with pytest.raises(DataworthError, match=words):
+            TextColumns.from_dict({"body": {**written["body"], change: value}})
     with pytest.raises(DataworthError, match="no map"):
         TextColumns.from_dict([])
 
@@ -161,15 +135,6 @@ def test_pairs_have_no_intercept_and_no_side():
     assert turned == pytest.approx(plain, abs=1e-6)
 
 
-def test_an_audit_of_pairs_tells_flips():
-    raw, wrong = pairs(300, 7, flipped=0.3)
-    test, _ = pairs(240, 8)
-    clean, _ = pairs(300, 7)
-    found = dw.audit(clean, raw, test, ignore="all")
-    assert found.verdict == "harmful"
-    assert found.change["relabelled"] == wrong.sum()
-
-
 def test_a_yardstick_of_texts_is_saved_and_measures_alike(tmp_path):
     test, _ = reviews(80, 9)
     data, _ = reviews(40, 10)
@@ -181,26 +146,3 @@ def test_a_yardstick_of_texts_is_saved_and_measures_alike(tmp_path):
     assert [column.kind for column in again.columns] == ["text"]
     with pytest.raises(DataworthError, match="'body' is numeric, but text in the test set"):
         again.features(dw.Dataset([[1.0]], ["sad"], names=["body"]))
-
-
-@pytest.mark.parametrize(("rate", "fires"), [(0.9, True), (0.5, False)])
-def test_length_is_told_where_it_decides(rate, fires):
-    """Longer answers win at this rate, whatever their words: DW013 says whether length decides."""
-
-    def world(n, seed):
-        rng = np.random.default_rng(seed)
-        rows = []
-        for i in range(n):
-            two = sorted(
-                (review(rng, rng.random() < 0.5, words) for words in rng.choice(range(6, 30), 2)), key=len
-            )
-            longer_wins = rng.random() < rate
-            rows.append(
-                {"prompt": f"p{i} {seed}", "chosen": two[longer_wins], "rejected": two[not longer_wins]}
-            )
-        return read(pa.Table.from_pylist(rows))
-
-    before, test = world(200, 11), world(300, 12)
-    after = before.take((before.attributes == before.y) | (np.arange(200) % 10 == 0))
-    (found,) = (f for f in dw.audit(before, after, test).checks if f.code == "DW013")
-    assert bool(found.fires) is fires, found

@@ -69,11 +69,7 @@ class Scored(NamedTuple):
 
 @dataclass(frozen=True)
 class Form:
-    """A form by name; η is 0, the mean of a posterior (`joint`, `data`, `test`), or a vector.
-
-    >>> Form.parse("eta", eta="joint")
-    Form(name='eta', eta='joint')
-    """
+    """A form by name; η is 0, the mean of a posterior (`joint`, `data`, `test`), or a vector."""
 
     name: str = "evidence"
     eta: Any = 0

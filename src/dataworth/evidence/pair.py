@@ -169,11 +169,7 @@ def bind_pair(D: Dataset, T: Dataset, model: Model | None) -> Pair:
 
 
 def suited_model(D: Dataset, T: Dataset) -> Model:
-    """The model that the labels suit: Logistic for two classes, Softmax for more, Linear for numeric labels.
-
-    >>> suited_model(Dataset([[0.0]], ["a"]), Dataset([[0.0], [1.0]], ["b", "c"]))
-    Softmax(prior_variance=1.0, intercept=True, classes=None)
-    """
+    """The model that labels suit: Logistic for two classes, Softmax for more, Linear for numeric labels."""
     check_rows({"D": D, "T": T})
     if is_numeric(np.concatenate([D.y, T.y])):
         return Linear()

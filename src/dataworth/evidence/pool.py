@@ -31,13 +31,7 @@ class Pool(NamedTuple):
 
 
 def pool_of(model: Model, parts: dict[str, Dataset]) -> Pool:
-    """Bind a model to the rows of all datasets, in order; columns are matched by name.
-
-    >>> from dataworth.models import Logistic
-    >>> D, T = Dataset([[-1.0], [1.0]], [0, 1]), Dataset([[2.0]], [1])
-    >>> {name: rows.tolist() for name, rows in pool_of(Logistic(), {"D": D, "T": T}).rows.items()}
-    {'D': [0, 1], 'T': [2]}
-    """
+    """Bind a model to the rows of all datasets, in order; columns are matched by name."""
     require_model(model)
     check_rows(parts)
     sets = list(parts.values())

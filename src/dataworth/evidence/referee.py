@@ -43,7 +43,9 @@ class RefereedPMI:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON, where an infinite effective sample size (nothing was sampled) is null."""
-        return _plain({f.name: getattr(self, f.name) for f in fields(self)})
+        told = {f.name: getattr(self, f.name) for f in fields(self)}
+        told |= {name: _finite(told[name]._asdict()) for name in ("joint", "data", "test")}
+        return _finite(told)
 
 
 @one_thread()
@@ -126,9 +128,5 @@ def _combine(joint: Refereed, data: Refereed, test: Refereed) -> RefereedPMI:
     )
 
 
-def _plain(value: Any) -> Any:
-    if isinstance(value, Refereed):
-        value = value._asdict()
-    if isinstance(value, dict):
-        return {k: _plain(v) for k, v in value.items()}
-    return None if isinstance(value, float) and np.isinf(value) else value
+def _finite(told: dict[str, Any]) -> dict[str, Any]:
+    return {k: None if isinstance(v, float) and np.isinf(v) else v for k, v in told.items()}

@@ -107,11 +107,9 @@ def marginals(geometry: Dual | Primal, sites: Sites, factor: Factor) -> Marginal
     variance = np.empty(len(geometry))
     # a product is several times as fast as a triangular solve, and I + C XᵀWX is no worse than its rows
     inverse = None if geometry.root else dtrtri(factor.matrix, lower=int(factor.lower))[0]
+    inverse = inverse.T if inverse is not None and factor.lower else inverse
     for part, X in geometry.slabs():
-        if inverse is None:
-            half = factor.half_solve(X.T).T
-        else:
-            half = X @ (inverse.T if factor.lower else inverse)
+        half = factor.half_solve(X.T).T if inverse is None else X @ inverse
         variance[part] = geometry.prior_variance * np.einsum("ij,ij->i", half, half)
     return Marginals(variance, np.maximum(1.0 - sites.tau * variance, np.finfo(float).tiny))
 

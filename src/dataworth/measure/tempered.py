@@ -22,7 +22,7 @@ import numpy as np
 from ..arrays import Array, Rows
 from ..evidence.tempering import Tempered, climb, repeats
 from ..models import Fit, Fitter
-from ..models.base import hit_rate, r_squared
+from ..models.base import agreement
 from ..models.gaussian import GaussianPrior
 from ..parallel import Engine
 from ..parallel.runs import Run, map_resumable, refusing_foreign
@@ -217,10 +217,9 @@ class TestRows:
     def accuracy(self, predicted: Array, j: int) -> float:
         """Of one block; R² of numbers."""
         own = self.block == j
-        target, told, weights = self.fitter.y[self.rows[own]], predicted[own], self.weights[own]
-        if getattr(self.fitter, "numbers", False):
-            return r_squared(target - told, weights)
-        return hit_rate(told.argmax(axis=1) if told.ndim > 1 else told, target, weights)
+        told = predicted[own].argmax(axis=1) if predicted.ndim > 1 else predicted[own]
+        numbers = getattr(self.fitter, "numbers", False)
+        return agreement(told, self.fitter.y[self.rows[own]], self.weights[own], numbers)
 
     def metrics(self, predicted: Array) -> Array:
         """Pseudo-values of the other benchmarks, block by block; not a number where there are no chances."""

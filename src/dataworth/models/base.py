@@ -6,7 +6,6 @@ here: class 0 or 1, or the value to regress on. Labels as users write them live 
 
 from __future__ import annotations
 
-import inspect
 from abc import ABC, abstractmethod
 from functools import cached_property
 from typing import Any, NamedTuple, Protocol, runtime_checkable
@@ -43,40 +42,6 @@ class Posterior(Protocol):
 
     def predict_proba(self, X: Array) -> Array:
         """Posterior predictive: class probabilities (n × classes), or means (n) for regression."""
-        ...
-
-
-class Fitter(Protocol):
-    """A model bound to one pool of rows: the only hot path."""
-
-    y: Array
-    """The pool's targets."""
-
-    def __call__(
-        self,
-        rows: Rows,
-        start: tuple[Fit, ...] = (),
-        *,
-        weights: Array | None = None,
-        targets: Array | None = None,
-    ) -> Fit:
-        """Fit the pool's `rows`, starting from earlier fits of their parts.
-
-        Repeated rows count as often as they are named, a row of weight w as w rows; `targets` stand in for
-        the pool's own.
-        """
-        ...
-
-    def predict(self, fit: Fit, rows: Rows) -> Array:
-        """The most probable target of each row: class 0 or 1, or the mean."""
-        ...
-
-    def accuracy(self, fit: Fit, rows: Rows, weights: Array | None = None) -> float:
-        """Benchmark score of the fit on `rows`: accuracy, or R² for regression (1 − mean squared error)."""
-        ...
-
-    def information_gain(self, fit: Fit) -> float:
-        """KL(posterior ‖ prior) in nats."""
         ...
 
 
@@ -127,11 +92,7 @@ def check_pool(X: Array, y: Array, *, classes: bool) -> tuple[Array, Array]:
 
 
 def class_count(y: Array, classes: int | None) -> int:
-    """How many classes there are, as given or by the largest target; targets that are none are a sentence.
-
-    >>> class_count(np.array([0.0, 2.0]), None), class_count(np.zeros(3), None)
-    (3, 2)
-    """
+    """How many classes there are, as given or by the largest target; targets that are none are a sentence."""
     count = max(2, int(y.max(initial=0.0)) + 1) if classes is None else int(classes)
     if not ((y == np.round(y)) & (y >= 0) & (y < count)).all():
         raise DataworthError(
@@ -168,31 +129,11 @@ def positive_number(value: float, name: str) -> float:
     return float(value)
 
 
-def hit_rate(predicted: Array, target: Array, weights: Array | None = None) -> float:
-    """Weighted fraction of equal entries; 0/0 is not a number, and says so."""
-    if len(target) == 0 or (weights is not None and not weights.any()):
-        return float("nan")
-    return float(np.average(predicted == target, weights=weights))
-
-
-def r_squared(error: Array, weights: Array | None) -> float:
-    """1 − mean squared error, in the targets' units; without rows not a number.
-
-    A yardstick's unit is the standard deviation of the test set's labels, so that this is R² on the test set,
-    whatever labels the data bring.
-
-    >>> r_squared(np.array([0.5, -0.5]), None)
-    0.75
-    """
-    if len(error) == 0 or (weights is not None and not weights.any()):
-        return float("nan")
-    return 1.0 - float(np.average(error**2, weights=weights))
-
-
-class PoolFitter(ABC):
-    """What the fitters of this package share: defaults of weights and targets, and the benchmark score."""
+class Fitter(ABC):
+    """A model bound to one pool of rows: the only hot path. One of your own derives from this."""
 
     y: Array
+    """The pool's targets."""
     numbers: bool = False
     """Whether targets are numeric labels, whose score is R², and not classes, whose score is accuracy."""
     takes_weights: bool = True
@@ -206,7 +147,11 @@ class PoolFitter(ABC):
         weights: Array | None = None,
         targets: Array | None = None,
     ) -> Fit:
-        """Fit the pool's `rows`, starting from earlier fits of their parts."""
+        """Fit the pool's `rows`, starting from earlier fits of their parts.
+
+        Repeated rows count as often as they are named, a row of weight w as w rows; `targets` stand in for
+        the pool's own.
+        """
         return self.fit_rows(rows, start, *self.told(rows, weights, targets))
 
     def told(self, rows: Rows, weights: Array | None, targets: Array | None) -> tuple[Array, Array]:
@@ -223,42 +168,28 @@ class PoolFitter(ABC):
         """The most probable class of each row, or the posterior mean of its target."""
 
     def accuracy(self, fit: Fit, rows: Rows, weights: Array | None = None) -> float:
-        """Fraction of rows whose class is the predicted one; R² for numeric labels.
-
-        R² is 1 − mean squared error, since a yardstick's targets have variance 1 on the test set.
-        """
-        predicted, target = self.predict(fit, rows), self.y[rows]
-        return (
-            r_squared(target - predicted, weights) if self.numbers else hit_rate(predicted, target, weights)
-        )
+        """Weighted fraction of rows whose class is the predicted one, or R²."""
+        return agreement(self.predict(fit, rows), self.y[rows], weights, self.numbers)
 
     def information_gain(self, fit: Fit) -> float:
-        """KL(posterior ‖ prior), which the state of a fit knows."""
+        """KL(posterior ‖ prior) in nats, which the state of a fit knows."""
         return float(fit.state.information_gain())
 
 
+def agreement(predicted: Array, target: Array, weights: Array | None, numbers: bool) -> float:
+    """Weighted fraction of rows whose class is the predicted one, or R² of numbers; without rows not a number.
+
+    R² is 1 − mean squared error: a yardstick's unit is the standard deviation of the test set's labels.
+    """
+    if len(target) == 0 or (weights is not None and not weights.any()):
+        return float("nan")
+    right = 1.0 - (target - predicted) ** 2 if numbers else predicted == target
+    return float(np.average(right, weights=weights))
+
+
 def fit_with(model: Any, X: Array, y: Array, weights: Array | None) -> Any:
-    """`model.fit`, with its weights as the third argument or as the keyword `weights`."""
-    if weights is None:
-        return model.fit(X, y)
-    return (
-        model.fit(X, y, weights=weights)
-        if _weights_argument(model) == "keyword"
-        else model.fit(X, y, weights)
-    )
-
-
-def _weights_argument(model: Any) -> str | None:
-    """How `fit` takes weights: as its third argument ("third"), as a keyword ("keyword"), or not at all."""
-    try:
-        parameters = inspect.signature(model.fit).parameters.values()
-    except (TypeError, ValueError):  # compiled code need not tell
-        return "third"
-    ordered = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    if len(ordered) >= 3 or any(p.kind is p.VAR_POSITIONAL for p in parameters):
-        return "third"
-    named = any(p.name == "weights" or p.kind is p.VAR_KEYWORD for p in parameters)
-    return "keyword" if named else None
+    """`model.fit`, with the keyword `weights` if there are some."""
+    return model.fit(X, y) if weights is None else model.fit(X, y, weights=weights)
 
 
 def counts_weights(model: Any, X: Array, y: Array) -> bool:
@@ -266,24 +197,20 @@ def counts_weights(model: Any, X: Array, y: Array) -> bool:
 
     A model that ignores weights gives rows of any weight the same evidence, but not rows that are repeated.
     """
-    if _weights_argument(model) is None:
-        return False
     some = np.unique(np.linspace(0, len(y) - 1, WEIGHED_ROWS).astype(np.intp)) if len(y) else np.arange(0)
+    twice = np.repeat(some, 2)
     try:
-        once = fit_with(model, X[some], y[some], None).log_evidence
+        once, repeated = (fit_with(model, X[rows], y[rows], None).log_evidence for rows in (some, twice))
     except Exception:  # too few rows for this model: nothing can be tried on them
         return True
     try:
         heavy = fit_with(model, X[some], y[some], np.full(len(some), 1.5)).log_evidence
     except (TypeError, NotImplementedError, DataworthError):
         return False
-    if heavy != once:
-        return True
-    repeated = np.repeat(some, 2)
-    return bool(fit_with(model, X[repeated], y[repeated], None).log_evidence == once)
+    return bool(heavy != once or repeated == once)
 
 
-class SliceFitter(PoolFitter):
+class SliceFitter(Fitter):
     """The default hot path: slice the pool, fit the model, which need not take weights.
 
     Rows of a model without weights are repeated: weights of whole numbers lose nothing, others are refused.
@@ -303,7 +230,13 @@ class SliceFitter(PoolFitter):
         if weights is not None and (weights == 1.0).all():
             weights = None
         if weights is not None and not self.takes_weights:
-            times = _repeats(self.model, weights)
+            times = weights.astype(np.intp)
+            if (times != weights).any():
+                raise DataworthError(
+                    f"some weights are not whole numbers, but fit of {type(self.model).__name__} takes no "
+                    "weights or ignores them: give whole numbers, or make fit(X, y, weights) count a row of "
+                    "weight w as w rows."
+                )
             rows, targets, weights = np.repeat(rows, times), np.repeat(targets, times), None
         posterior = fit_with(self.model, self.X[rows], targets, weights)
         return Fit(posterior.log_evidence, posterior)
@@ -326,18 +259,3 @@ class SliceFitter(PoolFitter):
     def information_gain(self, fit: Fit) -> float:
         """From the posterior where it knows; otherwise not a number."""
         return super().information_gain(fit) if hasattr(fit.state, "information_gain") else float("nan")
-
-
-def _repeats(model: object, weights: Array) -> Rows:
-    """How often each row is repeated for a model without weights.
-
-    Raises:
-        DataworthError: some weights are not whole numbers.
-    """
-    times = weights.astype(np.intp)
-    if (times != weights).any():
-        raise DataworthError(
-            f"some weights are not whole numbers, but fit of {type(model).__name__} takes no weights or "
-            "ignores them: give whole numbers, or make fit(X, y, weights) count a row of weight w as w rows."
-        )
-    return times

@@ -19,15 +19,7 @@ from scipy.special import digamma
 
 from ..arrays import Array, Rows
 from ..inference.conjugate import Natural, dirichlet_log_normaliser, log_rising
-from .base import (
-    Fit,
-    PoolFitter,
-    check_class_number,
-    check_classes,
-    check_theta,
-    class_count,
-    positive_number,
-)
+from .base import Fit, Fitter, check_class_number, check_classes, check_theta, class_count, positive_number
 
 
 @dataclass(frozen=True)
@@ -75,7 +67,7 @@ class Categorical:
         return rng.choice(len(p), len(X), p=p / p.sum()).astype(float)
 
 
-class CategoricalFitter(PoolFitter):
+class CategoricalFitter(Fitter):
     """Counting: nothing to warm-start."""
 
     def __init__(self, model: Categorical, X: Array, y: Array, classes: int) -> None:

@@ -16,10 +16,12 @@ from ..arrays import Array, Rows
 from ..errors import DataworthError
 from ..inference.geometry import SLAB, Dual, Factor, Primal, cholesky_factor, choose_geometry, safe_factor
 from ..inference.sites import Conditioned, Sites, condition
-from .base import Fit, PoolFitter, check_theta
+from .base import Fit, Fitter, check_theta
 
 FEW = 8
 """Columns that are looked at first."""
+Labelled = tuple[Rows, Array | None, Array | None]
+"""Rows of a pool, their weights, and their targets if those are not the pool's."""
 
 
 def distinct_rows(X: Array) -> tuple[Array, Rows]:
@@ -82,11 +84,7 @@ def with_intercept(X: Array, intercept: bool) -> Array:
 
 
 def precision_matrix(rows: Array, row_precision: Array, prior_variance: float) -> Array:
-    """XᵀWX + I/C, dense.
-
-    >>> precision_matrix(np.array([[1.0, 2.0]]), np.array([4.0]), 0.5).tolist()
-    [[6.0, 8.0], [8.0, 18.0]]
-    """
+    """XᵀWX + I/C, dense."""
     weighted = rows * np.sqrt(row_precision)[:, None]
     precision: Array = weighted.T @ weighted
     precision.flat[:: len(precision) + 1] += 1.0 / prior_variance
@@ -174,10 +172,7 @@ class Whitening(NamedTuple):
 
 
 class RowGaussian(NamedTuple):
-    """A posterior as sites on rows `ids` of a pool: prior × Π exp(ν g − ½ τ g²) / exp(log_norm).
-
-    `mean` is the posterior's g at those rows.
-    """
+    """A posterior of mean g as sites on rows `ids` of a pool: prior × Π exp(ν g − ½ τ g²) / exp(log_norm)."""
 
     ids: Rows
     sites: Sites
@@ -196,7 +191,7 @@ class RowGaussian(NamedTuple):
         return float(nu @ g - 0.5 * (tau @ (g * g + variance)))
 
 
-class GaussianRows(PoolFitter):
+class GaussianRows(Fitter):
     """A pool of rows under a Gaussian prior: what the forms of the score ask of a fitter.
 
     With a `prior` of one's own, rows are held in coordinates in which it is N(0, I), and `offset` is what its
@@ -251,8 +246,7 @@ class GaussianRows(PoolFitter):
 
     def log_predictives(self, fit: Fit, sets: Sequence[tuple[Rows, Array | None]]) -> list[float]:
         """The same of several sets of rows, each on its own: the fit is made a prior once."""
-        known = self.as_prior(fit)
-        return [self.log_evidence_under(known, rows, weights) for rows, weights in sets]
+        return self.log_evidences_under(self.as_prior(fit), [(*one, None) for one in sets])
 
     def gaussians(self, fit: Fit) -> list[GaussianPrior]:
         """The fit's N(μ, Σ), as the prior of what is seen next."""
@@ -281,10 +275,8 @@ class GaussianRows(PoolFitter):
         """A fit's N(μ, Σ) as coordinates in which it is standard normal, d×d."""
 
     @abstractmethod
-    def log_evidence_under(
-        self, prior: Whitening, rows: Rows, weights: Array | None, targets: Array | None = None
-    ) -> float:
-        """Log evidence of rows of the pool under another prior than the pool's."""
+    def log_evidences_under(self, prior: Whitening, sets: Sequence[Labelled]) -> list[float]:
+        """Log evidence of each of several sets of rows under another prior than the pool's."""
 
     def geometry(self, ids: Rows) -> Dual | Primal:
         """The prior at rows of the pool."""

@@ -5,13 +5,9 @@
 G (generalised Gauss–Newton) is the exact Hessian over a last layer, whose evidence with `full` structure is
 then that of `Softmax` or `Linear` on the body's features; `kron` (KFAC) and `diag` leave parts of G out.
 
-Over all weights the mode is one of many: a layer of h tanh units can be permuted and its signs flipped, so
-every set has h!·2^h modes of the same height (h! with ReLU), and the Z of one is that many times too small.
-In U = log Z(D∪T) − log Z(D) − log Z(T) the logarithm of their number remains: U is too high by it. A change
-of U between two sets D is free of it: `changes_only` says so, and `dataworth.pmi_change` computes it.
-
-With p weights and K outputs a fit costs the training and then O(n p²) for `full`, about K backward passes for
-`kron` and `diag`; memory O(p²), O(Σ width² of the layers) and O(n p) for one batch of n rows.
+Over all weights the mode is one of many of the same height (units can be permuted, signs flipped), and U is
+too high by the log of their number. A change of U between two sets D is free of it: `changes_only` says so,
+and `dataworth.pmi_change` computes it.
 """
 
 from __future__ import annotations
@@ -38,8 +34,7 @@ CHOICES = {
 }
 ROUNDS, STEPS = 20, 500
 SLACK = 1e-8
-"""Nats: training ends where ½|gradient|²/λ is below, which bounds what a convex loss could still fall. The
-log determinant moves with the distance to the mode itself, of the order of its root: 1e-4."""
+"""Nats: training ends where ½|gradient|²/λ is below, which bounds what a convex loss could still fall."""
 
 
 @dataclass(frozen=True, repr=False)

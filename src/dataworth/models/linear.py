@@ -7,6 +7,7 @@ Costs O(n d²) or O(n² d), whichever is less.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, NamedTuple
@@ -20,11 +21,12 @@ from ..inference.conjugate import Natural, nig_log_normaliser, nig_posterior, ni
 from ..inference.gaussian import GaussianFit, NoiseFit, fit_gaussian, fit_noise
 from ..inference.sites import Sites
 from ..parallel.threads import one_thread
-from .base import Fit, PoolFitter, check_pool, check_theta, positive_number
+from .base import Fit, Fitter, check_pool, check_theta, positive_number
 from .gaussian import (
     GaussianPosterior,
     GaussianPrior,
     GaussianRows,
+    Labelled,
     RowGaussian,
     Whitening,
     precision_matrix,
@@ -32,12 +34,7 @@ from .gaussian import (
 )
 
 
-class _Parameters(NamedTuple):
-    shape: float
-    scale: float
-
-
-class InverseGamma(_Parameters):
+class InverseGamma(NamedTuple):
     """σ² ~ InverseGamma(shape a, scale b): 1/σ² has mean a/b; the noise is known to about 2a observations.
 
     Args:
@@ -45,31 +42,18 @@ class InverseGamma(_Parameters):
         scale: b.
 
     Raises:
-        DataworthError: one of them is not positive.
+        DataworthError: when `Linear` takes it: one of them is not positive.
 
     Examples:
         >>> InverseGamma(shape=2.0, scale=1.0)
         InverseGamma(shape=2.0, scale=1.0)
     """
 
-    __slots__ = ()
-
-    def __new__(cls, shape: float, scale: float) -> InverseGamma:
-        """Proper, or a sentence."""
-        return super().__new__(cls, shape, scale).checked()
-
-    def checked(self) -> InverseGamma:
-        """Itself if it is proper, or a sentence."""
-        positive_number(self.shape, "the noise's shape")
-        positive_number(self.scale, "the noise's scale")
-        return self
-
-    def draw(self, rng: np.random.Generator) -> float:
-        """One σ²."""
-        return float(self.scale / rng.gamma(self.shape))
+    shape: float
+    scale: float
 
 
-class NoiseFitter(PoolFitter):
+class NoiseFitter(Fitter):
     """Closed form: nothing to warm-start."""
 
     numbers = True
@@ -92,11 +76,7 @@ class NoiseFitter(PoolFitter):
 
 
 class NoisePosterior:
-    """θ|σ² ~ N(μ, σ² C A⁻¹), σ² ~ InverseGamma(shape, scale).
-
-    Draws and densities are of the vector (θ, log σ²): the coefficients, the intercept's, and last the log
-    of the noise variance, so that every vector is a parameter.
-    """
+    """θ|σ² ~ N(μ, σ² C A⁻¹), σ² ~ InverseGamma(shape, scale); draws and densities are of (θ, log σ²)."""
 
     log_normaliser = staticmethod(nig_log_normaliser)
 
@@ -104,7 +84,7 @@ class NoisePosterior:
         self, fit: NoiseFit, seen: tuple[Array, Array, Array], prior_variance: float, intercept: bool
     ) -> None:
         self.log_evidence, self.mean = fit.log_z, fit.coef
-        self.noise = InverseGamma._make((fit.shape, fit.scale))
+        self.noise = InverseGamma(fit.shape, fit.scale)
         self._fit, self._seen = fit, seen
         self._prior_variance, self._intercept = prior_variance, intercept
 
@@ -189,7 +169,8 @@ class Linear:
     def __post_init__(self) -> None:
         positive_number(self.prior_variance, "prior_variance")
         if isinstance(self.noise_variance, InverseGamma):
-            self.noise_variance.checked()
+            positive_number(self.noise_variance.shape, "the noise's shape")
+            positive_number(self.noise_variance.scale, "the noise's scale")
         else:
             positive_number(self.noise_variance, "noise_variance")
 
@@ -223,7 +204,7 @@ class Linear:
         rows = with_intercept(np.asarray(X, dtype=float), self.intercept)
         noise, variance = self.noise_variance, self.prior_variance
         if isinstance(noise, InverseGamma):
-            noise = noise.draw(rng)
+            noise = float(noise.scale / rng.gamma(noise.shape))
             variance *= noise
         theta = np.sqrt(variance) * rng.standard_normal(rows.shape[1])
         return np.asarray(rows @ theta + np.sqrt(noise) * rng.standard_normal(len(rows)), dtype=float)
@@ -268,13 +249,15 @@ class LinearFitter(GaussianRows):
         )
         return GaussianPrior(known.theta, precision).whitening(len(precision))
 
-    def log_evidence_under(
-        self, prior: Whitening, rows: Rows, weights: Array | None, targets: Array | None = None
-    ) -> float:
-        """Log evidence of `rows` under another prior: exact, so that it is p(T | D) if the prior is D's."""
-        weights, targets = self.told(rows, weights, targets)
-        above = targets - self.offset[rows] - prior.offset(self.X[rows])
-        return fit_gaussian(prior.rows(self.X[rows]), above, weights, 1.0, self.noise_variance).log_z
+    def log_evidences_under(self, prior: Whitening, sets: Sequence[Labelled]) -> list[float]:
+        """Log evidence of each set under another prior: exact, so that it is p(T | D) if the prior is D's."""
+        found = []
+        for rows, own_weights, own_targets in sets:
+            weights, targets = self.told(rows, own_weights, own_targets)
+            above = targets - self.offset[rows] - prior.offset(self.X[rows])
+            fit = fit_gaussian(prior.rows(self.X[rows]), above, weights, 1.0, self.noise_variance)
+            found.append(fit.log_z)
+        return found
 
     def label_integral(self, mean: Array, variance: Array, weights: Array, targets: Array) -> Array:
         """Of Gaussians, in closed form."""

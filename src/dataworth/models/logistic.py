@@ -2,11 +2,8 @@
 
 Evidence by Laplace's method, log Z ≈ log p(y|μ) − ½ μᵀμ/C − ½ log det(I + C XᵀWX) at the mode μ, or by EP
 (inference/sites.py), which costs several times as much and is far closer to the truth where features are
-many or the prior is wide (not where many rows of one class meet few features). Either costs O(n³) or O(n d²),
-whichever is less, per round; memory O(n²) or O(d²).
-
-The inference "auto" is EP, except for sets of `MANY` distinct rows per coefficient or more, where Laplace's
-method gives the same posterior. It depends on the rows alone: whoever asks for them gets the same number.
+many or the prior is wide. Either costs O(n³) or O(n d²) per round, whichever is less. The inference "auto" is
+EP, except for sets of `MANY` distinct rows per coefficient or more.
 """
 
 from __future__ import annotations
@@ -33,6 +30,7 @@ from .gaussian import (
     GaussianPosterior,
     GaussianPrior,
     GaussianRows,
+    Labelled,
     RowGaussian,
     Whitening,
     distinct_rows,
@@ -50,8 +48,6 @@ fits then pick it out. With fewer features multiplying is as fast as picking."""
 BLOCK = 64
 """Rows of a block up to which n×n is cheaper whatever d is: compiled, 20 rows take a fifteenth of it."""
 MOST = 0.75
-Labelled = tuple[Rows, Array | None, Array | None]
-"""Rows of a pool, their weights, and their targets if those are not the pool's."""
 POLISH = 4
 """Newton steps that bring a converged mode to the last digits, for forms that depend on it to first order."""
 
@@ -230,10 +226,9 @@ class LogisticFitter(GaussianRows):
     def _start(self, kind: str, ids: Rows, counts: Counts, states: list[LogisticState]) -> Start:
         """Coefficients to start Newton's method at, or better, the predictor where it is to be expected.
 
-        More rows than features: the coefficients of the last fit if it has most of the rows, with its factor
-        as if it had as much weight; else the mean of all, each with as much weight as it has rows.
-        Otherwise each row's predictor as its own part saw it (coefficients of two parts would overshoot
-        together), and rows that none saw on their label's side, as far from the boundary as the others.
+        More rows than features: the coefficients of the last fit if it has most of the rows, else the mean
+        of all. Otherwise each row's predictor as its own part saw it; rows that none saw are put on their
+        label's side.
         """
         if not states or kind == "root":
             return Start()  # where C‖x‖² is enormous, a step from elsewhere can lead anywhere
@@ -268,14 +263,8 @@ class LogisticFitter(GaussianRows):
         precision = precision_matrix(self.X[state.ids], tau, self.prior_variance)
         return GaussianPrior(state.coordinates(self), precision).whitening(len(precision))
 
-    def log_evidence_under(
-        self, prior: Whitening, rows: Rows, weights: Array | None, targets: Array | None = None
-    ) -> float:
-        """Log evidence of `rows` under another prior: the buyer's side of sealed scoring."""
-        return self.log_evidences_under(prior, [(rows, weights, targets)])[0]
-
     def log_evidences_under(self, prior: Whitening, sets: Sequence[Labelled]) -> list[float]:
-        """The same of several sets, each by itself; small ones are fitted at once."""
+        """Log evidence of each of several sets under another prior; small ones are fitted at once."""
         tallies = [self.seen(*one) for one in sets]
         every = self.X[np.concatenate([ids for _, ids in tallies])]
         ends = np.cumsum([len(ids) for _, ids in tallies])[:-1]
@@ -293,10 +282,6 @@ class LogisticFitter(GaussianRows):
         for j, log_z in zip(blocks, block_evidences(list(blocks.values())), strict=True):
             found[j] = log_z
         return found
-
-    def log_predictives(self, fit: Fit, sets: Sequence[tuple[Rows, Array | None]]) -> list[float]:
-        """Log evidence of several sets of rows with the fit's Gaussian as the prior of each."""
-        return self.log_evidences_under(self.as_prior(fit), [(*one, None) for one in sets])
 
     def features(self, rows: Rows) -> Array:
         """Distinct rows stand in X once."""
@@ -362,11 +347,9 @@ class LogisticPosterior(GaussianPosterior):
     """Laplace's or EP's Gaussian, with predictions averaged over it."""
 
     def predict_proba(self, X: Array) -> Array:
-        """Predictive probabilities of class 0 and 1, averaged over the Gaussian posterior.
+        """Predictive probabilities of class 0 and 1: E σ(f) over f ~ N(m, s²), by Gauss–Hermite quadrature.
 
-        Each row's linear predictor is Gaussian, N(m, s²), and E σ(f) is an integral over f, by Gauss–Hermite
-        quadrature, or over a logistic variable u, E Φ((m + u)/s): the first is smooth if s is small, the
-        second if it is large.
+        Where s is large, over a logistic variable u instead: E Φ((m + u)/s).
         """
         mean, variance = self.predictor(X)
         mean, spread = mean[:, None], np.sqrt(variance)[:, None]

@@ -2,11 +2,8 @@
 
     log Z(S) = log ∫ p(y_S | φ(X_S), θ) p(θ) dθ
 
-φ does not learn, so the evidence is the head's own on the body's features, with nothing lost or added. The
-body must not have been trained on the data that are valued: it would carry them from one set to the other.
-
-Costs one pass of the body over the distinct rows of a pool, then what the head costs on m features; memory
-O(n m), and one batch of the body. torch is imported when it is first used.
+φ does not learn, so the evidence is the head's own on the body's features. The body must not have been
+trained on the data that are valued. torch is imported when it is first used.
 """
 
 from __future__ import annotations
@@ -23,7 +20,6 @@ from ..errors import DataworthError
 from ..extras import needed
 from .base import Fitter, Model, Posterior, bind, require_model
 from .gaussian import distinct_rows
-from .linear import Linear
 from .logistic import Logistic
 from .softmax import Softmax
 
@@ -84,10 +80,7 @@ class Neural:
     @property
     def takes(self) -> str:
         """The labels that the head takes."""
-        if self.head is None:
-            return "classes"
-        default = "numbers" if isinstance(self.head, Linear) else "two classes"
-        return str(getattr(self.head, "takes", default))
+        return "classes" if self.head is None else str(getattr(self.head, "takes", "two classes"))
 
     def features(self, X: Array) -> Array:
         """φ(X): each distinct row goes through the body once, in batches of one size and on one thread.
@@ -101,8 +94,7 @@ class Neural:
         torch = needed("torch", "Neural", "neural")
         with evaluating(torch, self.body):
             parts = [self._pass(torch, rows[i : i + self.batch]) for i in range(0, len(rows), self.batch)]
-        if not parts:  # how many features there would be is known from a row of zeros
-            with evaluating(torch, self.body):
+            if not parts:  # how many features there would be is known from a row of zeros
                 return self._pass(torch, np.zeros((1, rows.shape[1])))[:0]
         return np.concatenate(parts)[ids]
 

@@ -2,9 +2,8 @@
 
     log Z = Σ_c log Z_logistic(1[y = c])
 
-This is the evidence of another, composite model: of K binary labels a row, not of one label among K. So its
-nats are not those of `Softmax` (with two classes each label counts twice), and compare only with each other.
-Costs K times what `Logistic` does, and as much memory as one.
+This is the evidence of a composite model, of K binary labels a row: its nats compare only with each other,
+not with those of `Softmax`. Costs K times what `Logistic` does, and as much memory as one.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ from scipy.special import expit
 
 from ..arrays import Array, Rows
 from ..parallel.threads import one_thread
-from .base import Fit, PoolFitter, check_class_number, check_classes
+from .base import Fit, Fitter, check_class_number, check_classes
 from .gaussian import GaussianPrior
 from .logistic import Logistic, LogisticFitter, LogisticPosterior
 
@@ -72,7 +71,7 @@ class OneVsRest:
         return OneVsRestFitter(self, *check_classes(X, y, self.classes))
 
 
-class OneVsRestFitter(PoolFitter):
+class OneVsRestFitter(Fitter):
     """One logistic pool, fitted once a class with that class's labels."""
 
     def __init__(self, model: OneVsRest, X: Array, y: Array, classes: int) -> None:

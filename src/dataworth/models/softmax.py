@@ -29,7 +29,7 @@ from ..inference.softmax_geometry import (
     terms,
 )
 from ..parallel.threads import one_thread
-from .base import Fit, PoolFitter, check_class_number, check_classes, check_theta, positive_number
+from .base import Fit, Fitter, check_class_number, check_classes, check_theta, positive_number
 from .gaussian import distinct_rows, with_intercept
 
 MOST = 0.75
@@ -99,7 +99,7 @@ def normal_points(k: int) -> Array:
     return np.asarray(ndtri(Sobol(k, rng=np.random.default_rng(SEED)).random(POINTS)))
 
 
-class SoftmaxFitter(PoolFitter):
+class SoftmaxFitter(Fitter):
     """The hot path. Distinct rows of the pool are numbered once; a fit sees them with class counts."""
 
     def __init__(self, model: Softmax, X: Array, y: Array, classes: int) -> None:

@@ -18,12 +18,10 @@ _HERE = ("loky", "multiprocessing", "threading", "sequential")  # joblib's ways 
 
 
 class Engine(Protocol):
-    """Anything that can evaluate ``fn(shared, chunk)`` for every chunk.
+    """Anything that can evaluate ``fn(shared, chunk)`` for every chunk; it need not inherit from this class.
 
     ``fn`` must be pure: it may neither change ``shared`` (which workers see read-only) nor depend on which
     process runs it, so that every engine returns the same bits.
-
-    An engine need not inherit from this class:
 
     >>> class Plain:
     ...     def map(self, fn, chunks, *, shared):
@@ -49,10 +47,6 @@ def get_engine(
 
     >>> get_engine("local", jobs=2)
     Local(jobs=2)
-    >>> import joblib
-    >>> with joblib.parallel_config(n_jobs=3):
-    ...     get_engine()
-    Local(jobs=3)
     >>> get_engine("cloud")
     Traceback (most recent call last):
     dataworth.errors.DataworthError: There is no engine 'cloud': use one of 'local', 'dask', 'ray'.

@@ -26,11 +26,24 @@ def pinned(fn: Chunked, shared: Any, chunk: Any) -> Any:
         return fn(shared, chunk)
 
 
-class Far(NamedTuple):
-    """What came of a chunk on another machine: a result, or an exception.
+class Cluster:
+    """What engines on clusters share: a single chunk is computed here."""
 
-    Exceptions travel as results, for clusters try them again, log them, or wrap them.
-    """
+    def map(self, fn: Chunked, chunks: Sequence[Any], *, shared: Any) -> Iterator[Any]:
+        """Yield ``fn(shared, chunk)`` in the order of ``chunks``, each as soon as it is available.
+
+        Closing the iterator early, Ctrl-C and an exception in ``fn`` end the tasks that are under way.
+        """
+        if len(chunks) < 2:
+            return (pinned(fn, shared, chunk) for chunk in chunks)
+        return self._on_cluster(fn, chunks, shared)
+
+    def _on_cluster(self, fn: Chunked, chunks: Sequence[Any], shared: Any) -> Iterator[Any]:
+        raise NotImplementedError
+
+
+class Far(NamedTuple):
+    """What came of a chunk on another machine: exceptions travel as results, lest clusters retry them."""
 
     result: Any
     error: Exception | None = None
@@ -39,9 +52,7 @@ class Far(NamedTuple):
     def of(cls, version: str, receive: Callable[[], tuple[Chunked, Any]], chunk: Any) -> Far:
         """Compute a chunk with the function and the shared data that `receive` returns.
 
-        The worker must have the dataworth that asks. It may be a process with threads. They take turns: the
-        threads of linear algebra are counted for the whole process, and our work holds the interpreter's
-        lock anyway.
+        Threads of a worker take turns: those of linear algebra are counted for the whole process.
         """
         try:
             if version != __version__:
@@ -70,10 +81,9 @@ class Far(NamedTuple):
 
 
 def keep_memory() -> None:
-    """Let this process keep the memory that it frees.
+    """Let this process keep the memory that it frees: a quarter of our time would go to page faults.
 
-    glibc returns memory to the system at each free beyond a limit, and a quarter of our time would go to page
-    faults that fetch it again; the limit grows to the largest block that was ever freed.
+    glibc returns what is freed beyond a limit, which grows to the largest block that was ever freed.
     """
     bytearray(_KEPT)
 
@@ -87,9 +97,6 @@ def in_order(
     """Yield the task of each chunk, in order, when it is done; at most `jobs` are under way (-1: all).
 
     `submit` starts one; `still` waits until one of those under way is done, and returns the others.
-
-    >>> list(in_order("abcd", 2, submit=str.upper, still=lambda tasks: tasks[:-1]))
-    ['A', 'B', 'C', 'D']
     """
     tasks: list[Task] = []
     running: list[Task] = []

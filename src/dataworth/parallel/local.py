@@ -32,9 +32,8 @@ _ALIGN = 64  # a cache line, so that no mapped array is misaligned
 class Local:
     """Run chunks in this process (``jobs=1``) or in ``jobs`` processes (-1: one for each core).
 
-    Arrays inside ``shared`` reach the workers through one memory-mapped file, so they are neither copied for
-    each worker nor sent with each chunk. Keep them contiguous (C or Fortran order): pickle copies any other
-    layout into a contiguous one, and BLAS may sum the copy in another order.
+    Arrays inside ``shared`` reach the workers through one memory-mapped file. Keep them contiguous: pickle
+    copies any other layout into a contiguous one, and BLAS may sum the copy in another order.
 
     >>> engine = Local()
     >>> list(engine.map(lambda shared, chunk: shared * chunk, [1, 2, 3], shared=10))
@@ -110,10 +109,7 @@ def _receive(folder: str) -> tuple[Chunked, Any]:
 
 
 def _end_with(parent: int, folder: str) -> None:
-    """End this worker if ``parent`` is killed during the map.
-
-    Nobody is left to clean up then, and loky's workers would go on for minutes.
-    """
+    """End this worker if ``parent`` is killed during the map: loky's would go on for minutes."""
     while os.getppid() == parent and Path(folder).exists():
         time.sleep(0.5)
     if os.getppid() != parent:  # asked again: another worker may have removed the folder for this very reason
@@ -124,9 +120,8 @@ def _end_with(parent: int, folder: str) -> None:
 def _dump(value: Any, folder: Path) -> None:
     """Write ``value`` as a small pickle and one file with the buffers of its arrays, ready to be mapped.
 
-    Pickle's out-of-band buffers (PEP 574) find arrays wherever they are nested, and cloudpickle takes
-    functions and classes of ``__main__``. joblib's own memory maps would leave arrays below 1 MB, and all
-    that is not an array, to be pickled again with every chunk.
+    Pickle's out-of-band buffers (PEP 574) find arrays wherever they are nested; joblib's own memory maps
+    would leave small ones, and all that is not an array, to be pickled again with every chunk.
     """
     # The cloudpickle that loky uses for results, wherever this joblib has it (older ones vendor it).
     from joblib.externals.loky.cloudpickle_wrapper import dumps

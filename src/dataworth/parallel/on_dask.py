@@ -15,7 +15,7 @@ from typing import Any
 from uuid import uuid4
 
 from dataworth.errors import DataworthError
-from dataworth.parallel.chunks import Chunked, Far, check_jobs, in_order, keep_memory, pinned
+from dataworth.parallel.chunks import Chunked, Cluster, Far, check_jobs, in_order, keep_memory
 from dataworth.version import __version__
 from dataworth.wording import option
 
@@ -24,7 +24,7 @@ PATIENCE = 10.0
 
 
 @dataclass(frozen=True)
-class Dask:
+class Dask(Cluster):
     """Run chunks on a Dask cluster, at most ``jobs`` at once (-1: as many as it has threads).
 
     ``client`` is the connection; by default one to ``address``, else that of this process, else one to a
@@ -48,16 +48,6 @@ class Dask:
         """How many chunks run at once."""
         threads = max(1, sum(self.client.nthreads().values()))
         return threads if self.jobs < 0 else min(self.jobs, threads)
-
-    def map(self, fn: Chunked, chunks: Sequence[Any], *, shared: Any) -> Iterator[Any]:
-        """Yield ``fn(shared, chunk)`` in the order of ``chunks``, each as soon as it is available.
-
-        Closing the iterator early, Ctrl-C and an exception in ``fn`` cancel the tasks; those under way end
-        with their chunk.
-        """
-        if len(chunks) < 2:
-            return (pinned(fn, shared, chunk) for chunk in chunks)
-        return self._on_cluster(fn, chunks, shared)
 
     def _on_cluster(self, fn: Chunked, chunks: Sequence[Any], shared: Any) -> Iterator[Any]:
         import dask

@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Any
 
 from dataworth.errors import DataworthError
-from dataworth.parallel.chunks import Chunked, Far, check_jobs, in_order, keep_memory, pinned
+from dataworth.parallel.chunks import Chunked, Cluster, Far, check_jobs, in_order, keep_memory
 from dataworth.version import __version__
 from dataworth.wording import option
 
@@ -28,7 +28,7 @@ PATIENCE = 10.0
 
 
 @dataclass(frozen=True)
-class Ray:
+class Ray(Cluster):
     """Run chunks on a Ray cluster, at most ``jobs`` at once (-1: as many as it has CPUs).
 
     A process has one connection to Ray. If there is none yet, one is made: to ``address``, else to what
@@ -54,15 +54,6 @@ class Ray:
 
         cpus = max(1, int(ray.cluster_resources().get("CPU", 1)))
         return cpus if self.jobs < 0 else min(self.jobs, cpus)
-
-    def map(self, fn: Chunked, chunks: Sequence[Any], *, shared: Any) -> Iterator[Any]:
-        """Yield ``fn(shared, chunk)`` in the order of ``chunks``, each as soon as it is available.
-
-        Closing the iterator early, Ctrl-C and an exception in ``fn`` end the tasks that are under way.
-        """
-        if len(chunks) < 2:
-            return (pinned(fn, shared, chunk) for chunk in chunks)
-        return self._on_cluster(fn, chunks, shared)
 
     def _on_cluster(self, fn: Chunked, chunks: Sequence[Any], shared: Any) -> Iterator[Any]:
         import ray

@@ -7,8 +7,7 @@ A run directory holds
 - ``result.json``: written when the run is done;
 - ``lock``: held while a process works there.
 
-JSON rather than pickle: a directory can be read by eye, by other languages and by later versions, and
-loading it runs no code. Python writes floats in their shortest exact form, so they come back bit for bit.
+All of it is JSON, whose floats come back bit for bit.
 """
 
 from __future__ import annotations
@@ -52,9 +51,6 @@ class Run:
     ...     run.append(0, [0.1, float("inf")])
     ...     run.completed()
     {0: [0.1, inf]}
-    >>> with Run.open(folder, {"seed": 0, "about": {"dataworth": "0.2.0"}}) as run:
-    ...     print(run.completed(), *run.notes)  # doctest: +ELLIPSIS
-    {0: [0.1, inf]} The run in ... was started with dataworth 0.1.0 and is continued with 0.2.0.
     >>> Run.open(folder, {"seed": 1})  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     dataworth.errors.DataworthError: The run in ... has another configuration (seed: 0 → 1): ...
@@ -66,7 +62,6 @@ class Run:
         self.notes: list[str] = []
         self._lock = lock
         self._log: int | None = None  # opened by the first append
-        self._closed = False
         self._stages = 0
 
     @classmethod
@@ -124,7 +119,6 @@ class Run:
 
     def append(self, chunk: int, rows: Any) -> None:
         """Record one finished chunk; when this returns it is on the disk."""
-        self._check_open()
         line = (_dumps({"chunk": chunk, "sha": _sha(chunk, rows), "rows": rows}) + "\n").encode()
         with _writing(self.directory):
             path = self.directory / _CHUNKS
@@ -145,7 +139,6 @@ class Run:
 
     def finish(self, result: Mapping[str, Any]) -> None:
         """Write the result of the whole run."""
-        self._check_open()
         _write(self.directory / _RESULT, dict(result))
 
     def abandon(self) -> None:
@@ -155,7 +148,6 @@ class Run:
 
     def close(self) -> None:
         """Release the lock; the directory can then be continued by anyone."""
-        self._closed = True
         if self._log is not None:
             os.close(self._log)
         self._log = None
@@ -170,10 +162,6 @@ class Run:
     def __repr__(self) -> str:
         return f"Run({str(self.directory)!r})"
 
-    def _check_open(self) -> None:
-        if self._closed:
-            raise DataworthError(f"The run in {self.directory} is closed: open it again to write to it.")
-
 
 def map_resumable(
     engine: Engine,
@@ -186,11 +174,9 @@ def map_resumable(
 ) -> list[Any]:
     """Return ``fn(shared, chunk)`` for all chunks, in order, without repeating those that ``run`` holds.
 
-    Each result is stored as soon as it is there. Results must be JSON (dict, list, float, int, str, bool,
-    None); fresh ones go through JSON too, so that it does not show which of them were resumed. The
-    configuration of ``run`` must determine ``chunks``; where a run is mapped over several times (the stages
-    of a measurement), also their order. ``on_chunk(done, total)`` is called once at the start
-    and after each chunk.
+    Results must be JSON; fresh ones go through JSON too, so that it does not show which were resumed. The
+    configuration of ``run`` must determine ``chunks`` and, where it is mapped over several times, their
+    order. ``on_chunk(done, total)`` is called once at the start and after each chunk.
 
     >>> from dataworth.parallel import Local
     >>> map_resumable(Local(), lambda shared, chunk: {"x": shared / chunk}, [1, 3], shared=1.0, run=None)
@@ -330,9 +316,6 @@ def _differences(old: Any, new: Any, path: str = "") -> Iterator[str]:
             name = key if path in ("", "options") else f"{path}.{key}"
             name = os.path.basename(key) if path == "inputs" else name
             yield from _differences(old.get(key, _ABSENT), new.get(key, _ABSENT), name)
-    elif isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
-        for i, pair in enumerate(zip(old, new, strict=True)):
-            yield from _differences(*pair, f"{path}.{i}")
     elif old != new and not (old != old and new != new):  # nan is the same as nan
         if not any(isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) for value in (old, new)):
             yield f"{path}: {_short(old)} → {_short(new)}"

@@ -1,8 +1,4 @@
-"""One thread for linear algebra: small things are done before threads have met, and sums keep their bits.
-
-A matrix of a hundred rows is factorised in less time than two threads need to find each other; on a machine
-that others use as well, they wait for one another twenty times as long. Work is shared out by processes.
-"""
+"""One thread for linear algebra: small things are done before threads have met, and sums keep their bits."""
 
 from __future__ import annotations
 
@@ -15,12 +11,7 @@ from typing import Any
 
 @contextmanager
 def one_thread() -> Iterator[None]:
-    """Within, the linear algebra of numpy, scipy and scikit-learn runs on one thread; a decorator as well.
-
-    >>> with one_thread():
-    ...     {library["num_threads"] for library in _pools(frozenset()).info()}
-    {1}
-    """
+    """Within, the linear algebra of numpy, scipy and scikit-learn runs on one thread; a decorator as well."""
     # Only libraries that are already loaded can be limited, and scipy brings one of its own.
     import scipy.linalg  # noqa: F401
 
