@@ -28,7 +28,7 @@ def test_the_window_is_the_best_and_its_neighbours():
 
 
 @pytest.mark.parametrize(("rows", "weights", "often"), [([0, 1, 2], [1, 1, 1], 1.0),
-    ([0, 1, 0, 1], [1] * 4, 2.0), ([0, 1], [8, 8], 8.0), ([0, 1, 1], [1, 1, 1], 1.5), ([], [], 1.0)])  # fmt: skip
+    ([0, 1, 0, 1], [1] * 4, 2.0), ([0, 1], [8, 8], 8.0), ([0, 1, 1], [1, 1, 1], 1.5)])  # fmt: skip
 def test_repeats_are_counted_by_distinct_rows(rows, weights, often):
     assert repeats(np.array(rows, dtype=int), np.array(weights, dtype=float)) == often
 

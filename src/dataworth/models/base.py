@@ -177,7 +177,7 @@ class Fitter(ABC):
 
 
 def agreement(predicted: Array, target: Array, weights: Array | None, numbers: bool) -> float:
-    """Weighted fraction of rows whose class is the predicted one, or R² of numbers; without rows not a number.
+    """Weighted fraction of rows whose class is the predicted one, or R² of numbers; nan without rows.
 
     R² is 1 − mean squared error: a yardstick's unit is the standard deviation of the test set's labels.
     """
