@@ -15,7 +15,7 @@ from dataworth.measure.designs import AFTER, BEFORE, DATA, Sample, Whole
 from dataworth.measure.evaluate import Scores
 from dataworth.measure.options import Options
 from dataworth.measure.table import COLUMNS, PairTable
-from dataworth.measure.tempered import Task, score_arm
+from dataworth.measure.tempered import Predictions, Task, score_arm
 from dataworth.models import Logistic
 from dataworth.yardstick.recipe import Recipe
 from worlds import classes
@@ -36,9 +36,9 @@ def far_out(seed, far, share=0.5):
 @settings(max_examples=25, deadline=None, derandomize=True)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 def test_no_score_of_class_labels_exceeds_what_the_test_labels_hold(seed, digits, share):
-    """p(T|D) ≤ 1, so that U ≤ −log p(T), whatever Laplace makes of rows a million deviations out."""
+    """p(T|D) ≤ 1, so that no value exceeds −log p of proportions, however far out rows are."""
     table = dw.score(far_out(seed, 10.0**digits, share), TEST, yardstick=YARD, ignore="all").table
-    assert (table.pmi[:, 0] <= -table.log_z_test).all()
+    assert (table.pmi[:, 0] <= -table.reference).all()
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -61,10 +61,10 @@ def test_the_same_of_arms_that_are_tempered(monkeypatch, excess, counted):
     data, said = classes(12, 1), np.array([excess, -3.0])
     pool = Logistic(1.0).bind(data.X, data.y)
     design = Whole({DATA: Sample(np.arange(6))}, Sample(np.arange(6, 12)), 2, seed=0)
-    monkeypatch.setattr(type(pool), "log_predictives", lambda *args: said)
+    monkeypatch.setattr(Predictions, "scores", lambda *args: said)
     for bounded in (True, False):
-        found = score_arm(Task.of(design, pool, 2, 1.0, bounded), DATA)["blocks"]
-        alone = [fit.log_z for fit in Task.of(design, pool, 2, 1.0, bounded).fits]
+        task = Task.of(design, pool, 2, 1.0, bounded=bounded, given={})
+        found, alone = score_arm(task, DATA)["blocks"], [fit.log_z for fit in task.fits]
         expected = min(excess, 0.0) if bounded else excess
         assert found[0][0] == pytest.approx(expected - alone[0])
         assert [block[-1] for block in found] == [counted if bounded else 0, 0]

@@ -4,12 +4,13 @@ import json
 
 import numpy as np
 import polars as pl
+import pyarrow as pa
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dataworth.data.dataset import Dataset
-from dataworth.yardstick.recipe import Basis, Recipe
+from dataworth.yardstick.recipe import Basis, Recipe, repeated
 from worlds import classes, refusal
 
 shapes = st.tuples(st.integers(8, 40), st.integers(1, 6))
@@ -44,12 +45,12 @@ def test_the_mean_square_is_one_whatever_the_exponent(shape, seed, exponent, dat
 
 def test_one_half_lies_between():
     """Variances v of the axes become vᵅ, up to one constant."""
-    # two equal columns and an independent one: correlation matrix with eigenvalues 2 and 1
+    # two columns of correlation ½: eigenvalues 1½ and ½
     a, b = np.array([1.0, 1.0, -1.0, -1.0]), np.array([1.0, -1.0, 1.0, -1.0])
-    T = Dataset(np.column_stack([a, a, b]), [0, 1, 0, 1])
+    T = Dataset(np.column_stack([a, a + np.sqrt(3.0) * b]), [0, 1, 0, 1])
     basis = Basis.learn(T)
-    assert basis.on("each").variances == pytest.approx([2.0, 1.0])
-    for exponent, ratio in ((0.0, 1.0), (0.5, np.sqrt(2.0)), (1.0, 2.0)):
+    assert basis.on("each").variances == pytest.approx([1.5, 0.5])
+    for exponent, ratio in ((0.0, 1.0), (0.5, np.sqrt(3.0)), (1.0, 3.0)):
         variances = basis.recipe(2, exponent).features(T).var(axis=0)
         assert variances[0] / variances[1] == pytest.approx(ratio)
 
@@ -217,3 +218,16 @@ def test_values_within_reach_keep_every_bit(shape, seed, far):
     away = T.X + far * T.X.std(axis=0)
     expected = ((away - recipe.center) * recipe.inverse_scale) @ recipe.projection
     assert recipe.features(Dataset(away, T.y)).tobytes() == expected.tobytes()
+
+
+def test_repeated_columns_count_once():
+    """A column twice, in other units, mirrored, or as a flag beside its category, moves no feature."""
+    T = classes(40, seed=0, d=3)
+    more = np.column_stack([T.X, 1000.0 * T.X[:, 1] + 3.0, -T.X[:, 0]])
+    here, there = (Dataset(X, T.y, names=list("abcde")[: X.shape[1]]) for X in (T.X, more))
+    assert repeated((more - more.mean(axis=0)) / more.std(axis=0)).tolist() == [3, 4]
+    plain, other = (Basis.learn(one).recipe(3, 0.5).features(one) for one in (here, there))
+    assert np.abs(other) == pytest.approx(np.abs(plain))
+    table = pa.table({"kind": ["x", "y"] * 20, "flag": [True, False] * 20, "n": T.X[:, 0]})
+    both = Basis.learn(Dataset(table, T.y))
+    assert (both.plain.inverse_scale > 0).sum() == 2  # of two categories and a flag one is enough

@@ -6,7 +6,7 @@ from scipy.stats import norm, rankdata
 
 from dataworth.data.dataset import Dataset
 from dataworth.yardstick import maps as scales
-from dataworth.yardstick.maps import KNOTS, SCORES, Scale, normal_scores
+from dataworth.yardstick.maps import KNOTS, SCORES, common_stretch, normal_scores
 from dataworth.yardstick.recipe import Basis
 
 
@@ -21,11 +21,21 @@ def heavy(n, d, seed):
     return rng.standard_t(3, size=(n, d)) * 10.0 ** rng.uniform(-3, 3, d) + rng.normal(size=d)
 
 
-def test_the_common_scale_is_one_factor_for_all_columns():
-    X = heavy(50, 4, 0)
-    ours = scaled(X, "common")
-    factors = (X - X.mean(axis=0)) / ours
-    assert factors == pytest.approx(np.full(factors.shape, np.sqrt(X.var(axis=0).mean())))
+def test_the_common_scale_is_one_factor_for_columns_of_one_kind():
+    """Eight pixels share a factor; a column of its own, and seven of another name, keep standard units."""
+    spread = np.r_[1.0 + np.arange(8.0), 50.0, np.full(7, 3.0)]
+    names = [f"px{j}" for j in range(8)] + ["age"] + [f"q{j}" for j in range(7)]
+    made = common_stretch(names, spread)
+    assert made[:8] == pytest.approx(spread[:8] / np.sqrt((spread[:8] ** 2).mean()))
+    assert made[8:].tolist() == [1.0] * 8
+
+
+@pytest.mark.parametrize(("factor", "kind"), [(29.0, True), (31.0, False)])
+def test_a_column_in_another_unit_is_of_another_kind(factor, kind):
+    spread = np.ones(9)
+    spread[0] = factor
+    stretch = common_stretch([f"px{j}" for j in range(9)], spread)
+    assert bool((stretch != 1.0).all()) == kind
 
 
 def test_ranks_are_normal_scores():
@@ -47,8 +57,8 @@ def test_ranks_are_normal_scores():
 def test_spreads_beyond_squares_have_a_common_scale():
     """1e170 squared is infinite, 1e-170 squared is nothing."""
     for size in (1e170, 1e-140):
-        made = Scale.learn("common", np.zeros((1, 2)), np.array([3.0, 4.0]) * size)
-        assert made.stretch == pytest.approx(np.array([3.0, 4.0]) / np.sqrt(12.5))
+        made = common_stretch([f"a{j}" for j in range(8)], np.tile([3.0, 4.0], 4) * size)
+        assert made == pytest.approx(np.tile([3.0, 4.0], 4) / np.sqrt(12.5))
 
 
 def test_compiled_scores_have_the_same_bits(monkeypatch):

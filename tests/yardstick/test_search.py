@@ -101,11 +101,10 @@ def test_priors_are_climbed_wherever_the_best_is(best):
 
 
 def test_the_second_stage_has_the_best_map_of_every_kind_and_scale():
-    """Nine are screened; seven at most are compared, each with three priors and every level."""
+    """Six kinds and scales of a table (none is common), each compared with three priors and every level."""
     search = made(200, 6, cls=Given, likelihood=lambda X, c, w: -abs(np.log10(c / 10.0)) - X.shape[1] / 1e3)
     screened = search.screen(None)
-    assert len(screened) == 7
-    assert len({(m.kind, m.scale) for m, _, _ in screened}) == 7
+    assert len({(m.kind, m.scale) for m, _, _ in screened}) == len(screened) == 6
     assert all(m.size == 3 for m, _, _ in screened if m.kind == "axes")  # fewest features are best here
     points = list(search.compare(screened, None))
     assert Counter(p.map for p in points) == dict.fromkeys((m for m, _, _ in screened), 12)
@@ -186,7 +185,7 @@ def test_held_out_is_every_row_given_the_other_half():
             total[b] += predictive.two_classes(known, 3.0, (2.0,)).log_p[0]
     found = search.held_out(X, 3.0, (1.0, 2.0), (10, 20), search.splits)
     assert found.shape == (2, 40)
-    assert found[1] == pytest.approx(total / 8, abs=1e-6)
+    assert found[1] == pytest.approx(total / (2 * len(search.splits)), abs=1e-6)
 
 
 @pytest.mark.parametrize(("true", "allowed"), [(0.1, {0.1}), (0.5, {0.6}), (0.95, {0.6, 1.0})])
@@ -227,7 +226,6 @@ def test_a_thousand_rows_are_searched_at_most():
     assert len(some) == 1000
     assert len(searched(classes(900, seed=0), 0, "logistic")[0]) == 900
     assert len(splits) == 2
-    assert len(searched(classes(600, seed=0), 0, "logistic")[1]) == 4
     assert len(searched(classes(50, seed=0), 0, "softmax")[1]) == 1
 
 

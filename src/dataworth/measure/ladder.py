@@ -21,7 +21,7 @@ from ..evidence.tempering import climb
 from .case import Case, measure
 from .designs import Arm, Sample, Whole
 from .intervals import Estimate, against_controls, make_estimate, over_blocks
-from .tempered import Task, TestRows, fit_arm
+from .tempered import Predictions, Task, fit_arm
 
 FOLDS = 5
 """Parts of the test set, each predicted by the others."""
@@ -57,7 +57,7 @@ def ladder(case: Case, arm: Arm) -> Ladder | None:
     task = Task.of(case.design, pool.fitter, len(table), pool.tempering, **own)
     data, best = table.column("pmi", arm), ceiling(task) - table.reference
     empty = task._replace(arms={OTHERS: Sample(np.zeros(0, dtype=np.intp))})
-    known = TestRows.of(empty, OTHERS, fit_arm(empty, empty.arms[OTHERS]))
+    known = Predictions.of(empty, OTHERS, fit_arm(empty, empty.arms[OTHERS]))
     nothing = known.scores(0) - table.reference
     reached = over_blocks(best)
     share = of_ceiling(data, best) if reached.positive else None
@@ -77,7 +77,7 @@ def ceiling(task: Task) -> Array:
         )
         part = task._replace(arms={OTHERS: sample}, tests=tuple(task.tests[j] for j in fold))
         part = part._replace(fits=tuple(task.fits[j] for j in fold))
-        scores.append(TestRows.of(part, OTHERS, fit_arm(part, sample)).scores)
+        scores.append(Predictions.of(part, OTHERS, fit_arm(part, sample)).scores)
     order = np.argsort(np.concatenate(folds))
 
     def at(k: int) -> Array:

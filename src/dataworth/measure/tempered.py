@@ -140,7 +140,7 @@ def _first_alike(task: Task, arm: Arm) -> Arm:
 def score_arm(task: Task, arm: Arm) -> dict[str, Any]:
     """The numbers of `table.COLUMNS` for every block, and the tempering at which they are best."""
     posterior = task.posterior(arm)
-    rows = TestRows.of(task, arm, posterior)
+    rows = Predictions.of(task, arm, posterior)
     best, scores = climb(rows.scores, task.start)
     predicted = rows.predicted(best)
     # nobody asks for the benchmark of controls, or of parts of the data
@@ -157,7 +157,7 @@ def score_arm(task: Task, arm: Arm) -> dict[str, Any]:
 
 
 @dataclass(frozen=True)
-class TestRows:
+class Predictions:
     """Rows of all blocks, one block after the other, as an arm predicts them at a tempering 2^k.
 
     tempered: its Gaussians at these rows; without any, `refitted` is fitted at every tempering.
@@ -172,7 +172,7 @@ class TestRows:
     refitted: Callable[[int], tuple[Sample, Fit]]
 
     @classmethod
-    def of(cls, task: Task, arm: Arm, posterior: ArmPosterior) -> TestRows:
+    def of(cls, task: Task, arm: Arm, posterior: ArmPosterior) -> Predictions:
         """Of an arm's posterior."""
         rows = np.concatenate([test.rows for test in task.tests])
         weights = np.concatenate([weights_of(test) for test in task.tests])
