@@ -10,7 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 from scipy.stats import chi2
 
-from dataworth.data.io import ReadingWarning, describe, files, formats, read, sources
+from dataworth.data import io
+from dataworth.data.io import ReadingWarning, describe, files, inputs, read
 from dataworth.errors import DataworthError
 
 
@@ -83,8 +84,8 @@ def test_parquet_on_another_file_system():
 
 
 def test_a_large_file_is_described_by_some_of_its_rows(tmp_path, monkeypatch):
-    monkeypatch.setattr(sources, "LARGE", 1 << 14)
-    monkeypatch.setattr(sources, "DESCRIBED", 1000)
+    monkeypatch.setattr(files, "LARGE", 1 << 14)
+    monkeypatch.setattr(io, "DESCRIBED", 1000)
     path = parquet(tmp_path / "a.parquet", 3000, 500)
     about = describe(path)
     assert about.rows == 3000
@@ -97,20 +98,20 @@ def test_a_large_file_is_described_by_some_of_its_rows(tmp_path, monkeypatch):
 
 
 def test_what_is_large(tmp_path):
-    assert sources.rows_for_pairs([parquet(tmp_path / "a.parquet", 100_000, 100_000)], 50) is None
+    assert inputs.rows_for_pairs([parquet(tmp_path / "a.parquet", 100_000, 100_000)], 50) is None
 
 
 def test_rows_that_pairs_are_drawn_from(tmp_path, monkeypatch):
-    monkeypatch.setattr(sources, "LARGE", 1 << 10)
+    monkeypatch.setattr(files, "LARGE", 1 << 10)
     path = parquet(tmp_path / "a.parquet", 300, 100)
-    assert sources.rows_for_pairs([path], 50) == 20_000
-    assert sources.rows_for_pairs([path], 500) == 50_000
+    assert inputs.rows_for_pairs([path], 50) == 20_000
+    assert inputs.rows_for_pairs([path], 500) == 50_000
 
 
 def test_a_file_that_cannot_fit_is_refused_before_it_is_read(tmp_path, monkeypatch):
     """A text of zeros, packed a thousandfold, and a table, in a machine of 200 kB."""
     monkeypatch.setattr("dataworth.data.memory.free_memory", lambda: 2e5)
-    monkeypatch.setattr(formats, "free_memory", lambda: 2e5)
+    monkeypatch.setattr(files, "free_memory", lambda: 2e5)
     packed = tmp_path / "a.csv.gz"
     packed.write_bytes(gzip.compress(b"a,label\n" + b"0,0\n" * 1_000_000))
     for path in (packed, parquet(tmp_path / "a.parquet", 20_000, 5000)):

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet
 
 import dataworth as dw
-from dataworth.data.io import formats
+from dataworth.data.io import files
 from worlds import refusal
 
 
@@ -30,7 +30,7 @@ def test_a_gz_of_a_hundred_megabytes_and_two_hundred_times_its_size_is_refused(t
 
 def test_a_gz_is_refused_beyond_two_hundred_times_its_size(tmp_path, monkeypatch):
     """Zeros pack a thousandfold, and whatever else is in a file makes it less."""
-    monkeypatch.setattr(formats, "SMALL", 0)
+    monkeypatch.setattr(files, "SMALL", 0)
     place = tmp_path / "t.csv.gz"
     words = np.random.default_rng(0).integers(0, 256, 30_000, dtype=np.uint8).tobytes()
     for zeros, refused in ((40_000 * 180, False), (40_000 * 260, True)):
@@ -38,9 +38,9 @@ def test_a_gz_is_refused_beyond_two_hundred_times_its_size(tmp_path, monkeypatch
         times = (len(words) + zeros) / place.stat().st_size
         assert (times > 200) == refused
         if refused:
-            assert "unpacks to over" in refusal(formats.refuse_bomb, place)
+            assert "unpacks to over" in refusal(files.refuse_bomb, place)
         else:
-            formats.refuse_bomb(place)
+            files.refuse_bomb(place)
 
 
 def test_an_npz_is_measured_by_what_it_says_of_itself(tmp_path):

@@ -18,10 +18,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dataworth.errors import DataworthError
-
-from ...arrays import Array
-from ...atomic import BLANK, atomic_write, has_checksum, read_whole, with_checksum
+from ..arrays import Array
+from ..atomic import BLANK, atomic_write, has_checksum, read_whole, with_checksum
+from ..errors import DataworthError
 
 SUFFIX = ".safetensors"
 SCHEMA = "dataworth/sealed/2"
