@@ -127,7 +127,7 @@ def test_npz_gives_the_same_dataset(tmp_path):
         ({"X": np.eye(2), "y": [0, 1], "names": ["a"]}, "1 name for 2 columns"),
         ({"X": np.eye(2), "y": [0, 1], "names": ["a", "y"]}, "'y' more than once"),
         ({"X": np.eye(2), "y": [0, np.nan]}, "1 missing value"),
-        ({"X": np.array([[{}]], dtype=object), "y": [0]}, "Python objects"),
+        ({"X": np.array([[{}]], dtype=object), "y": [0]}, "no archive of plain arrays"),
     ],
 )
 def test_refused_npz(tmp_path, arrays, words):

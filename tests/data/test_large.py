@@ -111,7 +111,6 @@ def test_rows_that_pairs_are_drawn_from(tmp_path, monkeypatch):
 def test_a_file_that_cannot_fit_is_refused_before_it_is_read(tmp_path, monkeypatch):
     """A text of zeros, packed a thousandfold, and a table, in a machine of 200 kB."""
     monkeypatch.setattr("dataworth.data.memory.free_memory", lambda: 2e5)
-    monkeypatch.setattr(files, "free_memory", lambda: 2e5)
     packed = tmp_path / "a.csv.gz"
     packed.write_bytes(gzip.compress(b"a,label\n" + b"0,0\n" * 1_000_000))
     for path in (packed, parquet(tmp_path / "a.parquet", 20_000, 5000)):

@@ -12,6 +12,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -131,36 +132,28 @@ def _beginning(path: Path) -> tuple[bytes, bool]:
 
     with pa.input_stream(str(path)) as stream:
         start = stream.read(BEGINNING)
-        while start.count(b"\n") < MIN_LINES and len(start) < MAX_BEGINNING:
-            more = stream.read(len(start))
-            if not more:
-                return start, True
-            start += more
+        if start.count(b"\n") < MIN_LINES:
+            start += stream.read(MAX_BEGINNING)
         return start, not stream.read(1)
 
 
 def _encoding(path: Path, start: bytes) -> str:
     """The first encoding that fits the whole file: its mark says so, or the zeros of UTF-16."""
+    import pyarrow as pa
+
     for mark, encoding in MARKS:
         if start.startswith(mark):
             return encoding
     if start[:4000].count(b"\0") > 0.3 * len(start[:4000]):
         return "utf-16-be" if start[:1] == b"\0" else "utf-16-le"
-    return next((one for one in ("utf-8", "cp1252") if _decodes(path, one)), "latin-1")
-
-
-def _decodes(path: Path, encoding: str) -> bool:
-    import pyarrow as pa
-
-    decoder = codecs.getincrementaldecoder(encoding)()
-    try:
-        with pa.input_stream(str(path)) as stream:
+    for encoding in ("utf-8", "cp1252"):
+        with suppress(UnicodeDecodeError), pa.input_stream(str(path)) as stream:
+            decoder = codecs.getincrementaldecoder(encoding)()
             while piece := stream.read(1 << 22):
                 decoder.decode(piece)
-        decoder.decode(b"", final=True)
-    except UnicodeDecodeError:
-        return False
-    return True
+            decoder.decode(b"", final=True)
+            return encoding
+    return "latin-1"
 
 
 def _with_columns(asked: Delimited, text: str, usual: str | None, notes: list[Note]) -> Delimited:

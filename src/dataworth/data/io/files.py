@@ -21,12 +21,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dataworth.atomic import parse_json, read_whole
 from dataworth.data.io.delimited import AS_FOUND, Delimited, sniff, text_batches, unique
 from dataworth.data.io.images import SPLITS, holds_images
 from dataworth.data.io.notes import Note, naming
 from dataworth.data.io.tables import HUB, READERS, Part, cleaned, part_of_object, read_excel
-from dataworth.data.memory import free_memory, refuse_too_large
+from dataworth.data.memory import refuse_too_large
 from dataworth.data.sealed import is_sealed
 from dataworth.errors import DataworthError
 from dataworth.wording import counted, listed, option
@@ -85,15 +84,11 @@ def _part_of_files(name: str, how: Delimited) -> Part:
     needed = 0.0
     for file, suffix in zip(files, suffixes, strict=True):
         with naming(Path(file).name if len(files) > 1 else None), reading(suffix):
-            if how.sample is None or suffix not in DELIMITED:  # a sample of text takes constant memory
-                refuse_bomb(Path(file))
-            size, _, times = size_of(file, suffix)
-            needed += times * size
-    if how.sample is None:
-        instead = f"read some rows, with {option('sample', 100_000)}"
-        refuse_too_large(needed, "reading all of it", instead)
-    for file, suffix in zip(files, suffixes, strict=True):
-        with naming(Path(file).name if len(files) > 1 else None), reading(suffix):
+            if how.sample is None or suffix not in (*DELIMITED, ".parquet"):  # which take constant memory
+                size, _, times = size_of(file, suffix)
+                needed += times * size
+                instead = f"read some rows, with {option('sample', 100_000)}"
+                refuse_too_large(needed, "reading all of it", instead)
             found.append(_content(file, suffix, how))
             if odd := set(found[0].names) ^ set(found[-1].names):
                 both = f"{Path(files[0]).name} and {Path(file).name}"
@@ -214,33 +209,13 @@ def files_of(name: str) -> list[str]:
 
 
 def _files_of_directory(directory: Path) -> list[Path]:
-    """The files of a directory that hold its rows; several splits are refused, never joined."""
-    if (directory / "dataset_dict.json").is_file():  # saved by DatasetDict.save_to_disk
-        splits = _named_in(directory / "dataset_dict.json", lambda said: said["splits"])
-        if len(splits) > 1:
-            example = directory / splits[0]
-            raise DataworthError(f"this holds the splits {', '.join(splits)}: name one, as in {example}")
-        return _files_of_directory(directory / splits[0])
-    if (directory / "state.json").is_file():  # by Dataset.save_to_disk, beside which caches may lie
-        state = directory / "state.json"
-        names = _named_in(state, lambda said: [one["filename"] for one in said["_data_files"]])
-        return [directory / name for name in names]
+    """The files of a directory that hold its rows; caches that Hugging Face leaves beside them do not."""
     found = [file for file in sorted(directory.rglob("*")) if file.is_file() and file.name[:1] != "."]
+    found = [file for file in found if not file.name.startswith("cache-")]
     for suffix in (".parquet", ".arrow", *(s for s in SUFFIXES if s not in (".parquet", ".arrow", ".json"))):
         if files := [file for file in found if file.name.lower().endswith(suffix)]:
             return files
     raise DataworthError("this is a directory without tables, but a file is expected: name a file")
-
-
-def _named_in(file: Path, find: Callable[[Any], Any]) -> list[str]:
-    """Names of files beside a file that says them; none may lead elsewhere."""
-    try:
-        names = find(parse_json(read_whole(file)))
-        if isinstance(names, list) and names and all(name and Path(name).name == name for name in names):
-            return names
-    except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError):
-        pass
-    raise DataworthError(f"{file.name} names no files beside it: save the dataset again")
 
 
 def _split_of(file: Path, under: Path) -> str | None:
@@ -349,44 +324,31 @@ def refuse_images(path: Path) -> None:
         )
 
 
-def refuse_bomb(path: Path) -> None:
-    """A sentence if a .gz, .npz or .xlsx unpacks to more than SMALL bytes and EXPANDED times its size."""
-    suffix = path.suffix.lower()
-    if suffix not in (".gz", ".npz", ".xlsx"):
-        return
-    size = path.stat().st_size
-    most, unpacked = max(SMALL, EXPANDED * size), 0
-    if suffix == ".gz" and size * 1032 > most:  # deflate packs no more than that
-        unpacked = unpacked_size(path, most)
-    elif suffix != ".gz" and zipfile.is_zipfile(path):
+def unpacked_size(path: Path) -> int:
+    """Bytes of a file, unpacked; a sentence if they are more than SMALL and EXPANDED times its size."""
+    import pyarrow as pa
+
+    size = unpacked = path.stat().st_size
+    most = max(SMALL, EXPANDED * size)
+    if path.suffix.lower() == ".gz":
+        unpacked = 0
+        with pa.input_stream(str(path)) as stream:
+            while unpacked <= most and (more := len(stream.read(1 << 22))):
+                unpacked += more
+    elif path.suffix.lower() in (".npz", ".xlsx") and zipfile.is_zipfile(path):
         with zipfile.ZipFile(path) as archive:
             unpacked = sum(entry.file_size for entry in archive.infolist())
     if unpacked > most:
         raise DataworthError(
             f"it has {size:,} bytes and unpacks to over {most:,}: unpack it yourself, if that is meant"
         )
-
-
-def unpacked_size(path: Path, most: float) -> int:
-    """Bytes of the text of a file; of a packed one counted until they are more than `most`."""
-    import pyarrow as pa
-
-    if path.suffix.lower() != ".gz":
-        return path.stat().st_size
-    size = 0
-    with pa.input_stream(str(path)) as stream:
-        while size <= most and (more := len(stream.read(1 << 22))):
-            size += more
-    return size
+    return unpacked
 
 
 def size_of(file: str, suffix: str) -> tuple[int, int, int]:
-    """Bytes of text or of the numbers of Parquet (0 of other files), columns if known, and how many times as
-    much memory reading takes."""
-    if suffix in DELIMITED:
-        return unpacked_size(Path(file), free_memory() / TIMES_ITS_TEXT), 1, TIMES_ITS_TEXT
+    """Bytes of a table's text or numbers, its columns (1 if not known), and how many times that is needed."""
     if suffix != ".parquet":
-        return 0, 1, 1
+        return unpacked_size(Path(file)), 1, TIMES_ITS_TEXT
     with opened(file) as parquet:
         rows, columns = parquet.metadata.num_rows, max(1, parquet.metadata.num_columns)
     return 8 * rows * columns, columns, TIMES_ITS_NUMBERS

@@ -7,10 +7,8 @@ options; Hugging Face writes names of classes there.
 from __future__ import annotations
 
 import json
-import zipfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -31,7 +29,6 @@ HUB = "hf:"
 KEY = b"dataworth"
 ROLE_OPTIONS = ("label", "group", "attribute", "id", "weights", "features")
 NPZ_ROLES = {"label": "y", "group": "groups", "id": "ids", "weights": "weights", "attribute": "attributes"}
-HEADERS = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
 
 
 @dataclass
@@ -314,8 +311,6 @@ def _read_npz(path: Path) -> Any:
                 " numpy.savez(file, X=X, y=y)"
             )
         used = [name for name in ("X", "names", *NPZ_ROLES.values()) if name in present]
-        for name in used:
-            _check_array(file.zip, name)
         found = {name: file[name] for name in used}
     X, names = found.pop("X"), found.pop("names", None)
     # A Dataset with labels that do not matter, for its checks of X.
@@ -331,26 +326,6 @@ def _read_npz(path: Path) -> Any:
     columns = [pa.array(values.astype(kind)) for values, kind in zip(block.X.T, kinds, strict=True)]
     columns += [pa.array(values) for values in found.values()]
     return pa.Table.from_arrays(columns, names=[*block.names, *found])
-
-
-def _check_array(archive: zipfile.ZipFile, label: str) -> None:
-    """A sentence if an array of an npz is none, or has not as many bytes as its shape says.
-
-    numpy would make room for that shape before it finds the bytes missing.
-    """
-    name = f"{label}.npy"
-    if name not in archive.namelist():
-        raise DataworthError(f"{label} is no array: save it with numpy.savez(file, X=X, y=y)")
-    with archive.open(name) as member:
-        version = np.lib.format.read_magic(member)
-        if version not in HEADERS:
-            raise DataworthError(f"{label} is no array of plain numbers or texts: save it as one")
-        shape, _, kind = HEADERS[version](member)
-        size = archive.getinfo(name).file_size - member.tell()
-    if kind.hasobject:
-        raise DataworthError(f"{label} holds Python objects: save it as an array of numbers or texts")
-    if prod(shape) * kind.itemsize != size or min(shape, default=0) < 0:
-        raise DataworthError(f"{label} has {size:,} bytes, but not those of its shape {shape}: save it again")
 
 
 def read_excel(path: Path, sheet: str | None, notes: list[Note]) -> Any:
