@@ -10,7 +10,6 @@ import dataworth as dw
 from dataworth.cli.app import app
 from dataworth.data.io import describe, read_together
 from dataworth.data.io.notes import in_few_lines
-from dataworth.wording import on_the_command_line, option
 
 RNG = np.random.default_rng(4)
 FLAG = re.compile(r"(?<!\w)--[a-z]")
@@ -68,9 +67,3 @@ def test_a_column_with_a_marker_is_told_of_once(tmp_path):
             assert "left out: 'a' (it seems to name the rows, for it mixes" in one
             assert "which missing='xx' reads as missing" in one
             assert in_few_lines({"a": read_together([path])[0].notes})[0].startswith("left out: 'a'")
-
-
-def test_the_way_of_naming_ends_with_the_command():
-    with on_the_command_line():
-        assert option("exact_labels", True) == "--exact-labels"
-    assert option("exact_labels", True) == "exact_labels=True"

@@ -10,9 +10,8 @@ import os
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import Any, Protocol
+from typing import Any
 
-from dataworth.data.convert import Column
 from dataworth.data.dataset import Dataset
 from dataworth.data.io.align import Options, Read, read_together, release, sentences
 from dataworth.data.io.files import columns_if_large, is_url
@@ -20,7 +19,7 @@ from dataworth.data.io.notes import Note, in_few_lines, naming, refuse_all
 from dataworth.data.io.roles import wishes_of
 from dataworth.data.io.streamed import Stream
 from dataworth.data.io.tables import HUB
-from dataworth.data.labels import Classes, Numeric, learn_targets
+from dataworth.data.labels import learn_targets
 from dataworth.errors import DataworthError
 from dataworth.wording import listed, option
 
@@ -32,20 +31,6 @@ DRAWN_FROM, BLOCKS = 20_000, 100
 They are a sample of the population as all rows are, so that the interval holds, whose width goes with
 √(1/(m − 1) + 1/k) for m disjoint draws: of a hundred it is that of k pairs, or of the test set, which has
 fewer."""
-
-
-class Known(Protocol):
-    """A yardstick: it knows columns and labels before any file is read."""
-
-    @property
-    def columns(self) -> tuple[Column, ...]:
-        """What a dataset must have."""
-        ...
-
-    @property
-    def labels(self) -> Classes | Numeric:
-        """What its labels must be."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -127,7 +112,7 @@ def load_inputs(
     sources: Sequence[Any],
     test: Any = None,
     reading: Reading | None = None,
-    known: Known | None = None,
+    known: Any = None,
 ) -> Inputs:
     """Read sources together, led by the test set or by a yardstick; refuse all that is wrong, at once.
 
@@ -203,7 +188,7 @@ def _unused_markers(asked: Mapping[str, Any], notes: Mapping[Any, Sequence[Note]
             yield f"{option('missing').rstrip('=')} {marker!r} stands in no cell"
 
 
-def _misfits(found: Sequence[Read], data: Mapping[Any, Any], test: Any, known: Known | None) -> Iterator[str]:
+def _misfits(found: Sequence[Read], data: Mapping[Any, Any], test: Any, known: Any) -> Iterator[str]:
     """Refuse columns and labels that are not the test set's, with the file's name; yield what is ignored."""
     if known is None and not isinstance(test, Dataset):
         return

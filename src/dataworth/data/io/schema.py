@@ -264,7 +264,9 @@ def _type_of(
         usual = not found.open and not part.typed and re.match(PLAIN, such)
         if such and not usual and name not in {*part.cleaned, *overrides.numbers}:
             (value,) = read_as(pa.array([such]), kind, how or WAYS[kind][0], found.signs).to_pylist()
-            shown = f"{value:.12g}" if kind == "number" else f"{value:%Y-%m-%d}"
+            shown = (
+                format(value, ".12g" if kind == "number" else "%Y-%m-%d") if value is not None else "nothing"
+            )
             notes.append(note_of(kind, f"{name!r} ({such!r} is {shown})"))
     elif plain == pa.float64():
         made = replace(made, how=".")
