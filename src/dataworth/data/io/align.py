@@ -29,7 +29,6 @@ from dataworth.data.io.schema import (
     missing_values,
     note_of,
     spellings,
-    with_kinds,
     with_labels,
 )
 from dataworth.data.io.streamed import SAMPLE, Piece, pieces_of, stream_of
@@ -122,7 +121,7 @@ def read_together(
         assert read.part is not None
         read.schema, wrong = Schema.fit(read.part, read.roles, overrides, known)
         read.problems += dict.fromkeys(wrong.values())
-        read.roles = with_kinds(read.part.table, read.roles)
+        read.roles = role_of.with_kinds(read.part.table, read.roles)
         known |= {n: to for n, to in read.schema.types.items() if n not in known or known[n].kind == "empty"}
         free.append({*wrong, *overrides.kinds, *overrides.categories, *overrides.numbers})
     _leave_out(ordered, free, lead is not None, impute)
@@ -290,7 +289,8 @@ def _finish(read: Read, lead: Read, columns: Sequence[Column], impute: bool) -> 
     """Check the roles and make the Dataset, or gather what is wrong."""
     assert read.part is not None
     table = read.part.table
-    reasons = role_of.unusable(table, read.roles)
+    features = [role for role in read.roles if role.role == "feature"]
+    reasons = {role.column: role.kind for role in features if role.kind not in role_of.FEATURE_KINDS}
     read.problems += role_of.wrong_kinds(read.roles, reasons)
     read.roles = marked(read.roles, reasons, "unusable")
     known, hours = {column.name for column in columns}, set()

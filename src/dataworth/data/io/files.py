@@ -11,7 +11,7 @@ import re
 import shlex
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from glob import glob
 from itertools import chain
@@ -356,11 +356,11 @@ def size_of(file: str, suffix: str) -> tuple[int, int, int]:
 
 def columns_if_large(source: Any) -> int | None:
     """How many columns a large file has (1, if that is not known); None if it is not large."""
-    path = Path(source) if isinstance(source, str | PathLike) else None
-    if path is None or not path.is_file():
+    path = Path(source) if isinstance(source, str | PathLike) else Path()
+    suffix = suffix_of(path)
+    if not path.is_file() or suffix not in (*DELIMITED, ".parquet"):
         return None
-    try:
-        size, columns, _ = size_of(str(path), suffix_of(path))
-    except (OSError, ValueError):  # which reading says better
-        return None
-    return columns if size > LARGE else None
+    with suppress(DataworthError), reading(suffix):  # reading says what is wrong
+        size, columns, _ = size_of(str(path), suffix)
+        return columns if size > LARGE else None
+    return None

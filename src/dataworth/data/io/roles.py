@@ -231,9 +231,7 @@ def named_like_an_id(name: str) -> bool:
 
 def names_rows(present: Any) -> bool:
     """Whether different texts name rows: they are more than fifty, and over half of the rows."""
-    distinct = len(present.unique())
-    lists = LIST_AS_TEXT.match(str(present[0].as_py()))
-    return not lists and distinct > max(MOST_CATEGORIES, len(present) / 2)
+    return len(present.unique()) > max(MOST_CATEGORIES, len(present) / 2)
 
 
 def numbers_rows(column: Any) -> bool:
@@ -269,8 +267,7 @@ def with_texts(table: Any, roles: Sequence[Role], problems: list[str]) -> list[R
         if role.role != "feature" or role.kind not in ("categorical", "pair"):
             continue
         texts = [str(text) for text in table[role.column].drop_null().unique().to_pylist()]
-        free = is_text(texts, table.num_rows) and not all(LIST_AS_TEXT.match(text) for text in texts[:5])
-        if role.kind == "categorical" and not free:
+        if role.kind == "categorical" and not is_text(texts, table.num_rows):
             continue
         if (longest := max(map(len, texts))) > MAX_CHARACTERS:
             problems.append(
@@ -281,23 +278,16 @@ def with_texts(table: Any, roles: Sequence[Role], problems: list[str]) -> list[R
     return found
 
 
-def unusable(table: Any, roles: Sequence[Role]) -> dict[str, str]:
-    """Why columns that would be features cannot be: nested or binary values, lists as text.
-
-    >>> import pyarrow as pa
-    >>> table = pa.table({"a": [1, 2], "b": [b"x", b"y"], "label": [0, 1]})
-    >>> unusable(table, assign_roles(table))
-    {'b': 'binary'}
-    """
-    reasons = {}
-    for role in (role for role in roles if role.role == "feature"):
-        if role.kind not in FEATURE_KINDS:
-            reasons[role.column] = role.kind
-        elif role.kind == "categorical":
-            texts = table[role.column].drop_null().slice(0, 5).to_pylist()
-            if texts and all(LIST_AS_TEXT.match(str(text)) for text in texts):
-                reasons[role.column] = "lists written as text: embeddings need lists in Parquet or JSONL"
-    return reasons
+def with_kinds(table: Any, roles: Sequence[Role]) -> list[Role]:
+    """The roles, with what the columns of a typed table hold."""
+    found = []
+    for role in roles:
+        kind = role.kind if role.kind == "pair" else column_kind(table[role.column])
+        texts = table[role.column].slice(0, 5).drop_null().to_pylist() if kind == "categorical" else ()
+        if texts and all(LIST_AS_TEXT.match(str(text)) for text in texts):
+            kind = "lists written as text: embeddings need lists in Parquet or JSONL"
+        found.append(replace(role, kind=kind))
+    return found
 
 
 def marked(roles: Sequence[Role], reasons: Mapping[str, str], role: RoleName) -> list[Role]:
@@ -310,20 +300,20 @@ def marked(roles: Sequence[Role], reasons: Mapping[str, str], role: RoleName) ->
     ]  # fmt: skip
 
 
-def wrong_kinds(roles: Sequence[Role], reasons: Mapping[str, str]) -> list[str]:
-    """Sentences about columns that hold what their role cannot: a label, say, or features (`unusable`)."""
+def wrong_kinds(roles: Sequence[Role], unusable: Mapping[str, str] | None = None) -> list[str]:
+    """Sentences about columns that hold what their role cannot: a label, say, or features."""
     wrong = [
         f"column {role.column!r} ({role.kind}) cannot be the {role.role}, which is"
         f" {' or '.join(KINDS[role.role])}: name another with {option(REQUESTS[role.role])}"
         for role in roles
         if role.role in KINDS and role.kind not in KINDS[role.role]
     ]
-    if reasons:
-        shown = [f"{name!r} ({why})" for name, why in reasons.items()]
+    if unusable:
+        shown = [f"{name!r} ({why})" for name, why in unusable.items()]
         listing = ", ".join(shown[:MAX_SHOWN]) + and_more(len(shown) - MAX_SHOWN)
         noun, what, it = ("column", "a feature", "it") if len(shown) == 1 else ("columns", "features", "them")
-        how = f"leave {it} out with {option('exclude', ','.join(reasons))}"
-        how += "; images become features by dataworth embed" if "binary" in reasons.values() else ""
+        how = f"leave {it} out with {option('exclude', ','.join(unusable))}"
+        how += "; images become features by dataworth embed" if "binary" in unusable.values() else ""
         wrong.append(f"{noun} {listing} cannot be {what}: {how}")
     return wrong
 

@@ -399,9 +399,3 @@ def unparsable(name: str, kind: str, column: Any, wrong: Flags, before: int | No
         f" correct it, or if it stands for a missing value, say so with {meant};"
         f" {option('categories', name)} reads all as text"
     )
-
-
-def with_kinds(table: Any, roles: Sequence[Role]) -> list[Role]:
-    """The roles, with what the columns of a typed table hold."""
-    kinds = {field.name: column_kind(field) for field in table.schema}
-    return [role if role.kind == "pair" else replace(role, kind=kinds[role.column]) for role in roles]

@@ -155,10 +155,6 @@ def stream_of(
         if role.kind == "date or time" and schema.types[role.column].open:
             say = f"say {option('dates', 'dmy')} or {option('dates', 'mdy')}"
             raise DataworthError(f"column {role.column!r} leaves open which is the day: {say}")
-    if pieces[0].group is not None:
-        with opened(pieces[0].path) as file:
-            if not {role.column for role in kept} <= set(file.schema_arrow.names):
-                raise DataworthError("columns of one name cannot be read in passes: give each its own name")
     total = part.table.num_rows if part.total is None else part.total
     reader = Reader(replace(schema, roles=tuple(kept)), part.how)
     return Stream(name, tuple(pieces), reader, sample, total)
