@@ -132,6 +132,7 @@ def read_together(
     for read in (read for read in ordered if read.pieces and read.data is not None):
         used = columns if first is None or first.data is None else first.data.columns
         said = [] if options.get("exact_labels") else [one.data.y for one in (ordered[0], read) if one.data]
+        assert read.part is not None
         with _gathering(read):
             schema = replace(read.schema, spelled=_by_number(said), na_values=how.na_values)
             read.data = stream_of(str(read.source), read.pieces, read.part, schema, read.data, used)
@@ -188,9 +189,9 @@ def _parsed(options: Mapping[str, Any], columns: Sequence[Column]) -> tuple[Deli
         sample=sample,
         na_values=tuple(dict.fromkeys(str(one).strip() for one in markers)),
     )
-    named = {name: wishes_of(options.get(name) or (), ()) for name in ("categories", "numbers")}
-    said = {name: options.get(name) for name in ("decimal", "dates")}
-    return how, TypeOverrides(**named, **said, kinds=TypeOverrides.kinds_of(columns))
+    categories, numbers = (wishes_of(options.get(name) or (), ()) for name in ("categories", "numbers"))
+    kinds = TypeOverrides.kinds_of(columns)
+    return how, TypeOverrides(categories, numbers, options.get("decimal"), options.get("dates"), kinds)
 
 
 def _begin(read: Read, how: Delimited, wanted: bool, streams: bool) -> None:

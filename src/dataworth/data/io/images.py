@@ -142,7 +142,7 @@ def _of_folder(source: Path) -> ImageTable:
     items: list[Any] = [found[path] for path in paths]
     names = [str(item) if inside is None else f"{inside[0]}/{item.filename}" for item in items]
     archive = None if inside is None else zipfile.ZipFile(inside[0])
-    roles = {role: role for role in ("label", "id", "group") if role in columns}
+    roles = {role: role for role in columns}
     return ImageTable(NamedImages(items, names, archive), pa.table(columns), roles, tuple(notes))
 
 

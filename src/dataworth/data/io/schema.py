@@ -261,8 +261,8 @@ def _type_of(
         how = found.how or asked or (leading.how if leading else "")
         made = ColumnType(kind, how=how, signs=found.signs, open="" if how else found.open)
         such = found.open or found.such or (part.table[name].drop_null()[0].as_py() if part.typed else "")
-        usual = not found.open and not part.typed and re.match(PLAIN, such)
-        if such and not usual and name not in {*part.cleaned, *overrides.numbers}:
+        plainly = not found.open and not part.typed and re.match(PLAIN, such)
+        if such and not plainly and name not in {*part.cleaned, *overrides.numbers}:
             (value,) = read_as(pa.array([such]), kind, how or WAYS[kind][0], found.signs).to_pylist()
             shown = (
                 format(value, ".12g" if kind == "number" else "%Y-%m-%d") if value is not None else "nothing"
