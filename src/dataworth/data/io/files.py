@@ -8,7 +8,6 @@ one sentence.
 from __future__ import annotations
 
 import re
-import shlex
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -22,7 +21,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dataworth.data.io.delimited import AS_FOUND, Delimited, sniff, text_batches, unique
-from dataworth.data.io.images import SPLITS, holds_images
 from dataworth.data.io.notes import Note, naming
 from dataworth.data.io.tables import HUB, READERS, Part, cleaned, part_of_object, read_excel
 from dataworth.data.memory import refuse_too_large
@@ -42,6 +40,7 @@ SMALL, EXPANDED = 100_000_000, 200
 LARGE = 1 << 27
 """Bytes of text, or of numbers in a table, from which a file is large."""
 SEED = 0x5A3B1E
+SPLITS = {"train", "training", "test", "testing", "val", "valid", "validation", "dev"}
 URL = re.compile(r"[a-z][a-z0-9+]+:/{1,3}(?=[^/])")
 """A scheme; a path has lost one of its two slashes. A single letter would be a drive."""
 
@@ -203,7 +202,6 @@ def files_of(name: str) -> list[str]:
         return [system.unstrip_protocol(file) for file in found]
     path = Path(name)
     if path.is_dir():
-        refuse_images(path)
         return list(map(str, _files_of_directory(path)))
     return [name] if path.exists() else sorted(glob(name, recursive=True)) or [name]
 
@@ -296,8 +294,6 @@ def _checked_suffix(file: str) -> str:
     suffix = suffix_of(path)
     if is_url(file):
         return suffix
-    if not suffix:
-        refuse_images(path)
     if not path.exists():
         raise DataworthError("there is no such file: check the path")
     if not path.is_file():
@@ -313,15 +309,6 @@ def suffix_of(path: Path) -> str:
     """The longest known suffix, so that .csv.gz is not taken for .gz."""
     name = path.name.lower()
     return max((suffix for suffix in SUFFIXES if name.endswith(suffix)), key=len, default="")
-
-
-def refuse_images(path: Path) -> None:
-    """A sentence where images are given for a table."""
-    if holds_images(path):
-        raise DataworthError(
-            "these are images, but features are numbers: make a table of vectors of them first, with"
-            f" dataworth embed {shlex.quote(str(path))} -o vectors.parquet"
-        )
 
 
 def unpacked_size(path: Path) -> int:

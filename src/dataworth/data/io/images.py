@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import lzma
 import os
+import shlex
 import struct
 import zipfile
 import zlib
@@ -18,13 +19,14 @@ from pathlib import Path, PurePosixPath
 from typing import Any, Unpack
 
 from dataworth.data.convert import column_kind
+from dataworth.data.io.files import SPLITS, part_of
 from dataworth.data.io.notes import naming, refuse_all
 from dataworth.data.io.roles import Asked, assign_roles, wrong_kinds
+from dataworth.data.io.tables import plain_table
 from dataworth.errors import DataworthError
 from dataworth.wording import counted, listed, option
 
 SUFFIXES = (".jpg", ".jpeg", ".png", ".gif", ".bmp", ".webp", ".tif", ".tiff", ".ppm", ".pgm")
-SPLITS = {"train", "training", "test", "testing", "val", "valid", "validation", "dev"}
 UNPACKING_ERRORS = (
     OSError, RuntimeError, ValueError, EOFError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error,
 )  # fmt: skip
@@ -109,6 +111,15 @@ def holds_images(source: Path) -> bool:
     return split_zip(source) is not None
 
 
+def refuse_images(source: Any) -> None:
+    """A sentence where images are given for a table."""
+    if isinstance(source, str | PathLike) and holds_images(Path(source)):
+        raise DataworthError(
+            "these are images, but features are numbers: make a table of vectors of them first, with"
+            f" dataworth embed {shlex.quote(str(source))} -o vectors.parquet"
+        )
+
+
 def _of_folder(source: Path) -> ImageTable:
     """The images of a folder, or of (a part of) a zip, with the labels that their folders say."""
     import pyarrow as pa
@@ -189,9 +200,6 @@ def _entries(archive: Path, within: PurePosixPath) -> dict[PurePosixPath, Any]:
 
 def _of_table(path: Path, image: str | None, **asked: Unpack[Asked]) -> ImageTable:
     """A table with a column of paths, of encoded images, or of both as Hugging Face's `datasets` writes."""
-    from dataworth.data.io.files import part_of
-    from dataworth.data.io.tables import plain_table
-
     part = part_of(path)
     table, notes = plain_table(part), [f"{note.what} in {path}; {note.choice}" for note in part.notes]
     if image is None:

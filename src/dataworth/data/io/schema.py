@@ -216,12 +216,12 @@ def _decimal_mark(
         if name in found and found[name].open:  # as a text, with the mark that was found
             looks[name] = looks[name]._replace(values=None, readings={"number": found[name]})
     other = "," if asked == "." else "."
-    against = [name for name, one in found.items() if asked and shown == {other} and one.how == other]
     return mark, {
         name: f"column {name!r} has decimal {'commas' if other == ',' else 'points'}, such as"
-        f" {found[name].such!r}, but {option('decimal', asked)} was said: say {option('decimal', other)}"
-        f" instead, or keep the text with {option('categories')}"
-        for name in against
+        f" {one.such!r}, but {option('decimal', asked)} was said: say {option('decimal', other)} instead, or"
+        f" keep the text with {option('categories')}"
+        for name, one in found.items()
+        if asked and shown == {other} and one.how == other
     }
 
 
@@ -337,14 +337,13 @@ def missing_rows(column: Any) -> NDArray[np.bool_]:
 
 def missing_values(table: Any, roles: Sequence[Role]) -> list[str]:
     """Sentences about labels, groups and the like that are missing somewhere."""
-    found = []
-    for role in (role for role in roles if role.role not in NO_VALUES):
-        if count := int(missing_rows(table[role.column]).sum()):
-            found.append(
-                f"the {role.role} column {role.column!r} has {counted(count, 'missing value')} in"
-                f" {counted(table.num_rows, 'row')}: fill them in, or leave the rows out"
-            )
-    return found
+    counts = {r: int(missing_rows(table[r.column]).sum()) for r in roles if r.role not in NO_VALUES}
+    return [
+        f"the {role.role} column {role.column!r} has {counted(count, 'missing value')} in"
+        f" {counted(table.num_rows, 'row')}: fill them in, or leave the rows out"
+        for role, count in counts.items()
+        if count
+    ]
 
 
 def converted(column: Any, to: ColumnType) -> tuple[Any, Flags | None]:
