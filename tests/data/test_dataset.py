@@ -144,15 +144,6 @@ def test_labels_are_the_same_however_they_are_given(y):
     assert D.content_hash() == Dataset([[1], [2]], [1, 0]).content_hash()
 
 
-def test_labels_keep_their_kind():
-    assert Dataset([[1], [2]], [True, False]).y.dtype == np.int64
-    assert Dataset([[1], [2]], np.array([1, 2], dtype=np.uint64)).y.dtype == np.int64
-    assert Dataset([[1], [2]], np.array([1, 2], dtype=np.float32)).y.dtype == np.float64
-    assert Dataset([[1], [2]], pl.Series(["a", "b"])).y.tolist() == ["a", "b"]
-    assert Dataset([[1], [2]], [1, "b"]).y.tolist() == ["1", "b"]
-    assert Dataset([[1]], np.array([2**64 - 1], dtype=np.uint64)).y.tolist() == [2**64 - 1]
-
-
 @pytest.mark.parametrize(
     ("given", "words"),
     [
@@ -291,16 +282,6 @@ def test_select_reorders_recodes_and_drops():
 
 
 # Hashes
-
-
-def test_row_keys_hash_categories_by_their_text():
-    a, b = cities("Ulm", "Bonn"), cities("Ulm", "Aachen", None)
-    assert a.X[0, 0] == b.X[0, 0] == 1
-    assert a.row_keys()[0] == b.row_keys()[0]
-    assert a.row_keys()[1] != b.row_keys()[1]  # both have code 0
-    wider = Dataset.concat([a, cities("Aachen", "Chemnitz")])
-    assert wider.X[0, 0] == 3
-    assert wider.row_keys()[0] == a.row_keys()[0]
 
 
 def test_hashes_are_the_same_in_every_process_and_release():

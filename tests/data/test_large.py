@@ -50,15 +50,6 @@ def test_rows_of_one_file_are_whole_rows(tmp_path):
     assert len(read(path, sample=500, features="a")) == 500  # no more than there are
 
 
-def test_shards_are_one_file(tmp_path):
-    for i in range(3):
-        pq.write_table(table(900).slice(300 * i, 300), tmp_path / f"part-{i}.parquet")
-    one = parquet(tmp_path.with_suffix(".parquet"), 900, 300)
-    with pytest.warns(ReadingWarning):
-        shards, alone = (read(place, sample=100, features="b") for place in (tmp_path, one))
-    assert shards.X.tolist() == alone.X.tolist()
-
-
 def test_text_is_sampled_with_its_quotes_and_types(tmp_path):
     path = tmp_path / "a.csv"
     lines = [f'{i},"a, {i}\nb",{"" if i == 3 else i / 2},{i % 2}' for i in range(1000)]

@@ -129,11 +129,6 @@ def test_cells_that_prove_what_they_are(cell, value):
     assert {number(cell, mark) for mark in ".,"} == {value}
 
 
-def test_cells_that_leave_it_open():
-    assert (number("1,234", "."), number("1,234", ",")) == (1234, 1.234)
-    assert (number("1.234", "."), number("1.234", ",")) == (1.234, 1234)
-
-
 def test_a_unit_is_not_guessed_and_the_line_of_pandas_is_shown(tmp_path):
     frame = FRAME.assign(size=[f"{v} kg" for v in SIZE])
     _, said = heard(written(tmp_path, frame=frame), exclude="price")
@@ -260,12 +255,6 @@ def test_headers_of_other_programs(tmp_path, content, X):
     D, said = heard(text(tmp_path, content))
     assert D.X.tolist() == X
     assert said == []
-
-
-def test_a_cell_that_is_longer_than_what_is_looked_at(tmp_path):
-    long = "x " * 300_000
-    D, said = heard(text(tmp_path, f'a,t,churn\n1,"{long}",0\n2,b,1\n'))
-    assert (D.X[:, 0].tolist(), said) == ([1, 2], [])
 
 
 def test_columns_that_are_lined_up(tmp_path):
@@ -512,14 +501,6 @@ def test_directories_and_patterns_of_shards(tmp_path):
         read(tmp_path / "part-*.csv", label="churn")
     with pytest.raises(DataworthError, match="there is no such file"):
         read(tmp_path / "nothing-*.csv")
-
-
-def test_shards_are_typed_together(tmp_path):
-    text(tmp_path, "a,b,churn\n1,007,0\n2,008,1\n", "1.csv")
-    text(tmp_path, "a,b,churn\n1.5,12,0\n,13,1\n", "2.csv")
-    D, _ = heard(tmp_path, impute=True)
-    np.testing.assert_array_equal(D.X[:, 0], [1, 2, 1.5, np.nan])
-    assert D.columns[1].categories == ("007", "008", "12", "13")
 
 
 @pytest.mark.parametrize(
