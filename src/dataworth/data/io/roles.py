@@ -280,9 +280,10 @@ def with_texts(table: Any, roles: Sequence[Role], problems: list[str]) -> list[R
 
 def with_kinds(table: Any, roles: Sequence[Role]) -> list[Role]:
     """The roles, with what the columns of a typed table hold."""
+    kinds = {field.name: column_kind(field) for field in table.schema}
     found = []
     for role in roles:
-        kind = role.kind if role.kind == "pair" else column_kind(table[role.column])
+        kind = role.kind if role.kind == "pair" else kinds[role.column]
         texts = table[role.column].slice(0, 5).drop_null().to_pylist() if kind == "categorical" else ()
         if texts and all(LIST_AS_TEXT.match(str(text)) for text in texts):
             kind = "lists written as text: embeddings need lists in Parquet or JSONL"

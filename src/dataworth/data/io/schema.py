@@ -124,7 +124,7 @@ class Schema:
         for name in used:
             wanted = name in typed and (name in overrides.numbers or overrides.kinds.get(name) == "number")
             looks[name] = look_at(part.table[name], name, part.typed and name not in part.cleaned, wanted)
-        inspected = [name for name in typed if name not in overrides.categories]
+        inspected = typed - set(overrides.categories)
         mark, problems = _decimal_mark(part, looks, inspected, overrides.decimal)
         types: dict[str, ColumnType] = {}
         for name, look in looks.items():
