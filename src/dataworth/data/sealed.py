@@ -168,7 +168,8 @@ def _checked(facts: dict[str, Any]) -> dict[str, Any]:
     def matches(name: str, pattern: re.Pattern[str]) -> bool:
         return isinstance(facts.get(name), str) and pattern.fullmatch(facts[name]) is not None
 
-    counts, rows, weight = (facts.get(name) for name in ("counts", "rows", "weight"))
+    counts: Any = facts.get("counts")
+    rows, weight = facts.get("rows"), facts.get("weight", -1)
     told = isinstance(counts, dict) and all(whole(n, 0) for n in counts.values())
     checks = {
         "version": matches("version", VERSION),
