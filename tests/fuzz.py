@@ -323,7 +323,7 @@ def _bomb(name: str, rng: np.random.Generator, seeds: Path, folder: Path) -> Cas
 
 def look_at(place: Path) -> None:
     """All that embedding does with images before a network sees them."""
-    from dataworth.data.io.image_tables import read_images
+    from dataworth.data.io.images import read_images
 
     images = Images(read_images(place).images)
     images.sizes()

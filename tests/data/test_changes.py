@@ -110,15 +110,6 @@ def test_a_copy_with_the_same_label_is_preferred():
     assert not compare(before, before.take([1, 0])).relabelled.any()
 
 
-def test_ids_are_used_only_if_both_have_them():
-    before = Dataset([[1.0], [1.0]], [0, 0], ids=["a", "b"])
-    swapped = Dataset([[1.0], [1.0]], [0, 0], ids=["b", "a"])
-    assert compare(before, swapped).origin.tolist() == [1, 0]
-    assert compare(before, swapped).by == "ids"
-    assert compare(before, Dataset(swapped.X, [0, 0])).origin.tolist() == [0, 1]
-    assert compare(before, Dataset(swapped.X, [0, 0])).by == "features"
-
-
 def test_rows_with_the_same_id_and_other_features_are_edited():
     before = Dataset([[1.0], [2.0], [3.0], [4.0]], [0, 1, 0, 1], ids=["a", "b", "c", "d"])
     change = compare(before, Dataset([[1.0], [2.5], [3.0]], [0, 1, 1], ids=["a", "b", "c"]))
@@ -139,18 +130,14 @@ def test_ids_that_are_only_row_numbers_do_not_match_rows():
     assert not change.edited.any()
 
 
-def test_labels_are_compared_by_what_they_say():
-    before = Dataset([[1.0], [2.0]], [0, 1])
-    assert not compare(before, before.with_labels([False, True])).relabelled.any()
-    assert not compare(before, before.with_labels(["0", "1"])).relabelled.any()
-    assert compare(before, before.with_labels([0.0, 1.5])).relabelled.tolist() == [False, True]
-
-
 def test_a_change_in_words():
     before = Dataset([[1.0], [2.0], [3.0], [4.0]], [0, 1, 1, 0])
     after = Dataset([[1.0], [1.0], [2.0], [9.0]], [0, 0, 0, 1])
     assert str(compare(before, after)) == "2 kept, 2 removed, 1 new, 1 repeated, 1 relabelled"
-    assert str(compare(before, before)) == "4 kept"
+    assert not compare(before, before.with_labels(["0", "1", "1", "0"])).relabelled.any()
+    assert (
+        compare(before, before.with_labels(before.y + 1e-7)).counts["relabelled"] == 4
+    )  # classes, not numbers
     X = before.X + np.array([[0.5], [0], [0], [0]])
     change = compare(*(Dataset(some, before.y, ids=range(4)) for some in (before.X, X)))
     assert str(change) == "4 kept, 1 edited"
@@ -202,16 +189,6 @@ def test_what_is_left_to_chance():
     assert random(before.with_weights(np.arange(1.0, 11.0)))
 
 
-def test_weights_that_stay_stay_with_their_rows():
-    weights = np.arange(1.0, 11.0)
-    before = classes(10, seed=0).with_weights(weights)
-    made = arms_of(before, before.take(range(6))).at_random(np.random.default_rng(0))
-    assert len(made.rows) == 6
-    assert made.weights.tolist() == weights[made.rows].tolist()
-    plain = classes(10, seed=0)
-    assert arms_of(plain, plain.take(range(6))).at_random(np.random.default_rng(0)).weights is None
-
-
 def test_columns_are_matched_by_name():
     before = Dataset([[1.0, 2.0], [3.0, 4.0]], [0, 1], names=["a", "b"])
     assert compare(before, Dataset([[4.0, 3.0], [2.0, 1.0]], [1, 0], names=["b", "a"])).kept == 2
@@ -246,22 +223,9 @@ def test_which_twin_stayed_is_counted_as_by_hand():
         assert (which_twins(same, many, np.ones(names + 1, dtype=bool)) is not None) == found
 
 
-def test_a_change_says_which_twin_stayed():
-    before = Dataset([[1.0], [1.0], [2.0], [2.0], [3.0]], ["yes", "no", "yes", "no", "no"])
-    told = compare(before, before.take([0, 2, 3, 4])).to_dict()
-    assert told["twins"] == {"sets": 2, "thinned": 1, "stayed": {"yes": 1}, "gone": {"no": 1}}
-    assert "twins" not in compare(before.take([0, 4]), before.take([0])).to_dict()
-
-
 @pytest.mark.parametrize(("off", "changed"), [(0.9e-5, 0), (1.2e-5, 40)])
 def test_numeric_labels_are_compared_to_six_digits(off, changed):
     rng = np.random.default_rng(0)
     before = Dataset(rng.normal(size=(40, 2)), rng.uniform(100.0, 200.0, 40))
     assert compare(before, before.with_labels(before.y * (1.0 + off))).counts["relabelled"] == changed
     assert compare(before, before.with_labels(before.y.astype(np.float32))).counts["relabelled"] == 0
-
-
-def test_classes_that_are_numbers_are_compared_as_they_are():
-    before = Dataset(np.arange(40.0)[:, None], np.arange(40) % 2)
-    after = before.with_labels(before.y + 1e-7)
-    assert compare(before, after).counts["relabelled"] == 40

@@ -6,10 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-import dataworth as dw
 from dataworth.data.clusters import clustered_note
 from dataworth.data.dataset import Dataset
-from worlds import classes
 
 
 def visits(patients, each, **more):
@@ -28,22 +26,8 @@ def test_ids_with_several_rows_each(patients, each, noted):
     assert clustered_note(visits(patients, each, ids=names, groups=names)) is None
 
 
-def test_a_few_copies_are_no_clusters():
-    assert clustered_note(visits(40, 1, ids=[*range(39), 0])) is None
-    assert clustered_note(visits(20, 2, ids=[*range(21), *range(19)])) is None
-
-
 def test_a_column_named_like_an_id():
     frame = pa.table({"patient_id": np.repeat(np.arange(40), 10), "x": np.arange(400.0) ** 0.5})
     assert clustered_note(Dataset(frame, np.arange(400) % 2)).startswith("40 values of 'patient_id' name 400")
     other = pa.table({"width": np.repeat(np.arange(40), 10), "x": np.arange(400.0) ** 0.5})
     assert clustered_note(Dataset(other, np.arange(400) % 2)) is None
-
-
-def test_a_score_says_so():
-    ids = np.repeat(np.arange(40), 5)
-    test, data = (Dataset(D.X, D.y, ids=ids) for D in (classes(200, seed=1), classes(200, seed=2)))
-    yardstick = dw.Yardstick.fit(test, prior_variance=1.0)
-    noted = [note for note in dw.score(data, test, yardstick=yardstick).notes if "group=" in note]
-    told = "40 ids name 200 rows: if rows of one belong together, say so with group="
-    assert noted == [f"the test set: {told}"]

@@ -10,7 +10,8 @@ import pyarrow.parquet as pq
 import pytest
 from scipy.stats import chi2
 
-from dataworth.data.io import ReadingWarning, describe, files, formats, read, sources
+from dataworth.data import io
+from dataworth.data.io import ReadingWarning, describe, files, inputs, read
 from dataworth.errors import DataworthError
 
 
@@ -49,15 +50,6 @@ def test_rows_of_one_file_are_whole_rows(tmp_path):
     assert len(read(path, sample=500, features="a")) == 500  # no more than there are
 
 
-def test_shards_are_one_file(tmp_path):
-    for i in range(3):
-        pq.write_table(table(900).slice(300 * i, 300), tmp_path / f"part-{i}.parquet")
-    one = parquet(tmp_path.with_suffix(".parquet"), 900, 300)
-    with pytest.warns(ReadingWarning):
-        shards, alone = (read(place, sample=100, features="b") for place in (tmp_path, one))
-    assert shards.X.tolist() == alone.X.tolist()
-
-
 def test_text_is_sampled_with_its_quotes_and_types(tmp_path):
     path = tmp_path / "a.csv"
     lines = [f'{i},"a, {i}\nb",{"" if i == 3 else i / 2},{i % 2}' for i in range(1000)]
@@ -83,8 +75,8 @@ def test_parquet_on_another_file_system():
 
 
 def test_a_large_file_is_described_by_some_of_its_rows(tmp_path, monkeypatch):
-    monkeypatch.setattr(sources, "LARGE", 1 << 14)
-    monkeypatch.setattr(sources, "DESCRIBED", 1000)
+    monkeypatch.setattr(files, "LARGE", 1 << 14)
+    monkeypatch.setattr(io, "DESCRIBED", 1000)
     path = parquet(tmp_path / "a.parquet", 3000, 500)
     about = describe(path)
     assert about.rows == 3000
@@ -96,21 +88,17 @@ def test_a_large_file_is_described_by_some_of_its_rows(tmp_path, monkeypatch):
     assert sum(about.labels.classes.values()) == 1000
 
 
-def test_what_is_large(tmp_path):
-    assert sources.rows_for_pairs([parquet(tmp_path / "a.parquet", 100_000, 100_000)], 50) is None
-
-
 def test_rows_that_pairs_are_drawn_from(tmp_path, monkeypatch):
-    monkeypatch.setattr(sources, "LARGE", 1 << 10)
+    assert inputs.rows_for_pairs([parquet(tmp_path / "b.parquet", 100_000, 100_000)], 50) is None
+    monkeypatch.setattr(files, "LARGE", 1 << 10)
     path = parquet(tmp_path / "a.parquet", 300, 100)
-    assert sources.rows_for_pairs([path], 50) == 20_000
-    assert sources.rows_for_pairs([path], 500) == 50_000
+    assert inputs.rows_for_pairs([path], 50) == 20_000
+    assert inputs.rows_for_pairs([path], 500) == 50_000
 
 
 def test_a_file_that_cannot_fit_is_refused_before_it_is_read(tmp_path, monkeypatch):
     """A text of zeros, packed a thousandfold, and a table, in a machine of 200 kB."""
     monkeypatch.setattr("dataworth.data.memory.free_memory", lambda: 2e5)
-    monkeypatch.setattr(formats, "free_memory", lambda: 2e5)
     packed = tmp_path / "a.csv.gz"
     packed.write_bytes(gzip.compress(b"a,label\n" + b"0,0\n" * 1_000_000))
     for path in (packed, parquet(tmp_path / "a.parquet", 20_000, 5000)):
@@ -118,14 +106,6 @@ def test_a_file_that_cannot_fit_is_refused_before_it_is_read(tmp_path, monkeypat
             read(path)
     with pytest.warns(ReadingWarning, match="of its 1,000,000 rows"):
         assert len(read(packed, sample=1000, features="a")) == 1000
-
-
-def test_an_audit_of_samples_is_refused(tmp_path):
-    import dataworth as dw
-
-    path = parquet(tmp_path / "a.parquet", 300, 100)
-    with pytest.raises(DataworthError, match="two samples do not share"):
-        dw.audit(before=path, after=path, test=path, sample=100)
 
 
 def test_a_header_longer_than_the_beginning_is_read_whole(tmp_path):

@@ -47,14 +47,6 @@ def test_a_row_leaked_twice_counts_once_and_its_label_and_weight_do_not_matter()
     assert drop_leaks(TEST, other).found == 3
 
 
-def test_leaked_rows_are_counted_by_group():
-    groups = [f"d{i}" for i in range(80)]
-    data = Dataset(CLEAN.X, CLEAN.y, groups=groups)
-    extra = TEST.take([1, 2, 3])
-    data = with_rows(data, Dataset(extra.X, extra.y, groups=["x", "x", "y"]))
-    assert "3 rows (of 2 groups) taken out of D" in drop_leaks(TEST, {"D": data}).note
-
-
 def test_a_row_vanishes_from_before_and_after_alike():
     """Edited into a test row, or out of one: neither state keeps a row that the other has lost."""
     ids = [f"r{i}" for i in range(80)]
@@ -67,10 +59,6 @@ def test_a_row_vanishes_from_before_and_after_alike():
     assert [part.ids.tolist() for part in leaks.data.values()] == [left, left]
     apart = drop_leaks(TEST, {"before": before, "after": after})
     assert [len(part) for part in apart.data.values()] == [79, 79]
-
-
-def test_data_that_are_all_test_rows_are_refused():
-    assert "nothing to learn" in refusal(drop_leaks, TEST, {"D": TEST.take([1, 2])})
 
 
 @pytest.mark.parametrize(("equal", "dropped"), [(3, 0), (18, 0), (19, 19)])
@@ -92,12 +80,6 @@ def test_more_than_one_in_twenty_is_refused():
     assert "6 of 100 test rows (6%)" in sentence
     assert "stand in after" in sentence
     assert drop_leaks(TEST, {"after": with_rows(CLEAN, TEST.take(range(5)))}).found == 5
-
-
-def test_negative_zero_is_zero():
-    T = Dataset(np.vstack([[[0.0, 1.0, 2.0]], TEST.X]), np.r_[0, TEST.y])
-    D = Dataset(np.vstack([[[-0.0, 1.0, 2.0]], CLEAN.X]), np.r_[0, CLEAN.y])
-    assert drop_leaks(T, {"D": D}).found == 1
 
 
 def test_the_order_of_columns_does_not_hide_a_leak():
@@ -136,11 +118,6 @@ def test_ids_tell_such_rows_apart():
     assert "ids" in drop_leaks(T, {"D": named, "E": sparse(80, 2)}).note
 
 
-def test_too_many_by_ids_are_refused():
-    T = sparse(100, 0, ids=range(100))
-    assert "test rows" in refusal(drop_leaks, T, {"D": sparse(80, 1, ids=range(80))})
-
-
 # Where it matters
 
 
@@ -153,27 +130,16 @@ def test_measurements_take_leaked_rows_out_of_the_data():
     assert leaky.details.test_rows == 100
     assert leaky.details.data_rows == 80
     assert any("2 test rows" in note for note in leaky.notes)
-    for result in (
-        dw.audit(CLEAN, D, TEST, yardstick=yard),
-        dw.audit(D, CLEAN, TEST, yardstick=yard),
-        dw.rank({"a": CLEAN, "b": D}, TEST, yardstick=yard),
-    ):
+    audit, both = (
+        dw.audit(D, CLEAN, TEST, yardstick=yard), dw.rank({"a": CLEAN, "b": D}, TEST, yardstick=yard)
+    )  # fmt: skip
+    for result in (audit, both):
         assert result.details.test_rows == 100
         assert any("2 test rows" in note for note in result.notes)
-    assert dw.audit(D, CLEAN, TEST, yardstick=yard).delta == 0.0
-    both = dw.rank({"a": CLEAN, "b": D}, TEST, yardstick=yard)
+    assert audit.delta == 0.0
     assert both[0].value == pytest.approx(both[1].value, abs=1e-6)
     assert both[0].rows == both[1].rows == 80
     assert "test rows" in refusal(dw.score, with_rows(CLEAN, TEST), TEST, yardstick=yard)
-
-
-def test_a_seller_cannot_choose_the_test_rows():
-    """Copies of weight 0 of the test rows that he does worst on raised his score; now they change nothing."""
-    yard = dw.Yardstick.fit(TEST, prior_variance=1.0)
-    both = with_rows(CLEAN, TEST.take(range(5)))
-    weightless = Dataset(both.X, both.y, weights=np.arange(85) < 80)
-    chosen, plain = (dw.score(data, TEST, yardstick=yard) for data in (weightless, CLEAN))
-    assert chosen.value == plain.value
 
 
 # Test rows that repeat
@@ -189,15 +155,6 @@ def test_repeated_test_rows_do_not_switch_the_guard_off():
     T = Dataset.concat([rows, rows.take(range(11))])
     for seed in range(5):
         assert "test rows" in refusal(drop_leaks, T, {"the data": half(T, seed)})
-    assert "test rows" in refusal(dw.score, half(T), T)
-
-
-@pytest.mark.parametrize("times", [2, 5])
-def test_a_test_set_that_is_repeated_wholly_is_guarded_as_well(times):
-    rows = classes(300, seed=3)
-    T = rows.take(np.tile(np.arange(300), times))
-    assert "test rows" in refusal(drop_leaks, T, {"D": rows.take(range(150))})
-    assert drop_leaks(T, {"D": classes(200, seed=4)}).found == 0
 
 
 def binary(n, columns, seed):
@@ -208,14 +165,7 @@ def binary(n, columns, seed):
 @pytest.mark.parametrize("columns", [3, 8, 10])
 @pytest.mark.parametrize(("test_rows", "rows"), [(300, 1_000), (1_000, 300), (1_000, 50), (500, 500)])
 def test_honest_rows_of_few_values_are_no_leaks(columns, test_rows, rows):
-    """Ten honest draws of binary columns each, none refused and no row dropped: chance explains them.
-
-    Over 1,000 draws each of 3 to 14 binary columns and of three columns of 27 values, with 50 to 1,000 test
-    rows and 50 to 2,000 rows of data, at most 1 in 1,000 was refused; without what columns say (`agreement`)
-    up to 908 were. A row or two of 100 are dropped where one in a hundred is expected to agree (14 columns,
-    100 against 100: in 445 of 1,000). A single column of a thousand values tells nothing of what chance does
-    in a small test set: up to 697 of 1,000 are refused there. Seeds are fixed.
-    """
+    """Ten honest draws of binary columns each: chance explains them (of 1,000 at most 1 was refused)."""
     for seed in range(10):
         leaks = drop_leaks(binary(test_rows, columns, seed), {"D": binary(rows, columns, seed + 100)})
         assert leaks.found == 0

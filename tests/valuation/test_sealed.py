@@ -16,9 +16,9 @@ import dataworth as dw
 from commands import call
 from dataworth.atomic import BLANK, CHECKSUM, with_checksum
 from dataworth.data.dataset import Dataset
-from dataworth.data.io.sealed import MOST_HEADER, Contents, read_sealed, write_sealed
 from dataworth.data.keys import commit
 from dataworth.data.labels import Classes, Numeric
+from dataworth.data.sealed import MOST_HEADER, Contents, read_sealed, write_sealed
 from dataworth.errors import DataworthError
 from dataworth.evidence.pair import pmi
 from dataworth.measure.designs import Sample, Whole

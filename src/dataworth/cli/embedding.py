@@ -12,8 +12,8 @@ from rich.text import Text
 
 from dataworth.atomic import atomic_write
 from dataworth.data.dataset import LabelSummary, summarise_labels
-from dataworth.data.io.formats import NPZ_ROLES
 from dataworth.data.io.preferences import PREFERRED, read_preferences
+from dataworth.data.io.tables import NPZ_ROLES
 from dataworth.embed.gradients import LOSSES, embed_gradients, gradient_table
 from dataworth.embed.tables import Embedded, embed_table
 from dataworth.errors import DataworthError

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from dataworth.atomic import is_device, temporary_of
 from dataworth.data.io.files import SUFFIXES
-from dataworth.data.io.sealed import SUFFIX
+from dataworth.data.sealed import SUFFIX
 from dataworth.errors import DataworthError
 
 PLOT_SUFFIXES = (".png", ".svg", ".pdf")

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 import dataworth as dw
 from dataworth.curation.names import files_of, parse, split
 from dataworth.data.io.inputs import Inputs, Reading, absolute, load_inputs
-from dataworth.data.io.sealed import is_sealed
 from dataworth.data.io.streamed import Stream
+from dataworth.data.sealed import is_sealed
 from dataworth.errors import DataworthError
 from dataworth.measure.options import PARSED, Options
 from dataworth.models.base import positive_number

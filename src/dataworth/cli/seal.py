@@ -9,9 +9,9 @@ from typing import Any
 
 from dataworth.atomic import atomic_write, parse_json, read_whole
 from dataworth.data.io.inputs import Reading, load_inputs
-from dataworth.data.io.sealed import SUFFIX, is_sealed
 from dataworth.data.io.streamed import Stream
 from dataworth.data.keys import commit, new_key
+from dataworth.data.sealed import SUFFIX, is_sealed
 from dataworth.errors import DataworthError
 from dataworth.measure.prepare import find_yardstick, modelling_notes
 from dataworth.report import terminal

@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 
 from dataworth.arrays import Array, Flags
 from dataworth.atomic import parse_json, read_whole
-from dataworth.data.io.frames import with_roles
 from dataworth.data.io.preferences import LONGER, PREFERRED, PROMPT, Preferences
+from dataworth.data.io.tables import with_roles
 from dataworth.embed.cache import Far, computed
 from dataworth.embed.language_model import (
     LAST,

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from dataworth.data.io.frames import with_roles
-from dataworth.data.io.image_tables import is_table, read_images
+from dataworth.data.io.images import is_table, read_images
 from dataworth.data.io.roles import Asked
+from dataworth.data.io.tables import with_roles
 from dataworth.embed.vectors import embed
 from dataworth.embed.vectors import pca as principal_components
 from dataworth.errors import DataworthError

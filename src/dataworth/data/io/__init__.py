@@ -1,10 +1,203 @@
-"""Files in: formats, the types and roles of columns, and what a file holds."""
+"""Files in: formats, the types and roles of columns, and what a file holds (`read`, `describe`)."""
 
-from .align import read_together as read_together
-from .image_tables import read_images as read_images
-from .notes import ReadingWarning as ReadingWarning
-from .readers import Description as Description
-from .readers import describe as describe
-from .readers import read as read
-from .roles import Role as Role
-from .roles import assign_roles as assign_roles
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from os import PathLike
+from pathlib import Path
+from typing import Any, Unpack, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from dataworth.data.dataset import Dataset, LabelSummary, summarise_labels
+from dataworth.data.io.align import Options, Read, release, sentences
+from dataworth.data.io.align import read_together as read_together
+from dataworth.data.io.files import LARGE, columns_if_large
+from dataworth.data.io.images import holds_images
+from dataworth.data.io.images import read_images as read_images
+from dataworth.data.io.notes import ReadingWarning as ReadingWarning
+from dataworth.data.io.notes import refuse_all, warn
+from dataworth.data.io.roles import Role as Role
+from dataworth.data.io.roles import assign_roles as assign_roles
+from dataworth.data.io.roles import is_constant
+from dataworth.data.io.schema import missing_rows
+from dataworth.data.vectors import as_labels
+from dataworth.errors import DataworthError
+from dataworth.wording import counted, listed
+
+SCHEMA = "dataworth/description/1"
+DESCRIBED, MIN_DESCRIBED = 100_000, 1000
+"""Rows that a large file is described by; of very wide ones fewer, so that they are not large either."""
+
+
+def read(
+    source: Any,
+    label: str | int | None = None,
+    features: str | Sequence[str] | None = None,
+    group: str | int | None = None,
+    id: str | int | None = None,
+    weights: str | int | None = None,
+    impute: bool = False,
+    exclude: str | Sequence[str] | None = None,
+    attribute: str | int | None = None,
+    *,
+    categories: str | Sequence[str] | None = None,
+    numbers: str | Sequence[str] | None = None,
+    decimal: str | None = None,
+    dates: str | None = None,
+    exact_labels: bool = False,
+    sep: str | None = None,
+    encoding: str | None = None,
+    header: bool | None = None,
+    sheet: str | None = None,
+    sample: int | None = None,
+    missing: str | Sequence[str] | None = None,
+) -> Dataset:
+    """Read a Dataset from a file, a directory or pattern of files, a frame, or another table.
+
+    What is decided without being asked for (a decimal comma, a date, an id that is left out) is a
+    `ReadingWarning`, which names the argument that changes it.
+
+    Args:
+        source: csv, tsv, txt, xlsx (extra `excel`), json, jsonl, parquet, feather, arrow or npz, by its
+            suffix; a directory or a pattern (`part-*.csv`) of these; a pandas, polars or pyarrow frame; a
+            Hugging Face `Dataset`, the directory it was saved to, or `hf:NAME:SPLIT`; a Bunch of
+            scikit-learn. An npz holds `X` and `y` (and, if it likes, `groups`, `ids`, `weights`,
+            `attributes`, `names`); they have these roles whatever columns are named in other files.
+        label: the label column; guessed only if exactly one is named label, target, y, class or outcome.
+        features: names or patterns (`emb_*`) of the feature columns; by default all that have no other role.
+            A column that only numbers the rows (`rownames`, `Unnamed: 0`, or 1, 2, … n), or is named or looks
+            like an id, is left out unless it is named here.
+        group: the column that says which rows belong together (patient, document, prompt).
+        id: the column that names rows; guessed from its name.
+        weights: the column that says how often a row counts.
+        impute: keep missing feature values, as NaN, for the yardstick to fill in, instead of refusing them.
+        exclude: names or patterns of columns to leave out.
+        attribute: the column that `match-groups`, `reweight` and the attribute check look at.
+        categories: columns that are text as it is written, also if they look like numbers or dates.
+        numbers: columns that are numbers, also if they look like codes (`007`).
+        decimal: "." or ",", where the file leaves open whether `1,234` is 1234 or 1.234.
+        dates: "dmy" or "mdy", where it leaves open whether 03/04/2021 is in March or in April.
+        exact_labels: keep labels apart that differ only in case or spaces.
+        sep: the separator of a text file; found by default.
+        encoding: its encoding; by default UTF-8 or what its first bytes say, else Windows-1252.
+        header: whether its first row names the columns; found by default.
+        sheet: the sheet of an xlsx; the first by default.
+        sample: how many rows to draw at random, without loading the others: of a Parquet or text file that
+            does not fit in memory, say. Each set of as many rows is as likely as any other.
+        missing: a text, or several, that stands for a missing value, beside empty cells, NA and the like:
+            "xx", or a number such as -999.
+
+    Returns:
+        The Dataset.
+
+    Raises:
+        DataworthError: what is wrong with the file, all of it, in sentences that begin with its name.
+
+    >>> import tempfile, pathlib
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
+    >>> _ = file.write_text("age,city,label\\n31,Ulm,0\\n45,Bonn,1\\n")
+    >>> D = read(file)
+    >>> D, D.names
+    (Dataset(2 rows × 2 features, labels 0: 1, 1: 1), ('age', 'city'))
+    """
+    asked: Any = {name: value for name, value in locals().items() if name not in ("source", "impute")}
+    (found,) = read_together([source], impute=impute, **asked)
+    refuse_all(sentences([found]))
+    warn(found.notes, found.name)
+    data: Dataset = found.data
+    del found
+    release()
+    return data
+
+
+@dataclass(frozen=True)
+class Description:
+    """A file's rows, the role of each column, its labels, where values are missing, and what to know.
+
+    notes: what was decided, with the option that changes it; problems: what reading would refuse.
+    """
+
+    path: str
+    rows: int
+    roles: tuple[Role, ...]
+    labels: LabelSummary | None
+    missing: dict[str, int]
+    notes: tuple[str, ...]
+    problems: tuple[str, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        labels = None if self.labels is None else self.labels.to_dict()
+        return {"schema": SCHEMA, **asdict(self), "labels": labels}
+
+
+def describe(source: Any, impute: bool = False, **asked: Unpack[Options]) -> Description:
+    """Describe a file or frame without using it; arguments as in `read`. A label is not needed.
+
+    >>> import tempfile, pathlib
+    >>> file = pathlib.Path(tempfile.mkdtemp()) / "people.csv"
+    >>> _ = file.write_text("age,city,label\\n31,Ulm,0\\n,Bonn,1\\n")
+    >>> about = describe(file)
+    >>> print(about.rows, about.labels, about.missing)
+    2 0: 1, 1: 1 {'age': 1}
+    """
+    if isinstance(source, str | PathLike) and holds_images(Path(source)):
+        return _describe_images(source)
+    if asked.get("sample") is None and (columns := columns_if_large(source)) is not None:
+        asked["sample"] = max(MIN_DESCRIBED, min(DESCRIBED, LARGE // (8 * columns)))
+    (found,) = read_together([source], impute=impute, **asked)
+    if found.part is None:
+        refuse_all(sentences([found]))
+    assert found.part is not None
+    table = found.part.table
+    used = [role for role in found.roles if role.role not in ("ignored", "unusable")]
+    incomplete = {role.column: _missing(table, role) for role in used}
+    missing = {name: int(rows.sum()) for name, rows in incomplete.items() if rows.any()}
+    notes = [str(note) for note in found.notes if not note.decision.endswith(" guessed")]
+    features = [role for role in used if role.role == "feature"]
+    if impute and (holes := int(np.any([incomplete[role.column] for role in features], axis=0).sum())):
+        notes.append(f"{counted(holes, 'row')} with missing feature values: they will be filled in")
+    labels = _labels(found)
+    if labels is not None and labels.classes is not None and table.num_rows > 1 and len(labels.classes) == 1:
+        notes.append("all labels are the same")
+    plain = [role.column for role in features if role.kind not in ("embedding", "pair")]
+    empty = [name for name in plain if table.num_rows > 1 and table[name].null_count == table.num_rows]
+    if constant := [name for name in plain if name in empty or is_constant(table[name])]:
+        notes.append(f"constant: {listed(constant)}")
+    name, rows = found.name or "frame", found.part.total or table.num_rows
+    return Description(name, rows, tuple(found.roles), labels, missing, tuple(notes), tuple(found.problems))
+
+
+def _labels(found: Read) -> LabelSummary | None:
+    """What the labels are, of the rows that have one."""
+    if found.data is not None:
+        return summarise_labels(found.data.y)
+    assert found.part is not None
+    column = next((found.part.table[role.column] for role in found.roles if role.role == "label"), None)
+    if column is None:
+        return None
+    present = column.filter(~missing_rows(column))
+    try:
+        return summarise_labels(as_labels(present, len(present)))
+    except DataworthError:  # nested, say, which is among the problems
+        return None
+
+
+def _describe_images(source: str | PathLike[str]) -> Description:
+    """What a folder or zip of images says, before the images are made features."""
+    found = read_images(source)
+    whys = {"label": "the folder", "group": "the folder in that", "id": "the path"}
+    roles = [Role(column, cast(Any, role), "categorical", whys[role]) for role, column in found.roles.items()]
+    roles.append(Role("image", "unusable", "image", "make it features with dataworth embed"))
+    labels = summarise_labels(as_labels(found.table["label"], found.table.num_rows))
+    return Description(str(source), found.table.num_rows, tuple(roles), labels, {}, found.notes)
+
+
+def _missing(table: Any, role: Role) -> NDArray[np.bool_]:
+    if role.role == "feature" and role.kind == "embedding":  # missing as a whole, or somewhere within
+        block = Dataset(table.select([role.column]), np.zeros(table.num_rows), allow_missing=True)
+        return np.asarray(np.isnan(block.X).any(axis=1))
+    return missing_rows(table[role.column])

@@ -10,45 +10,39 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from os import PathLike
 from pathlib import Path
-from typing import Any, TypedDict, Unpack
+from typing import Any, Unpack
 
 import numpy as np
 
 from dataworth.data.convert import Column
 from dataworth.data.io import roles as role_of
-from dataworth.data.io.dates import has_hours
+from dataworth.data.io.cells import has_hours
 from dataworth.data.io.delimited import Delimited
-from dataworth.data.io.files import Part, sample_note, suffix_of
-from dataworth.data.io.formats import NPZ_ROLES
-from dataworth.data.io.frames import roles_of
-from dataworth.data.io.infer import TypeOverrides, fit
-from dataworth.data.io.notes import CONSTANT, EMPTY, LIKE_AN_ID, Note, all_notes
-from dataworth.data.io.preferences import LONGER, PREFERRED, PROMPT, RESPONSES, are_preferences, pair_table
-from dataworth.data.io.roles import (
-    Asked,
-    Role,
-    assign_roles,
-    marked,
-    uninformative,
-    unusable,
-    wishes_of,
-    with_texts,
+from dataworth.data.io.files import part_of, suffix_of
+from dataworth.data.io.images import refuse_images
+from dataworth.data.io.notes import Note
+from dataworth.data.io.preferences import PAIR_ROLES, RESPONSES, are_preferences, pair_table
+from dataworth.data.io.roles import Asked, Role, Wishes, assign_roles, marked, wishes_of
+from dataworth.data.io.schema import (
+    ColumnType,
+    Schema,
+    TypeOverrides,
+    missing_values,
+    note_of,
+    spellings,
+    with_labels,
 )
-from dataworth.data.io.schema import ColumnType, Schema, missing_values, spellings, with_kinds, with_labels
-from dataworth.data.io.sources import part_of
-from dataworth.data.io.streamed import SAMPLE, Piece, passes_note, pieces_of, stream_of
+from dataworth.data.io.streamed import SAMPLE, Piece, pieces_of, stream_of
+from dataworth.data.io.tables import NPZ_ROLES, Part, roles_of
 from dataworth.data.memory import TooLarge
 from dataworth.errors import DataworthError, Problems
 from dataworth.wording import counted, option
 
 SEPARATORS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|"}
-FILE_WHY, NPZ_WHY = "what the file says", "what an npz names so"
-PAIR_ROLES = {"label": PREFERRED, "group": PROMPT, "attribute": LONGER, "features": RESPONSES}
-PAIR_WHY = "recognised by chosen and rejected"
 
 
-class Written(TypedDict, total=False):
-    """How files are written, as users say it; what is not said is found, and noted."""
+class Options(Asked, total=False):
+    """All that reading takes: roles of columns, and how files are written; what is not said is found."""
 
     sep: str | None
     encoding: str | None
@@ -56,16 +50,12 @@ class Written(TypedDict, total=False):
     dates: str | None
     header: str | bool | None
     sheet: str | None
-    categories: role_of.Wishes
-    numbers: role_of.Wishes
+    categories: Wishes
+    numbers: Wishes
     exact_labels: bool
     sample: int | None
     stream: bool
     missing: str | Sequence[str] | None
-
-
-class Options(Asked, Written, total=False):
-    """All that reading takes."""
 
 
 @dataclass
@@ -78,7 +68,7 @@ class Read:
     source: Any
     part: Part | None = None
     roles: list[Role] = field(default_factory=list)
-    schema: Schema | None = None
+    schema: Schema = field(default_factory=lambda: Schema((), {}))
     problems: list[str] = field(default_factory=list)
     data: Any = None
     pieces: list[Piece] = field(default_factory=list)
@@ -90,8 +80,13 @@ class Read:
 
     @property
     def notes(self) -> list[Note]:
-        """What was decided, of the file and of the roles of its columns."""
-        return [] if self.part is None else all_notes(self.part.notes, self.roles)
+        """What was decided: of the file, of what its used columns hold, and of the roles of all."""
+        used = [role for role in self.roles if role.role not in ("ignored", "unusable")]
+        told = [note for role in used if (to := self.schema.types.get(role.column)) for note in to.notes]
+        dates = [role for role in used if role.role == "feature" and role.kind == "date or time"]
+        plain = [role.column for role in dates if not self.schema.types[role.column].notes]
+        told += [note_of("date", repr(name), plain=True) for name in plain]
+        return [] if self.part is None else [*self.part.notes, *told, *role_of.role_notes(self.roles)]
 
 
 def read_together(
@@ -110,19 +105,25 @@ def read_together(
     Stream.
     """
     options: dict[str, Any] = dict(asked)
-    how, overrides = _how(options), _overrides(options, columns)
+    how, overrides = _parsed(options, columns)
     reads = [Read(source) for source in sources]
     for i, read in enumerate(reads):
         with _gathering(read):
-            _begin(read, replace(how, sample=None) if i == lead else how, options, streams and i != lead)
-    ordered = sorted(
-        (read for read in reads if read.part), key=lambda read: lead is None or read is not reads[lead]
-    )
+            own = replace(how, sample=None) if i == lead else how
+            _begin(read, own, bool(options.get("stream")), streams and i != lead)
+    first = None if lead is None else reads[lead]
+    ordered = sorted((read for read in reads if read.part), key=lambda read: read is not first)
     known: dict[str, ColumnType] = {}
     free = []
     for read in ordered:
-        _assign(read, {name: options[name] for name in Asked.__annotations__ if name in options}, ordered[0])
-        wrong = _fit(read, overrides, known)
+        roles = {name: options[name] for name in Asked.__annotations__ if name in options}
+        with _gathering(read):
+            _assign(read, roles, ordered[0])
+        assert read.part is not None
+        read.schema, wrong = Schema.fit(read.part, read.roles, overrides, known)
+        read.problems += dict.fromkeys(wrong.values())
+        read.roles = role_of.with_kinds(read.part.table, read.roles)
+        known |= {n: to for n, to in read.schema.types.items() if n not in known or known[n].kind == "empty"}
         free.append({*wrong, *overrides.kinds, *overrides.categories, *overrides.numbers})
     _leave_out(ordered, free, lead is not None, impute)
     for read in ordered:
@@ -130,35 +131,13 @@ def read_together(
     if not options.get("exact_labels"):
         _spell_alike(ordered)
     for read in (read for read in ordered if read.pieces and read.data is not None):
-        used = columns if lead is None or reads[lead].data is None else reads[lead].data.columns
+        used = columns if first is None or first.data is None else first.data.columns
         said = [] if options.get("exact_labels") else [one.data.y for one in (ordered[0], read) if one.data]
         assert read.part is not None
-        assert read.schema is not None
         with _gathering(read):
             schema = replace(read.schema, spelled=_by_number(said), na_values=how.na_values)
             read.data = stream_of(str(read.source), read.pieces, read.part, schema, read.data, used)
     return reads
-
-
-def _begin(read: Read, how: Delimited, options: Mapping[str, Any], streams: bool) -> None:
-    """The table of a source; a sample of it, where it is to be streamed."""
-    wanted = bool(options.get("stream"))
-    if wanted and how.sample is not None:
-        raise DataworthError(
-            f"{option('stream')} reads all rows and {option('sample')} some of them: drop one"
-        )
-    try:
-        if not (streams and wanted):
-            read.part = part_of(read.source, how)
-            return
-    except TooLarge:
-        if not streams:
-            raise
-    read.pieces = pieces_of(read.source)
-    read.part = part_of(read.source, replace(how, sample=SAMPLE))
-    drawn = sample_note(read.part.table.num_rows, read.part.total or read.part.table.num_rows)
-    kept = [note for note in read.part.notes if note != drawn]
-    read.part.notes = kept + ([] if wanted else [passes_note()])
 
 
 def sentences(reads: Sequence[Read]) -> list[str]:
@@ -187,100 +166,85 @@ def _gathering(read: Read) -> Iterator[None]:
         read.problems.append(str(error))
 
 
-def _how(options: Mapping[str, Any]) -> Delimited:
-    """How text files are to be read, from what users say."""
+def _parsed(options: Mapping[str, Any], columns: Sequence[Column]) -> tuple[Delimited, TypeOverrides]:
+    """How files are to be read and what columns are, from what users say."""
     sep, header, sample = (options.get(name) for name in ("sep", "header", "sample"))
     sep = None if sep is None else SEPARATORS.get(sep, sep)
     if sep is not None and len(sep) != 1:
-        raise DataworthError(
-            f"sep is {sep!r}, but one character is expected: give ';', tab, space or the like"
-        )
-    if header not in (None, "yes", "no", True, False):
-        raise DataworthError(f"header is {header!r}: say yes or no")
+        raise DataworthError(f"sep is {sep!r}, but one character is expected: give ';', tab or the like")
     if sample is not None and (not isinstance(sample, int) or sample < 1):
         raise DataworthError(f"sample is {sample!r}, but a number of rows is expected: give 1 or more")
-    return Delimited(
+    choices = {"header": ("yes", "no", True, False), "decimal": (".", ","), "dates": ("dmy", "mdy")}
+    for name, known in choices.items():
+        if options.get(name) not in (None, *known):
+            raise DataworthError(f"{name} is {options[name]!r}: give {' or '.join(map(repr, known[:2]))}")
+    given = options.get("missing")
+    markers = [given] if isinstance(given, str | int | float) else list(given or ())
+    if wrong := [one for one in markers if isinstance(one, bool) or not isinstance(one, str | int | float)]:
+        raise DataworthError(f"missing is {wrong[0]!r}: give the text, or a list of texts, that stands there")
+    how = Delimited(
         sep=sep,
         encoding=options.get("encoding"),
         header=None if header is None else header in ("yes", True),
         sheet=options.get("sheet"),
         sample=sample,
-        na_values=_na_values(options.get("missing")),
+        na_values=tuple(dict.fromkeys(str(one).strip() for one in markers)),
     )
+    categories, numbers = (wishes_of(options.get(name) or (), ()) for name in ("categories", "numbers"))
+    kinds = TypeOverrides.kinds_of(columns)
+    return how, TypeOverrides(categories, numbers, options.get("decimal"), options.get("dates"), kinds)
 
 
-def _na_values(given: Any) -> tuple[str, ...]:
-    """Texts that stand for a missing value: one, or several."""
-    several = [given] if isinstance(given, str | int | float) else list(given or ())
-    if wrong := [one for one in several if isinstance(one, bool) or not isinstance(one, str | int | float)]:
-        raise DataworthError(f"missing is {wrong[0]!r}: give the text, or a list of texts, that stands there")
-    return tuple(dict.fromkeys(str(one).strip() for one in several))
-
-
-def _overrides(options: Mapping[str, Any], columns: Sequence[Column]) -> TypeOverrides:
-    """What columns are and how they are written, from what users say."""
-    decimal, dates = options.get("decimal"), options.get("dates")
-    if decimal not in (None, ".", ","):
-        raise DataworthError(f"decimal is {decimal!r}, but it is a point or a comma: give '.' or ','")
-    if dates not in (None, "dmy", "mdy"):
-        raise DataworthError(f"dates is {dates!r}: say dmy (day first) or mdy (month first)")
-    named = {name: wishes_of(options.get(name) or (), ()) for name in ("categories", "numbers")}
-    return TypeOverrides.of(columns, decimal=decimal, dates=dates, **named)
+def _begin(read: Read, how: Delimited, wanted: bool, streams: bool) -> None:
+    """The table of a source; a sample of it, where it is to be streamed."""
+    refuse_images(read.source)
+    if wanted and how.sample is not None:
+        say = f"{option('stream')} reads all rows and {option('sample')} some of them: drop one"
+        raise DataworthError(say)
+    try:
+        if not (streams and wanted):
+            read.part = part_of(read.source, how)
+            return
+    except TooLarge:
+        if not streams:
+            raise
+    read.pieces = pieces_of(read.source)
+    read.part = part_of(read.source, replace(how, sample=SAMPLE))
+    notes = [note for note in read.part.notes if "drawn at random" not in note.decision]
+    passes = Note("all rows are read, in several passes", f"{option('sample')} reads some of them instead")
+    read.part.notes = notes if wanted else [*notes, passes]
 
 
 def _assign(read: Read, asked: Mapping[str, Any], lead: Read) -> None:
     """Give every column its role; where nothing is asked for, the label is the one of the lead."""
     assert read.part is not None
-    table = read.part.table
     # Columns of a frame may be numbered; their names are texts here.
     named: dict[str, Any] = {name: str(v) if type(v) is int else v for name, v in asked.items()}
-    said, why = roles_of(table), FILE_WHY
-    paired = are_preferences(table.column_names) and named.get("label") is None
+    said, why = roles_of(read.part.table), "what the file says"
+    paired = are_preferences(read.part.table.column_names) and named.get("label") is None
     if paired:
-        with _gathering(read):
-            table, dropped = pair_table(table)
-            said, why = PAIR_ROLES, PAIR_WHY
-            if dropped:
-                why += f"; {counted(dropped, 'pair')} left out, empty or one response twice"
-            read.part.table = table
-        if read.problems:
-            return
+        read.part.table, dropped = pair_table(read.part.table)
+        said, why = PAIR_ROLES, "recognised by chosen and rejected"
+        if dropped:
+            why += f"; {counted(dropped, 'pair')} left out, empty or one response twice"
+    table = read.part.table
     if read.name is not None and suffix_of(Path(read.name)) == ".npz":
         # Its names say what is what, whatever columns are named in other files.
         named |= dict.fromkeys(NPZ_ROLES)
-        said, why = {role: name for role, name in NPZ_ROLES.items() if name in table.column_names}, NPZ_WHY
+        said, why = {role: n for role, n in NPZ_ROLES.items() if n in table.column_names}, "what an npz says"
     # What the file itself says counts where nothing was asked for, and no column has two roles.
     taken = list(named.values())
     said = {role: name for role, name in said.items() if named.get(role) is None and name not in taken}
     guess = next((role.column for role in lead.roles if role.role == "label"), None)
     follows = read is not lead and named.get("label") is None and "label" not in said
-    follows = follows and guess in table.column_names
-    named |= {"label": guess} if follows else {}
-    read.roles = [
-        replace(role, why=why) if role.column in said.values() else
-        replace(role, why="guessed from its name") if follows and role.role == "label" else role
-        for role in assign_roles(table, read.problems, **(named | said))
-    ]  # fmt: skip
-    if paired:
-        read.roles = [replace(role, kind="pair") if role.column == RESPONSES else role for role in read.roles]
-
-
-def _fit(read: Read, overrides: TypeOverrides, known: dict[str, ColumnType]) -> dict[str, str]:
-    """Fit the schema, type the table by it, and tell later files; what is wrong with which column."""
-    assert read.part is not None
-    part = read.part
-    roles = {role.column: role.role for role in read.roles if role.kind != "pair"}
-    types, problems = fit(part, roles, overrides, known)
-    read.schema = Schema(tuple(read.roles), types)
-    drawn = part.total is not None and part.total > part.table.num_rows
-    part.table, wrong = read.schema.typed(part.table, None if drawn else 0)
-    problems = wrong | problems
-    read.problems += dict.fromkeys(problems.values())
-    read.roles = with_kinds(part.table, read.roles)
-    for name, kind in types.items():
-        if name not in known or known[name].kind == "empty":
-            known[name] = kind
-    return problems
+    if follows := follows and guess in table.column_names:
+        named["label"] = guess
+    for role in assign_roles(table, read.problems, **(named | said)):
+        if role.column in said.values():
+            role = replace(role, why=why)
+        elif follows and role.role == "label":
+            role = replace(role, why=role_of.GUESSED)
+        read.roles.append(replace(role, kind="pair") if paired and role.column == RESPONSES else role)
 
 
 def _leave_out(reads: Sequence[Read], asked: Sequence[set[str]], led: bool, impute: bool) -> None:
@@ -292,12 +256,13 @@ def _leave_out(reads: Sequence[Read], asked: Sequence[set[str]], led: bool, impu
     for read, own in zip(reads, asked, strict=True):
         assert read.part is not None
         table = read.part.table
-        read.roles = with_texts(table, read.roles, read.problems)
+        read.roles = role_of.with_texts(table, read.roles, read.problems)
         free = [role for role in read.roles if role.column not in own]
-        for name, why in uninformative(table, free, constants=led and read is reads[0]).items():
-            alone = why in (CONSTANT, EMPTY)
+        for name, why in role_of.uninformative(table, free, constants=led and read is reads[0]).items():
+            alone = why in (role_of.CONSTANT, role_of.EMPTY)
+            mixed = read.schema.types[name].mixed
             if not alone or (read is reads[0] and (led or not impute)):
-                found.setdefault(name, why)
+                found.setdefault(name, f"{why}, for it {mixed}" if mixed else why)
     for read in reads:
         features = {role.column for role in read.roles if role.role == "feature" and role.why != "asked for"}
         gone = {name: why for name, why in found.items() if name in features}
@@ -312,28 +277,25 @@ def _name_rows(read: Read) -> None:
 
     Each file by itself: what it is known by (`content_hash`) must not depend on files beside it.
     """
-    alike = [role.column for role in read.roles if role.why == LIKE_AN_ID]
+    alike = [role.column for role in read.roles if role.why == role_of.LIKE_AN_ID]
     if len(alike) != 1 or read.pieces or any(role.role == "id" for role in read.roles):
         return
     assert read.part is not None
     column = read.part.table[alike[0]]
     if column.null_count == 0 and len(column.unique()) == len(column):
-        read.roles = [
-            replace(role, role="id", why="guessed from its name") if role.column in alike else role
-            for role in read.roles
-        ]
+        names = {role.column: role for role in read.roles}
+        names[alike[0]] = replace(names[alike[0]], role="id", why=role_of.GUESSED)
+        read.roles = list(names.values())
 
 
 def _finish(read: Read, lead: Read, columns: Sequence[Column], impute: bool) -> None:
     """Check the roles and make the Dataset, or gather what is wrong."""
     assert read.part is not None
-    assert read.schema is not None
-    assert lead.schema is not None
     table = read.part.table
-    read.problems += role_of.of_kinds(read.roles)
-    if reasons := unusable(table, read.roles):
-        read.problems.append(role_of.of_unusable(reasons))
-        read.roles = marked(read.roles, reasons, "unusable")
+    features = [role for role in read.roles if role.role == "feature"]
+    reasons = {role.column: role.kind for role in features if role.kind not in role_of.FEATURE_KINDS}
+    read.problems += role_of.wrong_kinds(read.roles, reasons)
+    read.roles = marked(read.roles, reasons, "unusable")
     known, hours = {column.name for column in columns}, set()
     for name in (r.column for r in read.roles if r.role == "feature" and r.kind == "date or time"):
         timed = f"{name}[hour]" in known or (read is not lead and name in lead.schema.hours)
@@ -364,10 +326,9 @@ def _spell_alike(reads: Sequence[Read]) -> None:
             continue
         other = np.isin(read.data.y, list(said))
         if other.any():
-            pairs = ", ".join(
-                f"{text!r} as {said[text]!r}" for text in np.unique(read.data.y[other]).tolist()[:5]
-            )
-            rows = counted(int(other.sum()), "row")
-            what = f"labels that differ only in case or spaces are one: {pairs} ({rows})"
-            read.part.notes.append(Note(what, f"{option('exact_labels', True)} keeps them apart"))
+            texts = np.unique(read.data.y[other]).tolist()[:5]
+            pairs = ", ".join(f"{text!r} as {said[text]!r}" for text in texts)
+            about = f"{pairs} ({counted(int(other.sum()), 'row')})"
+            says = f"{option('exact_labels', True)} keeps them apart"
+            read.part.notes.append(Note("labels that differ only in case or spaces are one", says, about))
             read.data = read.data.with_labels([said.get(text, text) for text in read.data.y.tolist()])

@@ -12,20 +12,19 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dataworth.data.io.notes import Kind, Note
-from dataworth.data.io.numbers import NA_VALUES, VALID
+from dataworth.data.io.cells import NA_VALUES, NUMBER
+from dataworth.data.io.notes import Note
 from dataworth.errors import DataworthError
 from dataworth.wording import listed, option
 
-SEPARATORS = ",;\t|"
-NAMES = {"\t": "tabs", " ": "spaces", ",": "','", ";": "';'", "|": "'|'"}
-BEGINNING = 1 << 18
-"""Bytes that are looked at before the file is read; more, where they hold less than `MIN_LINES`."""
-MIN_LINES, MAX_BEGINNING = 4, 1 << 26
+SEPARATORS = {",": "','", ";": "';'", "\t": "tabs", "|": "'|'", " ": "spaces"}
+BEGINNING, MIN_LINES, MAX_BEGINNING = 1 << 18, 4, 1 << 26
+"""Bytes that are looked at before the file is read; more, where they hold fewer lines."""
 LOOKED_AT = 500
 """Rows of the beginning that are looked at."""
 MIN_BLOCK, MAX_BLOCK = 1 << 20, 1 << 26
@@ -35,7 +34,6 @@ MARKS = (
     (codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),
     (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"),
 )  # fmt: skip
-NUMBER = re.compile(VALID)
 
 
 @dataclass(frozen=True)
@@ -70,11 +68,16 @@ def sniff(path: Path, asked: Delimited, usual: str | None) -> tuple[Delimited, l
     try:
         text = codecs.getincrementaldecoder(encoding)().decode(start, final=whole)
     except LookupError:
-        raise DataworthError(
-            f"there is no encoding {encoding!r}: say another with {option('encoding')}"
-        ) from None
+        wrong = f"there is no encoding {encoding!r}: say another with {option('encoding')}"
+        raise DataworthError(wrong) from None
     text = (text if whole else text[: text.rfind("\n") + 1] or text).removeprefix("\ufeff")
-    notes = [] if asked.encoding or encoding.startswith("utf-8") else [_encoding_note(text, encoding)]
+    notes = []
+    if not asked.encoding and not encoding.startswith("utf-8"):
+        # of bounded length: else the time grows with the square of a long cell
+        strange = re.search(r"[^\s,;|\"]{0,20}[^\x00-\x7f,;|\"][^\s,;|\"]{0,20}", text)
+        such = repr(strange[0][:40]) if strange else ""
+        decision = f"the text is not UTF-8 and is read as {encoding}"
+        notes.append(Note(decision, f"{option('encoding')} changes that", such))
     found = replace(asked, encoding=encoding, line=len(start) // max(1, start.count(b"\n")))
     return _with_columns(found, text, usual, notes), notes
 
@@ -86,7 +89,6 @@ def text_batches(path: str | Path, how: Delimited, columns: Sequence[str] | None
 
     encoding = "utf-8" if how.encoding == "utf-8-sig" else str(how.encoding)
     source = pa.input_stream(str(path))  # unpacks .gz by itself
-    skipped = how.skipped
     if how.sep == " ":  # columns that are lined up have no single separator: made so before pyarrow reads
         text = collapsed(source.read().decode(encoding))
         source, encoding = pa.BufferReader(text.encode()), "utf-8"
@@ -95,7 +97,7 @@ def text_batches(path: str | Path, how: Delimited, columns: Sequence[str] | None
             stream,
             read_options=pa.csv.ReadOptions(
                 encoding=encoding,
-                skip_rows=skipped,
+                skip_rows=how.skipped,
                 column_names=list(how.columns),
                 block_size=min(max(128 * how.line, MIN_BLOCK), MAX_BLOCK),
                 use_threads=False,
@@ -109,10 +111,10 @@ def text_batches(path: str | Path, how: Delimited, columns: Sequence[str] | None
             ),
         )
         for batch in reader:
-            yield pa.record_batch(list(map(trimmed, batch.columns)), names=batch.schema.names)
+            yield pa.record_batch(list(map(_trimmed, batch.columns)), names=batch.schema.names)
 
 
-def trimmed(column: Any) -> Any:
+def _trimmed(column: Any) -> Any:
     """A column without the spaces around its texts, which hide numbers and missing values."""
     import pyarrow as pa
     import pyarrow.compute as pc
@@ -130,45 +132,28 @@ def _beginning(path: Path) -> tuple[bytes, bool]:
 
     with pa.input_stream(str(path)) as stream:
         start = stream.read(BEGINNING)
-        while start.count(b"\n") < MIN_LINES and len(start) < MAX_BEGINNING:
-            more = stream.read(len(start))
-            if not more:
-                return start, True
-            start += more
+        if start.count(b"\n") < MIN_LINES:
+            start += stream.read(MAX_BEGINNING)
         return start, not stream.read(1)
 
 
 def _encoding(path: Path, start: bytes) -> str:
     """The first encoding that fits the whole file: its mark says so, or the zeros of UTF-16."""
+    import pyarrow as pa
+
     for mark, encoding in MARKS:
         if start.startswith(mark):
             return encoding
     if start[:4000].count(b"\0") > 0.3 * len(start[:4000]):
         return "utf-16-be" if start[:1] == b"\0" else "utf-16-le"
-    return next((one for one in ("utf-8", "cp1252") if _decodes(path, one)), "latin-1")
-
-
-def _decodes(path: Path, encoding: str) -> bool:
-    import pyarrow as pa
-
-    decoder = codecs.getincrementaldecoder(encoding)()
-    try:
-        with pa.input_stream(str(path)) as stream:
+    for encoding in ("utf-8", "cp1252"):
+        with suppress(UnicodeDecodeError), pa.input_stream(str(path)) as stream:
+            decoder = codecs.getincrementaldecoder(encoding)()
             while piece := stream.read(1 << 22):
                 decoder.decode(piece)
-        decoder.decode(b"", final=True)
-    except UnicodeDecodeError:
-        return False
-    return True
-
-
-def _encoding_note(text: str, encoding: str) -> Note:
-    # of bounded length: else the time grows with the square of a long cell
-    strange = re.search(r"[^\s,;|\"]{0,20}[^\x00-\x7f,;|\"][^\s,;|\"]{0,20}", text)
-    what = f"the text is not UTF-8 and is read as {encoding}"
-    kind = Kind(what, "encoding", "changes that")
-    such = f", such as {strange[0][:40]!r}" if strange else ""
-    return Note(f"{what}{such}", f"{option('encoding')} changes that", kind=kind)
+            decoder.decode(b"", final=True)
+            return encoding
+    return "latin-1"
 
 
 def _with_columns(asked: Delimited, text: str, usual: str | None, notes: list[Note]) -> Delimited:
@@ -179,7 +164,7 @@ def _with_columns(asked: Delimited, text: str, usual: str | None, notes: list[No
     if sep is None:
         sep = _separator(text, usual)
         if usual != sep:
-            notes.append(Note(f"columns are separated by {NAMES[sep]}", f"{option('sep')} changes that"))
+            notes.append(Note(f"columns are separated by {SEPARATORS[sep]}", f"{option('sep')} changes that"))
     text = collapsed(text) if sep == " " else text
     reader = csv.reader(io.StringIO(text), delimiter=sep)
     first = next(_rows(reader), None)
@@ -191,13 +176,14 @@ def _with_columns(asked: Delimited, text: str, usual: str | None, notes: list[No
     if header is None:
         header = not _headless(first, rows)
         if not header:
-            named = "columns are named 'column 1', 'column 2', …"
-            notes.append(Note(f"the first row is no header, and {named}", f"{option('header')} changes that"))
+            named = "the first row is no header, and columns are named 'column 1', 'column 2', …"
+            notes.append(Note(named, f"{option('header')} changes that"))
     names = [" ".join(cell.split()) if header else f"column {j + 1}" for j, cell in enumerate(first)]
-    names = _as_wide(names, rows if header else [first, *rows])
-    if note := renaming_note(names):
-        notes.append(note)
-    return replace(asked, sep=sep, skipped=skipped + before * header, columns=tuple(unique(names)))
+    if (body := rows if header else [first, *rows]) and all(len(row) == len(names) + 1 for row in body):
+        # a column that the header lacks: nothing after a last mark, or R's row names
+        names = ["rownames", *names] if any(row[-1].strip() for row in body) else [*names, ""]
+    skipped += before * header
+    return replace(asked, sep=sep, skipped=skipped, columns=tuple(unique(names, notes)))
 
 
 def _rows(reader: Any) -> Iterator[list[str]]:
@@ -210,10 +196,10 @@ def _rows(reader: Any) -> Iterator[list[str]]:
         return
 
 
-def unique(names: Sequence[str]) -> list[str]:
-    """The names, those that occur again with a number, as pandas gives them.
+def unique(names: Sequence[str], notes: list[Note]) -> list[str]:
+    """The names, those that occur again with a number, as pandas gives them; and a note if some do.
 
-    >>> unique(["a", "b", "a", "a.1", "a"])
+    >>> unique(["a", "b", "a", "a.1", "a"], [])
     ['a', 'b', 'a.2', 'a.1', 'a.3']
     """
     given, last = set(names), dict.fromkeys(names, 0)
@@ -224,26 +210,11 @@ def unique(names: Sequence[str]) -> list[str]:
             last[name] += 1
             new = f"{name}.{last[name]}"
         found[new] = None
+    if twice := [name for name, times in Counter(names).items() if times > 1 and name]:
+        again = [new for old, new in zip(names, found, strict=True) if old in twice and new != old]
+        told = f"{listed(twice)} more than once, read also as {listed(again)}"
+        notes.append(Note(told, f"{option('exclude')} leaves some out"))
     return list(found)
-
-
-def renaming_note(names: Sequence[str]) -> Note | None:
-    """What becomes of names that occur more than once; of columns without a name nothing."""
-    twice = [name for name, times in Counter(names).items() if times > 1 and name]
-    if not twice:
-        return None
-    again = [new for old, new in zip(names, unique(names), strict=True) if old in twice and new != old]
-    return Note(
-        f"{listed(twice)} more than once, read also as {listed(again)}",
-        f"{option('exclude')} leaves some out",
-    )
-
-
-def _as_wide(names: list[str], rows: Sequence[Sequence[str]]) -> list[str]:
-    """The names, with one for a column that the header lacks: R's row names, or nothing after a last mark."""
-    if not rows or any(len(row) != len(names) + 1 for row in rows):
-        return names
-    return [*names, ""] if not any(row[-1].strip() for row in rows) else ["rownames", *names]
 
 
 def _separator(text: str, usual: str | None) -> str:
@@ -251,30 +222,28 @@ def _separator(text: str, usual: str | None) -> str:
     lines = text[:20_000].splitlines()[:50]
     head = lines[0] if lines else ""
     best, most = usual or ",", 1
-    for sep in dict.fromkeys((usual or ",", *SEPARATORS)):
-        if sep in head:
-            tried = csv.reader(lines[:-1] if len(lines) > 10 else lines, delimiter=sep)
-            widths = [len(row) for row in _rows(tried)]
-            if len(set(widths)) == 1 and widths[0] > most:
-                best, most = sep, widths[0]
+    tried = [sep for sep in dict.fromkeys((best, *",;\t|")) if sep in head]
+    for sep in tried:
+        rows = csv.reader(lines[:-1] if len(lines) > 10 else lines, delimiter=sep)
+        widths = {len(row) for row in _rows(rows)}
+        if len(widths) == 1 and max(widths) > most:
+            best, most = sep, max(widths)
     if most == 1 and usual not in (",", "\t") and len(head.split()) > 1:
         return " "
-    if most == 1:  # no separator fits all rows: the one of the header, so that pyarrow says which row differs
-        found = [sep for sep in SEPARATORS if sep in head]
-        return best if best in found or not found else found[0]
-    return best
+    # no separator fits all rows: one of the header, so that pyarrow says which row differs
+    return best if most > 1 or not tried else tried[0]
 
 
 def _headless(row: Sequence[str], rest: Sequence[Sequence[str]]) -> bool:
     """Whether the first row is data: it has numbers that no column is called by."""
     first = [cell.strip() for cell in row]
-    numbers = [NUMBER.match(cell) is not None for cell in first]
+    numbers = [any(re.match(form, cell) for form in NUMBER.values()) for cell in first]
     if not any(numbers) or not rest:
         return False
     if any(re.fullmatch(r"-?\d*\.\d+(e[-+]?\d+)?", cell) for cell in first):
         return True
     whole = [int(cell) for cell in first if cell.isdigit()]
-    if whole == list(range(whole[0], whole[0] + len(whole))) if whole else True:
+    if not whole or whole == list(range(whole[0], whole[0] + len(whole))):
         return False  # 0, 1, 2 …: columns that are numbered
     words = [j for j, number in enumerate(numbers) if not number]
     return all(any(j < len(row) and row[j].strip() == first[j] for row in rest) for j in words)

@@ -1,27 +1,30 @@
-"""Files to pyarrow tables: the format follows from the suffix, and every refusal is one sentence.
+"""Whatever holds a table, as one: files, directories, patterns and addresses by their suffix, and frames.
 
 Several files with the same columns are one table, and a sample of rows is drawn from the batches of all of
-them: every set of n rows is as likely as any other, and memory does not grow with the files.
+them: every set of n rows is as likely as any other, and memory does not grow with the files. Every refusal is
+one sentence.
 """
 
 from __future__ import annotations
 
-import shlex
+import re
+import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from glob import glob
 from itertools import chain
+from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from dataworth.data.io.delimited import AS_FOUND, Delimited, renaming_note, sniff, text_batches, unique
-from dataworth.data.io.formats import READERS, TIMES_ITS_TEXT, read_excel, refuse_bomb, unpacked_size
-from dataworth.data.io.images import holds_images
+from dataworth.data.io.delimited import AS_FOUND, Delimited, sniff, text_batches, unique
 from dataworth.data.io.notes import Note, naming
-from dataworth.data.io.sealed import is_sealed
+from dataworth.data.io.tables import HUB, READERS, Part, cleaned, part_of_object, read_excel
 from dataworth.data.memory import refuse_too_large
+from dataworth.data.sealed import is_sealed
 from dataworth.errors import DataworthError
 from dataworth.wording import counted, listed, option
 
@@ -30,31 +33,19 @@ DELIMITED = {
 }  # fmt: skip
 """Suffixes of delimited text, with the separator that each promises."""
 SUFFIXES = (*DELIMITED, *READERS, ".parquet", ".xlsx")
-CELL = 24
-"""Bytes that a number takes while a table is read: in the table, in the Dataset, and once on the way."""
+TIMES_ITS_TEXT, TIMES_ITS_NUMBERS = 5, 3
+"""How much more memory a table takes than its text, or its numbers, while it is read."""
+SMALL, EXPANDED = 100_000_000, 200
+"""Bytes that any file may unpack to, and how many times its own size beyond that: tables take 3 to 50."""
+LARGE = 1 << 27
+"""Bytes of text, or of numbers in a table, from which a file is large."""
 SEED = 0x5A3B1E
+SPLITS = {"train", "training", "test", "testing", "val", "valid", "validation", "dev"}
+URL = re.compile(r"[a-z][a-z0-9+]+:/{1,3}(?=[^/])")
+"""A scheme; a path has lost one of its two slashes. A single letter would be a drive."""
 
 
-@dataclass
-class Part:
-    """A table on its way to a Dataset.
-
-    name: what sentences call it, if it is a file; typed: whether its format has types, so that what is text
-    was meant to be; how: how its text is written; total: of how many rows these were drawn, if they were;
-    cleaned: columns in which a cell was taken for missing because the user said so.
-    """
-
-    name: str | None
-    table: Any
-    typed: bool = True
-    notes: list[Note] = field(default_factory=list)
-    how: Delimited = AS_FOUND
-    total: int | None = None
-    cleaned: set[str] = field(default_factory=set)
-
-
-@dataclass(frozen=True)
-class _Content:
+class _Content(NamedTuple):
     """What a file holds: names of columns, rows when they are asked for, and what reading decided."""
 
     names: list[str]
@@ -63,200 +54,98 @@ class _Content:
     notes: Sequence[Note] = ()
 
 
-def part_of_files(name: str, files: Sequence[Path], how: Delimited = AS_FOUND) -> Part:
-    """Files with the same columns as one table, or a sample of its rows."""
+def part_of(source: Any, how: Delimited = AS_FOUND) -> Part:
+    """The table of a source, or a sample of its rows, with what was decided to read it."""
+    named = isinstance(source, str | PathLike)
+    if named and (is_url(str(source)) or not str(source).startswith(HUB)):
+        part = _part_of_files(str(source), how)
+    else:
+        part = part_of_object(source)
+        part = _assembled(
+            [_Content(part.table.column_names, part.table.to_batches, how, part.notes)], True, how
+        )
+    part.table, found = cleaned(part.table, how.na_values)
+    for name, marker, count in found:
+        about = f"{name!r} ({marker!r}, {counted(count, 'cell')})"
+        says = f"{option('missing')} says what is"
+        part.notes.append(Note("read as missing, as asked", says, about, plain=True))
+        part.cleaned.add(name)
+    return part
+
+
+def _part_of_files(name: str, how: Delimited) -> Part:
+    files = files_of(name)
+    splits = {split for file in files if (split := _split_of(Path(file), Path(name))) is not None}
+    if len(files) > 1 and len(splits) > 1:
+        raise DataworthError(f"its files are of the splits {', '.join(sorted(splits))}: name those of one")
     suffixes = [_checked_suffix(file) for file in files]
-    if how.sample is None:
-        _refuse_too_large(files, suffixes)
-    found = []
+    found: list[_Content] = []
+    needed = 0.0
     for file, suffix in zip(files, suffixes, strict=True):
-        with naming(file.name if len(files) > 1 else None), reading(suffix):
-            if how.sample is None or suffix not in DELIMITED:  # a sample of text takes constant memory
-                refuse_bomb(file)
+        with naming(Path(file).name if len(files) > 1 else None), reading(suffix):
+            if how.sample is None and suffix in (*DELIMITED, ".parquet"):
+                size, _, times = size_of(file, suffix)
+                needed += times * size
             found.append(_content(file, suffix, how))
             if odd := set(found[0].names) ^ set(found[-1].names):
-                both = f"{files[0].name} and {file.name}"
+                both = f"{Path(files[0]).name} and {Path(file).name}"
                 raise DataworthError(f"{both} differ in {listed(sorted(odd))}: name files of one table")
+    refuse_too_large(needed, "reading all of it", f"read some rows, with {option('sample', 100_000)}")
     with reading(suffixes[0]):
-        part = assemble(name, found, suffixes[0] not in (*DELIMITED, ".xlsx"), how)
+        part = _assembled(found, suffixes[0] not in (*DELIMITED, ".xlsx"), how)
+        # A damaged file can point outside itself, which would end the process later, not raise.
+        part.table.validate(full=True)
     if part.table.num_rows == 0:
         raise DataworthError("the file has no rows: write some to it")
     return part
 
 
-def part_of_parquet(name: str, opened: Sequence[Any], how: Delimited) -> Part:
-    """Open Parquet files, wherever they are, as one table, or a sample of its rows."""
-    return assemble(name, [_of_parquet(file, how) for file in opened], True, how)
-
-
-def assemble(name: str, found: Sequence[_Content], typed: bool, how: Delimited) -> Part:
-    """What several files hold as one table with distinct names of columns."""
+def _assembled(found: Sequence[_Content], typed: bool, how: Delimited) -> Part:
+    """What several files hold as one table with distinct names of columns, or a sample of its rows."""
     import pyarrow as pa
 
-    part = Part(name, None, typed, how=replace(found[0].how, sample=None))
+    part = Part(None, typed, how=replace(found[0].how, sample=None))
     part.notes = list(dict.fromkeys(note for one in found for note in one.notes))
     names = found[0].names
     if how.sample is None:
+        tables = []
+        for one in found:
+            batches = list(one.batches()) or [
+                pa.record_batch([pa.array([], pa.string())] * len(names), names)
+            ]
+            table = pa.Table.from_batches(batches)
+            tables.append(table if table.column_names == names else table.select(names))
         try:
-            tables = [_whole(one) for one in found]
-            tables = [one if one.column_names == names else one.select(names) for one in tables]
-            part.table = tables[0]
-            if len(tables) > 1:
-                part.table = pa.concat_tables(tables, promote_options="permissive")
+            part.table = pa.concat_tables(tables, promote_options="permissive") if tables[1:] else tables[0]
         except pa.ArrowInvalid as error:
-            if len(found) == 1:
-                raise
             raise DataworthError("its files have columns of different types: make them the same") from error
     else:
         part.table, total = sample_of_batches(chain.from_iterable(one.batches() for one in found), how.sample)
         if total > part.table.num_rows:
-            part.notes.append(sample_note(part.table.num_rows, total))
-        part.total = total
-    # A damaged file can point outside itself, which would end the process later, not raise.
-    part.table.validate(full=True)
-    part.table = with_unique_names(part.table, part.notes)
+            told = f"{part.table.num_rows:,} of its {total:,} rows were drawn at random"
+            part.notes.append(Note(told, f"{option('sample')} changes how many"))
+            part.total = total
+    own = list(map(str, part.table.column_names))
+    if (distinct := unique(own, part.notes)) != part.table.column_names:
+        part.table = part.table.rename_columns(distinct)
     return part
 
 
-def _whole(content: _Content) -> Any:
-    import pyarrow as pa
-
-    batches = list(content.batches())
-    if not batches:
-        return pa.table([pa.array([], pa.string())] * len(content.names), names=content.names)
-    return pa.Table.from_batches(batches)
-
-
-def _content(path: Path, suffix: str, how: Delimited) -> _Content:
-    from pyarrow import parquet
-
+def _content(file: str, suffix: str, how: Delimited) -> _Content:
     if suffix in DELIMITED:
-        found, notes = sniff(path, how, DELIMITED[suffix])
-        return _Content(list(found.columns), lambda: text_batches(path, found), found, notes)
+        found, notes = sniff(Path(file), how, DELIMITED[suffix])
+        return _Content(list(found.columns), lambda: text_batches(file, found), found, notes)
     if suffix == ".parquet":
-        return _of_parquet(parquet.ParquetFile(path, page_checksum_verification=True), how)
+        # Its own batches, not a dataset of pyarrow, which would add columns for directories like "part=1".
+        table = opened(file)
+        whole = how.sample is None
+        batches = (lambda: table.read().to_batches()) if whole else (lambda: table.iter_batches(1 << 14))
+        return _Content(table.schema_arrow.names, batches, how)
     notes = []
-    table = read_excel(path, how.sheet, notes) if suffix == ".xlsx" else READERS[suffix](path)
+    size, _, times = size_of(file, suffix)
+    refuse_too_large(times * size, "reading all of it", "give a part of it")
+    table = read_excel(Path(file), how.sheet, notes) if suffix == ".xlsx" else READERS[suffix](Path(file))
     return _Content(table.column_names, table.to_batches, how, notes)
-
-
-def _of_parquet(file: Any, how: Delimited) -> _Content:
-    # Its own batches, not a dataset of pyarrow, which would add columns for directories named like "part=1".
-    whole = how.sample is None
-    batches = (lambda: file.read().to_batches()) if whole else (lambda: file.iter_batches(1 << 14))
-    return _Content(file.schema_arrow.names, batches, how)
-
-
-class Size(NamedTuple):
-    """How large a file is before it is read: bytes of text, or rows × columns of Parquet."""
-
-    text: int = 0
-    rows: int = 0
-    columns: int = 1
-
-
-def size_of(file: Path, suffix: str) -> Size:
-    """The size of a text or Parquet file; of others nothing is known before they are read."""
-    from pyarrow import parquet
-
-    if suffix in DELIMITED:
-        return Size(unpacked_size(file))
-    if suffix != ".parquet":
-        return Size()
-    with parquet.ParquetFile(file) as opened:
-        return Size(0, opened.metadata.num_rows, max(1, opened.metadata.num_columns))
-
-
-def _refuse_too_large(files: Sequence[Path], suffixes: Sequence[str]) -> None:
-    """A sentence before files are read that do not fit in memory together."""
-    needed, rows = 0.0, 0
-    for file, suffix in zip(files, suffixes, strict=True):
-        with naming(file.name if len(files) > 1 else None), reading(suffix):
-            size = size_of(file, suffix)
-        rows += size.rows
-        needed += TIMES_ITS_TEXT * size.text + CELL * size.rows * size.columns
-    instead = f"read some rows, with {option('sample', min(100_000, rows // 2) or 100_000)}"
-    refuse_too_large(needed, "reading all of it", instead)
-
-
-@contextmanager
-def reading(suffix: str) -> Iterator[None]:
-    """Whatever goes wrong in a file is a sentence."""
-    try:
-        yield
-    except DataworthError:
-        raise
-    except MemoryError as error:
-        why = "it asks for more memory than there is: it is damaged, or has too many rows for this machine"
-        raise DataworthError(why) from error
-    except Exception as error:  # a damaged file can make a parser raise anything
-        reason = " ".join(str(error).split())[:160]
-        if isinstance(error, UnicodeDecodeError) or "UTF8" in reason.replace("-", "").upper():
-            other = (
-                f"say which it is with {option('encoding')}" if suffix in DELIMITED else "save it as UTF-8"
-            )
-            name = error.encoding if isinstance(error, UnicodeDecodeError) else "UTF-8"
-            raise DataworthError(f"this is not {name} text: {other}") from error
-        if "allow_pickle" in reason:  # numpy's advice, which would run whatever code the file holds
-            reason = "it is no archive of plain arrays"
-        if "straddling" in reason:
-            raise DataworthError(
-                "a line is longer than 16 MB: cut its texts, or leave the row out"
-            ) from error
-        if reason.startswith("Empty"):
-            raise DataworthError("the file is empty: write rows to it") from error
-        why = reason or type(error).__name__
-        raise DataworthError(
-            f"this cannot be read as {suffix} ({why}): check that the file is complete"
-        ) from error
-
-
-def _checked_suffix(path: Path) -> str:
-    """The suffix of a file that can be read."""
-    if is_sealed(path):
-        raise DataworthError("these are sealed data, without rows: give rows (only score and rank take it)")
-    suffix = suffix_of(path)
-    if not suffix:
-        refuse_images(path)
-    if not path.exists():
-        raise DataworthError("there is no such file: check the path")
-    if not path.is_file():
-        raise DataworthError("this is a pipe or a device, which may have no end: save it as a file")
-    if not suffix:
-        known = " ".join(dict.fromkeys(SUFFIXES))
-        hint = "save it as .xlsx" if path.suffix.lower() == ".xls" else "convert the file, or rename it"
-        raise DataworthError(f"the suffix is not one of {known}: {hint}")
-    return suffix
-
-
-def suffix_of(path: Path) -> str:
-    """The longest known suffix, so that .csv.gz is not taken for .gz."""
-    name = path.name.lower()
-    return max((suffix for suffix in SUFFIXES if name.endswith(suffix)), key=len, default="")
-
-
-def refuse_images(path: Path) -> None:
-    """A sentence where images are given for a table."""
-    if holds_images(path):
-        place = shlex.quote(str(path))
-        raise DataworthError(
-            "these are images, but features are numbers: make a table of vectors of them first, with"
-            f" dataworth embed {place} -o vectors.parquet"
-        )
-
-
-def with_unique_names(table: Any, notes: list[Note]) -> Any:
-    """The table with distinct column names, and a note if it had others."""
-    names = list(map(str, table.column_names))
-    if note := renaming_note(names):
-        notes.append(note)
-    return table if note is None else table.rename_columns(unique(names))
-
-
-def sample_note(rows: int, total: int) -> Note:
-    """That a sample was read, and of what."""
-    what = f"{rows:,} of its {counted(total, 'row')} were drawn at random"
-    return Note(what.replace(str(total), f"{total:,}", 1), f"{option('sample')} changes how many")
 
 
 def sample_of_batches(batches: Iterable[Any], rows: int) -> tuple[Any, int]:
@@ -295,3 +184,170 @@ def sample_of_batches(batches: Iterable[Any], rows: int) -> tuple[Any, int]:
             highest = keys.max()
     lowest()
     return kept[0], total
+
+
+# Which files
+
+
+def files_of(name: str) -> list[str]:
+    """The files of a path, a pattern, a directory or an address; the name itself if there are none."""
+    if is_url(name):
+        with reading(".parquet"):
+            system, place = _system(name)
+            if not any(mark in place for mark in "*?[") and system.isdir(place):
+                place = f"{place.rstrip('/')}/**.parquet"
+            found = sorted(system.glob(place)) if any(mark in place for mark in "*?[") else [place]
+        if not found or not all(file.endswith(".parquet") for file in found):
+            raise DataworthError("only Parquet is read from an address: name .parquet files, or copy it here")
+        return [system.unstrip_protocol(file) for file in found]
+    path = Path(name)
+    if path.is_dir():
+        return list(map(str, _files_of_directory(path)))
+    return [name] if path.exists() else sorted(glob(name, recursive=True)) or [name]
+
+
+def _files_of_directory(directory: Path) -> list[Path]:
+    """The files of a directory that hold its rows; caches that Hugging Face leaves beside them do not."""
+    found = [file for file in sorted(directory.rglob("*")) if file.is_file() and file.name[:1] != "."]
+    found = [file for file in found if not file.name.startswith("cache-")]
+    for suffix in (".parquet", ".arrow", *(s for s in SUFFIXES if s not in (".parquet", ".arrow", ".json"))):
+        if files := [file for file in found if file.name.lower().endswith(suffix)]:
+            return files
+    raise DataworthError("this is a directory without tables, but a file is expected: name a file")
+
+
+def _split_of(file: Path, under: Path) -> str | None:
+    """The split that a name such as train-00000-of-00002.parquet or test/part-1.csv tells."""
+    place = file.relative_to(under) if file.is_relative_to(under) else Path(file.name)
+    return next((word for word in re.split(r"[^a-z]+", str(place).lower()) if word in SPLITS), None)
+
+
+def is_url(name: str) -> bool:
+    """Whether a name is that of a file on some file system that fsspec knows.
+
+    >>> is_url("s3://bucket/a.parquet"), is_url("hf:imdb:train"), is_url("C:/a.csv"), is_url("a.csv")
+    (True, False, False, False)
+    """
+    if name.startswith(HUB):  # hf:NAME:SPLIT is no address, and a name may be a path
+        return name.startswith(("hf://", "hf:/datasets/"))
+    return URL.match(name) is not None
+
+
+def _system(name: str) -> tuple[Any, str]:
+    """The file system of an address, and the path there; a path has lost a slash of the address."""
+    try:
+        import fsspec
+
+        scheme, _, rest = name.partition(":")
+        slashes = "///" if scheme == "file" else "//"
+        system, path = fsspec.core.url_to_fs(f"{scheme}:{slashes}{rest.lstrip('/')}")
+    except ImportError as error:
+        raise DataworthError(f"an address needs another package ({error}): pip install it") from error
+    return system, str(path)
+
+
+def opened(file: str, **options: Any) -> Any:
+    """A Parquet file, here or elsewhere."""
+    from pyarrow import parquet
+
+    source = file
+    if is_url(file):
+        system, path = _system(file)
+        source = system.open(path, "rb")
+    return parquet.ParquetFile(source, page_checksum_verification=True, **options)
+
+
+# What is refused
+
+
+@contextmanager
+def reading(suffix: str) -> Iterator[None]:
+    """Whatever goes wrong in a file is a sentence."""
+    try:
+        yield
+    except DataworthError:
+        raise
+    except MemoryError as error:
+        why = "it asks for more memory than there is: it is damaged, or has too many rows for this machine"
+        raise DataworthError(why) from error
+    except Exception as error:  # a damaged file can make a parser raise anything
+        why = " ".join(str(error).split())[:160] or type(error).__name__
+        said = f"this cannot be read as {suffix} ({why}): check that the file is complete"
+        if isinstance(error, UnicodeDecodeError) or "UTF8" in why.replace("-", "").upper():
+            name = error.encoding if isinstance(error, UnicodeDecodeError) else "UTF-8"
+            how = f"say which it is with {option('encoding')}" if suffix in DELIMITED else "save it as UTF-8"
+            said = f"this is not {name} text: {how}"
+        elif "allow_pickle" in why:  # numpy's advice, which would run whatever code the file holds
+            said = f"this cannot be read as {suffix} (it is no archive of plain arrays): save it again"
+        elif "straddling" in why:
+            said = "a line is longer than 16 MB: cut its texts, or leave the row out"
+        elif why.startswith("Empty"):
+            said = "the file is empty: write rows to it"
+        raise DataworthError(said) from error
+
+
+def _checked_suffix(file: str) -> str:
+    """The suffix of a file that can be read."""
+    path = Path(file)
+    if is_sealed(path):
+        raise DataworthError("these are sealed data, without rows: give rows (only score and rank take it)")
+    suffix = suffix_of(path)
+    if is_url(file):
+        return suffix
+    if not path.exists():
+        raise DataworthError("there is no such file: check the path")
+    if not path.is_file():
+        raise DataworthError("this is a pipe or a device, which may have no end: save it as a file")
+    if not suffix:
+        known = " ".join(dict.fromkeys(SUFFIXES))
+        hint = "save it as .xlsx" if path.suffix.lower() == ".xls" else "convert the file, or rename it"
+        raise DataworthError(f"the suffix is not one of {known}: {hint}")
+    return suffix
+
+
+def suffix_of(path: Path) -> str:
+    """The longest known suffix, so that .csv.gz is not taken for .gz."""
+    name = path.name.lower()
+    return max((suffix for suffix in SUFFIXES if name.endswith(suffix)), key=len, default="")
+
+
+def unpacked_size(path: Path) -> int:
+    """Bytes of a file, unpacked; a sentence if they are more than SMALL and EXPANDED times its size."""
+    import pyarrow as pa
+
+    size = unpacked = path.stat().st_size
+    most = max(SMALL, EXPANDED * size)
+    if path.suffix.lower() == ".gz":
+        unpacked = 0
+        with pa.input_stream(str(path)) as stream:
+            while unpacked <= most and (more := len(stream.read(1 << 22))):
+                unpacked += more
+    elif path.suffix.lower() in (".npz", ".xlsx") and zipfile.is_zipfile(path):
+        with zipfile.ZipFile(path) as archive:
+            unpacked = sum(entry.file_size for entry in archive.infolist())
+    if unpacked > most:
+        raise DataworthError(
+            f"it has {size:,} bytes and unpacks to over {most:,}: unpack it yourself, if that is meant"
+        )
+    return unpacked
+
+
+def size_of(file: str, suffix: str) -> tuple[int, int, int]:
+    """Bytes of a table's text or numbers, its columns (1 if not known), and how many times that is needed."""
+    if suffix != ".parquet":
+        return unpacked_size(Path(file)), 1, TIMES_ITS_TEXT
+    with opened(file) as parquet:
+        rows, columns = parquet.metadata.num_rows, max(1, parquet.metadata.num_columns)
+    return 8 * rows * columns, columns, TIMES_ITS_NUMBERS
+
+
+def columns_if_large(source: Any) -> int | None:
+    """How many columns a large file has (1, if that is not known); None if it is not large."""
+    path = Path(source) if isinstance(source, str | PathLike) else Path()
+    suffix = suffix_of(path)
+    if not path.is_file() or suffix not in (*DELIMITED, ".parquet"):
+        return None
+    with suppress(DataworthError), reading(suffix):  # reading says what is wrong
+        size, columns, _ = size_of(str(path), suffix)
+        return columns if size > LARGE else None
+    return None

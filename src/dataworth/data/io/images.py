@@ -8,19 +8,25 @@ from __future__ import annotations
 
 import lzma
 import os
+import shlex
 import struct
 import zipfile
 import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, Unpack
 
+from dataworth.data.convert import column_kind
+from dataworth.data.io.files import SPLITS, part_of
+from dataworth.data.io.notes import naming, refuse_all
+from dataworth.data.io.roles import Asked, assign_roles, wrong_kinds
+from dataworth.data.io.tables import plain_table
 from dataworth.errors import DataworthError
-from dataworth.wording import counted
+from dataworth.wording import counted, listed, option
 
 SUFFIXES = (".jpg", ".jpeg", ".png", ".gif", ".bmp", ".webp", ".tif", ".tiff", ".ppm", ".pgm")
-SPLITS = {"train", "training", "test", "testing", "val", "valid", "validation", "dev"}
 UNPACKING_ERRORS = (
     OSError, RuntimeError, ValueError, EOFError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error,
 )  # fmt: skip
@@ -44,9 +50,7 @@ class ImageTable:
 class NamedImages(Sequence[Any]):
     """Images with the names that refusals call them by; those in a zip are unpacked when asked for."""
 
-    def __init__(
-        self, items: Sequence[Any], names: Sequence[str], archive: zipfile.ZipFile | None = None
-    ) -> None:
+    def __init__(self, items: Sequence[Any], names: Sequence[str], archive: Any = None) -> None:
         self._items, self.names, self._archive = items, names, archive
 
     def __len__(self) -> int:
@@ -56,10 +60,37 @@ class NamedImages(Sequence[Any]):
         try:
             return self._items[i] if self._archive is None else self._archive.read(self._items[i])
         except UNPACKING_ERRORS as error:
+            why = " ".join(str(error).split())[:80]
             raise DataworthError(
-                f"{self.names[i]} cannot be unpacked ({' '.join(str(error).split())[:80]}): pack it again,"
-                " without a password."
+                f"{self.names[i]} cannot be unpacked ({why}): pack it again, without a password."
             ) from error
+
+
+def read_images(source: str | PathLike[str], image: str | None = None, **asked: Unpack[Asked]) -> ImageTable:
+    """The images of a folder, of (part of) a zip, or of a table, with the labels and what else is known.
+
+    Args:
+        source: a folder or zip with a folder per label (see `dataworth.data.io.images`), or a table.
+        image: the table's column of images: paths relative to the table's file, or encoded bytes; guessed if
+            only one can be.
+        asked: label, group, attribute, id, weights: columns of the table, as in `read`. Without an id, a path
+            serves as one.
+    """
+    path = Path(source)
+    with naming(source):
+        if is_table(path):
+            return _of_table(path, image, **asked)
+        if named := [name for name, column in {"image": image, **asked}.items() if column is not None]:
+            raise DataworthError(
+                f"--{named[0]} names a column, but this is no table: its folders say labels."
+            )
+        return _of_folder(path)
+
+
+def is_table(source: str | PathLike[str]) -> bool:
+    """Whether images are listed in a file, not laid out in folders."""
+    path = Path(source)
+    return not path.is_dir() and split_zip(path) is None
 
 
 def split_zip(source: Path) -> tuple[Path, PurePosixPath] | None:
@@ -80,47 +111,50 @@ def holds_images(source: Path) -> bool:
     return split_zip(source) is not None
 
 
-def read_image_folder(source: Path) -> ImageTable:
+def refuse_images(source: Any) -> None:
+    """A sentence where images are given for a table."""
+    if isinstance(source, str | PathLike) and holds_images(Path(source)):
+        raise DataworthError(
+            "these are images, but features are numbers: make a table of vectors of them first, with"
+            f" dataworth embed {shlex.quote(str(source))} -o vectors.parquet"
+        )
+
+
+def _of_folder(source: Path) -> ImageTable:
     """The images of a folder, or of (a part of) a zip, with the labels that their folders say."""
     import pyarrow as pa
 
     inside = split_zip(source)
     found = {PurePosixPath(p): source / p for p in _walk(source)} if inside is None else _entries(*inside)
     paths = sorted((path for path in found if _is_image(path)), key=str)
-    _check_layout(source, paths)
-    items: list[Any] = [found[path] for path in paths]
-    archive = None if inside is None else zipfile.ZipFile(inside[0])
-    names = [str(item) if inside is None else f"{inside[0]}/{item.filename}" for item in items]
-    columns = {"id": [str(path) for path in paths], "label": [path.parts[0] for path in paths]}
-    roles = {"label": "label", "id": "id"}
-    if any(len(path.parts) > 2 for path in paths):
-        # An image beside the groups belongs to none: it is a group of its own.
-        columns["group"] = [str(path.parent if len(path.parts) > 2 else path) for path in paths]
-        roles["group"] = "group"
-    notes = []
-    if ignored := len(found) - len(paths):
-        notes.append(f"{counted(ignored, 'file')} ignored in {source}, hidden or no image")
-    if "group" in columns and len(set(columns["label"])) == 1:
-        only = columns["label"][0]
-        notes.append(f"all images are {only!r}: if its folders are the labels, give {source / only}")
-    return ImageTable(NamedImages(items, names, archive), pa.table(columns), roles, tuple(notes))
-
-
-def _check_layout(source: Path, paths: Sequence[PurePosixPath]) -> None:
+    labels = [path.parts[0] for path in paths]
     if not paths:
         raise DataworthError(f"there are no images ({' '.join(SUFFIXES)}) here: check the path.")
-    loose = [path for path in paths if len(path.parts) == 1]
-    if loose:
+    if loose := [path for path in paths if len(path.parts) == 1]:
         raise DataworthError(
             f"{loose[0]} is in no label folder: put each image into a folder named by its label, or list the"
             " images with their labels in a table."
         )
-    labels = sorted({path.parts[0] for path in paths})
     if {label.lower() for label in labels} <= SPLITS:
         raise DataworthError(
-            f"the folders {', '.join(labels)} are parts of a dataset, not labels: name one of them, such as"
-            f" {source / labels[0]}."
+            f"the folders {', '.join(sorted(set(labels)))} are parts of a dataset, not labels: name one of"
+            f" them, such as {source / min(labels)}."
         )
+    columns = {"id": [str(path) for path in paths], "label": labels}
+    notes = []
+    if ignored := len(found) - len(paths):
+        notes.append(f"{counted(ignored, 'file')} ignored in {source}, hidden or no image")
+    if any(len(path.parts) > 2 for path in paths):
+        # An image beside the groups belongs to none: it is a group of its own.
+        columns["group"] = [str(path.parent if len(path.parts) > 2 else path) for path in paths]
+        if len(set(labels)) == 1:
+            place = source / labels[0]
+            notes.append(f"all images are {labels[0]!r}: if its folders are the labels, give {place}")
+    items: list[Any] = [found[path] for path in paths]
+    names = [str(item) if inside is None else f"{inside[0]}/{item.filename}" for item in items]
+    archive = None if inside is None else zipfile.ZipFile(inside[0])
+    roles = {role: role for role in columns}
+    return ImageTable(NamedImages(items, names, archive), pa.table(columns), roles, tuple(notes))
 
 
 def _is_image(path: PurePosixPath) -> bool:
@@ -150,18 +184,77 @@ def _entries(archive: Path, within: PurePosixPath) -> dict[PurePosixPath, Any]:
         raise DataworthError(f"this cannot be read as a zip ({error}): pack it again.") from error
     found = {}
     for entry in entries:
-        path = PurePosixPath(entry.filename)
+        path, name = PurePosixPath(entry.filename), entry.filename
         if path.is_absolute() or ".." in path.parts:
-            raise DataworthError(
-                f"the zip has an entry {entry.filename!r}, which leads out of it: pack it again."
-            )
+            raise DataworthError(f"the zip has an entry {name!r}, which leads out of it: pack it again.")
         if not path.is_relative_to(within):
             continue
         if _is_image(path) and entry.file_size > LARGEST_FILE:
-            raise DataworthError(
-                f"{entry.filename} unpacks to {entry.file_size:.1e} bytes, too many for an image: drop it."
-            )
+            size = f"{entry.file_size:.1e}"
+            raise DataworthError(f"{name} unpacks to {size} bytes, too many for an image: drop it.")
         found[path.relative_to(within)] = entry
     if not found:
         raise DataworthError(f"the zip has no folder {str(within)!r}: check the path.")
     return found
+
+
+def _of_table(path: Path, image: str | None, **asked: Unpack[Asked]) -> ImageTable:
+    """A table with a column of paths, of encoded images, or of both as Hugging Face's `datasets` writes."""
+    part = part_of(path)
+    table, notes = plain_table(part), [f"{note.what} in {path}; {note.choice}" for note in part.notes]
+    if image is None:
+        found = [name for name in table.column_names if _like_images(table[name])]
+        if len(found) != 1:
+            what = (
+                f"{listed(found)} could each hold the images" if found else "no column seems to hold images"
+            )
+            raise DataworthError(f"{what}: name it with {option('image')}.")
+        image = found[0]
+        notes.append(f'image column "{image}" guessed in {path}; say {option("image")} to choose')
+    # The images are the one feature; what has no role is kept, but not used.
+    asked["features"] = [image]
+    assigned = assign_roles(table, **asked)
+    refuse_all(wrong_kinds(assigned))
+    used = [role for role in assigned if role.role in ("label", "group", "attribute", "id", "weight")]
+    roles = {"weights" if role.role == "weight" else role.role: role.column for role in used}
+    for name in (image, *roles.values()):
+        if count := table[name].null_count:
+            missing = counted(count, "missing value")
+            raise DataworthError(f"column {name!r} has {missing}: fill in, or leave the rows out.")
+    items, names = _items(path, table[image], image)
+    if isinstance(items[0], Path):
+        roles.setdefault("id", image)
+    else:
+        table = table.drop_columns([image])
+    return ImageTable(NamedImages(items, names), table, roles, tuple(notes))
+
+
+def _items(path: Path, column: Any, name: str) -> tuple[list[Any], list[str]]:
+    import pyarrow as pa
+
+    values = column.to_pylist()
+    rows = [f"{path}, row {i + 1}" for i in range(len(values))]
+    if pa.types.is_struct(column.type):
+        values = [value.get("bytes") or value.get("path") for value in values]
+        for value, row in zip(values, rows, strict=True):
+            if not value:
+                raise DataworthError(f"{row} has neither bytes nor a path in {name!r}: fill it in.")
+    elif (kind := column_kind(column)) not in ("binary", "categorical"):
+        raise DataworthError(
+            f"column {name!r} ({kind}) holds no images, which are paths or encoded bytes: name another with"
+            f" {option('image')}."
+        )
+    items = [path.parent / value if isinstance(value, str) else value for value in values]
+    names = [str(item) if isinstance(item, Path) else row for item, row in zip(items, rows, strict=True)]
+    return items, names
+
+
+def _like_images(column: Any) -> bool:
+    import pyarrow as pa
+
+    if pa.types.is_struct(column.type):
+        return any(field.name == "bytes" for field in column.type)
+    if (kind := column_kind(column)) != "categorical":
+        return kind == "binary"
+    first = next((str(value) for value in column.to_pylist() if value is not None), "")
+    return PurePosixPath(first).suffix.lower() in SUFFIXES

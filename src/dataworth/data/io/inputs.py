@@ -1,4 +1,4 @@
-"""The front door for data: everything that one measurement is given, read together, aligned and checked.
+"""The front door for measurements: all that one is given, read together, aligned and checked.
 
 `load_inputs` is used by `dw.score("a.csv", "t.csv")` and its like (`valuation.entry`) and by every command:
 the test set leads, a column is one thing in all sources, and all that is wrong is said before any work.
@@ -7,39 +7,30 @@ the test set leads, a column is one thing in all sources, and all that is wrong 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import Any, Protocol
+from typing import Any
 
-from dataworth.data.convert import Column
 from dataworth.data.dataset import Dataset
 from dataworth.data.io.align import Options, Read, read_together, release, sentences
-from dataworth.data.io.frames import HUB
+from dataworth.data.io.files import columns_if_large, is_url
 from dataworth.data.io.notes import Note, in_few_lines, naming, refuse_all
 from dataworth.data.io.roles import wishes_of
-from dataworth.data.io.sources import is_url, rows_for_pairs
 from dataworth.data.io.streamed import Stream
-from dataworth.data.labels import Classes, Numeric, learn_targets
+from dataworth.data.io.tables import HUB
+from dataworth.data.labels import learn_targets
 from dataworth.errors import DataworthError
 from dataworth.wording import listed, option
 
 READING = {*Options.__annotations__, "impute"} - {"absent_ok"}
 """Keywords of `read`, which functions that take files have too."""
+DRAWN_FROM, BLOCKS = 20_000, 100
+"""Rows of a large file that pairs are drawn from, at least, and how many disjoint draws they hold.
 
-
-class Known(Protocol):
-    """A yardstick: it knows columns and labels before any file is read."""
-
-    @property
-    def columns(self) -> tuple[Column, ...]:
-        """What a dataset must have."""
-        ...
-
-    @property
-    def labels(self) -> Classes | Numeric:
-        """What its labels must be."""
-        ...
+They are a sample of the population as all rows are, so that the interval holds, whose width goes with
+√(1/(m − 1) + 1/k) for m disjoint draws: of a hundred it is that of k pairs, or of the test set, which has
+fewer."""
 
 
 @dataclass(frozen=True)
@@ -58,17 +49,11 @@ class Reading:
 
     def check(self) -> None:
         """Refuse options that make no sense for this measurement."""
-        sample = self.options.get("sample")
-        if sample is not None and self.what in ("audit", "curate"):
-            raise DataworthError(
-                "an audit compares the rows of two files, which two samples do not share:"
-                f" leave {option('sample')} out"
-            )
-        if sample is not None and self.what == "values":
-            raise DataworthError(
-                "values are told of rows by their number, which rows of a sample do not have:"
-                f" leave {option('sample')} out, or write the rows to be valued to a file of their own"
-            )
+        if self.options.get("sample") is not None and self.what in ("audit", "curate", "values"):
+            why = "an audit compares the rows of two files, which two samples do not share"
+            if self.what == "values":
+                why = "values are told of rows by their number, which rows of a sample do not have"
+            raise DataworthError(f"{why}: leave {option('sample')} out")
         if self.options.get("stream") and not self.streams:
             raise DataworthError(
                 f"only score, in its design whole, and seal read data in passes: leave {option('stream')} out"
@@ -80,6 +65,12 @@ class Reading:
         if asked.get("sample") is None and self.drawn is not None and self.what == "score":
             asked["sample"] = rows_for_pairs(data, self.drawn)
         return asked
+
+
+def rows_for_pairs(sources: Iterable[Any], size: int) -> int | None:
+    """How many rows of each file pairs of a size are drawn from; None (all) if none is large."""
+    large = any(columns_if_large(source) is not None for source in sources)
+    return max(DRAWN_FROM, BLOCKS * size) if large else None
 
 
 @dataclass(frozen=True)
@@ -121,7 +112,7 @@ def load_inputs(
     sources: Sequence[Any],
     test: Any = None,
     reading: Reading | None = None,
-    known: Known | None = None,
+    known: Any = None,
 ) -> Inputs:
     """Read sources together, led by the test set or by a yardstick; refuse all that is wrong, at once.
 
@@ -157,10 +148,10 @@ def load_inputs(
     encode = reading.encode or (lambda data: data)
     data = {key: encode(one.data) for key, one in zip(each, found, strict=True)}
     leading = data[_key(test)] if lead is not None else test
-    extra = list(_misfits(found, data, leading, known))
+    remarks = [*_unused_markers(asked, notes), *_misfits(found, data, leading, known)]
     del found
     release()
-    return Inputs(each, data, notes, (*_unused_markers(asked, notes), *extra))
+    return Inputs(each, data, notes, tuple(remarks))
 
 
 def is_table(given: Any) -> bool:
@@ -191,13 +182,13 @@ def _nowhere(asked: Mapping[str, Any], names: Collection[str]) -> Iterator[str]:
 def _unused_markers(asked: Mapping[str, Any], notes: Mapping[Any, Sequence[Note]]) -> Iterator[str]:
     """Markers of missing values that no cell holds."""
     given = asked.get("missing") or ()
-    told = [note.what for some in notes.values() for note in some]
+    told = [note.about for some in notes.values() for note in some]
     for marker in [given] if isinstance(given, str) else given:
-        if not any(f" of {marker.strip()!r} in column" in what for what in told):
+        if not any(f" ({marker.strip()!r}, " in about for about in told):
             yield f"{option('missing').rstrip('=')} {marker!r} stands in no cell"
 
 
-def _misfits(found: Sequence[Read], data: Mapping[Any, Any], test: Any, known: Known | None) -> Iterator[str]:
+def _misfits(found: Sequence[Read], data: Mapping[Any, Any], test: Any, known: Any) -> Iterator[str]:
     """Refuse columns and labels that are not the test set's, with the file's name; yield what is ignored."""
     if known is None and not isinstance(test, Dataset):
         return

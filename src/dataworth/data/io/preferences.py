@@ -20,16 +20,18 @@ import numpy as np
 
 from dataworth.arrays import Flags, Rows
 from dataworth.data.convert import column_kind
+from dataworth.data.io.files import part_of
 from dataworth.data.io.notes import naming
-from dataworth.data.io.schema import plain_table
-from dataworth.data.io.sources import part_of
+from dataworth.data.io.tables import plain_table
 from dataworth.data.texts import BETWEEN
 from dataworth.errors import DataworthError
 from dataworth.wording import listed
 
 RESPONSES, PREFERRED, PROMPT, LONGER = "responses", "preferred", "prompt", "longer"
 """The columns of a table of pairs: the feature, the label, the group, the attribute."""
+PAIR_ROLES = {"label": PREFERRED, "group": PROMPT, "attribute": LONGER, "features": RESPONSES}
 FIRST, SECOND = "first", "second"
+PAIR = ("chosen", "rejected")
 PROMPTS = ("prompt", "question", "instruction", "query", "history", "input", "post")
 SHP = ("human_ref_A", "human_ref_B", "labels")
 TURNS = ("\n\nHuman:", "\n\nAssistant:")
@@ -63,21 +65,18 @@ class Preferences:
     @property
     def first(self) -> Flags:
         """Whether the chosen response is the first of its row: by the hashes of the two."""
-        return np.array(
-            [in_order(*both) for both in zip(self.chosen, self.rejected, strict=True)], dtype=bool
-        )
+        return np.array(list(map(in_order, self.chosen, self.rejected)), dtype=bool)
 
     def columns(self) -> dict[str, list[str]]:
-        """The columns of a table of pairs."""
+        """The columns of a table of pairs; a prompt is named by its beginning and a hash of all."""
         first = self.first.tolist()
-        ordered = [
-            (a, b) if here else (b, a) for a, b, here in zip(self.chosen, self.rejected, first, strict=True)
-        ]
+        ordered = [(a, b) if here else (b, a) for (_, a, b), here in zip(self.pairs, first, strict=True)]
+        starts = [" ".join(prompt[: 2 * SHOWN].split())[:SHOWN] for prompt in self.prompts]
         return {
             RESPONSES: [BETWEEN.join(both) for both in ordered],
             PREFERRED: [FIRST if here else SECOND for here in first],
-            PROMPT: [prompt_name(prompt) for prompt in self.prompts],
-            LONGER: [longer(*both) for both in ordered],
+            PROMPT: [f"{s} {_digest(p).hex()[:8]}" for s, p in zip(starts, self.prompts, strict=True)],
+            LONGER: [("neither", FIRST, SECOND)[np.sign(len(a) - len(b))] for a, b in ordered],
         }
 
 
@@ -93,7 +92,7 @@ def are_preferences(names: Sequence[str]) -> bool:
     >>> are_preferences(["prompt", "chosen", "rejected"]), are_preferences(["text", "label"])
     (True, False)
     """
-    return {"chosen", "rejected"} <= set(names) or set(SHP) <= set(names)
+    return set(PAIR) <= set(names) or set(SHP) <= set(names)
 
 
 def in_order(one: str, other: str) -> bool:
@@ -101,23 +100,8 @@ def in_order(one: str, other: str) -> bool:
     return _digest(one) < _digest(other)
 
 
-def prompt_name(prompt: str) -> str:
-    """A short name of a prompt, its own.
-
-    >>> prompt_name("Why is the sky blue?")
-    'Why is the sky blue? cb5e45c6'
-    """
-    start = " ".join(prompt[: 2 * SHOWN].split())[:SHOWN]
-    return f"{start} {_digest(prompt).hex()[:8]}"
-
-
-def longer(first: str, second: str) -> str:
-    """Which of two responses is longer.
-
-    >>> longer("yes", "yes, of course"), longer("yes", "no!")
-    ('second', 'neither')
-    """
-    return FIRST if len(first) > len(second) else SECOND if len(second) > len(first) else "neither"
+def _digest(text: str) -> bytes:
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
 
 
 def preferences_of(table: Any) -> Preferences:
@@ -128,55 +112,38 @@ def preferences_of(table: Any) -> Preferences:
             "there are no pairs of responses: columns prompt, chosen and rejected are expected, but there are"
             f" {listed(names, 10)}"
         )
-    shp = not {"chosen", "rejected"} <= set(names)
-    one, other = ((_column(table, name), name) for name in (SHP[:2] if shp else ("chosen", "rejected")))
-    prompts, chosen, rejected = _with_prompts(table, one, other)
-    if shp:
-        better = _column(table, "labels")
-        if not set(better) <= {0, 1}:
-            raise DataworthError("labels is 1 where human_ref_A was preferred, else 0: it holds other values")
-        swapped = [(a, b) if first else (b, a) for a, b, first in zip(chosen, rejected, better, strict=True)]
-        chosen, rejected = [a for a, _ in swapped], [b for _, b in swapped]
-    both = list(zip(chosen, rejected, strict=True))
-    kept = np.array([bool(a.strip() and b.strip() and a.strip() != b.strip()) for a, b in both], dtype=bool)
-    rows = np.flatnonzero(kept)
-    if not len(rows):
-        raise DataworthError("every pair is empty, or the same response twice: give some that differ")
-    for row in rows:
-        if not prompts[row].strip():
-            raise DataworthError(
-                f"pair {row + 1} has no prompt: fill it in, or leave the pair out (splits go by prompt)"
-            )
-
-    def taken(texts: list[str]) -> tuple[str, ...]:
-        return tuple(texts[i].replace(BETWEEN, " ") for i in rows)
-
-    return Preferences(taken(prompts), taken(chosen), taken(rejected), rows, len(kept) - len(rows))
-
-
-def _with_prompts(table: Any, *responses: tuple[list[Any], str]) -> tuple[list[str], list[str], list[str]]:
-    """Prompts and the two responses, as texts."""
-    given = next((name for name in PROMPTS if name in table.column_names), None)
-    (one, one_name), (other, other_name) = responses
-    prompts = (
-        None if given is None else [_said(cell, given, i) for i, cell in enumerate(_column(table, given))]
-    )
+    shp = not set(PAIR) <= set(names)
+    given = next((name for name in PROMPTS if name in names), None)
+    texts = {name: _column(table, name) for name in (*(SHP if shp else PAIR), given) if name is not None}
+    one, other = SHP[:2] if shp else PAIR
+    better = texts.pop(SHP[2]) if shp else [1] * table.num_rows
+    if not set(better) <= {0, 1}:
+        raise DataworthError("labels is 1 where human_ref_A was preferred, else 0: it holds other values")
     found: list[tuple[str, str, str]] = []
-    for i, (a, b) in enumerate(zip(one, other, strict=True)):
-        before, first = _split(a, one_name, i)
-        also, second = _split(b, other_name, i)
-        prompt = before if prompts is None else prompts[i]
-        if prompts is None and before is None:
+    for i, first in enumerate(better):
+        (before, a), (also, b) = (_split(texts[name][i], name, i) for name in (one, other))
+        prompt = before if given is None else _said(texts[given][i], given, i)
+        if prompt is None:
             raise DataworthError(
-                f"there is no prompt: add a column of that name, or write {one_name} and {other_name} as"
-                " conversations"
+                f"there is no prompt: add a column of that name, or write {one} and {other} as conversations"
             )
-        if prompts is None and before != also:
+        if given is None and before != also:
             raise DataworthError(
                 f"the two conversations of pair {i + 1} differ before their last message: add a column prompt"
             )
-        found.append((prompt or "", first, second))
-    return [row[0] for row in found], [row[1] for row in found], [row[2] for row in found]
+        found.append((prompt, a, b) if first else (prompt, b, a))
+    rows = [i for i, (_, a, b) in enumerate(found) if a.strip() and b.strip() and a.strip() != b.strip()]
+    if not rows:
+        raise DataworthError("every pair is empty, or the same response twice: give some that differ")
+    if empty := [i for i in rows if not found[i][0].strip()]:
+        raise DataworthError(
+            f"pair {empty[0] + 1} has no prompt: fill it in, or leave the pair out (splits go by prompt)"
+        )
+    prompts, chosen, rejected = zip(
+        *(tuple(text.replace(BETWEEN, " ") for text in found[i]) for i in rows), strict=True
+    )
+    kept = np.array(rows, dtype=np.intp)
+    return Preferences(prompts, chosen, rejected, kept, len(found) - len(rows))
 
 
 def _split(cell: Any, name: str, row: int) -> tuple[str | None, str]:
@@ -195,10 +162,8 @@ def _said(cell: Any, name: str, row: int) -> str:
 
 
 def _messages(cell: Any, name: str, row: int) -> list[str]:
-    if cell is None:
-        return []
     try:
-        said = [message["content"] for message in cell]
+        said = [] if cell is None else [message["content"] for message in cell]
     except (TypeError, KeyError):
         said = [None]
     if not all(isinstance(text, str) for text in said):
@@ -209,17 +174,12 @@ def _messages(cell: Any, name: str, row: int) -> list[str]:
 
 
 def _column(table: Any, name: str) -> list[Any]:
-    column = table[name]
-    kind = column_kind(column.combine_chunks())
-    if name != "labels" and kind not in ("categorical", "nested"):
+    kind = column_kind(table[name].combine_chunks())
+    if name != SHP[2] and kind not in ("categorical", "nested"):
         raise DataworthError(
             f"column {name!r} ({kind}) holds no text: prompts and responses are texts, or conversations"
         )
-    return list(column.to_pylist())
-
-
-def _digest(text: str) -> bytes:
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+    return list(table[name].to_pylist())
 
 
 def pair_table(table: Any) -> tuple[Any, int]:
@@ -227,7 +187,7 @@ def pair_table(table: Any) -> tuple[Any, int]:
     import pyarrow as pa
 
     pairs = preferences_of(table)
-    own = {"chosen", "rejected", *SHP, *PROMPTS, RESPONSES, PREFERRED, LONGER}
+    own = {*PAIR, *SHP, *PROMPTS, RESPONSES, PREFERRED, LONGER}
     rest = table.take(pairs.kept).drop_columns([name for name in table.column_names if name in own])
     for name, values in pairs.columns().items():
         rest = rest.append_column(name, pa.array(values))

@@ -1,53 +1,93 @@
 """What the columns of a file are, and its rows as Datasets: the one way from a table to numbers.
 
-A `Schema` is fitted once (`infer.fit`), by the test set and the file itself. `transform` then makes a Dataset
-of a table: of the whole file where it is read into memory, of one batch after another where it is streamed.
-Each cell is converted by itself, so that both give the same bits.
+A `Schema` is fitted once. What a column is, is decided by the first file that has it, the test set before all
+others, or a yardstick before any file; how its numbers or dates are written each file shows itself, and one
+that leaves it open is read as the test set is. The test set never follows the data. `transform` then makes a
+Dataset of a table: of the whole file where it is read into memory, of one batch after another where it is
+streamed. Each cell is converted by itself, so that both give the same bits.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from dataworth.arrays import Flags
-from dataworth.data.convert import Kind, column_kind
+from dataworth.data.convert import Column, Kind, column_kind
 from dataworth.data.dataset import Dataset
-from dataworth.data.io import dates
-from dataworth.data.io.files import Part
-from dataworth.data.io.frames import differences_of
-from dataworth.data.io.numbers import as_plain, is_null_token, plain_values, to_numbers
+from dataworth.data.io.cells import (
+    AS_A_FRAME_SAYS,
+    FEW,
+    PLAIN,
+    WAYS,
+    Is,
+    Look,
+    best_reading,
+    features_of,
+    is_null_token,
+    look_at,
+    read_as,
+    texts_of,
+)
+from dataworth.data.io.notes import Note
 from dataworth.data.io.roles import Role
-from dataworth.data.io.sources import cleaned
+from dataworth.data.io.tables import Part, cleaned, differences_of
 from dataworth.data.vectors import as_labels, as_texts, as_weights, text_keys
 from dataworth.errors import DataworthError
 from dataworth.wording import counted, option
 
-Is = Literal["number", "date", "text", "as it is", "other", "empty"]
+OPTIONS = {"number": "decimal", "date": "dates"}
 NO_VALUES = ("feature", "ignored", "unusable")
 """Roles of columns that are no vector beside the features."""
+
+
+@dataclass(frozen=True)
+class TypeOverrides:
+    """What users say of the types of columns; `kinds`: what columns of a yardstick are."""
+
+    categories: Collection[str] = ()
+    numbers: Collection[str] = ()
+    decimal: str | None = None
+    dates: str | None = None
+    kinds: Mapping[str, Is] = field(default_factory=dict)
+
+    @staticmethod
+    def kinds_of(columns: Collection[Column]) -> dict[str, Is]:
+        """What the columns of a yardstick are in a file, which has parts of a date for a date."""
+        kinds: dict[str, Is] = {}
+        for column in columns:
+            base, _, part = column.name.partition("[")
+            if part in ("elapsed]", "day]", "weekday]", "hour]"):
+                kinds[base] = "date"
+            elif column.kind in ("categorical", "text"):
+                kinds[column.name] = "text"
+            elif column.kind in ("numeric", "boolean"):
+                kinds[column.name] = "number"
+        return kinds
 
 
 @dataclass(frozen=True)
 class ColumnType:
     """What a column is, and how one file writes it.
 
-    plain: the type that all its texts have as programs write it, if they do; mark: the decimal mark, and
-    order: that of day and month, "" where the file shows none; open: a cell that is then read by default;
-    signs: what numbers carry.
+    plain: the type that all its texts have as programs write it, if they do; how: the decimal mark, or the
+    order of day and month, "" where the file shows none; open: a cell that is then read by default; signs:
+    what numbers carry; mixed: why text that looks like numbers is text; notes: what is to be said.
     """
 
     kind: Is
     plain: Any = None
-    mark: str = ""
+    how: str = ""
     signs: tuple[str, ...] = ()
-    order: str = ""
     open: str = ""
+    mixed: str = ""
+    notes: tuple[Note, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -64,6 +104,47 @@ class Schema:
     na_values: tuple[str, ...] = ()
     spelled: tuple[str, ...] = ()
 
+    @classmethod
+    def fit(
+        cls, part: Part, roles: Sequence[Role], overrides: TypeOverrides, known: Mapping[str, ColumnType]
+    ) -> tuple[Schema, dict[str, str]]:
+        """The schema of a file, whose table is then typed by it; and what is wrong with which column.
+
+        Args:
+            part: the file.
+            roles: of its columns; labels, weights and features are typed, others compared as text.
+            overrides: what the user, or a yardstick, says.
+            known: the types of the files before it, the test set first.
+        """
+        import pyarrow as pa
+
+        used = {role.column: role.role for role in roles if role.kind != "pair"}
+        typed = {name for name, role in used.items() if role in ("label", "weight", "feature")}
+        looks = {}
+        for name in used:
+            wanted = name in typed and (name in overrides.numbers or overrides.kinds.get(name) == "number")
+            looks[name] = look_at(part.table[name], name, part.typed and name not in part.cleaned, wanted)
+        inspected = typed - set(overrides.categories)
+        mark, problems = _decimal_mark(part, looks, inspected, overrides.decimal)
+        types: dict[str, ColumnType] = {}
+        for name, look in looks.items():
+            plain = None if look.values is None else look.values.type
+            numeric = used[name] != "label" or _numeric_label(part.table[name], look, known.get(name))
+            if name not in typed or not numeric:
+                types[name] = ColumnType("as it is" if look.kind != "empty" else "empty", plain)
+                continue
+            types[name], wrong = _type_of(part, name, look, mark, overrides, known.get(name))
+            if wrong and name not in problems:
+                problems[name] = wrong
+        made, table = cls(tuple(roles), types), part.table
+        # those that were converted to be looked at
+        ready = {name: looks[name].values for name, to in types.items() if to.plain and to.kind != "text"}
+        columns = [ready.get(n, c) for n, c in zip(table.column_names, table.columns, strict=True)]
+        part.table = pa.Table.from_arrays(columns, names=table.column_names, metadata=table.schema.metadata)
+        drawn = part.total is not None and part.total > part.table.num_rows
+        part.table, strays = made.typed(part.table, None if drawn else 0)
+        return made, strays | problems
+
     def transform(self, table: Any, before: int = 0) -> Dataset:
         """A Dataset of some rows of the file; `before`: how many stand before them."""
         used = [role for role in self.roles if role.role not in ("ignored", "unusable")]
@@ -72,7 +153,9 @@ class Schema:
         for problem in [*problems.values(), *missing_values(table, used)]:
             raise DataworthError(problem)
         table.validate(full=True)
-        return self.respelled(with_labels(self.features(table), table, used, some=True))
+        data = with_labels(self.features(table), table, used, some=True)
+        said = spellings([np.array(self.spelled), data.y]) if self.spelled else {}
+        return data.with_labels([said.get(text, text) for text in data.y.tolist()]) if said else data
 
     def typed(self, table: Any, before: int | None = 0) -> tuple[Any, dict[str, str]]:
         """The table with each column of its type, and what is wrong with which.
@@ -82,15 +165,13 @@ class Schema:
         import pyarrow as pa
 
         columns, problems = [], {}
-        for j, name in enumerate(table.column_names):
-            column, wrong = converted(table.column(j), self.types.get(name, ColumnType("as it is")))
+        for name, given in zip(table.column_names, table.columns, strict=True):
+            column, wrong = converted(given, self.types.get(name, ColumnType("as it is")))
             if wrong is not None:
-                problems[name] = unparsable(name, self.types[name].kind, table.column(j), wrong, before)
-                column = table.column(j)
-            columns.append(column)
-        return pa.Table.from_arrays(
-            columns, names=table.column_names, metadata=table.schema.metadata
-        ), problems
+                problems[name] = unparsable(name, self.types[name].kind, given, wrong, before)
+            columns.append(column if wrong is None else given)
+        made = pa.Table.from_arrays(columns, names=table.column_names, metadata=table.schema.metadata)
+        return made, problems
 
     def features(self, table: Any) -> Dataset:
         """The features of a typed table, checked; labels are not theirs."""
@@ -100,7 +181,7 @@ class Schema:
         found: dict[str, Any] = {}
         for role in (role for role in self.roles if role.role == "feature"):
             if column_kind(table[role.column]) == "date or time":
-                found |= dates.features_of(table[role.column], role.column, role.column in self.hours)
+                found |= features_of(table[role.column], role.column, role.column in self.hours)
             else:
                 found[role.column] = table[role.column]
                 kinds |= {role.column: "pair"} if role.kind == "pair" else {}
@@ -112,10 +193,105 @@ class Schema:
         columns = tuple(replace(c, kind=kind) for c, kind in zip(made.columns, own, strict=True))
         return made._with(columns=columns)
 
-    def respelled(self, data: Dataset) -> Dataset:
-        """The data with labels in the spelling that counts."""
-        said = spellings([np.array(self.spelled), data.y]) if self.spelled else {}
-        return data.with_labels([said.get(text, text) for text in data.y.tolist()]) if said else data
+
+def _decimal_mark(
+    part: Part, looks: dict[str, Look], names: Collection[str], asked: str | None
+) -> tuple[str, dict[str, str]]:
+    """The decimal mark of a file ("" if it shows none, or both), and columns that contradict the one asked.
+
+    1.234 may be a fraction or, in German, 1234: columns of such numbers are looked at once more where the
+    file shows commas, leaves something open, or separates columns by semicolons.
+    """
+    import pyarrow as pa
+
+    numeric = [name for name in looks if name in names and looks[name].kind == "number"]
+    floats = [name for name in numeric if getattr(looks[name].values, "type", None) == pa.float64()]
+    found = {name: looks[name].readings["number"] for name in numeric if looks[name].readings}
+    if asked or part.how.sep == ";" or any(one.how == "," or one.open for one in found.values()):
+        texts = {name: texts_of(part.table[name]).drop_null() for name in floats}
+        found |= {name: best_reading(cells, "number") for name, cells in texts.items()}
+    shown = {one.how for one in found.values() if one.how}
+    mark = asked or (min(shown) if len(shown) == 1 else "")
+    for name in floats if mark != "." else ():
+        if name in found and found[name].open:  # as a text, with the mark that was found
+            looks[name] = looks[name]._replace(values=None, readings={"number": found[name]})
+    other = "," if asked == "." else "."
+    return mark, {
+        name: f"column {name!r} has decimal {'commas' if other == ',' else 'points'}, such as"
+        f" {one.such!r}, but {option('decimal', asked)} was said: say {option('decimal', other)} instead, or"
+        f" keep the text with {option('categories')}"
+        for name, one in found.items()
+        if asked and shown == {other} and one.how == other
+    }
+
+
+def _numeric_label(column: Any, look: Look, leading: ColumnType | None) -> bool:
+    """Whether a label that is written as text is to be a number: few different texts are classes."""
+    if leading is not None and leading.kind != "empty":
+        return leading.kind == "number"
+    return look.kind == "number" and bool(look.readings) and len(column.unique()) > FEW
+
+
+def _type_of(
+    part: Part, name: str, look: Look, mark: str, overrides: TypeOverrides, leading: ColumnType | None
+) -> tuple[ColumnType, str]:
+    """What a column is, as asked, as in the test set, or as it looks; and what is wrong with that."""
+    import pyarrow as pa
+
+    kind = look.kind if leading is None or leading.kind in ("empty", "as it is") else leading.kind
+    kind = overrides.kinds.get(name, "number" if name in overrides.numbers else kind)
+    kind = "text" if name in overrides.categories else kind
+    plain = None if look.values is None else look.values.type
+    made, notes = ColumnType(kind, plain), []
+    if kind in ("other", "empty") or look.kind in ("other", "empty"):
+        return made, ""
+    if kind == "text":
+        if look.mixed and name not in overrides.categories:
+            about, usual = f"{name!r} ({look.mixed})", look.mixed == AS_A_FRAME_SAYS
+            notes.append(Note("read as text", f"{option('numbers')} reads numbers", about, usual))
+        return replace(made, mixed=look.mixed, notes=tuple(notes)), ""
+    found = look.readings.get(kind)
+    if look.kind == "text" and found is None:
+        return ColumnType("text"), ""  # text where others have numbers is said when they are compared
+    if look.kind not in (kind, "text"):
+        out = option("exclude", name)
+        return made, f"column {name!r} holds {look.kind}s, but {kind}s elsewhere: leave it out with {out}"
+    if plain is None and found is not None:
+        asked = mark if kind == "number" else overrides.dates
+        how = found.how or asked or (leading.how if leading else "")
+        made = ColumnType(kind, how=how, signs=found.signs, open="" if how else found.open)
+        such = found.open or found.such or (part.table[name].drop_null()[0].as_py() if part.typed else "")
+        plainly = not found.open and not part.typed and re.match(PLAIN, such)
+        if such and not plainly and name not in {*part.cleaned, *overrides.numbers}:
+            (value,) = read_as(pa.array([such]), kind, how or WAYS[kind][0], found.signs).to_pylist()
+            shown = (
+                format(value, ".12g" if kind == "number" else "%Y-%m-%d") if value is not None else "nothing"
+            )
+            notes.append(note_of(kind, f"{name!r} ({such!r} is {shown})"))
+    elif plain == pa.float64():
+        made = replace(made, how=".")
+    wrong = ""
+    if leading is not None and leading.open and made.how == WAYS[kind][1]:
+        shows = "decimal commas" if kind == "number" else "the day first"
+        say = " or ".join(option(OPTIONS[kind], way) for way in WAYS[kind])
+        wrong = (
+            f"column {name!r} has {shows} here, which the test set leaves open ({leading.open!r}): say {say}"
+        )
+    if look.tokens:
+        tokens = f"{', '.join(map(repr, sorted(look.tokens)))}, {counted(sum(look.tokens.values()), 'cell')}"
+        notes.append(
+            Note("taken for missing", f"{option('categories')} keeps the text", f"{name!r} ({tokens})")
+        )
+    return replace(made, notes=tuple(notes)), wrong
+
+
+def note_of(kind: str, about: str, plain: bool = False) -> Note:
+    """That a column holds numbers or dates that are written as text; dates are told of in any case."""
+    if kind == "number":
+        says = f"{option('categories')} keeps the text, {option('decimal')} says the decimal mark"
+        return Note("numbers written as text", says, about)
+    says = f"{option('exclude')} leaves them out, {option('dates')} says whether the day comes first"
+    return Note("dates, of which days, day of the year and weekday are features", says, about, plain)
 
 
 def spellings(labels: Sequence[NDArray[Any]]) -> dict[str, str]:
@@ -161,21 +337,20 @@ def missing_rows(column: Any) -> NDArray[np.bool_]:
 
 def missing_values(table: Any, roles: Sequence[Role]) -> list[str]:
     """Sentences about labels, groups and the like that are missing somewhere."""
-    found = []
-    for role in (role for role in roles if role.role not in NO_VALUES):
-        if count := int(missing_rows(table[role.column]).sum()):
-            found.append(
-                f"the {role.role} column {role.column!r} has {counted(count, 'missing value')} in"
-                f" {counted(table.num_rows, 'row')}: fill them in, or leave the rows out"
-            )
-    return found
+    counts = {r: int(missing_rows(table[r.column]).sum()) for r in roles if r.role not in NO_VALUES}
+    return [
+        f"the {role.role} column {role.column!r} has {counted(count, 'missing value')} in"
+        f" {counted(table.num_rows, 'row')}: fill them in, or leave the rows out"
+        for role, count in counts.items()
+        if count
+    ]
 
 
 def converted(column: Any, to: ColumnType) -> tuple[Any, Flags | None]:
     """A column as the type that it is to be; and where its cells are not of it, if some are not.
 
     >>> import pyarrow as pa
-    >>> made, wrong = converted(pa.chunked_array([["1,5", "?", "red"]]), ColumnType("number", mark=","))
+    >>> made, wrong = converted(pa.chunked_array([["1,5", "?", "red"]]), ColumnType("number", how=","))
     >>> made.to_pylist(), wrong.tolist()
     ([1.5, None, None], [False, False, True])
     """
@@ -191,37 +366,15 @@ def converted(column: Any, to: ColumnType) -> tuple[Any, Flags | None]:
     texts = texts_of(column)
     if to.plain is not None:
         try:
-            return as_plain(texts, to.plain), None
+            return texts.cast(to.plain), None
         except pa.ArrowInvalid:  # written otherwise in these rows than in those that were looked at
             if to.kind == "as it is":
                 return column, None
-    if to.kind == "number":
-        made = to_numbers(texts, to.mark or ".", to.signs)
-    else:
-        made = dates.to_instants(texts, to.order or "mdy")
-    wrong = made.is_null().to_numpy(zero_copy_only=False) & ~texts.is_null().to_numpy(zero_copy_only=False)
+    made = read_as(texts, to.kind, to.how or WAYS[to.kind][0], to.signs)
+    wrong = np.asarray(made.is_null()) & ~np.asarray(texts.is_null())
     if wrong.any():
-        wrong &= ~np.asarray(is_null_token(texts).to_numpy(zero_copy_only=False), dtype=bool)
+        wrong &= ~np.asarray(is_null_token(texts).fill_null(False))
     return made, wrong if wrong.any() else None
-
-
-def plain_table(part: Part) -> Any:
-    """The table of a file, with numbers and dates as such where a text writes them as programs do."""
-    table = part.table
-    for j, name in enumerate(() if part.typed else table.column_names):
-        column = table.column(j)
-        if column_kind(column) == "categorical" and column.null_count < len(column):
-            values = plain_values(texts_of(column))
-            table = table if values is None else table.set_column(j, name, values)
-    return table
-
-
-def texts_of(column: Any) -> Any:
-    """A text column as one pyarrow array of strings."""
-    import pyarrow as pa
-
-    column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
-    return column if column.type == pa.string() else column.cast(pa.string())
 
 
 def _as_text(column: Any) -> Any:
@@ -245,12 +398,3 @@ def unparsable(name: str, kind: str, column: Any, wrong: Flags, before: int | No
         f" correct it, or if it stands for a missing value, say so with {meant};"
         f" {option('categories', name)} reads all as text"
     )
-
-
-def with_kinds(table: Any, roles: Sequence[Role]) -> list[Role]:
-    """The roles, with what the columns of a typed table hold."""
-    kinds = {field.name: column_kind(field) for field in table.schema}
-    return [
-        role if role.kind in ("pair", kinds[role.column]) else replace(role, kind=kinds[role.column])
-        for role in roles
-    ]

@@ -19,11 +19,10 @@ from typing import Any, NamedTuple
 from dataworth.data.convert import Column
 from dataworth.data.dataset import Dataset
 from dataworth.data.io.delimited import Delimited, text_batches
-from dataworth.data.io.files import DELIMITED, Part, suffix_of
-from dataworth.data.io.frames import HUB
-from dataworth.data.io.notes import Note
+from dataworth.data.io.files import DELIMITED, files_of, is_url, opened, reading, suffix_of
+from dataworth.data.io.notes import naming
 from dataworth.data.io.schema import Schema
-from dataworth.data.io.sources import files_of, is_url, opened_url
+from dataworth.data.io.tables import Part
 from dataworth.errors import DataworthError
 from dataworth.wording import option
 
@@ -44,15 +43,9 @@ class Piece(NamedTuple):
     before: int = 0
 
 
-def passes_note() -> Note:
-    """That all rows are read, but not at once."""
-    return Note("all rows are read, in several passes", f"{option('sample')} reads some of them instead")
-
-
 def pieces_of(source: Any) -> list[Piece]:
     """The pieces of a file, a directory, a pattern or an address; a sentence if they cannot be streamed."""
-    name = str(source) if isinstance(source, str | PathLike) else ""
-    found = [] if not name or (name.startswith(HUB) and not is_url(name)) else files_of(name)
+    found = files_of(str(source)) if isinstance(source, str | PathLike) else []
     # absolute, for workers may stand elsewhere
     files = [file if is_url(file) else str(Path(file).absolute()) for file in found]
     suffixes = {suffix_of(Path(file)) for file in files}
@@ -67,22 +60,10 @@ def pieces_of(source: Any) -> list[Piece]:
 
 
 def _groups(file: str) -> list[Piece]:
-    with opened(file) as parquet:
+    with reading(".parquet"), opened(file) as parquet:
         about = parquet.metadata
         sizes = [about.row_group(group).num_rows for group in range(about.num_row_groups)]
     return [Piece(file, group, sum(sizes[:group])) for group in range(len(sizes))]
-
-
-def opened(file: str) -> Any:
-    """A Parquet file, here or elsewhere."""
-    import pyarrow as pa
-    from pyarrow import parquet
-
-    try:
-        source = opened_url(file) if is_url(file) else file
-        return parquet.ParquetFile(source, buffer_size=BUFFER)
-    except (OSError, pa.ArrowException) as error:
-        raise DataworthError(f"{file}: this cannot be read as .parquet: check it") from error
 
 
 @dataclass(frozen=True)
@@ -109,20 +90,17 @@ class Reader:
         import pyarrow as pa
 
         step = max(8, min(MAX_ROWS, CELLS // max(1, len(self.schema.roles))))
-        try:
+        with naming(piece.path), reading(suffix_of(Path(piece.path))):
             for batch in self._batches(piece, [role.column for role in self.schema.roles], step):
                 table = pa.Table.from_batches([batch])
                 for start in range(0, table.num_rows, step):
                     yield table.slice(start, step)
-        except (OSError, pa.ArrowException) as error:
-            reason = " ".join(str(error).split())[:160]
-            raise DataworthError(f"{piece.path}: this cannot be read ({reason}): check the file") from error
 
     def _batches(self, piece: Piece, wanted: list[str], step: int) -> Iterator[Any]:
         if piece.group is None:
             yield from text_batches(piece.path, self.how, wanted)
             return
-        with opened(piece.path) as file:
+        with opened(piece.path, buffer_size=BUFFER) as file:
             yield from file.iter_batches(step, row_groups=[piece.group], columns=wanted, use_threads=False)
 
 
@@ -167,12 +145,8 @@ def stream_of(
 ) -> Stream:
     """What was decided of a sample, for all rows; `columns`: those that are read, of the test set."""
     known = {column.name for column in columns} | {column.name.partition("[")[0] for column in columns}
-    kept = [
-        role
-        for role in schema.roles
-        if role.role in ("label", "weight", "group", "attribute", "id")
-        or (role.role == "feature" and role.column in known)
-    ]
+    out = ("ignored", "unusable")
+    kept = [r for r in schema.roles if r.role not in out and (r.role != "feature" or r.column in known)]
     if any(role.kind == "pair" for role in kept):
         raise DataworthError(
             f"pairs of responses cannot be read in passes: read some rows, with {option('sample', 10000)}"
@@ -181,10 +155,6 @@ def stream_of(
         if role.kind == "date or time" and schema.types[role.column].open:
             say = f"say {option('dates', 'dmy')} or {option('dates', 'mdy')}"
             raise DataworthError(f"column {role.column!r} leaves open which is the day: {say}")
-    if pieces[0].group is not None:
-        with opened(pieces[0].path) as file:
-            if not {role.column for role in kept} <= set(file.schema_arrow.names):
-                raise DataworthError("columns of one name cannot be read in passes: give each its own name")
     total = part.table.num_rows if part.total is None else part.total
     reader = Reader(replace(schema, roles=tuple(kept)), part.how)
     return Stream(name, tuple(pieces), reader, sample, total)

@@ -12,10 +12,10 @@ import numpy as np
 
 from ...arrays import Array
 from ...data.dataset import Dataset, label_keys
-from ...data.io.sealed import SUFFIX, Contents, is_sealed, read_sealed, write_sealed
 from ...data.io.streamed import Stream
 from ...data.keys import commit, opens
 from ...data.labels import Classes
+from ...data.sealed import SUFFIX, Contents, is_sealed, read_sealed, write_sealed
 from ...errors import DataworthError
 from ...evidence.tempering import repeats
 from ...measure import check_datasets

@@ -18,10 +18,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dataworth.errors import DataworthError
-
-from ...arrays import Array
-from ...atomic import BLANK, atomic_write, has_checksum, read_whole, with_checksum
+from ..arrays import Array
+from ..atomic import BLANK, atomic_write, has_checksum, read_whole, with_checksum
+from ..errors import DataworthError
 
 SUFFIX = ".safetensors"
 SCHEMA = "dataworth/sealed/2"
@@ -85,7 +84,12 @@ def _read(path: Path) -> Contents:
     from safetensors.numpy import load
 
     raw = _bytes_of(path)
-    header = _header_of(raw)
+    _must(len(raw) >= 8, "empty or cut short, not a sealed file")
+    length = int.from_bytes(raw[:8], "little")
+    fits = length <= min(MOST_HEADER, len(raw) - 8)
+    _must(fits, "not a sealed file, or cut short (its header is longer than it can be)")
+    # what the arrays are; whether they fill the file, safetensors checks
+    header = _strict_json(raw[8 : 8 + length], "its header")
     named = header.keys() == {"__metadata__", *ARRAYS}
     _must(named, "not a sealed file, which holds a mean, a precision and metadata")
     told = _told_by(header["__metadata__"])
@@ -124,15 +128,6 @@ def _bytes_of(path: Path) -> bytes:
         raise DataworthError(f"{path} cannot be read ({error.strerror}): check its permissions.") from error
 
 
-def _header_of(raw: bytes) -> dict[str, Any]:
-    """The header, which says what the arrays are; whether they fill the file, safetensors checks."""
-    _must(len(raw) >= 8, "empty or cut short, not a sealed file")
-    length = int.from_bytes(raw[:8], "little")
-    fits = length <= min(MOST_HEADER, len(raw) - 8)
-    _must(fits, "not a sealed file, or cut short (its header is longer than it can be)")
-    return _strict_json(raw[8 : 8 + length], "its header")
-
-
 def _strict_json(text: bytes | str, what: str) -> dict[str, Any]:
     """A JSON object without repeated names, or what is wrong with it."""
 
@@ -165,35 +160,26 @@ def _told_by(metadata: Any) -> dict[str, Any]:
 
 
 def _checked(facts: dict[str, Any]) -> dict[str, Any]:
-    """The facts, each of its type and within its range."""
-    counts = facts.get("counts")
+    """The facts, each of its type and within its range; counts are rows of each class, all of them."""
+
+    def whole(value: Any, least: int) -> bool:
+        return type(value) is int and least <= value <= MOST_ROWS
+
+    def matches(name: str, pattern: re.Pattern[str]) -> bool:
+        return isinstance(facts.get(name), str) and pattern.fullmatch(facts[name]) is not None
+
+    counts: Any = facts.get("counts")
+    rows, weight = facts.get("rows"), facts.get("weight", -1)
+    told = isinstance(counts, dict) and all(whole(n, 0) for n in counts.values())
     checks = {
-        "version": _matches(facts.get("version"), VERSION),
-        "yardstick": _matches(facts.get("yardstick"), HASH),
-        "commitment": _matches(facts.get("commitment"), HASH),
-        "rows": _whole(facts.get("rows"), 1, MOST_ROWS),
-        "weight": type(facts.get("weight")) in (int, float) and 0 <= facts["weight"] <= MOST_ROWS,
-        "counts": "counts" in facts and (counts is None or _are_counts(counts, facts.get("rows"))),
+        "version": matches("version", VERSION),
+        "yardstick": matches("yardstick", HASH),
+        "commitment": matches("commitment", HASH),
+        "rows": whole(rows, 1),
+        "weight": type(weight) in (int, float) and 0 <= weight <= MOST_ROWS,
+        "counts": "counts" in facts and (counts is None or (told and sum(counts.values()) == rows)),
     }
     wrong = [name for name, good in checks.items() if not good]
-    if wrong or facts.keys() != checks.keys():
-        which = f"its {wrong[0]} is missing or not what it should be" if wrong else "it says more than it may"
-        raise _BadFile(f"not a sealed file of dataworth ({which})")
+    which = f"its {wrong[0]} is missing or not what it should be" if wrong else "it says more than it may"
+    _must(not wrong and facts.keys() == checks.keys(), f"not a sealed file of dataworth ({which})")
     return facts
-
-
-def _matches(value: Any, pattern: re.Pattern[str]) -> bool:
-    return isinstance(value, str) and pattern.fullmatch(value) is not None
-
-
-def _whole(value: Any, least: int, most: int) -> bool:
-    return type(value) is int and least <= value <= most
-
-
-def _are_counts(counts: Any, rows: Any) -> bool:
-    """Rows of each class, which are all the rows."""
-    return (
-        isinstance(counts, dict)
-        and all(_whole(n, 0, MOST_ROWS) for n in counts.values())
-        and sum(counts.values()) == rows
-    )

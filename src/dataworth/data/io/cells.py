@@ -1,0 +1,392 @@
+"""Cells of text columns: numbers and dates as people write them, and what the cells of a column are.
+
+A column of numbers has one decimal mark, a column of dates one order of day and month: the one by which more
+of its cells can be read (`58,20`; `23/04/2021`). Where both read as many (`1,234`; `03/04/2021`) it is open.
+Digits are never rounded on the way: pyarrow parses the text with one decimal point, and rounds correctly.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from dataworth.arrays import Flags
+from dataworth.data.convert import MOST_CATEGORIES, column_kind
+from dataworth.wording import option
+
+Is = Literal["number", "date", "text", "as it is", "other", "empty"]
+OF_TYPES: dict[str, Is] = {"numeric": "number", "boolean": "number", "date or time": "date"}
+NA_VALUES = (
+    "", "NA", "N/A", "n/a", "NaN", "nan", "-nan", "-NaN", "null", "NULL", "None", "<NA>", "#N/A", "#NA",
+)  # fmt: skip
+"""Cells of a text file that stand for a missing value in every column."""
+NULL_TOKENS = tuple(
+    "? - -- --- – — . .. n.a. na nil missing unknown tbd k.a. k.a n.v. n.d. s/d"  # noqa: SIM905
+    " #nv #div/0! #value! #ref! #num! #null!".split()
+)
+"""Cells that stand for a missing value where the others are numbers or dates, in any case of letters."""
+CLEAR = 0.9
+"""The proportion of rows that are numbers from which the others are to be corrected."""
+FEW = 20
+"""Different texts up to which a column that is not all numbers holds categories, such as 0, 1, 2 and 3+."""
+TRIED = 200
+"""Rows that are tried before a whole column is."""
+AS_A_FRAME_SAYS = "holds whole numbers as text"
+
+SIGNS = ("$", "€", "£", "¥", "%", "CHF", "USD", "EUR", "GBP")
+"""Signs that numbers of a column may carry, all of them the same; they do not change the value."""
+GROUPERS = "'’ \u00a0\u2009\u202f"
+NUMBER = {
+    mark: rf"^[-+]?((\d+|[1-9]\d{{0,2}}([{other}]\d{{3}})+|\d{{1,3}}([{GROUPERS}]\d{{3}})+)([{mark}]\d*)?|"
+    rf"[{mark}]\d+)([eE][-+]?\d+)?$"
+    for mark, other in (".,", ",.")
+}
+"""Numbers by their decimal mark; the other one may group thousands."""
+
+
+def to_numbers(column: Any, mark: str, signs: Sequence[str] = ()) -> Any:
+    """A text column as numbers with this decimal mark; null where a cell is none.
+
+    >>> import pyarrow as pa
+    >>> to_numbers(pa.array(["1.234,50", "1,234", "blue"]), ",").to_pylist()
+    [1234.5, 1.234, None]
+    >>> to_numbers(pa.array(["1'234.5", "-$1,234", "5."]), ".", ["$"]).to_pylist()
+    [1234.5, -1234.0, 5.0]
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    body = _unsigned(column, signs)
+    other = "," if mark == "." else "."
+    bare = pc.replace_substring_regex(body, f"[{GROUPERS}{other}]", "")
+    valid = pc.match_substring_regex(body, NUMBER[mark])
+    return pc.if_else(valid, pc.replace_substring(bare, mark, "."), pa.scalar(None, bare.type)).cast(
+        pa.float64()
+    )
+
+
+def signs_in(column: Any) -> tuple[str, ...]:
+    """The signs that occur in a text column."""
+    import pyarrow.compute as pc
+
+    return tuple(sign for sign in SIGNS if pc.any(pc.match_substring(column, sign)).as_py())
+
+
+def _unsigned(column: Any, signs: Sequence[str]) -> Any:
+    """The cells without spaces and signs, and with a plain minus."""
+    import pyarrow.compute as pc
+
+    body = pc.utf8_trim_whitespace(column)
+    if signs:
+        own = f"(?:{'|'.join(map(re.escape, signs))})"
+        body = pc.replace_substring_regex(body, rf"^([-+−–]?)\s*{own}\s*|\s*{own}$", r"\1")
+    return pc.replace_substring_regex(body, "^[−–]", "-")
+
+
+def _matches(column: Any, form: str) -> Flags:
+    import pyarrow.compute as pc
+
+    return _flags(pc.match_substring_regex(column, form))
+
+
+def _flags(mask: Any) -> Flags:
+    return np.asarray(mask.to_numpy(zero_copy_only=False), dtype=bool)
+
+
+def is_null_token(column: Any) -> Any:
+    """Where a text column holds a token for a missing value, as a pyarrow mask.
+
+    >>> import pyarrow as pa
+    >>> is_null_token(pa.array(["k.A.", "5", "?"])).to_pylist()
+    [True, False, True]
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    lower = pc.utf8_lower(pc.utf8_trim_whitespace(column))
+    return pc.is_in(lower, value_set=pa.array(NULL_TOKENS, column.type))
+
+
+def plain_values(column: Any) -> Any:
+    """A text column as what all its cells are as programs write it, or None; digits as 007 are text.
+
+    >>> import pyarrow as pa
+    >>> [str(plain_values(pa.array(some)).type) for some in (["1", None], ["1", "2.5"], ["2021-04-03"])]
+    ['int64', 'double', 'date32[day]']
+    >>> [plain_values(pa.array(some)) for some in (["007"], ["1,5"], ["red"])]
+    [None, None, None]
+    """
+    import pyarrow as pa
+
+    # The first cell tells nearly always: a cast that fails takes longer than one that succeeds.
+    first = str(column.drop_null()[0].as_py())
+    tried: list[Any] = []
+    if re.match(r"\d{4}-\d\d-\d\d", first):
+        tried = [pa.date32(), pa.timestamp("s"), pa.timestamp("us"), pa.timestamp("us", "UTC")]
+    elif first.lower() in ("true", "false"):
+        tried = [pa.bool_()]
+    elif re.fullmatch(r"-?\d+", first):
+        tried = [pa.int64(), pa.float64()]
+    elif re.match(r"[-+]?(\d*\.?\d+|\d+\.|inf|nan)", first, re.IGNORECASE):
+        tried = [pa.float64()]
+    for kind in tried:
+        try:
+            values = column.cast(kind)
+        except pa.ArrowInvalid:
+            continue
+        return None if kind == pa.int64() and _matches(column.drop_null(), r"^0\d+$").any() else values
+    return None
+
+
+# Dates
+
+DAY = re.compile(
+    r"(\d{1,4}[-/. ]\s*(?:\d{1,2}|[A-Za-z]{3,9})[-/., ]\s*\d{2,4}|[A-Za-z]{3,9}\.? \d{1,2},? \d{4})"
+    r"(?:[T ,]+(\d{1,2}:\d\d)(:\d\d)?(\.\d{1,6})?\s*([AaPp][Mm])?)?$"
+)
+FORMS: dict[str, tuple[str, ...]] = {
+    "dmy": (
+        "%Y-%m-%d", "%Y/%m/%d", "%Y.%m.%d", "%d.%m.%Y", "%d/%m/%Y", "%d-%m-%Y", "%d.%m.%y", "%d/%m/%y",
+        "%d-%m-%y", "%d-%b-%Y", "%d-%b-%y", "%d %b %Y", "%d %B %Y", "%d. %B %Y", "%b %d, %Y", "%B %d, %Y",
+        "%b %d %Y", "%B %d %Y",
+    )
+}  # fmt: skip
+FORMS["mdy"] = tuple(re.sub("%d([-/])%m", r"%m\1%d", form) for form in FORMS["dmy"])
+"""Forms of dates as Python writes them; dots mean that the day comes first."""
+WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+DAY_LONG = 8.64e10
+"""Microseconds."""
+
+
+def to_instants(column: Any, order: str) -> Any:
+    """A text column as timestamps, with this order of day and month; null where a cell is no date.
+
+    >>> import pyarrow as pa
+    >>> to_instants(pa.array(["3.4.2021", "04/23/2021 2:15 pm", "k.A."]), "mdy").to_pylist()
+    [datetime.datetime(2021, 4, 3, 0, 0), datetime.datetime(2021, 4, 23, 14, 15), None]
+    """
+    import pyarrow as pa
+
+    forms = list(FORMS[order])
+
+    def instant(text: str) -> datetime | None:
+        found = DAY.match(text.strip())
+        if found is None:
+            return None
+        day, minutes, seconds, part, half = found.groups()
+        for form in forms:
+            try:
+                when = datetime.strptime(day, form)
+                if minutes:
+                    clock = datetime.strptime(
+                        f"{minutes}{seconds or ':00'}{half or ''}", "%I:%M:%S%p" if half else "%H:%M:%S"
+                    )
+                    when += clock - datetime(1900, 1, 1) + timedelta(seconds=float(part or 0))
+            except ValueError:
+                continue
+            forms.insert(0, forms.pop(forms.index(form)))  # the next cell is written alike
+            return when
+        return None
+
+    coded = column.dictionary_encode()
+    coded = coded.combine_chunks() if isinstance(coded, pa.ChunkedArray) else coded
+    known = [instant(str(text)) for text in coded.dictionary.to_pylist()]
+    return pa.array(known, pa.timestamp("us")).take(coded.indices)
+
+
+# Which of two ways to read a column is better
+
+WAYS: dict[str, tuple[str, str]] = {"number": (".", ","), "date": ("mdy", "dmy")}
+"""Decimal marks, and orders of day and month; of two that are as good the first is taken."""
+
+
+PLAIN = r"^-?\d*\.?\d*$"
+
+
+class Reading(NamedTuple):
+    """How a text column is read best.
+
+    valid: which cells can be; how: the way, "" where both are as good; open: a cell that is then one thing or
+    the other; such: a cell that no program writes, or that is not digits alone; signs: what numbers carry.
+    """
+
+    valid: Flags
+    how: str
+    open: str
+    such: str
+    signs: tuple[str, ...] = ()
+
+
+def best_reading(column: Any, kind: str) -> Reading:
+    """How the numbers, or the dates, of a text column without missing cells are written.
+
+    >>> import pyarrow as pa
+    >>> found = best_reading(pa.array(["58,20", "1,234", "n/a"]), "number")
+    >>> found.valid.tolist(), found.how, found.such
+    ([True, True, False], ',', '58,20')
+    >>> best_reading(pa.array(["03/04/2021"]), "date").open
+    '03/04/2021'
+    """
+    import pyarrow.compute as pc
+
+    signs = signs_in(column) if kind == "number" else ()
+    first, second = (read_as(column, kind, how, signs) for how in WAYS[kind])
+    valid = [~_flags(one.is_null()) for one in (first, second)]
+    differ = _flags(pc.fill_null(pc.not_equal(first, second), False))
+    proven = int(valid[0].sum()) - int(valid[1].sum())
+
+    def such(where: Flags) -> str:
+        return str(column[int(np.argmax(where))].as_py()) if where.any() else ""
+
+    best = valid[proven < 0]
+    how = "" if proven == 0 else WAYS[kind][proven < 0]
+    odd = such(best & ~_matches(column, PLAIN)) or such(best & ~_matches(column, r"^\d+$"))
+    return Reading(best, how, "" if how else such(differ), odd, signs)
+
+
+def read_as(column: Any, kind: str, how: str, signs: Sequence[str] = ()) -> Any:
+    """A text column as numbers or dates, in this way; null where a cell is none."""
+    return to_numbers(column, how, signs) if kind == "number" else to_instants(column, how)
+
+
+def features_of(column: Any, name: str, hours: bool = True) -> dict[str, Any]:
+    """What of a pyarrow column of dates or times is a feature, as pyarrow columns by name.
+
+    `[elapsed]`, days since 1970; `[day]`, the day of the year; `[weekday]`, a category; `[hour]`, with its
+    fraction, if `hours`. A time of day alone has its hour, a duration its days.
+
+    >>> import pyarrow as pa
+    >>> made = features_of(pa.array([datetime(1970, 1, 2, 6, 30), None]), "when")
+    >>> [values[0].as_py() for values in made.values()], made["when[day]"].to_pylist()
+    ([1.2708333333333333, 2.0, 'Fri', 6.5], [2.0, None])
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+
+    def over(values: Any, unit: float) -> Any:
+        return pc.divide(values.cast(pa.int64()).cast(pa.float64(), safe=False), unit)
+
+    if pa.types.is_time(column.type):
+        return {f"{name}[hour]": over(column.cast(pa.time64("ns")), 3.6e12)}
+    if pa.types.is_duration(column.type):
+        return {f"{name}[elapsed]": over(column.cast(pa.duration("us")), DAY_LONG)}
+    zone = getattr(column.type, "tz", None)
+    stamps = column.cast(pa.timestamp("us", zone), safe=False).cast(pa.int64()).cast(pa.timestamp("us"))
+    made = {
+        f"{name}[elapsed]": over(stamps, DAY_LONG),
+        f"{name}[day]": pc.day_of_year(stamps).cast(pa.float64()),
+        f"{name}[weekday]": pa.array(WEEKDAYS).take(pc.day_of_week(stamps)),
+    }
+    rest = pc.subtract(stamps, pc.floor_temporal(stamps, unit="day"))
+    return made | ({f"{name}[hour]": over(rest, 3.6e9)} if hours else {})
+
+
+def has_hours(column: Any) -> bool:
+    """Whether some of the dates of a pyarrow column have a time.
+
+    >>> import pyarrow as pa
+    >>> has_hours(pa.array([datetime(2021, 1, 2)])), has_hours(pa.array([datetime(2021, 1, 2, 6)]))
+    (False, True)
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not pa.types.is_timestamp(column.type):
+        return False
+    hours = features_of(column, "")["[hour]"]
+    return bool(pc.any(pc.not_equal(hours, 0.0)).as_py())
+
+
+# What the cells of a column are
+
+
+class Look(NamedTuple):
+    """What the cells of a column are; `mixed` says why text that looks like numbers is text.
+
+    values: the column, where all cells are written as programs do; readings: as numbers, or as dates; tokens:
+    cells that stand for a missing value, with how many rows have each.
+    """
+
+    kind: Is
+    values: Any = None
+    readings: Mapping[str, Reading] = {}
+    tokens: Mapping[str, int] = {}
+    mixed: str = ""
+
+
+def look_at(column: Any, name: str, typed: bool, wanted: bool) -> Look:
+    """What a column holds. typed: its format calls it text; wanted: it is to be numbers."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if column.null_count == len(column):
+        return Look("empty")
+    if (held := column_kind(column)) != "categorical":
+        return Look(OF_TYPES.get(held, "other"))
+    if pa.types.is_dictionary(column.type) and not wanted:
+        return Look("text")
+    texts = texts_of(column)
+    if not typed and (values := plain_values(texts)) is not None:
+        return Look("date" if pa.types.is_temporal(values.type) else "number", values)
+    texts = texts.drop_null()
+    absent = is_null_token(texts)
+    said = texts.filter(pc.invert(absent))
+    tokens = {one["values"]: one["counts"] for one in texts.filter(absent).value_counts().to_pylist()}
+    tried = said.slice(0, TRIED)
+    if 2 * sum(best_reading(tried, kind).valid.sum() for kind in WAYS) < len(tried):
+        return Look("text", mixed=_unit(tried, name))
+    readings = {"number": best_reading(said, "number")}
+    numeric, signs = readings["number"].valid, readings["number"].signs
+    if numeric.mean() <= CLEAR:
+        readings["date"] = best_reading(said, "date")
+    strict = typed or len(texts.unique()) <= FEW
+    kinds: tuple[Is, ...] = ("date",) if len(signs) > 1 else ("number", "date")
+    for kind in (kind for kind in kinds if kind in readings):
+        good = readings[kind].valid
+        if good.any() and (wanted or (good.mean() > CLEAR and (good.all() or not strict))):
+            why = "" if wanted or kind == "date" else _codes(said.filter(pa.array(good)), typed)
+            return Look("text" if why else kind, None, readings, tokens, why)
+    if len(signs) > 1:
+        return Look("text", mixed=f"is in {' and '.join(signs)}")
+    if numeric.mean() < 0.5:
+        return Look("text")
+    others = said.filter(pa.array(~numeric)).unique().to_pylist()
+    # not 3+, which says something
+    alone = len(others) == 1 and not any(letter.isdigit() for letter in others[0])
+    told = f", which {option('missing', others[0])} reads as missing" if alone else ""
+    return Look("text", mixed=f"mixes numbers with text, such as {others[0]!r}{told}")
+
+
+def _codes(cells: Any, typed: bool) -> str:
+    """Why digits are codes: some begin with a zero, or a format with types calls a few of them text."""
+    if not _matches(cells, r"^\d+$").all():
+        return ""
+    zeros = cells.filter(_matches(cells, r"^0\d+$"))
+    if len(zeros):
+        return f"has leading zeros, such as {zeros[0].as_py()!r}"
+    return AS_A_FRAME_SAYS if typed and len(cells.unique()) <= MOST_CATEGORIES else ""
+
+
+def _unit(cells: Any, name: str) -> str:
+    """Of numbers that all carry one unit it is said how pandas takes it off."""
+    texts = cells.to_pylist()
+    units = {found[1] if (found := re.match(r"[-+]?\d[\d.,]*\s*([^\W\d_]{1,6})$", t)) else "" for t in texts}
+    if len(units) != 1 or not (unit := units.pop()):
+        return ""
+    line = f"frame[{name!r}] = frame[{name!r}].str.removesuffix({unit!r}).str.strip().astype(float)"
+    return f"holds numbers with a unit, such as {texts[0]!r}: in pandas, {line} makes it numbers"
+
+
+def texts_of(column: Any) -> Any:
+    """A text column as one pyarrow array of strings."""
+    import pyarrow as pa
+
+    column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+    return column if column.type == pa.string() else column.cast(pa.string())

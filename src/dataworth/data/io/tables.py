@@ -1,0 +1,385 @@
+"""Tables of frames, Hugging Face datasets and Bunches, and of formats that are read whole.
+
+A table that dataworth writes names the roles of its columns in its metadata, so that reading it back needs no
+options; Hugging Face writes names of classes there.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from dataworth.atomic import parse_json
+from dataworth.data.convert import as_frame, column_kind
+from dataworth.data.dataset import Dataset
+from dataworth.data.io.cells import NA_VALUES, plain_values, texts_of
+from dataworth.data.io.delimited import AS_FOUND, Delimited, unique
+from dataworth.data.io.notes import Note
+from dataworth.data.vectors import text_keys, to_arrow
+from dataworth.errors import DataworthError
+from dataworth.wording import counted, listed, needs_extra, option
+
+HUB = "hf:"
+"""What the name of a dataset of the Hugging Face hub begins with: hf:NAME:SPLIT, or hf:NAME:CONFIG:SPLIT."""
+KEY = b"dataworth"
+ROLE_OPTIONS = ("label", "group", "attribute", "id", "weights", "features")
+NPZ_ROLES = {"label": "y", "group": "groups", "id": "ids", "weights": "weights", "attribute": "attributes"}
+
+
+@dataclass
+class Part:
+    """A table on its way to a Dataset.
+
+    typed: whether its format has types, so that what is text was meant to be; how: how its text is written;
+    total: of how many rows these were drawn, if they were; cleaned: columns in which a cell was taken for
+    missing because the user said so.
+    """
+
+    table: Any
+    typed: bool = True
+    notes: list[Note] = field(default_factory=list)
+    how: Delimited = AS_FOUND
+    total: int | None = None
+    cleaned: set[str] = field(default_factory=set)
+
+
+# What a table says of itself
+
+
+def with_roles(table: Any, roles: dict[str, str], **facts: Any) -> Any:
+    """A pyarrow table that says what its columns are, and further facts, in its metadata.
+
+    >>> import pyarrow as pa
+    >>> roles_of(with_roles(pa.table({"a": [1], "b": [2]}), {"label": "b", "group": "c"}))
+    {'label': 'b'}
+    """
+    said = json.dumps({"roles": roles, **facts})
+    return table.replace_schema_metadata({**(table.schema.metadata or {}), KEY: said.encode()})
+
+
+def roles_of(table: Any) -> dict[str, str]:
+    """What a table says of its columns; what it does not have, or says badly, is not said."""
+    said = _metadata(table, KEY).get("roles")
+    named = said if isinstance(said, dict) else {}
+    return {role: named[role] for role in ROLE_OPTIONS if named.get(role) in table.column_names}
+
+
+def differences_of(table: Any) -> list[str]:
+    """The columns that a table says are differences of two things that are compared."""
+    said = _metadata(table, KEY).get("differences")
+    return [name for name in said if name in table.column_names] if isinstance(said, list) else []
+
+
+def _metadata(table: Any, key: bytes) -> dict[str, Any]:
+    """What the metadata of a table say under a key: a JSON object, or nothing."""
+    try:
+        said = parse_json((table.schema.metadata or {})[key])
+    except (KeyError, ValueError):
+        return {}
+    return said if isinstance(said, dict) else {}
+
+
+def cleaned(table: Any, na_values: Sequence[str]) -> tuple[Any, list[tuple[str, str, int]]]:
+    """The table without 16-bit numbers, with names of classes, and with cells missing that are `na_values`.
+
+    Also says which column had which of them, and how often.
+    """
+    import pyarrow as pa
+
+    half = pa.float16()
+    if half in table.schema.types:  # for which pyarrow cannot do all that is asked of it
+        fields = [field.with_type(pa.float32()) if field.type == half else field for field in table.schema]
+        table = table.cast(pa.schema(fields, table.schema.metadata))
+    table, found = _with_class_names(table), []
+    for j, name in enumerate(table.column_names if na_values else ()):
+        for marker in na_values:
+            column, count = _without(table.column(j), marker)
+            if count:
+                table = table.set_column(j, name, column)
+                found.append((name, marker, count))
+    return table, found
+
+
+def _without(column: Any, marker: str) -> tuple[Any, int]:
+    """The column without the cells that are the marker, and how many those were; numbers are numbers.
+
+    >>> import pyarrow as pa
+    >>> [_without(pa.chunked_array([some]), "-9")[1] for some in (["1", " -9", "2"], [1.5, -9.0])]
+    [1, 1]
+    """
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        column, kind = column.cast(kind.value_type), kind.value_type
+    if pa.types.is_string(kind) or pa.types.is_large_string(kind):
+        equal = pc.equal(pc.utf8_trim_whitespace(column), pa.scalar(marker, kind))
+    elif pa.types.is_integer(kind) or pa.types.is_floating(kind):
+        try:
+            equal = pc.equal(column.cast(pa.float64(), safe=False), float(marker))
+        except ValueError:
+            return column, 0
+    else:
+        return column, 0
+    count = int(pc.sum(equal).as_py() or 0)
+    return (pc.if_else(equal, pa.scalar(None, kind), column), count) if count else (column, 0)
+
+
+def _with_class_names(table: Any) -> Any:
+    """The table with names in place of numbers where Hugging Face's metadata say so; −1 is no label.
+
+    Numbers alone would not do: another dataset may number the same classes otherwise.
+    """
+    import pyarrow as pa
+
+    try:
+        features = _metadata(table, b"huggingface")["info"]["features"]
+        named = {name: one["names"] for name, one in features.items() if one.get("_type") == "ClassLabel"}
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return table
+    for name, classes in named.items():
+        at = table.schema.get_field_index(name)
+        if at >= 0 and pa.types.is_integer(table.schema.field(at).type):
+            codes = table[name].to_pylist()
+            texts = [None if code is None or code < 0 else classes[code] for code in codes]
+            table = table.set_column(at, name, pa.array(texts, pa.string()))
+    return table
+
+
+def plain_table(part: Part) -> Any:
+    """The table of a file, with numbers and dates as such where a text writes them as programs do."""
+    table = part.table
+    for j, name in enumerate(() if part.typed else table.column_names):
+        column = table.column(j)
+        if column_kind(column) == "categorical" and column.null_count < len(column):
+            values = plain_values(texts_of(column))
+            table = table if values is None else table.set_column(j, name, values)
+    return table
+
+
+# Tables that are no files
+
+
+def part_of_object(source: Any) -> Part:
+    """The table of a frame, a Bunch, a dataset of Hugging Face, or the name of one on the hub."""
+    if isinstance(source, str):
+        source = _from_hub(source.removeprefix(HUB))
+    kind, package = type(source).__name__, type(source).__module__.split(".")[0]
+    if package == "datasets" and isinstance(source, dict):
+        if len(source) != 1:
+            names = ", ".join(map(repr, source))
+            raise DataworthError(f"the DatasetDict holds the splits {names}: give one, as dataset['train']")
+        (source,) = source.values()
+    if package == "datasets" and hasattr(source, "with_format") and hasattr(source, "__len__"):
+        # By its own reading, which follows its shuffling and filtering; the table beneath does not.
+        return _of_frame(source.with_format("arrow")[:])
+    if kind == "Bunch" and hasattr(source, "data") and hasattr(source, "target"):
+        return _of_bunch(source)
+    return _of_frame(source.collect() if kind == "LazyFrame" and hasattr(source, "collect") else source)
+
+
+def _from_hub(name: str) -> Any:
+    try:
+        import datasets
+    except ImportError:
+        raise DataworthError(needs_extra("a name of the hub", "hf")) from None
+    where, *more = name.split(":")
+    if len(more) not in (1, 2):
+        raise DataworthError(f"{HUB}{name} names no split: give {HUB}NAME:SPLIT, or {HUB}NAME:CONFIG:SPLIT")
+    try:
+        return datasets.load_dataset(where, *more[:-1], split=more[-1])
+    except (OSError, ValueError) as error:
+        raise DataworthError(f"the hub has no such dataset ({' '.join(str(error).split())[:160]})") from error
+
+
+def _of_frame(source: Any) -> Part:
+    """A pandas, polars or pyarrow frame."""
+    import pyarrow as pa
+
+    part = Part(None)
+    if hasattr(source, "columns") and hasattr(source, "set_axis"):  # pandas, which allows a name twice
+        source = source.set_axis(unique([str(name) for name in source.columns], part.notes), axis=1)
+        index = source.index  # one that says something would be lost unseen
+        if index.dtype.kind not in "iu" or index.name is not None or index.nlevels > 1:
+            name = f" {index.name!r}" if index.name is not None else ""
+            says = "frame.reset_index() makes it a column"
+            part.notes.append(Note(f"the index{name} of the frame is not used", says))
+    frame = as_frame(source, "the frame")
+    if frame is None:
+        raise DataworthError(
+            f"read was given an object of type {type(source).__name__}: give the path of a file, or a pandas,"
+            " polars or pyarrow frame; arrays go to dw.Dataset(X, y)"
+        )
+    if len(frame) == 0:
+        raise DataworthError("the frame has no rows: give some")
+    columns = [_column(frame.get_column(name), str(name)) for name in frame.columns]
+    metadata = source.schema.metadata if isinstance(source, pa.Table) else None  # may say roles
+    part.table = pa.Table.from_arrays(columns, names=list(map(str, frame.columns)), metadata=metadata)
+    return part
+
+
+def _column(series: Any, name: str) -> Any:
+    """A column for pyarrow; numbers beside texts become texts."""
+    import pyarrow as pa
+
+    try:
+        return to_arrow(series, name)
+    except DataworthError:
+        values = series.to_list()
+        if not all(value is None or isinstance(value, str | int | float | bool) for value in values):
+            raise
+        absent = [value is None or value != value for value in values]
+        texts = [v if isinstance(v, str) else str(text_keys(np.array([v]))[0]) for v in values]
+        return pa.array([None if no else text for no, text in zip(absent, texts, strict=True)], pa.string())
+
+
+def _of_bunch(source: Any) -> Part:
+    """A Bunch of scikit-learn: its data with their names, and its target, which is the label."""
+    import pyarrow as pa
+
+    if hasattr(source.data, "columns"):
+        table = _of_frame(source.data).table
+    else:
+        block = Dataset(source.data, np.zeros(len(source.target)), allow_missing=True)
+        names = [str(name) for name in source.get("feature_names", block.names)]
+        table = pa.Table.from_arrays([pa.array(column) for column in block.X.T], names=names)
+    target = np.asarray(source.target)
+    if target.shape != (table.num_rows,):
+        raise DataworthError(
+            f"the Bunch has a target of shape {target.shape}, but one label a row is expected"
+        )
+    taken = table.column_names
+    label = next(name for name in ("target", "label", "target of the Bunch") if name not in taken)
+    return Part(with_roles(table.append_column(label, pa.array(target)), {"label": label}))
+
+
+# Formats that are read whole
+
+
+def _read_json_lines(path: Path) -> Any:
+    import pyarrow as pa
+    import pyarrow.json
+
+    with pa.input_stream(str(path)) as stream:
+        # A line must fit in a block; the default of 1 MB is too little for some embeddings.
+        return pa.json.read_json(stream, read_options=pa.json.ReadOptions(block_size=1 << 24))
+
+
+def _read_json(path: Path) -> Any:
+    """A list of objects, an object of lists, or lines of objects under the wrong name."""
+    import pyarrow as pa
+
+    with path.open("rb") as file:
+        start = file.read(64).lstrip()
+    if start[:1] == b"{":
+        try:
+            return pa.table(parse_json(path.read_bytes()))
+        except (ValueError, TypeError):
+            return _read_json_lines(path)
+    return pa.Table.from_pylist(parse_json(path.read_bytes()))
+
+
+def _read_arrow(path: Path) -> Any:
+    """Arrow's file format (also Feather 2), or its stream format, which `datasets` writes."""
+    import pyarrow as pa
+
+    with pa.OSFile(str(path)) as source:
+        try:
+            return pa.ipc.open_file(source).read_all()
+        except pa.ArrowInvalid:
+            source.seek(0)
+            return pa.ipc.open_stream(source).read_all()
+
+
+def _read_npz(path: Path) -> Any:
+    import pyarrow as pa
+
+    # Opened here, because numpy leaves a file that it cannot read open.
+    with path.open("rb") as handle:
+        file = np.load(handle, allow_pickle=False)
+        present = list(getattr(file, "files", []))  # a lone array, saved under a wrong name, has none
+        if lacking := [name for name in ("X", "y") if name not in present]:
+            raise DataworthError(
+                f"an npz holds X and y, but {' and '.join(lacking)} {'is' if len(lacking) == 1 else 'are'}"
+                f" missing (it holds {', '.join(present) or 'no named arrays'}): save it with"
+                " numpy.savez(file, X=X, y=y)"
+            )
+        used = [name for name in ("X", "names", *NPZ_ROLES.values()) if name in present]
+        found = {name: file[name] for name in used}
+    X, names = found.pop("X"), found.pop("names", None)
+    # A Dataset with labels that do not matter, for its checks of X.
+    named = None if names is None else names.tolist()
+    block = Dataset(X, np.zeros(len(X)) if X.ndim else [], names=named, allow_missing=True)
+    for name, values in found.items():
+        if values.shape != (len(block),):
+            rows = counted(len(block), "row")
+            raise DataworthError(f"{name} has shape {values.shape}, but X has {rows}: give one value per row")
+    if both := [name for name in block.names if name in found]:
+        raise DataworthError(f"the file has {listed(both)} more than once: give each its own name")
+    kinds = [bool if column.kind == "boolean" else float for column in block.columns]
+    columns = [pa.array(values.astype(kind)) for values, kind in zip(block.X.T, kinds, strict=True)]
+    columns += [pa.array(values) for values in found.values()]
+    return pa.Table.from_arrays(columns, names=[*block.names, *found])
+
+
+def read_excel(path: Path, sheet: str | None, notes: list[Note]) -> Any:
+    """The first sheet with rows, or the one asked for; the first row that is not empty is its header."""
+    import pyarrow as pa
+
+    try:
+        import openpyxl
+    except ImportError:
+        raise DataworthError(f"{needs_extra('an .xlsx', 'excel')}, or save it as .csv") from None
+    book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+    try:
+        names = book.sheetnames
+        if sheet is not None and sheet not in names:
+            raise DataworthError(f"there is no sheet {sheet!r} among {', '.join(map(repr, names))}")
+        filled: dict[str, list[Any]] = {}
+        for name in names if sheet is None else [sheet]:
+            cells = [r for r in book[name].iter_rows(values_only=True) if any(c is not None for c in r)]
+            filled |= {name: cells} if cells else {}
+    finally:
+        book.close()
+    if not filled:
+        raise DataworthError("the workbook has no rows: write some to it")
+    used, *others = filled
+    if others:
+        told = f"sheet {used!r} is read, and not {', '.join(map(repr, others))}"
+        notes.append(Note(told, f"{option('sheet')} changes that"))
+    width = max(len(row) for row in filled[used])
+    header, *rows = [[*row, *[None] * (width - len(row))] for row in filled[used]]
+    titles = ["" if cell is None else str(cell).strip() for cell in header]
+    columns = [_excel_column([row[j] for row in rows]) for j in range(width)]
+    kept = [j for j in range(width) if titles[j] or columns[j].null_count < len(columns[j])]
+    return pa.Table.from_arrays([columns[j] for j in kept], names=[titles[j] for j in kept])
+
+
+def _excel_column(cells: Sequence[Any]) -> Any:
+    """Cells of one type as they are, of several as their texts."""
+    import pyarrow as pa
+
+    tidy = [cell.strip() if isinstance(cell, str) else cell for cell in cells]
+    tidy = [None if isinstance(cell, str) and cell in NA_VALUES else cell for cell in tidy]
+    kinds = {type(cell) for cell in tidy if cell is not None}
+    if kinds <= {int, float}:
+        return pa.array(tidy, pa.float64() if kinds == {int, float} else None)
+    if len(kinds) == 1 or {kind.__name__ for kind in kinds} <= {"date", "datetime"}:
+        return pa.array(tidy)
+    whole = [int(c) if isinstance(c, float) and c.is_integer() else c for c in tidy]
+    return pa.array([None if cell is None else str(cell) for cell in whole], pa.string())
+
+
+READERS: dict[str, Callable[[Path], Any]] = {
+    **dict.fromkeys((".jsonl", ".jsonl.gz", ".ndjson"), _read_json_lines),
+    ".json": _read_json,
+    **dict.fromkeys((".feather", ".arrow"), _read_arrow),
+    ".npz": _read_npz,
+}
+"""What reads each suffix of other kinds."""
