@@ -15,7 +15,15 @@ from typer.core import TyperCommand
 from dataworth.measure.options import RARE, TAKES, Options, option
 from dataworth.wording import on_the_command_line
 
-from .guard import end_with_code
+from .guard import EXIT_CODES, end_with_code
+
+app = typer.Typer(
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    epilog=f"Exit codes: {', '.join(f'{code} {what}' for code, what in EXIT_CODES.items())}.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 
 PANELS = {"Columns": "Columns (the same in all files)", "Showing": "Output", "Options": "Measuring"}
 """Headings of groups of options in `--help`, where it is not their name."""
@@ -149,12 +157,12 @@ class Gradients:
 
 
 class Some:
-    """Some options of a group, by name, or all but some; of those of a measurement, what it takes."""
+    """Some options of a group, by name, or all but some."""
 
     def __init__(self, *names: str, without: tuple[str, ...] = ()) -> None:
         self.names, self.without = names, without
 
-    def of(self, group: Any) -> list[str]:
+    def __call__(self, group: Any) -> list[str]:
         """Their names."""
         every = self.names or [one.name for one in fields(group)]
         return [name for name in every if name not in self.without]
@@ -255,10 +263,10 @@ def command(function: Callable[..., int | None]) -> Callable[..., None]:
     for name, hint in get_type_hints(function, include_extras=True).items():
         kind, some = get_args(hint)[:2] if hasattr(hint, "__metadata__") else (hint, None)
         if isinstance(some, Takes):
-            groups[name] = dict, some.of(Options)
+            groups[name] = dict, some(Options)
             parameters += parameters_of(Options, groups[name][1])
         elif is_dataclass(kind):
-            groups[name] = kind, (some if isinstance(some, Some) else Some()).of(kind)
+            groups[name] = kind, (some if isinstance(some, Some) else Some())(kind)
             parameters += parameters_of(kind, groups[name][1])
         elif name != "return":
             alone = inspect.signature(function).parameters[name]
@@ -279,6 +287,22 @@ def command(function: Callable[..., int | None]) -> Callable[..., None]:
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
+
+
+def add_command(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add a command; what it returns is shown, unless that is an exit code."""
+
+    @wraps(function)
+    def run(**values: Any) -> int | None:
+        found = function(**values)
+        if found is None or isinstance(found, int):
+            return found
+        from .show import result
+
+        result(found, next(value for value in values.values() if isinstance(value, Showing)))
+        return None
+
+    return app.command(cls=Command)(command(run))
 
 
 def parameters_of(group: Any, names: list[str]) -> list[inspect.Parameter]:

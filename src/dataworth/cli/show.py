@@ -46,10 +46,14 @@ def result(result: Any, options: Showing, reading: Sequence[Mapping[str, Any]] =
         write_table(getattr(result, "table", result).rows(), options.csv)
         announce("table", options.csv, options.quiet)
     if options.plot is not None:
-        write_figure(views.plot(result, None, options.bits), options.plot)
+        with atomic_write(options.plot) as place:
+            suffix = options.plot.suffix.lower()[1:]
+            views.plot(result, None, options.bits).savefig(place, format=suffix, dpi=150)
         announce("picture", options.plot, options.quiet)
     for path in options.report or ():
-        write_report(result, path, options)
+        with listen(options.quiet, preparing=REPORTING):
+            views.write(result, path, options.bits)
+        announce("report", path, options.quiet)
 
 
 def alarm(result: Any) -> str:
@@ -95,16 +99,3 @@ def write_table(rows: list[dict[str, Any]], path: Path) -> None:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
-
-
-def write_report(result: Any, path: Path, options: Showing) -> None:
-    """The format follows from the suffix."""
-    with listen(options.quiet, preparing=REPORTING):
-        views.write(result, path, options.bits)
-    announce("report", path, options.quiet)
-
-
-def write_figure(figure: Any, path: Path) -> None:
-    """The format follows from the suffix."""
-    with atomic_write(path) as place:
-        figure.savefig(place, format=path.suffix.lower()[1:], dpi=150)
