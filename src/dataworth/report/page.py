@@ -67,7 +67,7 @@ def page(document: Document, date: str) -> str:
         el("meta", name="viewport", content="width=device-width, initial-scale=1"),
         el("meta", name="color-scheme", content="light dark"),
         el("meta", name="generator", content=f"dataworth {__version__}"),
-        el("title", f"{document.kind}: {document.word} – dataworth"),
+        el("title", f"{document.kind}: {document.answer.word} – dataworth"),
         el("style", Safe(style)),
     )
     links = [el("li", el("a", one.title, href=f"#s{i}")) for i, one in enumerate(document.sections, 1)]
@@ -119,14 +119,14 @@ def fragment(document: Document) -> str:
 
 def said(document: Document, heading: str) -> list[Safe]:
     """The answer in a word with its shape, in a sentence and with its numbers, and what it means."""
-    shape = el("path", d=LOOKS[document.tone].path, class_=f"mark {document.tone}")
+    shape = el("path", d=LOOKS[document.answer.tone].path, class_=f"mark {document.answer.tone}")
     glyph = el("svg", shape, viewBox="-8 -8 16 16", class_="glyph", aria_hidden="true")
     told = [
-        el("p", glyph, document.word, class_=f"word {document.tone}"),
-        el(heading, words(document.sentence)),
+        el("p", glyph, document.answer.word, class_=f"word {document.answer.tone}"),
+        el(heading, words(document.answer.sentence)),
         el("p", shortened(document.line, MAX_LINE), class_="interval"),
     ]
-    told += [el("p", document.meaning, class_="meaning")] if document.meaning else []
+    told += [el("p", document.answer.meaning, class_="meaning")] if document.answer.meaning else []
     alarm = [el("strong", "Before you use it. "), document.alarm]
     return [*told, *([el("p", *alarm, class_="alarm")] if document.alarm else [])]
 

@@ -60,8 +60,10 @@ def listing(headers: Iterable[str], rows: Iterable[Sequence[str]], *remarks: str
 
 def _headline(document: Document) -> Text:
     """The headline; the word that it begins with has its colour."""
-    word = document.word if document.title.startswith(document.word) else ""
-    return Text.assemble((word, LOOKS[document.tone].style), (document.title.removeprefix(word), "bold"))
+    word = document.answer.word if document.title.startswith(document.answer.word) else ""
+    return Text.assemble(
+        (word, LOOKS[document.answer.tone].style), (document.title.removeprefix(word), "bold")
+    )
 
 
 def _details(document: Document) -> Iterable[RenderableType]:

@@ -7,12 +7,12 @@ from typing import Any
 
 from dataworth.valuation.supplementary import Further
 
-from ..document import VERDICT_TONES, Block, Cell, Document, Facts, Forest, Section, Table
-from ..numbers import Plain, benchmark, number, per_what, unit_of
+from ..document import VERDICT_TONES, Answer, Block, Cell, Document, Facts, Forest, Section, Table
+from ..numbers import Unit, benchmark, number, per_what
 from . import audit, shared
 
 
-def document(demo: Any, further: Further, bits: bool = False) -> Document:
+def document(demo: Any, further: Further, unit: Unit) -> Document:
     """One row a chapter, what each of them did, and all audits."""
     line = ", ".join(f"{chapter.name}: {chapter.audit.verdict}" for chapter in demo.audits)
     findings = [finding for chapter in demo.audits for finding in chapter.audit.checks]
@@ -23,20 +23,18 @@ def document(demo: Any, further: Further, bits: bool = False) -> Document:
         kind="Demo",
         line=line,
         headline=question,
-        word=f"{len(demo.audits)} curations",
-        sentence=question,
+        answer=Answer(f"{len(demo.audits)} curations", "plain", question),
         sections=[
-            Section("The curations", (table(demo, bits), facts, *forests(demo, bits)[1:])),
-            *(Section(one.name, chapter_blocks(one, bits)) for one in demo.audits),
+            Section("The curations", (table(demo, unit), facts, *forests(demo, unit)[1:])),
+            *(Section(one.name, chapter_blocks(one, unit)) for one in demo.audits),
         ],
-        charts=forests(demo, bits),
+        charts=forests(demo, unit),
         source="scikit-learn's digits, odd or even; 95 % intervals",
     )
 
 
-def table(demo: Any, bits: bool) -> Table:
+def table(demo: Any, unit: Unit) -> Table:
     """One row a chapter."""
-    unit = unit_of(bits)
     digits = min(2, max(unit.digits(audit.delta(c.audit)) for c in demo.audits))  # of equal data, many
     rows = [
         (
@@ -55,16 +53,15 @@ def table(demo: Any, bits: bool) -> Table:
     )
 
 
-def forests(demo: Any, bits: bool) -> tuple[Forest, Forest]:
+def forests(demo: Any, unit: Unit) -> tuple[Forest, Forest]:
     """The change of PMI with its verdict, and the benchmark's."""
-    unit, first = unit_of(bits), demo.audits[0].audit
-    bench = benchmark(first.yardstick)
+    first = demo.audits[0].audit
+    bench = benchmark(first.yardstick, unit)
     moved, rewarded = [], []
     for name, one in ((chapter.name, chapter.audit) for chapter in demo.audits):
         tone = VERDICT_TONES.get(one.verdict, "plain")
         moved.append(unit.mark(name, audit.delta(one), tone, one.verdict or "no verdict"))
-        accuracy = Plain(one.accuracy_delta, one.accuracy_interval)
-        rewarded.append(bench.unit.mark(name, accuracy, tone))
+        rewarded.append(bench.unit.mark(name, audit.accuracy(one), tone))
     return (
         Forest(
             "The change of information, with its verdict; bars are 95 % intervals.",
@@ -77,9 +74,9 @@ def forests(demo: Any, bits: bool) -> tuple[Forest, Forest]:
     )
 
 
-def chapter_blocks(chapter: Any, bits: bool) -> list[Block]:
+def chapter_blocks(chapter: Any, unit: Unit) -> list[Block]:
     """The audit of a chapter, for those who ask for details."""
-    made = audit.document(chapter.audit, Further(), bits)
+    made = audit.document(chapter.audit, Further(), unit)
     caption = f"{chapter.name}: before and after"
     tables = [replace(table, level="verbose", caption=caption) for table in made.tables("brief")]
     return [*tables, Facts([("Verdict", made.headline), *made.facts("brief")], "verbose")]

@@ -10,14 +10,17 @@ from dataworth.data.io import Description
 from dataworth.valuation.supplementary import Further
 from dataworth.wording import counted
 
-from ..document import Cell, Document, Facts, Level, Name, Section, Table
+from ..document import Answer, Cell, Document, Facts, Level, Name, Section, Table
+from ..numbers import Unit
 
 COLUMNS = ("column", "used as", "holds", "why", "missing")
 
 
-def document(description: Description, further: Further, bits: bool = False) -> Document:
+def document(description: Description, further: Further, unit: Unit) -> Document:
     """What each column would be used as, and why; features of one kind share a line unless asked for."""
-    told = line(description)
+    told, answer = line(description), Answer("readable", "good", [Name(line(description)), "."])
+    if description.problems:
+        answer = answer._replace(word=f"{len(description.problems)} problems", tone="bad")
     facts = [
         ("Labels", "not known" if description.labels is None else str(description.labels)),
         *(("Problem", problem) for problem in description.problems),
@@ -27,9 +30,7 @@ def document(description: Description, further: Further, bits: bool = False) -> 
     return Document(
         kind="Description",
         line=told,
-        word=f"{len(description.problems)} problems" if description.problems else "readable",
-        tone="bad" if description.problems else "good",
-        sentence=[Name(told), "."],
+        answer=answer,
         sections=[Section("Columns", blocks)],
     )
 

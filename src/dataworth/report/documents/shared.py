@@ -21,6 +21,7 @@ from dataworth.valuation.values.values import Values
 from dataworth.yardstick.yardstick import Yardstick
 
 from ..document import (
+    Answer,
     Cell,
     Document,
     Facts,
@@ -35,7 +36,7 @@ from ..document import (
     Words,
     shortened,
 )
-from ..numbers import Known, benchmark, counted_pmi, number, unit_of
+from ..numbers import Known, Unit, benchmark, counted_pmi, number
 from . import sensitivity
 
 Measured = Score | Audit | Ranking
@@ -94,7 +95,7 @@ def yardstick_facts(yardstick: Yardstick) -> list[tuple[str, str]]:
     return [*facts, ("Test set", f"{yardstick.rows} rows{hashed}"), ("Digest", yardstick.digest)]
 
 
-def yardstick_document(yardstick: Yardstick, further: Further, bits: bool = False) -> Document:
+def yardstick_document(yardstick: Yardstick, further: Further, unit: Unit) -> Document:
     """A yardstick: what was chosen, and how well it predicts."""
     held_out = number(yardstick.chosen.held_out, 2, sign=True)
     headline = f"half of the test set predicts a row of the other half with {held_out} nats."
@@ -103,8 +104,7 @@ def yardstick_document(yardstick: Yardstick, further: Further, bits: bool = Fals
         kind="Yardstick",
         line=yardstick_line(yardstick),
         headline=headline,
-        word="a yardstick",
-        sentence=f"{headline[0].upper()}{headline[1:]}",
+        answer=Answer("a yardstick", "plain", f"{headline[0].upper()}{headline[1:]}"),
         sections=[Section("How it measures", (facts,))],
     )
 
@@ -148,14 +148,14 @@ def alarm(result: Result) -> str:
 # --- sections ----------------------------------------------------------------------------------------------
 
 
-def last_sections(result: Measured, further: Further, bits: bool) -> list[Section]:
+def last_sections(result: Measured, further: Further, unit: Unit) -> list[Section]:
     """Checks; what was measured again; every arm; the yardstick; how to replay it."""
     return [
         checks_section(result),
-        *parts_section(result, further, bits),
-        *priors_section(further, bits),
-        *groups_section(further, bits),
-        arms_section(result, bits),
+        *parts_section(result, further, unit),
+        *priors_section(further, unit),
+        *groups_section(further, unit),
+        arms_section(result, unit),
         yardstick_section(result),
         replay_section(result, further.left_out),
     ]
@@ -195,9 +195,9 @@ def checks_section(result: Measured) -> Section:
     return Section("Can it be trusted?", blocks)
 
 
-def arms_section(result: Measured, bits: bool) -> Section:
+def arms_section(result: Measured, unit: Unit) -> Section:
     """Means of every arm over blocks or pairs."""
-    unit, bench = unit_of(bits), benchmark(result.yardstick)
+    bench = benchmark(result.yardstick, unit)
 
     def mean(column: str, arm: Arm, scale: float, digits: int) -> Cell:
         value = float(result.table.column(column, arm).mean()) * scale
@@ -242,9 +242,9 @@ def adds_up(parts: MeanParts, score: float) -> bool:
     return abs(total + parts.unexplained.value - score) <= 1e-6 * max(1.0, abs(score))
 
 
-def parts_table(result: Measured, bits: bool) -> Table | None:
+def parts_table(result: Measured, unit: Unit) -> Table | None:
     """A row for each part of the score, or of its change; nothing if they do not add up to it."""
-    unit, columns = unit_of(bits), explained(result)
+    columns = explained(result)
     if not all(adds_up(parts, score) for parts, score in columns.values()):
         return None
     rows: list[tuple[str | Cell, ...]] = []
@@ -263,9 +263,9 @@ def parts_table(result: Measured, bits: bool) -> Table | None:
     return Table(f"why, in {unit.name}", ("measure", *map(Name, columns)), rows)
 
 
-def parts_section(result: Measured, further: Further, bits: bool) -> list[Section]:
+def parts_section(result: Measured, further: Further, unit: Unit) -> list[Section]:
     """Why: what the value, or its change, is made of."""
-    table = None if further.parts is None else parts_table(result, bits)
+    table = None if further.parts is None else parts_table(result, unit)
     if table is None:
         return []
     why = (
@@ -276,14 +276,14 @@ def parts_section(result: Measured, further: Further, bits: bool) -> list[Sectio
     return [Section("Why: parts of the score", (table, Facts([("Read", why)])))]
 
 
-def priors_section(further: Further, bits: bool) -> list[Section]:
+def priors_section(further: Further, unit: Unit) -> list[Section]:
     """The same over priors and over sizes: does a choice decide?"""
     charts, tables = [], []
     if (found := further.priors) is not None:
-        charts.append(sensitivity.value_chart(found, bits))
-        tables.append(replace(sensitivity.table(found, bits), level="page", folded=True))
+        charts.append(sensitivity.value_chart(found, unit))
+        tables.append(replace(sensitivity.table(found, unit), level="page", folded=True))
     if further.sizes:
-        chart, table = by_size(further, bits)
+        chart, table = by_size(further, unit)
         charts.append(chart)
         tables.append(table)
     if not charts:
@@ -291,9 +291,8 @@ def priors_section(further: Further, bits: bool) -> list[Section]:
     return [Section("Does the prior, or the size, decide?", (*charts, *tables))]
 
 
-def by_size(further: Further, bits: bool) -> tuple[Plane, Table]:
+def by_size(further: Further, unit: Unit) -> tuple[Plane, Table]:
     """The value of random parts of the data."""
-    unit = unit_of(bits)
     series, rows = [], []
     for tone, (name, curve) in zip(cycle(TONES), further.sizes.items(), strict=False):
         points = []
@@ -315,11 +314,10 @@ def by_size(further: Further, bits: bool) -> tuple[Plane, Table]:
     return chart, Table(caption, columns, rows, folded=True)
 
 
-def groups_section(further: Further, bits: bool) -> list[Section]:
+def groups_section(further: Further, unit: Unit) -> list[Section]:
     """Every group of rows by itself."""
     if not further.groups:
         return []
-    unit = unit_of(bits)
     several = len({one.dataset for one in further.groups}) > 1
     rows, marks = [], []
     for one in further.groups:
@@ -360,17 +358,6 @@ def replay_section(result: Reported, left_out: Sequence[str] = ()) -> Section:
     columns = ("file or name", "as", "rows", "SHA-256 of the content")
     table = Table("What was given", columns, rows)
     return Section("Replay", (Facts(facts), table))
-
-
-def by_place(values: Sequence[float], mean: Point, tone: Tone, unit: str, many: str) -> Plane:
-    """Values of blocks or pairs one by one, and behind them their mean with its interval."""
-    points = [Point(i, value, None, f"{i}: {number(value, 2)}") for i, value in enumerate(values, 1)]
-    return Plane(
-        f"Each of {len(values)} {many}, then their mean with its 95 % interval.",
-        unit,
-        many,
-        [Series(many, points, faint=True), Series("mean, 95 % interval", [mean], tone)],
-    )
 
 
 def per_block(test_rows: int, blocks: int) -> str:

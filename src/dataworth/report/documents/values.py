@@ -12,6 +12,7 @@ from dataworth.valuation.values.values import KINDS, Values
 from dataworth.wording import counted
 
 from ..document import (
+    Answer,
     Cell,
     Document,
     Facts,
@@ -23,10 +24,9 @@ from ..document import (
     Series,
     Table,
     Tone,
-    Words,
     names,
 )
-from ..numbers import digits_for, number, unit_of
+from ..numbers import Unit, digits_for, number
 from . import shared
 
 SHOWN = 10
@@ -41,33 +41,29 @@ BEWARE = (
 )
 
 
-def document(values: Values, further: Further, bits: bool = False) -> Document:
+def document(values: Values, further: Further, unit: Unit) -> Document:
     """The least trusted labels, the list, the sources."""
     rows = values.rows
     worse = [one.name for one in values.groups if one.worse]
     doubted = [row for row in values.least_trusted if rows.p_wrong[row] > 0.5]
     listed = [int(row) for row in np.argsort(rows.value, kind="stable") if rows.harmful[row]]
     first = doubted or values.least_trusted[:SHOWN]
-    tables = [row_table(values, first, "The least trusted labels", bits)]
+    tables = [row_table(values, first, "The least trusted labels", unit)]
     if more := [row for row in listed if row not in first[:SHOWN]]:
         caption = f"Further rows on the list; expected proportion of false entries {values.fdr:g}"
-        tables.append(row_table(values, more, caption, bits))
-    charts = [source_chart(values, bits)] if values.groups else []
-    word, tone, sentence = answer(len(doubted), len(rows), worse)
+        tables.append(row_table(values, more, caption, unit))
+    charts = [source_chart(values, unit)] if values.groups else []
     also = f"; worse than rows at random: {', '.join(worse)}" if worse else ""
     return Document(
         kind="Values",
         line=f"{counted(len(doubted), 'label')} of {counted(len(rows), 'row')} to look at again, "
         f"{counted(len(listed), 'row')} with a value shown below zero{also}",
-        word=word,
-        tone=tone,
-        sentence=sentence,
-        meaning=f"Labels on this page are for a person to look at. {BEWARE[0].upper()}{BEWARE[1:]}.",
-        charts=(against_trust(values, bits), *charts),
+        answer=answer(len(doubted), len(rows), worse),
+        charts=(against_trust(values, unit), *charts),
         sections=[
             Section("Labels to look at again, and rows with a value below zero", tables),
-            *([Section("Sources", (*charts, source_table(values, bits)))] if charts else []),
-            Section("How to read the values", (facts(values, bits),)),
+            *([Section("Sources", (*charts, source_table(values, unit)))] if charts else []),
+            Section("How to read the values", (facts(values, unit),)),
             shared.yardstick_section(
                 values, ("Duplicates", "are not seen by values: a copy stands in for its original")
             ),
@@ -76,25 +72,23 @@ def document(values: Values, further: Further, bits: bool = False) -> Document:
     )
 
 
-def answer(doubted: int, rows: int, worse: list[str]) -> tuple[str, Tone, Words]:
-    """Word, tone, sentence."""
+def answer(doubted: int, rows: int, worse: list[str]) -> Answer:
+    """Whether there is a label, or a source, to look at."""
+    meaning = f"Labels on this page are for a person to look at. {BEWARE[0].upper()}{BEWARE[1:]}."
     are = "is" if doubted == 1 else "are"
     said = f"{counted(doubted, 'label')} of {rows:,} {are} more likely wrong than right"
     if worse:
-        return (
-            "a source is worse than the rest",
-            "bad",
-            ["Worse than rows at random: ", *names(worse), f". {said}."],
-        )
+        sentence = ["Worse than rows at random: ", *names(worse), f". {said}."]
+        return Answer("a source is worse than the rest", "bad", sentence, meaning)
     if doubted:
-        return "labels to look at again", "neutral", f"{said}."
-    return "no label is doubted", "good", f"None of {rows:,} labels is more likely wrong than right."
+        return Answer("labels to look at again", "neutral", f"{said}.", meaning)
+    none = f"None of {rows:,} labels is more likely wrong than right."
+    return Answer("no label is doubted", "good", none, meaning)
 
 
-def facts(values: Values, bits: bool) -> Facts:
+def facts(values: Values, unit: Unit) -> Facts:
     """What the numbers are, and what leaving out doubted labels changes."""
-    unit, per = unit_of(bits), shared.per_block(values.test_rows, values.blocks)
-    block = f"{unit.name} per {per}"
+    block = f"{unit.name} per {shared.per_block(values.test_rows, values.blocks)}"
     order = "the least trusted labels first, then the lowest values of other rows on the list"
     told = [
         ("Total", f"all rows together: {unit.show(values.total, unit=block)}"),
@@ -116,9 +110,8 @@ def facts(values: Values, bits: bool) -> Facts:
     return Facts(told, "brief")
 
 
-def row_table(values: Values, places: Sequence[int], caption: str, bits: bool) -> Table:
+def row_table(values: Values, places: Sequence[int], caption: str, unit: Unit) -> Table:
     """Some rows, by number; ids are for the terminal."""
-    unit = unit_of(bits)
     rows, told = values.rows, []
     for row in places[:MAX_ROWS]:
         value, stderr = rows.value[row] * unit.factor, rows.stderr[row] * unit.factor
@@ -147,9 +140,9 @@ def row_table(values: Values, places: Sequence[int], caption: str, bits: bool) -
     )
 
 
-def against_trust(values: Values, bits: bool) -> Plane:
+def against_trust(values: Values, unit: Unit) -> Plane:
     """Every row, or as many as there is room for."""
-    unit, rows = unit_of(bits), values.rows
+    rows = values.rows
     known = np.isfinite(rows.value) & np.isfinite(rows.log_label)
     listed, doubted = known & rows.harmful, known & (rows.p_wrong > 0.5) & ~rows.harmful
     rest = np.flatnonzero(known & ~listed & ~doubted)
@@ -174,9 +167,8 @@ def against_trust(values: Values, bits: bool) -> Plane:
     )
 
 
-def source_chart(values: Values, bits: bool) -> Forest:
+def source_chart(values: Values, unit: Unit) -> Forest:
     """Sources as intervals."""
-    unit = unit_of(bits)
     return Forest(
         "What each source contributes to what all are worth (Shapley); 95 % intervals for all.",
         f"share, {unit.name} per block",
@@ -184,9 +176,8 @@ def source_chart(values: Values, bits: bool) -> Forest:
     )
 
 
-def source_table(values: Values, bits: bool) -> Table:
+def source_table(values: Values, unit: Unit) -> Table:
     """One row a source."""
-    unit = unit_of(bits)
     rows = [
         (
             Cell([Name(one.name)]),
