@@ -1,9 +1,7 @@
-"""Make the data look like the test set: the paper's strategic removal.
+"""Make the data look like the test set: the paper's strategic removal, and the same by weights.
 
 Rows are removed until the attribute × label groups stand in the test set's ratios. If the attribute says
 nothing of the label given the features, θ → D → f(D): the benchmark may rise, the information cannot.
-
-Weight the rows so that they look like the test set: strategic removal without removing.
 """
 
 from __future__ import annotations
