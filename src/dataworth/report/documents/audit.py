@@ -24,15 +24,7 @@ from ..document import (
     Tone,
     Words,
 )
-from ..numbers import (
-    Unit,
-    benchmark,
-    counted_pmi,
-    describe_per_row,
-    draws,
-    number,
-    per_what,
-)
+from ..numbers import Unit, benchmark, counted_pmi, describe_per_row, draws, number, per_what
 from . import shared
 
 ANSWERS = {
@@ -126,17 +118,16 @@ def against_control(audit: Audit) -> Estimate | None:
 
 def what_moved(audit: Audit, unit: Unit) -> Section:
     """Every measure from, to and its change, and what a rise is made of."""
-    table = Table(
-        "Before and after curation",
-        ("measure", "from", "to", "change, 95 % interval"),
-        [*lines(audit, unit)],
-        level="brief",
-    )
-    facts = [
-        ("In words", describe_per_row(audit.per_row, audit.yardstick, unit)),
-        *made_of(audit, unit),
-        ("Benchmark", benchmark_sentence(audit, unit)),
-    ]
+    columns = ("measure", "from", "to", "change, 95 % interval")
+    table = Table("Before and after curation", columns, [*lines(audit, unit)], "brief")
+    facts = [("In words", describe_per_row(audit.per_row, audit.yardstick, unit))]
+    if (made := audit.made_of) is not None:
+        own, outside = (unit.named(part, sign=True) for part in (made.own, made.outside))
+        arm = next((arm for arm in audit.table.arms if str(arm) == made.strongest), made.strongest)
+        how = "by doing nothing" if made.strongest == "nothing" else f"at best ({shared.arm_label(arm)})"
+        told = f"{own} is what the data's own models could have done, {how}; {outside} is what only somebody "
+        facts.append(("Made of", f"{told}from outside could know"))
+    facts.append(("Benchmark", benchmark_sentence(audit, unit)))
     reason = Facts([("Reason", f"{audit.reason[0].upper()}{audit.reason[1:]}.")])
     return Section("What the change is made of", (table, reason, Facts(facts, "brief")))
 
@@ -166,17 +157,6 @@ def lines(audit: Audit, unit: Unit) -> Iterator[tuple[str, str, str, str]]:
         digits = of.digits(change)
         ends = (number(one * of.factor, digits) for one in (start, end))
         yield (what, *ends, of.show(change, sign=True))  # type: ignore[misc]
-
-
-def made_of(audit: Audit, unit: Unit) -> list[tuple[str, str]]:
-    """What a rise is made of, in a sentence."""
-    if (made := audit.made_of) is None:
-        return []
-    own, outside = (unit.named(part, sign=True) for part in (made.own, made.outside))
-    arm = next((arm for arm in audit.table.arms if str(arm) == made.strongest), made.strongest)
-    how = "by doing nothing" if made.strongest == "nothing" else f"at best ({shared.arm_label(arm)})"
-    told = f"{own} is what the data's own models could have done, {how}; {outside} is what only somebody "
-    return [("Made of", f"{told}from outside could know")]
 
 
 def benchmark_sentence(audit: Audit, unit: Unit) -> str:

@@ -169,22 +169,19 @@ def check_counts(checks: Sequence[Finding], ignored: int = 0) -> str:
     return f"{passed} passed, {fired or 'none'} fired{without}{also}"
 
 
-def standing(checks: Sequence[Finding], what: str = "result") -> str:
-    """What becomes of a result where checks fired: whether it stands."""
-    fired = [one for one in checks if one.fires]
-    fatal = ", ".join(one.code for one in fired if not one.stands)
-    if fatal:
-        return f"; the {what} does not stand before {fatal} is dealt with"
-    return f"; the {what} stands, for what it says" if fired else ""
-
-
 def checks_section(result: Measured) -> Section:
     """How many checks passed, each that did not with what to do, then all with what they saw."""
-    told = [("Checks", "none: all were ignored")]
+    counts, what = "none: all were ignored", KINDS[type(result).__name__]
+    fired = [one for one in result.checks if one.fires]
+    fatal = ", ".join(one.code for one in fired if not one.stands)
     if result.checks:
         counts = check_counts(result.checks, ignored=len(CHECKS) - len(result.checks))
-        told = [("Checks", counts + standing(result.checks, KINDS[type(result).__name__]))]
-    for one in (one for one in result.checks if one.fires):
+    if fatal:
+        counts += f"; the {what} does not stand before {fatal} is dealt with"
+    elif fired:
+        counts += f"; the {what} stands, for what it says"
+    told = [("Checks", counts)]
+    for one in fired:
         seen = f" ({one.detail})" if one.detail else ""
         told.append((one.code, f"{one.name}: {one.meaning}{seen}; {one.advice}"))
     every = [
@@ -216,12 +213,11 @@ def arms_section(result: Measured, unit: Unit) -> Section:
     ]
     of = unit.name
     columns = ("arm", "rows", f"PMI, {of}", f"s.d., {of}", bench.name, f"information gain, {of}")
-    caption = "Every arm: means over blocks or pairs"
-    table = Table(caption, columns, rows, level="verbose", folded=True)
+    table = Table("Every arm: means over blocks or pairs", columns, rows, "verbose", folded=True)
     return Section("Every arm", (table,))
 
 
-def explained(result: Measured) -> dict[str, tuple[MeanParts, float]]:
+def _explained(result: Measured) -> dict[str, tuple[MeanParts, float]]:
     """Parts by column of their table, each with the score or change that it explains."""
     parts = result.parts
     if isinstance(result, Audit):
@@ -244,7 +240,7 @@ def adds_up(parts: MeanParts, score: float) -> bool:
 
 def parts_table(result: Measured, unit: Unit) -> Table | None:
     """A row for each part of the score, or of its change; nothing if they do not add up to it."""
-    columns = explained(result)
+    columns = _explained(result)
     if not all(adds_up(parts, score) for parts, score in columns.values()):
         return None
     rows: list[tuple[str | Cell, ...]] = []
@@ -278,21 +274,11 @@ def parts_section(result: Measured, further: Further, unit: Unit) -> list[Sectio
 
 def priors_section(further: Further, unit: Unit) -> list[Section]:
     """The same over priors and over sizes: does a choice decide?"""
-    charts, tables = [], []
+    charts: list[Plane] = []
+    tables: list[Table] = []
     if (found := further.priors) is not None:
         charts.append(sensitivity.value_chart(found, unit))
         tables.append(replace(sensitivity.table(found, unit), level="page", folded=True))
-    if further.sizes:
-        chart, table = by_size(further, unit)
-        charts.append(chart)
-        tables.append(table)
-    if not charts:
-        return []
-    return [Section("Does the prior, or the size, decide?", (*charts, *tables))]
-
-
-def by_size(further: Further, unit: Unit) -> tuple[Plane, Table]:
-    """The value of random parts of the data."""
     series, rows = [], []
     for tone, (name, curve) in zip(cycle(TONES), further.sizes.items(), strict=False):
         points = []
@@ -302,16 +288,12 @@ def by_size(further: Further, unit: Unit) -> tuple[Plane, Table]:
             points.append(Point(n, y, (y - 2 * e, y + 2 * e), f"{n} rows: {shown}"))
             rows.append((Cell([Name(name), f", {n} rows"], n), Cell(shown, value)))
         series.append(Series(Name(name), points, tone, joined=True))
-    chart = Plane(
-        "Against size. Random parts of the data, on a few blocks of the test set; ± 2 s.e.",
-        f"PMI, {unit.name}",
-        "rows of data",
-        series,
-        log=True,
-    )
-    columns = ("rows", f"PMI, {unit.name}, ± standard error")
-    caption = "The value of random parts of the data"
-    return chart, Table(caption, columns, rows, folded=True)
+    if series:
+        caption = "Against size. Random parts of the data, on a few blocks of the test set; ± 2 s.e."
+        charts.append(Plane(caption, f"PMI, {unit.name}", "rows of data", series, log=True))
+        columns = ("rows", f"PMI, {unit.name}, ± standard error")
+        tables.append(Table("The value of random parts of the data", columns, rows, folded=True))
+    return [Section("Does the prior, or the size, decide?", (*charts, *tables))] if charts else []
 
 
 def groups_section(further: Further, unit: Unit) -> list[Section]:
@@ -333,13 +315,9 @@ def groups_section(further: Further, unit: Unit) -> list[Section]:
 
 def yardstick_section(result: Reported, *more: tuple[str, Words]) -> Section:
     """How it was measured, and what was noted on the way."""
-    told = [
-        ("Yardstick", yardstick_line(result.yardstick)),
-        *(("Note", note) for note in result.notes),
-        *more,
-    ]
-    details = Facts(yardstick_facts(result.yardstick), "verbose")
-    return Section("How it was measured", (Facts(told, "brief"), details))
+    notes = [("Note", note) for note in result.notes]
+    told = Facts([("Yardstick", yardstick_line(result.yardstick)), *notes, *more], "brief")
+    return Section("How it was measured", (told, Facts(yardstick_facts(result.yardstick), "verbose")))
 
 
 def replay_section(result: Reported, left_out: Sequence[str] = ()) -> Section:
@@ -356,8 +334,7 @@ def replay_section(result: Reported, left_out: Sequence[str] = ()) -> Section:
     ]
     facts += [("Not in this report", "; ".join(left_out))] if left_out else []
     columns = ("file or name", "as", "rows", "SHA-256 of the content")
-    table = Table("What was given", columns, rows)
-    return Section("Replay", (Facts(facts), table))
+    return Section("Replay", (Facts(facts), Table("What was given", columns, rows)))
 
 
 def per_block(test_rows: int, blocks: int) -> str:

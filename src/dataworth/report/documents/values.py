@@ -52,17 +52,17 @@ def document(values: Values, further: Further, unit: Unit) -> Document:
     if more := [row for row in listed if row not in first[:SHOWN]]:
         caption = f"Further rows on the list; expected proportion of false entries {values.fdr:g}"
         tables.append(row_table(values, more, caption, unit))
-    charts = [source_chart(values, unit)] if values.groups else []
+    sources = _sources(values, unit) if values.groups else ()
     also = f"; worse than rows at random: {', '.join(worse)}" if worse else ""
     return Document(
         kind="Values",
         line=f"{counted(len(doubted), 'label')} of {counted(len(rows), 'row')} to look at again, "
         f"{counted(len(listed), 'row')} with a value shown below zero{also}",
         answer=answer(len(doubted), len(rows), worse),
-        charts=(against_trust(values, unit), *charts),
+        charts=(against_trust(values, unit), *sources[:1]),
         sections=[
             Section("Labels to look at again, and rows with a value below zero", tables),
-            *([Section("Sources", (*charts, source_table(values, unit)))] if charts else []),
+            *([Section("Sources", sources)] if sources else []),
             Section("How to read the values", (facts(values, unit),)),
             shared.yardstick_section(
                 values, ("Duplicates", "are not seen by values: a copy stands in for its original")
@@ -117,27 +117,14 @@ def row_table(values: Values, places: Sequence[int], caption: str, unit: Unit) -
         value, stderr = rows.value[row] * unit.factor, rows.stderr[row] * unit.factor
         digits = digits_for(value, (value - stderr, value + stderr))
         name = (Cell([Name(values.ids[row])]),) if values.ids is not None else ()
-        told.append(
-            (
-                Cell(str(row + 1), row),
-                *name,
-                Cell(number(rows.p_wrong[row], 3), rows.p_wrong[row]),
-                Cell(f"{number(value, digits, sign=True)} ± {number(stderr, digits)}", value),
-                "yes" if rows.harmful[row] else "",
-            )
-        )
+        doubt = Cell(number(rows.p_wrong[row], 3), rows.p_wrong[row])
+        shown = Cell(f"{number(value, digits, sign=True)} ± {number(stderr, digits)}", value)
+        told.append((Cell(str(row + 1), row), *name, doubt, shown, "yes" if rows.harmful[row] else ""))
     if len(places) > len(told):
         caption += f": the first {len(told)} of {len(places):,} (dataworth values -o has them all)"
     own = ("id",) if values.ids is not None else ()
-    return Table(
-        caption,
-        ("row", *own, "p wrong", f"value, {unit.name}", "on the list"),
-        told,
-        level="brief",
-        first=SHOWN,
-        private=("id",),
-        sorts=True,
-    )
+    columns = ("row", *own, "p wrong", f"value, {unit.name}", "on the list")
+    return Table(caption, columns, told, "brief", first=SHOWN, private=("id",), sorts=True)
 
 
 def against_trust(values: Values, unit: Unit) -> Plane:
@@ -167,31 +154,18 @@ def against_trust(values: Values, unit: Unit) -> Plane:
     )
 
 
-def source_chart(values: Values, unit: Unit) -> Forest:
-    """Sources as intervals."""
-    return Forest(
+def _sources(values: Values, unit: Unit) -> tuple[Forest, Table]:
+    """What each source contributes, as a chart and as a table."""
+    marks, rows = [], []
+    for one in values.groups:
+        marks.append(unit.mark(Name(one.name), one.share, "bad" if one.worse else "plain"))
+        cells = [unit.cell(known, sign=True) for known in (one.share, one.value, one.against_random)]
+        rows.append((Cell([Name(one.name)]), str(one.rows), *cells, "worse" if one.worse else ""))
+    numbers = (f"share, {unit.name}", "adds to the others", "against rows at random")
+    columns = ("source", "rows", *numbers, "shown")
+    chart = Forest(
         "What each source contributes to what all are worth (Shapley); 95 % intervals for all.",
         f"share, {unit.name} per block",
-        [unit.mark(Name(one.name), one.share, "bad" if one.worse else "plain") for one in values.groups],
+        marks,
     )
-
-
-def source_table(values: Values, unit: Unit) -> Table:
-    """One row a source."""
-    rows = [
-        (
-            Cell([Name(one.name)]),
-            str(one.rows),
-            *(unit.cell(known, sign=True) for known in (one.share, one.value, one.against_random)),
-            "worse" if one.worse else "",
-        )
-        for one in values.groups
-    ]
-    numbers = (f"share, {unit.name}", "adds to the others", "against rows at random")
-    return Table(
-        "Sources; intervals hold for all at once",
-        ("source", "rows", *numbers, "shown"),
-        rows,
-        level="brief",
-        sorts=True,
-    )
+    return chart, Table("Sources; intervals hold for all at once", columns, rows, "brief", sorts=True)
