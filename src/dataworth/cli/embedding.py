@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pyarrow.parquet as parquet
-from rich.text import Text
 
 from dataworth.atomic import atomic_write
 from dataworth.data.dataset import LabelSummary, summarise_labels
@@ -18,6 +17,7 @@ from dataworth.embed.gradients import LOSSES, embed_gradients, gradient_table
 from dataworth.embed.tables import Embedded, embed_table
 from dataworth.errors import DataworthError
 from dataworth.parallel import get_engine
+from dataworth.report.terminal import tamed
 from dataworth.wording import counted, listed
 
 from .files import check_outputs
@@ -38,7 +38,7 @@ def written(source: Path, output: Path, model: str, table: Any, labels: LabelSum
     size = f"{counted(rows, what)} × {counted(features, 'feature')}"
     line = f"{output}: {size} by {model}, labels {labels}"
     data = {"schema": SCHEMA, **told, "labels": labels.to_dict(), "what": what}
-    return Told(data, line, lambda verbose: Text(f"{line}."))
+    return Told(data, line, lambda verbose: tamed(f"{line}."))
 
 
 def engine_of(where: Mapping[str, Any]) -> Any:

@@ -23,6 +23,7 @@ from dataworth.valuation.entry import parse_options
 from dataworth.valuation.result import versions
 from dataworth.yardstick.yardstick import Yardstick
 
+from .files import names_of
 from .options import Columns
 
 ROLES = {"score": ("data", "test"), "audit": ("before", "after", "test"), "rank": ("data", "test")}
@@ -86,9 +87,18 @@ class Job:
         options = parse_options(self.what, given)
         return options if path is None else replace(options, yardstick=Yardstick.load(path))
 
+    def named_files(self) -> dict[str, str]:
+        """The names of files by their roles; several datasets have the names of their files."""
+        named: dict[str, str] = {}
+        for role, paths in self.files.items():
+            several = {role: paths} if isinstance(paths, Path) else zip(names_of(paths), paths, strict=True)
+            named |= {name: path.name for name, path in dict(several).items()}
+        return named
+
     def every_file(self, *without: str) -> list[Path]:
         """All files, whatever their roles."""
-        return [path for role, given in self.files.items() if role not in without for path in _listed(given)]
+        given = [paths for role, paths in self.files.items() if role not in without]
+        return [path for one in given for path in ([one] if isinstance(one, Path) else one)]
 
     def command_line(self) -> str:
         """The words that make the same result: what does not determine it is left out."""
@@ -107,9 +117,7 @@ class Job:
         given = {n: getattr(parsed, n) for n in known if n not in left_out and getattr(parsed, n) is not None}
         raw = {n: self.options.get(n) for n in ("model", "ignore", "yardstick")}  # as they were given
         given |= {n: value for n, value in raw.items() if value is not None}
-        columns = {
-            name: value for name, value in vars(self.columns).items() if value not in (None, False, [])
-        }
+        columns = {name: one for name, one in vars(self.columns).items() if one not in (None, False, [])}
         files = {
             role: absolute(named) if isinstance(named, Path) else [absolute(path) for path in named]
             for role, named in self.files.items()
@@ -163,10 +171,6 @@ def as_words(given: Mapping[str, Any]) -> list[str]:
             each = several if name in REPEATED else [",".join(map(str, several))]
             words += [word for one in each for word in (flag, str(one))]
     return words
-
-
-def _listed(given: Path | Sequence[Path] | None) -> Sequence[Path]:
-    return [given] if isinstance(given, Path) else given or []
 
 
 def _digest(config: Mapping[str, Any]) -> str:

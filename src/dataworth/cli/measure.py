@@ -19,7 +19,6 @@ from dataworth.models.base import positive_number
 from dataworth.parallel import Local, get_engine
 from dataworth.parallel.runs import Run
 from dataworth.valuation.entry import reading_of
-from dataworth.valuation.result import Replay
 from dataworth.valuation.sealed import Sealed, refuse_unsealable
 from dataworth.yardstick.yardstick import Yardstick
 
@@ -46,9 +45,7 @@ class Loaded(NamedTuple):
         """The data of a file; of several by their names."""
         if not isinstance(given, Path):
             return {name: self(path) for name, path in zip(names_of(given), given, strict=True)}
-        if given in self.sealed:
-            return self.sealed[given]
-        return self.inputs(given)
+        return self.sealed[given] if given in self.sealed else self.inputs(given)
 
 
 def carry_out(job: Job, showing: Showing, save: Callable[[Any], None] | None = None) -> int:
@@ -162,11 +159,9 @@ def measure(job: Job, options: Options, own: Mapping[str, Any], loaded: Loaded, 
         own = {**own, "curate": parse(own["curate"], loaded.inputs)}
     function: Callable[..., Any] = over_priors if job.command == "sensitivity" else getattr(dw, job.command)
     with ExitStack() as stack:
-        run = (
-            None
-            if options.run_dir is None
-            else stack.enter_context(open_run(job, options, loaded, showing.quiet))
-        )
+        run = None
+        if options.run_dir is not None:
+            run = stack.enter_context(open_run(job, options, loaded, showing.quiet))
         engine = engine_of(options)
         listening = listen(
             showing.quiet,
@@ -176,7 +171,11 @@ def measure(job: Job, options: Options, own: Mapping[str, Any], loaded: Loaded, 
         )
         keep = showing.explain or bool(showing.report) or (showing.verbose and not showing.quiet)
         progress = stack.enter_context(listening)
-        given = replace(options, run_dir=run, progress=progress, keep=keep, **beside(job))
+        given = replace(options, run_dir=run, progress=progress, keep=keep)
+        if job.what == "audit" and job.options.get("values") is None:
+            from dataworth.valuation.values.guard import files_in  # of values that lie beside the data
+
+            given = replace(given, values=files_in(p.absolute().parent for p in job.every_file()) or None)
         try:
             found = function(*data, **own, **{PARSED: given})
         except KeyboardInterrupt as stopped:
@@ -186,7 +185,8 @@ def measure(job: Job, options: Options, own: Mapping[str, Any], loaded: Loaded, 
                 run.abandon()
             raise
         if hasattr(found, "replay"):
-            found = replace(found, replay=told_by(job, found.replay))
+            named = job.named_files()
+            found = replace(found, replay=found.replay.by(job.command_line(), named, named["test"]))
         if run is not None:
             try:
                 run.finish(found.to_dict())
@@ -206,27 +206,6 @@ def open_run(job: Job, options: Options, loaded: Loaded, quiet: bool) -> Run:
     if used and options.ledger is None and not quiet:
         say(used)
     return run
-
-
-def beside(job: Job) -> dict[str, Any]:
-    """Files of values that lie beside the files of an audit, unless one is named."""
-    if job.what != "audit" or job.options.get("values") is not None:
-        return {}
-    from dataworth.valuation.values.guard import files_in
-
-    found = files_in(path.absolute().parent for path in job.every_file())
-    return {"values": found} if found else {}
-
-
-def told_by(job: Job, replay: Replay) -> Replay:
-    """How to get a job's result again, with its files."""
-    given: dict[str, str] = {}
-    for role, paths in job.files.items():
-        several = [paths] if isinstance(paths, Path) else paths
-        # several datasets have the names of their files
-        names = [role] if isinstance(paths, Path) else names_of(several)
-        given |= {name: path.name for name, path in zip(names, several, strict=True)}
-    return replay.by(job.command_line(), given, given["test"])
 
 
 def exit_code(job: Job, found: Any, fails: frozenset[str], quiet: bool) -> int:

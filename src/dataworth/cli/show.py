@@ -5,8 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -74,23 +73,9 @@ def print_rich(renderable: Any) -> None:
 
     console = Console(highlight=False)
     with console.capture() as captured:  # not straight: rich ends the program when a pipe closes
-        console.print(Tame(renderable))
+        console.print(renderable)
     lines = captured.get().split("\n")
     sys.stdout.write("\n".join(line.rstrip(" ") for line in lines))
-
-
-@dataclass(frozen=True)
-class Tame:
-    """A renderable whose own text commands no terminal: names in a file may hold what clears a screen."""
-
-    renderable: Any
-
-    def __rich_console__(self, console: Any, options: Any) -> Iterator[Any]:
-        from rich.segment import Segment
-
-        for text, style, control in console.render(self.renderable, options):
-            tame = "".join(letter if letter.isprintable() or letter == "\n" else "\ufffd" for letter in text)
-            yield Segment(text if control else tame, style, control)
 
 
 def write_table(rows: list[dict[str, Any]], path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from functools import cache as once
 from functools import lru_cache
 from os import PathLike
@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dataworth.arrays import Array
-from dataworth.embed.cache import Far, computed, key, open_cache
+from dataworth.embed.cache import Far, computed, key, listener, open_cache
 from dataworth.embed.images import Images
 from dataworth.embed.networks import NAME, Network, Vectors, efficientnet, in_passes, transformer
 from dataworth.errors import DataworthError
@@ -53,14 +53,14 @@ def embed(
     >>> embed(np.full((2, 4, 4), 255, dtype=np.uint8), "pixels")[:, :3].tolist()
     [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]
     """
-    for name, value in (("size", size), ("batch", batch)):
-        if (value is not None or name == "batch") and not _positive(value):
+    for name, value in (("batch", batch), *((("size", size),) if size is not None else ())):
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
             raise DataworthError(f"{name} is {value!r}, but a whole number of at least 1 is expected.")
     network = _network(model, size)
     source = Images(images)
     side = _side(network, source.sizes(), size)
     store = open_cache(cache) if network.cached else None
-    tell: Callable[[int, int], Any] = getattr(progress, "update", progress) or (lambda done, total: None)
+    tell = listener(progress)
     load = once(network.load)
     starts = range(0, len(source), batch)
     parts: dict[int, Vectors] = {}
@@ -111,7 +111,7 @@ def _network(model: str, size: int | None) -> Network:
         raise DataworthError(f"model is {model!r}: give its name, such as {NAME}.")
     name = str(model)
     if name == "pixels":
-        return Network("pixels", None, lambda pixels: pixels, lambda: _flat, cached=False)
+        return Network("pixels", None, np.asarray, lambda: _flat, cached=False)
     return efficientnet(name) if name.partition(":")[0] == NAME else transformer(name, size)
 
 
@@ -131,10 +131,6 @@ def _side(network: Network, sizes: list[tuple[int, int]], size: int | None) -> i
     if size is None and network.side is not None and (len(distinct) > 1 or max(map(max, sizes)) > LARGE):
         return network.side
     return size
-
-
-def _positive(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= 1)
 
 
 def pca(X: Any, k: int, fit_on: Any = None) -> Array:

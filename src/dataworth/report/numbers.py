@@ -115,6 +115,7 @@ class Unit(NamedTuple):
     def show(self, known: Known, sign: bool = False, digits: int | None = None, unit: str = "") -> str:
         """A value and its interval.
 
+        >>> from dataworth.measure.intervals import Estimate
         >>> unit_of(bits=False).show(Estimate(1.2345, None, (0.9, 1.6)), sign=True, unit="nats")
         '+1.23 nats [0.90, 1.60]'
         """
