@@ -169,7 +169,16 @@ def shorten(directory):
 RUNS = {name: [name, *files] for name, files in MEASURING.items()}
 RUNS["score"] += ["--size", "10", "--pairs", "12"]
 RUNS |= {
-    "method": ["audit", "raw.csv", "--curate", "random-subset:fraction=0.5", "--pairs", "8"],
+    "method": [
+        "audit",
+        "raw.csv",
+        "--curate",
+        "self-label:rows=half.csv",
+        "--design",
+        "method",
+        "--pairs",
+        "8",
+    ],
     "sealed": ["rank", "clean.csv", "v.safetensors"],
     "sources": ["values", "vendors.csv", "--source", "vendor"],
     "audited": ["sensitivity", "raw.csv", "clean.csv", "--priors", "0.1,10"],
