@@ -46,6 +46,8 @@ REPEATED = ("missing", "report")
 """Options that are given once for each of several values; several of the others stand between commas."""
 LISTS = ("data", "features", "exclude", "categories", "numbers", "missing", "ignore", "size", "priors")
 """Of what a configuration may have lists."""
+FLAGS = ("impute", "exact_labels", "stream", "thorough", "strict")
+"""What is true or false."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,8 +196,10 @@ def words_of(config: Any, source: Path, folder: Path) -> tuple[list[str], dict[s
         if not isinstance(config.get(key, {}), dict):
             raise DataworthError(f"{source} has {key} that are no JSON object: give names and values.")
     given, pins, about = (dict(config.get(key, {})) for key in KEYS[1:4])
-    for name, value in given.items():
-        if isinstance(value, dict) or (isinstance(value, list) and name not in LISTS):
+    strict = {"fail_on": about.get("fail_on"), "strict": about.get("strict")}
+    for name, value in {**given, **strict}.items():
+        wrong = isinstance(value, dict) or (isinstance(value, list) and name not in LISTS)
+        if wrong or (name in FLAGS and not isinstance(value, bool | None)):
             raise DataworthError(f"{source} has {name} {value!r}; give one value, as in --{name}.")
 
     def place(path: Any) -> Any:
@@ -211,7 +215,6 @@ def words_of(config: Any, source: Path, folder: Path) -> tuple[list[str], dict[s
         given["curate"] = with_files(given["curate"], place)
     positional = [given.pop(role, None) for role in ROLES[command] if role != "test"]
     files = [path for one in positional if one for path in (one if isinstance(one, list) else [one])]
-    strict = {"fail_on": about.get("fail_on"), "strict": about.get("strict")}
     more: dict[str, Any] = {"pins": {place(path): value for path, value in pins.items()}}
     if about.get("words_of") == _digest(config):  # else it was changed since
         more["words"] = str(about.get("words"))
