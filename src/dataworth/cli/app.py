@@ -149,10 +149,7 @@ def score(data: DataFile, strict: Strict = False) -> None:
 
 
 @measuring
-def rank(
-    data: Annotated[list[Path], file("The datasets.", "DATA...")],
-    strict: Strict = False,
-) -> None:
+def rank(data: Annotated[list[Path], file("The datasets.", "DATA...")], strict: Strict = False) -> None:
     """Order datasets by what they are worth, best first.
 
     Example: dataworth rank a.parquet b.parquet --test test.parquet
@@ -189,8 +186,7 @@ def values(
         ),
     ] = None,
     output: Annotated[
-        Path | None,
-        word("File for all rows: .parquet, .csv or .json.", "--output", "-o", metavar="FILE"),
+        Path | None, word("File for all rows: .parquet, .csv or .json.", "--output", "-o", metavar="FILE")
     ] = None,
 ) -> Any:
     """Say which rows carry the information, which labels to look at again, and what sources add (--source).

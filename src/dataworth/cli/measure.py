@@ -52,7 +52,7 @@ def carry_out(job: Job, showing: Showing, save: Callable[[Any], None] | None = N
     """Measure, save and show; return the exit code that the verdict and the checks ask for."""
     fails = failing_verdicts(job.fail_on, job.options.get("design"))
     check_outputs(showing.csv, plot=showing.plot, reports=showing.report or ())
-    options, own = job.parsed(), own_arguments(job)  # refused before files are read, which can take long
+    options, own = job.parsed(), _own_arguments(job)  # refused before files are read, which can take long
     loaded = load(job, options, showing)
     found = measure(job, options, own, loaded, showing)
     if save is not None:
@@ -61,7 +61,7 @@ def carry_out(job: Job, showing: Showing, save: Callable[[Any], None] | None = N
     return exit_code(job, found, fails, showing.quiet)
 
 
-def own_arguments(job: Job) -> dict[str, Any]:
+def _own_arguments(job: Job) -> dict[str, Any]:
     """Arguments of this command alone, as its function takes them, or a sentence."""
     own = {name: value for name, value in job.own.items() if value is not None and name != "source"}
     if "priors" in own:
@@ -80,7 +80,7 @@ def load(job: Job, options: Options, showing: Showing) -> Loaded:
     engine, columns = engine_of(options), job.columns
     asked = reading_of(job.what, options, columns.roles, streams=job.command == "score")
     reading = replace(asked, encode=encoder(columns, engine, showing.quiet))
-    sealed = sealed_files(job, options.form, "whole" if asked.drawn is None else "pairs", showing.explain)
+    sealed = _sealed_files(job, options.form, "whole" if asked.drawn is None else "pairs", showing.explain)
     sources = None
     if job.own.get("source") is not None:
         sources, reading = read_sources(job, reading)
@@ -133,7 +133,7 @@ def read_sources(job: Job, reading: Reading) -> tuple[Any, Reading]:
     return sources, replace(reading, options={**roles, "exclude": left_out})
 
 
-def sealed_files(job: Job, form: str, design: str, explain: bool) -> dict[Path, Sealed]:
+def _sealed_files(job: Job, form: str, design: str, explain: bool) -> dict[Path, Sealed]:
     """The sealed files of a job; a sentence where rows are needed."""
     found = {}
     for role, given in job.files.items():
@@ -157,11 +157,11 @@ def measure(job: Job, options: Options, own: Mapping[str, Any], loaded: Loaded, 
         data[0] = data[0]._with(groups=loaded.sources)
     if "curate" in own:
         own = {**own, "curate": parse(own["curate"], loaded.inputs)}
-    function: Callable[..., Any] = over_priors if job.command == "sensitivity" else getattr(dw, job.command)
+    function: Callable[..., Any] = _over_priors if job.command == "sensitivity" else getattr(dw, job.command)
     with ExitStack() as stack:
         run = None
         if options.run_dir is not None:
-            run = stack.enter_context(open_run(job, options, loaded, showing.quiet))
+            run = stack.enter_context(_open_run(job, options, loaded, showing.quiet))
         engine = engine_of(options)
         listening = listen(
             showing.quiet,
@@ -195,8 +195,7 @@ def measure(job: Job, options: Options, own: Mapping[str, Any], loaded: Loaded, 
     return found
 
 
-def open_run(job: Job, options: Options, loaded: Loaded, quiet: bool) -> Run:
-    """The run directory of a job, with what there is to say of it."""
+def _open_run(job: Job, options: Options, loaded: Loaded, quiet: bool) -> Run:
     from dataworth.measure.ledger import runs_beside
 
     run = Run.open(Path(str(options.run_dir)), job.to_config(loaded.hashes, options))
@@ -223,7 +222,7 @@ def exit_code(job: Job, found: Any, fails: frozenset[str], quiet: bool) -> int:
     return 0
 
 
-def over_priors(before: Any, after: Any, test: Any, priors: Any = None, **given: Any) -> Any:
+def _over_priors(before: Any, after: Any, test: Any, priors: Any = None, **given: Any) -> Any:
     """Measure once as score and audit do, without checks, then over prior variances."""
     from dataworth.valuation.sensitivity import sensitivity
 

@@ -32,7 +32,7 @@ def result(result: Any, options: Showing, reading: Sequence[Mapping[str, Any]] =
         told |= {"reading": list(reading)} if reading else {}
         print(json.dumps(views.finite(told), indent=2, allow_nan=False))
     elif options.quiet:
-        print(views.line(result, **bits) + alarm(result))
+        print(views.line(result, **bits) + _alarm(result))
     else:
         print_rich(views.full(result, verbose=options.verbose, **bits))
         if explain or (options.verbose and getattr(result, "case", None) is not None):
@@ -42,7 +42,7 @@ def result(result: Any, options: Showing, reading: Sequence[Mapping[str, Any]] =
             print_rich(why)
     sys.stdout.flush()
     if options.csv is not None:
-        write_table(getattr(result, "table", result).rows(), options.csv)
+        _write_table(getattr(result, "table", result).rows(), options.csv)
         announce("table", options.csv, options.quiet)
     if options.plot is not None:
         with atomic_write(options.plot) as place:
@@ -55,8 +55,7 @@ def result(result: Any, options: Showing, reading: Sequence[Mapping[str, Any]] =
         announce("report", path, options.quiet)
 
 
-def alarm(result: Any) -> str:
-    """Which checks fired, for the line that is all a user sees."""
+def _alarm(result: Any) -> str:
     codes = [one.code for one in getattr(result, "checks", ()) if one.fires]
     return f" (fired: {', '.join(codes)})" if codes else ""
 
@@ -78,8 +77,7 @@ def print_rich(renderable: Any) -> None:
     sys.stdout.write("\n".join(line.rstrip(" ") for line in lines))
 
 
-def write_table(rows: list[dict[str, Any]], path: Path) -> None:
-    """CSV with a header."""
+def _write_table(rows: list[dict[str, Any]], path: Path) -> None:
     with atomic_write(path) as place, place.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()

@@ -118,7 +118,7 @@ def ending(path: str | os.PathLike[str]) -> str:
 
 def report(result: Any, kind: str, bits: bool = False) -> str:
     """A report as text of a kind; what has to be measured again for it is measured now."""
-    found = measured_again(result) if isinstance(result, Result) else Further()
+    found = _measured_again(result) if isinstance(result, Result) else Further()
     if kind == ".json":
         told = result.to_dict(**({"bits": bits} if in_bits(result) else {}))
         if isinstance(result, Result):
@@ -129,8 +129,7 @@ def report(result: Any, kind: str, bits: bool = False) -> str:
     return written(document(result, bits, found), datetime.now(UTC).date().isoformat())
 
 
-def measured_again(result: Any) -> Further:
-    """What a report asks beyond a result; once, however many are written."""
+def _measured_again(result: Any) -> Further:
     kept = vars(result)
     if "_further" not in kept:
         kept["_further"] = further(result)

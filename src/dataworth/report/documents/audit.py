@@ -59,12 +59,7 @@ ANSWERS = {
 }
 """What a verdict says, and what to do."""
 NO_VERDICT = "The design size compares rows, not datasets: there is no verdict."
-CORNERS = (
-    "both rose",
-    "benchmark up, information down",
-    "both fell",
-    "information up, benchmark down",
-)
+CORNERS = ("both rose", "benchmark up, information down", "both fell", "information up, benchmark down")
 
 
 def document(audit: Audit, further: Further, unit: Unit) -> Document:
@@ -84,12 +79,12 @@ def document(audit: Audit, further: Further, unit: Unit) -> Document:
         line=f"{word}{why}: ΔPMI {moved}",
         headline=f"{word}: {audit.reason if audit.verdict else audit.reason.split(':')[0]}.",
         answer=Answer(word, tone, sentence, meaning),
-        charts=(forest(audit, unit), benchmark_forest(audit, unit)),
+        charts=(_forest(audit, unit), _benchmark_forest(audit, unit)),
         sections=[
-            what_moved(audit, unit),
-            what_could_be_seen(audit, unit),
+            _what_moved(audit, unit),
+            _what_could_be_seen(audit, unit),
             checks,
-            one_by_one(audit, tone, unit),
+            _one_by_one(audit, tone, unit),
             *rest,
         ],
     )
@@ -105,7 +100,7 @@ def accuracy(audit: Audit) -> Estimate:
     return Estimate(audit.accuracy_delta, None, audit.accuracy_interval)
 
 
-def against_control(audit: Audit) -> Estimate | None:
+def _against_control(audit: Audit) -> Estimate | None:
     """The change against the blind control, where that is another."""
     control = audit.control
     if audit.made_of is not None or control is None or control.selection == audit.delta:
@@ -116,10 +111,9 @@ def against_control(audit: Audit) -> Estimate | None:
 # --- what moved --------------------------------------------------------------------------------------------
 
 
-def what_moved(audit: Audit, unit: Unit) -> Section:
-    """Every measure from, to and its change, and what a rise is made of."""
+def _what_moved(audit: Audit, unit: Unit) -> Section:
     columns = ("measure", "from", "to", "change, 95 % interval")
-    table = Table("Before and after curation", columns, [*lines(audit, unit)], "brief")
+    table = Table("Before and after curation", columns, [*_lines(audit, unit)], "brief")
     facts = [("In words", describe_per_row(audit.per_row, audit.yardstick, unit))]
     if (made := audit.made_of) is not None:
         own, outside = (unit.named(part, sign=True) for part in (made.own, made.outside))
@@ -132,8 +126,7 @@ def what_moved(audit: Audit, unit: Unit) -> Section:
     return Section("What the change is made of", (table, reason, Facts(facts, "brief")))
 
 
-def lines(audit: Audit, unit: Unit) -> Iterator[tuple[str, str, str, str]]:
-    """What was measured, from, to, and the change with its interval."""
+def _lines(audit: Audit, unit: Unit) -> Iterator[tuple[str, str, str, str]]:
     bench = benchmark(audit.yardstick, unit)
     value = (audit.before, audit.after, delta(audit))
     found: list[tuple[str, Unit, float, float, Any]] = [
@@ -144,7 +137,7 @@ def lines(audit: Audit, unit: Unit) -> Iterator[tuple[str, str, str, str]]:
         middle = audit.before + made.own.value
         found.append((f"of it, the data's own models, {unit.name}", unit, audit.before, middle, made.own))
         found.append((f"of it, only from outside, {unit.name}", unit, middle, audit.after, made.outside))
-    elif (blind := against_control(audit)) is not None:
+    elif (blind := _against_control(audit)) is not None:
         start = audit.after - blind.value
         found.append((f"PMI against the blind control, {unit.name}", unit, start, audit.after, blind))
     before, after = (float(audit.table.column("accuracy", arm).mean()) for arm in ("before", "after"))
@@ -174,14 +167,13 @@ def benchmark_sentence(audit: Audit, unit: Unit) -> str:
     return f"{name[0].upper()}{name[1:]} moved by {moved}: {said}."
 
 
-def forest(audit: Audit, unit: Unit) -> Forest:
-    """The change, and what it is made of or compared with."""
+def _forest(audit: Audit, unit: Unit) -> Forest:
     tone = VERDICT_TONES.get(audit.verdict, "plain")
     marks = [unit.mark("after − before", delta(audit), tone)]
     if (made := audit.made_of) is not None:
         marks.append(unit.mark("the data's own models", made.own))
         marks.append(unit.mark("only from outside", made.outside, tone))
-    elif (blind := against_control(audit)) is not None:
+    elif (blind := _against_control(audit)) is not None:
         marks.append(unit.mark("after − blind control", blind, tone))
     return Forest(
         "The change of information and what it is compared with; bars are 95 % intervals.",
@@ -190,8 +182,7 @@ def forest(audit: Audit, unit: Unit) -> Forest:
     )
 
 
-def benchmark_forest(audit: Audit, unit: Unit) -> Forest:
-    """The change of the benchmark, whose unit is another."""
+def _benchmark_forest(audit: Audit, unit: Unit) -> Forest:
     bench = benchmark(audit.yardstick, unit)
     return Forest(
         "The change of the benchmark; the bar is its 95 % interval.",
@@ -203,10 +194,9 @@ def benchmark_forest(audit: Audit, unit: Unit) -> Forest:
 # --- what changed, and what could have been seen ------------------------------------------------------------
 
 
-def what_could_be_seen(audit: Audit, unit: Unit) -> Section:
-    """What became of the rows, and what such a test set could have seen."""
+def _what_could_be_seen(audit: Audit, unit: Unit) -> Section:
     facts = [
-        ("Changed", changed_rows(audit)),
+        ("Changed", _changed_rows(audit)),
         ("Measured on", f"{audit.details.test_rows} test rows, {draws(audit.details)}"),
         *could_see(audit, unit),
     ]
@@ -242,8 +232,7 @@ def change_text(change: dict[str, Any]) -> str:
     return f"{told} ({apart}rows matched by {change['matched_by']})"
 
 
-def changed_rows(audit: Audit) -> str:
-    """What became of the rows, and why they are not as many as the files have."""
+def _changed_rows(audit: Audit) -> str:
     told, rows = [], {"before": audit.details.before_rows, "after": audit.details.after_rows}
     for name, count in rows.items():
         given = audit.replay.data.get(name, {}).get("rows")
@@ -296,8 +285,7 @@ def rounded(rows: int) -> int:
 # --- one by one --------------------------------------------------------------------------------------------
 
 
-def one_by_one(audit: Audit, tone: Tone, unit: Unit) -> Section:
-    """The change of information and of the benchmark, block by block or pair by pair."""
+def _one_by_one(audit: Audit, tone: Tone, unit: Unit) -> Section:
     bench = benchmark(audit.yardstick, unit)
     many = "pairs" if audit.details.blocks is None else "blocks"
     pmi, arms = counted_pmi(audit) * unit.factor, [str(arm) for arm in audit.table.arms]

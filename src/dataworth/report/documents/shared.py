@@ -151,11 +151,11 @@ def alarm(result: Result) -> str:
 def last_sections(result: Measured, further: Further, unit: Unit) -> list[Section]:
     """Checks; what was measured again; every arm; the yardstick; how to replay it."""
     return [
-        checks_section(result),
+        _checks_section(result),
         *parts_section(result, further, unit),
-        *priors_section(further, unit),
-        *groups_section(further, unit),
-        arms_section(result, unit),
+        *_priors_section(further, unit),
+        *_groups_section(further, unit),
+        _arms_section(result, unit),
         yardstick_section(result),
         replay_section(result, further.left_out),
     ]
@@ -169,8 +169,7 @@ def check_counts(checks: Sequence[Finding], ignored: int = 0) -> str:
     return f"{passed} passed, {fired or 'none'} fired{without}{also}"
 
 
-def checks_section(result: Measured) -> Section:
-    """How many checks passed, each that did not with what to do, then all with what they saw."""
+def _checks_section(result: Measured) -> Section:
     counts, what = "none: all were ignored", KINDS[type(result).__name__]
     fired = [one for one in result.checks if one.fires]
     fatal = ", ".join(one.code for one in fired if not one.stands)
@@ -192,8 +191,7 @@ def checks_section(result: Measured) -> Section:
     return Section("Can it be trusted?", blocks)
 
 
-def arms_section(result: Measured, unit: Unit) -> Section:
-    """Means of every arm over blocks or pairs."""
+def _arms_section(result: Measured, unit: Unit) -> Section:
     bench = benchmark(result.yardstick, unit)
 
     def mean(column: str, arm: Arm, scale: float, digits: int) -> Cell:
@@ -272,8 +270,7 @@ def parts_section(result: Measured, further: Further, unit: Unit) -> list[Sectio
     return [Section("Why: parts of the score", (table, Facts([("Read", why)])))]
 
 
-def priors_section(further: Further, unit: Unit) -> list[Section]:
-    """The same over priors and over sizes: does a choice decide?"""
+def _priors_section(further: Further, unit: Unit) -> list[Section]:
     charts: list[Plane] = []
     tables: list[Table] = []
     if (found := further.priors) is not None:
@@ -296,8 +293,7 @@ def priors_section(further: Further, unit: Unit) -> list[Section]:
     return [Section("Does the prior, or the size, decide?", (*charts, *tables))] if charts else []
 
 
-def groups_section(further: Further, unit: Unit) -> list[Section]:
-    """Every group of rows by itself."""
+def _groups_section(further: Further, unit: Unit) -> list[Section]:
     if not further.groups:
         return []
     several = len({one.dataset for one in further.groups}) > 1

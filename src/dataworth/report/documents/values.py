@@ -58,12 +58,12 @@ def document(values: Values, further: Further, unit: Unit) -> Document:
         kind="Values",
         line=f"{counted(len(doubted), 'label')} of {counted(len(rows), 'row')} to look at again, "
         f"{counted(len(listed), 'row')} with a value shown below zero{also}",
-        answer=answer(len(doubted), len(rows), worse),
+        answer=_answer(len(doubted), len(rows), worse),
         charts=(against_trust(values, unit), *sources[:1]),
         sections=[
             Section("Labels to look at again, and rows with a value below zero", tables),
             *([Section("Sources", sources)] if sources else []),
-            Section("How to read the values", (facts(values, unit),)),
+            Section("How to read the values", (_facts(values, unit),)),
             shared.yardstick_section(
                 values, ("Duplicates", "are not seen by values: a copy stands in for its original")
             ),
@@ -72,8 +72,7 @@ def document(values: Values, further: Further, unit: Unit) -> Document:
     )
 
 
-def answer(doubted: int, rows: int, worse: list[str]) -> Answer:
-    """Whether there is a label, or a source, to look at."""
+def _answer(doubted: int, rows: int, worse: list[str]) -> Answer:
     meaning = f"Labels on this page are for a person to look at. {BEWARE[0].upper()}{BEWARE[1:]}."
     are = "is" if doubted == 1 else "are"
     said = f"{counted(doubted, 'label')} of {rows:,} {are} more likely wrong than right"
@@ -86,8 +85,7 @@ def answer(doubted: int, rows: int, worse: list[str]) -> Answer:
     return Answer("no label is doubted", "good", none, meaning)
 
 
-def facts(values: Values, unit: Unit) -> Facts:
-    """What the numbers are, and what leaving out doubted labels changes."""
+def _facts(values: Values, unit: Unit) -> Facts:
     block = f"{unit.name} per {shared.per_block(values.test_rows, values.blocks)}"
     order = "the least trusted labels first, then the lowest values of other rows on the list"
     told = [
