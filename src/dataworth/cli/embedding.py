@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,9 +13,8 @@ from dataworth.data.dataset import LabelSummary, summarise_labels
 from dataworth.data.io.formats import NPZ_ROLES
 from dataworth.data.io.preferences import PREFERRED, read_preferences
 from dataworth.embed.gradients import LOSSES, embed_gradients, gradient_table
-from dataworth.embed.tables import Embedded, embed_table
+from dataworth.embed.vectors import Embedded, embed_table
 from dataworth.errors import DataworthError
-from dataworth.parallel import get_engine
 from dataworth.report.terminal import tamed
 from dataworth.wording import counted, listed
 
@@ -39,11 +37,6 @@ def written(source: Path, output: Path, model: str, table: Any, labels: LabelSum
     line = f"{output}: {size} by {model}, labels {labels}"
     data = {"schema": SCHEMA, **told, "labels": labels.to_dict(), "what": what}
     return Told(data, line, lambda verbose: tamed(f"{line}."))
-
-
-def engine_of(where: Mapping[str, Any]) -> Any:
-    """The engine that was asked for; none, which is this process, if nothing was."""
-    return get_engine(where["engine"], where["jobs"], where["address"]) if any(where.values()) else None
 
 
 def embed_images(

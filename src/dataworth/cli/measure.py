@@ -23,7 +23,7 @@ from dataworth.valuation.sealed import Sealed, refuse_unsealable
 from dataworth.yardstick.yardstick import Yardstick
 
 from . import show
-from .files import check_outputs, check_pins, names_of
+from .files import check_outputs, names_of
 from .guard import CHECK_FAILS, VERDICT_FAILS, Interrupted, say
 from .job import ROLES, Job, failing_verdicts
 from .options import Columns, Showing
@@ -96,7 +96,10 @@ def load(job: Job, options: Options, showing: Showing) -> Loaded:
     hashes |= {absolute(path): data.content_hash() for path, data in sealed.items()}
     if isinstance(options.yardstick, Yardstick):
         hashes[absolute(job.options["yardstick"])] = options.yardstick.digest
-    check_pins(hashes, job.pins)
+    for path in (path for path, content in hashes.items() if job.pins.get(path, content) != content):
+        raise DataworthError(
+            f"{path} has changed since the run was configured: restore the file, or start a new run."
+        )
     return Loaded(inputs, sealed, sources, hashes)
 
 

@@ -37,7 +37,7 @@ from dataworth.embed.language_model import (
     in_batches,
     row_hash,
 )
-from dataworth.embed.tables import COLUMN, with_vectors
+from dataworth.embed.vectors import COLUMN, with_vectors
 from dataworth.errors import DataworthError
 from dataworth.parallel import Engine
 
