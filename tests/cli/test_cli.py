@@ -1,8 +1,6 @@
 """What commands print, read and write, on files as people have them."""
 
-import csv
 import json
-import re
 
 import pyarrow as pa
 import pyarrow.csv
@@ -25,40 +23,6 @@ def test_audit_in_a_process_shows_the_rise_and_what_it_is_made_of(folder):
     assert "more probability on the right answer" in " ".join(out.split())
     assert "\x1b" not in out, "colours in a pipe"
     assert all(len(line) <= 80 for line in out.splitlines())
-
-
-@pytest.mark.parametrize("command", ["score", "rank"])
-def test_clipping(inside, tmp_path, command):
-    """The result is of clipped values and says so, the table of raw ones."""
-    files = ["clean.csv"] if command == "score" else ["raw.csv", "clean.csv"]
-    words = (command, *files, "--winsorise", "0.5", "--csv", tmp_path / "rows.csv", "--json")
-    code, out, _ = measured(*words)
-    result = json.loads(out)
-    assert code == 0
-    assert (result["clipping"]["rule"], result["clipping"]["bound"]) == ("winsorise", 0.5)
-    with (tmp_path / "rows.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    beyond = sum(abs(float(row["pmi"])) > 0.5 for row in rows)
-    assert 0 < beyond == result["clipping"]["changed"]
-    assert any(n.startswith(f"winsorised at ±0.5 nats: {beyond} of {len(rows)}") for n in result["notes"])
-    # as folded by a terminal of 80 columns
-    assert "truncated at ±0.5 nats" in " ".join(measured(command, *files, "--truncate", "0.5")[1].split())
-
-
-def test_describe_shows_what_cannot_be_used(inside, tmp_path):
-    table = pa.csv.read_csv("clean.csv")
-    raw = pa.array([b"k"] * len(table))
-    pa.parquet.write_table(table.append_column("raw", raw), tmp_path / "d.parquet")
-    code, out, _ = call("describe", tmp_path / "d.parquet")
-    assert code == 0
-    assert re.search(r"raw +unusable +binary +a feature is", out)
-    assert "1 unusable, 1 problem." in " ".join(out.split())
-    assert "--exclude raw" in " ".join(out.split())
-    assert "(binary) cannot be a feature: leave it out with --exclude raw" in refused(
-        measured("score", tmp_path / "d.parquet")
-    )
-    plain = measured("score", "clean.csv", "-q")
-    assert measured("score", tmp_path / "d.parquet", "-q", "--exclude", "raw") == plain
 
 
 def test_explain_adds_parts(inside):

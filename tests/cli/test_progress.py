@@ -23,18 +23,6 @@ def test_a_log_gets_a_line_now_and_then(monkeypatch):
     ]
 
 
-def test_a_second_file_is_timed_by_itself(monkeypatch):
-    now, lines = [0.0], []
-    monkeypatch.setattr("dataworth.cli.progress.time.monotonic", lambda: now[0])
-    progress = Lines(write=lines.append)
-    for total, begun in ((40, 0), (40, 1000), (80, 2000)):
-        lines.clear()
-        for second in range(11):
-            now[0] = float(begun + second)
-            progress.update(second, total)
-        assert lines == [f"{2 / total:.0%} done, about {total - 2} s left"]
-
-
 class Clock:
     """In place of a timer: it goes off when it is told to."""
 

@@ -96,12 +96,6 @@ def test_figures_and_pages_draw_the_same_charts(kind, tmp_path):
     assert {told["aria-labelledby"] for told in drawn} <= ids
 
 
-@pytest.mark.parametrize("width", [40, 200])
-def test_texts_fit_their_terminal(width):
-    for kind in ("score", "audit-rise", "values", "outlook", "yardstick"):
-        assert max(map(len, shown(results()[kind], width).splitlines())) <= width
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_texts_are_what_they_were(kind):
     """`python tests/golden/texts.py --write` writes them again."""

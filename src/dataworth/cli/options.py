@@ -15,15 +15,7 @@ from typer.core import TyperCommand
 from dataworth.measure.options import RARE, TAKES, Options, option
 from dataworth.wording import on_the_command_line
 
-from .guard import EXIT_CODES, end_with_code
-
-app = typer.Typer(
-    no_args_is_help=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-    epilog=f"Exit codes: {', '.join(f'{code} {what}' for code, what in EXIT_CODES.items())}.",
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
+from .guard import end_with_code
 
 PANELS = {"Columns": "Columns (the same in all files)", "Showing": "Output", "Options": "Measuring"}
 """Headings of groups of options in `--help`, where it is not their name."""
@@ -287,22 +279,6 @@ def command(function: Callable[..., int | None]) -> Callable[..., None]:
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
-
-
-def add_command(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Add a command; what it returns is shown, unless that is an exit code."""
-
-    @wraps(function)
-    def run(**values: Any) -> int | None:
-        found = function(**values)
-        if found is None or isinstance(found, int):
-            return found
-        from .show import result
-
-        result(found, next(value for value in values.values() if isinstance(value, Showing)))
-        return None
-
-    return app.command(cls=Command)(command(run))
 
 
 def parameters_of(group: Any, names: list[str]) -> list[inspect.Parameter]:
