@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from dataworth.certify import run_trials
 from dataworth.models import Categorical, InverseGamma, Linear
 
 # --- labels: every dataset there is, so no Monte Carlo error at all ----------------------------------------
@@ -268,14 +267,3 @@ def test_blackwell_of_numeric_labels_by_simulation():
         differences = np.array(differences)
         assert differences.mean() <= 3.1 * differences.std() / np.sqrt(600)
         assert differences.mean() < 0  # more rows do predict better, on this seed
-
-
-@pytest.mark.parametrize("name", NUMERIC)
-def test_data_processing_of_numeric_labels_by_simulation(name):
-    """Every f of D alone, 800 worlds, one-sided 4 standard errors: false alarm 2e-4 a model."""
-    model = NUMERIC[name]
-    rows = np.random.default_rng(1).normal(size=(12, 2))
-    trials = run_trials(model, rows, model.simulate, 800, True, np.random.default_rng(2))
-    for f, gain in trials.gains.items():
-        assert gain.mean() <= 4 * gain.std() / np.sqrt(len(gain)), f
-    assert trials.gains["no rows"].mean() < -0.1

@@ -1,10 +1,8 @@
 """How far the work is: lines in a log, a bar on a terminal."""
 
-import os
-
 import pytest
 
-from dataworth.cli.progress import Bar, Lines, estimate, listen
+from dataworth.cli.progress import Bar, Lines
 
 
 def test_a_log_gets_a_line_now_and_then(monkeypatch):
@@ -23,18 +21,6 @@ def test_a_log_gets_a_line_now_and_then(monkeypatch):
         "55% done, about 18 s left",
         "80% done, about 8 s left",
     ]
-
-
-def test_a_second_file_is_timed_by_itself(monkeypatch):
-    now, lines = [0.0], []
-    monkeypatch.setattr("dataworth.cli.progress.time.monotonic", lambda: now[0])
-    progress = Lines(write=lines.append)
-    for total, begun in ((40, 0), (40, 1000), (80, 2000)):
-        lines.clear()
-        for second in range(11):
-            now[0] = float(begun + second)
-            progress.update(second, total)
-        assert lines == [f"{2 / total:.0%} done, about {total - 2} s left"]
 
 
 class Clock:
@@ -74,11 +60,6 @@ def test_a_log_hears_what_lasts_before_the_work(monkeypatch, done):
     assert lines == {"nothing": ["fitting the yardstick…"], "expect": ["measuring…"]}.get(done, [])
 
 
-def test_estimates_name_the_cores():
-    assert estimate(7200, 1, continued=True) == "about 2.0 h on 1 core, less what is already done"
-    assert estimate(70, -1, continued=False).endswith(f"on {os.cpu_count()} core{'s' * (os.cpu_count() > 1)}")
-
-
 def test_a_bar_appears_only_for_work_that_lasts(monkeypatch):
     now = [0.0]
     monkeypatch.setattr("dataworth.cli.progress.time.monotonic", lambda: now[0])
@@ -94,8 +75,3 @@ def test_a_bar_appears_only_for_work_that_lasts(monkeypatch):
     assert bar._task is not None
     bar.close()
     assert bar._task is None
-
-
-def test_quiet_hears_nothing():
-    with listen(quiet=True) as nobody:
-        assert nobody is None

@@ -1,6 +1,5 @@
 """Texts and preference pairs from files to a verdict, with one command."""
 
-import csv
 import json
 
 import numpy as np
@@ -11,8 +10,8 @@ from typer.testing import CliRunner
 import dataworth as dw
 from dataworth.cli.app import app
 from dataworth.embed import language_model as template
-from text_worlds import review, write_pairs
-from tiny_models import save_language_model, save_text_encoder
+from text_worlds import write_pairs
+from tiny_models import save_language_model
 
 
 def call(*words):
@@ -27,28 +26,10 @@ def lines(path):
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("texts")
-    for name, n, seed in (("mails", 240, 1), ("test", 160, 2)):
-        rng = np.random.default_rng(seed)
-        with (folder / f"{name}.csv").open("w", newline="") as file:
-            rows = csv.writer(file)
-            rows.writerow(["subject", "body", "label"])
-            for _ in range(n):
-                happy = rng.random() < 0.5
-                rows.writerow(["your order", review(rng, happy), "praise" if happy else "blame"])
     write_pairs(folder / "before.jsonl", 240, 3, 0.3)
     write_pairs(folder / "after.jsonl", 240, 3, 0.3, keep=lambda wrong: not wrong)
     write_pairs(folder / "test.jsonl", 200, 4)
     return folder
-
-
-def test_mails_reach_a_score(folder):
-    code, out, told = call("score", folder / "mails.csv", "--test", folder / "test.csv", "--json", "-q")
-    assert code == 0, told
-    assert json.loads(out)["interval"][0] > 0
-    _, out, _ = call("describe", folder / "mails.csv", "--json")
-    roles = {role["column"]: role for role in json.loads(out)["roles"]}
-    assert (roles["body"]["role"], roles["body"]["kind"]) == ("feature", "text")
-    assert roles["subject"]["kind"] == "categorical"
 
 
 def test_pairs_reach_a_verdict(folder):
@@ -57,17 +38,6 @@ def test_pairs_reach_a_verdict(folder):
     assert code == 0, told
     assert "pairs of responses recognised by chosen and rejected in" in told
     assert json.loads(out)["interval"][0] > 0
-
-
-def test_a_text_encoder_stands_in_for_ngrams(folder, tmp_path, monkeypatch):
-    pytest.importorskip("sentence_transformers")
-    monkeypatch.setenv("DATAWORTH_CACHE", str(tmp_path / "cache"))
-    texts = [row["chosen"] + row["rejected"] for row in lines(folder / "test.jsonl")]
-    encoder = save_text_encoder(tmp_path, texts)
-    words = "score", folder / "after.jsonl", "--test", folder / "test.jsonl", "--json", "--ignore", "all"
-    code, out, told = call(*words, "--text-encoder", encoder, "--prior-variance", "1")
-    assert code == 0, told
-    assert json.loads(out)["data_rows"] == len(lines(folder / "after.jsonl"))
 
 
 def test_gradients_are_embedded_read_and_scored(folder, tmp_path):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import json
 import re
-import sys
 from dataclasses import fields, replace
 from pathlib import Path
 
@@ -13,7 +12,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pytest
-from sklearn.neighbors import KNeighborsClassifier
 
 import dataworth as dw
 from commands import call, refused
@@ -124,25 +122,10 @@ def test_each_is_a_function_of_the_data_and_of_the_seed(name):
     assert DATA.content_hash() == before
 
 
-def test_groups_are_no_attributes():
-    """Rows that belong together are not what match-groups looks at: one sentence says so."""
-    grouped_only = Dataset(np.zeros((4, 1)), [0, 0, 1, 1], groups=["a", "b", "a", "b"])
-    sentence = refusal(MatchGroups(), grouped_only, grouped_only)
-    assert "the data have no attributes" in sentence
-    assert "attribute= (groups are rows that belong together" in sentence
-    assert "groups" not in refusal(MatchGroups(), classes(4, seed=0), classes(4, seed=0))
-    assert Reweight()(grouped_only, grouped_only).weights.tolist() == [1.0] * 4  # by classes
-    assert "attribute=" in refusal(Reweight("attributes"), grouped_only, grouped_only)
-
-
-def row_numbers(data):
-    return [int(i.removeprefix("row ")) for i in data.ids.tolist()]
-
-
 @pytest.mark.parametrize("name", REMOVE)
 def test_what_removes_keeps_order_and_what_belongs_to_rows(name):
     after = made(ALL[name])
-    kept = row_numbers(after)
+    kept = [int(i.removeprefix("row ")) for i in after.ids.tolist()]
     assert kept == sorted(set(kept))
     assert after.content_hash() == DATA.take(kept).content_hash()
     assert 0 < len(kept) <= len(DATA)
@@ -196,16 +179,9 @@ def test_missing_values_are_no_obstacle(name):
     assert len(made(ALL[name], data, data)) > 0
 
 
-@pytest.mark.parametrize("f", [KCentre, Herding, RandomSubset])
-def test_fractions(f):
-    assert len(made(f(0.25))) == pytest.approx(15, abs=1)
-    assert made(f(1.0)).content_hash() == DATA.content_hash()
-    for wrong in (0.0, 1.5, float("nan")):
-        assert "it must lie above 0" in refusal(f, wrong)
-
-
 TEXTS = Dataset(pa.table({"body": ["it never came to me", "all was well with it"]}), [0, 1])
 NUMERIC = Dataset([[1.0], [2.0], [3.0]], [0.5, 1.5, 7.25])
+GROUPED = Dataset(np.zeros((4, 1)), [0, 0, 1, 1], groups=["a", "b", "a", "b"])
 
 
 @pytest.mark.parametrize(
@@ -231,6 +207,13 @@ NUMERIC = Dataset([[1.0], [2.0], [3.0]], [0.5, 1.5, 7.25])
         (lambda: DropLabelIssues()(NUMERIC), "labels are numeric"),
         (lambda: Synthesize()(NUMERIC), "labels are numeric"),
         (lambda: Fake()(NUMERIC), "labels are numeric"),
+        (lambda: KCentre(float("nan")), "it must lie above 0"),
+        (lambda: RandomSubset(1.5), "it must lie above 0"),
+        (lambda: made(DropLabelIssues(), Dataset([[0.0], [1.0], [2.0]], [0, 0, 1])), "two of each class"),
+        (lambda: MatchGroups()(GROUPED, GROUPED), "attribute= (groups are rows that belong together"),
+        (lambda: Reweight("attributes")(GROUPED, GROUPED), "the data have no attributes"),
+        (lambda: RemoveRows(group="c").bound(GROUPED), "no rows of group 'c'; there are 'a', 'b'."),
+        (lambda: RemoveRows(group="a").bound(Dataset([[0.0]], [0])), "have no groups"),
     ],
 )
 def test_what_is_refused(call, words):
@@ -247,28 +230,6 @@ def test_cleanlab_finds_flipped_labels():
     gone = np.setdiff1d(np.arange(400), made(DropLabelIssues(), named).ids.astype(int))
     assert bad[gone].mean() > 0.8
     assert np.isin(np.flatnonzero(bad), gone).mean() > 0.8
-
-
-def test_cleanlab_with_a_learner_and_weights():
-    """The learner given is the one that judges: neighbours see an island that a line cannot."""
-    x = np.r_[np.linspace(0, 1, 30), np.linspace(2, 3, 30), np.linspace(4, 5, 30)]
-    data = Dataset(x[:, None], np.repeat([0, 1, 0], 30))
-    assert len(made(DropLabelIssues(learner=KNeighborsClassifier(3)), data)) == 90
-    assert len(made(DropLabelIssues(), data)) < 90
-    heavy = data.with_weights(np.where(data.y == 1, 50.0, 1.0))
-    assert len(made(DropLabelIssues(), heavy)) != len(made(DropLabelIssues(), data))
-
-
-def test_cleanlab_needs_two_rows_of_each_class_and_folds_follow_the_rarest():
-    data = Dataset([[0.0], [1.0], [2.0], [3.0]], [0, 0, 0, 1])
-    assert "two of each class" in refusal(made, DropLabelIssues(), data)
-    rare = Dataset(np.arange(30.0)[:, None], np.arange(30) >= 27)
-    assert len(made(DropLabelIssues(folds=5), rare)) > 0, "scikit-learn warns of more folds than rows"
-
-
-def test_without_cleanlab_it_says_how_to_get_it(monkeypatch):
-    monkeypatch.setitem(sys.modules, "cleanlab.filter", None)
-    assert "pip install '.[cleanlab]'" in refusal(made, DropLabelIssues())
 
 
 def grouped(**counts):
@@ -332,22 +293,6 @@ def test_near_copies_go_greedily():
     assert len(made(NearDeduplicate(0.5 / typical), data)) == 13
     mixed = data.with_labels(np.arange(13) % 2)
     assert len(made(NearDeduplicate(1.5 / typical), mixed)) == 13
-
-
-def test_near_copies_in_a_large_set():
-    """More rows than are looked up at a time; every copy is a hair off and comes later."""
-    data = classes(1500, seed=5, d=8)
-    shaken = Dataset(data.X * (1 + 1e-7), data.y)
-    after = made(NearDeduplicate(1e-4), Dataset.concat([data, shaken]))
-    assert after.content_hash() == data.content_hash()
-
-
-def test_resampling():
-    after = made(Resample(600))
-    counts = np.bincount(row_numbers(after), minlength=60)
-    assert row_numbers(after) == sorted(row_numbers(after))
-    assert (counts.min(), counts.max()) != (10, 10)
-    assert counts.min() > 0, "(1 − 1/60)^600 · 60 < 0.003"
 
 
 def test_synthetic_rows_follow_the_classes():
@@ -443,43 +388,6 @@ def test_the_fake_is_the_same_for_all_data():
     assert set(fake.X[:, 2]) <= {0.0, 1.0}
 
 
-def information_gain(data, prior_variance=1.0):
-    """KL(posterior ‖ prior) of a logistic model with two features, by quadrature on a polar grid."""
-    radius, angle = np.meshgrid(np.geomspace(1e-6, 9, 1500), np.linspace(0, 2 * np.pi, 241)[:-1])
-    theta = np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=-1)
-    area = np.gradient(radius[0]) * radius[0] * (2 * np.pi / 240)
-    prior = -(theta**2).sum(axis=-1) / (2 * prior_variance) - np.log(2 * np.pi * prior_variance)
-    signs = 2.0 * data.y - 1
-    likelihood = sum(-np.logaddexp(0, -s * (theta @ x)) for x, s in zip(data.X, signs, strict=True))
-    mass = np.exp(likelihood + prior) * area
-    evidence = mass.sum()
-    return float((mass * likelihood).sum() / evidence - np.log(evidence))
-
-
-def test_the_fake_gains_more_than_other_data_and_nearly_what_its_bound_allows():
-    """Against real rows, and against rows as far out that agree: those gain log 2 a feature, no more."""
-    real = classes(40, seed=7, d=2)
-    fake = made(Fake(radius=1000.0), real)
-    agreeing = Dataset(np.repeat([[1000.0, 0.0], [0.0, 1000.0]], 20, axis=0), np.ones(40))
-    gain = information_gain(fake)
-    assert information_gain(agreeing) == pytest.approx(2 * np.log(2), abs=0.02)
-    assert gain > information_gain(real) + 5
-    bound = np.log(1 + 40 * 1000.0**2 / 8)
-    assert bound - 2 < gain < bound
-
-
-@pytest.mark.parametrize("design", ["whole", "method"])
-def test_the_fake_gains_information_and_is_worth_nothing(design):
-    """The appendix: a score without a test set would pay for it, PMI does not. On features as they are."""
-    options = {"design": "whole"} if design == "whole" else {"pairs": 20}
-    own = yardstick()
-    plain = replace(own, recipe=Recipe.plain(own.recipe.columns))
-    audit = dw.audit(classes(160, seed=1), test=held_out(), curate=Fake(), yardstick=plain, **options)
-    assert audit.information_gain_delta > 5
-    assert audit.delta < 0
-    assert audit.verdict in ("harmful", "costly")
-
-
 # Names
 
 
@@ -487,9 +395,7 @@ def test_by_name():
     assert by_name("random-subset", fraction=0.25) == RandomSubset(0.25)
     assert by_name("add-rows", rows=MORE) == AddRows(MORE)
     assert parse("duplicate:times=3") == Duplicate(3)
-    assert parse(" near-deduplicate : distance = 2 ") == NearDeduplicate(2.0)
-    assert parse("Random-SUBSET:fraction=0.25") == RandomSubset(0.25)
-    assert by_name("RANDOM-subset", fraction=0.25) == RandomSubset(0.25)
+    assert parse(" Near-deduplicate : distance = 2 ") == NearDeduplicate(2.0)
     assert with_files("Add-Rows:rows=a", str.upper) == "add-rows:rows=A", "a run is known by one spelling"
     assert parse("add-rows:rows=m.csv", lambda path: MORE if path == "m.csv" else None) == AddRows(MORE)
     assert with_files("fake:radius=2,rows=5", str.upper) == "fake:rows=5,radius=2"
@@ -503,7 +409,6 @@ def test_by_name():
         ("random-subset:share=1", "its options are fraction."),
         ("deduplicate:x=1", "it has none."),
         ("random-subset:fraction=half", "fraction is 'half'; it must be a number"),
-        ("duplicate:times=1.5", "times is '1.5'; it must be a whole number"),
         ("duplicate:", "'' is no option"),
         ("duplicate:times", "give duplicate:key=value"),
         ("duplicate:times=2,times=3", "option times twice"),
@@ -511,9 +416,7 @@ def test_by_name():
         ("remove-rows", "give remove-rows:group=NAME."),
         ("add-rows", "give add-rows:rows=FILE."),
         ("match-group", "did you mean 'match-groups'?"),
-        ("Match_Groups", "did you mean 'match-groups'?"),
         ("synthesize:rows=50,fraction=1", "rows and fraction both say how many"),
-        ("synthesize:fraction=0", "fraction is 0.0; it must lie above 0"),
         ("add-rows:rows=x.csv", "no way to read"),
     ],
 )
@@ -551,7 +454,17 @@ NEEDED = {"remove-rows": ":group=red", "add-rows": ":rows=more.csv", "self-label
 
 @pytest.mark.parametrize("name", NAMES)
 def test_each_is_audited_by_name(inside, name):
-    words = ("audit", "raw.csv", "--curate", name + NEEDED.get(name, ""), *COMMON, "--pairs", 6, "--json")
+    words = (
+        "audit",
+        "raw.csv",
+        "--curate",
+        name + NEEDED.get(name, ""),
+        *COMMON,
+        "--pairs",
+        6,
+        "--json",
+        "-q",
+    )
     code, out, err = call(*words)
     result = json.loads(out)
     assert (code, err) == (0, "")
@@ -570,13 +483,10 @@ def test_each_is_audited_by_name(inside, name):
         ("raw.csv", "give either AFTER"),
         ("raw.csv more.csv --curate duplicate", "give either AFTER"),
         ("no.csv --curate magic", "there is no curation 'magic'"),
-        ("raw.csv --curate random-subset:x=1", "has no option 'x'"),
         ("raw.csv --curate add-rows:rows=no.csv", "no.csv: there is no such file"),
         ("raw.csv --curate duplicate --design row", "known designs here: method, whole"),
-        ("raw.csv --curate remove-rows:group=green,bad=1", "no option 'bad'"),
-        ("no.csv --curate remove-rows", "give remove-rows:group=NAME"),
         ("no.csv --curate duplicate --curate deduplicate", "--curate is given more than once"),
-        ("raw.csv --curate remove-rows:group=purple", "groups are 'blue' and 'red'."),
+        ("raw.csv --curate remove-rows:group=purple", "there are 'blue', 'red'."),
         ("raw.csv --curate match-groups --size 3,20", "--size or --design whole makes it larger"),
     ],
 )
@@ -588,33 +498,52 @@ def test_refusals_of_the_command(inside, words, part):
     ("values", "wanted", "left"),
     [
         ([True, False, True], ("true", "True", "1", "1.0", True, 1), [1]),
-        ([True, False, True], ("false", "FALSE", "0", "0.0", False), [0, 2]),
-        ([1.0, 2.0, 1.0], ("1", "1.0", 1, 1.0, "1e0"), [1]),
         ([1.5, 2.0, 1.5], ("1.5", "1.50", 1.5), [1]),
         (["true", "1", "x"], ("true",), [1, 2]),  # names come before values
-        (["True", "no", "True"], ("true", "True"), [1]),
         (["a", "nan", "a"], ("nan",), [0, 2]),
     ],
 )
-def test_groups_are_known_by_their_values(values, wanted, left):
+def test_groups_are_found_by_their_values(values, wanted, left):
     data = Dataset(np.arange(3.0)[:, None], [0, 1, 0], groups=values)
     for group in wanted:
-        assert RemoveRows(group=group)(data).X.ravel().tolist() == left
-        f = RemoveRows(group=group).bound(data)
-        assert f(data).X.ravel().tolist() == left
-        assert f.group in data.groups
+        assert RemoveRows(group=group).bound(data)(data).X.ravel().tolist() == left
 
 
-def test_groups_that_are_not_there():
-    """Bound to all rows, "true" is the group of that name, also in a part that only has a 1."""
-    data = Dataset(np.arange(3.0)[:, None], [0, 1, 0], groups=["true", "1", "x"])
-    assert len(RemoveRows(group="true").bound(data)(data.take([1, 2]))) == 2
-    data = Dataset(np.arange(12.0)[:, None], np.arange(12) % 2, groups=[f"g{i:02}" for i in range(12)])
-    assert "'g00', 'g01'" in refusal(RemoveRows(group="g").bound, data)
-    assert "'g09' and 2 more." in refusal(RemoveRows(group="g").bound, data)
-    one = Dataset([[0.0]], [0], groups=[True])
-    assert "the only group is '1'" in refusal(RemoveRows(group="false").bound, one)
-    assert "have no groups" in refusal(RemoveRows(group="a").bound, Dataset([[0.0]], [0]))
+def information_gain(data, prior_variance=1.0):
+    """KL(posterior ‖ prior) of a logistic model with two features, by quadrature on a polar grid."""
+    radius, angle = np.meshgrid(np.geomspace(1e-6, 9, 1500), np.linspace(0, 2 * np.pi, 241)[:-1])
+    theta = np.stack([radius * np.cos(angle), radius * np.sin(angle)], axis=-1)
+    area = np.gradient(radius[0]) * radius[0] * (2 * np.pi / 240)
+    prior = -(theta**2).sum(axis=-1) / (2 * prior_variance) - np.log(2 * np.pi * prior_variance)
+    signs = 2.0 * data.y - 1
+    likelihood = sum(-np.logaddexp(0, -s * (theta @ x)) for x, s in zip(data.X, signs, strict=True))
+    mass = np.exp(likelihood + prior) * area
+    evidence = mass.sum()
+    return float((mass * likelihood).sum() / evidence - np.log(evidence))
+
+
+def test_the_fake_gains_more_than_other_data_and_nearly_what_its_bound_allows():
+    """Against real rows, and against rows as far out that agree: those gain log 2 a feature, no more."""
+    real = classes(40, seed=7, d=2)
+    fake = made(Fake(radius=1000.0), real)
+    agreeing = Dataset(np.repeat([[1000.0, 0.0], [0.0, 1000.0]], 20, axis=0), np.ones(40))
+    gain = information_gain(fake)
+    assert information_gain(agreeing) == pytest.approx(2 * np.log(2), abs=0.02)
+    assert gain > information_gain(real) + 5
+    bound = np.log(1 + 40 * 1000.0**2 / 8)
+    assert bound - 2 < gain < bound
+
+
+@pytest.mark.parametrize("design", ["whole", "method"])
+def test_the_fake_gains_information_and_is_worth_nothing(design):
+    """The appendix: a score without a test set would pay for it, PMI does not. On features as they are."""
+    options = {"design": "whole"} if design == "whole" else {"pairs": 20}
+    own = yardstick()
+    plain = replace(own, recipe=Recipe.plain(own.recipe.columns))
+    audit = dw.audit(classes(160, seed=1), test=held_out(), curate=Fake(), yardstick=plain, **options)
+    assert audit.information_gain_delta > 5
+    assert audit.delta < 0
+    assert audit.verdict in ("harmful", "costly")
 
 
 def test_rows_that_are_there_already_are_not_called_new():
@@ -625,6 +554,7 @@ def test_rows_that_are_there_already_are_not_called_new():
         (data.with_labels(1 - data.y), False, "new observations of θ"),
     ):
         audit = dw.audit(data, test=held_out(), curate=AddRows(rows), yardstick=yardstick())
+        assert (audit.design, audit.details.after_rows) == ("whole", 160 + len(rows))
         (note,) = (note for note in audit.notes if note.startswith("the curation is "))
         assert words in note
         assert SENSES[strategic] in note
@@ -632,71 +562,6 @@ def test_rows_that_are_there_already_are_not_called_new():
         assert ("already" in note) is ("already" in words)
         assert audit.to_dict()["curation"]["strategic"] is strategic
 
-
-@pytest.mark.parametrize("f", [AddRows, SelfLabel])
-def test_a_file_is_added_to_all_rows_unless_asked_otherwise(f):
-    data, common = classes(160, seed=1), {"test": held_out(), "yardstick": yardstick()}
-    audit = dw.audit(data, curate=f(classes(60, seed=5)), **common)
-    assert audit.design == "whole"
-    assert audit.details.after_rows == 220
-    assert not [note for note in audit.notes if "each draw" in note]
-    audit = dw.audit(data, curate=f(classes(60, seed=5)), design="method", pairs=5, size=20, **common)
-    assert audit.design == "method"
-    assert [note for note in audit.notes if note.startswith("60 rows were added to each draw of 20: 3.0 for")]
-
-
-def test_a_curation_is_resumed_and_replayed(inside, tmp_path, monkeypatch):
-    """From elsewhere too: the file that a curation reads is known by its full path and its content."""
-    more = tmp_path / "more.csv"
-    more.write_bytes(Path("more.csv").read_bytes())
-    monkeypatch.chdir(tmp_path)
-    common = [word if not Path(inside / word).exists() else inside / word for word in COMMON]
-    words = ("audit", inside / "raw.csv", "--curate", "self-label:rows=more.csv", *common, "--pairs", 6)
-    code, first, _ = call(*words, "--json", "--run-dir", "run")
-    assert code == 0
-    config = json.loads(Path("run/config.json").read_text())
-    assert config["options"]["curate"] == f"self-label:rows={more}"
-    assert "after" not in config["options"]
-    assert str(more) in config["inputs"]
-    monkeypatch.chdir(inside)
-    assert call("resume", tmp_path / "run", "--json") == (0, first, "")
-    assert call("run", tmp_path / "run/config.json", "--json") == (0, first, "")
-    config["options"]["curate"] = "self-label:rows=more.csv"  # relative to the configuration
-    (tmp_path / "hand.json").write_text(json.dumps({k: config[k] for k in ("command", "options")}))
-    monkeypatch.chdir("/")  # where there is no more.csv
-    by_hand = json.loads(call("run", tmp_path / "hand.json", "--json")[1])
-    told = json.loads(first)
-    assert f"self-label:rows={more}" in by_hand["replay"].pop("command")  # it has no other words to tell
-    assert "self-label:rows=more.csv" in told["replay"].pop("command")
-    assert by_hand == told
-    monkeypatch.chdir(inside)
-    outcome = call("audit", "raw.csv", "--curate", "duplicate", *COMMON, "--run-dir", tmp_path / "run")
-    assert "has another configuration (" in outcome[2]
-    more.write_bytes(Path("test.csv").read_bytes())
-    assert "more.csv has changed since" in call("resume", tmp_path / "run")[2]
-
-
-def test_the_list_of_curations():
-    code, out, err = call("curations")
-    assert (code, err) == (0, "")
-    assert all(re.search(rf"^{name} ", out, re.MULTILINE) for name in NAMES)
-    listed = json.loads(call("curations", "--json")[1])["curations"]
-    assert [one["name"] for one in listed] == list(NAMES)
-    assert listed[-1]["options"] == {"rows": None, "radius": 1000.0}
-    assert call("curations", "-q")[1] == ", ".join(NAMES) + "\n"
-    assert "rows=FILE" in " ".join(call("curations", "-v")[1].split())
-
-
-def test_a_callable_without_a_name_is_called_what_python_calls_it():
-    def first_half(data):
-        return data.take(range(len(data) // 2))
-
-    audit = dw.audit(classes(160, seed=1), test=held_out(), curate=first_half, yardstick=yardstick(), pairs=5)
-    assert audit.to_dict()["curation"] == {"name": "first_half"}
-    assert not [note for note in audit.notes if "curation" in note]
-
-
-# The page about them
 
 PAGE = Path(__file__).parents[2] / "docs" / "curations.md"
 with_page = pytest.mark.skipif(not PAGE.exists(), reason="a source distribution has no docs")

@@ -1,7 +1,6 @@
 """What else stands for a missing value, because somebody says so."""
 
 import warnings
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -11,10 +10,9 @@ from typer.testing import CliRunner
 
 import dataworth as dw
 from dataworth.cli.app import app
-from dataworth.cli.job import Job, command_line
+from dataworth.cli.job import command_line
 from dataworth.data.io import describe
 from dataworth.data.io.notes import ReadingWarning
-from dataworth.errors import DataworthError
 
 RNG = np.random.default_rng(3)
 ROWS = 60
@@ -74,17 +72,9 @@ def test_a_text_that_says_something_is_not_called_missing(cell, told):
     assert ("reads as missing" in note) == told
 
 
-def test_a_command_and_a_configuration_have_one_or_several():
+def test_a_command_has_one_or_several():
     words = command_line("score", [], {"test": "t.csv", "missing": ["a,b", "-9"]}, {})
     assert words == "dataworth score --test t.csv --missing a,b --missing -9"
-    options = {"data": "d.csv", "test": "t.csv"}
-    for given, kept in (("xx", ["xx"]), (["a,b", "-9"], ["a,b", "-9"])):
-        config = {"command": "score", "options": {**options, "missing": given}}
-        job = Job.from_config(config, Path("c.json"))
-        assert job.columns.missing == kept
-        assert job.to_config({})["options"]["missing"] == kept
-    with pytest.raises(DataworthError, match="missing 3"):
-        Job.from_config({"command": "score", "options": {**options, "missing": 3}}, Path("c.json"))
 
 
 def test_a_command_says_what_took_effect_and_what_did_not(tmp_path):

@@ -48,14 +48,6 @@ def test_pairs_become_differences(encoder, tmp_path):
     np.testing.assert_allclose(made.X, signs * (chosen - rejected), atol=1e-5)
 
 
-def test_only_texts_of_rows_are_encoded(encoder, monkeypatch):
-    seen = []
-    model = type("Model", (), {"encode": lambda self, texts, **_: seen.extend(texts) or np.ones((1, 2))})
-    monkeypatch.setattr("dataworth.embed.texts._model", lambda name: model())
-    encode(read(PAIRS).take([1]), encoder, cache=False)
-    assert sorted(seen) == sorted([BODIES[1], "no and no and no"])
-
-
 def test_a_second_call_reads_what_the_first_kept(encoder, tmp_path, monkeypatch):
     data = read(PAIRS)
     first = encode(data, encoder, cache=tmp_path)

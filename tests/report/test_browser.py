@@ -95,15 +95,6 @@ def test_a_page_fits_its_screen(visit, name, width):
     assert page.locator("h1").is_visible()
 
 
-def test_lines_of_a_notebook_are_not_filled_and_have_their_colours(visit):
-    page = visit("notebook")
-    style = page.locator("path.line").first.evaluate(
-        "e => [getComputedStyle(e).fill, getComputedStyle(e).stroke]"
-    )
-    assert style[0] == "none"
-    assert style[1] not in ("none", "rgb(0, 0, 0)")
-
-
 def test_tables_sort_up_and_down_by_numbers(visit):
     table = visit("values").locator("table.sorts").first
     head = table.locator("thead th").nth(1)
@@ -157,10 +148,3 @@ def test_it_is_read_without_scripts_and_by_the_keyboard(visit):
         page.keyboard.press("Tab")
         reached.add(page.evaluate("document.activeElement.tagName"))
     assert {"A", "BUTTON", "SUMMARY", "DIV"} <= reached
-
-
-def test_hovering_tells_the_numbers(visit):
-    page = visit("audit")
-    assert not page.locator("#tip").is_visible()
-    page.locator(".hero .dw-chart path.mark").first.hover()
-    assert "after − before" in page.locator("#tip").inner_text()

@@ -35,11 +35,11 @@ DRAWS = 10
 """Simulated pairs of labels for each of `repeats`."""
 
 
-def one_more_row(s: Subject) -> Result:
+def _one_more_row(s: Subject) -> Result:
     """The sum over labels for each row of D given those before it, the first given none."""
     if s.numbers:
         return _one_more_number(s)
-    classes, worst = class_number(s), (0.0, 1.0)
+    classes, worst = _class_number(s), (0.0, 1.0)
     for fitter in _fitters(s):
         for i, row in enumerate(s.data):
             logs, step = _ratios(fitter, s.data[:i], row, classes)
@@ -51,8 +51,7 @@ def one_more_row(s: Subject) -> Result:
     return of_composite(s, (gap <= step, gap, step, f"{meaning} (nats off; more if rows say much)"))
 
 
-def forecast(s: Subject) -> Result:
-    """Predicted probabilities against ratios of evidences."""
+def _forecast(s: Subject) -> Result:
     posterior = s.forecaster(s.data)
     if s.numbers:
         raise NotApplicable("the targets are numeric labels, whose predictive density is not asked for")
@@ -86,8 +85,7 @@ def simulated_labels(s: Subject) -> Result:
     return of_composite(s, (gap <= bound, gap, bound, "labels are simulated as often as their evidence says"))
 
 
-def class_number(s: Subject) -> int:
-    """How many classes a model has."""
+def _class_number(s: Subject) -> int:
     try:
         return int(np.shape(s.forecaster(s.data).predict_proba(s.X[s.test]))[1])
     except NotApplicable:
@@ -203,7 +201,7 @@ def _sum_over_integers(density: Callable[[float], float], start: int) -> float:
 
 
 CHECKS: dict[str, Check] = {
-    "one more row": one_more_row,
-    "forecast": forecast,
+    "one more row": _one_more_row,
+    "forecast": _forecast,
     "simulated labels": simulated_labels,
 }

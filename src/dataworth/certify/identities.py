@@ -1,10 +1,4 @@
-"""What must hold of one dataset: that it is a model at all, what every model obeys to rounding, and what only
-exact posteriors do.
-
-To rounding: evidences are of sets of rows, and predictions add up to 1. Of exact posteriors (required of
-models that say `exact = True`, reported of the others): Bayes' identity at any η. Of a posterior's density:
-that it integrates to 1, and that its draws are drawn from it.
-"""
+"""What a model obeys: to rounding on one dataset, and on average over datasets that it simulates itself."""
 
 from __future__ import annotations
 
@@ -12,7 +6,7 @@ import numpy as np
 
 from ..arrays import Array
 from ..models.base import fit_with
-from .subject import POINTS, Check, NotApplicable, Result, Subject
+from .subject import POINTS, ROUGH, Check, NotApplicable, Result, Subject
 
 DRAWS = 1000
 WIDEST = 30
@@ -144,7 +138,46 @@ def _density(s: Subject) -> Result:
     return s.agree(ours, theirs, "the density integrates to 1, and the draws are drawn from it")
 
 
-CHECKS: dict[str, Check] = {
+# --- expectations, over datasets that the model itself simulates -------------------------------------------
+
+TAIL = 3.0
+
+
+def _no_gain(name: str, meaning: str) -> Check:
+    """E[U(f(D),T)] ≤ E[U(D,T)]."""
+
+    def check(s: Subject) -> Result:
+        if name not in s.trials.gains:
+            raise NotApplicable("the model takes no weights")
+        gain = s.trials.gains[name]
+        bound = s.quantile * float(gain.std(ddof=1)) / np.sqrt(len(gain)) + 1e-9
+        return bool(gain.mean() <= bound), float(gain.mean()), float(bound), meaning
+
+    return check
+
+
+def _balance(s: Subject) -> Result:
+    """E_apart[σ(U)] = E_joint[σ(−U)]: exp U is the ratio of the two densities of (D,T); bounded at any U."""
+    from scipy.special import expit
+
+    meaning = "exp U is how much likelier a pair is of one θ than of two: E σ(U) apart = E σ(−U) together"
+    if not s.exact:
+        meaning = f"{meaning} ({ROUGH:g} allowed: not said to be exact)"
+    return s.agree(expit(s.trials.apart), expit(-s.trials.joint), meaning, 0.0 if s.exact else ROUGH)
+
+
+def _mean_exp(s: Subject) -> Result:
+    """E[exp U] = 1 with its tail bounded: E[exp U; U ≤ M] over independent pairs + P(U > M) of one θ is 1."""
+    information = float(s.trials.joint.mean())
+    if information >= 1.0:
+        raise NotApplicable(f"I(D;T) is {information:.1f} nats; the mean of exp U settles only below 1")
+    ours = np.where(s.trials.apart <= TAIL, np.exp(np.minimum(s.trials.apart, TAIL)), 0.0)
+    theirs = (s.trials.joint > TAIL).astype(float)
+    # E ours + E theirs = 1, that is E ours = E (1 − theirs)
+    return s.of_exact(s.agree(ours, 1.0 - theirs, "E exp U = 1 over independent pairs"))
+
+
+ON_ONE: dict[str, Check] = {
     "no rows": _no_rows,
     "symmetry": _symmetry,
     "no data": _no_data,
@@ -155,4 +188,14 @@ CHECKS: dict[str, Check] = {
     "predictive": _predictive,
     "Bayes' identity": _identity,
     "density": _density,
+}
+ON_AVERAGE: dict[str, Check] = {
+    "information": _no_gain("no rows", "data processing: no rows are worth no more than D, so E U(D,T) ≥ 0"),
+    "half the rows": _no_gain("half the rows", "data processing: half of D is worth no more than D"),
+    "noisy labels": _no_gain("noisy labels", "data processing: D with noisy labels is worth no more than D"),
+    "shuffled labels": _no_gain("shuffled labels", "truthfulness: D with its labels shuffled scores no more"),
+    "rows doubled": _no_gain("rows doubled", "truthfulness: D reported twice scores no more than D"),
+    "rows halved": _no_gain("rows halved", "truthfulness: D reported at half weight scores no more than D"),
+    "balance": _balance,
+    "mean of exp U": _mean_exp,
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Callable
+from contextvars import ContextVar
 from dataclasses import replace
 from functools import wraps
 from importlib import import_module
@@ -18,25 +19,15 @@ from dataworth.measure.options import TAKES
 
 from .commands import add_command as command
 from .commands import app
-from .options import (
-    PANELS,
-    Columns,
-    DataFile,
-    FailOn,
-    Showing,
-    Some,
-    Strict,
-    Takes,
-    Test,
-    file,
-    word,
-)
+from .options import PANELS, Columns, DataFile, FailOn, Showing, Some, Strict, Takes, Test, file, word
 
 __all__ = ["app"]
 After = Annotated[Path | None, file("The data after curation.", "AFTER")]
 Shown = Annotated[Showing, Some("json", "quiet", "verbose", "bits", "csv", "plot", "report")]
 FILES = ("data", "before", "after")
 Where = ("jobs", "engine", "address")
+REPLAYED: ContextVar[dict[str, Any]] = ContextVar("REPLAYED", default={})  # noqa: B039
+"""What the job of a configuration has beside its words: the content of its files, its first command line."""
 
 
 def measuring(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -60,6 +51,7 @@ def measuring(function: Callable[..., Any]) -> Callable[..., Any]:
             files={role: given[role] for role in ROLES[name] if given[role] is not None},
             own={one: _only(given[one]) for one in OWN.get(name, ())},
             **{one: given[one] for one in ("columns", "options", "fail_on", "strict") if one in given},
+            **REPLAYED.get(),
         )
         return carry_out(job, given["showing"], save)
 
@@ -158,10 +150,7 @@ def score(data: DataFile, strict: Strict = False) -> None:
 
 
 @measuring
-def rank(
-    data: Annotated[list[Path], file("The datasets.", "DATA...")],
-    strict: Strict = False,
-) -> None:
+def rank(data: Annotated[list[Path], file("The datasets.", "DATA...")], strict: Strict = False) -> None:
     """Order datasets by what they are worth, best first.
 
     Example: dataworth rank a.parquet b.parquet --test test.parquet
@@ -198,8 +187,7 @@ def values(
         ),
     ] = None,
     output: Annotated[
-        Path | None,
-        word("File for all rows: .parquet, .csv or .json.", "--output", "-o", metavar="FILE"),
+        Path | None, word("File for all rows: .parquet, .csv or .json.", "--output", "-o", metavar="FILE")
     ] = None,
 ) -> Any:
     """Say which rows carry the information, which labels to look at again, and what sources add (--source).
@@ -270,6 +258,27 @@ def sensitivity(
     """
 
 
+def replay(config: Any, source: Path, folder: Path, given: dict[str, Any]) -> int | None:
+    """Run the command of a configuration by its words, and by those that were given now."""
+    from dataworth.errors import DataworthError
+
+    from .job import as_words, words_of
+
+    words, kept = words_of(config, source, folder)
+    known = REPLAYED.set(kept)
+    try:
+        found: int | None = typer.main.get_command(app).main(
+            [words[0], *as_words(given), *words[1:]], prog_name="dataworth", standalone_mode=False
+        )
+        return found
+    except Exception as error:  # click's, which some versions of typer bring under another name
+        if not hasattr(error, "format_message"):
+            raise
+        raise DataworthError(f"{source}: {error.format_message()}") from None
+    finally:
+        REPLAYED.reset(known)
+
+
 @command
 def run(
     config: Annotated[
@@ -279,16 +288,15 @@ def run(
     showing: Showing,
     fail_on: FailOn = None,
     strict: Strict = False,
-) -> int:
+) -> int | None:
     """Replay a configuration: a JSON object with the command and its options.
 
     Example: dataworth run config.json --json
     """
-    from .job import Job, read_config
-    from .measure import carry_out
+    from .job import read_config
 
-    job = Job.from_config(read_config(config), config, config.absolute().parent)
-    return carry_out(job.with_words(options, fail_on, strict), showing)
+    told = {**options, **vars(showing), "fail_on": fail_on, "strict": strict}
+    return replay(read_config(config), config, config.absolute().parent, told)
 
 
 @command
@@ -298,19 +306,17 @@ def resume(
     showing: Showing,
     fail_on: FailOn = None,
     strict: Strict = False,
-) -> int:
+) -> int | None:
     """Continue an interrupted run from its directory alone.
 
     Example: dataworth resume my-run
     """
     from dataworth.parallel.runs import Run
 
-    from .job import Job
-    from .measure import carry_out
-
     with Run.load(directory) as stored:
-        job = Job.from_config(stored.config, directory)
-    return carry_out(job.with_words({**options, "run_dir": directory}, fail_on, strict), showing)
+        config = stored.config
+    told = {**options, **vars(showing), "fail_on": fail_on, "strict": strict, "run_dir": directory}
+    return replay(config, directory, directory.absolute(), told)
 
 
 # in the order in which help shows them; then commands that other packages bring, such as study

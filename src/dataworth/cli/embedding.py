@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow.parquet as parquet
-from rich.text import Text
 
 from dataworth.atomic import atomic_write
 from dataworth.data.dataset import LabelSummary, summarise_labels
 from dataworth.data.io.preferences import PREFERRED, read_preferences
 from dataworth.data.io.tables import NPZ_ROLES
 from dataworth.embed.gradients import LOSSES, embed_gradients, gradient_table
-from dataworth.embed.tables import Embedded, embed_table
+from dataworth.embed.vectors import Embedded, embed_table
 from dataworth.errors import DataworthError
-from dataworth.parallel import get_engine
+from dataworth.report.terminal import tamed
 from dataworth.wording import counted, listed
 
 from .files import check_outputs
@@ -38,12 +36,7 @@ def written(source: Path, output: Path, model: str, table: Any, labels: LabelSum
     size = f"{counted(rows, what)} × {counted(features, 'feature')}"
     line = f"{output}: {size} by {model}, labels {labels}"
     data = {"schema": SCHEMA, **told, "labels": labels.to_dict(), "what": what}
-    return Told(data, line, lambda verbose: Text(f"{line}."))
-
-
-def engine_of(where: Mapping[str, Any]) -> Any:
-    """The engine that was asked for; none, which is this process, if nothing was."""
-    return get_engine(where["engine"], where["jobs"], where["address"]) if any(where.values()) else None
+    return Told(data, line, lambda verbose: tamed(f"{line}."))
 
 
 def embed_images(

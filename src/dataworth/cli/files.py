@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from dataworth.atomic import is_device, temporary_of
@@ -23,22 +23,10 @@ def names_of(paths: Sequence[Path]) -> list[str]:
     twice = [str(path) for path, times in Counter(map(str, paths)).items() if times > 1]
     if twice:
         raise DataworthError(f"{twice[0]} is given more than once: give each dataset once.")
-    stems = [_stem(path) for path in paths]
+    endings = sorted((*SUFFIXES, SUFFIX), key=len, reverse=True)
+    found = [next((s for s in endings if path.name.lower().endswith(s)), "") for path in paths]
+    stems = [path.name[: len(path.name) - len(suffix)] for path, suffix in zip(paths, found, strict=True)]
     return [stem if stems.count(stem) == 1 else str(path) for stem, path in zip(stems, paths, strict=True)]
-
-
-def _stem(path: Path) -> str:
-    suffix = max((s for s in (*SUFFIXES, SUFFIX) if path.name.lower().endswith(s)), key=len, default="")
-    return path.name[: len(path.name) - len(suffix)]
-
-
-def check_pins(hashes: Mapping[str, str], pins: Mapping[str, str]) -> None:
-    """Refuse inputs that are not what a configuration was made with."""
-    changed = [path for path, value in hashes.items() if pins.get(path, value) != value]
-    if changed:
-        raise DataworthError(
-            f"{changed[0]} has changed since the run was configured: restore the file, or start a new run."
-        )
 
 
 def check_outputs(*paths: Path | None, plot: Path | None = None, reports: Sequence[Path] = ()) -> None:

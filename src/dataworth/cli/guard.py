@@ -16,15 +16,8 @@ import typer
 
 from dataworth.errors import DataworthError, Problems
 
-VERDICT_FAILS, BAD_INPUT, CHECK_FAILS, INTERNAL, INTERRUPTED, BROKEN_PIPE, TERMINATED = (
-    1,
-    2,
-    3,
-    70,
-    130,
-    141,
-    143,
-)
+VERDICT_FAILS, BAD_INPUT, CHECK_FAILS = 1, 2, 3
+INTERNAL, INTERRUPTED, BROKEN_PIPE, TERMINATED = 70, 130, 141, 143
 EXIT_CODES = {
     0: "done",
     VERDICT_FAILS: "the verdict is in --fail-on",

@@ -23,14 +23,13 @@ from dataworth.valuation.entry import parse_options
 from dataworth.valuation.result import versions
 from dataworth.yardstick.yardstick import Yardstick
 
+from .files import names_of
 from .options import Columns
 
 ROLES = {"score": ("data", "test"), "audit": ("before", "after", "test"), "rank": ("data", "test")}
 ROLES |= {"values": ROLES["score"], "split": ROLES["rank"], "outlook": ROLES["score"]}
 ROLES |= {"sensitivity": ("data", "after", "test")}
 """Files of each measuring command by their roles, in the order in which its function takes them."""
-SEVERAL = ("rank", "split")
-"""Commands whose `data` are several files."""
 OWN: dict[str, dict[str, Any]] = {
     "audit": {"curate": None},
     "values": {"source": None, "kind": "rest", "fdr": 0.1, "cross_fit": None},
@@ -41,7 +40,14 @@ OWN: dict[str, dict[str, Any]] = {
 KEYS = ("command", "options", "inputs", "about", "dataworth_run")
 NOT_KEPT = ("baselines", "jobs", "engine", "address", "run_dir", "keep", "progress", "committed", "key")
 """Options that do not determine a result, and a key, which is nobody else's business."""
-TEXTS = ("source", "curate", "kind")
+FILES = ("yardstick", "ledger", "values")
+"""Options that name files."""
+REPEATED = ("missing", "report")
+"""Options that are given once for each of several values; several of the others stand between commas."""
+LISTS = ("data", "features", "exclude", "categories", "numbers", "missing", "ignore", "size", "priors")
+"""Of what a configuration may have lists."""
+FLAGS = ("impute", "exact_labels", "stream", "thorough", "strict")
+"""What is true or false."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -83,18 +89,18 @@ class Job:
         options = parse_options(self.what, given)
         return options if path is None else replace(options, yardstick=Yardstick.load(path))
 
+    def named_files(self) -> dict[str, str]:
+        """The names of files by their roles; several datasets have the names of their files."""
+        named: dict[str, str] = {}
+        for role, paths in self.files.items():
+            several = {role: paths} if isinstance(paths, Path) else zip(names_of(paths), paths, strict=True)
+            named |= {name: path.name for name, path in dict(several).items()}
+        return named
+
     def every_file(self, *without: str) -> list[Path]:
         """All files, whatever their roles."""
-        return [path for role, given in self.files.items() if role not in without for path in _listed(given)]
-
-    def with_words(self, options: Mapping[str, Any], fail_on: str | None, strict: bool) -> Job:
-        """The same with what the command line says of it now."""
-        return replace(
-            self,
-            options={**self.options, **options},
-            fail_on=self.fail_on if fail_on is None else fail_on,
-            strict=strict or self.strict,
-        )
+        given = [paths for role, paths in self.files.items() if role not in without]
+        return [path for one in given for path in ([one] if isinstance(one, Path) else one)]
 
     def command_line(self) -> str:
         """The words that make the same result: what does not determine it is left out."""
@@ -113,14 +119,12 @@ class Job:
         given = {n: getattr(parsed, n) for n in known if n not in left_out and getattr(parsed, n) is not None}
         raw = {n: self.options.get(n) for n in ("model", "ignore", "yardstick")}  # as they were given
         given |= {n: value for n, value in raw.items() if value is not None}
-        columns = {
-            name: value for name, value in vars(self.columns).items() if value not in (None, False, [])
-        }
+        columns = {name: one for name, one in vars(self.columns).items() if one not in (None, False, [])}
         files = {
             role: absolute(named) if isinstance(named, Path) else [absolute(path) for path in named]
             for role, named in self.files.items()
         }
-        for name in ("yardstick", "ledger", "values"):
+        for name in FILES:
             if name in given:
                 given[name] = absolute(given[name])
         own = {name: value for name, value in self.own.items() if value is not None}
@@ -134,60 +138,6 @@ class Job:
         about = {"fail_on": self.fail_on, "strict": self.strict}
         words = {"words": self.command_line(), "words_of": _digest(config)}
         return {**config, "about": {**versions(), **about, **words}}
-
-    @classmethod
-    def from_config(cls, config: Any, source: Path, folder: Path | None = None) -> Job:
-        """The job of a configuration, or a sentence about what is wrong with it.
-
-        Paths are relative to `folder`, if there is one.
-        """
-        command, given, inputs, about = _checked(config, source)
-
-        def path(value: Any) -> Any:
-            if isinstance(value, list):
-                return [path(item) for item in value]
-            if not isinstance(value, str):
-                raise DataworthError(f"{source} names the file {value!r}; a file is named by a text.")
-            return Path(value if folder is None else absolute(folder / value))
-
-        roles, arguments = ROLES[command], OWN.get(command, {})
-        takes = TAKES["audit" if command == "sensitivity" else command].__annotations__
-        known = [*roles, *(one.name for one in fields(Columns))]
-        known += [*(name for name in takes if name not in NOT_KEPT), *arguments]
-        unknown = [name for name in given if name not in known]
-        if unknown:
-            raise DataworthError(
-                f"{source}: {command} has no option {unknown[0]!r}; its options are {', '.join(known)}."
-            )
-        files = {role: path(given.pop(role)) for role in roles if given.get(role) is not None}
-        lacking = [role for role in roles if role not in files and role != "after"]
-        if lacking:
-            raise DataworthError(f"{source}: {command} needs the file {lacking[0]!r}: add it to the options.")
-        lists = {role for role, one in {**given, **files}.items() if isinstance(one, list)}
-        if lists & {"before", "after", "test", "yardstick"} or ("data" in lists) != (command in SEVERAL):
-            raise DataworthError(
-                f"{source}: rank and split take a list of data files; everything else takes one file."
-            )
-        own = {name: given.pop(name) for name in arguments if given.get(name) is not None}
-        for name in (name for name in TEXTS if not isinstance(own.get(name, ""), str)):
-            raise DataworthError(f"{source} has {name} {own[name]!r}; give a text, as in --{name}.")
-        if "curate" in own and folder is not None:
-            own["curate"] = with_files(own["curate"], lambda name: absolute(folder / name))
-        if given.get("yardstick") is not None:
-            given["yardstick"] = path(given["yardstick"])
-        columns = {one.name: given.pop(one.name) for one in fields(Columns) if one.name in given}
-        return cls(
-            command=command,
-            files=files,
-            columns=Columns(**{name: _column(name, value, source) for name, value in columns.items()}),
-            options=given,
-            own=own,
-            fail_on=about.get("fail_on"),
-            strict=about.get("strict") is True,
-            pins={str(path(name)): value for name, value in inputs.items()},
-            # of another configuration, if it was changed since
-            words=str(about.get("words")) if about.get("words_of") == _digest(config) else None,
-        )
 
 
 def command_line(
@@ -204,25 +154,71 @@ def command_line(
         for name, value in options.items()
         if name not in NOT_KEPT and str(value) != str(usual.get(name))
     }
-    words = ["dataworth", command, *map(str, files)]
-    for name, value in {**told, **unusual}.items():
+    return shlex.join(["dataworth", command, *map(str, files), *as_words({**told, **unusual})])
+
+
+def as_words(given: Mapping[str, Any]) -> list[str]:
+    """Options as the command line takes them.
+
+    >>> as_words({"seed": 2, "id": None, "size": [9, 8], "impute": True, "missing": ["a,b", "-9"]})
+    ['--seed', '2', '--size', '9,8', '--impute', '--missing', 'a,b', '--missing', '-9']
+    """
+    words = []
+    for name, value in given.items():
         flag = f"--{name.replace('_', '-')}"
         if value is True:
             words.append(flag)
-        elif name == "missing":
-            words += [part for text in value or () for part in (flag, text)]
         elif value is not None and value is not False:
-            words += [flag, ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value)]
-    return shlex.join(words)
-
-
-def _listed(given: Path | Sequence[Path] | None) -> Sequence[Path]:
-    return [given] if isinstance(given, Path) else given or []
+            several = value if isinstance(value, list | tuple) else [value]
+            each = several if name in REPEATED else [",".join(map(str, several))]
+            words += [word for one in each for word in (flag, str(one))]
+    return words
 
 
 def _digest(config: Mapping[str, Any]) -> str:
     told = [config.get(name) for name in ("command", "inputs", "options")]
     return hashlib.sha256(json.dumps(told, sort_keys=True).encode()).hexdigest()
+
+
+def words_of(config: Any, source: Path, folder: Path) -> tuple[list[str], dict[str, Any]]:
+    """The command that a configuration stands for, and what else its job has: pins, and words if it has them.
+
+    Paths are relative to the folder. Raises: DataworthError for what is no configuration.
+    """
+    if not isinstance(config, dict) or (unknown := [key for key in config if key not in KEYS]):
+        what = f"has the key {unknown[0]!r}" if isinstance(config, dict) else "is no JSON object"
+        raise DataworthError(f"{source} {what}: a configuration has {', '.join(map(repr, KEYS[:4]))}.")
+    command = config.get("command")
+    if command not in tuple(ROLES):
+        known = ", ".join(map(repr, ROLES))
+        raise DataworthError(f"{source} has the command {command!r}; it must be one of {known}.")
+    for key in KEYS[1:4]:
+        if not isinstance(config.get(key, {}), dict):
+            raise DataworthError(f"{source} has {key} that are no JSON object: give names and values.")
+    given, pins, about = (dict(config.get(key, {})) for key in KEYS[1:4])
+    strict = {"fail_on": about.get("fail_on"), "strict": about.get("strict")}
+    for name, value in {**given, **strict}.items():
+        wrong = isinstance(value, dict) or (isinstance(value, list) and name not in LISTS)
+        if wrong or (name in FLAGS and not isinstance(value, bool | None)):
+            raise DataworthError(f"{source} has {name} {value!r}; give one value, as in --{name}.")
+
+    def place(path: Any) -> Any:
+        if isinstance(path, list):
+            return [place(one) for one in path]
+        name = str(path)
+        return name if absolute(name) == name else absolute(folder / name)
+
+    for name in (*ROLES[command], *FILES):
+        if given.get(name) is not None:
+            given[name] = place(given[name])
+    if isinstance(given.get("curate"), str):
+        given["curate"] = with_files(given["curate"], place)
+    positional = [given.pop(role, None) for role in ROLES[command] if role != "test"]
+    files = [path for one in positional if one for path in (one if isinstance(one, list) else [one])]
+    more: dict[str, Any] = {"pins": {place(path): value for path, value in pins.items()}}
+    if about.get("words_of") == _digest(config):  # else it was changed since
+        more["words"] = str(about.get("words"))
+    return [command, *as_words({**given, **strict}), "--", *files], more
 
 
 def read_config(path: Path) -> Any:
@@ -247,16 +243,14 @@ def load_model(name: str) -> Any:
         sys.path.pop(0)
 
 
-def parse_size(given: Any) -> int | tuple[int, int] | None:
+def parse_size(given: str | None) -> int | tuple[int, int] | None:
     """N, or N,M.
 
-    >>> parse_size("30"), parse_size("30,20"), parse_size([30, 20])
-    (30, (30, 20), (30, 20))
+    >>> parse_size("30"), parse_size("30,20")
+    (30, (30, 20))
     """
-    if isinstance(given, list):
-        return tuple(given)
-    if not isinstance(given, str):
-        return given
+    if given is None:
+        return None
     parts = given.split(",")
     if len(parts) > 2 or not all(part.strip().isdecimal() for part in parts):
         raise DataworthError(f"size is {given!r}; give N, or N,M for the rows of data and test in a pair.")
@@ -277,44 +271,3 @@ def failing_verdicts(fail_on: str | None, design: str | None) -> frozenset[str]:
             "the design size gives no verdict, so --fail-on would never fail: drop one of them."
         )
     return frozenset(words)
-
-
-def _column(name: str, value: Any, source: Path) -> Any:
-    """What a configuration says of a column: a text, or a list of texts; of some yes or no."""
-    if name == "sample" and type(value) is int:
-        return value
-    if name == "missing":  # texts, which may hold commas
-        value = [value] if isinstance(value, str) else value
-        if isinstance(value, list) and all(isinstance(text, str) for text in value):
-            return value
-    if isinstance(value, list):
-        value = ",".join(map(str, value))
-    if value is not None and not isinstance(
-        value, bool if name in ("impute", "exact_labels", "stream") else str
-    ):
-        raise DataworthError(f"{source} has {name} {value!r}; give it as in --{name}.")
-    return value
-
-
-def _checked(config: Any, source: Path) -> tuple[str, dict[str, Any], dict[str, str], dict[str, Any]]:
-    """The parts of a configuration, or a sentence about what is wrong with it."""
-
-    if not isinstance(config, dict):
-        raise DataworthError(
-            f"{source} is no configuration: it must be a JSON object with 'command', 'options'."
-        )
-    unknown = [key for key in config if key not in KEYS]
-    if unknown:
-        known = ", ".join(map(repr, KEYS[:4]))
-        raise DataworthError(f"{source} has the key {unknown[0]!r}; a configuration has {known}.")
-    command = config.get("command")
-    if command not in tuple(ROLES):
-        known = ", ".join(map(repr, ROLES))
-        raise DataworthError(f"{source} has the command {command!r}; it must be one of {known}.")
-    options, inputs, about = parts = [config.get(key, {}) for key in ("options", "inputs", "about")]
-    for key, part in zip(("options", "inputs", "about"), parts, strict=True):
-        if not isinstance(part, dict):
-            raise DataworthError(f"{source} has {key} that are no JSON object: give names and values.")
-    if not isinstance(about.get("strict", False), bool):
-        raise DataworthError(f"{source} has strict {about['strict']!r}; it must be true or false.")
-    return command, dict(options), inputs, about

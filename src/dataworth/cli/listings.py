@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import MISSING, dataclass
+from dataclasses import MISSING
 from typing import Any
 
 from dataworth.checks import CHECKS, check_codes
@@ -13,25 +13,11 @@ from dataworth.report import terminal
 WORDS = {True: "yes", False: "no", None: "depends"}
 
 
-@dataclass(frozen=True)
 class Told:
     """What a command says that measures nothing: plain data, one line, and in full, longer if `verbose`."""
 
-    data: dict[str, Any]
-    short: str
-    shown: Callable[[bool], Any]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON."""
-        return self.data
-
-    def line(self) -> str:
-        """All in one line."""
-        return self.short
-
-    def full(self, verbose: bool) -> Any:
-        """For a terminal."""
-        return self.shown(verbose)
+    def __init__(self, data: dict[str, Any], line: str, full: Callable[[bool], Any]) -> None:
+        self.to_dict, self.line, self.full = lambda: data, lambda: line, full
 
 
 def list_checks(codes: Sequence[str] | None) -> Told:

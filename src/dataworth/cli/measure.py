@@ -19,12 +19,11 @@ from dataworth.models.base import positive_number
 from dataworth.parallel import Local, get_engine
 from dataworth.parallel.runs import Run
 from dataworth.valuation.entry import reading_of
-from dataworth.valuation.result import Replay
 from dataworth.valuation.sealed import Sealed, refuse_unsealable
 from dataworth.yardstick.yardstick import Yardstick
 
 from . import show
-from .files import check_outputs, check_pins, names_of
+from .files import check_outputs, names_of
 from .guard import CHECK_FAILS, VERDICT_FAILS, Interrupted, say
 from .job import ROLES, Job, failing_verdicts
 from .options import Columns, Showing
@@ -46,16 +45,14 @@ class Loaded(NamedTuple):
         """The data of a file; of several by their names."""
         if not isinstance(given, Path):
             return {name: self(path) for name, path in zip(names_of(given), given, strict=True)}
-        if given in self.sealed:
-            return self.sealed[given]
-        return self.inputs(given)
+        return self.sealed[given] if given in self.sealed else self.inputs(given)
 
 
 def carry_out(job: Job, showing: Showing, save: Callable[[Any], None] | None = None) -> int:
     """Measure, save and show; return the exit code that the verdict and the checks ask for."""
     fails = failing_verdicts(job.fail_on, job.options.get("design"))
     check_outputs(showing.csv, plot=showing.plot, reports=showing.report or ())
-    options, own = job.parsed(), own_arguments(job)  # refused before files are read, which can take long
+    options, own = job.parsed(), _own_arguments(job)  # refused before files are read, which can take long
     loaded = load(job, options, showing)
     found = measure(job, options, own, loaded, showing)
     if save is not None:
@@ -64,7 +61,7 @@ def carry_out(job: Job, showing: Showing, save: Callable[[Any], None] | None = N
     return exit_code(job, found, fails, showing.quiet)
 
 
-def own_arguments(job: Job) -> dict[str, Any]:
+def _own_arguments(job: Job) -> dict[str, Any]:
     """Arguments of this command alone, as its function takes them, or a sentence."""
     own = {name: value for name, value in job.own.items() if value is not None and name != "source"}
     if "priors" in own:
@@ -83,7 +80,7 @@ def load(job: Job, options: Options, showing: Showing) -> Loaded:
     engine, columns = engine_of(options), job.columns
     asked = reading_of(job.what, options, columns.roles, streams=job.command == "score")
     reading = replace(asked, encode=encoder(columns, engine, showing.quiet))
-    sealed = sealed_files(job, options.form, "whole" if asked.drawn is None else "pairs", showing.explain)
+    sealed = _sealed_files(job, options.form, "whole" if asked.drawn is None else "pairs", showing.explain)
     sources = None
     if job.own.get("source") is not None:
         sources, reading = read_sources(job, reading)
@@ -99,7 +96,10 @@ def load(job: Job, options: Options, showing: Showing) -> Loaded:
     hashes |= {absolute(path): data.content_hash() for path, data in sealed.items()}
     if isinstance(options.yardstick, Yardstick):
         hashes[absolute(job.options["yardstick"])] = options.yardstick.digest
-    check_pins(hashes, job.pins)
+    for path in (path for path, content in hashes.items() if job.pins.get(path, content) != content):
+        raise DataworthError(
+            f"{path} has changed since the run was configured: restore the file, or start a new run."
+        )
     return Loaded(inputs, sealed, sources, hashes)
 
 
@@ -136,7 +136,7 @@ def read_sources(job: Job, reading: Reading) -> tuple[Any, Reading]:
     return sources, replace(reading, options={**roles, "exclude": left_out})
 
 
-def sealed_files(job: Job, form: str, design: str, explain: bool) -> dict[Path, Sealed]:
+def _sealed_files(job: Job, form: str, design: str, explain: bool) -> dict[Path, Sealed]:
     """The sealed files of a job; a sentence where rows are needed."""
     found = {}
     for role, given in job.files.items():
@@ -160,13 +160,11 @@ def measure(job: Job, options: Options, own: Mapping[str, Any], loaded: Loaded, 
         data[0] = data[0]._with(groups=loaded.sources)
     if "curate" in own:
         own = {**own, "curate": parse(own["curate"], loaded.inputs)}
-    function: Callable[..., Any] = over_priors if job.command == "sensitivity" else getattr(dw, job.command)
+    function: Callable[..., Any] = _over_priors if job.command == "sensitivity" else getattr(dw, job.command)
     with ExitStack() as stack:
-        run = (
-            None
-            if options.run_dir is None
-            else stack.enter_context(open_run(job, options, loaded, showing.quiet))
-        )
+        run = None
+        if options.run_dir is not None:
+            run = stack.enter_context(_open_run(job, options, loaded, showing.quiet))
         engine = engine_of(options)
         listening = listen(
             showing.quiet,
@@ -176,7 +174,11 @@ def measure(job: Job, options: Options, own: Mapping[str, Any], loaded: Loaded, 
         )
         keep = showing.explain or bool(showing.report) or (showing.verbose and not showing.quiet)
         progress = stack.enter_context(listening)
-        given = replace(options, run_dir=run, progress=progress, keep=keep, **beside(job))
+        given = replace(options, run_dir=run, progress=progress, keep=keep)
+        if job.what == "audit" and job.options.get("values") is None:
+            from dataworth.valuation.values.guard import files_in  # of values that lie beside the data
+
+            given = replace(given, values=files_in(p.absolute().parent for p in job.every_file()) or None)
         try:
             found = function(*data, **own, **{PARSED: given})
         except KeyboardInterrupt as stopped:
@@ -186,7 +188,8 @@ def measure(job: Job, options: Options, own: Mapping[str, Any], loaded: Loaded, 
                 run.abandon()
             raise
         if hasattr(found, "replay"):
-            found = replace(found, replay=told_by(job, found.replay))
+            named = job.named_files()
+            found = replace(found, replay=found.replay.by(job.command_line(), named, named["test"]))
         if run is not None:
             try:
                 run.finish(found.to_dict())
@@ -195,8 +198,7 @@ def measure(job: Job, options: Options, own: Mapping[str, Any], loaded: Loaded, 
     return found
 
 
-def open_run(job: Job, options: Options, loaded: Loaded, quiet: bool) -> Run:
-    """The run directory of a job, with what there is to say of it."""
+def _open_run(job: Job, options: Options, loaded: Loaded, quiet: bool) -> Run:
     from dataworth.measure.ledger import runs_beside
 
     run = Run.open(Path(str(options.run_dir)), job.to_config(loaded.hashes, options))
@@ -206,27 +208,6 @@ def open_run(job: Job, options: Options, loaded: Loaded, quiet: bool) -> Run:
     if used and options.ledger is None and not quiet:
         say(used)
     return run
-
-
-def beside(job: Job) -> dict[str, Any]:
-    """Files of values that lie beside the files of an audit, unless one is named."""
-    if job.what != "audit" or job.options.get("values") is not None:
-        return {}
-    from dataworth.valuation.values.guard import files_in
-
-    found = files_in(path.absolute().parent for path in job.every_file())
-    return {"values": found} if found else {}
-
-
-def told_by(job: Job, replay: Replay) -> Replay:
-    """How to get a job's result again, with its files."""
-    given: dict[str, str] = {}
-    for role, paths in job.files.items():
-        several = [paths] if isinstance(paths, Path) else paths
-        # several datasets have the names of their files
-        names = [role] if isinstance(paths, Path) else names_of(several)
-        given |= {name: path.name for name, path in zip(names, several, strict=True)}
-    return replay.by(job.command_line(), given, given["test"])
 
 
 def exit_code(job: Job, found: Any, fails: frozenset[str], quiet: bool) -> int:
@@ -244,7 +225,7 @@ def exit_code(job: Job, found: Any, fails: frozenset[str], quiet: bool) -> int:
     return 0
 
 
-def over_priors(before: Any, after: Any, test: Any, priors: Any = None, **given: Any) -> Any:
+def _over_priors(before: Any, after: Any, test: Any, priors: Any = None, **given: Any) -> Any:
     """Measure once as score and audit do, without checks, then over prior variances."""
     from dataworth.valuation.sensitivity import sensitivity
 

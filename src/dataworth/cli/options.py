@@ -149,12 +149,12 @@ class Gradients:
 
 
 class Some:
-    """Some options of a group, by name, or all but some; of those of a measurement, what it takes."""
+    """Some options of a group, by name, or all but some."""
 
     def __init__(self, *names: str, without: tuple[str, ...] = ()) -> None:
         self.names, self.without = names, without
 
-    def of(self, group: Any) -> list[str]:
+    def __call__(self, group: Any) -> list[str]:
         """Their names."""
         every = self.names or [one.name for one in fields(group)]
         return [name for name in every if name not in self.without]
@@ -255,10 +255,10 @@ def command(function: Callable[..., int | None]) -> Callable[..., None]:
     for name, hint in get_type_hints(function, include_extras=True).items():
         kind, some = get_args(hint)[:2] if hasattr(hint, "__metadata__") else (hint, None)
         if isinstance(some, Takes):
-            groups[name] = dict, some.of(Options)
+            groups[name] = dict, some(Options)
             parameters += parameters_of(Options, groups[name][1])
         elif is_dataclass(kind):
-            groups[name] = kind, (some if isinstance(some, Some) else Some()).of(kind)
+            groups[name] = kind, (some if isinstance(some, Some) else Some())(kind)
             parameters += parameters_of(kind, groups[name][1])
         elif name != "return":
             alone = inspect.signature(function).parameters[name]

@@ -37,10 +37,10 @@ ENOUGH = 10
 """Rows for each coefficient, below which a file is said to give rows away."""
 
 
-def sealed_file(path: Path, sealed: Sealed) -> Told:
+def _sealed_file(path: Path, sealed: Sealed) -> Told:
     """What was sealed, where it was written, what that gives away, and the key, which is nowhere else."""
     d, rows = len(sealed.mean), counted(sealed.rows, "row")
-    notes, counts = revealing(sealed.rows, d), ""
+    notes, counts = _revealing(sealed.rows, d), ""
     if sealed.counts is not None:
         counts = f" ({', '.join(f'{k}: {n}' for k, n in sealed.counts.items())})"
     facts = {
@@ -57,7 +57,7 @@ def sealed_file(path: Path, sealed: Sealed) -> Told:
     return Told({**told, "notes": notes}, short, lambda verbose: terminal.report(title, lines))
 
 
-def revealing(rows: int, d: int) -> list[str]:
+def _revealing(rows: int, d: int) -> list[str]:
     """What a vendor should know before sending so many rows on so many coefficients."""
     if rows >= ENOUGH * d:
         return []
@@ -111,7 +111,7 @@ def seal_file(
     with listen(quiet, preparing="sealing…"):
         sealed = seal_stream(rows, measure) if isinstance(rows, Stream) else seal(rows, measure)
     sealed.save(output)
-    return sealed_file(output, sealed)
+    return _sealed_file(output, sealed)
 
 
 def make_yardstick(

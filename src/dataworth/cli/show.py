@@ -5,8 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +32,7 @@ def result(result: Any, options: Showing, reading: Sequence[Mapping[str, Any]] =
         told |= {"reading": list(reading)} if reading else {}
         print(json.dumps(views.finite(told), indent=2, allow_nan=False))
     elif options.quiet:
-        print(views.line(result, **bits) + alarm(result))
+        print(views.line(result, **bits) + _alarm(result))
     else:
         print_rich(views.full(result, verbose=options.verbose, **bits))
         if explain or (options.verbose and getattr(result, "case", None) is not None):
@@ -43,17 +42,20 @@ def result(result: Any, options: Showing, reading: Sequence[Mapping[str, Any]] =
             print_rich(why)
     sys.stdout.flush()
     if options.csv is not None:
-        write_table(getattr(result, "table", result).rows(), options.csv)
+        _write_table(getattr(result, "table", result).rows(), options.csv)
         announce("table", options.csv, options.quiet)
     if options.plot is not None:
-        write_figure(views.plot(result, None, options.bits), options.plot)
+        with atomic_write(options.plot) as place:
+            suffix = options.plot.suffix.lower()[1:]
+            views.plot(result, None, options.bits).savefig(place, format=suffix, dpi=150)
         announce("picture", options.plot, options.quiet)
     for path in options.report or ():
-        write_report(result, path, options)
+        with listen(options.quiet, preparing=REPORTING):
+            views.write(result, path, options.bits)
+        announce("report", path, options.quiet)
 
 
-def alarm(result: Any) -> str:
-    """Which checks fired, for the line that is all a user sees."""
+def _alarm(result: Any) -> str:
     codes = [one.code for one in getattr(result, "checks", ()) if one.fires]
     return f" (fired: {', '.join(codes)})" if codes else ""
 
@@ -70,41 +72,13 @@ def print_rich(renderable: Any) -> None:
 
     console = Console(highlight=False)
     with console.capture() as captured:  # not straight: rich ends the program when a pipe closes
-        console.print(Tame(renderable))
+        console.print(renderable)
     lines = captured.get().split("\n")
     sys.stdout.write("\n".join(line.rstrip(" ") for line in lines))
 
 
-@dataclass(frozen=True)
-class Tame:
-    """A renderable whose own text commands no terminal: names in a file may hold what clears a screen."""
-
-    renderable: Any
-
-    def __rich_console__(self, console: Any, options: Any) -> Iterator[Any]:
-        from rich.segment import Segment
-
-        for text, style, control in console.render(self.renderable, options):
-            tame = "".join(letter if letter.isprintable() or letter == "\n" else "\ufffd" for letter in text)
-            yield Segment(text if control else tame, style, control)
-
-
-def write_table(rows: list[dict[str, Any]], path: Path) -> None:
-    """CSV with a header."""
+def _write_table(rows: list[dict[str, Any]], path: Path) -> None:
     with atomic_write(path) as place, place.open("w", newline="", encoding="utf-8") as file:
         writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(rows)
-
-
-def write_report(result: Any, path: Path, options: Showing) -> None:
-    """The format follows from the suffix."""
-    with listen(options.quiet, preparing=REPORTING):
-        views.write(result, path, options.bits)
-    announce("report", path, options.quiet)
-
-
-def write_figure(figure: Any, path: Path) -> None:
-    """The format follows from the suffix."""
-    with atomic_write(path) as place:
-        figure.savefig(place, format=path.suffix.lower()[1:], dpi=150)

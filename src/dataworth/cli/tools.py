@@ -7,18 +7,7 @@ from typing import Annotated, Any
 
 from .commands import add_command as command
 from .guard import say
-from .options import (
-    FORMATS,
-    Columns,
-    DataFile,
-    Embedding,
-    Gradients,
-    Some,
-    Takes,
-    Talking,
-    file,
-    word,
-)
+from .options import FORMATS, Columns, DataFile, Embedding, Gradients, Some, Takes, Talking, file, word
 
 
 @command
@@ -156,9 +145,11 @@ def embed(
 
     Example: dataworth embed pairs.jsonl --gradients --model Qwen/Qwen3-1.7B -o pairs.parquet
     """
-    from .embedding import embed_images, embed_pairs, engine_of
+    from dataworth.parallel import get_engine
 
-    engine = engine_of(where)
+    from .embedding import embed_images, embed_pairs
+
+    engine = get_engine(where["engine"], where["jobs"], where["address"]) if any(where.values()) else None
     if gradients:
         return embed_pairs(source, output, embedding, wanted, talking.quiet, engine)
     return embed_images(source, output, embedding, columns, talking.quiet, engine)

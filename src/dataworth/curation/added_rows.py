@@ -1,25 +1,13 @@
-"""Add rows from outside: new information about θ, if their labels were made by the world.
+"""Add rows: of the world, labelled or drawn by a model of the data; or x*, which does not depend on the data.
 
-Add rows labelled by a model trained on the data itself: θ → D → θ̂ → labels, so nothing new.
+The appendix's x* = argmax KL(p(θ|x′) ‖ p(θ)) moves beliefs most, whatever the truth. For logistic regression
+with the prior N(0, C·I) and n rows no longer than r, up to terms that do not grow with r, the gain is
+½ log det(I + C·Σ σ′(xᵢ·θ̂) xᵢxᵢᵀ) at the mode θ̂. As σ′ ≤ ¼, with equality where x·θ̂ = 0, and as the
+determinant is largest for rows of full length spread evenly over orthogonal axes (Hadamard),
 
-Add rows drawn from a model of the data: θ → D → θ̂ → new rows, the paper's recursive synthetic data.
+    gain ≤ d/2 · log(1 + C·n·r²/4d) + O(1),
 
-The constant dataset x* of the paper's appendix: θ → D → f(D), for f(D) does not depend on D at all.
-
-x* = argmax KL(p(θ|x′) ‖ p(θ)) maximises how much a dataset moves beliefs, whatever the truth. A score that
-asks the dataset alone for its information gain pays it best; PMI, which asks the test set, does not.
-
-For logistic regression with the prior N(0, C·I) and n rows no longer than r, up to terms that do not grow
-with r, the gain is ½ log det(I + C·Σ σ′(xᵢ·θ̂) xᵢxᵢᵀ) at the posterior's mode θ̂. (The rest is at most
-|θ̂|²/2C ≤ n·log 2, since the mode is at least as likely as θ = 0.) Now σ′ ≤ ¼, with equality where x·θ̂ = 0;
-and by Hadamard and the inequality of the means the determinant is largest for rows of full length spread
-evenly over orthogonal axes:
-
-    gain ≤ d/2 · log(1 + C·n·r²/4d) + O(1)
-
-Both bounds are reached by rows ±r·eⱼ that each stand there with *both* labels: they say, as loudly as rows
-can, that θ = 0. (Far-out rows that agree, one label each, only tell the sign of each θⱼ: log 2 a feature,
-however large r.)
+which rows ±r·eⱼ reach that each stand there with *both* labels.
 """
 
 from __future__ import annotations
@@ -33,9 +21,8 @@ from ..arrays import Array
 from ..data.dataset import Dataset, label_keys
 from ..errors import DataworthError
 from ..wording import counted
-from .base import Method, at_least, chance, limit
+from .base import Method, at_least, chance, class_codes, fitted, limit, numbers, with_columns_of
 from .duplicates import codes_with_labels
-from .features import class_codes, fitted, numbers, with_columns_of
 
 
 @dataclass(frozen=True)
@@ -65,8 +52,8 @@ class AddRows(Method):
         there, added = int(np.isin(codes[len(data) :], codes[: len(data)]).sum()), len(self.rows)
         if not there:
             return self.strategic, self.why
-        verb, pronoun = ("stands", "it is a repeat") if there == 1 else ("stand", "they are repeats")
-        repeats = f"{there} of {counted(added, 'added row')} already {verb} in the data: {pronoun}, not new"
+        are = "stands in the data: it is a repeat" if there == 1 else "stand in the data: they are repeats"
+        repeats = f"{there} of {counted(added, 'added row')} already {are}, not new"
         return (True, repeats) if there == added else (self.strategic, f"{self.why}; but {repeats}")
 
 
@@ -100,9 +87,8 @@ class Synthesize(Method):
     """The data, then rows from a Gaussian a class, labelled with the class they are drawn from.
 
     x | c ~ N(μ_c, Σ_c) with Ledoit and Wolf's Σ_c = (1−s)·S_c + s·(tr S_c/d)·I, each column in units of its
-    spread in the class; classes come as often as in the data. Row weights count in all of these. Categories,
-    booleans, missing values, groups and attributes are drawn as often as they occur in the class, each by
-    itself. `rows` says how many, or `fraction` of the data's rows (default: 1, as many again).
+    spread in the class; classes come as often as in the data, by weight. Categories, missing values and
+    groups are drawn each by itself. `rows` says how many, or `fraction` (default: 1).
 
     >>> data = Dataset([[0.0], [0.1], [5.0], [5.1]], ["a", "a", "b", "b"])
     >>> more = Synthesize(rows=100)(data)
@@ -126,8 +112,7 @@ class Synthesize(Method):
     def __call__(self, data: Dataset, *, rng: np.random.Generator | None = None) -> Dataset:
         """The data, then the synthetic rows."""
         rng, codes = chance(rng), class_codes(data, "a model of each class")
-        fraction = 1.0 if self.fraction is None else self.fraction
-        count = max(1, round(fraction * len(data))) if self.rows is None else self.rows
+        count = self.rows or max(1, round((self.fraction or 1.0) * len(data)))
         weights = np.ones(len(data)) if data.weights is None else data.weights
         drawn = np.sort(rng.choice(codes.max() + 1, count, p=np.bincount(codes, weights) / weights.sum()))
         X = np.empty((count, data.n_features))
@@ -152,11 +137,7 @@ class Synthesize(Method):
 
 
 def gaussian(X: Array, share: Array, count: int, rng: np.random.Generator) -> Array:
-    """Draws from N(μ, Σ), Σ as Ledoit and Wolf shrink it.
-
-    As (1−s)·S is the covariance of the rows themselves, mixed with random signs and sizes, no d × d matrix
-    is ever formed or factored.
-    """
+    """Draws from N(μ, Σ), Σ as Ledoit and Wolf shrink it: rows mixed at random have the covariance S."""
     from sklearn.covariance import ledoit_wolf_shrinkage
 
     missing = np.isnan(X)
@@ -184,22 +165,18 @@ def _new_ids(taken: set[str], count: int) -> list[str]:
     return [f"synthetic {generation}.{i + 1}" for i in range(count)]
 
 
-POSITIVE = limit(lambda radius: 0 < radius < float("inf"), "be a positive number")
-
-
 @dataclass(frozen=True)
 class Fake(Method):
     """Rows ±radius·eⱼ, j = 1 … d in turn, each with every label; as many as the data have, or `rows`.
 
-    Of the data it uses the columns, the set of labels and the number of rows only. Booleans are 1 and
-    categories the next one in turn where numbers are ±radius. No weights, groups or ids.
+    Booleans are 1, and categories the next one in turn, where numbers are ±radius. No weights, groups or ids.
 
     >>> Fake(radius=10.0)(Dataset([[1.0], [2.0], [3.0], [4.0]], ["a", "b", "b", "b"])).X.ravel().tolist()
     [10.0, 10.0, -10.0, -10.0]
     """
 
     rows: int | None = field(default=None, metadata=at_least(1))
-    radius: float = field(default=1000.0, metadata=POSITIVE)
+    radius: float = field(default=1000.0, metadata=limit(lambda r: 0 < r < np.inf, "be a positive number"))
 
     name = "fake"
     what = "the constant dataset x* of the paper's appendix, whatever the data"
@@ -211,7 +188,7 @@ class Fake(Method):
         class_codes(data, "the fake dataset")
         _, first = np.unique(label_keys(data.y), return_index=True)
         labels = data.y[first]
-        count = len(data) if self.rows is None else self.rows
+        count = self.rows or len(data)
         place, label = np.divmod(np.arange(count), len(labels))
         lap, sign = np.divmod(place, 2)
         lap, axis = np.divmod(lap, max(data.n_features, 1))

@@ -1,4 +1,4 @@
-"""What every curation says of itself: its name, its options, and its place in the paper's sense."""
+"""What every curation says of itself, and rows as points and classes, for those that compare or fit them."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..arrays import Rows
-from ..data.dataset import Dataset
+from ..arrays import Array, Rows
+from ..data.dataset import Dataset, label_keys, summarise_labels
 from ..errors import DataworthError
 from ..wording import counted
-from .features import points, strata
 
 SEED = 0
 """What chance is drawn from where a curation is called without a generator: f(D) is a function of D."""
@@ -57,7 +56,14 @@ class Method:
 
     def options(self) -> dict[str, Any]:
         """The options as plain data; a dataset by its size, what has no plain form by its type."""
-        return {f.name: _plain(getattr(self, f.name)) for f in fields(self)}  # type: ignore[arg-type]
+        told: dict[str, Any] = {}
+        for f in fields(self):  # type: ignore[arg-type]
+            value = told[f.name] = getattr(self, f.name)
+            if isinstance(value, Dataset):
+                told[f.name] = counted(len(value), "row")
+            elif not isinstance(value, bool | int | float | str | None):
+                told[f.name] = type(value).__name__
+        return told
 
     def __str__(self) -> str:
         given = [f"{name}={value}" for name, value in self.options().items() if value is not None]
@@ -89,23 +95,100 @@ def at_least(least: float) -> dict[str, Any]:
 FRACTION = limit(lambda value: 0 < value <= 1, "lie above 0 and at most at 1")
 
 
-def _plain(value: Any) -> Any:
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    if isinstance(value, Dataset):
-        return counted(len(value), "row")
-    return type(value).__name__
+def numbers(data: Dataset, like: Dataset | None = None) -> Array:
+    """Numbers with missing ones filled in by the medians of `like`, and a 0/1 column for each category.
+
+    >>> import pyarrow as pa
+    >>> numbers(Dataset(pa.table({"size": [1.5, 2.5], "colour": ["red", "blue"]}), [0, 1])).tolist()
+    [[1.5, 0.0, 1.0], [2.5, 1.0, 0.0]]
+    """
+    like = data if like is None else like
+    data, parts = data.select(like.columns), [np.zeros((len(data), 0))]
+    for j, column in enumerate(like.columns):
+        values = data.X[:, j]
+        if column.kind in ("text", "pair"):
+            raise DataworthError(
+                f"column {column.name!r} holds texts, which have no distances: make vectors of them, with"
+                " dataworth.embed.encode."
+            )
+        if column.kind == "categorical":
+            parts.append((values[:, None] == np.arange(len(column.categories))).astype(float))
+        else:
+            known = like.X[~np.isnan(like.X[:, j]), j]
+            parts.append(np.where(np.isnan(values), np.median(known) if len(known) else 0.0, values)[:, None])
+    return np.hstack(parts)
+
+
+def points(data: Dataset) -> Array:
+    """Rows on a common scale: each number in standard deviations; two categories are one unit apart.
+
+    >>> points(Dataset([[10.0], [30.0]], [0, 1])).ravel().tolist()
+    [-1.0, 1.0]
+    """
+    X = numbers(data)
+    spread = X.std(axis=0)
+    varies = spread > 1e-12 * np.abs(X).max(axis=0, initial=0.0)  # rounding alone is no spread
+    scale = np.divide(1.0, spread, out=np.zeros_like(spread), where=varies)
+    widths = [len(c.categories) if c.kind == "categorical" else 1 for c in data.columns]
+    one_hot = np.repeat([c.kind == "categorical" for c in data.columns], widths).astype(bool)
+    scale[one_hot] = np.sqrt(0.5)
+    return (X - X.mean(axis=0)) * scale if len(X) else X
+
+
+def strata(data: Dataset) -> list[Rows]:
+    """The rows of each class, in order; numeric labels are one stratum.
+
+    >>> [rows.tolist() for rows in strata(Dataset([[0.0], [1.0], [2.0]], ["b", "a", "b"]))]
+    [[1], [0, 2]]
+    """
+    if summarise_labels(data.y).classes is None:
+        return [np.arange(len(data))]
+    keys = label_keys(data.y)
+    return [np.flatnonzero(keys == name) for name in np.unique(keys)]
+
+
+def class_codes(data: Dataset, purpose: str, least: int = 1) -> Rows:
+    """The class of each row as 0, 1, …; numeric labels, and fewer than `least` classes, are refused."""
+    if summarise_labels(data.y).classes is None:
+        raise DataworthError(f"the labels are numeric; {purpose} needs classes.")
+    names, codes = np.unique(label_keys(data.y), return_inverse=True)
+    if len(names) < least:
+        raise DataworthError(f"the data have one class only; {purpose} needs two.")
+    return codes
+
+
+def fitted(learner: Any, X: Array, y: Any, weights: Array | None) -> Any:
+    """A fresh copy of the learner, fitted; without one, logistic regression on standardised features.
+
+    Sample weights, if there are any, are given as the learner's last step takes them.
+    """
+    from sklearn.base import clone
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    learner = clone(learner or make_pipeline(StandardScaler(), LogisticRegression(max_iter=5000)))
+    steps = getattr(learner, "steps", None)
+    name = f"{steps[-1][0]}__sample_weight" if steps else "sample_weight"
+    learner.fit(X, y, **({} if weights is None else {name: weights}))
+    return learner
+
+
+def with_columns_of(data: Dataset, X: Array, y: Any, **others: Any) -> Dataset:
+    """New rows under the data's columns: categories are the codes that the data's columns have."""
+    # codes and booleans have no way through the constructor, which takes them for numbers
+    return Dataset(X, y, names=data.names, allow_missing=True, **others)._with(columns=data.columns)
 
 
 @dataclass(frozen=True)
 class CoreSet(Method):
     """`fraction` of the rows of each class, so that the ratio of classes stays; at least one of each.
 
-    Rows are standardised (`points`); numeric labels are taken together. `choose` says which rows stay.
+    Rows are standardised (`points`); numeric labels are taken together. `choose` gives the places of so many
+    rows of one class, by features and weights.
     """
 
     choose: ClassVar[Callable[..., Rows]]
-    """Places of so many of the rows of one class, by features and weights."""
     fraction: float = field(default=0.5, metadata=FRACTION)
 
     strategic = True

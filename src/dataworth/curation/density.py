@@ -1,7 +1,4 @@
-"""Flatten the density of the rows: as many from each of k clusters; θ → D → f(D), by the features alone.
-
-Keep rows that are all alike: a peak of the density; θ → D → f(D), by the features alone.
-"""
+"""Flatten the density of the rows, or keep a peak of it; θ → D → f(D), by the features alone."""
 
 from __future__ import annotations
 
@@ -11,16 +8,14 @@ import numpy as np
 
 from ..arrays import Array, Rows
 from ..data.dataset import Dataset
-from .base import FRACTION, Method, at_least, chance, limit
-from .features import points
+from .base import FRACTION, Method, at_least, chance, limit, points
 
 
 @dataclass(frozen=True)
 class Smooth(Method):
     """Keep `fraction` of the rows, as many from each of `clusters` clusters of k-means.
 
-    Rows are standardised before they are compared. A cluster with fewer rows than its part gives all, and the
-    others more.
+    Rows are standardised. A cluster with fewer rows than its part gives all, and the others more.
 
     >>> crowd = Dataset([[0.0]] * 8 + [[9.0]] * 2, [0, 1] * 5)
     >>> sorted(Smooth(0.4, clusters=2)(crowd).X.ravel().tolist())
@@ -37,8 +32,7 @@ class Smooth(Method):
 
     def __call__(self, data: Dataset, *, rng: np.random.Generator | None = None) -> Dataset:
         """The rows kept, in their old order; at least one."""
-        keep = max(1, round(self.fraction * len(data)))
-        return data.take(smooth_rows(points(data), keep, self.clusters, chance(rng)))
+        return data.take(smooth_rows(points(data), _count(self, data), self.clusters, chance(rng)))
 
 
 def smooth_rows(X: Array, count: int, clusters: int, rng: np.random.Generator) -> Rows:
@@ -84,22 +78,20 @@ class Peak(Method):
 
     def __call__(self, data: Dataset, *, rng: np.random.Generator | None = None) -> Dataset:
         """The rows kept, in their old order; at least one."""
-        return data.take(self._rows(data, chance(rng))[0])
+        return data.take(peak_rows(points(data), _count(self, data), self.threshold, chance(rng))[0])
 
     def bound(self, data: Dataset) -> Peak:
         """With the threshold that fills the set on these data."""
-        return replace(self, threshold=self._rows(data, chance(None))[1])
+        _, reached = peak_rows(points(data), _count(self, data), self.threshold, chance(None))
+        return replace(self, threshold=reached)
 
-    def _rows(self, data: Dataset, rng: np.random.Generator) -> tuple[Rows, float]:
-        keep = max(1, round(self.fraction * len(data)))
-        return peak_rows(points(data), keep, self.threshold, rng)
+
+def _count(f: Smooth | Peak, data: Dataset) -> int:
+    return max(1, round(f.fraction * len(data)))
 
 
 def peak_rows(X: Array, count: int, threshold: float, rng: np.random.Generator) -> tuple[Rows, float]:
-    """Places of `count` rows, and the threshold that filled the set: the one given, or the lowest cosine.
-
-    Rounded down to three digits.
-    """
+    """Places of `count` rows, and the threshold that filled the set: the one given, or the lowest cosine."""
     unit = X / np.maximum(np.linalg.norm(X, axis=1, keepdims=True), np.finfo(float).tiny)
     chosen = [int(rng.integers(len(X)))]
     nearest = np.full(len(X), -np.inf)

@@ -1,12 +1,4 @@
-"""Keep one of each set of equal rows.
-
-f looks at the data alone, and a copy says nothing new, so nothing is lost. But a model takes each row for a
-new observation: where copies came about by accident it was too sure of itself, and its score may rise.
-
-Keep one of each set of rows that nearly agree; in the paper's sense as exact deduplication.
-
-Repeat every row: θ → D → f(D); it says nothing new, only louder.
-"""
+"""Keep one of each set of rows that agree, or nearly agree; or repeat every row."""
 
 from __future__ import annotations
 
@@ -17,8 +9,7 @@ import numpy as np
 from ..arrays import Array, Rows
 from ..data.dataset import Dataset, label_keys
 from ..data.rows import copy_number, same_rows
-from .base import Method, at_least
-from .features import points, strata
+from .base import Method, at_least, points, strata
 
 DIGITS = 6
 """Digits to which features are compared: copies may have been stored in single precision."""
@@ -28,8 +19,7 @@ DIGITS = 6
 class Deduplicate(Method):
     """The first of each set of rows with the same features (to 6 digits) and the same label.
 
-    Weights are not added up: the copies are taken for one observation, which counts once, as the first does.
-    Rows that differ in their label only are no copies, and stay.
+    Weights are not added up: the copies are taken for one observation. Rows that differ in their label stay.
 
     >>> Deduplicate()(Dataset([[1.0], [2.0], [1.0], [1.0]], [0, 1, 0, 1])).y.tolist()
     [0, 1, 1]
@@ -64,9 +54,8 @@ BLOCK = 512
 class NearDeduplicate(Method):
     """Rows in order, without those closer to an earlier one kept with the same label than `distance`.
 
-    Distances are Euclidean between standardised rows (`features.points`), in units of the median distance
-    between two rows, so that the same threshold serves any number and any scale of columns. Weights are not
-    added up, as in `Deduplicate`.
+    Distances are Euclidean between standardised rows (`points`), in units of the median distance between two
+    rows, so that the same threshold serves any number and any scale of columns.
 
     >>> data = Dataset([[0.0], [1.0], [1.001], [3.0]], [0, 0, 0, 0])
     >>> NearDeduplicate()(data).X.ravel().tolist()
@@ -85,22 +74,16 @@ class NearDeduplicate(Method):
 
     def __call__(self, data: Dataset) -> Dataset:
         """The rows kept, in their old order."""
-        X = points(data)
-        radius = self.distance * typical_distance(X)
+        from sklearn.metrics import pairwise_distances
+
+        X, radius = points(data), 0.0
+        if len(X) > 1:  # in units of the median distance between at most a thousand rows, evenly spread
+            some = X[np.unique(np.linspace(0, len(X) - 1, min(SAMPLE, len(X))).astype(int))]
+            radius = self.distance * float(np.median(pairwise_distances(some)[np.triu_indices(len(some), 1)]))
         keep = np.zeros(len(data), dtype=bool)
         for rows in strata(data):
             keep[rows] = _first_of_each(X[rows], radius)
         return data.take(keep)
-
-
-def typical_distance(X: Array) -> float:
-    """The median distance between two rows (of at most a thousand, evenly spread over the data)."""
-    from sklearn.metrics import pairwise_distances
-
-    some = X[np.unique(np.linspace(0, len(X) - 1, SAMPLE).astype(int))] if len(X) > SAMPLE else X
-    if len(some) < 2:
-        return 0.0
-    return float(np.median(pairwise_distances(some)[np.triu_indices(len(some), 1)]))
 
 
 def _first_of_each(X: Array, radius: float) -> np.ndarray:

@@ -1,9 +1,7 @@
-"""Make the data look like the test set: the paper's strategic removal.
+"""Make the data look like the test set: the paper's strategic removal, and the same by weights.
 
 Rows are removed until the attribute × label groups stand in the test set's ratios. If the attribute says
 nothing of the label given the features, θ → D → f(D): the benchmark may rise, the information cannot.
-
-Weight the rows so that they look like the test set: strategic removal without removing.
 """
 
 from __future__ import annotations
@@ -44,16 +42,16 @@ class MatchGroups(Method):
     def __call__(self, data: Dataset, test: Dataset, *, rng: np.random.Generator | None = None) -> Dataset:
         """A random choice within each group, in the old order of rows."""
         rng = chance(rng)
-        own, wanted = cells(data, "the data"), cells(test, "the test set")
+        own, wanted = _cells(data, "the data"), _cells(test, "the test set")
         names, counts = np.unique(wanted, return_counts=True)
-        refuse_absent(names, own)
+        _refuse_absent(names, own)
         have = np.array([(own == name).sum() for name in names])
         keep = np.floor((have / counts).min() * counts + 1e-9).astype(int)
         chosen = [rng.permutation(np.flatnonzero(own == n))[:k] for n, k in zip(names, keep, strict=True)]
         return data.take(np.sort(np.concatenate(chosen)))
 
 
-def cells(data: Dataset, what: str) -> NDArray[np.str_]:
+def _cells(data: Dataset, what: str) -> NDArray[np.str_]:
     """Attribute and label of each row as one text."""
     if data.attributes is None:
         groups = "" if data.groups is None else " (groups are rows that belong together, not attributes)"
@@ -62,8 +60,7 @@ def cells(data: Dataset, what: str) -> NDArray[np.str_]:
     return np.char.add(np.char.add(data.attributes, "\x1f"), label_keys(data.y))
 
 
-def refuse_absent(names: NDArray[np.str_], own: NDArray[np.str_]) -> None:
-    """Refuse cells of the test set that the data do not have."""
+def _refuse_absent(names: NDArray[np.str_], own: NDArray[np.str_]) -> None:
     absent = names[~np.isin(names, own)]
     if len(absent):
         missing = absent[0].replace("\x1f", " × ")
@@ -99,11 +96,11 @@ class Reweight(Method):
         """The same rows, weighted."""
         by = self.by or ("classes" if data.attributes is None or test.attributes is None else "attributes")
         own, wanted = (
-            cells(d, what) if by == "attributes" else label_keys(d.y)
+            _cells(d, what) if by == "attributes" else label_keys(d.y)
             for d, what in ((data, "the data"), (test, "the test set"))
         )
         names = np.unique(wanted)
-        refuse_absent(names, own)
+        _refuse_absent(names, own)
         weights = np.ones(len(data)) if data.weights is None else data.weights
         have, target = _shares(own, weights, names), _shares(wanted, test.weights, names)
         if (have == 0).any():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Callable, Mapping
-from dataclasses import MISSING, Field, fields
+from dataclasses import MISSING, fields
 from typing import Any, NamedTuple
 
 from ..data.dataset import Dataset
@@ -60,7 +60,8 @@ def options_of(name: str) -> dict[str, Option]:
     >>> options_of("random-subset")
     {'fraction': Option(kind='float', default=0.5)}
     """
-    every = {f.name: Option(KINDS.get(str(f.type), ""), f.default) for f in _fields(_method(name))}
+    fields_of: Any = fields(_method(name))  # type: ignore[arg-type]
+    every = {f.name: Option(KINDS.get(str(f.type), ""), f.default) for f in fields_of}
     return {key: option for key, option in every.items() if option.kind}
 
 
@@ -71,9 +72,8 @@ def by_name(name: str, **options: Any) -> Method:
     RandomSubset(fraction=0.25)
     """
     method = _method(name)
-    every = _fields(method)
-    needed = [f.name for f in every if f.default is MISSING]
-    _check_options(method.name, options, [f.name for f in every], needed)
+    every = {f.name: f.default is MISSING for f in fields(method)}  # type: ignore[arg-type]
+    _check_options(method.name, options, every)
     return method(**options)
 
 
@@ -117,8 +117,8 @@ def split(text: str) -> tuple[str, dict[str, str]]:
         if key in given:
             raise DataworthError(f"{name} is given the option {key} twice: give it once.")
         given[key] = value
-    needed = [key for key, option in known.items() if option.default is MISSING or key in method.needed]
-    _check_options(name, given, list(known), needed)
+    every = {key: option.default is MISSING or key in method.needed for key, option in known.items()}
+    _check_options(name, given, every)
     return name, given
 
 
@@ -162,17 +162,13 @@ def _method(name: str) -> type[Method]:
     return found
 
 
-def _fields(method: type[Method]) -> tuple[Field[Any], ...]:
-    return fields(method)  # type: ignore[arg-type]
-
-
-def _check_options(name: str, given: Mapping[str, Any], known: list[str], needed: list[str]) -> None:
-    """Refuse options that the curation does not have, or that are missing."""
+def _check_options(name: str, given: Mapping[str, Any], known: Mapping[str, bool]) -> None:
+    """Refuse options that the curation does not have, or that it needs and that are missing."""
     for key in given:
         if key not in known:
             has = f"its options are {', '.join(known)}" if known else "it has none"
             raise DataworthError(f"{name} has no option {key!r}; {has}.")
-    for key in needed:
-        if key not in given:
+    for key, needed in known.items():
+        if needed and key not in given:
             how = written(key, options_of(name)[key])
             raise DataworthError(f"{name} needs the option {key}: give {name}:{how}.")

@@ -1,10 +1,7 @@
-"""Remove rows known to be bad: the signal that knows is new information, so this is not strategic.
+"""Remove rows known to be bad, which is new information; or rows whose labels look wrong to cleanlab.
 
-Remove rows whose labels look wrong to cleanlab: a filter as people use it, without an oracle.
-
-By the letter θ → D → f(D): nothing but the data decides. But confident learning assumes that some labels are
-wrong, and that a model of the others can tell. The model that measures worth has no wrong labels in it, so
-this assumption, where it is true, is knowledge that it lacks, and the worth may rise.
+The second is by the letter θ → D → f(D). But confident learning assumes that some labels are wrong, and the
+model that measures worth does not: where that is true, it is knowledge, and the worth may rise.
 """
 
 from __future__ import annotations
@@ -19,8 +16,7 @@ from numpy.typing import NDArray
 from ..data.dataset import Dataset, label_keys
 from ..errors import DataworthError
 from ..wording import and_more, counted, needs_extra, option
-from .base import Method, at_least, chance
-from .features import class_codes, fitted, numbers
+from .base import Method, at_least, chance, class_codes, fitted, numbers
 
 MOST_NAMES = 10
 """Groups that a sentence names."""
@@ -30,9 +26,8 @@ MOST_NAMES = 10
 class RemoveRows(Method):
     """Drop the rows that `bad` marks (a boolean per row), or all of one `group`.
 
-    A group is a value of the attribute or, without one, of the groups. It belongs to its row, so that it can
-    be removed from any part of the data; `bad` is for one dataset.
-    Groups are compared by value: true is the group 1 of a column of booleans, 1.0 the group 1 of numbers.
+    A group is a value of the attribute or, without one, of the groups; `bound` finds its name in the data by
+    its value (true is the group 1 of a column of booleans, 1.0 the group 1 of numbers).
 
     >>> RemoveRows([True, False])(Dataset([[0.0], [1.0]], [0, 1])).y.tolist()
     [1]
@@ -56,7 +51,7 @@ class RemoveRows(Method):
     def __call__(self, data: Dataset) -> Dataset:
         """The good rows."""
         if self.group is not None:
-            return data.take(~np.isin(_groups(data), _found(self.group, _groups(data))))
+            return data.take(_groups(data) != str(label_keys([self.group])[0]))
         bad = np.asarray(self.bad, dtype=bool)
         if bad.shape != (len(data),):
             raise DataworthError(
@@ -70,21 +65,10 @@ class RemoveRows(Method):
             return self
         found = _found(self.group, _groups(data))
         if found:
-            return _RemoveNamed(group=found[0])
+            return RemoveRows(group=found[0])
         names = [repr(str(name)) for name in np.unique(_groups(data))]
         several = ", ".join(names[:MOST_NAMES]) + and_more(len(names) - MOST_NAMES)
-        if 1 < len(names) <= MOST_NAMES:
-            several = f"{', '.join(names[:-1])} and {names[-1]}"
-        verb = "the only group is" if len(names) == 1 else "groups are"
-        raise DataworthError(f"the data have no rows of group {str(self.group)!r}; {verb} {several}.")
-
-
-class _RemoveNamed(RemoveRows):
-    """The same by name alone: a part of the data may lack the name, and have another of its value."""
-
-    def __call__(self, data: Dataset) -> Dataset:
-        """The rows of other names."""
-        return data.take(_groups(data) != self.group)
+        raise DataworthError(f"the data have no rows of group {str(self.group)!r}; there are {several}.")
 
 
 def _groups(data: Dataset) -> NDArray[np.str_]:

@@ -1,11 +1,4 @@
-"""Keep a random proportion of the rows: θ → D → f(D), strategic in the paper's sense; the plainest loss.
-
-Keep the rows that cover the others best: a core-set; θ → D → f(D), for it looks at the data alone.
-
-Keep rows whose mean is that of all: a core-set; θ → D → f(D), for it looks at the data alone.
-
-Draw rows with replacement: θ → D → f(D), a subset and repeats of it.
-"""
+"""Keep some of the rows: at random, as a core-set, or drawn with replacement; θ → D → f(D)."""
 
 from __future__ import annotations
 
@@ -45,10 +38,8 @@ class KCentre(CoreSet):
     """Greedy k-centre: of each class, `fraction` of its rows, each the farthest from those chosen before it.
 
     The largest distance of a row from the nearest chosen one is at most twice what any choice of so many
-    rows could reach (Gonzalez 1985). It starts at the row nearest to the class's mean; distances are between
-    standardised rows. Class by class, so that the ratio of classes stays; numeric labels are taken together.
+    rows could reach (Gonzalez 1985). It starts at the row nearest to the class's mean.
 
-    >>> from dataworth import Dataset
     >>> data = Dataset([[0.0], [0.1], [0.2], [9.0]], [0, 0, 0, 0])
     >>> KCentre(0.5)(data).X.ravel().tolist()
     [0.2, 9.0]
@@ -75,10 +66,8 @@ class Herding(CoreSet):
     """Herding: of each class, `fraction` of its rows, chosen so that their mean stays near the class's mean.
 
     The next row is the one that makes |Σ w·(x − μ)| over the rows chosen smallest (Welling 2009, without
-    replacement, as in iCaRL), on standardised rows; w are row weights, if there are any. Class by class, so
-    that the ratio of classes stays; numeric labels are taken together.
+    replacement, as in iCaRL); w are row weights, if there are any.
 
-    >>> from dataworth import Dataset
     >>> data = Dataset([[-3.0], [-1.0], [0.0], [1.0], [3.0]], [0, 0, 0, 0, 0])
     >>> Herding(0.6)(data).X.ravel().tolist()
     [-1.0, 0.0, 1.0]
@@ -126,5 +115,4 @@ class Resample(Method):
 
     def __call__(self, data: Dataset, *, rng: np.random.Generator | None = None) -> Dataset:
         """The rows drawn, in their old order."""
-        size = len(data) if self.size is None else self.size
-        return data.take(np.sort(chance(rng).integers(len(data), size=size)))
+        return data.take(np.sort(chance(rng).integers(len(data), size=self.size or len(data))))

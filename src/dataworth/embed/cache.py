@@ -102,6 +102,11 @@ class Cache:
                 temporary.unlink(missing_ok=True)
 
 
+def listener(progress: Any) -> Callable[[int, int], Any]:
+    """What hears (done, total): a function, something with such an `update`, or nobody."""
+    return getattr(progress, "update", progress) or (lambda done, total: None)
+
+
 WAITING = 4
 """Pieces for each worker that are made ready together: more would have to be in memory."""
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from os import PathLike
@@ -22,10 +22,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dataworth.arrays import Array, Flags
-from dataworth.atomic import parse_json, read_whole
+from dataworth.atomic import atomic_write, parse_json, read_whole
 from dataworth.data.io.preferences import LONGER, PREFERRED, PROMPT, Preferences
 from dataworth.data.io.tables import with_roles
-from dataworth.embed.cache import Far, computed
+from dataworth.embed.cache import Far, computed, listener
 from dataworth.embed.language_model import (
     LAST,
     TEMPLATE,
@@ -37,20 +37,19 @@ from dataworth.embed.language_model import (
     in_batches,
     row_hash,
 )
-from dataworth.embed.tables import COLUMN, with_vectors
+from dataworth.embed.vectors import COLUMN, with_vectors
 from dataworth.errors import DataworthError
 from dataworth.parallel import Engine
 
 SCHEMA = "dataworth/gradients/1"
 Loss = Literal["nll", "bradley-terry", "dpo"]
 LOSSES: tuple[Loss, ...] = ("nll", "bradley-terry", "dpo")
+OURS = {"vectors.npy", "facts.npy", "lock"}
+"""What a store that was killed while it was created leaves behind."""
 
 
 class Store:
-    """The vectors of a directory.
-
-    Finished or not: `done` says which pairs are there.
-    """
+    """The vectors of a directory, finished or not: `done` says which pairs are there."""
 
     def __init__(self, directory: str | os.PathLike[str]) -> None:
         self.directory = Path(directory)
@@ -66,7 +65,8 @@ class Store:
             store = cls(directory)
             _refuse_other(store.manifest, wanted, directory)
             return store
-        if directory.exists() and (not directory.is_dir() or any(_foreign(directory))):
+        there = {path.name for path in directory.iterdir()} if directory.is_dir() else set()
+        if (directory.exists() and not directory.is_dir()) or {n for n in there if n[-4:] != ".tmp"} - OURS:
             raise DataworthError(
                 f"{directory} is there, and is no store of gradients: name another directory, or empty it."
             )
@@ -75,7 +75,8 @@ class Store:
             n, size = len(wanted["rows"]), wanted["size"]
             for name, shape, kind in (("vectors", (n, 2, size), "<f4"), ("facts", (n, 2, 2), "<f8")):
                 np.lib.format.open_memmap(directory / f"{name}.npy", "w+", np.dtype(kind), shape).flush()
-            _write_whole(directory / "manifest.json", json.dumps(wanted, indent=1) + "\n")
+            with atomic_write(directory / "manifest.json") as file:
+                file.write_text(json.dumps(wanted, indent=1) + "\n")
         except OSError as error:
             raise DataworthError(
                 f"{directory} cannot be written ({error.strerror}): choose another place."
@@ -175,22 +176,7 @@ def _refuse_other(found: Mapping[str, Any], wanted: Mapping[str, Any], directory
             )
 
 
-def _foreign(directory: Path) -> list[Path]:
-    """What a store that was killed while it was created does not leave behind."""
-    ours = {"vectors.npy", "facts.npy", "lock", ".manifest.json.tmp"}
-    return [path for path in directory.iterdir() if path.name not in ours]
-
-
-def _write_whole(path: Path, text: str) -> None:
-    temporary = path.with_name(f".{path.name}.tmp")
-    with temporary.open("w") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(temporary, path)
-
-
-PASSES: dict[str, type[TensorisedPass] | type[DensePass]] = {"tensorised": TensorisedPass, "dense": DensePass}
+PASSES: dict[str, type[TensorisedPass | DensePass]] = {"tensorised": TensorisedPass, "dense": DensePass}
 WINDOW = 32
 """Batches among which responses are sorted by length: the rows of a window are done one after the other."""
 
@@ -248,21 +234,15 @@ def embed_gradients(
     tokens = [read(prompt, response) for prompt, *responses in pairs for response in responses]
     if empty := sum(len(one) == one.start for one in tokens):
         raise DataworthError(f"{empty} of {len(tokens)} responses have no tokens: leave their pairs out.")
-    store = Store.create(
-        Path(out),
-        {
-            "model": lm.identity,
-            "template": TEMPLATE,
-            "modules": list(layers),
-            "projection": projection,
-            "size": size,
-            "seed": seed,
-            "batch": batch,
-            "max_tokens": max_tokens,
-            "rows": [row_hash(*pair) for pair in pairs],
-        },
-    )
-    tell: Callable[[int, int], Any] = getattr(progress, "update", progress) or (lambda done, total: None)
+    manifest: dict[str, Any] = {
+        "model": lm.identity,
+        "template": TEMPLATE,
+        "modules": list(layers),
+        "projection": projection,
+    }
+    manifest |= {"size": size, "seed": seed, "batch": batch, "max_tokens": max_tokens}
+    store = Store.create(Path(out), {**manifest, "rows": [row_hash(*pair) for pair in pairs]})
+    tell = listener(progress)
     run = PASSES[projection](lm, layers, size, seed)
     asked = (lm.identity, model, device, tuple([modules] if isinstance(modules, str) else modules))
     far = None if engine is None else Far(engine, _by_worker, (*asked, projection, size, seed))

@@ -77,22 +77,13 @@ class Reader:
     def __call__(self, prompt: str, response: str) -> Tokens:
         """The tokens of one prompt with one response."""
         query, answer = self._plain(prompt), self._plain(response)
-        kept, said = lengths(len(query), len(answer), self._room)
+        said = min(len(answer), max(RESPONSE, self._room - len(query)))
+        kept = min(len(query), self._room - said)
         ids = [*self._head, *query[len(query) - kept :], *self._middle]
         return Tokens((*ids, *answer[:said]), len(ids))
 
     def _plain(self, text: str) -> list[int]:
         return list(self._tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
-
-
-def lengths(prompt: int, response: int, room: int) -> tuple[int, int]:
-    """Tokens of the prompt and of the response that are kept.
-
-    >>> lengths(20, 50, 200), lengths(20, 500, 200), lengths(500, 500, 200), lengths(500, 50, 200)
-    ((20, 50), (20, 180), (104, 96), (150, 50))
-    """
-    said = min(response, max(RESPONSE, room - prompt))
-    return min(prompt, room - said), said
 
 
 def in_batches(tokens: Sequence[Tokens], size: int, window: int) -> list[list[int]]:
@@ -123,8 +114,9 @@ class LanguageModel:
         check_installed(PACKAGES, what, extra="llm")
         self.torch = needed("torch", what, extra="llm")
         code = needed("transformers", what, extra="llm")
-        place, options = _place(name)
-        if options:
+        place, options = name, dict[str, Any]()
+        if Path(name).suffix == ".gguf":  # named inside its directory
+            place, options = str(Path(name).parent), {"gguf_file": Path(name).name}
             check_installed(("gguf", "accelerate"), f"{what}, a GGUF file,", extra="llm")
         with quietly(code):
             self.tokenizer = _tokenizer(code, place, options)
@@ -139,14 +131,13 @@ class LanguageModel:
 
         A pattern is one of the shell: `*.down_proj`, `model.layers.2?.*`.
         """
-        linear = {
-            name: module
-            for name, module in self.model.named_modules()
-            if isinstance(module, self.torch.nn.Linear)
-        }
+        linear = self._modules(self.torch.nn.Linear)
         patterns = [modules] if isinstance(modules, str) else list(modules)
         if patterns == [LAST]:
-            patterns = self._last_blocks()
+            lists = self._modules(self.torch.nn.ModuleList)
+            name = max(lists, key=lambda name: len(lists[name]))
+            blocks = len(lists[name])
+            patterns = [f"{name}.{i}.*" for i in range(blocks - max(1, blocks // 4), blocks)]
         elif patterns == [ALL]:
             patterns = ["*"]
         for pattern in patterns:
@@ -156,27 +147,10 @@ class LanguageModel:
                     f"modules (--modules) {pattern!r} is no linear layer of {self.name}, which has {some}, …:"
                     f" give such a name, a pattern, {ALL} or {LAST}."
                 )
-        return {
-            name: module
-            for name, module in linear.items()
-            if any(fnmatchcase(name, pattern) for pattern in patterns)
-        }
+        return {name: one for name, one in linear.items() if any(fnmatchcase(name, p) for p in patterns)}
 
-    def _last_blocks(self) -> list[str]:
-        lists = {
-            name: module
-            for name, module in self.model.named_modules()
-            if isinstance(module, self.torch.nn.ModuleList)
-        }
-        name = max(lists, key=lambda name: len(lists[name]))
-        blocks = len(lists[name])
-        return [f"{name}.{i}.*" for i in range(blocks - max(1, blocks // 4), blocks)]
-
-
-def _place(name: str) -> tuple[str, dict[str, Any]]:
-    """A directory or a name on the hub; a GGUF file is named inside its directory."""
-    path = Path(name)
-    return (str(path.parent), {"gguf_file": path.name}) if path.suffix == ".gguf" else (name, {})
+    def _modules(self, kind: Any) -> dict[str, Any]:
+        return {name: module for name, module in self.model.named_modules() if isinstance(module, kind)}
 
 
 def _tokenizer(code: Any, place: str, options: dict[str, Any]) -> Any:

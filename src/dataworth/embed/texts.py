@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache as once
 from functools import partial
 from os import PathLike
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dataworth.arrays import Array
 from dataworth.data.dataset import Dataset
 from dataworth.data.texts import text_columns, with_vectors
-from dataworth.embed.cache import Far, computed, key, open_cache
+from dataworth.embed.cache import Far, computed, key, listener, open_cache
 from dataworth.embed.networks import fingerprint, one_thread, quietly
 from dataworth.errors import DataworthError
 from dataworth.extras import check_installed, needed, short, versions
@@ -57,7 +57,7 @@ def encode(
     store = open_cache(cache)
     identity = fingerprint(Path(model)) or model
     what = f"dataworth text 1\0{identity}\0{versions('torch', 'sentence-transformers')}"
-    tell: Callable[[int, int], Any] = getattr(progress, "update", progress) or (lambda done, total: None)
+    tell = listener(progress)
 
     def vectors(name: str, texts: Sequence[str]) -> Array:
         places = [key(f"{what}\0{text}", []) if store else "" for text in texts]

@@ -1,9 +1,10 @@
-"""`embed`: images in, one vector per image out."""
+"""`embed`: images in, one vector per image out; `embed_table`: the same for a folder, a zip or a table."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cache as once
 from functools import lru_cache
 from os import PathLike
@@ -13,12 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dataworth.arrays import Array
-from dataworth.embed.cache import Far, computed, key, open_cache
+from dataworth.data.io.images import is_table, read_images
+from dataworth.data.io.roles import Asked
+from dataworth.data.io.tables import with_roles
+from dataworth.embed.cache import Far, computed, key, listener, open_cache
 from dataworth.embed.images import Images
 from dataworth.embed.networks import NAME, Network, Vectors, efficientnet, in_passes, transformer
 from dataworth.errors import DataworthError
 from dataworth.parallel import Engine
-from dataworth.wording import counted
+from dataworth.wording import counted, option
 
 LARGE = 512
 """Images with a longer side are resized even if all have the same size: networks know no such pictures."""
@@ -53,14 +57,14 @@ def embed(
     >>> embed(np.full((2, 4, 4), 255, dtype=np.uint8), "pixels")[:, :3].tolist()
     [[1.0, 1.0, 1.0], [1.0, 1.0, 1.0]]
     """
-    for name, value in (("size", size), ("batch", batch)):
-        if (value is not None or name == "batch") and not _positive(value):
+    for name, value in (("batch", batch), *((("size", size),) if size is not None else ())):
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
             raise DataworthError(f"{name} is {value!r}, but a whole number of at least 1 is expected.")
     network = _network(model, size)
     source = Images(images)
     side = _side(network, source.sizes(), size)
     store = open_cache(cache) if network.cached else None
-    tell: Callable[[int, int], Any] = getattr(progress, "update", progress) or (lambda done, total: None)
+    tell = listener(progress)
     load = once(network.load)
     starts = range(0, len(source), batch)
     parts: dict[int, Vectors] = {}
@@ -111,7 +115,7 @@ def _network(model: str, size: int | None) -> Network:
         raise DataworthError(f"model is {model!r}: give its name, such as {NAME}.")
     name = str(model)
     if name == "pixels":
-        return Network("pixels", None, lambda pixels: pixels, lambda: _flat, cached=False)
+        return Network("pixels", None, np.asarray, lambda: _flat, cached=False)
     return efficientnet(name) if name.partition(":")[0] == NAME else transformer(name, size)
 
 
@@ -131,10 +135,6 @@ def _side(network: Network, sizes: list[tuple[int, int]], size: int | None) -> i
     if size is None and network.side is not None and (len(distinct) > 1 or max(map(max, sizes)) > LARGE):
         return network.side
     return size
-
-
-def _positive(value: Any) -> bool:
-    return isinstance(value, int | np.integer) and not isinstance(value, bool) and bool(value >= 1)
 
 
 def pca(X: Any, k: int, fit_on: Any = None) -> Array:
@@ -163,3 +163,78 @@ def pca(X: Any, k: int, fit_on: Any = None) -> Array:
     largest = np.abs(found.components_).argmax(axis=1)
     signs = np.sign(found.components_[np.arange(k), largest])
     return np.asarray((data - found.mean_) @ (found.components_ * signs[:, None]).T)
+
+
+_components = pca  # embed_table has an option of that name
+
+# --- a source of labelled images as a table with their vectors, which `read` takes as it is -----------------
+
+COLUMN = "embedding"
+
+
+@dataclass(frozen=True)
+class Embedded:
+    """Vectors, the pyarrow table that has them as its column `embedding`, and what a user should know."""
+
+    vectors: NDArray[np.float32]
+    table: Any
+    roles: dict[str, str]
+    notes: tuple[str, ...]
+
+
+def embed_table(
+    source: str | PathLike[str],
+    model: str = "efficientnet-lite0",
+    *,
+    pca: int | None = None,
+    pca_on: str | PathLike[str] | None = None,
+    image: str | None = None,
+    label: str | None = None,
+    group: str | None = None,
+    attribute: str | None = None,
+    id: str | None = None,
+    weights: str | None = None,
+    **options: Any,
+) -> Embedded:
+    """Embed the images of a folder, a zip or a table.
+
+    Args:
+        source: as in `dataworth.data.io.read_images`; so are image, label, group, attribute, id and
+            weights.
+        model: as in `embed`; so are the further options size, batch, cache, engine and progress.
+        pca: keep this many principal components,
+        pca_on: of the images of this source instead (all data that are compared must have the same).
+    """
+    if pca is None and pca_on is not None:
+        raise DataworthError(
+            f"{option('pca_on')} was given without {option('pca')}: say how many components to keep."
+        )
+    columns: Asked = {"label": label, "group": group, "attribute": attribute, "id": id, "weights": weights}
+    found = read_images(source, image, **columns)
+    if COLUMN in found.table.column_names:
+        raise DataworthError(f"{source}: there is a column {COLUMN!r} already: rename it, or leave it out.")
+    notes = list(found.notes)
+    vectors = embed(found.images, model, **options)
+    if pca is not None:
+        base = None
+        if pca_on is None:
+            notes.append(
+                f"the principal components are those of {source}: embed what is compared with it with"
+                f" {option('pca_on', str(source))}"
+            )
+        else:
+            other = read_images(pca_on, image, **columns) if is_table(pca_on) else read_images(pca_on)
+            base = embed(other.images, model, **options)
+        vectors = _components(vectors, pca, base).astype(np.float32)
+    roles = {**found.roles, "features": COLUMN}
+    facts = {"model": str(model), "size": options.get("size"), "pca": pca}
+    table = with_roles(with_vectors(found.table, vectors), roles, embedding=facts)
+    return Embedded(vectors, table, found.roles, tuple(notes))
+
+
+def with_vectors(table: Any, vectors: NDArray[np.float32]) -> Any:
+    """A pyarrow table with vectors as its column `embedding`."""
+    import pyarrow as pa
+
+    flat = pa.array(np.ascontiguousarray(vectors).reshape(-1))
+    return table.append_column(COLUMN, pa.FixedSizeListArray.from_arrays(flat, vectors.shape[1]))

@@ -226,13 +226,22 @@ class Section(NamedTuple):
     blocks: Sequence[Block]
 
 
+class Answer(NamedTuple):
+    """A result in a word, with its tone, in a sentence, and what that means for the reader."""
+
+    word: str
+    tone: Tone
+    sentence: Words
+    meaning: str = ""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Document:
     """A result: the answer in a line, a word and a sentence, what that means, and all the rest.
 
     line: the result in one line.
     headline, question: what a terminal shows first; without a headline the line is it.
-    word, tone, sentence, meaning: what a report shows first, with the line.
+    answer: what a report shows first, with the line.
     alarm: what must be dealt with before the answer stands.
     charts: what `plot` draws; a report shows the first beside the answer.
     source: what was measured on what.
@@ -240,13 +249,10 @@ class Document:
 
     kind: str
     line: str
-    word: str
-    sentence: Words
+    answer: Answer
     sections: Sequence[Section]
     headline: str = ""
     question: str = ""
-    tone: Tone = "plain"
-    meaning: str = ""
     alarm: str = ""
     charts: Sequence[Chart] = ()
     source: str = ""

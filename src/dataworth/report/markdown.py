@@ -46,11 +46,11 @@ def words(value: Words) -> str:
 def markdown(document: Document, date: str) -> str:
     """The whole report; everything but the answer is folded."""
     lines = [
-        f"## {LOOKS[document.tone].emoji} {document.kind}: {text(document.word)}",
-        f"**{words(document.sentence)}**",
+        f"## {LOOKS[document.answer.tone].emoji} {document.kind}: {text(document.answer.word)}",
+        f"**{words(document.answer.sentence)}**",
         text(shortened(document.line, MAX_LINE)),
     ]
-    lines += [f"*What it means:* {text(document.meaning)}"] if document.meaning else []
+    lines += [f"*What it means:* {text(document.answer.meaning)}"] if document.answer.meaning else []
     lines += [f"> **Before you use it.** {text(document.alarm)}"] if document.alarm else []
     lines += [folded(one) for one in document.sections]
     lines.append(f"<sub>{text(document.source)} · {text(date)} · dataworth {__version__}</sub>")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -89,23 +89,8 @@ def with_interval(
 # --- what results are counted in ---------------------------------------------------------------------------
 
 
-class Known(Protocol):
-    """A value with its interval: an estimate, a score, a dataset of a ranking."""
-
-    @property
-    def value(self) -> float:
-        """In nats, or as a share."""
-
-    @property
-    def interval(self) -> Interval:
-        """Its 95 % interval, if there is one."""
-
-
-class Plain(NamedTuple):
-    """A value with its interval, made here."""
-
-    value: float
-    interval: Interval
+Known = Any
+"""What has a value, in nats or as a share, and its interval, which may be None: an estimate, a score, …"""
 
 
 class Unit(NamedTuple):
@@ -119,6 +104,10 @@ class Unit(NamedTuple):
         ends = known.interval
         return None if ends is None else (ends[0] * self.factor, ends[1] * self.factor)
 
+    def per_row(self, table: PairTable) -> Unit:
+        """The same, of a test row."""
+        return Unit(self.name, self.factor / float(table.test_rows.mean()))
+
     def digits(self, known: Known) -> int:
         """Digits that suit a value."""
         return digits_for(known.value * self.factor, self.interval(known))
@@ -126,7 +115,8 @@ class Unit(NamedTuple):
     def show(self, known: Known, sign: bool = False, digits: int | None = None, unit: str = "") -> str:
         """A value and its interval.
 
-        >>> unit_of(bits=False).show(Plain(1.2345, (0.9, 1.6)), sign=True, unit="nats")
+        >>> from dataworth.measure.intervals import Estimate
+        >>> unit_of(bits=False).show(Estimate(1.2345, None, (0.9, 1.6)), sign=True, unit="nats")
         '+1.23 nats [0.90, 1.60]'
         """
         return with_interval(known.value * self.factor, self.interval(known), unit, sign, digits)
@@ -177,10 +167,9 @@ BENCHMARKS = {
 }
 
 
-def benchmark(yardstick: Yardstick, metric: str = "accuracy", bits: bool = False) -> Benchmark:
+def benchmark(yardstick: Yardstick, unit: Unit, metric: str = "accuracy") -> Benchmark:
     """How a benchmark score is shown."""
     if metric == "log_loss":
-        unit = unit_of(bits)
         return Benchmark(f"log loss, {unit.name} per test row", unit)
     if isinstance(yardstick.model, Linear):
         return Benchmark("test R²", Unit("", 1.0))
@@ -208,19 +197,18 @@ def counted_pmi(result: Score | Audit | Ranking) -> Array:
     return pmi if clipping is None else clip(pmi, **{clipping["rule"]: clipping["bound"]}).values
 
 
-def describe_per_row(per_row: float, yardstick: Yardstick, bits: bool) -> str:
+def describe_per_row(per_row: float, yardstick: Yardstick, unit: Unit) -> str:
     """What a value per test row means for the right answer."""
-    unit = unit_of(bits)
     return in_words(per_row, isinstance(yardstick.model, Linear), *unit)
 
 
-def against_nothing(result: Score | Ranking, per_row: float, bits: bool) -> str:
+def against_nothing(result: Score | Ranking, per_row: float, unit: Unit) -> str:
     """What a value per test row means, and what it is counted from: the yardstick's guess without data.
 
     Without data a test row of a class has the probability exp(mean log Z(T_j) / rows): as good as a coin for
     two classes, or worse where the prior is wide. So values of one dataset on two yardsticks may differ.
     """
-    told = f"{describe_per_row(per_row, result.yardstick, bits)}, against no data at all"
+    told = f"{describe_per_row(per_row, result.yardstick, unit)}, against no data at all"
     if isinstance(result.yardstick.model, Linear):
         return told
     without = float(result.table.log_z_test.mean() / result.table.test_rows.mean())

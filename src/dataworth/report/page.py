@@ -12,19 +12,7 @@ from zlib import crc32
 
 from dataworth.version import __version__
 
-from .document import (
-    LOOKS,
-    MAX_LINE,
-    Block,
-    Cell,
-    Chart,
-    Document,
-    Facts,
-    Name,
-    Section,
-    Table,
-    shortened,
-)
+from .document import LOOKS, MAX_LINE, Block, Cell, Chart, Document, Facts, Name, Section, Table, shortened
 from .svg import Safe, el, figure, words
 
 READ = (
@@ -67,7 +55,7 @@ def page(document: Document, date: str) -> str:
         el("meta", name="viewport", content="width=device-width, initial-scale=1"),
         el("meta", name="color-scheme", content="light dark"),
         el("meta", name="generator", content=f"dataworth {__version__}"),
-        el("title", f"{document.kind}: {document.word} – dataworth"),
+        el("title", f"{document.kind}: {document.answer.word} – dataworth"),
         el("style", Safe(style)),
     )
     links = [el("li", el("a", one.title, href=f"#s{i}")) for i, one in enumerate(document.sections, 1)]
@@ -84,16 +72,13 @@ def page(document: Document, date: str) -> str:
         ),
         el(
             "main",
-            answer(document, numbered),
+            _answer(document, numbered),
             el("nav", el("ul", *links), aria_label="On this page"),
-            *(section(one, f"s{i}", numbered) for i, one in enumerate(document.sections, 1)),
-            section(Section("How to read this", (read,)), "words", numbered),
+            *(_section(one, f"s{i}", numbered) for i, one in enumerate(document.sections, 1)),
+            _section(Section("How to read this", (read,)), "words", numbered),
             id="result",
         ),
-        el(
-            "footer",
-            el("p", f"Made by dataworth {__version__} on {date}. {ENDS}"),
-        ),
+        el("footer", el("p", f"Made by dataworth {__version__} on {date}. {ENDS}")),
         el("div", id="tip", hidden=True),
         el("script", Safe(script)),
     )
@@ -110,36 +95,33 @@ def fragment(document: Document) -> str:
     return el(
         "div",
         el("style", Safe(asset("notebook.css") + asset("chart.css"))),
-        *said(document, "strong"),
+        *_said(document, "strong"),
         *(table(replace(one, rows=one.rows[: one.first], sorts=False)) for one in brief),
         *(figure(chart, key) for chart in document.charts[:1]),
         class_="dw",
     )
 
 
-def said(document: Document, heading: str) -> list[Safe]:
-    """The answer in a word with its shape, in a sentence and with its numbers, and what it means."""
-    shape = el("path", d=LOOKS[document.tone].path, class_=f"mark {document.tone}")
+def _said(document: Document, heading: str) -> list[Safe]:
+    shape = el("path", d=LOOKS[document.answer.tone].path, class_=f"mark {document.answer.tone}")
     glyph = el("svg", shape, viewBox="-8 -8 16 16", class_="glyph", aria_hidden="true")
     told = [
-        el("p", glyph, document.word, class_=f"word {document.tone}"),
-        el(heading, words(document.sentence)),
+        el("p", glyph, document.answer.word, class_=f"word {document.answer.tone}"),
+        el(heading, words(document.answer.sentence)),
         el("p", shortened(document.line, MAX_LINE), class_="interval"),
     ]
-    told += [el("p", document.meaning, class_="meaning")] if document.meaning else []
+    told += [el("p", document.answer.meaning, class_="meaning")] if document.answer.meaning else []
     alarm = [el("strong", "Before you use it. "), document.alarm]
     return [*told, *([el("p", *alarm, class_="alarm")] if document.alarm else [])]
 
 
-def answer(document: Document, numbered: count[int]) -> Safe:
-    """The answer, with the chart that shows it."""
+def _answer(document: Document, numbered: count[int]) -> Safe:
     beside = [figure(chart, next(numbered)) for chart in document.charts[:1]]
-    hero = el("div", el("div", *said(document, "h1"), class_="said"), *beside, class_="hero")
+    hero = el("div", el("div", *_said(document, "h1"), class_="said"), *beside, class_="hero")
     return el("section", hero, class_="answer", aria_label="The answer")
 
 
-def section(one: Section, key: str, numbered: count[int]) -> Safe:
-    """A section."""
+def _section(one: Section, key: str, numbered: count[int]) -> Safe:
     blocks = (figure(b, next(numbered)) if isinstance(b, Chart) else shown(b) for b in one.blocks)
     return el("section", el("h2", one.title, id=key), *blocks, aria_labelledby=key)
 

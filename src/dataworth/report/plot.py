@@ -27,7 +27,7 @@ def figure(document: Document) -> Any:
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
 
-    heights = [height(chart) for chart in document.charts]
+    heights = [_height(chart) for chart in document.charts]
     layout = ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.08)
     made = Figure(figsize=(WIDTH, 0.9 + sum(heights)), layout=layout)
     panels = made.subplots(len(heights), 1, height_ratios=heights, squeeze=False).ravel()
@@ -40,8 +40,7 @@ def figure(document: Document) -> Any:
     return made
 
 
-def height(chart: Any) -> float:
-    """Inches of a panel."""
+def _height(chart: Any) -> float:
     return 0.7 + 0.5 * len(chart.marks) if isinstance(chart, Forest) else 3.4
 
 
@@ -51,7 +50,7 @@ def forest(axes: Any, chart: Forest) -> None:
         axes.axvline(0, color="black", linewidth=0.8)
     above = {"textcoords": "offset points", "ha": "center", "fontsize": 9, "bbox": BACKGROUND}
     for place, one in enumerate(chart.marks):
-        interval_mark(axes, one, place)
+        _interval_mark(axes, one, place)
         shown = number(one.value, digits_for(one.value, one.interval), sign=chart.zero)
         axes.annotate(shown, (one.value, place), (0, 9), **above)
         beside = {"transform": axes.get_yaxis_transform(), "va": "center", "color": LOOKS[one.tone].colour}
@@ -64,7 +63,7 @@ def forest(axes: Any, chart: Forest) -> None:
     axes.set_xlabel(chart.unit)
 
 
-def interval_mark(axes: Any, one: Mark, y: float) -> None:
+def _interval_mark(axes: Any, one: Mark, y: float) -> None:
     """A value with its interval, along the axis across."""
     look = LOOKS[one.tone]
     if one.interval is not None:

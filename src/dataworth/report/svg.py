@@ -89,74 +89,71 @@ def ticks(low: float, high: float, most: int = 5) -> list[float]:
     return [round(i * step, 10) + 0.0 for i in range(first, math.floor(high / step + 1e-9) + 1)]
 
 
-def range_of(values: Iterable[float], margin: float = 0.06, zero: bool = False) -> tuple[float, float]:
-    """Lowest and highest, with some room."""
+def _range_of(values: Iterable[float], margin: float = 0.06, zero: bool = False) -> tuple[float, float]:
     known = [value for value in values if math.isfinite(value)] + ([0.0] if zero else [])
     low, high = (min(known), max(known)) if known else (0.0, 1.0)
     room = (high - low) * margin or abs(high) * margin or 1.0
     return low - room, high + room
 
 
-def tick_digits(places: Sequence[float]) -> int:
-    """Digits that tell ticks apart."""
+def _tick_digits(places: Sequence[float]) -> int:
     step = places[1] - places[0] if len(places) > 1 else abs(places[0]) or 1.0
     return max(0, min(6, -math.floor(math.log10(step) + 1e-9)))
 
 
-def label(x: float, y: float, said: str, anchor: str = "start", class_: str | None = None) -> Safe:
-    """Words at a place; very long ones are cut."""
+def _label(x: float, y: float, said: str, anchor: str = "start", class_: str | None = None) -> Safe:
     return el("text", shortened(said, MAX_LABEL), x=x, y=y, text_anchor=anchor, class_=class_)
 
 
-def line(x1: float, y1: float, x2: float, y2: float, class_: str) -> Safe:
-    """A straight line."""
+def _line(x1: float, y1: float, x2: float, y2: float, class_: str) -> Safe:
     return el("path", d=f"M{x1} {y1}L{x2} {y2}", class_=class_)
 
 
-def mark(places: Sequence[tuple[float, float]], tone: Tone, tip: str = "") -> Safe:
-    """Points in the shape of their tone, as one path."""
+def _mark(places: Sequence[tuple[float, float]], tone: Tone, tip: str = "") -> Safe:
     inside = [el("title", shortened(tip))] if tip else []
     drawn = "".join(f"M{x} {y}{LOOKS[tone].path}" for x, y in places)
     return el("path", *inside, d=drawn, class_=f"mark {tone}")
 
 
-def axis_below(at: Scale, places: Sequence[float], y: float, unit: str, log: bool = False) -> list[Safe]:
-    """Numbers at ticks, and what they count."""
-    said = [f"{value:g}" if log else number(value, tick_digits(places)) for value in places]
-    shown = [label(at(value), y + 16, one, "middle") for value, one in zip(places, said, strict=True)]
-    return [*shown, label(WIDTH / 2, y + 36, unit, "middle", "unit")]
+def _axis_below(at: Scale, places: Sequence[float], y: float, unit: str, log: bool = False) -> list[Safe]:
+    said = [f"{value:g}" if log else number(value, _tick_digits(places)) for value in places]
+    shown = [_label(at(value), y + 16, one, "middle") for value, one in zip(places, said, strict=True)]
+    return [*shown, _label(WIDTH / 2, y + 36, unit, "middle", "unit")]
 
 
 # --- charts ------------------------------------------------------------------------------------------------
 
 
-def interval_mark(one: Mark, at: Scale, y: float, tip: str) -> list[Safe]:
+def _interval_mark(one: Mark, at: Scale, y: float, tip: str) -> list[Safe]:
     """A value with its interval, along the axis across."""
     bar = (
         []
         if one.interval is None
-        else [line(at(one.interval[0]), y, at(one.interval[1]), y, f"bar {one.tone}")]
+        else [_line(at(one.interval[0]), y, at(one.interval[1]), y, f"bar {one.tone}")]
     )
-    return [*bar, mark([(at(one.value), y)], one.tone, tip)]
+    return [*bar, _mark([(at(one.value), y)], one.tone, tip)]
 
 
 def forest(chart: Forest) -> tuple[float, list[Safe]]:
     """Each point has two lines: its name and value, and below them the point with its interval."""
     ends = [end for one in chart.marks for end in (one.value, *(one.interval or ()))]
-    low, high = range_of(ends, zero=chart.zero)
+    low, high = _range_of(ends, zero=chart.zero)
     at, step, top = scale(low, high, 10, WIDTH - 10), 46, 6
     bottom = top + step * len(chart.marks)
     places = ticks(low, high)
-    pieces = axis_below(at, places, bottom, chart.unit)
+    pieces = _axis_below(at, places, bottom, chart.unit)
     for place, one in enumerate(chart.marks):
         y = top + step * place + 32
         # names stand between the lines, not on them
-        pieces += [line(at(tick), y - 10, at(tick), y + 14, "grid") for tick in places]
-        pieces += [line(at(0), y - 10, at(0), y + 14, "zero")] if chart.zero else []
+        pieces += [_line(at(tick), y - 10, at(tick), y + 14, "grid") for tick in places]
+        pieces += [_line(at(0), y - 10, at(0), y + 14, "zero")] if chart.zero else []
         shown = with_interval(one.value, one.interval, sign=chart.zero)
         name = f"{shortened(one.name, MAX_MARK)}{f': {one.beside}' if one.beside else ''}"
-        pieces += [label(0, y - 16, name, "start", "over"), label(WIDTH, y - 16, shown, "end", "over strong")]
-        pieces += interval_mark(one, at, y, f"{one.name}: {shown}")
+        pieces += [
+            _label(0, y - 16, name, "start", "over"),
+            _label(WIDTH, y - 16, shown, "end", "over strong"),
+        ]
+        pieces += _interval_mark(one, at, y, f"{one.name}: {shown}")
     return bottom + 44, pieces
 
 
@@ -175,20 +172,20 @@ class Frame(NamedTuple):
         """Room for all that is drawn, and for the legend above it."""
         points = [point for one in chart.series for point in one.points]
         change = math.log10 if chart.log else float
-        low, high = range_of([change(p.x) for p in points], zero=chart.x_zero)
-        least, most = range_of([y for p in points for y in (p.y, *(p.interval or ()))], 0.1, zero=True)
+        low, high = _range_of([change(p.x) for p in points], zero=chart.x_zero)
+        least, most = _range_of([y for p in points for y in (p.y, *(p.interval or ()))], 0.1, zero=True)
         top = 30.0 + 18 * len(chart.legend)
         across = scale(low, high, LEFT, RIGHT)
 
         def at(x: float) -> float:
             return across(change(x))
 
-        x_ticks = apart([p.x for p in points], at) if chart.log else ticks(low, high)
+        x_ticks = _apart([p.x for p in points], at) if chart.log else ticks(low, high)
         up = scale(least, most, top + HEIGHT, top)
         return cls(at, up, top, top + HEIGHT, x_ticks, ticks(least, most))
 
 
-def apart(xs: Sequence[float], at: Scale) -> list[float]:
+def _apart(xs: Sequence[float], at: Scale) -> list[float]:
     """Places of points on a logarithmic scale that leave room for their numbers."""
     shown: list[float] = []
     for x in sorted(set(xs)):
@@ -204,12 +201,12 @@ def plane(chart: Plane) -> tuple[float, list[Safe]]:
     pieces = backdrop(chart, frame)
     pieces += [piece for one in chart.series for piece in series(one, frame)]
     for i, named in enumerate(chart.legend):
-        pieces += [mark([(LEFT + 6, 24 + 18 * i)], named.tone)]
-        pieces += [label(LEFT + 18, 28 + 18 * i, named.name, "start", "over")]
+        pieces += [_mark([(LEFT + 6, 24 + 18 * i)], named.tone)]
+        pieces += [_label(LEFT + 18, 28 + 18 * i, named.name, "start", "over")]
     corners = [(RIGHT - 4, top + 14, "end"), (RIGHT - 4, bottom - 8, "end")]
     corners += [(LEFT + 4, bottom - 8, "start"), (LEFT + 4, top + 14, "start")]
     for (x, y, anchor), said in zip(corners, chart.corners, strict=False):
-        pieces.append(label(x, y, said, anchor, "over corner"))
+        pieces.append(_label(x, y, said, anchor, "over corner"))
     return bottom + 44, pieces
 
 
@@ -221,15 +218,15 @@ def backdrop(chart: Plane, frame: Frame) -> list[Safe]:
         sides = {"width": round(RIGHT - at(0), 1), "height": round(bottom - up(0), 1)}
         pieces.append(el("rect", x=at(0), y=up(0), **sides, class_="shade"))
     for y in frame.y_ticks:
-        shown = number(y, tick_digits(frame.y_ticks))
-        pieces += [line(LEFT, up(y), RIGHT, up(y), "grid"), label(LEFT - 6, up(y) + 4, shown, "end")]
-    pieces += axis_below(at, frame.x_ticks, bottom, chart.across, chart.log)
-    pieces.append(label(0, 10, chart.unit, "start", "unit"))
-    pieces += [line(at(0), top, at(0), bottom, "zero")] if chart.x_zero else []
-    pieces.append(line(LEFT, up(0), RIGHT, up(0), "zero"))
+        shown = number(y, _tick_digits(frame.y_ticks))
+        pieces += [_line(LEFT, up(y), RIGHT, up(y), "grid"), _label(LEFT - 6, up(y) + 4, shown, "end")]
+    pieces += _axis_below(at, frame.x_ticks, bottom, chart.across, chart.log)
+    pieces.append(_label(0, 10, chart.unit, "start", "unit"))
+    pieces += [_line(at(0), top, at(0), bottom, "zero")] if chart.x_zero else []
+    pieces.append(_line(LEFT, up(0), RIGHT, up(0), "zero"))
     if chart.chosen is not None:
-        pieces.append(line(at(chart.chosen), top, at(chart.chosen), bottom, "chosen"))
-        pieces.append(label(at(chart.chosen), top - 4, "chosen", "middle", "over"))
+        pieces.append(_line(at(chart.chosen), top, at(chart.chosen), bottom, "chosen"))
+        pieces.append(_label(at(chart.chosen), top - 4, "chosen", "middle", "over"))
     return pieces
 
 
@@ -244,16 +241,16 @@ def series(one: Series, frame: Frame) -> list[Safe]:
     for p in known:
         if p.interval is not None:
             low, high = map(up, p.interval)
-            pieces.append(line(at(p.x), low, at(p.x), high, f"whisker {one.tone}"))
+            pieces.append(_line(at(p.x), low, at(p.x), high, f"whisker {one.tone}"))
         if p.tip and one.faint:
             pieces.append(el("circle", el("title", p.tip), cx=at(p.x), cy=up(p.y), r=3, class_="dot"))
         elif p.tip:
-            pieces.append(mark([(at(p.x), up(p.y))], one.tone, f"{one.name} {p.tip}".strip()))
+            pieces.append(_mark([(at(p.x), up(p.y))], one.tone, f"{one.name} {p.tip}".strip()))
     places = [(at(p.x), up(p.y)) for p in known if not p.tip]
     if places and one.faint:  # many dots as one path: a page stays small
         pieces.append(el("path", d="".join(f"M{x} {y}h0" for x, y in places), class_="dots"))
     elif places:
-        pieces.append(mark(places, one.tone))
+        pieces.append(_mark(places, one.tone))
     return pieces
 
 

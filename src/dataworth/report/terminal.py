@@ -43,8 +43,8 @@ def report(
     details: Iterable[RenderableType] = (),
 ) -> RenderableType:
     """A sentence first, then the numbers it rests on."""
-    parts: list[RenderableType] = [Text(headline, style="bold") if isinstance(headline, str) else headline]
-    parts += [Text(question)] if question else []
+    parts: list[RenderableType] = [tamed(headline, "bold") if isinstance(headline, str) else headline]
+    parts += [tamed(question)] if question else []
     parts.append(Text(""))
     parts += [part for one in tables for part in (one, Text(""))]
     return Group(*parts, _grid(facts), *details)
@@ -60,8 +60,9 @@ def listing(headers: Iterable[str], rows: Iterable[Sequence[str]], *remarks: str
 
 def _headline(document: Document) -> Text:
     """The headline; the word that it begins with has its colour."""
-    word = document.word if document.title.startswith(document.word) else ""
-    return Text.assemble((word, LOOKS[document.tone].style), (document.title.removeprefix(word), "bold"))
+    answer, title = document.answer, tamed(document.title).plain
+    word = answer.word if title.startswith(answer.word) else ""
+    return Text.assemble((word, LOOKS[answer.tone].style), (title.removeprefix(word), "bold"))
 
 
 def _details(document: Document) -> Iterable[RenderableType]:
@@ -81,7 +82,7 @@ def _table(block: Table, verbose: bool) -> RenderableType:
     )
     for header, is_text in zip(block.columns, block.texts() or [True] * len(block.columns), strict=True):
         side: JustifyMethod = "left" if is_text else "right"
-        made.add_column(header, justify=side, overflow="fold", no_wrap=header in SHORT_COLUMNS)
+        made.add_column(tamed(header), justify=side, overflow="fold", no_wrap=header in SHORT_COLUMNS)
     shown = None if block.first is None else block.first * (VERBOSE if verbose else 1)
     return _filled(made, block.rows[:shown])
 
@@ -98,18 +99,17 @@ def _filled(made: RichTable, rows: Iterable[Sequence[str | Cell | Words]]) -> Ri
     """Rows of plain text: brackets in the name of a column are not markup."""
     for row in rows:
         cells = [one if isinstance(one, Cell) else Cell(one) for one in row]
-        made.add_row(*(Text(cut("".join(one.shown)), _style(one)) for one in cells))
+        made.add_row(*(tamed(one.shown, LOOKS[one.tone].style if one.tone else "") for one in cells))
     return made
 
 
-def _style(cell: Cell) -> str:
-    return LOOKS[cell.tone].style if cell.tone else ""
+def tamed(words: Words, style: str = "") -> Text:
+    """A text that commands no terminal, as names in a file may; without its middle, if that is very long.
 
-
-def cut(text: str) -> str:
-    """A text without its middle, if it is longer than anybody reads: rich takes minutes for megabytes.
-
-    >>> cut("short"), len(cut("x" * 10**6))
-    ('short', 4003)
+    >>> tamed("a\\x1b[2J").plain, len(tamed("x" * 10**6))
+    ('a�[2J', 4003)
     """
-    return text if len(text) <= MAX_CELL else f"{text[: MAX_CELL // 2]} … {text[-MAX_CELL // 2 :]}"
+    text = "".join(words)
+    if len(text) > MAX_CELL:  # rich takes minutes for megabytes
+        text = f"{text[: MAX_CELL // 2]} … {text[-MAX_CELL // 2 :]}"
+    return Text("".join(one if one.isprintable() or one == "\n" else "\ufffd" for one in text), style)

@@ -23,21 +23,22 @@ from dataworth.valuation.supplementary import Further, further
 from . import page, terminal
 from . import plot as figures
 from .document import Document
-from .documents import audit, demo, description, outlook, ranking, score, sensitivity, shared, split, values
+from .documents import audit, demo, description, sensitivity, shared, values, worth
 from .markdown import markdown
+from .numbers import Unit, unit_of
 
 ENDINGS = (".html", ".md", ".json")
 COLUMNS = 100
 NO_PARTS = "\nwhy: left out, for the parts that could be measured do not add up to the score."
-DOCUMENTS: dict[str, Callable[[Any, Further, bool], Document]] = {
-    "Score": score.document,
+DOCUMENTS: dict[str, Callable[[Any, Further, Unit], Document]] = {
+    "Score": worth.score_document,
     "Audit": audit.document,
-    "Ranking": ranking.document,
+    "Ranking": worth.ranking_document,
     "Demo": demo.document,
     "Sensitivity": sensitivity.document,
     "Values": values.document,
-    "Split": split.document,
-    "Outlook": outlook.document,
+    "Split": worth.split_document,
+    "Outlook": worth.outlook_document,
     "Description": description.document,
     "Yardstick": shared.yardstick_document,
 }
@@ -45,7 +46,7 @@ DOCUMENTS: dict[str, Callable[[Any, Further, bool], Document]] = {
 
 def document(result: Any, bits: bool = False, found: Further | None = None) -> Document:
     """What a result says; `found` is what was measured again for a report."""
-    made = DOCUMENTS[type(result).__name__](result, found or Further(), bits)
+    made = DOCUMENTS[type(result).__name__](result, found or Further(), unit_of(bits))
     if not hasattr(result, "replay"):
         return made
     source = shared.source(result.replay, " → " if made.kind == "Audit" else ", ")
@@ -73,7 +74,7 @@ def full(result: Any, bits: bool = False, verbose: bool = False) -> Any:
 
 def why(result: Any, bits: bool = False) -> Any:
     """What a value, or its change, is made of, as rich renders it; measured now."""
-    found = shared.parts_table(result, bits)
+    found = shared.parts_table(result, unit_of(bits))
     return NO_PARTS if found is None else terminal.table(found)
 
 
@@ -117,7 +118,7 @@ def ending(path: str | os.PathLike[str]) -> str:
 
 def report(result: Any, kind: str, bits: bool = False) -> str:
     """A report as text of a kind; what has to be measured again for it is measured now."""
-    found = measured_again(result) if isinstance(result, Result) else Further()
+    found = _measured_again(result) if isinstance(result, Result) else Further()
     if kind == ".json":
         told = result.to_dict(**({"bits": bits} if in_bits(result) else {}))
         if isinstance(result, Result):
@@ -128,8 +129,7 @@ def report(result: Any, kind: str, bits: bool = False) -> str:
     return written(document(result, bits, found), datetime.now(UTC).date().isoformat())
 
 
-def measured_again(result: Any) -> Further:
-    """What a report asks beyond a result; once, however many are written."""
+def _measured_again(result: Any) -> Further:
     kept = vars(result)
     if "_further" not in kept:
         kept["_further"] = further(result)

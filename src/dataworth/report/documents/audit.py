@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from dataworth.measure.intervals import Estimate
 from dataworth.valuation.audit.audit import Audit
 from dataworth.valuation.supplementary import Further
 from dataworth.wording import counted
 
 from ..document import (
     VERDICT_TONES,
+    Answer,
     Document,
     Facts,
     Forest,
@@ -22,17 +24,7 @@ from ..document import (
     Tone,
     Words,
 )
-from ..numbers import (
-    Plain,
-    Unit,
-    benchmark,
-    counted_pmi,
-    describe_per_row,
-    draws,
-    number,
-    per_what,
-    unit_of,
-)
+from ..numbers import Unit, benchmark, counted_pmi, describe_per_row, draws, number, per_what
 from . import shared
 
 ANSWERS = {
@@ -67,18 +59,12 @@ ANSWERS = {
 }
 """What a verdict says, and what to do."""
 NO_VERDICT = "The design size compares rows, not datasets: there is no verdict."
-CORNERS = (
-    "both rose",
-    "benchmark up, information down",
-    "both fell",
-    "information up, benchmark down",
-)
+CORNERS = ("both rose", "benchmark up, information down", "both fell", "information up, benchmark down")
 
 
-def document(audit: Audit, further: Further, bits: bool = False) -> Document:
+def document(audit: Audit, further: Further, unit: Unit) -> Document:
     """The verdict, the change, what to do; what a rise is made of, what could be seen, checks; the rest."""
-    unit, verdict = unit_of(bits), audit.verdict or ""
-    tone, change = VERDICT_TONES.get(audit.verdict, "plain"), delta(audit)
+    verdict, tone = audit.verdict or "", VERDICT_TONES.get(audit.verdict, "plain")
     sentence, meaning = ANSWERS.get(verdict, (audit.question, NO_VERDICT))
     needed = None if audit.could_see is None else audit.could_see.test_rows
     if verdict == "inconclusive" and needed is not None:
@@ -86,74 +72,79 @@ def document(audit: Audit, further: Further, bits: bool = False) -> Document:
     why = ""
     if verdict == "inconclusive" and audit.interval is not None and audit.interval[0] > 0:
         why = f" ({audit.reason})"  # an interval above zero asks for the reason
-    word, moved = audit.verdict or "no verdict", unit.named(change, sign=True)
-    checks, *rest = shared.last_sections(audit, further, bits)
+    word, moved = audit.verdict or "no verdict", unit.named(delta(audit), sign=True)
+    checks, *rest = shared.last_sections(audit, further, unit)
     return Document(
         kind="Audit",
         line=f"{word}{why}: ΔPMI {moved}",
         headline=f"{word}: {audit.reason if audit.verdict else audit.reason.split(':')[0]}.",
-        word=word,
-        tone=tone,
-        sentence=sentence,
-        meaning=meaning,
-        charts=(forest(audit, bits), benchmark_forest(audit)),
+        answer=Answer(word, tone, sentence, meaning),
+        charts=(_forest(audit, unit), _benchmark_forest(audit, unit)),
         sections=[
-            what_moved(audit, bits),
-            what_could_be_seen(audit, bits),
+            _what_moved(audit, unit),
+            _what_could_be_seen(audit, unit),
             checks,
-            one_by_one(audit, tone, bits),
+            _one_by_one(audit, tone, unit),
             *rest,
         ],
     )
 
 
-def delta(audit: Audit) -> Plain:
+def delta(audit: Audit) -> Estimate:
     """The change of PMI."""
-    return Plain(audit.delta, audit.interval)
+    return Estimate(audit.delta, None, audit.interval)
+
+
+def accuracy(audit: Audit) -> Estimate:
+    """The change of test accuracy, or of R²."""
+    return Estimate(audit.accuracy_delta, None, audit.accuracy_interval)
+
+
+def _against_control(audit: Audit) -> Estimate | None:
+    """The change against the blind control, where that is another."""
+    control = audit.control
+    if audit.made_of is not None or control is None or control.selection == audit.delta:
+        return None
+    return Estimate(control.selection, None, control.selection_interval)
 
 
 # --- what moved --------------------------------------------------------------------------------------------
 
 
-def what_moved(audit: Audit, bits: bool) -> Section:
-    """Every measure from, to and its change, and what a rise is made of."""
-    table = Table(
-        "Before and after curation",
-        ("measure", "from", "to", "change, 95 % interval"),
-        [*lines(audit, bits)],
-        level="brief",
-    )
-    facts = [
-        ("In words", describe_per_row(audit.per_row, audit.yardstick, bits)),
-        *made_of(audit, bits),
-        ("Benchmark", benchmark_sentence(audit, bits)),
-    ]
+def _what_moved(audit: Audit, unit: Unit) -> Section:
+    columns = ("measure", "from", "to", "change, 95 % interval")
+    table = Table("Before and after curation", columns, [*_lines(audit, unit)], "brief")
+    facts = [("In words", describe_per_row(audit.per_row, audit.yardstick, unit))]
+    if (made := audit.made_of) is not None:
+        own, outside = (unit.named(part, sign=True) for part in (made.own, made.outside))
+        arm = next((arm for arm in audit.table.arms if str(arm) == made.strongest), made.strongest)
+        how = "by doing nothing" if made.strongest == "nothing" else f"at best ({shared.arm_label(arm)})"
+        told = f"{own} is what the data's own models could have done, {how}; {outside} is what only somebody "
+        facts.append(("Made of", f"{told}from outside could know"))
+    facts.append(("Benchmark", benchmark_sentence(audit, unit)))
     reason = Facts([("Reason", f"{audit.reason[0].upper()}{audit.reason[1:]}.")])
     return Section("What the change is made of", (table, reason, Facts(facts, "brief")))
 
 
-def lines(audit: Audit, bits: bool) -> Iterator[tuple[str, str, str, str]]:
-    """What was measured, from, to, and the change with its interval."""
-    unit, bench = unit_of(bits), benchmark(audit.yardstick)
-    per_row = Unit(unit.name, unit.factor / float(audit.table.test_rows.mean()))
+def _lines(audit: Audit, unit: Unit) -> Iterator[tuple[str, str, str, str]]:
+    bench = benchmark(audit.yardstick, unit)
     value = (audit.before, audit.after, delta(audit))
     found: list[tuple[str, Unit, float, float, Any]] = [
         (f"PMI, {unit.name} per {per_what(audit.details, audit.table)}", unit, *value),
-        (f"PMI, {unit.name} per test row", per_row, *value),
+        (f"PMI, {unit.name} per test row", unit.per_row(audit.table), *value),
     ]
     if (made := audit.made_of) is not None:
         middle = audit.before + made.own.value
         found.append((f"of it, the data's own models, {unit.name}", unit, audit.before, middle, made.own))
         found.append((f"of it, only from outside, {unit.name}", unit, middle, audit.after, made.outside))
-    elif (control := audit.control) is not None and control.selection != audit.delta:
-        blind = Plain(control.selection, control.selection_interval)
-        found.append((f"PMI against the blind control, {unit.name}", unit, control.value, audit.after, blind))
+    elif (blind := _against_control(audit)) is not None:
+        start = audit.after - blind.value
+        found.append((f"PMI against the blind control, {unit.name}", unit, start, audit.after, blind))
     before, after = (float(audit.table.column("accuracy", arm).mean()) for arm in ("before", "after"))
-    accuracy = Plain(audit.accuracy_delta, audit.accuracy_interval)
-    found.append((bench.name, bench.unit, before, after, accuracy))
+    found.append((bench.name, bench.unit, before, after, accuracy(audit)))
     for metric, told in audit.metrics.items():
-        bench = benchmark(audit.yardstick, metric, bits)
-        change = Plain(told["change"], told["interval"])
+        bench = benchmark(audit.yardstick, unit, metric)
+        change = Estimate(told["change"], None, told["interval"])
         found.append((bench.name, bench.unit, told["before"], told["after"], change))
     for what, of, start, end, change in found:
         digits = of.digits(change)
@@ -161,22 +152,10 @@ def lines(audit: Audit, bits: bool) -> Iterator[tuple[str, str, str, str]]:
         yield (what, *ends, of.show(change, sign=True))  # type: ignore[misc]
 
 
-def made_of(audit: Audit, bits: bool) -> list[tuple[str, str]]:
-    """What a rise is made of, in a sentence."""
-    if (made := audit.made_of) is None:
-        return []
-    unit = unit_of(bits)
-    own, outside = (unit.named(part, sign=True) for part in (made.own, made.outside))
-    arm = next((arm for arm in audit.table.arms if str(arm) == made.strongest), made.strongest)
-    how = "by doing nothing" if made.strongest == "nothing" else f"at best ({shared.arm_label(arm)})"
-    told = f"{own} is what the data's own models could have done, {how}; {outside} is what only somebody "
-    return [("Made of", f"{told}from outside could know")]
-
-
-def benchmark_sentence(audit: Audit, bits: bool = False) -> str:
+def benchmark_sentence(audit: Audit, unit: Unit) -> str:
     """Would the benchmark have noticed?"""
-    bench, interval = benchmark(audit.yardstick, audit.benchmark, bits), audit.benchmark_interval
-    moved = bench.unit.named(Plain(audit.benchmark_delta, interval), sign=True)
+    bench, interval = benchmark(audit.yardstick, unit, audit.benchmark), audit.benchmark_interval
+    moved = bench.unit.named(Estimate(audit.benchmark_delta, None, interval), sign=True)
     name = f"less {bench.short}" if audit.benchmark == "log_loss" else bench.short
     said = "the benchmark would not have noticed"
     if interval is None:
@@ -188,15 +167,13 @@ def benchmark_sentence(audit: Audit, bits: bool = False) -> str:
     return f"{name[0].upper()}{name[1:]} moved by {moved}: {said}."
 
 
-def forest(audit: Audit, bits: bool) -> Forest:
-    """The change, and what it is made of or compared with."""
-    unit, tone = unit_of(bits), VERDICT_TONES.get(audit.verdict, "plain")
+def _forest(audit: Audit, unit: Unit) -> Forest:
+    tone = VERDICT_TONES.get(audit.verdict, "plain")
     marks = [unit.mark("after − before", delta(audit), tone)]
     if (made := audit.made_of) is not None:
         marks.append(unit.mark("the data's own models", made.own))
         marks.append(unit.mark("only from outside", made.outside, tone))
-    elif (control := audit.control) is not None and control.selection != audit.delta:
-        blind = Plain(control.selection, control.selection_interval)
+    elif (blind := _against_control(audit)) is not None:
         marks.append(unit.mark("after − blind control", blind, tone))
     return Forest(
         "The change of information and what it is compared with; bars are 95 % intervals.",
@@ -205,26 +182,23 @@ def forest(audit: Audit, bits: bool) -> Forest:
     )
 
 
-def benchmark_forest(audit: Audit) -> Forest:
-    """The change of the benchmark, whose unit is another."""
-    bench = benchmark(audit.yardstick)
-    accuracy = Plain(audit.accuracy_delta, audit.accuracy_interval)
+def _benchmark_forest(audit: Audit, unit: Unit) -> Forest:
+    bench = benchmark(audit.yardstick, unit)
     return Forest(
         "The change of the benchmark; the bar is its 95 % interval.",
         f"change of {bench.change}",
-        [bench.unit.mark("after − before", accuracy, "neutral")],
+        [bench.unit.mark("after − before", accuracy(audit), "neutral")],
     )
 
 
 # --- what changed, and what could have been seen ------------------------------------------------------------
 
 
-def what_could_be_seen(audit: Audit, bits: bool) -> Section:
-    """What became of the rows, and what such a test set could have seen."""
+def _what_could_be_seen(audit: Audit, unit: Unit) -> Section:
     facts = [
-        ("Changed", changed_rows(audit)),
+        ("Changed", _changed_rows(audit)),
         ("Measured on", f"{audit.details.test_rows} test rows, {draws(audit.details)}"),
-        *could_see(audit, bits),
+        *could_see(audit, unit),
     ]
     curation, twins = audit.details.curation, audit.change.get("twins")
     more: list[tuple[str, Words]] = [] if curation is None else [("Curation", str(curation["name"]))]
@@ -258,8 +232,7 @@ def change_text(change: dict[str, Any]) -> str:
     return f"{told} ({apart}rows matched by {change['matched_by']})"
 
 
-def changed_rows(audit: Audit) -> str:
-    """What became of the rows, and why they are not as many as the files have."""
+def _changed_rows(audit: Audit) -> str:
     told, rows = [], {"before": audit.details.before_rows, "after": audit.details.after_rows}
     for name, count in rows.items():
         given = audit.replay.data.get(name, {}).get("rows")
@@ -281,11 +254,10 @@ def twins_text(twins: dict[str, Any]) -> str:
     return f"{told}; {twins['thinned']} lost some: {stayed} stayed, {went} went"
 
 
-def could_see(audit: Audit, bits: bool) -> list[tuple[str, str]]:
+def could_see(audit: Audit, unit: Unit) -> list[tuple[str, str]]:
     """What such a test set shows 4 times in 5, and how many rows would decide what it did not."""
     if (seen := audit.could_see) is None:
         return []
-    unit = unit_of(bits)
     told = []
     if seen.rise is not None and seen.labels is not None:
         part = number(100 * seen.labels, 0 if seen.labels > 0.095 else 1)
@@ -313,9 +285,8 @@ def rounded(rows: int) -> int:
 # --- one by one --------------------------------------------------------------------------------------------
 
 
-def one_by_one(audit: Audit, tone: Tone, bits: bool) -> Section:
-    """The change of information and of the benchmark, block by block or pair by pair."""
-    unit, bench = unit_of(bits), benchmark(audit.yardstick)
+def _one_by_one(audit: Audit, tone: Tone, unit: Unit) -> Section:
+    bench = benchmark(audit.yardstick, unit)
     many = "pairs" if audit.details.blocks is None else "blocks"
     pmi, arms = counted_pmi(audit) * unit.factor, [str(arm) for arm in audit.table.arms]
     moved = pmi[:, arms.index("after")] - pmi[:, arms.index("before")]

@@ -10,32 +10,27 @@ from dataworth.data.io import Description
 from dataworth.valuation.supplementary import Further
 from dataworth.wording import counted
 
-from ..document import Cell, Document, Facts, Level, Name, Section, Table
+from ..document import Answer, Cell, Document, Facts, Level, Name, Section, Table
+from ..numbers import Unit
 
 COLUMNS = ("column", "used as", "holds", "why", "missing")
 
 
-def document(description: Description, further: Further, bits: bool = False) -> Document:
+def document(description: Description, further: Further, unit: Unit) -> Document:
     """What each column would be used as, and why; features of one kind share a line unless asked for."""
-    told = line(description)
+    told, answer = _line(description), Answer("readable", "good", [Name(_line(description)), "."])
+    if description.problems:
+        answer = answer._replace(word=f"{len(description.problems)} problems", tone="bad")
     facts = [
         ("Labels", "not known" if description.labels is None else str(description.labels)),
         *(("Problem", problem) for problem in description.problems),
         *(("Note", note) for note in description.notes),
     ]
-    blocks = (table(description, "brief"), Facts(facts, "brief"), table(description, "verbose"))
-    return Document(
-        kind="Description",
-        line=told,
-        word=f"{len(description.problems)} problems" if description.problems else "readable",
-        tone="bad" if description.problems else "good",
-        sentence=[Name(told), "."],
-        sections=[Section("Columns", blocks)],
-    )
+    blocks = (_table(description, "brief"), Facts(facts, "brief"), _table(description, "verbose"))
+    return Document(kind="Description", line=told, answer=answer, sections=[Section("Columns", blocks)])
 
 
-def line(description: Description) -> str:
-    """A file in one line."""
+def _line(description: Description) -> str:
     features = sum(role.role == "feature" for role in description.roles)
     label = next((repr(role.column) for role in description.roles if role.role == "label"), "not known")
     unusable = sum(role.role == "unusable" for role in description.roles)
@@ -45,8 +40,7 @@ def line(description: Description) -> str:
     return f"{description.path}: {counts}, label {label}{also}"
 
 
-def table(description: Description, level: Level) -> Table:
-    """A line for columns that are alike, or for each."""
+def _table(description: Description, level: Level) -> Table:
     rows = []
     for columns, role in _alike(description.roles, description.missing, apart=level == "verbose"):
         missing = sum(description.missing.get(name, 0) for name in columns)

@@ -7,13 +7,14 @@ from collections import defaultdict
 from dataworth.valuation.sensitivity import QUANTITIES, Sensitivity
 from dataworth.valuation.supplementary import Further
 
-from ..document import VERDICT_TONES, Cell, Document, Facts, Plane, Point, Section, Series, Table
-from ..numbers import number, unit_of
+from ..document import VERDICT_TONES, Answer, Cell, Document, Facts, Plane, Point, Section, Series, Table
+from ..numbers import Unit, number
 
 
-def document(sensitivity: Sensitivity, further: Further, bits: bool = False) -> Document:
+def document(sensitivity: Sensitivity, further: Further, unit: Unit) -> Document:
     """The value at every prior, and what the test set says of the priors."""
-    line = f"{'steady' if sensitivity.steady else 'depends on the prior'}: {sensitivity.summary}"
+    word, tone = ("steady", "good") if sensitivity.steady else ("depends on the prior", "neutral")
+    sentence = f"{sensitivity.summary[0].upper()}{sensitivity.summary[1:]}."
     folds = f"{sensitivity.folds}-fold cross-validation on the test set (R² for numeric labels)"
     facts = [
         ("*", "the yardstick's own prior variance"),
@@ -21,21 +22,18 @@ def document(sensitivity: Sensitivity, further: Further, bits: bool = False) -> 
         ("Accuracy", f"{folds}; best at C = {sensitivity.by_accuracy:g}"),
         ("Plausible", "not excluded by the test set (DW009)"),
     ]
-    blocks = (table(sensitivity, bits), Facts(facts, "brief"))
+    blocks = (table(sensitivity, unit), Facts(facts, "brief"))
     return Document(
         kind="Sensitivity",
-        line=line,
-        word="steady" if sensitivity.steady else "depends on the prior",
-        tone="good" if sensitivity.steady else "neutral",
-        sentence=f"{sensitivity.summary[0].upper()}{sensitivity.summary[1:]}.",
+        line=f"{word}: {sensitivity.summary}",
+        answer=Answer(word, tone, sentence),  # type: ignore[arg-type]
         sections=[Section("Over prior variances", blocks)],
-        charts=(value_chart(sensitivity, bits),),
+        charts=(value_chart(sensitivity, unit),),
     )
 
 
-def value_chart(sensitivity: Sensitivity, bits: bool) -> Plane:
+def value_chart(sensitivity: Sensitivity, unit: Unit) -> Plane:
     """The value over prior variances, with a mark for each conclusion; implausible priors are faint."""
-    unit = unit_of(bits)
     kinds: dict[tuple[str | None, bool], list[Point]] = defaultdict(list)
     for one in sensitivity.points:
         tip = f"C = {one.prior_variance:g}: {unit.show(one.value)}"
@@ -60,15 +58,11 @@ def value_chart(sensitivity: Sensitivity, bits: bool) -> Plane:
     )
 
 
-def table(sensitivity: Sensitivity, bits: bool) -> Table:
+def table(sensitivity: Sensitivity, unit: Unit) -> Table:
     """One row a prior variance."""
-    unit = unit_of(bits)
     rows = [
         (
-            Cell(
-                f"{p.prior_variance:g}" + (" *" if p.prior_variance == sensitivity.chosen else ""),
-                p.prior_variance,
-            ),
+            Cell(f"{p.prior_variance:g}{' *' * (p.prior_variance == sensitivity.chosen)}", p.prior_variance),
             unit.cell(p.value, sign=True),
             p.conclusion or "no verdict",
             Cell(number(p.held_out * unit.factor, 2), p.held_out),

@@ -21,6 +21,7 @@ from dataworth.valuation.values.values import Values
 from dataworth.yardstick.yardstick import Yardstick
 
 from ..document import (
+    Answer,
     Cell,
     Document,
     Facts,
@@ -35,7 +36,7 @@ from ..document import (
     Words,
     shortened,
 )
-from ..numbers import Known, benchmark, counted_pmi, number, unit_of
+from ..numbers import Known, Unit, benchmark, counted_pmi, number
 from . import sensitivity
 
 Measured = Score | Audit | Ranking
@@ -94,7 +95,7 @@ def yardstick_facts(yardstick: Yardstick) -> list[tuple[str, str]]:
     return [*facts, ("Test set", f"{yardstick.rows} rows{hashed}"), ("Digest", yardstick.digest)]
 
 
-def yardstick_document(yardstick: Yardstick, further: Further, bits: bool = False) -> Document:
+def yardstick_document(yardstick: Yardstick, further: Further, unit: Unit) -> Document:
     """A yardstick: what was chosen, and how well it predicts."""
     held_out = number(yardstick.chosen.held_out, 2, sign=True)
     headline = f"half of the test set predicts a row of the other half with {held_out} nats."
@@ -103,8 +104,7 @@ def yardstick_document(yardstick: Yardstick, further: Further, bits: bool = Fals
         kind="Yardstick",
         line=yardstick_line(yardstick),
         headline=headline,
-        word="a yardstick",
-        sentence=f"{headline[0].upper()}{headline[1:]}",
+        answer=Answer("a yardstick", "plain", f"{headline[0].upper()}{headline[1:]}"),
         sections=[Section("How it measures", (facts,))],
     )
 
@@ -148,14 +148,14 @@ def alarm(result: Result) -> str:
 # --- sections ----------------------------------------------------------------------------------------------
 
 
-def last_sections(result: Measured, further: Further, bits: bool) -> list[Section]:
+def last_sections(result: Measured, further: Further, unit: Unit) -> list[Section]:
     """Checks; what was measured again; every arm; the yardstick; how to replay it."""
     return [
-        checks_section(result),
-        *parts_section(result, further, bits),
-        *priors_section(further, bits),
-        *groups_section(further, bits),
-        arms_section(result, bits),
+        _checks_section(result),
+        *parts_section(result, further, unit),
+        *_priors_section(further, unit),
+        *_groups_section(further, unit),
+        _arms_section(result, unit),
         yardstick_section(result),
         replay_section(result, further.left_out),
     ]
@@ -169,22 +169,18 @@ def check_counts(checks: Sequence[Finding], ignored: int = 0) -> str:
     return f"{passed} passed, {fired or 'none'} fired{without}{also}"
 
 
-def standing(checks: Sequence[Finding], what: str = "result") -> str:
-    """What becomes of a result where checks fired: whether it stands."""
-    fired = [one for one in checks if one.fires]
+def _checks_section(result: Measured) -> Section:
+    counts, what = "none: all were ignored", KINDS[type(result).__name__]
+    fired = [one for one in result.checks if one.fires]
     fatal = ", ".join(one.code for one in fired if not one.stands)
-    if fatal:
-        return f"; the {what} does not stand before {fatal} is dealt with"
-    return f"; the {what} stands, for what it says" if fired else ""
-
-
-def checks_section(result: Measured) -> Section:
-    """How many checks passed, each that did not with what to do, then all with what they saw."""
-    told = [("Checks", "none: all were ignored")]
     if result.checks:
         counts = check_counts(result.checks, ignored=len(CHECKS) - len(result.checks))
-        told = [("Checks", counts + standing(result.checks, KINDS[type(result).__name__]))]
-    for one in (one for one in result.checks if one.fires):
+    if fatal:
+        counts += f"; the {what} does not stand before {fatal} is dealt with"
+    elif fired:
+        counts += f"; the {what} stands, for what it says"
+    told = [("Checks", counts)]
+    for one in fired:
         seen = f" ({one.detail})" if one.detail else ""
         told.append((one.code, f"{one.name}: {one.meaning}{seen}; {one.advice}"))
     every = [
@@ -195,9 +191,8 @@ def checks_section(result: Measured) -> Section:
     return Section("Can it be trusted?", blocks)
 
 
-def arms_section(result: Measured, bits: bool) -> Section:
-    """Means of every arm over blocks or pairs."""
-    unit, bench = unit_of(bits), benchmark(result.yardstick)
+def _arms_section(result: Measured, unit: Unit) -> Section:
+    bench = benchmark(result.yardstick, unit)
 
     def mean(column: str, arm: Arm, scale: float, digits: int) -> Cell:
         value = float(result.table.column(column, arm).mean()) * scale
@@ -216,12 +211,11 @@ def arms_section(result: Measured, bits: bool) -> Section:
     ]
     of = unit.name
     columns = ("arm", "rows", f"PMI, {of}", f"s.d., {of}", bench.name, f"information gain, {of}")
-    caption = "Every arm: means over blocks or pairs"
-    table = Table(caption, columns, rows, level="verbose", folded=True)
+    table = Table("Every arm: means over blocks or pairs", columns, rows, "verbose", folded=True)
     return Section("Every arm", (table,))
 
 
-def explained(result: Measured) -> dict[str, tuple[MeanParts, float]]:
+def _explained(result: Measured) -> dict[str, tuple[MeanParts, float]]:
     """Parts by column of their table, each with the score or change that it explains."""
     parts = result.parts
     if isinstance(result, Audit):
@@ -242,9 +236,9 @@ def adds_up(parts: MeanParts, score: float) -> bool:
     return abs(total + parts.unexplained.value - score) <= 1e-6 * max(1.0, abs(score))
 
 
-def parts_table(result: Measured, bits: bool) -> Table | None:
+def parts_table(result: Measured, unit: Unit) -> Table | None:
     """A row for each part of the score, or of its change; nothing if they do not add up to it."""
-    unit, columns = unit_of(bits), explained(result)
+    columns = _explained(result)
     if not all(adds_up(parts, score) for parts, score in columns.values()):
         return None
     rows: list[tuple[str | Cell, ...]] = []
@@ -263,9 +257,9 @@ def parts_table(result: Measured, bits: bool) -> Table | None:
     return Table(f"why, in {unit.name}", ("measure", *map(Name, columns)), rows)
 
 
-def parts_section(result: Measured, further: Further, bits: bool) -> list[Section]:
+def parts_section(result: Measured, further: Further, unit: Unit) -> list[Section]:
     """Why: what the value, or its change, is made of."""
-    table = None if further.parts is None else parts_table(result, bits)
+    table = None if further.parts is None else parts_table(result, unit)
     if table is None:
         return []
     why = (
@@ -276,24 +270,12 @@ def parts_section(result: Measured, further: Further, bits: bool) -> list[Sectio
     return [Section("Why: parts of the score", (table, Facts([("Read", why)])))]
 
 
-def priors_section(further: Further, bits: bool) -> list[Section]:
-    """The same over priors and over sizes: does a choice decide?"""
-    charts, tables = [], []
+def _priors_section(further: Further, unit: Unit) -> list[Section]:
+    charts: list[Plane] = []
+    tables: list[Table] = []
     if (found := further.priors) is not None:
-        charts.append(sensitivity.value_chart(found, bits))
-        tables.append(replace(sensitivity.table(found, bits), level="page", folded=True))
-    if further.sizes:
-        chart, table = by_size(further, bits)
-        charts.append(chart)
-        tables.append(table)
-    if not charts:
-        return []
-    return [Section("Does the prior, or the size, decide?", (*charts, *tables))]
-
-
-def by_size(further: Further, bits: bool) -> tuple[Plane, Table]:
-    """The value of random parts of the data."""
-    unit = unit_of(bits)
+        charts.append(sensitivity.value_chart(found, unit))
+        tables.append(replace(sensitivity.table(found, unit), level="page", folded=True))
     series, rows = [], []
     for tone, (name, curve) in zip(cycle(TONES), further.sizes.items(), strict=False):
         points = []
@@ -303,23 +285,17 @@ def by_size(further: Further, bits: bool) -> tuple[Plane, Table]:
             points.append(Point(n, y, (y - 2 * e, y + 2 * e), f"{n} rows: {shown}"))
             rows.append((Cell([Name(name), f", {n} rows"], n), Cell(shown, value)))
         series.append(Series(Name(name), points, tone, joined=True))
-    chart = Plane(
-        "Against size. Random parts of the data, on a few blocks of the test set; ± 2 s.e.",
-        f"PMI, {unit.name}",
-        "rows of data",
-        series,
-        log=True,
-    )
-    columns = ("rows", f"PMI, {unit.name}, ± standard error")
-    caption = "The value of random parts of the data"
-    return chart, Table(caption, columns, rows, folded=True)
+    if series:
+        caption = "Against size. Random parts of the data, on a few blocks of the test set; ± 2 s.e."
+        charts.append(Plane(caption, f"PMI, {unit.name}", "rows of data", series, log=True))
+        columns = ("rows", f"PMI, {unit.name}, ± standard error")
+        tables.append(Table("The value of random parts of the data", columns, rows, folded=True))
+    return [Section("Does the prior, or the size, decide?", (*charts, *tables))] if charts else []
 
 
-def groups_section(further: Further, bits: bool) -> list[Section]:
-    """Every group of rows by itself."""
+def _groups_section(further: Further, unit: Unit) -> list[Section]:
     if not further.groups:
         return []
-    unit = unit_of(bits)
     several = len({one.dataset for one in further.groups}) > 1
     rows, marks = [], []
     for one in further.groups:
@@ -335,13 +311,9 @@ def groups_section(further: Further, bits: bool) -> list[Section]:
 
 def yardstick_section(result: Reported, *more: tuple[str, Words]) -> Section:
     """How it was measured, and what was noted on the way."""
-    told = [
-        ("Yardstick", yardstick_line(result.yardstick)),
-        *(("Note", note) for note in result.notes),
-        *more,
-    ]
-    details = Facts(yardstick_facts(result.yardstick), "verbose")
-    return Section("How it was measured", (Facts(told, "brief"), details))
+    notes = [("Note", note) for note in result.notes]
+    told = Facts([("Yardstick", yardstick_line(result.yardstick)), *notes, *more], "brief")
+    return Section("How it was measured", (told, Facts(yardstick_facts(result.yardstick), "verbose")))
 
 
 def replay_section(result: Reported, left_out: Sequence[str] = ()) -> Section:
@@ -358,19 +330,7 @@ def replay_section(result: Reported, left_out: Sequence[str] = ()) -> Section:
     ]
     facts += [("Not in this report", "; ".join(left_out))] if left_out else []
     columns = ("file or name", "as", "rows", "SHA-256 of the content")
-    table = Table("What was given", columns, rows)
-    return Section("Replay", (Facts(facts), table))
-
-
-def by_place(values: Sequence[float], mean: Point, tone: Tone, unit: str, many: str) -> Plane:
-    """Values of blocks or pairs one by one, and behind them their mean with its interval."""
-    points = [Point(i, value, None, f"{i}: {number(value, 2)}") for i, value in enumerate(values, 1)]
-    return Plane(
-        f"Each of {len(values)} {many}, then their mean with its 95 % interval.",
-        unit,
-        many,
-        [Series(many, points, faint=True), Series("mean, 95 % interval", [mean], tone)],
-    )
+    return Section("Replay", (Facts(facts), Table("What was given", columns, rows)))
 
 
 def per_block(test_rows: int, blocks: int) -> str:

@@ -12,6 +12,7 @@ from dataworth.valuation.values.values import KINDS, Values
 from dataworth.wording import counted
 
 from ..document import (
+    Answer,
     Cell,
     Document,
     Facts,
@@ -23,10 +24,9 @@ from ..document import (
     Series,
     Table,
     Tone,
-    Words,
     names,
 )
-from ..numbers import digits_for, number, unit_of
+from ..numbers import Unit, digits_for, number
 from . import shared
 
 SHOWN = 10
@@ -41,33 +41,29 @@ BEWARE = (
 )
 
 
-def document(values: Values, further: Further, bits: bool = False) -> Document:
+def document(values: Values, further: Further, unit: Unit) -> Document:
     """The least trusted labels, the list, the sources."""
     rows = values.rows
     worse = [one.name for one in values.groups if one.worse]
     doubted = [row for row in values.least_trusted if rows.p_wrong[row] > 0.5]
     listed = [int(row) for row in np.argsort(rows.value, kind="stable") if rows.harmful[row]]
     first = doubted or values.least_trusted[:SHOWN]
-    tables = [row_table(values, first, "The least trusted labels", bits)]
+    tables = [row_table(values, first, "The least trusted labels", unit)]
     if more := [row for row in listed if row not in first[:SHOWN]]:
         caption = f"Further rows on the list; expected proportion of false entries {values.fdr:g}"
-        tables.append(row_table(values, more, caption, bits))
-    charts = [source_chart(values, bits)] if values.groups else []
-    word, tone, sentence = answer(len(doubted), len(rows), worse)
+        tables.append(row_table(values, more, caption, unit))
+    sources = _sources(values, unit) if values.groups else ()
     also = f"; worse than rows at random: {', '.join(worse)}" if worse else ""
     return Document(
         kind="Values",
         line=f"{counted(len(doubted), 'label')} of {counted(len(rows), 'row')} to look at again, "
         f"{counted(len(listed), 'row')} with a value shown below zero{also}",
-        word=word,
-        tone=tone,
-        sentence=sentence,
-        meaning=f"Labels on this page are for a person to look at. {BEWARE[0].upper()}{BEWARE[1:]}.",
-        charts=(against_trust(values, bits), *charts),
+        answer=_answer(len(doubted), len(rows), worse),
+        charts=(against_trust(values, unit), *sources[:1]),
         sections=[
             Section("Labels to look at again, and rows with a value below zero", tables),
-            *([Section("Sources", (*charts, source_table(values, bits)))] if charts else []),
-            Section("How to read the values", (facts(values, bits),)),
+            *([Section("Sources", sources)] if sources else []),
+            Section("How to read the values", (_facts(values, unit),)),
             shared.yardstick_section(
                 values, ("Duplicates", "are not seen by values: a copy stands in for its original")
             ),
@@ -76,25 +72,21 @@ def document(values: Values, further: Further, bits: bool = False) -> Document:
     )
 
 
-def answer(doubted: int, rows: int, worse: list[str]) -> tuple[str, Tone, Words]:
-    """Word, tone, sentence."""
+def _answer(doubted: int, rows: int, worse: list[str]) -> Answer:
+    meaning = f"Labels on this page are for a person to look at. {BEWARE[0].upper()}{BEWARE[1:]}."
     are = "is" if doubted == 1 else "are"
     said = f"{counted(doubted, 'label')} of {rows:,} {are} more likely wrong than right"
     if worse:
-        return (
-            "a source is worse than the rest",
-            "bad",
-            ["Worse than rows at random: ", *names(worse), f". {said}."],
-        )
+        sentence = ["Worse than rows at random: ", *names(worse), f". {said}."]
+        return Answer("a source is worse than the rest", "bad", sentence, meaning)
     if doubted:
-        return "labels to look at again", "neutral", f"{said}."
-    return "no label is doubted", "good", f"None of {rows:,} labels is more likely wrong than right."
+        return Answer("labels to look at again", "neutral", f"{said}.", meaning)
+    none = f"None of {rows:,} labels is more likely wrong than right."
+    return Answer("no label is doubted", "good", none, meaning)
 
 
-def facts(values: Values, bits: bool) -> Facts:
-    """What the numbers are, and what leaving out doubted labels changes."""
-    unit, per = unit_of(bits), shared.per_block(values.test_rows, values.blocks)
-    block = f"{unit.name} per {per}"
+def _facts(values: Values, unit: Unit) -> Facts:
+    block = f"{unit.name} per {shared.per_block(values.test_rows, values.blocks)}"
     order = "the least trusted labels first, then the lowest values of other rows on the list"
     told = [
         ("Total", f"all rows together: {unit.show(values.total, unit=block)}"),
@@ -116,40 +108,26 @@ def facts(values: Values, bits: bool) -> Facts:
     return Facts(told, "brief")
 
 
-def row_table(values: Values, places: Sequence[int], caption: str, bits: bool) -> Table:
+def row_table(values: Values, places: Sequence[int], caption: str, unit: Unit) -> Table:
     """Some rows, by number; ids are for the terminal."""
-    unit = unit_of(bits)
     rows, told = values.rows, []
     for row in places[:MAX_ROWS]:
         value, stderr = rows.value[row] * unit.factor, rows.stderr[row] * unit.factor
         digits = digits_for(value, (value - stderr, value + stderr))
         name = (Cell([Name(values.ids[row])]),) if values.ids is not None else ()
-        told.append(
-            (
-                Cell(str(row + 1), row),
-                *name,
-                Cell(number(rows.p_wrong[row], 3), rows.p_wrong[row]),
-                Cell(f"{number(value, digits, sign=True)} ± {number(stderr, digits)}", value),
-                "yes" if rows.harmful[row] else "",
-            )
-        )
+        doubt = Cell(number(rows.p_wrong[row], 3), rows.p_wrong[row])
+        shown = Cell(f"{number(value, digits, sign=True)} ± {number(stderr, digits)}", value)
+        told.append((Cell(str(row + 1), row), *name, doubt, shown, "yes" if rows.harmful[row] else ""))
     if len(places) > len(told):
         caption += f": the first {len(told)} of {len(places):,} (dataworth values -o has them all)"
     own = ("id",) if values.ids is not None else ()
-    return Table(
-        caption,
-        ("row", *own, "p wrong", f"value, {unit.name}", "on the list"),
-        told,
-        level="brief",
-        first=SHOWN,
-        private=("id",),
-        sorts=True,
-    )
+    columns = ("row", *own, "p wrong", f"value, {unit.name}", "on the list")
+    return Table(caption, columns, told, "brief", first=SHOWN, private=("id",), sorts=True)
 
 
-def against_trust(values: Values, bits: bool) -> Plane:
+def against_trust(values: Values, unit: Unit) -> Plane:
     """Every row, or as many as there is room for."""
-    unit, rows = unit_of(bits), values.rows
+    rows = values.rows
     known = np.isfinite(rows.value) & np.isfinite(rows.log_label)
     listed, doubted = known & rows.harmful, known & (rows.p_wrong > 0.5) & ~rows.harmful
     rest = np.flatnonzero(known & ~listed & ~doubted)
@@ -174,33 +152,18 @@ def against_trust(values: Values, bits: bool) -> Plane:
     )
 
 
-def source_chart(values: Values, bits: bool) -> Forest:
-    """Sources as intervals."""
-    unit = unit_of(bits)
-    return Forest(
+def _sources(values: Values, unit: Unit) -> tuple[Forest, Table]:
+    """What each source contributes, as a chart and as a table."""
+    marks, rows = [], []
+    for one in values.groups:
+        marks.append(unit.mark(Name(one.name), one.share, "bad" if one.worse else "plain"))
+        cells = [unit.cell(known, sign=True) for known in (one.share, one.value, one.against_random)]
+        rows.append((Cell([Name(one.name)]), str(one.rows), *cells, "worse" if one.worse else ""))
+    numbers = (f"share, {unit.name}", "adds to the others", "against rows at random")
+    columns = ("source", "rows", *numbers, "shown")
+    chart = Forest(
         "What each source contributes to what all are worth (Shapley); 95 % intervals for all.",
         f"share, {unit.name} per block",
-        [unit.mark(Name(one.name), one.share, "bad" if one.worse else "plain") for one in values.groups],
+        marks,
     )
-
-
-def source_table(values: Values, bits: bool) -> Table:
-    """One row a source."""
-    unit = unit_of(bits)
-    rows = [
-        (
-            Cell([Name(one.name)]),
-            str(one.rows),
-            *(unit.cell(known, sign=True) for known in (one.share, one.value, one.against_random)),
-            "worse" if one.worse else "",
-        )
-        for one in values.groups
-    ]
-    numbers = (f"share, {unit.name}", "adds to the others", "against rows at random")
-    return Table(
-        "Sources; intervals hold for all at once",
-        ("source", "rows", *numbers, "shown"),
-        rows,
-        level="brief",
-        sorts=True,
-    )
+    return chart, Table("Sources; intervals hold for all at once", columns, rows, "brief", sorts=True)

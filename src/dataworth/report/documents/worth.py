@@ -1,0 +1,300 @@
+"""What data are worth: a score, a ranking, what each vendor adds, what more rows would add."""
+
+from __future__ import annotations
+
+from dataworth.measure.intervals import Estimate
+from dataworth.valuation.outlook import Outlook
+from dataworth.valuation.rank import Ranking
+from dataworth.valuation.score import Score
+from dataworth.valuation.split import Split
+from dataworth.valuation.supplementary import Further
+from dataworth.wording import counted
+
+from ..document import (
+    Answer,
+    Cell,
+    Document,
+    Facts,
+    Forest,
+    Name,
+    Plane,
+    Point,
+    Section,
+    Series,
+    Table,
+    Words,
+    names,
+)
+from ..numbers import Unit, against_nothing, benchmark, counted_pmi, digits_for, draws, number, per_what
+from . import shared
+
+SCORES = {
+    "yes": Answer(
+        "worth something",
+        "good",
+        "These data help: with them the test labels are predicted better than without any.",
+        "They carry information about this test set. Compare candidates with 'dataworth rank'.",
+    ),
+    "no": Answer(
+        "worth less than nothing",
+        "worst",
+        "These data mislead: with them the test labels are predicted worse than without any.",
+        "Look at labels, columns and where the rows come from before using them.",
+    ),
+    "cannot tell": Answer(
+        "cannot tell",
+        "neutral",
+        "This test set cannot tell whether these data are worth anything.",
+        "Decide on other grounds, or come back with more rows: of data, of the test set, or of both.",
+    ),
+}
+
+
+def score_document(score: Score, further: Further, unit: Unit) -> Document:
+    """The value, how it spreads, and what it rests on."""
+    details, per = score.details, per_what(score.details, score.table)
+    answer = SCORES[score.answer.partition(":")[0]]
+    worth, bench = unit.named(score), benchmark(score.yardstick, unit)
+    many = "pairs" if details.blocks is None else "blocks"
+    values = (counted_pmi(score)[:, 0] * unit.factor).tolist()
+    points = [Point(i, value, None, f"{i}: {number(value, 2)}") for i, value in enumerate(values, 1)]
+    mean = unit.point(len(values) + 1, score, worth)
+    given = shared.of_given(details.data_rows or 0, score.replay.data["data"]["rows"])
+    rows = f"{counted(details.data_rows or 0, 'data row')}{given}, {counted(details.test_rows, 'test row')}"
+    facts = [
+        ("In words", against_nothing(score, score.per_row, unit)),
+        ("Measured on", f"{rows}, {draws(details)}"),
+    ]
+    measures = [
+        (f"PMI, {unit.name} per {per}", unit.show(score)),
+        (f"PMI, {unit.name} per test row", unit.per_row(score.table).show(score)),
+        (bench.name, bench.unit.show(score.accuracy)),
+    ]
+    for metric, found in score.metrics.items():
+        other = benchmark(score.yardstick, unit, metric)
+        measures.append((other.name, other.unit.show(Estimate(found["value"], None, found["interval"]))))
+    table = Table("The value and benchmarks", ("measure", "value, 95 % interval"), measures, "brief")
+    chart = Plane(
+        f"Each of {len(values)} {many}, then their mean with its 95 % interval.",
+        f"PMI, {unit.name} per {per}",
+        many,
+        [Series(many, points, faint=True), Series("mean, 95 % interval", [mean], answer.tone)],
+    )
+    return Document(
+        kind="Score",
+        line=worth,
+        headline=f"worth {worth} per {per}.",
+        question=f"{score.question} {score.answer[0].upper()}{score.answer[1:]}.",
+        answer=answer,
+        charts=(chart,),
+        sections=[
+            Section("What was measured", (table, Facts(facts, "brief"))),
+            *shared.last_sections(score, further, unit),
+        ],
+    )
+
+
+# --- a ranking ---------------------------------------------------------------------------------------------
+
+
+def ranking_document(ranking: Ranking, further: Further, unit: Unit) -> Document:
+    """The datasets, best first, and what the order rests on."""
+    details, per = ranking.details, per_what(ranking.details, ranking.table)
+    best, others = ranking[0], ranking.ranking[1:]
+    tied = [one.name for one in others if one.tied]
+    name, shown = Name(best.name), unit.named(best)
+    also = f"; cannot be told from it: {', '.join(tied)}" if tied else ""
+    answer = _is_there_a_best(name, tied, alone=not others)
+    at_once = "; the 95 % intervals hold for all datasets at once" if others else ""
+    facts: list[tuple[str, Words]] = [
+        ("Values", f"per {per}{at_once}"),
+        ("In words", [name, f" {against_nothing(ranking, best.per_row, unit)}"]),
+        ("Measured on", f"{details.test_rows} test rows, {draws(details)}"),
+    ]
+    chart = Forest(
+        "Best first, with what cannot be told from the best in its colour; bars are 95 % "
+        "intervals that hold for all datasets at once.",
+        f"PMI, {unit.name} per {per}",
+        [
+            unit.mark(Name(one.name), one, "good" if not place or one.tied else "neutral")
+            for place, one in enumerate(ranking)
+        ],
+        zero=False,
+    )
+    return Document(
+        kind="Ranking",
+        line=f"best: {name}, {shown}{also}" if others else f"{name}: {shown}",
+        answer=answer,
+        charts=(chart,),
+        sections=[
+            Section("The datasets", (_datasets(ranking, unit), Facts(facts, "brief"))),
+            *shared.last_sections(ranking, further, unit),
+        ],
+    )
+
+
+def _is_there_a_best(best: Name, tied: list[str], alone: bool) -> Answer:
+    if alone:
+        meaning = "There was nothing to compare it with."
+        return Answer("one dataset", "plain", [best, " was scored alone."], meaning)
+    if tied:
+        sentence = [best, " came out first, but this test set cannot tell it from ", *names(tied), "."]
+        meaning = "Choose among the tied by price or other needs; more test rows would separate them."
+        return Answer("a tie", "neutral", sentence, meaning)
+    meaning = "For somebody who faces this test set it is the one to get."
+    return Answer("a clear best", "good", [best, " is worth most, and the lead is shown."], meaning)
+
+
+def _datasets(ranking: Ranking, unit: Unit) -> Table:
+    bench, several = benchmark(ranking.yardstick, unit), len(ranking) > 1
+    digits, rows = max(unit.digits(one) for one in ranking), []
+    for place, one in enumerate(ranking):
+        gap = unit.cell(one.to_best, sign=True, digits=digits) if place else Cell("", 0.0)
+        accuracy = number(one.accuracy * bench.unit.factor, 1 if bench.unit.name else 3)
+        rows.append(
+            (
+                Cell([Name(one.name)], place),
+                unit.cell(one, digits=digits),
+                Cell(number(one.per_row * unit.factor, 3), one.per_row),
+                *((gap,) if several else ()),
+                Cell(str(one.rows), one.rows),
+                Cell(accuracy, one.accuracy),
+            )
+        )
+    caption = f"Datasets, best first, with 95 % intervals{' that hold for all at once' if several else ''}"
+    columns = ("dataset", f"value, {unit.name}", "a test row", *(("to the best",) if several else ()))
+    columns += ("rows", bench.name.removeprefix("test "))
+    return Table(caption, columns, rows, "brief", sorts=True)
+
+
+# --- a split -----------------------------------------------------------------------------------------------
+
+
+def split_document(split: Split, further: Further, unit: Unit) -> Document:
+    """The vendors, the one that adds most first."""
+    block = shared.per_block(split.test_rows, split.blocks)
+    adding = [one.name for one in split.vendors if one.adds.positive]
+    each = ", ".join(f"{one.name} adds {one.adds.value * unit.factor:.2g}" for one in split.vendors)
+    marks, rows = [], []
+    for one in split.vendors:
+        tone = "good" if one.adds.positive else "bad" if one.adds.negative else "neutral"
+        marks.append(unit.mark(Name(one.name), one.adds, tone))  # type: ignore[arg-type]
+        share = "–" if one.share is None else f"{one.share:.1%}".replace("-", "−")
+        cells = (Cell(str(one.rows), one.rows), unit.cell(one.alone), unit.cell(one.adds, sign=True))
+        rows.append((Cell([Name(one.name)]), *cells, Cell(share, one.share)))
+    marks.append(unit.mark("shared", split.shared))
+    facts = [
+        ("Values", f"{unit.name} per {block}; the 95 % intervals hold for all vendors at once"),
+        ("Shared", f"{unit.named(split.shared)}: what two or more of them have, needed from one only"),
+        ("Pays", "what each adds: second names, copies, labels of one's own making add nothing on average"),
+    ]
+    vendors = len(split.vendors)
+    word, sentence = (
+        "nobody adds anything that is seen",
+        [f"None of {vendors} is shown to add anything to the others."],
+    )
+    if adding:
+        word, count = "what each adds", f" ({len(adding)} of {vendors})."
+        sentence = ["Shown to add something to the others: ", *names(adding), count]
+    meaning = (
+        "A vendor is paid for what it adds to all others. Second names, copies and labels of one's own "
+        "making add nothing on average."
+    )
+    answer = Answer(word, "good" if adding else "neutral", sentence, meaning)
+    table = Table(
+        "Vendors, the one that adds most first",
+        ("dataset", "rows", f"alone, {unit.name}", "adds to the others", "of the total"),
+        rows,
+        "brief",
+        sorts=True,
+    )
+    chart = Forest(
+        "What each adds to all others, and what two or more have; 95 % intervals for all.",
+        f"PMI, {unit.name} per block",
+        marks,
+    )
+    return Document(
+        kind="Split",
+        line=f"{each} of {unit.named(split.total)}".replace("-", "−"),
+        answer=answer,
+        charts=(chart,),
+        sections=[
+            Section("The vendors", (table, Facts(facts, "brief"))),
+            shared.yardstick_section(split),
+            shared.replay_section(split),
+        ],
+    )
+
+
+# --- an outlook --------------------------------------------------------------------------------------------
+
+
+def outlook_document(outlook: Outlook, further: Further, unit: Unit) -> Document:
+    """The curve, and how far it can be trusted."""
+    block = shared.per_block(outlook.test_rows, outlook.blocks)
+    gain = number(outlook.gain * unit.factor, unit.digits(outlook), sign=True)
+    falls = "; the value falls as rows are added" if outlook.falls else ""
+    answer = _would_more_help(outlook)
+    facts = [
+        ("Values", f"{unit.name} per {block}"),
+        ("Range", "nine in ten of such forecasts; it holds for rows like these"),
+        ("Laws", f"{outlook.gaussian:.0%} one that levels off, {1 - outlook.gaussian:.0%} the logarithm"),
+    ]
+    if outlook.target is not None:
+        needed = f"{outlook.needed} rows in all" if outlook.needed else "not with a hundred times the rows"
+        facts.append(("Target", f"{number(outlook.target * unit.factor, 3)} {unit.name}: {needed}"))
+    points, rows = [], []
+    for one in outlook.curve:
+        value, how = one.value * unit.factor, "measured" if one.measured else "foretold"
+        points.append(unit.point(one.rows, one, f"{one.rows} rows: {unit.show(one)} ({how})"))
+        shown = Cell(number(value, digits_for(value)), one.value) if one.measured else unit.cell(one)
+        rows.append((Cell(str(one.rows), one.rows), shown, how))
+    n = sum(one.measured for one in outlook.curve)
+    columns = ("rows", f"value, {unit.name}", "conclusion")
+    chart = Plane(
+        "Measured on random parts of the data, then foretold; bars are ranges of nine in ten.",
+        f"PMI, {unit.name} per block",
+        "rows of data",
+        [
+            Series("foretold, 90 %", points[n - 1 :], "bad", joined=True),
+            Series("measured", points[:n], joined=True),
+        ],
+        log=True,
+    )
+    return Document(
+        kind="Outlook",
+        line=f"with {outlook.more} more rows {unit.named(outlook)} per block, {gain} to what there is{falls}",
+        answer=answer,
+        charts=(chart,),
+        sections=[
+            Section(
+                "The curve",
+                (Table("Value by size", columns, rows, "brief", sorts=True), Facts(facts, "brief")),
+            ),
+            shared.yardstick_section(outlook),
+            shared.replay_section(outlook),
+        ],
+    )
+
+
+def _would_more_help(outlook: Outlook) -> Answer:
+    if outlook.falls:
+        return Answer(
+            "more may hurt",
+            "bad",
+            "The value falls as rows are added.",
+            "Look at the labels first: 'dataworth values' says which.",
+        )
+    if outlook.interval[0] > outlook.value - outlook.gain:
+        return Answer(
+            "more would help",
+            "good",
+            "More rows like these would be worth more than what there is.",
+            "Weigh the gain against what the rows cost; other rows may bring more than rows like these.",
+        )
+    return Answer(
+        "cannot tell",
+        "neutral",
+        "Whether more rows like these would be worth more cannot be told.",
+        "More test rows, or a larger step, would tell.",
+    )
