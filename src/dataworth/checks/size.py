@@ -23,7 +23,7 @@ from ..measure import MIN_BLOCKS, Arm, Case, Design, Draw, PairTable, Sample, Sc
 from ..measure.evaluate import evaluate
 from ..models import Logistic, OneVsRest, bind
 from ..parallel import Local
-from .base import CHEAP, Check, Seen, not_run
+from .base import CHEAP, CheckOutcome, not_run
 
 FRACTIONS = (1 / 8, 1 / 4, 1 / 2, 1.0)
 BLOCKS = 8
@@ -52,8 +52,8 @@ class Sizes:
         return Draw(parts, drawn.test)
 
 
-def look(case: Case) -> Seen:
-    """Blocks first, then every dataset whose value may be zero."""
+def size(case: Case) -> CheckOutcome:
+    """DW010: blocks first, then every dataset whose value may be zero."""
     if case.blocks is not None and case.blocks < MIN_BLOCKS:
         return overlapping(case, case.blocks)
     arms = case.table.arms if case.what == "rank" else case.arms
@@ -64,7 +64,7 @@ def look(case: Case) -> Seen:
     return max(seen, key=lambda one: bool(one.fires))
 
 
-def overlapping(case: Case, blocks: float) -> Seen:
+def overlapping(case: Case, blocks: float) -> CheckOutcome:
     """Pairs too large for the data."""
     curve = size_curve(case) if affordable(case, case.arms[0]) else []
     first = case.design.draw(0)
@@ -72,34 +72,34 @@ def overlapping(case: Case, blocks: float) -> Seen:
     size = propose_size(curve, largest)
     told = f"the data hold {blocks:.1f} disjoint blocks of this size, and {MIN_BLOCKS} are wanted"
     if size is None:
-        return Seen(True, blocks, f"{told}; no size leaves them and trains, so more rows are needed")
+        return CheckOutcome(True, blocks, f"{told}; no size leaves them and trains, so more rows are needed")
     why = f" ({shown(curve)})" if curve else ""
-    return Seen(True, blocks, f"{told}: a size of {size} leaves them{why}")
+    return CheckOutcome(True, blocks, f"{told}: a size of {size} leaves them{why}")
 
 
-def too_small(case: Case, arm: Arm, sample: Sample) -> Seen:
+def too_small(case: Case, arm: Arm, sample: Sample) -> CheckOutcome:
     """Whether one arm's value is lost in its error for want of rows; its rows by coefficients."""
     value = case.estimate(case.table.column("pmi", arm))
     rows, wanted = len(sample.rows), case.pool.X.shape[1] + 1
-    if value.positive or value.negative:
-        why = f" for {wanted} coefficients" if rows < wanted else ""
-        return Seen(False, rows / wanted, f"{arm}: {rows} rows{why} show a value that is not zero, as asked")
     few = rows < wanted
+    if value.positive or value.negative:
+        why = f" for {wanted} coefficients" if few else ""
+        told = f"{arm}: {rows} rows{why} show a value that is not zero, as asked"
+        return CheckOutcome(False, rows / wanted, told)
     told = f"{arm}: {rows} rows for {wanted} coefficients, and its value may be zero"
     if not affordable(case, arm):
-        return Seen(few, rows / wanted, told)
+        return CheckOutcome(few, rows / wanted, told)
     table, sizes = curve_table(case, arm)
     curve = summary(table, sizes)
-    still = len(sizes) > 1 and len(table) > 1 and rises(table)
-    if not (few or still):
-        return Seen(False, rows / wanted, f"{told}; more rows do not raise it ({shown(curve)})")
-    return Seen(True, rows / wanted, f"{told} ({shown(curve)}){more_rows(curve)}")
-
-
-def rises(table: PairTable) -> bool:
-    """Whether all rows are worth more than half of them, beyond error."""
-    step = over_blocks(table.pmi[:, -1] - table.pmi[:, -2])
-    return step.stderr is not None and step.value > SURE * step.stderr
+    step = over_blocks(table.pmi[:, -1] - table.pmi[:, -2]) if len(sizes) > 1 else None
+    rises = step is not None and step.stderr is not None and step.value > SURE * step.stderr
+    if not (few or rises):
+        return CheckOutcome(False, rows / wanted, f"{told}; more rows do not raise it ({shown(curve)})")
+    n, height, stderr = curve[-1]
+    told = f"{told} ({shown(curve)})"
+    if height > 0 and stderr > 0:  # if it goes on as n does, which it does while there are few
+        told += f"; about {int(np.ceil(n * max(2.0, SURE * stderr / height)))} rows would show one"
+    return CheckOutcome(True, rows / wanted, told)
 
 
 def size_curve(case: Case, arm: Arm | None = None) -> Curve:
@@ -151,24 +151,6 @@ def propose_size(curve: Curve, largest: int) -> int | None:
     return largest
 
 
-def more_rows(curve: Curve) -> str:
-    """How many rows would show the value, if it goes on as n does, which it does while there are few."""
-    n, value, stderr = curve[-1]
-    if value <= 0 or stderr == 0:
-        return ""
-    return f"; about {int(np.ceil(n * max(2.0, SURE * stderr / value)))} rows would show one"
-
-
 def shown(curve: Curve) -> str:
     """The curve in words."""
     return "value by rows: " + ", ".join(f"{n}: {value:+.2f} ± {stderr:.2f}" for n, value, stderr in curve)
-
-
-CHECK = Check(
-    "DW010",
-    "size",
-    "datasets are too small to train on, or pairs so large that they overlap: the size decides, not the data",
-    "use the size that is proposed, if one is (size=, --size), or more rows",
-    look,
-    stands=False,
-)

@@ -21,19 +21,16 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, Rows
-from ..checks.prior_range import HALF_DECADE, PLAUSIBLE, STEPS, Halves, conclusion
+from ..checks.prior import HALF_DECADE, PLAUSIBLE, STEPS, Halves, conclusion, on_grid
 from ..errors import DataworthError
 from ..evidence.pair import NATS_PER_BIT
 from ..measure import Estimate, count, group_codes, kept, strata
 from ..models.base import Fitter, bind, positive_number
 from ..parallel.threads import one_thread
-from ..yardstick.search import PRIORS
 from .result import Result, Shown
 
 SCHEMA = "dataworth/sensitivity/1"
 FOLDS = 5
-ROUNDING = 0.01
-"""Prior variances are given to three digits."""
 QUANTITIES = {"score": "value", "audit": "change", "rank": "lead of the first"}
 
 
@@ -157,9 +154,8 @@ def sensitivity(
     given = around(chosen) if priors is None else [positive_number(c, "a prior variance") for c in priors]
     grid = sorted({chosen, *given})
     halves = Halves.of(case)
-    features = case.yardstick.features(halves.sample)
-    least = halves.held_out(case.yardstick.model, features) - PLAUSIBLE
-    counted = case.yardstick.tempering * np.ones(len(features))
+    least = halves.held_out(case.yardstick.model) - PLAUSIBLE
+    counted = case.yardstick.tempering * np.ones(len(halves.targets))
     if halves.sample.weights is not None:
         counted *= halves.sample.weights
     folds = cross_validation(strata(case.yardstick, halves.sample), halves.sample.groups, case.yardstick.seed)
@@ -170,8 +166,8 @@ def sensitivity(
             warnings.simplefilter("ignore", RuntimeWarning)
             again = case.table if variance == chosen else case.again(model=model)
             table = count(again, case.options, case.plan.unit).table
-            accuracy = cross_validated(bind(model, features, halves.targets), folds, counted)
-            held_out = halves.held_out(model, features)
+            accuracy = cross_validated(bind(model, halves.features, halves.targets), folds, counted)
+            held_out = halves.held_out(model)
         value = case.estimate(case.quantity(table))
         plausible = variance == chosen or held_out >= least
         points.append(AtPrior(variance, value, conclusion(case, table), held_out, accuracy, plausible))
@@ -187,8 +183,7 @@ def around(chosen: float) -> list[float]:
     [0.0316, 0.1, 0.316, 1.0, 3.16, 10.0, 31.6, 100.0, 316.0]
     """
     steps = [chosen * HALF_DECADE**step for step in range(-STEPS, STEPS + 1) if step]
-    near = [next((c for c in PRIORS if abs(c / v - 1.0) < ROUNDING), float(f"{v:.3g}")) for v in steps]
-    return sorted([chosen, *near])
+    return sorted([chosen, *map(on_grid, steps)])
 
 
 def cross_validation(classes: Rows, groups: Any, seed: int) -> list[tuple[Rows, Rows]]:

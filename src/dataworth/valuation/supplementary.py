@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..checks.prior_range import fit_work
+from ..checks.prior import classes_factor
 from ..checks.size import affordable, size_curve
 from ..data.dataset import Dataset
 from ..errors import DataworthError
@@ -110,7 +110,7 @@ def over_priors(result: Result, case: Case) -> Sensitivity:
         raise DataworthError("the model is your own")
     decades = around(float(case.yardstick.model.prior_variance))[::2]
     once = max(
-        case.work() * fit_work(case, 1, 0) / WORK, len(case.table) * len(case.table.arms) / FITS
+        case.work() * classes_factor(case) / WORK, len(case.table) * len(case.table.arms) / FITS
     )  # of what may be spent
     for priors in (decades, decades[1:-1]):
         if (len(priors) - 1) * once <= 1:
@@ -140,7 +140,7 @@ def by_group(case: Case) -> tuple[Group, ...]:
     if not arms:
         return ()
     rows = sum(len(sample.rows) for sample in arms.values())
-    if len(case.table) * rows * (case.pool.X.shape[1] + 1) ** 2 * fit_work(case, 1, 0) > WORK:
+    if len(case.table) * rows * (case.pool.X.shape[1] + 1) ** 2 * classes_factor(case) > WORK:
         raise DataworthError("measuring again would take long")
     alone = replace(case, options=replace(case.options, run_dir=None, progress=None))
     plan = replace(case.plan, design=replace(design, arms=arms))
