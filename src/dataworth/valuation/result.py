@@ -169,6 +169,17 @@ class Told(Shown):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
+class BlockResult(Told):
+    """What is measured on blocks of a test set, beside scores, audits and rankings."""
+
+    test_rows: int
+    blocks: int
+    yardstick: Yardstick
+    notes: tuple[str, ...]
+    replay: Replay
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Result(Told):
     """A result: what it was measured on, the yardstick, notes, the table it is made of, and its checks.
 

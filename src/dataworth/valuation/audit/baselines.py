@@ -221,8 +221,8 @@ def grid(learner: str, part: float, relabel: bool) -> BlindStrategy:
         before: Dataset, budget: Budget, out_of_fold: OutOfFold, rng: np.random.Generator
     ) -> Iterable[Proposal]:
         k = round(part * budget.rows)
-        fixed = {"removed": 0, "relabelled": k} if relabel else {"removed": k, "relabelled": 0}
-        budget = budget._replace(**fixed, reassigned=None, added_weights=np.zeros(0))
+        budget = budget._replace(reassigned=None, added_weights=np.zeros(0))
+        budget = budget._replace(removed=0 if relabel else k, relabelled=k if relabel else 0)
         return () if relabel and out_of_fold.classes else same(before, budget, out_of_fold, rng)
 
     words = f"{part:.0%} of all rows {done} by {LEARNERS[learner]}"
@@ -265,14 +265,16 @@ def _built_in() -> Iterator[BlindStrategy]:
     def relabels(budget: Budget) -> bool:
         return budget.relabelled > 0
 
+    def edits_or_relabels(budget: Budget) -> bool:
+        return edits(budget) or relabels(budget)
+
     for learner, words in LEARNERS.items():
         if learner in FOR_NEW_ROWS:
             yield BlindStrategy(learner, words, lambda b: b.added > 0, SameChange(learner))
             continue
         yield BlindStrategy(learner, words, lambda b: True, SameChange(learner))
-        drop, when = SameChange(learner, labels="dropped"), edits
-        if learner == "pruned_ensemble":
-            when = lambda b: edits(b) or relabels(b)  # noqa: E731
+        when = edits_or_relabels if learner == "pruned_ensemble" else edits
+        drop = SameChange(learner, labels="dropped")
         yield BlindStrategy(f"drop, {learner}", f"rows dropped by {words}", when, drop)
     for learner, order in ORDERS:
         name, words = (f"{one}, weights to {order}" for one in (learner, LEARNERS[learner]))
