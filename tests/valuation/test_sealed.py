@@ -26,8 +26,7 @@ from dataworth.measure.options import Options
 from dataworth.measure.prepare import Pool
 from dataworth.models import InverseGamma, Linear, Logistic, Softmax
 from dataworth.valuation.rank import rank
-from dataworth.valuation.sealed import Sealed, check_sealed, doubts, measure_sealed, seal
-from dataworth.valuation.sealed.scoring import SealedArm
+from dataworth.valuation.sealed import Sealed, SealedArm, check_sealed, doubts, measure_sealed, seal
 from dataworth.yardstick.candidates import Trial
 from dataworth.yardstick.recipe import Recipe
 from dataworth.yardstick.yardstick import Yardstick

@@ -38,8 +38,7 @@ from ..yardstick.yardstick import Yardstick
 from .blocks import Blocks, joined
 from .entry import measurement
 from .result import BlockResult, Replay, nats, tell
-from .sealed import Sealed, measure_sealed
-from .sealed.posterior import seal_with
+from .sealed import Sealed, measure_sealed, seal_with
 
 QUESTION = "What does each of these datasets add to the others, for someone facing this test set?"
 ALL = "all"

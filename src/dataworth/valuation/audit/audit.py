@@ -199,7 +199,7 @@ def audit(
     if design in MATCHED:
         case = attribute(case, curated, before, baselines)
     name = None if curate is None else str(about["curation"]["name"])
-    replay, change = Replay.of("audit", given, test, opts, name), curated[0].arms.change.to_dict()
+    replay, change = Replay.of("audit", given, test, opts, curate=name), curated[0].arms.change.to_dict()
     return summarise(answered(case), change, design, replay, {"before_rows": len(before), **about})
 
 
