@@ -257,7 +257,7 @@ def test_values_given_the_rows_before_add_up_to_the_whole(world):
 
 
 def test_alone_is_the_pmi_of_one_row(world):
-    table = shapley_file.alone(table_of(*world, 40))
+    table = table_of(*world, 40).counting(False)
     found = binary_fits(table, table.data.y, table.test.y).value
     tested = np.ones(25, dtype=bool)
     none = np.zeros(40, dtype=bool)

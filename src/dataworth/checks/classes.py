@@ -1,14 +1,9 @@
 """DW011 and DW012: do pairs lack a class, and is the model at chance on the test set?
 
-DW011: data without a class cannot teach it, and a mean over some pairs with and some without is the worth of
-nothing in particular. A class missing in a test block is another matter: the log evidence of a block of one
-class is a fair log score, and over blocks of one partition every class has its say. So test blocks count only
-where pairs are drawn and most draws lack a class (a size below the number of classes).
+DW011: data without a class cannot teach it. Test blocks count only where pairs are drawn and most draws lack
+a class: over blocks of one partition every class has its say.
 
-DW012: where no arm tells the test labels better than somebody who has seen no features, differences of scores
-are differences in how loudly the model guesses. Told by the AUC, the mean over classes of how often a row of
-the class gets more probability of it than a row of another: ½ without features, however unequal the classes
-are. Numeric labels: R², whose chance level is 0. It fires unless the best arm is shown above chance.
+DW012: the AUC of the best arm (mean over classes) must be shown above ½; of numeric labels its R² above 0.
 """
 
 from __future__ import annotations

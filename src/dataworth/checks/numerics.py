@@ -1,26 +1,20 @@
 """DW004 to DW007: do other ways of computing give the same number?
 
-Approximations always differ a little. It matters when the other way's number lies outside the 95 % interval
-that the result states, which is to hold the truth:
+It matters when the other way's number lies outside the 95 % interval that the result states:
 
     shift = mean of (other − own) over the first few pairs or blocks;    material if |shift| > half its width.
 
-The pairs are the same on both sides, so their own spread cancels. A change shown to be above or below zero is
-farther from zero than half its interval's width: what would turn its sign over is always material.
+The pairs are the same on both sides, so their own spread cancels.
 
 DW004 compares the joint evidence, log Z(D∪T) − log Z(D) − log Z(T), with log Z(T) under the prior p(θ|D) less
-log Z(T) under p(θ), which takes D's posterior for a Gaussian where the joint evidence does not. The design
-*whole* measures by the second, pairs by the first. Both by EP, whatever the result's inference: Laplace's
-Gaussian is a poor density even where its evidence is good. A result in another form is compared with the
-evidence; the other forms are far from it in ordinary cases (docs/checks/DW004.md).
+log Z(T) under p(θ), which takes D's posterior for a Gaussian; both by EP. A result in another form is
+compared with the evidence.
 
-DW005 compares Laplace's method with EP, which is nearly always the closer one (docs/exactness.md). Softmax
-has Laplace alone, so that of a score U = log p(T_j | D) − log Z(T_j) the last term, where few rows meet the
-bare prior and a Gaussian fits worst, is drawn from the prior instead. In differences between datasets it
-cancels.
+DW005 compares Laplace's method with EP (docs/exactness.md). Softmax has Laplace alone, so that of a score
+U = log p(T_j | D) − log Z(T_j) the last term, where a Gaussian fits worst, is drawn from the prior instead.
 
-DW006 samples every log Z that the result's number is made of, with a standard error, and fires if |shift| − 2
-standard errors is material. DW007 counts fits that did not meet their tolerance.
+DW006 samples every log Z that the result's number is made of, and fires if |shift| − 2 standard errors is
+material. DW007 counts fits that did not meet their tolerance.
 """
 
 from __future__ import annotations

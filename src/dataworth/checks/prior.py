@@ -1,21 +1,15 @@
 """DW008 and DW009: other priors that the test set would have allowed, or preferred.
 
-The yardstick's search compares candidates by held-out log-likelihood, and so do these: Σ log p(row | T_a)
-over the rows of T_b, for halves T_a and T_b of the test set. Twice a difference of log-likelihoods is χ² with
-one degree of freedom if one number is varied, so
+Plausible are prior variances that a likelihood-ratio test at 5 % does not exclude on halves of the test set,
 
-    {C : held-out(C) ≥ held-out(chosen) − 1.92 nats}
-
-is what a likelihood-ratio test at 5 % does not exclude: the plausible prior variances.
+    {C : held-out(C) ≥ held-out(chosen) − 1.92 nats},    held-out = Σ log p(row | T_a) over the rows of T_b.
 
 DW008: where the chosen prior or noise variance is the last one that the search tries, a few beyond it are
-tried. It fires if the best of them makes the chosen one implausible. Noise as large as the labels' own
-variance is no edge: nothing lies beyond.
+tried. It fires if the best of them makes the chosen one implausible. (Noise as large as the labels' own
+variance is no edge.)
 
 DW009: everything is measured again at the two ends of the plausible range. It fires if the conclusion there
-is another one: a verdict against another verdict, yes against no, another best dataset whose lead is shown.
-That a conclusion is no longer (or only there) shown is told, but does not fire: near a border one of two
-plausible priors always says "inconclusive", and the two do not contradict.
+is another one; that a conclusion is no longer (or only there) shown is told, but does not fire.
 """
 
 from __future__ import annotations

@@ -1,27 +1,17 @@
 """DW002 and DW003: are rows repeated inside the data, and do test rows stand in the data, nearly?
 
-How near is near is a question of how densely rows lie there: a row's distance to its nearest neighbour is
-told in parts of that to its k-th, ρ = r₁/r_k. If rows are spread evenly over a d-dimensional neighbourhood,
-P(ρ < c) ≈ k·cᵈ, however many rows there are. But real tables have rounded columns, categories and siblings,
-and nobody knows d. So what independent rows show is seen in the rows themselves: if data and test rows are of
-one source, a test row has a near neighbour in the data as often as a row of the data has one among the
-others, and as a test row among the others. For each radius c, the rows with ρ < c among those looked at (a of
-n) are compared with as many under chance (b of m): given a + b, a is binomial with n/(n + m) where both are
-alike.
+A row's distance to its nearest neighbour is told in parts of that to its k-th, ρ = r₁/r_k, which depends on
+how densely rows lie there and not on how many there are. What independent rows show is seen in the rows
+themselves: if data and test rows are of one source, a test row has a near neighbour in the data as often as a
+row of the data, or a test row, has one among its own. For each radius c, the rows with ρ < c among those
+looked at (a of n) are compared with as many under chance (b of m): given a + b, a is binomial with n/(n + m).
 
-DW002: a model takes every row for a new one, so that data with repeated rows have the score of a larger
-dataset, or of an over-confident one. It fires if rows of the data are near another more often than both test
-rows are to rows of the data (siblings dealt out at random) and to one another (groups kept together). Labels
-are not compared: the same object labelled twice is still one object. In an audit only the data before
-curation are looked at: what curation repeats is reported as its change.
+DW002 fires if rows of the data are near another more often than both test rows are to rows of the data and to
+one another. Labels are not compared. In an audit only the data before curation are looked at.
 
-DW003: a copy of a test row in the data tells its label, not the world. Exact copies were taken out before
-anything was measured. Near ones (the next frame of a film, rows shaken to look new) make the check fire, if
-
-- more test rows have a row of the data close by than rows of the data and test rows have among their own
-  (than test rows alone, if the data repeat their own rows), or
-- labels agree with those of the nearest row of the data beyond those of the next ones, more than they do
-  within the data and within the test set: a copy brings the very label, a neighbour only its likelihood.
+DW003: exact copies of test rows were taken out before anything was measured. It fires if more test rows have
+a row of the data close by than chance brings, or if labels agree with those of the nearest row of the data
+beyond those of the next ones, more than within either set: a copy brings the very label.
 """
 
 from __future__ import annotations

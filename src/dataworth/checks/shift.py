@@ -1,16 +1,12 @@
 """DW014: do data and test set differ in what the model cannot see?
 
-The recipe keeps a few directions of the test set's features. A difference in those is part of the score; one
-in what it drops is not, and the score then speaks of rows like the test set's that the data do not have. What
-is dropped: columns less their projection on the recipe's axes (and landmarks, if it has a kernel), and the
-length of that rest; categories that the test set does not know; which values are missing (they are filled);
-columns that do not vary in the test set.
+What the recipe drops: columns less their projection on its axes (and landmarks, if it has a kernel), and the
+length of that rest; unknown categories; which values are missing; columns that do not vary in the test set.
 
 A ridge regression tells data from test rows by these alone, in five folds. The recipe was learned from the
-very test rows, which therefore lie closer to its axes than any others: so each fold is measured by as many
-principal axes of the *other* folds' test rows. There its rows of both sets are alike if the sets are, and the
-area under the ROC curve is ½ on average, with a standard error of √((n₀ + n₁ + 1) / (12 n₀ n₁)) over all
-folds.
+very test rows, so each fold is measured by as many principal axes of the *other* folds' test rows: there the
+area under the ROC curve is ½ on average if the sets are alike, with a standard error of
+√((n₀ + n₁ + 1) / (12 n₀ n₁)) over all folds.
 """
 
 from __future__ import annotations

@@ -2,13 +2,10 @@
 
 Too small: the value is not shown to differ from zero, and there are fewer rows than coefficients, or the size
 curve U(D_n, T) at n = N/8, N/4, N/2, N still rises at its end (by more than two standard errors, paired over
-blocks). A zero then speaks of the size, not of the data. A value that is shown is shown, however few the
-rows: the prior stands in for what they do not determine, and it is these rows' worth, not their kind's.
+blocks). A zero then speaks of the size, not of the data.
 
-Too large: m = min(N_D/n_D, N_T/n_T) disjoint blocks are what an interval over pairs rests on. Below two there
-is none, below eight its √(1/(m − 1)) is that of a handful of observations, and larger pairs only look surer.
-
-The size proposed is the largest that leaves eight blocks, if the curve is shown above zero there.
+Too large: an interval over pairs rests on m = min(N_D/n_D, N_T/n_T) disjoint blocks, and eight are wanted.
+The size proposed is the largest that leaves them, if the curve is shown above zero there.
 """
 
 from __future__ import annotations

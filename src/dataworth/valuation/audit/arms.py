@@ -119,11 +119,8 @@ def rate_arms(arms: Arms, pile: Pile, drawn: Rows, rng: np.random.Generator) -> 
     after = pile.some(n, rng)
     # whole groups may be more rows than were asked for, and the control has as many
     blind = np.concatenate([blind, rng.choice(drawn, max(0, len(after) - len(blind)))])[: len(after)]
-    return {
-        BEFORE: select(arms.before, drawn),
-        AFTER: select(arms.after, after),
-        CONTROL: select(arms.before, blind),
-    }
+    before, control = select(arms.before, drawn), select(arms.before, blind)
+    return {BEFORE: before, AFTER: select(arms.after, after), CONTROL: control}
 
 
 def size_arms(arms: Arms, pile: Pile, drawn: Rows, rng: np.random.Generator) -> dict[Arm, Sample]:

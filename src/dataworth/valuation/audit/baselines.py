@@ -6,13 +6,10 @@ change, and a change of several kinds by all of them at once:
 
     removal      the rows with the lowest self-confidence are removed
     relabelling  of those rows, the ones with a likelier label get it, or all go; rows at random get another
-                 label, for wrong labels can make over-confident data right; numeric labels move on a line
     new rows     the same rows get pseudo-labels
-    weights      the same weights and copies go to the most or least confident rows, to those with the
-                 smallest margin, or at random
+    weights      the same weights go to the most or least confident rows, the smallest margins, or at random
     edits        the same cells, as a blind editor could have made them (`edits`); or as many rows go
-    grid         fixed proportions of rows are removed (numeric labels: relabelled), so that irrelevant
-                 changes cannot choose the budget
+    grid         fixed proportions of rows, so that irrelevant changes cannot choose the budget
 
 Another strategy is added by `dw.audit(…, baselines=[…])` or by the entry point group "dataworth.baselines".
 """
@@ -41,8 +38,7 @@ from .out_of_fold import OutOfFold, lowest_k
 
 GROUP = "dataworth.baselines"
 RELABELLINGS = 8
-"""Versions with labels changed at random, as many as random removals: three were beaten by 2 of 10 random
-changes that made over-confident data right."""
+"""Versions with labels changed at random, as many as random removals."""
 GRID = (0.05, 0.1, 0.15, 0.2, 0.3)
 """Proportions of all rows that a grid removes or relabels, where the curation changed more."""
 LEARNERS = {
@@ -95,11 +91,9 @@ def budget_of(curated: Curated, yardstick: Yardstick) -> Budget:
     before, after, arms = curated
     change, edited, line = arms.change, np.flatnonzero(arms.change.edited), (0.0, 1.0)
     if change.relabelled.any() and not isinstance(yardstick.labels, Classes):
-        kept = np.flatnonzero(~arms.new)
-        old = yardstick.targets(before)[change.origin[kept]]
+        old = yardstick.targets(before)[change.origin[~arms.new]]
         A = np.column_stack([np.ones(len(old)), old])
-        intercept, slope = np.linalg.lstsq(A, yardstick.targets(after)[kept], rcond=None)[0]
-        line = float(intercept), float(slope)
+        line = tuple(np.linalg.lstsq(A, yardstick.targets(after)[~arms.new], rcond=None)[0].tolist())
 
     def distinct(rows: Flags) -> int:
         return len(np.unique(change.origin[rows]))

@@ -1,9 +1,7 @@
 """Out-of-fold predictions of the labels of `before`: what its own models know, and nothing from outside.
 
-Learners of `before` (the yardstick's model, boosting, k nearest neighbours, a linear model; of numeric labels
-also a Gaussian process) predict every row from other folds. `ensemble` is the mean of their predictions;
-`pruned_ensemble` is the mean once more, learnt without the rows whose own label `ensemble` finds less likely
-than another.
+Learners predict every row from other folds. `ensemble` is the mean of their predictions; `pruned_ensemble` is
+the mean once more, learnt without the rows whose own label `ensemble` finds less likely than another.
 """
 
 from __future__ import annotations
@@ -215,9 +213,5 @@ def likeliest(prediction: Array, classes: int) -> Array:
 
 
 def lowest_k(score: Array, k: int) -> Rows:
-    """The k rows with the lowest score; of equals the first.
-
-    >>> lowest_k(np.array([0.9, 0.2, 0.5]), 2).tolist()
-    [1, 2]
-    """
+    """The k rows with the lowest score; of equals the first."""
     return np.argsort(score, kind="stable")[:k]

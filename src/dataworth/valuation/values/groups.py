@@ -1,9 +1,7 @@
 """Sources of the data (annotators, vendors): what each adds to the others, and its Shapley share.
 
-Both are refitted: cavities of whole sources would be off by nats. Intervals are over blocks of the test set,
-simultaneous over sources (Bonferroni). Beside each source stand random groups of as many rows of the others
-(of all, if those are too few): a source whose rows are worth less than others taken at random has something
-wrong with it, not only few rows.
+Both are refitted. Intervals are over blocks of the test set, simultaneous over sources (Bonferroni). Beside
+each source stand random groups of as many rows of the others (of all, if those are too few).
 """
 
 from __future__ import annotations

@@ -6,11 +6,8 @@ of the test set are taken as they are. Expectation–maximisation over the true 
     r_ic ∝ p(c | x_i, all others) · (1 − ε if c = y_i else ε/(K − 1)),   p_wrong = 1 − r_{i,y_i},
 
 with the others' labels as soft as their own r says, and ε the mean of p_wrong (with ten rows, one of them
-wrong, in front). A wrong row so stops to defend itself and its like.
-
-Here the test set's rows count as often as the data's: what is asked for is the best guess at a label, and the
-yardstick's tempering makes the best guesses. On seven sets (`docs/values.md`) that found more wrong labels
-than test rows that count once, or no tempering at all.
+wrong, in front). The test set's rows count as often as the data's: on seven sets (`docs/values.md`) that
+found more wrong labels than test rows that count once.
 """
 
 from __future__ import annotations

@@ -95,9 +95,9 @@ class Table:
         groups = None if self.groups is None else np.unique(self.groups[rows], return_inverse=True)[1]
         return replace(self, test=self.test.some(rows), groups=groups)
 
-    def counting(self, rows: Flags) -> Table:
+    def counting(self, rows: Flags | bool) -> Table:
         """The same with some rows of the data counted, and the others not; all are still looked at."""
-        return replace(self, data=self.data._replace(inside=rows))
+        return replace(self, data=self.data._replace(inside=np.full(len(self.data.y), rows)))
 
 
 MOST_TESTED, MOST_CELLS = 2000, 20_000_000
@@ -250,22 +250,15 @@ def listed_at(p_values: Array, fdr: float) -> Flags:
     >>> listed_at(np.array([0.01, 0.9, 0.04, 0.03]), 0.1).tolist()
     [True, False, True, True]
     """
-    order = np.argsort(p_values, kind="stable")
-    below = np.flatnonzero(p_values[order] <= fdr * np.arange(1, len(order) + 1) / len(order))
-    flags = np.zeros(len(order), dtype=bool)
-    flags[order[: below[-1] + 1 if len(below) else 0]] = True
-    return flags
+    from scipy.stats import false_discovery_control
+
+    return np.asarray(false_discovery_control(p_values) <= fdr)
 
 
 SUBSETS = 160
 BINS = 16
 """Sizes are told apart so finely; within a bin, members and others are averaged."""
 Fitting = Callable[[Table], list[Fits]]
-
-
-def alone(table: Table) -> Table:
-    """The rows with none of them counted."""
-    return table.counting(np.zeros(len(table.data.y), dtype=bool))
 
 
 def shapley(

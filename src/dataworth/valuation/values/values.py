@@ -19,7 +19,7 @@ from ..entry import measurement
 from ..result import BlockResult, Replay, tell
 from .groups import GroupValue, value_groups
 from .label_noise import CrossFit, cross_fitted, trust
-from .rows import Table, alone, class_count, fitting, listed_at, p_below_zero, shapley, standard_errors
+from .rows import Table, class_count, fitting, listed_at, p_below_zero, shapley, standard_errors
 
 KINDS = {
     "rest": "given all other rows",
@@ -160,7 +160,7 @@ def values(
         told = None if opts.progress is None else opts.progress.update
         value, stderr = shapley(table, fitting(yardstick, np.inf), opts.seed, told)
     else:
-        asked = table if kind == "rest" else alone(table)
+        asked = table.counting(kind == "rest")
         fits = fitting(yardstick)(asked)
         value, stderr = np.sum([one.value for one in fits], axis=0), standard_errors(asked, fits)
     pmi = blocks.worth({"all": blocks.samples[DATA]})["all"]
