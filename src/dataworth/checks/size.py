@@ -109,13 +109,12 @@ def curve_table(case: Case, arm: Arm) -> tuple[PairTable, tuple[int, ...]]:
     rows = len(case.design.draw(0).arms[arm].rows)
     sizes = tuple(sorted({max(1, round(rows * fraction)) for fraction in FRACTIONS}))
     design = Sizes(case.weighed, arm, sizes, case.options.seed)
-    visit = Scores(case.options.pmi_form)
-    fitter = case.pool.fitter
-    model = case.yardstick.model
+    visit, fitter, model = Scores(case.options.pmi_form), case.pool.fitter, case.yardstick.model
+    blocks = len(case.table) if case.options.thorough else min(BLOCKS, len(case.table))
     if case.options.own_model is None and isinstance(model, Logistic | OneVsRest):
         # a curve's shape, not its height: Laplace's method will do
         fitter = bind(replace(model, inference="laplace"), case.pool.X, case.pool.y)
-    return evaluate(design, fitter, curve_blocks(case), Local(1), visit=visit), sizes
+    return evaluate(design, fitter, blocks, Local(1), visit=visit), sizes
 
 
 def summary(table: PairTable, sizes: Sequence[int]) -> Curve:
@@ -124,15 +123,11 @@ def summary(table: PairTable, sizes: Sequence[int]) -> Curve:
     return [(n, e.value, e.stderr or 0.0) for n, e in zip(sizes, means, strict=True)]
 
 
-def curve_blocks(case: Case) -> int:
-    """Blocks or pairs that the curve is measured on."""
-    return len(case.table) if case.options.thorough else min(BLOCKS, len(case.table))
-
-
 def affordable(case: Case, arm: Arm) -> bool:
     """Whether the curve is no matter: all its parts are less than twice the arm's rows, fitted twice."""
     rows = 4 * float(case.table.column("data_rows", arm).mean()) + float(case.table.test_rows.mean())
-    return case.options.thorough or curve_blocks(case) * rows * (case.pool.X.shape[1] + 1) ** 2 < CHEAP
+    work = min(BLOCKS, len(case.table)) * rows * (case.pool.X.shape[1] + 1) ** 2
+    return case.options.thorough or work < CHEAP
 
 
 def propose_size(curve: Curve, largest: int) -> int | None:

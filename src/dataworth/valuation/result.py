@@ -29,35 +29,18 @@ class Shown:
     """What every result has for people."""
 
     def text(self, bits: bool = False, verbose: bool = False) -> str:
-        """The result as the command line prints it, without colours.
-
-        Args:
-            bits: bits instead of nats.
-            verbose: also each arm, the yardstick and every check.
-        """
+        """The result as the command line prints it, without colours; `verbose` adds arms and every check."""
         return str(import_module(REPORTS).text(self, bits, verbose))
 
     def plot(self, path: str | PathLike[str] | None = None, bits: bool = False) -> Any:
-        """The result as a matplotlib figure.
-
-        Args:
-            path: a file to write it to, too: .png, .svg or .pdf.
-            bits: bits instead of nats.
-        """
+        """The result as a matplotlib figure, also written to a `path`: .png, .svg or .pdf."""
         return import_module(REPORTS).plot(self, path, bits)
 
     def report(self, path: str | PathLike[str], bits: bool = False) -> None:
         """Write a report: one page for people who were not there, without any row of the data.
 
         What has to be measured again for it (parts, other priors, sizes and groups) is on it if the result
-        kept its rows (`keep=True`).
-
-        Args:
-            path: .html (a page that needs nothing else), .md (for a pull request) or .json.
-            bits: bits instead of nats.
-
-        Raises:
-            DataworthError: if the name ends otherwise.
+        kept its rows (`keep=True`). `path` ends in .html (a page that needs nothing else), .md or .json.
         """
         import_module(REPORTS).write(self, path, bits)
 

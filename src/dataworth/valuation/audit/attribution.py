@@ -4,8 +4,8 @@ They are asked only where a rise is shown. Learners are cross-fitted once, on al
 *whole* and *row* a baseline is a version of `before`, as `after` is, and a draw takes what it made of the
 draw's rows; in *method* the strategies are applied to every draw, with the budget of what was done to it.
 
-Where the data have groups, learners are cross-fitted both by groups and row by row: groups that
-somebody chose (all rows one, or one a class) would leave models by groups nothing to learn from.
+Where the data have groups, learners are cross-fitted by groups and also row by row: groups that somebody
+chose (all rows one, or one a class) would leave models by groups nothing to learn from.
 """
 
 from __future__ import annotations

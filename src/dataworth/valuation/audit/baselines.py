@@ -53,10 +53,8 @@ LEARNERS = {
 """Learners whose predictions baselines follow, and their labels."""
 FOR_NEW_ROWS = ("linear", "label_spreading")
 """Learners that label new rows only; the ensemble chooses among the old ones."""
-ORDERS = (
-    *product(("yardstick", "boosting"), ("least confident", "smallest margin")),
-    ("ensemble", "random rows"),
-)
+ORDERS = [*product(("yardstick", "boosting"), ("least confident", "smallest margin"))]
+ORDERS += [("ensemble", "random rows")]
 """Learners by which weights go to other rows than the most confident, and to which."""
 
 

@@ -105,12 +105,7 @@ def _predicted(learner: Any, known: Labelled, to: Array, classes: int) -> Array:
 
 
 def knn(known: Labelled, to: Array, classes: int) -> Array:
-    """The votes of the ten nearest rows, by their weights, and one vote shared by all classes.
-
-    >>> known = Labelled(np.arange(4.0)[:, None], np.array([0.0, 0.0, 1.0, 1.0]))
-    >>> knn(known, known.X[:1], 2).tolist()  # (2 + 1/2) / (4 + 1): all four are among the nearest ten
-    [[0.5, 0.5]]
-    """
+    """The votes of the ten nearest rows, by their weights, and one vote shared by all classes."""
     from sklearn.neighbors import NearestNeighbors
 
     X, y, weights = known
