@@ -25,7 +25,7 @@ import numpy as np
 
 import dataworth as dw
 from dataworth.checks import CHECKS, shift
-from dataworth.checks.base import PAIRS, limit_of, shift_of
+from dataworth.checks.numerics import PAIRS, limit_of, shift_of
 from dataworth.valuation.demo import demo
 from dataworth.yardstick.recipe import Basis
 from faults import FAULTS, Unmade, idle_attribute
@@ -94,7 +94,7 @@ def shift_without_shift(repeats):
             case = SimpleNamespace(
                 yardstick=yard, test=T, data={"the data": D}, what="score", options=SimpleNamespace(seed=seed)
             )
-            seen = shift.look(case)
+            seen = shift.shift(case)
             values.append((seen.value - 0.5) / seen.stderr)
             fires += seen.fires is True
         rows.append(

@@ -84,7 +84,7 @@ def test_where_no_rows_are_gone_a_fall_is_compared_with_before():
 def drawn(curate, **options):
     """The plan of a method's draws."""
     opts = Options.parse("curate", {"yardstick": yardstick(), **options})
-    return apply_to_draws(prepare("audit", {"the data": DATA}, held_out(), opts), DATA, curate).plan
+    return apply_to_draws(prepare("audit", {"the data": DATA}, held_out(), opts), DATA, curate)[1]
 
 
 def test_a_hundred_draws_of_a_method():

@@ -10,12 +10,9 @@ from sklearn.gaussian_process import GaussianProcessRegressor
 from sklearn.gaussian_process.kernels import RBF, WhiteKernel
 
 import dataworth as dw
-from dataworth.curation import DropLabelIssues
 from dataworth.measure.designs import AFTER, BEFORE
 from dataworth.measure.intervals import negligible
-from dataworth.measure.tempered import InMemory
 from dataworth.valuation.audit.out_of_fold import CrossFit, lowest_k
-from dataworth.yardstick.recipe import Recipe
 from worlds import classes, flipped, held_out, numeric_labels, yardstick
 
 TEST, YARD = held_out(), yardstick()
@@ -69,18 +66,6 @@ def test_the_parts_of_a_rise_add_up(design):
     assert tuple(found.case.design.draw(0).arms) == found.table.arms
 
 
-def test_designs_agree_on_what_came_from_outside():
-    """Where labels are corrected, shares from outside differ by less than two standard errors.
-
-    A control that relabelled the very rows of the curator made all of it come from outside in pairs.
-    """
-    shares, errors = [], []
-    for found in (corrected("whole"), corrected("row")):
-        shares.append(found.made_of.outside.value / found.delta)
-        errors.append(found.made_of.outside.stderr / found.delta)
-    assert abs(shares[0] - shares[1]) < 2 * np.hypot(*errors)
-
-
 def test_a_draw_takes_what_a_baseline_made_of_its_rows():
     found = corrected("row")
     whole = corrected("whole").case.design.draw(0).arms
@@ -93,41 +78,6 @@ def test_a_draw_takes_what_a_baseline_made_of_its_rows():
             version[row] == target
             for row, target in zip(draw.arms[arm].rows, draw.arms[arm].targets, strict=True)
         )
-
-
-def test_blind_cleaning_by_a_method_is_not_informative():
-    """A model of the data finds as many: what cleanlab removes from each draw is no knowledge."""
-    noisy, _ = flipped(classes(240, seed=0), 0.2, 0)
-    found = audit(noisy, curate=DropLabelIssues(), pairs=20, size=60)
-    assert found.verdict in ("recycled", "improved", "inconclusive")
-
-
-def test_before_is_not_fitted_again(monkeypatch):
-    """Baselines are measured beside the arms that there are."""
-    fitted, scored = [], InMemory.scored
-    monkeypatch.setattr(
-        InMemory,
-        "scored",
-        lambda self, *given: fitted.append(len(self.sample.rows)) or scored(self, *given),
-    )
-    after = NOISY.take(~BAD)
-    found = audit(NOISY, after)
-    walk = 12  # temperings that one arm is fitted at
-    assert own_arms(found)
-    assert fitted.count(len(NOISY)) <= walk
-
-
-def test_only_edited_rows_are_measured_again(monkeypatch):
-    X = CLEAN.X.copy()
-    X[:40] = 3.0 * np.random.default_rng(0).normal(size=(40, 3))
-    sizes, features = [], Recipe.features
-    monkeypatch.setattr(
-        Recipe, "features", lambda self, data: sizes.append(len(data)) or features(self, data)
-    )
-    found = audit(with_ids(X, CLEAN.y), with_ids(CLEAN.X, CLEAN.y))
-    assert own_arms(found)
-    # before, edited rows after, test; four editors; probes of the test set
-    assert sorted(sizes) == sorted([150, 40, 200, *[40] * 4, 200])
 
 
 def test_test_labels_do_not_move_baselines():

@@ -157,12 +157,6 @@ def test_every_design_runs_and_says_what_it_answers(design):
         assert result.details.size == (20, 20)
 
 
-def test_pairs_are_matched_where_rows_are():
-    unrelated = classes(100, seed=77)
-    assert audit(DATA, DATA.take(range(50)), pairs=3).design == "row"
-    assert audit(DATA, unrelated, pairs=3).design == "rate"
-
-
 def test_rows_are_matched_in_the_design_row():
     """Half of `before` removed: what is drawn loses about half, and the control loses as many."""
     result = audit(DATA, DATA.take(range(0, 160, 2)), design="row", pairs=30, size=40)
@@ -221,14 +215,6 @@ def test_a_method_that_looks_at_the_test_set_is_scored_on_other_rows():
     assert len({tuple(s) for s in seen}) == 6
 
 
-@pytest.mark.parametrize("curate", [true_rows, lambda D, T: true_rows(D)], ids=["f(D)", "f(D, T)"])
-def test_a_method_that_filters_wrong_labels_raises_the_information(curate):
-    """Shown for each of 30 seeds; blind baselines find many of the wrong labels, too."""
-    found = audit(NOISY, curate=curate, **SMALL_PAIRS)
-    assert found.verdict in ("informative", "improved", "recycled")
-    assert found.made_of.outside.value > 0
-
-
 def test_a_callable_in_the_design_whole_is_what_it_makes():
     """Up to the half of the test set that f(D, T) would take: f(D) gives the audit of f(D)'s result."""
     by_callable, by_data = audit(NOISY, curate=true_rows, design="whole"), audit(NOISY, true_rows(NOISY))
@@ -276,24 +262,6 @@ def test_a_method_is_scored_on_what_it_made():
 
 
 # Columns, labels, plain data
-
-
-def named(data, names=("a", "b", "c")):
-    return Dataset(data.X, data.y, names=names)
-
-
-def test_further_columns_are_ignored_and_order_does_not_matter():
-    T = named(held_out())
-    yard = Yardstick.fit(T, prior_variance=1.0)
-    plain = dw.audit(named(NOISY), named(FILTERED), T, yardstick=yard)
-    turned = Dataset(
-        np.column_stack([np.arange(len(FILTERED)), FILTERED.X[:, [2, 0, 1]]]),
-        FILTERED.y,
-        names=["number", "c", "a", "b"],
-    )
-    other = dw.audit(named(NOISY), turned, T, yardstick=yard)
-    assert other.delta == plain.delta
-    assert other.change == plain.change
 
 
 def test_an_audit_runs_on_one_thread():

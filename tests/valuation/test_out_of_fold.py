@@ -115,12 +115,6 @@ def test_large_data_are_learnt_from_in_part(monkeypatch):
     assert learners.boosting(known._replace(X=X[:, 1:]), X[:9, 1:], 2) == ((80, 300), (9, 300))
 
 
-def test_one_class_alone_says_so_and_nothing_more():
-    known = predicted(CLEAN.take(np.flatnonzero(CLEAN.y == 1)[:12]), added=CLEAN)
-    assert all((known.predictions[name][:, 1] > 0.9).all() for name in LEARNERS)
-    assert set(known.added) == {*LEARNERS, "pruned_ensemble"}
-
-
 def test_the_same_seed_gives_the_same_and_progress_is_told():
     told = []
     first = CrossFit(NOISY, YARD.features(NOISY), YARD, 3)(None, lambda *step: told.append(step)).predictions

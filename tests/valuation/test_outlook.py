@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import dataworth as dw
-from dataworth.valuation.outlook import RATES, Curve, Forecast, Law, fitted, shape
+from dataworth.valuation.outlook import RATES, Curve, CurveModel, Forecast, fitted, shape
 
 
 def curve_of(value, n=320, luck=0.0, seed=0):
@@ -17,7 +17,7 @@ def curve_of(value, n=320, luck=0.0, seed=0):
 @pytest.mark.parametrize("rate", [None, RATES[6]])
 def test_laws_are_found_again(rate):
     sizes = np.array([20.0, 40, 80, 160])
-    true = Law(0.5, 1.7, rate)
+    true = CurveModel(0.5, 1.7, rate)
     found = fitted(sizes, true(sizes, 12.0), np.ones(4), 12.0, [None] if rate is None else RATES)
     assert found.rate == rate
     np.testing.assert_allclose([found.level, found.slope], [0.5, 1.7], atol=1e-8)
@@ -32,17 +32,25 @@ def test_the_gaussian_law_is_the_information_of_gaussian_numbers():
 
 @pytest.mark.parametrize("rate", [None, RATES[8]])
 def test_a_forecast_follows_the_law_that_foretold_the_larger_parts(rate):
-    true = Law(0.2, 1.5, rate)
-    law = curve_of(lambda k: true(k, 12.0)).laws(12.0)
+    true = CurveModel(0.2, 1.5, rate)
+    law = curve_of(lambda k: true(k, 12.0)).forecast(12.0)
     assert (law.gaussian > 0.9) == (rate is not None)
     assert law(1280.0) == pytest.approx(float(true(1280.0, 12.0)), rel=0.02)
-    assert law.rows_for(float(true(600.0, 12.0)), 320) == pytest.approx(600, rel=0.05)
-    assert law.rows_for(1e9, 320) is None
-    assert law.rows_for(-1.0, 320) == 320
+    assert law.rows_for(float(true(600.0, 12.0))) == pytest.approx(600, rel=0.05)
+    assert law.rows_for(1e9) is None
+    assert law.rows_for(-1.0) == 320
 
 
 def test_ranges_are_made_of_luck_and_growth_and_widen_with_every_doubling():
-    law = Forecast(Law(0.0, 1.0, None), Law(0.0, 0.0, 1.0), 0.0, 100.0, float(np.log(100.0)) + 1.0, 0.3, 12.0)
+    law = Forecast(
+        CurveModel(0.0, 1.0, None),
+        CurveModel(0.0, 0.0, 1.0),
+        0.0,
+        100.0,
+        float(np.log(100.0)) + 1.0,
+        0.3,
+        12.0,
+    )
     assert law(200.0) == pytest.approx(np.log(200.0) + 0.7)
     for rows, doublings in ((200.0, 1), (400.0, 2)):
         low, high = law.range(rows)
@@ -52,14 +60,14 @@ def test_ranges_are_made_of_luck_and_growth_and_widen_with_every_doubling():
 
 def test_luck_is_told_from_small_parts():
     """Parts of equal spread, independent here: √(1 − k/n) makes them look luckier, by 3 to 40 %."""
-    found = curve_of(lambda k: 0 * k, luck=0.5, seed=1).luck(np.array([320.0]))
+    found = curve_of(lambda k: 0 * k, luck=0.5, seed=1).sampling_sd(np.array([320.0]))
     assert 0.3 < found[0] < 0.9
 
 
 def test_a_value_that_falls_is_said_to_fall():
-    assert curve_of(lambda k: -np.log(k), luck=0.01).falls
-    assert not curve_of(lambda k: np.log(k), luck=0.01).falls
-    assert not curve_of(lambda k: -0.001 * np.log(k), luck=0.5).falls
+    assert curve_of(lambda k: -np.log(k), luck=0.01).decreasing
+    assert not curve_of(lambda k: np.log(k), luck=0.01).decreasing
+    assert not curve_of(lambda k: -0.001 * np.log(k), luck=0.5).decreasing
 
 
 def test_an_outlook_of_data(tmp_path):

@@ -65,14 +65,6 @@ def test_a_value_is_that_of_the_score_and_its_interval_is_wider():
     assert wide / single == pytest.approx(ratio, rel=1e-4)
 
 
-def test_one_candidate():
-    (only,) = rank(a=DATA)
-    alone = dw.score(DATA, held_out(), yardstick=yardstick())
-    assert (only.value, only.interval) == (alone.value, pytest.approx(alone.interval))
-    assert only.tied
-    assert only.to_best.value == 0
-
-
 def test_any_name_will_do():
     names = ["test", "", "the test set", "'a'", "a", "control 1", "données"]
     result = dw.rank(
@@ -109,15 +101,6 @@ def test_differences_to_the_best_are_paired():
     assert {r.name: r.rows for r in ranked} == {"a": 5, "b": 6, "c": 7}
 
 
-def test_equal_columns_tie_and_equal_shifts_do_not():
-    values = np.random.default_rng(0).normal(size=20)
-    ranked = {r.name: r for r in order(table_of(a=values, b=values, c=values - 1), dict.fromkeys("abc", 1))}
-    assert ranked["a"].tied
-    assert ranked["b"].tied
-    assert ranked["b"].to_best.value == ranked["a"].to_best.value == 0.0
-    assert not ranked["c"].tied
-
-
 @pytest.mark.parametrize(("gap", "tied"), [(0.019, True), (0.021, False)])
 def test_a_gap_that_solvers_may_have_left_is_none_however_even(gap, tied):
     """The same gap in every block is as sure as can be; below a fiftieth of a nat it is none."""
@@ -128,15 +111,6 @@ def test_a_gap_that_solvers_may_have_left_is_none_however_even(gap, tied):
 
 
 # Holm
-
-
-def test_holm_by_hand():
-    adjusted = holm({"a": 0.01, "b": 0.04, "c": 0.03, "d": 0.005})
-    # 4·0.005, then 3·0.01, then 2·0.03, then 1·0.04 but not below the one before
-    assert adjusted == pytest.approx({"d": 0.02, "a": 0.03, "c": 0.06, "b": 0.06})
-    assert holm({"a": 0.6, "b": 0.7}) == {"a": 1.0, "b": 1.0}
-    assert holm({"a": 0.3}) == {"a": 0.3}
-    assert holm({}) == {}
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=6))

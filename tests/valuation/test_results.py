@@ -109,17 +109,6 @@ def test_two_processes_give_the_same_bits(kind):
     assert two.tobytes() == measured(kind, keep=False).table.values.tobytes()
 
 
-def test_a_pickle_is_small_however_many_rows_were_measured():
-    """20,000 rows of 20 features are 3 MB; the result of them is the table and the yardstick."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(20_200, 20))
-    whole = dw.Dataset(X, (X[:, 0] + rng.normal(size=len(X)) > 0).astype(int))
-    data, test = whole.take(range(20_000)), whole.take(range(20_000, 20_200))
-    options = {"yardstick": dw.Yardstick.fit(test, prior_variance=1.0), "ignore": "all"}
-    assert len(pickle.dumps(dw.score(data, test, **options))) < 150_000
-    assert len(pickle.dumps(dw.score(data, test, **options, keep=True))) > 3_000_000
-
-
 REFUSED = {
     "the data is a list": lambda: dw.score([1, 2], held_out()),
     "the test set is a ndarray": lambda: dw.score(DATA, held_out().X),

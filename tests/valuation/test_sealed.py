@@ -18,23 +18,21 @@ from dataworth.atomic import BLANK, CHECKSUM, with_checksum
 from dataworth.data.dataset import Dataset
 from dataworth.data.keys import commit
 from dataworth.data.labels import Classes, Numeric
-from dataworth.data.sealed import MOST_HEADER, Contents, read_sealed, write_sealed
+from dataworth.data.sealed import MOST_HEADER
 from dataworth.errors import DataworthError
 from dataworth.evidence.pair import pmi
 from dataworth.measure.designs import Sample, Whole
 from dataworth.measure.options import Options
 from dataworth.measure.prepare import Pool
 from dataworth.models import InverseGamma, Linear, Logistic, Softmax
-from dataworth.valuation.rank import rank
-from dataworth.valuation.sealed import Sealed, check_sealed, doubts, measure_sealed, seal
-from dataworth.valuation.sealed.scoring import SealedArm
+from dataworth.valuation.sealed import Sealed, SealedArm, check_sealed, doubts, measure_sealed, seal
 from dataworth.yardstick.candidates import Trial
 from dataworth.yardstick.recipe import Recipe
 from dataworth.yardstick.yardstick import Yardstick
 from reference import mixed
-from worlds import classes, held_out, numeric_labels, refusal
+from worlds import classes, numeric_labels, refusal
 
-MUTANTS = 300
+MUTANTS = 120
 KEY = "a key of sixteen or more"
 
 
@@ -93,64 +91,6 @@ def test_numeric_labels_are_exact():
         counted = data.with_weights(np.full(50, 2.0**k))
         exact = [pmi(counted, block, model=model).value for block in parts]
         assert arm.scored((k, 0), blocks).log_predictives - alone == pytest.approx(exact, abs=1e-8)
-
-
-def test_classes_are_three_times_closer_to_quadrature_than_the_product():
-    """One feature and the intercept: log p(T|D) − log p(T) on a grid, for 36 blocks of four rows.
-
-    DESIGN measured EP's sealed form 3–7 times closer than the product of Laplace's Gaussians.
-    """
-    slope, intercept = np.meshgrid(*[np.linspace(-14.0, 14.0, 401)] * 2)
-    prior = -(slope**2 + intercept**2) / (2 * 4.0)
-
-    def log_likelihood(part):
-        signs = 2.0 * part.y - 1.0
-        terms = (s * (x * slope + intercept) for s, x in zip(signs, part.X[:, 0], strict=True))
-        return -sum(np.logaddexp(0.0, -f) for f in terms)
-
-    def log_mean(weight, log_value):
-        """Log of the mean of exp(log_value) under a density on the grid."""
-        return np.logaddexp.reduce((weight + log_value).ravel()) - np.logaddexp.reduce(weight.ravel())
-
-    yard, sealed, product = by_hand(1, Logistic(4.0, "ep"), Classes(("0", "1"))), [], []
-    for data_seed, test_seed in ((3, 4), (30, 130), (31, 131)):
-        drawn = classes(25, data_seed, d=2), classes(48, test_seed, d=2)
-        data, test = (Dataset(part.X[:, :1], part.y) for part in drawn)
-        given = prior + log_likelihood(data)
-        pool = Pool.build(yard, {"test": test}, Logistic(4.0, "ep"))
-        whole = Whole({}, pool.samples["test"], 12, 0)
-        tests = [whole.draw(i).test for i in range(12)]
-        arm = SealedArm(pool, Logistic(4.0, "ep"), seal(data, yard), "a", 0.0)
-        said = arm.scored((0, 0), tests).log_predictives
-        for i, block in enumerate(blocks_of(test, 12)):
-            value = said[i] - pool.fitter(tests[i].rows).log_z
-            likelihood = log_likelihood(block)
-            truth = log_mean(given, likelihood) - log_mean(prior, likelihood)
-            sealed.append(value - truth)
-            product.append(pmi(data, block, model=Logistic(4.0, "laplace"), form="product").value - truth)
-    assert np.mean(np.square(sealed)) < np.mean(np.square(product)) / 3**2
-    assert abs(np.mean(sealed)) < 0.02  # the mean over blocks is what is reported
-
-
-def test_accuracy_and_gain_are_those_of_the_rows():
-    data, test = classes(80, 5), held_out()
-    yard = Yardstick.fit(test, inference="ep")
-    sealed = measured({"a": seal(data, yard)}, test, yard).table
-    opened = rank({"a": data}, test, yardstick=yard).table
-    assert sealed.accuracy.mean() == pytest.approx(opened.accuracy.mean(), abs=0.03)  # tempered by themselves
-    learned = yard.model.fit(yard.features(data), yard.targets(data), np.full(80, yard.tempering))
-    assert sealed.information_gain == pytest.approx(learned.information_gain(), abs=1e-3)
-    assert sealed.log_z_test == pytest.approx(opened.log_z_test, abs=1e-5)
-    assert (sealed.data_rows == 80).all()
-
-
-def test_weights_count_as_rows():
-    data, test = classes(40, 6, d=2), classes(60, 7, d=2)
-    weights = np.random.default_rng(0).integers(1, 4, size=40)
-    repeated = data.take(np.repeat(np.arange(40), weights))
-    weighted = Dataset(data.X, data.y, weights=weights)
-    found = values({"w": seal(weighted, plain()), "r": seal(repeated, plain())}, test, plain())
-    assert found[:, 0] == pytest.approx(found[:, 1], abs=1e-6)
 
 
 @pytest.mark.parametrize("change", [{"precision": 2.0}, {"mean": 2**0.25}, {"mean": 2**0.5}])
@@ -228,14 +168,6 @@ def test_the_commitment_needs_rows_and_key(sealed):
     assert not sealed.is_of(data.take(range(59)), KEY)
     assert sealed.commitment == commit(data, KEY).hash  # one scheme: `dataworth commit` gives the same hash
     assert seal(data, plain()).commitment != seal(data, plain()).commitment  # random keys
-
-
-def test_what_a_file_reveals_of_a_single_row():
-    """One row adds τ x xᵀ, and the intercept's feature is 1: the row stands in the last column."""
-    row = np.array([0.3, -1.7, 2.2])
-    one = seal(Dataset(row[None], [1]), plain(3))
-    column = (one.precision - np.eye(4))[:, -1]
-    assert column[:-1] / column[-1] == pytest.approx(row)
 
 
 def edited(file, change):
@@ -339,21 +271,6 @@ def test_what_is_no_file_and_a_sparse_terabyte_are_refused(tmp_path):
     assert "larger" in refusal(Sealed.load, place)
 
 
-NUMBERS = {
-    "nan": lambda mean, precision: (mean * np.nan, precision),
-    "infinite": lambda mean, precision: (mean, precision + np.inf),
-    "asymmetric": lambda mean, precision: (mean, precision + np.triu(np.ones_like(precision), 1)),
-}
-
-
-@pytest.mark.parametrize("name", NUMBERS)
-def test_numbers_that_are_none_are_refused(sealed, tmp_path, name):
-    place = tmp_path / "bad.safetensors"
-    mean, precision = NUMBERS[name](sealed.mean, sealed.precision)
-    write_sealed(place, Contents(mean, precision, sealed.facts()))
-    assert refusal(read_sealed, place).startswith(f"{place}: ")
-
-
 # --- what cannot be the posterior of a dataset -------------------------------------------------------------
 
 
@@ -432,13 +349,6 @@ def test_claims_that_rows_cannot_back_are_doubted(sealed):
 # --- options that make no sense, and yardsticks that cannot be sealed on -----------------------------------
 
 
-def test_other_yardsticks_are_refused(sealed):
-    other = plain(2, prior_variance=2.0)
-    sentence = refusal(values, {"v": sealed}, classes(40, 11, d=2), other)
-    assert sealed.yardstick[:12] in sentence
-    assert other.digest[:12] in sentence
-
-
 def test_test_rows_in_open_data_are_dropped_and_counted(sealed):
     test = classes(40, 11, d=2)
     data = Dataset(np.vstack([classes(60, 12, d=2).X, test.X[:2]]), [*classes(60, 12, d=2).y, *test.y[:2]])
@@ -514,26 +424,6 @@ def test_open_candidates_beside_sealed_ones_are_checked(inside):
     assert alone["chance"].fires is False
 
 
-def test_the_workflow_on_the_command_line(inside):
-    sealed = found("seal", "vendor.csv", "--yardstick", "y.json", "-o", "new.safetensors")
-    assert sealed["schema"] == "dataworth/seal/1"
-    assert "Example: dataworth seal" in call("seal", "--help")[1]
-    assert (sealed["rows"], sealed["coefficients"]) == (150, len(Sealed.load("new.safetensors").mean))
-    assert Sealed.load("new.safetensors").is_of(dw.read("vendor.csv"), sealed["key"])
-    files = ["new.safetensors", "other.csv", "--test", "test.csv", "--yardstick", "y.json"]
-    ranking = found("rank", *files)
-    expected = dw.rank(
-        {"new": Sealed.load("new.safetensors"), "other": dw.read("other.csv")},
-        dw.read("test.csv"),
-        yardstick=Yardstick.load("y.json"),
-    )
-    assert [(r["name"], r["value"]) for r in ranking["ranking"]] == [(r.name, r.value) for r in expected]
-    # without --yardstick it is fitted as `dataworth yardstick` fits it
-    one = found("score", "new.safetensors", "--test", "test.csv", "--prior-variance", "1")
-    assert one["value"] == pytest.approx(expected.table.column("pmi", "new").mean())
-    assert one["form"] == "sealed"
-
-
 TEST = ("--test", "test.csv")
 REFUSED = {
     "audit": ("audit", "v.safetensors", "other.csv", *TEST),
@@ -586,42 +476,22 @@ def test_models_that_cannot_be_sealed_are_refused():
 
 
 def mutate(raw, rng):
-    """One way of damaging a file, or of forging one."""
+    """A file whose numbers are forged."""
     (length,) = struct.unpack_from("<Q", raw)
-    head, body = raw[8 : 8 + length], bytearray(raw[8 + length :])
-    kind = rng.integers(8)
-    if kind == 0:  # bits anywhere
-        out = bytearray(raw)
-        for place in rng.integers(len(out), size=rng.integers(1, 5)):
-            out[place] ^= 1 << rng.integers(8)
-        return bytes(out)
-    if kind == 1:
-        return raw[: rng.integers(len(raw))]
-    if kind == 2:
-        place = rng.integers(len(raw) + 1)
-        return raw[:place] + rng.bytes(rng.integers(1, 20)) + raw[place:]
-    if kind == 3:  # one character of the header, its length kept
-        place = rng.integers(length)
-        head = head[:place] + bytes([rng.integers(32, 127)]) + head[place + 1 :]
-    elif kind == 4:  # one number of the header
-        digits = [i for i, c in enumerate(head) if chr(c).isdigit()]
-        place = digits[rng.integers(len(digits))]
-        head = head[:place] + str(rng.integers(10)).encode() + head[place + 1 :]
+    numbers = np.frombuffer(raw[8 + length :], dtype="<f8").copy()
+    d = round((len(numbers) + 0.25) ** 0.5 - 0.5)  # d + d² numbers
+    mean, precision = numbers[:d], numbers[d:].reshape(d, d)
+    kind = rng.integers(3)
+    if kind == 0:  # one number, anything
+        odd = [np.nan, np.inf, -np.inf, 0.0, 1e308, -1e308, 5e-324, 1e150, rng.normal()]
+        numbers[rng.integers(len(numbers))] = odd[rng.integers(len(odd))]
+    elif kind == 1:  # all of the precision, still symmetric
+        precision *= [0.0, -1.0, 1e-3, 1.01, 2.0, 10.0, 1e3, 1e9, 1e200][rng.integers(9)]
     else:
-        numbers = np.frombuffer(bytes(body), dtype="<f8").copy()
-        d = round((len(numbers) + 0.25) ** 0.5 - 0.5)  # d + d² numbers
-        mean, precision = numbers[:d], numbers[d:].reshape(d, d)
-        if kind == 5:  # one number, anything
-            odd = [np.nan, np.inf, -np.inf, 0.0, 1e308, -1e308, 5e-324, 1e150, rng.normal()]
-            numbers[rng.integers(len(numbers))] = odd[rng.integers(len(odd))]
-        elif kind == 6:  # all of the precision, still symmetric
-            precision *= [0.0, -1.0, 1e-3, 1.01, 2.0, 10.0, 1e3, 1e9, 1e200][rng.integers(9)]
-        else:
-            mean *= [0.0, -1.0, 1.5, 3.0, 10.0, 1e3, 1e9, 1e200][rng.integers(8)]
-            extra = rng.normal(size=d) * 10 ** rng.uniform(-3, 6)
-            precision += np.outer(extra, extra) * (rng.random() < 0.8)
-        body = bytearray(numbers.tobytes())
-    return struct.pack("<Q", len(head)) + head + bytes(body)
+        mean *= [0.0, -1.0, 1.5, 3.0, 10.0, 1e3, 1e9, 1e200][rng.integers(8)]
+        extra = rng.normal(size=d) * 10 ** rng.uniform(-3, 6)
+        precision += np.outer(extra, extra) * (rng.random() < 0.8)
+    return raw[: 8 + length] + numbers.tobytes()
 
 
 def test_mutants_are_refused_or_scored(file, tmp_path):
@@ -642,3 +512,40 @@ def test_mutants_are_refused_or_scored(file, tmp_path):
     assert len(refused) + scored == MUTANTS
     assert all(sentence and sentence.isprintable() for sentence in refused)
     assert min(len(refused), scored) > MUTANTS / 20  # both ways are walked
+
+
+def test_classes_are_three_times_closer_to_quadrature_than_the_product():
+    """One feature and the intercept: log p(T|D) − log p(T) on a grid, for 36 blocks of four rows.
+
+    DESIGN measured EP's sealed form 3–7 times closer than the product of Laplace's Gaussians.
+    """
+    slope, intercept = np.meshgrid(*[np.linspace(-14.0, 14.0, 401)] * 2)
+    prior = -(slope**2 + intercept**2) / (2 * 4.0)
+
+    def log_likelihood(part):
+        signs = 2.0 * part.y - 1.0
+        terms = (s * (x * slope + intercept) for s, x in zip(signs, part.X[:, 0], strict=True))
+        return -sum(np.logaddexp(0.0, -f) for f in terms)
+
+    def log_mean(weight, log_value):
+        """Log of the mean of exp(log_value) under a density on the grid."""
+        return np.logaddexp.reduce((weight + log_value).ravel()) - np.logaddexp.reduce(weight.ravel())
+
+    yard, sealed, product = by_hand(1, Logistic(4.0, "ep"), Classes(("0", "1"))), [], []
+    for data_seed, test_seed in ((3, 4), (30, 130), (31, 131)):
+        drawn = classes(25, data_seed, d=2), classes(48, test_seed, d=2)
+        data, test = (Dataset(part.X[:, :1], part.y) for part in drawn)
+        given = prior + log_likelihood(data)
+        pool = Pool.build(yard, {"test": test}, Logistic(4.0, "ep"))
+        whole = Whole({}, pool.samples["test"], 12, 0)
+        tests = [whole.draw(i).test for i in range(12)]
+        arm = SealedArm(pool, Logistic(4.0, "ep"), seal(data, yard), "a", 0.0)
+        said = arm.scored((0, 0), tests).log_predictives
+        for i, block in enumerate(blocks_of(test, 12)):
+            value = said[i] - pool.fitter(tests[i].rows).log_z
+            likelihood = log_likelihood(block)
+            truth = log_mean(given, likelihood) - log_mean(prior, likelihood)
+            sealed.append(value - truth)
+            product.append(pmi(data, block, model=Logistic(4.0, "laplace"), form="product").value - truth)
+    assert np.mean(np.square(sealed)) < np.mean(np.square(product)) / 3**2
+    assert abs(np.mean(sealed)) < 0.02  # the mean over blocks is what is reported

@@ -15,13 +15,12 @@ from dataworth.measure.parts import columns
 from dataworth.valuation.sensitivity import (
     AtPrior,
     Sensitivity,
-    cross_validated,
     cross_validation,
     sensitivity,
 )
 from dataworth.yardstick.predictive import half_given_half
 from dataworth.yardstick.search import searched
-from worlds import classes, flipped, held_out, numeric_labels, refusal, yardstick
+from worlds import classes, flipped, held_out, refusal, yardstick
 
 NOISY, BAD = flipped(classes(150, 1), 0.2, 1)
 CLEAN = NOISY.take(~BAD)
@@ -81,34 +80,12 @@ def test_parts_of_an_audit_add_up_to_its_change(audit):
     assert parts.change.information_test.positive
 
 
-def test_a_change_of_nothing_has_no_parts():
-    a = dw.audit(NOISY, NOISY, held_out(), yardstick=yardstick(), ignore="all", keep=True)
-    assert [getattr(a.parts.change, name).value for name in SHOWN] == [0.0] * len(SHOWN)
-
-
-def test_parts_in_the_design_pairs_and_of_numeric_labels():
-    test = numeric_labels(120, 5)
-    s = dw.score(numeric_labels(120, 6), test, pairs=6, size=12, ignore="all", keep=True)
-    assert s.parts.value.value == pytest.approx(s.value)
-    assert s.parts.unexplained.value == pytest.approx(0.0, abs=1e-6)
-    assert s.parts.value.stderr == pytest.approx(s.stderr)
-
-
 def test_fewer_pairs_where_all_would_take_long(monkeypatch):
     monkeypatch.setattr("dataworth.measure.parts.WORK", 1.0)
     drawn = {"pairs": 20, "size": 12, "ignore": "all", "keep": True}
     s = dw.score(NOISY, held_out(), yardstick=yardstick(), **drawn)
     assert (s.parts.pairs, s.parts.all_pairs) == (4, 20)
     assert s.parts.value.value == pytest.approx(s.table.pmi[:4, 0].mean())
-
-
-def test_parts_of_a_ranking():
-    r = dw.rank({"a": NOISY, "b": CLEAN}, held_out(), yardstick=yardstick(), ignore="all", keep=True)
-    assert {name: part.value.value for name, part in r.parts.items()} == pytest.approx(
-        {one.name: one.value for one in r}
-    )
-    assert set(r.to_dict(parts=True)["parts"]) == {"a", "b"}
-    assert "parts" not in r.to_dict()
 
 
 # --- over priors -------------------------------------------------------------------------------------------
@@ -146,20 +123,6 @@ def test_any_prior_within_two_nats_is_plausible(score):
     assert [near[0], near[2]] == [False, True]
 
 
-def test_softmax_is_held_out_on_its_own_halves():
-    """As many halves as the yardstick's search takes."""
-    rng = np.random.default_rng(4)
-    X = rng.normal(size=(120, 2))
-    y = np.argmax(X @ rng.normal(size=(2, 3)) + rng.gumbel(size=(120, 3)), axis=1)
-    test, data = dw.Dataset(X[:60], y[:60]), dw.Dataset(X[60:], y[60:])
-    yard = dw.Yardstick.fit(test, prior_variance=1.0)
-    found = sensitivity(dw.score(data, test, yardstick=yard, ignore="all", keep=True), priors=[1.0])
-    sample, splits = searched(test, 0, "softmax")
-    assert len(splits) == 1
-    expected = half_given_half(yard.model, 1.0, yard.features(sample), yard.targets(sample), splits)
-    assert found.at(1.0).held_out == pytest.approx(expected, abs=1e-6)
-
-
 def test_accuracy_by_cross_validation_with_scikit_learn(over_priors):
     """The same folds and prior by scikit-learn: its C is w·C, the intercept a column of ones."""
     from sklearn.linear_model import LogisticRegression
@@ -185,35 +148,6 @@ def test_accuracy_by_cross_validation_with_scikit_learn(over_priors):
 )
 def test_what_is_no_result_and_no_prior_is_refused(score, call, word):
     assert word in refusal(call, score)
-
-
-def test_folds_part_all_rows_share_classes_and_hold_whole_groups():
-    labels = np.array([0] * 33 + [1] * 7)
-    folds = cross_validation(labels, None, seed=3)
-    assert sorted(np.concatenate([left for _, left in folds])) == list(range(40))
-    for learn, left in folds:
-        assert not set(learn) & set(left)
-        assert len(learn) + len(left) == 40
-        assert labels[left].sum() in (1, 2)
-    labels, groups = np.tile([0, 1, 0, 1, 1], 12), np.repeat([f"p{i}" for i in range(12)], 5)
-    folds = cross_validation(labels, groups, seed=3)
-    assert sorted(np.concatenate([left for _, left in folds])) == list(range(60))
-    for learn, left in folds:
-        assert not set(groups[learn]) & set(groups[left])
-
-
-def test_weights_count_in_cross_validation():
-    """A row of weight two is two rows."""
-    D = classes(40, 3)
-    weights = np.where(np.arange(40) < 20, 2.0, 1.0)
-    fitter = dw.Logistic(1.0).bind(D.X, D.y.astype(float))
-    learn, left = np.arange(0, 40, 2), np.arange(1, 40, 2)
-    repeated = np.repeat(np.arange(40), weights.astype(int))
-    twice = [np.intersect1d(repeated, part) for part in (learn, left)]
-    assert [len(part) for part in twice] == [20, 20]
-    fit = fitter(np.repeat(learn, weights[learn].astype(int)))
-    by_hand = fitter.accuracy(fit, np.repeat(left, weights[left].astype(int)))
-    assert cross_validated(fitter, [(learn, left)], weights) == pytest.approx(by_hand)
 
 
 def point(variance, conclusion, held_out=0.0, accuracy=0.5, plausible=True):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import dataworth as dw
-from dataworth.valuation.coalitions import coalitions, shapley_values
+from dataworth.valuation.blocks import coalitions, shapley_values
 from dataworth.valuation.split import together
 
 

@@ -1,6 +1,5 @@
 """Scores of files that are read in passes: those of the same rows in memory, to a millionth of a nat."""
 
-import gzip
 import json
 import warnings
 
@@ -54,15 +53,6 @@ def test_numbers(numbers):
     assert "a sample of the rows" in seen["DW003"].detail
     assert "not measured again" in seen["DW007"].detail
     assert json.loads(json.dumps(found.to_dict()))["passes"] == found.details.passes
-
-
-def test_text_is_read_as_parquet_is(numbers, tmp_path):
-    _, rows, test, asked, whole = numbers
-    file = write(rows, tmp_path / "rows.csv")
-    agree(whole, dw.score(file, test, stream=True, **asked))
-    packed = tmp_path / "rows.csv.gz"
-    packed.write_bytes(gzip.compress(file.read_bytes()))
-    assert dw.score(packed, test, stream=True, **asked).value == pytest.approx(whole.value, abs=1e-6)
 
 
 @pytest.mark.parametrize("suffix", [".parquet", ".csv"])
@@ -127,27 +117,6 @@ def test_many_test_rows_in_the_data_are_refused(numbers, tmp_path):
     _, rows, test, asked, _ = numbers
     file = write(pa.concat_tables([rows, test.slice(0, 9)]), tmp_path / "a.parquet")
     assert "9 of 160 test rows (6%) also stand in" in refusal(dw.score, file, test, stream=True, **asked)
-
-
-def test_odd_cells_of_a_text(tmp_path):
-    """What a sample does not show, a pass finds: a missing value is one, a word is a sentence."""
-    rows, test = two_classes(400, 6), two_classes(100, 7)
-    lines = write(rows, tmp_path / "a.csv").read_text().splitlines()
-    cells = lines[390].split(",")
-    asked = {"prior_variance": 1.0, "ignore": "all", "impute": True}
-    values = []
-    for odd in ("", "?"):
-        (tmp_path / "a.csv").write_text("\n".join([*lines[:390], ",".join([odd, *cells[1:]]), *lines[391:]]))
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(align, "SAMPLE", 50)
-            values.append(dw.score(tmp_path / "a.csv", test, stream=True, **asked).value)
-    assert values[0] == values[1]
-    (tmp_path / "a.csv").write_text("\n".join([*lines[:390], ",".join(["blue", *cells[1:]]), *lines[391:]]))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(align, "SAMPLE", 50)
-        said = refusal(dw.score, tmp_path / "a.csv", test, stream=True, **asked)
-    assert "'blue'" in said
-    assert "a0" in said
 
 
 @pytest.mark.parametrize(("suffix", "where"), [(".csv", "rows 301 to 400"), (".parquet", "rows 281 to 400")])

@@ -19,7 +19,6 @@ from dataworth.valuation.values.rows import (
     Table,
     binary_fits,
     gaussian_fits,
-    listed_at,
     standard_errors,
 )
 
@@ -58,16 +57,6 @@ def test_a_value_is_what_the_test_set_loses_without_the_row(world, weight):
     assert np.corrcoef(found, true)[0, 1] > 0.999
 
 
-def test_values_given_the_rows_before_add_up_to_the_whole(world):
-    table, tested = table_of(*world, 20), np.ones(45, dtype=bool)
-    total = 0.0
-    for k in range(20):
-        some = table.counting(np.arange(20) < k)
-        total += binary_fits(some, some.data.y, some.test.y).value[k]
-    whole = [log_predictive(table, np.arange(20) < k, tested) for k in (20, 0)]
-    assert total == pytest.approx(whole[0] - whole[1], abs=0.02)
-
-
 @pytest.mark.parametrize("grouped", [False, True])
 def test_standard_errors_are_the_jackknifes(world, grouped):
     groups = np.arange(25) // 3 if grouped else None
@@ -99,15 +88,6 @@ def test_a_row_that_says_nothing_is_worth_nothing(world, fits):
     rest = np.arange(40) != 3
     others = table.counting(rest)
     np.testing.assert_allclose(stderr[rest], standard_errors(others, [fits(others)])[rest], rtol=1e-6)
-
-
-def test_alone_is_the_pmi_of_one_row(world):
-    table = shapley_file.alone(table_of(*world, 40))
-    found = binary_fits(table, table.data.y, table.test.y).value
-    tested = np.ones(25, dtype=bool)
-    none = np.zeros(40, dtype=bool)
-    true = log_predictive(table, np.arange(40) == 7, tested) - log_predictive(table, none, tested)
-    assert found[7] == pytest.approx(true, abs=0.02)
 
 
 def numbers(n, tested, seed=3):
@@ -151,15 +131,6 @@ def test_shapley_values_are_those_of_all_orders(monkeypatch):
     values = [fit(table.counting(np.arange(4) < k))[0].value for k in range(5)]
     chance = np.std(values, axis=0) / np.sqrt(1600)
     assert (np.abs(found - exact) < 4 * 2 * chance).all()
-
-
-def test_the_list_is_that_of_benjamini_and_hochberg():
-    rng = np.random.default_rng(0)
-    p = np.concatenate([rng.random(180), 1e-4 * rng.random(20)])
-    found = listed_at(p, 0.1)
-    count = max(k for k in range(201) if k == 0 or np.sort(p)[k - 1] <= 0.1 * k / 200)
-    assert found.sum() == count
-    assert p[found].max() <= p[~found].min()
 
 
 def test_nothing_to_go_by_leaves_one_label_in_ten_doubted(monkeypatch):
@@ -275,13 +246,20 @@ def test_options_and_data_that_make_no_sense(annotated):
         dw.values(dw.seal(few, yard), test, yardstick=yard)
 
 
-def test_many_test_rows_are_sampled_for_standard_errors(world, monkeypatch):
-    from dataworth.valuation.values import rows
+def test_values_given_the_rows_before_add_up_to_the_whole(world):
+    table, tested = table_of(*world, 20), np.ones(45, dtype=bool)
+    total = 0.0
+    for k in range(20):
+        some = table.counting(np.arange(20) < k)
+        total += binary_fits(some, some.data.y, some.test.y).value[k]
+    whole = [log_predictive(table, np.arange(20) < k, tested) for k in (20, 0)]
+    assert total == pytest.approx(whole[0] - whole[1], abs=0.02)
 
-    table = table_of(*world, 40)
-    fits = [binary_fits(table, table.data.y, table.test.y)]
-    whole = standard_errors(table, fits)
-    monkeypatch.setattr(rows, "MOST_TESTED", 20)
-    some = standard_errors(table, fits)
-    assert not np.array_equal(some, whole)
-    assert np.median(some / whole) == pytest.approx(1.0, abs=0.4)
+
+def test_alone_is_the_pmi_of_one_row(world):
+    table = table_of(*world, 40).counting(False)
+    found = binary_fits(table, table.data.y, table.test.y).value
+    tested = np.ones(25, dtype=bool)
+    none = np.zeros(40, dtype=bool)
+    true = log_predictive(table, np.arange(40) == 7, tested) - log_predictive(table, none, tested)
+    assert found[7] == pytest.approx(true, abs=0.02)

@@ -20,10 +20,10 @@ UNKNOWN = Estimate(5.0, None, None)
 HOLDS, FALLS, UNSURE = between(0.0, 0.02), between(-0.04, -0.02), between(-0.02, 0.02)
 
 
-def decide(delta, selection, accuracy, outside=None, by_pairs=False, rows=20):
+def decide(delta, selection, accuracy, outside=None, rows=20):
     """With one control, which a rise and a fall are compared with, unless a rise's own are given."""
-    outside = [selection] if outside is None else outside
-    return rules.decide(delta, selection, accuracy, outside, rows, by_pairs)
+    outside = sorted([selection] if outside is None else outside, key=lambda part: part.value)
+    return rules.decide(delta, selection, accuracy, outside, rows)
 
 
 TABLE = [
@@ -55,7 +55,6 @@ TABLE = [
 @pytest.mark.parametrize(("delta", "selection", "accuracy", "verdict"), TABLE)
 def test_the_table(delta, selection, accuracy, verdict):
     assert decide(delta, selection, accuracy)[0] == verdict
-    assert decide(delta, selection, accuracy, by_pairs=True)[0] == verdict
 
 
 @pytest.mark.parametrize(
@@ -156,12 +155,9 @@ def test_an_informative_removal_stands_out_from_random_ones_too():
 @pytest.mark.parametrize(("monte_carlo", "told"), [(0.49, "only more rows"), (0.51, "more pairs")])
 def test_more_pairs_are_advised_where_they_make_half_of_the_error(monte_carlo, told):
     unsure = Estimate(0.1, 1.0, (-1.9, 2.1), monte_carlo)
-    assert f"zero; {told} would decide" in decide(unsure, ABOUT_ZERO, UNSURE, by_pairs=True)[1]
+    assert f"zero; {told} would decide" in decide(unsure, ABOUT_ZERO, UNSURE)[1]
 
 
 def test_inconclusive_says_what_would_decide():
-    # in the design whole there are no pairs to add
-    mostly_drawing = between(-1.0, 1.2, monte_carlo=0.4)
-    assert "only more rows would" in decide(mostly_drawing, ABOUT_ZERO, UNSURE)[1]
     assert "no interval" in decide(UNKNOWN, UP, HOLDS)[1]
     assert "not yet told" in decide(UP, between(-2.0, 2.0), HOLDS)[1]

@@ -1,14 +1,14 @@
-"""DW011: do pairs lack a class?
+"""DW011 and DW012: do pairs lack a class, and is the model at chance on the test set?
 
-Data without a class cannot teach it: the score of such a pair says what one class alone is worth, and a mean
-over some pairs with and some without is the worth of nothing in particular. A class missing in a test block
-is another matter: the log evidence of a block of one class is a fair log score, and over blocks of one
-partition every class has its say, so test blocks count only where pairs are drawn and most draws lack a class
-(a size below the number of classes), which the mean then hardly sees.
+DW011: data without a class cannot teach it. Test blocks count only where pairs are drawn and most draws lack
+a class: over blocks of one partition every class has its say.
+
+DW012: the AUC of the best arm (mean over classes) must be shown above ½; of numeric labels its R² above 0.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 import numpy as np
@@ -16,7 +16,7 @@ import numpy as np
 from ..arrays import Array
 from ..data.labels import Classes
 from ..measure import Case, Sample, weights_of
-from .base import Check, Seen, not_run
+from .base import CheckOutcome, not_run
 
 MOST_DATA = 0.05
 """Share of pairs whose data may lack a class: what an interval of 95 % leaves out."""
@@ -24,10 +24,14 @@ MOST_TEST = 0.5
 """Share of pairs whose test rows may: as long as most have all classes, the mean speaks of all."""
 PAIRS = 50
 """Pairs looked at: enough to tell 5 % from half; all of them under `thorough`."""
+LEVEL = 0.05
+"""One-sided: a model that is at chance passes one time in twenty."""
+CHANCE = 0.5
+"""The AUC of guesses."""
 
 
-def look(case: Case) -> Seen:
-    """Draw the pairs again, and count classes."""
+def classes(case: Case) -> CheckOutcome:
+    """DW011: draw the pairs again, and count classes."""
     labels = case.yardstick.labels
     if not isinstance(labels, Classes):
         return not_run("the labels are numeric")
@@ -47,16 +51,13 @@ def look(case: Case) -> Seen:
     if share > MOST_DATA:
         names = listed(missing(case.pool.y, d.arms[worst], labels.names) for d in draws)
         where = "all rows" if fixed else f"{share:.0%} of {of}, allowed in {MOST_DATA:.0%}"
-        return Seen(True, share, f"{worst}: no row with the label {names} in {where}")
+        return CheckOutcome(True, share, f"{worst}: no row with the label {names} in {where}")
     if tests > MOST_TEST and not fixed:
         names = listed(missing(case.pool.y, d.test, labels.names) for d in draws)
-        return Seen(
-            True,
-            tests,
-            f"test rows: none with the label {names} in {tests:.0%} of {of}, allowed in {MOST_TEST:.0%}",
-        )
+        where = f"{tests:.0%} of {of}, allowed in {MOST_TEST:.0%}"
+        return CheckOutcome(True, tests, f"test rows: none with the label {names} in {where}")
     told = f"of {of}, {share:.0%} lack a class in the data, allowed up to {MOST_DATA:.0%}"
-    return Seen(False, share, "every class is there" if fixed else told)
+    return CheckOutcome(False, share, "every class is there" if fixed else told)
 
 
 def missing(y: Array, sample: Sample, names: tuple[str, ...]) -> list[str]:
@@ -68,18 +69,24 @@ def missing(y: Array, sample: Sample, names: tuple[str, ...]) -> list[str]:
 
 def listed(lacking: Iterable[list[str]]) -> str:
     """The class that is missing most often, and how many others are too."""
-    counts: dict[str, int] = {}
-    for name in (name for names in lacking for name in names):
-        counts[name] = counts.get(name, 0) + 1
-    most = max(counts, key=lambda name: counts[name])
-    return repr(most) + (f" (nor of {len(counts) - 1} others)" if len(counts) > 1 else "")
+    counts = Counter(name for names in lacking for name in names)
+    (most, _), *others = counts.most_common()
+    return repr(most) + (f" (nor of {len(others)} others)" if others else "")
 
 
-CHECK = Check(
-    "DW011",
-    "classes",
-    "pairs lack a class: their data cannot teach it, and the mean is over different questions",
-    "give the data rows of every class, or draw larger pairs (size=, --size)",
-    look,
-    needs="rows",
-)
+def chance(case: Case) -> CheckOutcome:
+    """DW012: the arm with the best AUC (or R²), against chance."""
+    classes = isinstance(case.yardstick.labels, Classes)
+    column, chance = ("auc", CHANCE) if classes else ("accuracy", 0.0)
+    reached = {arm: case.table.column(column, arm) - chance for arm in case.arms}
+    reached = {arm: values[np.isfinite(values)] for arm, values in reached.items()}
+    reached = {arm: values for arm, values in reached.items() if len(values)}
+    if not reached:
+        return not_run("no test rows of two classes" if classes else "no test rows of any weight")
+    arm = max(reached, key=lambda arm: float(reached[arm].mean()))
+    gain = case.estimate(reached[arm])
+    fires = gain.value <= 0 if gain.stderr is None else gain.p_above() > LEVEL
+    told = f"R² {gain.value:.3f}, must be shown to be above 0"
+    if classes:
+        told = f"AUC {gain.value + chance:.2f}, must be shown to be above the {CHANCE:.2f} of guesses"
+    return CheckOutcome(bool(fires), gain.value, f"{arm}: {told}", gain.stderr)

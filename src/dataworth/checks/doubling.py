@@ -12,7 +12,6 @@ from functools import cache, partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ..arrays import Array, Rows
 from ..evidence.tempering import climb
@@ -22,7 +21,7 @@ from ..models.base import bind
 from ..yardstick.predictive import both_ways, halves
 from ..yardstick.probes import in_blocks
 from ..yardstick.search import ROWS
-from .base import Check, Finding, Seen, quietly
+from .base import CheckOutcome, Finding, quietly
 from .rows import some_rows
 
 BLOCKS = 20
@@ -32,12 +31,7 @@ NEGLIGIBLE, SURE = 0.02, 2.0
 
 
 def check_doubling(
-    model: Model,
-    X: Array,
-    y: Array,
-    seed: int = 0,
-    groups: NDArray[np.str_] | None = None,
-    tempering: float = 1.0,
+    model: Model, X: Array, y: Array, seed: int = 0, groups: Any = None, tempering: float = 1.0
 ) -> Finding:
     """Score of a doubled half of the test set less that of the half itself, on blocks of the other half.
 
@@ -51,12 +45,10 @@ def check_doubling(
     >>> check_doubling(Logistic(1e-5), X, y).fires, check_doubling(Logistic(1.0), X, y).fires
     (True, False)
     """
-    return CHECK.finding(doubled(model, X, y, seed, groups, tempering))
+    return Finding.of("DW001", doubled(model, X, y, seed, groups, tempering))
 
 
-def doubled(
-    model: Model, X: Array, y: Array, seed: int, groups: NDArray[np.str_] | None, tempering: float
-) -> Seen:
+def doubled(model: Model, X: Array, y: Array, seed: int, groups: Any, tempering: float) -> CheckOutcome:
     """The gain a block, both halves in turn."""
     fitter: Any = bind(model, X, y)
     start = 0 if getattr(fitter, "takes_weights", True) else None
@@ -68,7 +60,7 @@ def doubled(
     value, stderr = float(np.mean(gains)), float(np.std(gains, ddof=1) / np.sqrt(len(gains)))
     most = max(NEGLIGIBLE, SURE * stderr)
     told = f"{value:+.2g} ± {stderr:.2g} nats a block from doubling half the test set"
-    return Seen(value > most, value, f"{told}, allowed up to {most:.2g}", stderr)
+    return CheckOutcome(value > most, value, f"{told}, allowed up to {most:.2g}", stderr)
 
 
 def scorer(fitter: Any, own: Rows, blocks: list[Rows], tempering: float) -> Callable[[int, int], Array]:
@@ -86,27 +78,11 @@ def scorer(fitter: Any, own: Rows, blocks: list[Rows], tempering: float) -> Call
     return lambda more, k: at(k + more)
 
 
-def look(case: Case) -> Seen:
-    """On rows of the test set, with the yardstick's model (or the user's own) and tempering."""
+def doubling(case: Case) -> CheckOutcome:
+    """DW001: on rows of the test set, with the yardstick's model (or the user's own) and tempering."""
     rng = np.random.default_rng([case.options.seed, 0xD0])
     some = case.test.take(some_rows(len(case.test), ROWS, rng))
     yard = case.yardstick
     with quietly():
-        return doubled(
-            case.options.own_model or yard.model,
-            yard.features(some),
-            yard.targets(some),
-            case.options.seed,
-            some.groups,
-            case.pool.tempering,
-        )
-
-
-CHECK = Check(
-    "DW001",
-    "doubling",
-    "repeating rows raises the score: the model is less sure than its data allow",
-    "let a yardstick be fitted (features and prior from the test set), or widen the prior",
-    look,
-    needs="test",
-)
+        model, X, y = case.options.own_model or yard.model, yard.features(some), yard.targets(some)
+        return doubled(model, X, y, case.options.seed, some.groups, case.pool.tempering)

@@ -1,14 +1,17 @@
-"""The rows that checks look at: datasets that have any, and how many of their rows lie near another.
+"""DW002 and DW003: are rows repeated inside the data, and do test rows stand in the data, nearly?
 
-How near is near is a question of how densely rows lie there: a row's distance to its nearest neighbour is
-told in parts of that to its k-th, ρ = r₁/r_k. If rows are spread evenly over a d-dimensional neighbourhood,
-P(ρ < c) ≈ k·cᵈ, however many rows there are. But real tables have rounded columns, categories and siblings,
-and nobody knows d. So nothing is assumed: what independent rows show is seen in the rows themselves. If data
-and test rows are of one source, a test row has a near neighbour in the data as often as a row of the data has
-one among the others, and as a test row among the others.
+A row's distance to its nearest neighbour is told in parts of that to its k-th, ρ = r₁/r_k, which depends on
+how densely rows lie there and not on how many there are. What independent rows show is seen in the rows
+themselves: if data and test rows are of one source, a test row has a near neighbour in the data as often as a
+row of the data, or a test row, has one among its own. For each radius c, the rows with ρ < c among those
+looked at (a of n) are compared with as many under chance (b of m): given a + b, a is binomial with n/(n + m).
 
-For each radius c, the rows with ρ < c among those looked at (a of n) are compared with as many under chance
-(b of m): given a + b, a is binomial with n/(n + m) where both are alike.
+DW002 fires if rows of the data are near another more often than both test rows are to rows of the data and to
+one another. Labels are not compared. In an audit only the data before curation are looked at.
+
+DW003: exact copies of test rows were taken out before anything was measured. It fires if more test rows have
+a row of the data close by than chance brings, or if labels agree with those of the nearest row of the data
+beyond those of the next ones, more than within either set: a copy brings the very label.
 """
 
 from __future__ import annotations
@@ -20,7 +23,10 @@ import numpy as np
 
 from ..arrays import Array, Rows
 from ..data.dataset import Dataset
+from ..data.labels import Classes
 from ..measure import Case
+from ..wording import counted
+from .base import CheckOutcome, not_run
 
 RADII = (1e-6, 1e-4, 1e-3, 0.01, 0.03, 0.1, 0.2, 0.3, 0.4)
 """Parts of r_k within which a row is looked for: copies of the coordinates that count, rounded, shaken."""
@@ -37,6 +43,10 @@ nats and more where a fair one is worth a tenth of that: one in a hundred moves 
 ASKED, AMONG = 1000, 5000
 """Rows whose neighbours are looked up at most, and rows among which: 0.2 s for 60 columns. With 1,000 rows a
 proportion of 1 % is known to within 0.3 %."""
+NEXT = 5
+"""Neighbours after the nearest whose labels say what a label there is like."""
+SURE = 3.5
+"""Standard errors by which labels of nearest rows must agree more than chance makes them."""
 BLOCK = 100
 
 
@@ -71,18 +81,6 @@ def datasets(case: Case) -> dict[str, Dataset]:
     """The datasets of a case that have rows (sealed ones have none), on the recipe's columns."""
     columns = case.yardstick.recipe.columns
     return {name: data.select(columns) for name, data in case.data.items() if isinstance(data, Dataset)}
-
-
-def spaces(case: Case) -> dict[str, Callable[[Dataset], Array]]:
-    """Where rows are compared: all columns in standard units, and the features that the score sees.
-
-    A recipe of one axis brings rows together that differ in everything else; a forger copies what the recipe
-    keeps, and takes the rest from elsewhere.
-    """
-    return {
-        "in all columns": lambda data: case.yardstick.recipe.standard(data.X),
-        "in the yardstick's features": case.yardstick.features,
-    }
 
 
 def named(name: str) -> str:
@@ -133,14 +131,6 @@ def excess(found: Array, nulls: Sequence[tuple[Array, float]]) -> Excess:
     return best
 
 
-def like(X: Array, count: int, asked: Rows, k: int, rng: np.random.Generator) -> tuple[Array, Rows]:
-    """`others`, as if X had `count` rows, if it has more: distances to neighbours, and which they are.
-
-    Of fewer rows the k-th neighbour lies farther out, perhaps in another cluster, so that ρ would be smaller.
-    """
-    return others(X, asked, k, some_rows(len(X), count, rng))
-
-
 def neighbours(X: Array, base: Array, k: int) -> tuple[Array, Rows]:
     """Distances to the k nearest rows of `base`, nearest first, and which they are.
 
@@ -162,9 +152,111 @@ def neighbours(X: Array, base: Array, k: int) -> tuple[Array, Rows]:
 
 
 def others(X: Array, asked: Rows, k: int, among: Rows | None = None) -> tuple[Array, Rows]:
-    """`neighbours` of some rows of X among all of them, or some others, each without itself."""
+    """`neighbours` of some rows of X among all of them, or some others, each without itself.
+
+    Of fewer rows the k-th neighbour lies farther out, perhaps in another cluster, so that ρ would be smaller:
+    sets are compared among as many rows.
+    """
     among = np.arange(len(X)) if among is None else among
     distances, places = neighbours(X[asked], X[among], k + 1)
     own = among[places] == asked[:, None]
     own[~own.any(axis=1), -1] = True  # not listed: it is not among them, or among more than k equal ones
     return distances[~own].reshape(-1, k), among[places][~own].reshape(-1, k)
+
+
+def duplicates(case: Case) -> CheckOutcome:
+    """DW002: the worst of the datasets that were given; in an audit, the data before curation."""
+    found = {}
+    for name, data in list(datasets(case).items())[: 1 if case.what == "audit" else None]:
+        rng = np.random.default_rng([case.options.seed, 0xD02])
+        standard, test = case.yardstick.recipe.standard, case.test.select(data.columns)
+        D, T = (standard(part.X[some_rows(len(part), AMONG, rng)]) for part in (data, test))
+        k = min(NEIGHBOURS, len(D) - 1, len(T) - 1)
+        if k < LEAST_NEIGHBOURS:
+            continue
+        own, asked = (some_rows(len(X), ASKED, rng) for X in (D, T))
+        among = nearness(others(D, own, k)[0])
+        within = nearness(others(T, asked, k, some_rows(len(T), len(D), rng))[0])
+        across = nearness(neighbours(T[asked], D, k)[0])
+        found[name] = excess(among, [(across, 1.0), (within, 1.0)])
+    if not found:
+        return not_run("too few rows to tell what is near")
+    worst = max(found, key=lambda name: (found[name].fires, -found[name].p))
+    one = found[worst]
+    told = f"{one.share:.1%} of the rows looked at are near another; {one.allowed}"
+    return CheckOutcome(one.fires, one.share, f"{named(worst)}: {told}")
+
+
+class Around(NamedTuple):
+    """Of each row asked: how near its nearest neighbour is, and how much better that one knows its label."""
+
+    near: Array
+    known: Array
+
+    @classmethod
+    def of(cls, found: tuple[Array, Rows], y: Array, labels: Array, classes: bool) -> Around:
+        """From distances and places of neighbours, with own labels and those of the neighbours' set.
+
+        Labels are as like as 1 for one class and 0 for two; standardised numbers as −(y − y′)²/2.
+        """
+        distances, places = found
+        own, other = y[:, None], labels[places[:, : NEXT + 1]]
+        alike = (own == other).astype(float) if classes else -((own - other) ** 2) / 2
+        return cls(nearness(distances), alike[:, 0] - alike[:, 1:].mean(axis=1))
+
+
+def leaks(case: Case) -> CheckOutcome:
+    """DW003: the dataset and the space with most near copies of test rows.
+
+    Rows are compared in all columns and in the features that the score sees: a recipe of one axis brings rows
+    together that differ in everything else; a forger copies what the recipe keeps, and takes the rest from
+    elsewhere.
+    """
+    exact = f"{counted(case.leaked, 'test row')} in the data taken out of them"
+    rng = np.random.default_rng([case.options.seed, 0xD03])
+    yard = case.yardstick
+    spaces: dict[str, Callable[[Dataset], Array]] = {
+        "in all columns": lambda data: yard.recipe.standard(data.X),
+        "in the yardstick's features": yard.features,
+    }
+    test = case.test.select(yard.recipe.columns)
+    test = test.take(some_rows(len(test), AMONG, rng))
+    asked = some_rows(len(test), ASKED, rng)
+    classes = isinstance(yard.labels, Classes)
+    found = {}
+    for name, data in datasets(case).items():
+        data = data.take(some_rows(len(data), AMONG, rng))
+        own = some_rows(len(data), ASKED, rng)
+        k = min(NEIGHBOURS, len(data) - 1, len(test) - 1)
+        if k < LEAST_NEIGHBOURS:
+            continue
+        y, labels = yard.targets(test), yard.targets(data)
+        for space, features in spaces.items():
+            T, D = features(test), features(data)
+            few = some_rows(len(T), len(data), rng)
+            within = Around.of(others(T, asked, k, few), y[asked], y, classes)
+            among = Around.of(others(D, own, k), labels[own], labels, classes)
+            across = Around.of(neighbours(T[asked], D, k), y[asked], labels, classes)
+            larger = max(1.0, len(data) / len(test))
+            null = (np.concatenate([among.near, within.near]), 1.0)
+            if excess(among.near, [(within.near, larger)]).fires:
+                null = (within.near, larger)  # rows that are repeated in the data excuse no copies
+            near = excess(across.near, [null])
+            surplus = min(stands_out(across.known, among.known), stands_out(across.known, within.known))
+            found[name, space] = (near.fires or surplus > SURE, near, surplus)
+    if not found:
+        return not_run(f"too few rows to tell what is near; {exact}")
+    worst = max(found, key=lambda one: (found[one][0], found[one][1].fires, -found[one][1].p))
+    (fires, near, surplus), (name, space) = found[worst], worst
+    told = f"{near.share:.1%} of {len(asked)} test rows looked at have a near copy in {named(name)} {space}"
+    told += f"; {near.allowed}"
+    if surplus > SURE:
+        told += f"; labels of nearest rows agree more than chance makes them ({surplus:.1f} standard errors, "
+        told += f"allowed up to {SURE})"
+    return CheckOutcome(fires, near.share, f"{told}; {exact}")
+
+
+def stands_out(known: Array, null: Array) -> float:
+    """By how many standard errors nearest rows know more here than under chance."""
+    error = np.sqrt(known.var() / len(known) + null.var() / len(null))
+    return float((known.mean() - null.mean()) / error) if error > 0 else 0.0

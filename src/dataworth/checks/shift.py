@@ -1,17 +1,12 @@
 """DW014: do data and test set differ in what the model cannot see?
 
-The recipe keeps a few directions of the test set's features. A difference in those is part of the score; one
-in what it drops is not, and the score then speaks of rows like the test set's that the data do not have. What
-is dropped: columns less their projection on the recipe's axes (and landmarks, if it has a kernel), and the
-length of that rest;
-categories that the test set does not know; which values are missing (they are filled); columns that do not
-vary in the test set.
+What the recipe drops: columns less their projection on its axes (and landmarks, if it has a kernel), and the
+length of that rest; unknown categories; which values are missing; columns that do not vary in the test set.
 
 A ridge regression tells data from test rows by these alone, in five folds. The recipe was learned from the
-very test rows, which therefore lie closer to its axes than any others: so each fold is measured by as many
-principal axes of the *other* folds' test rows. There its rows of both sets are alike if the sets are, and the
-area under the ROC curve is ½ on average, with a standard error of √((n₀ + n₁ + 1) / (12 n₀ n₁)) over all
-folds.
+very test rows, so each fold is measured by as many principal axes of the *other* folds' test rows: there the
+area under the ROC curve is ½ on average if the sets are alike, with a standard error of
+√((n₀ + n₁ + 1) / (12 n₀ n₁)) over all folds.
 """
 
 from __future__ import annotations
@@ -28,7 +23,7 @@ from ..data.vectors import binary_size
 from ..measure import Case, area
 from ..wording import listed
 from ..yardstick.recipe import Recipe, expand
-from .base import Check, Seen, not_run
+from .base import CheckOutcome, not_run
 from .rows import datasets, named, some_rows
 
 ROWS = 500
@@ -48,8 +43,8 @@ TRACE = 1e-6
 """Spread, in standard units, below which a rest is rounding."""
 
 
-def look(case: Case) -> Seen:
-    """The dataset that is told apart best."""
+def shift(case: Case) -> CheckOutcome:
+    """DW014: the dataset that is told apart best."""
     recipe = case.yardstick.recipe
     test = case.test.select(recipe.columns)
     most = ROWS if len(recipe.center) <= WIDE else ROWS // 2
@@ -67,7 +62,7 @@ def look(case: Case) -> Seen:
         if anything_dropped(recipe, ours, theirs):
             found[name] = told_apart(recipe, ours, theirs, rng)
     if not found:
-        return not_run("too few rows") if small else Seen(False, 0.5, "the features keep everything")
+        return not_run("too few rows") if small else CheckOutcome(False, 0.5, "the features keep everything")
     worst = max(found, key=lambda name: found[name].area)
     area, stderr, columns = found[worst]
     limit = max(TOLD_APART, 0.5 + SURE * stderr)
@@ -75,7 +70,7 @@ def look(case: Case) -> Seen:
     told = f"{named(worst)}: told from the test set by what the features leave out with AUC {area:.2f}, "
     told += f"allowed up to {limit:.2f}"
     told += f"; farthest apart in {listed(columns, TOLD)}" if fires and columns else ""
-    return Seen(bool(fires), area, told, stderr)
+    return CheckOutcome(bool(fires), area, told, stderr)
 
 
 def anything_dropped(recipe: Recipe, *sides: Dataset) -> bool:
@@ -85,19 +80,23 @@ def anything_dropped(recipe: Recipe, *sides: Dataset) -> bool:
         X = recipe.scaled(data.X)
         if (np.abs(X - (X @ axes) @ axes.T) > TRACE).any():
             return True
-    flags, raw = (np.vstack([part(recipe, data) for data in sides]) for part in (marks, expanded))
+    raw, flags = columns_of(recipe, *sides)
     return bool(np.ptp(flags, axis=0).any() or np.ptp(raw[:, recipe.inverse_scale == 0], axis=0).any())
 
 
-def expanded(recipe: Recipe, data: Dataset) -> Array:
-    """Columns as numbers, none of them missing."""
-    return expand(recipe.columns, data.X, recipe.fill)
-
-
-def marks(recipe: Recipe, data: Dataset) -> NDArray[np.int8]:
-    """Which categories are unknown to the recipe, and which values are missing."""
+def columns_of(recipe: Recipe, *sides: Dataset) -> tuple[Array, Array]:
+    """Of all rows: columns as numbers, none of them missing; and which categories are unknown to the recipe
+    and which values are missing, as 0 and 1."""
+    X = np.vstack([data.X for data in sides])
     kinds = np.array([column.kind == "categorical" for column in recipe.columns], dtype=bool)
-    return np.hstack([data.X[:, kinds] < 0, np.isnan(data.X)]).astype(np.int8)
+    return expand(recipe.columns, X, recipe.fill), np.hstack([X[:, kinds] < 0, np.isnan(X)]).astype(float)
+
+
+def names_of(recipe: Recipe) -> list[str]:
+    """The column that each of `columns_of` is of."""
+    kinds = [(one.name, one.kind == "categorical", len(one.categories)) for one in recipe.columns]
+    expanded = [name for name, many, times in kinds for _ in range(times if many else 1)]
+    return [*expanded, *(name for name, many, _ in kinds if many), *(name for name, _, _ in kinds)]
 
 
 class Apart(NamedTuple):
@@ -112,11 +111,10 @@ def told_apart(recipe: Recipe, ours: Dataset, theirs: Dataset, rng: np.random.Ge
     """How well rows of the data are told from test rows that they were not learned with."""
     n, m = len(ours), len(theirs)
     own = np.arange(n + m) < n
-    raw = np.vstack([expanded(recipe, ours), expanded(recipe, theirs)])
+    raw, flags = columns_of(recipe, ours, theirs)
     raw /= binary_size(raw)
-    marked = np.vstack([marks(recipe, ours), marks(recipe, theirs)])
-    differ = np.ptp(marked, axis=0) > 0
-    flags = marked[:, differ].astype(float)
+    columns = farthest(np.hstack([raw, flags]), own, names_of(recipe))
+    flags = flags[:, np.ptp(flags, axis=0) > 0]
     folds = np.empty(n + m, dtype=int)
     for side in (own, ~own):
         folds[side] = rng.permutation(int(side.sum())) % FOLDS
@@ -126,7 +124,6 @@ def told_apart(recipe: Recipe, ours: Dataset, theirs: Dataset, rng: np.random.Ge
         X[folds == fold] = unseen(raw, flags, folds == fold, ~own & (folds != fold), kept)
     spread = X.std(axis=0)
     X = X[:, spread > TRACE] / spread[spread > TRACE]
-    columns = farthest(np.hstack([raw, flags]), own, [*expanded_names(recipe), *marked_names(recipe)[differ]])
     stderr = float(np.sqrt((n + m + 1) / (12.0 * n * m)))
     if not X.shape[1]:
         return Apart(0.5, stderr, columns)
@@ -138,18 +135,6 @@ def told_apart(recipe: Recipe, ours: Dataset, theirs: Dataset, rng: np.random.Ge
         scores = (X[out] - center) @ ridge(X[~out] - center, goal[~out])
         areas.append(area(scores, own[out], np.ones(len(scores))))
     return Apart(float(np.mean(areas)), stderr, columns)
-
-
-def expanded_names(recipe: Recipe) -> list[str]:
-    """The column that each of `expanded` is of."""
-    each = [len(one.categories) if one.kind == "categorical" else 1 for one in recipe.columns]
-    return [one.name for one, times in zip(recipe.columns, each, strict=True) for _ in range(times)]
-
-
-def marked_names(recipe: Recipe) -> NDArray[np.str_]:
-    """The column that each of `marks` is of."""
-    categorical = [one.name for one in recipe.columns if one.kind == "categorical"]
-    return np.array([*categorical, *(one.name for one in recipe.columns)], dtype=str)
 
 
 def farthest(X: Array, own: NDArray[np.bool_], names: Sequence[str]) -> list[str]:
@@ -198,13 +183,3 @@ def ridge(X: Array, goal: Array) -> Array:
         coefficients: Array = np.linalg.solve(X.T @ X + columns * np.eye(columns), X.T @ goal)
         return coefficients
     return X.T @ np.linalg.solve(X @ X.T + columns * np.eye(n), goal)
-
-
-CHECK = Check(
-    "DW014",
-    "shift",
-    "data and test set differ in what the features leave out: the model cannot see that shift",
-    "compare the two sets' columns; let a yardstick keep more of them, or take data from where the test is",
-    look,
-    needs="rows",
-)

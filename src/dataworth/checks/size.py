@@ -2,13 +2,10 @@
 
 Too small: the value is not shown to differ from zero, and there are fewer rows than coefficients, or the size
 curve U(D_n, T) at n = N/8, N/4, N/2, N still rises at its end (by more than two standard errors, paired over
-blocks). A zero then speaks of the size, not of the data. A value that is shown is shown, however few the
-rows: the prior stands in for what they do not determine, and it is these rows' worth, not their kind's.
+blocks). A zero then speaks of the size, not of the data.
 
-Too large: m = min(N_D/n_D, N_T/n_T) disjoint blocks are what an interval over pairs rests on. Below two there
-is none, below eight its √(1/(m − 1)) is that of a handful of observations, and larger pairs only look surer.
-
-The size proposed is the largest that leaves eight blocks, if the curve is shown above zero there.
+Too large: an interval over pairs rests on m = min(N_D/n_D, N_T/n_T) disjoint blocks, and eight are wanted.
+The size proposed is the largest that leaves them, if the curve is shown above zero there.
 """
 
 from __future__ import annotations
@@ -23,7 +20,7 @@ from ..measure import MIN_BLOCKS, Arm, Case, Design, Draw, PairTable, Sample, Sc
 from ..measure.evaluate import evaluate
 from ..models import Logistic, OneVsRest, bind
 from ..parallel import Local
-from .base import CHEAP, Check, Seen, not_run
+from .base import CHEAP, CheckOutcome, not_run
 
 FRACTIONS = (1 / 8, 1 / 4, 1 / 2, 1.0)
 BLOCKS = 8
@@ -52,8 +49,8 @@ class Sizes:
         return Draw(parts, drawn.test)
 
 
-def look(case: Case) -> Seen:
-    """Blocks first, then every dataset whose value may be zero."""
+def size(case: Case) -> CheckOutcome:
+    """DW010: blocks first, then every dataset whose value may be zero."""
     if case.blocks is not None and case.blocks < MIN_BLOCKS:
         return overlapping(case, case.blocks)
     arms = case.table.arms if case.what == "rank" else case.arms
@@ -64,7 +61,7 @@ def look(case: Case) -> Seen:
     return max(seen, key=lambda one: bool(one.fires))
 
 
-def overlapping(case: Case, blocks: float) -> Seen:
+def overlapping(case: Case, blocks: float) -> CheckOutcome:
     """Pairs too large for the data."""
     curve = size_curve(case) if affordable(case, case.arms[0]) else []
     first = case.design.draw(0)
@@ -72,34 +69,34 @@ def overlapping(case: Case, blocks: float) -> Seen:
     size = propose_size(curve, largest)
     told = f"the data hold {blocks:.1f} disjoint blocks of this size, and {MIN_BLOCKS} are wanted"
     if size is None:
-        return Seen(True, blocks, f"{told}; no size leaves them and trains, so more rows are needed")
+        return CheckOutcome(True, blocks, f"{told}; no size leaves them and trains, so more rows are needed")
     why = f" ({shown(curve)})" if curve else ""
-    return Seen(True, blocks, f"{told}: a size of {size} leaves them{why}")
+    return CheckOutcome(True, blocks, f"{told}: a size of {size} leaves them{why}")
 
 
-def too_small(case: Case, arm: Arm, sample: Sample) -> Seen:
+def too_small(case: Case, arm: Arm, sample: Sample) -> CheckOutcome:
     """Whether one arm's value is lost in its error for want of rows; its rows by coefficients."""
     value = case.estimate(case.table.column("pmi", arm))
     rows, wanted = len(sample.rows), case.pool.X.shape[1] + 1
-    if value.positive or value.negative:
-        why = f" for {wanted} coefficients" if rows < wanted else ""
-        return Seen(False, rows / wanted, f"{arm}: {rows} rows{why} show a value that is not zero, as asked")
     few = rows < wanted
+    if value.positive or value.negative:
+        why = f" for {wanted} coefficients" if few else ""
+        told = f"{arm}: {rows} rows{why} show a value that is not zero, as asked"
+        return CheckOutcome(False, rows / wanted, told)
     told = f"{arm}: {rows} rows for {wanted} coefficients, and its value may be zero"
     if not affordable(case, arm):
-        return Seen(few, rows / wanted, told)
+        return CheckOutcome(few, rows / wanted, told)
     table, sizes = curve_table(case, arm)
     curve = summary(table, sizes)
-    still = len(sizes) > 1 and len(table) > 1 and rises(table)
-    if not (few or still):
-        return Seen(False, rows / wanted, f"{told}; more rows do not raise it ({shown(curve)})")
-    return Seen(True, rows / wanted, f"{told} ({shown(curve)}){more_rows(curve)}")
-
-
-def rises(table: PairTable) -> bool:
-    """Whether all rows are worth more than half of them, beyond error."""
-    step = over_blocks(table.pmi[:, -1] - table.pmi[:, -2])
-    return step.stderr is not None and step.value > SURE * step.stderr
+    step = over_blocks(table.pmi[:, -1] - table.pmi[:, -2]) if len(sizes) > 1 else None
+    rises = step is not None and step.stderr is not None and step.value > SURE * step.stderr
+    if not (few or rises):
+        return CheckOutcome(False, rows / wanted, f"{told}; more rows do not raise it ({shown(curve)})")
+    n, height, stderr = curve[-1]
+    told = f"{told} ({shown(curve)})"
+    if height > 0 and stderr > 0:  # if it goes on as n does, which it does while there are few
+        told += f"; about {int(np.ceil(n * max(2.0, SURE * stderr / height)))} rows would show one"
+    return CheckOutcome(True, rows / wanted, told)
 
 
 def size_curve(case: Case, arm: Arm | None = None) -> Curve:
@@ -112,13 +109,12 @@ def curve_table(case: Case, arm: Arm) -> tuple[PairTable, tuple[int, ...]]:
     rows = len(case.design.draw(0).arms[arm].rows)
     sizes = tuple(sorted({max(1, round(rows * fraction)) for fraction in FRACTIONS}))
     design = Sizes(case.weighed, arm, sizes, case.options.seed)
-    visit = Scores(case.options.pmi_form)
-    fitter = case.pool.fitter
-    model = case.yardstick.model
+    visit, fitter, model = Scores(case.options.pmi_form), case.pool.fitter, case.yardstick.model
+    blocks = len(case.table) if case.options.thorough else min(BLOCKS, len(case.table))
     if case.options.own_model is None and isinstance(model, Logistic | OneVsRest):
         # a curve's shape, not its height: Laplace's method will do
         fitter = bind(replace(model, inference="laplace"), case.pool.X, case.pool.y)
-    return evaluate(design, fitter, curve_blocks(case), Local(1), visit=visit), sizes
+    return evaluate(design, fitter, blocks, Local(1), visit=visit), sizes
 
 
 def summary(table: PairTable, sizes: Sequence[int]) -> Curve:
@@ -127,15 +123,11 @@ def summary(table: PairTable, sizes: Sequence[int]) -> Curve:
     return [(n, e.value, e.stderr or 0.0) for n, e in zip(sizes, means, strict=True)]
 
 
-def curve_blocks(case: Case) -> int:
-    """Blocks or pairs that the curve is measured on."""
-    return len(case.table) if case.options.thorough else min(BLOCKS, len(case.table))
-
-
 def affordable(case: Case, arm: Arm) -> bool:
     """Whether the curve is no matter: all its parts are less than twice the arm's rows, fitted twice."""
     rows = 4 * float(case.table.column("data_rows", arm).mean()) + float(case.table.test_rows.mean())
-    return case.options.thorough or curve_blocks(case) * rows * (case.pool.X.shape[1] + 1) ** 2 < CHEAP
+    work = min(BLOCKS, len(case.table)) * rows * (case.pool.X.shape[1] + 1) ** 2
+    return case.options.thorough or work < CHEAP
 
 
 def propose_size(curve: Curve, largest: int) -> int | None:
@@ -151,24 +143,6 @@ def propose_size(curve: Curve, largest: int) -> int | None:
     return largest
 
 
-def more_rows(curve: Curve) -> str:
-    """How many rows would show the value, if it goes on as n does, which it does while there are few."""
-    n, value, stderr = curve[-1]
-    if value <= 0 or stderr == 0:
-        return ""
-    return f"; about {int(np.ceil(n * max(2.0, SURE * stderr / value)))} rows would show one"
-
-
 def shown(curve: Curve) -> str:
     """The curve in words."""
     return "value by rows: " + ", ".join(f"{n}: {value:+.2f} ± {stderr:.2f}" for n, value, stderr in curve)
-
-
-CHECK = Check(
-    "DW010",
-    "size",
-    "datasets are too small to train on, or pairs so large that they overlap: the size decides, not the data",
-    "use the size that is proposed, if one is (size=, --size), or more rows",
-    look,
-    stands=False,
-)

@@ -1,15 +1,15 @@
 """The demo: seven things one can do to handwritten digits, and what they do to the information.
 
 Is a digit odd or even? 100 labelled digits, a fifth of them wrong; 797 more, labelled by people, for later;
-900 to test on (scikit-learn's, 8×8 pixels).
-Each digit came through one of two scanners, which the pixels do not show. In the test set nearly all odd
-digits came through the first and nearly all even ones through the second; in the data mostly the other way.
+900 to test on (scikit-learn's, 8×8 pixels). Each digit came through one of two scanners, which the pixels do
+not show. In the test set nearly all odd digits came through the first and nearly all even ones through the
+second; in the data mostly the other way.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -82,15 +82,11 @@ class Demo(Shown):
 
     def to_dict(self, bits: bool = False) -> dict[str, Any]:
         """Plain data for JSON."""
-        return {
-            "schema": SCHEMA,
-            "seed": self.seed,
-            "audits": [chapter.to_dict(bits) for chapter in self.audits],
-        }
+        audits = [chapter.to_dict(bits) for chapter in self.audits]
+        return {"schema": SCHEMA, "seed": self.seed, "audits": audits}
 
 
-@dataclass(frozen=True)
-class Digits:
+class Digits(NamedTuple):
     """The digits of the demo: labelled data, further rows, the test set."""
 
     data: Dataset
@@ -104,17 +100,12 @@ class Digits:
 
         X, digits = load_digits(return_X_y=True)
         order = rng.permutation(len(X))
-        X, odd = X[order], digits[order] % 2
-        rows = np.arange(len(X))
-        aligned = rng.random(len(X)) < np.where(rows < TEST_ROWS, ALIGNED_IN_TEST, ALIGNED_IN_DATA)
+        X, odd, in_test = X[order], digits[order] % 2, np.arange(len(X)) < TEST_ROWS
+        aligned = rng.random(len(X)) < np.where(in_test, ALIGNED_IN_TEST, ALIGNED_IN_DATA)
         scanner = np.where(aligned, odd, 1 - odd).astype(str)
-        label = np.where(odd == 1, "odd", "even")
-        whole = Dataset(X, label, attributes=scanner)
-        return cls(
-            whole.take(rows[TEST_ROWS : TEST_ROWS + DATA_ROWS]),
-            whole.take(rows[TEST_ROWS + DATA_ROWS :]),
-            whole.take(rows[:TEST_ROWS]),
-        )
+        whole = Dataset(X, np.where(odd == 1, "odd", "even"), attributes=scanner)
+        test, data, more = np.split(np.arange(len(X)), [TEST_ROWS, TEST_ROWS + DATA_ROWS])
+        return cls(whole.take(data), whole.take(more), whole.take(test))
 
     @property
     def everything(self) -> Dataset:

@@ -1,8 +1,7 @@
 """The entry of every measurement: options parsed once, check codes once, tables read by `load_inputs`.
 
-`dw.score(D, T, seed=1)` and `dw.score("a.csv", "t.csv", label="churn")` are the same function: what is not a
-Dataset is read first, with the options of `read`. The command line comes with inputs and options of its own
-and passes them through (`PARSED`).
+What is not a Dataset is read first, with the options of `read`. The command line comes with inputs and
+options of its own and passes them through (`PARSED`).
 """
 
 from __future__ import annotations

@@ -1,19 +1,19 @@
-"""What more rows like these would be worth: values of growing parts of the data, and two laws for the rest.
+"""What more rows like these would be worth: values of growing parts of the data, extrapolated by two models.
 
-For k rows and blocks of m test rows, the two laws are
+For k rows and blocks of m test rows, the two curve models are
 
     logarithm   u(k) = a + b log k
     Gaussian    u(k) = a + ½ D log((1 + λk)(1 + λm) / (1 + λ(k + m))),
 
 the second the information between k and m noisy looks at D Gaussian numbers, which levels off once k is
-large. Each is fitted to halves and smaller parts, and forecasts the larger ones; the better it does, the more
-it has to say of what lies beyond. The range is made of luck (how much parts of one size differ, told from the
-smaller ones) and of what the further rows are said to add, and widens with every doubling.
+large. Each is fitted to halves and smaller parts, and predicts the larger ones; the better it does, the more
+weight it has in the extrapolation. The range is made of the sampling error (how much parts of one size
+differ, told from the smaller ones) and of what further rows are said to add, and widens with every doubling.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from bisect import bisect_left
 from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple, Unpack
 
@@ -22,29 +22,27 @@ import numpy as np
 from ..arrays import Array
 from ..data.dataset import Dataset
 from ..errors import DataworthError
-from ..measure import Options, Pool, Valuing, over_blocks, select, strata, stratified, whole_number
-from ..measure.prepare import prepare
-from ..yardstick.yardstick import Yardstick
-from .coalitions import measure_arms
+from ..measure import Options, Valuing, over_blocks, select, strata, stratified, whole_number
+from .blocks import DATA, Blocks
 from .entry import measurement
-from .result import Replay, Told, nats, tell
+from .result import BlockResult, Replay, nats, tell
 
 HELD_OUT = 0.5
-"""Parts larger than this are what laws are tried on."""
+"""Parts larger than this are what curve models are tried on."""
 KEPT = 0.7
-"""Proportion of what the data are worth beyond the law at their own size that more rows keep."""
+"""Proportion of what the data are worth beyond the model at their own size that more rows keep."""
 WIDE, GAINED = 1.2, 0.6
 """What makes ranges hold nine times in ten, at twice and at four times the rows: settled on six sets (magic,
 phoneme, satimage, spambase, splice, ring; six seeds), `dataworth study values` reports others."""
 RATES = 10.0 ** np.arange(-4.0, 1.01, 0.25)
-"""Of the Gaussian law: what a row tells of each number, in units of what is not known beforehand."""
-LEAST_LUCK = 1e-3
+"""Of the Gaussian model: what a row tells of each number, in units of what is not known beforehand."""
+LEAST_SD = 1e-3
 FALLS = 2.0
-"""Standard deviations of luck by which all rows must be worth less than half of them."""
-FARTHEST = 100.0
+"""Standard deviations by which all rows must be worth less than half of them."""
+FARTHEST = 100
 
 
-class Law(NamedTuple):
+class CurveModel(NamedTuple):
     """u(k) = level + slope · shape(k)."""
 
     level: float
@@ -57,7 +55,7 @@ class Law(NamedTuple):
 
 
 def shape(rows: Array | float, rate: float | None, block: float) -> Array:
-    """The logarithm, or the Gaussian law of a rate.
+    """The logarithm, or the Gaussian model of a rate.
 
     >>> bool(shape(1e9, 0.1, 10.0) < 0.5 * np.log(1 + 0.1 * 10.0))
     True
@@ -68,35 +66,26 @@ def shape(rows: Array | float, rate: float | None, block: float) -> Array:
     return np.asarray(0.5 * np.log(seen * tested / (seen + tested - 1.0)))
 
 
-def fitted(sizes: Array, values: Array, weights: Array, block: float, rates: Array | list[None]) -> Law:
-    """Weighted least squares, at the best of some rates; a Gaussian law never falls."""
-    best, least = Law(float(np.average(values, weights=weights)), 0.0, None), np.inf
+def fitted(sizes: Array, values: Array, weights: Array, block: float, rates: Any) -> CurveModel:
+    """Weighted least squares, at the best of some rates; a Gaussian model never falls."""
+    best, least = CurveModel(float(np.average(values, weights=weights)), 0.0, None), np.inf
     for rate in rates:
         x = shape(sizes, rate, block)
         centre, level = (float(np.average(part, weights=weights)) for part in (x, values))
         slope = float(weights @ ((x - centre) * (values - level))) / float(weights @ (x - centre) ** 2)
         slope = slope if rate is None else max(slope, 0.0)
-        law = Law(level - slope * centre, slope, rate)
-        misfit = float(weights @ (values - law(sizes, block)) ** 2)
+        model = CurveModel(level - slope * centre, slope, rate)
+        misfit = float(weights @ (values - model(sizes, block)) ** 2)
         if misfit < least:
-            best, least = law, misfit
+            best, least = model, misfit
     return best
 
 
-@dataclass(frozen=True)
-class Curve:
+class Curve(NamedTuple):
     """Sizes of parts in ascending order, all rows last; worth is parts × blocks."""
 
     sizes: Array
     worth: Array
-
-    @classmethod
-    def of(cls, sizes: Mapping[str, int], pmi: Callable[[str], Array]) -> Curve:
-        """From arms and what they are worth."""
-        names = sorted(sizes, key=lambda name: sizes[name])
-        return cls(
-            np.array([sizes[name] for name in names], dtype=float), np.array([pmi(name) for name in names])
-        )
 
     @property
     def means(self) -> list[tuple[float, float]]:
@@ -104,13 +93,13 @@ class Curve:
         return [(k, float(self.worth[self.sizes == k].mean())) for k in np.unique(self.sizes)]
 
     @property
-    def falls(self) -> bool:
-        """Whether all rows are worth less than half of them, beyond blocks and luck."""
+    def decreasing(self) -> bool:
+        """Whether all rows are worth less than half of them, beyond blocks and sampling error."""
         half = self.worth[np.abs(self.sizes - 0.5 * self.sizes[-1]) < 1.0].mean(axis=0)
         loss = over_blocks(self.worth[-1] - half)
-        return loss.negative and -loss.value > FALLS * float(self.luck(self.sizes[-1:])[0])
+        return loss.negative and -loss.value > FALLS * float(self.sampling_sd(self.sizes[-1:])[0])
 
-    def luck(self, sizes: Array) -> Array:
+    def sampling_sd(self, sizes: Array) -> Array:
         """Standard deviation of what parts of a size are worth, a power of the size told from small parts.
 
         Parts of one dataset overlap: those of size k of n differ by √(1 − k/n) of what independent ones do.
@@ -118,65 +107,60 @@ class Curve:
         n = self.sizes[-1]
         small = [k for k in np.unique(self.sizes) if k <= HELD_OUT * n + 1.0]
         found = [self.worth[self.sizes == k].mean(axis=1).std(ddof=1) / np.sqrt(1.0 - k / n) for k in small]
-        x, y = np.log(small), np.log(np.array(found) + LEAST_LUCK)
+        x, y = np.log(small), np.log(np.array(found) + LEAST_SD)
         power = float(np.clip(np.polyfit(x, y, 1)[0], -1.0, 0.0))
         return np.asarray(np.exp(np.mean(y - power * x) + power * np.log(sizes)))
 
-    def laws(self, block: float) -> Forecast:
-        """Both laws, fitted to all sizes; each has its say by how it foretold the larger parts."""
+    def forecast(self, block: float) -> Forecast:
+        """Both models, fitted to all sizes; each has its say by how it predicted the larger parts."""
         sizes, values = (np.array(part) for part in zip(*self.means, strict=True))
         counts = np.array([(self.sizes == k).sum() for k in sizes])
-        weights = np.minimum(counts, np.maximum(sizes[-1] / sizes, 1.0)) / self.luck(sizes) ** 2
+        weights = np.minimum(counts, np.maximum(sizes[-1] / sizes, 1.0)) / self.sampling_sd(sizes) ** 2
         small = sizes <= HELD_OUT * sizes[-1] + 1.0
-        laws, misses = [], []
+        models, misses = [], []
         for rates in ([None], RATES):
             tried = fitted(sizes[small], values[small], weights[small], block, rates)
             misses.append(float(weights[~small] @ (values[~small] - tried(sizes[~small], block)) ** 2))
-            laws.append(fitted(sizes, values, weights, block, rates))
+            models.append(fitted(sizes, values, weights, block, rates))
         gaussian = 1.0 / (1.0 + np.exp(0.5 * np.clip(misses[1] - misses[0], -700.0, 700.0)))
-        luck = float(self.luck(sizes[-1:])[0])
-        return Forecast(laws[0], laws[1], float(gaussian), sizes[-1], values[-1], luck, block)
+        sd = float(self.sampling_sd(sizes[-1:])[0])
+        return Forecast(models[0], models[1], float(gaussian), sizes[-1], values[-1], sd, block)
 
 
 class Forecast(NamedTuple):
-    """Both laws, the Gaussian's proportion, the rows and the value that there are, and the luck in it."""
+    """Both models, the Gaussian's weight, the rows and the value that there are, and the error in it."""
 
-    logarithm: Law
-    bent: Law
+    logarithm: CurveModel
+    saturating: CurveModel
     gaussian: float
-    have: float
+    n_rows: float
     value: float
-    luck: float
+    sampling_sd: float
     block: float
 
     def __call__(self, rows: float) -> float:
         """The value of so many rows in all."""
-        return float(self._mean(rows) + KEPT * (self.value - self._mean(self.have)))
+        return float(self._mean(rows) + KEPT * (self.value - self._mean(self.n_rows)))
 
     def _mean(self, rows: float) -> float:
-        told = [float(law(rows, self.block)) for law in (self.logarithm, self.bent)]
+        told = [float(model(rows, self.block)) for model in (self.logarithm, self.saturating)]
         return (1.0 - self.gaussian) * told[0] + self.gaussian * told[1]
 
     def range(self, rows: float) -> tuple[float, float]:
         """Where the value lies in nine cases of ten.
 
-        WIDE √log₂(k/n) · √(luck² + (GAINED · gain)²): with every doubling as much again is not known.
+        WIDE √log₂(k/n) · √(sd² + (GAINED · gain)²): with every doubling as much again is not known.
         """
-        value, doublings = self(rows), float(np.log2(max(rows / self.have, 1.0)))
-        half = WIDE * float(np.sqrt(doublings) * np.hypot(self.luck, GAINED * (value - self.value)))
+        value, doublings = self(rows), float(np.log2(max(rows / self.n_rows, 1.0)))
+        half = WIDE * float(np.sqrt(doublings) * np.hypot(self.sampling_sd, GAINED * (value - self.value)))
         return value - half, value + half
 
-    def rows_for(self, target: float, have: int) -> int | None:
+    def rows_for(self, target: float) -> int | None:
         """Rows in all that the target takes; None beyond a hundred times what there is."""
+        sizes = range(int(self.n_rows), FARTHEST * int(self.n_rows) + 1)
         if self.value >= target:
-            return have
-        low, high = float(have), FARTHEST * have
-        if self(high) < target:
-            return None
-        while high - low > 0.5:
-            middle = 0.5 * (low + high)
-            low, high = (low, middle) if self(middle) >= target else (middle, high)
-        return int(np.ceil(high))
+            return sizes[0]
+        return None if self(sizes[-1]) < target else sizes[bisect_left(sizes, target, key=lambda k: self(k))]
 
 
 QUESTION = "What would more rows like these be worth to someone facing this test set?"
@@ -196,11 +180,11 @@ class AtSize:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Outlook(Told):
+class Outlook(BlockResult):
     """Values of parts of the data, and the forecast with `more` further rows; nats per block of the test set.
 
     gain: what the further rows add. falls: whether the value is seen to fall with size, as wrong labels can
-    make it. gaussian: the proportion that the Gaussian law has in the forecast, beside the logarithm. needed:
+    make it. gaussian: the weight that the Gaussian model has in the forecast, beside the logarithm. needed:
     rows in all for the target; None if it is not reached with a hundred times the rows.
     """
 
@@ -216,11 +200,6 @@ class Outlook(Told):
     curve: tuple[AtSize, ...]
     needed: int | None
     target: float | None = nats()
-    test_rows: int
-    blocks: int
-    yardstick: Yardstick
-    notes: tuple[str, ...]
-    replay: Replay
 
     @property
     def headline(self) -> str:
@@ -260,44 +239,42 @@ def outlook(
     (True, False)
     """
     opts = Options.parse("outlook", options)
-    prepared = prepare("outlook", {"the data": D}, T, opts)
-    own = prepared.data["the data"]
+    blocks = Blocks.of("outlook", {DATA: D}, T, opts)
+    prepared, own, whole = blocks.prepared, blocks.prepared.data[DATA], blocks.samples[DATA]
     more = len(own) if rows is None else whole_number(rows, "rows", least=1)
     if target is not None and (isinstance(target, bool) or not isinstance(target, int | float)):
         raise DataworthError(f"target is {target!r}; it must be a number of nats per block.")
     if len(own) < LEAST_ROWS:
         raise DataworthError(f"the data have {len(own)} rows; an outlook needs {LEAST_ROWS} or more.")
-    pool = Pool.build(prepared.yardstick, {"the data": own, "test": prepared.test})
-    whole, samples = pool.samples["the data"], {}
-    rng = np.random.default_rng([opts.seed, 0x0071])
+    rng, samples = np.random.default_rng([opts.seed, 0x0071]), {}
     for proportion in PROPORTIONS:
         size = max(2, round(proportion * len(own)))
         for k in range(PARTS):
             samples[f"{size} {k}"] = select(whole, stratified(strata(prepared.yardstick, own), size, rng))
-    samples[f"{len(own)} 0"] = whole
-    table, pmi = measure_arms(prepared, pool, samples, pool.samples["test"])
-    curve = Curve.of({name: len(sample.rows) for name, sample in samples.items()}, pmi)
-    law = curve.laws(float(table.test_rows.mean()))
+    worth = blocks.worth({**samples, "all": whole})
+    sizes = [len(sample.rows) for sample in (*samples.values(), whole)]
+    curve = Curve(np.array(sizes, dtype=float), np.array([*worth.values()]))
+    count, wanted = len(worth["all"]), len(own) + more
+    forecast = curve.forecast(len(prepared.test) / count)
     notes = prepared.notes
-    if curve.falls:
+    if curve.decreasing:
         notes += ("the value falls as rows are added: look at the labels first (dataworth values)",)
-    wanted = len(own) + more
     ends = sorted({2 * len(own), 4 * len(own), wanted})
     points = [AtSize(rows=int(k), value=float(u), interval=None, measured=True) for k, u in curve.means]
-    points += [AtSize(rows=k, value=law(k), interval=law.range(k), measured=False) for k in ends]
+    points += [AtSize(rows=k, value=forecast(k), interval=forecast.range(k), measured=False) for k in ends]
     return Outlook(
         more=more,
         have=len(own),
-        value=law(wanted),
-        interval=law.range(wanted),
-        gain=law(wanted) - float(curve.worth[-1].mean()),
-        falls=curve.falls,
-        gaussian=law.gaussian,
+        value=forecast(wanted),
+        interval=forecast.range(wanted),
+        gain=forecast(wanted) - float(worth["all"].mean()),
+        falls=curve.decreasing,
+        gaussian=forecast.gaussian,
         curve=tuple(sorted(points, key=lambda one: one.rows)),
-        needed=None if target is None else law.rows_for(float(target), len(own)),
+        needed=None if target is None else forecast.rows_for(float(target)),
         target=target,
         test_rows=len(prepared.test),
-        blocks=len(table),
+        blocks=count,
         yardstick=prepared.yardstick,
         notes=notes,
         replay=Replay.of("outlook", {"data": D}, T, opts, rows=rows, target=target),

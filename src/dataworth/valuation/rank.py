@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import ClassVar, Unpack
 
@@ -20,9 +20,7 @@ from ..measure import (
     Options,
     PairTable,
     Plan,
-    Pool,
     answered,
-    check_datasets,
     count,
     kept,
     measure,
@@ -30,10 +28,9 @@ from ..measure import (
     over_blocks,
     rank_parts,
     two_sided_p,
-    whole_plan,
 )
-from ..measure.prepare import prepare
 from ..wording import in_nats
+from .blocks import Blocks
 from .entry import measurement
 from .result import Replay, Result, nats, rests_on
 from .sealed import Sealed, measure_sealed, refuse_unsealable
@@ -118,21 +115,15 @@ def rank(candidates: Mapping[str, Dataset | Sealed], test: Dataset, **options: U
         raise DataworthError("rank takes a dict of names and Datasets, with at least one: {'a': A, 'b': B}.")
     if any(isinstance(one, Sealed) for one in candidates.values()):
         refuse_unsealable(opts.form)
-        case = answered(measure_sealed("rank", candidates, test, opts, best_of))
-        return summarise(case, {**candidates, **case.data}, Replay.of("rank", candidates, test, opts))
-    opened = {name: one for name, one in candidates.items() if not isinstance(one, Sealed)}
-    check_datasets(opened)
-    prepared = prepare("rank", opened, test, opts)
-    # the test set stands under a name that no candidate can have
-    parts = {f"{name!r}": data for name, data in prepared.data.items()}
-    pool = Pool.build(prepared.yardstick, {**parts, "test": prepared.test}, opts.own_model)
-    arms = {Arm("candidate", name): pool.samples[f"{name!r}"] for name in names}
-    plan = whole_plan(prepared, arms, pool.samples["test"])
-    table = measure(prepared, pool, plan)
-    case = Case.of(prepared, pool, plan, table=table, arms=leaders(table, opts), conclude=best_of)
-    case = answered(case)
+        case = measure_sealed("rank", candidates, test, opts, best_of)
+    else:
+        blocks = Blocks.of("rank", candidates, test, opts)
+        plan = blocks.plan({Arm("candidate", name): sample for name, sample in blocks.samples.items()})
+        table = measure(blocks.prepared, blocks.pool, plan)
+        first = leaders(table, opts)
+        case = Case.of(blocks.prepared, blocks.pool, plan, table=table, arms=first, conclude=best_of)
     replay = Replay.of("rank", candidates, test, opts)
-    return summarise(replace(case, arms=leaders(case.table, opts)), prepared.data, replay)
+    return summarise(answered(case), {**candidates, **case.data}, replay)
 
 
 def leaders(table: PairTable, options: Options) -> tuple[Arm, ...]:

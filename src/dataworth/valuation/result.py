@@ -1,11 +1,6 @@
-"""What scores, audits and rankings have in common: how they are told, and what they rest on.
+"""What results have in common: how they show themselves, what they rest on, and how to get them again.
 
-What it takes to get a result again: the call, the seed, versions, and what the data were.
-
-How every result shows itself: as text, as a figure, in a notebook, as a report.
-
-The room `report` stands above this one, so nothing of it is imported here: it is asked for by name when a
-user asks a result to show itself.
+The package `report` stands above this one: it is imported by name when a user asks a result to show itself.
 """
 
 from __future__ import annotations
@@ -34,43 +29,24 @@ class Shown:
     """What every result has for people."""
 
     def text(self, bits: bool = False, verbose: bool = False) -> str:
-        """The result as the command line prints it, without colours.
-
-        Args:
-            bits: bits instead of nats.
-            verbose: also each arm, the yardstick and every check.
-        """
-        told: str = import_module(REPORTS).text(self, bits, verbose)
-        return told
+        """The result as the command line prints it, without colours; `verbose` adds arms and every check."""
+        return str(import_module(REPORTS).text(self, bits, verbose))
 
     def plot(self, path: str | PathLike[str] | None = None, bits: bool = False) -> Any:
-        """The result as a matplotlib figure.
-
-        Args:
-            path: a file to write it to, too: .png, .svg or .pdf.
-            bits: bits instead of nats.
-        """
+        """The result as a matplotlib figure, also written to a `path`: .png, .svg or .pdf."""
         return import_module(REPORTS).plot(self, path, bits)
 
     def report(self, path: str | PathLike[str], bits: bool = False) -> None:
         """Write a report: one page for people who were not there, without any row of the data.
 
         What has to be measured again for it (parts, other priors, sizes and groups) is on it if the result
-        kept its rows (`keep=True`).
-
-        Args:
-            path: .html (a page that needs nothing else), .md (for a pull request) or .json.
-            bits: bits instead of nats.
-
-        Raises:
-            DataworthError: if the name ends otherwise.
+        kept its rows (`keep=True`). `path` ends in .html (a page that needs nothing else), .md or .json.
         """
         import_module(REPORTS).write(self, path, bits)
 
     def _repr_html_(self) -> str:
         """The short form, for notebooks."""
-        told: str = import_module(REPORTS).fragment(self)
-        return told
+        return str(import_module(REPORTS).fragment(self))
 
 
 Given = Dataset | Sealed | Stream
@@ -93,41 +69,27 @@ class Replay:
     test: dict[str, Any]
 
     @classmethod
-    def of(
-        cls,
-        what: str,
-        data: Mapping[str, Given],
-        test: Given,
-        options: Options,
-        curate: str | None = None,
-        **own: Any,
-    ) -> Replay:
+    def of(cls, what: str, data: Mapping[str, Given], test: Given, options: Options, **own: Any) -> Replay:
         """Of a call from Python; `own` are arguments of this function alone, told if they are not None."""
-        given = [(one.name, getattr(options, one.name), one.default) for one in fields(options)]
-        given = [one for one in given if one[0] not in NOT_TOLD and one[1] != one[2]]
-        several = what in ("rank", "split")
+        given = {one.name: getattr(options, one.name) for one in fields(options) if one.name not in NOT_TOLD}
+        given = {name: one for name, one in given.items() if one != getattr(Options, name)}
+        several, curate = what in ("rank", "split"), own.pop("curate", None)
         names = [f"{{{', '.join(f'{name!r}: …' for name in data)}}}"] if several else [*data]
-        names += ["test" if curate is None else "test=test"]
-        told = [] if curate is None else [f"curate={curate}"]
-        told += [f"{name}={value!r}" for name, value in own.items() if value is not None]
-        told += [f"{name}={shown(value)}" for name, value, _ in given]
+        names += ["test"] if curate is None else ["test=test", f"curate={curate}"]
+        told = [f"{name}={value!r}" for name, value in own.items() if value is not None]
+        told += [f"{name}={shown(value)}" for name, value in given.items()]
         return cls(
             command=f"dw.{what}({', '.join([*names, *told, f'seed={options.seed}'])})",
             seed=options.seed,
             versions=versions(),
-            data={name: known(one) for name, one in data.items()},
-            test=known(test),
+            data={name: {"rows": len(one), "sha256": one.content_hash()} for name, one in data.items()},
+            test={"rows": len(test), "sha256": test.content_hash()},
         )
 
     def by(self, command: str, data: Mapping[str, str], test: str) -> Replay:
         """The same from the command line, with files by the names of their data."""
         told = {name: {**one, "file": data[name]} if name in data else one for name, one in self.data.items()}
         return replace(self, command=command, data=told, test={**self.test, "file": test})
-
-
-def known(data: Given) -> dict[str, Any]:
-    """What a dataset is known by."""
-    return {"rows": len(data), "sha256": data.content_hash()}
 
 
 def shown(value: Any) -> str:
@@ -169,6 +131,17 @@ class Told(Shown):
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
+class BlockResult(Told):
+    """What is measured on blocks of a test set, beside scores, audits and rankings."""
+
+    test_rows: int
+    blocks: int
+    yardstick: Yardstick
+    notes: tuple[str, ...]
+    replay: Replay
+
+
+@dataclass(frozen=True, kw_only=True, repr=False)
 class Result(Told):
     """A result: what it was measured on, the yardstick, notes, the table it is made of, and its checks.
 
@@ -191,15 +164,13 @@ class Result(Told):
 
     def to_dict(self, bits: bool = False, parts: bool = False) -> dict[str, Any]:
         """Plain data for JSON, in nats or in bits; with `parts` also what the values are made of."""
-        told = super().to_dict(bits)
+        told, unit = super().to_dict(bits), NATS_PER_BIT if bits else 1.0
         if parts:
-            unit = NATS_PER_BIT if bits else 1.0
             made = self.parts  # type: ignore[attr-defined]
-            told["parts"] = (
-                {name: part.to_dict(unit) for name, part in made.items()}
-                if isinstance(made, dict)
-                else made.to_dict(unit)
-            )
+            several = isinstance(made, dict)
+            own = made if several else {"": made}
+            plain = {name: part.to_dict(unit) for name, part in own.items()}
+            told["parts"] = plain if several else plain[""]
         return told
 
 

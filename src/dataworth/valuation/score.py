@@ -19,7 +19,6 @@ from ..measure import (
     Options,
     PairTable,
     Plan,
-    Pool,
     Sample,
     answered,
     count,
@@ -29,10 +28,10 @@ from ..measure import (
     score_parts,
     select,
     values,
-    whole_plan,
 )
-from ..measure.prepare import prepare
 from ..wording import in_nats
+from .blocks import DATA as NAME
+from .blocks import Blocks
 from .entry import measurement
 from .result import Replay, Result, nats, rests_on
 from .sealed import Sealed, measure_sealed, refuse_unsealable
@@ -42,7 +41,6 @@ QUESTIONS = {
     "whole": "Is this dataset, as it is, worth anything to someone facing this test set?",
     "pairs": "Are datasets of this size, made this way, worth anything to someone facing this test set?",
 }
-NAME, TEST = "the data", "the test set"
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
@@ -121,24 +119,19 @@ def score(D: Dataset | Sealed | Stream, T: Dataset, **options: Unpack[Drawing]) 
     design = opts.choose_design(DESIGNS["score"])
     if isinstance(D, Sealed):
         refuse_unsealable(opts.form, design)
-        replay = Replay.of("score", {"data": D}, T, opts)
-        case = answered(measure_sealed("score", {NAME: D}, T, opts))
-        return summarise(case, design, len(D), replay)
-    if isinstance(D, Stream):
-        case = answered(measure_streamed(D, T, opts, NAME, conclude=conclusion))
-        rows = int(case.table.data_rows[0, 0])
-        return summarise(case, design, rows, Replay.of("score", {"data": D}, T, opts))
-    prepared = prepare("score", {NAME: D}, T, opts)
-    replay = Replay.of("score", {"data": D}, T, opts)
-    D = prepared.data[NAME]
-    pool = Pool.build(prepared.yardstick, {NAME: D, TEST: prepared.test}, opts.own_model)
-    data, test = pool.samples[NAME], pool.samples[TEST]
-    if design == "whole":
-        plan = whole_plan(prepared, {DATA: data}, test)
+        case = measure_sealed("score", {NAME: D}, T, opts)
+    elif isinstance(D, Stream):
+        case = measure_streamed(D, T, opts, NAME, conclude=conclusion)
     else:
-        plan = pairs_plan(prepared, pool, D, (data, test), partial(alone, data))
-    case = Case.of(prepared, pool, plan, arms=(DATA,), conclude=conclusion)
-    return summarise(answered(case), design, len(D), replay)
+        blocks = Blocks.of("score", {NAME: D}, T, opts)
+        prepared, pool, data = blocks.prepared, blocks.pool, blocks.samples[NAME]
+        plan = blocks.plan({DATA: data})
+        if design != "whole":
+            own = prepared.data[NAME]
+            plan = pairs_plan(prepared, pool, own, (data, blocks.test), partial(alone, data))
+        case = Case.of(prepared, pool, plan, arms=(DATA,), conclude=conclusion)
+    rows = len(case.data[NAME]) if isinstance(D, Dataset) else int(case.table.data_rows[0, 0])
+    return summarise(answered(case), design, rows, Replay.of("score", {"data": D}, T, opts))
 
 
 def alone(data: Sample, drawn: Any, rng: Any) -> dict[Any, Sample]:

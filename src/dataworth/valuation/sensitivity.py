@@ -1,7 +1,7 @@
 """How a score, and the conclusion from it, depend on the prior variance C.
 
-The same data are measured again, on the same pairs, with the yardstick's features and other prior variances.
-Beside each stand two reasons to choose it, both from the test set alone, so that nobody's data can move it:
+The same pairs are measured again with other prior variances. Beside each stand two reasons to choose it, both
+from the test set alone, so that nobody's data can move it:
 
     held out    mean of Σ log p(row | T_a) over rows of T_b, for halves of the test set, nats a half
     accuracy    five-fold cross-validated accuracy (R² of numeric labels), by which the paper tunes C,
@@ -21,19 +21,17 @@ from typing import Any
 import numpy as np
 
 from ..arrays import Array, Rows
-from ..checks.prior_range import HALF_DECADE, PLAUSIBLE, STEPS, Halves, conclusion
+from ..checks.base import quietly
+from ..checks.prior import HALF_DECADE, PLAUSIBLE, STEPS, Halves, conclusion, on_grid
 from ..errors import DataworthError
 from ..evidence.pair import NATS_PER_BIT
 from ..measure import Estimate, count, group_codes, kept, strata
 from ..models.base import Fitter, bind, positive_number
 from ..parallel.threads import one_thread
-from ..yardstick.search import PRIORS
 from .result import Result, Shown
 
 SCHEMA = "dataworth/sensitivity/1"
 FOLDS = 5
-ROUNDING = 0.01
-"""Prior variances are given to three digits."""
 QUANTITIES = {"score": "value", "audit": "change", "rank": "lead of the first"}
 
 
@@ -48,14 +46,11 @@ class AtPrior:
     accuracy: float
     plausible: bool
 
-    def liking(self, unit: float = 1.0) -> dict[str, Any]:
-        """All but the prior and the value, as plain data."""
-        told = {"conclusion": self.conclusion, "held_out": self.held_out / unit}
-        return {**told, "accuracy": self.accuracy, "plausible": self.plausible}
-
     def to_dict(self, unit: float = 1.0) -> dict[str, Any]:
         """Plain data for JSON."""
-        return {"prior_variance": self.prior_variance, **self.value.to_dict(unit), **self.liking(unit)}
+        told = {"prior_variance": self.prior_variance, **self.value.to_dict(unit)}
+        told |= {"conclusion": self.conclusion, "held_out": self.held_out / unit}
+        return told | {"accuracy": self.accuracy, "plausible": self.plausible}
 
 
 @dataclass(frozen=True)
@@ -111,23 +106,26 @@ class Sensitivity(Shown):
         """One record a prior, for CSV."""
         records = []
         for point in self.points:
-            lower, upper = point.value.interval or (None, None)
-            value = {"value": point.value.value, "lower": lower, "upper": upper}
-            records.append({"prior_variance": point.prior_variance, **value, **point.liking()})
+            told = point.to_dict()
+            lower, upper = told.pop("interval") or (None, None)
+            first = {"prior_variance": told.pop("prior_variance"), "value": told.pop("value")}
+            del told["stderr"]
+            records.append({**first, "lower": lower, "upper": upper, **told})
         return records
 
     def to_dict(self, bits: bool = False) -> dict[str, Any]:
         """Plain data for JSON, in nats or in bits."""
         unit, name = (NATS_PER_BIT, "bits") if bits else (1.0, "nats")
-        told = {"schema": SCHEMA, "unit": name, "of": self.what, "quantity": QUANTITIES[self.what]}
-        names = ("chosen", "by_held_out", "by_accuracy", "conclusion")
-        return {
-            **told,
-            **{name: getattr(self, name) for name in names},
-            "conclusion_by_accuracy": self.at(self.by_accuracy).conclusion,
-            **{name: getattr(self, name) for name in ("steady", "summary", "folds")},
-            "priors": [point.to_dict(unit) for point in self.points],
+        told: dict[str, Any] = {
+            "schema": SCHEMA,
+            "unit": name,
+            "of": self.what,
+            "quantity": QUANTITIES[self.what],
         }
+        names = ("chosen", "by_held_out", "by_accuracy", "conclusion", "steady", "summary", "folds")
+        told |= {name: getattr(self, name) for name in names}
+        told["conclusion_by_accuracy"] = self.at(self.by_accuracy).conclusion
+        return told | {"priors": [point.to_dict(unit) for point in self.points]}
 
 
 @one_thread()
@@ -157,21 +155,19 @@ def sensitivity(
     given = around(chosen) if priors is None else [positive_number(c, "a prior variance") for c in priors]
     grid = sorted({chosen, *given})
     halves = Halves.of(case)
-    features = case.yardstick.features(halves.sample)
-    least = halves.held_out(case.yardstick.model, features) - PLAUSIBLE
-    counted = case.yardstick.tempering * np.ones(len(features))
+    least = halves.held_out(case.yardstick.model) - PLAUSIBLE
+    counted = case.yardstick.tempering * np.ones(len(halves.targets))
     if halves.sample.weights is not None:
         counted *= halves.sample.weights
     folds = cross_validation(strata(case.yardstick, halves.sample), halves.sample.groups, case.yardstick.seed)
     points = []
     for done, variance in enumerate(grid):
         model = replace(case.yardstick.model, prior_variance=variance)
-        with warnings.catch_warnings():  # that a solver has not converged at an extreme prior is no news here
-            warnings.simplefilter("ignore", RuntimeWarning)
+        with quietly():  # that a solver has not converged at an extreme prior is no news here
             again = case.table if variance == chosen else case.again(model=model)
             table = count(again, case.options, case.plan.unit).table
-            accuracy = cross_validated(bind(model, features, halves.targets), folds, counted)
-            held_out = halves.held_out(model, features)
+            accuracy = cross_validated(bind(model, halves.features, halves.targets), folds, counted)
+            held_out = halves.held_out(model)
         value = case.estimate(case.quantity(table))
         plausible = variance == chosen or held_out >= least
         points.append(AtPrior(variance, value, conclusion(case, table), held_out, accuracy, plausible))
@@ -187,17 +183,11 @@ def around(chosen: float) -> list[float]:
     [0.0316, 0.1, 0.316, 1.0, 3.16, 10.0, 31.6, 100.0, 316.0]
     """
     steps = [chosen * HALF_DECADE**step for step in range(-STEPS, STEPS + 1) if step]
-    near = [next((c for c in PRIORS if abs(c / v - 1.0) < ROUNDING), float(f"{v:.3g}")) for v in steps]
-    return sorted([chosen, *near])
+    return sorted([chosen, *map(on_grid, steps)])
 
 
 def cross_validation(classes: Rows, groups: Any, seed: int) -> list[tuple[Rows, Rows]]:
-    """Rows to learn from and rows to predict, five times; classes are spread over folds, groups are not.
-
-    >>> folds = cross_validation(np.array([0, 1] * 10), None, seed=0)
-    >>> [left.size for _, left in folds], [int((left % 2).sum()) for _, left in folds]
-    ([4, 4, 4, 4, 4], [2, 2, 2, 2, 2])
-    """
+    """Rows to learn from and rows to predict, five times; classes are spread over folds, groups are not."""
     from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
 
     codes = group_codes(groups)
@@ -208,10 +198,7 @@ def cross_validation(classes: Rows, groups: Any, seed: int) -> list[tuple[Rows, 
         return [(learn, left) for learn, left in splits if len(left)]
 
 
-def cross_validated(fitter: Fitter, folds: list[tuple[Rows, Rows]], weights: Array | None) -> float:
+def cross_validated(fitter: Fitter, folds: list[tuple[Rows, Rows]], weights: Array) -> float:
     """Mean accuracy on rows that were not learnt from."""
-    found = []
-    for learn, left in folds:
-        learnt, tested = (None if weights is None else weights[rows] for rows in (learn, left))
-        found.append(fitter.accuracy(fitter(learn, weights=learnt), left, tested))
-    return float(np.mean(found))
+    fits = [(fitter(learn, weights=weights[learn]), left) for learn, left in folds]
+    return float(np.mean([fitter.accuracy(fit, left, weights[left]) for fit, left in fits]))

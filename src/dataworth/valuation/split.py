@@ -6,21 +6,19 @@ in nats per block of the test set. What each adds is I(D_i; T | all others). Inf
 submodular: who comes under two names adds no more in sum than under one, copies add nothing to their
 originals, and labels of one's own making tell nothing new. What is shared, two or more vendors have alike.
 
-So vendors are paid for what they add, and nobody by name for what is shared: the buyer needs it from one of
-them only. No rule can share it out in full, treat equal data alike, and not reward a second name: of two
-vendors with the same data each would get a half, and two thirds who comes as two. (Splitting the total in
-proportion to what each adds is no way out: cut at zero, the noise of small parts pays a second name.)
+So vendors are paid for what they add, and nobody by name for what is shared: no rule can share that out in
+full, treat equal data alike, and not reward a second name.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Unpack
+from typing import Any, ClassVar, TypeVar, Unpack
 
 import numpy as np
 
-from ..arrays import Array, Rows
+from ..arrays import Array
 from ..data.dataset import Dataset
 from ..data.leaks import identify_rows
 from ..data.rows import same_rows
@@ -30,24 +28,21 @@ from ..measure import (
     Estimate,
     Measurement,
     Options,
-    Pool,
-    Sample,
     Valuing,
-    check_datasets,
     over_blocks,
     select,
 )
 from ..measure.prepare import prepare
 from ..wording import counted, option
 from ..yardstick.yardstick import Yardstick
-from .coalitions import joined, measure_arms
+from .blocks import Blocks, joined
 from .entry import measurement
-from .result import Replay, Told, nats, tell
-from .sealed import Sealed, measure_sealed
-from .sealed.posterior import seal_with
+from .result import BlockResult, Replay, nats, tell
+from .sealed import Sealed, measure_sealed, seal_with
 
 QUESTION = "What does each of these datasets add to the others, for someone facing this test set?"
-ALL, TEST = "all", "test"
+ALL = "all"
+P = TypeVar("P")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,7 +60,7 @@ class Vendor:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Split(Told):
+class Split(BlockResult):
     """Vendors, the one that adds most first; the total; and what two or more of them have."""
 
     schema: ClassVar[str] = "dataworth/split/1"
@@ -73,11 +68,6 @@ class Split(Told):
     vendors: tuple[Vendor, ...]
     total: Estimate = nats()
     shared: Estimate = nats()
-    test_rows: int
-    blocks: int
-    yardstick: Yardstick
-    notes: tuple[str, ...]
-    replay: Replay
     per_block: Mapping[str, Array] = field(metadata={"told": False})
     """What each adds (and `all` are worth together), block by block."""
 
@@ -123,108 +113,89 @@ def split(candidates: Mapping[str, Dataset | Sealed], test: Dataset, **options: 
             "split takes a dict of names and Datasets, with two or more: {'a': A, 'b': B}; "
             "dw.score says what one is worth."
         )
-    if any(isinstance(one, Sealed) for one in candidates.values()):
-        return _sealed(candidates, test, opts)
-    check_datasets(candidates)
-    replay = Replay.of("split", candidates, test, opts)
-    opened = {name: one for name, one in candidates.items() if isinstance(one, Dataset)}
-    prepared = prepare("split", opened, test, opts)
-    parts = {f"{name!r}": data for name, data in prepared.data.items()}
-    pool = Pool.build(prepared.yardstick, {**parts, TEST: prepared.test})
-    samples, repeated = _each_once(prepared, pool)
-    asked = {ALL: joined(samples.values())}
-    for name in names:
-        others = [sample for other, sample in samples.items() if other != name]
-        asked |= {f"without {name}": joined(others), f"alone {name}": samples[name]}
-    asked = {name: _distinct(sample, repeated) for name, sample in asked.items()}
-    _, pmi = measure_arms(prepared, pool, asked, pool.samples[TEST])
-    worth = {name: pmi(name) for name in asked}
-    rows = {name: len(data) for name, data in prepared.data.items()}
-    twice = sum(rows.values()) - len(asked[ALL].rows)
-    note = () if not twice else (f"{counted(twice, 'row')} that stand in the data already: counted once",)
-    return _told(prepared, worth, rows, prepared.notes + note, replay)
-
-
-def _each_once(prepared: Measurement, pool: Pool) -> tuple[dict[str, Sample], Rows]:
-    """The rows of each vendor, and a number for each row of the pool: the same for copies of one.
-
-    A copy has the same features and label, where features tell rows apart; else no row is another's copy.
-    """
-    columns = prepared.yardstick.recipe.columns
-    sets = [data.select(columns) for data in prepared.data.values()]
-    *codes, own = same_rows(*sets, prepared.test.select(columns))
-    every = np.concatenate(codes)
-    if not identify_rows(own, np.unique(every)):
-        every = np.arange(len(every))
-    labels = np.unique(pool.y[: len(every)], return_inverse=True)[1]
-    copies = every * (int(labels.max(initial=0)) + 1) + labels
-    return {name: pool.samples[f"{name!r}"] for name in prepared.data}, copies
-
-
-def _distinct(sample: Sample, copies: Rows) -> Sample:
-    """A sample with each row once."""
-    first = np.sort(np.unique(copies[sample.rows], return_index=True)[1])
-    return sample if len(first) == len(sample.rows) else select(sample, first)
-
-
-def _told(
-    prepared: Measurement,
-    worth: Mapping[str, Array],
-    rows: Mapping[str, int],
-    notes: tuple[str, ...],
-    replay: Replay,
-) -> Split:
+    measured = _sealed if any(isinstance(one, Sealed) for one in candidates.values()) else _open
+    prepared, worth, rows, notes = measured(candidates, test, opts)
     level = 1.0 - (1.0 - LEVEL) / len(rows)
-    adds = {name: worth[ALL] - worth[f"without {name}"] for name in rows}
+    marginal = {name: worth[ALL] - worth[f"without {name}"] for name in rows}
     total = over_blocks(worth[ALL])
-    for name, gain in adds.items():
+    for name, gain in marginal.items():
         if over_blocks(gain, level).negative:
             notes += (f"without {name} the others are worth more: look at its labels (dataworth values)",)
     vendors = [
         Vendor(
             name=name,
             rows=rows[name],
-            adds=over_blocks(adds[name], level),
+            adds=over_blocks(marginal[name], level),
             alone=over_blocks(worth[f"alone {name}"], level),
-            share=float(adds[name].mean()) / total.value if total.value > 0 else None,
+            share=float(marginal[name].mean()) / total.value if total.value > 0 else None,
         )
         for name in rows
     ]
     return Split(
         vendors=tuple(sorted(vendors, key=lambda one: -one.adds.value)),
         total=total,
-        shared=over_blocks(worth[ALL] - sum(adds.values())),
+        shared=over_blocks(worth[ALL] - sum(marginal.values())),
         test_rows=len(prepared.test),
         blocks=len(worth[ALL]),
         yardstick=prepared.yardstick,
         notes=notes,
-        replay=replay,
-        per_block={ALL: worth[ALL], **adds},
+        replay=Replay.of("split", candidates, test, opts),
+        per_block={ALL: worth[ALL], **marginal},
     )
 
 
-def _sealed(candidates: Mapping[str, Dataset | Sealed], test: Dataset, options: Options) -> Split:
+Measured = tuple[Measurement, dict[str, Array], dict[str, int], tuple[str, ...]]
+"""What was prepared, what all, each alone and all without each are worth, rows of each, and notes."""
+
+
+def _asked(parts: Mapping[str, P], together: Callable[[list[P]], P]) -> dict[str, P]:
+    """All parts, all without each, and each alone."""
+    found = {ALL: together(list(parts.values()))}
+    for name, own in parts.items():
+        others = [one for other, one in parts.items() if other != name]
+        found |= {f"without {name}": together(others), f"alone {name}": own}
+    return found
+
+
+def _open(candidates: Mapping[str, Any], test: Dataset, options: Options) -> Measured:
+    """Rows in memory, each counted once, whoever brings it.
+
+    A copy has the same features and label, where features tell rows apart; else no row is another's copy.
+    """
+    blocks = Blocks.of("split", candidates, test, options)
+    prepared, columns = blocks.prepared, blocks.prepared.yardstick.recipe.columns
+    *codes, own = same_rows(*(d.select(columns) for d in (*prepared.data.values(), prepared.test)))
+    every = np.concatenate(codes)
+    if not identify_rows(own, np.unique(every)):
+        every = np.arange(len(every))
+    labels = np.unique(blocks.pool.y[: len(every)], return_inverse=True)[1]
+    copies = every * (int(labels.max(initial=0)) + 1) + labels
+    asked = {}
+    for name, sample in _asked(blocks.samples, joined).items():
+        first = np.sort(np.unique(copies[sample.rows], return_index=True)[1])
+        asked[name] = select(sample, first)
+    rows = {name: len(data) for name, data in prepared.data.items()}
+    twice = sum(rows.values()) - len(asked[ALL].rows)
+    note = () if not twice else (f"{counted(twice, 'row')} that stand in the data already: counted once",)
+    return prepared, blocks.worth(asked), rows, prepared.notes + note
+
+
+def _sealed(candidates: Mapping[str, Any], test: Dataset, options: Options) -> Measured:
     """Sealed vendors: what sites add to the prior's precision and shift adds up over vendors."""
     yardstick = options.yardstick
     if yardstick is None:
         raise DataworthError(f"sealed data were made for a yardstick: give it with {option('yardstick')}.")
     opened = {name: one for name, one in candidates.items() if isinstance(one, Dataset)}
-    prepared = prepare("split", opened, test, options)
-    digest = yardstick.digest
-    each = {
+    prepared, digest = prepare("split", opened, test, options), yardstick.digest
+    sealed = {
         name: seal_with(prepared.data[name], yardstick, digest) if name in opened else one
         for name, one in candidates.items()
     }
-    sealed = {name: one for name, one in each.items() if isinstance(one, Sealed)}
-    asked = {ALL: together(list(sealed.values()), yardstick)}
-    for name in sealed:
-        others = [one for other, one in sealed.items() if other != name]
-        asked |= {f"without {name}": together(others, yardstick), f"alone {name}": sealed[name]}
+    asked = _asked(sealed, lambda parts: together(parts, yardstick))
     case = measure_sealed("rank", asked, test, options)
     worth = {name: case.table.column("pmi", name) for name in asked}
     notes = (*case.notes, "posteriors were put together, not rows: copies are not seen")
-    replay = Replay.of("split", candidates, test, options)
-    return _told(prepared, worth, {name: len(one) for name, one in sealed.items()}, notes, replay)
+    return prepared, worth, {name: len(one) for name, one in sealed.items()}, notes
 
 
 def together(parts: list[Sealed], yardstick: Yardstick) -> Sealed:

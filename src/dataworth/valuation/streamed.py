@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import partial
-from importlib.metadata import version
 from typing import Any
 
 import numpy as np
@@ -36,15 +35,14 @@ from ..models.logistic import MANY
 from ..parallel import Local
 from ..wording import option
 from ..yardstick.yardstick import Yardstick
-from .sealed import Sealed
+from .sealed import Sealed, sealed_as
 
 TEST = "the test set"
 
 
 def measure_streamed(stream: Stream, test: Dataset, options: Options, name: str, **own: Any) -> Case:
     """A stream on the blocks of the design *whole*."""
-    wrong = {"model": options.own_model is not None, "form": options.form != "evidence"}
-    for asked, given in wrong.items():
+    for asked, given in {"model": options.own_model is not None, "form": options.form != "evidence"}.items():
         if given:
             raise DataworthError(
                 f"data that are read in passes have the yardstick's own model and the form evidence: drop "
@@ -88,18 +86,9 @@ def seal_stream(stream: Stream, yardstick: Yardstick) -> Sealed:
     counts = None
     if isinstance(yardstick.labels, Classes) and passes.classes is not None:
         counts = dict(zip(yardstick.labels.names, map(int, passes.classes), strict=True))
-    key = new_key()
-    return Sealed(
-        fitted.mean,
-        0.5 * (fitted.precision + fitted.precision.T),
-        yardstick.digest,
-        passes.rows,
-        passes.weight / passes.repeats,
-        counts,
-        version("dataworth"),
-        keyed_hash(stream.content_hash(), key),
-        key,
-    )
+    key, weight = new_key(), passes.weight / passes.repeats
+    made = sealed_as(fitted.mean, fitted.precision, yardstick.digest, passes.rows, weight, counts)
+    return replace(made, commitment=keyed_hash(stream.content_hash(), key), key=key)
 
 
 def streamed_arm(passes: Passes, pool: Pool) -> ArmPosterior:

@@ -5,14 +5,14 @@ Each is left out, with a sentence that says why, where the rows were not kept or
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
-from ..checks.prior_range import fit_work
+from ..checks.base import quietly
+from ..checks.prior import classes_factor
 from ..checks.size import affordable, size_curve
 from ..data.dataset import Dataset
 from ..errors import DataworthError
@@ -58,9 +58,7 @@ class Further:
             told["priors"] = [point.to_dict(unit) for point in self.priors.points]
         if self.sizes:
             told["sizes"] = {
-                name: [
-                    {"rows": n, "value": value / unit, "stderr": error / unit} for n, value, error in curve
-                ]
+                name: [{"rows": n, "value": u / unit, "stderr": error / unit} for n, u, error in curve]
                 for name, curve in self.sizes.items()
             }
         if self.groups:
@@ -88,8 +86,7 @@ def further(result: Result) -> Further:
 
     def asked(what: str, measured: Callable[[], Any], nothing: Any = None) -> Any:
         try:
-            with warnings.catch_warnings():  # what a solver says of an extreme prior is no news here
-                warnings.simplefilter("ignore", RuntimeWarning)
+            with quietly():  # what a solver says of an extreme prior is no news here
                 return measured()
         except DataworthError as error:
             left.append(f"{what}: {error}")
@@ -109,9 +106,8 @@ def over_priors(result: Result, case: Case) -> Sensitivity:
     if case.options.own_model is not None:
         raise DataworthError("the model is your own")
     decades = around(float(case.yardstick.model.prior_variance))[::2]
-    once = max(
-        case.work() * fit_work(case, 1, 0) / WORK, len(case.table) * len(case.table.arms) / FITS
-    )  # of what may be spent
+    fits = len(case.table) * len(case.table.arms)
+    once = max(case.work() * classes_factor(case) / WORK, fits / FITS)  # of what may be spent
     for priors in (decades, decades[1:-1]):
         if (len(priors) - 1) * once <= 1:
             return sensitivity(result, priors)
@@ -140,7 +136,7 @@ def by_group(case: Case) -> tuple[Group, ...]:
     if not arms:
         return ()
     rows = sum(len(sample.rows) for sample in arms.values())
-    if len(case.table) * rows * (case.pool.X.shape[1] + 1) ** 2 * fit_work(case, 1, 0) > WORK:
+    if len(case.table) * rows * (case.pool.X.shape[1] + 1) ** 2 * classes_factor(case) > WORK:
         raise DataworthError("measuring again would take long")
     alone = replace(case, options=replace(case.options, run_dir=None, progress=None))
     plan = replace(case.plan, design=replace(design, arms=arms))

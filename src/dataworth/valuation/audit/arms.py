@@ -22,6 +22,13 @@ class Arms:
     before: Sample
     after: Sample
 
+    @classmethod
+    def of(cls, change: Change, before: Sample, start: int, weights: Array | None) -> Arms:
+        """Rows of `after` that differ from those of `before` stand in the pool from `start` on."""
+        rows = np.where(change.origin >= 0, before.rows[change.origin], 0)
+        rows[change.own] = start + np.arange(len(change.own))
+        return cls(change, before, Sample(rows, weights))
+
     @property
     def new(self) -> Flags:
         """Rows of `after` that `before` does not have."""
@@ -55,6 +62,10 @@ class Arms:
             return part
         score = rng.random(self.change.before_rows)
         return part._replace(weights=reassign_weights(weights_of(part), given, score[kept]))
+
+    def with_control(self, rng: np.random.Generator) -> dict[Arm, Sample]:
+        """The arms of one draw."""
+        return {BEFORE: self.before, AFTER: self.after, CONTROL: self.at_random(rng)}
 
 
 class Curated(NamedTuple):
@@ -96,23 +107,20 @@ def row_arms(arms: Arms, versions: Versions, drawn: Rows, rng: np.random.Generat
     )
     there = np.concatenate([place >= 0, np.isin(new, added)])
     blind = {arm: select(one, np.flatnonzero(there[places])) for arm, (places, one) in versions.items()}
-    return {BEFORE: part.before, AFTER: part.after, CONTROL: part.at_random(rng), **blind}
+    return part.with_control(rng) | blind
 
 
 def rate_arms(arms: Arms, pile: Pile, drawn: Rows, rng: np.random.Generator) -> dict[Arm, Sample]:
     """Unmatched: an independent draw from `after`, sized in proportion; the control changes size blindly."""
-    ratio = len(arms.after.rows) / len(arms.before.rows)
-    n = max(1, min(len(pile.strata), round(len(drawn) * ratio)))
+    n = round(len(drawn) * len(arms.after.rows) / len(arms.before.rows))
+    n = max(1, min(len(pile.strata), n))
     own = rng.permutation(drawn)
     blind = np.concatenate([own, rng.choice(drawn, max(0, n - len(own)))])
     after = pile.some(n, rng)
     # whole groups may be more rows than were asked for, and the control has as many
     blind = np.concatenate([blind, rng.choice(drawn, max(0, len(after) - len(blind)))])[: len(after)]
-    return {
-        BEFORE: select(arms.before, drawn),
-        AFTER: select(arms.after, after),
-        CONTROL: select(arms.before, blind),
-    }
+    before, control = select(arms.before, drawn), select(arms.before, blind)
+    return {BEFORE: before, AFTER: select(arms.after, after), CONTROL: control}
 
 
 def size_arms(arms: Arms, pile: Pile, drawn: Rows, rng: np.random.Generator) -> dict[Arm, Sample]:

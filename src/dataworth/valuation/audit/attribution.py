@@ -1,20 +1,17 @@
 """What a rise is made of: blind baselines try the same, and `after` must beat them all.
 
-They are asked only where a rise is shown; elsewhere there is nothing to explain. Learners are cross-fitted
-once, on all of `before`, for every design:
+They are asked only where a rise is shown. Learners are cross-fitted once, on all of `before`. In the designs
+*whole* and *row* a baseline is a version of `before`, as `after` is, and a draw takes what it made of the
+draw's rows; in *method* the strategies are applied to every draw, with the budget of what was done to it.
 
-    whole    a baseline is a version of `before`, as `after` is
-    row      the same versions; a draw takes what they made of its rows, as it takes what the curation did
-    method   the strategies are applied to every draw, with the budget of what the method did to it
-
-Where the data have groups, learners are cross-fitted both by groups and row by row: groups that
-somebody chose (all rows one, or one a class) would leave models by groups nothing to learn from.
+Where the data have groups, learners are cross-fitted by groups and also row by row: groups that somebody
+chose (all rows one, or one a class) would leave models by groups nothing to learn from.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import accumulate
 from zlib import crc32
@@ -55,7 +52,7 @@ def attribute(
     tables = case.table, count(case.table, case.options, case.plan.unit).table
     if not any(case.estimate(table.change("pmi", AFTER, BEFORE)).positive for table in tables):
         return case
-    proposed = Proposals(case, curations, before).of(strategies)
+    proposed = propose_all(case, curations, before, strategies)
     arms = tuple(dict.fromkeys(arm for one in proposed for arm in one))
     if not arms:
         return case
@@ -66,51 +63,41 @@ def attribute(
     return replace(case, pool=pool, plan=plan, table=case.table.beside(table))
 
 
-@dataclass(frozen=True)
-class Proposals:
-    """What strategies propose for every curation."""
+def propose_all(
+    case: Case, curations: Sequence[Curated], before: Dataset, strategies: Sequence[BlindStrategy]
+) -> list[dict[Arm, Proposal]]:
+    """What strategies propose for every curation, by arm; cross-fitted by groups and row by row, if any."""
+    budgets = [budget_of(one, case.yardstick) for one in curations]
+    found: list[dict[Arm, Proposal]] = [{} for _ in curations]
+    for by_group in (True, False) if before.groups is not None else (True,):
+        how, learnt = "" if by_group else ", ignoring groups", cross_fitted(case, curations, before, by_group)
+        for i, (curation, budget, known) in enumerate(zip(curations, budgets, learnt, strict=True)):
+            for strategy in (one for one in strategies if one.applies(budget)):
+                rng = np.random.default_rng([case.options.seed, crc32(strategy.name.encode()), i])
+                made = [*strategy.propose(curation.before, budget, known, rng)]
+                for k, proposal in enumerate(check(strategy.name, one, budget, known) for one in made):
+                    if len(proposal.rows):  # of no rows nothing can be measured
+                        name = f"{strategy.name} {k + 1}" if len(made) > 1 else strategy.name
+                        found[i][Arm("own", f"{name}{how}", f"{strategy.label}{how}")] = proposal
+    return found
 
-    case: Case
-    curations: Sequence[Curated]
-    before: Dataset
 
-    def of(self, strategies: Sequence[BlindStrategy]) -> list[dict[Arm, Proposal]]:
-        """One by one, by arm; cross-fitted by groups and row by row, if there are any."""
-        budgets = [budget_of(one, self.case.yardstick) for one in self.curations]
-        found: list[dict[Arm, Proposal]] = [{} for _ in budgets]
-        for by_group in (True, False) if self.before.groups is not None else (True,):
-            learnt = self.out_of_fold(by_group)
-            for i, (curation, budget, known) in enumerate(zip(self.curations, budgets, learnt, strict=True)):
-                for strategy in (one for one in strategies if one.applies(budget)):
-                    rng = np.random.default_rng([self.case.options.seed, crc32(strategy.name.encode()), i])
-                    made = [*strategy.propose(curation.before, budget, known, rng)]
-                    for k, proposal in enumerate(check(strategy.name, one, budget, known) for one in made):
-                        if len(proposal.rows):  # of no rows nothing can be measured
-                            found[i][self.arm(strategy, (k, len(made)), by_group)] = proposal
-        return found
-
-    def arm(self, strategy: BlindStrategy, number: tuple[int, int], by_group: bool) -> Arm:
-        """Its name and label; several versions are numbered."""
-        numbered = f" {number[0] + 1}" if number[1] > 1 else ""
-        how = "" if by_group else ", ignoring groups"
-        return Arm("own", f"{strategy.name}{numbered}{how}", f"{strategy.label}{how}")
-
-    def out_of_fold(self, by_group: bool) -> Iterator[OutOfFold]:
-        """Of the rows of every curation: learners see all of `before`, and all new rows at once."""
-        options, pool = self.case.options, self.case.pool
-        if options.progress is not None:
-            options.progress.expect(0.0)
-        new = [one.after.take(one.arms.new) for one in self.curations]
-        places = np.concatenate([one.arms.after.rows[one.arms.new] for one in self.curations])
-        learners = CrossFit(
-            self.before, pool.X[: len(self.before)], self.case.yardstick, options.seed, by_group
-        )
-        heard = None if options.progress is None else options.progress.update
-        added = Dataset.concat([one for one in new if len(one)]) if len(places) else None
-        known = learners(None if added is None else (added, pool.X[places]), heard)
-        ends = [0, *accumulate(map(len, new))]
-        for one, start, end in zip(self.curations, ends, ends[1:], strict=False):
-            yield known.at(one.arms.before.rows, slice(start, end))
+def cross_fitted(
+    case: Case, curations: Sequence[Curated], before: Dataset, by_group: bool
+) -> Iterator[OutOfFold]:
+    """Of the rows of every curation: learners see all of `before`, and all new rows at once."""
+    options, pool = case.options, case.pool
+    if options.progress is not None:
+        options.progress.expect(0.0)
+    new = [one.after.take(one.arms.new) for one in curations]
+    places = np.concatenate([one.arms.after.rows[one.arms.new] for one in curations])
+    learners = CrossFit(before, pool.X[: len(before)], case.yardstick, options.seed, by_group)
+    heard = None if options.progress is None else options.progress.update
+    added = (Dataset.concat([one for one in new if len(one)]), pool.X[places]) if len(places) else None
+    known = learners(added, heard)
+    ends = [0, *accumulate(map(len, new))]
+    for one, start, end in zip(curations, ends, ends[1:], strict=False):
+        yield known.at(one.arms.before.rows, slice(start, end))
 
 
 def check(name: str, proposed: Proposal | Sample, budget: Budget, known: OutOfFold) -> Proposal:

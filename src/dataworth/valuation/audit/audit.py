@@ -1,7 +1,7 @@
 """Did this curation add information, or only make the data look like the test set?
 
-Arms: `before`, `after`, and blind controls: as many rows removed at random, which a fall is compared with,
-and what the data's own models could have done, which a rise is (`attribution`).
+Arms: `before`, `after`, and blind controls. A fall is compared with as many rows removed at random, a rise
+with what the data's own models could have done (`attribution`).
 """
 
 from __future__ import annotations
@@ -146,52 +146,48 @@ def audit(
         )
     check_datasets({"before": before, "test": test} | ({} if after is None else {"after": after}))
     assert test is not None
-    asked, given = opts, {"before": before} if after is None else {"before": before, "after": after}
-    given_test = test
+    given, scored = {"before": before} | ({} if after is None else {"after": after}), test
+    notes: tuple[str, ...] = ()
     if opts.committed is not None:
         check_commitment(before, opts.committed, opts.key)
-    chosen: tuple[str, ...] = ()
     if after is not None:
-        after, test, chosen = guarded(before, after, test, opts)
+        after, scored, notes = guarded(before, after, test, opts)
     elif opts.honest:
         raise DataworthError("honest chooses rows to leave out, as many as after= lacks: give after=.")
     designs = DESIGNS["audit"] if curate is None else default_first(curate, DESIGNS["curate"])
     design = opts.choose_design(designs)
-    yardstick = find_yardstick(test, opts)
-    opts = replace(opts, yardstick=yardstick)
-    before, test = yardstick.numbered(before).select(yardstick.recipe.columns), yardstick.numbered(test)
+    yardstick = find_yardstick(scored, opts)
+    fixed, columns = replace(opts, yardstick=yardstick), yardstick.recipe.columns
+    before, scored = yardstick.numbered(before).select(columns), yardstick.numbered(scored)
     about: dict[str, Any] = {}
-    notes = chosen
     if curate is not None:
         curate = bound(curate, before)
         about["curation"], notes = described(curate, before)
     if curate is not None and design != "whole":
         design = "method"
-        prepared = prepare("audit", {NAMES["before"]: before}, test, opts)
+        prepared = prepare("audit", {NAMES["before"]: before}, scored, fixed)
         (before,) = prepared.data.values()
-        pool, plan, curated = drawn = apply_to_draws(prepared, before, curate)
-        about["rows_after"] = drawn.rows_after
+        pool, plan, curated = apply_to_draws(prepared, before, curate)
+        about["rows_after"] = float(np.mean([len(one.after) for one in curated]))
     else:
         if curate is not None:
-            after, test = curated_whole(before, test, curate, opts.seed)
+            after, scored = curated_whole(before, scored, curate, opts.seed)
         assert after is not None
-        after = yardstick.numbered(after).select(yardstick.recipe.columns)
-        prepared = prepare("audit", {NAMES["before"]: before, NAMES["after"]: after}, test, opts)
+        after = yardstick.numbered(after).select(columns)
+        prepared = prepare("audit", {NAMES["before"]: before, NAMES["after"]: after}, scored, fixed)
         before, after = prepared.data.values()
         about["after_rows"] = len(after)
-        change = compare(before, after)
+        made = compare(before, after)
         # rows that curation left alone stand in the pool once
-        parts = {"before": before, "after": after.take(change.own), "test": prepared.test}
+        parts = {"before": before, "after": after.take(made.own), "test": prepared.test}
         pool = Pool.build(yardstick, parts, opts.own_model)
-        rows = change.origin.copy()
-        rows[change.own] = pool.samples["after"].rows
-        arms = Arms(change, pool.samples["before"], Sample(rows, after.weights))
+        arms = Arms.of(made, pool.samples["before"], len(before), after.weights)
         curated = [Curated(before, after, arms)]
         if design == "whole":
             plan = whole_plan(prepared, with_controls(arms, opts.seed), pool.samples["test"])
         else:
             if design == "pairs":
-                design = "row" if change.kept else "rate"
+                design = "row" if made.kept else "rate"
             others = pile(prepared, after, arms.after)
             make = {
                 "row": partial(row_arms, arms, {}),
@@ -203,14 +199,8 @@ def audit(
     if design in MATCHED:
         case = attribute(case, curated, before, baselines)
     name = None if curate is None else str(about["curation"]["name"])
-    replay = Replay.of("audit", given, given_test, asked, name)
-    return summarise(
-        answered(case),
-        curated[0].arms.change.to_dict(),
-        design,
-        replay,
-        {"before_rows": len(before), **about},
-    )
+    replay, change = Replay.of("audit", given, test, opts, curate=name), curated[0].arms.change.to_dict()
+    return summarise(answered(case), change, design, replay, {"before_rows": len(before), **about})
 
 
 def with_controls(arms: Arms, seed: int) -> dict[Arm, Sample]:

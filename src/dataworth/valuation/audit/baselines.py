@@ -1,19 +1,15 @@
 """Blind baselines: what anybody could have done to `before` without knowing more than `before` does.
 
 A strategy is given `before`, a budget (how many rows the curation removed, relabelled, added, reweighted and
-edited) and out-of-fold predictions, and proposes versions of `before`. The strategies of `BASELINES` answer
-every kind of change, and a change of several kinds by all of them at once:
+edited) and out-of-fold predictions, and proposes versions of `before`. `BASELINES` answer every kind of
+change, and a change of several kinds by all of them at once:
 
     removal      the rows with the lowest self-confidence are removed
     relabelling  of those rows, the ones with a likelier label get it, or all go; rows at random get another
-                 label, for wrong labels can make over-confident data right; numeric labels all move on the
-                 line through old and new ones
     new rows     the same rows get pseudo-labels
-    weights      the same weights and copies go to the most or least confident rows, to those with the
-                 smallest margin, or at random
+    weights      the same weights go to the most or least confident rows, the smallest margins, or at random
     edits        the same cells, as a blind editor could have made them (`edits`); or as many rows go
-    grid         fixed proportions of rows are removed (numeric labels: relabelled), so that irrelevant
-                 changes cannot choose the budget
+    grid         fixed proportions of rows, so that irrelevant changes cannot choose the budget
 
 Another strategy is added by `dw.audit(…, baselines=[…])` or by the entry point group "dataworth.baselines".
 """
@@ -22,10 +18,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 from importlib.metadata import entry_points
 from itertools import product
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -38,13 +33,12 @@ from ...measure import Sample, weights_of
 from ...yardstick.yardstick import Yardstick
 from .arms import Curated, reassign_weights
 from .edits import EDITORS, Cells, Editor
-from .methods import apply, wants_test
+from .methods import Curation, apply, wants_test
 from .out_of_fold import OutOfFold, lowest_k
 
 GROUP = "dataworth.baselines"
 RELABELLINGS = 8
-"""Versions with labels changed at random, as many as random removals: three were beaten by 2 of 10 random
-changes that made over-confident data right."""
+"""Versions with labels changed at random, as many as random removals."""
 GRID = (0.05, 0.1, 0.15, 0.2, 0.3)
 """Proportions of all rows that a grid removes or relabels, where the curation changed more."""
 LEARNERS = {
@@ -59,10 +53,8 @@ LEARNERS = {
 """Learners whose predictions baselines follow, and their labels."""
 FOR_NEW_ROWS = ("linear", "label_spreading")
 """Learners that label new rows only; the ensemble chooses among the old ones."""
-ORDERS = (
-    *product(("yardstick", "boosting"), ("least confident", "smallest margin")),
-    ("ensemble", "random rows"),
-)
+ORDERS = [*product(("yardstick", "boosting"), ("least confident", "smallest margin"))]
+ORDERS += [("ensemble", "random rows")]
 """Learners by which weights go to other rows than the most confident, and to which."""
 
 
@@ -97,11 +89,9 @@ def budget_of(curated: Curated, yardstick: Yardstick) -> Budget:
     before, after, arms = curated
     change, edited, line = arms.change, np.flatnonzero(arms.change.edited), (0.0, 1.0)
     if change.relabelled.any() and not isinstance(yardstick.labels, Classes):
-        kept = np.flatnonzero(~arms.new)
-        old = yardstick.targets(before)[change.origin[kept]]
+        old = yardstick.targets(before)[change.origin[~arms.new]]
         A = np.column_stack([np.ones(len(old)), old])
-        intercept, slope = np.linalg.lstsq(A, yardstick.targets(after)[kept], rcond=None)[0]
-        line = float(intercept), float(slope)
+        line = tuple(np.linalg.lstsq(A, yardstick.targets(after)[~arms.new], rcond=None)[0].tolist())
 
     def distinct(rows: Flags) -> int:
         return len(np.unique(change.origin[rows]))
@@ -133,53 +123,21 @@ class Proposal(NamedTuple):
     cells: Array | None = None
 
 
-class BlindStrategy(Protocol):
-    """What could have been done blindly: a name (unique, for tables) and a label (for people).
+Propose = Callable[[Dataset, Budget, OutOfFold, np.random.Generator], Iterable[Proposal | Sample]]
 
-    applies: whether it answers such a change. propose: versions of `before`, none where it cannot make any; a
-    `Sample` whose rows are places will do, and without targets rows keep their labels.
+
+class BlindStrategy(NamedTuple):
+    """What could have been done blindly; any object with these four is one.
+
+    name: unique, for tables. label: for people. applies: whether it answers such a change. propose: versions
+    of `before`, none where it cannot make any; a `Sample` whose rows are places will do, and without targets
+    rows keep their labels.
     """
-
-    @property
-    def name(self) -> str: ...  # noqa: D102
-
-    @property
-    def label(self) -> str: ...  # noqa: D102
-
-    def applies(self, budget: Budget) -> bool: ...  # noqa: D102
-
-    def propose(  # noqa: D102
-        self, before: Dataset, budget: Budget, out_of_fold: OutOfFold, rng: np.random.Generator
-    ) -> Iterable[Proposal | Sample]: ...
-
-
-class Known(NamedTuple):
-    """All that a strategy is given."""
-
-    before: Dataset
-    budget: Budget
-    out_of_fold: OutOfFold
-    rng: np.random.Generator
-
-
-@dataclass(frozen=True)
-class Strategy:
-    """A strategy from two functions: which changes it answers, and what it makes of what is known."""
 
     name: str
     label: str
-    when: Callable[[Budget], bool]
-    make: Callable[[Known], Iterable[Proposal]]
-
-    def applies(self, budget: Budget) -> bool:
-        """As `when` says."""
-        return self.when(budget)
-
-    def propose(
-        self, before: Dataset, budget: Budget, out_of_fold: OutOfFold, rng: np.random.Generator
-    ) -> Iterable[Proposal]:
-        """As `make` says."""
-        return self.make(Known(before, budget, out_of_fold, rng))
+    applies: Callable[[Budget], bool]
+    propose: Propose
 
 
 @dataclass(frozen=True)
@@ -196,9 +154,10 @@ class SameChange:
     labels: str = "predicted"
     editor: Editor | None = None
 
-    def __call__(self, known: Known) -> Iterator[Proposal]:
+    def __call__(
+        self, before: Dataset, budget: Budget, out_of_fold: OutOfFold, rng: np.random.Generator
+    ) -> Iterator[Proposal]:
         """One version, of random labels several; none without the learner, or of margins without classes."""
-        before, budget, out_of_fold, rng = known
         there = out_of_fold.added if self.learner in FOR_NEW_ROWS else out_of_fold.predictions
         if self.learner not in there or (self.order == "smallest margin" and not out_of_fold.classes):
             return
@@ -231,44 +190,51 @@ class SameChange:
             weights = reassign_weights(weights, budget.reassigned, scores[self.order]()[kept])
         return Proposal(
             np.concatenate([kept, budget.rows + np.arange(budget.added)]),
-            np.concatenate([targets[kept], out_of_fold.added_labels(self.learner)]),
+            np.concatenate([targets[kept], out_of_fold.added_labels(self.learner)[: budget.added]]),
             np.concatenate([weights, budget.added_weights]),
         )
 
 
-def affine_labels(known: Known) -> Iterator[Proposal]:
+def affine_labels(_: Dataset, budget: Budget, out_of_fold: OutOfFold, *rng: object) -> Iterator[Proposal]:
     """All numeric labels moved by the least-squares line from old to new ones: not told which moved."""
-    _, budget, out_of_fold, _ = known
     if not out_of_fold.classes:
         intercept, slope = budget.label_line
         yield Proposal(np.arange(budget.rows), intercept + slope * out_of_fold.targets, budget.weights)
 
 
-def drop_grid(known: Known, learner: str, part: float) -> Iterator[Proposal]:
-    """A fixed proportion of the rows removed, those with the lowest self-confidence."""
-    _, budget, out_of_fold, _ = known
-    gone = lowest_k(out_of_fold.self_confidence(learner), round(part * budget.rows))
-    kept = np.setdiff1d(np.arange(budget.rows), gone)
-    yield Proposal(kept, out_of_fold.targets[kept], budget.weights[kept])
+def grid(learner: str, part: float, relabel: bool) -> BlindStrategy:
+    """A fixed proportion of the rows dropped or, of numeric labels, relabelled; answers larger changes."""
+    done, same = "relabelled" if relabel else "dropped", SameChange(learner)
+
+    def applies(budget: Budget) -> bool:
+        return 0 < round(part * budget.rows) < (budget.relabelled if relabel else budget.n_changed)
+
+    def propose(
+        before: Dataset, budget: Budget, out_of_fold: OutOfFold, rng: np.random.Generator
+    ) -> Iterable[Proposal]:
+        k = round(part * budget.rows)
+        budget = budget._replace(reassigned=None, added_weights=np.zeros(0))
+        budget = budget._replace(removed=0 if relabel else k, relabelled=k if relabel else 0)
+        return () if relabel and out_of_fold.classes else same(before, budget, out_of_fold, rng)
+
+    words = f"{part:.0%} of all rows {done} by {LEARNERS[learner]}"
+    name = f"{'relabel' if relabel else 'drop'}_grid, {learner}, {part:.0%}"
+    return BlindStrategy(name, words, applies, propose)
 
 
-def relabel_grid(known: Known, learner: str, part: float) -> Iterator[Proposal]:
-    """The same rows relabelled, of numeric labels."""
-    _, budget, out_of_fold, _ = known
-    if not out_of_fold.classes:
-        changed = lowest_k(out_of_fold.self_confidence(learner), round(part * budget.rows))
-        targets = out_of_fold.targets.copy()
-        targets[changed] = out_of_fold.labels(learner)[changed]
-        yield Proposal(np.arange(budget.rows), targets, budget.weights)
+def curated(curate: Curation) -> Propose:
+    """A curation f(D) as a proposal; rows that it makes or edits are left out."""
 
+    def propose(
+        before: Dataset, budget: Budget, out_of_fold: OutOfFold, rng: np.random.Generator
+    ) -> Iterator[Proposal]:
+        made = apply(curate, before, before.take([]), rng)
+        change = compare(before, made)
+        old = np.flatnonzero((change.origin >= 0) & ~change.edited)
+        weights = None if made.weights is None else made.weights[old]
+        yield Proposal(change.origin[old], out_of_fold.encode(made.take(old)), weights)
 
-def curated(known: Known, curate: Callable[..., Dataset]) -> Iterator[Proposal]:
-    """What a curation f(D) makes of `before`; rows that it makes or edits are left out."""
-    made = apply(curate, known.before, known.before.take([]), known.rng)
-    change = compare(known.before, made)
-    old = np.flatnonzero((change.origin >= 0) & ~change.edited)
-    weights = None if made.weights is None else made.weights[old]
-    yield Proposal(change.origin[old], known.out_of_fold.encode(made.take(old)), weights)
+    return propose
 
 
 def other_labels(targets: Array, classes: int, rng: np.random.Generator) -> Array:
@@ -282,39 +248,34 @@ def other_labels(targets: Array, classes: int, rng: np.random.Generator) -> Arra
     return np.asarray((targets + rng.integers(1, classes, size=len(targets))) % classes)
 
 
-def _built_in() -> Iterator[Strategy]:
+def _built_in() -> Iterator[BlindStrategy]:
     """Each kind of change, by every learner that is worth asking."""
 
     def edits(budget: Budget) -> bool:
         return len(budget.edited) > 0
 
-    def edits_or_relabels(budget: Budget) -> bool:
-        return edits(budget) or budget.relabelled > 0
+    def relabels(budget: Budget) -> bool:
+        return budget.relabelled > 0
 
-    def beyond(part: float, changed: str, budget: Budget) -> bool:
-        return bool(0 < round(part * budget.rows) < getattr(budget, changed))
+    def edits_or_relabels(budget: Budget) -> bool:
+        return edits(budget) or relabels(budget)
 
     for learner, words in LEARNERS.items():
-        new = learner in FOR_NEW_ROWS
-        yield Strategy(learner, words, lambda b, new=new: b.added > 0 or not new, SameChange(learner))  # type: ignore[misc]
-        if not new:
-            when = edits_or_relabels if learner == "pruned_ensemble" else edits
-            drop = SameChange(learner, labels="dropped")
-            yield Strategy(f"drop, {learner}", f"rows dropped by {words}", when, drop)
+        if learner in FOR_NEW_ROWS:
+            yield BlindStrategy(learner, words, lambda b: b.added > 0, SameChange(learner))
+            continue
+        yield BlindStrategy(learner, words, lambda b: True, SameChange(learner))
+        when = edits_or_relabels if learner == "pruned_ensemble" else edits
+        drop = SameChange(learner, labels="dropped")
+        yield BlindStrategy(f"drop, {learner}", f"rows dropped by {words}", when, drop)
     for learner, order in ORDERS:
         name, words = (f"{one}, weights to {order}" for one in (learner, LEARNERS[learner]))
-        yield Strategy(name, words, lambda b: b.reassigned is not None, SameChange(learner, order))
-    chance = SameChange(labels="random")
-    yield Strategy("random_relabel", "labels changed at random", lambda b: b.relabelled > 0, chance)
-    label = "all labels rescaled and shifted"
-    yield Strategy("affine_labels", label, lambda b: b.relabelled > 0, affine_labels)
+        yield BlindStrategy(name, words, lambda b: b.reassigned is not None, SameChange(learner, order))
+    yield BlindStrategy("random_relabel", "labels changed at random", relabels, SameChange(labels="random"))
+    yield BlindStrategy("affine_labels", "all labels rescaled and shifted", relabels, affine_labels)
     for name, (editor, words) in EDITORS.items():
-        yield Strategy(name, words, edits, SameChange(editor=editor))
-    grids = ("dropped", "n_changed", drop_grid), ("relabelled", "relabelled", relabel_grid)
-    for learner, part, (done, changed, make) in product(("ensemble", "pruned_ensemble"), GRID, grids):
-        words = f"{part:.0%} of all rows {done} by {LEARNERS[learner]}"
-        when, made = partial(beyond, part, changed), partial(make, learner=learner, part=part)
-        yield Strategy(f"{make.__name__}, {learner}, {part:.0%}", words, when, made)
+        yield BlindStrategy(name, words, edits, SameChange(editor=editor))
+    yield from (grid(*one) for one in product(("ensemble", "pruned_ensemble"), GRID, (False, True)))
 
 
 BASELINES: tuple[BlindStrategy, ...] = tuple(_built_in())
@@ -335,7 +296,7 @@ def all_baselines(more: Sequence[Any] = ()) -> tuple[BlindStrategy, ...]:
                     "curation f(D) that does not see the test set."
                 )
             name = str(getattr(made, "name", None) or getattr(made, "__name__", "curation"))
-            made = Strategy(name, name, lambda budget: True, partial(curated, curate=made))
+            made = BlindStrategy(name, name, lambda budget: True, curated(made))
         if made.name in {other.name for other in found}:
             raise DataworthError(f"there are two baselines {made.name!r}: give each another name.")
         found.append(made)

@@ -1,7 +1,6 @@
 """What a blind editor could have made of the cells that a curation edited under the ids of their rows.
 
-Each editor takes the edited rows as they were and as they are, and gives them as it would have made them. All
-but `permuted_cells` leave categories alone. None removes cells: to know which are wrong is knowledge.
+All but `permuted_cells` leave categories alone. None removes cells: to know which are wrong is knowledge.
 """
 
 from __future__ import annotations
@@ -35,18 +34,13 @@ class Cells(NamedTuple):
         kinds = np.array([column.kind != "categorical" for column in before.columns])
         return cls(before.X, rows, new, label, filled, filled & kinds)
 
-    @property
-    def old(self) -> Array:
-        """The edited rows as they were."""
-        return self.X[self.rows]
-
 
 def affine_cells(cells: Cells, rng: np.random.Generator, more: Array | None = None) -> Array:
     """Least squares of each column's new cells on the old ones, where they were there, and on `more`.
 
     It repeats rescaling and shifting; missing cells get the mean of the new ones.
     """
-    made = cells.old.copy()
+    made = cells.X[cells.rows]
     for j in np.flatnonzero(cells.numeric.any(axis=0)):
         i = np.flatnonzero(cells.numeric[:, j])
         missing = np.isnan(made[i, j])
@@ -69,18 +63,15 @@ def class_mean_shrinkage(cells: Cells, rng: np.random.Generator) -> Array:
     label = cells.label
     own = label.argmax(axis=1) if label.shape[1] > 1 else (label[:, 0] > np.median(label)).astype(np.intp)
     used = np.flatnonzero(cells.numeric.any(axis=0))
-    made, moved, columns = cells.old.copy(), cells.numeric[:, used], cells.X[:, used]
+    made, moved, columns = cells.X[cells.rows], cells.numeric[:, used], cells.X[:, used]
     spread = np.nanstd(columns, axis=0) + 1e-12
     goal = np.zeros((len(cells.rows), len(used)))
     for k in np.unique(own[cells.rows]):
-        goal[own[cells.rows] == k] = np.nanmean(
-            np.vstack([columns[own == k], np.nanmean(columns, axis=0)]), axis=0
-        )
+        class_rows = np.vstack([columns[own == k], np.nanmean(columns, axis=0)])
+        goal[own[cells.rows] == k] = np.nanmean(class_rows, axis=0)
     old = np.where(np.isnan(made[:, used]), goal, made[:, used])
-    far, whole = (
-        np.sqrt((np.where(moved, (end - old) / spread, 0.0) ** 2).sum(axis=1))
-        for end in (cells.new[:, used], goal)
-    )
+    ends = (np.where(moved, (end - old) / spread, 0.0) for end in (cells.new[:, used], goal))
+    far, whole = (np.linalg.norm(way, axis=1) for way in ends)
     step = np.minimum(far / (whole + 1e-12), 1.0)[:, None]
     made[:, used] = np.where(moved, old + step * (goal - old), made[:, used])
     return made
@@ -88,7 +79,7 @@ def class_mean_shrinkage(cells: Cells, rng: np.random.Generator) -> Array:
 
 def permuted_cells(cells: Cells, rng: np.random.Generator) -> Array:
     """The new cells of each column in another order."""
-    made = cells.old.copy()
+    made = cells.X[cells.rows]
     for j in np.flatnonzero(cells.filled.any(axis=0)):
         i = np.flatnonzero(cells.filled[:, j])
         made[i, j] = cells.new[rng.permutation(i), j]

@@ -1,7 +1,7 @@
-"""Learners on plain arrays, as any curator has them at hand: boosting, k nearest neighbours, lines, curves.
+"""Learners on plain arrays, as any curator has them at hand, with plain settings that nobody tuned.
 
 Each takes labelled rows and other rows, and gives these a row of probabilities (n × classes) or, where
-`classes` is 0, one number (n × 1). Their settings are plain ones that nobody tuned.
+`classes` is 0, one number (n × 1).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...arrays import Array, Rows
+from ...arrays import Array
 
 NEIGHBOURS = 10
 WIDE, AXES = 300, 40
@@ -67,9 +67,6 @@ def gaussian_process(known: Labelled, to: Array) -> Array:
         best = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds, options={"maxiter": STEPS})
         return best.x, best.fun
 
-    def some(most: int) -> Rows:
-        return used[np.linspace(0, len(used) - 1, min(most, len(used))).round().astype(np.intp)]
-
     used = np.arange(len(known.y)) if known.weights is None else np.flatnonzero(known.weights)
     if not len(used):
         return np.zeros((len(to), 1))
@@ -78,9 +75,11 @@ def gaussian_process(known: Labelled, to: Array) -> Array:
     kernel = ConstantKernel() * RBF(scales) + WhiteKernel(0.3)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # scales at their bounds are scales, too
-        few = some(SHAPED)
+        few, rows = (
+            used[np.linspace(0, len(used) - 1, min(most, len(used))).round().astype(np.intp)]
+            for most in (SHAPED, SMOOTHED)
+        )
         shape = GaussianProcessRegressor(kernel, normalize_y=True, optimizer=found).fit(X[few], y[few])
-        rows = some(SMOOTHED)
         made = GaussianProcessRegressor(shape.kernel_, normalize_y=True, optimizer=None).fit(X[rows], y[rows])
         return np.asarray(made.predict(to), dtype=float)[:, None]
 
@@ -106,12 +105,7 @@ def _predicted(learner: Any, known: Labelled, to: Array, classes: int) -> Array:
 
 
 def knn(known: Labelled, to: Array, classes: int) -> Array:
-    """The votes of the ten nearest rows, by their weights, and one vote shared by all classes.
-
-    >>> known = Labelled(np.arange(4.0)[:, None], np.array([0.0, 0.0, 1.0, 1.0]))
-    >>> knn(known, known.X[:1], 2).tolist()  # (2 + 1/2) / (4 + 1): all four are among the nearest ten
-    [[0.5, 0.5]]
-    """
+    """The votes of the ten nearest rows, by their weights, and one vote shared by all classes."""
     from sklearn.neighbors import NearestNeighbors
 
     X, y, weights = known

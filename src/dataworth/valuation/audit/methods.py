@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -18,9 +18,6 @@ from ...data.dataset import Dataset
 from ...data.leaks import MOST_LEAKED, look_for_leaks
 from ...errors import DataworthError
 from ...measure import (
-    AFTER,
-    BEFORE,
-    CONTROL,
     ONE_GROUP,
     Draw,
     Measurement,
@@ -28,6 +25,7 @@ from ...measure import (
     Pool,
     Prepared,
     Sample,
+    group_codes,
     pair_sizes,
     pile,
     select,
@@ -76,18 +74,10 @@ def apply(curate: Curation, data: Dataset, seen: Dataset, rng: np.random.Generat
 def curated_whole(before: Dataset, test: Dataset, curate: Curation, seed: int) -> tuple[Dataset, Dataset]:
     """What a callable makes of all rows, and the test rows that it did not see."""
     rng = np.random.default_rng([seed, 0xC0DE])
-    order = rng.permutation(len(test))
-    seen: Rows = np.zeros(0, dtype=np.intp)
-    if wants_test(curate):
-        seen, order = order[: len(test) // 2], order[len(test) // 2 :]
-    if len(seen) and test.groups is not None:  # rows that belong together stay together
-        names = rng.permutation(np.unique(test.groups))
-        if len(names) < 2:
-            raise DataworthError(ONE_GROUP)
-        first = np.isin(test.groups, names[::2])
-        seen, order = np.flatnonzero(first), np.flatnonzero(~first)
-    after = apply(curate, before, test.take(np.sort(seen)), rng)
-    return after, test.take(np.sort(order))
+    looks, n = wants_test(curate), len(test)
+    seen, scored = halved(np.arange(n), group_codes(test.groups) if looks else None, n - n // 2, rng)
+    after = apply(curate, before, test.take(np.sort(seen) if looks else []), rng)
+    return after, test.take(np.sort(scored)) if looks else test
 
 
 SENSES = {
@@ -127,27 +117,19 @@ def described(curate: Any, data: Dataset) -> tuple[dict[str, Any], tuple[str, ..
     return about, (f"the curation is {curate}, {SENSES[strategic]}: {why}",)
 
 
-class Drawn(NamedTuple):
-    """A method's draws: their rows in one pool, their plan, and what became of each."""
+def apply_to_draws(
+    prepared: Measurement, before: Dataset, curate: Curation
+) -> tuple[Pool, Plan, list[Curated]]:
+    """A method's draws: their rows in one pool, their plan, and what became of each.
 
-    pool: Pool
-    plan: Plan
-    curated: list[Curated]
-
-    @property
-    def rows_after(self) -> float:
-        """Mean rows after the method."""
-        return float(np.mean([len(one.after) for one in self.curated]))
-
-
-def apply_to_draws(prepared: Measurement, before: Dataset, curate: Curation) -> Drawn:
-    """Draw, apply the method, and see what it did; rows it made stand below the others in the pool."""
+    Rows that the method made stand below the others in the pool.
+    """
     opts, yardstick, test = prepared.options, prepared.yardstick, prepared.test
     looks = wants_test(curate)
     # a method that looks at T gets one half of Tᵢ and is scored on the other: twice the rows are drawn
     times = 2 if looks else 1
-    test_rows = len(test) // times
-    sizes = pair_sizes(len(before), test_rows, METHOD_PAIRS if opts.pairs is None else opts.pairs, opts.size)
+    pairs = METHOD_PAIRS if opts.pairs is None else opts.pairs
+    sizes = pair_sizes(len(before), len(test) // times, pairs, opts.size)
     start, fresh = len(before) + len(test), []
     own = pile(prepared, before, Sample(np.arange(len(before)), before.weights))
     held = pile(prepared, test, Sample(np.arange(len(before), start), test.weights))
@@ -183,15 +165,11 @@ def apply_to_draws(prepared: Measurement, before: Dataset, curate: Curation) -> 
             copied += int(leaks.test.sum())
             made = made.take(np.delete(np.arange(len(made)), change.own[leaks.data]))
             change = compare(part, made)
-        new = change.own
-        rows = np.where(change.origin >= 0, drawn[change.origin], 0)
-        rows[new] = np.arange(start, start + len(new))
-        if len(new):
-            fresh.append(made.take(new))
-            start += len(new)
-        arms = Arms(change, select(own.sample, drawn), Sample(rows, made.weights))
-        all_arms = {BEFORE: arms.before, AFTER: arms.after, CONTROL: arms.at_random(rng)}
-        draws.append(Draw(all_arms, select(held.sample, scored)))
+        arms = Arms.of(change, select(own.sample, drawn), start, made.weights)
+        if len(change.own):
+            fresh.append(made.take(change.own))
+            start += len(change.own)
+        draws.append(Draw(arms.with_control(rng), select(held.sample, scored)))
         curated.append(Curated(part, made, arms))
         if opts.progress is not None:
             opts.progress.update(i + 1, sizes.pairs)
@@ -201,18 +179,15 @@ def apply_to_draws(prepared: Measurement, before: Dataset, curate: Curation) -> 
             "scored on: a method must not see those."
         )
     parts = {"before": before, "test": test} | ({"made": Dataset.concat(fresh)} if fresh else {})
-    found = Drawn(
-        Pool.build(yardstick, parts, opts.own_model), sizes.plan(Prepared(tuple(draws)), blocks), curated
-    )
+    plan = sizes.plan(Prepared(tuple(draws)), blocks)
     if getattr(curate, "design", "method") == "whole":
-        rows_after = found.rows_after
+        more = float(np.mean([len(one.after) for one in curated])) - sizes.data
         note = (
-            f"{rows_after - sizes.data:.0f} rows were added to each draw of {sizes.data}: "
-            f"{rows_after / sizes.data - 1:.1f} for each row, where all data have "
-            f"{(rows_after - sizes.data) / len(before):.1f}; the design whole adds them once, to all rows"
+            f"{more:.0f} rows were added to each draw of {sizes.data}: {more / sizes.data:.1f} for each row, "
+            f"where all data have {more / len(before):.1f}; the design whole adds them once, to all rows"
         )
-        found = found._replace(plan=replace(found.plan, notes=(note,)))
-    return found
+        plan = replace(plan, notes=(note,))
+    return Pool.build(yardstick, parts, opts.own_model), plan, curated
 
 
 def halved(shown: Rows, groups: Rows | None, scored: int, rng: np.random.Generator) -> tuple[Rows, Rows]:

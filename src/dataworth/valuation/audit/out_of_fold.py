@@ -1,9 +1,7 @@
 """Out-of-fold predictions of the labels of `before`: what its own models know, and nothing from outside.
 
-Learners of `before` (the yardstick's model, boosting, k nearest neighbours, a linear model; of numeric labels
-also a Gaussian process) predict every row from other folds. `ensemble` is the mean of their predictions;
-`pruned_ensemble` is the mean once more, learnt without the rows whose own label `ensemble` finds less likely
-than another.
+Learners predict every row from other folds. `ensemble` is the mean of their predictions; `pruned_ensemble` is
+the mean once more, learnt without the rows whose own label `ensemble` finds less likely than another.
 """
 
 from __future__ import annotations
@@ -17,7 +15,6 @@ import numpy as np
 
 from ...arrays import Array, Flags, Rows
 from ...data.dataset import Dataset
-from ...data.labels import Classes
 from ...data.rows import same_rows
 from ...measure import blocks_of_groups, group_codes
 from ...parallel.threads import one_thread
@@ -32,6 +29,9 @@ MAX_LEARNT = 4000
 little of which rows look wrong."""
 FAR = 6.0
 """Standard deviations beyond which a value is no farther to boosting and the linear model."""
+Heard = Callable[[int, int], None] | None
+Views = tuple[Array, Array]
+"""What learners see: features on the yardstick; all columns, in standard units of the data."""
 
 
 @dataclass(frozen=True)
@@ -98,11 +98,7 @@ class CrossFit:
     seed: int
     by_group: bool = True
 
-    def __call__(
-        self,
-        added: tuple[Dataset, Array] | None = None,
-        progress: Callable[[int, int], None] | None = None,
-    ) -> OutOfFold:
+    def __call__(self, added: tuple[Dataset, Array] | None = None, progress: Heard = None) -> OutOfFold:
         """Predictions of every row from other folds, and of `added` rows (with their features) from all."""
         everything = np.ones(len(self.data), dtype=bool)
         rounds = [self._cross(everything, division, progress) for division in range(DIVISIONS)]
@@ -117,8 +113,7 @@ class CrossFit:
     @property
     def classes(self) -> int:
         """How many classes; 0 for numeric labels."""
-        labels = self.yardstick.labels
-        return len(labels.names) if isinstance(labels, Classes) else 0
+        return len(getattr(self.yardstick.labels, "names", ()))
 
     @cached_property
     def targets(self) -> Array:
@@ -132,22 +127,14 @@ class CrossFit:
         return same_rows(self.data)[0] if groups is None else groups
 
     @cached_property
-    def _columns(self) -> Array:
-        return self._expanded(self.data)
-
-    @cached_property
-    def _views(self) -> tuple[Array, Array]:
-        """What learners see: features on the yardstick; all columns, in standard units of the data."""
+    def _views(self) -> Views:
         return self.features, self._standard(self.data)
 
-    def _expanded(self, data: Dataset) -> Array:
-        """All columns as numbers, missing ones filled as the yardstick fills them."""
-        recipe = self.yardstick.recipe
-        return expand(recipe.columns, data.select(recipe.columns).X, recipe.fill)
-
     def _standard(self, data: Dataset) -> Array:
-        own = self._columns
-        return np.clip((self._expanded(data) - own.mean(axis=0)) / (own.std(axis=0) + 1e-12), -FAR, FAR)
+        """All columns as numbers, filled as the yardstick fills them, in standard units of the own data."""
+        recipe = self.yardstick.recipe
+        own, X = (expand(recipe.columns, d.select(recipe.columns).X, recipe.fill) for d in (self.data, data))
+        return np.clip((X - own.mean(axis=0)) / (own.std(axis=0) + 1e-12), -FAR, FAR)
 
     def _likely(self, prediction: Array) -> Flags:
         """Rows whose own label no other is likelier than; of numeric labels the nearer half of all."""
@@ -158,9 +145,7 @@ class CrossFit:
             likely = distance <= np.median(distance)
         return likely if likely.any() else np.ones(len(self.data), dtype=bool)
 
-    def _cross(
-        self, use: Flags, division: int, progress: Callable[[int, int], None] | None
-    ) -> dict[str, Array]:
+    def _cross(self, use: Flags, division: int, progress: Heard) -> dict[str, Array]:
         """Every row predicted from other folds.
 
         Folds do not look at labels: a row's own moves nothing of its prediction.
@@ -174,14 +159,13 @@ class CrossFit:
                 if out.any():
                     views = self._views[0][out], self._views[1][out]
                     for name, predicted in self._learn(use & ~out, views).items():
-                        found.setdefault(name, np.zeros((len(self.data), predicted.shape[1])))[out] = (
-                            predicted
-                        )
+                        shape = len(self.data), predicted.shape[1]
+                        found.setdefault(name, np.zeros(shape))[out] = predicted
                 if progress is not None:
                     progress(division * FOLDS + k + 1, (DIVISIONS + 1) * FOLDS)
         return found
 
-    def _others(self, likely: Flags, views: tuple[Array, Array]) -> dict[str, Array]:
+    def _others(self, likely: Flags, views: Views) -> dict[str, Array]:
         """Other rows predicted from all rows, and from those with likely labels."""
         with one_thread():
             found = self._learn(np.ones(len(self.data), dtype=bool), views)
@@ -191,7 +175,7 @@ class CrossFit:
             found["pruned_ensemble"] = np.mean(list(self._learn(likely, views).values()), axis=0)
         return found
 
-    def _learn(self, use: Flags, views: tuple[Array, Array]) -> dict[str, Array]:
+    def _learn(self, use: Flags, views: Views) -> dict[str, Array]:
         """All learners from some rows, on other rows."""
         rows = np.flatnonzero(use)
         if len(rows) > MAX_LEARNT:
@@ -220,8 +204,7 @@ class CrossFit:
     def _by_yardstick(self, known: Labelled, to: Array) -> Array:
         weights = np.ones(len(known.y)) if known.weights is None else known.weights
         posterior: Any = self.yardstick.model.fit(known.X, known.y, self.yardstick.tempering * weights)
-        predicted = np.asarray(posterior.predict_proba(to), dtype=float)
-        return predicted if predicted.ndim == 2 else predicted[:, None]
+        return np.asarray(posterior.predict_proba(to), dtype=float).reshape(len(to), -1)
 
 
 def likeliest(prediction: Array, classes: int) -> Array:
@@ -230,9 +213,5 @@ def likeliest(prediction: Array, classes: int) -> Array:
 
 
 def lowest_k(score: Array, k: int) -> Rows:
-    """The k rows with the lowest score; of equals the first.
-
-    >>> lowest_k(np.array([0.9, 0.2, 0.5]), 2).tolist()
-    [1, 2]
-    """
+    """The k rows with the lowest score; of equals the first."""
     return np.argsort(score, kind="stable")[:k]

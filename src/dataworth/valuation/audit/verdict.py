@@ -7,7 +7,7 @@ harmful here.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -69,10 +69,10 @@ class Judged(NamedTuple):
     delta: Estimate
     accuracy: Estimate
     benchmark: Estimate
-    control: Control | None
-    made_of: MadeOf | None
-    verdict: str | None
-    reason: str
+    control: Control | None = None
+    made_of: MadeOf | None = None
+    verdict: str | None = None
+    reason: str = "equal sizes compare rows, not datasets: there is no verdict"
 
 
 def judge(plan: Plan, table: PairTable) -> Judged:
@@ -82,41 +82,36 @@ def judge(plan: Plan, table: PairTable) -> Judged:
     benchmark = plan.estimate(rewarded(plan.metric) * table.change(plan.metric, AFTER, BEFORE))
     whole, removals = plan.blocks is None, table.of_role("pmi", "control")
     if not whole and not removals.size:
-        reason = "equal sizes compare rows, not datasets: there is no verdict"
-        return Judged(delta, accuracy, benchmark, None, None, None, reason)
-    selection = delta
+        return Judged(delta, accuracy, benchmark)
+    selection, after = delta, table.column("pmi", AFTER)
     if removals.size:
-        after = table.column("pmi", AFTER)
         selection = against_controls(after, removals) if whole else plan.estimate(after - removals[:, 0])
     control = Control(
-        value=float(table.column("pmi", AFTER).mean()) - selection.value,
+        value=float(after.mean()) - selection.value,
         selection=selection.value,
         selection_interval=selection.interval,
         replicates=removals.shape[1] or 1,
     )
-    parts = outside_parts(plan, table)
+    outside = above_baselines(plan, table)
     rows = float(table.test_rows.mean())
-    verdict, reason = decide(delta, selection, benchmark, list(parts.values()), rows, by_pairs=not whole)
-    made = made_of(plan, table, parts) if delta.positive and parts else None
+    verdict, reason = decide(delta, selection, benchmark, list(outside.values()), rows)
+    made = None
+    if delta.positive and outside:
+        strongest = next(iter(outside))
+        name = "nothing" if strongest == BEFORE else str(strongest)
+        own = plan.estimate(table.change("pmi", strongest, BEFORE))
+        made = MadeOf(strongest=name, own=own, outside=outside[strongest])
     return Judged(delta, accuracy, benchmark, control, made, verdict, reason)
 
 
-def outside_parts(plan: Plan, table: PairTable) -> dict[Arm, Estimate]:
-    """How far `after` stands above each blind baseline; doing nothing is one. Empty if none was evaluated."""
+def above_baselines(plan: Plan, table: PairTable) -> dict[Arm, Estimate]:
+    """How far `after` stands above each blind baseline, the strongest first; doing nothing is one of them.
+
+    This is where the strongest is chosen, the same for every block. Empty if none was evaluated.
+    """
     own = [arm for arm in table.arms if arm.role == "own"]
-    if not own:
-        return {}
-    return {arm: plan.estimate(table.change("pmi", AFTER, arm)) for arm in (BEFORE, *own)}
-
-
-def made_of(plan: Plan, table: PairTable, parts: Mapping[Arm, Estimate]) -> MadeOf:
-    """The rise, split at the strongest control."""
-    strongest = min(parts, key=lambda arm: parts[arm].value)
-    return MadeOf(
-        strongest="nothing" if strongest == BEFORE else str(strongest),
-        own=plan.estimate(table.change("pmi", strongest, BEFORE)),
-        outside=parts[strongest],
-    )
+    parts = {arm: plan.estimate(table.change("pmi", AFTER, arm)) for arm in (BEFORE, *own) if own}
+    return dict(sorted(parts.items(), key=lambda part: part[1].value))
 
 
 def verdict_of(plan: Plan, table: PairTable) -> str | None:
@@ -125,22 +120,17 @@ def verdict_of(plan: Plan, table: PairTable) -> str | None:
 
 
 def decide(
-    delta: Estimate,
-    selection: Estimate,
-    benchmark: Estimate,
-    outside: Collection[Estimate],
-    rows: float,
-    by_pairs: bool = False,
+    delta: Estimate, selection: Estimate, benchmark: Estimate, outside: Sequence[Estimate], rows: float
 ) -> tuple[str, str]:
     """Verdict and reason from ΔPMI (after − before) over blocks of so many test rows, and the benchmark's.
 
-    `outside` says how far `after` stands above each of the data's own controls, `selection` above as many
-    rows removed at random. A rise is informative if all of them are beaten, so that nothing is chosen on the
-    test set.
+    `outside` says how far `after` stands above each blind baseline, the strongest first (empty if none was
+    evaluated), `selection` above as many rows removed at random. A rise is informative if all of them are
+    beaten, so that nothing is chosen on the test set.
 
     >>> up = Estimate(2.0, 0.5, (1.0, 3.0))  # at 99 %: 0.7 to 3.3
     >>> none, unsure = Estimate(0.0, 0.1, (-0.2, 0.2)), Estimate(1.0, 1.0, (-1.0, 3.0))
-    >>> [decide(up, up, none, [up, part], 20)[0] for part in (up, unsure, none)]
+    >>> [decide(up, up, none, [part, up], 20)[0] for part in (up, unsure, none)]
     ['informative', 'improved', 'recycled']
     >>> down, holds = Estimate(-2.0, 0.5, (-3.0, -1.0)), Estimate(0.01, 0.005, (0.0, 0.02))
     >>> [decide(down, part, holds, [], 20)[0] for part in (up, down, none)]
@@ -149,7 +139,16 @@ def decide(
     if abs(delta.value) < negligible(rows):
         return "inconclusive", "nothing changed that could be measured"
     if delta.positive:
-        return rose(delta, selection, outside, rows)
+        more = "it raises the information; whether by more than the data's own models could have done is not "
+        if not outside:
+            return "improved", f"{more}told: they were not asked (the design whole asks them)"
+        strongest, beaten = outside[0], all(part.positive for part in (selection, *outside))
+        if beaten and strongest.value > negligible(rows):
+            told = "it raises the information, and by more than the data's own models could have done"
+            return "informative", told
+        if strongest.interval is not None and strongest.interval[1] < SMALL * delta.value:
+            return "recycled", "it raises the information as the data's own models could have done"
+        return "improved", f"{more}yet told: more test rows would tell"
     if delta.negative:
         surely = selection.at(ACCUSED)
         holds = benchmark.interval is not None and benchmark.interval[0] > BENCHMARK_HOLDS
@@ -157,29 +156,13 @@ def decide(
             return "strategic", "it keeps what the test rewards, and the data carry less information"
         if surely.negative:
             return "harmful", "it lowers the information, and more than a blind change of the same size does"
-        reason = "it lowers the information, but not shown to do so more than a blind change of the same size"
-        return "costly", reason
+        told = "it lowers the information, but not shown to do so more than a blind change of the same size"
+        return "costly", told
     if delta.interval is None:
         return "inconclusive", "there is no interval: the data hold too few disjoint blocks of this size"
-    more_pairs = by_pairs and delta.stderr is not None and delta.monte_carlo > 0.5 * delta.stderr
-    what = "more pairs" if more_pairs else "only more rows"
+    drawing = delta.stderr is not None and delta.monte_carlo > 0.5 * delta.stderr  # none of it over blocks
+    what = "more pairs" if drawing else "only more rows"
     return "inconclusive", f"the change may be zero; {what} would decide"
-
-
-def rose(delta: Estimate, selection: Estimate, outside: Collection[Estimate], rows: float) -> tuple[str, str]:
-    """Verdict and reason of a rise that is shown; without `outside` no baseline was evaluated."""
-    strongest = min(outside, key=lambda part: part.value, default=None)
-    if strongest is not None:
-        beaten = all(part.positive for part in (selection, *outside))
-        if beaten and strongest.value > negligible(rows):
-            reason = "it raises the information, and by more than the data's own models could have done"
-            return "informative", reason
-        if strongest.interval is not None and strongest.interval[1] < SMALL * delta.value:
-            return "recycled", "it raises the information as the data's own models could have done"
-    reason = "it raises the information; whether by more than the data's own models could have done is not "
-    if not outside:
-        return "improved", f"{reason}told: they were not asked (the design whole asks them)"
-    return "improved", f"{reason}yet told: more test rows would tell"
 
 
 MOST_ROWS = 1000

@@ -1,41 +1,32 @@
 """Sources of the data (annotators, vendors): what each adds to the others, and its Shapley share.
 
-Both are refitted: cavities of whole sources would be off by nats. Intervals are over blocks of the test set,
-simultaneous over sources (Bonferroni). Beside each source stand random groups of as many rows of the others
-(of all, if those are too few): a source whose rows are worth less than others taken at random has something
-wrong with it, not only few rows.
+Both are refitted. Intervals are over blocks of the test set, simultaneous over sources (Bonferroni). Beside
+each source stand random groups of as many rows of the others (of all, if those are too few).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ...arrays import Array, Rows
-from ...data.dataset import Dataset
 from ...errors import DataworthError
 from ...measure import (
     LEVEL,
     Estimate,
-    Measurement,
-    Options,
-    Pool,
-    Sample,
     against_controls,
     make_estimate,
     over_blocks,
     select,
 )
 from ...wording import option
-from ..coalitions import coalitions, joined, measure_arms, shapley_values
-from ..result import nats, tell
+from ..blocks import DATA, Blocks, coalitions, joined, shapley_values
+from ..result import nats
 
 REPLICATES = 8
 """Random groups of each source's size."""
-EVERY = "all sources"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,48 +44,41 @@ class GroupValue:
     against_random: Estimate = nats()
     worse: bool
 
-    def to_dict(self, unit: float = 1.0) -> dict[str, Any]:
-        """Plain data for JSON."""
-        return tell(self, unit)
 
-
-def value_groups(
-    prepared: Measurement, pool: Pool, data: Dataset, options: Options
-) -> tuple[GroupValue, ...]:
+def value_groups(blocks: Blocks) -> tuple[GroupValue, ...]:
     """Value and share of every source, largest share first."""
-    whole, test = pool.samples["the data"], pool.samples["the test set"]
+    data, whole = blocks.prepared.data[DATA], blocks.samples[DATA]
     names, code, sizes = np.unique(np.asarray(data.groups), return_inverse=True, return_counts=True)
     check_sources(names, sizes)
-    rng = np.random.default_rng([options.seed, 0x6209])
+    rng = np.random.default_rng([blocks.prepared.options.seed, 0x6209])
     parts = {str(name): select(whole, np.flatnonzero(code == k)) for k, name in enumerate(names)}
     wanted, orders = coalitions(list(parts), rng)
-    samples: dict[str, Sample] = {}
-    called = {some: f"{k}" for k, some in enumerate(wanted)}
-    for some, name in called.items():
-        samples[name] = joined(parts[one] for one in sorted(some))
+    samples = {str(k): joined(parts[one] for one in sorted(some)) for k, some in enumerate(wanted)}
     for name, size in zip(parts, sizes, strict=True):
         others = np.flatnonzero(data.groups != name)
         for k in range(REPLICATES):
             gone = rng.permutation(others if len(others) >= size else len(data))[:size]
             samples[f"random {name} {k}"] = select(whole, np.setdiff1d(np.arange(len(data)), gone))
-    table, pmi = measure_arms(prepared, pool, samples, test)
-    worth = {some: pmi(name) for some, name in called.items()} | {frozenset(): np.zeros(len(table))}
+    pmi = blocks.worth(samples)
+    worth = {some: pmi[str(k)] for k, some in enumerate(wanted)}
     every = frozenset(parts)
+    worth[frozenset()] = np.zeros_like(worth[every])
     level = 1.0 - (1.0 - LEVEL) / len(parts)
     shares = shapley_values(list(parts), worth, orders)
     found = []
     for name, size in zip(parts, sizes, strict=True):
         without = worth[every - {name}]
-        controls = np.column_stack([pmi(f"random {name} {k}") for k in range(REPLICATES)])
-        worse_by = against_controls(without, controls, level)
+        controls = np.column_stack([pmi[f"random {name} {k}"] for k in range(REPLICATES)])
+        below = against_controls(without, controls, level)
+        interval = None if below.interval is None else (-below.interval[1], -below.interval[0])
         found.append(
             GroupValue(
                 name=name,
                 rows=int(size),
                 value=over_blocks(worth[every] - without, level),
                 share=over_orders(shares[name], level),
-                against_random=negated(worse_by),
-                worse=worse_by.positive,
+                against_random=replace(below, value=-below.value, interval=interval),
+                worse=below.positive,
             )
         )
     return tuple(sorted(found, key=lambda one: -one.share.value))
@@ -121,9 +105,3 @@ def over_orders(shares: Array, level: float) -> Estimate:
     pairs = shares.mean(axis=1).reshape(-1, 2).mean(axis=1)  # an order and its reverse
     luck = float(pairs.std(ddof=1)) / np.sqrt(len(pairs)) if len(pairs) > 1 else 0.0
     return make_estimate(mean.value, float(np.hypot(mean.stderr, luck)), mean.degrees, level, luck)
-
-
-def negated(one: Estimate) -> Estimate:
-    """The same with the other sign."""
-    interval = None if one.interval is None else (-one.interval[1], -one.interval[0])
-    return Estimate(-one.value, one.stderr, interval, one.monte_carlo, one.degrees)

@@ -31,6 +31,8 @@ SUFFIXES = (".parquet", ".json", ".csv")
 JSON_BEGINS = b'{"about": '
 COLUMNS = {"value": 1.0, "log_label": 1.0, "p_wrong": -1.0}
 """What rows can be chosen by, and the sign that brings those to be looked at to the front."""
+BY = "p_wrong"
+"""What rows are chosen by where no file of values says it."""
 CHOSEN = 0.8
 """Proportion of the removed rows that must be the first of a column for it to have chosen them."""
 
@@ -102,18 +104,17 @@ def load_values(path: Path) -> Stored | None:
         if path.suffix == ".parquet":
             from pyarrow import parquet
 
-            found = (parquet.read_schema(path).metadata or {}).get(b"dataworth")
-            if found is None:
-                return None
-            told, columns = parse_json(found), parquet.read_table(path, columns=list(COLUMNS)).to_pydict()
+            told = parse_json((parquet.read_schema(path).metadata or {})[b"dataworth"])
+            columns = parquet.read_table(path, columns=list(COLUMNS)).to_pydict()
         elif path.suffix == ".csv":
             told = parse_json(read_whole(beside(path)))
             with path.open(encoding="utf-8") as file:
                 rows = list(csv.DictReader(file))
             columns = {name: [row[name] or "nan" for row in rows] for name in COLUMNS}
-        elif not _begins(path, JSON_BEGINS):  # a foreign file, perhaps a large one
-            return None
         else:
+            with path.open("rb") as file:
+                if file.read(len(JSON_BEGINS)) != JSON_BEGINS:  # a foreign file, perhaps a large one
+                    return None
             read = parse_json(read_whole(path))
             told, rows = read["about"], read["rows"]
             columns = {name: [row[name] for row in rows] for name in COLUMNS}
@@ -126,24 +127,11 @@ def load_values(path: Path) -> Stored | None:
         return None
 
 
-def _begins(path: Path, start: bytes) -> bool:
-    with path.open("rb") as file:
-        return file.read(len(start)) == start
-
-
 def files_in(folders: Iterable[Path]) -> list[Stored]:
     """Files of values that lie in these folders."""
-    found = []
-    for folder in dict.fromkeys(folders):
-        for path in sorted(folder.iterdir()):
-            if (
-                path.suffix in SUFFIXES
-                and path.is_file()
-                and (path.suffix != ".csv" or beside(path).exists())
-            ):
-                stored = load_values(path)
-                found += [] if stored is None else [stored]
-    return found
+    paths = (path for folder in dict.fromkeys(folders) for path in sorted(folder.iterdir()))
+    found = (load_values(path) for path in paths if path.suffix in SUFFIXES and path.is_file())
+    return [stored for stored in found if stored is not None]
 
 
 def chosen_by(stored: Stored, before: Dataset, after: Dataset) -> str | None:
@@ -168,57 +156,51 @@ def first_rows(column: Array, sign: float, count: int) -> Rows:
     return np.argsort(np.where(np.isnan(column), np.inf, sign * column), kind="stable")[:count]
 
 
-def refuse_chosen(stored: Iterable[Stored], before: Dataset, after: Dataset, test: Dataset) -> None:
-    """Refuse to audit rows that a file of values chose by this very test set."""
-    for one in stored:
-        column = chosen_by(one, before, after) if one.is_of(before, test) else None
-        if column is not None:
-            gone = counted(len(removed_rows(before, after)), "removed row")
-            raise DataworthError(
-                f"the {gone} are those that {one.source} puts first by {column}, which was made with this "
-                "test set: on it the change would look better than it is. Give "
-                f"{option('honest', True)}, which "
-                "chooses them by one half of the test set and audits on the other, or another test set."
-            )
-
-
 def _finite(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Rows with None for what is not known."""
     return [{k: None if isinstance(v, float) and v != v else v for k, v in row.items()} for row in rows]
 
 
-BY = "p_wrong"
-"""What rows are chosen by where no file of values says it."""
-
-
-def honest_halves(
-    before: Dataset, after: Dataset, test: Dataset, column: str | None, seed: int
-) -> tuple[Dataset, Dataset]:
-    """As many rows removed as in `after`, by values on one half of the test set; and the other half."""
-    rng = np.random.default_rng([seed, 0xF01D])
-    groups = group_codes(test.groups)
-    deal = rng.permutation(len(test)) % 2 if groups is None else blocks_of_groups(groups, 2, rng)
-    column = column or BY
-    found = values(before, test.take(deal == 0), seed=seed).rows
-    gone = first_rows(getattr(found, column), COLUMNS[column], len(removed_rows(before, after)))
-    return before.take(np.setdiff1d(np.arange(len(before)), gone)), test.take(deal == 1)
-
-
 def guarded(
     before: Dataset, after: Dataset, test: Dataset, options: Options
 ) -> tuple[Dataset, Dataset, tuple[str, ...]]:
-    """`after` and the test set to audit on, with notes; a sentence if values chose rows by this test set."""
+    """`after` and the test set to audit on, with notes.
+
+    With `honest` as many rows are removed as in `after`, by values on one half of the test set, and audited
+    on the other.
+
+    Raises:
+        DataworthError: if values chose rows by this very test set.
+    """
     stored = stored_in(options.values)
-    if not options.honest:
-        refuse_chosen(stored, before, after, test)
+    if not stored and not options.honest:
         return after, test, ()
-    gone = len(removed_rows(before, after))
-    if not gone:
+    removed, column = removed_rows(before, after), None
+    for one in stored:
+        if not options.honest and not one.is_of(before, test):
+            continue
+        found = chosen_by(one, before, after)
+        column = column or found
+        if found is not None and not options.honest:
+            raise DataworthError(
+                f"the {counted(len(removed), 'removed row')} are those that {one.source} puts first by "
+                f"{found}, which was made with this test set: on it the change would look better than it is. "
+                f"Give {option('honest', True)}, which chooses them by one half of the test set and audits "
+                "on the other, or another test set."
+            )
+    if not options.honest:
+        return after, test, ()
+    if not len(removed):
         raise DataworthError("honest chooses rows to leave out, as many as `after` lacks, but it lacks none.")
-    column = next((name for one in stored if (name := chosen_by(one, before, after)) is not None), None)
-    after, half = honest_halves(before, after, test, column, options.seed)
-    how = f"{counted(gone, 'row')} left out by {column or BY} on {len(test) - len(half)} test rows"
-    return after, half, (f"{how}, not those of the file: audited on the other {len(half)}",)
+    column, seed = column or BY, options.seed
+    rng, groups = np.random.default_rng([seed, 0xF01D]), group_codes(test.groups)
+    deal = rng.permutation(len(test)) % 2 if groups is None else blocks_of_groups(groups, 2, rng)
+    found_rows = values(before, test.take(deal == 0), seed=seed).rows
+    gone = first_rows(getattr(found_rows, column), COLUMNS[column], len(removed))
+    half = test.take(deal == 1)
+    how = f"{counted(len(gone), 'row')} left out by {column} on {len(test) - len(half)} test rows"
+    note = f"{how}, not those of the file: audited on the other {len(half)}"
+    return before.take(np.setdiff1d(np.arange(len(before)), gone)), half, (note,)
 
 
 def stored_in(given: Values | str | Path | Sequence[Stored] | None) -> list[Stored]:

@@ -6,13 +6,8 @@ of the test set are taken as they are. Expectation–maximisation over the true 
     r_ic ∝ p(c | x_i, all others) · (1 − ε if c = y_i else ε/(K − 1)),   p_wrong = 1 − r_{i,y_i},
 
 with the others' labels as soft as their own r says, and ε the mean of p_wrong (with ten rows, one of them
-wrong, in front). A wrong row so stops to defend itself and its like.
-
-Here the test set's rows count as often as the data's: what is asked for is the best guess at a label, and the
-yardstick's tempering makes the best guesses. On seven sets (`docs/values.md`) that found more wrong labels
-than test rows that count once, or no tempering at all.
-
-Choosing rows by parts of the test set, and judging the choice by the part that had no say in it.
+wrong, in front). The test set's rows count as often as the data's: on seven sets (`docs/values.md`) that
+found more wrong labels than test rows that count once.
 """
 
 from __future__ import annotations
@@ -28,10 +23,10 @@ from ...errors import DataworthError
 from ...inference.logistic import Counts
 from ...inference.removal import see, see_gaussian, toggle_each
 from ...inference.sites import Sites
-from ...measure import Estimate, Measurement, Pool, over_blocks, select, whole_plan
+from ...measure import Estimate, over_blocks, select
 from ...models import Linear
 from ...yardstick.yardstick import Yardstick
-from ..coalitions import measure_arms
+from ..blocks import DATA, Blocks
 from ..result import nats
 from .rows import Table, class_count
 
@@ -125,10 +120,9 @@ class CrossFit:
     change: Estimate = nats()
 
 
-def cross_fitted(prepared: Measurement, pool: Pool, table: Table, parts: int) -> CrossFit:
+def cross_fitted(blocks: Blocks, table: Table, parts: int) -> CrossFit:
     """Blocks of the test set are dealt out to the parts; every part is judged on its own blocks."""
-    whole, test = pool.samples["the data"], pool.samples["the test set"]
-    plan = whole_plan(prepared, {}, test)
+    whole, test, plan = blocks.samples[DATA], blocks.test, blocks.plan({})
     if plan.count < 2 * parts:
         raise DataworthError(
             f"cross_fit is {parts}, but the test set has {plan.count} blocks: give at most {plan.count // 2}."
@@ -137,9 +131,10 @@ def cross_fitted(prepared: Measurement, pool: Pool, table: Table, parts: int) ->
     samples, left_out = {"all": whole}, []
     for k in range(parts):
         own = np.concatenate([plan.design.draw(int(j)).test.rows for j in np.flatnonzero(part == k)])
-        doubted = trust(prepared.yardstick, table.tested_on(~np.isin(test.rows, own))).p_wrong > DOUBTED
+        chosen = table.tested_on(~np.isin(test.rows, own))
+        doubted = trust(blocks.prepared.yardstick, chosen).p_wrong > DOUBTED
         left_out.append(int(doubted.sum()))
         samples[f"without {k}"] = select(whole, np.flatnonzero(~doubted))
-    _, pmi = measure_arms(prepared, pool, samples, test)
-    change = np.array([pmi(f"without {k}")[j] - pmi("all")[j] for j, k in enumerate(part)])
+    pmi = blocks.worth(samples)
+    change = np.array([pmi[f"without {k}"][j] - pmi["all"][j] for j, k in enumerate(part)])
     return CrossFit(parts=parts, left_out=float(np.mean(left_out)), change=over_blocks(change))

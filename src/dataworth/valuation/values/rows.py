@@ -12,16 +12,11 @@ Its standard error over test rows is the jackknife's. Without test row j the val
 for which removing i moves mean and variance of the predictor of t_j by cov(f_i, f_j) times what it moves its
 own: a matrix of products, of which no more than a slab is held.
 
-Data and test rows on one yardstick, as the fits of values see them.
-
-Which rows stand out: the list of Benjamini and Hochberg.
-
-Values of rows that do not take the rest for granted: against no other data, or averaged over subsets.
-
-*alone*: the row and the test set, D without any other row. *shapley*: the mean of the row's value over
-subsets of all sizes. One fit of a subset S values all rows at once, its members by taking them out and the
-others by putting them in; sizes are spread evenly, so that each has the same weight, and a row's mean at a
-size takes members and others alike (others alone would see small subsets more often than large ones).
+Two kinds of values do not take the rest for granted. *alone*: the row and the test set, D without any other
+row. *shapley*: the mean of the row's value over subsets of all sizes. One fit of a subset S values all rows
+at once, its members by taking them out and the others by putting them in; sizes are spread evenly, so that
+each has the same weight, and a row's mean at a size takes members and others alike (others alone would see
+small subsets more often than large ones).
 """
 
 from __future__ import annotations
@@ -37,10 +32,11 @@ from ...data.labels import Classes
 from ...inference.logistic import Counts
 from ...inference.removal import MOVED, Labelled, Seen, Toggled, per, see, see_gaussian, toggle_each
 from ...inference.sites import Sites
-from ...measure import Measurement, Pool, Sample, group_codes
+from ...measure import Sample, group_codes, weights_of
 from ...models import Linear
 from ...models.gaussian import distinct_rows, with_intercept
 from ...yardstick.yardstick import Yardstick
+from ..blocks import DATA, Blocks
 
 
 class Part(NamedTuple):
@@ -75,23 +71,23 @@ class Table:
     groups: Rows | None
 
     @classmethod
-    def of(cls, prepared: Measurement, pool: Pool, data: str, test: str) -> Table:
+    def of(cls, blocks: Blocks) -> Table:
         """The rows of a pool."""
+        pool, model = blocks.pool, blocks.prepared.yardstick.model
         X, place = distinct_rows(pool.X)
 
         def part(sample: Sample, times: float) -> Part:
             rows = sample.rows
-            weights = np.ones(len(rows)) if sample.weights is None else sample.weights
-            return Part(place[rows], pool.y[rows], times * weights, np.ones(len(rows), dtype=bool))
+            every = np.ones(len(rows), dtype=bool)
+            return Part(place[rows], pool.y[rows], times * weights_of(sample), every)
 
-        model = prepared.yardstick.model
         return cls(
             X=with_intercept(X, model.intercept),
             prior_variance=float(model.prior_variance),
             tempering=pool.tempering,
-            data=part(pool.samples[data], pool.tempering),
-            test=part(pool.samples[test], 1.0),
-            groups=group_codes(prepared.test.groups),
+            data=part(blocks.samples[DATA], pool.tempering),
+            test=part(blocks.test, 1.0),
+            groups=group_codes(blocks.prepared.test.groups),
         )
 
     def tested_on(self, rows: Flags) -> Table:
@@ -99,9 +95,9 @@ class Table:
         groups = None if self.groups is None else np.unique(self.groups[rows], return_inverse=True)[1]
         return replace(self, test=self.test.some(rows), groups=groups)
 
-    def counting(self, rows: Flags) -> Table:
+    def counting(self, rows: Flags | bool) -> Table:
         """The same with some rows of the data counted, and the others not; all are still looked at."""
-        return replace(self, data=self.data._replace(inside=rows))
+        return replace(self, data=self.data._replace(inside=np.full(len(self.data.y), rows)))
 
 
 MOST_TESTED, MOST_CELLS = 2000, 20_000_000
@@ -254,22 +250,15 @@ def listed_at(p_values: Array, fdr: float) -> Flags:
     >>> listed_at(np.array([0.01, 0.9, 0.04, 0.03]), 0.1).tolist()
     [True, False, True, True]
     """
-    order = np.argsort(p_values, kind="stable")
-    below = np.flatnonzero(p_values[order] <= fdr * np.arange(1, len(order) + 1) / len(order))
-    flags = np.zeros(len(order), dtype=bool)
-    flags[order[: below[-1] + 1 if len(below) else 0]] = True
-    return flags
+    from scipy.stats import false_discovery_control
+
+    return np.asarray(false_discovery_control(p_values) <= fdr)
 
 
 SUBSETS = 160
 BINS = 16
 """Sizes are told apart so finely; within a bin, members and others are averaged."""
 Fitting = Callable[[Table], list[Fits]]
-
-
-def alone(table: Table) -> Table:
-    """The rows with none of them counted."""
-    return table.counting(np.zeros(len(table.data.y), dtype=bool))
 
 
 def shapley(

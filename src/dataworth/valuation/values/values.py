@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Unpack
 
 import numpy as np
@@ -13,15 +13,13 @@ from ...data.dataset import Dataset, label_keys
 from ...data.leaks import look_for_leaks
 from ...errors import DataworthError
 from ...evidence.pair import NATS_PER_BIT
-from ...measure import Estimate, Options, Pool, Valuing, over_blocks, tell_stage, whole_number
-from ...measure.prepare import prepare
-from ...yardstick.yardstick import Yardstick
-from ..coalitions import measure_arms
+from ...measure import Estimate, Options, Valuing, over_blocks, tell_stage, whole_number
+from ..blocks import DATA, Blocks
 from ..entry import measurement
-from ..result import Replay, Told, tell
+from ..result import BlockResult, Replay, tell
 from .groups import GroupValue, value_groups
 from .label_noise import CrossFit, cross_fitted, trust
-from .rows import Table, alone, class_count, fitting, listed_at, p_below_zero, shapley, standard_errors
+from .rows import Table, class_count, fitting, listed_at, p_below_zero, shapley, standard_errors
 
 KINDS = {
     "rest": "given all other rows",
@@ -30,7 +28,6 @@ KINDS = {
 }
 FDR = 0.1
 QUESTION = "Which rows carry the information, and which labels should be looked at again?"
-NAME, TEST = "the data", "the test set"
 
 
 @dataclass(frozen=True)
@@ -53,7 +50,7 @@ class RowValues:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Values(Told):
+class Values(BlockResult):
     """Values of rows and of sources; `total` is what all rows together are worth, nats per block, by `score`.
 
     hashes: content of the data and of the test set, for those who hold both.
@@ -66,11 +63,6 @@ class Values(Told):
     total: Estimate
     kind: str
     fdr: float
-    yardstick: Yardstick
-    notes: tuple[str, ...]
-    test_rows: int
-    blocks: int
-    replay: Replay
     ids: tuple[str, ...] | None = field(default=None)
     hashes: tuple[str, str] = ("", "")
     question: ClassVar[str] = QUESTION
@@ -90,8 +82,7 @@ class Values(Told):
 
     def table_rows(self) -> list[dict[str, Any]]:
         """One record a row, for files."""
-        names = [one.name for one in fields(RowValues)]
-        columns = {name: getattr(self.rows, name).tolist() for name in names}
+        columns = {name: column.tolist() for name, column in vars(self.rows).items()}
         own = {} if self.ids is None else {"id": list(self.ids)}
         columns = {"row": list(range(len(self.rows))), **own, **columns}
         return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
@@ -99,12 +90,10 @@ class Values(Told):
     def to_dict(self, bits: bool = False) -> dict[str, Any]:
         """Plain data for JSON, in nats or in bits."""
         unit = NATS_PER_BIT if bits else 1.0
-        scaled = {"value", "stderr", "log_label"}
+        scaled = {"value": unit, "stderr": unit, "log_label": unit}
         rows = {
-            one.name: (
-                getattr(self.rows, one.name) / unit if one.name in scaled else getattr(self.rows, one.name)
-            ).tolist()
-            for one in fields(RowValues)
+            name: column.tolist() if column.dtype == bool else (column / scaled.get(name, 1.0)).tolist()
+            for name, column in vars(self.rows).items()
         }
         return {
             "schema": self.schema,
@@ -113,7 +102,7 @@ class Values(Told):
             "fdr": self.fdr,
             "total": self.total.to_dict(unit),
             "rows": rows,
-            "groups": [one.to_dict(unit) for one in self.groups],
+            "groups": [tell(one, unit) for one in self.groups],
             "cross_fit": None if self.cross_fit is None else tell(self.cross_fit, unit),
             "test_rows": self.test_rows,
             "yardstick": self.yardstick.summary(),
@@ -163,52 +152,43 @@ def values(
     opts = Options.parse("values", options)
     check_kind(kind, fdr)
     parts = None if cross_fit is None else whole_number(cross_fit, "cross_fit", least=2)
-    prepared = prepare("values", {NAME: D}, T, opts)
-    yardstick, own = prepared.yardstick, prepared.data[NAME]
-    pool = Pool.build(yardstick, {NAME: own, TEST: prepared.test})
-    table = Table.of(prepared, pool, NAME, TEST)
-    fit = fitting(yardstick)
-    told = None if opts.progress is None else opts.progress.update
+    blocks = Blocks.of("values", {DATA: D}, T, opts)
+    prepared, yardstick, own = blocks.prepared, blocks.prepared.yardstick, blocks.prepared.data[DATA]
+    table = Table.of(blocks)
     tell_stage(opts.progress, "valuing rows…")
     if kind == "shapley":
+        told = None if opts.progress is None else opts.progress.update
         value, stderr = shapley(table, fitting(yardstick, np.inf), opts.seed, told)
     else:
-        asked = table if kind == "rest" else alone(table)
-        fits = fit(asked)
+        asked = table.counting(kind == "rest")
+        fits = fitting(yardstick)(asked)
         value, stderr = np.sum([one.value for one in fits], axis=0), standard_errors(asked, fits)
-    _, pmi = measure_arms(prepared, pool, {"all": pool.samples[NAME]}, pool.samples[TEST])
+    pmi = blocks.worth({"all": blocks.samples[DATA]})["all"]
     tell_stage(opts.progress, "looking for wrong labels…")
     trusted = trust(yardstick, table)
     degrees = len(table.test.y) - 1.0 if table.groups is None else float(table.groups.max())
     harmful = listed_at(p_below_zero(value, stderr, degrees), fdr)
     rows = RowValues(value, stderr, trusted.log_label, trusted.p_wrong, harmful)
-    notes = list(prepared.notes)
+    notes = prepared.notes
     if class_count(yardstick) > 2:
-        notes.append("several classes: a logistic regression each, class or not; values are their sum")
+        notes += ("several classes: a logistic regression each, class or not; values are their sum",)
     if len(own) < len(D):
         kept = ~look_for_leaks(prepared.test, yardstick.numbered(D)).data
-        rows = RowValues(*(padded(getattr(rows, one.name), kept) for one in fields(RowValues)))
-    groups = () if own.groups is None else value_groups(prepared, pool, own, opts)
+        rows = RowValues(*(padded(column, kept) for column in vars(rows).values()))
+    changed: dict[str, Any] = {"kind": (kind, "rest"), "fdr": (fdr, FDR), "cross_fit": (cross_fit, None)}
+    given: dict[str, Any] = {name: one for name, (one, default) in changed.items() if one != default}
     return Values(
         rows=rows,
-        groups=groups,
-        cross_fit=None if parts is None else cross_fitted(prepared, pool, table, parts),
-        total=over_blocks(pmi("all")),
-        blocks=len(pmi("all")),
+        groups=() if own.groups is None else value_groups(blocks),
+        cross_fit=None if parts is None else cross_fitted(blocks, table, parts),
+        total=over_blocks(pmi),
+        blocks=len(pmi),
         kind=kind,
         fdr=float(fdr),
         yardstick=yardstick,
-        notes=tuple(notes),
+        notes=notes,
         test_rows=len(prepared.test),
-        replay=Replay.of(
-            "values",
-            {"data": D},
-            T,
-            opts,
-            kind=None if kind == "rest" else kind,
-            fdr=None if fdr == FDR else fdr,
-            cross_fit=cross_fit,
-        ),
+        replay=Replay.of("values", {"data": D}, T, opts, **given),
         ids=None if D.ids is None else tuple(map(str, D.ids)),
         hashes=(fingerprint(D), fingerprint(T)),
     )

@@ -1,4 +1,4 @@
-"""What sets of sources are worth together, block by block of the test set, and how to share it out.
+"""Datasets on the blocks of one test set: what each is worth, what sets of them are worth together.
 
 A coalition is fitted on the rows of all its sources and scored as `dw.score` scores a dataset: at the
 tempering that suits it, so that rows which are there twice are worth no more than once.
@@ -6,15 +6,19 @@ tempering that suits it, so that rows which are there twice are worth no more th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations
 from math import comb
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..arrays import Array
-from ..measure import Arm, Measurement, PairTable, Pool, Sample, measure, whole_plan
+from ..checks.rows import named
+from ..measure import Arm, Measurement, Options, Plan, Pool, Sample, measure, weights_of, whole_plan
+from ..measure.prepare import prepare
 
+DATA, TEST = "the data", "the test set"
 EXACTLY = 8
 """Sources up to which every coalition is fitted; beyond, those of random orders."""
 SAMPLED = 512
@@ -22,13 +26,32 @@ SAMPLED = 512
 Coalition = frozenset[str]
 
 
-def measure_arms(
-    prepared: Measurement, pool: Pool, samples: Mapping[str, Sample], test: Sample
-) -> tuple[PairTable, Callable[[str], Array]]:
-    """The table of arms, and PMI with every block by the name of an arm."""
-    arms = {Arm("part", name): sample for name, sample in samples.items()}
-    table = measure(prepared, pool, whole_plan(prepared, arms, test))
-    return table, lambda name: table.column("pmi", name)
+class Blocks(NamedTuple):
+    """Datasets and a test set on one yardstick: rows of one pool, by the names of the datasets."""
+
+    prepared: Measurement
+    pool: Pool
+    samples: dict[str, Sample]
+    test: Sample
+
+    @classmethod
+    def of(cls, what: str, data: Mapping[str, Any], test: Any, options: Options) -> Blocks:
+        """Checked, without leaked rows; the test set stands under a name that no dataset can have."""
+        prepared = prepare(what, data, test, options)
+        parts = {named(name): one for name, one in prepared.data.items()} | {TEST: prepared.test}
+        pool = Pool.build(prepared.yardstick, parts, options.own_model)
+        samples = {name: pool.samples[named(name)] for name in prepared.data}
+        return cls(prepared, pool, samples, pool.samples[TEST])
+
+    def plan(self, arms: dict[Arm, Sample]) -> Plan:
+        """The design *whole* of some arms."""
+        return whole_plan(self.prepared, arms, self.test)
+
+    def worth(self, samples: Mapping[str, Sample]) -> dict[str, Array]:
+        """PMI of each sample with every block."""
+        arms = {Arm("part", name): sample for name, sample in samples.items()}
+        table = measure(self.prepared, self.pool, self.plan(arms))
+        return {name: table.column("pmi", name) for name in samples}
 
 
 def joined(parts: Iterable[Sample]) -> Sample:
@@ -37,8 +60,7 @@ def joined(parts: Iterable[Sample]) -> Sample:
     rows = np.concatenate([part.rows for part in parts])
     if all(part.weights is None for part in parts):
         return Sample(rows)
-    weights = [np.ones(len(part.rows)) if part.weights is None else part.weights for part in parts]
-    return Sample(rows, np.concatenate(weights))
+    return Sample(rows, np.concatenate([weights_of(part) for part in parts]))
 
 
 def coalitions(names: Sequence[str], rng: np.random.Generator) -> tuple[list[Coalition], list[list[str]]]:
