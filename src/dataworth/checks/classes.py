@@ -16,6 +16,7 @@ import numpy as np
 from ..arrays import Array
 from ..data.labels import Classes
 from ..measure import Case, Sample, weights_of
+from ..measure.ladder import beyond_chance
 from .base import CheckOutcome, not_run
 
 MOST_DATA = 0.05
@@ -74,8 +75,26 @@ def listed(lacking: Iterable[list[str]]) -> str:
     return repr(most) + (f" (nor of {len(others)} others)" if others else "")
 
 
+def against_permuted(case: Case) -> CheckOutcome:
+    """Which datasets are not shown to be worth more than the same rows with their labels permuted."""
+    arms = case.table.arms if case.what == "rank" else case.arms
+    found = {arm: beyond_chance(case, arm) for arm in arms}
+    known = {arm: one for arm, one in found.items() if one is not None}
+    if not known:
+        return not_run("there are no rows whose labels could be permuted")
+    guesses = [str(arm) for arm, one in known.items() if not one.positive]
+    fires = bool(guesses) if case.what == "rank" else len(guesses) == len(known)
+    least = min(known.values(), key=lambda one: one.value)
+    told = f"{least.value:+.2f} nats a block beyond permuted labels"
+    if guesses and case.what == "rank":
+        told = f"{', '.join(guesses)}: {told}"
+    return CheckOutcome(fires, least.value, f"{told}, must be shown to be above 0", least.stderr)
+
+
 def chance(case: Case) -> CheckOutcome:
-    """DW012: the arm with the best AUC (or R²), against chance."""
+    """DW012: every dataset against itself with labels permuted; of pairs the best AUC (or R²)."""
+    if len(case.table.reference) and not case.sealed and case.passes is None:
+        return against_permuted(case)
     classes = isinstance(case.yardstick.labels, Classes)
     column, chance = ("auc", CHANCE) if classes else ("accuracy", 0.0)
     reached = {arm: case.table.column(column, arm) - chance for arm in case.arms}

@@ -57,6 +57,7 @@ OPERATIONS = 2e10
 """Rows · features · likelihoods that the referee may spend on one log Z: twenty seconds or so."""
 FEWEST_LIKELIHOODS = 20_000
 """Below so many the referee's own tuning would not fit in."""
+BY_ROW = "test rows are predicted one by one, by one posterior; pairs (size=, --size) can be compared"
 AGAIN_BY_EP = "too many rows and features to do again by EP"
 
 
@@ -128,6 +129,8 @@ def forms(case: Case) -> CheckOutcome:
     model, form = case.yardstick.model, case.options.form
     if isinstance(model, Linear):
         return not_run("posteriors of numeric labels are exact: all forms are one number")
+    if len(case.table.reference):
+        return not_run(BY_ROW)
     if form != "evidence":
         evidence = again_by(case, form="evidence")
         if evidence is None:
@@ -167,7 +170,7 @@ def inference(case: Case) -> CheckOutcome:
 
 def sampled_blocks(case: Case, fitter: SoftmaxFitter) -> CheckOutcome:
     """Log Z(T_j) of the first few blocks, drawn from the prior."""
-    if case.what != "score":
+    if case.what != "score" or len(case.table.reference):
         return not_run("softmax knows Laplace alone; what is sampled here, log Z of the test, cancels")
     if case.options.form != "evidence":
         return not_run("softmax knows Laplace alone, and this form has no log Z of the test to sample")
@@ -205,6 +208,8 @@ def referee(case: Case) -> CheckOutcome:
         return not_run("posteriors of numeric labels are exact")
     if not isinstance(model, Logistic) or not isinstance(fitter, LogisticFitter):
         return not_run("the referee knows two classes only")
+    if len(case.table.reference):
+        return not_run(BY_ROW)
     target, pairs = float(np.clip(limit_of(case) / 8, *TARGETS)), min(REFEREED, len(case.table))
     try:
         with quietly():

@@ -197,10 +197,14 @@ def at(case: Case, factor: float) -> YardstickModel:
 
 
 def measured_at(case: Case, variance: float) -> PairTable:
-    """All pairs and arms once more; in this process unless it was asked for and may be long."""
+    """Once more, with the strongest of the blind baselines; in this process unless it may be long."""
+    own = [arm for arm in case.table.arms if arm.role == "own"]
+    weaker = sorted(own, key=lambda arm: -float(case.table.column("pmi", arm).mean()))[1:]
+    arms = tuple(arm for arm in case.table.arms if arm not in weaker)
     with quietly():
         pairs = None if case.options.thorough else len(case.table)
-        return case.again(model=replace(case.yardstick.model, prior_variance=variance), pairs=pairs)
+        model = replace(case.yardstick.model, prior_variance=variance)
+        return case.again(model=model, pairs=pairs, arms=arms)
 
 
 def conclusion(case: Case, table: PairTable) -> str | None:

@@ -61,7 +61,7 @@ WORDS = {
     ),
     "DW012": (
         "chance",
-        "the model predicts the test labels no better than without features: scores compare guesses",
+        "the data predict the test labels no better than with their labels permuted: scores compare guesses",
         "give features that tell the label, more or better data, or check that labels belong to their rows",
     ),
     "DW013": (

@@ -199,12 +199,13 @@ def measure(job: Job, options: Options, own: Mapping[str, Any], loaded: Loaded, 
 
 
 def _open_run(job: Job, options: Options, loaded: Loaded, quiet: bool) -> Run:
+    from dataworth.data.order import canonical
     from dataworth.measure.ledger import runs_beside
 
     run = Run.open(Path(str(options.run_dir)), job.to_config(loaded.hashes, options))
     for note in run.notes:
         say(note)
-    used = runs_beside(run.directory, loaded.inputs(job.files["test"]).content_hash())
+    used = runs_beside(run.directory, canonical(loaded.inputs(job.files["test"])).content_hash())
     if used and options.ledger is None and not quiet:
         say(used)
     return run

@@ -115,16 +115,13 @@ def parts_of(pair: Pair, value: float | None = None, draws: int = DRAWS, seed: i
     return _sampled_parts(pair, value, draws, seed)
 
 
-def parts_given(
-    model: Logistic | Linear, prior: Whitening, test: tuple[Array, Array, Array | None], value: float
-) -> Parts:
+def parts_given(model: Logistic | Linear, prior: Whitening, test: tuple[Array, Array, Array | None]) -> Parts:
     """The parts of log Z_T[N_D] − log Z_T[prior]: a posterior N_D of the data is the prior of the test rows.
 
     J is the posterior of the test rows under N_D, and log N_D(θ)/p(θ) stands for log p(D|θ) − log Z(D):
 
         value = E_J log N_D/p + (E_J log p(T|θ) − log Z_T[p]) − KL(J ‖ p).
 
-    A `value` that is not this one, such as a mean over several temperings, leaves the difference unexplained.
     `test` are its features, targets and weights.
 
     """
@@ -144,7 +141,7 @@ def parts_given(
     middle = 0.5 * (own + other)
     shapes = [float(np.linalg.slogdet(one)[1]) for one in (middle, own, other)]
     return Parts(
-        value=value,
+        value=by_data + by_test - confidence,
         confidence=confidence,
         against_data=confidence - by_data,
         against_test=confidence - by_test,

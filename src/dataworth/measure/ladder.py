@@ -12,7 +12,6 @@ across test sets. Beside the ladder stands chance: what the same rows are worth 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -41,11 +40,6 @@ class Ladder:
     data: Estimate
     ceiling: Estimate
     of_ceiling: Estimate | None
-
-    def to_dict(self, unit: float = 1.0) -> dict[str, Any]:
-        """Plain data for JSON."""
-        told = {name: getattr(self, name).to_dict(unit) for name in ("nothing", "data", "ceiling")}
-        return told | {"of_ceiling": None if self.of_ceiling is None else self.of_ceiling.to_dict()}
 
 
 def ladder(case: Case, arm: Arm) -> Ladder | None:

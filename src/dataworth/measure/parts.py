@@ -17,12 +17,11 @@ from ..arrays import Array
 from ..errors import DataworthError
 from ..evidence.forms import Pair
 from ..evidence.interpretation import SHOWN, parts_given, parts_of
-from ..evidence.tempering import WORTH
 from ..models.gaussian import GaussianRows
 from ..models.linear import LinearFitter
 from ..models.logistic import LogisticFitter
 from .case import Case
-from .designs import Arm, Sample, reweighed
+from .designs import Arm, Sample
 from .intervals import Estimate
 from .table import PairTable
 
@@ -115,29 +114,19 @@ def columns(case: Case, arms: tuple[Arm, ...]) -> dict[Arm, dict[str, Array]]:
 
 
 def _of_blocks(case: Case, arm: Arm) -> dict[str, Array]:
-    """Of every block, as the arm was scored: at the best of its temperings, its posterior the block's prior.
+    """Of the PMI with every block as a whole, at the tempering that the arm was scored at.
 
-    The mean over neighbouring temperings is what is left unexplained.
+    Its posterior is the block's prior, whose rows say something of each other, too: this is U(D, T_j), from
+    the yardstick's prior, and not the score, which counts rows one by one from class proportions.
     """
-    pool, values = case.pool, case.table.column("pmi", arm)
+    pool = case.pool
     fitter: Any = pool.fitter
     draws = [case.weighed.draw(j) for j in range(len(case.table))]
-    tests = [(draw.test.rows, draw.test.weights) for draw in draws]
     sample = draws[0].arms[arm]
-
-    def fitted(times: float) -> Any:
-        some = reweighed(sample, times)
-        return fitter(some.rows, weights=some.weights, targets=some.targets)
-
-    window = [fitted(times) for times in (1.0, 0.5, 2.0)]  # at an end of the walk, the one beyond may be best
-    totals = [sum(fitter.log_predictives(one, tests)) - WORTH * (k > 0) for k, one in enumerate(window)]
-    fit = window[int(np.argmax(totals))]
     model: Any = case.options.own_model or case.yardstick.model
-    prior = fitter.as_prior(fit)
-    found = [
-        parts_given(model, prior, (pool.X[test.rows], pool.y[test.rows], test.weights), float(value))
-        for (_, test), value in zip(draws, values, strict=True)
-    ]
+    prior = fitter.as_prior(fitter(sample.rows, weights=sample.weights, targets=sample.targets))
+    tests = [draw.test for draw in draws]
+    found = [parts_given(model, prior, (pool.X[t.rows], pool.y[t.rows], t.weights)) for t in tests]
     return {name: np.array([getattr(parts, name) for parts in found]) for name in SHOWN}
 
 

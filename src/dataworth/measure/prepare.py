@@ -14,7 +14,6 @@ from ..data.clusters import clustered_note
 from ..data.dataset import Dataset, label_keys
 from ..data.labels import Classes, Numeric
 from ..data.leaks import drop_leaks
-from ..data.order import canonical
 from ..errors import DataworthError
 from ..models import Fitter, Linear, Model
 from ..models.base import bind
@@ -62,7 +61,6 @@ class Measurement:
 def prepare(what: str, data: Mapping[str, Dataset], test: Dataset, options: Options) -> Measurement:
     """Check the datasets, find the yardstick, take leaked rows out, and note what must be said."""
     check_datasets({**data, "the test set": test})
-    test = canonical(test)
     yardstick = find_yardstick(test, options)
     data = {name: yardstick.numbered(part) for name, part in data.items()}
     test = yardstick.numbered(test)

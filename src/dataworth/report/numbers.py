@@ -203,13 +203,13 @@ def describe_per_row(per_row: float, yardstick: Yardstick, unit: Unit) -> str:
 
 
 def against_nothing(result: Score | Ranking, per_row: float, unit: Unit) -> str:
-    """What a value per test row means, and what it is counted from: the yardstick's guess without data.
-
-    Without data a test row of a class has the probability exp(mean log Z(T_j) / rows): as good as a coin for
-    two classes, or worse where the prior is wide. So values of one dataset on two yardsticks may differ.
-    """
-    told = f"{describe_per_row(per_row, result.yardstick, unit)}, against no data at all"
-    if isinstance(result.yardstick.model, Linear):
+    """What a value per test row means, and what it is counted from: class proportions, or mean and spread."""
+    reference, numbers = result.table.reference, isinstance(result.yardstick.model, Linear)
+    if not len(reference):
+        return f"{describe_per_row(per_row, result.yardstick, unit)}, against no data at all"
+    known = "the mean and spread of labels" if numbers else "class proportions alone"
+    told = f"{describe_per_row(per_row, result.yardstick, unit)}, against {known}"
+    if numbers:
         return told
-    without = float(result.table.log_z_test.mean() / result.table.test_rows.mean())
-    return f"{told} ({np.exp(without):.2f} without them, {np.exp(without + per_row):.2f} with them)"
+    without = float(reference.mean() / result.table.test_rows.mean())
+    return f"{told} ({np.exp(without):.2f} by them, {np.exp(without + per_row):.2f} with the data)"

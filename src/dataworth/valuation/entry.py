@@ -16,8 +16,10 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from ..checks import check_codes
+from ..data.dataset import Dataset
 from ..data.io.inputs import READING, Reading, is_table, load_inputs
 from ..data.io.notes import warn
+from ..data.order import canonical
 from ..measure import DESIGNS, PARSED, TAKES, Options
 from ..parallel.runs import Run
 from ..parallel.threads import one_thread
@@ -54,7 +56,9 @@ def measurement(what: str, *data: str, test: str, streams: bool = False) -> Call
         @one_thread()
         def run(*args: Any, **given: Any) -> Any:
             if PARSED in given:
-                return function(*args, **given)
+                nested = own.bind_partial(*args, **given)
+                nested.arguments = _in_order(nested.arguments, test)
+                return function(*nested.args, **nested.kwargs)
             bound = own.bind_partial(*args, **given).arguments
             arguments = {name: bound[name] for name in named if name in bound}
             asked_for = {name: value for name, value in given.items() if name not in named}
@@ -71,6 +75,7 @@ def measurement(what: str, *data: str, test: str, streams: bool = False) -> Call
                 for name in (*data, test):
                     if name in arguments:
                         arguments[name] = _replaced(arguments[name], inputs)
+            arguments = _in_order(arguments, test)
             with _in_run(what, arguments, parsed) as options:
                 return function(**arguments, **{PARSED: options})
 
@@ -78,6 +83,12 @@ def measurement(what: str, *data: str, test: str, streams: bool = False) -> Call
         return cast(F, run)
 
     return decorate
+
+
+def _in_order(arguments: dict[str, Any], test: str) -> dict[str, Any]:
+    """The arguments with test rows in their canonical order: results depend on the set of them alone."""
+    given = arguments.get(test)
+    return arguments | {test: canonical(given)} if isinstance(given, Dataset) else arguments
 
 
 def parse_options(what: str, given: Mapping[str, Any]) -> Options:

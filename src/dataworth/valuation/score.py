@@ -29,6 +29,7 @@ from ..measure import (
     select,
     values,
 )
+from ..measure.ladder import Ladder, ladder
 from ..wording import in_nats
 from .blocks import DATA as NAME
 from .blocks import Blocks
@@ -55,7 +56,21 @@ class Score(Result):
     accuracy: Estimate
     metrics: dict[str, dict[str, Any]]
     information_gain: float = nats()
+    ladder: Ladder | None
     design: str
+
+    @property
+    def beyond_proportions(self) -> Estimate:
+        """What the data tell beyond the class proportions (or mean and spread) of the test labels: the value.
+
+        In the design *pairs* the value is the PMI, which is counted from the yardstick's prior.
+        """
+        return Estimate(self.value, self.stderr, self.interval)
+
+    @property
+    def of_ceiling(self) -> Estimate | None:
+        """The share of what the test set's own rows tell of each other; None where that is not shown."""
+        return None if self.ladder is None else self.ladder.of_ceiling
 
     @property
     def headline(self) -> str:
@@ -65,7 +80,8 @@ class Score(Result):
     @property
     def answer(self) -> str:
         """Whether the dataset is worth anything here: yes, no, or cannot tell, in a sentence."""
-        return answer(Estimate(self.value, self.stderr, self.interval))
+        guesses = any(one.code == "DW012" and one.fires for one in self.checks)
+        return answer(self.beyond_proportions, guesses)
 
     @cached_property
     def parts(self) -> MeanParts:
@@ -77,12 +93,14 @@ class Score(Result):
         return super().to_dict(bits, parts) | {"answer": self.answer}
 
 
-def answer(value: Estimate) -> str:
-    """What an interval says of a dataset's worth, in a sentence."""
+def answer(value: Estimate, guesses: bool = False) -> str:
+    """What an interval says of a dataset's worth, in a sentence; `guesses`: as much as by permuted labels."""
+    if value.positive and not guesses:
+        return "yes: with it the test labels are predicted better than by class proportions alone"
     if value.positive:
-        return "yes: with it the test labels are predicted better than without any data"
+        return "cannot tell: with its labels permuted it predicts as well"
     if value.negative:
-        return "no: with it the test labels are predicted worse than without any data"
+        return "no: with it the test labels are predicted worse than by class proportions alone"
     return "cannot tell: the interval contains zero"
 
 
@@ -90,8 +108,12 @@ def answer(value: Estimate) -> str:
 def score(D: Dataset | Sealed | Stream, T: Dataset, **options: Unpack[Drawing]) -> Score:
     """Value of a dataset to someone facing test data like T.
 
-    The value is the mean of U(D, T_j) = log p(T_j | D) − log p(T_j) over disjoint blocks of the test set, or
-    over pairs of draws of both sets if `pairs` or `size` are given.
+    The value is what D tells of test labels beyond their class proportions (of numbers: mean and spread),
+
+        Σ_i log p(y_i | x_i, D) − log p(y_i | labels of the other test rows),
+
+    summed over rows of a block, as a mean over blocks of the test set. If `pairs` or `size` are given, it is
+    the PMI log p(T_j | D_j) − log p(T_j) over pairs of draws of both sets.
 
     Args:
         D: the data, or sealed data (`dw.seal`): a posterior on the yardstick, without rows. In place of a
@@ -155,6 +177,7 @@ def summarise(case: Case, design: str, rows: int, replay: Replay) -> Score:
         accuracy=accuracy,
         metrics=values(case.estimate, case.table, case.table.arms[0]),
         information_gain=float(case.table.information_gain[:, 0].mean()),
+        ladder=ladder(case, case.table.arms[0]),
         design=design,
         question=QUESTIONS[design],
         replay=replay,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataworth.measure.intervals import Estimate
+from dataworth.measure.ladder import Ladder
 from dataworth.valuation.outlook import Outlook
 from dataworth.valuation.rank import Ranking
 from dataworth.valuation.score import Score
@@ -32,13 +33,13 @@ SCORES = {
     "yes": Answer(
         "worth something",
         "good",
-        "These data help: with them the test labels are predicted better than without any.",
+        "These data help: with them test labels are predicted better than by class proportions alone.",
         "They carry information about this test set. Compare candidates with 'dataworth rank'.",
     ),
     "no": Answer(
         "worth less than nothing",
         "worst",
-        "These data mislead: with them the test labels are predicted worse than without any.",
+        "These data mislead: with them test labels are predicted worse than by class proportions alone.",
         "Look at labels, columns and where the rows come from before using them.",
     ),
     "cannot tell": Answer(
@@ -65,8 +66,9 @@ def score_document(score: Score, further: Further, unit: Unit) -> Document:
         ("In words", against_nothing(score, score.per_row, unit)),
         ("Measured on", f"{rows}, {draws(details)}"),
     ]
+    rungs = [] if score.ladder is None else [_against_what(score.ladder, unit, per)]
     measures = [
-        (f"PMI, {unit.name} per {per}", unit.show(score)),
+        (f"{'value' if score.ladder else 'PMI'}, {unit.name} per {per}", unit.show(score)),
         (f"PMI, {unit.name} per test row", unit.per_row(score.table).show(score)),
         (bench.name, bench.unit.show(score.accuracy)),
     ]
@@ -88,10 +90,23 @@ def score_document(score: Score, further: Further, unit: Unit) -> Document:
         answer=answer,
         charts=(chart,),
         sections=[
-            Section("What was measured", (table, Facts(facts, "brief"))),
+            Section("What was measured", (table, *rungs, Facts(facts, "brief"))),
             *shared.last_sections(score, further, unit),
         ],
     )
+
+
+def _against_what(ladder: Ladder, unit: Unit, per: str) -> Table:
+    """The rungs of the ladder, and the share of the ceiling."""
+    rows = [
+        ("nothing known", unit.show(ladder.nothing)),
+        ("class proportions, or mean and spread, alone", "0"),
+        ("these data", unit.show(ladder.data)),
+        ("ceiling: the other test rows", unit.show(ladder.ceiling)),
+    ]
+    if ladder.of_ceiling is not None:
+        rows.append(("share of the ceiling", Unit("%", 100.0).show(ladder.of_ceiling)))
+    return Table("Against what", ("what is known", f"{unit.name} per {per}, 95 % interval"), rows, "brief")
 
 
 # --- a ranking ---------------------------------------------------------------------------------------------
