@@ -1,25 +1,35 @@
 """EP: its integrals, its fixed point and its evidence, against quadrature, many digits and sampling."""
 
+from __future__ import annotations
+
 import numpy as np
 import pytest
-from scipy.integrate import quad
-from scipy.special import expit
-from scipy.stats import norm
+from scipy.stats import multivariate_normal
 
 from cases import CASES, PRIOR_VARIANCES, WIDE_PRIORS, counts_of, geometries
 from dataworth.inference import newton
 from dataworth.inference import tilted as tilted_rules
 from dataworth.inference.logistic import Counts
-from dataworth.inference.sites import SETTLED, find_moments
-from dataworth.inference.tilted import tilted_moments
-from dataworth.models import Logistic
+from dataworth.inference.sites import SETTLED, TOLERANCE, Sites, condition, find_moments, marginals
+from dataworth.inference.tilted import tilted_mode, tilted_moments
+from dataworth.models import Linear, Logistic
 from dataworth.models.gaussian import GaussianPrior
-from reference import dense_laplace, ep_log_z, grid_log_z, sampled_log_z, tilted, tolerance, with_ones
+from reference import (
+    dense_laplace,
+    ep_log_z,
+    grid_log_z,
+    sampled_log_z,
+    tilted,
+    tilted_digits,
+    tolerance,
+    with_ones,
+)
 from worlds import refusal
 
 over_cases = pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 over_priors = pytest.mark.parametrize("prior_variance", PRIOR_VARIANCES)
 over_inferences = pytest.mark.parametrize("inference", ["laplace", "ep"])
+EP = Logistic(1.0, "ep")
 
 
 def problem(seed, n, d, sharpness=1.5):
@@ -27,6 +37,9 @@ def problem(seed, n, d, sharpness=1.5):
     X = rng.normal(size=(n, d))
     y = (X @ rng.normal(size=d) * sharpness + rng.logistic(size=n) > 0).astype(float)
     return X, y, rng
+
+
+# --- the integral ----------------------------------------------------------------------------------------
 
 
 def cavities(kind, seed, size, log_mean=3.0, log_variance=6.0):
@@ -57,20 +70,14 @@ def errors(mean, variance, counts):
     )
 
 
-@pytest.mark.parametrize("row", [(0.3, 1.0, 1.0, 0.0), (-2.0, 2.2, 4.0, 0.0), (5.0, 50.0, 0.5, 2.0)])
-def test_the_quadrature_of_these_tests_is_that_of_scipy(row):
-    mean, variance, ones, zeros = row
-    s, found = np.sqrt(variance), tilted(*row)
-
-    def moment(power):
-        def value(f):
-            return (f - mean) ** power * expit(f) ** ones * expit(-f) ** zeros * norm.pdf(f, mean, s)
-
-        return quad(value, mean - 12 * s, mean + 12 * s, epsabs=1e-14, limit=400)[0]
-
-    shift = moment(1) / moment(0)
-    truth = np.log(moment(0)), mean + shift, moment(2) / moment(0) - shift**2
-    assert found == pytest.approx(truth, rel=1e-8)
+@pytest.mark.parametrize("kind", ["unit", "fractional", "both"])
+def test_the_quadrature_of_these_tests_against_many_digits(kind):
+    mean, variance, counts = cavities(kind, 3, 4)
+    for row in zip(mean, variance, *counts, strict=True):
+        truth, got = tilted_digits(*row), tilted(*row)
+        assert got.log_z == pytest.approx(truth.log_z, rel=1e-10, abs=1e-10), row
+        assert got.mean == pytest.approx(truth.mean, abs=1e-8 * np.sqrt(truth.variance), rel=1e-12), row
+        assert got.variance == pytest.approx(truth.variance, rel=1e-8), row
 
 
 @pytest.mark.parametrize("kind", ["unit", "whole", "fractional", "heavy", "both"])
@@ -82,6 +89,31 @@ def test_moments_of_cavity_times_factor(kind, log_mean, log_variance):
     assert log_z.max() < (1e-6 if sharp else 1e-5)
     assert mean.max() < (1e-6 if sharp else 1e-4)
     assert variance.max() < (1e-6 if sharp else 1e-4)
+
+
+def test_the_mode_is_where_the_slope_changes_its_sign():
+    """To a tenth of the integrand's own width; widths differ by ten decades."""
+    mean, variance, counts = cavities("both", 4, 500, log_variance=16.0)
+    mode = tilted_mode(mean, np.sqrt(variance), counts)
+
+    def up(f):
+        return 0.5 * (1.0 + np.tanh(0.5 * f))
+
+    width = 1.0 / np.sqrt((counts.ones + counts.zeros) * up(mode) * up(-mode) + 1.0 / variance)
+    for side in (-1.0, 1.0):
+        f = mode + 0.1 * side * width
+        assert (side * (counts.ones * up(-f) - counts.zeros * up(f) - (f - mean) / variance) < 0).all()
+
+
+@pytest.mark.parametrize("count", [1.0, 4.0])
+@pytest.mark.parametrize("spread", [1.0, 1.6, 30.0, 1e4])
+def test_moments_are_continuous_where_the_rule_changes(spread, count):
+    """Counts 1 and 4, the cavity's width 1.5 and its distance decide which nodes are taken."""
+    mean = np.repeat(np.linspace(-12.0, 2.0, 29) * spread, 2)
+    counts = Counts(count + np.tile([-1e-9, 1e-9], 29), np.zeros(58))
+    got = tilted_moments(mean, np.full(58, spread**2), counts)
+    assert (np.abs(np.diff(got.log_z)[::2]) < 2e-5 + 1e-8 * np.abs(got.log_z[::2])).all()
+    assert np.diff(got.mean)[::2] == pytest.approx(0.0, abs=1e-4 * spread)
 
 
 @pytest.mark.parametrize(
@@ -124,10 +156,38 @@ def test_the_compiled_integrals_are_the_plain_ones(count, label, monkeypatch):
     assert fast.variance == pytest.approx(plain.variance, rel=1e-12, abs=0.0)
 
 
+# the last: how far the rule itself is off, which is most where a sharp factor meets a cavity as wide as it
+@pytest.mark.parametrize(
+    ("mean", "variance", "count", "error"),
+    [
+        (0.3, 1.0, 1.0, 1e-11),
+        (5.0, 1.0, 0.5, 1e-11),
+        (-2.0, 2.2, 4.0, 1e-5),
+        (0.0, 9.0, 1.0, 1e-8),
+        (-20.0, 50.0, 2.0, 1e-6),
+        (15.0, 400.0, 1.0, 1e-8),
+    ],
+)
+def test_the_compiled_integrals_against_many_digits(mean, variance, count, error):
+    """Both of its rules, narrow and wide."""
+    pytest.importorskip("numba")
+    spread = np.array([variance**0.5])
+    rules = (*tilted_rules._hermite(), *tilted_rules._legendre())
+    row = np.array([mean]), spread, np.array([count]), spread <= tilted_rules.NARROW
+    log_z, centre, square = newton.compiled(KERNEL, "tilted_kernel")(*row, *rules)
+    truth = tilted_digits(mean, variance, count, 0.0)
+    assert log_z[0] == pytest.approx(truth.log_z, abs=error)
+    assert centre[0] == pytest.approx(truth.mean, abs=error * truth.variance**0.5)
+    assert square[0] == pytest.approx(truth.variance, rel=error)
+
+
 def test_a_numba_that_fails_is_a_warning_and_no_more():
     pytest.importorskip("numba")
     with pytest.warns(RuntimeWarning, match="numba is installed but fails"):
         assert newton.compiled("no_such_kernel") is None
+
+
+# --- where EP is exact -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -147,6 +207,22 @@ def test_one_distinct_row_is_exact(d, prior_variance, ones, zeros):
     assert variance[0] == pytest.approx(truth.variance, rel=2e-3)
 
 
+@pytest.mark.parametrize("prior_variance", [0.1, 10.0, 1e4])
+@pytest.mark.parametrize("extra", [0, 4])
+def test_orthogonal_rows_are_exact(prior_variance, extra):
+    """Rows at right angles are independent: log Z is a sum of one-dimensional integrals."""
+    rng = np.random.default_rng(1)
+    lengths = np.array([0.1, 0.7, 1.0, 5.0])
+    axes = np.linalg.qr(rng.normal(size=(4 + extra, 4 + extra)))[0][:4]
+    y, weights = np.array([1.0, 0.0, 0.0, 1.0]), np.array([1.0, 2.5, 0.3, 40.0])
+    fit = Logistic(prior_variance, "ep", intercept=False).fit(lengths[:, None] * axes, y, weights)
+    expected = sum(
+        tilted(0.0, prior_variance * a * a, w * k, w * (1 - k)).log_z
+        for a, w, k in zip(lengths, weights, y, strict=True)
+    )
+    assert fit.log_evidence == pytest.approx(expected, abs=1e-5)
+
+
 @pytest.mark.parametrize("scale", [0.0, 1e-200, 1e-60])
 def test_rows_of_zeros_are_coins(scale):
     """Without an intercept nothing can be learned from them; other rows are as if they were alone."""
@@ -156,6 +232,9 @@ def test_rows_of_zeros_are_coins(scale):
     padded = model.fit(np.vstack([X, scale * X]), np.append(y, y))
     assert padded.log_evidence == pytest.approx(alone - 6 * np.log(2.0), abs=1e-6)
     assert np.isfinite(padded.mean).all()
+
+
+# --- the fixed point -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("prior_variance", [1e-2, 1.0, 1e2])
@@ -215,6 +294,60 @@ def test_random_hostile_problems_match_a_fixed_point_of_many_digits(seed):
         assert got == pytest.approx(expected, abs=1e-5, rel=1e-8)
 
 
+@pytest.mark.parametrize(("n", "d"), [(12, 2), (12, 30), (6, 6)])
+@pytest.mark.parametrize("prior_variance", [0.1, 10.0, 1e3])
+def test_moments_match_at_every_row(n, d, prior_variance):
+    """Cavities recomputed from the sites with dense matrices, integrated by the tests' own quadrature.
+
+    Fits stop at √TOLERANCE of where sites would stand still, log Z being of second order in that; settled
+    sites match as well as the integrals are known.
+    """
+    X, y, rng = problem(5, n, d)
+    counts = Counts(y * (w := rng.uniform(0.2, 3.0, n)), (1.0 - y) * w)
+    for name, geometry in geometries(X, prior_variance).items():
+        fit = find_moments(geometry, counts)
+        settled = find_moments(geometry, counts, fit.sites, tolerance=SETTLED)
+        check_moments(fit, X, prior_variance, counts, 1.1 * np.sqrt(TOLERANCE), name)
+        check_moments(settled, X, prior_variance, counts, 1e-5, name)
+
+
+def check_moments(fit, X, prior_variance, counts, bar, name):
+    n, d = X.shape
+    tau, nu = fit.sites
+    covariance = np.linalg.inv(np.eye(d) / prior_variance + X.T @ (tau[:, None] * X))
+    g, v = X @ covariance @ X.T @ nu, np.einsum("ij,jk,ik->i", X, covariance, X)
+    log_z = 0.5 * (nu @ g - np.linalg.slogdet(np.eye(n) + prior_variance * X @ X.T * tau)[1])
+    for i in range(n):
+        precision, shift = 1.0 / v[i] - tau[i], g[i] / v[i] - nu[i]
+        truth = tilted(shift / precision, 1.0 / precision, counts.ones[i], counts.zeros[i])
+        assert abs(g[i] - truth.mean) < bar * np.sqrt(v[i]), name
+        assert abs(np.log(v[i] / truth.variance)) < bar, name
+        own = 0.5 * np.log(precision * v[i]) + 0.5 * (g[i] ** 2 / v[i] - shift**2 / precision)
+        log_z += truth.log_z - own
+    assert fit.log_z == pytest.approx(log_z, abs=1e-5), name
+    assert fit.f == pytest.approx(g, abs=1e-6), name
+
+
+def test_sites_condition_a_gaussian():
+    """Against dense matrices, with sites of no precision and of much."""
+    rng = np.random.default_rng(2)
+    X, c = rng.normal(size=(7, 4)), 3.0
+    sites = Sites(np.array([0.0, 1e-12, 0.3, 2.0, 50.0, 1e4, 1.0]), rng.normal(size=7))
+    covariance = np.linalg.inv(np.eye(4) / c + X.T @ (sites.tau[:, None] * X))
+    mean = covariance @ X.T @ sites.nu
+    log_norm = 0.5 * (
+        sites.nu @ X @ mean - np.linalg.slogdet(np.eye(4) + c * X.T @ (sites.tau[:, None] * X))[1]
+    )
+    variance = np.einsum("ij,jk,ik->i", X, covariance, X)
+    for name, geometry in geometries(X, c).items():
+        found = condition(geometry, sites)
+        spread = marginals(geometry, sites, found.factor)
+        assert found.mean == pytest.approx(X @ mean, rel=1e-8, abs=1e-8), name
+        assert found.log_norm(sites) == pytest.approx(log_norm, rel=1e-10), name
+        assert spread.variance == pytest.approx(variance, rel=1e-8), name
+        assert spread.kept == pytest.approx(1.0 - sites.tau * variance, rel=1e-6), name
+
+
 @pytest.mark.parametrize("prior_variance", [0.1, 100.0])
 @pytest.mark.parametrize(("n", "d"), [(30, 3), (8, 20)])
 @over_inferences
@@ -232,6 +365,23 @@ def test_information_gain_is_the_divergence_from_the_prior(inference, n, d, prio
         fitter = model.bind(X, y, prior)
         settled = fitter.settle(fitter(np.arange(n)))
         assert fitter.information_gain(settled) == pytest.approx(expected, abs=1e-5)
+
+
+# --- against the truth -----------------------------------------------------------------------------------
+
+
+def test_closer_to_the_truth_than_laplace_in_two_dimensions():
+    """Exact evidence on a grid; 16 problems, 4 to 34 rows, priors to 1."""
+    gaps = {"laplace": [], "ep": []}
+    for seed in range(16):
+        X, y, rng = problem(seed, 4 + 2 * seed, 2, sharpness=3.0)
+        c = 10.0 ** rng.uniform(-1, 0)
+        truth = grid_log_z(X, y, np.ones(len(y)), np.zeros(2), np.eye(2) / c, points=201)
+        for inference, gap in gaps.items():
+            gap.append(Logistic(c, inference, intercept=False).fit(X, y).log_evidence - truth)
+    assert np.abs(gaps["ep"]).max() < 0.05
+    ep, laplace = (np.sqrt(np.mean(np.square(gaps[name]))) for name in ("ep", "laplace"))
+    assert ep < 0.5 * laplace
 
 
 @pytest.mark.parametrize(("d", "n", "c"), [(3, 20, 1.0), (5, 15, 0.3), (8, 12, 1.0)])
@@ -253,6 +403,17 @@ def separable():
     return X, (X[:, 0] + 0.5 * X[:, 1] > 0).astype(float)
 
 
+def test_separable_rows_at_a_wide_prior():
+    """The likelihood has no mode of its own. Exact evidence on a grid, twice as fine for its own error."""
+    X, y = separable()
+    truth, coarse = (
+        grid_log_z(X, y, np.ones(12), np.zeros(2), np.eye(2) / 100.0, points=points) for points in (401, 201)
+    )
+    assert truth == pytest.approx(coarse, abs=1e-6)
+    ep, laplace = (Logistic(100.0, i, False).fit(X, y).log_evidence - truth for i in ("ep", "laplace"))
+    assert abs(ep) < 0.5 * abs(laplace)
+
+
 @pytest.mark.parametrize("prior_variance", [1e6, 1e10])
 def test_separable_rows_under_no_prior_at_all(prior_variance):
     """Z tends to the share of directions that are right about every row: an angle over 2π."""
@@ -268,9 +429,68 @@ def test_separable_rows_under_no_prior_at_all(prior_variance):
     assert abs(ep) < 0.3
 
 
+# --- weights and invariances -----------------------------------------------------------------------------
+
+
+def same(a, b):
+    assert a == pytest.approx(b, abs=1e-5, rel=0)
+
+
+def test_contradicting_labels_are_one_row_of_both():
+    """A row with both labels is worth σ(f)σ(−f), one factor: exact for one row, and merged in any order."""
+    X = np.array([[1.0, 2.0], [0.5, -1.0], [1.0, 2.0]])
+    y = np.array([1.0, 1.0, 0.0])
+    posterior = EP.fit(X, y)
+    assert len(EP.bind(X, y)(np.arange(3)).state.ids) == 2
+    same(EP.fit(X[[2, 1, 0]], y[[2, 1, 0]]).log_evidence, posterior.log_evidence)
+    truth = ep_log_z_of_counts(with_ones(X[:2]), Counts(np.array([1.0, 1.0]), np.array([1.0, 0.0])))
+    same(posterior.log_evidence, truth)
+
+
+def ep_log_z_of_counts(X, counts):
+    """The fixed point of rows that carry both labels, by the same reference."""
+    weights = counts.ones + counts.zeros
+    return ep_log_z(X, counts.ones / weights, weights, 1.0)
+
+
+@pytest.mark.parametrize("weight", [1e-6, 0.3, 1.0, 4.0])
+def test_weights_are_continuous(weight):
+    """d log Z / dw = E log σ(±f) under the posterior: bounded, so a weight's last digits cannot matter."""
+    X, y, _ = problem(9, 8, 2)
+    third = np.arange(8) == 3
+    below, above = (np.where(third, weight + h, 1.0) for h in (-1e-7, 1e-7))
+    model = Logistic(100.0, "ep")
+    same(model.fit(X, y, below).log_evidence, model.fit(X, y, above).log_evidence)
+    nothing = EP.fit(X, y, np.where(third, 1e-9, 1.0)).log_evidence
+    same(nothing, EP.fit(X[~third], y[~third]).log_evidence)
+
+
+# --- any Gaussian prior ----------------------------------------------------------------------------------
+
+
 def random_prior(rng, d):
     root = rng.normal(size=(d, d))
     return GaussianPrior(rng.normal(size=d), root @ root.T / d + 0.3 * np.eye(d))
+
+
+@over_inferences
+@pytest.mark.parametrize(("n", "d"), [(15, 3), (6, 12)])
+@pytest.mark.parametrize("c", [0.2, 5.0])
+def test_an_isotropic_prior_is_its_variance(inference, n, d, c):
+    X, y, rng = problem(11, n, d)
+    weights = rng.uniform(0.1, 3.0, n)
+    plain = Logistic(c, inference).fit(X, y, weights)
+    prior = GaussianPrior(np.zeros(d + 1), np.eye(d + 1) / c)
+    other = Logistic(123.0, inference).fit(X, y, weights, prior=prior)
+    theta = rng.normal(size=d + 1)
+    assert other.log_evidence == pytest.approx(plain.log_evidence, abs=1e-6)
+    assert other.mean == pytest.approx(plain.mean, abs=1e-5)
+    assert other.precision == pytest.approx(plain.precision, abs=1e-5)
+    assert other.log_density(theta) == pytest.approx(plain.log_density(theta), abs=1e-4)
+    assert other.predict_proba(X) == pytest.approx(plain.predict_proba(X), abs=1e-5)
+    assert other.information_gain() == pytest.approx(plain.information_gain(), abs=1e-5)
+    draws = [p.sample(np.random.default_rng(0), 5) for p in (plain, other)]
+    assert draws[0] == pytest.approx(draws[1], abs=1e-4)
 
 
 @over_inferences
@@ -289,6 +509,19 @@ def test_any_prior_against_a_grid(inference):
             assert fit.log_evidence == pytest.approx(dense.log_z, abs=tolerance(dense.log_z))
             assert fit.mean == pytest.approx(prior.mean + root @ dense.mean, abs=1e-5)
             assert np.linalg.inv(fit.precision) == pytest.approx(root @ dense.covariance @ root.T, abs=1e-5)
+
+
+@over_inferences
+def test_a_density_is_that_of_its_mean_and_precision(inference):
+    X, y, rng = problem(12, 9, 4)
+    fit = Logistic(1.0, inference).fit(X, y, prior=random_prior(rng, 5))
+    theta, covariance = rng.normal(size=5), np.linalg.inv(fit.precision)
+    expected = multivariate_normal(fit.mean, covariance).logpdf(theta)
+    assert fit.log_density(theta) == pytest.approx(expected, abs=1e-9)
+    mean, variance = fit.predictor(X)
+    assert mean == pytest.approx(with_ones(X) @ fit.mean, abs=1e-9)
+    spread = np.diag(with_ones(X) @ covariance @ with_ones(X).T)
+    assert variance == pytest.approx(spread, rel=1e-9)
 
 
 @over_inferences
@@ -311,6 +544,33 @@ def test_a_posterior_as_a_prior(inference, n, d):
     assert nothing.log_evidence == 0.0
     assert nothing.mean == pytest.approx(prior.mean, abs=1e-9)
     assert nothing.precision == pytest.approx(prior.precision, abs=1e-9)
+
+
+@pytest.mark.parametrize(("n", "d"), [(20, 3), (5, 12)])
+def test_the_chain_of_batches_is_exact_for_linear(n, d):
+    """log p(T|D) is Gaussian: N(Xμ, XΣXᵀ + s²I) with D's posterior; weights are precisions of the noise."""
+    rng = np.random.default_rng(14)
+    X, y, weights = (
+        rng.normal(size=(n + 4, d)),
+        rng.normal(size=n + 4),
+        rng.integers(1, 4, n + 4).astype(float),
+    )
+    model = Linear(1.5, 0.4)
+    rows = np.repeat(np.arange(n, n + 4), weights[n:].astype(int))
+    fitter = model.bind(X, y)
+    known = fitter(np.arange(n), weights=weights[:n])
+    posterior = model.fit(X[:n], y[:n], weights[:n])
+    T = with_ones(X[rows])
+    S = T @ np.linalg.inv(posterior.precision) @ T.T + 0.4 * np.eye(len(rows))
+    r = y[rows] - T @ posterior.mean
+    expected = -0.5 * (r @ np.linalg.solve(S, r) + np.linalg.slogdet(2.0 * np.pi * S)[1])
+    got = fitter.log_predictive(known, np.arange(n, n + 4), weights=weights[n:])
+    assert got == pytest.approx(expected, abs=1e-8)
+    first, second = np.arange(n, n + 2), np.arange(n + 2, n + 4)
+    further = fitter(np.arange(n + 2), weights=weights[: n + 2])
+    chain = fitter.log_predictive(known, first, weights=weights[first])
+    chain += fitter.log_predictive(further, second, weights=weights[second])
+    assert chain == pytest.approx(expected, abs=1e-8)
 
 
 @pytest.mark.parametrize(

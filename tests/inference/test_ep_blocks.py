@@ -1,5 +1,7 @@
 """Many small sets by EP at once: against EP of each set, and against quadrature where that is exact."""
 
+from __future__ import annotations
+
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -1,7 +1,10 @@
 """Numerics on arrays: every evidence against many-digit arithmetic, every identity over hostile shapes."""
 
+from __future__ import annotations
+
 from functools import cache
 
+import mpmath as mp
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -9,8 +12,22 @@ from hypothesis import strategies as st
 
 from cases import CASES, PRIOR_VARIANCES, WIDE_PRIORS, counts_of, geometries
 from dataworth.inference import newton
-from dataworth.inference.geometry import GATHERED, GRAM_LIMIT, Dual, cholesky_factor
-from dataworth.inference.newton import find_mode
+from dataworth.inference.geometry import (
+    GATHERED,
+    GRAM_LIMIT,
+    SLAB,
+    Dual,
+    Primal,
+    cholesky_factor,
+    choose_geometry,
+    graded_features,
+    gram_factor,
+    largest_square,
+    root_factor,
+)
+from dataworth.inference.logistic import Counts, terms
+from dataworth.inference.newton import find_mode, line_search
+from dataworth.inference.settings import LONGEST_STEP
 from dataworth.models import Logistic
 from dataworth.models.logistic import distinct_rows
 from reference import dense_laplace, laplace_log_z, tolerance, with_ones
@@ -35,6 +52,9 @@ def fit_rows(model, case, rows, start=(), fitter=None):
     return fitter(rows, start, weights=case.weights[rows])
 
 
+# --- Laplace against many digits -------------------------------------------------------------------------
+
+
 @over_priors
 @over_cases
 def test_evidence_and_pmi_match_many_digits_cold_and_warm(case, prior_variance):
@@ -52,6 +72,17 @@ def test_evidence_and_pmi_match_many_digits_cold_and_warm(case, prior_variance):
     value = warm.log_z - sum(fit.log_z for fit in parts)
     assert value == pytest.approx(truth[2] - truth[0] - truth[1], abs=tolerance(*truth), rel=0)
     assert all(fit.state.solution.converged for fit in (*parts, cold, warm))
+
+
+@over_cases
+def test_evidence_without_intercept_matches_many_digits(case):
+    if case.X.shape[1] == 0:
+        pytest.skip("nothing is left without the intercept; see test_no_parameters")
+    rows = np.concatenate(case.halves())
+    fit = fit_rows(Logistic(1.0, intercept=False), case, rows)
+    expected = exact(case.name, "both", 1.0, intercept=False)
+    assert fit.log_z == pytest.approx(expected, abs=tolerance(expected), rel=0)
+    assert fit.state.solution.converged
 
 
 @given(seed=st.integers(0, 2**32 - 1), start_rows=st.integers(0, 12))
@@ -94,6 +125,18 @@ def test_a_large_joint_fit_starts_at_its_parts(repeats):
     assert warm.state.solution.iterations == 2 < cold.state.solution.iterations  # one to go, one to check
 
 
+def test_a_large_start_that_is_no_part_is_only_a_start():
+    rng = np.random.default_rng(4)
+    n = GATHERED + 500
+    X = rng.normal(size=(n + 400, 3))
+    y = (X[:, 0] + rng.logistic(size=n + 400) > 0).astype(float)
+    fitter, rows = Logistic(1.0).bind(X, y), np.arange(400, n + 400)
+    other = fitter(np.arange(n), targets=1.0 - y[:n])
+    dense = dense_laplace(with_ones(X[rows]), y[rows], np.ones(n), 1.0)
+    for fit in (fitter(rows), fitter(rows, (other,))):
+        assert fit.log_z == pytest.approx(dense.log_z, abs=tolerance(dense.log_z), rel=0)
+
+
 @pytest.mark.parametrize(("case", "prior_variance"), WIDE_PRIORS, ids=lambda v: getattr(v, "name", ""))
 def test_wide_priors_match_many_digits(case, prior_variance):
     expected = laplace_log_z(with_ones(case.X), case.y, case.weights, prior_variance)
@@ -119,6 +162,9 @@ def test_random_hostile_problems_match_many_digits(seed):
         assert fit.log_z == pytest.approx(expected, abs=tolerance(expected), rel=0)
 
 
+# --- geometries ------------------------------------------------------------------------------------------
+
+
 @pytest.mark.parametrize("prior_variance", [1e-2, 1.0, 1e3])
 @over_cases
 def test_all_geometries_agree(case, prior_variance):
@@ -139,6 +185,28 @@ def test_all_geometries_agree(case, prior_variance):
         assert mode.information_gain() == pytest.approx(gain, abs=1e-5), name
 
 
+@over_cases
+def test_graded_features_keep_the_gram_matrix(case):
+    X = with_ones(case.X)
+    Z = graded_features(X)
+    assert Z.shape == (len(X), min(X.shape))
+    lengths = np.linalg.norm(X, axis=1)
+    assert np.abs(Z @ Z.T - X @ X.T).max() <= 1e-13 * lengths.max() ** 2
+
+
+def test_the_geometry_follows_shape_and_scale():
+    tall, wide = np.ones((10, 2)), np.ones((2, 10))
+    assert isinstance(choose_geometry(wide, 1.0), Dual)
+    assert isinstance(choose_geometry(tall, 1.0), Primal)
+    assert not choose_geometry(tall, 1.0).root
+    for X in (tall, wide):
+        assert choose_geometry(X, 1e12).root
+        assert choose_geometry(np.vstack([X, 1e9 * X]), 1.0, np.arange(len(X)), square=1e18).root
+    few = choose_geometry(np.ones((100, 10)), 1.0, np.arange(5))
+    assert isinstance(few, Dual)
+    assert few.degrees() == 5
+
+
 @pytest.mark.parametrize("prior_variance", [1e-2, 1e4])
 @over_cases
 def test_the_compiled_loop_does_what_the_plain_one_does(case, prior_variance):
@@ -157,9 +225,140 @@ def test_the_compiled_loop_does_what_the_plain_one_does(case, prior_variance):
         assert fast.f == pytest.approx(plain.f, abs=1e-5)
 
 
+@pytest.mark.parametrize("shape", [(1, 1), (7, 3), (3, 7)])
+@pytest.mark.parametrize("factorise", [gram_factor, root_factor])
+def test_factors_against_dense_algebra(shape, factorise):
+    rng = np.random.default_rng(0)
+    X, w, b = rng.normal(size=shape), rng.uniform(0, 3, shape[0]), rng.normal(size=shape[1])
+    A = np.eye(shape[1]) + X.T @ np.diag(w) @ X
+    factor = factorise(X, w)
+    assert factor.solve(b) == pytest.approx(np.linalg.solve(A, b), rel=1e-10)
+    assert factor.log_det() == pytest.approx(np.linalg.slogdet(A)[1], rel=1e-10)
+    assert factor.trace_defect() == pytest.approx(np.trace(np.linalg.inv(A)) - shape[1], rel=1e-10)
+
+
+def test_square_root_factor_keeps_digits_that_the_product_loses():
+    """C‖x‖² = 1e14 along one direction, 1 along the other."""
+    X = np.array([[1.1e7, 1.3e7], [0.7, 0.3]])
+    with mp.workdps(50):
+        rows = mp.matrix(X.tolist())
+        expected = float(mp.log(mp.det(mp.eye(2) + rows.T * rows)))
+    assert root_factor(X, np.ones(2)).log_det() == pytest.approx(expected, abs=1e-9)
+    assert abs(gram_factor(X, np.ones(2)).log_det() - expected) > 1e-6  # why there are two
+
+
 def test_a_failed_cholesky_is_an_exception():
     with pytest.raises(np.linalg.LinAlgError, match="pivot 2"):
         cholesky_factor(np.array([[1.0, 2.0], [2.0, 1.0]]))
+
+
+@pytest.mark.parametrize("rows", [None, slice(None, None, 7), slice(100, 17_000), slice(None)])
+def test_primal_steps_over_slabs_of_chosen_rows(rows):
+    """One Newton step from θ against dense matrices: more rows than a slab, than a copy, and all of them."""
+    rng = np.random.default_rng(1)
+    X, theta, c = rng.normal(size=(20_000, 3)), rng.normal(size=3), 0.7
+    assert 17_000 - 100 > GATHERED > SLAB
+    chosen = np.arange(len(X)) if rows is None else np.arange(len(X))[rows]
+    gradient, curvature = rng.normal(size=len(chosen)), rng.uniform(0, 2, len(chosen))
+    geometry = Primal(X, c, None if rows is None else chosen)
+    own = X[chosen]
+    normal = np.eye(3) + c * own.T @ (curvature[:, None] * own)
+    step = geometry.step(theta, gradient, curvature)
+    assert len(geometry) == len(chosen)
+    assert geometry.predictor(theta) == pytest.approx(own @ theta, rel=1e-10)
+    assert step.coef == pytest.approx(np.linalg.solve(normal, c * own.T @ gradient - theta), rel=1e-8)
+    assert step.f == pytest.approx(own @ step.coef, rel=1e-8)
+    assert step.factor.log_det() == pytest.approx(np.linalg.slogdet(normal)[1], rel=1e-10)
+
+
+def test_largest_square_over_slabs():
+    X = np.zeros((SLAB + 3, 2))
+    X[SLAB + 1] = 3.0, 4.0
+    assert largest_square(X) == 25.0
+    assert largest_square(np.zeros((0, 2))) == 0.0
+
+
+# --- likelihood and Newton -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("f", [0.0, -0.0, 1e-9, 0.3, -2.0, 30.0, -36.8, 400.0, -700.0, 745.0])
+def test_likelihood_terms_in_both_tails_against_many_digits(f):
+    ones, zeros = 1.25, 0.5
+    got = terms(np.array([f]), Counts(np.array([ones]), np.array([zeros])))
+    with mp.workdps(400):
+        up, down = 1 / (1 + mp.exp(-mp.mpf(f))), 1 / (1 + mp.exp(mp.mpf(f)))
+        expected = [
+            ones * mp.log(up) + zeros * mp.log(down),
+            ones * down - zeros * up,
+            (ones + zeros) * up * down,
+            mp.tanh(mp.mpf(f) / 2),
+        ]
+    actual = [got.value, got.gradient[0], got.curvature[0]]
+    assert actual == pytest.approx([float(e) for e in expected[:3]], rel=1e-13, abs=1e-322)
+    assert got.tanh_half[0] == pytest.approx(float(expected[3]), rel=1e-13, abs=1e-15)  # serves a bound only
+
+
+def test_likelihood_terms_never_overflow():
+    got = terms(np.array([1e300, -1e300]), Counts(np.ones(2), np.zeros(2)))
+    assert got.value == -1e300
+    assert got.gradient.tolist() == [0.0, 1.0]
+    assert got.curvature.tolist() == [0.0, 0.0]
+
+
+@given(seed=st.integers(0, 2**32 - 1), scale=st.floats(-3, 3))
+@settings(max_examples=60, deadline=None, derandomize=True)
+def test_line_search_finds_the_maximum(seed, scale):
+    """The slope that is left is at most 2 % of the slope at the start."""
+    rng = np.random.default_rng(seed)
+    n = 6
+    f, direction = rng.normal(size=n), 10.0**scale * rng.normal(size=n)
+    counts = Counts(rng.uniform(0, 2, n), rng.uniform(0, 2, n))
+    square = float(direction @ direction) * 10.0 ** rng.uniform(-6, 0)
+    gradient = terms(f, counts).gradient
+    decrement = abs(rng.normal()) * abs(
+        float(gradient @ direction)
+    )  # uphill at the start, as every Newton step
+    s = line_search(f, direction, counts, gradient, decrement, square)
+    fall = float((terms(f + s * direction, counts).gradient - gradient) @ direction) - s * square
+    assert 0 < s <= LONGEST_STEP
+    if s == LONGEST_STEP:
+        assert decrement + fall > 0  # cut short while still rising
+    else:
+        assert abs(decrement + fall) <= 0.02 * decrement + 1e-12
+
+
+@pytest.mark.parametrize("name", ["noisy", "separable", "fractional weights", "wide", "zero weights"])
+def test_offset_is_a_shift_of_the_predictor(name):
+    """Mode and evidence of p(y | Xθ + o) against dense matrices; o = Xm is a prior with mean m."""
+    case = BY_NAME[name]
+    X = with_ones(case.X)
+    rng = np.random.default_rng(5)
+    counts = counts_of(case)
+    for offset in (X @ rng.normal(size=X.shape[1]), 3.0 * rng.normal(size=len(X))):
+        dense = dense_laplace(X, case.y, case.weights, 2.0, offset)
+        for label, geometry in geometries(X, 2.0).items():
+            mode = find_mode(geometry, counts, offset=offset)
+            assert mode.converged, label
+            assert mode.log_z == pytest.approx(dense.log_z, abs=tolerance(dense.log_z)), label
+            assert mode.f == pytest.approx(X @ dense.mean + offset, abs=1e-5), label
+
+
+@pytest.mark.parametrize("prior_variance", [1e-2, 1e4])
+@over_cases
+def test_information_gain_is_the_divergence_from_the_prior(case, prior_variance):
+    X = with_ones(case.X)
+    if X.shape[1] > 100 or prior_variance * (case.weights * (X**2).sum(axis=1)).max() > 1e6:
+        pytest.skip("dense matrices lose their digits")
+    model = Logistic(prior_variance)
+    expected = dense_laplace(X, case.y, case.weights, prior_variance).information_gain(prior_variance)
+    posterior = model.fit(case.X, case.y, case.weights)
+    fitter = model.bind(case.X, case.y)
+    fit = fit_rows(model, case, np.arange(len(case.y)), fitter=fitter)
+    for found in (fitter.information_gain(fit), posterior.information_gain()):
+        assert found == pytest.approx(expected, abs=1e-5, rel=1e-5)
+
+
+# --- invariances -----------------------------------------------------------------------------------------
 
 
 class Problem:
@@ -252,6 +451,9 @@ def test_nothing_has_no_evidence_and_no_parameters_are_coins(inference, d):
         assert fitter(rows).log_z == pytest.approx(-6 * np.log(2.0), abs=1e-7)
 
 
+# --- distinct rows ---------------------------------------------------------------------------------------
+
+
 @given(
     rows=st.lists(
         st.lists(st.sampled_from([0.0, -0.0, 1.0, -1.0, 1e-300, 1e300, 0.1]), min_size=2, max_size=2),
@@ -270,6 +472,38 @@ def test_distinct_rows_are_numbered_in_order_of_appearance(rows):
     assert len(distinct) == len(seen)
 
 
+def collision():
+    """Two different rows with equal hashes, by running the hash of `distinct_rows` backwards.
+
+    It adds up g(xⱼ·mⱼ) with g(v) = v ^ (v >> 29), so the second entry of the second row can be solved for.
+    """
+    mask = 2**64 - 1
+    multipliers = np.random.default_rng(0).integers(0, 2**63, size=2, dtype=np.uint64) * 2 + 1
+    m = [int(v) for v in multipliers]
+
+    def forward(value, j):
+        v = int(np.float64(value).view(np.uint64)) * m[j] & mask
+        return v ^ (v >> 29)
+
+    first = (1.5, -2.25)
+    for k in range(1, 1000):
+        wanted = (forward(first[0], 0) + forward(first[1], 1) - forward(float(k), 0)) & mask
+        v = wanted
+        for _ in range(3):
+            v = wanted ^ (v >> 29)
+        partner = float(np.uint64(v * pow(m[1], -1, 2**64) & mask).view(np.float64))
+        if np.isfinite(partner) and 1e-200 < abs(partner) < 1e200:
+            return np.array([first, (float(k), partner), first])
+    raise AssertionError("no collision found")
+
+
+def test_a_collision_of_hashes_does_not_merge_rows():
+    X = collision()
+    distinct, ids = distinct_rows(X)
+    assert ids.tolist() == [0, 1, 0]
+    assert np.array_equal(distinct, X[:2])
+
+
 def test_rows_that_agree_where_one_looks_first_are_told_apart():
     """A few columns are looked at first; rows that differ elsewhere are distinct, only repeats are one."""
     X = np.zeros((6, 100))
@@ -283,3 +517,23 @@ def test_rows_that_agree_where_one_looks_first_are_told_apart():
     rows, ids = distinct_rows(X)
     assert rows is X
     assert ids.tolist() == list(range(6))
+
+
+@pytest.mark.parametrize("factor", ["of the same rows twice", "of other labels", "of nothing"])
+def test_a_start_with_another_models_factor_ends_at_the_same_mode(factor, monkeypatch):
+    """Rows that count twice: one factor less is made; a useless start does no harm."""
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(3000, 12))
+    y = (X[:, 0] + rng.logistic(size=3000) > 0).astype(float)
+    geometry, twice = Primal(X, 1.0), Counts(2.0 * y, 2.0 * (1.0 - y))
+    plain = find_mode(geometry, twice)
+    once = find_mode(geometry, Counts(1.0 - y, y) if "labels" in factor else Counts(y, 1.0 - y))
+    known = once.factor.reweighed(0.0 if "nothing" in factor else 2.0)
+    made = []
+    monkeypatch.setattr(Primal, "factorise", lambda *of, real=Primal.factorise: made.append(1) or real(*of))
+    found = find_mode(geometry, twice, newton.Start(once.coef, factor=known))
+    assert found.converged
+    assert found.log_z == pytest.approx(plain.log_z, abs=1e-5)
+    np.testing.assert_allclose(found.factor.log_det(), plain.factor.log_det(), atol=1e-5)
+    if "twice" in factor:
+        assert len(made) == 1

@@ -45,6 +45,13 @@ def test_the_fit_is_that_of_all_rows_at_once(rows, tempering):
     assert passes < 15
 
 
+def test_how_rows_are_cut_does_not_matter(rows):
+    one, _ = streamed(*rows, [], 1.0)
+    many, _ = streamed(*rows, list(range(100, 3000, 100)), 1.0)
+    assert_allclose(many.coef, one.coef, rtol=1e-12, atol=1e-13)
+    assert_allclose(many.log_z, one.log_z, rtol=1e-13)
+
+
 def test_a_step_that_leads_down_is_halved():
     """Far out on the wrong side a full step overshoots: W is next to nothing there."""
     X, y = np.array([[1.0], [1.0], [-1.0]]), np.array([1.0, 1.0, 0.0])
@@ -97,6 +104,15 @@ def near_the_mode(rows, asked=None):
     first = of_all(start.coef, False)._replace(curvature=point.sums.curvature)
     mode, point = ps.find_mode(of_all, 0.3, ps.At(start.coef, first, None), asked=asked)
     return mode, point, passes
+
+
+def test_most_passes_do_without_curvature_and_the_last_has_its_own(rows):
+    X, y, weights = rows
+    mode, point, passes = near_the_mode(rows)
+    assert passes.count(True) <= 2 < passes.count(False)
+    assert passes[-1]
+    assert (point.theta == point.bent).all()
+    assert_allclose(mode.coef, Logistic(0.3).fit(X, y, weights).mean, atol=1e-8)
 
 
 def test_other_rows_are_told_to_a_millionth_of_a_nat(rows, monkeypatch):

@@ -4,6 +4,8 @@ Stochastic comparisons allow 5 standard errors: a false alarm once in 1.7 millio
 errors are honest, which tests of their own look at.
 """
 
+from __future__ import annotations
+
 import json
 
 import numpy as np
@@ -14,21 +16,29 @@ from scipy.special import expit, log_expit, logsumexp
 from dataworth import Dataset, pmi
 from dataworth.errors import DataworthError
 from dataworth.evidence.referee import referee
+from dataworth.inference.geometry import graded_features
 from dataworth.inference.importance import (
     FEWEST,
     LARGEST_SHARE,
     Meter,
+    Proposal,
     Weights,
+    adapt_by_weights,
+    importance,
     laplace_start,
+    log_likelihood,
     softmax_from_prior,
     whiten,
 )
 from dataworth.inference.logistic import Counts
 from dataworth.inference.referee import (
+    Chains,
     Gap,
     RefereeRefuses,
+    Schedule,
     adapt_by_chains,
     anneal,
+    annealed,
     pilot_schedule,
     referee_log_z,
 )
@@ -91,6 +101,31 @@ def test_quadrature_agrees(name):
     assert abs(found.log_z - quadrature(X, counts, prior_variance, offset)) < TRUST * found.error
 
 
+@pytest.mark.parametrize(
+    "name", ["one feature", "one class only", "two features, separable, wide prior", "offsets", "weights"]
+)
+def test_annealing_agrees_with_quadrature(name):
+    """Forced where importance sampling would have answered, from a q that fits badly: it has work to do."""
+    X, counts, prior_variance, offset = SMALL[name]
+    problem = whiten(X, counts, prior_variance, offset)
+    start = laplace_start(problem)
+    start = Proposal.from_moments(start.mean + 0.7 * start.scales, 2.0 * start.covariance())
+    found = annealed(problem, start, 0.03, np.random.default_rng(2), Meter(10**7))
+    assert 0 < found.error <= 0.03
+    assert abs(found.log_z - quadrature(X, counts, prior_variance, offset)) < TRUST * found.error
+
+
+def test_the_grid_itself_is_fine_enough():
+    """The ruler's own check: a finer grid changes nothing, and one row has Z = 1/2."""
+    X, counts, prior_variance, _ = SMALL["two features, separable, wide prior"]
+    truth = quadrature(X, counts, prior_variance)
+    assert quadrature(X, counts, prior_variance, points=1001) == pytest.approx(truth, abs=1e-7)
+    assert quadrature(np.array([[2.0]]), labels([1]), 100.0) == pytest.approx(np.log(0.5), abs=1e-9)
+
+
+# --- exact values --------------------------------------------------------------------------------------
+
+
 def test_nothing_has_evidence_one():
     rng = np.random.default_rng(0)
     for X in (np.zeros((0, 3)), np.ones((4, 3))):
@@ -99,11 +134,61 @@ def test_nothing_has_evidence_one():
         assert found.ess == np.inf
 
 
+def test_without_features_the_evidence_is_the_likelihood():
+    found = referee_log_z(np.zeros((3, 0)), labels([1, 1, 0]), 1.0, np.random.default_rng(0), offset=0.5)
+    assert found.log_z == pytest.approx(2 * log_expit(0.5) + log_expit(-0.5), abs=1e-12)
+    assert found.error == 0.0
+
+
+@pytest.mark.parametrize("prior_variance", [0.01, 1.0, 100.0, 1e6])
+def test_one_row_is_a_coin(prior_variance):
+    row = np.array([[3.0, -4.0, 1.0]])
+    found = referee_log_z(row, labels([1]), prior_variance, np.random.default_rng(3))
+    assert abs(found.log_z - np.log(0.5)) < TRUST * found.error
+
+
 def test_orthogonal_rows_are_independent_coins():
     """Z = 2⁻ⁿ exactly; at C = 100 in 20 dimensions no Gaussian fits, and annealing has to answer."""
     found = referee_log_z(3.0 * np.eye(20), labels(np.arange(20) % 2), 100.0, np.random.default_rng(4))
     assert found.method == "annealed"
     assert abs(found.log_z - 20 * np.log(0.5)) < TRUST * found.error
+
+
+def test_more_features_than_rows_is_the_reduced_problem():
+    X, counts = simulated(6, 40, seed=1)
+    assert whiten(X, counts, 2.0, 0.0).rows.shape == (6, 6)
+    wide = referee_log_z(X, counts, 2.0, np.random.default_rng(5))
+    same = referee_log_z(graded_features(X), counts, 2.0, np.random.default_rng(6))
+    assert abs(wide.log_z - same.log_z) < TRUST * np.hypot(wide.error, same.error)
+    # two rows in 30 dimensions are two dimensions, which quadrature can do
+    two = X[:2, :30]
+    found = referee_log_z(two, Counts(counts.ones[:2], counts.zeros[:2]), 2.0, np.random.default_rng(7))
+    truth = quadrature(graded_features(two), Counts(counts.ones[:2], counts.zeros[:2]), 2.0)
+    assert abs(found.log_z - truth) < TRUST * found.error
+
+
+def test_repeated_and_contradicting_rows_are_counts():
+    X, prior_variance = np.array([[1.0], [1.0], [1.0], [-0.5], [-0.5]]), 9.0
+    merged = X[[0, 3]], Counts(np.array([2.0, 1.0]), np.array([1.0, 1.0]))
+    truth = quadrature(*merged, prior_variance)
+    for given in ((X, labels([1, 1, 0, 0, 1])), merged):
+        found, same = (referee_log_z(*given, prior_variance, np.random.default_rng(8)) for _ in range(2))
+        assert found == same
+        assert abs(found.log_z - truth) < TRUST * found.error
+
+
+def test_likelihood_and_slope_in_both_tails():
+    """Against scipy and finite differences; 2,500 rows, more than one product of factors."""
+    margins = np.array([np.linspace(-900.0, 900.0, 2500), np.linspace(-3.0, 3.0, 2500)])
+    for weights in (np.ones(2500), np.linspace(0.1, 3.0, 2500)):
+        value, slope = log_likelihood(margins, weights)
+        np.testing.assert_allclose(value, log_expit(margins) @ weights, rtol=1e-13)
+        step = 1e-6
+        rise = (log_expit(margins[1] + step) - log_expit(margins[1] - step)) / (2 * step)
+        np.testing.assert_allclose(slope[1], weights * rise, rtol=1e-6)
+
+
+# --- the stated error ----------------------------------------------------------------------------------
 
 
 def spread_of_scores(scores):
@@ -140,6 +225,56 @@ def test_the_stated_error_of_annealing_is_honest():
     assert min(f.ess for f in found) > FEWEST
     assert max(f.largest_share for f in found) < LARGEST_SHARE
     spread_of_scores([(f.log_z - 4 * np.log(0.5)) / f.error for f in found])
+
+
+def test_moves_leave_the_posterior_invariant():
+    """Exact draws from p (by rejection from the prior) are draws from p after ten rough moves, some refused.
+
+    Means of u and u² of moved and of other, unmoved draws: 4 comparisons at 5 standard errors.
+    """
+    X, counts, prior_variance, _ = SMALL["two features"]
+    problem = whiten(X, counts, prior_variance, 0.0)
+    rng = np.random.default_rng(13)
+    z = rng.standard_normal((1_000_000, 2))
+    log_w = log_likelihood(z @ problem.rows.T + problem.shift, problem.weights)[0]
+    z = z[-rng.standard_exponential(len(z)) < log_w - log_w.max()]
+    q = laplace_start(problem)
+    q = Proposal.from_moments(q.mean + 0.5 * q.scales, q.covariance())
+    u = (z - q.mean) @ np.linalg.inv(q.axes).T
+    half = len(u) // 2
+    assert half > 4_000
+    chains = Chains(Gap.between(problem, q), half, rng, Meter(10**9))
+    chains.place(u[:half].copy())
+    accepted = [chains.move(1.0, 1) for _ in range(10)]
+    assert 0.2 < np.mean(accepted) < 0.97
+    for moved, still in ((chains.u, u[half:]), (chains.u**2, u[half:] ** 2)):
+        error = np.sqrt(moved.var(axis=0) / len(moved) + still.var(axis=0) / len(still))
+        assert (np.abs(moved.mean(axis=0) - still.mean(axis=0)) < TRUST * error).all()
+
+
+def test_annealing_agrees_with_importance_sampling():
+    X, counts = simulated(60, 8, seed=2)
+    problem = whiten(X, counts, 10.0, 0.0)
+    rng, meter = np.random.default_rng(14), Meter(10**7)
+    q, efficiency = adapt_by_weights(problem, laplace_start(problem), rng, meter)
+    one = importance(problem, q, efficiency, 0.01, rng, meter)
+    other = annealed(problem, adapt_by_chains(problem, q, rng, meter), 0.01, rng, meter)
+    assert not one.doubts(0.01)
+    assert not other.doubts(0.01)
+    assert abs(one.log_z - other.log_z) < TRUST * np.hypot(one.error, other.error)
+
+
+def test_a_coarse_schedule_is_unbiased_too():
+    """Whatever the schedule and step size, E w = Z: here four steps and single leaps."""
+    X, counts, prior_variance, _ = SMALL["one feature"]
+    problem = whiten(X, counts, prior_variance, 0.0)
+    gap = Gap.between(problem, laplace_start(problem))
+    schedule = Schedule(np.array([0.0, 0.1, 0.4, 0.8, 1.0]), np.ones(5))
+    found = Weights(anneal(gap, schedule, 20_000, np.random.default_rng(15), Meter(10**7)))
+    assert abs(found.log_z - quadrature(X, counts, prior_variance)) < TRUST * found.error
+
+
+# --- refusals ------------------------------------------------------------------------------------------
 
 
 def one_sentence(error):
@@ -181,6 +316,9 @@ def test_every_doubt_is_raised():
     assert "disagree" in Weights(apart).doubts(0.02)
 
 
+# --- PMI -----------------------------------------------------------------------------------------------
+
+
 def test_pmi_is_the_difference_of_three_quadratures():
     D = Dataset(LINE, [0, 0, 1, 0, 1, 0, 1, 1, 1], weights=np.linspace(0.5, 2.0, 9))
     T = Dataset(LINE[2:7] + 0.5, [0, 1, 0, 1, 1])
@@ -198,6 +336,16 @@ def test_pmi_is_the_difference_of_three_quadratures():
     assert judged.ess == min(judged.joint.ess, judged.data.ess, judged.test.ess)
     assert judged == referee(D, T, Logistic(9.0, inference="ep"), seed=1)  # not swayed by what it judges
     assert judged != referee(D, T, Logistic(9.0), seed=2)
+
+
+def test_pmi_merges_equal_rows_and_heeds_the_intercept():
+    D, T = Dataset([[1.0], [1.0], [-1.0]], ["b", "b", "a"]), Dataset([[1.0], [1.0]], ["b", "a"])
+    judged = referee(D, T, Logistic(4.0, intercept=False))
+    sets = [Counts(np.array(o, float), np.array(z, float)) for o, z in [([3, 0], [1, 1]), ([2, 0], [0, 1])]]
+    X = np.array([[1.0], [-1.0]])
+    test = quadrature(X[:1], Counts(np.ones(1), np.ones(1)), 4.0)
+    expected = quadrature(X, sets[0], 4.0) - quadrature(X, sets[1], 4.0) - test
+    assert abs(judged.value - expected) < TRUST * judged.stderr
 
 
 def test_linear_is_exact_and_other_models_are_refused():
@@ -224,6 +372,9 @@ def test_input_is_checked_as_by_pmi():
         referee(T, T, target=0.0)
 
 
+# --- Softmax, from the prior -----------------------------------------------------------------------------
+
+
 def test_softmax_from_the_prior_by_quadrature():
     """Two classes and one feature: t = θ₁ − θ₀ is N(0, 2C)."""
     x, ones, zeros, C = np.array([0.7, -1.2, 2.0]), np.array([1.0, 0.0, 2.0]), np.array([0.0, 1.0, 1.0]), 3.0
@@ -238,3 +389,10 @@ def test_softmax_from_the_prior_by_quadrature():
         found = softmax_from_prior(X, counts, C, np.random.default_rng(1), 100_000)
         assert found.error < 0.01
         assert abs(found.log_z - truth) < TRUST * found.error
+
+
+def test_softmax_from_the_prior_of_single_rows():
+    """Rows at right angles are told apart, and no class is preferred: K^−n, whatever the prior."""
+    for C in (0.5, 1000.0):
+        found = softmax_from_prior(np.eye(3), np.eye(4)[[0, 2, 2]], C, np.random.default_rng(2), 100_000)
+        assert abs(found.log_z + 3 * np.log(4)) < TRUST * found.error < 0.2

@@ -37,6 +37,15 @@ def test_a_rows_share_is_what_log_z_loses_without_it(weight):
     assert np.median(np.abs(found - true)) < 1e-3 * weight
 
 
+def test_labels_have_probabilities_that_add_up():
+    X, rows = problem()
+    counts = rows.counted(len(X))
+    seen = see(X, 2.0, counts)
+    given = toggle_each(seen, counts, rows, NO_REFITS).log_label
+    other = toggle_each(seen, counts, rows._replace(label=1.0 - rows.label), NO_REFITS).log_label
+    np.testing.assert_allclose(np.exp(given) + np.exp(other), 1.0, atol=1e-7)
+
+
 def test_equal_rows_are_removed_one_at_a_time():
     X, rows = problem()
     place = np.append(rows.place, [0, 0])

@@ -1,5 +1,9 @@
 """Designs: draws are pure in (seed, i), inside their sets, stratified by a stated rule."""
 
+from __future__ import annotations
+
+from math import floor
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,9 +16,12 @@ from dataworth.measure.designs import (
     Arm,
     Pairs,
     Pile,
+    Prepared,
     Sample,
     Whole,
+    blocks_of_groups,
     group_codes,
+    same_sample,
     select,
     stratified,
     weights_of,
@@ -55,6 +62,9 @@ def same(a, b):
         assert np.array_equal(weights_of(one), weights_of(other))
 
 
+# --- purity ----------------------------------------------------------------------------------------------
+
+
 @pytest.mark.parametrize("make", [make_pairs, make_whole])
 def test_draws_are_pure_in_seed_and_number(make):
     forwards = [make(7).draw(i) for i in range(5)]
@@ -63,6 +73,102 @@ def test_draws_are_pure_in_seed_and_number(make):
     backwards = [design.draw(i) for i in (4, 3, 3, 2, 1, 0)]
     for i, draw in zip((4, 3, 3, 2, 1, 0), backwards, strict=True):
         same(forwards[i], draw)
+
+
+@pytest.mark.parametrize("make", [make_pairs, make_whole])
+def test_other_seeds_and_other_numbers_draw_other_rows(make):
+    a, b, c = make(7).draw(0), make(8).draw(0), make(7).draw(1)
+    assert not np.array_equal(a.test.rows, b.test.rows)
+    assert not np.array_equal(a.test.rows, c.test.rows)
+
+
+def test_prepared_pairs_are_given_back():
+    draws = tuple(make_pairs().draw(i) for i in range(3))
+    assert [Prepared(draws).draw(i) for i in (2, 0)] == [draws[2], draws[0]]
+
+
+# --- what is drawn ---------------------------------------------------------------------------------------
+
+
+@given(seed=st.integers(0, 2**32 - 1), m=st.integers(2, 60), blocks=st.integers(2, 60))
+@settings(max_examples=60, deadline=None, derandomize=True)
+def test_whole_blocks_partition_the_test_rows(seed, m, blocks):
+    blocks = min(blocks, m)
+    design = make_whole(seed, m, blocks)
+    drawn = [design.draw(i).test for i in range(blocks)]
+    rows = np.concatenate([t.rows for t in drawn])
+    assert sorted(rows.tolist()) == list(range(10, 10 + m))
+    assert np.array_equal(np.concatenate([t.weights for t in drawn]), rows - 10 + 0.5)  # weights go along
+    sizes = [len(t.rows) for t in drawn]
+    assert max(sizes) - min(sizes) <= 1
+    assert all(design.draw(i).arms is design.arms for i in range(blocks))
+
+
+def test_whole_blocks_are_shuffled():
+    blocks = [make_whole(3, 40, 4).draw(i).test.rows for i in range(4)]
+    assert any(not np.array_equal(np.sort(b), np.arange(b.min(), b.min() + 10)) for b in blocks)
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(1, 50),
+    m=st.integers(1, 50),
+    share=st.tuples(st.floats(0.01, 1), st.floats(0.01, 1)),
+    i=st.integers(0, 10**9),
+)
+@settings(max_examples=60, deadline=None, derandomize=True)
+def test_pairs_are_drawn_without_replacement_inside_their_sets(seed, n, m, share, i):
+    sizes = max(1, int(share[0] * n)), max(1, int(share[1] * m))
+    design = make_pairs(seed, n, m, *sizes)
+    draw = design.draw(i)
+    before, test = draw.arms[BEFORE], draw.test
+    assert (len(before.rows), len(test.rows)) == sizes
+    assert len(set(before.rows)) == sizes[0]
+    assert len(set(test.rows)) == sizes[1]
+    assert set(before.rows) <= set(range(n))
+    assert set(test.rows) <= set(range(n, n + m))
+    assert np.array_equal(before.weights, design.data.sample.weights[before.rows])
+
+
+def test_every_row_is_drawn_equally_often_within_its_stratum():
+    """4,000 draws of 4 of 20 rows: each count within 5 s.d. of 800; false alarm 1e-5 in all."""
+    strata = np.array([0] * 15 + [1] * 5)
+    rng = np.random.default_rng(2)
+    counts = np.zeros(20)
+    for _ in range(4000):
+        counts[stratified(strata, 4, rng)] += 1
+    assert counts.sum() == 16_000
+    assert np.abs(counts - 800).max() < 5 * np.sqrt(4000 * 0.2 * 0.8)
+
+
+# --- the rule of stratified draws --------------------------------------------------------------------------
+
+
+@given(
+    totals=st.lists(st.integers(0, 40), min_size=1, max_size=6).filter(any),
+    share=st.floats(0, 1),
+    seed=st.integers(0, 2**32 - 1),
+)
+@settings(max_examples=200, deadline=None, derandomize=True)
+def test_stratified_counts(totals, share, seed):
+    """Shares by largest remainder; and one row of each class wherever there is room for one of each."""
+    rng = np.random.default_rng(seed)
+    strata = rng.permutation(np.repeat(np.arange(len(totals)), totals))
+    n, present = len(strata), np.count_nonzero(totals)
+    size = round(share * n)
+    rows = stratified(strata, size, rng)
+    counts = np.bincount(strata[rows], minlength=len(totals))
+    assert len(rows) == len(set(rows.tolist())) == size
+    assert (counts <= totals).all()
+    shares = np.array(totals) * size / n
+    if size >= present:
+        assert (counts[np.array(totals) > 0] > 0).all()
+    if size < present or (shares[np.array(totals) > 0] >= 1.0).all():
+        assert (np.abs(counts - shares) < 1.0 + 1e-9).all()
+        assert all(
+            c in (floor(s + 1e-9), floor(s - 1e-9) + 1, floor(s - 1e-9))
+            for c, s in zip(counts, shares, strict=True)
+        )
 
 
 @pytest.mark.parametrize(
@@ -84,6 +190,9 @@ def test_stratified_counts_by_hand(totals, size, expected):
     strata = np.repeat(np.arange(len(totals)), totals)
     rows = stratified(strata, size, np.random.default_rng(0))
     assert np.bincount(strata[rows], minlength=len(totals)).tolist() == expected
+
+
+# --- rows that belong together ----------------------------------------------------------------------------
 
 
 layouts = st.lists(st.integers(1, 12), min_size=2, max_size=9)
@@ -110,6 +219,14 @@ def test_blocks_hold_whole_groups(sizes, blocks, seed):
     assert max(rows) - min(rows) <= max(sizes)
 
 
+def test_groups_are_dealt_to_blocks_at_random():
+    """Of 40 groups of ten, which stand together depends on the seed."""
+    groups = np.repeat(np.arange(40), 10)
+    one, other = (blocks_of_groups(groups, 20, np.random.default_rng(seed)) for seed in (0, 1))
+    assert np.bincount(one).tolist() == [20] * 20
+    assert not np.array_equal(one, other)
+
+
 @given(sizes=layouts, share=st.floats(0.01, 1), seed=st.integers(0, 2**32 - 1))
 @settings(max_examples=100, deadline=None, derandomize=True)
 def test_pairs_draw_whole_groups(sizes, share, seed):
@@ -123,6 +240,16 @@ def test_pairs_draw_whole_groups(sizes, share, seed):
     assert len(places) - max(sizes) < size
     pile = Pile(Sample(np.arange(len(groups))), np.zeros(len(groups), dtype=int), groups)
     assert np.array_equal(pile.some(size, np.random.default_rng(seed)), places)
+
+
+def test_every_group_is_drawn_equally_often():
+    """4,000 draws of 2 of 10 groups of three: each within 5 s.d. of 800; false alarm 1e-5 in all."""
+    groups, rng = np.tile(np.arange(10), 3), np.random.default_rng(3)
+    counts = np.zeros(10)
+    for _ in range(4000):
+        counts[np.unique(groups[whole_groups(groups, 6, rng)])] += 1
+    assert counts.sum() == 8000
+    assert np.abs(counts - 800).max() < 5 * np.sqrt(4000 * 0.2 * 0.8)
 
 
 def test_groups_as_numbers():
@@ -142,6 +269,35 @@ def test_without_groups_rows_are_drawn_by_the_documented_rule():
     drawn = design.draw(3)
     assert drawn.arms[BEFORE].rows.tolist() == data.tolist()
     assert drawn.test.rows.tolist() == (test + 40).tolist()
+
+
+# --- samples ---------------------------------------------------------------------------------------------
+
+
+def test_select_takes_everything_that_belongs_to_a_row():
+    sample = Sample(np.array([10, 11, 12]), np.array([1.0, 2.0, 3.0]), np.array([0.0, 1.0, 2.0]))
+    part = select(sample, np.array([2, 0]))
+    assert part.rows.tolist() == [12, 10]
+    assert part.weights.tolist() == [3.0, 1.0]
+    assert part.targets.tolist() == [2.0, 0.0]
+    bare = select(Sample(np.array([4, 5])), np.array([1]))
+    assert (bare.weights, bare.targets) == (None, None)
+    assert weights_of(bare).tolist() == [1.0]
+    assert weights_of(part).tolist() == [3.0, 1.0]
+
+
+def test_the_same_sample_in_any_order():
+    rows, weights = np.array([3, 1, 2]), np.array([0.5, 1.0, 2.0])
+    order = np.array([2, 0, 1])
+    assert same_sample(Sample(rows, weights), Sample(rows[order], weights[order]))
+    assert same_sample(Sample(rows), Sample(rows[order], np.ones(3)))
+    assert not same_sample(Sample(rows, weights), Sample(rows[order], weights))
+    assert not same_sample(Sample(rows), Sample(np.array([0, 2, 4])))  # the same sum
+    assert not same_sample(Sample(rows), Sample(rows[:2]))
+    assert not same_sample(Sample(rows), Sample(rows, None, np.array([1.0, 0.0, 0.0])))
+
+
+# --- a design evaluated is a table of pmi() --------------------------------------------------------------
 
 
 @pytest.mark.parametrize("model", [Logistic(), Linear(noise_variance=0.3)], ids=["logistic", "linear"])

@@ -1,5 +1,7 @@
 """Numbers of pairs: the formulas solved by other means, guarantees by exact probabilities and simulation."""
 
+from __future__ import annotations
+
 import math
 
 import numpy as np
@@ -15,6 +17,9 @@ METHODS = tuple(NEEDS)
 sizes = st.floats(1e-2, 1e2)
 risks = st.floats(1e-9, 0.9)
 checked = settings(max_examples=60, deadline=None, derandomize=True)
+
+
+# The bounds themselves: k is the first number of pairs at which the inequality promises δ
 
 
 def promised(method, k, epsilon, spread, bound):
@@ -49,6 +54,17 @@ def test_by_hand():
     assert pairs_needed(0.1, spread=0.5, bound=1.0) == 234
 
 
+@given(sizes, risks, sizes, st.floats(0.01, 1.0))
+@checked
+def test_knowing_more_never_takes_more_pairs(epsilon, delta, bound, share):
+    """Both spread and bound known: the least of the three guaranteed numbers."""
+    known = {"spread": share * bound, "bound": bound}
+    guaranteed = ("chebyshev", "hoeffding", "bernstein")
+    each = [pairs_needed(epsilon, delta, method=method, **known) for method in guaranteed]
+    assert pairs_needed(epsilon, delta, **known) == min(each)
+    assert pairs_needed(epsilon, delta, **known) <= pairs_needed(epsilon, delta, bound=bound)
+
+
 def test_the_smallest_risks_still_count():
     """1 − δ/2 is 1 in floating point from δ = 1e-16 on; the quantile is not infinite."""
     assert pairs_needed(1.0, 1e-20, spread=1.0) == math.ceil(stats.norm.isf(5e-21) ** 2)
@@ -56,6 +72,9 @@ def test_the_smallest_risks_still_count():
 
 def test_no_spread_takes_one_pair():
     assert pairs_needed(0.1, spread=0.0) == pairs_for_error(0.1, 0.0) == 1
+
+
+# Guarantees
 
 
 @pytest.mark.parametrize("p", [0.5, 0.9, 0.99])
@@ -70,17 +89,32 @@ def test_guarantees_hold_exactly_for_coins(p, method, epsilon, delta):
     assert stats.binom(k, p).pmf(counts)[outside].sum() <= delta
 
 
+def test_the_standard_error_is_reached():
+    """s/√k ≤ E, and not at k − 1."""
+    for spread, error in ((3.0, 0.07), (1.0, 0.1), (0.3, 0.1)):
+        k = pairs_for_error(error, spread)
+        assert spread / math.sqrt(k) <= error * (1 + 1e-9)
+        assert spread / math.sqrt(max(k - 1, 0.5)) > error
+
+
+# Refusals
+
+
 @pytest.mark.parametrize(
     ("call", "part"),
     [
         ({"epsilon": 0.0, "spread": 1.0}, "epsilon (in nats) is 0.0"),
+        ({"epsilon": -1, "spread": 1.0}, "epsilon (in nats) is -1"),
         ({"epsilon": "x", "spread": 1.0}, "epsilon (in nats) is 'x'"),
         ({"epsilon": 0.1, "delta": 0.0, "spread": 1.0}, "delta is 0.0"),
+        ({"epsilon": 0.1, "delta": 1.0, "spread": 1.0}, "give one between 0 and 1"),
         ({"epsilon": 0.1}, "neither spread nor bound is given"),
         ({"epsilon": 0.1, "spread": -1.0}, "spread (in nats) is -1.0"),
+        ({"epsilon": 0.1, "spread": float("nan")}, "spread (in nats) is nan"),
         ({"epsilon": 0.1, "bound": 0}, "bound (in nats) is 0"),
         ({"epsilon": 0.1, "spread": 3.0, "bound": 2.0}, "spread is 3 and bound is 2"),
         ({"epsilon": 0.1, "spread": 3.0, "method": "hoeffding"}, "hoeffding needs the bound"),
+        ({"epsilon": 0.1, "bound": 3.0, "method": "bernstein"}, "bernstein needs the spread"),
         ({"epsilon": 0.1, "bound": 3.0, "method": "chernoff"}, "known methods: normal, chebyshev"),
         ({"epsilon": 1e-200, "bound": 3.0}, "give a larger one"),
     ],

@@ -1,10 +1,15 @@
 """Every model against the truth, and every model through the one protocol."""
 
+from __future__ import annotations
+
 import pickle
 from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.integrate import quad
 from scipy.special import expit, logsumexp
 from scipy.stats import multivariate_normal, norm
 
@@ -91,6 +96,9 @@ def targets_of(case, model):
 
 def too_wide(case, model):
     return case.X.shape[1] > 1000 or (case.X.shape[1] == 0 and not getattr(model, "intercept", True))
+
+
+# --- the protocol ----------------------------------------------------------------------------------------
 
 
 @over_models
@@ -190,6 +198,17 @@ def test_predictions_and_benchmark_score_of_a_fit(model):
     assert np.isnan(fitter.accuracy(fit, test, np.zeros(4)))
 
 
+@pytest.mark.parametrize("model", [Logistic(2.0, intercept=False), Linear(2.0, 0.5, intercept=False), Toy()])
+def test_log_density_integrates_to_one(model):
+    case = BY_NAME["one feature"]
+    posterior = model.fit(case.X, targets_of(case, model))
+    draws = posterior.sample(np.random.default_rng(0), 200)
+    middle, spread = float(draws.mean()), float(draws.std())
+    thetas = np.linspace(max(middle - 12 * spread, -8.0), min(middle + 12 * spread, 8.0), 20_001)
+    density = np.exp([posterior.log_density(np.array([t])) for t in thetas])
+    assert np.trapezoid(density, thetas) == pytest.approx(1.0, abs=1e-4)
+
+
 # in log σ² an inverse gamma falls faster than any Gaussian: test_noise.py has a test of its own
 @pytest.mark.parametrize("model", [m for name, m in MODELS.items() if "noise" not in name], ids=str)
 @pytest.mark.parametrize("name", ["noisy", "fractional weights", "separable"])
@@ -237,11 +256,22 @@ def test_samples_have_the_dense_mean_and_covariance(name, model):
     assert np.abs(np.cov(white) - np.eye(len(mean))).max() < 5.0 * np.sqrt(2.0 / m)
 
 
-@pytest.mark.parametrize("shape", [(5, 2), (), (3,)])
+@pytest.mark.parametrize(
+    "shape",
+    [
+        (5, 2),
+        (1,),
+        (),
+        (3,),
+    ],
+)
 def test_log_density_takes_one_theta(shape):
     posterior = Logistic().fit(np.ones((2, 1)), np.array([0.0, 1.0]))
     with pytest.raises(DataworthError, match=r"theta has shape .*; log_density takes one θ of length 2"):
         posterior.log_density(np.zeros(shape))
+
+
+# --- Linear ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("noise_variance", [1e-4, 1.0])
@@ -258,6 +288,46 @@ def test_linear_matches_many_digits(case, prior_variance, noise_variance):
     errors = np.abs(posterior.mean - truth.mean) / np.sqrt(truth.variance)
     benign = prior_variance / noise_variance * (case.weights @ (X**2).sum(axis=1)) < 1e12
     assert errors.max() < (1e-6 if benign else 1e-3)  # of a posterior standard deviation
+
+
+@given(
+    seed=st.integers(0, 2**32 - 1),
+    n=st.integers(1, 12),
+    d=st.integers(1, 12),
+    log_c=st.floats(-4, 4),
+    log_s=st.floats(-3, 3),
+)
+@settings(max_examples=60, deadline=None, derandomize=True)
+def test_linear_evidence_is_a_gaussian_density(seed, n, d, log_c, log_s):
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(n, d)), rng.normal(size=n)
+    if d > 1:
+        X[:, 0] = 3.0 * X[:, -1]
+    covariance = 10.0**log_c * X @ X.T + 10.0**log_s * np.eye(n)
+    expected = multivariate_normal(np.zeros(n), covariance, allow_singular=False).logpdf(y)
+    posterior = Linear(10.0**log_c, 10.0**log_s, intercept=False).fit(X, y)
+    assert posterior.log_evidence == pytest.approx(expected, rel=1e-7, abs=1e-6)
+
+
+def test_linear_information_gain_is_the_divergence_from_the_prior():
+    case = BY_NAME["fractional weights"]
+    X = with_ones(case.X)
+    precision = np.eye(4) / 2.0 + X.T @ (case.weights[:, None] * X) / 0.3
+    mean = np.linalg.solve(precision, X.T @ (case.weights * case.numeric_labels) / 0.3)
+    covariance = np.linalg.inv(precision)
+    expected = 0.5 * (
+        np.trace(covariance) / 2 - 4 + mean @ mean / 2 + 4 * np.log(2) - np.linalg.slogdet(covariance)[1]
+    )
+    model = Linear(2.0, 0.3)
+    fitter = model.bind(case.X, case.numeric_labels)
+    fit = fitter(np.arange(12), weights=case.weights)
+    assert fitter.information_gain(fit) == pytest.approx(expected, abs=1e-9)
+    assert model.fit(case.X, case.numeric_labels, case.weights).information_gain() == pytest.approx(
+        expected, abs=1e-9
+    )
+
+
+# --- Logistic --------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("prior_variance", [1e-2, 1.0, 10.0])
@@ -278,9 +348,57 @@ def test_logistic_predictions_average_over_the_posterior(name, prior_variance):
         assert got[:, 1] == pytest.approx(expected, abs=1e-5)
 
 
+@pytest.mark.parametrize("prior_variance", [1e2, 1e4, 1e8])
+def test_logistic_predictions_average_over_wide_posteriors(prior_variance):
+    """The predictor's s.d. is 10 to 10,000 here: nearly Φ(mean/s.d.), by integration on pieces."""
+    case = BY_NAME["separable"]
+    posterior = Logistic(prior_variance).fit(case.X, case.y)
+    new = case.X[:4] + 0.2
+    mean, variance = posterior.predictor(new)
+    expected = []
+    for m, s in zip(mean, np.sqrt(variance), strict=True):
+        f = np.linspace(-40.0, 40.0, 200_001)
+        step = np.trapezoid((expit(f) - (f > 0)) * norm.pdf(f, m, s), f)
+        expected.append(norm.cdf(m / s) + step)
+    assert posterior.predict_proba(new)[:, 1] == pytest.approx(expected, abs=1e-3)
+
+
+@pytest.mark.parametrize("name", ["constant columns", "wide"])
+def test_predictive_variances_at_wide_priors_match_many_digits(name):
+    case = BY_NAME[name]
+    truth = gaussian_posterior(with_ones(case.X), case.numeric_labels, case.weights, 1e8, 1e-4)
+    posterior = Linear(1e8, 1e-4).fit(case.X, case.numeric_labels, case.weights)
+    at_zero = posterior.predictor(np.zeros((1, case.X.shape[1])))[1][0]  # the intercept's own variance
+    assert at_zero == pytest.approx(truth.variance[-1], rel=1e-6)
+
+
+# --- SliceFitter -----------------------------------------------------------------------------------------
+
+
 def test_a_model_that_does_not_know_its_information_gain_has_none():
     fitter = Toy().bind(np.ones((2, 1)), np.array([0.0, 1.0]))
     assert np.isnan(fitter.information_gain(fitter(np.arange(2))))
+
+
+def test_a_user_model_serves_pmi():
+    """U of the toy against quadrature of its three integrals."""
+    case = BY_NAME["noisy"]
+    data, test = case.halves()
+    D, T = (Dataset(case.X[rows], case.y[rows].astype(int)) for rows in (data, test))
+
+    def log_z(rows):
+        x, y = np.tanh(case.X[rows].sum(axis=1))[:, None], case.y[rows]
+        return np.log(
+            quad(
+                lambda t: np.exp(logistic_log_likelihood(np.array([[t]]), x, y, 1.0)[0]) * norm.pdf(t), -8, 8
+            )[0]
+        )
+
+    expected = log_z(np.arange(12)) - log_z(data) - log_z(test)
+    assert pmi(D, T, Toy()).value == pytest.approx(expected, abs=1e-6)
+
+
+# --- sentences -------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("value", [0, -1.0, float("nan"), float("inf"), "auto", None, [1.0], True])
@@ -297,6 +415,9 @@ def test_a_model_that_does_not_know_its_information_gain_has_none():
 def test_a_prior_is_a_positive_number(make, name, value):
     with pytest.raises(DataworthError, match=f"{name} is .*; it must be a positive number"):
         make(value)
+
+
+# --- priors ------------------------------------------------------------------------------------------------
 
 
 def prior_and_rows(n=12, d=3):
@@ -330,6 +451,17 @@ def test_linear_under_any_gaussian_is_exact(n):
     half = fitter(np.arange(n // 2))
     rest = fitter.log_predictive(half, np.arange(n // 2, n))
     assert half.log_z + rest == pytest.approx(truth, abs=1e-9)
+
+
+def test_linear_in_two_steps_is_linear_in_one():
+    """The posterior of some rows as the prior of the others; with weights."""
+    _, X, y = prior_and_rows()
+    w, model = np.arange(1.0, 13.0), Linear(2.0, 0.7)
+    first = model.fit(X[:5], y[:5], w[:5])
+    second = model.fit(X[5:], y[5:], w[5:], prior=first.as_prior())
+    whole = model.fit(X, y, w)
+    assert first.log_evidence + second.log_evidence == pytest.approx(whole.log_evidence, abs=1e-9)
+    assert second.mean == pytest.approx(whole.mean, abs=1e-9)
 
 
 def test_a_prior_that_is_none_and_a_model_that_is_a_prior():

@@ -1,12 +1,15 @@
 """Linear regression with unknown noise, against Student densities, fifty digits, quadrature and sampling."""
 
+from __future__ import annotations
+
 import mpmath as mp
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy import stats
+from scipy import integrate, stats
 
+import dataworth as dw
 from cases import CASES
 from dataworth.evidence.forms import Form, Pair
 from dataworth.models import GaussianPrior, InverseGamma, Linear
@@ -76,6 +79,29 @@ def test_labels_of_a_million_that_fit_to_a_thousandth():
     assert Linear(1e20, noise).fit(X, y).log_evidence == pytest.approx(exact, abs=tolerance(exact))
 
 
+def test_by_quadrature_over_the_noise():
+    """Z = ∫ Z_known(σ²) InverseGamma(σ²; a, b) dσ², where the prior variance is in units of σ²."""
+    X, y = world(3, 9, 2)
+
+    def integrand(log_noise):
+        noise = np.exp(log_noise)
+        known = Linear(0.8 * noise, noise).fit(X, y).log_evidence
+        return np.exp(known + stats.invgamma(NOISE.shape, scale=NOISE.scale).logpdf(noise) + log_noise)
+
+    expected = np.log(integrate.quad(integrand, -12, 12, epsabs=1e-16, epsrel=1e-11, limit=400)[0])
+    assert Linear(0.8, NOISE).fit(X, y).log_evidence == pytest.approx(expected, abs=1e-8)
+
+
+def test_a_certain_noise_is_a_known_one():
+    """a → ∞ with b = a s²: the evidence of known noise, and its information gain."""
+    X, y = world(4, 12, 2)
+    known = Linear(0.5 * 0.3, 0.3).fit(X, y)
+    learnt = Linear(0.5, InverseGamma(1e10, 0.3e10)).fit(X, y)
+    assert learnt.log_evidence == pytest.approx(known.log_evidence, abs=1e-7)
+    assert learnt.information_gain() == pytest.approx(known.information_gain(), abs=1e-5)
+    assert np.allclose(learnt.mean, known.mean, atol=1e-12)
+
+
 def test_density_is_likelihood_times_prior_over_evidence():
     """Bayes' rule at any (θ, log σ²), by scipy's densities."""
     X, y = world(5, 7, 2)
@@ -91,6 +117,21 @@ def test_density_is_likelihood_times_prior_over_evidence():
         log_joint += stats.invgamma(NOISE.shape, scale=NOISE.scale).logpdf(s**2) + log_noise
         found = posterior.log_density(np.append(theta, log_noise))
         assert found == pytest.approx(log_joint - posterior.log_evidence, abs=1e-9)
+
+
+def test_draws_are_of_that_density():
+    """Kolmogorov–Smirnov: σ² against its inverse gamma, each θ against its Student t; false alarm 1e-4."""
+    X, y = world(6, 15, 2)
+    posterior = Linear(1.0, NOISE).fit(X, y)
+    draws = posterior.sample(np.random.default_rng(9), 4000)
+    a, b = posterior.noise
+    assert (a, b) == (NOISE.shape + 7.5, pytest.approx(b))
+    assert stats.kstest(np.exp(draws[:, -1]), stats.invgamma(a, scale=b).cdf).pvalue > 1e-4
+    rows = with_ones(X)
+    covariance = np.linalg.inv(rows.T @ rows + np.eye(3))
+    for i in range(3):
+        t = stats.t(2 * a, posterior.mean[i], np.sqrt(b / a * covariance[i, i]))
+        assert stats.kstest(draws[:, i], t.cdf).pvalue > 1e-4
 
 
 @pytest.mark.parametrize("n", [0, 1, 4, 30])
@@ -120,6 +161,16 @@ def test_all_forms_are_one_number(seed, d, n, m):
     assert "Gaussian posteriors" in refusal(Form("sealed").of, pair)
 
 
+def test_more_features_than_rows():
+    X, y = world(9, 5, 40)
+    posterior = Linear(0.2, NOISE).fit(X, y)
+    assert posterior.log_evidence == pytest.approx(student(with_ones(X), y, 0.2, NOISE), abs=1e-9)
+    rows = with_ones(X)
+    mean = 0.2 * rows.T @ np.linalg.solve(np.eye(5) + 0.2 * rows @ rows.T, y)
+    assert np.allclose(posterior.mean, mean, atol=1e-10)
+    assert np.allclose(posterior.predict_proba(X), rows @ mean, atol=1e-10)
+
+
 def test_simulated_numeric_labels_follow_the_prior():
     """One row is a Student t with 2a degrees of freedom; Kolmogorov–Smirnov at 1e-4."""
     rng, X = np.random.default_rng(12), np.array([[2.0]])
@@ -128,6 +179,15 @@ def test_simulated_numeric_labels_follow_the_prior():
     assert stats.kstest(drawn, t.cdf).pvalue > 1e-4
     known = [Linear(0.5, 0.3).simulate(rng, X)[0] for _ in range(3000)]
     assert stats.kstest(known, stats.norm(0, np.sqrt(0.3 + 0.5 * 5)).cdf).pvalue > 1e-4
+
+
+def test_pmi_takes_it():
+    X, y = world(11, 20, 2)
+    D, T = dw.Dataset(X[:12], y[:12]), dw.Dataset(X[12:], y[12:])
+    rows = with_ones(X)
+    expected = student(rows, y, 1.0, NOISE) - student(rows[:12], y[:12], 1.0, NOISE)
+    expected -= student(rows[12:], y[12:], 1.0, NOISE)
+    assert dw.pmi(D, T, model=Linear(1.0, NOISE)).value == pytest.approx(expected, abs=1e-9)
 
 
 def test_what_is_refused():

@@ -1,15 +1,18 @@
 """Row-wise predictive probabilities, against models with weights, quadrature and draws."""
 
+from __future__ import annotations
+
 import numpy as np
 import pytest
 from scipy.integrate import quad
 from scipy.special import expit, softmax
-from scipy.stats import norm
+from scipy.stats import multivariate_normal, norm
 
 import dataworth as dw
 from dataworth.yardstick import predictive
 from dataworth.yardstick.predictive import (
     Known,
+    Span,
     each_class,
     half_given_half,
     numeric,
@@ -120,6 +123,30 @@ def test_softmax_is_its_posteriors_mean_probability(shape):
     assert predictive.DRAWS == 256
 
 
+def test_two_classes_of_softmax_are_logistic():
+    """Under half of the variance: the score between them has the variance of both."""
+    known = asked()
+    found = predictive.softmax(known, 5.0, (1.0,)).log_p[0]
+    assert found == pytest.approx(two_classes(known, 10.0, (1.0,)).log_p[0], abs=0.05)
+
+
+def test_rows_in_their_own_span_keep_all_inner_products():
+    known = asked(6, 20)
+    span = Span.of(known)
+    assert span.rows.shape == (6, 6)
+    assert span.rows @ span.rows.T == pytest.approx(known.rows @ known.rows.T)
+    assert span.others @ span.rows.T == pytest.approx(known.others @ known.rows.T)
+    lengths = (span.others**2).sum(axis=1) + span.beyond
+    assert lengths == pytest.approx((known.others**2).sum(axis=1))
+
+
+@pytest.mark.parametrize("predict", [two_classes, each_class, predictive.softmax])
+def test_a_start_changes_nothing_but_the_time(predict):
+    known = asked()
+    first = predict(known, 3.0, (1.0,))
+    assert predict(known, 3.0, (1.0,), first.start).log_p == pytest.approx(first.log_p, abs=1e-5)
+
+
 @pytest.mark.parametrize(
     "model",
     [dw.Logistic(0.5), dw.Softmax(0.5, classes=2), dw.OneVsRest(0.5, classes=2), dw.Linear(0.5, 0.3)],
@@ -131,13 +158,20 @@ def test_half_given_half_takes_the_models_own_prior(model):
     y = (X[:, 0] + rng.normal(size=40) > 0).astype(float)
     splits = [(np.arange(20), np.arange(20, 40))]
     w = 1.0 if isinstance(model, dw.Linear) else 4.0
-    predict, C, level = {
-        dw.Logistic: (two_classes, 2.0, 4.0),
-        dw.OneVsRest: (each_class, 2.0, 4.0),
-        dw.Softmax: (predictive.softmax, 2.0, 4.0),
-        dw.Linear: (numeric, 0.5 / 0.3, 0.3),
-    }[type(model)]
     rows = np.column_stack([X, np.ones(40)])
-    known = [Known(rows[a], y[a], np.ones(20), rows[b], y[b], 2) for a, b in (splits[0], splits[0][::-1])]
-    expected = np.mean([predict(one, C, (level,)).log_p.sum() for one in known])
-    assert half_given_half(model, w, X, y, splits) == pytest.approx(expected)
+    expected = []
+    for a, b in (splits[0], splits[0][::-1]):
+        known = Known(rows[a], y[a], np.ones(20), rows[b], y[b], 2)
+        if isinstance(model, dw.Linear):
+            precision = rows[a].T @ rows[a] / 0.3 + np.eye(3) / 0.5
+            mean = rows[b] @ np.linalg.solve(precision, rows[a].T @ y[a] / 0.3)
+            cov = rows[b] @ np.linalg.solve(precision, rows[b].T)
+            own = [
+                multivariate_normal.logpdf(t, m, v + 0.3)
+                for t, m, v in zip(y[b], mean, np.diag(cov), strict=True)
+            ]
+            expected.append(sum(own))
+        else:
+            kind = {dw.Logistic: two_classes, dw.OneVsRest: each_class}.get(type(model), predictive.softmax)
+            expected.append(kind(known, 2.0, (4.0,)).log_p.sum())
+    assert half_given_half(model, w, X, y, splits) == pytest.approx(np.mean(expected))
