@@ -18,7 +18,7 @@ from dataworth.atomic import BLANK, CHECKSUM, with_checksum
 from dataworth.data.dataset import Dataset
 from dataworth.data.keys import commit
 from dataworth.data.labels import Classes, Numeric
-from dataworth.data.sealed import MOST_HEADER
+from dataworth.data.sealed import MOST_HEADER, Contents, read_sealed, write_sealed
 from dataworth.errors import DataworthError
 from dataworth.evidence.pair import pmi
 from dataworth.measure.designs import Sample, Whole
@@ -549,3 +549,25 @@ def test_classes_are_three_times_closer_to_quadrature_than_the_product():
             product.append(pmi(data, block, model=Logistic(4.0, "laplace"), form="product").value - truth)
     assert np.mean(np.square(sealed)) < np.mean(np.square(product)) / 3**2
     assert abs(np.mean(sealed)) < 0.02  # the mean over blocks is what is reported
+
+
+NUMBERS = {
+    "not a number": lambda mean, precision: (mean * np.nan, precision),
+    "infinite": lambda mean, precision: (mean, precision + np.inf),
+    "asymmetric": lambda mean, precision: (mean, precision + np.triu(np.ones_like(precision), 1)),
+}
+
+
+@pytest.mark.parametrize("name", NUMBERS)
+def test_numbers_that_are_none_are_refused(sealed, tmp_path, name):
+    place = tmp_path / "bad.safetensors"
+    mean, precision = NUMBERS[name](sealed.mean, sealed.precision)
+    write_sealed(place, Contents(mean, precision, sealed.facts()))
+    assert refusal(read_sealed, place).startswith(f"{place}: ")
+
+
+def test_other_yardsticks_are_refused(sealed):
+    other = plain(2, prior_variance=2.0)
+    sentence = refusal(values, {"v": sealed}, classes(40, 11, d=2), other)
+    assert sealed.yardstick[:12] in sentence
+    assert other.digest[:12] in sentence

@@ -45,6 +45,7 @@ VERDICT_TONES: dict[str | None, Tone] = {
     "improved": "better",
     "recycled": "spent",
     "inconclusive": "neutral",
+    "unchanged": "plain",
     "costly": "cost",
     "strategic": "bad",
     "harmful": "worst",

@@ -44,6 +44,10 @@ ANSWERS = {
         "This test set cannot tell whether the curation helped or hurt.",
         "Decide on other grounds, or come back with more test rows.",
     ),
+    "unchanged": (
+        "The curation changed nothing that counts: the data say of every test row what they said before.",
+        "Use either; repeated rows add confidence, not information.",
+    ),
     "costly": (
         "The curated data are worth less than before, about as any set of so few rows would be.",
         "Keep the old data unless fewer rows are worth something to you.",

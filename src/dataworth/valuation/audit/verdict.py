@@ -28,11 +28,14 @@ from ...measure import (
 from ...yardstick.probes import Sight, sight
 from ..result import nats
 
-VERDICTS = ("informative", "improved", "recycled", "inconclusive", "strategic", "harmful", "costly")
+UP, SAME = ("informative", "improved", "recycled"), ("inconclusive", "unchanged")
+VERDICTS = (*UP, *SAME, "strategic", "harmful", "costly")
 BENCHMARK_HOLDS = -0.005
 """The benchmark is shown to hold if the lower bound of its change is above −0.5 points."""
 ACCUSED = 0.99
 """Level at which selection must be shown before a curation is called strategic or harmful."""
+ROUNDING = 1e-9
+"""Nats a block that two ways to the same posterior may differ by."""
 SMALL = 0.5
 """What came from outside is shown small if its upper bound is below this proportion of the rise."""
 
@@ -136,6 +139,8 @@ def decide(
     >>> [decide(down, part, holds, [], 20)[0] for part in (up, down, none)]
     ['strategic', 'harmful', 'costly']
     """
+    if abs(delta.value) + (delta.stderr or 0.0) < ROUNDING:
+        return "unchanged", "every test row is predicted as before: repeated rows count once"
     if abs(delta.value) < negligible(rows):
         return "inconclusive", "nothing changed that could be measured"
     if delta.positive:
