@@ -27,10 +27,24 @@ def test_the_window_is_the_best_and_its_neighbours():
     assert scores == pytest.approx(mixed(np.array([said[k] for k in range(-12, 13)])))
 
 
-@pytest.mark.parametrize(("rows", "weights", "often"), [([0, 1, 2], [1, 1, 1], 1.0),
-    ([0, 1, 0, 1], [1] * 4, 2.0), ([0, 1], [8, 8], 8.0), ([0, 1, 1], [1, 1, 1], 1.5)])  # fmt: skip
-def test_repeats_are_counted_by_distinct_rows(rows, weights, often):
-    assert repeats(np.array(rows, dtype=int), np.array(weights, dtype=float)) == often
+REPEATS = [
+    ([0, 1, 2], [0, 1, 0], [1, 1, 1], 1.0),
+    ([0, 1, 0, 1], [0, 1, 0, 1], [1, 1, 1, 1], 2.0),  # all rows twice
+    ([0, 1, 0, 1], [0, 1, 1, 0], [1, 1, 1, 1], 1.0),  # the same features, other labels
+    ([0, 1, 1], [0, 1, 1], [1, 1, 1], 1.0),  # one of two twice: not the whole
+    ([0, 1], [0, 1], [4, 6], 2.0),
+    ([0, 1], [0, 1], [8, 8], 8.0),
+    ([0, 1], [0, 1], [0.3, 0.6], 0.3),
+    ([0, 1], [0, 1], [0.2, 0.5], 0.35),
+    ([0, 1, 2], [0, 1, 1], [3, 3, 0], 3.0),
+    ([], [], [], 1.0),
+]
+
+
+@pytest.mark.parametrize(("rows", "targets", "weights", "often"), REPEATS)
+def test_repeats_are_of_the_data_as_a_whole(rows, targets, weights, often):
+    given = np.array(rows, dtype=int), np.array(targets, dtype=float), np.array(weights, dtype=float)
+    assert repeats(*given) == pytest.approx(often)
 
 
 @pytest.mark.parametrize("r", [0.125, 1.0, 7.0, 1024.0])

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pytest
-from scipy.stats import multivariate_normal
+from scipy.stats import norm
 
 import dataworth as dw
 from commands import call
@@ -18,19 +18,20 @@ from dataworth.atomic import BLANK, CHECKSUM, with_checksum
 from dataworth.data.dataset import Dataset
 from dataworth.data.keys import commit
 from dataworth.data.labels import Classes, Numeric
+from dataworth.data.order import canonical
 from dataworth.data.sealed import MOST_HEADER, Contents, read_sealed, write_sealed
 from dataworth.errors import DataworthError
-from dataworth.evidence.pair import pmi
-from dataworth.measure.designs import Sample, Whole
+from dataworth.measure.designs import DATA, Sample, Whole
 from dataworth.measure.options import Options
 from dataworth.measure.prepare import Pool
+from dataworth.measure.tempered import Predictions, Task
 from dataworth.models import InverseGamma, Linear, Logistic, Softmax
-from dataworth.valuation.sealed import Sealed, SealedArm, check_sealed, doubts, measure_sealed, seal
+from dataworth.valuation.sealed import Sealed, check_sealed, doubts, measure_sealed, seal, sealed_arm
 from dataworth.yardstick.candidates import Trial
 from dataworth.yardstick.recipe import Recipe
 from dataworth.yardstick.yardstick import Yardstick
 from reference import mixed
-from worlds import classes, numeric_labels, refusal
+from worlds import classes, flipped, numeric_labels, refusal
 
 MUTANTS = 120
 KEY = "a key of sixteen or more"
@@ -73,63 +74,58 @@ def blocks_of(test, count, seed=0):
 # --- the value ---------------------------------------------------------------------------------------------
 
 
-def test_numeric_labels_are_exact():
-    """For Gaussian noise log Z(T) under D's posterior less log Z(T) is the evidence form: the chain rule.
-
-    Counting rows r times is what tempering by r does; the scale of the mean is 1 for some of the temperings.
-    """
-    data, test = numeric_labels(50, 1), numeric_labels(60, 2)
-    model, yard = Linear(0.7, 0.3), by_hand(3, Linear(0.7, 0.3), Numeric())
-    pool = Pool.build(yard, {"test": test})
-    arm = SealedArm(pool, model, seal(data, yard), "a", 0.0)
-    parts, blocks = (
-        blocks_of(test, 15),
-        [Whole({}, pool.samples["test"], 15, 0).draw(i).test for i in range(15)],
-    )
-    alone = [pool.fitter(block.rows).log_z for block in blocks]
-    for k in (-3, 0, 2):
-        counted = data.with_weights(np.full(50, 2.0**k))
-        exact = [pmi(counted, block, model=model).value for block in parts]
-        assert arm.scored((k, 0), blocks).log_predictives - alone == pytest.approx(exact, abs=1e-8)
+SETS = {
+    "two classes": (classes(80, 1), classes(300, 2)),
+    "numbers": (numeric_labels(80, 1), numeric_labels(300, 2)),
+    "wrong labels": (flipped(classes(80, 3), 0.25, 0)[0], classes(300, 4)),
+    "doubled rows": (classes(60, 5).take(np.r_[0:60, 0:60]), classes(300, 6)),
+    "some rows thrice": (classes(60, 5).take(np.r_[0:60, 0:20, 0:20]), classes(300, 6)),
+    "stretched": (Dataset(3.0 * classes(80, 7).X, classes(80, 7).y), classes(300, 8)),
+}
 
 
-@pytest.mark.parametrize("change", [{"precision": 2.0}, {"mean": 2**0.25}, {"mean": 2**0.5}])
-def test_exaggeration_gains_nothing(change):
-    """Who sends a mean farther out, or a precision that is too high, is scored as if they had not.
+@pytest.mark.parametrize("name", SETS)
+def test_sealing_changes_nothing(name):
+    data, test = SETS[name]
+    yard = Yardstick.fit(test)
+    told = [dw.score(one, test, yardstick=yard, ignore="all") for one in (data, seal(data, yard))]
+    assert told[1].value == pytest.approx(told[0].value, abs=1e-3)  # a file's sites are settled further
+    assert told[1].accuracy.value == pytest.approx(told[0].accuracy.value)
+
+
+def test_sharpening_gains_nothing():
+    """Who sends a precision that is too high is scored as if they had not.
 
     What is left is a window's edge, and the share of the prior in a precision.
     """
     data, test = classes(60, 21), classes(300, 22)
     yard = Yardstick.fit(test)
     honest = seal(data, yard)
-    forged = replace(honest, **{name: factor * getattr(honest, name) for name, factor in change.items()})
+    forged = replace(honest, precision=2.0 * honest.precision, weight=2.0 * honest.weight)
     found = values({"honest": honest, "forged": forged}, test, yard).mean(axis=0)
     assert found[1] - found[0] < 0.02
 
 
-def test_the_scores_of_sealed_data_are_the_mixture_over_both_directions():
-    """By Gaussians known in full: y ~ N(Xμ, XP⁻¹Xᵀ + s²I), tempered and scaled, on a grid of 25 × 25."""
+def test_the_scores_of_sealed_data_are_the_mixture_over_temperings():
+    """By Gaussians known in full: y ~ N(xμ, xP⁻¹x + s²) of every row, tempered, on a grid of 25."""
     rng = np.random.default_rng(0)
     yard = by_hand(2, Linear(1.0, 0.5, intercept=False), Numeric())
     X = rng.normal(size=(50, 2))
     y = X @ [1.0, -0.5] + 0.5 * rng.normal(size=50)
     honest, test = seal(Dataset(X[:10], y[:10]), yard), Dataset(X[10:], y[10:])
-    parts = blocks_of(test, 10)
 
     def says(precision, mean, block):
-        covariance = block.X @ np.linalg.inv(precision) @ block.X.T + 0.5 * np.eye(len(block))
-        return multivariate_normal(block.X @ mean, covariance).logpdf(block.y)
+        spread = np.sqrt(np.einsum("ij,ij->i", block.X @ np.linalg.inv(precision), block.X) + 0.5)
+        return norm(block.X @ mean, spread).logpdf(block.y).sum()
 
-    grid = np.empty((25, 25, 10))
+    grid = np.empty((25, 10))
     for k in range(25):
         r = 2.0 ** (k - 12)
         precision = np.eye(2) + r * (honest.precision - np.eye(2))
         mean = np.linalg.solve(precision, r * honest.precision @ honest.mean)
-        for scale in range(25):
-            grid[k, scale] = [says(precision, 2.0 ** ((scale - 12) / 4) * mean, block) for block in parts]
-    alone = [says(np.eye(2), np.zeros(2), block) for block in parts]
-    found = values({"honest": honest}, test, yard)[:, 0]
-    assert found == pytest.approx(mixed(grid) - alone, abs=1e-8)
+        grid[k] = [says(precision, mean, block) for block in blocks_of(test, 10)]
+    table = measured({"honest": honest}, test, yard).table
+    assert table.pmi[:, 0] == pytest.approx(mixed(grid) - table.reference, abs=1e-8)
 
 
 # --- files -------------------------------------------------------------------------------------------------
@@ -393,7 +389,7 @@ def test_score_and_rank_take_sealed_data(inside):
     v, other = Sealed.load("v.safetensors"), dw.read("other.csv")
     one = dw.score(v, test, yardstick=yard)
     ranking = dw.rank({"v": v, "other": other}, test, yardstick=yard)
-    means = values({"v": v, "other": other}, test, yard).mean(axis=0)
+    means = values({"v": v, "other": other}, canonical(test), yard).mean(axis=0)
     assert {r.name: r.value for r in ranking} == pytest.approx({"v": means[0], "other": means[1]})
     assert one.value == pytest.approx(means[0])
     assert one.details.data_rows == 150
@@ -514,41 +510,30 @@ def test_mutants_are_refused_or_scored(file, tmp_path):
     assert min(len(refused), scored) > MUTANTS / 20  # both ways are walked
 
 
-def test_classes_are_three_times_closer_to_quadrature_than_the_product():
-    """One feature and the intercept: log p(T|D) − log p(T) on a grid, for 36 blocks of four rows.
-
-    DESIGN measured EP's sealed form 3–7 times closer than the product of Laplace's Gaussians.
-    """
+def test_classes_are_those_of_quadrature():
+    """One feature and the intercept: log p(y_i | x_i, D) on a grid, for 144 test rows and data of 25."""
     slope, intercept = np.meshgrid(*[np.linspace(-14.0, 14.0, 401)] * 2)
-    prior = -(slope**2 + intercept**2) / (2 * 4.0)
 
     def log_likelihood(part):
         signs = 2.0 * part.y - 1.0
         terms = (s * (x * slope + intercept) for s, x in zip(signs, part.X[:, 0], strict=True))
         return -sum(np.logaddexp(0.0, -f) for f in terms)
 
-    def log_mean(weight, log_value):
-        """Log of the mean of exp(log_value) under a density on the grid."""
-        return np.logaddexp.reduce((weight + log_value).ravel()) - np.logaddexp.reduce(weight.ravel())
-
-    yard, sealed, product = by_hand(1, Logistic(4.0, "ep"), Classes(("0", "1"))), [], []
+    yard, off = by_hand(1, Logistic(4.0, "ep"), Classes(("0", "1"))), []
     for data_seed, test_seed in ((3, 4), (30, 130), (31, 131)):
         drawn = classes(25, data_seed, d=2), classes(48, test_seed, d=2)
         data, test = (Dataset(part.X[:, :1], part.y) for part in drawn)
-        given = prior + log_likelihood(data)
+        given = log_likelihood(data) - (slope**2 + intercept**2) / (2 * 4.0)
         pool = Pool.build(yard, {"test": test}, Logistic(4.0, "ep"))
-        whole = Whole({}, pool.samples["test"], 12, 0)
-        tests = [whole.draw(i).test for i in range(12)]
-        arm = SealedArm(pool, Logistic(4.0, "ep"), seal(data, yard), "a", 0.0)
-        said = arm.scored((0, 0), tests).log_predictives
-        for i, block in enumerate(blocks_of(test, 12)):
-            value = said[i] - pool.fitter(tests[i].rows).log_z
-            likelihood = log_likelihood(block)
-            truth = log_mean(given, likelihood) - log_mean(prior, likelihood)
-            sealed.append(value - truth)
-            product.append(pmi(data, block, model=Logistic(4.0, "laplace"), form="product").value - truth)
-    assert np.mean(np.square(sealed)) < np.mean(np.square(product)) / 3**2
-    assert abs(np.mean(sealed)) < 0.02  # the mean over blocks is what is reported
+        posterior = sealed_arm(pool, Logistic(4.0, "ep"), seal(data, yard), "a", 0.0)
+        task = Task.of(Whole({}, pool.samples["test"], 12, 0), pool.fitter, 12, 1.0, bounded=True, given={})
+        said = Predictions.of(task, DATA, posterior).scores(0)
+        for i, block in enumerate(task.tests):
+            rows = [test.take([row]) for row in block.rows]
+            both = [np.logaddexp.reduce((given + log_likelihood(row)).ravel()) for row in rows]
+            off.append(said[i] - sum(both) + len(rows) * np.logaddexp.reduce(given.ravel()))
+    assert np.abs(off).max() < 0.05  # of four rows
+    assert abs(np.mean(off)) < 0.01
 
 
 NUMBERS = {

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import dataworth as dw
+from dataworth.data.order import canonical
 from dataworth.evidence.interpretation import SHOWN
 from dataworth.measure.designs import DATA
 from dataworth.measure.intervals import Estimate
@@ -105,7 +106,7 @@ def test_every_point_is_a_measurement_of_its_own(audit, over_priors):
 
 
 def test_held_out_is_half_given_half_on_the_yardsticks_own_halves(over_priors):
-    yard, T = yardstick(), held_out()
+    yard, T = yardstick(), canonical(held_out())
     sample, splits = searched(T, yard.seed, yard.kind)
     expected = half_given_half(
         yard.model, yard.tempering, yard.features(sample), yard.targets(sample), splits
@@ -127,7 +128,7 @@ def test_accuracy_by_cross_validation_with_scikit_learn(over_priors):
     """The same folds and prior by scikit-learn: its C is w·C, the intercept a column of ones."""
     from sklearn.linear_model import LogisticRegression
 
-    test, yard = held_out(), yardstick()
+    test, yard = canonical(held_out()), yardstick()
     rng = np.random.default_rng([yard.seed, 0x7E57])
     sample = test.take(np.sort(rng.permutation(len(test))[:1000]))
     X = np.column_stack([yard.features(sample), np.ones(len(sample))])

@@ -81,7 +81,7 @@ def scorer(fitter: Any, own: Rows, blocks: list[Rows], tempering: float) -> Call
 def doubling(case: Case) -> CheckOutcome:
     """DW001: on rows of the test set, with the user's own model; on a yardstick repeats count once."""
     if case.options.own_model is None and hasattr(case.pool.fitter, "gaussians"):
-        return CheckOutcome(False, 0.0, "however often a row is repeated, it counts once")
+        return CheckOutcome(False, 0.0, "data that are repeated as a whole count once")
     rng = np.random.default_rng([case.options.seed, 0xD0])
     some = case.test.take(some_rows(len(case.test), ROWS, rng))
     yard = case.yardstick

@@ -51,13 +51,28 @@ def mixture(scores: Array) -> Array:
     return np.asarray(logsumexp(totals, axis=0) - logsumexp(totals - scores, axis=0), dtype=float)
 
 
-def repeats(rows: Rows, weights: Array) -> float:
-    """How often a row counts, by distinct ones: data are fitted as if each counted once.
+def repeats(rows: Rows, targets: Array, weights: Array) -> float:
+    """How often the data as a whole are repeated: they are fitted as if they stood there once.
 
-    >>> repeats(np.array([0, 1, 0, 1]), np.ones(4)), repeats(np.array([0, 1]), np.array([3.0, 3.0]))
-    (2.0, 3.0)
+    The largest number that divides the weight of every distinct row and label; of weights that are not whole
+    numbers, their mean. Some rows that stand there more often than others are another matter.
+
+    >>> repeats(np.array([0, 1, 0, 1]), np.array([0, 1, 0, 1]), np.ones(4))  # all of it twice
+    2.0
+    >>> repeats(np.array([0, 1, 0]), np.array([0, 1, 1]), np.full(3, 6.0)), repeats(*np.ones((3, 2)) * 0.3)
+    (6.0, 0.6)
     """
-    return float(weights.sum()) / max(len(np.unique(rows)), 1) or 1.0
+    counts = np.unique(np.column_stack([rows, targets]), axis=0, return_inverse=True)[1].ravel()
+    totals = np.bincount(counts, weights)
+    totals = totals[totals > 0]
+    if not len(totals):
+        return 1.0
+    ratios = totals / totals.min()
+    if (ratios == np.round(ratios)).all():
+        return float(totals.min())
+    if (totals == np.round(totals)).all() and totals.max() < 2**53:
+        return float(np.gcd.reduce(totals.astype(np.int64)))
+    return float(weights[weights > 0].mean())
 
 
 def climb(at: Callable[[int], Array], start: int | None = 0) -> tuple[int, Array]:

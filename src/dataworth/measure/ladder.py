@@ -11,7 +11,7 @@ across test sets. Beside the ladder stands chance: what the same rows are worth 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -36,9 +36,9 @@ class Ladder:
     of_ceiling is None where the ceiling is not shown to lie above proportions: there is nothing to share.
     """
 
-    nothing: Estimate
-    data: Estimate
-    ceiling: Estimate
+    nothing: Estimate = field(metadata={"nats": True})
+    data: Estimate = field(metadata={"nats": True})
+    ceiling: Estimate = field(metadata={"nats": True})
     of_ceiling: Estimate | None
 
 

@@ -67,13 +67,13 @@ class AuditParts(NamedTuple):
 
 
 class Visit(NamedTuple):
-    """A visitor that says what the PMI of a table is made of."""
+    """A visitor that says what the PMI of a table is made of; without one, the PMI of whole blocks."""
 
-    table: PairTable
+    table: PairTable | None
 
     def __call__(self, pair: Pair, arm: Arm, sample: Sample, i: int) -> list[float]:
         """The parts of one arm, in the order of `SHOWN`."""
-        value = float(self.table.column("pmi", arm)[i])
+        value = None if self.table is None else float(self.table.column("pmi", arm)[i])
         parts = parts_of(pair, value, DRAWS, seed=i)
         return [float(getattr(parts, name)) for name in SHOWN]
 
@@ -109,7 +109,8 @@ def columns(case: Case, arms: tuple[Arm, ...]) -> dict[Arm, dict[str, Array]]:
     """Every part of every arm, pair by pair."""
     if case.table.tempering and isinstance(case.pool.fitter, LogisticFitter | LinearFitter):
         return {arm: _of_blocks(case, arm) for arm in arms}
-    found = case.again(pairs=affordable(case, arms), arms=arms, visit=Visit(case.table)).values
+    visit = Visit(None if len(case.table.reference) else case.table)
+    found = case.again(pairs=affordable(case, arms), arms=arms, visit=visit).values
     return {arm: dict(zip(SHOWN, found[:, a].T, strict=True)) for a, arm in enumerate(arms)}
 
 

@@ -141,10 +141,11 @@ class Passes(AbstractContextManager["Passes"]):
 
     @property
     def repeats(self) -> float:
-        """How often a row counts, by distinct ones (`evidence.tempering.repeats`); it may be an estimate."""
-        often = float(self.weight / max(self.sketch.distinct, 1.0)) or 1.0
-        near = self.sketch.full and abs(often - round(often)) < ESTIMATED * often
-        return float(round(often)) if near else often
+        """How often the data as a whole are repeated (`evidence.tempering.repeats`), by distinct rows."""
+        distinct = self.sketch.distinct - (self.sketch.rows - self.rows)  # test rows were taken out
+        often = float(self.weight / max(distinct, 1.0))
+        near = abs(often - round(often)) < (ESTIMATED if self.sketch.full else 1e-9) * often
+        return max(1.0, float(round(often))) if near else 1.0
 
     def fitted(self, tempering: float) -> Fitted:
         """The posterior with every row counted so many times."""

@@ -27,7 +27,7 @@ from ..models.gaussian import GaussianPrior
 from ..parallel import Engine
 from ..parallel.runs import Run, map_resumable, refusing_foreign
 from .designs import Arm, Design, Sample, reweighed, same_sample, weights_of
-from .evaluate import IMPOSSIBLE, fit_both, settled
+from .evaluate import IMPOSSIBLE, fit_both, settled, targets_of
 from .metrics import METRICS, of_blocks
 from .table import PairTable
 
@@ -85,14 +85,14 @@ class Task(NamedTuple):
 
 
 def fit_arm(task: Task, sample: Sample) -> ArmPosterior:
-    """Fit rows of the pool, each distinct one counted once.
+    """Fit rows of the pool as if the data stood there once, however often they are repeated.
 
     From nothing: what an arm is worth depends on its rows alone, not on what stands beside it.
     """
     fitter, counted = task.fitter, 1.0
     if getattr(fitter, "takes_weights", True):  # else there is no other way to count rows
         rows = sample.rows if task.ids is None else task.ids[sample.rows]
-        counted = 1.0 / repeats(rows, weights_of(sample))
+        counted = 1.0 / repeats(rows, targets_of(fitter, sample), weights_of(sample))
         sample = reweighed(sample, counted)
     fit = fitter(sample.rows, weights=sample.weights, targets=sample.targets)
     gaussians = getattr(fitter, "gaussians", lambda fit: ())(fit)

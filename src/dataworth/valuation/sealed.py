@@ -141,7 +141,7 @@ def seal_with(data: Dataset, yardstick: Yardstick, digest: str) -> Sealed:
     model = sealing_model(yardstick)
     X, y = yardstick.features(data), yardstick.targets(data)
     weights = weights_of(Sample(np.arange(len(data)), data.weights))
-    weights = weights / repeats(distinct_rows(X)[1], weights)
+    weights = weights / repeats(distinct_rows(X)[1], y, weights)
     with one_thread():  # the last bits depend on the number of threads
         posterior: Any = model.fit(X, y, weights)
         mean, precision = posterior.mean, posterior.precision
