@@ -42,10 +42,10 @@ def measurement(what: str, *data: str, test: str, streams: bool = False) -> Call
     >>> import pyarrow as pa
     >>> @measurement("rank", "data", test="test")
     ... def rows(data, test, **options):
-    ...     return len(data), test.y.tolist(), Options.parse("rank", options).seed
+    ...     return len(data), sorted(test.y.tolist()), Options.parse("rank", options).seed
     >>> some, more = pa.table({"a": [1, 2], "churn": [0, 1]}), pa.table({"a": [5, 7], "churn": [1, 0]})
     >>> rows(some, more, label="churn", seed=1)
-    (2, [1, 0], 1)
+    (2, [0, 1], 1)
     """
 
     def decorate(function: F) -> F:

@@ -21,6 +21,7 @@ from ...atomic import atomic_write, parse_json, read_whole
 from ...data.changes import compare
 from ...data.dataset import Dataset
 from ...data.keys import keyed_hash, new_key
+from ...data.order import canonical
 from ...errors import DataworthError
 from ...measure import Options, blocks_of_groups, group_codes
 from ...wording import counted, option
@@ -54,7 +55,7 @@ class Stored(NamedTuple):
         """Whether these are the data and the test set of the file."""
         return all(
             hmac.compare_digest(str(self.about.get(name)), keyed_hash(fingerprint(part), self.about["key"]))
-            for name, part in (("data", data), ("test", test))
+            for name, part in (("data", data), ("test", canonical(test)))
         )
 
 
