@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import dataworth as dw
+from dataworth.data.order import canonical
 from dataworth.report.documents.audit import rounded
 from dataworth.valuation.audit.verdict import undecided
 from dataworth.yardstick.probes import Gain, Sight, sight
@@ -26,7 +27,7 @@ def audited(after=None, **options):
 
 def test_the_probes_are_cut_as_the_audit_is():
     """200 test rows in 20 blocks; a half of them stands in for 160 rows of data."""
-    found, yard, T = audited().could_see, yardstick(), held_out()
+    found, yard, T = audited().could_see, yardstick(), canonical(held_out())
     seen = sight(
         yard.model, yard.tempering, yard.features(T), yard.targets(T), rows_a_block=10, blocks=20, size=100
     )

@@ -76,11 +76,21 @@ def test_copies_count_as_weights():
     assert many == pytest.approx(dw.score(counted, TEST, **FIXED).value, abs=1e-6)
 
 
-@pytest.mark.parametrize("weight", [5e-324, 1e-300])
-def test_rows_that_hardly_count_are_worth_nothing(weight):
-    assert dw.score(DATA.with_weights(np.full(60, weight)), TEST, **FIXED).value == pytest.approx(
-        0.0, abs=1e-9
-    )
+@pytest.mark.parametrize("weight", [1e-300, 0.3, 3.0, 2.0**53])
+def test_weights_that_are_all_alike_do_not_matter(weight):
+    """Each distinct row counts once: how often rows are counted is not what they tell."""
+    plain = dw.score(DATA, TEST, **FIXED).value
+    assert dw.score(DATA.with_weights(np.full(60, weight)), TEST, **FIXED).value == pytest.approx(plain)
+
+
+def test_weights_whose_inverse_is_no_number_count_for_nothing():
+    """What is known with them is what is known without data."""
+    found = dw.score(DATA.with_weights(np.full(60, 5e-324)), TEST, **FIXED)
+    assert found.value == pytest.approx(found.ladder.nothing.value, abs=1e-9)
+
+
+@pytest.mark.parametrize("weight", [5e-324, 1e-300, 1e-13])
+def test_rows_that_hardly_count_beside_others_are_worth_nothing(weight):
     some = np.where(np.arange(60) < 30, weight, 1.0)
     half = dw.score(DATA.take(range(30, 60)), TEST, **FIXED).value
     assert dw.score(DATA.with_weights(some), TEST, **FIXED).value == pytest.approx(half, abs=1e-6)

@@ -50,7 +50,7 @@ def test_pairs_of_a_score_draw_whole_groups():
         (data,) = draw.arms.values()
         assert (len(data.rows), len(draw.test.rows)) == (16, 15)
         assert whole(data.rows, DATA.groups)
-        assert whole(draw.test.rows - len(DATA), TEST.groups)
+        assert whole(draw.test.rows - len(DATA), case.test.groups)
 
 
 def test_an_interval_over_pairs_rests_on_groups_and_not_on_rows():

@@ -34,6 +34,8 @@ from ..arrays import Array, Rows
 UP, DOWN = 10, 3
 """Steps that a walk may go up from where it starts, and down from where each row counts once. Rows that count
 less than an eighth could not mislead, and test sets on which they do would not know of those where not."""
+LIGHT, HARDLY = 1e-3, 1e-12
+"""Shares of the heaviest weight: lighter ones are no unit of the others; and do not count as rows."""
 WORTH = 0.01
 """Nats, over all blocks, that a step must gain: where a model can be as sure as it likes, the walk ends."""
 
@@ -55,7 +57,8 @@ def repeats(rows: Rows, targets: Array, weights: Array) -> float:
     """How often the data as a whole are repeated: they are fitted as if they stood there once.
 
     The largest number that divides the weight of every distinct row and label; of weights that are not whole
-    numbers, their mean. Some rows that stand there more often than others are another matter.
+    numbers, nor multiples of one that is not far lighter, their mean. Some rows that stand there more often
+    than others are another matter.
 
     >>> repeats(np.array([0, 1, 0, 1]), np.array([0, 1, 0, 1]), np.ones(4))  # all of it twice
     2.0
@@ -67,12 +70,13 @@ def repeats(rows: Rows, targets: Array, weights: Array) -> float:
     totals = totals[totals > 0]
     if not len(totals):
         return 1.0
-    ratios = totals / totals.min()
-    if (ratios == np.round(ratios)).all():
-        return float(totals.min())
     if (totals == np.round(totals)).all() and totals.max() < 2**53:
         return float(np.gcd.reduce(totals.astype(np.int64)))
-    return float(weights[weights > 0].mean())
+    shares = totals / totals.max()
+    unit, often = float(totals.min()), float(totals[shares > HARDLY].mean())
+    if shares.min() >= LIGHT and (totals / unit == np.round(totals / unit)).all():
+        often = unit
+    return max(often, float(np.finfo(float).tiny))  # of which the inverse is a number
 
 
 def climb(at: Callable[[int], Array], start: int | None = 0) -> tuple[int, Array]:

@@ -57,6 +57,8 @@ PARTS = {
     "information_data": "how sure the data are, PI(data)",
     "information_test": "how sure the test set is, PI(test)",
 }
+WHOLE_BLOCKS = "= PMI of whole blocks, from the prior"
+"""Of which parts are where test rows are scored one by one: U(D, T_j)."""
 
 
 def arm_label(arm: Arm | str) -> str:
@@ -230,6 +232,11 @@ def _explained(result: Measured) -> dict[str, tuple[MeanParts, float]]:
     return {one.name: (parts[one.name], one.value) for one in result}
 
 
+def of_blocks(result: Measured) -> bool:
+    """Whether test rows were scored one by one: then parts are of another number, the PMI of whole blocks."""
+    return bool(len(result.table.reference))
+
+
 def adds_up(parts: MeanParts, score: float) -> bool:
     """Whether parts are those of a score: confidence − disagreements + what is not explained is its value."""
     total = parts.confidence.value - parts.against_data.value - parts.against_test.value
@@ -239,7 +246,7 @@ def adds_up(parts: MeanParts, score: float) -> bool:
 def parts_table(result: Measured, unit: Unit) -> Table | None:
     """A row for each part of the score, or of its change; nothing if they do not add up to it."""
     columns = _explained(result)
-    if not all(adds_up(parts, score) for parts, score in columns.values()):
+    if not of_blocks(result) and not all(adds_up(parts, score) for parts, score in columns.values()):
         return None
     rows: list[tuple[str | Cell, ...]] = []
     for part, shown in PARTS.items():
@@ -253,7 +260,7 @@ def parts_table(result: Measured, unit: Unit) -> Table | None:
             else number(one.value * unit.factor, min(3, digits))
             for name, one in found.items()
         ]
-        rows.append((shown, *cells))
+        rows.append((WHOLE_BLOCKS if part == "value" and of_blocks(result) else shown, *cells))
     return Table(f"why, in {unit.name}", ("measure", *map(Name, columns)), rows)
 
 
@@ -262,10 +269,16 @@ def parts_section(result: Measured, further: Further, unit: Unit) -> list[Sectio
     table = None if further.parts is None else parts_table(result, unit)
     if table is None:
         return []
+    what, score = "The score", ""
+    if of_blocks(result):
+        what, score = (
+            "The PMI of a whole block",
+            " The score counts the same rows one by one, beyond class proportions.",
+        )
     why = (
-        "The score is the confidence that data and test set give together, less how far each disagrees "
+        f"{what} is the confidence that data and test set give together, less how far each disagrees "
         "with what both say. PI(data) is how sure the data are of what they say, right or wrong: wrong "
-        "labels can raise it."
+        f"labels can raise it.{score}"
     )
     return [Section("Why: parts of the score", (table, Facts([("Read", why)])))]
 
