@@ -25,6 +25,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..data.labels import Classes
 from ..inference.importance import LARGEST_SHARE, Weights, softmax_from_prior
 from ..inference.logistic import Counts
 from ..inference.referee import Refereed, RefereeRefuses, referee_log_z
@@ -132,16 +133,16 @@ def forms(case: Case) -> CheckOutcome:
     if len(case.table.reference):
         return not_run(BY_ROW)
     if form != "evidence":
-        evidence = again_by(case, form="evidence")
+        # of whole blocks, as the form is: not row by row
+        evidence = again_by(case, visit=Scores(bounded=isinstance(case.yardstick.labels, Classes)))
         if evidence is None:
             return too_costly(AGAIN_BY_EP)
         return shift_of(case, evidence).outcome(form, "evidence")
     if not isinstance(model, Logistic):
         return not_run("this model has no other form that is good enough to compare with")
-    by_laplace, whole = model.inference == "laplace", case.design.arms_fixed
+    by_laplace, own = model.inference == "laplace", "joint evidence"
     ep = replace(model, inference="ep") if by_laplace else model
-    own, other = ("by D's posterior", "joint evidence") if whole else ("joint evidence", "by D's posterior")
-    table = again_by(case, ep, visit=Scores(bounded=True)) if whole else again_by(case, ep, "sealed")
+    table = again_by(case, ep, "sealed")
     if table is None:
         return too_costly(AGAIN_BY_EP)
     shift = shift_of(case, table)
@@ -151,7 +152,7 @@ def forms(case: Case) -> CheckOutcome:
         assert again is not None
         shift = shift._replace(own=float(case.quantity(again).mean()))
         own = f"{own} (EP)"
-    return shift.outcome(own, f"{other} (EP)")
+    return shift.outcome(own, "by D's posterior (EP)")
 
 
 def inference(case: Case) -> CheckOutcome:

@@ -1,8 +1,8 @@
 """DW010: are datasets too small to train on, or pairs so large that they overlap?
 
 Too small: the value is not shown to differ from zero, and there are fewer rows than coefficients, or the size
-curve U(D_n, T) at n = N/8, N/4, N/2, N still rises at its end (by more than two standard errors, paired over
-blocks). A zero then speaks of the size, not of the data.
+curve (what n = N/8, N/4, N/2, N rows are worth) still rises at its end, by more than two standard errors,
+paired over blocks. A zero then speaks of the size, not of the data.
 
 Too large: an interval over pairs rests on m = min(N_D/n_D, N_T/n_T) disjoint blocks, and eight are wanted.
 The size proposed is the largest that leaves them, if the curve is shown above zero there.
@@ -16,9 +16,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from ..measure import MIN_BLOCKS, Arm, Case, Design, Draw, PairTable, Sample, Scores, over_blocks, select
+from ..arrays import Array
+from ..measure import MIN_BLOCKS, Arm, Case, Design, Draw, Sample, Scores, over_blocks, select
 from ..measure.evaluate import evaluate
-from ..models import Logistic, OneVsRest, bind
+from ..measure.tempered import Predictions, Task, fit_arm
+from ..models import Fitter, Logistic, OneVsRest, bind
 from ..parallel import Local
 from .base import CHEAP, CheckOutcome, not_run
 
@@ -86,9 +88,9 @@ def too_small(case: Case, arm: Arm, sample: Sample) -> CheckOutcome:
     told = f"{arm}: {rows} rows for {wanted} coefficients, and its value may be zero"
     if not affordable(case, arm):
         return CheckOutcome(few, rows / wanted, told)
-    table, sizes = curve_table(case, arm)
-    curve = summary(table, sizes)
-    step = over_blocks(table.pmi[:, -1] - table.pmi[:, -2]) if len(sizes) > 1 else None
+    values, sizes = curve_values(case, arm)
+    curve = summary(values, sizes)
+    step = over_blocks(values[:, -1] - values[:, -2]) if len(sizes) > 1 else None
     rises = step is not None and step.stderr is not None and step.value > SURE * step.stderr
     if not (few or rises):
         return CheckOutcome(False, rows / wanted, f"{told}; more rows do not raise it ({shown(curve)})")
@@ -100,26 +102,44 @@ def too_small(case: Case, arm: Arm, sample: Sample) -> CheckOutcome:
 
 
 def size_curve(case: Case, arm: Arm | None = None) -> Curve:
-    """Rows n, mean U(D_n, T) and its standard error over a few blocks, for random parts of an arm."""
-    return summary(*curve_table(case, case.arms[0] if arm is None else arm))
+    """Rows n, mean value and its standard error over a few blocks, for random parts of an arm."""
+    return summary(*curve_values(case, case.arms[0] if arm is None else arm))
 
 
-def curve_table(case: Case, arm: Arm) -> tuple[PairTable, tuple[int, ...]]:
-    """The table behind the curve: one arm for each size."""
+def curve_values(case: Case, arm: Arm) -> tuple[Array, tuple[int, ...]]:
+    """What is behind the curve: blocks × sizes, counted from where the result is."""
     rows = len(case.design.draw(0).arms[arm].rows)
     sizes = tuple(sorted({max(1, round(rows * fraction)) for fraction in FRACTIONS}))
-    design = Sizes(case.weighed, arm, sizes, case.options.seed)
-    visit, fitter, model = Scores(case.options.pmi_form), case.pool.fitter, case.yardstick.model
+    fitter, model = case.pool.fitter, case.yardstick.model
     blocks = len(case.table) if case.options.thorough else min(BLOCKS, len(case.table))
     if case.options.own_model is None and isinstance(model, Logistic | OneVsRest):
         # a curve's shape, not its height: Laplace's method will do
         fitter = bind(replace(model, inference="laplace"), case.pool.X, case.pool.y)
-    return evaluate(design, fitter, blocks, Local(1), visit=visit), sizes
+    if len(case.table.reference):
+        return by_row(case, arm, Sizes(case.design, arm, sizes, case.options.seed), fitter, blocks), sizes
+    design = Sizes(case.weighed, arm, sizes, case.options.seed)
+    visit = Scores(case.options.pmi_form)
+    return evaluate(design, fitter, blocks, Local(1), visit=visit).pmi, sizes
 
 
-def summary(table: PairTable, sizes: Sequence[int]) -> Curve:
+def by_row(case: Case, arm: Arm, design: Design, fitter: Fitter, blocks: int) -> Array:
+    """Every part predicts the rows of its block at the tempering at which the arm fared best."""
+    arms, pool = case.design.draw(0).arms, case.pool
+    task = Task(fitter, arms, (), (), pool.tempering, bounded=True, given={}, ids=pool.ids)
+    k = round(np.log2(case.table.tempering[arm] / fit_arm(task, arms[arm]).counted))
+
+    def scores(drawn: Draw) -> list[float]:
+        block = task._replace(arms=drawn.arms, tests=(drawn.test,))
+        parts = ((part, fit_arm(block, sample)) for part, sample in drawn.arms.items())
+        return [float(Predictions.of(block, part, fit).scores(k)[0]) for part, fit in parts]
+
+    told = np.array([scores(design.draw(i)) for i in range(blocks)])
+    return np.asarray(told - case.table.reference[:blocks, None])
+
+
+def summary(values: Array, sizes: Sequence[int]) -> Curve:
     """Means and standard errors over blocks."""
-    means = [over_blocks(values) for values in table.pmi.T]
+    means = [over_blocks(column) for column in values.T]
     return [(n, e.value, e.stderr or 0.0) for n, e in zip(sizes, means, strict=True)]
 
 
