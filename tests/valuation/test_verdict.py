@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
+import dataworth as dw
 from dataworth.measure.intervals import Estimate, against_controls, make_estimate
 from dataworth.valuation.audit import verdict as rules
 from dataworth.valuation.audit.verdict import ACCUSED
+from worlds import classes, held_out, yardstick
 
 
 def between(low, high, monte_carlo=0.0):
@@ -161,3 +163,17 @@ def test_more_pairs_are_advised_where_they_make_half_of_the_error(monte_carlo, t
 def test_inconclusive_says_what_would_decide():
     assert "no interval" in decide(UNKNOWN, UP, HOLDS)[1]
     assert "not yet told" in decide(UP, between(-2.0, 2.0), HOLDS)[1]
+
+
+@pytest.mark.parametrize(
+    ("change", "word"), [(0.0, "unchanged"), (5e-10, "unchanged"), (5e-9, "inconclusive")]
+)
+def test_a_change_of_nothing_is_none(change, word):
+    none = Estimate(change, 0.0, (change, change))
+    assert decide(none, none, none, [], 20)[0] == word
+
+
+def test_doubled_data_are_unchanged():
+    data = classes(60, seed=1)
+    audit = dw.audit(data, data.take(np.r_[0:60, 0:60]), held_out(), yardstick=yardstick(), ignore="all")
+    assert (audit.verdict, audit.delta) == ("unchanged", pytest.approx(0.0, abs=1e-9))
