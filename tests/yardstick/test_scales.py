@@ -23,7 +23,7 @@ def heavy(n, d, seed):
 
 def test_the_common_scale_is_one_factor_for_columns_of_one_kind():
     """Eight pixels share a factor; a column of its own, and seven of another name, keep standard units."""
-    spread = np.r_[1.0 + np.arange(8.0), 50.0, np.full(7, 3.0)]
+    spread = np.r_[1.0 + np.arange(8.0), 50.0, 1.0 + np.arange(7.0)]
     names = [f"px{j}" for j in range(8)] + ["age"] + [f"q{j}" for j in range(7)]
     made = common_stretch(names, spread)
     assert made[:8] == pytest.approx(spread[:8] / np.sqrt((spread[:8] ** 2).mean()))
