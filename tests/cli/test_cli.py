@@ -29,8 +29,10 @@ def test_explain_adds_parts(inside):
     code, out, _ = measured("audit", *MEASURING["audit"], "--explain", "--ignore", "all")
     assert code == 0
     assert "confidence gained" in out
-    told = json.loads(measured("score", "raw.csv", "--explain", "--json", "--ignore", "all")[1])
-    assert told["parts"]["value"]["value"] == pytest.approx(told["value"])
+    assert "= PMI of whole blocks" in out
+    told = json.loads(measured("score", "raw.csv", "--explain", "--json", "--ignore", "all")[1])["parts"]
+    sums = [told[name]["value"] for name in ("confidence", "against_data", "against_test", "value")]
+    assert sums[0] - sums[1] - sums[2] == pytest.approx(sums[3])
     assert "parts" not in json.loads(measured("score", "raw.csv", "--json", "--ignore", "all")[1])
 
 

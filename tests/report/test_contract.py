@@ -213,13 +213,43 @@ def test_every_result_and_its_report_fit_their_schema():
 # --- what is measured again --------------------------------------------------------------------------------
 
 
-def test_parts_are_shown_only_if_they_add_up_to_the_score():
-    score = results()["score"]
-    assert shared.parts_section(score, Further(parts=score.parts), NATS)
+def test_parts_of_pairs_are_shown_only_if_they_add_up_to_the_score():
+    score = dw.score(DATA, held_out(), yardstick=yardstick(), ignore="all", keep=True, **PAIRS)
+    further = Further(parts=score.parts)
+    assert shared.parts_section(score, further, NATS)
     off = SimpleNamespace(**{**vars(score.parts), "unexplained": Estimate(1e-3, None, None)})
     assert shared.adds_up(score.parts, score.value)
     assert not shared.adds_up(off, score.value)
     assert not shared.adds_up(score.parts, score.value + 1e-4)
+    assert not shared.parts_section(replace(score, value=score.value + 1e-4), further, NATS)
+
+
+def test_parts_of_rows_one_by_one_are_told_as_those_of_whole_blocks():
+    """They add up to the PMI of a block, from the prior, which is not the score: both are said."""
+    score = results()["score"]
+    assert shared.adds_up(score.parts, score.parts.value.value)
+    assert not shared.adds_up(score.parts, score.value)
+    page = Reader(views.report(score, ".html")).words
+    assert shared.WHOLE_BLOCKS in page
+    assert "The PMI of a whole block is the confidence" in page
+    assert "The score counts the same rows one by one, beyond class proportions." in page
+    assert shared.WHOLE_BLOCKS in views.report(score, ".md")
+
+
+def test_the_ladder_is_told_as_the_score_is():
+    """In nats and in bits; the share of the ceiling has no unit. Pairs have none."""
+    score = results()["score"]
+    for bits, unit in ((False, 1.0), (True, np.log(2.0))):
+        told = score.to_dict(bits=bits)
+        ladder = told["ladder"]
+        assert ladder["data"] == pytest.approx(told["value"])
+        assert ladder["data_interval"] == pytest.approx(told["interval"])
+        for name in ("nothing", "ceiling"):
+            assert ladder[name] == pytest.approx(getattr(score.ladder, name).value / unit)
+        assert ladder["of_ceiling"] == pytest.approx(ladder["data"] / ladder["ceiling"])
+    assert (
+        dw.score(DATA, held_out(), yardstick=yardstick(), ignore="all", **PAIRS).to_dict()["ladder"] is None
+    )
 
 
 def test_groups_are_scored_alone():
