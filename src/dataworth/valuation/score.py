@@ -81,7 +81,15 @@ class Score(Result):
     def answer(self) -> str:
         """Whether the dataset is worth anything here: yes, no, or cannot tell, in a sentence."""
         guesses = any(one.code == "DW012" and one.fires for one in self.checks)
-        return answer(self.beyond_proportions, guesses)
+        return answer(self.beyond_proportions, guesses, self.zero)
+
+    @property
+    def zero(self) -> str:
+        """What the value is counted from, as words that follow "predicted better than"."""
+        if not len(self.table.reference):
+            return "without any data"
+        classes = isinstance(self.yardstick.labels, Classes)
+        return f"by {'class proportions' if classes else 'mean and spread'} alone"
 
     @cached_property
     def parts(self) -> MeanParts:
@@ -93,14 +101,14 @@ class Score(Result):
         return super().to_dict(bits, parts) | {"answer": self.answer}
 
 
-def answer(value: Estimate, guesses: bool = False) -> str:
+def answer(value: Estimate, guesses: bool = False, zero: str = "without any data") -> str:
     """What an interval says of a dataset's worth, in a sentence; `guesses`: as much as by permuted labels."""
     if value.positive and not guesses:
-        return "yes: with it the test labels are predicted better than by class proportions alone"
+        return f"yes: with it the test labels are predicted better than {zero}"
     if value.positive:
         return "cannot tell: with its labels permuted it predicts as well"
     if value.negative:
-        return "no: with it the test labels are predicted worse than by class proportions alone"
+        return f"no: with it the test labels are predicted worse than {zero}"
     return "cannot tell: the interval contains zero"
 
 

@@ -33,13 +33,13 @@ SCORES = {
     "yes": Answer(
         "worth something",
         "good",
-        "These data help: with them test labels are predicted better than by class proportions alone.",
+        "These data help: with them test labels are predicted better than {zero}.",
         "They carry information about this test set. Compare candidates with 'dataworth rank'.",
     ),
     "no": Answer(
         "worth less than nothing",
         "worst",
-        "These data mislead: with them test labels are predicted worse than by class proportions alone.",
+        "These data mislead: with them test labels are predicted worse than {zero}.",
         "Look at labels, columns and where the rows come from before using them.",
     ),
     "cannot tell": Answer(
@@ -55,6 +55,7 @@ def score_document(score: Score, further: Further, unit: Unit) -> Document:
     """The value, how it spreads, and what it rests on."""
     details, per = score.details, per_what(score.details, score.table)
     answer = SCORES[score.answer.partition(":")[0]]
+    answer = answer._replace(sentence=str(answer.sentence).format(zero=score.zero))
     worth, bench = unit.named(score), benchmark(score.yardstick, unit)
     many = "pairs" if details.blocks is None else "blocks"
     values = (counted_pmi(score)[:, 0] * unit.factor).tolist()
@@ -66,10 +67,11 @@ def score_document(score: Score, further: Further, unit: Unit) -> Document:
         ("In words", against_nothing(score, score.per_row, unit)),
         ("Measured on", f"{rows}, {draws(details)}"),
     ]
-    rungs = [] if score.ladder is None else [_against_what(score.ladder, unit, per)]
+    rungs = [] if score.ladder is None else [_against_what(score.ladder, score.zero, unit, per)]
+    what = "value" if score.ladder else "PMI"
     measures = [
-        (f"{'value' if score.ladder else 'PMI'}, {unit.name} per {per}", unit.show(score)),
-        (f"PMI, {unit.name} per test row", unit.per_row(score.table).show(score)),
+        (f"{what}, {unit.name} per {per}", unit.show(score)),
+        (f"{what}, {unit.name} per test row", unit.per_row(score.table).show(score)),
         (bench.name, bench.unit.show(score.accuracy)),
     ]
     for metric, found in score.metrics.items():
@@ -78,7 +80,7 @@ def score_document(score: Score, further: Further, unit: Unit) -> Document:
     table = Table("The value and benchmarks", ("measure", "value, 95 % interval"), measures, "brief")
     chart = Plane(
         f"Each of {len(values)} {many}, then their mean with its 95 % interval.",
-        f"PMI, {unit.name} per {per}",
+        f"{what}, {unit.name} per {per}",
         many,
         [Series(many, points, faint=True), Series("mean, 95 % interval", [mean], answer.tone)],
     )
@@ -96,16 +98,16 @@ def score_document(score: Score, further: Further, unit: Unit) -> Document:
     )
 
 
-def _against_what(ladder: Ladder, unit: Unit, per: str) -> Table:
+def _against_what(ladder: Ladder, zero: str, unit: Unit, per: str) -> Table:
     """The rungs of the ladder, and the share of the ceiling."""
     rows = [
         ("nothing known", unit.show(ladder.nothing)),
-        ("class proportions, or mean and spread, alone", "0"),
+        (zero.removeprefix("by "), "0"),
         ("these data", unit.show(ladder.data)),
         ("ceiling: the other test rows", unit.show(ladder.ceiling)),
     ]
     if ladder.of_ceiling is not None:
-        rows.append(("share of the ceiling", Unit("%", 100.0).show(ladder.of_ceiling)))
+        rows.append(("share of the ceiling, %", Unit("%", 100.0).show(ladder.of_ceiling)))
     return Table("Against what", ("what is known", f"{unit.name} per {per}, 95 % interval"), rows, "brief")
 
 
