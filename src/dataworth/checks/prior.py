@@ -36,7 +36,7 @@ HALF_DECADE = float(np.sqrt(10.0))
 STEPS = 4
 """Half-decades that are tried beyond an edge, and that the range may reach to either side: a factor of ten in
 the coefficients."""
-UNDECIDED = ("inconclusive", "improved", "cannot tell", "a tie")
+UNDECIDED = ("inconclusive", "unchanged", "improved", "cannot tell", "a tie")
 ROUNDED = 0.01
 """Relative difference that the grid's three digits make."""
 BEYOND, NEWTON = 3e9, 20
