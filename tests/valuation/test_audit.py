@@ -67,17 +67,15 @@ def test_doubling_changes_nothing(data):
     rows = np.random.default_rng(0).permutation(np.tile(np.arange(len(data)), 2))
     result = audit(data, data.take(rows), ignore="all")
     assert abs(result.delta) < negligible(result.details.rows_per_test)
-    assert result.verdict == "inconclusive"
+    assert result.verdict == "unchanged"
 
 
 @pytest.mark.parametrize("prior_variance", [1e-4, 1e4])
-def test_doubling_under_a_wrong_prior_is_never_informative(prior_variance):
-    """Where the model is under-confident beyond all temperings it does raise the score, and its own control,
-    the same weights dealt out again, gives it away."""
+def test_doubling_changes_nothing_under_a_wrong_prior_either(prior_variance):
     yard = Yardstick.fit(held_out(), prior_variance=prior_variance)
     for data in (DATA, NOISY):
         result = dw.audit(data, Dataset.concat([data, data]), held_out(), yardstick=yard, ignore="all")
-        assert result.verdict in ("recycled", "inconclusive", "costly")
+        assert result.verdict == "unchanged"
 
 
 @pytest.mark.parametrize("seed", range(2))
