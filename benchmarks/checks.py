@@ -2,7 +2,7 @@
 
     python benchmarks/checks.py --out results/checks.json
 
-Healthy: 28 real tables (`tables.REPORTED`), rows dealt out at random to data and test set, scored. Rules were
+Healthy: 28 real tables (`tables.REPORTED`), rows split at random into data and test set, scored. Rules were
 settled on 28 others (`--settle` runs those). Faults: made in the same tables, one check's at a time. With
 `--pages` writes the rates of --out into docs/checks: one sentence a page, one table for all. With
 `--demo` also the demo over several seeds, what the other forms of the score would have said there, and DW014
@@ -212,7 +212,7 @@ def write_pages(found):
         fired, of = row["healthy"]
         made = "; ".join(f"{fault}: {hits} of {n}" for fault, (hits, n) in row["faults"].items())
         lines.append(f"| {row['code']} {row['name']} | {fired} of {of} | {made or '(none made)'} |")
-        told = f"On {of} healthy real tables, dealt out at random, it fires in {fired}."
+        told = f"On {of} healthy real tables, split at random, it fires in {fired}."
         told = told if of else "It was not run on the healthy tables (slow, or for audits only)."
         hits = f" On made faults: {made}." if made else ""
         put(DOCS / f"{row['code']}.md", "rates", f"**Rates** (`python benchmarks/checks.py`). {told}{hits}")

@@ -42,7 +42,7 @@ def seen(name, split):
     return {
         "set": name,
         "split": split,
-        "nats": ((table.pmi[:, 0] + table.log_z_test) / rows).tolist(),
+        "nats": ((table.pmi[:, 0] + table.reference) / rows).tolist(),
         "auc": roc_auc_score(fresh.y, learner.predict_proba(fresh.X)[:, 1]),
     }
 

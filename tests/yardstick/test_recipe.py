@@ -226,6 +226,8 @@ def test_repeated_columns_count_once():
     more = np.column_stack([T.X, 1000.0 * T.X[:, 1] + 3.0, -T.X[:, 0]])
     here, there = (Dataset(X, T.y, names=list("abcde")[: X.shape[1]]) for X in (T.X, more))
     assert repeated((more - more.mean(axis=0)) / more.std(axis=0)).tolist() == [3, 4]
+    nearly = np.column_stack([T.X, T.X[:, 0] + 5e-7 * (T.y - 0.5), T.X[:, 1] + 5e-6 * (T.y - 0.5)])
+    assert repeated(nearly).tolist() == [3]  # as far as rounding goes, and no farther
     plain, other = (Basis.learn(one).recipe(3, 0.5).features(one) for one in (here, there))
     assert np.abs(other) == pytest.approx(np.abs(plain))
     table = pa.table({"kind": ["x", "y"] * 20, "flag": [True, False] * 20, "n": T.X[:, 0]})

@@ -66,7 +66,7 @@ class Case(Measurement):
     """One score, audit or ranking.
 
     arms: the arms whose difference (or whose value, if there is one) is the result. conclude: what a table
-    says, in a word. seen: what checks saw already, by their codes.
+    says, in a word.
     """
 
     pool: Pool
@@ -74,7 +74,6 @@ class Case(Measurement):
     table: PairTable
     arms: tuple[Arm, ...]
     conclude: Callable[[Plan, PairTable], str | None]
-    seen: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
     def of(cls, base: Measurement, pool: Pool, plan: Plan, notes: tuple[str, ...] = (), **own: Any) -> Case:
