@@ -177,10 +177,10 @@ def repeated(standard: Array) -> Rows:
     >>> repeated(np.array([[1.0, 0.0, -1.0, 1.0], [-1.0, 0.0, 1.0, -1.0], [0.0, 0.0, 0.0, 0.0]])).tolist()
     [2, 3]
     """
-    mark = np.random.default_rng(len(standard)).standard_normal(len(standard)) @ standard
-    order = np.lexsort((np.arange(len(mark)), np.round(np.abs(mark), 6)))
+    weight = np.random.default_rng(len(standard)).standard_normal(len(standard))
+    mark = weight / np.abs(weight).sum() @ standard  # differs by no more than the columns do anywhere
     found, first = [], -1
-    for j in order.tolist():
+    for j in np.argsort(np.abs(mark), kind="stable").tolist():
         same = first >= 0 and abs(abs(mark[j]) - abs(mark[first])) < SAME
         same = (
             same and np.abs(standard[:, j] - np.sign(mark[j] * mark[first]) * standard[:, first]).max() < SAME
@@ -250,7 +250,9 @@ class Axes:
             axes = (axes @ rows) / np.sqrt(values)[:, None]
         # an axis and its negative are the same axis; fix the sign so that a recipe is unique
         sign = np.sign(axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)]) if len(axes) else np.ones(0)
-        return cls(scale, rows, (axes * sign[:, None]).T, values / n)
+        axes = (axes * sign[:, None]).T
+        # of the projections themselves: eigenvalues lose the digits of small ones
+        return cls(scale, rows, axes, ((rows @ axes) ** 2).sum(axis=0) / n)
 
     def projection(self, size: int, exponent: float) -> Array:
         """The first axes, their variances raised to `exponent`, so that E|φ|² = 1."""
