@@ -402,11 +402,12 @@ def gaussian_log_normaliser(natural):
     return 0.5 * float(h @ np.linalg.solve(P, h) - np.linalg.slogdet(P)[1] + len(h) * LOG_2_PI)
 
 
-def mixed(scores):
-    """The mixture over temperings, from the scores of a whole grid (an axis a direction, blocks last).
+def mixed(scores, blocks=None):
+    """Blocks' scores by the mixture over temperings, from rows' scores on a grid (an axis a direction).
 
-    Each block is predicted by the temperings in a window about the best, weighted by what they say of the
-    other blocks. The walk to the best starts in the middle of the grid and takes steps of 0.01 or more.
+    Each row is predicted by the temperings in a window about the best, weighted by what they say of the
+    other blocks (lists of rows; by default each row is one). The walk to the best starts in the middle of the
+    grid and takes steps of 0.01 or more.
     """
     totals = scores.sum(axis=-1)
     best = tuple(n // 2 for n in totals.shape)
@@ -418,8 +419,8 @@ def mixed(scores):
         best = up
     window = scores[tuple(slice(max(k - 1, 0), k + 2) for k in best)].reshape(-1, scores.shape[-1])
     found = []
-    for j in range(window.shape[1]):
-        others = np.delete(window, j, axis=1).sum(axis=1)
+    for rows in np.arange(window.shape[1])[:, None] if blocks is None else blocks:
+        others = np.delete(window, rows, axis=1).sum(axis=1)
         weights = np.exp(others - logsumexp(others))
-        found.append(np.log(weights @ np.exp(window[:, j])))
+        found.append(sum(np.log(weights @ np.exp(window[:, row])) for row in rows))
     return np.array(found)

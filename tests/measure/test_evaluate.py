@@ -58,7 +58,7 @@ def test_pairs_that_were_impossible_are_told():
 @pytest.mark.parametrize(("excess", "counted"), [(-0.5, 0), (1.9, 0), (2.1, 1)])
 def test_the_same_of_arms_that_are_tempered(monkeypatch, excess, counted):
     """Log p(T|D) at most 0, and two nats beyond it a failed solver."""
-    data, said = classes(12, 1), np.array([excess, -3.0])
+    data, said = classes(12, 1), np.array([excess, 0.0, 0.0, -3.0, 0.0, 0.0])
     pool = Logistic(1.0).bind(data.X, data.y)
     design = Whole({DATA: Sample(np.arange(6))}, Sample(np.arange(6, 12)), 2, seed=0)
     monkeypatch.setattr(Predictions, "scores", lambda *args: said)

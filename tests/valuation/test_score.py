@@ -62,13 +62,16 @@ def test_every_block_is_the_mixture_of_what_the_temperings_say_of_its_rows():
         mean = X @ np.linalg.solve(precision, r * fit.precision @ fit.mean)
         spread = np.sqrt(np.einsum("ij,ij->i", X @ np.linalg.inv(precision), X))
         p = (1 / (1 + np.exp(-sign[:, None] * (mean[:, None] + spread[:, None] * nodes)))) @ shares
-        said.append([np.log(p[rows] / shares.sum()).sum() for rows in blocks])
+        said.append(np.log(p / shares.sum()))
     ones = np.array([T.y[rows].sum() for rows in blocks])
     share = (T.y.sum() - ones + 0.5) / (len(T) - 10 + 1.0)
     alone = ones * np.log(share) + (10 - ones) * np.log1p(-share)
-    expected = mixed(np.array(said)) - alone
+    expected = mixed(np.array(said), blocks) - alone
     assert result.table.reference == pytest.approx(alone)
     assert result.table.pmi[:, 0] == pytest.approx(expected, abs=1e-3)
+    rows = next(iter(result.table.by_row.values()))
+    assert [rows[block, 0].sum() for block in blocks] == pytest.approx(result.table.pmi[:, 0] + alone)
+    assert rows[:, 1].mean() == pytest.approx(result.accuracy.value)
     assert result.per_row == pytest.approx(result.value / 10)
 
 

@@ -131,7 +131,7 @@ def by_row(case: Case, arm: Arm, design: Design, fitter: Fitter, blocks: int) ->
     def scores(drawn: Draw) -> list[float]:
         block = task._replace(arms=drawn.arms, tests=(drawn.test,))
         parts = ((part, fit_arm(block, sample)) for part, sample in drawn.arms.items())
-        return [float(Predictions.of(block, part, fit).scores(k)[0]) for part, fit in parts]
+        return [float(Predictions.of(block, part, fit).scores(k).sum()) for part, fit in parts]
 
     told = np.array([scores(design.draw(i)) for i in range(blocks)])
     return np.asarray(told - case.table.reference[:blocks, None])

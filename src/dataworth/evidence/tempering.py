@@ -2,14 +2,14 @@
 
 Rows that are counted r times sharpen a posterior without telling anything new. Where a model is less sure
 than its data allow, whatever sharpens it (doubling rows, labels of its own making, rescaled features) would
-raise the score. So data are scored at whatever tempering r suits the test set, by a mixture in which each
-block of the test set is predicted with weights that the *other* blocks give:
+raise the score. So data are scored at whatever tempering r suits the test set, by a mixture in which the
+rows of each block of the test set are predicted with weights that the *other* blocks give:
 
-    S[r, j]  = log p_r(T_j | D), what D adds to the prior counted r times
-    score_j  = log Σ_r exp Σ_i S[r, i]  −  log Σ_r exp Σ_{i≠j} S[r, i]
+    S[r, i]  = log p_r(y_i | x_i, D), what D tells of a test row if its own are counted r times
+    w[r, j]  ∝ exp Σ_{i ∉ T_j} S[r, i]
+    score_i  = log Σ_r w[r, j] exp S[r, i]     for rows i of the block T_j
 
-which is log p(T_j | D, the other blocks) under equal prior weights of all r in a window. Temperings are
-powers of two; the window is the best of them with its neighbours.
+Temperings are powers of two; the window is the best of them with its neighbours.
 
 A Gaussian posterior N(μ, P⁻¹) of rows that count once, under the prior N(0, C·I), needs no further fit for
 that (`Tempered`):
@@ -40,8 +40,10 @@ WORTH = 0.01
 """Nats, over all blocks, that a step must gain: where a model can be as sure as it likes, the walk ends."""
 
 
-def mixture(scores: Array) -> Array:
-    """One score a block, from scores at every tempering of a window (temperings × blocks).
+def mixture(scores: Array, block: Rows | None = None) -> Array:
+    """One score a row, from scores at every tempering of a window (temperings × rows).
+
+    block: of every row; each is a block of its own if none is given.
 
     >>> same = np.array([[-3.0, -2.0], [-3.0, -2.0]])
     >>> mixture(same).tolist()
@@ -49,8 +51,11 @@ def mixture(scores: Array) -> Array:
     >>> mixture(np.array([[-1.0, -9.0], [-9.0, -1.0]])).round(2).tolist()  # each block is told by the other
     [-8.31, -8.31]
     """
-    totals = scores.sum(axis=1, keepdims=True)
-    return np.asarray(logsumexp(totals, axis=0) - logsumexp(totals - scores, axis=0), dtype=float)
+    block = np.arange(scores.shape[1]) if block is None else block
+    blocks = np.array([np.bincount(block, one) for one in scores])
+    others = blocks.sum(axis=1, keepdims=True) - blocks
+    weights = others - logsumexp(others, axis=0)
+    return np.asarray(logsumexp(weights[:, block] + scores, axis=0), dtype=float)
 
 
 def repeats(rows: Rows, targets: Array, weights: Array) -> float:
@@ -79,11 +84,14 @@ def repeats(rows: Rows, targets: Array, weights: Array) -> float:
     return max(often, float(np.finfo(float).tiny))  # of which the inverse is a number
 
 
-def climb(at: Callable[[int], Array], start: int | None = 0) -> tuple[int, Array]:
+def climb(
+    at: Callable[[int], Array], start: int | None = 0, block: Rows | None = None
+) -> tuple[int, Array]:
     """The best tempering 2^k, and the mixture's scores over it and its neighbours.
 
-    `at` gives the scores of all blocks at k. The walk goes uphill in their sum from `start`, while that is
-    worth it; if there is none, each row counts once, and there is no walk.
+    `at` gives the scores of all test rows at k; rows of one block have one number in `block`. The walk goes
+    uphill in their sum from `start`, while that is worth it; if there is none, each row counts once, and
+    there is no walk.
 
     >>> best, scores = climb(lambda k: np.array([-((k - 2) ** 2), 0.0]))
     >>> best, scores.round(2).tolist()  # the window is 1, 2, 3; the other block cannot tell them apart
@@ -98,7 +106,7 @@ def climb(at: Callable[[int], Array], start: int | None = 0) -> tuple[int, Array
         if seen(up).sum() <= seen(here).sum() + WORTH:
             break
         here = up
-    return here, mixture(np.array([seen(k) for k in range(here - 1, here + 2)]))
+    return here, mixture(np.array([seen(k) for k in range(here - 1, here + 2)]), block)
 
 
 class Tempered(NamedTuple):

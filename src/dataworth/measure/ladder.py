@@ -52,7 +52,7 @@ def ladder(case: Case, arm: Arm) -> Ladder | None:
     data, best = table.column("pmi", arm), ceiling(task) - table.reference
     empty = task._replace(arms={OTHERS: Sample(np.zeros(0, dtype=np.intp))})
     known = Predictions.of(empty, OTHERS, fit_arm(empty, empty.arms[OTHERS]))
-    nothing = known.scores(0) - table.reference
+    nothing = known.by_block(known.scores(0)) - table.reference
     reached = over_blocks(best)
     share = of_ceiling(data, best) if reached.positive else None
     return Ladder(over_blocks(nothing), over_blocks(data), reached, share)
@@ -61,7 +61,7 @@ def ladder(case: Case, arm: Arm) -> Ladder | None:
 def ceiling(task: Task) -> Array:
     """log p of every block given the rows of other blocks, a fifth of them at a time."""
     folds = [range(f, len(task.tests), FOLDS) for f in range(min(FOLDS, len(task.tests)))]
-    scores = []
+    known: list[Predictions] = []
     for fold in folds:
         others = [test for j, test in enumerate(task.tests) if j not in fold]
         weighed = others[0].weights is not None
@@ -71,13 +71,13 @@ def ceiling(task: Task) -> Array:
         )
         part = task._replace(arms={OTHERS: sample}, tests=tuple(task.tests[j] for j in fold))
         part = part._replace(fits=tuple(task.fits[j] for j in fold))
-        scores.append(Predictions.of(part, OTHERS, fit_arm(part, sample)).scores)
-    order = np.argsort(np.concatenate(folds))
+        known.append(Predictions.of(part, OTHERS, fit_arm(part, sample)))
+    block = np.concatenate([np.asarray(fold)[one.unit] for fold, one in zip(folds, known, strict=True)])
 
     def at(k: int) -> Array:
-        return np.asarray(np.concatenate([score(k) for score in scores])[order])
+        return np.concatenate([one.scores(k) for one in known])
 
-    return climb(at, task.start)[1]
+    return np.bincount(block, climb(at, task.start, block)[1], len(task.tests)).astype(float)
 
 
 def of_ceiling(data: Array, best: Array) -> Estimate:

@@ -1,10 +1,7 @@
 """The design *whole*: each arm at the tempering that suits it, against every row of the test set.
 
-An arm is fitted once; its posterior is the prior of each test row, and rows are added up by block:
-
-    S[r, j] = Σ_{i ∈ T_j} log p_r(y_i | x_i, D)        (`evidence.tempering`).
-
-All that is asked of an arm is its posterior, so rows in memory, files that are read in passes and sealed data
+An arm is fitted once; its posterior predicts each test row, by the mixture over temperings of
+`evidence.tempering`, and rows are added up by block. All that is asked of an arm is its posterior, so rows in memory, files that are read in passes and sealed data
 are scored alike. A model whose posterior is no Gaussian is fitted at every tempering; one that cannot predict
 a row by itself is asked for its evidence of whole blocks.
 """
@@ -112,6 +109,7 @@ def evaluate_whole(
     with refusing_foreign(run):
         return PairTable(
             arms=tuple(task.arms),
+            by_row={arm: np.array(one["rows"]) for arm, one in scored.items() if one["rows"]},
             values=np.array([one["blocks"] for one in scored.values()], dtype=float).transpose(1, 0, 2),
             log_z_test=np.array([fit.log_z for fit in task.fits]),
             test_rows=np.array([len(test.rows) for test in task.tests], dtype=float),
@@ -141,11 +139,12 @@ def score_arm(task: Task, arm: Arm) -> dict[str, Any]:
     """The numbers of `table.COLUMNS` for every block, and the tempering at which they are best."""
     posterior = task.posterior(arm)
     rows = Predictions.of(task, arm, posterior)
-    best, scores = climb(rows.scores, task.start)
-    predicted = rows.predicted(best)
+    best, by_row = climb(rows.scores, task.start, rows.unit)
+    scores, predicted = rows.by_block(by_row), rows.predicted(best)
     # nobody asks for the benchmark of controls, or of parts of the data
     blind = arm.role in ("control", "own", "part")
     beside = [NOTHING] * len(task.tests) if blind else rows.metrics(predicted).tolist()
+    kept = [] if arm.role in ("own", "part") else rows.in_order(by_row, predicted)
     blocks = []
     for j, alone in enumerate(task.fits):
         unsettled = (not settled(posterior.fit)) + (not settled(alone))
@@ -153,7 +152,7 @@ def score_arm(task: Task, arm: Arm) -> dict[str, Any]:
         value = float(min(scores[j], 0.0) if task.bounded else scores[j]) - alone.log_z
         accuracy = rows.accuracy(predicted, j)
         blocks.append([value, accuracy, posterior.gain, posterior.n_rows, *beside[j], unsettled])
-    return {"blocks": blocks, "tempering": posterior.counted * 2.0**best}
+    return {"blocks": blocks, "tempering": posterior.counted * 2.0**best, "rows": kept}
 
 
 @dataclass(frozen=True)
@@ -190,21 +189,42 @@ class Predictions:
 
         return cls(task, fitter, rows, weights, block, tempered, refitted)
 
+    @property
+    def each(self) -> bool:
+        """Whether rows are predicted one by one."""
+        return bool(self.tempered) or hasattr(self.fitter, "row_predictives")
+
+    @property
+    def unit(self) -> Rows:
+        """The block of every score."""
+        return self.block if self.each else np.arange(len(self.task.tests))
+
     def scores(self, k: int) -> Array:
-        """S[2^k, ·], one number a block."""
+        """S[2^k, ·], one number a row; a block, if rows are not predicted one by one."""
         if self.tempered:
             at = [one.at(2.0**k) for one in self.tempered]
-            return self._by_block(self.fitter.row_scores(at, self.rows, self.weights))
+            return np.asarray(self.fitter.row_scores(at, self.rows, self.weights))
         some, fit = self.refitted(k)
-        if hasattr(self.fitter, "row_predictives"):
-            return self._by_block(self.fitter.row_predictives(fit, self.rows, self.weights))
+        if self.each:
+            return np.asarray(self.fitter.row_predictives(fit, self.rows, self.weights))
         joint: list[Fit] = []
         pairs = zip(self.task.tests, self.task.fits, strict=True)
         both = (fit_both(self.fitter, some, test, (fit, alone), joint) for test, alone in pairs)
         return np.array([one.log_z - fit.log_z for one in both])
 
-    def _by_block(self, values: Array) -> Array:
-        return np.bincount(self.block, values, len(self.task.tests)).astype(float)
+    def by_block(self, scores: Array) -> Array:
+        """Sums over the rows of every block."""
+        return np.bincount(self.unit, scores, len(self.task.tests)).astype(float)
+
+    def in_order(self, scores: Array, predicted: Array) -> list[list[float]]:
+        """Score, and whether the prediction is right, of every test row in the order of the pool."""
+        if not self.each:
+            return []
+        told = predicted.argmax(axis=1) if predicted.ndim > 1 else predicted
+        y = self.fitter.y[self.rows]
+        right = 1.0 - (y - told) ** 2 if getattr(self.fitter, "numbers", False) else told == y
+        found: list[list[float]] = np.column_stack([scores, right])[np.argsort(self.rows)].tolist()
+        return found
 
     def predicted(self, k: int) -> Array:
         """Probabilities of the classes (or the most probable one, or a number) of every row."""
