@@ -8,6 +8,7 @@ from scipy import stats
 
 import dataworth as dw
 from dataworth.measure.intervals import Estimate, against_controls, make_estimate
+from dataworth.measure.slices import Balanced, Slice
 from dataworth.valuation.audit import verdict as rules
 from dataworth.valuation.audit.verdict import ACCUSED
 from worlds import classes, held_out, yardstick
@@ -22,10 +23,17 @@ UNKNOWN = Estimate(5.0, None, None)
 HOLDS, FALLS, UNSURE = between(0.0, 0.02), between(-0.04, -0.02), between(-0.02, 0.02)
 
 
-def decide(delta, selection, accuracy, outside=None, rows=20):
-    """With one control, which a rise and a fall are compared with, unless a rise's own are given."""
-    outside = sorted([selection] if outside is None else outside, key=lambda part: part.value)
-    return rules.decide(delta, selection, accuracy, outside, rows)
+def decide(delta, selection, accuracy, outside=None, rows=20, free=None):
+    """With one control, which a rise and a fall are compared with, unless what lies beyond is given."""
+    outside = selection if outside is None else outside
+    beyond = None if outside == () else rules.Beyond(outside, less(outside, 0.2 * delta.value))
+    return rules.decide(delta, selection, accuracy, beyond, rows, free)
+
+
+def less(part, by):
+    """The estimate moved down."""
+    interval = None if part.interval is None else tuple(bound - by for bound in part.interval)
+    return Estimate(part.value - by, part.stderr, interval)
 
 
 TABLE = [
@@ -75,11 +83,12 @@ def test_the_table(delta, selection, accuracy, verdict):
         (DOWN, between(1e-9, 3.0), HOLDS, "costly"),
         (DOWN, between(-3.0, -0.5), HOLDS, "harmful"),
         (DOWN, between(0.0, 3.0), HOLDS, "costly"),
-        # small: below half of ΔPMI, which is 2 here
-        (UP, between(-1.0, 1.0), HOLDS, "improved"),
-        (UP, between(-1.0, 1.0 - 1e-9), HOLDS, "recycled"),
-        # what is shown above zero is informative however small
-        (UP, between(0.1, 0.2), HOLDS, "informative"),
+        # material: a fifth of ΔPMI, which is 2 here
+        (UP, between(-1.0, 0.4), HOLDS, "improved"),
+        (UP, between(-1.0, 0.4 - 1e-9), HOLDS, "recycled"),
+        (UP, between(0.1, 0.7), HOLDS, "improved"),
+        (UP, between(0.1, 0.7 + 1e-9), HOLDS, "informative"),
+        (UP, between(0.1, 0.3), HOLDS, "recycled"),  # shown, and shown to be small
         # the benchmark holds: above −0.5 points
         (DOWN, UP, between(-0.005, 0.02), "costly"),
         (DOWN, UP, between(-0.005 + 1e-9, 0.02), "strategic"),
@@ -130,28 +139,62 @@ def test_a_change_below_a_fiftieth_of_a_nat_or_a_thousandth_a_row_is_none_howeve
     assert decide(sure, sure, HOLDS, rows=rows)[0] == verdict
     down = decide(shown(-change, 1e-9), shown(-change, 1e-9), HOLDS, rows=rows)[0]
     assert down == ("harmful" if verdict == "informative" else verdict)
-    # nor is what came from outside, of a rise that is large
-    made = decide(UP, UP, HOLDS, [UP, sure], rows=rows)[0]
-    assert made == ("informative" if verdict == "informative" else "recycled")
+    # nor is what lies beyond blind baselines
+    rise = shown(0.2, 1e-9)
+    beyond = rules.Beyond(sure, shown(change - 0.001, 1e-9))
+    made = rules.decide(rise, rise, HOLDS, beyond, rows)[0]
+    assert made == ("informative" if verdict == "informative" else "improved")
 
 
 @pytest.mark.parametrize(
     ("outside", "verdict"),
     [
-        ([UP, between(0.1, 1.1)], "informative"),
-        ([UP, between(-0.1, 0.9)], "recycled"),  # below half of 2
-        ([UP, between(-0.1, 1.3)], "improved"),  # neither above 0 nor below 1
-        ([between(-1.0, 5.0), between(0.1, 1.1)], "improved"),  # the stronger is beaten, the other is not
-        ([UP, UNKNOWN], "improved"),
-        ([], "improved"),  # nobody asked
+        (between(0.1, 1.1), "informative"),
+        (between(-0.5, 0.3), "recycled"),  # below a fifth of 2
+        (between(-0.1, 1.3), "improved"),  # neither above 0 nor below 0.4
+        (UNKNOWN, "improved"),
+        ((), "improved"),  # nobody asked
     ],
 )
-def test_every_control_of_a_rise_must_be_beaten(outside, verdict):
+def test_the_strongest_baseline_of_a_rise_must_be_beaten(outside, verdict):
     assert decide(UP, UP, HOLDS, outside)[0] == verdict
 
 
 def test_an_informative_removal_stands_out_from_random_ones_too():
-    assert decide(UP, between(-0.1, 4.0), HOLDS, [UP])[0] == "improved"
+    assert decide(UP, between(-0.1, 4.0), HOLDS, UP)[0] == "improved"
+
+
+def at_free(change, beyond_random=DOWN):
+    """What changed where an attribute does not tell the label, nats a row."""
+    side = Slice("attribute", "", 50, change, 0.0)
+    return Balanced("attribute", side, side, change, 0.0, beyond_random)
+
+
+UNIT = 1 / 20  # blocks have 20 rows
+LITTLE = between(-0.03, -0.02)
+
+
+@pytest.mark.parametrize(
+    ("delta", "accuracy", "free", "verdict"),
+    [
+        (UP, HOLDS, at_free(shown_row := between(-3 * UNIT, -UNIT)), "strategic"),
+        (UP, FALLS, at_free(shown_row), "strategic"),  # information for the test set rises
+        (UP, HOLDS, at_free(shown_row, UNSURE), "strategic"),  # removing rows at random raises nothing
+        (ABOUT_ZERO, FALLS, at_free(shown_row), "strategic"),  # or holds
+        (ABOUT_ZERO, HOLDS, at_free(shown_row, UNSURE), "inconclusive"),  # as random removal might
+        (DOWN, HOLDS, at_free(shown_row), "strategic"),  # or the benchmark does
+        (DOWN, FALLS, at_free(shown_row), "harmful"),
+        (UP, HOLDS, at_free(between(-3 * UNIT, -1e-9)), "improved"),  # shown at 95 %, not at 99 %
+        (UP, HOLDS, at_free(between(-0.0249, -0.0247)), "improved"),  # below a quarter of the rise, 0.1 a row
+        (UP, HOLDS, at_free(between(-0.0253, -0.0251)), "strategic"),
+        (ABOUT_ZERO, HOLDS, at_free(between(-0.00099, -0.00098)), "inconclusive"),  # below what is none
+        (UP, HOLDS, at_free(between(-0.01, 0.3)), "improved"),  # not shown where the attribute is free
+        (UP, HOLDS, at_free(between(0.01, 0.3)), "informative"),
+    ],
+)
+def test_strategic_where_a_declared_attribute_is_free(delta, accuracy, free, verdict):
+    selection = DOWN if delta is DOWN else UP
+    assert decide(delta, selection, accuracy, free=free)[0] == verdict
 
 
 @pytest.mark.parametrize(("monte_carlo", "told"), [(0.49, "only more rows"), (0.51, "more pairs")])
@@ -170,7 +213,7 @@ def test_inconclusive_says_what_would_decide():
 )
 def test_a_change_of_nothing_is_none(change, word):
     none = Estimate(change, 0.0, (change, change))
-    assert decide(none, none, none, [], 20)[0] == word
+    assert decide(none, none, none, (), 20)[0] == word
 
 
 def test_doubled_data_are_unchanged():

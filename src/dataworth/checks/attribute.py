@@ -18,6 +18,7 @@ from ..arrays import Array
 from ..data.dataset import Dataset
 from ..data.labels import Classes
 from ..measure import AFTER, BEFORE, Case
+from ..measure.slices import label_codes
 from ..models import Logistic, OneVsRest
 from ..yardstick.kinds import YardstickModel
 from .base import CHEAP, CheckOutcome, Finding, not_run
@@ -41,8 +42,6 @@ MOVED = 0.01
 """p-value below which a curation is taken to have moved the attributes' proportions; a random part of the
 same rows stays above it more often than that, since it shares its rows with the whole."""
 PAIRS = 50
-BINS = 5
-"""Numeric labels are cut into fifths where labels have to be held fixed."""
 
 
 def check_attribute(
@@ -95,7 +94,7 @@ def attribute(case: Case) -> CheckOutcome:
     rows = some_rows(len(case.test), ROWS, np.random.default_rng([case.options.seed, 0xD13]))
     some = case.test.take(rows)
     X, y, values = case.yardstick.features(some), case.yardstick.targets(some), np.asarray(some.attributes)
-    cells = classes_of(case, y)
+    cells = label_codes(case.yardstick, case.test, y)
     clear = X if isinstance(case.yardstick.labels, Classes) else without_label(X, y)
     names, counts = np.unique(values, return_counts=True)
     if len(names) < 2:
@@ -123,7 +122,7 @@ def moved(case: Case, before: Dataset) -> bool:
     parts = [one for one in datasets(case).values() if one.attributes is not None][:2]
     y = np.concatenate([case.yardstick.targets(part) for part in parts])
     codes = np.unique(np.concatenate([np.asarray(part.attributes) for part in parts]), return_inverse=True)[1]
-    labels = classes_of(case, y)
+    labels = label_codes(case.yardstick, case.test, y)
     cells = codes * (int(labels.max(initial=0)) + 1) + labels
     if len(parts) == 2:
         return differ(np.bincount(cells[: len(before)]), np.bincount(cells[len(before) :]))
@@ -136,14 +135,6 @@ def moved(case: Case, before: Dataset) -> bool:
     # draws overlap: together they show no more than all rows once
     scale = min(1.0, len(before) / max(1.0, float(counts[BEFORE].sum())))
     return differ(counts[BEFORE] * scale, counts[AFTER] * scale)
-
-
-def classes_of(case: Case, y: Array) -> NDArray[np.intp]:
-    """Labels as codes; numeric labels by fifths of the test set's."""
-    if isinstance(case.yardstick.labels, Classes):
-        return y.astype(np.intp)
-    edges = np.quantile(case.yardstick.targets(case.test), np.arange(1, BINS) / BINS)
-    return np.searchsorted(edges, y)
 
 
 def differ(before: Any, after: Any) -> bool:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ..errors import DataworthError
 from ..measure import Case
-from . import attribute, classes, doubling, numerics, prior, rows, shift, size
+from . import attribute, classes, doubling, numerics, prior, rows, selection, shift, size
 from .base import Check, Finding
 
 CHECKS: tuple[Check, ...] = (
@@ -31,6 +31,7 @@ CHECKS: tuple[Check, ...] = (
     Check("DW012", classes.chance, needs="test", stands=False),
     Check("DW013", attribute.attribute, needs="test"),
     Check("DW014", shift.shift, needs="rows"),
+    Check("DW015", selection.selection, needs="rows"),
 )
 CODES = tuple(check.code for check in CHECKS)
 

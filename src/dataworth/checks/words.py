@@ -75,4 +75,10 @@ WORDS = {
         "compare the two sets' columns; let a yardstick keep more of them, or take data from where the "
         "test is",
     ),
+    "DW015": (
+        "selection",
+        "the curation made a column go with the label as in the test set, and test rows against that lose: "
+        "a gain for this test set, but strategic for the column, if it should not matter",
+        "only a person can know whether the column matters; if it should not, declare it (--attribute)",
+    ),
 }

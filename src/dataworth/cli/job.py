@@ -44,7 +44,18 @@ FILES = ("yardstick", "ledger", "values")
 """Options that name files."""
 REPEATED = ("missing", "report")
 """Options that are given once for each of several values; several of the others stand between commas."""
-LISTS = ("data", "features", "exclude", "categories", "numbers", "missing", "ignore", "size", "priors")
+LISTS = (
+    "data",
+    "features",
+    "exclude",
+    "categories",
+    "numbers",
+    "missing",
+    "ignore",
+    "slices",
+    "size",
+    "priors",
+)
 """Of what a configuration may have lists."""
 FLAGS = ("impute", "exact_labels", "stream", "thorough", "strict")
 """What is true or false."""

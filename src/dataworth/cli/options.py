@@ -22,7 +22,7 @@ PANELS = {"Columns": "Columns (the same in all files)", "Showing": "Output", "Op
 WRITTEN = "How files are written"
 KEYWORD = inspect.Parameter.KEYWORD_ONLY
 SHORT = {"jobs": ("--jobs", "-j"), "quiet": ("--quiet", "-q"), "verbose": ("--verbose", "-v")}
-SHORT |= {"winsorise": ("--winsorise", "--winsorize")}
+SHORT |= {"winsorise": ("--winsorise", "--winsorize"), "slices": ("--slice", "--slices")}
 KINDS: dict[str, Any] = {"str": str, "int": int, "bool": bool, "str | None": str | None}
 KINDS |= {
     "int | None": int | None,
@@ -32,7 +32,7 @@ KINDS |= {
     "list[str] | None": list[str] | None,
 }
 WORDS: dict[str, Any] = {"yardstick": Path | None, "run_dir": Path | None, "size": str | None, "eta": str}
-WORDS |= {"ignore": str | None, "engine": str | None, "model": str}
+WORDS |= {"ignore": str | None, "slices": str | None, "engine": str | None, "model": str}
 WORDS |= {"ledger": Path | None, "values": Path | None}
 """Options of measurements (`measure.options`) that the command line takes in another form."""
 SELDOM = {"text_encoder", "categories", "numbers", "decimal", "dates", "exact_labels", "sep", "encoding"}

@@ -84,9 +84,7 @@ def repeats(rows: Rows, targets: Array, weights: Array) -> float:
     return max(often, float(np.finfo(float).tiny))  # of which the inverse is a number
 
 
-def climb(
-    at: Callable[[int], Array], start: int | None = 0, block: Rows | None = None
-) -> tuple[int, Array]:
+def climb(at: Callable[[int], Array], start: int | None = 0, block: Rows | None = None) -> tuple[int, Array]:
     """The best tempering 2^k, and the mixture's scores over it and its neighbours.
 
     `at` gives the scores of all test rows at k; rows of one block have one number in `block`. The walk goes

@@ -26,6 +26,7 @@ from .evaluate import Scores, Visitor, evaluate, rehearse
 from .intervals import Estimate, over_blocks, over_pairs
 from .options import Options
 from .prepare import Measurement, Pool
+from .slices import Column, attribute_of
 from .table import PairTable
 from .tempered import ArmPosterior, Task, evaluate_whole, rehearse_whole
 
@@ -41,12 +42,13 @@ PARALLEL_AFTER = 8.0
 class Plan:
     """A design and how many of its pairs or blocks; of pairs also how many disjoint ones the data hold, their
     size (rows of the data and of the test set), and what must be said of their number. metric: the benchmark
-    beside the information (`metrics.BENCHMARKS`).
+    beside the information (`metrics.BENCHMARKS`). attribute: of the test set, if one was declared.
     """
 
     design: Design
     count: int
     metric: str = "accuracy"
+    attribute: Column | None = None
     blocks: float | None = None
     size: tuple[int, int] | None = None
     notes: tuple[str, ...] = ()
@@ -78,7 +80,7 @@ class Case(Measurement):
     @classmethod
     def of(cls, base: Measurement, pool: Pool, plan: Plan, notes: tuple[str, ...] = (), **own: Any) -> Case:
         """Measure a plan, unless its `table` is given; `notes` are added to the others."""
-        plan = replace(plan, metric=base.metric)
+        plan = replace(plan, metric=base.metric, attribute=attribute_of(base))
         if "table" not in own:
             own["table"] = measure(base, pool, plan)
         if not getattr(pool.fitter, "takes_weights", True):

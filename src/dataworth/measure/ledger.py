@@ -166,7 +166,9 @@ def write_table(table: PairTable) -> dict[str, Any]:
 
 def read_table(told: dict[str, Any]) -> PairTable:
     """A table from plain data."""
-    numbers = {name: np.array(told[name], dtype=float) for name in ("values", "log_z_test", "test_rows")}
+    numbers: dict[str, Any] = {
+        name: np.array(told[name], dtype=float) for name in ("values", "log_z_test", "test_rows")
+    }
     tempering = {Arm(role, name): float(times) for role, name, times in told["tempering"]}
     return PairTable(arms=tuple(Arm(*one) for one in told["arms"]), tempering=tempering, **numbers)
 

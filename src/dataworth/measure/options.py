@@ -85,6 +85,7 @@ class Auditing(Drawing, total=False):
     values: Any
     honest: bool
     baselines: Sequence[Any]
+    slices: str | Collection[str] | None
 
 
 class Valuing(TypedDict, total=False):
@@ -165,6 +166,11 @@ class Options:
         None,
         "Benchmark beside the information: accuracy, balanced_accuracy, auc or log_loss (default: accuracy; "
         "balanced_accuracy where a class of the test set is rarer than 20 %).",
+    )
+    slices: str | Collection[str] | None = option(
+        None,
+        "Columns of the test set, such as 'site,age': who gains and who loses, by their values (the "
+        "attribute is one in any case).",
     )
     ignore: str | Collection[str] | None = option(
         None, "Checks to leave out, such as 'DW002,DW010', or 'all'; see 'dataworth checks'.", "Checks"
@@ -251,7 +257,8 @@ class Options:
         for name in ("thorough", "keep", "honest"):
             if not isinstance(getattr(parsed, name), bool):
                 raise DataworthError(f"{name} is {getattr(parsed, name)!r}; it must be True or False.")
-        return replace(parsed, eta=form.eta, seed=whole_number(parsed.seed, "seed", least=0))
+        seed, slices = whole_number(parsed.seed, "seed", least=0), names_of(parsed.slices, "slices")
+        return replace(parsed, eta=form.eta, seed=seed, slices=slices)
 
     @property
     def kind(self) -> str:
@@ -296,6 +303,16 @@ class Options:
         measuring = [f.name for f in fields(self) if f.metadata["panel"] is None]
         told = {n: getattr(self, n) for n in measuring if n != "yardstick" and getattr(self, n) is not None}
         return told if self.own_model is None else {**told, "model": repr(self.own_model)}
+
+
+def names_of(given: Any, what: str) -> tuple[str, ...] | None:
+    """Names of columns, from a list or a text with commas."""
+    if given is None:
+        return None
+    names = given.split(",") if isinstance(given, str) else given
+    if not isinstance(names, Collection) or not all(isinstance(name, str) for name in names):
+        raise DataworthError(f"{what} is {given!r}; give names of columns, such as ['site', 'age'].")
+    return tuple(name.strip() for name in names if name.strip())
 
 
 def whole_number(value: Any, name: str, *, least: int) -> int:

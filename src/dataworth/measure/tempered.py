@@ -1,9 +1,9 @@
 """The design *whole*: each arm at the tempering that suits it, against every row of the test set.
 
 An arm is fitted once; its posterior predicts each test row, by the mixture over temperings of
-`evidence.tempering`, and rows are added up by block. All that is asked of an arm is its posterior, so rows in memory, files that are read in passes and sealed data
-are scored alike. A model whose posterior is no Gaussian is fitted at every tempering; one that cannot predict
-a row by itself is asked for its evidence of whole blocks.
+`evidence.tempering`, and rows are added up by block. All that is asked of an arm is its posterior, so rows in
+memory, files that are read in passes and sealed data are scored alike. A model whose posterior is no Gaussian
+is fitted at every tempering; one that cannot predict a row by itself is asked for its evidence of blocks.
 """
 
 from __future__ import annotations

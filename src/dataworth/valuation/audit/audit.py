@@ -40,6 +40,7 @@ from ...measure import (
     whole_plan,
 )
 from ...measure.prepare import prepare
+from ...measure.slices import Balanced, Slice, shown_slices
 from ...wording import in_nats
 from ..entry import measurement
 from ..result import Replay, Result, nats, rests_on
@@ -87,6 +88,8 @@ class Audit(Result):
     control: Control | None
     made_of: MadeOf | None
     could_see: CouldSee | None
+    balanced: Balanced | None = nats()
+    slices: tuple[Slice, ...] = nats()
     change: dict[str, Any]
     design: str
 
@@ -244,6 +247,8 @@ def summarise(
         control=found.control,
         made_of=found.made_of,
         could_see=could_see(case),
+        balanced=found.balanced,
+        slices=shown_slices(case, table.by_row),
         change=change,
         design=design,
         question=QUESTIONS[design],

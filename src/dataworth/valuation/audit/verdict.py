@@ -1,13 +1,14 @@
 """What a table of before, after and blind controls says: from intervals to one word.
 
 A rise is compared with what the data's own models could have done, a fall with as many rows removed at
-random. The paper calls "strategic" every curation with θ → D → f(D); that covers strategic, costly and
-harmful here.
+random. Where an attribute is declared (what should not matter: a site, a scanner), a curation that holds or
+raises what the data tell of the test set, and lowers what they tell of a test set in which the attribute does
+not tell the label (`measure.slices`), is *strategic*. The paper calls "strategic" every curation with
+θ → D → f(D); that covers strategic, costly and harmful here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -16,7 +17,6 @@ import numpy as np
 from ...measure import (
     AFTER,
     BEFORE,
-    Arm,
     Case,
     Estimate,
     PairTable,
@@ -25,6 +25,7 @@ from ...measure import (
     negligible,
     rewarded,
 )
+from ...measure.slices import Balanced, balanced
 from ...yardstick.probes import Sight, sight
 from ..result import nats
 
@@ -36,8 +37,12 @@ ACCUSED = 0.99
 """Level at which selection must be shown before a curation is called strategic or harmful."""
 ROUNDING = 1e-9
 """Nats a block that two ways to the same posterior may differ by."""
-SMALL = 0.5
-"""What came from outside is shown small if its upper bound is below this proportion of the rise."""
+MATERIAL = 0.2
+"""Proportion of a rise from which what lies beyond blind baselines is material. A rise is informative if that
+part is shown above 0 and is material, recycled if it is shown not to be material: never both, and more test
+rows tell them apart."""
+FALLS = 0.25
+"""Proportion of a rise (nats a row) by which the balanced change must fall before a curation is strategic."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +81,7 @@ class Judged(NamedTuple):
     made_of: MadeOf | None = None
     verdict: str | None = None
     reason: str = "equal sizes compare rows, not datasets: there is no verdict"
+    balanced: Balanced | None = None
 
 
 def judge(plan: Plan, table: PairTable) -> Judged:
@@ -95,26 +101,43 @@ def judge(plan: Plan, table: PairTable) -> Judged:
         selection_interval=selection.interval,
         replicates=removals.shape[1] or 1,
     )
-    outside = above_baselines(plan, table)
+    free = None if plan.attribute is None or not table.by_row else balanced(plan.attribute, table.by_row)
     rows = float(table.test_rows.mean())
-    verdict, reason = decide(delta, selection, benchmark, list(outside.values()), rows)
-    made = None
-    if delta.positive and outside:
-        strongest = next(iter(outside))
-        name = "nothing" if strongest == BEFORE else str(strongest)
-        own = plan.estimate(table.change("pmi", strongest, BEFORE))
-        made = MadeOf(strongest=name, own=own, outside=outside[strongest])
-    return Judged(delta, accuracy, benchmark, control, made, verdict, reason)
+    made, material = attributed(plan, table)
+    outside = None if made is None else Beyond(made.outside, material)
+    verdict, reason = decide(delta, selection, benchmark, outside, rows, free)
+    return Judged(
+        delta, accuracy, benchmark, control, made if delta.positive else None, verdict, reason, free
+    )
 
 
-def above_baselines(plan: Plan, table: PairTable) -> dict[Arm, Estimate]:
-    """How far `after` stands above each blind baseline, the strongest first; doing nothing is one of them.
+class Beyond(NamedTuple):
+    """What lies beyond every blind baseline, and how far that is above a material part of the rise."""
 
-    This is where the strongest is chosen, the same for every block. Empty if none was evaluated.
+    value: Estimate
+    material: Estimate
+
+
+def attributed(plan: Plan, table: PairTable) -> tuple[MadeOf | None, Estimate]:
+    """What a change is made of, and what lies beyond blind baselines less a material part of the change.
+
+    The strongest baseline (doing nothing is one) is chosen for each block by all *others*: the best of many
+    on the very rows it is compared on would be lucky, the less so the more rows there are.
     """
-    own = [arm for arm in table.arms if arm.role == "own"]
-    parts = {arm: plan.estimate(table.change("pmi", AFTER, arm)) for arm in (BEFORE, *own) if own}
-    return dict(sorted(parts.items(), key=lambda part: part[1].value))
+    arms = [BEFORE, *(arm for arm in table.arms if arm.role == "own")]
+    delta = table.change("pmi", AFTER, BEFORE)
+    if len(arms) == 1:
+        return None, plan.estimate(delta)
+    values = np.column_stack([table.column("pmi", arm) for arm in arms])
+    chosen = (values.sum(axis=0) - values).argmax(axis=1)
+    best = values[np.arange(len(values)), chosen]
+    strongest = arms[int(np.bincount(chosen).argmax())]
+    made = MadeOf(
+        strongest="nothing" if strongest == BEFORE else str(strongest),
+        own=plan.estimate(best - table.column("pmi", BEFORE)),
+        outside=plan.estimate(table.column("pmi", AFTER) - best),
+    )
+    return made, plan.estimate(table.column("pmi", AFTER) - best - MATERIAL * delta)
 
 
 def verdict_of(plan: Plan, table: PairTable) -> str | None:
@@ -123,40 +146,53 @@ def verdict_of(plan: Plan, table: PairTable) -> str | None:
 
 
 def decide(
-    delta: Estimate, selection: Estimate, benchmark: Estimate, outside: Sequence[Estimate], rows: float
+    delta: Estimate,
+    selection: Estimate,
+    benchmark: Estimate,
+    outside: Beyond | None,
+    rows: float,
+    free: Balanced | None = None,
 ) -> tuple[str, str]:
     """Verdict and reason from ΔPMI (after − before) over blocks of so many test rows, and the benchmark's.
 
-    `outside` says how far `after` stands above each blind baseline, the strongest first (empty if none was
-    evaluated), `selection` above as many rows removed at random. A rise is informative if all of them are
-    beaten, so that nothing is chosen on the test set.
+    `outside` says how far `after` stands above the strongest blind baseline (None if none was evaluated),
+    `selection` above as many rows removed at random, `free` what changed where a declared attribute does not
+    tell the label.
 
     >>> up = Estimate(2.0, 0.5, (1.0, 3.0))  # at 99 %: 0.7 to 3.3
     >>> none, unsure = Estimate(0.0, 0.1, (-0.2, 0.2)), Estimate(1.0, 1.0, (-1.0, 3.0))
-    >>> [decide(up, up, none, [part, up], 20)[0] for part in (up, unsure, none)]
-    ['informative', 'improved', 'recycled']
     >>> down, holds = Estimate(-2.0, 0.5, (-3.0, -1.0)), Estimate(0.01, 0.005, (0.0, 0.02))
-    >>> [decide(down, part, holds, [], 20)[0] for part in (up, down, none)]
+    >>> parts = Beyond(up, up), Beyond(unsure, unsure), Beyond(none, down)
+    >>> [decide(up, up, none, part, 20)[0] for part in parts]
+    ['informative', 'improved', 'recycled']
+    >>> [decide(down, part, holds, None, 20)[0] for part in (up, down, none)]
     ['strategic', 'harmful', 'costly']
     """
     if abs(delta.value) + (delta.stderr or 0.0) < ROUNDING:
         return "unchanged", "every test row is predicted as before: repeated rows count once"
+    holds = benchmark.interval is not None and benchmark.interval[0] > BENCHMARK_HOLDS
+    if free is not None and falls_where_free(free, delta, rows) and (holds or not delta.negative):
+        held = "raises" if delta.positive else "holds"
+        told = f"it {held} what is known of this test set, and lowers what is known where the {free.column} "
+        return "strategic", f"{told}does not tell the label"
     if abs(delta.value) < negligible(rows):
         return "inconclusive", "nothing changed that could be measured"
     if delta.positive:
         more = "it raises the information; whether by more than the data's own models could have done is not "
-        if not outside:
+        if outside is None:
             return "improved", f"{more}told: they were not asked (the design whole asks them)"
-        strongest, beaten = outside[0], all(part.positive for part in (selection, *outside))
-        if beaten and strongest.value > negligible(rows):
+        material = outside.material.value > 0 and outside.value.value > negligible(rows)
+        if selection.positive and outside.value.positive and material:
+            if free is not None and not free.change.positive:
+                where = f"where the {free.column} does not tell the label"
+                return "improved", f"it raises the information; {where}, that is not shown"
             told = "it raises the information, and by more than the data's own models could have done"
             return "informative", told
-        if strongest.interval is not None and strongest.interval[1] < SMALL * delta.value:
+        if outside.material.negative:
             return "recycled", "it raises the information as the data's own models could have done"
         return "improved", f"{more}yet told: more test rows would tell"
     if delta.negative:
         surely = selection.at(ACCUSED)
-        holds = benchmark.interval is not None and benchmark.interval[0] > BENCHMARK_HOLDS
         if surely.positive and holds:
             return "strategic", "it keeps what the test rewards, and the data carry less information"
         if surely.negative:
@@ -168,6 +204,16 @@ def decide(
     drawing = delta.stderr is not None and delta.monte_carlo > 0.5 * delta.stderr  # none of it over blocks
     what = "more pairs" if drawing else "only more rows"
     return "inconclusive", f"the change may be zero; {what} would decide"
+
+
+def falls_where_free(free: Balanced, delta: Estimate, rows: float) -> bool:
+    """Whether the balanced change is shown to fall, at 99 %, and by a material size.
+
+    Rows removed at random may lower it too: where no rise is shown beside it, it must fall by more than that.
+    """
+    size = max(FALLS * delta.value / rows, negligible(rows) / rows)
+    beyond = delta.positive or free.beyond_random.at(ACCUSED).negative
+    return free.change.at(ACCUSED).negative and -free.change.value > size and beyond
 
 
 MOST_ROWS = 1000

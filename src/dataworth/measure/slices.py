@@ -1,0 +1,260 @@
+"""Who gains and who loses: the change of information in parts of the test set, nats a test row.
+
+Test rows are predicted one by one, so a slice's change is the mean over its rows,
+
+    Δ_s = mean_{i ∈ s} log p(y_i | x_i, after) − log p(y_i | x_i, before),
+
+and slices of one column add up to the change of the whole. Rows that belong together count as one draw.
+
+Where a column a and the label y go together in T, rows *with* the association (cells that hold more rows
+than p(a) p(y)) hide what happens to rows *against* it. The *balanced* change is the mean over a test set in
+which the two are independent, every cell counted as p(a) p(y): what is known of rows of which the column
+does not tell the label.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ..arrays import Array, Rows
+from ..data.dataset import Dataset
+from ..data.labels import Classes
+from ..errors import DataworthError
+from ..wording import listed
+from ..yardstick.yardstick import Yardstick
+from .designs import AFTER, BEFORE, Arm
+from .intervals import LEVEL, Estimate, make_estimate
+from .prepare import Measurement
+
+VALUES = 8
+"""Values of a column, the most common first, that are slices of their own; all others are one."""
+FIFTHS = 5
+"""Numeric labels are cut into fifths where labels have to be held fixed."""
+MOST = 20
+"""Slices that are shown."""
+LEAST = 8
+"""Rows that a slice must have, and rows against the association without which nothing is balanced."""
+
+
+class Column(NamedTuple):
+    """A column of the test set as slices: its name, those of its values, the value of each row, its label's
+    code, which rows belong together, and weights.
+    """
+
+    name: str
+    values: tuple[str, ...]
+    codes: Rows
+    labels: Rows
+    groups: Rows
+    weights: Array
+
+    @property
+    def cells(self) -> Rows:
+        """Value × label of every row."""
+        return np.asarray(self.codes * (int(self.labels.max()) + 1) + self.labels)
+
+    @property
+    def expected(self) -> Array:
+        """p(a) p(y) of every row's cell, over the cell's rows, by weights; adds up to 1 over all rows."""
+        share = np.bincount(self.codes, self.weights) / self.weights.sum()
+        of_label = np.bincount(self.labels, self.weights) / self.weights.sum()
+        in_cell = np.bincount(self.cells, self.weights)[self.cells]
+        each = share[self.codes] * of_label[self.labels] * self.weights / np.where(in_cell > 0, in_cell, 1.0)
+        return np.asarray(each / each.sum())  # cells of no rows cannot be known
+
+    @property
+    def agrees(self) -> NDArray[np.bool_]:
+        """Rows in cells that hold more than p(a) p(y) of the test set."""
+        return np.asarray(self.expected < self.weights / self.weights.sum())
+
+
+@dataclass(frozen=True)
+class Slice:
+    """A part of the test set: its rows, and what changed there, in nats a row and in accuracy.
+
+    The intervals of all slices that are shown together hold at once, at 95 %.
+    """
+
+    column: str
+    value: str
+    rows: int
+    change: Estimate
+    accuracy: float
+
+
+@dataclass(frozen=True)
+class Balanced:
+    """Of a column: the change of rows with and against its association with the label, and that of a test set
+    in which the two are independent (nats a row); beyond_random: the latter less that of random removals."""
+
+    column: str
+    agree: Slice
+    against: Slice
+    change: Estimate
+    accuracy: float
+    beyond_random: Estimate
+
+
+def mean_change(change: Array, share: Array, column: Column, level: float = LEVEL) -> Estimate:
+    """Σ share · change, with its error: rows are drawn within cells (value × label), groups as a whole.
+
+    Degrees of freedom by Welch and Satterthwaite: a few rows that count much have few.
+
+    >>> one = Column("a", ("x",), np.zeros(4, int), np.zeros(4, int), np.arange(4), np.ones(4))
+    >>> found = mean_change(np.array([1.0, 2.0, 3.0, 4.0]), np.full(4, 0.25), one)
+    >>> round(found.value, 3), round(found.stderr, 3), found.degrees  # as of any mean
+    (2.5, 0.645, 3.0)
+    """
+    cells = column.cells
+    drawn = np.bincount(cells, share > 0)
+    share = np.where(drawn[cells] > 1, share, 0.0)  # nobody knows how a single row varies
+    if not share.any():
+        return Estimate(float(change.mean()), None, None)
+    share = share / share.sum()
+    total = np.bincount(cells, share)
+    mean = np.bincount(cells, share * change) / np.where(total > 0, total, 1.0)
+    rest = share * (change - mean[cells]) * np.sqrt(drawn / np.maximum(drawn - 1, 1))[cells]
+    variance = float((np.bincount(column.groups, rest) ** 2).sum())
+    own = np.bincount(cells, rest**2)
+    degrees = own.sum() ** 2 / max(float((own**2 / np.maximum(drawn - 1, 1)).sum()), 1e-300)
+    most = len(np.unique(column.groups[share > 0])) - 1
+    degrees = float(min(degrees, most)) if own.any() else float(most)
+    if degrees < 1.0:
+        return Estimate(float(share @ change), None, None)
+    return make_estimate(float(share @ change), float(np.sqrt(variance)), degrees, level)
+
+
+def slices_of(column: Column, by_row: Mapping[Arm, Array], shown: int = 1) -> tuple[Slice, ...]:
+    """Values of a column, and rows with and against its association with the label.
+
+    shown: slices whose intervals are to hold at once.
+    """
+    agrees = column.agrees
+    parts = [(value, column.codes == code) for code, value in enumerate(column.values)]
+    if min(agrees.sum(), (~agrees).sum()) >= LEAST:
+        parts += [("with its association", agrees), ("against it", ~agrees)]
+    return tuple(_slice(column, value, rows, by_row, shown) for value, rows in parts if rows.sum() >= LEAST)
+
+
+def _slice(
+    column: Column, value: str, rows: NDArray[np.bool_], by_row: Mapping[Arm, Array], shown: int
+) -> Slice:
+    weights = np.where(rows, column.weights, 0.0)
+    weights = weights / weights.sum() if weights.any() else rows / rows.sum()
+    change, right = _rows(column, by_row)
+    one = column._replace(codes=np.zeros_like(column.codes), labels=np.zeros_like(column.labels))
+    found = mean_change(change, weights, one, LEVEL ** (1.0 / max(1, shown)))
+    return Slice(column.name, value, int(rows.sum()), found, float(weights @ right))
+
+
+def _rows(column: Column, by_row: Mapping[Arm, Array], arm: Arm = AFTER) -> tuple[Array, Array]:
+    """The change of every row's log p (which was weighted) and of its being right."""
+    change = by_row[arm] - by_row[BEFORE]
+    return change[:, 0] / np.where(column.weights > 0, column.weights, 1.0), change[:, 1]
+
+
+def balanced(column: Column, by_row: Mapping[Arm, Array], shown: int = 1) -> Balanced | None:
+    """The change with, against and without the column's association; None if too few rows are against it."""
+    agrees, share = column.agrees, column.expected
+    if min(agrees.sum(), (~agrees).sum()) < LEAST:
+        return None
+    change, right = _rows(column, by_row)
+    found = mean_change(change, share, column)
+    random = [arm for arm in by_row if arm.role == "control"]
+    beyond = found
+    if random:
+        others = np.array([_rows(column, by_row, arm)[0] for arm in random])
+        gap = mean_change(change - others.mean(axis=0), share, column)
+        between = float((others @ share).var(ddof=1)) * (1.0 + 1.0 / len(random)) if len(random) > 1 else 0.0
+        if gap.stderr is not None:
+            total = gap.stderr**2 + between
+            parts = gap.stderr**4 / gap.degrees + between**2 / max(1, len(random) - 1)
+            beyond = make_estimate(
+                gap.value, float(np.sqrt(total)), total**2 / parts if parts else gap.degrees
+            )
+    with_it, against = (_slice(column, "", rows, by_row, 2) for rows in (agrees, ~agrees))
+    return Balanced(column.name, with_it, against, found, float(share @ right), beyond)
+
+
+def column_of(
+    name: str, values: NDArray[Any], labels: Rows, groups: NDArray[Any] | None, weights: Array | None
+) -> Column:
+    """Slices by the values of a column: the most common ones, or quarters of many numbers.
+
+    >>> column_of("site", np.array(["b", "a", "a"]), np.array([0, 0, 1]), None, None).values
+    ('a', 'b')
+    """
+    n = len(labels)
+    own = np.arange(n) if groups is None else np.unique(groups, return_inverse=True)[1].ravel()
+    counted = np.ones(n) if weights is None else weights
+    distinct, codes, counts = np.unique(values, return_inverse=True, return_counts=True)
+    if distinct.dtype.kind == "f" and len(distinct) > VALUES:
+        edges = np.unique(np.nanquantile(values, (0.25, 0.5, 0.75)))
+        bounds = [f"{edge:.4g}" for edge in edges]
+        names = [
+            f"≤ {bounds[0]}",
+            *(f"{low} to {high}" for low, high in zip(bounds, bounds[1:], strict=False)),
+        ]
+        codes = np.searchsorted(edges, values)
+        return Column(name, (*names, f"> {bounds[-1]}"), codes, labels, own, counted)
+    common = np.argsort(-counts, kind="stable")[:VALUES]
+    place = np.full(len(distinct), len(common))
+    place[np.sort(common)] = np.arange(len(common))
+    names = [str(value) for value in distinct[np.sort(common)]] + ["others"] * (len(distinct) > VALUES)
+    return Column(name, tuple(names), place[codes.ravel()], labels, own, counted)
+
+
+def label_codes(yardstick: Yardstick, test: Dataset, y: Array) -> Rows:
+    """Labels as codes; numeric labels by fifths of the test set's."""
+    if isinstance(yardstick.labels, Classes):
+        return y.astype(np.intp)
+    edges = np.quantile(yardstick.targets(test), np.arange(1, FIFTHS) / FIFTHS)
+    return np.searchsorted(edges, y)
+
+
+def columns_of(case: Measurement, names: Sequence[str]) -> list[Column]:
+    """Columns of the test set by name, `attribute` and `group` among them.
+
+    Raises:
+        DataworthError: if there is no such column.
+    """
+    test = case.test
+    labels = label_codes(case.yardstick, test, case.yardstick.targets(test))
+    found = []
+    for name in names:
+        if name in test.names:
+            kind, own = test.columns[test.names.index(name)], test.X[:, test.names.index(name)]
+            texts = np.array([*kind.categories, "unknown"])
+            values = texts[np.nan_to_num(own, nan=-1.0).astype(int)] if kind.categories else own
+        elif name in ("attribute", "group"):
+            values = test.attributes if name == "attribute" else test.groups
+        else:
+            values = None
+        if values is None:
+            known = [*test.names, *(("attribute",) if test.attributes is not None else ())]
+            raise DataworthError(
+                f"there is no column {name!r} in the test set to slice by; it has {listed(known, 8)}."
+            )
+        found.append(column_of(name, values, labels, test.groups, test.weights))
+    return found
+
+
+def attribute_of(case: Measurement) -> Column | None:
+    """The attribute that was declared, of an audit's test set."""
+    if case.what != "audit" or case.test.attributes is None:
+        return None
+    return columns_of(case, ["attribute"])[0]
+
+
+def shown_slices(case: Measurement, by_row: Mapping[Arm, Array]) -> tuple[Slice, ...]:
+    """Slices by the attribute and by the columns that were asked for; at most 20."""
+    declared = ["attribute"] if attribute_of(case) is not None else []
+    columns = columns_of(case, [*dict.fromkeys([*declared, *(case.options.slices or ())])])
+    columns = columns if by_row else []
+    many = min(MOST, sum(len(slices_of(column, by_row)) for column in columns))
+    return tuple(one for column in columns for one in slices_of(column, by_row, many))[:MOST]
