@@ -22,12 +22,16 @@ CHEAP = 3e9
 
 
 class CheckOutcome(NamedTuple):
-    """Whether a check fires (None: it was not run), the number it rests on, and what exactly was seen."""
+    """Whether a check fires (None: it was not run), the number it rests on, and what exactly was seen.
+
+    subject: the column that it is about, where it is about one.
+    """
 
     fires: bool | None
     value: float | None = None
     detail: str = ""
     stderr: float | None = None
+    subject: str | None = None
 
 
 def not_run(why: str) -> CheckOutcome:
@@ -56,12 +60,14 @@ class Finding:
     advice: str
     detail: str = ""
     stands: bool = True
+    subject: str | None = None
 
     @classmethod
     def of(cls, code: str, seen: CheckOutcome, stands: bool = True) -> Finding:
         """What was seen, with what it means."""
         name, meaning, advice = WORDS[code]
-        return cls(code, name, seen.fires, seen.value, seen.stderr, meaning, advice, seen.detail, stands)
+        words = name, seen.fires, seen.value, seen.stderr, meaning, advice, seen.detail
+        return cls(code, *words, stands, seen.subject)
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""

@@ -77,7 +77,8 @@ def selection(case: Case) -> CheckOutcome:
         f"{one.after / one.test:.0%} after; test rows against that ({change.against.rows}) change by "
         f"{change.against.change.value:+.3f} nats a row, the others by {change.agree.change.value:+.3f}"
     )
-    return CheckOutcome(True, change.against.change.value, told, change.against.change.stderr)
+    lost = change.against.change
+    return CheckOutcome(True, lost.value, told, lost.stderr, one.column.name)
 
 
 def moved(case: Case, coded: Coded, columns: int) -> Moved | None:

@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -198,7 +199,7 @@ def column_of(
         bounds = [f"{edge:.4g}" for edge in edges]
         names = [
             f"≤ {bounds[0]}",
-            *(f"{low} to {high}" for low, high in zip(bounds, bounds[1:], strict=False)),
+            *(f"{low} to {high}" for low, high in pairwise(bounds)),
         ]
         codes = np.searchsorted(edges, values)
         return Column(name, (*names, f"> {bounds[-1]}"), codes, labels, own, counted)

@@ -1,9 +1,11 @@
 """The demo: seven things one can do to handwritten digits, and what they do to the information.
 
 Is a digit odd or even? 100 labelled digits, a fifth of them wrong; 797 more, labelled by people, for later;
-900 to test on (scikit-learn's, 8×8 pixels). Each digit came through one of two scanners, which the pixels do
-not show. In the test set nearly all odd digits came through the first and nearly all even ones through the
-second; in the data mostly the other way.
+900 to test on (scikit-learn's, 8×8 pixels). Each digit came through one of two scanners. In the test set
+nearly all odd digits came through the first and nearly all even ones through the second; in the data mostly
+the other way. The pixels do not show the scanner, but for one chapter: there digits are noisy, and three
+pixels of the margin are lighter in one scanner. Rows removed until scanner and label go together as in the
+test set raise the benchmark, and lose what is known of digits whose scanner does not tell.
 """
 
 from __future__ import annotations
@@ -28,11 +30,13 @@ DATA_ROWS, TEST_ROWS, TIDIED_ROWS = 100, 900, 400
 FLIPPED = 20
 ALIGNED_IN_TEST, ALIGNED_IN_DATA = 0.9, 0.3
 """Share of digits whose scanner goes with their label."""
+MARGIN, NOISE = [0, 32, 39], 4.0
+"""Pixels that are white in every digit, and the standard deviation of noise, where pixels go from 0 to 16."""
 STORIES = {
     "filter mislabelled rows": f"{FLIPPED} of {DATA_ROWS} labels are wrong; "
     "somebody who knows removes those rows",
-    "match the test set's groups": "from the clean rows, "
-    "as many are removed as brings scanner × label to the test set's ratios",
+    "match the test set's groups": f"from {TIDIED_ROWS} noisy digits whose margin shows the scanner, rows are "
+    "removed until scanner × label has the test set's ratios",
     "remove rows at random": "two thirds of the rows go, whichever: "
     "not a dataset but a method, judged over many draws",
     "double every row": "the raw rows, twice",
@@ -118,6 +122,14 @@ class Digits(NamedTuple):
         return self.everything.take(range(TIDIED_ROWS))
 
 
+def scanned(data: Dataset, rng: np.random.Generator) -> Dataset:
+    """The digits with noise, and the scanner to be seen in the margin."""
+    X = data.X + NOISE * rng.normal(size=data.X.shape)
+    lighter = np.where(np.asarray(data.attributes) == "1", 12.0, 4.0)
+    X[:, MARGIN] = lighter[:, None] + NOISE * rng.normal(size=(len(X), len(MARGIN)))
+    return data.with_features(X)
+
+
 def tidy(data: Dataset) -> tuple[Dataset, tuple[float, float]]:
     """The rows that a logistic regression of the other four fifths gets right, and its accuracy on the data
     and on them."""
@@ -148,9 +160,11 @@ def demo(seed: int = 0, progress: Progress | None = None, keep: bool = False) ->
     clean = RemoveRows(bad)(raw)
     labelled = digits.labelled
     tidied, own_accuracy = tidy(labelled)
+    seen, held = scanned(labelled, rng), scanned(test, rng)
+    matched = MatchGroups()(seen, held, rng=rng)
     curated: list[tuple[Dataset, Dataset | Curation]] = [
         (raw, clean),
-        (clean, MatchGroups()(clean, test, rng=rng)),
+        (seen, matched),
         (digits.everything, RandomSubset(1 / 3)),
         (raw, Duplicate(2)(raw)),
         (raw, SelfLabel(more)(raw)),
@@ -160,7 +174,8 @@ def demo(seed: int = 0, progress: Progress | None = None, keep: bool = False) ->
     told: list[Chapter] = []
     for (name, story), (before, made) in zip(STORIES.items(), curated, strict=True):
         after = {"after": made} if isinstance(made, Dataset) else {"curate": made}
-        result = audit(before, test=test, yardstick=yard, seed=seed, keep=keep, **after)
+        where: dict[str, Any] = {"test": test, "yardstick": yard} if before is not seen else {"test": held}
+        result = audit(before, seed=seed, keep=keep, **where, **after)
         own = own_accuracy if made is tidied else None
         told.append(Chapter(name, story.format(more=len(more)), result, own))
         if progress is not None:

@@ -53,7 +53,8 @@ ANSWERS = {
         "Keep the old data unless fewer rows are worth something to you.",
     ),
     "strategic": (
-        "The curation flatters the benchmark: it keeps what the test rewards and loses information.",
+        "The curation makes the data look like the test set: what the test rewards holds or rises, and "
+        "information is lost where it matters.",
         "Do not adopt it on the benchmark's word: away from this test set, expect it to do worse.",
     ),
     "harmful": (
@@ -76,7 +77,11 @@ def document(audit: Audit, further: Further, unit: Unit) -> Document:
     why = ""
     if verdict == "inconclusive" and audit.interval is not None and audit.interval[0] > 0:
         why = f" ({audit.reason})"  # an interval above zero asks for the reason
-    word, moved = audit.verdict or "no verdict", unit.named(delta(audit), sign=True)
+    word, moved = audit.word, unit.named(delta(audit), sign=True)
+    if word != (audit.verdict or "no verdict"):
+        meaning += (
+            " Whether that column should matter, only a person can know: if not, declare it an attribute."
+        )
     checks, *rest = shared.last_sections(audit, further, unit)
     return Document(
         kind="Audit",
@@ -86,6 +91,7 @@ def document(audit: Audit, further: Further, unit: Unit) -> Document:
         charts=(_forest(audit, unit), _benchmark_forest(audit, unit)),
         sections=[
             _what_moved(audit, unit),
+            *_who_gains(audit, unit),
             _what_could_be_seen(audit, unit),
             checks,
             _one_by_one(audit, tone, unit),
@@ -193,6 +199,38 @@ def _benchmark_forest(audit: Audit, unit: Unit) -> Forest:
         f"change of {bench.change}",
         [bench.unit.mark("after − before", accuracy(audit), "neutral")],
     )
+
+
+def _who_gains(audit: Audit, unit: Unit) -> Iterator[Section]:
+    """Slices of the test set, and the test set in which the attribute does not tell the label."""
+    if not audit.slices:
+        return
+    bench = benchmark(audit.yardstick, unit)
+    lines = [(f"{one.column}: {one.value}", str(one.rows), one.change, one.accuracy) for one in audit.slices]
+    if (free := audit.balanced) is not None:
+        alone = f"where the {free.column} does not tell the label"
+        lines.append((alone, "weighted", free.change, free.accuracy))
+    columns = (
+        "test rows",
+        "number",
+        f"change, {unit.name} a row, 95 % interval",
+        f"change of {bench.change}",
+    )
+    shown = [
+        (name, rows, unit.cell(change, sign=True), number(right * bench.unit.factor, 1, True))
+        for name, rows, change, right in lines
+    ]
+    marks = [unit.mark(name, change, _tone(change)) for name, _, change, _ in lines]
+    chart = Forest(
+        "Who gains and who loses; the intervals of slices hold at once.", f"{unit.name} a row", marks
+    )
+    yield Section(
+        "Who gains and who loses", (Table("Slices of the test set", columns, shown, "brief"), chart)
+    )
+
+
+def _tone(change: Estimate) -> Tone:
+    return "good" if change.positive else "bad" if change.negative else "plain"
 
 
 # --- what changed, and what could have been seen ------------------------------------------------------------

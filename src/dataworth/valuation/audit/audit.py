@@ -94,10 +94,17 @@ class Audit(Result):
     design: str
 
     @property
+    def word(self) -> str:
+        """The verdict, and the column for which it may be strategic (DW015)."""
+        for_column = [one.subject for one in self.checks if one.code == "DW015" and one.fires]
+        but = f", but strategic for {for_column[0]!r}" if for_column and self.verdict != "strategic" else ""
+        return f"{self.verdict or 'no verdict'}{but}"
+
+    @property
     def headline(self) -> str:
         """The verdict and the change, with its interval."""
         change = in_nats(self.delta, self.interval, sign="+")
-        return f"{self.verdict or 'no verdict'}: ΔPMI {change}, design {self.design}"
+        return f"{self.word}: ΔPMI {change}, design {self.design}"
 
     @cached_property
     def parts(self) -> AuditParts:
