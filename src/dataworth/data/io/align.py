@@ -13,10 +13,12 @@ from pathlib import Path
 from typing import Any, Unpack
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from dataworth.data.convert import Column
 from dataworth.data.io import roles as role_of
-from dataworth.data.io.cells import has_hours
+from dataworth.data.io.cells import features_of
 from dataworth.data.io.delimited import Delimited
 from dataworth.data.io.files import part_of, suffix_of
 from dataworth.data.io.images import refuse_images
@@ -27,6 +29,7 @@ from dataworth.data.io.schema import (
     ColumnType,
     Schema,
     TypeOverrides,
+    kinds_of,
     missing_values,
     note_of,
     spellings,
@@ -151,8 +154,6 @@ def sentences(reads: Sequence[Read]) -> list[str]:
 
 def release() -> None:
     """Give memory back: pyarrow would keep the size of the files for itself."""
-    import pyarrow as pa
-
     pa.default_memory_pool().release_unused()
 
 
@@ -191,8 +192,8 @@ def _parsed(options: Mapping[str, Any], columns: Sequence[Column]) -> tuple[Deli
         na_values=tuple(dict.fromkeys(str(one).strip() for one in markers)),
     )
     categories, numbers = (wishes_of(options.get(name) or (), ()) for name in ("categories", "numbers"))
-    kinds = TypeOverrides.kinds_of(columns)
-    return how, TypeOverrides(categories, numbers, options.get("decimal"), options.get("dates"), kinds)
+    said = options.get("decimal"), options.get("dates"), kinds_of(columns)
+    return how, TypeOverrides(categories, numbers, *said)
 
 
 def _begin(read: Read, how: Delimited, wanted: bool, streams: bool) -> None:
@@ -299,8 +300,10 @@ def _finish(read: Read, lead: Read, columns: Sequence[Column], impute: bool) -> 
     known, hours = {column.name for column in columns}, set()
     for name in (r.column for r in read.roles if r.role == "feature" and r.kind == "date or time"):
         timed = f"{name}[hour]" in known or (read is not lead and name in lead.schema.hours)
-        if timed or (f"{name}[day]" not in known and read is lead and has_hours(table[name])):
-            hours.add(name)
+        if not timed and f"{name}[day]" not in known and read is lead:
+            clock = features_of(table[name], "").get("[hour]", pa.nulls(0, pa.float64()))
+            timed = bool(pc.any(pc.not_equal(clock, 0.0)).as_py())
+        hours |= {name} if timed else set()
     read.schema = replace(read.schema, roles=tuple(read.roles), hours=frozenset(hours), impute=impute)
     read.problems += missing_values(table, read.roles)
     with _gathering(read):
