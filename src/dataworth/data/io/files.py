@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
+from pyarrow import parquet
 
 from dataworth.data.io.delimited import AS_FOUND, Delimited, sniff, text_batches, unique
 from dataworth.data.io.notes import Note, naming
@@ -60,10 +62,9 @@ def part_of(source: Any, how: Delimited = AS_FOUND) -> Part:
     if named and (is_url(str(source)) or not str(source).startswith(HUB)):
         part = _part_of_files(str(source), how)
     else:
-        part = part_of_object(source)
-        part = _assembled(
-            [_Content(part.table.column_names, part.table.to_batches, how, part.notes)], True, how
-        )
+        given = part_of_object(source)
+        content = _Content(given.table.column_names, given.table.to_batches, how, given.notes)
+        part = _assembled([content], True, how)
     part.table, found = cleaned(part.table, how.na_values)
     for name, marker, count in found:
         about = f"{name!r} ({marker!r}, {counted(count, 'cell')})"
@@ -95,26 +96,20 @@ def _part_of_files(name: str, how: Delimited) -> Part:
         part = _assembled(found, suffixes[0] not in (*DELIMITED, ".xlsx"), how)
         # A damaged file can point outside itself, which would end the process later, not raise.
         part.table.validate(full=True)
-    if part.table.num_rows == 0:
-        raise DataworthError("the file has no rows: write some to it")
     return part
 
 
 def _assembled(found: Sequence[_Content], typed: bool, how: Delimited) -> Part:
     """What several files hold as one table with distinct names of columns, or a sample of its rows."""
-    import pyarrow as pa
-
     part = Part(None, typed, how=replace(found[0].how, sample=None))
     part.notes = list(dict.fromkeys(note for one in found for note in one.notes))
     names = found[0].names
     if how.sample is None:
-        tables = []
-        for one in found:
-            batches = list(one.batches()) or [
-                pa.record_batch([pa.array([], pa.string())] * len(names), names)
-            ]
-            table = pa.Table.from_batches(batches)
-            tables.append(table if table.column_names == names else table.select(names))
+        each = [own for one in found if (own := [batch for batch in one.batches() if batch.num_rows])]
+        tables = [pa.Table.from_batches(batches) for batches in each]
+        tables = [table if table.column_names == names else table.select(names) for table in tables]
+        if not tables:
+            raise DataworthError("the file has no rows: write some to it")
         try:
             part.table = pa.concat_tables(tables, promote_options="permissive") if tables[1:] else tables[0]
         except pa.ArrowInvalid as error:
@@ -137,8 +132,7 @@ def _content(file: str, suffix: str, how: Delimited) -> _Content:
         return _Content(list(found.columns), lambda: text_batches(file, found), found, notes)
     if suffix == ".parquet":
         # Its own batches, not a dataset of pyarrow, which would add columns for directories like "part=1".
-        table = opened(file)
-        whole = how.sample is None
+        table, whole = opened(file), how.sample is None
         batches = (lambda: table.read().to_batches()) if whole else (lambda: table.iter_batches(1 << 14))
         return _Content(table.schema_arrow.names, batches, how)
     notes = []
@@ -159,8 +153,6 @@ def sample_of_batches(batches: Iterable[Any], rows: int) -> tuple[Any, int]:
     >>> table.num_rows, total
     (5, 1000)
     """
-    import pyarrow as pa
-
     rng = np.random.default_rng(SEED)
     kept: list[Any] = []
     total, keys, highest = 0, np.zeros(0), np.inf
@@ -182,11 +174,10 @@ def sample_of_batches(batches: Iterable[Any], rows: int) -> tuple[Any, int]:
         if len(keys) > 2 * rows:
             lowest()
             highest = keys.max()
+    if total == 0:
+        raise DataworthError("the file has no rows: write some to it")
     lowest()
     return kept[0], total
-
-
-# Which files
 
 
 def files_of(name: str) -> list[str]:
@@ -235,29 +226,21 @@ def is_url(name: str) -> bool:
 
 def _system(name: str) -> tuple[Any, str]:
     """The file system of an address, and the path there; a path has lost a slash of the address."""
+    scheme, _, rest = name.partition(":")
+    slashes = "///" if scheme == "file" else "//"
     try:
         import fsspec
 
-        scheme, _, rest = name.partition(":")
-        slashes = "///" if scheme == "file" else "//"
-        system, path = fsspec.core.url_to_fs(f"{scheme}:{slashes}{rest.lstrip('/')}")
+        return fsspec.core.url_to_fs(f"{scheme}:{slashes}{rest.lstrip('/')}")
     except ImportError as error:
         raise DataworthError(f"an address needs another package ({error}): pip install it") from error
-    return system, str(path)
 
 
 def opened(file: str, **options: Any) -> Any:
     """A Parquet file, here or elsewhere."""
-    from pyarrow import parquet
-
-    source = file
-    if is_url(file):
-        system, path = _system(file)
-        source = system.open(path, "rb")
+    system, path = _system(file) if is_url(file) else (None, file)
+    source = path if system is None else system.open(path, "rb")
     return parquet.ParquetFile(source, page_checksum_verification=True, **options)
-
-
-# What is refused
 
 
 @contextmanager
@@ -313,8 +296,6 @@ def suffix_of(path: Path) -> str:
 
 def unpacked_size(path: Path) -> int:
     """Bytes of a file, unpacked; a sentence if they are more than SMALL and EXPANDED times its size."""
-    import pyarrow as pa
-
     size = unpacked = path.stat().st_size
     most = max(SMALL, EXPANDED * size)
     if path.suffix.lower() == ".gz":
