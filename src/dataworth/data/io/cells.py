@@ -52,7 +52,6 @@ NUMBER = {
 def to_numbers(column: Any, mark: str, signs: Sequence[str] = ()) -> Any:
     """A text column as numbers with this decimal mark; null where a cell is none.
 
-    >>> import pyarrow as pa
     >>> to_numbers(pa.array(["1.234,50", "1,234", "blue"]), ",").to_pylist()
     [1234.5, 1.234, None]
     >>> to_numbers(pa.array(["1'234.5", "-$1,234", "5."]), ".", ["$"]).to_pylist()
@@ -72,7 +71,6 @@ def to_numbers(column: Any, mark: str, signs: Sequence[str] = ()) -> Any:
 def is_null_token(column: Any) -> Any:
     """Where a text column holds a token for a missing value, as a pyarrow mask.
 
-    >>> import pyarrow as pa
     >>> is_null_token(pa.array(["k.A.", "5", "?"])).to_pylist()
     [True, False, True]
     """
@@ -83,7 +81,6 @@ def is_null_token(column: Any) -> Any:
 def plain_values(column: Any) -> Any:
     """A text column as what all its cells are as programs write it, or None; digits as 007 are text.
 
-    >>> import pyarrow as pa
     >>> [str(plain_values(pa.array(some)).type) for some in (["1", None], ["1", "2.5"], ["2021-04-03"])]
     ['int64', 'double', 'date32[day]']
     >>> [plain_values(pa.array(some)) for some in (["007"], ["1,5"], ["red"])]
@@ -131,7 +128,6 @@ DAY_LONG = 8.64e10
 def to_instants(column: Any, order: str) -> Any:
     """A text column as timestamps, with this order of day and month; null where a cell is no date.
 
-    >>> import pyarrow as pa
     >>> to_instants(pa.array(["3.4.2021", "04/23/2021 2:15 pm", "k.A."]), "mdy").to_pylist()
     [datetime.datetime(2021, 4, 3, 0, 0), datetime.datetime(2021, 4, 23, 14, 15), None]
     """
@@ -182,7 +178,6 @@ class Reading(NamedTuple):
 def best_reading(column: Any, kind: str) -> Reading:
     """How the numbers, or the dates, of a text column without missing cells are written.
 
-    >>> import pyarrow as pa
     >>> found = best_reading(pa.array(["58,20", "1,234", "n/a"]), "number")
     >>> found.valid.tolist(), found.how, found.such
     ([True, True, False], ',', '58,20')
@@ -219,7 +214,6 @@ def features_of(column: Any, name: str, hours: bool = True) -> dict[str, Any]:
     `[elapsed]`, days since 1970; `[day]`, the day of the year; `[weekday]`, a category; `[hour]`, with its
     fraction, if `hours`. A time of day alone has its hour, a duration its days.
 
-    >>> import pyarrow as pa
     >>> made = features_of(pa.array([datetime(1970, 1, 2, 6, 30), None]), "when")
     >>> [values[0].as_py() for values in made.values()], made["when[day]"].to_pylist()
     ([1.2708333333333333, 2.0, 'Fri', 6.5], [2.0, None])

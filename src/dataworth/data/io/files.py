@@ -147,7 +147,6 @@ def sample_of_batches(batches: Iterable[Any], rows: int) -> tuple[Any, int]:
 
     The rows with the n smallest of independent random keys are kept.
 
-    >>> import pyarrow as pa
     >>> stream = (pa.record_batch({"a": range(10 * i, 10 * i + 10)}) for i in range(100))
     >>> table, total = sample_of_batches(stream, 5)
     >>> table.num_rows, total

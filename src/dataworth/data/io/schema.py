@@ -280,7 +280,6 @@ def spellings(labels: Sequence[NDArray[Any]]) -> dict[str, str]:
 
     Labels of one letter are left alone: a and A may well be two.
 
-    >>> import numpy as np
     >>> spellings([np.array(["yes", "yes", "YES", "no"]), np.array(["No", "a", "A"])])
     {'YES': 'yes', 'No': 'no'}
     """
@@ -324,7 +323,6 @@ def missing_values(table: Any, roles: Sequence[Role]) -> list[str]:
 def converted(column: Any, to: ColumnType) -> tuple[Any, Flags | None]:
     """A column as the type that it is to be; and where its cells are not of it, if some are not.
 
-    >>> import pyarrow as pa
     >>> made, wrong = converted(pa.chunked_array([["1,5", "?", "red"]]), ColumnType("number", how=","))
     >>> made.to_pylist(), wrong.tolist()
     ([1.5, None, None], [False, False, True])

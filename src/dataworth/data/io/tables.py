@@ -59,7 +59,6 @@ def with_columns(table: Any, columns: Sequence[Any]) -> Any:
 def with_roles(table: Any, roles: dict[str, str], **facts: Any) -> Any:
     """A pyarrow table that says what its columns are, and further facts, in its metadata.
 
-    >>> import pyarrow as pa
     >>> roles_of(with_roles(pa.table({"a": [1], "b": [2]}), {"label": "b", "group": "c"}))
     {'label': 'b'}
     """
