@@ -19,12 +19,11 @@ from numpy.typing import NDArray
 from ..arrays import Flags, Rows
 from ..errors import DataworthError
 from ..wording import counted
-from .chance import RULES, Tally, agreement, repeating
+from .chance import RULES, Sketch, Tally, agreement, repeating
 from .chance import identify_rows as identify_rows
 from .convert import CODED
 from .dataset import Dataset
 from .rows import floors, same_rows
-from .sketch import Sketch
 
 Packed = NDArray[np.uint8]
 """Flags, eight a byte."""
