@@ -106,7 +106,7 @@ def compare(before: Dataset, after: Dataset) -> Change:
         by, keys = "ids", [ids]
     labels = _split(label_keys(before.y), label_keys(after.y))
     # with its label, else as a relabelled row
-    keys = [_split(*(_joined(k, y) for k, y in zip(key, labels, strict=True))) for key in keys] + keys
+    keys = [[k * (1 << 31) + y for k, y in zip(key, labels, strict=True)] for key in keys] + keys
     origin = np.full(len(after), -1, dtype=np.intp)
     for wanted, given in keys:
         free, left = np.setdiff1d(np.arange(len(before)), origin), np.flatnonzero(origin < 0)
@@ -186,8 +186,3 @@ def _split(left: np.ndarray, right: np.ndarray) -> list[Rows]:
     """Codes for the values of two arrays."""
     codes = np.unique(np.concatenate([left, right]), return_inverse=True)[1]
     return [codes[: len(left)], codes[len(left) :]]
-
-
-def _joined(codes: Rows, labels: Rows) -> Rows:
-    """One code for two; each is below 2³¹."""
-    return codes * (1 << 31) + labels

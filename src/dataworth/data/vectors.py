@@ -66,8 +66,19 @@ def as_vector(values: Any, what: str, *, anything: bool = False) -> tuple[NDArra
     elif isinstance(values, list | tuple | range):
         # As objects first: numpy would write a missing value among texts as "nan" or "None".
         raw = _objects(list(values))
-    else:
-        raw = _from_series(values, what)
+    else:  # a pandas or polars series or a pyarrow array; anything else by its own conversion
+        import narwhals as nw
+        import pyarrow as pa
+
+        given = pa.chunked_array([values]) if isinstance(values, pa.Array) else values
+        series = nw.from_native(given, series_only=True, pass_through=True)
+        if not isinstance(series, nw.Series):
+            raw = np.asarray(values)
+        else:
+            array = to_arrow(series, what)
+            plain = pa.types.is_integer(array.type) or pa.types.is_floating(array.type)
+            whole = plain and array.null_count == 0
+            raw = array.to_numpy(zero_copy_only=False) if whole else _objects(array.to_pylist())
     if raw.ndim != 1:
         raise DataworthError(
             f"{what} has shape {raw.shape}, but one value per row is needed: give a flat list"
@@ -90,23 +101,6 @@ def _objects(values: list[Any]) -> NDArray[Any]:
         return np.asarray(values, dtype=object)
     except ValueError:  # lists that almost fit together; each is one wrong value
         return np.fromiter(values, dtype=object, count=len(values))
-
-
-def _from_series(values: Any, what: str) -> NDArray[Any]:
-    """A pandas or polars series or a pyarrow array as numpy; anything else by its own conversion."""
-    import narwhals as nw
-    import pyarrow as pa
-
-    if isinstance(values, pa.Array):
-        values = pa.chunked_array([values])
-    series = nw.from_native(values, series_only=True, pass_through=True)
-    if not isinstance(series, nw.Series):
-        return np.asarray(values)
-    array = to_arrow(series, what)
-    plain = pa.types.is_integer(array.type) or pa.types.is_floating(array.type)
-    if plain and array.null_count == 0:
-        return np.asarray(array.to_numpy(zero_copy_only=False))
-    return _objects(array.to_pylist())
 
 
 def _from_objects(raw: NDArray[Any], what: str, anything: bool) -> tuple[NDArray[Any], NDArray[np.bool_]]:

@@ -267,21 +267,14 @@ def _leave_out(reads: Sequence[Read], asked: Sequence[set[str]], led: bool, impu
         read.roles = marked(read.roles, gone, "ignored")
         if gone and not read.problems and not any(role.role == "feature" for role in read.roles):
             read.problems.append(role_of.no_feature([role.column for role in read.roles]))
-        _name_rows(read)
-
-
-def _name_rows(read: Read) -> None:
-    """The one column that is named like an id names the rows, if no two rows share a name.
-
-    Each file by itself: what it is known by (`content_hash`) must not depend on files beside it.
-    """
-    alike = [i for i, role in enumerate(read.roles) if role.why == role_of.LIKE_AN_ID]
-    if len(alike) != 1 or read.pieces or any(role.role == "id" for role in read.roles):
-        return
-    own = read.roles[alike[0]]
-    column = read.part.table[own.column]
-    if column.null_count == 0 and len(column.unique()) == len(column):
-        read.roles[alike[0]] = replace(own, role="id", why=role_of.GUESSED)
+        # The one column that is named like an id names the rows, if no two rows share a name. Each file by
+        # itself: what it is known by (`content_hash`) must not depend on files beside it.
+        alike = [i for i, role in enumerate(read.roles) if role.why == role_of.LIKE_AN_ID]
+        if len(alike) == 1 and not read.pieces and not any(role.role == "id" for role in read.roles):
+            role = read.roles[alike[0]]
+            column = read.part.table[role.column]
+            if column.null_count == 0 and len(column.unique()) == len(column):
+                read.roles[alike[0]] = replace(role, role="id", why=role_of.GUESSED)
 
 
 def _finish(read: Read, lead: Read, columns: Sequence[Column], impute: bool) -> None:

@@ -158,13 +158,12 @@ def _with_columns(asked: Delimited, text: str, usual: str | None, notes: list[No
     if first is None:
         raise DataworthError("the file is empty: write rows to it")
     before = reader.line_num  # more than one, if a name has a line break
-    rows = list(_rows(reader))
-    header = asked.header
+    rows, header = list(_rows(reader)), asked.header
     if header is None:
         header = not _headless(first, rows)
-        if not header:
-            named = "the first row is no header, and columns are named 'column 1', 'column 2', …"
-            notes.append(Note(named, f"{option('header')} changes that"))
+    if not header and asked.header is None:
+        named = "the first row is no header, and columns are named 'column 1', 'column 2', …"
+        notes.append(Note(named, f"{option('header')} changes that"))
     names = [" ".join(cell.split()) if header else f"column {j + 1}" for j, cell in enumerate(first)]
     if (body := rows if header else [first, *rows]) and all(len(row) == len(names) + 1 for row in body):
         # a column that the header lacks: nothing after a last mark, or R's row names

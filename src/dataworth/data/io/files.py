@@ -76,8 +76,10 @@ def part_of(source: Any, how: Delimited = AS_FOUND) -> Part:
 
 def _part_of_files(name: str, how: Delimited) -> Part:
     files = files_of(name)
-    splits = {split for file in files if (split := _split_of(Path(file), Path(name))) is not None}
-    if len(files) > 1 and len(splits) > 1:
+    # train-00000-of-00002.parquet, or test/part-1.csv
+    below = [path.relative_to(name) if path.is_relative_to(name) else path.name for path in map(Path, files)]
+    told = [[word for word in re.split(r"[^a-z]+", str(one).lower()) if word in SPLITS] for one in below]
+    if len(splits := {words[0] for words in told if words}) > 1:
         raise DataworthError(f"its files are of the splits {', '.join(sorted(splits))}: name those of one")
     suffixes = [_checked_suffix(file) for file in files]
     found: list[_Content] = []
@@ -191,25 +193,14 @@ def files_of(name: str) -> list[str]:
             raise DataworthError("only Parquet is read from an address: name .parquet files, or copy it here")
         return [system.unstrip_protocol(file) for file in found]
     path = Path(name)
-    if path.is_dir():
-        return list(map(str, _files_of_directory(path)))
-    return [name] if path.exists() else sorted(glob(name, recursive=True)) or [name]
-
-
-def _files_of_directory(directory: Path) -> list[Path]:
-    """The files of a directory that hold its rows; caches that Hugging Face leaves beside them do not."""
-    found = [file for file in sorted(directory.rglob("*")) if file.is_file() and file.name[:1] != "."]
-    found = [file for file in found if not file.name.startswith("cache-")]
+    if not path.is_dir():
+        return [name] if path.exists() else sorted(glob(name, recursive=True)) or [name]
+    # Hugging Face leaves caches beside the rows
+    paths = [p for p in sorted(path.rglob("*")) if p.is_file() and not p.name.startswith((".", "cache-"))]
     for suffix in (".parquet", ".arrow", *(s for s in SUFFIXES if s not in (".parquet", ".arrow", ".json"))):
-        if files := [file for file in found if file.name.lower().endswith(suffix)]:
+        if files := [str(file) for file in paths if file.name.lower().endswith(suffix)]:
             return files
     raise DataworthError("this is a directory without tables, but a file is expected: name a file")
-
-
-def _split_of(file: Path, under: Path) -> str | None:
-    """The split that a name such as train-00000-of-00002.parquet or test/part-1.csv tells."""
-    place = file.relative_to(under) if file.is_relative_to(under) else Path(file.name)
-    return next((word for word in re.split(r"[^a-z]+", str(place).lower()) if word in SPLITS), None)
 
 
 def is_url(name: str) -> bool:
@@ -325,9 +316,8 @@ def columns_if_large(source: Any) -> int | None:
     """How many columns a large file has (1, if that is not known); None if it is not large."""
     path = Path(source) if isinstance(source, str | PathLike) else Path()
     suffix = suffix_of(path)
-    if not path.is_file() or suffix not in (*DELIMITED, ".parquet"):
-        return None
-    with suppress(DataworthError), reading(suffix):  # reading says what is wrong
-        size, columns, _ = size_of(str(path), suffix)
-        return columns if size > LARGE else None
+    if path.is_file() and suffix in (*DELIMITED, ".parquet"):
+        with suppress(DataworthError), reading(suffix):  # reading says what is wrong
+            size, columns, _ = size_of(str(path), suffix)
+            return columns if size > LARGE else None
     return None

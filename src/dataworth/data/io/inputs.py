@@ -140,7 +140,14 @@ def load_inputs(
     encode = reading.encode or (lambda data: data)
     data = {key: encode(one.data) for key, one in zip(each, found, strict=True)}
     leading = data[_key(test)] if lead is not None else test
-    remarks = [*_unused_markers(asked, notes), *_misfits(found, data, leading, known)]
+    given = asked.get("missing") or ()
+    told = [note.about for some in notes.values() for note in some]
+    remarks = [
+        f"{option('missing').rstrip('=')} {marker!r} stands in no cell"
+        for marker in ([given] if isinstance(given, str | int | float) else given)
+        if not any(f" ({str(marker).strip()!r}, " in about for about in told)
+    ]
+    remarks += _misfits(found, data, leading, known)
     del found
     release()
     return Inputs(each, data, notes, tuple(remarks))
@@ -169,15 +176,6 @@ def _nowhere(asked: Mapping[str, Any], names: Collection[str]) -> Iterator[str]:
             like = name == "exclude" and wanted.endswith("*") and any(n.startswith(start) for n in names)
             if wanted not in names and not like:
                 yield f"{option(name).rstrip('=')} {wanted!r} is no column of any file: check its name."
-
-
-def _unused_markers(asked: Mapping[str, Any], notes: Mapping[Any, Sequence[Note]]) -> Iterator[str]:
-    """Markers of missing values that no cell holds."""
-    given = asked.get("missing") or ()
-    told = [note.about for some in notes.values() for note in some]
-    for marker in [given] if isinstance(given, str) else given:
-        if not any(f" ({marker.strip()!r}, " in about for about in told):
-            yield f"{option('missing').rstrip('=')} {marker!r} stands in no cell"
 
 
 def _misfits(found: Sequence[Read], data: Mapping[Any, Any], test: Any, known: Any) -> Iterator[str]:

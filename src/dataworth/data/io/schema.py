@@ -127,8 +127,13 @@ class Schema:
         mark, problems = _decimal_mark(part, looks, typed - set(overrides.categories), overrides.decimal)
         types: dict[str, ColumnType] = {}
         for name, look in looks.items():
-            leading = known.get(name)
-            if name in typed and (used[name] != "label" or _numeric_label(part.table[name], look, leading)):
+            leading, numeric = known.get(name), name in typed
+            if used[name] == "label" and leading is not None and leading.kind != "empty":
+                numeric = leading.kind == "number"
+            elif used[name] == "label":  # few different texts are classes
+                written = look.kind == "number" and bool(look.readings)
+                numeric = written and len(part.table[name].unique()) > FEW
+            if numeric:
                 types[name], wrong = _type_of(part, name, look, mark, overrides, leading)
                 if wrong:
                     problems.setdefault(name, wrong)
@@ -210,13 +215,6 @@ def _decimal_mark(
         for name, one in found.items()
         if asked and shown == {other} and one.how == other
     }
-
-
-def _numeric_label(column: Any, look: Look, leading: ColumnType | None) -> bool:
-    """Whether a label that is written as text is to be a number: few different texts are classes."""
-    if leading is not None and leading.kind != "empty":
-        return leading.kind == "number"
-    return look.kind == "number" and bool(look.readings) and len(column.unique()) > FEW
 
 
 def _type_of(

@@ -53,20 +53,19 @@ def pieces_of(source: Any) -> list[Piece]:
     files = [file if is_url(file) else str(Path(file).absolute()) for file in found]
     suffixes = {suffix_of(Path(file)) for file in files}
     if suffixes == {".parquet"}:
-        return [piece for file in files for piece in _groups(file)]
+        pieces = []
+        for file in files:
+            with reading(".parquet"), opened(file) as parquet:
+                about = parquet.metadata
+            sizes = [about.row_group(group).num_rows for group in range(about.num_row_groups)]
+            pieces += [Piece(file, group, sum(sizes[:group])) for group in range(len(sizes))]
+        return pieces
     if suffixes and suffixes <= DELIMITED.keys():
         return [Piece(file) for file in files]
     raise DataworthError(
         "it cannot be read in passes (Parquet and text, as .csv, .tsv and .txt, can): read some rows, with"
         f" {option('sample', 100000)}"
     )
-
-
-def _groups(file: str) -> list[Piece]:
-    with reading(".parquet"), opened(file) as parquet:
-        about = parquet.metadata
-        sizes = [about.row_group(group).num_rows for group in range(about.num_row_groups)]
-    return [Piece(file, group, sum(sizes[:group])) for group in range(len(sizes))]
 
 
 @dataclass(frozen=True)
