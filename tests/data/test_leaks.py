@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import dataworth as dw
+from dataworth.data.chance import Sketch
 from dataworth.data.dataset import Dataset
 from dataworth.data.leaks import LeakScanner, Overlap, agreement, drop_leaks
-from dataworth.data.sketch import Sketch
 from worlds import classes, refusal
 
 TEST = classes(100, seed=0)

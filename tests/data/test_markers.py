@@ -12,6 +12,7 @@ import dataworth as dw
 from dataworth.cli.app import app
 from dataworth.cli.job import command_line
 from dataworth.data.io import describe
+from dataworth.data.io.inputs import Reading, load_inputs
 from dataworth.data.io.notes import ReadingWarning
 
 RNG = np.random.default_rng(3)
@@ -51,6 +52,13 @@ def test_cells_that_are_the_marker_are_missing(tmp_path, marker, form):
         found = ages_of(dw.read(source, missing=["zz", marker], impute=True))
     np.testing.assert_array_equal(np.flatnonzero(np.isnan(found)), GONE)
     np.testing.assert_array_equal(np.delete(found, GONE), np.delete(AGES, GONE))
+
+
+def test_a_number_stands_for_a_missing_value_in_every_entry(tmp_path):
+    paths = [written(tmp_path / f"{name}.csv", "-999") for name in "at"]
+    found = load_inputs(paths, paths[1], Reading(options={"missing": -999, "impute": True}))
+    np.testing.assert_array_equal(np.flatnonzero(np.isnan(ages_of(found(paths[0])))), GONE)
+    assert found.remarks == ()
 
 
 def test_a_text_among_numbers_is_told_with_the_option_that_solves_it(tmp_path):

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 import dataworth as dw
-from dataworth.data import memory, sketch
+from dataworth.data import chance, memory
 from dataworth.data.io import align
 from dataworth.data.io import streamed as streams
 from dataworth.data.io.notes import ReadingWarning
@@ -186,15 +186,15 @@ def test_sealed_in_passes(numbers, tmp_path):
 
 def test_different_rows_are_counted_without_keeping_them(monkeypatch):
     rng = np.random.default_rng(0)
-    monkeypatch.setattr(sketch, "SIZE", 2000)
+    monkeypatch.setattr(chance, "SIZE", 2000)
     X = rng.standard_normal((30_000, 2))
     parts = np.split(np.vstack([X, X[:6000]]), 9)
-    found = sketch.Sketch.joined(sketch.Sketch.of(dw.Dataset(p, np.zeros(len(p)))) for p in parts)
+    found = chance.Sketch.joined(chance.Sketch.of(dw.Dataset(p, np.zeros(len(p)))) for p in parts)
     # 2,000 of 30,000: 2.2 % standard error; beyond 4 of them once in 15,000 seeds
     assert found.full
     assert found.rows == 36_000
     assert found.distinct == pytest.approx(30_000, rel=0.09)
     assert found.repeating == pytest.approx(12_000, rel=0.12)
     whole = np.arange(500.0)[:, None] % 100
-    few = sketch.Sketch.of(dw.Dataset(whole, np.zeros(500)))
+    few = chance.Sketch.of(dw.Dataset(whole, np.zeros(500)))
     assert (few.distinct, few.repeating) == (100, 500)

@@ -99,19 +99,25 @@ def compare(before: Dataset, after: Dataset) -> Change:
     >>> print(compare(before, before.take([0, 0, 2])))
     2 kept, 1 removed, 1 repeated
     """
-    exact, near = _features(before, after)
+    if sorted(before.names) == sorted(after.names):
+        place = {name: j for j, name in enumerate(after.names)}
+        alike = after.pick([place[name] for name in before.names])
+        exact, near = equal_and_same(before, alike, digits=DIGITS)
+    else:  # other columns make other rows
+        own, other = (same_rows(part, digits=DIGITS)[0] for part in (before, after))
+        exact = near = [own, other + len(before)]
     ids = None if before.ids is None or after.ids is None else _split(before.ids, after.ids)
     by, keys = "features", [exact, near]
     if ids is not None and _ids_identify(ids, near):
         by, keys = "ids", [ids]
     labels = _split(label_keys(before.y), label_keys(after.y))
     # with its label, else as a relabelled row
-    keys = [_split(*(_joined(k, y) for k, y in zip(key, labels, strict=True))) for key in keys] + keys
+    keys = [[k * (1 << 31) + y for k, y in zip(key, labels, strict=True)] for key in keys] + keys
     origin = np.full(len(after), -1, dtype=np.intp)
     for wanted, given in keys:
         free, left = np.setdiff1d(np.arange(len(before)), origin), np.flatnonzero(origin < 0)
-        place = pair_up(wanted[free], given[left])
-        origin[left[place >= 0]] = free[place[place >= 0]]
+        copy = pair_up(wanted[free], given[left])
+        origin[left[copy >= 0]] = free[copy[copy >= 0]]
     # copies beyond those that `before` has: repeats of a row with the same key, at best with the same label
     for wanted, given in keys:
         left = np.flatnonzero(origin < 0)
@@ -166,15 +172,6 @@ def which_twins(rows: Rows, labels: NDArray[np.str_], kept: Flags) -> dict[str, 
     return {"sets": len(several), "thinned": len(partly), "stayed": counts(kept), "gone": counts(~kept)}
 
 
-def _features(before: Dataset, after: Dataset) -> tuple[list[Rows], list[Rows]]:
-    """Codes of both datasets' rows; columns are matched by name, and other columns make other rows."""
-    if sorted(before.names) == sorted(after.names):
-        place = {name: j for j, name in enumerate(after.names)}
-        return equal_and_same(before, after.pick([place[name] for name in before.names]), digits=DIGITS)
-    own, other = same_rows(before, digits=DIGITS)[0], same_rows(after, digits=DIGITS)[0]
-    return [own, other + len(before)], [own, other + len(before)]
-
-
 def _ids_identify(ids: list[Rows], near: list[Rows]) -> bool:
     """Whether equal ids mean the same row: not if curation renumbered rows, whose features then differ."""
     place = first_of(*ids)
@@ -186,8 +183,3 @@ def _split(left: np.ndarray, right: np.ndarray) -> list[Rows]:
     """Codes for the values of two arrays."""
     codes = np.unique(np.concatenate([left, right]), return_inverse=True)[1]
     return [codes[: len(left)], codes[len(left) :]]
-
-
-def _joined(codes: Rows, labels: Rows) -> Rows:
-    """One code for two; each is below 2³¹."""
-    return codes * (1 << 31) + labels

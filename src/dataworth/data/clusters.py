@@ -33,7 +33,7 @@ def clustered_note(data: Dataset) -> str | None:
     if data.groups is not None:
         return None
     named: list[tuple[str, np.ndarray]] = [] if data.ids is None else [("ids", data.ids)]
-    columns = [(j, c.name) for j, c in enumerate(data.columns) if _is_like_id(c.name)]
+    columns = [(j, c.name) for j, c in enumerate(data.columns) if LIKE_AN_ID.search(c.name)]
     named += [(f"values of {name!r}", data.X[:, j]) for j, name in columns]
     for what, values in named:
         distinct = len(np.unique(values))
@@ -43,12 +43,3 @@ def clustered_note(data: Dataset) -> str | None:
                 f" with {option('group')}"
             )
     return None
-
-
-def _is_like_id(name: str) -> bool:
-    """Whether a column is named like one of names.
-
-    >>> [_is_like_id(name) for name in ("patient_id", "Subject", "userid", "width", "idea", "user.id")]
-    [True, True, True, False, False, True]
-    """
-    return LIKE_AN_ID.search(name) is not None

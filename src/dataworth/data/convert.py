@@ -158,11 +158,9 @@ def from_frame(frame: Any) -> tuple[Array, tuple[Column, ...]]:
             blocks.append(array)  # made numbers when they are put in place: a copy of all would be too much
             columns.append(Column(name, "numeric" if kind == "numeric" else "boolean"))
         elif kind == "categorical":
-            codes, categories = _codes(array)
+            codes, texts = _codes(array)
             blocks.append(codes)
-            columns.append(
-                Column(name, "text" if is_text(categories, len(codes)) else "categorical", categories)
-            )
+            columns.append(Column(name, "text" if is_text(texts, len(codes)) else "categorical", texts))
         elif kind == "embedding":
             blocks.append(_embedding(array, name))
             columns.extend(Column(f"{name}[{j}]", "numeric") for j in range(blocks[-1].shape[1]))
@@ -229,10 +227,8 @@ def renamed(columns: tuple[Column, ...], names: Sequence[str] | None) -> tuple[C
     """The columns under other names; names must be unique."""
     if names is not None:
         if len(names) != len(columns):
-            raise DataworthError(
-                f"names has {counted(len(names), 'name')} for {counted(len(columns), 'column')}: give one per"
-                " column"
-            )
+            given = f"{counted(len(names), 'name')} for {counted(len(columns), 'column')}"
+            raise DataworthError(f"names has {given}: give one per column")
         columns = tuple(replace(column, name=str(name)) for name, column in zip(names, columns, strict=True))
     _refuse_twice([column.name for column in columns])
     return columns
@@ -247,8 +243,7 @@ def _refuse_twice(names: Sequence[str], what: str = "X") -> None:
 def refuse_infinite(X: Array, columns: Sequence[Column]) -> None:
     """A sentence that names the columns with infinite values."""
     counts = np.isinf(X).sum(axis=0)
-    if counts.any():
-        j = int(np.argmax(counts > 0))
+    for j in np.flatnonzero(counts)[:1].tolist():
         it, rows = ("it", "row") if counts[j] == 1 else ("them", "rows")
         raise DataworthError(
             f"column {columns[j].name!r} has {counted(int(counts[j]), 'infinite value')}: replace {it}, or"

@@ -28,15 +28,16 @@ from .convert import (
     refuse_missing,
     renamed,
 )
-from .summary import LabelSummary as LabelSummary
-from .summary import label_keys as label_keys
-from .summary import summarise_labels as summarise_labels
+from .vectors import LabelSummary as LabelSummary
 from .vectors import as_labels, as_texts, as_weights, text_keys
+from .vectors import label_keys as label_keys
+from .vectors import summarise_labels as summarise_labels
 
 SLAB = 8192
 """Rows that are worked on together where a second copy of a large dataset would be too much."""
 TEXTS = ("groups", "ids", "attributes")
 OPTIONAL = ("groups", "ids", "weights", "attributes")
+WIDEST_FIRST: tuple[Kind, ...] = ("pair", "text", "categorical", "difference", "numeric", "boolean")
 UNKNOWN = -1.0
 """The code of a category that the columns selected against do not have; a missing value is NaN instead."""
 
@@ -226,7 +227,11 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
         kinds: dict[str, list[Column]] = {}
         for column in (column for part in parts for column in part.columns):
             kinds.setdefault(column.name, []).append(column)
-        columns = [_merged(name, kinds[name]) for name in parts[0].names]
+        columns = []
+        for name in parts[0].names:  # the column that can hold all; `select` refuses what does not fit it
+            kind = min((column.kind for column in kinds[name]), key=WIDEST_FIRST.index)
+            texts = sorted({text for column in kinds[name] for text in column.categories})
+            columns.append(Column(name, kind, tuple(texts)))
         for part in parts[1:]:
             extra = [name for name in part.names if name not in first]
             # Unnamed columns are left to `select`, which says the two numbers of features.
@@ -236,6 +241,10 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
                     " give all the same columns"
                 )
         aligned = [part.select(columns) for part in parts]
+        joined = {}
+        for name in TEXTS:
+            each = [getattr(part, name) for part in aligned]
+            joined[name] = None if any(own is None for own in each) else np.concatenate(each)
         weights = None
         if any(p.weights is not None for p in aligned):
             weights = np.concatenate([np.ones(len(p)) if p.weights is None else p.weights for p in aligned])
@@ -244,7 +253,7 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
             columns=tuple(columns),
             y=_concat_labels([p.y for p in aligned]),
             weights=weights,
-            **{name: _concat_if_all([getattr(p, name) for p in aligned]) for name in TEXTS},
+            **joined,
         )
 
     def select(self, columns: Sequence[Column]) -> Dataset:
@@ -375,24 +384,11 @@ def _recode(codes: Array, own: Column, wanted: Column) -> Array:
     return result
 
 
-def _merged(name: str, columns: Sequence[Column]) -> Column:
-    """The column that can hold all of these; `select` refuses what does not fit it."""
-    kinds = [column.kind for column in columns]
-    order: tuple[Kind, ...] = ("pair", "text", "categorical", "difference", "numeric", "boolean")
-    kind = min(kinds, key=order.index)
-    return Column(name, kind, tuple(sorted({c for column in columns for c in column.categories})))
-
-
 def _concat_labels(parts: Sequence[NDArray[Any]]) -> NDArray[Any]:
     filled = [y for y in parts if len(y)] or list(parts[:1])  # no rows, no say in the type
     if len({y.dtype.kind == "U" for y in filled}) > 1:
         filled = [y if y.dtype.kind == "U" else text_keys(y) for y in filled]
     return np.concatenate(filled)
-
-
-def _concat_if_all(parts: Sequence[NDArray[np.str_] | None]) -> NDArray[np.str_] | None:
-    present = [part for part in parts if part is not None]
-    return np.concatenate(present) if len(present) == len(parts) else None
 
 
 def _unnamed(columns: Sequence[Column]) -> bool:

@@ -19,12 +19,11 @@ from numpy.typing import NDArray
 from ..arrays import Flags, Rows
 from ..errors import DataworthError
 from ..wording import counted
-from .chance import RULES, Tally, agreement, repeating
+from .chance import RULES, Sketch, Tally, agreement, repeating
 from .chance import identify_rows as identify_rows
 from .convert import CODED
 from .dataset import Dataset
 from .rows import floors, same_rows
-from .sketch import Sketch
 
 Packed = NDArray[np.uint8]
 """Flags, eight a byte."""
@@ -122,11 +121,6 @@ def taken_out(count: int, data: Mapping[str, Dataset], gone: Mapping[str, Flags]
             groups = 0 if part.groups is None else len(np.unique(part.groups[gone[name]]))
             of = f" (of {counted(groups, 'group')})" if groups else ""
             told.append(f"{counted(rows, 'row')}{of} taken out of {name}")
-    return also_in(count, told)
-
-
-def also_in(count: int, told: Sequence[str]) -> str:
-    """How many test rows were found, and what was done."""
     return f"{counted(count, 'test row')} also in the data: {', '.join(told)}"
 
 
@@ -287,7 +281,8 @@ class LeakScanner:
             flags = [getattr(one, rule).data for one in overlaps]
             gone = [one if one.any() else None for one in flags]
             rows = sum(int(np.unpackbits(one).sum()) for one in flags)
-            note = also_in(count, [f"{counted(rows, 'row')} taken out of {name}"]) if count else ""
+            taken = f"{counted(rows, 'row')} taken out of {name}"
+            note = f"{counted(count, 'test row')} also in the data: {taken}" if count else ""
         shared_rows = _any([one.groups[rule] for one in overlaps])
         groups = shared_groups(self.test, {"": self.test.take(shared_rows)}) if shared_rows.any() else None
         return Verdict(count, gone, "; ".join(filter(None, (note, groups))) or None, rule)

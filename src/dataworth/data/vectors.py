@@ -1,11 +1,14 @@
 """One value per row as users give it, turned into an array: labels, groups, ids, weights, attributes.
 
+Labels also as text, and what they are in a few words.
+
 narwhals and pyarrow are imported when a series is given, not before.
 """
 
 from __future__ import annotations
 
 import numbers
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
@@ -14,7 +17,7 @@ from numpy.typing import NDArray
 
 from ..arrays import Array
 from ..errors import DataworthError
-from ..wording import counted
+from ..wording import and_more, counted
 
 MOST_WEIGHT = 2.0**53
 """How often a row can count: beyond it, one more row would not be noticed."""
@@ -63,8 +66,19 @@ def as_vector(values: Any, what: str, *, anything: bool = False) -> tuple[NDArra
     elif isinstance(values, list | tuple | range):
         # As objects first: numpy would write a missing value among texts as "nan" or "None".
         raw = _objects(list(values))
-    else:
-        raw = _from_series(values, what)
+    else:  # a pandas or polars series or a pyarrow array; anything else by its own conversion
+        import narwhals as nw
+        import pyarrow as pa
+
+        given = pa.chunked_array([values]) if isinstance(values, pa.Array) else values
+        series = nw.from_native(given, series_only=True, pass_through=True)
+        if not isinstance(series, nw.Series):
+            raw = np.asarray(values)
+        else:
+            array = to_arrow(series, what)
+            plain = pa.types.is_integer(array.type) or pa.types.is_floating(array.type)
+            whole = plain and array.null_count == 0
+            raw = array.to_numpy(zero_copy_only=False) if whole else _objects(array.to_pylist())
     if raw.ndim != 1:
         raise DataworthError(
             f"{what} has shape {raw.shape}, but one value per row is needed: give a flat list"
@@ -87,23 +101,6 @@ def _objects(values: list[Any]) -> NDArray[Any]:
         return np.asarray(values, dtype=object)
     except ValueError:  # lists that almost fit together; each is one wrong value
         return np.fromiter(values, dtype=object, count=len(values))
-
-
-def _from_series(values: Any, what: str) -> NDArray[Any]:
-    """A pandas or polars series or a pyarrow array as numpy; anything else by its own conversion."""
-    import narwhals as nw
-    import pyarrow as pa
-
-    if isinstance(values, pa.Array):
-        values = pa.chunked_array([values])
-    series = nw.from_native(values, series_only=True, pass_through=True)
-    if not isinstance(series, nw.Series):
-        return np.asarray(values)
-    array = to_arrow(series, what)
-    plain = pa.types.is_integer(array.type) or pa.types.is_floating(array.type)
-    if plain and array.null_count == 0:
-        return np.asarray(array.to_numpy(zero_copy_only=False))
-    return _objects(array.to_pylist())
 
 
 def _from_objects(raw: NDArray[Any], what: str, anything: bool) -> tuple[NDArray[Any], NDArray[np.bool_]]:
@@ -214,3 +211,47 @@ def entries(given: Any, what: str, noun: str, n: int | None, *, anything: bool =
             " rows out"
         )
     return values
+
+
+@dataclass(frozen=True)
+class LabelSummary:
+    """The classes and their counts, or (for many numbers) the range."""
+
+    classes: dict[str, int] | None
+    low: float | None = None
+    high: float | None = None
+
+    def __str__(self) -> str:
+        if self.classes is None:
+            return f"from {self.low:g} to {self.high:g}"
+        shown = [f"{name}: {count}" for name, count in list(self.classes.items())[:5]]
+        return ", ".join(shown) + and_more(len(self.classes) - 5) if shown else "none"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data for JSON."""
+        if self.classes is not None:
+            return {"classes": dict(self.classes)}
+        return {"low": self.low, "high": self.high}
+
+
+def summarise_labels(y: NDArray[Any]) -> LabelSummary:
+    """Text and at most 20 distinct whole numbers are classes; other numbers have a range.
+
+    >>> print(summarise_labels(np.array([1, 0, 1])))
+    0: 1, 1: 2
+    >>> print(summarise_labels(np.array([0.5, 2.0])))
+    from 0.5 to 2
+    """
+    values, counts = np.unique(y, return_counts=True)
+    if y.dtype.kind in "iuf" and (len(values) > 20 or (values != np.round(values)).any()):
+        return LabelSummary(None, float(values[0]), float(values[-1]))
+    return LabelSummary(dict(zip(label_keys(values).tolist(), counts.tolist(), strict=True)))
+
+
+def label_keys(y: Any) -> NDArray[np.str_]:
+    """Labels as text, so that 1, 1.0 and True are the same label.
+
+    >>> label_keys([True, False]).tolist(), label_keys([1.0, 2.5, -0.0]).tolist(), label_keys([" a"]).tolist()
+    (['1', '0'], ['1', '2.5', '0'], ['a'])
+    """
+    return text_keys(entries(y, "y", "labels", None))

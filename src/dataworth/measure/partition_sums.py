@@ -21,11 +21,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import Array
+from ..data.chance import Sketch
 from ..data.dataset import Dataset
 from ..data.io.streamed import Piece, Reader
 from ..data.labels import Classes
 from ..data.leaks import LeakScanner, Overlap, Packed
-from ..data.sketch import Sketch
 from ..errors import DataworthError
 from ..inference.logistic import Counts
 from ..inference.partial_sums import Sums, SumsAt, combined, partial_sums

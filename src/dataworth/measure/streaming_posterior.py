@@ -19,10 +19,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import Array
+from ..data.chance import Sketch
 from ..data.dataset import Dataset
 from ..data.io.streamed import Stream
 from ..data.leaks import LeakScanner, Packed, refuse_all_gone
-from ..data.sketch import Sketch
 from ..errors import DataworthError
 from ..inference.gaussian import divergence_from_prior
 from ..inference.logistic import Counts

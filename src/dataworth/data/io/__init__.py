@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from os import PathLike
 from pathlib import Path
@@ -151,7 +152,6 @@ def describe(source: Any, impute: bool = False, **asked: Unpack[Options]) -> Des
     (found,) = read_together([source], impute=impute, **asked)
     if found.part is None:
         refuse_all(sentences([found]))
-    assert found.part is not None
     table = found.part.table
     used = [role for role in found.roles if role.role not in ("ignored", "unusable")]
     incomplete = {role.column: _missing(table, role) for role in used}
@@ -161,11 +161,12 @@ def describe(source: Any, impute: bool = False, **asked: Unpack[Options]) -> Des
     if impute and (holes := int(np.any([incomplete[role.column] for role in features], axis=0).sum())):
         notes.append(f"{counted(holes, 'row')} with missing feature values: they will be filled in")
     labels = _labels(found)
-    if labels is not None and labels.classes is not None and table.num_rows > 1 and len(labels.classes) == 1:
+    several = table.num_rows > 1
+    if several and labels is not None and labels.classes is not None and len(labels.classes) == 1:
         notes.append("all labels are the same")
-    plain = [role.column for role in features if role.kind not in ("embedding", "pair")]
-    empty = [name for name in plain if table.num_rows > 1 and table[name].null_count == table.num_rows]
-    if constant := [name for name in plain if name in empty or is_constant(table[name])]:
+    plain = {role.column: table[role.column] for role in features if role.kind not in ("embedding", "pair")}
+    empty = [name for name, column in plain.items() if several and column.null_count == table.num_rows]
+    if constant := [name for name, column in plain.items() if name in empty or is_constant(column)]:
         notes.append(f"constant: {listed(constant)}")
     name, rows = found.name or "frame", found.part.total or table.num_rows
     return Description(name, rows, tuple(found.roles), labels, missing, tuple(notes), tuple(found.problems))
@@ -175,15 +176,12 @@ def _labels(found: Read) -> LabelSummary | None:
     """What the labels are, of the rows that have one."""
     if found.data is not None:
         return summarise_labels(found.data.y)
-    assert found.part is not None
-    column = next((found.part.table[role.column] for role in found.roles if role.role == "label"), None)
-    if column is None:
-        return None
-    present = column.filter(~missing_rows(column))
-    try:
-        return summarise_labels(as_labels(present, len(present)))
-    except DataworthError:  # nested, say, which is among the problems
-        return None
+    for role in (role for role in found.roles if role.role == "label"):
+        column = found.part.table[role.column]
+        present = column.filter(~missing_rows(column))
+        with suppress(DataworthError):  # nested, say, which is among the problems
+            return summarise_labels(as_labels(present, len(present)))
+    return None
 
 
 def _describe_images(source: str | PathLike[str]) -> Description:

@@ -5,6 +5,7 @@ The test set leads: what its columns are, the others follow. Without one the fir
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -13,10 +14,12 @@ from pathlib import Path
 from typing import Any, Unpack
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from dataworth.data.convert import Column
 from dataworth.data.io import roles as role_of
-from dataworth.data.io.cells import has_hours
+from dataworth.data.io.cells import features_of
 from dataworth.data.io.delimited import Delimited
 from dataworth.data.io.files import part_of, suffix_of
 from dataworth.data.io.images import refuse_images
@@ -27,13 +30,14 @@ from dataworth.data.io.schema import (
     ColumnType,
     Schema,
     TypeOverrides,
+    kinds_of,
     missing_values,
     note_of,
     spellings,
     with_labels,
 )
 from dataworth.data.io.streamed import SAMPLE, Piece, pieces_of, stream_of
-from dataworth.data.io.tables import NPZ_ROLES, Part, roles_of
+from dataworth.data.io.tables import NPZ_ROLES, roles_of
 from dataworth.data.memory import TooLarge
 from dataworth.errors import DataworthError, Problems
 from dataworth.wording import counted, option
@@ -62,11 +66,12 @@ class Options(Asked, total=False):
 class Read:
     """One source, as far as it could be read: `data` (a Dataset or a Stream) if nothing stands in the way.
 
-    schema: what its columns are; pieces: of what is to be streamed, of which `part` is then a sample.
+    part: its table, a `Part`; schema: what its columns are; pieces: of what is to be streamed, of which the
+    part is then a sample.
     """
 
     source: Any
-    part: Part | None = None
+    part: Any = None
     roles: list[Role] = field(default_factory=list)
     schema: Schema = field(default_factory=lambda: Schema((), {}))
     problems: list[str] = field(default_factory=list)
@@ -119,10 +124,9 @@ def read_together(
         roles = {name: options[name] for name in Asked.__annotations__ if name in options}
         with _gathering(read):
             _assign(read, roles, ordered[0])
-        assert read.part is not None
         read.schema, wrong = Schema.fit(read.part, read.roles, overrides, known)
         read.problems += dict.fromkeys(wrong.values())
-        read.roles = role_of.with_kinds(read.part.table, read.roles)
+        read.roles = role_of.with_kinds(read.part.table, read.roles, read.problems)
         known |= {n: to for n, to in read.schema.types.items() if n not in known or known[n].kind == "empty"}
         free.append({*wrong, *overrides.kinds, *overrides.categories, *overrides.numbers})
     _leave_out(ordered, free, lead is not None, impute)
@@ -132,10 +136,11 @@ def read_together(
         _spell_alike(ordered)
     for read in (read for read in ordered if read.pieces and read.data is not None):
         used = columns if first is None or first.data is None else first.data.columns
-        said = [] if options.get("exact_labels") else [one.data.y for one in (ordered[0], read) if one.data]
-        assert read.part is not None
+        labels = [] if options.get("exact_labels") else [one.data.y for one in (ordered[0], read) if one.data]
+        each = [Counter(y.tolist()).most_common() for y in labels if y.dtype.kind == "U"]
+        spelled = tuple(text for texts in each for text, _ in texts)
         with _gathering(read):
-            schema = replace(read.schema, spelled=_by_number(said), na_values=how.na_values)
+            schema = replace(read.schema, spelled=spelled, na_values=how.na_values)
             read.data = stream_of(str(read.source), read.pieces, read.part, schema, read.data, used)
     return reads
 
@@ -151,8 +156,6 @@ def sentences(reads: Sequence[Read]) -> list[str]:
 
 def release() -> None:
     """Give memory back: pyarrow would keep the size of the files for itself."""
-    import pyarrow as pa
-
     pa.default_memory_pool().release_unused()
 
 
@@ -191,8 +194,8 @@ def _parsed(options: Mapping[str, Any], columns: Sequence[Column]) -> tuple[Deli
         na_values=tuple(dict.fromkeys(str(one).strip() for one in markers)),
     )
     categories, numbers = (wishes_of(options.get(name) or (), ()) for name in ("categories", "numbers"))
-    kinds = TypeOverrides.kinds_of(columns)
-    return how, TypeOverrides(categories, numbers, options.get("decimal"), options.get("dates"), kinds)
+    said = options.get("decimal"), options.get("dates"), kinds_of(columns)
+    return how, TypeOverrides(categories, numbers, *said)
 
 
 def _begin(read: Read, how: Delimited, wanted: bool, streams: bool) -> None:
@@ -217,7 +220,6 @@ def _begin(read: Read, how: Delimited, wanted: bool, streams: bool) -> None:
 
 def _assign(read: Read, asked: Mapping[str, Any], lead: Read) -> None:
     """Give every column its role; where nothing is asked for, the label is the one of the lead."""
-    assert read.part is not None
     # Columns of a frame may be numbered; their names are texts here.
     named: dict[str, Any] = {name: str(v) if type(v) is int else v for name, v in asked.items()}
     said, why = roles_of(read.part.table), "what the file says"
@@ -254,14 +256,10 @@ def _leave_out(reads: Sequence[Read], asked: Sequence[set[str]], led: bool, impu
     """
     found: dict[str, str] = {}
     for read, own in zip(reads, asked, strict=True):
-        assert read.part is not None
-        table = read.part.table
-        read.roles = role_of.with_texts(table, read.roles, read.problems)
-        free = [role for role in read.roles if role.column not in own]
-        for name, why in role_of.uninformative(table, free, constants=led and read is reads[0]).items():
-            alone = why in (role_of.CONSTANT, role_of.EMPTY)
-            mixed = read.schema.types[name].mixed
-            if not alone or (read is reads[0] and (led or not impute)):
+        first, free = read is reads[0], [role for role in read.roles if role.column not in own]
+        for name, why in role_of.uninformative(read.part.table, free, constants=led and first).items():
+            if why not in (role_of.CONSTANT, role_of.EMPTY) or (first and (led or not impute)):
+                mixed = read.schema.types[name].mixed
                 found.setdefault(name, f"{why}, for it {mixed}" if mixed else why)
     for read in reads:
         features = {role.column for role in read.roles if role.role == "feature" and role.why != "asked for"}
@@ -269,28 +267,18 @@ def _leave_out(reads: Sequence[Read], asked: Sequence[set[str]], led: bool, impu
         read.roles = marked(read.roles, gone, "ignored")
         if gone and not read.problems and not any(role.role == "feature" for role in read.roles):
             read.problems.append(role_of.no_feature([role.column for role in read.roles]))
-        _name_rows(read)
-
-
-def _name_rows(read: Read) -> None:
-    """The one column that is named like an id names the rows, if no two rows share a name.
-
-    Each file by itself: what it is known by (`content_hash`) must not depend on files beside it.
-    """
-    alike = [role.column for role in read.roles if role.why == role_of.LIKE_AN_ID]
-    if len(alike) != 1 or read.pieces or any(role.role == "id" for role in read.roles):
-        return
-    assert read.part is not None
-    column = read.part.table[alike[0]]
-    if column.null_count == 0 and len(column.unique()) == len(column):
-        names = {role.column: role for role in read.roles}
-        names[alike[0]] = replace(names[alike[0]], role="id", why=role_of.GUESSED)
-        read.roles = list(names.values())
+        # The one column that is named like an id names the rows, if no two rows share a name. Each file by
+        # itself: what it is known by (`content_hash`) must not depend on files beside it.
+        alike = [i for i, role in enumerate(read.roles) if role.why == role_of.LIKE_AN_ID]
+        if len(alike) == 1 and not read.pieces and not any(role.role == "id" for role in read.roles):
+            role = read.roles[alike[0]]
+            column = read.part.table[role.column]
+            if column.null_count == 0 and len(column.unique()) == len(column):
+                read.roles[alike[0]] = replace(role, role="id", why=role_of.GUESSED)
 
 
 def _finish(read: Read, lead: Read, columns: Sequence[Column], impute: bool) -> None:
     """Check the roles and make the Dataset, or gather what is wrong."""
-    assert read.part is not None
     table = read.part.table
     features = [role for role in read.roles if role.role == "feature"]
     reasons = {role.column: role.kind for role in features if role.kind not in role_of.FEATURE_KINDS}
@@ -299,8 +287,10 @@ def _finish(read: Read, lead: Read, columns: Sequence[Column], impute: bool) -> 
     known, hours = {column.name for column in columns}, set()
     for name in (r.column for r in read.roles if r.role == "feature" and r.kind == "date or time"):
         timed = f"{name}[hour]" in known or (read is not lead and name in lead.schema.hours)
-        if timed or (f"{name}[day]" not in known and read is lead and has_hours(table[name])):
-            hours.add(name)
+        if not timed and f"{name}[day]" not in known and read is lead:
+            clock = features_of(table[name], "").get("[hour]", pa.nulls(0, pa.float64()))
+            timed = bool(pc.any(pc.not_equal(clock, 0.0)).as_py())
+        hours |= {name} if timed else set()
     read.schema = replace(read.schema, roles=tuple(read.roles), hours=frozenset(hours), impute=impute)
     read.problems += missing_values(table, read.roles)
     with _gathering(read):
@@ -309,22 +299,11 @@ def _finish(read: Read, lead: Read, columns: Sequence[Column], impute: bool) -> 
             read.data = with_labels(made, table, read.roles)
 
 
-def _by_number(labels: Sequence[Any]) -> tuple[str, ...]:
-    """Labels that are texts, those of each array by how often they occur."""
-    found: list[str] = []
-    for y in (y for y in labels if y.dtype.kind == "U"):
-        texts, times = np.unique(y, return_counts=True)
-        found += [str(text) for text in texts[np.argsort(-times, kind="stable")]]
-    return tuple(found)
-
-
 def _spell_alike(reads: Sequence[Read]) -> None:
     """Give labels that differ only in case or spaces one spelling, and say so."""
     said = spellings([read.data.y for read in reads if read.data is not None])
-    for read in reads:
-        if read.data is None or read.part is None or read.data.y.dtype.kind != "U":
-            continue
-        other = np.isin(read.data.y, list(said))
+    for read in (read for read in reads if read.data is not None):
+        other = np.array([text in said for text in read.data.y.tolist()], dtype=bool)
         if other.any():
             texts = np.unique(read.data.y[other]).tolist()[:5]
             pairs = ", ".join(f"{text!r} as {said[text]!r}" for text in texts)

@@ -13,6 +13,8 @@ from datetime import datetime, timedelta
 from typing import Any, Literal, NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from dataworth.arrays import Flags
 from dataworth.data.convert import MOST_CATEGORIES, column_kind
@@ -36,7 +38,6 @@ FEW = 20
 TRIED = 200
 """Rows that are tried before a whole column is."""
 AS_A_FRAME_SAYS = "holds whole numbers as text"
-
 SIGNS = ("$", "€", "£", "¥", "%", "CHF", "USD", "EUR", "GBP")
 """Signs that numbers of a column may carry, all of them the same; they do not change the value."""
 GROUPERS = "'’ \u00a0\u2009\u202f"
@@ -51,62 +52,28 @@ NUMBER = {
 def to_numbers(column: Any, mark: str, signs: Sequence[str] = ()) -> Any:
     """A text column as numbers with this decimal mark; null where a cell is none.
 
-    >>> import pyarrow as pa
     >>> to_numbers(pa.array(["1.234,50", "1,234", "blue"]), ",").to_pylist()
     [1234.5, 1.234, None]
     >>> to_numbers(pa.array(["1'234.5", "-$1,234", "5."]), ".", ["$"]).to_pylist()
     [1234.5, -1234.0, 5.0]
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    body = _unsigned(column, signs)
-    other = "," if mark == "." else "."
-    bare = pc.replace_substring_regex(body, f"[{GROUPERS}{other}]", "")
-    valid = pc.match_substring_regex(body, NUMBER[mark])
-    return pc.if_else(valid, pc.replace_substring(bare, mark, "."), pa.scalar(None, bare.type)).cast(
-        pa.float64()
-    )
-
-
-def signs_in(column: Any) -> tuple[str, ...]:
-    """The signs that occur in a text column."""
-    import pyarrow.compute as pc
-
-    return tuple(sign for sign in SIGNS if pc.any(pc.match_substring(column, sign)).as_py())
-
-
-def _unsigned(column: Any, signs: Sequence[str]) -> Any:
-    """The cells without spaces and signs, and with a plain minus."""
-    import pyarrow.compute as pc
-
     body = pc.utf8_trim_whitespace(column)
     if signs:
         own = f"(?:{'|'.join(map(re.escape, signs))})"
         body = pc.replace_substring_regex(body, rf"^([-+−–]?)\s*{own}\s*|\s*{own}$", r"\1")
-    return pc.replace_substring_regex(body, "^[−–]", "-")
-
-
-def _matches(column: Any, form: str) -> Flags:
-    import pyarrow.compute as pc
-
-    return _flags(pc.match_substring_regex(column, form))
-
-
-def _flags(mask: Any) -> Flags:
-    return np.asarray(mask.to_numpy(zero_copy_only=False), dtype=bool)
+    body = pc.replace_substring_regex(body, "^[−–]", "-")
+    bare = pc.replace_substring_regex(body, f"[{GROUPERS}{'.' if mark == ',' else ','}]", "")
+    point = pc.replace_substring(bare, mark, ".")
+    valid = pc.match_substring_regex(body, NUMBER[mark])
+    return pc.if_else(valid, point, pa.scalar(None, point.type)).cast(pa.float64())
 
 
 def is_null_token(column: Any) -> Any:
     """Where a text column holds a token for a missing value, as a pyarrow mask.
 
-    >>> import pyarrow as pa
     >>> is_null_token(pa.array(["k.A.", "5", "?"])).to_pylist()
     [True, False, True]
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     lower = pc.utf8_lower(pc.utf8_trim_whitespace(column))
     return pc.is_in(lower, value_set=pa.array(NULL_TOKENS, column.type))
 
@@ -114,14 +81,11 @@ def is_null_token(column: Any) -> Any:
 def plain_values(column: Any) -> Any:
     """A text column as what all its cells are as programs write it, or None; digits as 007 are text.
 
-    >>> import pyarrow as pa
     >>> [str(plain_values(pa.array(some)).type) for some in (["1", None], ["1", "2.5"], ["2021-04-03"])]
     ['int64', 'double', 'date32[day]']
     >>> [plain_values(pa.array(some)) for some in (["007"], ["1,5"], ["red"])]
     [None, None, None]
     """
-    import pyarrow as pa
-
     # The first cell tells nearly always: a cast that fails takes longer than one that succeeds.
     first = str(column.drop_null()[0].as_py())
     tried: list[Any] = []
@@ -138,11 +102,10 @@ def plain_values(column: Any) -> Any:
             values = column.cast(kind)
         except pa.ArrowInvalid:
             continue
-        return None if kind == pa.int64() and _matches(column.drop_null(), r"^0\d+$").any() else values
+        codes = kind == pa.int64() and pc.any(pc.match_substring_regex(column, r"^0\d+$")).as_py()
+        return None if codes else values
     return None
 
-
-# Dates
 
 DAY = re.compile(
     r"(\d{1,4}[-/. ]\s*(?:\d{1,2}|[A-Za-z]{3,9})[-/., ]\s*\d{2,4}|[A-Za-z]{3,9}\.? \d{1,2},? \d{4})"
@@ -165,12 +128,9 @@ DAY_LONG = 8.64e10
 def to_instants(column: Any, order: str) -> Any:
     """A text column as timestamps, with this order of day and month; null where a cell is no date.
 
-    >>> import pyarrow as pa
     >>> to_instants(pa.array(["3.4.2021", "04/23/2021 2:15 pm", "k.A."]), "mdy").to_pylist()
     [datetime.datetime(2021, 4, 3, 0, 0), datetime.datetime(2021, 4, 23, 14, 15), None]
     """
-    import pyarrow as pa
-
     forms = list(FORMS[order])
 
     def instant(text: str) -> datetime | None:
@@ -182,10 +142,9 @@ def to_instants(column: Any, order: str) -> Any:
             try:
                 when = datetime.strptime(day, form)
                 if minutes:
-                    clock = datetime.strptime(
-                        f"{minutes}{seconds or ':00'}{half or ''}", "%I:%M:%S%p" if half else "%H:%M:%S"
-                    )
-                    when += clock - datetime(1900, 1, 1) + timedelta(seconds=float(part or 0))
+                    clock = f"{minutes}{seconds or ':00'}{half or ''}"
+                    hours = datetime.strptime(clock, "%I:%M:%S%p" if half else "%H:%M:%S")
+                    when += hours - datetime(1900, 1, 1) + timedelta(seconds=float(part or 0))
             except ValueError:
                 continue
             forms.insert(0, forms.pop(forms.index(form)))  # the next cell is written alike
@@ -193,17 +152,12 @@ def to_instants(column: Any, order: str) -> Any:
         return None
 
     coded = column.dictionary_encode()
-    coded = coded.combine_chunks() if isinstance(coded, pa.ChunkedArray) else coded
-    known = [instant(str(text)) for text in coded.dictionary.to_pylist()]
+    known = [instant(text) for text in coded.dictionary.to_pylist()]
     return pa.array(known, pa.timestamp("us")).take(coded.indices)
 
 
-# Which of two ways to read a column is better
-
 WAYS: dict[str, tuple[str, str]] = {"number": (".", ","), "date": ("mdy", "dmy")}
 """Decimal marks, and orders of day and month; of two that are as good the first is taken."""
-
-
 PLAIN = r"^-?\d*\.?\d*$"
 
 
@@ -224,28 +178,29 @@ class Reading(NamedTuple):
 def best_reading(column: Any, kind: str) -> Reading:
     """How the numbers, or the dates, of a text column without missing cells are written.
 
-    >>> import pyarrow as pa
     >>> found = best_reading(pa.array(["58,20", "1,234", "n/a"]), "number")
     >>> found.valid.tolist(), found.how, found.such
     ([True, True, False], ',', '58,20')
     >>> best_reading(pa.array(["03/04/2021"]), "date").open
     '03/04/2021'
     """
-    import pyarrow.compute as pc
-
-    signs = signs_in(column) if kind == "number" else ()
+    signs: tuple[str, ...] = ()
+    if kind == "number":
+        signs = tuple(sign for sign in SIGNS if pc.any(pc.match_substring(column, sign)).as_py())
     first, second = (read_as(column, kind, how, signs) for how in WAYS[kind])
-    valid = [~_flags(one.is_null()) for one in (first, second)]
-    differ = _flags(pc.fill_null(pc.not_equal(first, second), False))
+    valid = [np.asarray(one.is_valid()) for one in (first, second)]
     proven = int(valid[0].sum()) - int(valid[1].sum())
 
     def such(where: Flags) -> str:
         return str(column[int(np.argmax(where))].as_py()) if where.any() else ""
 
     best = valid[proven < 0]
-    how = "" if proven == 0 else WAYS[kind][proven < 0]
-    odd = such(best & ~_matches(column, PLAIN)) or such(best & ~_matches(column, r"^\d+$"))
-    return Reading(best, how, "" if how else such(differ), odd, signs)
+    plain, digits = (np.asarray(pc.match_substring_regex(column, form)) for form in (PLAIN, r"^\d+$"))
+    odd = such(best & ~plain) or such(best & ~digits)
+    if proven:
+        return Reading(best, WAYS[kind][proven < 0], "", odd, signs)
+    differ = np.asarray(pc.fill_null(pc.not_equal(first, second), False))
+    return Reading(best, "", such(differ), odd, signs)
 
 
 def read_as(column: Any, kind: str, how: str, signs: Sequence[str] = ()) -> Any:
@@ -259,14 +214,10 @@ def features_of(column: Any, name: str, hours: bool = True) -> dict[str, Any]:
     `[elapsed]`, days since 1970; `[day]`, the day of the year; `[weekday]`, a category; `[hour]`, with its
     fraction, if `hours`. A time of day alone has its hour, a duration its days.
 
-    >>> import pyarrow as pa
     >>> made = features_of(pa.array([datetime(1970, 1, 2, 6, 30), None]), "when")
     >>> [values[0].as_py() for values in made.values()], made["when[day]"].to_pylist()
     ([1.2708333333333333, 2.0, 'Fri', 6.5], [2.0, None])
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
 
@@ -288,25 +239,6 @@ def features_of(column: Any, name: str, hours: bool = True) -> dict[str, Any]:
     return made | ({f"{name}[hour]": over(rest, 3.6e9)} if hours else {})
 
 
-def has_hours(column: Any) -> bool:
-    """Whether some of the dates of a pyarrow column have a time.
-
-    >>> import pyarrow as pa
-    >>> has_hours(pa.array([datetime(2021, 1, 2)])), has_hours(pa.array([datetime(2021, 1, 2, 6)]))
-    (False, True)
-    """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    if not pa.types.is_timestamp(column.type):
-        return False
-    hours = features_of(column, "")["[hour]"]
-    return bool(pc.any(pc.not_equal(hours, 0.0)).as_py())
-
-
-# What the cells of a column are
-
-
 class Look(NamedTuple):
     """What the cells of a column are; `mixed` says why text that looks like numbers is text.
 
@@ -320,12 +252,14 @@ class Look(NamedTuple):
     tokens: Mapping[str, int] = {}
     mixed: str = ""
 
+    @property
+    def plain(self) -> Any:
+        """The type that all cells have as programs write it, if they do."""
+        return None if self.values is None else self.values.type
+
 
 def look_at(column: Any, name: str, typed: bool, wanted: bool) -> Look:
     """What a column holds. typed: its format calls it text; wanted: it is to be numbers."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     if column.null_count == len(column):
         return Look("empty")
     if (held := column_kind(column)) != "categorical":
@@ -338,6 +272,8 @@ def look_at(column: Any, name: str, typed: bool, wanted: bool) -> Look:
     texts = texts.drop_null()
     absent = is_null_token(texts)
     said = texts.filter(pc.invert(absent))
+    if len(said) == 0:
+        return Look("text")
     tokens = {one["values"]: one["counts"] for one in texts.filter(absent).value_counts().to_pylist()}
     tried = said.slice(0, TRIED)
     if 2 * sum(best_reading(tried, kind).valid.sum() for kind in WAYS) < len(tried):
@@ -366,9 +302,9 @@ def look_at(column: Any, name: str, typed: bool, wanted: bool) -> Look:
 
 def _codes(cells: Any, typed: bool) -> str:
     """Why digits are codes: some begin with a zero, or a format with types calls a few of them text."""
-    if not _matches(cells, r"^\d+$").all():
+    if not pc.all(pc.match_substring_regex(cells, r"^\d+$")).as_py():
         return ""
-    zeros = cells.filter(_matches(cells, r"^0\d+$"))
+    zeros = cells.filter(pc.match_substring_regex(cells, r"^0\d+$"))
     if len(zeros):
         return f"has leading zeros, such as {zeros[0].as_py()!r}"
     return AS_A_FRAME_SAYS if typed and len(cells.unique()) <= MOST_CATEGORIES else ""
@@ -386,7 +322,5 @@ def _unit(cells: Any, name: str) -> str:
 
 def texts_of(column: Any) -> Any:
     """A text column as one pyarrow array of strings."""
-    import pyarrow as pa
-
     column = column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
     return column if column.type == pa.string() else column.cast(pa.string())

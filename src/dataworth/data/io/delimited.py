@@ -17,6 +17,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pv
+
 from dataworth.data.io.cells import NA_VALUES, NUMBER
 from dataworth.data.io.notes import Note
 from dataworth.errors import DataworthError
@@ -61,7 +65,11 @@ AS_FOUND = Delimited()
 
 def sniff(path: Path, asked: Delimited, usual: str | None) -> tuple[Delimited, list[Note]]:
     """How a file is written, and what to say of it; `usual` is the separator that its suffix promises."""
-    start, whole = _beginning(path)
+    with pa.input_stream(str(path)) as stream:  # the first lines, and whether they are all
+        start = stream.read(BEGINNING)
+        if start.count(b"\n") < MIN_LINES:
+            start += stream.read(MAX_BEGINNING)
+        whole = not stream.read(1)
     if not start:
         raise DataworthError("the file is empty: write rows to it")
     encoding = asked.encoding or _encoding(path, start)
@@ -75,35 +83,31 @@ def sniff(path: Path, asked: Delimited, usual: str | None) -> tuple[Delimited, l
     if not asked.encoding and not encoding.startswith("utf-8"):
         # of bounded length: else the time grows with the square of a long cell
         strange = re.search(r"[^\s,;|\"]{0,20}[^\x00-\x7f,;|\"][^\s,;|\"]{0,20}", text)
-        such = repr(strange[0][:40]) if strange else ""
-        decision = f"the text is not UTF-8 and is read as {encoding}"
-        notes.append(Note(decision, f"{option('encoding')} changes that", such))
+        such, decision = repr(strange[0][:40]) if strange else "", f"not UTF-8 and is read as {encoding}"
+        notes.append(Note(f"the text is {decision}", f"{option('encoding')} changes that", such))
     found = replace(asked, encoding=encoding, line=len(start) // max(1, start.count(b"\n")))
     return _with_columns(found, text, usual, notes), notes
 
 
 def text_batches(path: str | Path, how: Delimited, columns: Sequence[str] | None = None) -> Iterator[Any]:
     """The rows of a file as record batches of texts without spaces around them, in their order."""
-    import pyarrow as pa
-    import pyarrow.csv
-
     encoding = "utf-8" if how.encoding == "utf-8-sig" else str(how.encoding)
     source = pa.input_stream(str(path))  # unpacks .gz by itself
     if how.sep == " ":  # columns that are lined up have no single separator: made so before pyarrow reads
         text = collapsed(source.read().decode(encoding))
         source, encoding = pa.BufferReader(text.encode()), "utf-8"
     with source as stream:
-        reader = pa.csv.open_csv(
+        reader = pv.open_csv(
             stream,
-            read_options=pa.csv.ReadOptions(
+            read_options=pv.ReadOptions(
                 encoding=encoding,
                 skip_rows=how.skipped,
                 column_names=list(how.columns),
                 block_size=min(max(128 * how.line, MIN_BLOCK), MAX_BLOCK),
                 use_threads=False,
             ),
-            parse_options=pa.csv.ParseOptions(delimiter=how.sep, newlines_in_values=True),
-            convert_options=pa.csv.ConvertOptions(
+            parse_options=pv.ParseOptions(delimiter=how.sep, newlines_in_values=True),
+            convert_options=pv.ConvertOptions(
                 include_columns=list(how.columns if columns is None else columns),
                 column_types=dict.fromkeys(how.columns, pa.string()),
                 null_values=list(NA_VALUES),
@@ -116,31 +120,14 @@ def text_batches(path: str | Path, how: Delimited, columns: Sequence[str] | None
 
 def _trimmed(column: Any) -> Any:
     """A column without the spaces around its texts, which hide numbers and missing values."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     tidy = pc.utf8_trim_whitespace(column)
     if tidy.equals(column):
         return column
-    absent = pc.is_in(tidy, value_set=pa.array(NA_VALUES))
-    return pc.if_else(absent, pa.scalar(None, pa.string()), tidy)
-
-
-def _beginning(path: Path) -> tuple[bytes, bool]:
-    """The first lines of a file, and whether they are all of it."""
-    import pyarrow as pa
-
-    with pa.input_stream(str(path)) as stream:
-        start = stream.read(BEGINNING)
-        if start.count(b"\n") < MIN_LINES:
-            start += stream.read(MAX_BEGINNING)
-        return start, not stream.read(1)
+    return pc.if_else(pc.is_in(tidy, value_set=pa.array(NA_VALUES)), pa.scalar(None, pa.string()), tidy)
 
 
 def _encoding(path: Path, start: bytes) -> str:
     """The first encoding that fits the whole file: its mark says so, or the zeros of UTF-16."""
-    import pyarrow as pa
-
     for mark, encoding in MARKS:
         if start.startswith(mark):
             return encoding
@@ -171,13 +158,12 @@ def _with_columns(asked: Delimited, text: str, usual: str | None, notes: list[No
     if first is None:
         raise DataworthError("the file is empty: write rows to it")
     before = reader.line_num  # more than one, if a name has a line break
-    rows = list(_rows(reader))
-    header = asked.header
+    rows, header = list(_rows(reader)), asked.header
     if header is None:
         header = not _headless(first, rows)
-        if not header:
-            named = "the first row is no header, and columns are named 'column 1', 'column 2', …"
-            notes.append(Note(named, f"{option('header')} changes that"))
+    if not header and asked.header is None:
+        named = "the first row is no header, and columns are named 'column 1', 'column 2', …"
+        notes.append(Note(named, f"{option('header')} changes that"))
     names = [" ".join(cell.split()) if header else f"column {j + 1}" for j, cell in enumerate(first)]
     if (body := rows if header else [first, *rows]) and all(len(row) == len(names) + 1 for row in body):
         # a column that the header lacks: nothing after a last mark, or R's row names

@@ -19,6 +19,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
+from pyarrow import parquet
 
 from dataworth.data.io.delimited import AS_FOUND, Delimited, sniff, text_batches, unique
 from dataworth.data.io.notes import Note, naming
@@ -60,10 +62,9 @@ def part_of(source: Any, how: Delimited = AS_FOUND) -> Part:
     if named and (is_url(str(source)) or not str(source).startswith(HUB)):
         part = _part_of_files(str(source), how)
     else:
-        part = part_of_object(source)
-        part = _assembled(
-            [_Content(part.table.column_names, part.table.to_batches, how, part.notes)], True, how
-        )
+        given = part_of_object(source)
+        content = _Content(given.table.column_names, given.table.to_batches, how, given.notes)
+        part = _assembled([content], True, how)
     part.table, found = cleaned(part.table, how.na_values)
     for name, marker, count in found:
         about = f"{name!r} ({marker!r}, {counted(count, 'cell')})"
@@ -75,8 +76,10 @@ def part_of(source: Any, how: Delimited = AS_FOUND) -> Part:
 
 def _part_of_files(name: str, how: Delimited) -> Part:
     files = files_of(name)
-    splits = {split for file in files if (split := _split_of(Path(file), Path(name))) is not None}
-    if len(files) > 1 and len(splits) > 1:
+    # train-00000-of-00002.parquet, or test/part-1.csv
+    below = [path.relative_to(name) if path.is_relative_to(name) else path.name for path in map(Path, files)]
+    told = [[word for word in re.split(r"[^a-z]+", str(one).lower()) if word in SPLITS] for one in below]
+    if len(splits := {words[0] for words in told if words}) > 1:
         raise DataworthError(f"its files are of the splits {', '.join(sorted(splits))}: name those of one")
     suffixes = [_checked_suffix(file) for file in files]
     found: list[_Content] = []
@@ -95,26 +98,20 @@ def _part_of_files(name: str, how: Delimited) -> Part:
         part = _assembled(found, suffixes[0] not in (*DELIMITED, ".xlsx"), how)
         # A damaged file can point outside itself, which would end the process later, not raise.
         part.table.validate(full=True)
-    if part.table.num_rows == 0:
-        raise DataworthError("the file has no rows: write some to it")
     return part
 
 
 def _assembled(found: Sequence[_Content], typed: bool, how: Delimited) -> Part:
     """What several files hold as one table with distinct names of columns, or a sample of its rows."""
-    import pyarrow as pa
-
     part = Part(None, typed, how=replace(found[0].how, sample=None))
     part.notes = list(dict.fromkeys(note for one in found for note in one.notes))
     names = found[0].names
     if how.sample is None:
-        tables = []
-        for one in found:
-            batches = list(one.batches()) or [
-                pa.record_batch([pa.array([], pa.string())] * len(names), names)
-            ]
-            table = pa.Table.from_batches(batches)
-            tables.append(table if table.column_names == names else table.select(names))
+        each = [own for one in found if (own := [batch for batch in one.batches() if batch.num_rows])]
+        tables = [pa.Table.from_batches(batches) for batches in each]
+        tables = [table if table.column_names == names else table.select(names) for table in tables]
+        if not tables:
+            raise DataworthError("the file has no rows: write some to it")
         try:
             part.table = pa.concat_tables(tables, promote_options="permissive") if tables[1:] else tables[0]
         except pa.ArrowInvalid as error:
@@ -137,8 +134,7 @@ def _content(file: str, suffix: str, how: Delimited) -> _Content:
         return _Content(list(found.columns), lambda: text_batches(file, found), found, notes)
     if suffix == ".parquet":
         # Its own batches, not a dataset of pyarrow, which would add columns for directories like "part=1".
-        table = opened(file)
-        whole = how.sample is None
+        table, whole = opened(file), how.sample is None
         batches = (lambda: table.read().to_batches()) if whole else (lambda: table.iter_batches(1 << 14))
         return _Content(table.schema_arrow.names, batches, how)
     notes = []
@@ -153,14 +149,11 @@ def sample_of_batches(batches: Iterable[Any], rows: int) -> tuple[Any, int]:
 
     The rows with the n smallest of independent random keys are kept.
 
-    >>> import pyarrow as pa
     >>> stream = (pa.record_batch({"a": range(10 * i, 10 * i + 10)}) for i in range(100))
     >>> table, total = sample_of_batches(stream, 5)
     >>> table.num_rows, total
     (5, 1000)
     """
-    import pyarrow as pa
-
     rng = np.random.default_rng(SEED)
     kept: list[Any] = []
     total, keys, highest = 0, np.zeros(0), np.inf
@@ -182,11 +175,10 @@ def sample_of_batches(batches: Iterable[Any], rows: int) -> tuple[Any, int]:
         if len(keys) > 2 * rows:
             lowest()
             highest = keys.max()
+    if total == 0:
+        raise DataworthError("the file has no rows: write some to it")
     lowest()
     return kept[0], total
-
-
-# Which files
 
 
 def files_of(name: str) -> list[str]:
@@ -201,25 +193,14 @@ def files_of(name: str) -> list[str]:
             raise DataworthError("only Parquet is read from an address: name .parquet files, or copy it here")
         return [system.unstrip_protocol(file) for file in found]
     path = Path(name)
-    if path.is_dir():
-        return list(map(str, _files_of_directory(path)))
-    return [name] if path.exists() else sorted(glob(name, recursive=True)) or [name]
-
-
-def _files_of_directory(directory: Path) -> list[Path]:
-    """The files of a directory that hold its rows; caches that Hugging Face leaves beside them do not."""
-    found = [file for file in sorted(directory.rglob("*")) if file.is_file() and file.name[:1] != "."]
-    found = [file for file in found if not file.name.startswith("cache-")]
+    if not path.is_dir():
+        return [name] if path.exists() else sorted(glob(name, recursive=True)) or [name]
+    # Hugging Face leaves caches beside the rows
+    paths = [p for p in sorted(path.rglob("*")) if p.is_file() and not p.name.startswith((".", "cache-"))]
     for suffix in (".parquet", ".arrow", *(s for s in SUFFIXES if s not in (".parquet", ".arrow", ".json"))):
-        if files := [file for file in found if file.name.lower().endswith(suffix)]:
+        if files := [str(file) for file in paths if file.name.lower().endswith(suffix)]:
             return files
     raise DataworthError("this is a directory without tables, but a file is expected: name a file")
-
-
-def _split_of(file: Path, under: Path) -> str | None:
-    """The split that a name such as train-00000-of-00002.parquet or test/part-1.csv tells."""
-    place = file.relative_to(under) if file.is_relative_to(under) else Path(file.name)
-    return next((word for word in re.split(r"[^a-z]+", str(place).lower()) if word in SPLITS), None)
 
 
 def is_url(name: str) -> bool:
@@ -235,29 +216,21 @@ def is_url(name: str) -> bool:
 
 def _system(name: str) -> tuple[Any, str]:
     """The file system of an address, and the path there; a path has lost a slash of the address."""
+    scheme, _, rest = name.partition(":")
+    slashes = "///" if scheme == "file" else "//"
     try:
         import fsspec
 
-        scheme, _, rest = name.partition(":")
-        slashes = "///" if scheme == "file" else "//"
-        system, path = fsspec.core.url_to_fs(f"{scheme}:{slashes}{rest.lstrip('/')}")
+        return fsspec.core.url_to_fs(f"{scheme}:{slashes}{rest.lstrip('/')}")
     except ImportError as error:
         raise DataworthError(f"an address needs another package ({error}): pip install it") from error
-    return system, str(path)
 
 
 def opened(file: str, **options: Any) -> Any:
     """A Parquet file, here or elsewhere."""
-    from pyarrow import parquet
-
-    source = file
-    if is_url(file):
-        system, path = _system(file)
-        source = system.open(path, "rb")
+    system, path = _system(file) if is_url(file) else (None, file)
+    source = path if system is None else system.open(path, "rb")
     return parquet.ParquetFile(source, page_checksum_verification=True, **options)
-
-
-# What is refused
 
 
 @contextmanager
@@ -313,8 +286,6 @@ def suffix_of(path: Path) -> str:
 
 def unpacked_size(path: Path) -> int:
     """Bytes of a file, unpacked; a sentence if they are more than SMALL and EXPANDED times its size."""
-    import pyarrow as pa
-
     size = unpacked = path.stat().st_size
     most = max(SMALL, EXPANDED * size)
     if path.suffix.lower() == ".gz":
@@ -345,9 +316,8 @@ def columns_if_large(source: Any) -> int | None:
     """How many columns a large file has (1, if that is not known); None if it is not large."""
     path = Path(source) if isinstance(source, str | PathLike) else Path()
     suffix = suffix_of(path)
-    if not path.is_file() or suffix not in (*DELIMITED, ".parquet"):
-        return None
-    with suppress(DataworthError), reading(suffix):  # reading says what is wrong
-        size, columns, _ = size_of(str(path), suffix)
-        return columns if size > LARGE else None
+    if path.is_file() and suffix in (*DELIMITED, ".parquet"):
+        with suppress(DataworthError), reading(suffix):  # reading says what is wrong
+            size, columns, _ = size_of(str(path), suffix)
+            return columns if size > LARGE else None
     return None

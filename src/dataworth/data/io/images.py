@@ -18,6 +18,8 @@ from os import PathLike
 from pathlib import Path, PurePosixPath
 from typing import Any, Unpack
 
+import pyarrow as pa
+
 from dataworth.data.convert import column_kind
 from dataworth.data.io.files import SPLITS, part_of
 from dataworth.data.io.notes import naming, refuse_all
@@ -60,10 +62,8 @@ class NamedImages(Sequence[Any]):
         try:
             return self._items[i] if self._archive is None else self._archive.read(self._items[i])
         except UNPACKING_ERRORS as error:
-            why = " ".join(str(error).split())[:80]
-            raise DataworthError(
-                f"{self.names[i]} cannot be unpacked ({why}): pack it again, without a password."
-            ) from error
+            why = f"cannot be unpacked ({' '.join(str(error).split())[:80]})"
+            raise DataworthError(f"{self.names[i]} {why}: pack it again, without a password.") from error
 
 
 def read_images(source: str | PathLike[str], image: str | None = None, **asked: Unpack[Asked]) -> ImageTable:
@@ -80,10 +80,8 @@ def read_images(source: str | PathLike[str], image: str | None = None, **asked: 
     with naming(source):
         if is_table(path):
             return _of_table(path, image, **asked)
-        if named := [name for name, column in {"image": image, **asked}.items() if column is not None]:
-            raise DataworthError(
-                f"--{named[0]} names a column, but this is no table: its folders say labels."
-            )
+        for name in [name for name, column in {"image": image, **asked}.items() if column is not None]:
+            raise DataworthError(f"--{name} names a column, but this is no table: its folders say labels.")
         return _of_folder(path)
 
 
@@ -122,17 +120,15 @@ def refuse_images(source: Any) -> None:
 
 def _of_folder(source: Path) -> ImageTable:
     """The images of a folder, or of (a part of) a zip, with the labels that their folders say."""
-    import pyarrow as pa
-
     inside = split_zip(source)
     found = {PurePosixPath(p): source / p for p in _walk(source)} if inside is None else _entries(*inside)
     paths = sorted((path for path in found if _is_image(path)), key=str)
     labels = [path.parts[0] for path in paths]
     if not paths:
         raise DataworthError(f"there are no images ({' '.join(SUFFIXES)}) here: check the path.")
-    if loose := [path for path in paths if len(path.parts) == 1]:
+    for loose in (path for path in paths if len(path.parts) == 1):
         raise DataworthError(
-            f"{loose[0]} is in no label folder: put each image into a folder named by its label, or list the"
+            f"{loose} is in no label folder: put each image into a folder named by its label, or list the"
             " images with their labels in a table."
         )
     if {label.lower() for label in labels} <= SPLITS:
@@ -187,12 +183,11 @@ def _entries(archive: Path, within: PurePosixPath) -> dict[PurePosixPath, Any]:
         path, name = PurePosixPath(entry.filename), entry.filename
         if path.is_absolute() or ".." in path.parts:
             raise DataworthError(f"the zip has an entry {name!r}, which leads out of it: pack it again.")
-        if not path.is_relative_to(within):
-            continue
-        if _is_image(path) and entry.file_size > LARGEST_FILE:
-            size = f"{entry.file_size:.1e}"
-            raise DataworthError(f"{name} unpacks to {size} bytes, too many for an image: drop it.")
-        found[path.relative_to(within)] = entry
+        if path.is_relative_to(within):
+            if _is_image(path) and entry.file_size > LARGEST_FILE:
+                size = f"{entry.file_size:.1e}"
+                raise DataworthError(f"{name} unpacks to {size} bytes, too many for an image: drop it.")
+            found[path.relative_to(within)] = entry
     if not found:
         raise DataworthError(f"the zip has no folder {str(within)!r}: check the path.")
     return found
@@ -205,10 +200,8 @@ def _of_table(path: Path, image: str | None, **asked: Unpack[Asked]) -> ImageTab
     if image is None:
         found = [name for name in table.column_names if _like_images(table[name])]
         if len(found) != 1:
-            what = (
-                f"{listed(found)} could each hold the images" if found else "no column seems to hold images"
-            )
-            raise DataworthError(f"{what}: name it with {option('image')}.")
+            what = f"{listed(found)} could each hold" if found else "no column seems to hold"
+            raise DataworthError(f"{what} {'the ' if found else ''}images: name it with {option('image')}.")
         image = found[0]
         notes.append(f'image column "{image}" guessed in {path}; say {option("image")} to choose')
     # The images are the one feature; what has no role is kept, but not used.
@@ -230,8 +223,6 @@ def _of_table(path: Path, image: str | None, **asked: Unpack[Asked]) -> ImageTab
 
 
 def _items(path: Path, column: Any, name: str) -> tuple[list[Any], list[str]]:
-    import pyarrow as pa
-
     values = column.to_pylist()
     rows = [f"{path}, row {i + 1}" for i in range(len(values))]
     if pa.types.is_struct(column.type):
@@ -250,8 +241,6 @@ def _items(path: Path, column: Any, name: str) -> tuple[list[Any], list[str]]:
 
 
 def _like_images(column: Any) -> bool:
-    import pyarrow as pa
-
     if pa.types.is_struct(column.type):
         return any(field.name == "bytes" for field in column.type)
     if (kind := column_kind(column)) != "categorical":

@@ -47,21 +47,17 @@ class Reading:
     streams: bool = False
     encode: Callable[[Any], Any] | None = None
 
-    def check(self) -> None:
-        """Refuse options that make no sense for this measurement."""
-        if self.options.get("sample") is not None and self.what in ("audit", "curate", "values"):
+    def asked(self, data: Sequence[Any]) -> dict[str, Any]:
+        """The options of `read`, checked; pairs are drawn from a sample of large files."""
+        asked = dict(self.options)
+        if asked.get("sample") is not None and self.what in ("audit", "curate", "values"):
             why = "an audit compares the rows of two files, which two samples do not share"
             if self.what == "values":
                 why = "values are told of rows by their number, which rows of a sample do not have"
             raise DataworthError(f"{why}: leave {option('sample')} out")
-        if self.options.get("stream") and not self.streams:
-            raise DataworthError(
-                f"only score, in its design whole, and seal read data in passes: leave {option('stream')} out"
-            )
-
-    def asked(self, data: Sequence[Any]) -> dict[str, Any]:
-        """The options of `read`; pairs are drawn from a sample of large files."""
-        asked = dict(self.options)
+        if asked.get("stream") and not self.streams:
+            which = "only score, in its design whole, and seal read data in passes"
+            raise DataworthError(f"{which}: leave {option('stream')} out")
         if asked.get("sample") is None and self.drawn is not None and self.what == "score":
             asked["sample"] = rows_for_pairs(data, self.drawn)
         return asked
@@ -109,10 +105,7 @@ class Inputs:
 
 
 def load_inputs(
-    sources: Sequence[Any],
-    test: Any = None,
-    reading: Reading | None = None,
-    known: Any = None,
+    sources: Sequence[Any], test: Any = None, reading: Reading | None = None, known: Any = None
 ) -> Inputs:
     """Read sources together, led by the test set or by a yardstick; refuse all that is wrong, at once.
 
@@ -132,7 +125,6 @@ def load_inputs(
     (2, [1, 0])
     """
     reading = reading or Reading()
-    reading.check()
     each = {_key(source): source for source in sources}
     lead = list(each).index(_key(test)) if test is not None and _key(test) in each else None
     leader = test if known is None and isinstance(test, Dataset) else known
@@ -148,7 +140,14 @@ def load_inputs(
     encode = reading.encode or (lambda data: data)
     data = {key: encode(one.data) for key, one in zip(each, found, strict=True)}
     leading = data[_key(test)] if lead is not None else test
-    remarks = [*_unused_markers(asked, notes), *_misfits(found, data, leading, known)]
+    given = asked.get("missing") or ()
+    told = [note.about for some in notes.values() for note in some]
+    remarks = [
+        f"{option('missing').rstrip('=')} {marker!r} stands in no cell"
+        for marker in ([given] if isinstance(given, str | int | float) else given)
+        if not any(f" ({str(marker).strip()!r}, " in about for about in told)
+    ]
+    remarks += _misfits(found, data, leading, known)
     del found
     release()
     return Inputs(each, data, notes, tuple(remarks))
@@ -179,15 +178,6 @@ def _nowhere(asked: Mapping[str, Any], names: Collection[str]) -> Iterator[str]:
                 yield f"{option(name).rstrip('=')} {wanted!r} is no column of any file: check its name."
 
 
-def _unused_markers(asked: Mapping[str, Any], notes: Mapping[Any, Sequence[Note]]) -> Iterator[str]:
-    """Markers of missing values that no cell holds."""
-    given = asked.get("missing") or ()
-    told = [note.about for some in notes.values() for note in some]
-    for marker in [given] if isinstance(given, str) else given:
-        if not any(f" ({marker.strip()!r}, " in about for about in told):
-            yield f"{option('missing').rstrip('=')} {marker!r} stands in no cell"
-
-
 def _misfits(found: Sequence[Read], data: Mapping[Any, Any], test: Any, known: Any) -> Iterator[str]:
     """Refuse columns and labels that are not the test set's, with the file's name; yield what is ignored."""
     if known is None and not isinstance(test, Dataset):
@@ -213,8 +203,7 @@ def _misfits(found: Sequence[Read], data: Mapping[Any, Any], test: Any, known: A
             labels.encode(rows.y, one.name)
         except DataworthError as error:
             wrong.append(str(error).replace("the test set", what))
-        extra = [name for name in rows.names if name not in {column.name for column in columns}]
-        if extra:
+        if extra := [name for name in rows.names if name not in {column.name for column in columns}]:
             verb = "is" if len(extra) == 1 else "are"
             yield f"{one.name}: {listed(extra)} {verb} not in {what} and {verb} ignored"
     refuse_all(wrong)

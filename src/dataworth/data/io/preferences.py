@@ -17,6 +17,7 @@ from os import PathLike
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 from dataworth.arrays import Flags, Rows
 from dataworth.data.convert import column_kind
@@ -122,7 +123,7 @@ def preferences_of(table: Any) -> Preferences:
     found: list[tuple[str, str, str]] = []
     for i, first in enumerate(better):
         (before, a), (also, b) = (_split(texts[name][i], name, i) for name in (one, other))
-        prompt = before if given is None else _said(texts[given][i], given, i)
+        prompt = before if given is None else "\n\n".join(_messages(texts[given][i], given, i))
         if prompt is None:
             raise DataworthError(
                 f"there is no prompt: add a column of that name, or write {one} and {other} as conversations"
@@ -139,11 +140,9 @@ def preferences_of(table: Any) -> Preferences:
         raise DataworthError(
             f"pair {empty[0] + 1} has no prompt: fill it in, or leave the pair out (splits go by prompt)"
         )
-    prompts, chosen, rejected = zip(
-        *(tuple(text.replace(BETWEEN, " ") for text in found[i]) for i in rows), strict=True
-    )
-    kept = np.array(rows, dtype=np.intp)
-    return Preferences(prompts, chosen, rejected, kept, len(found) - len(rows))
+    clean = (tuple(text.replace(BETWEEN, " ") for text in found[i]) for i in rows)
+    prompts, chosen, rejected = zip(*clean, strict=True)
+    return Preferences(prompts, chosen, rejected, np.array(rows, dtype=np.intp), len(found) - len(rows))
 
 
 def _split(cell: Any, name: str, row: int) -> tuple[str | None, str]:
@@ -157,13 +156,10 @@ def _split(cell: Any, name: str, row: int) -> tuple[str | None, str]:
     return "\n\n".join(asked) if asked else None, last
 
 
-def _said(cell: Any, name: str, row: int) -> str:
-    return cell if isinstance(cell, str) else "\n\n".join(_messages(cell, name, row))
-
-
 def _messages(cell: Any, name: str, row: int) -> list[str]:
+    """What a text, or a conversation, says."""
     try:
-        said = [] if cell is None else [message["content"] for message in cell]
+        said = [cell] if isinstance(cell, str) else [message["content"] for message in cell or ()]
     except (TypeError, KeyError):
         said = [None]
     if not all(isinstance(text, str) for text in said):
@@ -174,7 +170,7 @@ def _messages(cell: Any, name: str, row: int) -> list[str]:
 
 
 def _column(table: Any, name: str) -> list[Any]:
-    kind = column_kind(table[name].combine_chunks())
+    kind = column_kind(table[name])
     if name != SHP[2] and kind not in ("categorical", "nested"):
         raise DataworthError(
             f"column {name!r} ({kind}) holds no text: prompts and responses are texts, or conversations"
@@ -184,8 +180,6 @@ def _column(table: Any, name: str) -> list[Any]:
 
 def pair_table(table: Any) -> tuple[Any, int]:
     """A pyarrow table with a row for each pair: the columns of pairs, and what else the table has."""
-    import pyarrow as pa
-
     pairs = preferences_of(table)
     own = {*PAIR, *SHP, *PROMPTS, RESPONSES, PREFERRED, LONGER}
     rest = table.take(pairs.kept).drop_columns([name for name in table.column_names if name in own])

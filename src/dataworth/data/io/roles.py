@@ -83,15 +83,13 @@ def assign_roles(table: Any, problems: list[str] | None = None, **wishes: Unpack
     names = list(table.column_names)
     wrong: list[str] = []
     found: dict[str, tuple[RoleName, str]] = {}
-    asked: dict[str, str] = {}
     for role, wish in REQUESTS.items():
         column: Any = wishes.get(wish)
-        if column is not None and _can_be(column, role, names, asked, wrong):
+        if column is not None and _can_be(column, role, names, found, wrong):
             found[column] = role, "asked for"
-            asked[column] = role
+    chosen = _chosen(wishes.get("features"), names, found, "feature", wrong)
     absent_ok = wishes.get("absent_ok", False)
-    chosen = _chosen(wishes.get("features"), names, asked, "feature", wrong)
-    left_out = _chosen(wishes.get("exclude"), names, asked, "excluded", wrong, absent_ok)
+    left_out = _chosen(wishes.get("exclude"), names, found, "excluded", wrong, absent_ok)
     for name, how in left_out.items():
         if chosen.pop(name, None) == "named" and how == "named":
             wrong.append(f"column {name!r} was asked for as feature and as excluded: drop one of them")
@@ -143,7 +141,7 @@ def _guess_ids(free: Sequence[str], asked: str | None) -> dict[str, tuple[RoleNa
 def _chosen(
     wishes: Wishes,
     names: Sequence[str],
-    asked: Mapping[str, str],
+    asked: Mapping[str, tuple[RoleName, str]],
     what: str,
     problems: list[str],
     absent_ok: bool = False,
@@ -172,7 +170,7 @@ def wishes_of(wishes: str | Sequence[str], names: Sequence[str]) -> list[str]:
 
 
 def _can_be(
-    name: str, role: str, names: Sequence[str], asked: Mapping[str, str], problems: list[str]
+    name: str, role: str, names: Sequence[str], asked: Mapping[str, tuple[RoleName, str]], problems: list[str]
 ) -> bool:
     """Whether a column that is asked for is there and has no other role; else a sentence says so."""
     if name not in names:
@@ -180,7 +178,7 @@ def _can_be(
         also = "; data and test set both need it" if role == "label" and not hint.endswith("?") else ""
         problems.append(f"there is no {role} column {name!r}: {hint}{also}")
     elif name in asked:
-        both = f"as {asked[name]} and as {role}"
+        both = f"as {asked[name][0]} and as {role}"
         problems.append(f"column {name!r} was asked for {both}: give it one role")
     return name in names and name not in asked
 
@@ -190,9 +188,6 @@ def _hint(name: str, names: Sequence[str]) -> str:
     same = name.lower() in lower  # but for its case
     close = [lower[match] for match in difflib.get_close_matches(name.lower(), lower, n=1 if same else 3)]
     return f"did you mean {' or '.join(map(repr, close))}?" if close else f"choose from {listed(names, 10)}"
-
-
-# What columns hold
 
 
 def uninformative(table: Any, roles: Sequence[Role], constants: bool) -> dict[str, str]:
@@ -212,7 +207,7 @@ def uninformative(table: Any, roles: Sequence[Role], constants: bool) -> dict[st
             found[role.column] = NUMBERS_ROWS
         elif role.kind in TEXTUAL and column.null_count == len(column):
             found[role.column] = EMPTY
-        elif role.kind == "categorical" and names_rows(column.drop_null()):
+        elif role.kind == "categorical" and _names_rows(column.drop_null()):
             found[role.column] = NAMES_ROWS
         elif constants and role.kind in TEXTUAL and is_constant(column):
             found[role.column] = CONSTANT
@@ -229,7 +224,7 @@ def named_like_an_id(name: str) -> bool:
     return bool(words) and words[-1] in ("id", "ids", "uuid", "guid")
 
 
-def names_rows(present: Any) -> bool:
+def _names_rows(present: Any) -> bool:
     """Whether different texts name rows: they are more than fifty, and over half of the rows."""
     return len(present.unique()) > max(MOST_CATEGORIES, len(present) / 2)
 
@@ -260,33 +255,23 @@ def is_constant(column: Any) -> bool:
     return len(column.unique()) == 1
 
 
-def with_texts(table: Any, roles: Sequence[Role], problems: list[str]) -> list[Role]:
-    """The roles, with features that are free text marked so; a text too long to be one is a problem."""
-    found = list(roles)
-    for i, role in enumerate(roles):
-        if role.role != "feature" or role.kind not in ("categorical", "pair"):
-            continue
-        texts = [str(text) for text in table[role.column].drop_null().unique().to_pylist()]
-        if role.kind == "categorical" and not is_text(texts, table.num_rows):
-            continue
-        if (longest := max(map(len, texts))) > MAX_CHARACTERS:
-            problems.append(
-                f"column {role.column!r} has a text of {longest:,} characters, but at most"
-                f" {MAX_CHARACTERS:,} are read: cut it, or leave the row out"
-            )
-        found[i] = role if role.kind == "pair" else replace(role, kind="text")
-    return found
-
-
-def with_kinds(table: Any, roles: Sequence[Role]) -> list[Role]:
-    """The roles, with what the columns of a typed table hold."""
-    kinds = {field.name: column_kind(field) for field in table.schema}
+def with_kinds(table: Any, roles: Sequence[Role], problems: list[str]) -> list[Role]:
+    """The roles, with what the columns of a typed table hold; a text too long to be one is a problem."""
     found = []
     for role in roles:
-        kind = role.kind if role.kind == "pair" else kinds[role.column]
-        texts = table[role.column].slice(0, 5).drop_null().to_pylist() if kind == "categorical" else ()
-        if texts and all(LIST_AS_TEXT.match(str(text)) for text in texts):
+        column = table[role.column]
+        kind = role.kind if role.kind == "pair" else column_kind(column)
+        first = column.slice(0, 5).drop_null().to_pylist() if kind == "categorical" else ()
+        if first and all(LIST_AS_TEXT.match(str(text)) for text in first):
             kind = "lists written as text: embeddings need lists in Parquet or JSONL"
+        elif role.role == "feature" and kind in ("categorical", "pair"):
+            texts = [str(text) for text in column.drop_null().unique().to_pylist()]
+            kind = "text" if kind == "categorical" and is_text(texts, table.num_rows) else kind
+            if kind != "categorical" and (longest := max(map(len, texts))) > MAX_CHARACTERS:
+                problems.append(
+                    f"column {role.column!r} has a text of {longest:,} characters, but at most"
+                    f" {MAX_CHARACTERS:,} are read: cut it, or leave the row out"
+                )
         found.append(replace(role, kind=kind))
     return found
 

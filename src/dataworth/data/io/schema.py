@@ -16,6 +16,8 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from dataworth.arrays import Flags
@@ -37,7 +39,7 @@ from dataworth.data.io.cells import (
 )
 from dataworth.data.io.notes import Note
 from dataworth.data.io.roles import Role
-from dataworth.data.io.tables import Part, cleaned, differences_of
+from dataworth.data.io.tables import Part, cleaned, differences_of, with_columns
 from dataworth.data.vectors import as_labels, as_texts, as_weights, text_keys
 from dataworth.errors import DataworthError
 from dataworth.wording import counted, option
@@ -57,19 +59,19 @@ class TypeOverrides:
     dates: str | None = None
     kinds: Mapping[str, Is] = field(default_factory=dict)
 
-    @staticmethod
-    def kinds_of(columns: Collection[Column]) -> dict[str, Is]:
-        """What the columns of a yardstick are in a file, which has parts of a date for a date."""
-        kinds: dict[str, Is] = {}
-        for column in columns:
-            base, _, part = column.name.partition("[")
-            if part in ("elapsed]", "day]", "weekday]", "hour]"):
-                kinds[base] = "date"
-            elif column.kind in ("categorical", "text"):
-                kinds[column.name] = "text"
-            elif column.kind in ("numeric", "boolean"):
-                kinds[column.name] = "number"
-        return kinds
+
+def kinds_of(columns: Collection[Column]) -> dict[str, Is]:
+    """What the columns of a yardstick are in a file, which has a date for the parts of one."""
+    kinds: dict[str, Is] = {}
+    for column in columns:
+        base, _, part = column.name.partition("[")
+        if part in ("elapsed]", "day]", "weekday]", "hour]"):
+            kinds[base] = "date"
+        elif column.kind in ("categorical", "text"):
+            kinds[column.name] = "text"
+        elif column.kind in ("numeric", "boolean"):
+            kinds[column.name] = "number"
+    return kinds
 
 
 @dataclass(frozen=True)
@@ -116,33 +118,33 @@ class Schema:
             overrides: what the user, or a yardstick, says.
             known: the types of the files before it, the test set first.
         """
-        import pyarrow as pa
-
         used = {role.column: role.role for role in roles if role.kind != "pair"}
         typed = {name for name, role in used.items() if role in ("label", "weight", "feature")}
         looks = {}
         for name in used:
             wanted = name in typed and (name in overrides.numbers or overrides.kinds.get(name) == "number")
             looks[name] = look_at(part.table[name], name, part.typed and name not in part.cleaned, wanted)
-        inspected = typed - set(overrides.categories)
-        mark, problems = _decimal_mark(part, looks, inspected, overrides.decimal)
+        mark, problems = _decimal_mark(part, looks, typed - set(overrides.categories), overrides.decimal)
         types: dict[str, ColumnType] = {}
         for name, look in looks.items():
-            plain = None if look.values is None else look.values.type
-            numeric = used[name] != "label" or _numeric_label(part.table[name], look, known.get(name))
-            if name not in typed or not numeric:
-                types[name] = ColumnType("as it is" if look.kind != "empty" else "empty", plain)
-                continue
-            types[name], wrong = _type_of(part, name, look, mark, overrides, known.get(name))
-            if wrong and name not in problems:
-                problems[name] = wrong
-        made, table = cls(tuple(roles), types), part.table
+            leading, numeric = known.get(name), name in typed
+            if used[name] == "label" and leading is not None and leading.kind != "empty":
+                numeric = leading.kind == "number"
+            elif used[name] == "label":  # few different texts are classes
+                written = look.kind == "number" and bool(look.readings)
+                numeric = written and len(part.table[name].unique()) > FEW
+            if numeric:
+                types[name], wrong = _type_of(part, name, look, mark, overrides, leading)
+                if wrong:
+                    problems.setdefault(name, wrong)
+            else:
+                types[name] = ColumnType("as it is" if look.kind != "empty" else "empty", look.plain)
+        made = cls(tuple(roles), types)
         # those that were converted to be looked at
         ready = {name: looks[name].values for name, to in types.items() if to.plain and to.kind != "text"}
-        columns = [ready.get(n, c) for n, c in zip(table.column_names, table.columns, strict=True)]
-        part.table = pa.Table.from_arrays(columns, names=table.column_names, metadata=table.schema.metadata)
-        drawn = part.total is not None and part.total > part.table.num_rows
-        part.table, strays = made.typed(part.table, None if drawn else 0)
+        table = with_columns(part.table, [ready.get(n, part.table[n]) for n in part.table.column_names])
+        drawn = part.total is not None and part.total > table.num_rows
+        part.table, strays = made.typed(table, None if drawn else 0)
         return made, strays | problems
 
     def transform(self, table: Any, before: int = 0) -> Dataset:
@@ -162,21 +164,16 @@ class Schema:
 
         before: how many rows stand before these in the file; None if these were drawn from it.
         """
-        import pyarrow as pa
-
         columns, problems = [], {}
         for name, given in zip(table.column_names, table.columns, strict=True):
             column, wrong = converted(given, self.types.get(name, ColumnType("as it is")))
             if wrong is not None:
                 problems[name] = unparsable(name, self.types[name].kind, given, wrong, before)
             columns.append(column if wrong is None else given)
-        made = pa.Table.from_arrays(columns, names=table.column_names, metadata=table.schema.metadata)
-        return made, problems
+        return with_columns(table, columns), problems
 
     def features(self, table: Any) -> Dataset:
         """The features of a typed table, checked; labels are not theirs."""
-        import pyarrow as pa
-
         kinds: dict[str, Kind] = dict.fromkeys(differences_of(table), "difference")
         found: dict[str, Any] = {}
         for role in (role for role in self.roles if role.role == "feature"):
@@ -187,11 +184,8 @@ class Schema:
                 kinds |= {role.column: "pair"} if role.kind == "pair" else {}
         X = pa.table(found) if found else table.select([])
         made = Dataset(X, np.zeros(table.num_rows), allow_missing=self.impute)
-        if not kinds:
-            return made
-        own = (kinds.get(column.name.partition("[")[0], column.kind) for column in made.columns)
-        columns = tuple(replace(c, kind=kind) for c, kind in zip(made.columns, own, strict=True))
-        return made._with(columns=columns)
+        own = (replace(c, kind=kinds.get(c.name.partition("[")[0], c.kind)) for c in made.columns)
+        return made._with(columns=tuple(own)) if kinds else made
 
 
 def _decimal_mark(
@@ -202,10 +196,8 @@ def _decimal_mark(
     1.234 may be a fraction or, in German, 1234: columns of such numbers are looked at once more where the
     file shows commas, leaves something open, or separates columns by semicolons.
     """
-    import pyarrow as pa
-
     numeric = [name for name in looks if name in names and looks[name].kind == "number"]
-    floats = [name for name in numeric if getattr(looks[name].values, "type", None) == pa.float64()]
+    floats = [name for name in numeric if looks[name].plain == pa.float64()]
     found = {name: looks[name].readings["number"] for name in numeric if looks[name].readings}
     if asked or part.how.sep == ";" or any(one.how == "," or one.open for one in found.values()):
         texts = {name: texts_of(part.table[name]).drop_null() for name in floats}
@@ -225,24 +217,14 @@ def _decimal_mark(
     }
 
 
-def _numeric_label(column: Any, look: Look, leading: ColumnType | None) -> bool:
-    """Whether a label that is written as text is to be a number: few different texts are classes."""
-    if leading is not None and leading.kind != "empty":
-        return leading.kind == "number"
-    return look.kind == "number" and bool(look.readings) and len(column.unique()) > FEW
-
-
 def _type_of(
     part: Part, name: str, look: Look, mark: str, overrides: TypeOverrides, leading: ColumnType | None
 ) -> tuple[ColumnType, str]:
     """What a column is, as asked, as in the test set, or as it looks; and what is wrong with that."""
-    import pyarrow as pa
-
     kind = look.kind if leading is None or leading.kind in ("empty", "as it is") else leading.kind
     kind = overrides.kinds.get(name, "number" if name in overrides.numbers else kind)
     kind = "text" if name in overrides.categories else kind
-    plain = None if look.values is None else look.values.type
-    made, notes = ColumnType(kind, plain), []
+    made, notes, plain = ColumnType(kind, look.plain), [], look.plain
     if kind in ("other", "empty") or look.kind in ("other", "empty"):
         return made, ""
     if kind == "text":
@@ -264,9 +246,8 @@ def _type_of(
         plainly = not found.open and not part.typed and re.match(PLAIN, such)
         if such and not plainly and name not in {*part.cleaned, *overrides.numbers}:
             (value,) = read_as(pa.array([such]), kind, how or WAYS[kind][0], found.signs).to_pylist()
-            shown = (
-                format(value, ".12g" if kind == "number" else "%Y-%m-%d") if value is not None else "nothing"
-            )
+            form = ".12g" if kind == "number" else "%Y-%m-%d"
+            shown = "nothing" if value is None else format(value, form)
             notes.append(note_of(kind, f"{name!r} ({such!r} is {shown})"))
     elif plain == pa.float64():
         made = replace(made, how=".")
@@ -274,14 +255,12 @@ def _type_of(
     if leading is not None and leading.open and made.how == WAYS[kind][1]:
         shows = "decimal commas" if kind == "number" else "the day first"
         say = " or ".join(option(OPTIONS[kind], way) for way in WAYS[kind])
-        wrong = (
-            f"column {name!r} has {shows} here, which the test set leaves open ({leading.open!r}): say {say}"
-        )
+        left = f"which the test set leaves open ({leading.open!r})"
+        wrong = f"column {name!r} has {shows} here, {left}: say {say}"
     if look.tokens:
         tokens = f"{', '.join(map(repr, sorted(look.tokens)))}, {counted(sum(look.tokens.values()), 'cell')}"
-        notes.append(
-            Note("taken for missing", f"{option('categories')} keeps the text", f"{name!r} ({tokens})")
-        )
+        says = f"{option('categories')} keeps the text"
+        notes.append(Note("taken for missing", says, f"{name!r} ({tokens})"))
     return replace(made, notes=tuple(notes)), wrong
 
 
@@ -299,21 +278,16 @@ def spellings(labels: Sequence[NDArray[Any]]) -> dict[str, str]:
 
     Labels of one letter are left alone: a and A may well be two.
 
-    >>> import numpy as np
     >>> spellings([np.array(["yes", "yes", "YES", "no"]), np.array(["No", "a", "A"])])
     {'YES': 'yes', 'No': 'no'}
     """
     chosen: dict[str, str] = {}
     said: dict[str, str] = {}
-    for array in labels:
-        if array.dtype.kind != "U":
-            continue
+    for array in (array for array in labels if array.dtype.kind == "U"):
         for text, _ in Counter(array.tolist()).most_common():
             if len(text.strip()) > 1:
-                as_chosen = chosen.setdefault(" ".join(text.split()).casefold(), text.strip())
-                if text != as_chosen:
-                    said[text] = as_chosen
-    return said
+                said[text] = chosen.setdefault(" ".join(text.split()).casefold(), text.strip())
+    return {text: spelled for text, spelled in said.items() if text != spelled}
 
 
 def with_labels(features: Dataset, table: Any, roles: Sequence[Role], *, some: bool = False) -> Dataset:
@@ -330,8 +304,6 @@ def with_labels(features: Dataset, table: Any, roles: Sequence[Role], *, some: b
 
 def missing_rows(column: Any) -> NDArray[np.bool_]:
     """Where a pyarrow column is missing: null, or not a number."""
-    import pyarrow.compute as pc
-
     return np.asarray(pc.is_null(column, nan_is_null=True).to_numpy(), dtype=bool)
 
 
@@ -349,16 +321,16 @@ def missing_values(table: Any, roles: Sequence[Role]) -> list[str]:
 def converted(column: Any, to: ColumnType) -> tuple[Any, Flags | None]:
     """A column as the type that it is to be; and where its cells are not of it, if some are not.
 
-    >>> import pyarrow as pa
     >>> made, wrong = converted(pa.chunked_array([["1,5", "?", "red"]]), ColumnType("number", how=","))
     >>> made.to_pylist(), wrong.tolist()
     ([1.5, None, None], [False, False, True])
     """
-    import pyarrow as pa
-
-    kind = column_kind(column)
-    if kind != "categorical":
-        return (_as_text(column) if to.kind == "text" and kind in ("numeric", "boolean") else column), None
+    if (kind := column_kind(column)) != "categorical":
+        if to.kind != "text" or kind not in ("numeric", "boolean"):
+            return column, None
+        shortest = np.full(len(column), None, dtype=object)
+        shortest[np.asarray(column.is_valid())] = text_keys(np.asarray(column.drop_null().to_numpy()))
+        return pa.array(shortest, pa.string()), None
     if to.kind == "empty" or (to.kind in ("number", "date") and column.null_count == len(column)):
         return pa.nulls(len(column), pa.timestamp("us") if to.kind == "date" else pa.float64()), None
     if to.kind in ("text", "other") or (to.kind == "as it is" and to.plain is None):
@@ -371,19 +343,8 @@ def converted(column: Any, to: ColumnType) -> tuple[Any, Flags | None]:
             if to.kind == "as it is":
                 return column, None
     made = read_as(texts, to.kind, to.how or WAYS[to.kind][0], to.signs)
-    wrong = np.asarray(made.is_null()) & ~np.asarray(texts.is_null())
-    if wrong.any():
-        wrong &= ~np.asarray(is_null_token(texts).fill_null(False))
+    wrong = np.asarray(made.is_null()) & np.asarray(texts.is_valid()) & ~np.asarray(is_null_token(texts))
     return made, wrong if wrong.any() else None
-
-
-def _as_text(column: Any) -> Any:
-    """Numbers as the shortest text that says them."""
-    import pyarrow as pa
-
-    texts = np.full(len(column), None, dtype=object)
-    texts[~np.asarray(column.is_null())] = text_keys(np.asarray(column.drop_null().to_numpy()))
-    return pa.array(texts, pa.string())
 
 
 def unparsable(name: str, kind: str, column: Any, wrong: Flags, before: int | None) -> str:

@@ -10,11 +10,14 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import pyarrow as pa
 
 from dataworth.data.convert import Column
 from dataworth.data.dataset import Dataset
@@ -50,20 +53,19 @@ def pieces_of(source: Any) -> list[Piece]:
     files = [file if is_url(file) else str(Path(file).absolute()) for file in found]
     suffixes = {suffix_of(Path(file)) for file in files}
     if suffixes == {".parquet"}:
-        return [piece for file in files for piece in _groups(file)]
+        pieces = []
+        for file in files:
+            with reading(".parquet"), opened(file) as parquet:
+                about = parquet.metadata
+            sizes = [about.row_group(group).num_rows for group in range(about.num_row_groups)]
+            pieces += [Piece(file, group, sum(sizes[:group])) for group in range(len(sizes))]
+        return pieces
     if suffixes and suffixes <= DELIMITED.keys():
         return [Piece(file) for file in files]
     raise DataworthError(
         "it cannot be read in passes (Parquet and text, as .csv, .tsv and .txt, can): read some rows, with"
         f" {option('sample', 100000)}"
     )
-
-
-def _groups(file: str) -> list[Piece]:
-    with reading(".parquet"), opened(file) as parquet:
-        about = parquet.metadata
-        sizes = [about.row_group(group).num_rows for group in range(about.num_row_groups)]
-    return [Piece(file, group, sum(sizes[:group])) for group in range(len(sizes))]
 
 
 @dataclass(frozen=True)
@@ -87,21 +89,18 @@ class Reader:
             before = after
 
     def _tables(self, piece: Piece) -> Iterator[Any]:
-        import pyarrow as pa
-
-        step = max(8, min(MAX_ROWS, CELLS // max(1, len(self.schema.roles))))
-        with naming(piece.path), reading(suffix_of(Path(piece.path))):
-            for batch in self._batches(piece, [role.column for role in self.schema.roles], step):
+        wanted = [role.column for role in self.schema.roles]
+        step = max(8, min(MAX_ROWS, CELLS // max(1, len(wanted))))
+        with naming(piece.path), reading(suffix_of(Path(piece.path))), ExitStack() as stack:
+            if piece.group is None:
+                batches = text_batches(piece.path, self.how, wanted)
+            else:
+                file = stack.enter_context(opened(piece.path, buffer_size=BUFFER))
+                batches = file.iter_batches(step, row_groups=[piece.group], columns=wanted, use_threads=False)
+            for batch in batches:
                 table = pa.Table.from_batches([batch])
                 for start in range(0, table.num_rows, step):
                     yield table.slice(start, step)
-
-    def _batches(self, piece: Piece, wanted: list[str], step: int) -> Iterator[Any]:
-        if piece.group is None:
-            yield from text_batches(piece.path, self.how, wanted)
-            return
-        with opened(piece.path, buffer_size=BUFFER) as file:
-            yield from file.iter_batches(step, row_groups=[piece.group], columns=wanted, use_threads=False)
 
 
 @dataclass(frozen=True, eq=False)
@@ -148,9 +147,8 @@ def stream_of(
     out = ("ignored", "unusable")
     kept = [r for r in schema.roles if r.role not in out and (r.role != "feature" or r.column in known)]
     if any(role.kind == "pair" for role in kept):
-        raise DataworthError(
-            f"pairs of responses cannot be read in passes: read some rows, with {option('sample', 10000)}"
-        )
+        some = f"read some rows, with {option('sample', 10000)}"
+        raise DataworthError(f"pairs of responses cannot be read in passes: {some}")
     for role in kept:
         if role.kind == "date or time" and schema.types[role.column].open:
             say = f"say {option('dates', 'dmy')} or {option('dates', 'mdy')}"

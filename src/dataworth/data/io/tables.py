@@ -13,6 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.json as pj
 
 from dataworth.atomic import parse_json
 from dataworth.data.convert import as_frame, column_kind
@@ -20,7 +23,7 @@ from dataworth.data.dataset import Dataset
 from dataworth.data.io.cells import NA_VALUES, plain_values, texts_of
 from dataworth.data.io.delimited import AS_FOUND, Delimited, unique
 from dataworth.data.io.notes import Note
-from dataworth.data.vectors import text_keys, to_arrow
+from dataworth.data.vectors import text_key, to_arrow
 from dataworth.errors import DataworthError
 from dataworth.wording import counted, listed, needs_extra, option
 
@@ -48,13 +51,14 @@ class Part:
     cleaned: set[str] = field(default_factory=set)
 
 
-# What a table says of itself
+def with_columns(table: Any, columns: Sequence[Any]) -> Any:
+    """The table with other columns under its names."""
+    return pa.Table.from_arrays(list(columns), names=table.column_names, metadata=table.schema.metadata)
 
 
 def with_roles(table: Any, roles: dict[str, str], **facts: Any) -> Any:
     """A pyarrow table that says what its columns are, and further facts, in its metadata.
 
-    >>> import pyarrow as pa
     >>> roles_of(with_roles(pa.table({"a": [1], "b": [2]}), {"label": "b", "group": "c"}))
     {'label': 'b'}
     """
@@ -89,32 +93,28 @@ def cleaned(table: Any, na_values: Sequence[str]) -> tuple[Any, list[tuple[str, 
 
     Also says which column had which of them, and how often.
     """
-    import pyarrow as pa
-
-    half = pa.float16()
-    if half in table.schema.types:  # for which pyarrow cannot do all that is asked of it
-        fields = [field.with_type(pa.float32()) if field.type == half else field for field in table.schema]
-        table = table.cast(pa.schema(fields, table.schema.metadata))
-    table, found = _with_class_names(table), []
-    for j, name in enumerate(table.column_names if na_values else ()):
+    half = pa.float16()  # for which pyarrow cannot do all that is asked of it
+    columns = [c.cast(pa.float32()) if c.type == half else c for c in table.columns]
+    named, found = _classes_of(table), []
+    for j, name in enumerate(table.column_names):
+        if (classes := named.get(name)) and pa.types.is_integer(columns[j].type):
+            codes = columns[j].to_pylist()
+            texts = [None if code is None or code < 0 else classes[code] for code in codes]
+            columns[j] = pa.array(texts, pa.string())
         for marker in na_values:
-            column, count = _without(table.column(j), marker)
+            column, count = _without(columns[j], marker)
             if count:
-                table = table.set_column(j, name, column)
+                columns[j] = column
                 found.append((name, marker, count))
-    return table, found
+    return with_columns(table, columns), found
 
 
 def _without(column: Any, marker: str) -> tuple[Any, int]:
     """The column without the cells that are the marker, and how many those were; numbers are numbers.
 
-    >>> import pyarrow as pa
     >>> [_without(pa.chunked_array([some]), "-9")[1] for some in (["1", " -9", "2"], [1.5, -9.0])]
     [1, 1]
     """
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     kind = column.type
     if pa.types.is_dictionary(kind):
         column, kind = column.cast(kind.value_type), kind.value_type
@@ -131,39 +131,26 @@ def _without(column: Any, marker: str) -> tuple[Any, int]:
     return (pc.if_else(equal, pa.scalar(None, kind), column), count) if count else (column, 0)
 
 
-def _with_class_names(table: Any) -> Any:
-    """The table with names in place of numbers where Hugging Face's metadata say so; −1 is no label.
+def _classes_of(table: Any) -> dict[str, Any]:
+    """Names that stand for whole numbers, where Hugging Face's metadata say so; −1 is no label.
 
     Numbers alone would not do: another dataset may number the same classes otherwise.
     """
-    import pyarrow as pa
-
     try:
         features = _metadata(table, b"huggingface")["info"]["features"]
-        named = {name: one["names"] for name, one in features.items() if one.get("_type") == "ClassLabel"}
+        return {name: one["names"] for name, one in features.items() if one.get("_type") == "ClassLabel"}
     except (KeyError, TypeError, ValueError, AttributeError):
-        return table
-    for name, classes in named.items():
-        at = table.schema.get_field_index(name)
-        if at >= 0 and pa.types.is_integer(table.schema.field(at).type):
-            codes = table[name].to_pylist()
-            texts = [None if code is None or code < 0 else classes[code] for code in codes]
-            table = table.set_column(at, name, pa.array(texts, pa.string()))
-    return table
+        return {}
 
 
 def plain_table(part: Part) -> Any:
     """The table of a file, with numbers and dates as such where a text writes them as programs do."""
-    table = part.table
-    for j, name in enumerate(() if part.typed else table.column_names):
-        column = table.column(j)
-        if column_kind(column) == "categorical" and column.null_count < len(column):
-            values = plain_values(texts_of(column))
-            table = table if values is None else table.set_column(j, name, values)
-    return table
-
-
-# Tables that are no files
+    columns = []
+    for column in part.table.columns:
+        text = not part.typed and column_kind(column) == "categorical" and column.null_count < len(column)
+        values = plain_values(texts_of(column)) if text else None
+        columns.append(column if values is None else values)
+    return with_columns(part.table, columns)
 
 
 def part_of_object(source: Any) -> Part:
@@ -178,10 +165,12 @@ def part_of_object(source: Any) -> Part:
         (source,) = source.values()
     if package == "datasets" and hasattr(source, "with_format") and hasattr(source, "__len__"):
         # By its own reading, which follows its shuffling and filtering; the table beneath does not.
-        return _of_frame(source.with_format("arrow")[:])
-    if kind == "Bunch" and hasattr(source, "data") and hasattr(source, "target"):
+        source = source.with_format("arrow")[:]
+    elif kind == "Bunch" and hasattr(source, "data") and hasattr(source, "target"):
         return _of_bunch(source)
-    return _of_frame(source.collect() if kind == "LazyFrame" and hasattr(source, "collect") else source)
+    elif kind == "LazyFrame" and hasattr(source, "collect"):
+        source = source.collect()
+    return _of_frame(source)
 
 
 def _from_hub(name: str) -> Any:
@@ -200,8 +189,6 @@ def _from_hub(name: str) -> Any:
 
 def _of_frame(source: Any) -> Part:
     """A pandas, polars or pyarrow frame."""
-    import pyarrow as pa
-
     part = Part(None)
     if hasattr(source, "columns") and hasattr(source, "set_axis"):  # pandas, which allows a name twice
         source = source.set_axis(unique([str(name) for name in source.columns], part.notes), axis=1)
@@ -226,23 +213,18 @@ def _of_frame(source: Any) -> Part:
 
 def _column(series: Any, name: str) -> Any:
     """A column for pyarrow; numbers beside texts become texts."""
-    import pyarrow as pa
-
     try:
         return to_arrow(series, name)
     except DataworthError:
         values = series.to_list()
-        if not all(value is None or isinstance(value, str | int | float | bool) for value in values):
+        if not all(value is None or isinstance(value, str | int | float) for value in values):
             raise
-        absent = [value is None or value != value for value in values]
-        texts = [v if isinstance(v, str) else str(text_keys(np.array([v]))[0]) for v in values]
-        return pa.array([None if no else text for no, text in zip(absent, texts, strict=True)], pa.string())
+        known = [None if value is None or value != value else value for value in values]
+        return pa.array([v if v is None or isinstance(v, str) else text_key(v) for v in known], pa.string())
 
 
 def _of_bunch(source: Any) -> Part:
     """A Bunch of scikit-learn: its data with their names, and its target, which is the label."""
-    import pyarrow as pa
-
     if hasattr(source.data, "columns"):
         table = _of_frame(source.data).table
     else:
@@ -251,30 +233,21 @@ def _of_bunch(source: Any) -> Part:
         table = pa.Table.from_arrays([pa.array(column) for column in block.X.T], names=names)
     target = np.asarray(source.target)
     if target.shape != (table.num_rows,):
-        raise DataworthError(
-            f"the Bunch has a target of shape {target.shape}, but one label a row is expected"
-        )
+        wrong = f"the Bunch has a target of shape {target.shape}, but one label a row is expected"
+        raise DataworthError(wrong)
     taken = table.column_names
     label = next(name for name in ("target", "label", "target of the Bunch") if name not in taken)
     return Part(with_roles(table.append_column(label, pa.array(target)), {"label": label}))
 
 
-# Formats that are read whole
-
-
 def _read_json_lines(path: Path) -> Any:
-    import pyarrow as pa
-    import pyarrow.json
-
     with pa.input_stream(str(path)) as stream:
         # A line must fit in a block; the default of 1 MB is too little for some embeddings.
-        return pa.json.read_json(stream, read_options=pa.json.ReadOptions(block_size=1 << 24))
+        return pj.read_json(stream, read_options=pj.ReadOptions(block_size=1 << 24))
 
 
 def _read_json(path: Path) -> Any:
     """A list of objects, an object of lists, or lines of objects under the wrong name."""
-    import pyarrow as pa
-
     with path.open("rb") as file:
         start = file.read(64).lstrip()
     if start[:1] == b"{":
@@ -287,8 +260,6 @@ def _read_json(path: Path) -> Any:
 
 def _read_arrow(path: Path) -> Any:
     """Arrow's file format (also Feather 2), or its stream format, which `datasets` writes."""
-    import pyarrow as pa
-
     with pa.OSFile(str(path)) as source:
         try:
             return pa.ipc.open_file(source).read_all()
@@ -298,8 +269,6 @@ def _read_arrow(path: Path) -> Any:
 
 
 def _read_npz(path: Path) -> Any:
-    import pyarrow as pa
-
     # Opened here, because numpy leaves a file that it cannot read open.
     with path.open("rb") as handle:
         file = np.load(handle, allow_pickle=False)
@@ -330,8 +299,6 @@ def _read_npz(path: Path) -> Any:
 
 def read_excel(path: Path, sheet: str | None, notes: list[Note]) -> Any:
     """The first sheet with rows, or the one asked for; the first row that is not empty is its header."""
-    import pyarrow as pa
-
     try:
         import openpyxl
     except ImportError:
@@ -341,12 +308,11 @@ def read_excel(path: Path, sheet: str | None, notes: list[Note]) -> Any:
         names = book.sheetnames
         if sheet is not None and sheet not in names:
             raise DataworthError(f"there is no sheet {sheet!r} among {', '.join(map(repr, names))}")
-        filled: dict[str, list[Any]] = {}
-        for name in names if sheet is None else [sheet]:
-            cells = [r for r in book[name].iter_rows(values_only=True) if any(c is not None for c in r)]
-            filled |= {name: cells} if cells else {}
+        sheets = {n: list(book[n].iter_rows(values_only=True)) for n in names if sheet in (None, n)}
     finally:
         book.close()
+    cells = {name: [r for r in rows if any(c is not None for c in r)] for name, rows in sheets.items()}
+    filled = {name: rows for name, rows in cells.items() if rows}
     if not filled:
         raise DataworthError("the workbook has no rows: write some to it")
     used, *others = filled
@@ -363,8 +329,6 @@ def read_excel(path: Path, sheet: str | None, notes: list[Note]) -> Any:
 
 def _excel_column(cells: Sequence[Any]) -> Any:
     """Cells of one type as they are, of several as their texts."""
-    import pyarrow as pa
-
     tidy = [cell.strip() if isinstance(cell, str) else cell for cell in cells]
     tidy = [None if isinstance(cell, str) and cell in NA_VALUES else cell for cell in tidy]
     kinds = {type(cell) for cell in tidy if cell is not None}
