@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from dataworth.embed.images import Pixels
 from dataworth.errors import DataworthError
 from dataworth.extras import check_installed, needed, short, versions
+from dataworth.parallel.threads import one_torch_thread
 
 INSTEAD = {"vision model": ", or use efficientnet-lite0"}
 """What to do where a model cannot be had, beside giving another."""
@@ -108,13 +109,8 @@ def in_passes(run: Callable[[NDArray[Any]], Vectors], prepared: Sequence[NDArray
 def one_thread() -> Iterator[Any]:
     """Torch, for inference on one thread: sums in one order on every machine with the same kernels."""
     torch = needed("torch", "this model")
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        with torch.inference_mode():
-            yield torch
-    finally:
-        torch.set_num_threads(before)
+    with one_torch_thread(torch), torch.inference_mode():
+        yield torch
 
 
 NAME = "efficientnet-lite0"

@@ -154,7 +154,7 @@ class Dual:
         the residual is exact, so the next step mends what it left.
         """
         root = np.sqrt(curvature)
-        return self._step(coef, gradient, self.factorise(root, rough), root)
+        return self.repeat(coef, gradient, self.factorise(root, rough), root)
 
     def factorise(self, root: Array, rough: bool = False) -> Factor:
         """The factor of B = I + √W K √W.
@@ -171,11 +171,8 @@ class Dual:
         b.flat[:: len(b) + 1] += 1.0
         return cholesky_factor(b)
 
-    def repeat(self, earlier: Step, coef: Array, gradient: Array) -> Step:
-        """The step from here with the factor of an earlier one: O(n²) instead of O(n³)."""
-        return self._step(coef, gradient, earlier.factor, earlier.root)
-
-    def _step(self, coef: Array, gradient: Array, factor: Factor, root: Array) -> Step:
+    def repeat(self, coef: Array, gradient: Array, factor: Factor, root: Array) -> Step:
+        """The step from here with a factor that is there: O(n²) instead of O(n³)."""
         residual = coef - gradient
         step = root * factor.solve(root * (self.gram @ residual)) - residual
         step_f = self.gram @ step
@@ -232,12 +229,12 @@ class Primal:
         factor, pull = self.factorise(curvature, gradient)
         return self._step(coef, pull, factor, np.sqrt(curvature))
 
-    def repeat(self, earlier: Step, coef: Array, gradient: Array) -> Step:
-        """The step from here with the factor of an earlier one: O(nd) instead of O(nd²)."""
+    def repeat(self, coef: Array, gradient: Array, factor: Factor, root: Array) -> Step:
+        """The step from here with a factor that is there: O(nd) instead of O(nd²)."""
         pull = np.zeros(self.X.shape[1])
         for part, X in self.slabs():
             pull += X.T @ gradient[part]
-        return self._step(coef, pull, earlier.factor, earlier.root)
+        return self._step(coef, pull, factor, root)
 
     def _step(self, coef: Array, pull: Array, factor: Factor, root: Array) -> Step:
         ascent = self.prior_variance * pull - coef

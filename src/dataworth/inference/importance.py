@@ -32,10 +32,6 @@ class Problem(NamedTuple):
     shift: Array
     weights: Array
 
-    def width(self) -> int:
-        """Number of coordinates."""
-        return self.rows.shape[1]
-
 
 def whiten(X: Array, counts: Counts, prior_variance: float, offset: Array | float) -> Problem:
     """z = θ/√C in at most min(n, d) coordinates: the likelihood is constant on the complement of the rows.
@@ -227,7 +223,7 @@ def laplace_start(problem: Problem) -> Proposal:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         mode = find_mode(geometry, signed, None, problem.shift)
-    return Proposal.from_moments(mode.coef, mode.factor.solve(np.asfortranarray(np.eye(problem.width()))))
+    return Proposal.from_moments(mode.coef, mode.factor.solve(np.asfortranarray(np.eye(len(mode.coef)))))
 
 
 def student(rng: np.random.Generator, draws: int, d: int) -> Array:
@@ -246,7 +242,7 @@ def student_draws(
     problem: Problem, proposal: Proposal, draws: int, rng: np.random.Generator, meter: Meter
 ) -> Iterator[tuple[Array, Array]]:
     """Blocks of draws z from the Student t, with their log weights log p(y|z) N(z; 0, I) / t(z)."""
-    d = problem.width()
+    d = problem.rows.shape[1]
     rows, centre = problem.rows @ proposal.axes, problem.shift + problem.rows @ proposal.mean
     constant = float(np.log(proposal.scales).sum()) - 0.5 * d * float(np.log(2.0 * np.pi))
     for part in blocks(draws, len(problem.rows)):
@@ -267,7 +263,7 @@ def adapt_by_weights(
 
     Weights too uneven to estimate a covariance are flattened (w^γ) until they can.
     """
-    d = problem.width()
+    d = problem.rows.shape[1]
     draws = 1000 + 40 * d
     for last in (*[False] * (rounds - 1), True):
         parts = list(student_draws(problem, proposal, draws, rng, meter))

@@ -215,8 +215,7 @@ def _start(geometry: Geometry, counts: Counts, start: Start, offset: Array | flo
     # Newton from f, not from coefficients: θ = argmax of the quadratic that touches Ψ's likelihood at f
     pull = at.gradient + at.curvature * (guess - offset)
     step = geometry.step(np.zeros_like(coef), pull, at.curvature, rough=True)
-    f = step.f + offset
-    reached = _Point(step.coef, f, terms(f, counts))
+    reached = _Point(step.coef, step.f + offset, terms(step.f + offset, counts))
     penalty = geometry.penalty(step.coef, step.coef, step.f)
     if not reached.at.value - 0.5 * penalty > point.at.value - 0.5 * geometry.penalty(coef, coef, point.f):
         return point, False
@@ -241,7 +240,7 @@ def _refine(
     for _ in range(REPEATS):
         if np.abs(point.f - origin).max(initial=0.0) > NEAR:
             break
-        again = geometry.repeat(step, point.coef, point.at.gradient)
+        again = geometry.repeat(point.coef, point.at.gradient, step.factor, step.root)
         if not again.decrement > 0:
             break
         bend = geometry.penalty(again.coef, again.coef, again.f) + float(point.at.curvature @ again.f**2)

@@ -136,9 +136,13 @@ class Blocks:
         totals, n = at.totals, len(self.gram)
         total, factors = np.zeros((n, n)), []
         for mass in at.mass.T:
-            factors.append(cholesky_factor(_scaled(self.gram, np.sqrt(mass))))
-            inverse = _inverse(factors[-1])
-            share = np.sqrt(mass / totals)
+            root, share = np.sqrt(mass), np.sqrt(mass / totals)
+            b = self.gram * root  # I + D^½ K D^½
+            b *= root[:, None]
+            b.flat[:: n + 1] += 1.0
+            factors.append(cholesky_factor(b))
+            # its upper triangle, which is what `cholesky_factor` reads
+            inverse = np.asarray(dpotri(factors[-1].matrix, lower=1)[0].T)
             inverse *= share
             inverse *= share[:, None]
             total += inverse
@@ -162,20 +166,6 @@ class Blocks:
     def _respond(factor: BlockFactor, root: Array, c: int, target: Array) -> Array:
         """E_c times a vector."""
         return np.asarray(root[:, c] * factor.blocks[c].solve(root[:, c] * target))
-
-
-def _scaled(gram: Array, root: Array) -> Array:
-    """I + D^½ K D^½."""
-    b = gram * root
-    b *= root[:, None]
-    b.flat[:: len(b) + 1] += 1.0
-    return b
-
-
-def _inverse(factor: Factor) -> Array:
-    """Of the factored matrix: its upper triangle, which is what `cholesky_factor` reads."""
-    inverse, _ = dpotri(factor.matrix, lower=1)
-    return np.asarray(inverse.T)
 
 
 SCALED = 512

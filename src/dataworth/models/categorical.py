@@ -11,7 +11,6 @@ are the Beta–Bernoulli model. Costs O(n) and O(classes) of memory.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -110,10 +109,6 @@ class CategoricalPosterior:
         """Natural parameters, which data add to."""
         return (self.alpha,)
 
-    @cached_property
-    def _log_norm(self) -> float:
-        return dirichlet_log_normaliser(self.natural)
-
     def log_probabilities(self, theta: Array) -> Array:
         """Log p of each class at log-ratios θ."""
         ratios = np.append(theta, 0.0)
@@ -124,7 +119,7 @@ class CategoricalPosterior:
         """Log p(θ | data) at one vector of K−1 log-ratios."""
         width = len(self.counts) - 1
         theta = check_theta(theta, width, "the {} log-ratios of the classes to the last one")
-        return float(self.alpha @ self.log_probabilities(theta)) - self._log_norm
+        return float(self.alpha @ self.log_probabilities(theta)) - self.log_normaliser(self.natural)
 
     def sample(self, rng: np.random.Generator, m: int) -> Array:
         """Log-ratios of Gamma draws: log G(α) = log G(α + 1) + log(U)/α stays finite where G(α) is zero."""

@@ -147,16 +147,12 @@ class LogisticFitter(GaussianRows):
         super().__init__(model, distinct, y, prior)
         self.inference = model.inference
         self._square = largest_square(self.X)
-        self._gram = self._pool_gram()
-
-    def _pool_gram(self) -> Array | None:
+        self._gram: Array | None = None
         rows, features = self.X.shape
-        if features < POOL_GRAM_FEATURES or rows > min(POOL_GRAM_ROWS, 8 * features):
-            return None
-        with one_thread():  # the last bits depend on the number of threads
-            gram = self.X @ self.X.T
-        gram *= self.prior_variance
-        return gram
+        if features >= POOL_GRAM_FEATURES and rows <= min(POOL_GRAM_ROWS, 8 * features):
+            with one_thread():  # the last bits depend on the number of threads
+                self._gram = self.X @ self.X.T
+            self._gram *= self.prior_variance
 
     def fit_rows(self, rows: Rows, start: tuple[Fit, ...], weights: Array, targets: Array) -> Fit:
         """Log evidence of the pool's `rows`, started at earlier fits of their parts."""
@@ -330,8 +326,7 @@ class LogisticFitter(GaussianRows):
     def probabilities(self, fit: Fit, rows: Rows) -> Array:
         """Probabilities of class 0 and 1 at the mean linear predictor."""
         ids = self.ids[rows]
-        mean = self.predictor(fit, ids) + self.offset[ids]
-        return np.column_stack([expit(-mean), expit(mean)])
+        return self.predicted([self.predictor(fit, ids) + self.offset[ids]])
 
 
 def _shared(ids: Rows, others: Rows) -> tuple[Rows, Rows]:

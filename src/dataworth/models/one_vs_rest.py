@@ -131,8 +131,8 @@ class OneVsRestFitter(Fitter):
 
     def probabilities(self, fit: Fit, rows: Rows) -> Array:
         """Each class's own probability at its mean linear predictor, divided by their sum."""
-        own = np.column_stack([self.pool.probabilities(part, rows)[:, 1] for part in fit.state.fits])
-        return np.asarray(own / own.sum(axis=1, keepdims=True))
+        ids = self.pool.ids[rows]
+        return self.predicted([self.pool.predictor(part, ids) for part in fit.state.fits])
 
     def information_gain(self, fit: Fit) -> float:
         """KL(posterior ‖ prior), the sum over classes."""
