@@ -9,6 +9,7 @@ import numpy as np
 from ..arrays import Array, Rows
 from ..data.dataset import Dataset
 from .base import FRACTION, Method, at_least, chance, limit, points
+from .diversity import unit_rows
 
 
 @dataclass(frozen=True)
@@ -92,7 +93,7 @@ def _count(f: Smooth | Peak, data: Dataset) -> int:
 
 def peak_rows(X: Array, count: int, threshold: float, rng: np.random.Generator) -> tuple[Rows, float]:
     """Places of `count` rows, and the threshold that filled the set: the one given, or the lowest cosine."""
-    unit = X / np.maximum(np.linalg.norm(X, axis=1, keepdims=True), np.finfo(float).tiny)
+    unit = unit_rows(X)
     chosen = [int(rng.integers(len(X)))]
     nearest = np.full(len(X), -np.inf)
     reached = threshold

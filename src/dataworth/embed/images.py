@@ -67,7 +67,11 @@ class Images:
             return _checked(item, self._name(i)).shape[:2]
         with self._open(i, item) as picture:
             width, height = picture.size
-            return (width, height) if _orientation(picture) in TURNED else (height, width)
+            try:
+                turned = picture.getexif().get(0x0112, 1) in TURNED
+            except Exception:  # a damaged tag says nothing
+                turned = False
+            return (width, height) if turned else (height, width)
 
     def _name(self, i: int) -> str:
         if self._names is not None:
@@ -170,10 +174,3 @@ def _checked(image: NDArray[Any], name: str) -> Pixels:
 
 def _pillow() -> Any:
     return needed("PIL.Image", "decoding images")
-
-
-def _orientation(picture: Any) -> int:
-    try:
-        return int(picture.getexif().get(0x0112, 1))
-    except Exception:  # a damaged tag says nothing
-        return 1

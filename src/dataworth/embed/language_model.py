@@ -122,7 +122,14 @@ class LanguageModel:
             self.tokenizer = _tokenizer(code, place, options)
             options["dtype"] = self.torch.float32
             model = fetched(code.AutoModelForCausalLM, place, "causal language model", **options)
-        self.model = model.eval().requires_grad_(False).to(_device(self.torch, device))
+        try:
+            self.torch.empty(0, device=device)
+        except (RuntimeError, AssertionError) as error:
+            raise DataworthError(
+                f"device (--device) is {device!r}, which torch cannot use here: give cpu, or cuda on a"
+                " machine that has it."
+            ) from error
+        self.model = model.eval().requires_grad_(False).to(device)
         version = getattr(self.model.config, "_commit_hash", None) or fingerprint(Path(name))
         self.identity = f"{version or name} ({versions(*PACKAGES)})"
 
@@ -162,17 +169,6 @@ def _tokenizer(code: Any, place: str, options: dict[str, Any]) -> Any:
                 " there too."
             )
     return fetched(code.AutoTokenizer, place, "tokenizer", **options)
-
-
-def _device(torch: Any, device: str) -> Any:
-    try:
-        torch.empty(0, device=device)
-        return torch.device(device)
-    except (RuntimeError, AssertionError) as error:
-        raise DataworthError(
-            f"device (--device) is {device!r}, which torch cannot use here: give cpu, or cuda on a machine"
-            " that has it."
-        ) from error
 
 
 Vectors = NDArray[np.float32]

