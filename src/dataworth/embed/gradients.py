@@ -25,7 +25,7 @@ from dataworth.arrays import Array, Flags
 from dataworth.atomic import atomic_write, parse_json, read_whole
 from dataworth.data.io.preferences import LONGER, PREFERRED, PROMPT, Preferences
 from dataworth.data.io.tables import with_roles
-from dataworth.embed.cache import Far, computed, listener
+from dataworth.embed.cache import computed, listener
 from dataworth.embed.language_model import (
     LAST,
     TEMPLATE,
@@ -232,13 +232,13 @@ def embed_gradients(
     store = Store.create(Path(out), {**about, **numbers, "rows": [row_hash(*pair) for pair in pairs]})
     tell = listener(progress)
     run = PASSES[projection](lm, layers, size, seed)
-    asked = (lm.identity, model, device, tuple([modules] if isinstance(modules, str) else modules))
-    far = None if engine is None else Far(engine, _by_worker, (*asked, projection, size, seed))
+    named = tuple([modules] if isinstance(modules, str) else modules)
+    asked = (lm.identity, model, device, named, projection, size, seed)
     with store.locked():
         batches = in_batches(tokens, batch, WINDOW * batch)
         left = [places for places in batches if not store.finished(places)]
         tell(len(batches) - len(left), len(batches))
-        done = computed(([tokens[i] for i in places] for places in left), run, far)
+        done = computed(([tokens[i] for i in places] for places in left), run, engine, _by_worker, asked)
         for number, (places, (vectors, losses)) in enumerate(zip(left, done, strict=True)):
             if not np.isfinite(vectors).all():
                 raise DataworthError(f"the gradients of {model} are not finite: its weights are damaged.")

@@ -17,7 +17,7 @@ from dataworth.arrays import Array
 from dataworth.data.io.images import is_table, read_images
 from dataworth.data.io.roles import Asked
 from dataworth.data.io.tables import with_roles
-from dataworth.embed.cache import Far, computed, key, listener, open_cache
+from dataworth.embed.cache import computed, key, listener, open_cache
 from dataworth.embed.images import Images
 from dataworth.embed.networks import NAME, Network, Vectors, efficientnet, in_passes, transformer
 from dataworth.errors import DataworthError
@@ -87,8 +87,9 @@ def embed(
                 yield images
 
     tell(0, len(source))
-    far = None if engine is None else Far(engine, _by_worker, (network.identity, model, size))
-    for vectors in computed(prepared(), lambda images: in_passes(load(), images), far):
+    asked = (network.identity, model, size)
+    done = computed(prepared(), lambda images: in_passes(load(), images), engine, _by_worker, asked)
+    for vectors in done:
         start, name = missing.popleft()
         keep(start, vectors)
         if store:

@@ -59,9 +59,7 @@ def log_likelihood(margins: Array, weights: Array) -> tuple[Array, Array]:
 
     log σ(m) = min(m, 0) − log(1 + e^−|m|).
     """
-    e = np.abs(margins)
-    np.negative(e, out=e)
-    np.exp(e, out=e)
+    e = np.exp(-np.abs(margins))
     norm = 1.0 + e
     low = np.minimum(margins, 0.0)
     slope = np.where(margins >= 0.0, e, 1.0)

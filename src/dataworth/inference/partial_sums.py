@@ -97,13 +97,13 @@ def combined(parts: Iterable[Sums]) -> Sums:
     >>> combined([one, one]).value
     -2.0
     """
-    return reduce(_add, parts)
 
+    def add(a: Sums, b: Sums) -> Sums:
+        both = None if a.curvature is None or b.curvature is None else a.curvature + b.curvature
+        square = max(a.square, b.square)
+        return Sums(a.value + b.value, a.gradient + b.gradient, both, a.mass + b.mass, square)
 
-def _add(a: Sums, b: Sums) -> Sums:
-    both = None if a.curvature is None or b.curvature is None else a.curvature + b.curvature
-    square = max(a.square, b.square)
-    return Sums(a.value + b.value, a.gradient + b.gradient, both, a.mass + b.mass, square)
+    return reduce(add, parts)
 
 
 class At(NamedTuple):

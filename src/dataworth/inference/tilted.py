@@ -76,7 +76,7 @@ def tilted_moments(mean: Array, variance: Array, counts: Counts) -> Tilted:
     single = (ones * zeros == 0.0) & (count <= HEAVY) & ((count >= 1.0) | narrow) & ~far
     if single.all():
         return _one_label(turned, spread, count, narrow, sign)
-    result = _nothing_yet(len(mean))
+    result = Tilted(*np.empty((3, len(mean))))
     _put(result, single, _one_label(*(x[single] for x in (turned, spread, count, narrow, sign))))
     general = ~single
     part = _on_falls(mean[general], spread[general], Counts(ones[general], zeros[general]))
@@ -91,15 +91,11 @@ def _one_label(mean: Array, spread: Array, count: Array, narrow: NDArray[np.bool
     elif narrow.all():
         result = _on_cavity(mean, spread, count)
     else:
-        result = _nothing_yet(len(mean))
+        result = Tilted(*np.empty((3, len(mean))))
         for rows, integrate in ((narrow, _on_cavity), (~narrow, _on_steps)):
             if rows.any():
                 _put(result, rows, integrate(mean[rows], spread[rows], count[rows]))
     return result._replace(mean=sign * result.mean)
-
-
-def _nothing_yet(n: int) -> Tilted:
-    return Tilted(np.empty(n), np.empty(n), np.empty(n))
 
 
 def _put(result: Tilted, rows: NDArray[np.bool_], part: Tilted) -> None:

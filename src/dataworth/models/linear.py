@@ -58,11 +58,9 @@ class NoiseFitter(Fitter):
 
     numbers = True
 
-    def __init__(
-        self, X: Array, y: Array, prior_variance: float, noise: InverseGamma, *, intercept: bool
-    ) -> None:
-        self.X, self.y, self.intercept = with_intercept(X, intercept), y, intercept
-        self.prior_variance, self.noise = float(prior_variance), noise
+    def __init__(self, model: Linear, noise: InverseGamma, X: Array, y: Array) -> None:
+        self.X, self.y, self.intercept = with_intercept(X, model.intercept), y, model.intercept
+        self.prior_variance, self.noise = float(model.prior_variance), noise
 
     def fit_rows(self, rows: Rows, start: tuple[Fit, ...], weights: Array, targets: Array) -> Fit:
         """Exact evidence of the pool's `rows`."""
@@ -197,7 +195,7 @@ class Linear:
             raise DataworthError(
                 "a prior of one's own needs a known noise_variance: give a number, or leave out prior=."
             )
-        return NoiseFitter(X, y, self.prior_variance, self.noise_variance, intercept=self.intercept)
+        return NoiseFitter(self, self.noise_variance, X, y)
 
     def simulate(self, rng: np.random.Generator, X: Array) -> Array:
         """Targets of rows X: parameters from the prior, then the noise."""

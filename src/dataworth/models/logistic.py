@@ -209,7 +209,7 @@ class LogisticFitter(GaussianRows):
         tau, nu, known = np.zeros(len(ids)), np.zeros(len(ids)), np.zeros(len(ids), dtype=bool)
         for fit in start:
             state: LogisticState = fit.state
-            here, there = _shared(ids, state.ids)
+            _, here, there = np.intersect1d(ids, state.ids, assume_unique=True, return_indices=True)
             ones, zeros = counts.ones[here], counts.zeros[here]
             seen_ones, seen_zeros = state.counts.ones[there], state.counts.zeros[there]
             same = (ones * seen_zeros == zeros * seen_ones) & (seen_ones + seen_zeros > 0)
@@ -240,7 +240,7 @@ class LogisticFitter(GaussianRows):
         guess = np.full(len(ids), np.nan)
         for state in states:
             # a start need not be a part: an arm begins at the fit of another, with other rows
-            here, there = _shared(ids, state.ids)
+            _, here, there = np.intersect1d(ids, state.ids, assume_unique=True, return_indices=True)
             guess[here] = state.solution.f[there]
         unseen = np.isnan(guess)
         if unseen.all():
@@ -327,15 +327,6 @@ class LogisticFitter(GaussianRows):
         """Probabilities of class 0 and 1 at the mean linear predictor."""
         ids = self.ids[rows]
         return self.predicted([self.predictor(fit, ids) + self.offset[ids]])
-
-
-def _shared(ids: Rows, others: Rows) -> tuple[Rows, Rows]:
-    """Where in each of two ascending lists the rows stand that are in both; faster than np.intersect1d."""
-    if not len(ids):
-        return ids, ids
-    place = np.searchsorted(ids, others)
-    there = np.flatnonzero(ids.take(place, mode="clip") == others)
-    return place[there], there
 
 
 class LogisticPosterior(GaussianPosterior):
