@@ -133,6 +133,7 @@ class Dual:
 
     def __init__(self, gram: Array) -> None:
         self.gram = gram
+        self.degrees = len(gram)  # at most one parameter a row
 
     def predictor(self, coef: Array) -> Array:
         """f = K a."""
@@ -141,10 +142,6 @@ class Dual:
     def penalty(self, coef: Array, other_coef: Array, other_f: Array) -> float:
         """aᵀ K b = aᵀ f_b."""
         return float(coef @ other_f)
-
-    def degrees(self) -> int:
-        """At most one parameter per row."""
-        return len(self.gram)
 
     def step(self, coef: Array, gradient: Array, curvature: Array, rough: bool = False) -> Step:
         """Residual form: r = a − ∇, t = B⁻¹ √W K r, Δa = √W t − r, Δf = K Δa, B = I + √W K √W.
@@ -197,6 +194,7 @@ class Primal:
         self.X = X
         self.rows = rows
         self.prior_variance = prior_variance
+        self.degrees = X.shape[1]  # one parameter a feature
         self.root = root
         self.kind = "root" if root else "primal"
 
@@ -219,10 +217,6 @@ class Primal:
     def penalty(self, coef: Array, other_coef: Array, other_f: Array) -> float:
         """θᵀθ′ / C."""
         return float(coef @ other_coef) / self.prior_variance
-
-    def degrees(self) -> int:
-        """One parameter per feature."""
-        return self.X.shape[1]
 
     def step(self, coef: Array, gradient: Array, curvature: Array, rough: bool = False) -> Step:
         """Δθ = (I + C XᵀWX)⁻¹ (C Xᵀ∇ − θ)."""

@@ -13,7 +13,7 @@ import numpy as np
 from numba import njit
 
 from ..arrays import Array
-from .settings import (
+from .newton import (
     LEFT,
     LONGEST_STEP,
     MAX_ITERATIONS,

@@ -18,8 +18,15 @@ import numpy as np
 from ..arrays import Array
 from .geometry import Dual, Factor, Primal, Step
 from .logistic import Counts, Terms, terms
-from .settings import LEFT, LONGEST_STEP, MAX_ITERATIONS, NEAR, RELATIVE_TOLERANCE, REPEATS, SLOW, TOLERANCE
 
+TOLERANCE = 3e-7  # nats, for each of the two stopping bounds: PMI is a sum of three such fits
+RELATIVE_TOLERANCE = 1e-9  # of the log-likelihood, which a large dataset's evidence is made of
+MAX_ITERATIONS = 200
+LONGEST_STEP = 64.0  # in Newton steps
+NEAR = 0.5  # how far any row's predictor may move for a curvature to be nearly the same
+REPEATS = 8  # steps with one factor, at most
+LEFT = 0.3  # of the tolerance, for the last step with a new factor to find
+SLOW = 0.5  # of the way is left after a step: time for a new factor
 FLAT = 0.02
 """Share of the slope at 0 at which to stop: the next step finds the rest."""
 TRIALS = 40
@@ -125,7 +132,7 @@ def find_mode(
     number of parameters; so the last factorisation can be kept without refactorising at the last step.
     """
     start = start or Start()
-    coef = np.zeros(geometry.degrees()) if start.coef is None else start.coef
+    coef = np.zeros(geometry.degrees) if start.coef is None else start.coef
     small = isinstance(geometry, Dual) and 0 < len(geometry.gram) <= SMALL
     if small and (loop := compiled("dual_mode")):
         mode = _find_compiled(loop, geometry, counts, coef, offset, start.guess)
@@ -257,4 +264,4 @@ def _refine(
 def _log_det_move(geometry: Geometry, step: Step, at: Terms) -> float:
     """A bound on the change of ½ log det along a step."""
     moves = np.abs(step.f * at.tanh_half) * (at.curvature > 0)
-    return 0.5 * min(float(moves.sum()), geometry.degrees() * float(moves.max(initial=0.0)))
+    return 0.5 * min(float(moves.sum()), geometry.degrees * float(moves.max(initial=0.0)))

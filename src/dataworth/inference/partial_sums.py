@@ -25,8 +25,7 @@ import numpy as np
 from ..arrays import Array
 from .geometry import GRAM_LIMIT, SLAB, Factor, cholesky_factor
 from .logistic import Counts, terms
-from .newton import Mode
-from .settings import MAX_ITERATIONS
+from .newton import MAX_ITERATIONS, Mode
 
 TOLERANCE, SMALL = 1e-5, 1e-3
 """Nats by which what is told of other rows may be wrong, by a bound that is seldom reached; and the decrement

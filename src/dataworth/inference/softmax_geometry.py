@@ -114,10 +114,8 @@ class Blocks:
 
     def __init__(self, gram: Array, classes: int) -> None:
         self.gram, self.classes = gram, classes
-
-    def shape(self) -> tuple[int, int]:
-        """That of coefficients."""
-        return len(self.gram), self.classes
+        self.shape = len(gram), classes  # of coefficients
+        self.degrees = len(gram) * (classes - 1)  # at most one parameter a row and contrast
 
     def predictor(self, coef: Array) -> Array:
         """F = K A."""
@@ -126,10 +124,6 @@ class Blocks:
     def penalty(self, coef: Array, other_coef: Array, other_f: Array) -> float:
         """⟨A, F′⟩."""
         return float((coef * other_f).sum())
-
-    def degrees(self) -> int:
-        """At most one parameter a row and contrast."""
-        return len(self.gram) * (self.classes - 1)
 
     def factorise(self, at: Terms) -> BlockFactor:
         """Each class's factor, and that of their sum."""
@@ -207,10 +201,8 @@ class Stacked:
     def __init__(self, X: Array, prior_variance: float, classes: int, *, root: bool = False) -> None:
         self.X, self.prior_variance, self.root = X, prior_variance, root
         self.Q = contrasts(classes)
-
-    def shape(self) -> tuple[int, int]:
-        """That of coefficients."""
-        return self.X.shape[1], len(self.Q)
+        self.shape = X.shape[1], classes  # of coefficients
+        self.degrees = X.shape[1] * (classes - 1)  # one parameter a feature and contrast
 
     def predictor(self, coef: Array) -> Array:
         """F = XΘ."""
@@ -219,10 +211,6 @@ class Stacked:
     def penalty(self, coef: Array, other_coef: Array, other_f: Array) -> float:
         """⟨Θ, Θ′⟩ / C."""
         return float((coef * other_coef).sum()) / self.prior_variance
-
-    def degrees(self) -> int:
-        """One parameter a feature and contrast."""
-        return self.X.shape[1] * self.Q.shape[1]
 
     def factorise(self, at: Terms) -> Factor:
         """The factor of I + C Σᵢ QᵀWᵢQ ⊗ xᵢxᵢᵀ; by QR, without forming it, where C‖x‖² is enormous."""

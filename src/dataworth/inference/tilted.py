@@ -11,6 +11,7 @@ nodes on pieces that end at the step take over. Log-concavity says where the mas
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from typing import NamedTuple
 
@@ -20,7 +21,6 @@ from numpy.typing import NDArray
 from ..arrays import Array
 from . import newton
 from .logistic import Counts
-from .settings import ARRIVED, BULK, FALL, FALL_STEPS, FALLEN, FALLS, MODE_STEPS, REACH, SQRT_2_PI, STEP
 
 NARROW = 1.5
 """Cavity s.d. up to which Gauss–Hermite nodes of the cavity are used. At worst variances are then off by 4e-8
@@ -34,6 +34,19 @@ UNDERFLOW = 500.0
 """Nats: factors smaller than exp(−UNDERFLOW) are computed by their logarithms."""
 LEAST_VARIANCE = 1e-100
 """A row of zeros has no variance: this much stands for none."""
+REACH, BULK = 8.0, 2.5
+"""Cavity s.d. from the mode at which the integrand, which falls at least as fast, is below 1e-14 of it, and
+where its bulk ends."""
+STEP, FALL = 12.0, 100.0
+"""Where the logistic step ends; where nothing is left of it, if the mode is on the other side."""
+ARRIVED, MODE_STEPS = 0.01, 25
+"""Square of the last Newton step to a mode, in s.d. of the integrand; how many steps there are at most."""
+FALLS = (0.5, 4.0, 36.0)
+"""Nats below the mode at which the pieces of a general factor end."""
+FALL_STEPS, FALLEN = 30, 1.1
+"""Newton steps to such an end at most (each halves a way that is too long), and by how many times too much
+the integrand may have fallen there: it only makes a piece a little longer than it need be."""
+SQRT_2_PI = math.sqrt(2.0 * math.pi)
 
 
 class Tilted(NamedTuple):

@@ -89,25 +89,16 @@ class CategoricalPosterior:
 
     Its θ are the K−1 log-ratios log p_c / p_{K−1}, c < K−1: any vector is a distribution and 0 is the uniform
     one. In these coordinates the density is Π p_c^{α_c} / B(α): the Jacobian takes each exponent up by one.
+    `natural` are natural parameters, which data add to.
     """
 
     log_normaliser = staticmethod(dirichlet_log_normaliser)
 
     def __init__(self, counts: Array, concentration: float) -> None:
-        self.counts = counts
-        self.concentration = concentration
+        self.counts, self.alpha = counts, concentration + counts
+        self.natural: Natural = (self.alpha,)
         rising = log_rising(concentration, counts).sum()
         self.log_evidence = float(rising - log_rising(concentration * len(counts), counts.sum()))
-
-    @property
-    def alpha(self) -> Array:
-        """The concentration of each class."""
-        return self.concentration + self.counts
-
-    @property
-    def natural(self) -> Natural:
-        """Natural parameters, which data add to."""
-        return (self.alpha,)
 
     def log_probabilities(self, theta: Array) -> Array:
         """Log p of each class at log-ratios θ."""

@@ -217,11 +217,7 @@ class LaplacePosterior:
         self.shape = shape
         self.batch = batch
         self.log_evidence = float(fitted.log_marginal_likelihood()) + 0.0  # never −0.0
-
-    @property
-    def changes_only(self) -> bool:
-        """Whether `log_evidence` counts one of many symmetric modes."""
-        return not _is_last_layer(self.fitted)
+        self.changes_only = not _is_last_layer(fitted)  # whether it counts one of many symmetric modes
 
     def log_density(self, theta: Array) -> float:
         """Log of the Gaussian at one θ, in the order of torch's parameters_to_vector."""

@@ -252,7 +252,7 @@ class SoftmaxPosterior:
             factor = geometry.factorise(self.at)
             for theta, z in zip(drawn, noise, strict=True):
                 pull = curvature_root(mass, z) - row_curvature(mass, self.rows @ theta.T)
-                step = geometry.step(factor, self.at, np.zeros(geometry.shape()), pull)
+                step = geometry.step(factor, self.at, np.zeros(geometry.shape), pull)
                 theta += self._to_theta(step.coef, step.f).T
         return np.asarray(drawn.reshape(m, -1) + self.mean)
 
