@@ -44,7 +44,7 @@ class Images:
         """Height and width of each, from its header alone; unreadable ones are refused here, early."""
         if isinstance(self._items, np.ndarray):
             return [self._items.shape[1:3]] * len(self)
-        return [self._size(i) for i in range(len(self))]
+        return [self._size(i, item) for i, item in enumerate(self._items)]
 
     def pixels(self, i: int, size: int | None = None) -> Pixels:
         """One image, resized (bicubic, to a square) if a size is given."""
@@ -61,8 +61,7 @@ class Images:
             picture = picture.resize((size, size), _pillow().Resampling.BICUBIC)
         return np.asarray(picture)
 
-    def _size(self, i: int) -> tuple[int, int]:
-        item = self._items[i]
+    def _size(self, i: int, item: Any) -> tuple[int, int]:
         if isinstance(item, np.ndarray):
             return _checked(item, self._name(i)).shape[:2]
         with self._open(i, item) as picture:

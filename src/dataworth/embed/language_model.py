@@ -118,8 +118,15 @@ class LanguageModel:
         if Path(name).suffix == ".gguf":  # named inside its directory
             place, options = str(Path(name).parent), {"gguf_file": Path(name).name}
             check_installed(("gguf", "accelerate"), f"{what}, a GGUF file,", extra="llm")
+        elif Path(name).is_dir():
+            known = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt")
+            if not any((Path(name) / file).exists() for file in known):
+                raise DataworthError(
+                    f"the directory {name!r} has no tokenizer ({', '.join(known)}): save the model's"
+                    " tokenizer there too."
+                )
         with quietly(code):
-            self.tokenizer = _tokenizer(code, place, options)
+            self.tokenizer = fetched(code.AutoTokenizer, place, "tokenizer", **options)
             options["dtype"] = self.torch.float32
             model = fetched(code.AutoModelForCausalLM, place, "causal language model", **options)
         try:
@@ -158,17 +165,6 @@ class LanguageModel:
 
     def _modules(self, kind: Any) -> dict[str, Any]:
         return {name: module for name, module in self.model.named_modules() if isinstance(module, kind)}
-
-
-def _tokenizer(code: Any, place: str, options: dict[str, Any]) -> Any:
-    if Path(place).is_dir() and not options:
-        known = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt")
-        if not any((Path(place) / file).exists() for file in known):
-            raise DataworthError(
-                f"the directory {place!r} has no tokenizer ({', '.join(known)}): save the model's tokenizer"
-                " there too."
-            )
-    return fetched(code.AutoTokenizer, place, "tokenizer", **options)
 
 
 Vectors = NDArray[np.float32]
