@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Any
 
 from dataworth.errors import DataworthError
+from dataworth.extras import needed, short
 from dataworth.parallel.chunks import Chunked, Cluster, Far, check_jobs, in_order, keep_memory
 from dataworth.version import __version__
 from dataworth.wording import option
@@ -40,8 +41,6 @@ class Ray(Cluster):
     jobs: int = -1
 
     def __post_init__(self) -> None:
-        from dataworth.extras import needed
-
         check_jobs(self.jobs)
         ray = needed("ray", "the engine 'ray'", "ray")
         if not ray.is_initialized():
@@ -100,8 +99,6 @@ def _receive(held: Any) -> Any:
 
 
 def _connect(ray: Any, address: str | None, jobs: int) -> None:
-    from dataworth.extras import short
-
     address = address or os.environ.get("RAY_ADDRESS") or None
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
     try:

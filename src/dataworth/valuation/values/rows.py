@@ -26,6 +26,7 @@ from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import ndtr, stdtr
 
 from ...arrays import Array, Flags, Rows
 from ...data.labels import Classes
@@ -234,8 +235,6 @@ def p_below_zero(value: Array, stderr: Array, degrees: float) -> Array:
     >>> p_below_zero(np.array([-2.0, -2.0, 1.0]), np.array([1.0, 0.0, 1.0]), np.inf).round(3).tolist()
     [0.023, 1.0, 0.841]
     """
-    from scipy.special import ndtr, stdtr
-
     known = stderr > 0
     t = np.where(known, value, 0.0) / np.where(known, stderr, 1.0)
     return np.where(known, ndtr(t) if np.isinf(degrees) else stdtr(degrees, t), 1.0)
