@@ -142,7 +142,7 @@ KERNEL = "one_label_moments"
 def test_the_compiled_integrals_are_the_plain_ones(count, label, monkeypatch):
     """To the last digits, whatever rows stand beside: the same nodes about the same mode."""
     pytest.importorskip("numba")
-    assert newton.compiled(KERNEL) is not None
+    assert newton.compiled(KERNEL, "tilted_kernel") is not None
     size = np.concatenate([[0.0], np.geomspace(1e-3, 1e3, 37)])
     mean, variance = (
         x.ravel() for x in np.meshgrid(np.concatenate([-size, size]), np.geomspace(1e-12, 1e6, 55))
@@ -174,7 +174,7 @@ def test_the_compiled_integrals_against_many_digits(mean, variance, count, error
     spread = np.array([variance**0.5])
     rules = (*tilted_rules._hermite(), *tilted_rules._legendre())
     row = np.array([mean]), spread, np.array([count]), spread <= tilted_rules.NARROW
-    log_z, centre, square = newton.compiled(KERNEL)(*row, *rules)
+    log_z, centre, square = newton.compiled(KERNEL, "tilted_kernel")(*row, *rules)
     truth = tilted_digits(mean, variance, count, 0.0)
     assert log_z[0] == pytest.approx(truth.log_z, abs=error)
     assert centre[0] == pytest.approx(truth.mean, abs=error * truth.variance**0.5)

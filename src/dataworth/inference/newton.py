@@ -145,13 +145,13 @@ def find_mode(
 
 
 @cache
-def compiled(name: str) -> Callable[..., Any] | None:
+def compiled(name: str, module: str = "kernel") -> Callable[..., Any] | None:
     """A compiled function of this package, where numba is installed; imported (0.5 s) and compiled when it is
     first used only."""
     if find_spec("numba") is None:
         return None
     try:
-        function: Callable[..., Any] = getattr(import_module(".kernel", __package__), name)
+        function: Callable[..., Any] = getattr(import_module(f".{module}", __package__), name)
     except Exception as error:  # whatever an import of numba can meet, such as a script called coverage.py
         message = f"numba is installed but fails ({error}); going on without it, more slowly"
         warnings.warn(message, RuntimeWarning, stacklevel=2)
