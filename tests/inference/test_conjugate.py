@@ -124,56 +124,6 @@ def test_gaussian_is_a_ratio_of_dense_densities(seed, d, n, m, C, s2):
     assert gaussian_pmi(X, y, np.ones(n + m), D, T, C, s2) == pytest.approx(expected, abs=1e-8)
 
 
-# Numeric labels, unknown noise
-
-
-def nig_evidence(X, y, w, prior):
-    """Log evidence by normalisers; (2π)^(−n/2) is what cancels in a PMI."""
-    posterior = nig_posterior(prior, X, y, w)
-    return nig_log_normaliser(posterior) - nig_log_normaliser(prior) - 0.5 * w.sum() * np.log(2 * np.pi)
-
-
-@given(seeds, st.integers(1, 5), st.integers(1, 8), st.integers(1, 8), st.floats(0.5, 5), st.floats(0.2, 4))
-@checked
-def test_nig_is_a_ratio_of_student_densities(seed, d, n, m, a, b):
-    """y ~ t with 2a degrees of freedom and shape (b/a)(I + C XXᵀ)."""
-    rng = np.random.default_rng(seed)
-    C = 0.7
-    X, y = rng.normal(size=(n + m, d)), rng.normal(size=n + m)
-    D, T = np.arange(n), np.arange(n, n + m)
-
-    def log_density(S):
-        shape = b / a * (np.eye(len(S)) + C * X[S] @ X[S].T)
-        return stats.multivariate_t(np.zeros(len(S)), shape, df=2 * a).logpdf(y[S])
-
-    prior = nig_prior(d, C, a, b)
-    assert nig_evidence(X[D], y[D], np.ones(n), prior) == pytest.approx(log_density(D), abs=1e-9)
-    found = normaliser_pmi(nig_log_normaliser, prior, *(nig_posterior(prior, X[S], y[S]) for S in (D, T)))
-    expected = log_density(np.r_[D, T]) - log_density(D) - log_density(T)
-    assert found == pytest.approx(expected, abs=1e-8)
-
-
-def test_nig_by_quadrature_over_the_noise():
-    """Z = ∫ Z_known(σ²) InverseGamma(σ²; a, b) dσ², where Z_known is Linear's evidence at that noise."""
-    rng = np.random.default_rng(3)
-    X, y = rng.normal(size=(9, 2)), rng.normal(size=9)
-    a, b, C = 2.5, 1.2, 0.8
-
-    def log_z(S):
-        def integrand(log_noise):
-            noise = np.exp(log_noise)
-            known = dw.Linear(C * noise, noise, intercept=False).fit(X[S], y[S]).log_evidence
-            return np.exp(known + stats.invgamma(a, scale=b).logpdf(noise) + log_noise)
-
-        return np.log(integrate.quad(integrand, -12, 12, epsabs=1e-16, epsrel=1e-11, limit=400)[0])
-
-    D, T, both = np.arange(5), np.arange(5, 9), np.arange(9)
-    prior = nig_prior(2, C, a, b)
-    assert nig_evidence(X[D], y[D], np.ones(5), prior) == pytest.approx(log_z(D), abs=1e-8)
-    found = normaliser_pmi(nig_log_normaliser, prior, *(nig_posterior(prior, X[S], y[S]) for S in (D, T)))
-    assert found == pytest.approx(log_z(both) - log_z(D) - log_z(T), abs=1e-8)
-
-
 # All families: identities
 
 

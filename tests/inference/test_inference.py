@@ -26,8 +26,7 @@ from dataworth.inference.geometry import (
     root_factor,
 )
 from dataworth.inference.logistic import Counts, terms
-from dataworth.inference.newton import find_mode, line_search
-from dataworth.inference.settings import LONGEST_STEP
+from dataworth.inference.newton import LONGEST_STEP, find_mode, line_search
 from dataworth.models import Logistic
 from dataworth.models.logistic import distinct_rows
 from reference import dense_laplace, laplace_log_z, tolerance, with_ones
@@ -204,7 +203,7 @@ def test_the_geometry_follows_shape_and_scale():
         assert choose_geometry(np.vstack([X, 1e9 * X]), 1.0, np.arange(len(X)), square=1e18).root
     few = choose_geometry(np.ones((100, 10)), 1.0, np.arange(5))
     assert isinstance(few, Dual)
-    assert few.degrees() == 5
+    assert few.degrees == 5
 
 
 @pytest.mark.parametrize("prior_variance", [1e-2, 1e4])

@@ -12,6 +12,7 @@ from scipy import integrate, stats
 import dataworth as dw
 from cases import CASES
 from dataworth.evidence.forms import Form, Pair
+from dataworth.inference.conjugate import nig_log_normaliser, nig_posterior, nig_prior, normaliser_pmi
 from dataworth.models import GaussianPrior, InverseGamma, Linear
 from reference import tolerance, with_ones
 from worlds import refusal
@@ -51,13 +52,36 @@ def in_many_digits(X, y, weights, C, a, b):
         return float(value - (n * mp.log(2 * mp.pi) + log_det) / 2)
 
 
-@given(seeds, st.integers(0, 5), st.integers(1, 9), st.floats(0.1, 5), st.floats(0.5, 5), st.floats(0.2, 4))
+def by_normalisers(X, y, C, noise):
+    """Log evidence; (2π)^(−n/2) is what cancels in a PMI."""
+    prior = nig_prior(X.shape[1], C, *noise)
+    posterior = nig_posterior(prior, X, y, np.ones(len(y)))
+    return nig_log_normaliser(posterior) - nig_log_normaliser(prior) - 0.5 * len(y) * np.log(2 * np.pi)
+
+
+def pmi_by_normalisers(X, y, D, T, C, noise):
+    prior = nig_prior(X.shape[1], C, *noise)
+    return normaliser_pmi(nig_log_normaliser, prior, *(nig_posterior(prior, X[S], y[S]) for S in (D, T)))
+
+
+@given(
+    seeds,
+    st.integers(0, 5),
+    st.integers(1, 9),
+    st.integers(1, 8),
+    st.floats(0.1, 5),
+    st.floats(0.5, 5),
+    st.floats(0.2, 4),
+)
 @checked
-def test_evidence_is_a_student_density(seed, d, n, C, a, b):
-    X, y = world(seed, n, d)
-    noise = InverseGamma(a, b)
-    found = Linear(C, noise).fit(X, y).log_evidence
-    assert found == pytest.approx(student(with_ones(X), y, C, noise), abs=1e-9)
+def test_evidence_is_a_student_density(seed, d, n, m, C, a, b):
+    """The model's own, and that of the normalisers; PMI is a ratio of three."""
+    X, y = world(seed, n + m, d)
+    noise, rows, D, T = InverseGamma(a, b), with_ones(X), np.arange(n), np.arange(n, n + m)
+    both, data, test = (student(rows[S], y[S], C, noise) for S in (np.arange(n + m), D, T))
+    assert Linear(C, noise).fit(X[D], y[D]).log_evidence == pytest.approx(data, abs=1e-9)
+    assert by_normalisers(rows[D], y[D], C, noise) == pytest.approx(data, abs=1e-9)
+    assert pmi_by_normalisers(rows, y, D, T, C, noise) == pytest.approx(both - data - test, abs=1e-8)
 
 
 @pytest.mark.parametrize("C", [1e-3, 1.0, 1e3])
@@ -79,17 +103,25 @@ def test_labels_of_a_million_that_fit_to_a_thousandth():
     assert Linear(1e20, noise).fit(X, y).log_evidence == pytest.approx(exact, abs=tolerance(exact))
 
 
-def test_by_quadrature_over_the_noise():
+@pytest.mark.parametrize("noise", [NOISE, InverseGamma(2.5, 1.2)])
+def test_by_quadrature_over_the_noise(noise):
     """Z = ∫ Z_known(σ²) InverseGamma(σ²; a, b) dσ², where the prior variance is in units of σ²."""
     X, y = world(3, 9, 2)
 
-    def integrand(log_noise):
-        noise = np.exp(log_noise)
-        known = Linear(0.8 * noise, noise).fit(X, y).log_evidence
-        return np.exp(known + stats.invgamma(NOISE.shape, scale=NOISE.scale).logpdf(noise) + log_noise)
+    def log_z(S):
+        def integrand(log_noise):
+            known = Linear(0.8 * np.exp(log_noise), np.exp(log_noise)).fit(X[S], y[S]).log_evidence
+            prior = stats.invgamma(noise.shape, scale=noise.scale).logpdf(np.exp(log_noise))
+            return np.exp(known + prior + log_noise)
 
-    expected = np.log(integrate.quad(integrand, -12, 12, epsabs=1e-16, epsrel=1e-11, limit=400)[0])
-    assert Linear(0.8, NOISE).fit(X, y).log_evidence == pytest.approx(expected, abs=1e-8)
+        return np.log(integrate.quad(integrand, -12, 12, epsabs=1e-16, epsrel=1e-11, limit=400)[0])
+
+    D, T = np.arange(5), np.arange(5, 9)
+    both, data, test = (log_z(S) for S in (np.arange(9), D, T))
+    assert Linear(0.8, noise).fit(X, y).log_evidence == pytest.approx(both, abs=1e-8)
+    rows = with_ones(X)
+    assert by_normalisers(rows[D], y[D], 0.8, noise) == pytest.approx(data, abs=1e-8)
+    assert pmi_by_normalisers(rows, y, D, T, 0.8, noise) == pytest.approx(both - data - test, abs=1e-8)
 
 
 def test_a_certain_noise_is_a_known_one():

@@ -39,7 +39,11 @@ def _one_more_row(s: Subject) -> Result:
     """The sum over labels for each row of D given those before it, the first given none."""
     if s.numbers:
         return _one_more_number(s)
-    classes, worst = _class_number(s), (0.0, 1.0)
+    try:
+        classes = int(np.shape(s.forecaster(s.data).predict_proba(s.X[s.test]))[1])
+    except NotApplicable:
+        classes = max(2, int(s.y.max()) + 1)
+    worst = (0.0, 1.0)
     for fitter in _fitters(s):
         for i, row in enumerate(s.data):
             logs, step = _ratios(fitter, s.data[:i], row, classes)
@@ -83,13 +87,6 @@ def simulated_labels(s: Subject) -> Result:
         worst = max(worst, (gap, bound), key=_ratio)
     gap, bound = worst
     return of_composite(s, (gap <= bound, gap, bound, "labels are simulated as often as their evidence says"))
-
-
-def _class_number(s: Subject) -> int:
-    try:
-        return int(np.shape(s.forecaster(s.data).predict_proba(s.X[s.test]))[1])
-    except NotApplicable:
-        return max(2, int(s.y.max()) + 1)
 
 
 def of_composite(s: Subject, result: Result) -> Result:
@@ -137,10 +134,11 @@ def _one_more_number(s: Subject) -> Result:
         given, row = s.data[:i], s.test[0]
         before = s.log_z(given)
 
-        def density(value: float, given: Rows = given, row: int = int(row), before: float = before) -> float:
-            targets = np.append(s.y[given], value)
+        rows = np.append(given, row)
+
+        def density(value: float, rows: Rows = rows, before: float = before) -> float:
             try:
-                log_ratio = float(s.fitter(np.append(given, row), targets=targets).log_z) - before
+                log_ratio = float(s.fitter(rows, targets=np.append(s.y[rows[:-1]], value)).log_z) - before
             except Exception:  # a number that is no label
                 return 0.0
             return float(np.exp(log_ratio)) if np.isfinite(log_ratio) else 0.0

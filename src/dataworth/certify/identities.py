@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.special import expit
 
 from ..arrays import Array
 from ..models.base import fit_with
@@ -109,8 +110,6 @@ def _density(s: Subject) -> Result:
 
     Both sides lie between 0 and 1 whatever the tails and the support of p.
     """
-    from scipy.special import expit
-
     posterior = s.asked(s.all, "log_density", "sample")
     rng = s.rng(0xB377)
     draws = np.asarray(posterior.sample(rng, 2 * DRAWS), dtype=float)
@@ -158,8 +157,6 @@ def _no_gain(name: str, meaning: str) -> Check:
 
 def _balance(s: Subject) -> Result:
     """E_apart[σ(U)] = E_joint[σ(−U)]: exp U is the ratio of the two densities of (D,T); bounded at any U."""
-    from scipy.special import expit
-
     meaning = "exp U is how much likelier a pair is of one θ than of two: E σ(U) apart = E σ(−U) together"
     if not s.exact:
         meaning = f"{meaning} ({ROUGH:g} allowed: not said to be exact)"

@@ -11,6 +11,7 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
+from scipy.special import stdtrit
 
 from ..arrays import Array, Rows
 from ..errors import DataworthError
@@ -190,8 +191,6 @@ class Subject:
     @cached_property
     def quantile(self) -> float:
         """How many standard errors one statistical outcome may be off, two-sided."""
-        from scipy.special import stdtrit
-
         return float(stdtrit(max(self.repeats - 1, 1), 1.0 - FALSE_ALARM / STATISTICAL / 2.0))
 
 

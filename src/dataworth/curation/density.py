@@ -8,7 +8,9 @@ import numpy as np
 
 from ..arrays import Array, Rows
 from ..data.dataset import Dataset
+from ..data.rows import copy_number
 from .base import FRACTION, Method, at_least, chance, limit, points
+from .diversity import unit_rows
 
 
 @dataclass(frozen=True)
@@ -43,12 +45,8 @@ def smooth_rows(X: Array, count: int, clusters: int, rng: np.random.Generator) -
     few = min(clusters, len(np.unique(X, axis=0)))
     member = KMeans(few, n_init=1, random_state=seed).fit(X).labels_
     order = rng.permutation(len(X))
-    turn = np.empty(len(X), dtype=np.intp)
-    for cluster in range(few):
-        own = order[member[order] == cluster]
-        turn[own] = np.arange(len(own))
     # rows of one turn are from different clusters; the last turn is cut at random
-    ranked = order[np.argsort(turn[order], kind="stable")]
+    ranked = order[np.argsort(copy_number(member[order]), kind="stable")]
     return np.sort(ranked[:count])
 
 
@@ -92,7 +90,7 @@ def _count(f: Smooth | Peak, data: Dataset) -> int:
 
 def peak_rows(X: Array, count: int, threshold: float, rng: np.random.Generator) -> tuple[Rows, float]:
     """Places of `count` rows, and the threshold that filled the set: the one given, or the lowest cosine."""
-    unit = X / np.maximum(np.linalg.norm(X, axis=1, keepdims=True), np.finfo(float).tiny)
+    unit = unit_rows(X)
     chosen = [int(rng.integers(len(X)))]
     nearest = np.full(len(X), -np.inf)
     reached = threshold

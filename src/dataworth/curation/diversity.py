@@ -15,7 +15,7 @@ def vendi(X: Array) -> float:
     >>> round(vendi(np.eye(4)), 6), round(vendi(np.ones((4, 2))), 6)
     (4.0, 1.0)
     """
-    unit = _unit(X)
+    unit = unit_rows(X)
     n, d = unit.shape
     values = np.linalg.eigvalsh((unit @ unit.T if n <= d else unit.T @ unit) / n)
     values = values[values > 1e-12]
@@ -28,10 +28,11 @@ def mean_cosine(X: Array) -> float:
     >>> mean_cosine(np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 2.0]])).__round__(6)
     0.333333
     """
-    unit = _unit(X)
+    unit = unit_rows(X)
     n, total = len(unit), unit.sum(axis=0)
     return float((total @ total - (unit**2).sum()) / (n * (n - 1)))
 
 
-def _unit(X: Array) -> Array:
+def unit_rows(X: Array) -> Array:
+    """Rows of length 1."""
     return np.asarray(X / np.maximum(np.linalg.norm(X, axis=1, keepdims=True), np.finfo(float).tiny))

@@ -63,11 +63,12 @@ class RemoveRows(Method):
         """The same with the group's name as it stands in the data; a group that is not there is refused."""
         if self.group is None:
             return self
-        found = _found(self.group, _groups(data))
-        if found:
-            return RemoveRows(group=found[0])
-        names = [repr(str(name)) for name in np.unique(_groups(data))]
-        several = ", ".join(names[:MOST_NAMES]) + and_more(len(names) - MOST_NAMES)
+        text, names = str(label_keys([self.group])[0]), [str(name) for name in np.unique(_groups(data))]
+        # the one group of that name or, if there is none, of that value
+        alike = [text] if text in names else [name for name in names if _value(name) == _value(text)]
+        if len(alike) == 1:
+            return RemoveRows(group=alike[0])
+        several = ", ".join(map(repr, names[:MOST_NAMES])) + and_more(len(names) - MOST_NAMES)
         raise DataworthError(f"the data have no rows of group {str(self.group)!r}; there are {several}.")
 
 
@@ -80,16 +81,6 @@ def _groups(data: Dataset) -> NDArray[np.str_]:
             f"{option('attribute')} or {option('group')}."
         )
     return values
-
-
-def _found(wanted: Any, groups: NDArray[np.str_]) -> list[str]:
-    """The one group of that name or, if there is none, of that value; none if several have it."""
-    text = str(label_keys([wanted])[0])
-    names = [str(name) for name in np.unique(groups)]
-    if text in names:
-        return [text]
-    alike = [name for name in names if _value(name) == _value(text)]
-    return alike if len(alike) == 1 else []
 
 
 def _value(name: str) -> str:

@@ -12,7 +12,7 @@ from io import BytesIO
 from itertools import islice
 from os import PathLike
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,23 +111,17 @@ WAITING = 4
 """Pieces for each worker that are made ready together: more would have to be in memory."""
 
 
-class Far(NamedTuple):
-    """How a worker of an engine computes a piece: it loads the model that `shared` names once."""
+def computed(
+    pieces: Iterable[Any], here: Callable[[Any], Any], engine: Engine | None, far: Any, shared: Any
+) -> Iterator[Any]:
+    """What comes of each piece, in their order: here, or by ``far(shared, piece)`` of an engine's workers.
 
-    engine: Engine
-    fn: Callable[[Any, Any], Any]
-    shared: Any
-
-
-def computed(pieces: Iterable[Any], here: Callable[[Any], Any], far: Far | None = None) -> Iterator[Any]:
-    """What comes of each piece, in their order.
-
-    >>> list(computed([1, 2], lambda piece: 10 * piece))
+    >>> list(computed([1, 2], lambda piece: 10 * piece, None, None, None))
     [10, 20]
     """
-    if far is None:
+    if engine is None:
         yield from map(here, pieces)
         return
-    left, workers = iter(pieces), max(1, getattr(far.engine, "workers", 1))
+    left, workers = iter(pieces), max(1, getattr(engine, "workers", 1))
     while some := list(islice(left, WAITING * workers)):
-        yield from far.engine.map(far.fn, some, shared=far.shared)
+        yield from engine.map(far, some, shared=shared)

@@ -25,7 +25,7 @@ from dataworth.arrays import Array, Flags
 from dataworth.atomic import atomic_write, parse_json, read_whole
 from dataworth.data.io.preferences import LONGER, PREFERRED, PROMPT, Preferences
 from dataworth.data.io.tables import with_roles
-from dataworth.embed.cache import Far, computed, listener
+from dataworth.embed.cache import computed, listener
 from dataworth.embed.language_model import (
     LAST,
     TEMPLATE,
@@ -53,7 +53,16 @@ class Store:
 
     def __init__(self, directory: str | os.PathLike[str]) -> None:
         self.directory = Path(directory)
-        self.manifest = _manifest(self.directory)
+        try:
+            found = parse_json(read_whole(self.directory / "manifest.json"))
+            self.manifest = dict(found) if found["schema"] == SCHEMA else {}
+        except (OSError, ValueError, KeyError, TypeError):
+            self.manifest = {}
+        if not self.manifest:
+            raise DataworthError(
+                f"{self.directory} is no store of gradients that this version knows: make one with 'dataworth"
+                " embed --gradients'."
+            )
         self._vectors = _mapped(self.directory / "vectors.npy")
         self._facts = _mapped(self.directory / "facts.npy")
 
@@ -63,7 +72,13 @@ class Store:
         wanted = {"schema": SCHEMA, **json.loads(json.dumps(manifest))}
         if (directory / "manifest.json").exists():
             store = cls(directory)
-            _refuse_other(store.manifest, wanted, directory)
+            for name, value in wanted.items():
+                there = store.manifest.get(name)
+                if there != value:
+                    told = "" if isinstance(value, list) else f" ({there} there, {value} now)"
+                    raise DataworthError(
+                        f"{directory} holds other gradients: its {name} differ{told}; name another directory."
+                    )
             return store
         there = {path.name for path in directory.iterdir()} if directory.is_dir() else set()
         if (directory.exists() and not directory.is_dir()) or {n for n in there if n[-4:] != ".tmp"} - OURS:
@@ -147,33 +162,11 @@ class Store:
         return np.asarray(self._vectors * each[:, :, None].astype(np.float32))
 
 
-def _manifest(directory: Path) -> dict[str, Any]:
-    try:
-        found = parse_json(read_whole(directory / "manifest.json"))
-        if found["schema"] == SCHEMA:
-            return dict(found)
-    except (OSError, ValueError, KeyError, TypeError):
-        pass
-    raise DataworthError(
-        f"{directory} is no store of gradients that this version knows: make one with 'dataworth embed"
-        " --gradients'."
-    )
-
-
 def _mapped(path: Path) -> Any:
     try:
         return np.load(path, mmap_mode="r+", allow_pickle=False)
     except (OSError, ValueError) as error:
         raise DataworthError(f"{path} is missing or damaged: delete the store and make it again.") from error
-
-
-def _refuse_other(found: Mapping[str, Any], wanted: Mapping[str, Any], directory: Path) -> None:
-    for name, value in wanted.items():
-        if found.get(name) != value:
-            told = "" if isinstance(value, list) else f" ({found.get(name)} there, {value} now)"
-            raise DataworthError(
-                f"{directory} holds other gradients: its {name} differ{told}; name another directory."
-            )
 
 
 PASSES: dict[str, type[TensorisedPass | DensePass]] = {"tensorised": TensorisedPass, "dense": DensePass}
@@ -234,23 +227,18 @@ def embed_gradients(
     tokens = [read(prompt, response) for prompt, *responses in pairs for response in responses]
     if empty := sum(len(one) == one.start for one in tokens):
         raise DataworthError(f"{empty} of {len(tokens)} responses have no tokens: leave their pairs out.")
-    manifest: dict[str, Any] = {
-        "model": lm.identity,
-        "template": TEMPLATE,
-        "modules": list(layers),
-        "projection": projection,
-    }
-    manifest |= {"size": size, "seed": seed, "batch": batch, "max_tokens": max_tokens}
-    store = Store.create(Path(out), {**manifest, "rows": [row_hash(*pair) for pair in pairs]})
+    about = {"model": lm.identity, "template": TEMPLATE, "modules": list(layers), "projection": projection}
+    numbers = {"size": size, "seed": seed, "batch": batch, "max_tokens": max_tokens}
+    store = Store.create(Path(out), {**about, **numbers, "rows": [row_hash(*pair) for pair in pairs]})
     tell = listener(progress)
     run = PASSES[projection](lm, layers, size, seed)
-    asked = (lm.identity, model, device, tuple([modules] if isinstance(modules, str) else modules))
-    far = None if engine is None else Far(engine, _by_worker, (*asked, projection, size, seed))
+    named = tuple([modules] if isinstance(modules, str) else modules)
+    asked = (lm.identity, model, device, named, projection, size, seed)
     with store.locked():
         batches = in_batches(tokens, batch, WINDOW * batch)
         left = [places for places in batches if not store.finished(places)]
         tell(len(batches) - len(left), len(batches))
-        done = computed(([tokens[i] for i in places] for places in left), run, far)
+        done = computed(([tokens[i] for i in places] for places in left), run, engine, _by_worker, asked)
         for number, (places, (vectors, losses)) in enumerate(zip(left, done, strict=True)):
             if not np.isfinite(vectors).all():
                 raise DataworthError(f"the gradients of {model} are not finite: its weights are damaged.")

@@ -44,7 +44,7 @@ class Images:
         """Height and width of each, from its header alone; unreadable ones are refused here, early."""
         if isinstance(self._items, np.ndarray):
             return [self._items.shape[1:3]] * len(self)
-        return [self._size(i) for i in range(len(self))]
+        return [self._size(i, item) for i, item in enumerate(self._items)]
 
     def pixels(self, i: int, size: int | None = None) -> Pixels:
         """One image, resized (bicubic, to a square) if a size is given."""
@@ -61,13 +61,16 @@ class Images:
             picture = picture.resize((size, size), _pillow().Resampling.BICUBIC)
         return np.asarray(picture)
 
-    def _size(self, i: int) -> tuple[int, int]:
-        item = self._items[i]
+    def _size(self, i: int, item: Any) -> tuple[int, int]:
         if isinstance(item, np.ndarray):
             return _checked(item, self._name(i)).shape[:2]
         with self._open(i, item) as picture:
             width, height = picture.size
-            return (width, height) if _orientation(picture) in TURNED else (height, width)
+            try:
+                turned = picture.getexif().get(0x0112, 1) in TURNED
+            except Exception:  # a damaged tag says nothing
+                turned = False
+            return (width, height) if turned else (height, width)
 
     def _name(self, i: int) -> str:
         if self._names is not None:
@@ -170,10 +173,3 @@ def _checked(image: NDArray[Any], name: str) -> Pixels:
 
 def _pillow() -> Any:
     return needed("PIL.Image", "decoding images")
-
-
-def _orientation(picture: Any) -> int:
-    try:
-        return int(picture.getexif().get(0x0112, 1))
-    except Exception:  # a damaged tag says nothing
-        return 1

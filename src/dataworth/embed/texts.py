@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from dataworth.arrays import Array
 from dataworth.data.dataset import Dataset
 from dataworth.data.texts import text_columns, with_vectors
-from dataworth.embed.cache import Far, computed, key, listener, open_cache
+from dataworth.embed.cache import computed, key, listener, open_cache
 from dataworth.embed.networks import fingerprint, one_thread, quietly
 from dataworth.errors import DataworthError
 from dataworth.extras import check_installed, needed, short, versions
@@ -67,9 +67,9 @@ def encode(
         some = 1 if engine is None else TOGETHER
         pieces = [left[i : i + some] for i in range(0, len(left), some)]
         asked = ([texts[i] for i in piece] for piece in pieces)
-        far = None if engine is None else Far(engine, _encoded, model)
+        done = computed(asked, partial(_encoded, model), engine, _encoded, model)
         tell(len(texts) - len(left), len(texts))
-        for piece, found in zip(pieces, computed(asked, partial(_encoded, model), far), strict=True):
+        for piece, found in zip(pieces, done, strict=True):
             for i, vector in zip(piece, found, strict=True):
                 known[i] = vector[None]
                 if store:

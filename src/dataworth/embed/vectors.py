@@ -17,7 +17,7 @@ from dataworth.arrays import Array
 from dataworth.data.io.images import is_table, read_images
 from dataworth.data.io.roles import Asked
 from dataworth.data.io.tables import with_roles
-from dataworth.embed.cache import Far, computed, key, listener, open_cache
+from dataworth.embed.cache import computed, key, listener, open_cache
 from dataworth.embed.images import Images
 from dataworth.embed.networks import NAME, Network, Vectors, efficientnet, in_passes, transformer
 from dataworth.errors import DataworthError
@@ -87,8 +87,9 @@ def embed(
                 yield images
 
     tell(0, len(source))
-    far = None if engine is None else Far(engine, _by_worker, (network.identity, model, size))
-    for vectors in computed(prepared(), lambda images: in_passes(load(), images), far):
+    asked = (network.identity, model, size)
+    done = computed(prepared(), lambda images: in_passes(load(), images), engine, _by_worker, asked)
+    for vectors in done:
         start, name = missing.popleft()
         keep(start, vectors)
         if store:
@@ -115,13 +116,12 @@ def _network(model: str, size: int | None) -> Network:
         raise DataworthError(f"model is {model!r}: give its name, such as {NAME}.")
     name = str(model)
     if name == "pixels":
-        return Network("pixels", None, np.asarray, lambda: _flat, cached=False)
+
+        def flat(images: Any) -> Vectors:
+            return np.asarray(images.reshape(len(images), -1).astype(np.float32) / np.float32(255))
+
+        return Network("pixels", None, np.asarray, lambda: flat, cached=False)
     return efficientnet(name) if name.partition(":")[0] == NAME else transformer(name, size)
-
-
-def _flat(images: Any) -> Vectors:
-    flat = images.reshape(len(images), -1).astype(np.float32)
-    return np.asarray(flat / np.float32(255), dtype=np.float32)
 
 
 def _side(network: Network, sizes: list[tuple[int, int]], size: int | None) -> int | None:

@@ -19,6 +19,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.special import gammaln
 
 from ..arrays import Array
 from ..errors import DataworthError
@@ -58,8 +60,6 @@ def dirichlet_log_normaliser(natural: Natural) -> float:
     >>> round(dirichlet_log_normaliser((np.array([2.0, 3.0]),)), 6) == round(float(-np.log(12.0)), 6)
     True
     """
-    from scipy.special import gammaln
-
     (alpha,) = natural
     if not (alpha > 0).all():
         raise DataworthError(f"concentrations are {alpha.tolist()}; a Dirichlet needs positive ones.")
@@ -74,8 +74,6 @@ def log_rising(start: float, steps: Array | float) -> Array:
     >>> round(float(log_rising(1e15, 1.0) - np.log(1e15)), 12)
     0.0
     """
-    from scipy.special import gammaln
-
     steps = np.asarray(steps, dtype=float)
     if start < LARGE:
         return np.asarray(gammaln(start + steps) - gammaln(start), dtype=float)
@@ -101,8 +99,9 @@ def nig_posterior(prior: Natural, X: Array, y: Array, weights: Array | None = No
     [[6.0], [[5.0]], 11.0, 5.0]
     """
     h, P, total, count = prior
-    moment, gram, square, rows = _statistics(X, y, weights)
-    return h + moment, P + gram, total + square, count + rows
+    w = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=float)
+    weighted = X * w[:, None]
+    return h + weighted.T @ y, P + weighted.T @ X, total + float(w @ y**2), count + float(w.sum())
 
 
 def nig_log_normaliser(natural: Natural) -> float:
@@ -112,33 +111,7 @@ def nig_log_normaliser(natural: Natural) -> float:
     >>> round(A, 9) == round(float(np.log(2.0)), 9)
     True
     """
-    from scipy.special import gammaln
-
     h, P, total, count = natural
-    square, log_det = _solve(h, P)
-    a, b = float(count) / 2.0, (float(total) - square) / 2.0
-    if not (a > 0 and b > 0):
-        raise DataworthError(
-            f"shape {a:g} and scale {b:g} of the noise must be positive: give a proper prior (a scale that "
-            "rounding cannot swallow)."
-        )
-    return float(gammaln(a)) - a * float(np.log(b)) + 0.5 * (len(h) * float(np.log(2.0 * np.pi)) - log_det)
-
-
-# --- what Gaussians share ----------------------------------------------------------------------------------
-
-
-def _statistics(X: Array, y: Array, weights: Array | None) -> tuple[Array, Array, float, float]:
-    """XᵀWy, XᵀWX, yᵀWy and Σw."""
-    w = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=float)
-    weighted = X * w[:, None]
-    return weighted.T @ y, weighted.T @ X, float(w @ y**2), float(w.sum())
-
-
-def _solve(h: Array, P: Array) -> tuple[float, float]:
-    """hᵀP⁻¹h and log det P, by Cholesky."""
-    from scipy.linalg import solve_triangular
-
     try:
         L = np.linalg.cholesky(P)
     except np.linalg.LinAlgError as error:
@@ -146,4 +119,11 @@ def _solve(h: Array, P: Array) -> tuple[float, float]:
             "the precision is not positive definite: both posteriors must be made from the same proper prior."
         ) from error
     z = solve_triangular(L, h, lower=True) if len(h) else h
-    return float(z @ z), 2.0 * float(np.log(np.diag(L)).sum())
+    log_det = 2.0 * float(np.log(np.diag(L)).sum())
+    a, b = float(count) / 2.0, (float(total) - float(z @ z)) / 2.0
+    if not (a > 0 and b > 0):
+        raise DataworthError(
+            f"shape {a:g} and scale {b:g} of the noise must be positive: give a proper prior (a scale that "
+            "rounding cannot swallow)."
+        )
+    return float(gammaln(a)) - a * float(np.log(b)) + 0.5 * (len(h) * float(np.log(2.0 * np.pi)) - log_det)

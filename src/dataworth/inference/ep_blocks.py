@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..arrays import Array, Flags
+from . import sites
 from .geometry import Dual
 from .logistic import Counts
-from .sites import FIRST_STEP, LEAST_LEVERAGE, LEAST_STEP, TOLERANCE, find_moments
-from .tilted import LEAST_VARIANCE, tilted_moments
+from .sites import Marginals, Sites
 
 ROUNDS = 40
 """Rounds after which a block is left to `find_moments`; nearly all need fewer than ten."""
@@ -42,13 +42,13 @@ def block_evidences(blocks: Sequence[Block]) -> list[float]:
     found = np.where(seen, np.nan, 0.0)
     alive, batch = np.flatnonzero(seen), batch.take(seen)
     tau, nu = np.zeros(batch.rows.shape), np.zeros(batch.rows.shape)
-    step, last = np.full(len(alive), FIRST_STEP), np.zeros((len(alive), 2 * batch.rows.shape[1]))
+    step, last = np.full(len(alive), sites.FIRST_STEP), np.zeros((len(alive), 2 * batch.rows.shape[1]))
     for iteration in range(ROUNDS if len(alive) else 0):
         new_tau, new_nu, way, log_z = _round(batch, tau, nu)
         left = np.einsum("ij,ij->i", way, way)
         if iteration:
             step = _next_steps(step, last, way)
-        done = left < TOLERANCE
+        done = left < sites.TOLERANCE
         found[alive[done]] = log_z[done]
         if done.all():
             break
@@ -60,7 +60,7 @@ def block_evidences(blocks: Sequence[Block]) -> list[float]:
         tau, nu = tau + step[:, None] * (new_tau - tau), nu + step[:, None] * (new_nu - nu)
     for j in np.flatnonzero(~np.isfinite(found)).tolist():
         gram, counts, offset = blocks[j]
-        found[j] = find_moments(Dual(gram), counts, None, offset).log_z
+        found[j] = sites.find_moments(Dual(gram), counts, None, offset).log_z
     return [float(log_z) for log_z in found]
 
 
@@ -95,7 +95,7 @@ class _Batch(NamedTuple):
 def _round(batch: _Batch, tau: Array, nu: Array) -> tuple[Array, Array, Array, Array]:
     """The sites that match moments, how far that would move each row's marginal, and log Z at the old ones.
 
-    The formulas are those of `sites.condition`, `sites.marginals` and `sites._update`, a block a matrix.
+    The formulas are those of `sites.condition` and `sites.marginals`, a block a matrix.
     """
     root = np.sqrt(tau)
     inner = root[:, :, None] * batch.gram * root[:, None, :]
@@ -109,30 +109,19 @@ def _round(batch: _Batch, tau: Array, nu: Array) -> tuple[Array, Array, Array, A
     kept = np.einsum("ikj,ikj->ij", half, half)
     leverage = 1.0 - kept
     variance = leverage / np.where(tau > 0, tau, 1.0)
-    faint = leverage < LEAST_LEVERAGE
+    faint = leverage < sites.LEAST_LEVERAGE
     if faint.any():  # too few digits would be left of 1 − (1 − τv)
         spread = half @ (root[:, :, None] * batch.gram)
         direct = np.einsum("ijj->ij", batch.gram) - np.einsum("ikj,ikj->ij", spread, spread)
         variance = np.where(faint, direct, variance)
-    cavity_variance = variance / kept
-    cavity_mean = (mean - variance * nu) / kept
-    flat = (cavity_mean + batch.offset).ravel(), cavity_variance.ravel()
-    tilted = tilted_moments(*flat, Counts(batch.ones.ravel(), batch.zeros.ravel()))
-    log_zs, new_mean, new_variance = (part.reshape(tau.shape) for part in tilted)
-    new_mean = new_mean - batch.offset
-    own = 0.5 * np.log(kept) + 0.5 * kept * (
-        nu * nu * cavity_variance + 2.0 * nu * cavity_mean - tau * cavity_mean**2
-    )
+    old, marginal, counts = Sites(tau, nu), Marginals(variance, kept), Counts(batch.ones, batch.zeros)
+    flat: Any = [type(part)(*(one.ravel() for one in part)) for part in (old, marginal, counts)]
+    matched, own = sites.match_moments(flat[0], mean.ravel(), flat[1], flat[2], batch.offset.ravel())
+    new = Sites(*(np.where(batch.rows, part.reshape(tau.shape), 0.0) for part in matched))
     log_det = 2.0 * np.log(np.einsum("ijj->ij", lower)).sum(axis=1)
-    log_z = np.where(batch.rows, log_zs - own, 0.0).sum(axis=1)
+    log_z = np.where(batch.rows, own.reshape(tau.shape), 0.0).sum(axis=1)
     log_z += 0.5 * (np.einsum("ij,ij->i", nu, mean) - log_det)
-    cavity_variance = np.maximum(cavity_variance, LEAST_VARIANCE)
-    new_tau = np.maximum((cavity_variance - new_variance) / (new_variance * cavity_variance), 0.0)
-    new_tau = np.where(batch.rows, new_tau, 0.0)
-    new_nu = np.where(batch.rows, (new_mean - cavity_mean) / cavity_variance + new_tau * new_mean, 0.0)
-    shift = (new_nu - nu) - (new_tau - tau) * mean
-    way = np.concatenate([(new_tau - tau) * variance, shift * np.sqrt(variance)], axis=1)
-    return new_tau, new_nu, way, log_z
+    return *new, sites.way_between(old, new, variance, mean), log_z
 
 
 def _next_steps(step: Array, last: Array, way: Array) -> Array:
@@ -140,4 +129,4 @@ def _next_steps(step: Array, last: Array, way: Array) -> Array:
     fall = np.einsum("ij,ij->i", last, last - way)
     square = np.einsum("ij,ij->i", last, last)
     best = np.where(fall > 0, step * square / np.where(fall > 0, fall, 1.0), 1.0)
-    return np.clip(best, LEAST_STEP, 1.0)
+    return np.clip(best, sites.LEAST_STEP, 1.0)

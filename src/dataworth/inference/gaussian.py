@@ -95,11 +95,8 @@ def fit_gaussian(
     True
     """
     ratio = prior_variance / noise_variance
-    rows = X
-    wide = X.shape[1] > X.shape[0] > 0
     largest = ratio * float(weights @ np.einsum("ij,ij->i", X, X))
-    if wide:
-        rows = graded_features(X)  # at most n coordinates
+    rows = graded_features(X) if X.shape[1] > X.shape[0] > 0 else X  # at most n coordinates
     factor = safe_factor(rows, ratio * weights, largest)
     coef = ratio * factor.solve(rows.T @ (weights * y))
     # one step of refinement: the residual of the normal equations, without their condition number

@@ -133,6 +133,7 @@ class Dual:
 
     def __init__(self, gram: Array) -> None:
         self.gram = gram
+        self.degrees = len(gram)  # at most one parameter a row
 
     def predictor(self, coef: Array) -> Array:
         """f = K a."""
@@ -142,10 +143,6 @@ class Dual:
         """aᵀ K b = aᵀ f_b."""
         return float(coef @ other_f)
 
-    def degrees(self) -> int:
-        """At most one parameter per row."""
-        return len(self.gram)
-
     def step(self, coef: Array, gradient: Array, curvature: Array, rough: bool = False) -> Step:
         """Residual form: r = a − ∇, t = B⁻¹ √W K r, Δa = √W t − r, Δf = K Δa, B = I + √W K √W.
 
@@ -154,7 +151,7 @@ class Dual:
         the residual is exact, so the next step mends what it left.
         """
         root = np.sqrt(curvature)
-        return self._step(coef, gradient, self.factorise(root, rough), root)
+        return self.repeat(coef, gradient, self.factorise(root, rough), root)
 
     def factorise(self, root: Array, rough: bool = False) -> Factor:
         """The factor of B = I + √W K √W.
@@ -171,11 +168,8 @@ class Dual:
         b.flat[:: len(b) + 1] += 1.0
         return cholesky_factor(b)
 
-    def repeat(self, earlier: Step, coef: Array, gradient: Array) -> Step:
-        """The step from here with the factor of an earlier one: O(n²) instead of O(n³)."""
-        return self._step(coef, gradient, earlier.factor, earlier.root)
-
-    def _step(self, coef: Array, gradient: Array, factor: Factor, root: Array) -> Step:
+    def repeat(self, coef: Array, gradient: Array, factor: Factor, root: Array) -> Step:
+        """The step from here with a factor that is there: O(n²) instead of O(n³)."""
         residual = coef - gradient
         step = root * factor.solve(root * (self.gram @ residual)) - residual
         step_f = self.gram @ step
@@ -200,6 +194,7 @@ class Primal:
         self.X = X
         self.rows = rows
         self.prior_variance = prior_variance
+        self.degrees = X.shape[1]  # one parameter a feature
         self.root = root
         self.kind = "root" if root else "primal"
 
@@ -223,21 +218,17 @@ class Primal:
         """θᵀθ′ / C."""
         return float(coef @ other_coef) / self.prior_variance
 
-    def degrees(self) -> int:
-        """One parameter per feature."""
-        return self.X.shape[1]
-
     def step(self, coef: Array, gradient: Array, curvature: Array, rough: bool = False) -> Step:
         """Δθ = (I + C XᵀWX)⁻¹ (C Xᵀ∇ − θ)."""
         factor, pull = self.factorise(curvature, gradient)
         return self._step(coef, pull, factor, np.sqrt(curvature))
 
-    def repeat(self, earlier: Step, coef: Array, gradient: Array) -> Step:
-        """The step from here with the factor of an earlier one: O(nd) instead of O(nd²)."""
+    def repeat(self, coef: Array, gradient: Array, factor: Factor, root: Array) -> Step:
+        """The step from here with a factor that is there: O(nd) instead of O(nd²)."""
         pull = np.zeros(self.X.shape[1])
         for part, X in self.slabs():
             pull += X.T @ gradient[part]
-        return self._step(coef, pull, earlier.factor, earlier.root)
+        return self._step(coef, pull, factor, root)
 
     def _step(self, coef: Array, pull: Array, factor: Factor, root: Array) -> Step:
         ascent = self.prior_variance * pull - coef

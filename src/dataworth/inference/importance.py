@@ -32,10 +32,6 @@ class Problem(NamedTuple):
     shift: Array
     weights: Array
 
-    def width(self) -> int:
-        """Number of coordinates."""
-        return self.rows.shape[1]
-
 
 def whiten(X: Array, counts: Counts, prior_variance: float, offset: Array | float) -> Problem:
     """z = θ/√C in at most min(n, d) coordinates: the likelihood is constant on the complement of the rows.
@@ -63,9 +59,7 @@ def log_likelihood(margins: Array, weights: Array) -> tuple[Array, Array]:
 
     log σ(m) = min(m, 0) − log(1 + e^−|m|).
     """
-    e = np.abs(margins)
-    np.negative(e, out=e)
-    np.exp(e, out=e)
+    e = np.exp(-np.abs(margins))
     norm = 1.0 + e
     low = np.minimum(margins, 0.0)
     slope = np.where(margins >= 0.0, e, 1.0)
@@ -130,51 +124,34 @@ class Refereed(NamedTuple):
     method: str
 
 
-class Weights(NamedTuple):
-    """Independent importance weights of one fixed proposal, and what they are worth."""
+class Weights:
+    """Independent importance weights of one fixed proposal, and what they are worth.
 
-    log_w: Array
+    log_z: log of the mean weight. ess: (Σw)² / Σw². unevenness: log(draws / ess), the variance of log w if
+    that were normal; small weights do not matter here. error: standard error of log Z, that of the mean
+    weight over the mean weight. largest_share: of the largest weight in Σw², which the error is made of.
+    """
 
-    @property
-    def draws(self) -> int:
-        """How many."""
-        return len(self.log_w)
-
-    @property
-    def log_z(self) -> float:
-        """Log of the mean weight."""
-        return float(logsumexp(self.log_w)) - float(np.log(self.draws))
-
-    @property
-    def ess(self) -> float:
-        """(Σw)² / Σw²."""
-        return float(np.exp(2.0 * logsumexp(self.log_w) - logsumexp(2.0 * self.log_w)))
-
-    @property
-    def unevenness(self) -> float:
-        """log(draws / ess): the variance of log w if that were normal; small weights do not matter here."""
-        return float(np.log(self.draws / self.ess))
-
-    @property
-    def error(self) -> float:
-        """Standard error of log Z: that of the mean weight over the mean weight."""
-        return float(np.sqrt(max(1.0 / self.ess - 1.0 / self.draws, 0.0) * self.draws / (self.draws - 1)))
-
-    @property
-    def largest_share(self) -> float:
-        """What the largest weight contributes to Σw², which the error is made of."""
-        return float(np.exp(2.0 * self.log_w.max() - logsumexp(2.0 * self.log_w)))
+    def __init__(self, log_w: Array) -> None:
+        self.log_w, self.draws = log_w, len(log_w)
+        total, squares = logsumexp(log_w), logsumexp(2.0 * log_w)
+        self.log_z = float(total) - float(np.log(self.draws))
+        self.ess = float(np.exp(2.0 * total - squares))
+        self.unevenness = float(np.log(self.draws / self.ess))
+        spread = max(1.0 / self.ess - 1.0 / self.draws, 0.0)
+        self.error = float(np.sqrt(spread * self.draws / max(self.draws - 1, 1)))
+        self.largest_share = float(np.exp(2.0 * log_w.max() - squares))
 
     def doubts(self, target: float) -> str:
         """Why not to believe this, or nothing."""
-        half = self.draws // 2
-        a, b = Weights(self.log_w[:half]), Weights(self.log_w[half:])
         if self.ess < FEWEST:
             return "too few effective draws"
         if self.error > target:
             return "the standard error is too large"
         if self.largest_share > LARGEST_SHARE:
             return f"one draw carries {self.largest_share:.0%} of the variance"
+        half = self.draws // 2
+        a, b = Weights(self.log_w[:half]), Weights(self.log_w[half:])
         if abs(a.log_z - b.log_z) > DISAGREEMENT * np.hypot(a.error, b.error):
             return f"two halves of the draws disagree ({a.log_z:.3f} and {b.log_z:.3f})"
         return ""
@@ -227,7 +204,7 @@ def laplace_start(problem: Problem) -> Proposal:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         mode = find_mode(geometry, signed, None, problem.shift)
-    return Proposal.from_moments(mode.coef, mode.factor.solve(np.asfortranarray(np.eye(problem.width()))))
+    return Proposal.from_moments(mode.coef, mode.factor.solve(np.asfortranarray(np.eye(len(mode.coef)))))
 
 
 def student(rng: np.random.Generator, draws: int, d: int) -> Array:
@@ -246,7 +223,7 @@ def student_draws(
     problem: Problem, proposal: Proposal, draws: int, rng: np.random.Generator, meter: Meter
 ) -> Iterator[tuple[Array, Array]]:
     """Blocks of draws z from the Student t, with their log weights log p(y|z) N(z; 0, I) / t(z)."""
-    d = problem.width()
+    d = problem.rows.shape[1]
     rows, centre = problem.rows @ proposal.axes, problem.shift + problem.rows @ proposal.mean
     constant = float(np.log(proposal.scales).sum()) - 0.5 * d * float(np.log(2.0 * np.pi))
     for part in blocks(draws, len(problem.rows)):
@@ -267,7 +244,7 @@ def adapt_by_weights(
 
     Weights too uneven to estimate a covariance are flattened (w^γ) until they can.
     """
-    d = problem.width()
+    d = problem.rows.shape[1]
     draws = 1000 + 40 * d
     for last in (*[False] * (rounds - 1), True):
         parts = list(student_draws(problem, proposal, draws, rng, meter))

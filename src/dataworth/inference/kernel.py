@@ -13,16 +13,7 @@ import numpy as np
 from numba import njit
 
 from ..arrays import Array
-from .settings import (
-    LEFT,
-    LONGEST_STEP,
-    MAX_ITERATIONS,
-    NEAR,
-    RELATIVE_TOLERANCE,
-    REPEATS,
-    SLOW,
-    TOLERANCE,
-)
+from .newton import LEFT, LONGEST_STEP, MAX_ITERATIONS, NEAR, RELATIVE_TOLERANCE, REPEATS, SLOW, TOLERANCE
 
 Two = tuple[Array, Array]
 Three = tuple[Array, Array, Array]

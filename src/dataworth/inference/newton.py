@@ -18,8 +18,15 @@ import numpy as np
 from ..arrays import Array
 from .geometry import Dual, Factor, Primal, Step
 from .logistic import Counts, Terms, terms
-from .settings import LEFT, LONGEST_STEP, MAX_ITERATIONS, NEAR, RELATIVE_TOLERANCE, REPEATS, SLOW, TOLERANCE
 
+TOLERANCE = 3e-7  # nats, for each of the two stopping bounds: PMI is a sum of three such fits
+RELATIVE_TOLERANCE = 1e-9  # of the log-likelihood, which a large dataset's evidence is made of
+MAX_ITERATIONS = 200
+LONGEST_STEP = 64.0  # in Newton steps
+NEAR = 0.5  # how far any row's predictor may move for a curvature to be nearly the same
+REPEATS = 8  # steps with one factor, at most
+LEFT = 0.3  # of the tolerance, for the last step with a new factor to find
+SLOW = 0.5  # of the way is left after a step: time for a new factor
 FLAT = 0.02
 """Share of the slope at 0 at which to stop: the next step finds the rest."""
 TRIALS = 40
@@ -125,7 +132,7 @@ def find_mode(
     number of parameters; so the last factorisation can be kept without refactorising at the last step.
     """
     start = start or Start()
-    coef = np.zeros(geometry.degrees()) if start.coef is None else start.coef
+    coef = np.zeros(geometry.degrees) if start.coef is None else start.coef
     small = isinstance(geometry, Dual) and 0 < len(geometry.gram) <= SMALL
     if small and (loop := compiled("dual_mode")):
         mode = _find_compiled(loop, geometry, counts, coef, offset, start.guess)
@@ -215,8 +222,7 @@ def _start(geometry: Geometry, counts: Counts, start: Start, offset: Array | flo
     # Newton from f, not from coefficients: θ = argmax of the quadratic that touches Ψ's likelihood at f
     pull = at.gradient + at.curvature * (guess - offset)
     step = geometry.step(np.zeros_like(coef), pull, at.curvature, rough=True)
-    f = step.f + offset
-    reached = _Point(step.coef, f, terms(f, counts))
+    reached = _Point(step.coef, step.f + offset, terms(step.f + offset, counts))
     penalty = geometry.penalty(step.coef, step.coef, step.f)
     if not reached.at.value - 0.5 * penalty > point.at.value - 0.5 * geometry.penalty(coef, coef, point.f):
         return point, False
@@ -241,7 +247,7 @@ def _refine(
     for _ in range(REPEATS):
         if np.abs(point.f - origin).max(initial=0.0) > NEAR:
             break
-        again = geometry.repeat(step, point.coef, point.at.gradient)
+        again = geometry.repeat(point.coef, point.at.gradient, step.factor, step.root)
         if not again.decrement > 0:
             break
         bend = geometry.penalty(again.coef, again.coef, again.f) + float(point.at.curvature @ again.f**2)
@@ -258,4 +264,4 @@ def _refine(
 def _log_det_move(geometry: Geometry, step: Step, at: Terms) -> float:
     """A bound on the change of ½ log det along a step."""
     moves = np.abs(step.f * at.tanh_half) * (at.curvature > 0)
-    return 0.5 * min(float(moves.sum()), geometry.degrees() * float(moves.max(initial=0.0)))
+    return 0.5 * min(float(moves.sum()), geometry.degrees * float(moves.max(initial=0.0)))

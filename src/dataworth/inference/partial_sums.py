@@ -25,8 +25,7 @@ import numpy as np
 from ..arrays import Array
 from .geometry import GRAM_LIMIT, SLAB, Factor, cholesky_factor
 from .logistic import Counts, terms
-from .newton import Mode
-from .settings import MAX_ITERATIONS
+from .newton import MAX_ITERATIONS, Mode
 
 TOLERANCE, SMALL = 1e-5, 1e-3
 """Nats by which what is told of other rows may be wrong, by a bound that is seldom reached; and the decrement
@@ -97,13 +96,13 @@ def combined(parts: Iterable[Sums]) -> Sums:
     >>> combined([one, one]).value
     -2.0
     """
-    return reduce(_add, parts)
 
+    def add(a: Sums, b: Sums) -> Sums:
+        both = None if a.curvature is None or b.curvature is None else a.curvature + b.curvature
+        square = max(a.square, b.square)
+        return Sums(a.value + b.value, a.gradient + b.gradient, both, a.mass + b.mass, square)
 
-def _add(a: Sums, b: Sums) -> Sums:
-    both = None if a.curvature is None or b.curvature is None else a.curvature + b.curvature
-    square = max(a.square, b.square)
-    return Sums(a.value + b.value, a.gradient + b.gradient, both, a.mass + b.mass, square)
+    return reduce(add, parts)
 
 
 class At(NamedTuple):

@@ -169,7 +169,7 @@ def adapt_by_chains(problem: Problem, proposal: Proposal, rng: np.random.Generat
     Nothing here needs to have converged: a worse q only costs a longer annealing.
     """
     for moves in (5, 6, 8):
-        chains = Chains(Gap.between(problem, proposal), 200 + 8 * problem.width(), rng, meter)
+        chains = Chains(Gap.between(problem, proposal), 200 + 8 * problem.rows.shape[1], rng, meter)
         leaps, states = 2, []
         for i in range(moves):
             leaps = chains.tuned_move(1.0, leaps)
@@ -196,10 +196,6 @@ class Schedule(NamedTuple):
         places = np.arange((len(knots) - 1) * parts + 1) / parts
         leaps = np.ceil(np.interp(places, knots, self.leaps))
         return Schedule(np.interp(places, knots, self.betas), leaps)
-
-    def price(self) -> int:
-        """Gradients that a chain costs: at its start, and for the moves in between."""
-        return 1 + int(self.leaps[1:-1].sum())
 
 
 def pilot_schedule(gap: Gap, size: int, rng: np.random.Generator, meter: Meter) -> tuple[Schedule, Array]:
@@ -235,7 +231,8 @@ def annealed(
 
     spread = PILOT / Weights(log_w).ess - 1.0
     chains = int(1.2 * max(spread / target**2, FEWEST * (1.0 + spread)))
-    return until_believed(draw, chains, schedule.price(), target, meter)
+    price = 1 + int(schedule.leaps[1:-1].sum())  # gradients of a chain: at its start, and for the moves
+    return until_believed(draw, chains, price, target, meter)
 
 
 def anneal(gap: Gap, schedule: Schedule, size: int, rng: np.random.Generator, meter: Meter) -> Array:
@@ -295,12 +292,8 @@ def referee_log_z(
         last = best  # the budget ended: what importance sampling reached says more
     if not last.doubts(target):
         return last.answer("annealed")
-    raise RefereeRefuses(refusal(last if best is None or last.error < best.error else best, target, budget))
-
-
-def refusal(tally: Weights, target: float, budget: int) -> str:
-    """What was reached, what was needed, what to do: one sentence."""
-    return (
+    tally = last if best is None or last.error < best.error else best
+    raise RefereeRefuses(
         f"the evidence could not be established: {tally.doubts(target)} "
         f"(reached: standard error {tally.error:.2g}, effective sample size {tally.ess:.0f} of {tally.draws} "
         f"draws; needed: {target:g} and {FEWEST:.0f}, within a budget of {budget:,} likelihoods); "

@@ -86,12 +86,6 @@ class Labelled(NamedTuple):
         )
         return Counts(ones.astype(float, copy=False), zeros.astype(float, copy=False))
 
-    def row(self, k: int) -> Labelled:
-        """One of them."""
-        one = slice(k, k + 1)
-        own = Counts(self.own.ones[one], self.own.zeros[one])
-        return Labelled(self.place[one], own, self.label[one], self.inside[one])
-
 
 def see(X: Array, prior_variance: float, counts: Counts, start: Sites | None = None) -> Seen:
     """Fit the rows that are counted, by EP, and look at all.
@@ -137,7 +131,9 @@ def toggle_each(seen: Seen, counts: Counts, rows: Labelled, moved: float = MOVED
     distance = np.where(rows.inside, np.abs(found.other_mean - found.mean), 0.0)
     far = np.argsort(-distance, kind="stable")[:REFITTED]
     for k in far[distance[far] > moved]:
-        for whole, part in zip(found, _fitted_without(seen, counts, rows.row(k)), strict=True):
+        one = np.array([k])
+        row = Labelled(rows.place[one], rows.own.at(one), rows.label[one], rows.inside[one])
+        for whole, part in zip(found, _fitted_without(seen, counts, row), strict=True):
             whole[k] = part[0]
     return found
 

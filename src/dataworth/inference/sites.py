@@ -161,7 +161,10 @@ def find_moments(
     (0.5, True)
     """
     n = len(counts.ones)
-    sites = _first_sites(geometry, counts, offset) if start is None else start
+    sites = Sites(np.zeros(n), np.zeros(n)) if start is None else start
+    if start is None and isinstance(geometry, Primal) and n:
+        # from nothing, many rows would all at once claim what they share, and overshoot
+        sites = expand(find_mode(geometry, counts, None, offset).f, offset, counts)
     step, longest, way = FIRST_STEP, 1.0, np.zeros(2 * n)
     iterations, stale = 0, 0
     best: _Round | None = None
@@ -170,8 +173,9 @@ def find_moments(
         given = condition(geometry, sites)
         spread = marginals(geometry, sites, given.factor)
         last_way = way
-        updated, log_z = _update(sites, given, spread, counts, offset)
-        way = _way(sites, updated, spread, given)
+        updated, own = match_moments(sites, given.mean, spread, counts, offset)
+        way = way_between(sites, updated, spread.variance, given.mean)
+        log_z = float(own.sum()) + given.log_norm(sites)
         now = _Round(sites, updated, given, spread, way, log_z, float(way @ way))
         stale = 0 if best is None or now.left < best.left else stale + 1
         best = now if stale == 0 or best is None else best
@@ -206,45 +210,32 @@ class _Round(NamedTuple):
     left: float
 
 
-def _first_sites(geometry: Dual | Primal, counts: Counts, offset: Array | float) -> Sites:
-    """None where features are many; where rows are many, the likelihood's expansion at the mode.
-
-    From nothing, many rows would all at once claim what they share, and overshoot.
-    """
-    n = len(counts.ones)
-    if isinstance(geometry, Dual) or n == 0:
-        return Sites(np.zeros(n), np.zeros(n))
-    mode = find_mode(geometry, counts, None, offset)
-    return expand(mode.f, offset, counts)
-
-
-def _update(
-    sites: Sites, given: Conditioned, spread: Marginals, counts: Counts, offset: Array | float
-) -> tuple[Sites, float]:
-    """The sites that match moments, and log Z at the sites that are."""
+def match_moments(
+    sites: Sites, given_mean: Array, spread: Marginals, counts: Counts, offset: Array | float
+) -> tuple[Sites, Array]:
+    """The sites that match moments, and of each row log Ẑ − log ∫ cavity · site with the sites that are."""
     tau, nu = sites
     kept = spread.kept
     cavity_variance = spread.variance / kept
-    cavity_mean = (given.mean - spread.variance * nu) / kept
+    cavity_mean = (given_mean - spread.variance * nu) / kept
     tilted = tilted_moments(cavity_mean + offset, cavity_variance, counts)
     mean = tilted.mean - offset
     # log ∫ cavity · site, with 1 + τ v_cavity = 1 / kept
     own = 0.5 * np.log(kept) + 0.5 * kept * (
         nu * nu * cavity_variance + 2.0 * nu * cavity_mean - tau * cavity_mean**2
     )
-    log_z = float((tilted.log_z - own).sum()) + given.log_norm(sites)
     # precisions and shifts of the tilted less those of the cavity; log-concave factors only ever add
     cavity_variance = np.maximum(cavity_variance, LEAST_VARIANCE)
     new_tau = np.maximum((cavity_variance - tilted.variance) / (tilted.variance * cavity_variance), 0.0)
     new_nu = (mean - cavity_mean) / cavity_variance + new_tau * mean
-    return Sites(new_tau, new_nu), log_z
+    return Sites(new_tau, new_nu), tilted.log_z - own
 
 
-def _way(old: Sites, new: Sites, spread: Marginals, given: Conditioned) -> Array:
+def way_between(old: Sites, new: Sites, variance: Array, mean: Array) -> Array:
     """How far each row's new site would move its own marginal: log variance, and mean in its s.d."""
-    by_variance = (new.tau - old.tau) * spread.variance
-    shift = (new.nu - old.nu) - (new.tau - old.tau) * given.mean
-    return np.concatenate([by_variance, shift * np.sqrt(spread.variance)])
+    more = new.tau - old.tau
+    shift = (new.nu - old.nu) - more * mean
+    return np.concatenate([more * variance, shift * np.sqrt(variance)], axis=-1)
 
 
 def _next_step(step: float, last: Array, way: Array) -> float:

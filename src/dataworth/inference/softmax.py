@@ -21,8 +21,7 @@ from scipy.linalg import solve_triangular
 
 from ..arrays import Array
 from .geometry import Factor
-from .newton import best_step
-from .settings import MAX_ITERATIONS, NEAR, RELATIVE_TOLERANCE, REPEATS, SLOW, TOLERANCE
+from .newton import MAX_ITERATIONS, NEAR, RELATIVE_TOLERANCE, REPEATS, SLOW, TOLERANCE, best_step
 from .softmax_geometry import (
     Blocks,
     Stacked,
@@ -84,8 +83,8 @@ def find_mode(geometry: Stacked | Blocks, counts: Array, start: Array | None = N
     at most ½ Σᵢ tr(ΣᵢWᵢ) max_c |Δfᵢc − Σ_c pᵢc Δfᵢc|.
     """
     if not len(counts):
-        return Mode(np.zeros(geometry.shape()), np.zeros(counts.shape), 0.0, 0.0, 0.0, 0, True)
-    point = _Point.of(np.zeros(geometry.shape()), np.zeros(counts.shape), counts)
+        return Mode(np.zeros(geometry.shape), np.zeros(counts.shape), 0.0, 0.0, 0.0, 0, True)
+    point = _Point.of(np.zeros(geometry.shape), np.zeros(counts.shape), counts)
     if start is not None:
         point = _scale_start(geometry, point, counts, start)
     near, iterations = False, 0
@@ -171,7 +170,7 @@ def _log_det_move(geometry: Stacked | Blocks, step: Step, at: Terms) -> float:
     # a class that a row cannot have takes no part in its curvature, however far it moves
     moves = np.where(at.mass > 0, np.abs(step.f - mean), 0.0).max(axis=1)
     ranks = at.mass.shape[1] - 1
-    return 0.5 * min(ranks * float(moves.sum()), geometry.degrees() * float(moves.max()))
+    return 0.5 * min(ranks * float(moves.sum()), geometry.degrees * float(moves.max()))
 
 
 def trace_defect(geometry: Stacked | Blocks, at: Terms) -> float:

@@ -114,10 +114,8 @@ class Blocks:
 
     def __init__(self, gram: Array, classes: int) -> None:
         self.gram, self.classes = gram, classes
-
-    def shape(self) -> tuple[int, int]:
-        """That of coefficients."""
-        return len(self.gram), self.classes
+        self.shape = len(gram), classes  # of coefficients
+        self.degrees = len(gram) * (classes - 1)  # at most one parameter a row and contrast
 
     def predictor(self, coef: Array) -> Array:
         """F = K A."""
@@ -127,18 +125,18 @@ class Blocks:
         """⟨A, F′⟩."""
         return float((coef * other_f).sum())
 
-    def degrees(self) -> int:
-        """At most one parameter a row and contrast."""
-        return len(self.gram) * (self.classes - 1)
-
     def factorise(self, at: Terms) -> BlockFactor:
         """Each class's factor, and that of their sum."""
         totals, n = at.totals, len(self.gram)
         total, factors = np.zeros((n, n)), []
         for mass in at.mass.T:
-            factors.append(cholesky_factor(_scaled(self.gram, np.sqrt(mass))))
-            inverse = _inverse(factors[-1])
-            share = np.sqrt(mass / totals)
+            root, share = np.sqrt(mass), np.sqrt(mass / totals)
+            b = self.gram * root  # I + D^½ K D^½
+            b *= root[:, None]
+            b.flat[:: n + 1] += 1.0
+            factors.append(cholesky_factor(b))
+            # its upper triangle, which is what `cholesky_factor` reads
+            inverse = np.asarray(dpotri(factors[-1].matrix, lower=1)[0].T)
             inverse *= share
             inverse *= share[:, None]
             total += inverse
@@ -162,20 +160,6 @@ class Blocks:
     def _respond(factor: BlockFactor, root: Array, c: int, target: Array) -> Array:
         """E_c times a vector."""
         return np.asarray(root[:, c] * factor.blocks[c].solve(root[:, c] * target))
-
-
-def _scaled(gram: Array, root: Array) -> Array:
-    """I + D^½ K D^½."""
-    b = gram * root
-    b *= root[:, None]
-    b.flat[:: len(b) + 1] += 1.0
-    return b
-
-
-def _inverse(factor: Factor) -> Array:
-    """Of the factored matrix: its upper triangle, which is what `cholesky_factor` reads."""
-    inverse, _ = dpotri(factor.matrix, lower=1)
-    return np.asarray(inverse.T)
 
 
 SCALED = 512
@@ -217,10 +201,8 @@ class Stacked:
     def __init__(self, X: Array, prior_variance: float, classes: int, *, root: bool = False) -> None:
         self.X, self.prior_variance, self.root = X, prior_variance, root
         self.Q = contrasts(classes)
-
-    def shape(self) -> tuple[int, int]:
-        """That of coefficients."""
-        return self.X.shape[1], len(self.Q)
+        self.shape = X.shape[1], classes  # of coefficients
+        self.degrees = X.shape[1] * (classes - 1)  # one parameter a feature and contrast
 
     def predictor(self, coef: Array) -> Array:
         """F = XΘ."""
@@ -229,10 +211,6 @@ class Stacked:
     def penalty(self, coef: Array, other_coef: Array, other_f: Array) -> float:
         """⟨Θ, Θ′⟩ / C."""
         return float((coef * other_coef).sum()) / self.prior_variance
-
-    def degrees(self) -> int:
-        """One parameter a feature and contrast."""
-        return self.X.shape[1] * self.Q.shape[1]
 
     def factorise(self, at: Terms) -> Factor:
         """The factor of I + C Σᵢ QᵀWᵢQ ⊗ xᵢxᵢᵀ; by QR, without forming it, where C‖x‖² is enormous."""

@@ -11,6 +11,7 @@ nodes on pieces that end at the step take over. Log-concavity says where the mas
 
 from __future__ import annotations
 
+import math
 from functools import cache
 from typing import NamedTuple
 
@@ -20,7 +21,6 @@ from numpy.typing import NDArray
 from ..arrays import Array
 from . import newton
 from .logistic import Counts
-from .settings import ARRIVED, BULK, FALL, FALL_STEPS, FALLEN, FALLS, MODE_STEPS, REACH, SQRT_2_PI, STEP
 
 NARROW = 1.5
 """Cavity s.d. up to which Gauss–Hermite nodes of the cavity are used. At worst variances are then off by 4e-8
@@ -34,6 +34,19 @@ UNDERFLOW = 500.0
 """Nats: factors smaller than exp(−UNDERFLOW) are computed by their logarithms."""
 LEAST_VARIANCE = 1e-100
 """A row of zeros has no variance: this much stands for none."""
+REACH, BULK = 8.0, 2.5
+"""Cavity s.d. from the mode at which the integrand, which falls at least as fast, is below 1e-14 of it, and
+where its bulk ends."""
+STEP, FALL = 12.0, 100.0
+"""Where the logistic step ends; where nothing is left of it, if the mode is on the other side."""
+ARRIVED, MODE_STEPS = 0.01, 25
+"""Square of the last Newton step to a mode, in s.d. of the integrand; how many steps there are at most."""
+FALLS = (0.5, 4.0, 36.0)
+"""Nats below the mode at which the pieces of a general factor end."""
+FALL_STEPS, FALLEN = 30, 1.1
+"""Newton steps to such an end at most (each halves a way that is too long), and by how many times too much
+the integrand may have fallen there: it only makes a piece a little longer than it need be."""
+SQRT_2_PI = math.sqrt(2.0 * math.pi)
 
 
 class Tilted(NamedTuple):
@@ -76,7 +89,7 @@ def tilted_moments(mean: Array, variance: Array, counts: Counts) -> Tilted:
     single = (ones * zeros == 0.0) & (count <= HEAVY) & ((count >= 1.0) | narrow) & ~far
     if single.all():
         return _one_label(turned, spread, count, narrow, sign)
-    result = _nothing_yet(len(mean))
+    result = Tilted(*np.empty((3, len(mean))))
     _put(result, single, _one_label(*(x[single] for x in (turned, spread, count, narrow, sign))))
     general = ~single
     part = _on_falls(mean[general], spread[general], Counts(ones[general], zeros[general]))
@@ -91,15 +104,11 @@ def _one_label(mean: Array, spread: Array, count: Array, narrow: NDArray[np.bool
     elif narrow.all():
         result = _on_cavity(mean, spread, count)
     else:
-        result = _nothing_yet(len(mean))
+        result = Tilted(*np.empty((3, len(mean))))
         for rows, integrate in ((narrow, _on_cavity), (~narrow, _on_steps)):
             if rows.any():
                 _put(result, rows, integrate(mean[rows], spread[rows], count[rows]))
     return result._replace(mean=sign * result.mean)
-
-
-def _nothing_yet(n: int) -> Tilted:
-    return Tilted(np.empty(n), np.empty(n), np.empty(n))
 
 
 def _put(result: Tilted, rows: NDArray[np.bool_], part: Tilted) -> None:

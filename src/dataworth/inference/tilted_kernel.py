@@ -14,7 +14,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from ..arrays import Array
-from .settings import ARRIVED, BULK, FALL, FALL_STEPS, FALLEN, FALLS, MODE_STEPS, REACH, SQRT_2_PI, STEP
+from .tilted import ARRIVED, BULK, FALL, FALL_STEPS, FALLEN, FALLS, MODE_STEPS, REACH, SQRT_2_PI, STEP
 
 Row = tuple[float, float, float, float]
 

@@ -220,16 +220,11 @@ class SliceFitter(Fitter):
         self.model, self.X, self.y = model, X, y
         self.numbers = getattr(model, "takes", None) == "numbers"
 
-    def told(self, rows: Rows, weights: Any, targets: Array | None) -> tuple[Any, Array]:
-        """Weights as given: without any, the model is fitted without."""
-        weights = None if weights is None else np.asarray(weights, dtype=float)
-        return weights, self.y[rows] if targets is None else targets
-
     def fit_rows(self, rows: Rows, start: tuple[Fit, ...], weights: Any, targets: Array) -> Fit:
         """Fit from scratch: a general posterior has no warm start."""
-        if weights is not None and (weights == 1.0).all():
+        if (weights == 1.0).all():
             weights = None
-        if weights is not None and not self.takes_weights:
+        elif not self.takes_weights:
             times = weights.astype(np.intp)
             if (times != weights).any():
                 raise DataworthError(

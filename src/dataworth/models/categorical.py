@@ -11,7 +11,6 @@ are the Beta–Bernoulli model. Costs O(n) and O(classes) of memory.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import ClassVar
 
 import numpy as np
@@ -90,29 +89,16 @@ class CategoricalPosterior:
 
     Its θ are the K−1 log-ratios log p_c / p_{K−1}, c < K−1: any vector is a distribution and 0 is the uniform
     one. In these coordinates the density is Π p_c^{α_c} / B(α): the Jacobian takes each exponent up by one.
+    `natural` are natural parameters, which data add to.
     """
 
     log_normaliser = staticmethod(dirichlet_log_normaliser)
 
     def __init__(self, counts: Array, concentration: float) -> None:
-        self.counts = counts
-        self.concentration = concentration
+        self.counts, self.alpha = counts, concentration + counts
+        self.natural: Natural = (self.alpha,)
         rising = log_rising(concentration, counts).sum()
         self.log_evidence = float(rising - log_rising(concentration * len(counts), counts.sum()))
-
-    @property
-    def alpha(self) -> Array:
-        """The concentration of each class."""
-        return self.concentration + self.counts
-
-    @property
-    def natural(self) -> Natural:
-        """Natural parameters, which data add to."""
-        return (self.alpha,)
-
-    @cached_property
-    def _log_norm(self) -> float:
-        return dirichlet_log_normaliser(self.natural)
 
     def log_probabilities(self, theta: Array) -> Array:
         """Log p of each class at log-ratios θ."""
@@ -124,7 +110,7 @@ class CategoricalPosterior:
         """Log p(θ | data) at one vector of K−1 log-ratios."""
         width = len(self.counts) - 1
         theta = check_theta(theta, width, "the {} log-ratios of the classes to the last one")
-        return float(self.alpha @ self.log_probabilities(theta)) - self._log_norm
+        return float(self.alpha @ self.log_probabilities(theta)) - self.log_normaliser(self.natural)
 
     def sample(self, rng: np.random.Generator, m: int) -> Array:
         """Log-ratios of Gamma draws: log G(α) = log G(α + 1) + log(U)/α stays finite where G(α) is zero."""

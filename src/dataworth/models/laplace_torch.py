@@ -24,8 +24,9 @@ import numpy as np
 from ..arrays import Array
 from ..errors import DataworthError
 from ..extras import needed
+from ..parallel.threads import one_torch_thread
 from .base import Fitter, SliceFitter, check_pool, check_theta, positive_number
-from .neural import as_tensor, described, home_of, last_linear, one_thread
+from .neural import as_tensor, described, home_of, last_linear
 
 CHOICES = {
     "hessian_structure": ("full", "kron", "diag"),
@@ -102,10 +103,12 @@ class LaplaceTorch:
         torch = needed("torch", "LaplaceTorch", "laplace")
         module = deepcopy(self.module).double().eval()
         rows = as_tensor(torch, X, self.shape, *home_of(torch, module))
-        with one_thread(torch), _in_double(torch), _quietly():
+        with one_torch_thread(torch), _in_double(torch), _quietly():
             laplace = needed("laplace", "LaplaceTorch", "laplace")
             targets = self._targets(torch, module, rows, y)
-            self._freeze(module)
+            if self.subset_of_weights == "last_layer":
+                # a body trained on the data would make their evidence no evidence
+                module.requires_grad_(False).get_submodule(self._last()).requires_grad_(True)
             if len(y):
                 (self.train or self._settle)(module, rows, targets)
             curved = self._curved(laplace, module, self.hessian_structure if len(y) else "diag")
@@ -153,14 +156,6 @@ class LaplaceTorch:
 
     def _last(self) -> str:
         return last_linear(self.module) if self.layer is None else self.layer
-
-    def _freeze(self, module: Any) -> None:
-        """All but the last layer: a body trained on the data would make their evidence no evidence."""
-        if self.subset_of_weights == "last_layer":
-            for weight in module.parameters():
-                weight.requires_grad_(False)
-            for weight in module.get_submodule(self._last()).parameters():
-                weight.requires_grad_(True)
 
     def _curved(self, laplace: Any, module: Any, structure: str) -> Any:
         options: dict[str, Any] = {}
@@ -222,11 +217,7 @@ class LaplacePosterior:
         self.shape = shape
         self.batch = batch
         self.log_evidence = float(fitted.log_marginal_likelihood()) + 0.0  # never −0.0
-
-    @property
-    def changes_only(self) -> bool:
-        """Whether `log_evidence` counts one of many symmetric modes."""
-        return not _is_last_layer(self.fitted)
+        self.changes_only = not _is_last_layer(fitted)  # whether it counts one of many symmetric modes
 
     def log_density(self, theta: Array) -> float:
         """Log of the Gaussian at one θ, in the order of torch's parameters_to_vector."""
@@ -243,7 +234,7 @@ class LaplacePosterior:
         """Class probabilities by the probit approximation of the linearised network, or its means."""
         torch = needed("torch", "LaplaceTorch", "laplace")
         rows = as_tensor(torch, np.asarray(X, dtype=float), self.shape, *home_of(torch, self.fitted.model))
-        with one_thread(torch), _quietly():
+        with one_torch_thread(torch), _quietly():
             parts = [self.fitted(rows[i : i + self.batch]) for i in range(0, len(rows), self.batch)]
         if self.fitted.likelihood == "regression":
             return np.concatenate([np.asarray(mean.cpu(), dtype=float).ravel() for mean, _ in parts])

@@ -58,11 +58,9 @@ class NoiseFitter(Fitter):
 
     numbers = True
 
-    def __init__(
-        self, X: Array, y: Array, prior_variance: float, noise: InverseGamma, *, intercept: bool
-    ) -> None:
-        self.X, self.y, self.intercept = with_intercept(X, intercept), y, intercept
-        self.prior_variance, self.noise = float(prior_variance), noise
+    def __init__(self, model: Linear, noise: InverseGamma, X: Array, y: Array) -> None:
+        self.X, self.y, self.intercept = with_intercept(X, model.intercept), y, model.intercept
+        self.prior_variance, self.noise = float(model.prior_variance), noise
 
     def fit_rows(self, rows: Rows, start: tuple[Fit, ...], weights: Array, targets: Array) -> Fit:
         """Exact evidence of the pool's `rows`."""
@@ -186,7 +184,7 @@ class Linear:
             return learnt
         state: LinearState = fit.state
         precision = state.weights / fitter.noise_variance
-        return LinearPosterior(**fitter.told_of(state.fit, state.theta, fitter.X, precision))
+        return LinearPosterior(**fitter.told_of(state.fit, state.fit.coef, fitter.X, precision))
 
     def bind(self, X: Array, y: Array, prior: GaussianPrior | None = None) -> LinearFitter | NoiseFitter:
         """A fitter on this pool."""
@@ -197,7 +195,7 @@ class Linear:
             raise DataworthError(
                 "a prior of one's own needs a known noise_variance: give a number, or leave out prior=."
             )
-        return NoiseFitter(X, y, self.prior_variance, self.noise_variance, intercept=self.intercept)
+        return NoiseFitter(self, self.noise_variance, X, y)
 
     def simulate(self, rng: np.random.Generator, X: Array) -> Array:
         """Targets of rows X: parameters from the prior, then the noise."""
@@ -211,9 +209,8 @@ class Linear:
 
 
 class LinearState(NamedTuple):
-    """The posterior mean, what its evidence was made of, and the rows that it saw."""
+    """The posterior with its evidence, and the rows that it saw."""
 
-    theta: Array
     fit: GaussianFit
     rows: Rows
     weights: Array
@@ -239,7 +236,7 @@ class LinearFitter(GaussianRows):
         """Exact evidence of the pool's `rows`."""
         above = targets - self.offset[rows]  # what the prior's mean does not say
         fit = fit_gaussian(self.X[rows], above, weights, self.prior_variance, self.noise_variance)
-        return Fit(fit.log_z, LinearState(fit.coef, fit, rows, weights, targets))
+        return Fit(fit.log_z, LinearState(fit, rows, weights, targets))
 
     def as_prior(self, fit: Fit) -> Whitening:
         """The posterior as coordinates in which it is standard normal, d×d."""
@@ -247,7 +244,7 @@ class LinearFitter(GaussianRows):
         precision = precision_matrix(
             self.X[known.rows], known.weights / self.noise_variance, self.prior_variance
         )
-        return GaussianPrior(known.theta, precision).whitening(len(precision))
+        return GaussianPrior(known.fit.coef, precision).whitening(len(precision))
 
     def log_evidences_under(self, prior: Whitening, sets: Sequence[Labelled]) -> list[float]:
         """Log evidence of each set under another prior: exact, so that it is p(T | D) if the prior is D's."""
@@ -278,7 +275,7 @@ class LinearFitter(GaussianRows):
 
     def predictor(self, fit: Fit, ids: Rows) -> Array:
         """Posterior mean of g = Xθ, without the prior's mean."""
-        return np.asarray(self.X[ids] @ fit.state.theta, dtype=float)
+        return np.asarray(self.X[ids] @ fit.state.fit.coef, dtype=float)
 
     def predict(self, fit: Fit, rows: Rows) -> Array:
         """Posterior mean of the target."""

@@ -147,16 +147,12 @@ class LogisticFitter(GaussianRows):
         super().__init__(model, distinct, y, prior)
         self.inference = model.inference
         self._square = largest_square(self.X)
-        self._gram = self._pool_gram()
-
-    def _pool_gram(self) -> Array | None:
+        self._gram: Array | None = None
         rows, features = self.X.shape
-        if features < POOL_GRAM_FEATURES or rows > min(POOL_GRAM_ROWS, 8 * features):
-            return None
-        with one_thread():  # the last bits depend on the number of threads
-            gram = self.X @ self.X.T
-        gram *= self.prior_variance
-        return gram
+        if features >= POOL_GRAM_FEATURES and rows <= min(POOL_GRAM_ROWS, 8 * features):
+            with one_thread():  # the last bits depend on the number of threads
+                self._gram = self.X @ self.X.T
+            self._gram *= self.prior_variance
 
     def fit_rows(self, rows: Rows, start: tuple[Fit, ...], weights: Array, targets: Array) -> Fit:
         """Log evidence of the pool's `rows`, started at earlier fits of their parts."""
@@ -213,7 +209,7 @@ class LogisticFitter(GaussianRows):
         tau, nu, known = np.zeros(len(ids)), np.zeros(len(ids)), np.zeros(len(ids), dtype=bool)
         for fit in start:
             state: LogisticState = fit.state
-            here, there = _shared(ids, state.ids)
+            _, here, there = np.intersect1d(ids, state.ids, assume_unique=True, return_indices=True)
             ones, zeros = counts.ones[here], counts.zeros[here]
             seen_ones, seen_zeros = state.counts.ones[there], state.counts.zeros[there]
             same = (ones * seen_zeros == zeros * seen_ones) & (seen_ones + seen_zeros > 0)
@@ -244,7 +240,7 @@ class LogisticFitter(GaussianRows):
         guess = np.full(len(ids), np.nan)
         for state in states:
             # a start need not be a part: an arm begins at the fit of another, with other rows
-            here, there = _shared(ids, state.ids)
+            _, here, there = np.intersect1d(ids, state.ids, assume_unique=True, return_indices=True)
             guess[here] = state.solution.f[there]
         unseen = np.isnan(guess)
         if unseen.all():
@@ -330,17 +326,7 @@ class LogisticFitter(GaussianRows):
     def probabilities(self, fit: Fit, rows: Rows) -> Array:
         """Probabilities of class 0 and 1 at the mean linear predictor."""
         ids = self.ids[rows]
-        mean = self.predictor(fit, ids) + self.offset[ids]
-        return np.column_stack([expit(-mean), expit(mean)])
-
-
-def _shared(ids: Rows, others: Rows) -> tuple[Rows, Rows]:
-    """Where in each of two ascending lists the rows stand that are in both; faster than np.intersect1d."""
-    if not len(ids):
-        return ids, ids
-    place = np.searchsorted(ids, others)
-    there = np.flatnonzero(ids.take(place, mode="clip") == others)
-    return place[there], there
+        return self.predicted([self.predictor(fit, ids) + self.offset[ids]])
 
 
 class LogisticPosterior(GaussianPosterior):

@@ -18,6 +18,7 @@ import numpy as np
 from ..arrays import Array
 from ..errors import DataworthError
 from ..extras import needed
+from ..parallel.threads import one_torch_thread
 from .base import Fitter, Model, Posterior, bind, require_model
 from .gaussian import distinct_rows
 from .logistic import Logistic
@@ -225,17 +226,6 @@ def as_tensor(torch: Any, rows: Array, shape: tuple[int, ...] | None, dtype: Any
 
 
 @contextmanager
-def one_thread(torch: Any) -> Iterator[None]:
-    """Sums in one order, however many cores there are."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
-
-
-@contextmanager
 def evaluating(torch: Any, body: Any) -> Iterator[None]:
     """Inference in evaluation mode on one thread; afterwards every part is in the mode it was in."""
     module = module_of(body)
@@ -243,7 +233,7 @@ def evaluating(torch: Any, body: Any) -> Iterator[None]:
     for part, _ in modes:
         part.training = False
     try:
-        with one_thread(torch), torch.inference_mode():
+        with one_torch_thread(torch), torch.inference_mode():
             yield
     finally:
         for part, mode in modes:

@@ -77,6 +77,7 @@ class OneVsRestFitter(Fitter):
     def __init__(self, model: OneVsRest, X: Array, y: Array, classes: int) -> None:
         self.y, self.classes, self.model = y, classes, model.binary()
         self.pool = LogisticFitter(self.model, X, np.zeros(len(y)))
+        self.prior_variance = self.pool.prior_variance
 
     def fit_rows(self, rows: Rows, start: tuple[Fit, ...], weights: Array, targets: Array) -> Fit:
         """The sum of log evidences, each class's fit started at earlier ones of that class."""
@@ -96,11 +97,6 @@ class OneVsRestFitter(Fitter):
             own = [(rows, weights, (self.y[rows] == c).astype(float)) for rows, weights in sets]
             found += self.pool.log_evidences_under(self.pool.as_prior(part), own)
         return found.tolist()
-
-    @property
-    def prior_variance(self) -> float:
-        """Of every class's coefficients."""
-        return self.pool.prior_variance
 
     def gaussians(self, fit: Fit) -> list[GaussianPrior]:
         """N(μ, Σ) of every class."""
@@ -131,8 +127,8 @@ class OneVsRestFitter(Fitter):
 
     def probabilities(self, fit: Fit, rows: Rows) -> Array:
         """Each class's own probability at its mean linear predictor, divided by their sum."""
-        own = np.column_stack([self.pool.probabilities(part, rows)[:, 1] for part in fit.state.fits])
-        return np.asarray(own / own.sum(axis=1, keepdims=True))
+        ids = self.pool.ids[rows]
+        return self.predicted([self.pool.predictor(part, ids) for part in fit.state.fits])
 
     def information_gain(self, fit: Fit) -> float:
         """KL(posterior ‖ prior), the sum over classes."""
@@ -145,11 +141,7 @@ class OneVsRestPosterior:
     def __init__(self, model: Logistic, pool: LogisticFitter, fits: tuple[Fit, ...]) -> None:
         self.model, self.pool, self.fits = model, pool, fits
         self.log_evidence = sum(fit.log_z for fit in fits)
-
-    @property
-    def converged(self) -> bool:
-        """Whether every class's solver says so."""
-        return all(fit.state.solution.converged for fit in self.fits)
+        self.converged = all(fit.state.solution.converged for fit in fits)
 
     @cached_property
     def parts(self) -> tuple[LogisticPosterior, ...]:

@@ -22,6 +22,7 @@ from ..inference.softmax import Mode, find_mode, log_evidence, trace_defect
 from ..inference.softmax_geometry import (
     Blocks,
     Stacked,
+    Terms,
     choose_geometry,
     curvature_root,
     probabilities,
@@ -143,14 +144,14 @@ class SoftmaxFitter(Fitter):
         coef = np.zeros((len(ids), self.classes))
         for part in parts:
             _, here, there = np.intersect1d(ids, part.ids, assume_unique=True, return_indices=True)
-            coef[here] = part.residuals[there]
+            coef[here] = part.at.gradient[there]
         return coef
 
     def log_predictives(self, fit: Fit, sets: Sequence[tuple[Rows, Array | None]]) -> list[float]:
         """Log evidence of each set of rows with the fit's Gaussian as its prior: log p(T | D)."""
         state: SoftmaxPosterior = fit.state
         geometry, d = Stacked(state.rows, state.prior_variance, self.classes), self.X.shape[1]
-        factor = geometry.factorise(terms(state.mode.f, state.counts)) if len(state.rows) else None
+        factor = geometry.factorise(state.at) if len(state.rows) else None
         k, found = self.classes - 1, []
         for rows, weights in sets:
             ids, counts = self.seen(rows, weights)
@@ -175,8 +176,7 @@ class SoftmaxFitter(Fitter):
         covariance = C * np.eye(k) * np.einsum("nd,nd->n", X, X)[:, None, None]
         geometry = Stacked(state.rows, C, self.classes)
         if len(state.rows):
-            matrix = geometry.factorise(terms(state.mode.f, state.counts)).matrix
-            inverse = np.asarray(dpotri(matrix, lower=1)[0])
+            inverse = np.asarray(dpotri(geometry.factorise(state.at).matrix, lower=1)[0])
             inverse = (np.tril(inverse) + np.tril(inverse, -1).T).reshape(k, X.shape[1], k, X.shape[1])
             covariance = C * np.einsum("nabd,nd->nab", np.tensordot(X, inverse, axes=(1, 1)), X)
         root = np.linalg.cholesky(
@@ -220,19 +220,15 @@ class SoftmaxPosterior:
         """The mode as a table: a column a class, the intercept's row last."""
         return self._to_theta(self.mode.coef, self.mode.f)
 
-    @property
-    def residuals(self) -> Array:
-        """Counts less what is expected of them, which at the mode are the coefficients of the n×n side."""
-        return terms(self.mode.f, self.counts).gradient
+    @cached_property
+    def at(self) -> Terms:
+        """The likelihood at the mode, where its gradient is the coefficients of the n×n side."""
+        return terms(self.mode.f, self.counts)
 
     @property
     def mean(self) -> Array:
         """The mode, class after class."""
         return self.coefficients.T.ravel()
-
-    @cached_property
-    def _mass(self) -> Array:
-        return terms(self.mode.f, self.counts).mass
 
     def _geometry(self) -> Stacked | Blocks:
         return choose_geometry(self.rows, self.counts, self.prior_variance)[0]
@@ -242,7 +238,7 @@ class SoftmaxPosterior:
         offset = (check_theta(theta, len(self.mean)) - self.mean).reshape(self.coefficients.T.shape)
         moved = self.rows @ offset.T
         square = float((offset * offset).sum()) / self.prior_variance
-        square += float((moved * row_curvature(self._mass, moved)).sum())
+        square += float((moved * row_curvature(self.at.mass, moved)).sum())
         log_norm = self.mode.log_det - offset.size * np.log(2.0 * np.pi * self.prior_variance)
         return float(0.5 * (log_norm - square))
 
@@ -252,11 +248,11 @@ class SoftmaxPosterior:
         drawn = np.sqrt(self.prior_variance) * rng.standard_normal((m, classes, d))
         noise = rng.standard_normal((m, len(self.rows), classes - 1))
         if len(self.rows):
-            at, geometry = terms(self.mode.f, self.counts), self._geometry()
-            factor = geometry.factorise(at)
+            geometry, mass = self._geometry(), self.at.mass
+            factor = geometry.factorise(self.at)
             for theta, z in zip(drawn, noise, strict=True):
-                pull = curvature_root(at.mass, z) - row_curvature(at.mass, self.rows @ theta.T)
-                step = geometry.step(factor, at, np.zeros(geometry.shape()), pull)
+                pull = curvature_root(mass, z) - row_curvature(mass, self.rows @ theta.T)
+                step = geometry.step(factor, self.at, np.zeros(geometry.shape), pull)
                 theta += self._to_theta(step.coef, step.f).T
         return np.asarray(drawn.reshape(m, -1) + self.mean)
 
@@ -280,5 +276,5 @@ class SoftmaxPosterior:
 
     def information_gain(self) -> float:
         """KL(posterior ‖ prior) in nats."""
-        defect = trace_defect(self._geometry(), terms(self.mode.f, self.counts)) if len(self.rows) else 0.0
+        defect = trace_defect(self._geometry(), self.at) if len(self.rows) else 0.0
         return 0.5 * (defect + self.mode.penalty + self.mode.log_det)

@@ -15,6 +15,7 @@ from typing import Any
 from uuid import uuid4
 
 from dataworth.errors import DataworthError
+from dataworth.extras import needed, short
 from dataworth.parallel.chunks import Chunked, Cluster, Far, check_jobs, in_order, keep_memory
 from dataworth.version import __version__
 from dataworth.wording import option
@@ -36,8 +37,6 @@ class Dask(Cluster):
     client: Any = None
 
     def __post_init__(self) -> None:
-        from dataworth.extras import needed
-
         check_jobs(self.jobs)
         needed("distributed", "the engine 'dask'", "dask")
         if self.client is None:
@@ -104,8 +103,6 @@ def _connect(address: str | None, jobs: int) -> Any:
     try:
         return Client(address, timeout=PATIENCE)
     except (OSError, ValueError) as error:
-        from dataworth.extras import short
-
         raise DataworthError(
             f"There is no Dask at {address} ({short(error)}): give {option('address')}, its scheduler's, "
             "such as 10.0.0.1:8786."

@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Any
 
 from dataworth.errors import DataworthError
+from dataworth.extras import needed, short
 from dataworth.parallel.chunks import Chunked, Cluster, Far, check_jobs, in_order, keep_memory
 from dataworth.version import __version__
 from dataworth.wording import option
@@ -40,8 +41,6 @@ class Ray(Cluster):
     jobs: int = -1
 
     def __post_init__(self) -> None:
-        from dataworth.extras import needed
-
         check_jobs(self.jobs)
         ray = needed("ray", "the engine 'ray'", "ray")
         if not ray.is_initialized():
@@ -100,29 +99,21 @@ def _receive(held: Any) -> Any:
 
 
 def _connect(ray: Any, address: str | None, jobs: int) -> None:
-    from dataworth.extras import short
-
     address = address or os.environ.get("RAY_ADDRESS") or None
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": logging.ERROR}
     try:
-        if address is None:
-            _begin(ray, jobs, quiet)
-            return
-        host, _, port = address.rpartition("://")[2].rpartition(":")
+        host, _, port = (address or "").rpartition("://")[2].rpartition(":")
         if port.isdecimal():
             socket.create_connection((host, int(port)), PATIENCE).close()
-        ray.init(address, **quiet)
+        try:
+            ray.init(address or "auto", **quiet)  # auto: what `ray start` began on this machine
+        except ConnectionError:
+            if address is not None:
+                raise
+            os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # ours tells nobody
+            ray.init("local", num_cpus=None if jobs < 0 else jobs, include_dashboard=False, **quiet)
     except Exception as error:  # Ray raises what comes to hand, plain exceptions too
         where = "Ray does not start on this machine" if address is None else f"There is no Ray at {address}"
         raise DataworthError(
             f"{where} ({short(error)}): give {option('address')}, a cluster's head, such as 10.0.0.1:6379."
         ) from error
-
-
-def _begin(ray: Any, jobs: int, quiet: dict[str, Any]) -> None:
-    """Use what `ray start` began on this machine, or begin a Ray of our own, which ends with this process."""
-    try:
-        ray.init("auto", **quiet)
-    except ConnectionError:
-        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")  # ours tells nobody
-        ray.init("local", num_cpus=None if jobs < 0 else jobs, include_dashboard=False, **quiet)

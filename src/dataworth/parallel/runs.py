@@ -73,7 +73,15 @@ class Run:
         directory = Path(directory)
         given: dict[str, Any] = _plain(dict(config))
         if directory.exists() and _read_config(directory) is None:
-            _refuse_foreign(directory)
+            if not directory.is_dir():
+                raise DataworthError(f"{directory} is a file: give a directory for the run.")
+            # what a run that was killed before its first write leaves behind is no obstacle
+            others = sorted({path.name for path in directory.iterdir()} - {_LOCK, _CONFIG + _TEMPORARY})
+            if others:
+                raise DataworthError(
+                    f"{directory} is not a run directory, and it is not empty (it holds {others[0]!r}): give "
+                    "a new or empty directory."
+                )
         lock = _acquire(directory)
         try:
             stored = _read_config(directory)  # again: another process may have been first to the lock
@@ -282,18 +290,6 @@ def _read_config(directory: Path) -> dict[str, Any] | None:
             "writes): give another directory."
         )
     return config
-
-
-def _refuse_foreign(directory: Path) -> None:
-    """Refuse a directory with anything in it but what a run killed before its first write leaves."""
-    if not directory.is_dir():
-        raise DataworthError(f"{directory} is a file: give a directory for the run.")
-    others = sorted({path.name for path in directory.iterdir()} - {_LOCK, _CONFIG + _TEMPORARY})
-    if others:
-        raise DataworthError(
-            f"{directory} is not a run directory, and it is not empty (it holds {others[0]!r}): give a "
-            "new or empty directory."
-        )
 
 
 def _refuse_other(directory: Path, stored: dict[str, Any], given: dict[str, Any]) -> None:

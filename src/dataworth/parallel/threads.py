@@ -19,6 +19,17 @@ def one_thread() -> Iterator[None]:
         yield
 
 
+@contextmanager
+def one_torch_thread(torch: Any) -> Iterator[None]:
+    """The same for torch: sums in one order, however many cores there are."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)
+
+
 @cache
 def _pools(loaded: frozenset[str]) -> Any:
     """The pools of this process, looked for once (it takes milliseconds) per set of packages with some."""

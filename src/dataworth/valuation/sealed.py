@@ -15,8 +15,7 @@ from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
 from importlib.metadata import version
@@ -258,17 +257,6 @@ def most_precision(model: Logistic | Linear) -> float:
     return 1.0 / float(noise)
 
 
-@contextmanager
-def refusing(name: str) -> Iterator[None]:
-    """Within, what cannot be computed with is refused by its name."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", RuntimeWarning)
-        try:
-            yield
-        except (RuntimeWarning, ArithmeticError, np.linalg.LinAlgError):
-            raise impossible(name, "its score cannot be computed") from None
-
-
 def refuse_unsealable(form: str, design: str = "whole") -> None:
     """Sealed data have no rows to draw from, and one form of the score."""
     if form not in ("evidence", "sealed"):
@@ -315,7 +303,12 @@ def measure_sealed(
     arms = {Arm("candidate", name): seen.samples[f"{name!r}"] for name in opened}
     plan = whole_plan(prepared, arms, seen.samples["test"])
     told = replace(prepared, options=replace(options, form="sealed"), sealed=closed)
-    notes = (*doubted, *sealed_notes(closed, bool(opened)))
+    also = "; open data were sealed first, to compare like with like" if opened else ""
+    notes = (
+        *doubted,
+        f"scored by Gaussian posteriors, not by rows{also}; intervals cover the sampling of the test set",
+        f"whether test rows stand in the sealed data ({', '.join(closed)}) cannot be checked",
+    )
     return Case.of(told, seen, plan, notes, table=table, arms=tuple(own), conclude=conclude)
 
 
@@ -324,19 +317,13 @@ def sealed_arm(pool: Pool, model: Logistic | Linear, one: Sealed, name: str, gai
 
     Its rows were counted as those of open data are, so that sealing them changes nothing.
     """
-    with refusing(name):
-        own = GaussianPrior(one.mean, one.precision)
-        fitter: Any = model.bind(pool.X, pool.y, own)
-        fit = fitter(np.zeros(0, dtype=np.intp))
-        if not np.isfinite(fitter.offset).all():
-            raise impossible(name, "its score is not a number")
+    own = GaussianPrior(one.mean, one.precision)
+    with warnings.catch_warnings(action="error", category=RuntimeWarning):
+        try:
+            fitter: Any = model.bind(pool.X, pool.y, own)
+            fit = fitter(np.zeros(0, dtype=np.intp))
+        except (RuntimeWarning, ArithmeticError, np.linalg.LinAlgError):
+            raise impossible(name, "its score cannot be computed") from None
+    if not np.isfinite(fitter.offset).all():
+        raise impossible(name, "its score is not a number")
     return ArmPosterior(fitter, fit, one.rows, gain, (own,))
-
-
-def sealed_notes(closed: tuple[str, ...], some_open: bool) -> list[str]:
-    """What readers of sealed scores must know."""
-    also = "; open data were sealed first, to compare like with like" if some_open else ""
-    return [
-        f"scored by Gaussian posteriors, not by rows{also}; intervals cover the sampling of the test set",
-        f"whether test rows stand in the sealed data ({', '.join(closed)}) cannot be checked",
-    ]

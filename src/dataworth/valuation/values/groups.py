@@ -9,18 +9,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ...arrays import Array, Rows
+from ...arrays import Array
 from ...errors import DataworthError
-from ...measure import (
-    LEVEL,
-    Estimate,
-    against_controls,
-    make_estimate,
-    over_blocks,
-    select,
-)
+from ...measure import LEVEL, Estimate, against_controls, make_estimate, over_blocks, select
 from ...wording import option
 from ..blocks import DATA, Blocks, coalitions, joined, shapley_values
 from ..result import nats
@@ -49,7 +41,15 @@ def value_groups(blocks: Blocks) -> tuple[GroupValue, ...]:
     """Value and share of every source, largest share first."""
     data, whole = blocks.prepared.data[DATA], blocks.samples[DATA]
     names, code, sizes = np.unique(np.asarray(data.groups), return_inverse=True, return_counts=True)
-    check_sources(names, sizes)
+    if len(names) < 2:
+        raise DataworthError(
+            f"all rows of the data are of one group, {str(names[0])!r}: sources are compared with each other."
+        )
+    if (sizes == 1).all():
+        raise DataworthError(
+            f"the data have {len(names)} groups of one row each: name a column of sources with "
+            f"{option('group')}, not of rows, or none."
+        )
     rng = np.random.default_rng([blocks.prepared.options.seed, 0x6209])
     parts = {str(name): select(whole, np.flatnonzero(code == k)) for k, name in enumerate(names)}
     wanted, orders = coalitions(list(parts), rng)
@@ -82,19 +82,6 @@ def value_groups(blocks: Blocks) -> tuple[GroupValue, ...]:
             )
         )
     return tuple(sorted(found, key=lambda one: -one.share.value))
-
-
-def check_sources(names: NDArray[np.str_], sizes: Rows) -> None:
-    """Two sources or more, of more than a row each, or a sentence."""
-    if len(names) < 2:
-        raise DataworthError(
-            f"all rows of the data are of one group, {str(names[0])!r}: sources are compared with each other."
-        )
-    if (sizes == 1).all():
-        raise DataworthError(
-            f"the data have {len(names)} groups of one row each: name a column of sources with "
-            f"{option('group')}, not of rows, or none."
-        )
 
 
 def over_orders(shares: Array, level: float) -> Estimate:

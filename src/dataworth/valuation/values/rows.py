@@ -23,9 +23,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+from scipy.special import ndtr, stdtr
 
 from ...arrays import Array, Flags, Rows
 from ...data.labels import Classes
@@ -50,10 +51,6 @@ class Part(NamedTuple):
     def labelled(self, y: Array) -> Labelled:
         """The rows with labels 0 and 1, or soft ones between."""
         return Labelled(self.place, Counts(self.weights * y, self.weights * (1.0 - y)), y, self.inside)
-
-    def some(self, rows: Flags) -> Part:
-        """Some of the rows."""
-        return Part(self.place[rows], self.y[rows], self.weights[rows], self.inside[rows])
 
 
 @dataclass(frozen=True)
@@ -93,7 +90,8 @@ class Table:
     def tested_on(self, rows: Flags) -> Table:
         """The same with a part of the test set."""
         groups = None if self.groups is None else np.unique(self.groups[rows], return_inverse=True)[1]
-        return replace(self, test=self.test.some(rows), groups=groups)
+        some: Any = (part[rows] for part in self.test)
+        return replace(self, test=Part(*some), groups=groups)
 
     def counting(self, rows: Flags | bool) -> Table:
         """The same with some rows of the data counted, and the others not; all are still looked at."""
@@ -237,8 +235,6 @@ def p_below_zero(value: Array, stderr: Array, degrees: float) -> Array:
     >>> p_below_zero(np.array([-2.0, -2.0, 1.0]), np.array([1.0, 0.0, 1.0]), np.inf).round(3).tolist()
     [0.023, 1.0, 0.841]
     """
-    from scipy.special import ndtr, stdtr
-
     known = stderr > 0
     t = np.where(known, value, 0.0) / np.where(known, stderr, 1.0)
     return np.where(known, ndtr(t) if np.isinf(degrees) else stdtr(degrees, t), 1.0)
@@ -258,11 +254,13 @@ def listed_at(p_values: Array, fdr: float) -> Flags:
 SUBSETS = 160
 BINS = 16
 """Sizes are told apart so finely; within a bin, members and others are averaged."""
-Fitting = Callable[[Table], list[Fits]]
 
 
 def shapley(
-    table: Table, fit: Fitting, seed: int, told: Callable[[int, int], None] | None = None
+    table: Table,
+    fit: Callable[[Table], list[Fits]],
+    seed: int,
+    told: Callable[[int, int], None] | None = None,
 ) -> tuple[Array, Array]:
     """Value of each row over random subsets, and its standard error over test rows and subsets."""
     n, rng = len(table.data.y), np.random.default_rng([seed, 0x5A9])

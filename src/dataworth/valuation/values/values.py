@@ -175,8 +175,7 @@ def values(
     if len(own) < len(D):
         kept = ~look_for_leaks(prepared.test, yardstick.numbered(D)).data
         rows = RowValues(*(padded(column, kept) for column in vars(rows).values()))
-    changed: dict[str, Any] = {"kind": (kind, "rest"), "fdr": (fdr, FDR), "cross_fit": (cross_fit, None)}
-    given: dict[str, Any] = {name: one for name, (one, default) in changed.items() if one != default}
+    changed = {"kind": kind if kind != "rest" else None, "fdr": fdr if fdr != FDR else None}
     return Values(
         rows=rows,
         groups=() if own.groups is None else value_groups(blocks),
@@ -188,7 +187,7 @@ def values(
         yardstick=yardstick,
         notes=notes,
         test_rows=len(prepared.test),
-        replay=Replay.of("values", {"data": D}, T, opts, **given),
+        replay=Replay.of("values", {"data": D}, T, opts, **changed, cross_fit=cross_fit),
         ids=None if D.ids is None else tuple(map(str, D.ids)),
         hashes=(fingerprint(D), fingerprint(T)),
     )
