@@ -1,0 +1,197 @@
+"""Slices and the balanced change: by hand, by simulation, and against what audits print."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import dataworth as dw
+from dataworth.measure.designs import AFTER, BEFORE, Arm
+from dataworth.measure.slices import Column, balanced, column_of, mean_change, slices_of
+from worlds import refusal
+
+RNG = np.random.default_rng(0)
+
+
+def rows_of(after, before=None, right=0.0):
+    """What a table keeps of test rows."""
+    n = len(after)
+    parts = {BEFORE: np.zeros(n) if before is None else before, AFTER: after}
+    return {
+        arm: np.column_stack([one, np.full(n, right if arm is AFTER else 0.0)]) for arm, one in parts.items()
+    }
+
+
+def site(labels, agrees, rng, groups=None, weights=None):
+    """A column that agrees with the label in some of the rows."""
+    values = np.where(rng.random(len(labels)) < agrees, labels, 1 - labels).astype(str)
+    return column_of("site", values, labels, groups, weights)
+
+
+def test_balanced_is_the_mean_of_cells_by_p_of_a_times_p_of_y():
+    labels, codes = np.repeat([0, 1, 0, 1], [40, 10, 10, 40]), np.repeat([0, 0, 1, 1], [40, 10, 10, 40])
+    column = column_of("site", codes.astype(str), labels, None, None)
+    change = np.repeat([0.2, -0.6, -0.4, 0.3], [40, 10, 10, 40]) + np.tile([-0.1, 0.1], 50)
+    found = balanced(column, rows_of(change))
+    assert found.change.value == pytest.approx((0.2 - 0.6 - 0.4 + 0.3) / 4)  # every cell a quarter
+    assert found.change.stderr == pytest.approx(0.1 * np.sqrt((2 / 39 + 2 / 9) / 16))
+    welch = (2 / 39 + 2 / 9) ** 2 / (2 / 39**3 + 2 / 9**3)
+    assert found.change.degrees == pytest.approx(welch)
+    assert (found.agree.rows, found.against.rows) == (80, 20)
+    assert found.agree.change.value == pytest.approx(0.25)
+    assert found.against.change.value == pytest.approx(-0.5)
+    assert found.beyond_random == found.change  # there were no random removals
+
+
+def test_independent_columns_balance_nothing():
+    labels = np.tile([0, 1], 100)
+    column = column_of("a", np.repeat(["x", "y"], 100), labels, None, None)
+    change = RNG.normal(size=200)
+    assert column.expected == pytest.approx(np.full(200, 1 / 200))
+    assert mean_change(change, column.expected, column).value == pytest.approx(change.mean())
+
+
+def test_weights_count_as_rows():
+    rng = np.random.default_rng(1)
+    labels, weights = rng.integers(0, 2, 60), rng.integers(1, 4, 60).astype(float)
+    values, change = np.where(rng.random(60) < 0.8, labels, 1 - labels).astype(str), rng.normal(size=60)
+    often = np.repeat(np.arange(60), weights.astype(int))
+    weighed = column_of("s", values, labels, None, weights)
+    repeated = column_of("s", values[often], labels[often], None, None)
+    found = balanced(weighed, rows_of(change * weights))  # what a table keeps is weighted
+    assert found.change.value == pytest.approx(balanced(repeated, rows_of(change[often])).change.value)
+    told = slices_of(weighed, rows_of(change * weights))[0].change.value
+    assert told == pytest.approx(slices_of(repeated, rows_of(change[often]))[0].change.value)
+
+
+def test_random_removals_must_be_beaten_with_their_spread():
+    labels = np.repeat([0, 1, 0, 1], [30, 10, 10, 30])
+    column = column_of("s", np.repeat(["x", "y"], 40), labels, None, None)
+    change = RNG.normal(size=80)
+    removed = {
+        Arm("control", f"control {r}"): np.column_stack([np.full(80, c), np.zeros(80)])
+        for r, c in enumerate((1.0, 3.0))
+    }
+    found = balanced(column, rows_of(change) | removed)
+    assert found.beyond_random.value == pytest.approx(found.change.value - 2.0)
+    assert found.beyond_random.stderr**2 == pytest.approx(found.change.stderr**2 + 2.0 * 1.5)
+
+
+def test_too_few_rows_against_balance_nothing():
+    labels = np.repeat([0, 1], 50)
+    codes = labels.copy()
+    for against, known in ((7, False), (8, True)):
+        codes[:against] = 1
+        column = column_of("s", codes.astype(str), labels, None, None)
+        assert (balanced(column, rows_of(RNG.normal(size=100))) is not None) == known
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_intervals_of_slices_hold_at_once(grouped):
+    """Three values and the two sides, skewed changes, 400 sets of 300 rows: 95 % ± 3.3 (3 s.e.)."""
+    rng, held, free = np.random.default_rng(2), 0, 0
+    for _ in range(400):
+        labels = rng.integers(0, 2, 300)
+        values = np.where(rng.random(300) < 0.6, labels, rng.integers(0, 3, 300))
+        groups = rng.permutation(np.repeat(np.arange(150), 2)) if grouped else None
+        shared = rng.normal(size=150)[groups] if grouped else 0.0
+        change = np.exp(0.5 * rng.normal(size=300)) + shared + 0.3 * values
+        column = column_of("s", values.astype(str), labels, groups, None)
+        truth = np.exp(0.125) + 0.3 * np.arange(3)
+        parts = slices_of(column, rows_of(change), 3)[:3]
+        held += all(
+            low.change.interval[0] < t < low.change.interval[1] for low, t in zip(parts, truth, strict=True)
+        )
+        found = balanced(column, rows_of(change)).change
+        of_value = np.bincount(column.codes[column.expected > 0], column.expected)
+        free += found.interval[0] < of_value @ truth < found.interval[1]
+    assert abs(held / 400 - 0.95) < 0.033
+    assert abs(free / 400 - 0.95) < 0.033
+
+
+def planted(seed=0, n=400, declared=True):
+    """Data and a test set in which a site, shown by one column, goes with the label otherwise."""
+    rng = np.random.default_rng(seed)
+    y = rng.integers(0, 2, 2 * n)
+    agrees = np.repeat([0.85, 0.5], n)
+    where = np.where(rng.random(2 * n) < agrees, y, 1 - y)
+    X = np.column_stack(
+        [rng.normal(size=(2 * n, 3)) + y[:, None] * 0.7, where + 0.3 * rng.normal(size=2 * n)]
+    )
+    whole = dw.Dataset(
+        X, y, names=["a", "b", "c", "shade"], attributes=where.astype(str) if declared else None
+    )
+    agree = np.flatnonzero(where[n:] == y[n:])
+    kept = np.sort(np.r_[agree, rng.permutation(np.setdiff1d(np.arange(n), agree))[: len(agree) // 6]])
+    return whole.take(range(n, 2 * n)), whole.take(range(n, 2 * n)).take(kept), whole.take(range(n))
+
+
+def test_a_planted_removal_is_strategic_and_a_repair_is_not():
+    before, after, test = planted()
+    found = dw.audit(before, after, test, slices=["shade"], ignore="all", keep=True)
+    assert (found.verdict, found.accuracy_delta > 0.02) == ("strategic", True)
+    assert found.balanced.against.change.value < 0 < found.balanced.agree.change.value
+    names = [(one.column, one.value) for one in found.slices]
+    assert names[:4] == [("attribute", v) for v in ("0", "1", "with its association", "against it")]
+    assert {column for column, _ in names} == {"attribute", "shade"}
+    parts = [one for one in found.slices if one.column == "shade"][:4]
+    whole = sum(one.rows * one.change.value for one in parts) / len(test)
+    assert whole == pytest.approx(found.delta / (len(test) / 20))  # slices add up to the change
+    wrong = np.random.default_rng(1).random(len(before)) < 0.25
+    noisy = before.with_labels(np.where(wrong, 1 - before.y.astype(int), before.y.astype(int)))
+    mended = dw.audit(noisy, before, test, ignore="all")
+    assert mended.verdict in ("informative", "improved", "recycled")
+
+
+def test_a_column_that_nobody_declared_is_named():
+    before, after, test = planted(declared=False)
+    found = dw.audit(before, after, test, ignore="DW002,DW003,DW009,DW010")
+    check = next(one for one in found.checks if one.code == "DW015")
+    assert (check.fires, check.subject) == (True, "shade")
+    assert found.word == f"{found.verdict}, but strategic for 'shade'"
+    assert found.word in found.text()
+    some = np.sort(np.random.default_rng(0).permutation(len(before))[: len(after)])
+    plain = dw.audit(before, before.take(some), test, ignore="DW002,DW003,DW009,DW010")
+    assert not next(one for one in plain.checks if one.code == "DW015").fires
+
+
+def test_numeric_labels_are_held_fixed_by_fifths():
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(300, 2))
+    y = X[:, 0] + 0.3 * rng.normal(size=300)
+    where = np.where(y + 0.5 * rng.normal(size=300) > 0, "high", "low")
+    whole = dw.Dataset(X, y, attributes=where)
+    found = dw.audit(
+        whole.take(range(150)), whole.take(range(100)), whole.take(range(150, 300)), ignore="all", keep=True
+    )
+    assert found.balanced is not None
+    assert len(np.unique(found.case.plan.attribute.labels)) == 5
+
+
+def test_values_beyond_the_eight_most_common_are_one_slice_and_numbers_are_quarters():
+    labels = np.zeros(100, dtype=int)
+    many = column_of("s", np.array([f"v{i % 10}" for i in range(100)]), labels, None, None)
+    assert many.values == (*(f"v{i}" for i in range(8)), "others")
+    numbers = column_of("n", np.arange(100.0), labels, None, None)
+    assert numbers.values == ("≤ 24.75", "24.75 to 49.5", "49.5 to 74.25", "> 74.25")
+    assert np.bincount(numbers.codes).tolist() == [25, 25, 25, 25]
+
+
+@pytest.mark.parametrize("slices", [["colour"], "a,colour", 3])
+def test_a_column_that_is_not_there_is_refused(slices):
+    before, after, test = planted(n=60)
+    assert "colour" in refusal(dw.audit, before, after, test, slices=slices) or slices == 3
+
+
+def test_data_without_rows_of_their_own_have_no_slices():
+    before, after, test = planted(n=100)
+    found = dw.audit(before, after, test, design="row", pairs=20, ignore="all")
+    assert (found.slices, found.balanced) == ((), None)
+    assert isinstance(replace(found, slices=()).to_dict()["slices"], list)
+
+
+def test_a_single_row_does_not_say_how_it_varies():
+    column = Column("s", ("x",), np.zeros(1, int), np.zeros(1, int), np.arange(1), np.ones(1))
+    assert mean_change(np.ones(1), np.ones(1), column).interval is None
