@@ -119,7 +119,7 @@ def option(default: Any, help: str, panel: str | None = None) -> Any:
 
 
 RARE = {"model", "inference", "form", "eta", "truncate", "winsorise", "pairs", "size", "precision", "metric"}
-RARE |= {"thorough", "ledger", "committed", "key", "values", "honest", "engine", "address"}
+RARE |= {"thorough", "ledger", "committed", "key", "values", "honest", "engine", "address", "prior_variance"}
 """Options that few need: `--help-all` shows them, `--help` does not."""
 
 

@@ -35,8 +35,8 @@ MARGIN, NOISE = [0, 32, 39], 4.0
 STORIES = {
     "filter mislabelled rows": f"{FLIPPED} of {DATA_ROWS} labels are wrong; "
     "somebody who knows removes those rows",
-    "match the test set's groups": f"from {TIDIED_ROWS} noisy digits whose margin shows the scanner, rows are "
-    "removed until scanner × label has the test set's ratios",
+    "match the test set's groups": f"from {TIDIED_ROWS} noisy digits whose margin shows the scanner, rows go "
+    "until scanner × label has the test set's ratios",
     "remove rows at random": "two thirds of the rows go, whichever: "
     "not a dataset but a method, judged over many draws",
     "double every row": "the raw rows, twice",
@@ -63,7 +63,12 @@ class Chapter:
 
     @property
     def told(self) -> str:
-        """The story, and what cross-validation and fresh rows say of it where they disagree."""
+        """The story, and what cross-validation and fresh rows, or test set and balanced test set, say of it
+        where they disagree."""
+        if self.audit.verdict == "strategic" and (free := self.audit.balanced) is not None:
+            points = [100 * one for one in (self.audit.accuracy_delta, free.accuracy)]
+            said = f"test accuracy {points[0]:+.0f} points, {points[1]:+.0f} where the scanner does not tell"
+            return f"{self.story}: {said}"
         if self.own_accuracy is None:
             return self.story
         before, after = self.own_accuracy

@@ -128,16 +128,18 @@ def attributed(plan: Plan, table: PairTable) -> tuple[MadeOf | None, Estimate]:
     delta = table.change("pmi", AFTER, BEFORE)
     if len(arms) == 1:
         return None, plan.estimate(delta)
-    values = np.column_stack([table.column("pmi", arm) for arm in arms])
+    values, after = np.column_stack([table.column("pmi", arm) for arm in arms]), table.column("pmi", AFTER)
+    same = np.abs(values - after[:, None]).max(axis=0) < ROUNDING  # a baseline that did the very same
     chosen = (values.sum(axis=0) - values).argmax(axis=1)
+    chosen = np.full(len(values), same.argmax()) if same.any() else chosen
     best = values[np.arange(len(values)), chosen]
     strongest = arms[int(np.bincount(chosen).argmax())]
     made = MadeOf(
         strongest="nothing" if strongest == BEFORE else str(strongest),
         own=plan.estimate(best - table.column("pmi", BEFORE)),
-        outside=plan.estimate(table.column("pmi", AFTER) - best),
+        outside=plan.estimate(after - best),
     )
-    return made, plan.estimate(table.column("pmi", AFTER) - best - MATERIAL * delta)
+    return made, plan.estimate(after - best - MATERIAL * delta)
 
 
 def verdict_of(plan: Plan, table: PairTable) -> str | None:
