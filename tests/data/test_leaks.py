@@ -296,3 +296,19 @@ def test_parts_find_rounded_copies():
     gone = [np.zeros(200) if own is None else np.unpackbits(own)[:200] for own in verdict.gone]
     assert np.flatnonzero(np.concatenate(gone)).tolist() == [3, 500, 999]
     assert all(len(scan.possible(part)) < 20 for part in parts)
+
+
+def test_deduplication_is_no_leak_and_copies_that_a_curation_adds_are():
+    """Rows of few values agree by chance; data without repeats do not show it, the data before them do."""
+    rng = np.random.default_rng(0)
+    X = rng.choice(3, size=(1100, 7), p=[0.6, 0.2, 0.2]).astype(float)
+    y = (X.sum(axis=1) + rng.normal(size=1100) > 4).astype(int)
+    before, test = Dataset(X[:800], y[:800]), Dataset(X[800:], y[800:])
+    once = before.take(np.sort(np.unique(X[:800], axis=0, return_index=True)[1]))
+    kept = drop_leaks(test, {"before": before, "after": once}, states=True)
+    assert (kept.found, len(kept.data["after"])) == (0, len(once))
+    fresh = Dataset(rng.normal(size=(300, 2)), rng.integers(0, 2, 300))
+    data, held = fresh.take(range(200)), fresh.take(range(200, 300))
+    more = Dataset.concat([data.take(range(150)), held.take(range(4))])
+    found = drop_leaks(held, {"before": data, "after": more}, states=True)
+    assert (found.found, len(found.data["after"]), len(found.data["before"])) == (4, 150, 200)

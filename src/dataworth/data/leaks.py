@@ -69,12 +69,12 @@ def drop_leaks(test: Dataset, data: Mapping[str, Dataset], *, states: bool = Fal
     >>> leaks.note, len(leaks.data["the data"])
     ('1 test row also in the data: 1 row taken out of the data', 1)
     """
-    looks = {name: look_for_leaks(test, part) for name, part in data.items()}
+    looks = look_at_states(test, data) if states else {n: look_for_leaks(test, d) for n, d in data.items()}
     found = np.zeros(len(test), dtype=bool)
     for look in looks.values():
         found |= look.test
     count = int(found.sum())
-    refuse_many(count, len(test), max(looks, key=lambda name: int(looks[name].test.sum()), default=""))
+    refuse_many(count, len(test), max(looks, key=lambda name: int(looks[name].data.sum()), default=""))
     gone = {name: look.data for name, look in looks.items()}
     if count and states:
         before, after = data
@@ -85,6 +85,24 @@ def drop_leaks(test: Dataset, data: Mapping[str, Dataset], *, states: bool = Fal
     blind = any(not look.told for look in looks.values())
     note = taken_out(count, data, gone) if count else REPEATING if blind else None
     return Leaks(kept, count, "; ".join(filter(None, (note, shared_groups(test, kept)))) or None)
+
+
+def look_at_states(test: Dataset, data: Mapping[str, Dataset]) -> dict[str, Look]:
+    """Of data before and after curation: rows that stood there before are what they were.
+
+    How often rows are equal by chance is known from the data before, and rows that are new: data without
+    repeats show none, so that their rows would look like copies of the test set's.
+    """
+    (first, before), (second, after) = data.items()
+    if test.ids is not None and before.ids is not None and after.ids is not None:
+        return {name: look_for_leaks(test, part) for name, part in data.items()}  # ids tell
+    codes, own = same_rows(before, after.select(before.columns), digits=DIGITS)
+    new = ~np.isin(own, codes)
+    look = look_for_leaks(test, Dataset.concat([before, after.take(new)]) if new.any() else before)
+    gone, added = look.data[: len(before)], np.zeros(len(after), dtype=bool)
+    added[new] = look.data[len(before) :]
+    added |= np.isin(own, codes[gone])
+    return {first: Look(look.test, gone, look.told), second: Look(look.test, added, look.told)}
 
 
 def refuse_many(count: int, test_rows: int, name: str) -> None:
