@@ -66,8 +66,8 @@ class Chapter:
         """The story, and what cross-validation and fresh rows, or test set and balanced test set, say of it
         where they disagree."""
         if self.audit.verdict == "strategic" and (free := self.audit.balanced) is not None:
-            points = [100 * one for one in (self.audit.accuracy_delta, free.accuracy)]
-            said = f"test accuracy {points[0]:+.0f} points, {points[1]:+.0f} where the scanner does not tell"
+            here, there = 100 * self.audit.accuracy_delta, 100 * free.accuracy
+            said = f"test accuracy {here:+.0f} points, {there:+.0f} where the scanner does not tell"
             return f"{self.story}: {said}"
         if self.own_accuracy is None:
             return self.story

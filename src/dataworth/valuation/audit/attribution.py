@@ -133,15 +133,14 @@ def placed(
     found: list[Versions] = []
     for (before, _, arms), proposals in zip(curations, proposed, strict=True):
         rows = np.concatenate([arms.before.rows, arms.after.rows[arms.new]])
-        edited = arms.change.origin[arms.change.edited]
         versions: dict[Arm, tuple[Rows, Sample]] = {}
         for arm, one in proposals.items():
             own = rows.copy()
             if one.cells is not None:
-                own[edited] = np.arange(start, start + len(edited))
-                start += len(edited)
-                features.append(yardstick.features(before.take(edited).with_features(one.cells)))
-                targets.append(yardstick.targets(before.take(edited)))
+                own[: len(before)] = np.arange(start, start + len(before))
+                start += len(before)
+                features.append(yardstick.features(before.with_features(one.cells)))
+                targets.append(yardstick.targets(before))
             versions[arm] = one.rows, Sample(own[one.rows], one.weights, targets=one.targets)
         found.append(versions)
     if start > len(pool.y):

@@ -113,8 +113,8 @@ def budget_of(curated: Curated, yardstick: Yardstick) -> Budget:
 class Proposal(NamedTuple):
     """A version of `before`: which rows, their targets and weights.
 
-    rows: places in `before`; beyond these, new rows (place − rows of `before`). cells: those of the edited
-    rows, in the order of `Budget.edited`, where the proposal edits them too.
+    rows: places in `before`; beyond these, new rows (place − rows of `before`). cells: those of all rows of
+    `before`, where the proposal edits some.
     """
 
     rows: Rows

@@ -1,11 +1,12 @@
-"""What a blind editor could have made of the cells that a curation edited under the ids of their rows.
+"""What a blind editor could have made of the columns that a curation edited under the ids of their rows.
 
-All but `permuted_cells` leave categories alone. None removes cells: to know which are wrong is knowledge.
+Editors see how the edited cells changed, and act on all rows, or on rows that chance chooses: to know which
+cells are wrong is knowledge, and none removes cells. All but `permuted_cells` leave categories alone.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -34,55 +35,77 @@ class Cells(NamedTuple):
         kinds = np.array([column.kind != "categorical" for column in before.columns])
         return cls(before.X, rows, new, label, filled, filled & kinds)
 
+    def alike(self, j: int, missing: bool) -> tuple[Rows, Rows]:
+        """Edited rows of a column whose cell was missing, or was not; and all rows of which that is true.
+
+        Which cells are wrong is the curator's knowledge: a blind editor does the same to all of them.
+        """
+        empty = np.isnan(self.X[:, j]) == missing
+        edited = np.flatnonzero(self.filled[:, j] & empty[self.rows])
+        return edited, np.flatnonzero(empty) if len(edited) else np.zeros(0, dtype=np.intp)
+
+    def numeric_parts(self) -> Iterator[tuple[int, Rows, Rows]]:
+        """Every numeric column with its edited rows and all that are alike."""
+        for j in np.flatnonzero(self.numeric.any(axis=0)).tolist():
+            yield from ((j, *self.alike(j, missing)) for missing in (True, False))
+
 
 def affine_cells(cells: Cells, rng: np.random.Generator, more: Array | None = None) -> Array:
-    """Least squares of each column's new cells on the old ones, where they were there, and on `more`.
+    """Least squares of each column's new cells on the old ones, and on `more`, applied to all rows.
 
     It repeats rescaling and shifting; missing cells get the mean of the new ones.
     """
-    made = cells.X[cells.rows]
-    for j in np.flatnonzero(cells.numeric.any(axis=0)):
-        i = np.flatnonzero(cells.numeric[:, j])
-        missing = np.isnan(made[i, j])
-        terms = [np.ones(len(i)), np.where(missing, 0.0, made[i, j]), missing]
-        A = np.column_stack(terms if more is None else [*terms, more[i]])
-        made[i, j] = A @ np.linalg.lstsq(A, cells.new[i, j], rcond=None)[0]
+    made = cells.X.copy()
+    for j, edited, rows in cells.numeric_parts():
+        if len(edited):
+            old = np.nan_to_num(cells.X[:, j])
+            A = np.column_stack([np.ones(len(old)), old, *([] if more is None else [more])])
+            line = np.linalg.lstsq(A[cells.rows[edited]], cells.new[edited, j], rcond=None)[0]
+            made[rows, j] = A[rows] @ line
     return made
 
 
 def affine_cells_by_label(cells: Cells, rng: np.random.Generator) -> Array:
     """The same with the row's label among the regressors, as in shrinking to class means."""
-    return affine_cells(cells, rng, cells.label[cells.rows])
+    return affine_cells(cells, rng, cells.label)
 
 
 def class_mean_shrinkage(cells: Cells, rng: np.random.Generator) -> Array:
-    """Each row moved as far as it was, in units of the columns' spreads, towards the mean of its class.
+    """Edited rows moved as far as they were towards the mean of their class, all others as far on average.
 
     Of numeric labels the class is the half above or below the median. A missing cell becomes that mean.
     """
     label = cells.label
     own = label.argmax(axis=1) if label.shape[1] > 1 else (label[:, 0] > np.median(label)).astype(np.intp)
     used = np.flatnonzero(cells.numeric.any(axis=0))
-    made, moved, columns = cells.X[cells.rows], cells.numeric[:, used], cells.X[:, used]
+    columns, moved = cells.X[:, used], cells.numeric[:, used]
     spread = np.nanstd(columns, axis=0) + 1e-12
-    goal = np.zeros((len(cells.rows), len(used)))
-    for k in np.unique(own[cells.rows]):
+    goal = np.zeros_like(columns)
+    for k in np.unique(own):
         class_rows = np.vstack([columns[own == k], np.nanmean(columns, axis=0)])
-        goal[own[cells.rows] == k] = np.nanmean(class_rows, axis=0)
-    old = np.where(np.isnan(made[:, used]), goal, made[:, used])
-    ends = (np.where(moved, (end - old) / spread, 0.0) for end in (cells.new[:, used], goal))
+        goal[own == k] = np.nanmean(class_rows, axis=0)
+    old = np.where(np.isnan(columns), goal, columns)
+    ends = (
+        np.where(moved, (end - old[cells.rows]) / spread, 0.0)
+        for end in (cells.new[:, used], goal[cells.rows])
+    )
     far, whole = (np.linalg.norm(way, axis=1) for way in ends)
-    step = np.minimum(far / (whole + 1e-12), 1.0)[:, None]
-    made[:, used] = np.where(moved, old + step * (goal - old), made[:, used])
+    parts = np.minimum(far / (whole + 1e-12), 1.0)
+    step = np.full(len(old), parts.mean())
+    step[cells.rows] = parts
+    made, towards = cells.X.copy(), old + step[:, None] * (goal - old)
+    for j, _, rows in cells.numeric_parts():
+        made[rows, j] = towards[rows, np.searchsorted(used, j)]
     return made
 
 
 def permuted_cells(cells: Cells, rng: np.random.Generator) -> Array:
-    """The new cells of each column in another order."""
-    made = cells.X[cells.rows]
-    for j in np.flatnonzero(cells.filled.any(axis=0)):
-        i = np.flatnonzero(cells.filled[:, j])
-        made[i, j] = cells.new[rng.permutation(i), j]
+    """The new cells of each column in another order, on rows that chance chooses."""
+    made = cells.X.copy()
+    for j in np.flatnonzero(cells.filled.any(axis=0)).tolist():
+        for missing in (True, False):
+            edited, rows = cells.alike(j, missing)
+            made[rng.permutation(rows)[: len(edited)], j] = cells.new[rng.permutation(edited), j]
     return made
 
 
@@ -91,6 +114,6 @@ EDITORS: dict[str, tuple[Editor, str]] = {
     "affine_edit": (affine_cells, "cells rescaled and shifted"),
     "affine_edit_by_label": (affine_cells_by_label, "cells rescaled and shifted, by label"),
     "class_mean_edit": (class_mean_shrinkage, "rows shrunk towards their class"),
-    "permute_cells": (permuted_cells, "edited cells permuted"),
+    "permute_cells": (permuted_cells, "edited cells permuted, on rows at random"),
 }
-"""By the name of the baseline: what it makes of the edited rows, and a label."""
+"""By the name of the baseline: what it makes of all rows, and a label."""
