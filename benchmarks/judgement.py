@@ -32,6 +32,7 @@ from real_changes import WIDE, all_changes, boosting, regression
 from real_sets import REPORTING, SETTLING, draw
 
 RISES = ("informative", "improved", "recycled")
+LEARNERS = ("regression", "boosting")
 ORDER = ("informative", "improved", "recycled", "inconclusive", "costly", "harmful", "strategic")
 T_95 = 1.966
 """Two-sided, for a paired t-test on 400 rows."""
@@ -142,6 +143,19 @@ def bars(records):
         for r in records
         if r["rise_stderr"] > 1e-7
     ]
+    both_up = [
+        r for r in of("true") if all(r[f"{one}_fresh"][0] > 2 * r[f"{one}_fresh"][1] for one in LEARNERS)
+    ]
+    words = [
+        (r["verdict"], r["fresh_verdict"])
+        for r in records
+        if {r["verdict"], r["fresh_verdict"]} <= set(RISES)
+    ]
+    risen = [r for r in of("true") if r["verdict"] in RISES and r["fresh_verdict"] in RISES]
+    shares = [
+        sum(r[k + "outside"] for r in risen) / max(1e-9, sum(r[k + "rise"] for r in risen))
+        for k in ("", "fresh_")
+    ]
     found = {
         "blind changes of clean data informative": share(of("blind"), informative),
         "their rise shown": share(of("blind"), shown),
@@ -152,6 +166,11 @@ def bars(records):
         "20 %": share(changed("remove 20%", "correct 20%"), shown),
         "cells repaired where boosting gains: rise shown": share(gained, shown),
         "true repairs harmful": share(of("true"), lambda r: r["verdict"] == "harmful"),
+        "true repairs with both learners up: recycled": share(both_up, lambda r: r["verdict"] == "recycled"),
+        "recycled and informative change places on fresh rows": share(
+            words, lambda pair: set(pair) == {"recycled", "informative"}
+        ),
+        "share from outside, test and fresh rows": f"{shares[0]:.1%} and {shares[1]:.1%}",
         "outside part not positive on fresh rows: informative": share(
             [r for r in records if r["fresh_outside"] <= 0], informative
         ),

@@ -113,9 +113,11 @@ def show(records):
         wrong = sum(one["named"] is not None for one in some) - right
         truth = [np.mean([one[k] for one in some]) for k in ("per_row", "free_per_row")]
         points = [100 * np.mean([one[k] for one in some]) for k in ("accuracy", "free_accuracy")]
-        print(f"{what} ({len(some)})\n    declared: {words}\n    not declared: DW015 names a column of the site "
-              f"{right}, another {wrong}\n    nats a row: test set {truth[0]:+.3f}, free {truth[1]:+.3f}; "
-              f"accuracy: test set {points[0]:+.1f}, free {points[1]:+.1f}")  # fmt: skip
+        print(f"{what} ({len(some)})")
+        print(f"    declared: {words}")
+        print(f"    not declared: DW015 names a column of the site {right}, another {wrong}")
+        print(f"    nats a row: test set {truth[0]:+.3f}, free {truth[1]:+.3f}", end="; ")
+        print(f"accuracy, points: test set {points[0]:+.1f}, free {points[1]:+.1f}")
 
 
 def main():
@@ -128,7 +130,11 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--quick", action="store_true", help="one world of scikit-learn's digits")
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--read", type=Path, help="print what was kept")
     args = parser.parse_args()
+    if args.read:
+        show(json.loads(args.read.read_text())["records"])
+        return
     assert set(TABLES["reporting"]) <= set(REPORTING)
     assert set(TABLES["settling"]) <= set(SETTLING)
     tasks = [(name, seed) for name in TABLES[args.sets] for seed in range(args.worlds)]
@@ -137,8 +143,8 @@ def main():
     records = [one for some in found for one in some]
     show(records)
     if args.out:
-        told = {"command": f"python benchmarks/strategic.py --sets {args.sets} --worlds {args.worlds}",
-                "dataworth": dw.__version__, "python": platform.python_version(), "records": records}  # fmt: skip
+        told = {"command": f"python benchmarks/strategic.py --sets {args.sets} --worlds {args.worlds}"}
+        told |= {"dataworth": dw.__version__, "python": platform.python_version(), "records": records}
         args.out.write_text(json.dumps(told, indent=1) + "\n")
 
 

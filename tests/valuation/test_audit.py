@@ -6,6 +6,7 @@ import json
 import math
 
 import numpy as np
+import pyarrow as pa
 import pytest
 from sklearn.linear_model import LogisticRegression
 from threadpoolctl import threadpool_info, threadpool_limits
@@ -275,3 +276,21 @@ def test_an_audit_runs_on_one_thread():
         audit(DATA, curate=curate, pairs=2, size=20, ignore="all")
     assert seen
     assert all(counts == {1} for counts in seen)
+
+
+def test_moved_classes_and_lost_categories_are_named_first():
+    """Recoded colours and dropped labels: what moved, by how much, and what the test set has."""
+    rng = np.random.default_rng(0)
+    frame = pa.table({"kind": rng.choice(["red", "green", "blue"], 400), "x": rng.normal(size=400)})
+    y = np.where(frame["x"].to_numpy() + rng.normal(size=400) > 0, "yes", "no")
+    before, test = Dataset(frame.slice(0, 200), y[:200]), Dataset(frame.slice(200), y[200:])
+    kinds = np.array(frame["kind"].to_pylist()[:200])
+    recoded = frame.slice(0, 200).set_column(0, "kind", [np.where(kinds == "red", "crimson", kinds)])
+    kept = np.flatnonzero((y[:200] == "yes") | (np.arange(200) % 2 == 0))
+    notes = dw.audit(before, Dataset(recoded, y[:200]).take(kept), test, ignore="all").notes
+    shares = [np.mean(one == "yes") for one in (y[:200], y[:200][kept], y[200:])]
+    assert any("yes {:.0%} → {:.0%} (test {:.0%})".format(*shares) in note for note in notes)
+    red = sum(kind == "red" for kind in frame["kind"].to_pylist()[200:])
+    assert any(f"has no 'red', which {red} test rows have" in note for note in notes)
+    plain = dw.audit(before, before.take(range(0, 200, 2)), test, ignore="all").notes
+    assert not any("has no" in note for note in plain)

@@ -19,6 +19,7 @@ from ..models import Fitter, Linear, Model
 from ..models.base import bind
 from ..models.gaussian import distinct_rows, room_for_rows
 from ..parallel.threads import one_thread
+from ..wording import counted
 from ..yardstick.yardstick import Yardstick
 from .designs import Sample, weights_of
 from .labels_alone import LabelsAlone
@@ -202,6 +203,36 @@ def one_class_note(yardstick: Yardstick, data: Dataset, what: str) -> str | None
         return f"{what}: all rows have the label {str(present.pop())!r}; {others} absent"
     shown = ", ".join(map(repr, absent[:3])) + (", …" if len(absent) > 3 else "")
     return f"{what}: no rows of {'class' if len(absent) == 1 else f'{len(absent)} classes:'} {shown}"
+
+
+MOVED = 0.05
+"""Change of a class's share from which it is named."""
+
+
+def change_notes(yardstick: Yardstick, before: Dataset, after: Dataset, test: Dataset) -> tuple[str, ...]:
+    """What a reader of a change must know first: class proportions that moved, categories lost or new."""
+    notes = []
+    if isinstance(yardstick.labels, Classes):
+        keys = [label_keys(part.y) for part in (before, after, test)]
+        shares = {name: [float((one == name).mean()) for one in keys] for name in yardstick.labels.names}
+        moved = {n: s for n, s in shares.items() if abs(s[1] - s[0]) >= MOVED}
+        told = [f"{n} {s[0]:.0%} → {s[1]:.0%} (test {s[2]:.0%})" for n, s in list(moved.items())[:3]]
+        if told:
+            notes.append(f"class proportions moved: {', '.join(told)}")
+    columns = after.select(test.columns).columns if after.columns != test.columns else after.columns
+    parts = {
+        name: part.select(columns) for name, part in (("before", before), ("after", after), ("test", test))
+    }
+    for j, column in enumerate(columns):
+        if column.kind != "categorical":
+            continue
+        seen = {name: set(np.unique(part.X[:, j][~np.isnan(part.X[:, j])])) for name, part in parts.items()}
+        for lost in sorted((seen["test"] & seen["before"]) - seen["after"]):
+            rows = int((parts["test"].X[:, j] == lost).sum())
+            text = column.categories[int(lost)] if lost >= 0 else "unknown"
+            gone = f"after curation {column.name!r} has no {text!r}, which {counted(rows, 'test row')} have"
+            notes.append(f"{gone}: if it was recoded, recode the test set likewise")
+    return tuple(notes[:5])
 
 
 def check_datasets(parts: Mapping[str, Any]) -> None:

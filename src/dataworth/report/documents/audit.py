@@ -7,6 +7,7 @@ from typing import Any
 
 from dataworth.measure.intervals import Estimate
 from dataworth.valuation.audit.audit import Audit
+from dataworth.valuation.audit.verdict import UP
 from dataworth.valuation.supplementary import Further
 from dataworth.wording import counted
 
@@ -63,6 +64,8 @@ ANSWERS = {
     ),
 }
 """What a verdict says, and what to do."""
+SHARPER = 2.0
+"""Ratio of temperings from which a reader is told to recalibrate."""
 NO_VERDICT = "The design size compares rows, not datasets: there is no verdict."
 CORNERS = ("both rose", "benchmark up, information down", "both fell", "information up, benchmark down")
 
@@ -77,6 +80,10 @@ def document(audit: Audit, further: Further, unit: Unit) -> Document:
     why = ""
     if verdict == "inconclusive" and audit.interval is not None and audit.interval[0] > 0:
         why = f" ({audit.reason})"  # an interval above zero asks for the reason
+    if verdict in UP and (times := _sharper(audit)) >= SHARPER:
+        meaning += (
+            f" Recalibrate models that you train on them: their rows bear {times:.0f} times the confidence."
+        )
     word, moved = audit.word, unit.named(delta(audit), sign=True)
     if word != (audit.verdict or "no verdict"):
         meaning += (
@@ -98,6 +105,12 @@ def document(audit: Audit, further: Further, unit: Unit) -> Document:
             *rest,
         ],
     )
+
+
+def _sharper(audit: Audit) -> float:
+    """How many times as often the rows after count as those before, where each fare best."""
+    times = {str(arm): often for arm, often in audit.table.tempering.items()}
+    return times.get("after", 1.0) / times.get("before", 1.0)
 
 
 def delta(audit: Audit) -> Estimate:

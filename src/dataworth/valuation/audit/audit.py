@@ -39,7 +39,7 @@ from ...measure import (
     pile,
     whole_plan,
 )
-from ...measure.prepare import prepare
+from ...measure.prepare import change_notes, prepare
 from ...measure.slices import Balanced, Slice, shown_slices
 from ...wording import in_nats
 from ..entry import measurement
@@ -187,6 +187,7 @@ def audit(
         prepared = prepare("audit", {NAMES["before"]: before, NAMES["after"]: after}, scored, fixed)
         before, after = prepared.data.values()
         about["after_rows"] = len(after)
+        notes += change_notes(yardstick, before, after, prepared.test)
         made = compare(before, after)
         # rows that curation left alone stand in the pool once
         parts = {"before": before, "after": after.take(made.own), "test": prepared.test}
