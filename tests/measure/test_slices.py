@@ -6,9 +6,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 import dataworth as dw
+from dataworth.checks.selection import coded, threshold
 from dataworth.measure.designs import AFTER, BEFORE, Arm
+from dataworth.measure.prepare import change_notes
 from dataworth.measure.slices import Column, balanced, column_of, mean_change, slices_of
 from worlds import refusal
 
@@ -195,3 +198,39 @@ def test_data_without_rows_of_their_own_have_no_slices():
 def test_a_single_row_does_not_say_how_it_varies():
     column = Column("s", ("x",), np.zeros(1, int), np.zeros(1, int), np.arange(1), np.ones(1))
     assert mean_change(np.ones(1), np.ones(1), column).interval is None
+
+
+def test_at_most_twenty_slices_are_shown():
+    before, after, test = planted(n=200)
+    wide = [dw.Dataset(np.hstack([d.X] * 2), d.y, names=list("abcdefgh")) for d in (before, after, test)]
+    found = dw.audit(*wide, slices=list("abcdefgh"), ignore="all")
+    assert len(found.slices) == 20
+
+
+def test_many_columns_are_looked_at_by_axes():
+    """200 columns one by one, more by twenty axes of the features; thresholds are Bonferroni's at 99 %."""
+    before, after, test = planted(declared=False)
+    rng = np.random.default_rng(0)
+    for idle, told in ((196, "of 200 columns"), (197, "axis")):
+        wide = [
+            dw.Dataset(np.hstack([d.X, 0.01 * rng.normal(size=(len(d), idle))]), d.y)
+            for d in (before, after, test)
+        ]
+        yard = dw.Yardstick.fit(wide[2])
+        found = dw.audit(*wide, yardstick=yard, ignore="DW002,DW003,DW005,DW009,DW010,DW014", keep=True)
+        check = next(one for one in found.checks if one.code == "DW015")
+        names = [one.name for one in coded(found.case)]
+        assert len(names) == (200 if idle == 196 else min(20, yard.recipe.width))
+        assert names[0].startswith("axis") == (told == "axis")
+        assert check.fires is not None
+    assert threshold(10) == pytest.approx(norm.isf(0.0005))
+
+
+@pytest.mark.parametrize(("before", "after", "named"), [(0.50, 0.545, False), (0.50, 0.555, True)])
+def test_shares_of_classes_are_named_from_five_points(before, after, named):
+    def rows(share):
+        return dw.Dataset(np.zeros((1000, 1)), np.arange(1000) < 1000 * share)
+
+    yard = dw.Yardstick.fit(dw.Dataset(RNG.normal(size=(60, 1)), np.arange(60) % 2 == 0))
+    notes = change_notes(yard, rows(before), rows(after), rows(0.5))
+    assert bool(notes) == named

@@ -13,6 +13,7 @@ import dataworth as dw
 from dataworth.measure.designs import AFTER, BEFORE
 from dataworth.measure.intervals import negligible
 from dataworth.valuation.audit.out_of_fold import CrossFit, lowest_k
+from dataworth.valuation.audit.verdict import attributed
 from worlds import classes, flipped, held_out, numeric_labels, yardstick
 
 TEST, YARD = held_out(), yardstick()
@@ -91,7 +92,7 @@ def test_test_labels_do_not_move_baselines():
 
 def test_if_all_baselines_lose_nothing_is_the_strongest():
     few = CLEAN.take(range(12))
-    found = audit(few, dw.Dataset.concat([few, classes(200, seed=9)]))
+    found = audit(few, dw.Dataset.concat([few, classes(200, seed=9)]), keep=True)
     gains = np.column_stack(
         [0.0 * found.table.test_rows, *(found.table.change("pmi", arm, BEFORE) for arm in own_arms(found))]
     )
@@ -99,6 +100,8 @@ def test_if_all_baselines_lose_nothing_is_the_strongest():
     assert found.made_of.own.value == pytest.approx(np.mean(own))  # chosen for each block by the others
     assert found.made_of.outside.value == pytest.approx(found.delta - np.mean(own))
     assert (found.made_of.strongest == "nothing") == (gains.mean(axis=0).max() <= 0)
+    material = attributed(found.case.plan, found.table)[1].value
+    assert material == pytest.approx(found.made_of.outside.value - found.delta / 5)  # a fifth of the rise
 
 
 @cache

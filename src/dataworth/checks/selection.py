@@ -95,11 +95,10 @@ def moved(case: Case, coded: Coded, columns: int) -> Moved | None:
     )
     if test <= 0:
         return None
-    most = float(ndtri(1.0 - (1.0 - SURE) / (2.0 * columns)))
     spread = [float(part.var() / len(part)) for part in (own, new, held)]
     sigmas = (after - before) / np.sqrt(max(spread[0] + spread[1], 1e-300))
     apart = (test - before) / np.sqrt(max(spread[0] + spread[2], 1e-300))
-    if min(sigmas, apart) < most:
+    if min(sigmas, apart) < threshold(columns):
         return None
     groups, weights = case.test.groups, case.test.weights
     rows = np.arange(len(case.test)) if groups is None else np.unique(groups, return_inverse=True)[1].ravel()
@@ -112,6 +111,15 @@ def moved(case: Case, coded: Coded, columns: int) -> Moved | None:
         np.ones(len(rows)) if weights is None else weights,
     )
     return Moved(column, before, after, test, float(sigmas))
+
+
+def threshold(columns: int) -> float:
+    """Standard errors that show a difference at 99 % over so many columns, by Bonferroni.
+
+    >>> round(threshold(1), 2), round(threshold(200), 2)
+    (2.58, 4.06)
+    """
+    return float(ndtri(1.0 - (1.0 - SURE) / (2.0 * columns)))
 
 
 def proportions(codes: Rows, labels: Rows, shape: tuple[int, int]) -> Array:
