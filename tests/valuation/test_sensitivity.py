@@ -177,7 +177,9 @@ def test_what_is_said_of_priors_that_disagree():
     assert not found.steady
     assert (found.by_held_out, found.by_accuracy) == (1.0, 0.1)  # of equal accuracies the smallest prior
     assert "but also inconclusive within C = 1 to 10" in found.summary
-    assert found.summary.endswith("by cross-validated accuracy (C = 0.1): costly")
+    assert (
+        "by cross-validated accuracy (C = 0.1): costly; the same over plausible priors: sign" in found.summary
+    )
     assert found.to_dict()["conclusion_by_accuracy"] == "costly"
     steady = replace(found, points=(*found.points[:2], point(10.0, "informative", -2.0, 0.9)))
     assert steady.steady
@@ -185,3 +187,23 @@ def test_what_is_said_of_priors_that_disagree():
     alone = replace(found, points=found.points[:2])
     assert alone.steady
     assert "informative at the chosen prior; no other given prior is plausible" in alone.summary
+
+
+def test_sign_conclusion_and_size_are_robust_each_by_itself():
+    def at(prior, value, conclusion, plausible=True):
+        return AtPrior(
+            prior, Estimate(value, 0.1, (value - 0.2, value + 0.2)), conclusion, 0.0, 0.5, plausible
+        )
+
+    own = at(1.0, 1.0, "informative")
+    cases = [
+        (at(3.0, 1.1, "informative"), (True, True, True)),
+        (at(3.0, 1.3, "informative"), (True, True, False)),
+        (at(3.0, 1.1, "improved"), (True, False, True)),
+        (at(3.0, -0.1, "harmful"), (False, False, False)),
+        (at(3.0, -0.1, "harmful", plausible=False), (True, True, True)),
+    ]
+    for other, expected in cases:
+        found = Sensitivity("audit", (own, other), 1.0, 5)
+        assert tuple(found.robust.values()) == expected
+        assert ("not the" in found.summary) == (not all(expected))

@@ -87,6 +87,16 @@ class Sensitivity(Shown):
         return len({point.conclusion for point in self.points if point.plausible}) == 1
 
     @property
+    def robust(self) -> dict[str, bool]:
+        """What all plausible priors agree on, each by itself: sign, conclusion, and size (a value within the
+        interval at the chosen prior)."""
+        values = [point.value.value for point in self.points if point.plausible]
+        own = self.at(self.chosen).value
+        low, high = own.interval or (own.value, own.value)
+        size = all(low <= value <= high for value in values)
+        return {"sign": len({value > 0 for value in values}) == 1, "conclusion": self.steady, "size": size}
+
+    @property
     def summary(self) -> str:
         """In a sentence."""
         plausible = [point for point in self.points if point.plausible]
@@ -100,7 +110,11 @@ class Sensitivity(Shown):
         paper = self.at(self.by_accuracy)
         same = "the same" if paper.conclusion == self.conclusion else str(paper.conclusion)
         by_accuracy = f"by cross-validated accuracy (C = {paper.prior_variance:g}): {same}"
-        return f"{self.conclusion} {where}; {by_accuracy}"
+        held = [name for name, holds in self.robust.items() if holds]
+        moved = [name for name, holds in self.robust.items() if not holds]
+        told = f"the same over plausible priors: {', '.join(held) or 'nothing'}"
+        told += f" (not the {', nor the '.join(moved)})" if moved else ""
+        return f"{self.conclusion} {where}; {by_accuracy}; {told}"
 
     def rows(self) -> list[dict[str, Any]]:
         """One record a prior, for CSV."""
@@ -122,7 +136,7 @@ class Sensitivity(Shown):
             "of": self.what,
             "quantity": QUANTITIES[self.what],
         }
-        names = ("chosen", "by_held_out", "by_accuracy", "conclusion", "steady", "summary", "folds")
+        names = ("chosen", "by_held_out", "by_accuracy", "conclusion", "steady", "robust", "summary", "folds")
         told |= {name: getattr(self, name) for name in names}
         told["conclusion_by_accuracy"] = self.at(self.by_accuracy).conclusion
         return told | {"priors": [point.to_dict(unit) for point in self.points]}
