@@ -155,6 +155,7 @@ def test_a_column_that_nobody_declared_is_named():
     assert (check.fires, check.subject) == (True, "shade")
     assert found.word == f"{found.verdict}, but strategic for 'shade'"
     assert found.word in found.text()
+    assert found.words == {found.verdict, "strategic"}
     some = np.sort(np.random.default_rng(0).permutation(len(before))[: len(after)])
     plain = dw.audit(before, before.take(some), test, ignore="DW002,DW003,DW009,DW010")
     assert not next(one for one in plain.checks if one.code == "DW015").fires
@@ -178,8 +179,10 @@ def test_values_beyond_the_eight_most_common_are_one_slice_and_numbers_are_quart
     many = column_of("s", np.array([f"v{i % 10}" for i in range(100)]), labels, None, None)
     assert many.values == (*(f"v{i}" for i in range(8)), "others")
     numbers = column_of("n", np.arange(100.0), labels, None, None)
-    assert numbers.values == ("≤ 24.75", "24.75 to 49.5", "49.5 to 74.25", "> 74.25")
+    assert numbers.values == ("≤ 24.75", "24.75 to 49.5", "49.5 to 74.25", "> 74.25", "missing")
     assert np.bincount(numbers.codes).tolist() == [25, 25, 25, 25]
+    gaps = column_of("n", np.where(np.arange(100) < 10, np.nan, np.arange(100.0)), labels, None, None)
+    assert np.bincount(gaps.codes)[-1] == 10
 
 
 @pytest.mark.parametrize("slices", [["colour"], "a,colour", 3])

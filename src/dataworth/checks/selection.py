@@ -55,8 +55,8 @@ def selection(case: Case) -> CheckOutcome:
         return not_run("it is about curation: audits only")
     if BEFORE not in case.table.by_row or len(case.data) != 2:
         return not_run("it looks at test rows one by one, in the design whole")
-    if case.test.attributes is not None:
-        return not_run("an attribute is declared: the verdict looks at it")
+    if case.plan.attribute is not None and case.conclude(case.plan, case.table) == "strategic":
+        return not_run("the verdict says it of the attribute that is declared")
     if min(len(part) for part in datasets(case).values()) < 2:
         return not_run("there are too few rows")
     estimate = case.found

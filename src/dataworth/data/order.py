@@ -46,28 +46,33 @@ def canonical_order(data: Dataset) -> Rows:
     """
     columns = _ranked(data)
     counts = np.ones(len(data), dtype=bool) if data.weights is None else data.weights > 0
-    label = _label_ranks(data, _hashes(columns, np.zeros(len(data), dtype=np.uint64)), counts)
+    label = _label_ranks(data, _hashes(columns), counts)
     total = _hashes(columns, label) + _mix(label)
     if data.weights is not None:
         total += _mix(_ranks(data.weights[:, None])[:, 0] + np.uint64(1 << 40))
     return np.argsort(total, kind="stable")
 
 
-def _hashes(columns: list[Numbers], label: Numbers) -> Numbers:
+def _hashes(columns: list[Numbers], labels: Numbers | None = None) -> Numbers:
     """h of every row; a column that repeats another, or is constant, adds nothing.
 
-    Of a column and its reverse, the one of smaller signature counts: units may also change their sign.
+    Of a column and its reverse, the one of smaller signature counts: units may also change their sign. Where
+    there are no labels to tell, as of a column of distinct numbers, both count.
     """
+    label = np.zeros(len(columns[0]) if columns else 0, dtype=np.uint64) if labels is None else labels
     total, seen = np.zeros(len(label), dtype=np.uint64), set()
     for ranks in columns:
         ways = [ranks, np.where(ranks == MISSING, ranks, _last(ranks) - ranks)]
         signs = [_mix(way * STEP + label[:, None]).sum(axis=0, dtype=np.uint64) for way in ways]
-        own = np.where(signs[0] <= signs[1], *ways)
-        mixed = _mix(own + _mix(np.minimum(*signs)))
+        key = _mix(np.minimum(*signs))
+        one, other = (_mix(way + key) for way in ways)
+        mixed = np.where(signs[0] <= signs[1], one, other)
+        if labels is None:
+            mixed = np.where(signs[0] == signs[1], one + other, mixed)
         for j in np.flatnonzero(ranks.any(axis=0)):
-            key = mixed[:, j].tobytes()
-            if key not in seen:
-                seen.add(key)
+            told = mixed[:, j].tobytes()
+            if told not in seen:
+                seen.add(told)
                 total += mixed[:, j]
     return total
 

@@ -14,7 +14,7 @@ does not tell the label.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -201,8 +201,9 @@ def column_of(
             f"≤ {bounds[0]}",
             *(f"{low} to {high}" for low, high in pairwise(bounds)),
         ]
-        codes = np.searchsorted(edges, values)
-        return Column(name, (*names, f"> {bounds[-1]}"), codes, labels, own, counted)
+        names += [f"> {bounds[-1]}", "missing"]
+        codes = np.where(np.isnan(values), len(names) - 1, np.searchsorted(edges, values))
+        return Column(name, tuple(names), codes, labels, own, counted)
     common = np.argsort(-counts, kind="stable")[:VALUES]
     place = np.full(len(distinct), len(common))
     place[np.sort(common)] = np.arange(len(common))
@@ -219,11 +220,7 @@ def label_codes(yardstick: Yardstick, test: Dataset, y: Array) -> Rows:
 
 
 def columns_of(case: Measurement, names: Sequence[str]) -> list[Column]:
-    """Columns of the test set by name, `attribute` and `group` among them.
-
-    Raises:
-        DataworthError: if there is no such column.
-    """
+    """Columns of the test set by name, `attribute` and `group` among them."""
     test = case.test
     labels = label_codes(case.yardstick, test, case.yardstick.targets(test))
     found = []
@@ -232,17 +229,22 @@ def columns_of(case: Measurement, names: Sequence[str]) -> list[Column]:
             kind, own = test.columns[test.names.index(name)], test.X[:, test.names.index(name)]
             texts = np.array([*kind.categories, "unknown"])
             values = texts[np.nan_to_num(own, nan=-1.0).astype(int)] if kind.categories else own
-        elif name in ("attribute", "group"):
-            values = test.attributes if name == "attribute" else test.groups
         else:
-            values = None
-        if values is None:
-            known = [*test.names, *(("attribute",) if test.attributes is not None else ())]
-            raise DataworthError(
-                f"there is no column {name!r} in the test set to slice by; it has {listed(known, 8)}."
-            )
+            values = np.asarray(test.attributes if name == "attribute" else test.groups)
         found.append(column_of(name, values, labels, test.groups, test.weights))
     return found
+
+
+def check_slices(test: Dataset, names: Collection[str]) -> None:
+    """Columns that slices are asked of, or a sentence, before anything is measured."""
+    known = {*test.names, *(("attribute",) if test.attributes is not None else ())}
+    known |= {"group"} if test.groups is not None else set()
+    for name in names:
+        if name not in known:
+            raise DataworthError(
+                f"there is no column {name!r} among the test set's features to slice by; it has "
+                f"{listed(sorted(known), 8)}."
+            )
 
 
 def attribute_of(case: Measurement) -> Column | None:

@@ -85,9 +85,11 @@ def document(audit: Audit, further: Further, unit: Unit) -> Document:
             f" Recalibrate models that you train on them: their rows bear {times:.0f} times the confidence."
         )
     word, moved = audit.word, unit.named(delta(audit), sign=True)
-    if word != (audit.verdict or "no verdict"):
-        meaning += (
-            " Whether that column should matter, only a person can know: if not, declare it an attribute."
+    if "but strategic" in word:
+        tone = "neutral"
+        sentence = "The curated data tell more of this test set, and less of its rows against one column."
+        meaning = (
+            "Whether that column should matter, only a person can know: if not, declare it an attribute."
         )
     checks, *rest = shared.last_sections(audit, further, unit)
     return Document(

@@ -40,7 +40,7 @@ from ...measure import (
     whole_plan,
 )
 from ...measure.prepare import change_notes, prepare
-from ...measure.slices import Balanced, Slice, shown_slices
+from ...measure.slices import Balanced, Slice, check_slices, shown_slices
 from ...wording import in_nats
 from ..entry import measurement
 from ..result import Replay, Result, nats, rests_on
@@ -99,6 +99,11 @@ class Audit(Result):
         for_column = [one.subject for one in self.checks if one.code == "DW015" and one.fires]
         but = f", but strategic for {for_column[0]!r}" if for_column and self.verdict != "strategic" else ""
         return f"{self.verdict or 'no verdict'}{but}"
+
+    @property
+    def words(self) -> set[str]:
+        """All that a gate may stop at: the verdict, and *strategic* where a column was found to be."""
+        return {self.verdict or "no verdict"} | ({"strategic"} if "but strategic" in self.word else set())
 
     @property
     def headline(self) -> str:
@@ -166,6 +171,7 @@ def audit(
         raise DataworthError("honest chooses rows to leave out, as many as after= lacks: give after=.")
     designs = DESIGNS["audit"] if curate is None else default_first(curate, DESIGNS["curate"])
     design = opts.choose_design(designs)
+    check_slices(scored, opts.slices or ())
     yardstick = find_yardstick(scored, opts)
     fixed, columns = replace(opts, yardstick=yardstick), yardstick.recipe.columns
     before, scored = yardstick.numbered(before).select(columns), yardstick.numbered(scored)
