@@ -104,7 +104,7 @@ def split(candidates: Mapping[str, Dataset | Sealed], test: Dataset, **options: 
     >>> a, b, T = data.take(range(40)), data.take(range(40, 140)), data.take(range(140, 300))
     >>> found = split({"a": a, "b": b, "copy of a": a}, T)
     >>> {one.name: round(one.share, 2) for one in found.vendors}
-    {'b': 0.08, 'a': 0.0, 'copy of a': 0.0}
+    {'b': 0.11, 'a': 0.0, 'copy of a': 0.0}
     """
     opts = Options.parse("split", options)
     names = list(candidates) if isinstance(candidates, Mapping) else []
