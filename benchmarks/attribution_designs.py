@@ -50,9 +50,9 @@ def split(X, y, rng):
 
 def share(found, blocks=None):
     """Outside over rise, and its standard error by linearisation: both are means over the same blocks."""
-    if found.made_of is None:
+    if found.attribution is None:
         return np.nan, np.nan
-    arm = "before" if found.made_of.strongest == "nothing" else found.made_of.strongest
+    arm = "before" if found.attribution.best_baseline == "nothing" else found.attribution.best_baseline
     part, rise = found.table.change("pmi", "after", arm), found.table.change("pmi", "after", "before")
     ratio = part.mean() / rise.mean()
     rest = (part - ratio * rise) / rise.mean()
@@ -85,7 +85,11 @@ def main():
                     for a, (s, e) in zip((whole, row), shares, strict=True)
                 )
                 + f" | {z:+.1f} s.e. | drop-label-issues {blind.verdict} {blind.delta:+.2f}"
-                + ("" if blind.made_of is None else f", outside {blind.made_of.outside.value:+.2f}"),
+                + (
+                    ""
+                    if blind.attribution is None
+                    else f", outside {blind.attribution.external_gain.value:+.2f}"
+                ),
                 flush=True,
             )
 

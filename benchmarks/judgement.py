@@ -64,12 +64,12 @@ def paired(change):
 
 def told(audit, rows):
     """What an audit says, in nats a row; nothing came from outside where no rise is shown."""
-    made = audit.made_of
+    made = audit.attribution
     return {
         "verdict": audit.verdict,
         "rise": audit.delta / rows,
         "rise_stderr": (audit.stderr or 0.0) / rows,
-        "outside": min(audit.delta, 0.0) / rows if made is None else made.outside.value / rows,
+        "outside": min(audit.delta, 0.0) / rows if made is None else made.external_gain.value / rows,
     }
 
 

@@ -21,7 +21,6 @@ includes the intercept.
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import json
 import os
 import platform
@@ -45,7 +44,6 @@ from threadpoolctl import threadpool_limits
 import dataworth
 from dataworth.errors import DataworthError
 from dataworth.evidence.pair import fit_joint
-from dataworth.inference import newton
 from dataworth.measure.designs import AFTER, BEFORE, DATA, Arm, Pairs, Pile, Sample, select
 from dataworth.measure.evaluate import evaluate
 from dataworth.models import Logistic
@@ -56,7 +54,7 @@ EP_CELLS = ((100, 100, 100, 1.0), (100, 100, 100, 100.0), (120, 160, 1281, 0.01)
 USUAL = CELLS[1]
 QUICK = ((30, 30, 10, 1.0),)
 POOL = 2000
-RATIOS = ("× paper's", "× smarter", "no numba: × paper's", "× smarter")
+RATIOS = ("× paper's", "× smarter")
 CLOSE = 1e-3  # nats: what a reference loop must reach
 TOLERANCES = tuple(10.0**-e for e in range(4, 13))
 CONSOLE = Console(stderr=True)
@@ -128,15 +126,6 @@ def reference_pmi(X, y, C, setting, wide, data, test):
     return both - first - second
 
 
-def without_numba(work, *args):
-    """A call that does without the compiled loops."""
-    compiled, newton.compiled = newton.compiled, lambda name: None
-    try:
-        return work(*args)
-    finally:
-        newton.compiled = compiled
-
-
 def clock(work):
     """Wall and CPU seconds of a call, and its value."""
     wall, cpu = time.perf_counter(), time.process_time()
@@ -182,7 +171,6 @@ def measure_cells(args):
         smart, _ = settle(ones, y, C, True, tried, truths[: args.settle], f"{label}, the smarter loop")
         loops = {
             "ours": lambda *pair, f=fitter: our_pmi(f, *pair),
-            "plain": lambda *pair, f=fitter: without_numba(our_pmi, f, *pair),
             "paper": lambda *pair, C=C, s=plain, X=ones, y=y: reference_pmi(X, y, C, s, False, *pair),
             "smart": lambda *pair, C=C, s=smart, X=ones, y=y: reference_pmi(X, y, C, s, True, *pair),
         }
@@ -203,23 +191,20 @@ def measure_cells(args):
             | {f"{name}_cpu_seconds": value for name, value in cpu.items()}
             | {f"over_{name}": wall[name] / wall["ours"] for name in errors}
             | {f"over_{name}_cpu": cpu[name] / cpu["ours"] for name in errors}
-            | {f"plain_over_{name}": wall[name] / wall["plain"] for name in errors}
             | {f"{name}_error": value for name, value in errors.items()}
             | {"paper_setting": list(plain), "smart_setting": list(smart)}
         )
     show(
         "One pair: ours and two reference loops (ms by wall clock; ratios by wall clock / by CPU time)",
-        ("cell", "bind s", "accuracy", "ours", "no numba", "paper's loop", "smarter loop", *RATIOS),
+        ("cell", "bind s", "accuracy", "ours", "paper's loop", "smarter loop", *RATIOS),
         [
             (
                 f"{r['data_rows']}+{r['test_rows']}, d={r['d']}, C={r['C']:g}",
                 f"{r['bind_seconds']:.2f}",
                 f"{r['accuracy']:.3f}",
                 f"{1e3 * r['ours_seconds']:.2f}",
-                f"{1e3 * r['plain_seconds']:.2f}",
                 *(describe(r, name) for name in ("paper", "smart")),
                 *(f"{r[f'over_{name}']:.1f} / {r[f'over_{name}_cpu']:.1f}" for name in ("paper", "smart")),
-                *(f"{r[f'plain_over_{name}']:.1f}" for name in ("paper", "smart")),
             )
             for r in results
         ],
@@ -487,7 +472,6 @@ def main():
             "seed": args.seed,
             "data": "synthetic activations" if args.embeddings is None else args.embeddings.stem,
             "quick": args.quick,
-            "numba": importlib.util.find_spec("numba") is not None,
             "versions": {
                 "python": platform.python_version(),
                 **{m.__name__: m.__version__ for m in (np, scipy, sklearn, dataworth)},

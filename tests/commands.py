@@ -15,8 +15,8 @@ MEASURING = {
     "audit": ["raw.csv", "clean.csv"],
     "rank": ["raw.csv", "clean.csv"],
     "values": ["clean.csv"],
-    "split": ["raw.csv", "half.csv"],
-    "outlook": ["clean.csv"],
+    "contributions": ["raw.csv", "half.csv"],
+    "forecast": ["clean.csv"],
     "sensitivity": ["clean.csv"],
 }
 """Every measuring command with files of `tests/cli/conftest.py`."""

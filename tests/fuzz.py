@@ -166,8 +166,8 @@ def _ledger(name: str, rng: np.random.Generator, seeds: Path, folder: Path) -> C
 
 def _values(name: str, rng: np.random.Generator, seeds: Path, folder: Path) -> Case:
     """Beside the data, where an audit looks for them."""
-    _copied(seeds, folder, "good.csv", "test.csv", "values.json", "values.csv", "values.csv.about.json")
-    place = folder / ("values.json", "values.csv", "values.csv.about.json")[rng.integers(3)]
+    _copied(seeds, folder, "good.csv", "test.csv", "values.csv", "values.csv.about.json")
+    place = folder / ("values.csv", "values.csv.about.json")[rng.integers(2)]
     if place.suffix == ".json" and rng.random() < 0.5:
         place.write_text(json.dumps(changed_json(json.loads(place.read_text()), rng)))
     else:
@@ -179,10 +179,12 @@ def _values(name: str, rng: np.random.Generator, seeds: Path, folder: Path) -> C
     return Case(name, [*words, "--values", place.name] if rng.random() < 0.3 else words)
 
 
-def _zip(name: str, rng: np.random.Generator, seeds: Path, folder: Path) -> Case:
-    raw = (seeds / "i.zip").read_bytes()
-    (folder / "bad.zip").write_bytes(repacked(raw, rng) if rng.random() < 0.6 else mutate(raw, rng))
-    return Case(name, [], lambda: look_at(folder / "bad.zip"))
+def _images(name: str, rng: np.random.Generator, seeds: Path, folder: Path) -> Case:
+    for file in (seeds / "i").rglob("*.*"):
+        place = folder / "i" / file.parent.name / file.name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_bytes(mutate(file.read_bytes(), rng) if rng.random() < 0.3 else file.read_bytes())
+    return Case(name, [], lambda: look_at(folder / "i"))
 
 
 def _directory(name: str, rng: np.random.Generator, seeds: Path, folder: Path) -> Case:
@@ -297,10 +299,9 @@ def _bomb(name: str, rng: np.random.Generator, seeds: Path, folder: Path) -> Cas
         header = struct.pack(">IIBBBBB", 50_000, 50_000, 8, 2, 0, 0, 0)
         chunk = b"IHDR" + header
         png = b"\x89PNG\r\n\x1a\n" + struct.pack(">I", 13) + chunk + struct.pack(">I", zlib.crc32(chunk))
-        with zipfile.ZipFile(folder / "bad.zip", "w", zipfile.ZIP_DEFLATED) as out_zip:
-            out_zip.writestr("a/1.png", png if n > 1 else bytes(300_000_000))
-            out_zip.writestr("b/1.png", png)
-        return Case(name, [], lambda: look_at(folder / "bad.zip"))
+        (folder / "i" / "a").mkdir(parents=True)
+        (folder / "i" / "a" / "1.png").write_bytes(png if n > 1 else bytes(300_000_000))
+        return Case(name, [], lambda: look_at(folder / "i"))
     if kind == 8:
         raw = (seeds / "t.xlsx").read_bytes()
         made = io.BytesIO()
@@ -332,7 +333,7 @@ def look_at(place: Path) -> None:
 
 
 CHEAP = [
-    *[(_table, name) for name in TABLES], (_sealed, "sealed"), (_sealed, "yardstick"), (_zip, "images"),
+    *[(_table, name) for name in TABLES], (_sealed, "sealed"), (_sealed, "yardstick"), (_images, "images"),
     (_directory, "directory"), (_preferences, "preferences"), (_words, "words"),
 ]  # fmt: skip
 DEAR = [

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import gzip
-import io
 import json
-import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -43,7 +41,7 @@ def make_seeds(folder: Path) -> None:
         sink.write_table(frame)
     np.savez(folder / "t.npz", X=X, y=table["label"], groups=np.arange(60) % 7)
     _workbook(rows, folder / "t.xlsx")
-    _images(folder / "i.zip")
+    _images(folder / "i")
     pairs = [{"prompt": f"p{i}", "chosen": f"good {i}", "rejected": "bad " * (i % 5)} for i in range(30)]
     (folder / "p.jsonl").write_text("".join(json.dumps(one) + "\n" for one in pairs))
     pa.csv.write_csv(frame.select(["a", "b", "label"]), folder / "good.csv")
@@ -56,7 +54,6 @@ def make_seeds(folder: Path) -> None:
         dw.seal(dw.read(folder / "good.csv"), yard).save(folder / "v.safetensors")
         for words in (
             ["score", *SMALL, "--run-dir", "run", "--ledger", "ledger.json"],
-            ["values", "-o", "values.json", "--prior-variance", "1"],
             ["values", "-o", "values.csv", "--prior-variance", "1"],
         ):
             code, _, told = command([words[0], "good.csv", "--test", "test.csv", *words[1:]], folder)
@@ -80,11 +77,10 @@ def _workbook(rows: list[dict], path: Path) -> None:
 def _images(path: Path) -> None:
     from PIL import Image
 
-    with zipfile.ZipFile(path, "w") as out:
-        for i, kind in enumerate(("png", "jpeg", "gif", "bmp", "tiff", "webp")):
-            made = io.BytesIO()
-            Image.fromarray(np.full((6, 5, 3), 40 * i, dtype=np.uint8)).save(made, kind)
-            out.writestr(f"{'ab'[i % 2]}/{i}.{kind}", made.getvalue())
+    for i, kind in enumerate(("png", "jpeg", "gif", "bmp", "tiff", "webp")):
+        place = path / "ab"[i % 2] / f"{i}.{kind}"
+        place.parent.mkdir(parents=True, exist_ok=True)
+        Image.fromarray(np.full((6, 5, 3), 40 * i, dtype=np.uint8)).save(place, kind)
 
 
 def strange_table(rng: np.random.Generator) -> pa.Table:

@@ -25,8 +25,8 @@ def test_score_is_the_total_of_values_contributions_and_forecast(problem):
     parts = {"a": data.take(range(half)), "b": data.take(range(half, len(data)))}
     found = {
         "values": dw.values(data, test, yardstick=yardstick).total.value,
-        "contributions": dw.split(parts, test, yardstick=yardstick).total.value,
-        "forecast": dw.outlook(data, test, yardstick=yardstick).curve,
+        "contributions": dw.contributions(parts, test, yardstick=yardstick).total.value,
+        "forecast": dw.forecast(data, test, yardstick=yardstick).curve,
         "rank": dw.rank({"all": data}, test, yardstick=yardstick, ignore="all")[0].value,
         "audit": dw.audit(data, parts["a"], test, yardstick=yardstick, ignore="all").before,
     }

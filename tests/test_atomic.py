@@ -42,13 +42,6 @@ def test_of_a_thousand_damaged_files_none_is_accepted(made, tmp_path, name, load
         refusal(load, tmp_path / name)
 
 
-def test_files_of_earlier_versions_are_refused_with_what_to_do(made, tmp_path):
-    place = tmp_path / "y.json"
-    made.save(place)
-    place.write_bytes(b"{" + place.read_bytes().partition(b", ")[2])
-    assert "make it again" in refusal(Yardstick.load, place)
-
-
 def full_disk(*_):
     raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 

@@ -31,9 +31,6 @@ from .models import (
     InverseGamma as InverseGamma,
 )
 from .models import (
-    LaplaceTorch as LaplaceTorch,
-)
-from .models import (
     Linear as Linear,
 )
 from .models import (
@@ -43,15 +40,14 @@ from .models import (
     Neural as Neural,
 )
 from .models import (
-    OneVsRest as OneVsRest,
-)
-from .models import (
     Softmax as Softmax,
 )
 from .valuation.audit.audit import Audit as Audit
 from .valuation.audit.audit import audit as audit
-from .valuation.outlook import Outlook as Outlook
-from .valuation.outlook import outlook as outlook
+from .valuation.contributions import Contributions as Contributions
+from .valuation.contributions import contributions as contributions
+from .valuation.forecast import Forecast as Forecast
+from .valuation.forecast import forecast as forecast
 from .valuation.rank import Ranking as Ranking
 from .valuation.rank import rank as rank
 from .valuation.score import Score as Score
@@ -60,8 +56,6 @@ from .valuation.sealed import Sealed as Sealed
 from .valuation.sealed import seal as seal
 from .valuation.sensitivity import Sensitivity as Sensitivity
 from .valuation.sensitivity import sensitivity as sensitivity
-from .valuation.split import Split as Split
-from .valuation.split import split as split
 from .valuation.values.values import Values as Values
 from .valuation.values.values import values as values
 from .version import __version__ as __version__

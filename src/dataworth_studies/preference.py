@@ -160,11 +160,11 @@ def study(
     store = embed_gradients(
         pairs.pairs,
         model,
-        out / "gradients",
         size=plan.size,
         modules=plan.modules,
         projection=plan.projection,
         max_tokens=plan.max_tokens,
+        cache=out / "gradients",
         progress=progress,
     )
     vectors = store.vectors().astype(float)

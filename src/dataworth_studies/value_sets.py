@@ -1,6 +1,6 @@
 """Real sets of two classes for the study of values: data, a test set and further rows, disjoint.
 
-Rules of `dw.values` and `dw.outlook` were settled on SETTLED; the study reports the others.
+Rules of `dw.values` and `dw.forecast` were settled on SETTLED; the study reports the others.
 """
 
 from __future__ import annotations

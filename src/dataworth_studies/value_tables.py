@@ -18,7 +18,7 @@ def to_markdown(found: Mapping[str, Sequence[Record]]) -> str:
         "labels": labels,
         "intervals": intervals,
         "sources": sources,
-        "outlook": outlooks,
+        "forecast": forecasts,
         "attacks": attacks,
     }
     return "\n\n".join(show[part](records) for part, records in found.items() if records) + "\n"
@@ -73,13 +73,13 @@ def sources(records: Sequence[Record]) -> str:
     return f"Sources: found in {found} of {len(records)}, false {false} of {4 * len(records)}."
 
 
-def outlooks(records: Sequence[Record]) -> str:
+def forecasts(records: Sequence[Record]) -> str:
     """Errors of forecasts."""
     rows = []
     for rate in ("0", "0.2"):
         for times in ("2", "4"):
             ends = [record[rate][times] for record in records]
-            error = [abs(e["foretold"] - e["measured"]) / max(abs(e["measured"]), 0.5) for e in ends]
+            error = [abs(e["extrapolated"] - e["measured"]) / max(abs(e["measured"]), 0.5) for e in ends]
             rows.append(
                 (
                     rate,
@@ -96,7 +96,7 @@ def outlooks(records: Sequence[Record]) -> str:
         ("90 % ranges that held", lambda r: f"{r[3]:.2f}"),
         ("runs", lambda r: r[4]),
     ]
-    return f"Outlook:\n\n{table(rows, *columns)}"
+    return f"Forecast:\n\n{table(rows, *columns)}"
 
 
 def attacks(records: Sequence[Record]) -> str:
@@ -104,7 +104,7 @@ def attacks(records: Sequence[Record]) -> str:
     names = [name for name in records[0] if name not in ("key", "who", "honest")]
     rows = []
     for name in names:
-        pairs = np.array([(r[name]["adds"], r["honest"]["adds"]) for r in records])
+        pairs = np.array([(r[name]["marginal"], r["honest"]["marginal"]) for r in records])
         ratio = pairs[:, 0].sum() / pairs[:, 1].sum()
         off = pairs[:, 0] - ratio * pairs[:, 1]
         error = float(off.std(ddof=1)) * np.sqrt(len(off)) / pairs[:, 1].sum()

@@ -1,4 +1,4 @@
-"""Do values find wrong labels and bad sources, do their intervals hold, does the outlook come true?
+"""Do values find wrong labels and bad sources, do their intervals hold, does the forecast come true?
 
 One file of finished cells; a study that is started again goes on where it stopped.
 """
@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from dataworth import Dataset, Yardstick, outlook, score, split, values
+from dataworth import Dataset, Yardstick, contributions, forecast, score, values
 
 from .cells import Cells, Record, at_least
 from .value_peers import PEERS, Task
@@ -23,7 +23,7 @@ RATES = (0.1, 0.2)
 FRESH = 10
 """Fresh test sets from which the true value of a row is told."""
 SOURCES, BAD = 5, 0.3
-PARTS = ("labels", "intervals", "sources", "outlook", "attacks")
+PARTS = ("labels", "intervals", "sources", "forecast", "attacks")
 ATTACKS = 40
 """Times as many seeds: of simulated vendors, one set."""
 
@@ -129,7 +129,7 @@ def sources(name: str, seed: int) -> Record:
 
 
 def growing(name: str, seed: int) -> Record:
-    """What twice and four times the rows are worth, as foretold and as measured."""
+    """What twice and four times the rows are worth, as extrapolated and as measured."""
     record: Record = {}
     drawn = draw(name, seed, data=300)
     T = Dataset(drawn.test_X, drawn.test_y)
@@ -137,7 +137,7 @@ def growing(name: str, seed: int) -> Record:
     X, clean = np.vstack([drawn.X, drawn.rest_X[:900]]), np.concatenate([drawn.y, drawn.rest_y[:900]])
     for rate in (0.0, 0.2):
         y, _ = flipped(clean, rate, seed)
-        told = outlook(Dataset(X[:300], y[:300]), T, yardstick=yard, seed=seed)
+        told = forecast(Dataset(X[:300], y[:300]), T, yardstick=yard, seed=seed)
         ends: dict[str, Any] = {}
         for times in (2, 4):
             point = next(one for one in told.curve if one.rows == 300 * times and not one.measured)
@@ -146,11 +146,11 @@ def growing(name: str, seed: int) -> Record:
             )
             low, high = point.interval or (np.nan, np.nan)
             ends[f"{times}"] = {
-                "foretold": point.value,
+                "extrapolated": point.value,
                 "measured": true.value,
                 "covered": bool(low <= true.value <= high),
             }
-        record[f"{rate:g}"] = {**ends, "falls": told.falls}
+        record[f"{rate:g}"] = {**ends, "decreasing": told.decreasing}
     return record
 
 
@@ -179,11 +179,13 @@ def attack(name: str, seed: int) -> Record:
     }
     record: Record = {"who": who}
     for trick, change in tricks.items():
-        found = split({one: Dataset(*rows) for one, rows in {**honest, **change}.items()}, T, yardstick=yard)
-        adds = {one.name: one.adds.value for one in found.vendors}
+        found = contributions(
+            {one: Dataset(*rows) for one, rows in {**honest, **change}.items()}, T, yardstick=yard
+        )
+        marginal = {one.name: one.marginal.value for one in found.vendors}
         others = [one for one in "abc" if one != who]
-        order = sorted(others, key=lambda one: -adds[one])
-        record[trick] = {"adds": adds[who] + adds.get("d", 0.0), "order": order}
+        order = sorted(others, key=lambda one: -marginal[one])
+        record[trick] = {"marginal": marginal[who] + marginal.get("d", 0.0), "order": order}
     return record
 
 
@@ -204,6 +206,6 @@ STUDIES: dict[str, Callable[[str, int], Record]] = {
     "labels": labels,
     "intervals": intervals,
     "sources": sources,
-    "outlook": growing,
+    "forecast": growing,
     "attacks": attack,
 }

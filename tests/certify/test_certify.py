@@ -48,8 +48,7 @@ def test_every_model_is_certified(name):
     certificate = check_model(MODELS[name], repeats=40)
     assert certificate.ok, str(certificate)
     assert certificate["Bayes' identity"].passed is (True if getattr(MODELS[name], "exact", False) else None)
-    composite = getattr(MODELS[name], "composite", False)
-    assert certificate["one more row"].passed is (None if composite else True)
+    assert certificate["one more row"].passed
 
 
 # --- models in user code -----------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dataworth.checks import check_attribute, check_doubling
-from dataworth.models import Linear, Logistic
+from dataworth.models import Logistic
 
 
 def world(rng, n=300, d=4, scale=1.0):
@@ -21,15 +21,6 @@ def test_doubling_fires_under_a_prior_that_is_far_too_narrow():
     assert found.value > 5 * found.stderr
     assert found.code == "DW001"
     assert not check_doubling(Logistic(1e-3), X, y).fires  # which tempering still mends
-
-
-def test_doubling_knows_numeric_labels():
-    rng = np.random.default_rng(2)
-    X = rng.normal(size=(200, 3))
-    y = X @ rng.normal(size=3) + 0.5 * rng.normal(size=200)
-    assert check_doubling(Linear(1e-4, 4.0), X, y).fires
-    assert not check_doubling(Linear(1.0, 4.0), X, y).fires  # noise sixteen times too large: mended
-    assert not check_doubling(Linear(1.0, 0.25), X, y).fires
 
 
 @pytest.mark.parametrize("shown", [False, True])

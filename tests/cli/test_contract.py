@@ -139,8 +139,8 @@ def test_senseless_options_are_refused_before_files_are_read(command, words):
     ("words", "part"),
     [
         (["rank", "raw.csv", "raw.csv"], "raw.csv is given more than once"),
-        (["split", "raw.csv"], "split takes a dict of names and Datasets, with two"),
-        (["outlook", "clean.csv", "--rows", "0"], "rows is 0; it must be a whole number"),
+        (["contributions", "raw.csv"], "contributions takes a dict of names and Datasets, with two"),
+        (["forecast", "clean.csv", "--rows", "0"], "rows is 0; it must be a whole number"),
         (["values", "clean.csv", "--source", "who"], "there is no group column 'who'"),
         (["values", "v.safetensors"], "v.safetensors is sealed, but values needs rows"),
         (["audit", "v.safetensors", "clean.csv"], "v.safetensors is sealed, but an audit needs rows"),

@@ -32,8 +32,8 @@ WORDS = [
     ("audit", "--design rate --precision 0.3", {"design": "rate", "precision": 0.3}),
     ("rank", "--seed 4 --form product --jobs 1", {"seed": 4, "form": "product", "jobs": 1}),
     ("values", "--seed 4 --prior-variance 2", {"seed": 4, "prior_variance": 2.0}),
-    ("split", "--seed 1", {"seed": 1}),
-    ("outlook", "--model logistic", {"model": "logistic"}),
+    ("contributions", "--seed 1", {"seed": 1}),
+    ("forecast", "--model logistic", {"model": "logistic"}),
 ]
 
 
@@ -42,7 +42,7 @@ def named(command):
     files = MEASURING[command]
     if command == "audit":
         return {"before": files[0], "after": files[1], "test": "test.csv"}
-    return {"data": files if command in ("rank", "split") else files[0], "test": "test.csv"}
+    return {"data": files if command in ("rank", "contributions") else files[0], "test": "test.csv"}
 
 
 @pytest.mark.parametrize(("command", "words", "options"), WORDS)
@@ -74,8 +74,8 @@ WRONG = {
     "audit": [("before", ["x"]), ("after", {"a": 1}), ("curate", 7.5), ("thorough", ["x"])],
     "rank": [("data", {"a": 1}), ("model", {"a": 1}), ("yardstick", ["y.json"]), ("prior_variance", "text")],
     "values": [("source", ["x"]), ("kind", 7.5), ("fdr", "text"), ("cross_fit", 7.5)],
-    "split": [("inference", 7.5), ("ignore", {"a": 1})],
-    "outlook": [("rows", "text"), ("target", ["x"])],
+    "contributions": [("inference", 7.5), ("ignore", {"a": 1})],
+    "forecast": [("rows", "text"), ("target", ["x"])],
     "sensitivity": [("priors", "text"), ("design", ["x"])],
 }
 

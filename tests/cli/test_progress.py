@@ -60,18 +60,12 @@ def test_a_log_hears_what_lasts_before_the_work(monkeypatch, done):
     assert lines == {"nothing": ["fitting the yardstick…"], "expect": ["measuring…"]}.get(done, [])
 
 
-def test_a_bar_appears_only_for_work_that_lasts(monkeypatch):
-    now = [0.0]
-    monkeypatch.setattr("dataworth.cli.progress.time.monotonic", lambda: now[0])
+def test_a_bar_shows_how_far_the_work_is():
     bar = Bar()
-    bar.expect(0.5)
-    bar.update(0, 4)
-    assert bar._task is None
-    now[0] = 3.0
-    bar.update(2, 4)
-    assert bar._task is not None
-    bar.close()
+    bar.preparing("fitting the yardstick…")
     bar.expect(30.0)
-    assert bar._task is not None
+    bar.update(2, 4)
+    assert bar._bar.tasks[0].percentage == 50
+    assert bar._bar.live.is_started
     bar.close()
-    assert bar._task is None
+    assert not bar._bar.live.is_started

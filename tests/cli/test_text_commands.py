@@ -9,7 +9,9 @@ from typer.testing import CliRunner
 
 import dataworth as dw
 from dataworth.cli.app import app
+from dataworth.data.io.preferences import read_preferences
 from dataworth.embed import language_model as template
+from dataworth.embed.gradients import embed_gradients
 from text_worlds import write_pairs
 from tiny_models import save_language_model
 
@@ -40,8 +42,9 @@ def test_pairs_reach_a_verdict(folder):
     assert json.loads(out)["interval"][0] > 0
 
 
-def test_gradients_are_embedded_read_and_scored(folder, tmp_path):
+def test_gradients_are_embedded_read_and_scored(folder, tmp_path, monkeypatch):
     pytest.importorskip("torch")
+    monkeypatch.setenv("DATAWORTH_CACHE", str(tmp_path / "cache"))
     rows = lines(folder / "test.jsonl")
     texts = [template.TEMPLATE, *(text for row in rows for text in row.values())]
     model = save_language_model(tmp_path / "model", texts, blocks=2)
@@ -57,7 +60,8 @@ def test_gradients_are_embedded_read_and_scored(folder, tmp_path):
     assert (data.groups == plain.groups).all()
     assert (data.attributes == plain.attributes).all()
     assert {column.kind for column in data.columns} == {"difference"}
-    both = np.load(tmp_path / "some.gradients" / "vectors.npy")
+    pairs = read_preferences(tmp_path / "some.jsonl").pairs
+    both = embed_gradients(pairs, str(model), size=16, max_tokens=160).vectors()
     signs = np.where(data.y == "first", 1, -1)[:, None]
     np.testing.assert_allclose(data.X, signs * (both[:, 0] - both[:, 1]), rtol=1e-6)
     assert (

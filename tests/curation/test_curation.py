@@ -454,18 +454,8 @@ NEEDED = {"remove-rows": ":group=red", "add-rows": ":rows=more.csv", "self-label
 
 @pytest.mark.parametrize("name", NAMES)
 def test_each_is_audited_by_name(inside, name):
-    words = (
-        "audit",
-        "raw.csv",
-        "--curate",
-        name + NEEDED.get(name, ""),
-        *COMMON,
-        "--pairs",
-        6,
-        "--json",
-        "-q",
-    )
-    code, out, err = call(*words)
+    curate = name + NEEDED.get(name, "")
+    code, out, err = call("audit", "raw.csv", "--curate", curate, *COMMON, "--pairs", 6, "--json", "-q")
     result = json.loads(out)
     assert (code, err) == (0, "")
     assert result["design"] == "method"
@@ -492,21 +482,6 @@ def test_each_is_audited_by_name(inside, name):
 )
 def test_refusals_of_the_command(inside, words, part):
     assert part in refused(call("audit", *words.split(), *COMMON))
-
-
-@pytest.mark.parametrize(
-    ("values", "wanted", "left"),
-    [
-        ([True, False, True], ("true", "True", "1", "1.0", True, 1), [1]),
-        ([1.5, 2.0, 1.5], ("1.5", "1.50", 1.5), [1]),
-        (["true", "1", "x"], ("true",), [1, 2]),  # names come before values
-        (["a", "nan", "a"], ("nan",), [0, 2]),
-    ],
-)
-def test_groups_are_found_by_their_values(values, wanted, left):
-    data = Dataset(np.arange(3.0)[:, None], [0, 1, 0], groups=values)
-    for group in wanted:
-        assert RemoveRows(group=group).bound(data)(data).X.ravel().tolist() == left
 
 
 def information_gain(data, prior_variance=1.0):

@@ -10,7 +10,6 @@ from typer.testing import CliRunner
 
 import dataworth as dw
 from dataworth.cli.app import app
-from dataworth.cli.job import command_line
 from dataworth.data.io import describe
 from dataworth.data.io.inputs import Reading, load_inputs
 from dataworth.data.io.notes import ReadingWarning
@@ -78,11 +77,6 @@ def test_a_text_that_says_something_is_not_called_missing(cell, told):
     table = pa.table({"a": ["0", "1", "2", cell] * 10, "label": [0, 1] * 20})
     (note,) = [note for note in describe(table).notes if "mixes" in note]
     assert ("reads as missing" in note) == told
-
-
-def test_a_command_has_one_or_several():
-    words = command_line("score", [], {"test": "t.csv", "missing": ["a,b", "-9"]}, {})
-    assert words == "dataworth score --test t.csv --missing a,b --missing -9"
 
 
 def test_a_command_says_what_took_effect_and_what_did_not(tmp_path):

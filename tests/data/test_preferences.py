@@ -45,12 +45,6 @@ FORMS = {
     "messages everywhere": [
         {"prompt": talk(p), "chosen": talk(c), "rejected": talk(r)} for p, c, r in expected()
     ],
-    "shp": [
-        {"post_id": str(i), "history": p, **refs, "labels": label, "score_A": 3}
-        for i, (p, c, r) in enumerate(expected())
-        for label in [i % 2]
-        for refs in [{"human_ref_A": c, "human_ref_B": r} if label else {"human_ref_A": r, "human_ref_B": c}]
-    ],
 }
 
 
@@ -62,12 +56,6 @@ def test_published_forms_are_one_thing(tmp_path, form):
     for i, half in enumerate((FORMS[form][:2], FORMS[form][2:])):
         parquet.write_table(pa.Table.from_pylist(half), shards / f"train-{i}.parquet")
     assert read_preferences(shards).pairs == expected()
-
-
-def test_a_text_of_turns_has_its_prompt_before_the_last_answer(tmp_path):
-    before = "\n\nHuman: Hi\n\nAssistant: Hello\n\nHuman: Why?\n\nAssistant:"
-    pair = {"chosen": f"{before} Because.", "rejected": f"{before} No."}
-    assert read_preferences(lines(tmp_path, [pair])).pairs == [(before, "Because.", "No.")]
 
 
 def test_a_pair_is_a_row_and_a_flip_is_another_label(tmp_path):
@@ -120,7 +108,7 @@ def test_columns_that_are_asked_for_stand_in_for_those_of_pairs(tmp_path):
         ([{"prompt": "p", "chosen": "a", "rejected": "a"}], "every pair is empty, or the same"),
         ([{**ROWS[0], "chosen": "x" * 10_000_000}], "at most 1,000,000"),
         ([ROWS[1], {**ROWS[0], "chosen": "x" * 40_000_000}], "a line is longer than 16 MB"),
-        ([{"history": "p", "human_ref_A": "a", "human_ref_B": "b", "labels": 2}], "labels is 1 where"),
+        ([{"history": "p", "human_ref_A": "a", "human_ref_B": "b", "labels": 1}], "in pandas, frame"),
     ],
 )
 def test_what_is_no_pair_is_said_in_one_sentence(tmp_path, rows, words):

@@ -5,7 +5,6 @@ import json
 import shutil
 import subprocess
 import sys
-import zipfile
 import zlib
 
 import numpy as np
@@ -175,7 +174,7 @@ def test_the_cache_is_used_and_never_trusted(tmp_path, monkeypatch):
     model, images = "efficientnet-lite0:3", pictures(6)
     first = embed(images, model, batch=4, cache=tmp_path)
     kept = files_in(tmp_path)
-    assert len(kept) == 2
+    assert len(kept) == 6
     good = kept[0].read_bytes()
     with monkeypatch.context() as patch:
         patch.setattr("dataworth.embed.vectors.in_passes", None)  # nothing is computed
@@ -191,16 +190,16 @@ def test_other_images_models_and_sizes_are_other_entries(tmp_path):
     images = pictures(2)
     changed = images.copy()
     changed[1, 0, 0, 0] ^= 1
-    for given, model, size in (
-        (images, "efficientnet-lite0:0", None),
-        (changed, "efficientnet-lite0:0", None),
-        (images[::-1], "efficientnet-lite0:0", None),
-        (images, "efficientnet-lite0:1", None),
-        (images, "efficientnet-lite0:0", 40),
+    for given, model, size, new in (
+        (images, "efficientnet-lite0:0", None, 2),
+        (changed, "efficientnet-lite0:0", None, 1),
+        (images[::-1], "efficientnet-lite0:0", None, 0),
+        (images, "efficientnet-lite0:1", None, 2),
+        (images, "efficientnet-lite0:0", 40, 2),
     ):
         before = len(files_in(tmp_path))
         embed(given, model, size=size, cache=tmp_path)
-        assert len(files_in(tmp_path)) == before + 1
+        assert len(files_in(tmp_path)) == before + new
 
 
 def test_where_the_cache_is(tmp_path):
@@ -254,7 +253,7 @@ def test_a_model_is_known_by_its_weights_not_by_its_name(models, tmp_path):
     shutil.copytree(models / "vit", place)
     first = embed(images, str(place), cache=cache)
     assert (embed(images, str(models / "vit"), cache=cache) == first).all()
-    assert len(files_in(cache)) == 1
+    assert len(files_in(cache)) == 2
     from transformers import ViTModel
 
     model = ViTModel.from_pretrained(place)
@@ -311,17 +310,12 @@ def make_folder(folder, images, sub=""):
 
 @pytest.fixture(scope="module")
 def sources(tmp_path_factory):
-    """The same 60 images as a folder, in a zip, and in tables: by path, by bytes, as `datasets` has them."""
+    """The same 60 images as a folder and in tables: by path, by bytes, as `datasets` has them."""
     root = tmp_path_factory.mktemp("sources")
     images = pictures(60)
     folder = make_folder(root / "photos", images)
     (folder / "a" / ".hidden.png").write_bytes(b"")
     (folder / "notes.txt").write_text("no image")
-    with zipfile.ZipFile(root / "photos.zip", "w") as archive:
-        for file in files_in(folder):
-            archive.write(file, f"train/{file.relative_to(folder).as_posix()}")
-            archive.write(file, f"test/{file.relative_to(folder).as_posix()}")
-        archive.writestr("__MACOSX/train/a/._000.png", b"junk")
     files = sorted(file for file in folder.rglob("[0-9]*.png"))
     paths = [f"photos/{file.relative_to(folder).as_posix()}" for file in files]
     content, labels = [file.read_bytes() for file in files], [file.parent.name for file in files]
@@ -338,7 +332,6 @@ def sources(tmp_path_factory):
     ("source", "options", "suffix"),
     [
         ("photos", (), ".npz"),
-        ("photos.zip/train", (), ".parquet"),
         ("paths.csv", (), ".npz"),
         ("paths.jsonl", (), ".parquet"),
         ("bytes.parquet", ("--label", "kind", "--image", "image"), ".parquet"),
@@ -376,18 +369,12 @@ def test_other_columns_are_kept_but_are_no_features(sources, tmp_path):
     assert dw.read(tmp_path / "x.parquet", id="label", label="age").n_features == 48
 
 
-def test_folders_in_label_folders_are_groups(tmp_path):
+def test_folders_in_label_folders_and_splits_are_no_labels(tmp_path):
     folder = make_folder(tmp_path / "animals", pictures(4), sub="tom")
-    (folder / "a" / "alone.png").write_bytes(encoded(pictures(1)[0]))
-    found = read_images(folder)
-    groups = dict(zip(found.table["id"].to_pylist(), found.table["group"].to_pylist(), strict=True))
-    assert groups["a/tom/000.png"] == groups["a/tom/002.png"] == "a/tom"
-    assert groups["a/alone.png"] == "a/alone.png"
-    data = dw.read(embed_table(folder, "pixels").table)
-    assert len(set(data.groups.tolist())) == 3
-    assert read_images(folder / "a" / "..").table.num_rows == 5
-    (wrapped,) = [n for n in read_images(tmp_path).notes if "labels" in n]
-    assert f"give {folder}" in wrapped
+    with pytest.raises(dw.DataworthError, match="in a folder within a label folder"):
+        read_images(folder)
+    with pytest.raises(dw.DataworthError, match="are parts of a dataset, not labels: name one of them"):
+        read_images(make_folder(tmp_path / "split" / "train", pictures(4)).parent)
 
 
 # --- refusals of the command -------------------------------------------------------------------------------
@@ -397,8 +384,7 @@ def test_folders_in_label_folders_are_groups(tmp_path):
     ("words", "sentence"),
     [
         ("nowhere", "there is no such file"),
-        ("photos.zip", "test, train are parts of a dataset, not labels: name one of them"),
-        ("photos.zip/nothing", "the zip has no folder 'nothing'"),
+        ("photos.zip", "a zip is not read: unpack it"),
         ("photos/a", "000.png is in no label folder"),
         ("photos --label x", "--label names a column, but this is no table"),
         ("photos --pca-on photos", "--pca-on was given without --pca"),
@@ -423,36 +409,10 @@ def test_a_bad_file_is_named_and_nothing_is_written(tmp_path):
     folder = make_folder(tmp_path / "photos", pictures(4))
     (tmp_path / "out.parquet").write_text("old")
     (folder / "b" / "zz.jpg").write_bytes(b"\xff\xd8\xff\xe0 half a photograph")
-    with zipfile.ZipFile(tmp_path / "z.zip", "w") as archive:
-        for file in files_in(folder):
-            archive.write(file, file.relative_to(folder))
-    for source in (folder, tmp_path / "z.zip"):
-        sentence = refused("embed", source, "-o", tmp_path / "out.parquet", "--model", "efficientnet-lite0:0")
-        assert str(source / "b" / "zz.jpg") in sentence
+    sentence = refused("embed", folder, "-o", tmp_path / "out.parquet", "--model", "efficientnet-lite0:0")
+    assert str(folder / "b" / "zz.jpg") in sentence
     assert (tmp_path / "out.parquet").read_text() == "old"
-    assert len(list(tmp_path.iterdir())) == 3
-
-
-def test_bad_zips(tmp_path, monkeypatch):
-    bad, image = tmp_path / "bad.zip", encoded(pictures(1)[0])
-
-    def told(name, content):
-        with zipfile.ZipFile(bad, "w", zipfile.ZIP_DEFLATED) as archive:
-            archive.writestr(name, content)
-        return refused("embed", bad, "-o", tmp_path / "o.npz")
-
-    bad.write_bytes(b"PK no zip")
-    assert "cannot be read as a zip" in refused("embed", bad, "-o", tmp_path / "o.npz")
-    assert "which leads out of it" in told("a/../../../escape.png", image)
-    assert not (tmp_path.parent / "escape.png").exists()
-    monkeypatch.setattr("dataworth.data.io.images.LARGEST_FILE", 10_000)
-    assert "unpacks to 1.0e+05 bytes" in told("a/bomb.png", b"\0" * 100_000)
-    with zipfile.ZipFile(bad, "w") as archive:
-        archive.writestr("a/x.png", image)
-    content = bytearray(bad.read_bytes())
-    content[60] ^= 255  # in the image: the sum no longer fits
-    bad.write_bytes(content)
-    assert f"{bad}/a/x.png cannot be unpacked" in refused("embed", bad, "-o", tmp_path / "o.npz")
+    assert len(list(tmp_path.iterdir())) == 2
 
 
 EMPTY = pa.array([{"bytes": None, "path": None}], pa.struct([("bytes", pa.binary()), ("path", pa.string())]))

@@ -91,20 +91,20 @@ def value(result):
 
 def audited(result):
     """What an audit says."""
-    attribution = result.made_of
+    attribution = result.attribution
     return {
         "verdict": result.verdict,
         "delta": result.delta,
         "interval": None if result.interval is None else list(result.interval),
         "accuracy": result.accuracy_delta,
         "excess": None if result.control is None else result.control.selection,
-        "external": None if attribution is None else attribution.outside.value,
+        "external": None if attribution is None else attribution.external_gain.value,
     }
 
 
 def now(forecast):
     """What all rows are worth, by the curve of a forecast."""
-    (found,) = [one for one in forecast.curve if one.measured and one.rows == forecast.have]
+    (found,) = [one for one in forecast.curve if one.measured and one.rows == forecast.n_rows]
     return {"value": found.value}
 
 
@@ -122,7 +122,9 @@ def answers(only=""):
         half = len(data) // 2
         parts = {"a": data.take(range(half)), "b": data.take(range(half, len(data)))}
         if name != "groups":
-            keep(f"split/{name}", lambda p=parts, t=test: {"value": dw.split(p, t).total.value})
+            keep(
+                f"contributions/{name}", lambda p=parts, t=test: {"value": dw.contributions(p, t).total.value}
+            )
         keep(
             f"rank/{name}",
             lambda p=parts, t=test: {one.name: one.value for one in dw.rank(p, t)},
@@ -157,7 +159,7 @@ def answers(only=""):
     yard = dw.Yardstick.fit(test)
     keep("sealed/two", lambda: value(dw.score(dw.seal(data, yard), test, yardstick=yard)))
     keep("pairs/two", lambda: value(dw.score(data, test, pairs=40, size=40)))
-    keep("forecast/two", lambda: now(dw.outlook(data, test, rows=500)))
+    keep("forecast/two", lambda: now(dw.forecast(data, test, rows=500)))
     return found
 
 

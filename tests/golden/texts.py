@@ -57,10 +57,10 @@ def results():
         "rank": ranking,
         "rank-alone": replace(ranking, ranking=ranking.ranking[:1]),
         "values": dw.values(sourced, test, cross_fit=2, yardstick=yardstick()),
-        "split": dw.split(
+        "contributions": dw.contributions(
             {"a": DATA.take(range(30)), "b": DATA.take(range(30, 60))}, test, yardstick=yardstick()
         ),
-        "outlook": dw.outlook(DATA, test, target=1.0, yardstick=yardstick()),
+        "forecast": dw.forecast(DATA, test, target=1.0, yardstick=yardstick()),
         "sensitivity": dw.sensitivity(score, priors=[0.1, 1.0, 10.0]),
         "demo": Demo(chapters, 0),
         "yardstick": yardstick(),

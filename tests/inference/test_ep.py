@@ -7,7 +7,6 @@ import pytest
 from scipy.stats import multivariate_normal
 
 from cases import CASES, PRIOR_VARIANCES, WIDE_PRIORS, counts_of, geometries
-from dataworth.inference import newton
 from dataworth.inference import tilted as tilted_rules
 from dataworth.inference.logistic import Counts
 from dataworth.inference.sites import SETTLED, TOLERANCE, Sites, condition, find_moments, marginals
@@ -134,28 +133,6 @@ def test_how_far_the_narrow_rule_is_off_is_what_it_says(count, lowest, error):
     assert error / 4 < worst < error
 
 
-KERNEL = "one_label_moments"
-
-
-@pytest.mark.parametrize("count", [0.5, 1.0, 2.0, 4.0])
-@pytest.mark.parametrize("label", [0, 1])
-def test_the_compiled_integrals_are_the_plain_ones(count, label, monkeypatch):
-    """To the last digits, whatever rows stand beside: the same nodes about the same mode."""
-    pytest.importorskip("numba")
-    assert newton.compiled(KERNEL, "tilted_kernel") is not None
-    size = np.concatenate([[0.0], np.geomspace(1e-3, 1e3, 37)])
-    mean, variance = (
-        x.ravel() for x in np.meshgrid(np.concatenate([-size, size]), np.geomspace(1e-12, 1e6, 55))
-    )
-    counts = Counts(np.full(len(mean), count * label), np.full(len(mean), count * (1 - label)))
-    fast = tilted_moments(mean, variance, counts)
-    monkeypatch.setattr(newton, "compiled", lambda *name: None)
-    plain = tilted_moments(mean, variance, counts)
-    assert fast.log_z == pytest.approx(plain.log_z, rel=1e-12, abs=1e-12)
-    assert (np.abs(fast.mean - plain.mean) <= 1e-12 * (np.abs(mean) + np.sqrt(plain.variance))).all()
-    assert fast.variance == pytest.approx(plain.variance, rel=1e-12, abs=0.0)
-
-
 # the last: how far the rule itself is off, which is most where a sharp factor meets a cavity as wide as it
 @pytest.mark.parametrize(
     ("mean", "variance", "count", "error"),
@@ -168,23 +145,14 @@ def test_the_compiled_integrals_are_the_plain_ones(count, label, monkeypatch):
         (15.0, 400.0, 1.0, 1e-8),
     ],
 )
-def test_the_compiled_integrals_against_many_digits(mean, variance, count, error):
+def test_the_integrals_against_many_digits(mean, variance, count, error):
     """Both of its rules, narrow and wide."""
-    pytest.importorskip("numba")
-    spread = np.array([variance**0.5])
-    rules = (*tilted_rules._hermite(), *tilted_rules._legendre())
-    row = np.array([mean]), spread, np.array([count]), spread <= tilted_rules.NARROW
-    log_z, centre, square = newton.compiled(KERNEL, "tilted_kernel")(*row, *rules)
+    counts = Counts(np.array([count]), np.zeros(1))
+    log_z, centre, square = tilted_moments(np.array([mean]), np.array([variance]), counts)
     truth = tilted_digits(mean, variance, count, 0.0)
     assert log_z[0] == pytest.approx(truth.log_z, abs=error)
     assert centre[0] == pytest.approx(truth.mean, abs=error * truth.variance**0.5)
     assert square[0] == pytest.approx(truth.variance, rel=error)
-
-
-def test_a_numba_that_fails_is_a_warning_and_no_more():
-    pytest.importorskip("numba")
-    with pytest.warns(RuntimeWarning, match="numba is installed but fails"):
-        assert newton.compiled("no_such_kernel") is None
 
 
 # --- where EP is exact -----------------------------------------------------------------------------------

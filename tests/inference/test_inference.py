@@ -14,7 +14,6 @@ from cases import CASES, PRIOR_VARIANCES, WIDE_PRIORS, counts_of, geometries
 from dataworth.inference import newton
 from dataworth.inference.geometry import (
     GATHERED,
-    GRAM_LIMIT,
     SLAB,
     Dual,
     Primal,
@@ -204,24 +203,6 @@ def test_the_geometry_follows_shape_and_scale():
     few = choose_geometry(np.ones((100, 10)), 1.0, np.arange(5))
     assert isinstance(few, Dual)
     assert few.degrees == 5
-
-
-@pytest.mark.parametrize("prior_variance", [1e-2, 1e4])
-@over_cases
-def test_the_compiled_loop_does_what_the_plain_one_does(case, prior_variance):
-    pytest.importorskip("numba")
-    X, rng = with_ones(case.X), np.random.default_rng(0)
-    geometry, n = Dual(prior_variance * X @ X.T), len(X)
-    counts = counts_of(case)
-    if prior_variance * (X**2).sum(axis=1).max(initial=0.0) > GRAM_LIMIT or n == 0:
-        pytest.skip("never held n×n")
-    for guess in (None, rng.normal(size=n)):
-        plain = newton._find(geometry, counts, newton.Start(np.zeros(n), guess), 0.0)
-        fast = newton._find_compiled(newton.compiled("dual_mode"), geometry, counts, np.zeros(n), 0.0, guess)
-        assert plain.converged
-        assert fast.converged
-        assert fast.log_z == pytest.approx(plain.log_z, abs=1e-6, rel=1e-9)
-        assert fast.f == pytest.approx(plain.f, abs=1e-5)
 
 
 @pytest.mark.parametrize("shape", [(1, 1), (7, 3), (3, 7)])

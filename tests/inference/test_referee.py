@@ -10,8 +10,7 @@ import json
 
 import numpy as np
 import pytest
-from scipy.integrate import quad
-from scipy.special import expit, log_expit, logsumexp
+from scipy.special import log_expit, logsumexp
 
 from dataworth import Dataset, pmi
 from dataworth.errors import DataworthError
@@ -27,7 +26,6 @@ from dataworth.inference.importance import (
     importance,
     laplace_start,
     log_likelihood,
-    softmax_from_prior,
     whiten,
 )
 from dataworth.inference.logistic import Counts
@@ -370,29 +368,3 @@ def test_input_is_checked_as_by_pmi():
         referee(Dataset([[np.nan]], [1]), T)
     with pytest.raises(DataworthError, match="target"):
         referee(T, T, target=0.0)
-
-
-# --- Softmax, from the prior -----------------------------------------------------------------------------
-
-
-def test_softmax_from_the_prior_by_quadrature():
-    """Two classes and one feature: t = θ₁ − θ₀ is N(0, 2C)."""
-    x, ones, zeros, C = np.array([0.7, -1.2, 2.0]), np.array([1.0, 0.0, 2.0]), np.array([0.0, 1.0, 1.0]), 3.0
-
-    def integrand(t):
-        fit = np.prod(expit(t * x) ** ones * expit(-t * x) ** zeros)
-        return fit * np.exp(-(t**2) / (4 * C)) / np.sqrt(4 * np.pi * C)
-
-    truth = np.log(quad(integrand, -40, 40, epsabs=0, epsrel=1e-10, limit=500)[0])
-    counts = np.column_stack([zeros, ones])
-    for X in (x[:, None], np.column_stack([x, np.zeros((3, 4))])):  # d < n, and d > n
-        found = softmax_from_prior(X, counts, C, np.random.default_rng(1), 100_000)
-        assert found.error < 0.01
-        assert abs(found.log_z - truth) < TRUST * found.error
-
-
-def test_softmax_from_the_prior_of_single_rows():
-    """Rows at right angles are told apart, and no class is preferred: K^−n, whatever the prior."""
-    for C in (0.5, 1000.0):
-        found = softmax_from_prior(np.eye(3), np.eye(4)[[0, 2, 2]], C, np.random.default_rng(2), 100_000)
-        assert abs(found.log_z + 3 * np.log(4)) < TRUST * found.error < 0.2

@@ -16,11 +16,8 @@ from dataworth.measure.designs import (
     Arm,
     Pairs,
     Pile,
-    Prepared,
     Sample,
     Whole,
-    blocks_of_groups,
-    group_codes,
     same_sample,
     select,
     stratified,
@@ -75,18 +72,6 @@ def test_draws_are_pure_in_seed_and_number(make):
         same(forwards[i], draw)
 
 
-@pytest.mark.parametrize("make", [make_pairs, make_whole])
-def test_other_seeds_and_other_numbers_draw_other_rows(make):
-    a, b, c = make(7).draw(0), make(8).draw(0), make(7).draw(1)
-    assert not np.array_equal(a.test.rows, b.test.rows)
-    assert not np.array_equal(a.test.rows, c.test.rows)
-
-
-def test_prepared_pairs_are_given_back():
-    draws = tuple(make_pairs().draw(i) for i in range(3))
-    assert [Prepared(draws).draw(i) for i in (2, 0)] == [draws[2], draws[0]]
-
-
 # --- what is drawn ---------------------------------------------------------------------------------------
 
 
@@ -102,11 +87,6 @@ def test_whole_blocks_partition_the_test_rows(seed, m, blocks):
     sizes = [len(t.rows) for t in drawn]
     assert max(sizes) - min(sizes) <= 1
     assert all(design.draw(i).arms is design.arms for i in range(blocks))
-
-
-def test_whole_blocks_are_shuffled():
-    blocks = [make_whole(3, 40, 4).draw(i).test.rows for i in range(4)]
-    assert any(not np.array_equal(np.sort(b), np.arange(b.min(), b.min() + 10)) for b in blocks)
 
 
 @given(
@@ -171,27 +151,6 @@ def test_stratified_counts(totals, share, seed):
         )
 
 
-@pytest.mark.parametrize(
-    ("totals", "size", "expected"),
-    [
-        ([50, 50], 10, [5, 5]),
-        ([70, 30], 10, [7, 3]),
-        ([66, 34], 10, [7, 3]),  # 6.6 and 3.4: the larger remainder gets the row
-        ([99, 1], 10, [9, 1]),  # a rare class still gives one row, taken from the largest
-        ([98, 1, 1], 4, [2, 1, 1]),
-        ([98, 1, 1], 2, [2, 0, 0]),  # no room for one of each: plain shares
-        ([100, 0, 100], 10, [5, 0, 5]),  # a missing class gives nothing
-        ([3, 2], 5, [3, 2]),  # everything
-        ([7], 3, [3]),
-        ([3, 2], 0, [0, 0]),
-    ],
-)
-def test_stratified_counts_by_hand(totals, size, expected):
-    strata = np.repeat(np.arange(len(totals)), totals)
-    rows = stratified(strata, size, np.random.default_rng(0))
-    assert np.bincount(strata[rows], minlength=len(totals)).tolist() == expected
-
-
 # --- rows that belong together ----------------------------------------------------------------------------
 
 
@@ -219,14 +178,6 @@ def test_blocks_hold_whole_groups(sizes, blocks, seed):
     assert max(rows) - min(rows) <= max(sizes)
 
 
-def test_groups_are_dealt_to_blocks_at_random():
-    """Of 40 groups of ten, which stand together depends on the seed."""
-    groups = np.repeat(np.arange(40), 10)
-    one, other = (blocks_of_groups(groups, 20, np.random.default_rng(seed)) for seed in (0, 1))
-    assert np.bincount(one).tolist() == [20] * 20
-    assert not np.array_equal(one, other)
-
-
 @given(sizes=layouts, share=st.floats(0.01, 1), seed=st.integers(0, 2**32 - 1))
 @settings(max_examples=100, deadline=None, derandomize=True)
 def test_pairs_draw_whole_groups(sizes, share, seed):
@@ -252,12 +203,6 @@ def test_every_group_is_drawn_equally_often():
     assert np.abs(counts - 800).max() < 5 * np.sqrt(4000 * 0.2 * 0.8)
 
 
-def test_groups_as_numbers():
-    assert group_codes(None) is None
-    assert group_codes(np.array(["b", "a", "b"])).tolist() == [1, 0, 1]
-    assert group_codes(np.array(["c", "a", "b"])) is None  # every row is its own: nothing belongs together
-
-
 def test_without_groups_rows_are_drawn_by_the_documented_rule():
     """Blocks: a permutation from (seed, 0xB10C), cut evenly. Pairs: from (seed, 0xDA7A, i), D, then T."""
     order = np.random.default_rng([7, 0xB10C]).permutation(23)
@@ -272,18 +217,6 @@ def test_without_groups_rows_are_drawn_by_the_documented_rule():
 
 
 # --- samples ---------------------------------------------------------------------------------------------
-
-
-def test_select_takes_everything_that_belongs_to_a_row():
-    sample = Sample(np.array([10, 11, 12]), np.array([1.0, 2.0, 3.0]), np.array([0.0, 1.0, 2.0]))
-    part = select(sample, np.array([2, 0]))
-    assert part.rows.tolist() == [12, 10]
-    assert part.weights.tolist() == [3.0, 1.0]
-    assert part.targets.tolist() == [2.0, 0.0]
-    bare = select(Sample(np.array([4, 5])), np.array([1]))
-    assert (bare.weights, bare.targets) == (None, None)
-    assert weights_of(bare).tolist() == [1.0]
-    assert weights_of(part).tolist() == [3.0, 1.0]
 
 
 def test_the_same_sample_in_any_order():

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 import dataworth as dw
-from dataworth.data.order import canonical
-from dataworth.measure.ledger import better, read_table, runs_beside, write_table
+from dataworth.measure.ledger import better
 from worlds import classes, refusal
 
 TEST = classes(200, seed=0)
@@ -95,19 +94,3 @@ def test_better_is_beyond_the_noise_of_so_many_questions(yard, questions, errors
     for d, told in ((0.99, False), (1.01, True)):
         old = table.with_column("pmi", table.pmi - (wave + d * errors / np.sqrt(20))[:, None])
         assert better(case, old, questions) is told
-
-
-def test_tables_come_back_bit_for_bit(yard):
-    table = dw.score(GOOD, TEST, yardstick=yard, ignore="all").table
-    back = read_table(json.loads(json.dumps(write_table(table))))
-    assert back.arms == table.arms
-    assert back.tempering == table.tempering
-    np.testing.assert_array_equal(back.values, table.values)
-
-
-def test_run_directories_know_how_often_a_test_set_was_used(tmp_path, yard):
-    for i, data in enumerate((GOOD, POOR, GOOD.take(range(100)))):
-        dw.score(data, TEST, yardstick=yard, run_dir=tmp_path / f"run{i}", ignore="all")
-        told = runs_beside(tmp_path / f"run{i}", canonical(TEST).content_hash())
-        assert (told is None) if i == 0 else f"used in {i} other run" in told
-    assert runs_beside(tmp_path / "run0", "another") is None

@@ -9,16 +9,6 @@ from dataworth.measure.metrics import default_metric, of_blocks, of_rows
 from worlds import refusal
 
 
-class Known:
-    """A fitter that knows the probabilities of its pool."""
-
-    def __init__(self, chances, y):
-        self.chances, self.y = chances, y
-
-    def probabilities(self, fit, rows):
-        return self.chances[rows]
-
-
 def world(n, seed, classes=2, rare=0.2):
     rng = np.random.default_rng(seed)
     proportions = np.r_[rare, np.full(classes - 1, (1 - rare) / (classes - 1))]
@@ -41,13 +31,6 @@ def test_the_scores_are_those_of_scikit_learn(classes, weighted):
         log_loss(y, chances, sample_weight=weights),
     ]
     np.testing.assert_allclose(found, expected, rtol=1e-10)
-
-
-def test_one_class_alone_has_no_auc():
-    chances, _ = world(10, 0)
-    found = of_rows(chances, np.ones(10, dtype=int), np.ones(10))
-    assert np.isnan(found[1])
-    assert np.isfinite([found[0], found[2]]).all()
 
 
 def test_the_jackknife_covers():

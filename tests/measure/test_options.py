@@ -12,7 +12,7 @@ from dataworth.measure import plans
 from dataworth.measure.case import Plan
 from dataworth.measure.designs import DATA
 from dataworth.measure.options import DESIGNS, TAKES, Options
-from dataworth.measure.plans import PairSizes, block_count, for_precision, pair_sizes
+from dataworth.measure.plans import block_count, for_precision, pair_sizes
 from dataworth.measure.prepare import Measurement
 from dataworth.measure.table import COLUMNS, PairTable
 from worlds import classes, held_out, refusal, yardstick
@@ -46,13 +46,6 @@ def test_the_default_size_is_the_largest_that_leaves_eight_blocks(data_rows, tes
     assert min(data_rows // (n + 1), test_rows // (n + 1)) < 8
     assert sizes.blocks == pytest.approx(min(data_rows, test_rows) / n)
     assert sizes.pairs == 200
-
-
-def test_sizes_asked_for():
-    assert pair_sizes(100, 60, 7, 20) == PairSizes(20, 20, 7, 3.0)
-    assert pair_sizes(100, 60, 7, (50, 10)) == PairSizes(50, 10, 7, 2.0)
-    assert pair_sizes(100, 60, 2, (100, 60)) == PairSizes(100, 60, 2, 1.0)
-    assert pair_sizes(3, 60, None, 1) == PairSizes(1, 1, 200, 3.0)
 
 
 REFUSED = [
@@ -93,31 +86,6 @@ REFUSED = [
 @pytest.mark.parametrize(("word", "call"), REFUSED)
 def test_what_makes_no_sense_is_refused(word, call):
     assert word in refusal(call)
-
-
-SCORE, AUDIT, METHOD = (
-    ("whole", "pairs"),
-    ("whole", "row", "rate", "size", "pairs"),
-    ("method", "whole", "pairs"),
-)
-assert {"score": SCORE, "audit": AUDIT, "curate": METHOD, "rank": ("whole",)} == DESIGNS
-
-
-@pytest.mark.parametrize(
-    ("design", "pairs", "size", "known", "chosen"),
-    [
-        (None, None, None, SCORE, "whole"),
-        (None, 10, None, SCORE, "pairs"),
-        (None, None, 10, SCORE, "pairs"),
-        (None, 10, (5, 5), AUDIT, "pairs"),
-        (None, None, None, METHOD, "method"),
-        ("whole", None, None, METHOD, "whole"),
-        ("pairs", None, None, SCORE, "pairs"),
-        ("row", 10, 5, AUDIT, "row"),
-    ],
-)
-def test_the_design_chosen(design, pairs, size, known, chosen):
-    assert Options(design=design, pairs=pairs, size=size).choose_design(known) == chosen
 
 
 def chosen(what="score", **options):

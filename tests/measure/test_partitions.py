@@ -1,7 +1,5 @@
 """One fit shared out by partitions: that of all rows at once, the same bits whoever works them out."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -12,7 +10,7 @@ from dataworth.measure import streaming_posterior as passes
 from dataworth.measure.options import Options
 from dataworth.measure.streaming_posterior import Passes
 from dataworth.parallel import Local
-from streams import mixed, stream_of, two_classes
+from streams import stream_of, two_classes
 
 
 def fitted(stream, yard, engine, **settings):
@@ -67,34 +65,3 @@ def test_large_files_are_shared_out_unless_it_is_said_otherwise(numbers, monkeyp
     monkeypatch.setattr(passes, "PARALLEL_CELLS", 900 * 4 - 1)
     assert passes._engine(stream, Options()) == Local(-1)
     assert passes._engine(stream, Options(jobs=1)) == Local(1)
-
-
-def test_numeric_labels_take_one_pass(tmp_path):
-    rng = np.random.default_rng(0)
-
-    def table(n):
-        found = two_classes(n, 4)
-        y = found["a0"].to_numpy() - 2.0 * found["a2"].to_numpy() + rng.standard_normal(n)
-        return found.set_column(4, "label", [y])
-
-    rows = table(600)
-    stream, yard = stream_of(rows, tmp_path / "a.parquet", test=table(60))
-    one, made = fitted(stream, yard, Local(1))
-    data = dw.read(rows)
-    whole = yard.model.fit(yard.features(data), yard.targets(data))
-    assert_allclose(one.mean, whole.mean, atol=1e-7)
-    assert_allclose(one.precision, whole.precision, rtol=1e-6, atol=1e-8 * whole.precision.max())
-    assert made.made == 3  # the sample, the look, the sums
-    assert fitted(stream, yard, Local(1))[1].repeats == 1.0
-
-
-def test_categories_texts_gaps_and_weights(tmp_path):
-    asked = {"weights": "times", "impute": True}
-    stream, yard = stream_of(mixed(500, 5), tmp_path / "a.parquet", test=mixed(120, 6), **asked)
-    one, made = fitted(stream, yard, Local(1))
-    data = dw.read(mixed(500, 5), **asked)
-    by_laplace = replace(yard.model, inference="laplace")  # as passes are, however few the rows
-    whole = by_laplace.fit(yard.features(data), yard.targets(data), data.weights)
-    assert_allclose(one.mean, whole.mean, atol=1e-6)
-    assert made.weight == data.weights.sum()
-    assert made.repeats == 1.0  # some rows more often than others: no repeat of the whole

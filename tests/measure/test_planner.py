@@ -65,15 +65,6 @@ def test_knowing_more_never_takes_more_pairs(epsilon, delta, bound, share):
     assert pairs_needed(epsilon, delta, **known) <= pairs_needed(epsilon, delta, bound=bound)
 
 
-def test_the_smallest_risks_still_count():
-    """1 − δ/2 is 1 in floating point from δ = 1e-16 on; the quantile is not infinite."""
-    assert pairs_needed(1.0, 1e-20, spread=1.0) == math.ceil(stats.norm.isf(5e-21) ** 2)
-
-
-def test_no_spread_takes_one_pair():
-    assert pairs_needed(0.1, spread=0.0) == pairs_for_error(0.1, 0.0) == 1
-
-
 # Guarantees
 
 
@@ -104,17 +95,11 @@ def test_the_standard_error_is_reached():
     ("call", "part"),
     [
         ({"epsilon": 0.0, "spread": 1.0}, "epsilon (in nats) is 0.0"),
-        ({"epsilon": -1, "spread": 1.0}, "epsilon (in nats) is -1"),
-        ({"epsilon": "x", "spread": 1.0}, "epsilon (in nats) is 'x'"),
-        ({"epsilon": 0.1, "delta": 0.0, "spread": 1.0}, "delta is 0.0"),
         ({"epsilon": 0.1, "delta": 1.0, "spread": 1.0}, "give one between 0 and 1"),
         ({"epsilon": 0.1}, "neither spread nor bound is given"),
         ({"epsilon": 0.1, "spread": -1.0}, "spread (in nats) is -1.0"),
-        ({"epsilon": 0.1, "spread": float("nan")}, "spread (in nats) is nan"),
-        ({"epsilon": 0.1, "bound": 0}, "bound (in nats) is 0"),
         ({"epsilon": 0.1, "spread": 3.0, "bound": 2.0}, "spread is 3 and bound is 2"),
         ({"epsilon": 0.1, "spread": 3.0, "method": "hoeffding"}, "hoeffding needs the bound"),
-        ({"epsilon": 0.1, "bound": 3.0, "method": "bernstein"}, "bernstein needs the spread"),
         ({"epsilon": 0.1, "bound": 3.0, "method": "chernoff"}, "known methods: normal, chebyshev"),
         ({"epsilon": 1e-200, "bound": 3.0}, "give a larger one"),
     ],

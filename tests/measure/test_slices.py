@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from scipy.stats import norm
@@ -12,7 +10,7 @@ import dataworth as dw
 from dataworth.checks.selection import coded, threshold
 from dataworth.measure.designs import AFTER, BEFORE, Arm
 from dataworth.measure.prepare import change_notes
-from dataworth.measure.slices import Column, balanced, column_of, mean_change, slices_of
+from dataworth.measure.slices import balanced, column_of, slices_of
 from worlds import refusal
 
 RNG = np.random.default_rng(0)
@@ -25,12 +23,6 @@ def rows_of(after, before=None, right=0.0):
     return {
         arm: np.column_stack([one, np.full(n, right if arm is AFTER else 0.0)]) for arm, one in parts.items()
     }
-
-
-def site(labels, agrees, rng, groups=None, weights=None):
-    """A column that agrees with the label in some of the rows."""
-    values = np.where(rng.random(len(labels)) < agrees, labels, 1 - labels).astype(str)
-    return column_of("site", values, labels, groups, weights)
 
 
 def test_balanced_is_the_mean_of_cells_by_p_of_a_times_p_of_y():
@@ -46,14 +38,6 @@ def test_balanced_is_the_mean_of_cells_by_p_of_a_times_p_of_y():
     assert found.agree.change.value == pytest.approx(0.25)
     assert found.against.change.value == pytest.approx(-0.5)
     assert found.beyond_random == found.change  # there were no random removals
-
-
-def test_independent_columns_balance_nothing():
-    labels = np.tile([0, 1], 100)
-    column = column_of("a", np.repeat(["x", "y"], 100), labels, None, None)
-    change = RNG.normal(size=200)
-    assert column.expected == pytest.approx(np.full(200, 1 / 200))
-    assert mean_change(change, column.expected, column).value == pytest.approx(change.mean())
 
 
 def test_weights_count_as_rows():
@@ -189,18 +173,6 @@ def test_values_beyond_the_eight_most_common_are_one_slice_and_numbers_are_quart
 def test_a_column_that_is_not_there_is_refused(slices):
     before, after, test = planted(n=60)
     assert "colour" in refusal(dw.audit, before, after, test, slices=slices) or slices == 3
-
-
-def test_data_without_rows_of_their_own_have_no_slices():
-    before, after, test = planted(n=100)
-    found = dw.audit(before, after, test, design="row", pairs=20, ignore="all")
-    assert (found.slices, found.balanced) == ((), None)
-    assert isinstance(replace(found, slices=()).to_dict()["slices"], list)
-
-
-def test_a_single_row_does_not_say_how_it_varies():
-    column = Column("s", ("x",), np.zeros(1, int), np.zeros(1, int), np.arange(1), np.ones(1))
-    assert mean_change(np.ones(1), np.ones(1), column).interval is None
 
 
 def test_at_most_twenty_slices_are_shown():

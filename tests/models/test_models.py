@@ -22,7 +22,6 @@ from dataworth.models import (
     Linear,
     Logistic,
     Model,
-    OneVsRest,
     Posterior,
     SliceFitter,
     Softmax,
@@ -84,7 +83,6 @@ MODELS = {
     "linear, unknown noise": Linear(noise_variance=InverseGamma(2.0, 0.7)),
     "categorical": Categorical(),
     "softmax": Softmax(prior_variance=0.5),
-    "one-vs-rest": OneVsRest(),
     "toy": Toy(),
 }
 over_models = pytest.mark.parametrize("model", MODELS.values(), ids=MODELS.keys())

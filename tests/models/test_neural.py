@@ -12,7 +12,7 @@ import pytest
 
 from dataworth import Dataset, check_model, pmi, pmi_change
 from dataworth.errors import DataworthError
-from dataworth.models import LaplaceTorch, Linear, Logistic, Neural, Softmax
+from dataworth.models import Linear, Logistic, Neural, Softmax
 
 torch = pytest.importorskip("torch")
 nn = torch.nn
@@ -141,14 +141,6 @@ def test_a_change_of_pmi_is_the_difference_of_two(model):
     assert from_nothing == pytest.approx(second.value, abs=3 * TOLERANCE)
 
 
-def test_a_whole_network_has_changes_of_pmi_only():
-    X, y = rows_and_targets()
-    D, T = Dataset(X[:35], y[:35]), Dataset(X[35:], y[35:])
-    whole = LaplaceTorch(nn.Sequential(nn.Linear(5, 4), nn.Tanh(), nn.Linear(4, 2)), "kron", "all")
-    with pytest.raises(DataworthError, match=r"log of their number: use dw\.pmi_change"):
-        pmi(D, T, whole)
-
-
 def test_the_body_is_left_as_it_was():
     body, (X, y) = mlp(), rows_and_targets()
     body[3].eval()  # a mixture of modes
@@ -238,23 +230,12 @@ def test_without_torch_it_says_how_to_get_it(monkeypatch):
         Neural(lambda batch: batch).features(np.zeros((2, 2)))
 
 
-def test_without_laplace_torch_it_says_how_to_get_it(monkeypatch):
-    monkeypatch.setitem(sys.modules, "laplace", None)
-    with pytest.raises(
-        DataworthError, match=r"^LaplaceTorch needs the extra laplace: .*pip install '\.\[laplace\]'$"
-    ):
-        LaplaceTorch(nn.Linear(5, 2)).fit(*rows_and_targets())
-
-
 def test_the_models_import_no_torch():
-    code = (
-        "import dataworth.models.neural, dataworth.models.laplace_torch, sys, json\n"
-        "print(json.dumps(sorted(sys.modules)))"
-    )
+    code = "import dataworth.models.neural, sys, json; print(json.dumps(sorted(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = {name.partition(".")[0] for name in json.loads(done.stdout)}
     assert "numpy" in loaded
-    assert not loaded & {"torch", "laplace"}
+    assert "torch" not in loaded
 
 
 @pytest.mark.parametrize("head", [None, Logistic(10.0, "ep"), Softmax(classes=3), Linear(1.0, 0.5)])

@@ -1,4 +1,4 @@
-"""Softmax and OneVsRest against the truth, and labels of more than two classes from end to end."""
+"""Softmax against the truth, and labels of more than two classes from end to end."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ import dataworth as dw
 from cases import CASES
 from dataworth.inference.softmax import find_mode, trace_defect
 from dataworth.inference.softmax_geometry import Blocks, Stacked, terms
-from dataworth.models import Linear, Logistic, OneVsRest, Softmax
-from dataworth.models.one_vs_rest import OneVsRestPosterior
+from dataworth.models import Linear, Logistic, Softmax
 from dataworth.yardstick.yardstick import Yardstick
 from reference import laplace_log_z, with_ones
 from worlds import classes, refusal
@@ -244,17 +243,6 @@ def test_two_classes_score_as_logistic_in_every_form():
     assert "needs Gaussian posteriors" in refusal(dw.pmi, D, T, several, "sealed")
 
 
-def test_forms_of_one_vs_rest_are_sums():
-    D, T = three(30, 1), three(25, 2)
-    for form in ("evidence", "eta"):
-        parts = [
-            dw.pmi(D.with_labels(D.y == name), T.with_labels(T.y == name), Logistic(), form).value
-            for name in ("ant", "bee", "cat")
-        ]
-        assert dw.pmi(D, T, OneVsRest(), form).value == pytest.approx(sum(parts), abs=1e-6)
-    assert dw.pmi(D, T, OneVsRest(), "kl").stderr > 0
-
-
 # --- the posterior ----------------------------------------------------------------------------------------
 
 
@@ -294,27 +282,12 @@ def test_predictions_are_averaged_over_the_posterior():
 def test_predicted_classes_and_accuracy():
     X = np.array([[-3.0], [-2.5], [0.0], [0.2], [3.0], [2.5]])
     y = np.array([0.0, 0.0, 1.0, 1.0, 2.0, 2.0])
-    for model in (Softmax(100.0), OneVsRest(100.0, classes=3)):
-        fitter = model.bind(np.hstack([X, X**2]), y)
-        fit = fitter(np.arange(6))
-        assert fitter.predict(fit, np.arange(6)).tolist() == y.tolist()
-        assert fitter.accuracy(fit, np.arange(6)) == 1.0
-        assert fitter.information_gain(fit) == pytest.approx(fit.state.information_gain())
-        assert fit.state.converged
-
-
-def test_one_vs_rest_is_a_logistic_a_class():
-    X, y, weights = problem(30, 2, 3, seed=13)
-    posterior = OneVsRest(2.0).fit(X, y, weights)
-    assert isinstance(posterior, OneVsRestPosterior)
-    parts = [Logistic(2.0).fit(X, (y == c).astype(float), weights) for c in range(3)]
-    assert posterior.log_evidence == pytest.approx(sum(p.log_evidence for p in parts), abs=1e-9)
-    own = np.column_stack([p.predict_proba(X)[:, 1] for p in parts])
-    assert np.allclose(posterior.predict_proba(X), own / own.sum(axis=1, keepdims=True), atol=1e-9)
-    theta = np.concatenate([p.mean for p in parts])
-    assert posterior.log_density(theta) == pytest.approx(sum(p.log_density(p.mean) for p in parts), abs=1e-6)
-    draws = posterior.sample(np.random.default_rng(0), 4000)
-    assert np.allclose(draws.mean(axis=0), theta, atol=5 * draws.std() / np.sqrt(4000))
+    fitter = Softmax(100.0).bind(np.hstack([X, X**2]), y)
+    fit = fitter(np.arange(6))
+    assert fitter.predict(fit, np.arange(6)).tolist() == y.tolist()
+    assert fitter.accuracy(fit, np.arange(6)) == 1.0
+    assert fitter.information_gain(fit) == pytest.approx(fit.state.information_gain())
+    assert fit.state.converged
 
 
 def test_simulated_classes_have_the_models_probabilities():
@@ -333,7 +306,6 @@ def test_what_does_not_fit_into_memory_is_said_before(monkeypatch):
     monkeypatch.setattr(np, "zeros", None)  # nothing is allocated on the way
     sentence = refusal(fitter, np.arange(4700))
     assert "4.2 GB" in sentence
-    assert "OneVsRest" in sentence
     monkeypatch.undo()
     assert "4700 distinct rows" in sentence
 
@@ -342,11 +314,8 @@ def test_senseless_models_and_targets():
     assert "prior_variance" in refusal(Softmax, -1.0)
     for K in (1, 2.5, True):
         assert "whole number, 2 or more" in refusal(Softmax, classes=K)
-        assert "whole number, 2 or more" in refusal(OneVsRest, classes=K)
-    assert "inference" in refusal(OneVsRest, inference="magic")
-    for model in (Softmax(classes=3), OneVsRest(classes=3)):
-        for y in ([0.0, 3.0], [0.0, 0.5], [-1.0, 0.0]):
-            assert "whole numbers 0 to 2" in refusal(model.fit, np.zeros((2, 1)), np.array(y))
+    for y in ([0.0, 3.0], [0.0, 0.5], [-1.0, 0.0]):
+        assert "whole numbers 0 to 2" in refusal(Softmax(classes=3).fit, np.zeros((2, 1)), np.array(y))
 
 
 def test_labels_choose_the_model_and_models_refuse_labels():
@@ -392,7 +361,6 @@ def test_every_kind_of_model_survives_its_file(data, tmp_path):
     for T, name, own in (
         (two, "logistic", {"inference"}),
         (two, "softmax", {"classes"}),
-        (data[2], "one-vs-rest", {"inference", "classes"}),
         (numbers, "linear", {"noise_variance"}),
     ):
         made = Yardstick.fit(T, model=name, prior_variance=1.0)

@@ -1,7 +1,6 @@
-"""Ray and Dask: real clusters of processes on this machine, a worker and a node killed in the middle.
+"""Ray: a real cluster of processes on this machine, a worker and a node killed in the middle.
 
-A cluster takes seconds to start, and pytest-xdist would start one in each of its processes: there is one test
-for each cluster, and it asks everything of it.
+A cluster takes seconds to start: there is one test, and it asks everything of it.
 """
 
 import os
@@ -14,9 +13,9 @@ from tests.chunks import dies, endless, picky, seen, sums
 
 import dataworth as dw
 from dataworth.embed import embed
-from dataworth.measure.partition_sums import Chunk, Lens, sums_over
-from dataworth.parallel import Dask, Local, Ray, get_engine, on_ray
-from dataworth.parallel.chunks import Far, in_order
+from dataworth.measure.options import Options
+from dataworth.measure.streaming_posterior import Passes
+from dataworth.parallel import Local, Ray, get_engine, on_ray
 from dataworth.wording import needs_extra
 from streams import stream_of, two_classes
 from worlds import numeric_labels, refusal
@@ -63,11 +62,12 @@ def check_cluster(engine, backend, folder):
 
     # one fit of a file, its row groups wherever workers are
     stream, yard = stream_of(two_classes(300, 7), folder / "rows.parquet", group=100)
-    chunks = [Chunk(i, piece) for i, piece in enumerate(stream.pieces)]
-    theta = np.ones(yard.recipe.width + 1)
-    local, far = (sums_over(e, Lens(stream.reader, yard), chunks)(theta, True) for e in (Local(1), engine))
-    assert len(chunks) == 3
-    assert all(np.array_equal(a, b) for a, b in zip(local, far, strict=True))
+    fits = []
+    for one in (Local(1), engine):
+        with Passes(stream, yard, Options(engine=one), None, "the data") as made:
+            fits.append(made.fitted(1.0))
+    assert len(stream.pieces) == 3
+    assert all(np.array_equal(a, b) for a, b in zip(*fits, strict=True))
 
     assert refusal(list, engine.map(picky, range(5), shared=2)) == "chunk 2 is bad"
     one = type(engine)(jobs=1)
@@ -111,39 +111,6 @@ def test_ray(tmp_path, monkeypatch):
         cluster.shutdown()
 
 
-@pytest.mark.cluster
-def test_dask(tmp_path):
-    distributed = pytest.importorskip("distributed", reason="dask is an extra")
-    # Two threads each: they must take turns, or one would change the other's number of BLAS threads.
-    with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=2, dashboard_address=None) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        check_cluster(Dask(), "dask", tmp_path)
-        assert Dask().client is client
-        cluster.scheduler.allowed_failures = 0
-        assert "A chunk was lost on Dask" in refusal(list, Dask().map(dies, range(4), shared=2))
-        assert client.status == "running"
-
-
-@pytest.mark.parametrize("jobs", [-1, 1, 2, 3])
-def test_results_come_in_order_and_no_more_than_asked_are_under_way(jobs):
-    under_way, most = set(), 0
-
-    def submit(chunk):
-        nonlocal most
-        under_way.add(chunk)
-        most = max(most, len(under_way))
-        return chunk
-
-    def still(running):
-        under_way.discard(running[-1])  # the last one is done first
-        return running[:-1]
-
-    assert list(in_order(range(7), jobs, submit, still)) == list(range(7))
-    assert most == (7 if jobs < 0 else jobs)
-
-
 @pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing", "sequential"])
 def test_joblib_on_this_machine_is_local(backend):
     with joblib.parallel_config(backend=backend, n_jobs=3):
@@ -157,34 +124,23 @@ def test_a_backend_that_is_none_of_ours_is_refused():
         pass
 
     with joblib.parallel_config(backend=Other()):
-        assert "There is no engine 'Other': use one of 'local', 'dask', 'ray'." in refusal(get_engine)
+        assert "There is no engine 'Other': use 'local' or 'ray'." in refusal(get_engine)
 
 
-@pytest.mark.parametrize(("name", "package"), [("ray", "ray"), ("dask", "distributed")])
-def test_a_package_that_is_not_installed(name, package, monkeypatch):
-    monkeypatch.setitem(sys.modules, package, None)
-    assert refusal(get_engine, name) == needs_extra(f"the engine '{name}'", name)
+def test_a_package_that_is_not_installed(monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    assert refusal(get_engine, "ray") == needs_extra("the engine 'ray'", "ray")
 
 
-def test_an_address_at_which_nobody_is(monkeypatch):
-    monkeypatch.setattr("dataworth.parallel.on_dask.PATIENCE", 0.2)
-    for name, engine in (("ray", "Ray"), ("distributed", "Dask")):
-        pytest.importorskip(name)
-        sentence = refusal(get_engine, engine.lower(), None, "127.0.0.1:1")
-        assert sentence.startswith(f"There is no {engine} at 127.0.0.1:1 (")
+def test_an_address_at_which_nobody_is():
+    pytest.importorskip("ray")
+    assert refusal(get_engine, "ray", None, "127.0.0.1:1").startswith("There is no Ray at 127.0.0.1:1 (")
     assert "name the engine too" in refusal(get_engine, None, None, "127.0.0.1:1")
 
 
-def test_a_worker_with_another_version_is_refused():
-    assert Far.of(dw.__version__, lambda: (picky, 1), 2).get() == 2
-    assert "The workers have dataworth" in refusal(Far.of("0.0.1", lambda: (picky, 1), 2).get)
-
-
-def test_a_worker_that_lacks_a_package_is_a_sentence():
-    def receive():
-        raise ModuleNotFoundError("No module named 'mine'")
-
-    sentence = refusal(Far.of(dw.__version__, receive, 2).get)
-    assert sentence == (
-        "A worker cannot load its work (No module named 'mine'): install there what is installed here."
-    )
+def test_a_worker_with_another_version_or_without_a_package_is_a_sentence(monkeypatch):
+    monkeypatch.setattr(on_ray, "receive", lambda held: held)
+    assert on_ray.in_worker([(picky, 1)], dw.__version__, 2) == (2, None)
+    assert "The workers have dataworth" in str(on_ray.in_worker([(picky, 1)], "0.0.1", 2)[1])
+    _, error = on_ray.in_worker([None], dw.__version__, 2)  # None does not unpack
+    assert "A worker cannot load its work (cannot unpack" in str(error)

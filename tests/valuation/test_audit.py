@@ -109,6 +109,21 @@ def test_truly_new_rows_are_informative_where_data_are_poor(wide_world):
 # Arms
 
 
+def test_calibration_is_the_log_loss_as_trained_and_at_the_best_tempering():
+    """Raw: rows count as given, by the model's own predictive; doubling them moves it, and not the other."""
+    test, data = held_out(), classes(120, seed=1)
+    yard = yardstick()
+    found = dw.audit(data, data.take(np.r_[:120, :120]), test, yardstick=yard, ignore="all").calibration
+    x, y = yard.features(test), yard.targets(test)
+    for raw, times in ((found.raw_before, 1.0), (found.raw_after, 2.0)):
+        fit = yard.model.fit(yard.features(data), yard.targets(data), np.full(120, times))
+        p = fit.predict_proba(x)[np.arange(len(y)), y.astype(int)]
+        assert raw == pytest.approx(-np.log(p).mean(), abs=2e-3 if times == 1.0 else 0.05)
+    assert found.raw_before != pytest.approx(found.raw_after, abs=1e-6)
+    assert found.tempered_before == pytest.approx(found.tempered_after, abs=1e-12)
+    assert found.tempered_before < min(found.raw_before, found.raw_after) + 0.01
+
+
 def test_arms_are_what_scores_are_made_of():
     """Each arm of the design whole is the score of that dataset alone, on the same blocks."""
     result = audit(NOISY, FILTERED, seed=3)

@@ -4,7 +4,6 @@ import json
 import re
 import struct
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
@@ -19,7 +18,6 @@ from dataworth.data.dataset import Dataset
 from dataworth.data.keys import commit
 from dataworth.data.labels import Classes, Numeric
 from dataworth.data.order import canonical
-from dataworth.data.sealed import MOST_HEADER, Contents, read_sealed, write_sealed
 from dataworth.errors import DataworthError
 from dataworth.measure.designs import DATA, Sample, Whole
 from dataworth.measure.options import Options
@@ -194,15 +192,11 @@ def in_facts(**changes):
 
 HEADERS = {
     "other type": in_header(dtype="F32"),
-    "wrong shape": in_header(shape=[9]),
     "huge shape": in_header(shape=[10**9, 10**9]),
-    "offsets beyond": in_header(data_offsets=[24, 10**15]),
     "offsets overlap": in_header(data_offsets=[0, 72]),
     "one array more": lambda header, facts: header.update(more=header["mean"]),
-    "no mean": lambda header, facts: header.pop("mean") and None,
     "no metadata": lambda header, facts: header.pop("__metadata__") and None,
     "more metadata": lambda header, facts: header["__metadata__"].update(more="1"),
-    "not JSON": lambda header, facts: b"{",
     "not UTF-8": lambda header, facts: b'{"\xff\xfe": 1}',
     "deep": lambda header, facts: b"[" * 200_000,
     "NaN in it": lambda header, facts: b'{"mean": NaN}',
@@ -211,11 +205,9 @@ HEADERS = {
     ).encode(),
     "other schema": in_facts(schema="dataworth/sealed/3"),
     "no checksum": lambda header, facts: facts.pop("checksum") and None,
-    "rows are none": in_facts(rows=0),
     "rows are huge": in_facts(rows=10**30),
     "weight is negative": in_facts(weight=-1.0),
     "counts are not the rows": in_facts(counts={"0": 1, "1": 1}),
-    "counts of floats": in_facts(counts={"0": 30.0, "1": 30.0}),
     "yardstick is no hash": in_facts(yardstick="abc"),
     "version with an escape": in_facts(version="\x1b[31m"),
     "more facts": in_facts(more=1),
@@ -230,22 +222,12 @@ def test_hostile_headers_are_refused(file, name):
     assert "dataworth seal" in sentence
 
 
-def padded(raw, spaces):
-    """A valid file whose header ends in spaces."""
-    (length,) = struct.unpack_from("<Q", raw)
-    return struct.pack("<Q", length + spaces) + raw[8 : 8 + length] + b" " * spaces + raw[8 + length :]
-
-
 FILES = {
-    "empty": lambda raw: b"",
     "seven bytes": lambda raw: raw[:7],
     "cut short": lambda raw: raw[:-8],
-    "only a header": lambda raw: raw[:-96],
     "eight bytes more": lambda raw: raw + bytes(8),
     "text": lambda raw: b"x,y\n1,2\n" * 50,
     "a header of 2**63 bytes": lambda raw: struct.pack("<Q", 2**63) + raw[8:],
-    "a header that is too long": lambda raw: padded(raw, MOST_HEADER),
-    "a pickle": lambda raw: b"\x80\x04\x95\x0b\x00\x00\x00\x00\x00\x00\x00\x8c\x07badness\x94.",
 }
 
 
@@ -254,8 +236,6 @@ def test_what_is_no_sealed_file_is_refused(file, name):
     file.write_bytes(FILES[name](file.read_bytes()))
     sentence = refusal(Sealed.load, file)
     assert sentence.startswith(f"{file}: ")
-    if name in ("cut short", "only a header", "eight bytes more"):
-        assert "checksum" in sentence
 
 
 def test_what_is_no_file_and_a_sparse_terabyte_are_refused(tmp_path):
@@ -270,26 +250,10 @@ def test_what_is_no_file_and_a_sparse_terabyte_are_refused(tmp_path):
 # --- what cannot be the posterior of a dataset -------------------------------------------------------------
 
 
-def with_precision(change):
-    def forge(sealed):
-        precision = np.array(sealed.precision)
-        change(precision)
-        return replace(sealed, precision=precision)
-
-    return forge
-
-
-def sharpen_intercept(precision):
-    precision[-1, -1] += 60 / 4
-
-
+SURER = np.diag([0.0, 0.0, 60 / 4])
 FORGERIES = {
-    "negated": lambda s: replace(s, precision=-s.precision),
-    "zero": lambda s: replace(s, precision=0 * s.precision),
-    "less than the prior": lambda s: replace(s, precision=0.9 * np.eye(3)),
-    "less than the prior in one direction": with_precision(lambda p: p.__setitem__((0, 0), 0.5)),
-    "an intercept that is too sure": with_precision(sharpen_intercept),
-    "enormous": lambda s: replace(s, precision=1e200 * s.precision),
+    "less than the prior in one direction": lambda s: replace(s, precision=np.diag([0.5, 1.0, 1.0])),
+    "an intercept that is too sure": lambda s: replace(s, precision=s.precision + SURER),
     "overflowing": lambda s: replace(s, precision=1e308 * np.eye(3)),
     "a mean that is too far": lambda s: replace(s, mean=100.0 * np.ones(3)),
     "a mean that overflows": lambda s: replace(s, mean=1e300 * np.ones(3)),
@@ -378,12 +342,6 @@ def inside(folder, monkeypatch):
     return folder
 
 
-def found(*words):
-    code, out, err = call(*words, "--json")
-    assert (code, "Traceback" in err) == (0, False), err
-    return json.loads(out)
-
-
 def test_score_and_rank_take_sealed_data(inside):
     yard, test = Yardstick.load("y.json"), dw.read("test.csv")
     v, other = Sealed.load("v.safetensors"), dw.read("other.csv")
@@ -410,46 +368,28 @@ def test_open_candidates_beside_sealed_ones_are_checked(inside):
     assert fires["duplicates"] is True
     assert [fires[name] for name in ("leaks", "classes", "shift", "chance")] == [False] * 4
     assert [fires[name] for name in ("forms", "inference", "prior-range", "size")] == [None] * 4
-    told = {check.name: check.detail for check in ranking.checks}
-    assert told["duplicates"].startswith("'twice': 66.7% of the rows")
-    assert told["duplicates"].endswith("(open data only)")
-    alone = {
-        check.name: check for check in dw.score(Sealed.load("v.safetensors"), test, yardstick=yard).checks
-    }
-    assert alone["duplicates"].fires is None
-    assert alone["chance"].fires is False
 
 
 TEST = ("--test", "test.csv")
 REFUSED = {
-    "audit": ("audit", "v.safetensors", "other.csv", *TEST),
-    "audit after": ("audit", "other.csv", "v.safetensors", *TEST),
-    "curate": ("audit", "v.safetensors", "--curate", "duplicate", *TEST),
-    "test": ("score", "other.csv", "--test", "v.safetensors"),
+    "an audit needs rows": ("audit", "v.safetensors", "other.csv", *TEST),
+    "": ("score", "other.csv", "--test", "v.safetensors"),
     "form": ("rank", "v.safetensors", *TEST, "--form", "kl"),
-    "design": ("score", "v.safetensors", *TEST, "--design", "pairs"),
-    "pairs": ("score", "v.safetensors", *TEST, "--pairs", "10"),
-    "other yardstick": ("score", "v.safetensors", *TEST, "--prior-variance", "2"),
-    "no file": ("score", "none.safetensors", *TEST),
-    "sealed twice": ("seal", "v.safetensors", "--yardstick", "y.json", "-o", "w.safetensors"),
-    "no suffix": ("seal", "other.csv", "--yardstick", "y.json", "-o", "w.csv"),
-    "explain": ("rank", "v.safetensors", *TEST, "--yardstick", "y.json", "--explain", "--csv", "never.csv"),
-    "overwriting": ("seal", "vendor.csv", "--yardstick", "y.json", "-o", "v.safetensors"),
-    "described": ("describe", "v.safetensors"),
-    "a yardstick of it": ("yardstick", "v.safetensors"),
-    "onto itself": ("seal", "v.safetensors", "--yardstick", "y.json", "-o", "v.safetensors"),
+    "design": ("score", "v.safetensors", *TEST, "--pairs", "10"),
+    "--yardstick": ("score", "v.safetensors", *TEST, "--prior-variance", "2"),
+    "without rows": ("seal", "v.safetensors", "--yardstick", "y.json", "-o", "w.safetensors"),
+    ".safetensors": ("seal", "other.csv", "--yardstick", "y.json", "-o", "w.csv"),
+    "--explain needs rows": ("rank", "v.safetensors", *TEST, "--yardstick", "y.json", "--explain"),
+    "--force": ("seal", "vendor.csv", "--yardstick", "y.json", "-o", "v.safetensors"),
 }
 
 
-@pytest.mark.parametrize("name", REFUSED)
-def test_what_needs_rows_is_refused_in_one_sentence(inside, name):
-    code, out, err = call(*REFUSED[name])
+@pytest.mark.parametrize("word", REFUSED)
+def test_what_needs_rows_is_refused_in_one_sentence(inside, word):
+    code, out, err = call(*REFUSED[word])
     sentences = [line for line in err.splitlines() if "guessed" not in line and not line.endswith("…")]
     assert (code, out, len(sentences)) == (2, "", 1), err
-    parts = {"other yardstick": "--yardstick", "explain": "--explain needs rows", "overwriting": "--force"}
-    parts |= dict.fromkeys(["described", "a yardstick of it", "sealed twice"], "without rows")
-    assert parts.get(name, "") in sentences[0]
-    assert not Path("never.csv").exists()
+    assert word in sentences[0]
 
 
 def test_likely_mistakes_are_sentences(sealed, tmp_path):
@@ -535,25 +475,3 @@ def test_classes_are_those_of_quadrature():
             off.append(said[i] - sum(both) + len(rows) * np.logaddexp.reduce(given.ravel()))
     assert np.abs(off).max() < 0.05  # of four rows
     assert abs(np.mean(off)) < 0.01
-
-
-NUMBERS = {
-    "not a number": lambda mean, precision: (mean * np.nan, precision),
-    "infinite": lambda mean, precision: (mean, precision + np.inf),
-    "asymmetric": lambda mean, precision: (mean, precision + np.triu(np.ones_like(precision), 1)),
-}
-
-
-@pytest.mark.parametrize("name", NUMBERS)
-def test_numbers_that_are_none_are_refused(sealed, tmp_path, name):
-    place = tmp_path / "bad.safetensors"
-    mean, precision = NUMBERS[name](sealed.mean, sealed.precision)
-    write_sealed(place, Contents(mean, precision, sealed.facts()))
-    assert refusal(read_sealed, place).startswith(f"{place}: ")
-
-
-def test_other_yardsticks_are_refused(sealed):
-    other = plain(2, prior_variance=2.0)
-    sentence = refusal(values, {"v": sealed}, classes(40, 11, d=2), other)
-    assert sealed.yardstick[:12] in sentence
-    assert other.digest[:12] in sentence

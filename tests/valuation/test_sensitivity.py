@@ -174,7 +174,7 @@ def test_what_is_said_of_priors_that_disagree():
         chosen=1.0,
         folds=5,
     )
-    assert not found.steady
+    assert not found.robust["conclusion"]
     assert (found.by_held_out, found.by_accuracy) == (1.0, 0.1)  # of equal accuracies the smallest prior
     assert "but also inconclusive within C = 1 to 10" in found.summary
     assert (
@@ -182,10 +182,10 @@ def test_what_is_said_of_priors_that_disagree():
     )
     assert found.to_dict()["conclusion_by_accuracy"] == "costly"
     steady = replace(found, points=(*found.points[:2], point(10.0, "informative", -2.0, 0.9)))
-    assert steady.steady
+    assert steady.robust["conclusion"]
     assert "informative at every plausible prior (C = 1 to 10)" in steady.summary
     alone = replace(found, points=found.points[:2])
-    assert alone.steady
+    assert alone.robust["conclusion"]
     assert "informative at the chosen prior; no other given prior is plausible" in alone.summary
 
 

@@ -12,9 +12,7 @@ from dataworth.data import chance, memory
 from dataworth.data.io import align
 from dataworth.data.io import streamed as streams
 from dataworth.data.io.notes import ReadingWarning
-from dataworth.data.io.streamed import Stream
 from dataworth.valuation import streamed
-from dataworth.valuation.sealed import Sealed
 from streams import mixed, stream_of, two_classes, write
 from worlds import refusal
 
@@ -166,22 +164,6 @@ def test_too_few_rows_for_a_coefficient_are_refused(numbers, monkeypatch):
     file, _, test, asked, _ = numbers
     monkeypatch.setattr(streamed, "MANY", 141)
     assert "too few for passes" in refusal(dw.score, file, test, stream=True, **asked)
-
-
-def test_sealed_in_passes(numbers, tmp_path):
-    stream, yard = stream_of(two_classes(700, 2), tmp_path / "rows.parquet", 300)
-    made = streamed.seal_stream(stream, yard)
-    made.save(tmp_path / "rows.safetensors")
-    back = Sealed.load(tmp_path / "rows.safetensors")
-    assert isinstance(stream, Stream)
-    assert (back.rows, back.weight) == (700, 700.0)
-    assert sum(back.counts.values()) == 700
-    assert back.is_of(stream, made.key)
-    data = dw.read(two_classes(700, 2))
-    near = dw.seal(data, yard)
-    test = dw.read(two_classes(160, 3))
-    one, other = (dw.score(s, test, yardstick=yard, ignore="all").value for s in (back, near))
-    assert one == pytest.approx(other, abs=0.01)  # Laplace's posterior beside EP's
 
 
 def test_different_rows_are_counted_without_keeping_them(monkeypatch):

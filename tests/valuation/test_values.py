@@ -1,8 +1,6 @@
 """Values of rows against fits without them; standard errors against the jackknife; trust; sources."""
 
 from dataclasses import replace
-from itertools import combinations
-from math import comb
 
 import numpy as np
 import pytest
@@ -12,7 +10,6 @@ from dataworth.inference.logistic import Counts
 from dataworth.inference.removal import see, toggle_each
 from dataworth.models import Linear
 from dataworth.valuation.values import label_noise as trust_file
-from dataworth.valuation.values import rows as shapley_file
 from dataworth.valuation.values.label_noise import trust_classes, trust_numbers
 from dataworth.valuation.values.rows import (
     Part,
@@ -110,27 +107,6 @@ def test_numeric_labels_are_exact():
         rest = every * (np.arange(20) != i)
         true = log_z(every, True) - log_z(every, False) - log_z(rest, True) + log_z(rest, False)
         assert found.value[i] == pytest.approx(true, abs=1e-9)
-
-
-def test_shapley_values_are_those_of_all_orders(monkeypatch):
-    """Four rows, exactly by enumeration; by 1,600 subsets within four standard errors of chance (6e-5)."""
-    table = table_of(*numbers(4, 15), 4)
-
-    def fit(some):
-        return [gaussian_fits(some, 0.3)]
-
-    exact = np.zeros(4)
-    for i in range(4):
-        others = [j for j in range(4) if j != i]
-        for size in range(4):
-            for some in combinations(others, size):
-                inside = np.isin(np.arange(4), some)
-                exact[i] += fit(table.counting(inside))[0].value[i] / (4 * comb(3, size))
-    monkeypatch.setattr(shapley_file, "SUBSETS", 1600)
-    found, _ = shapley_file.shapley(table, fit, seed=0)
-    values = [fit(table.counting(np.arange(4) < k))[0].value for k in range(5)]
-    chance = np.std(values, axis=0) / np.sqrt(1600)
-    assert (np.abs(found - exact) < 4 * 2 * chance).all()
 
 
 def test_nothing_to_go_by_leaves_one_label_in_ten_doubted(monkeypatch):

@@ -13,7 +13,6 @@ from dataworth.yardstick import predictive
 from dataworth.yardstick.predictive import (
     Known,
     Span,
-    each_class,
     half_given_half,
     numeric,
     one_of_classes,
@@ -73,7 +72,7 @@ def test_weights_count_as_repeats():
     known = asked(weights=weights)
     rows = np.repeat(np.arange(40), weights.astype(int))
     repeated = known._replace(rows=known.rows[rows], targets=known.targets[rows], weights=np.ones(len(rows)))
-    for predict in (two_classes, each_class, predictive.softmax, numeric):
+    for predict in (two_classes, predictive.softmax, numeric):
         ours, theirs = (predict(each, 3.0, (1.0, 4.0)).log_p for each in (known, repeated))
         assert ours == pytest.approx(theirs, abs=1e-5)
 
@@ -103,8 +102,6 @@ def test_one_class_or_not_is_logistic_a_class():
     ]
     p = np.stack(own)[:, 0].T
     right = known.wanted[:, None] == np.arange(3)
-    composite = np.log(np.where(right, p, 1 - p)).sum(axis=1)
-    assert each_class(known, 5.0, (2.0,)).log_p[0] == pytest.approx(composite)
     assert one_of_classes(known, 5.0, (2.0,)).log_p[0] == pytest.approx(np.log(p[right] / p.sum(axis=1)))
 
 
@@ -123,13 +120,6 @@ def test_softmax_is_its_posteriors_mean_probability(shape):
     assert predictive.DRAWS == 256
 
 
-def test_two_classes_of_softmax_are_logistic():
-    """Under half of the variance: the score between them has the variance of both."""
-    known = asked()
-    found = predictive.softmax(known, 5.0, (1.0,)).log_p[0]
-    assert found == pytest.approx(two_classes(known, 10.0, (1.0,)).log_p[0], abs=0.05)
-
-
 def test_rows_in_their_own_span_keep_all_inner_products():
     known = asked(6, 20)
     span = Span.of(known)
@@ -140,16 +130,9 @@ def test_rows_in_their_own_span_keep_all_inner_products():
     assert lengths == pytest.approx((known.others**2).sum(axis=1))
 
 
-@pytest.mark.parametrize("predict", [two_classes, each_class, predictive.softmax])
-def test_a_start_changes_nothing_but_the_time(predict):
-    known = asked()
-    first = predict(known, 3.0, (1.0,))
-    assert predict(known, 3.0, (1.0,), first.start).log_p == pytest.approx(first.log_p, abs=1e-5)
-
-
 @pytest.mark.parametrize(
     "model",
-    [dw.Logistic(0.5), dw.Softmax(0.5, classes=2), dw.OneVsRest(0.5, classes=2), dw.Linear(0.5, 0.3)],
+    [dw.Logistic(0.5), dw.Softmax(0.5, classes=2), dw.Linear(0.5, 0.3)],
 )
 def test_half_given_half_takes_the_models_own_prior(model):
     """C and w of a model are C′ = w·C (numeric labels: C/s²) of the predictive."""
@@ -172,6 +155,6 @@ def test_half_given_half_takes_the_models_own_prior(model):
             ]
             expected.append(sum(own))
         else:
-            kind = {dw.Logistic: two_classes, dw.OneVsRest: each_class}.get(type(model), predictive.softmax)
+            kind = two_classes if isinstance(model, dw.Logistic) else predictive.softmax
             expected.append(kind(known, 2.0, (4.0,)).log_p.sum())
     assert half_given_half(model, w, X, y, splits) == pytest.approx(np.mean(expected))

@@ -39,15 +39,6 @@ def test_the_least_proportion_is_where_t_reaches_what_is_needed():
     assert probes.PROPORTIONS == (0.02, 0.05, 0.1, 0.2)
 
 
-def test_nothing_is_seen_where_no_probe_is():
-    lucky = Sight(20, 20, 200, gains(3.5, 1.0, 0.2, 0.3), Gain(0.0, 1.0))
-    assert lucky.proportion is None  # two rows that happened to matter
-    seen = Sight(20, 20, 200, gains(0.1, 0.2, 0.3, 2.9), Gain(0.0, 1.0))
-    assert (seen.proportion, seen.rise, seen.rows) == (None, None, None)
-    assert Sight(20, 20, 200, gains(0, 0, 0, 0), Gain(1.0, 1.0)).rows == 100
-    assert Gain(1.0, 0.0).t(20) == 0.0
-
-
 def test_rows_that_would_decide():
     """With J* blocks the same change has the t that is needed."""
     seen = Sight(20, 15, 200, {}, Gain(0.0, 1.0))
@@ -55,10 +46,6 @@ def test_rows_that_would_decide():
     assert 0.3 * np.sqrt(blocks) / 1.2 >= needed_t(20) > 0.3 * np.sqrt(blocks - 1) / 1.2
     assert seen.needed(-0.3, 1.2) == seen.needed(0.3, 1.2)
     assert seen.needed(0.0, 1.0) is None
-
-
-def test_a_gain_is_the_mean_over_halves_and_its_spread_within_them():
-    assert Gain.of([np.array([1.0, 3.0]), np.array([5.0, 9.0])]) == pytest.approx((4.5, np.sqrt(5.0)))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dataworth.data.dataset import Dataset
 from dataworth.yardstick.recipe import Basis, Recipe, repeated
-from worlds import classes, refusal
+from worlds import classes
 
 shapes = st.tuples(st.integers(8, 40), st.integers(1, 6))
 seeds = st.integers(0, 2**32 - 1)
@@ -87,14 +87,6 @@ def test_the_order_of_columns_does_not_matter_to_the_data(shape, seed, random):
     other = Dataset(T.X[:, order], T.y, names=[f"c{j}" for j in order])
     recipe = Basis.learn(named).recipe(1, 0.5)
     assert np.array_equal(recipe.features(other), recipe.features(named))
-
-
-def test_further_columns_are_ignored_and_missing_ones_named():
-    T = classes(30, seed=0, d=3)
-    recipe = Basis.learn(Dataset(T.X, T.y, names=["a", "b", "c"])).recipe(3, 0.5)
-    more = Dataset(np.column_stack([T.X, T.X]), T.y, names=["a", "b", "c", "p", "q", "r"])
-    assert np.array_equal(recipe.features(more), recipe.features(Dataset(T.X, T.y, names=["a", "b", "c"])))
-    assert "'c'" in refusal(recipe.features, Dataset(T.X[:, :2], T.y, names=["a", "b"]))
 
 
 @quick

@@ -5,7 +5,6 @@ import pytest
 from scipy.stats import norm, rankdata
 
 from dataworth.data.dataset import Dataset
-from dataworth.yardstick import maps as scales
 from dataworth.yardstick.maps import KNOTS, SCORES, common_stretch, normal_scores
 from dataworth.yardstick.recipe import Basis
 
@@ -52,28 +51,3 @@ def test_ranks_are_normal_scores():
     assert np.abs(ours).max() == pytest.approx(SCORES[-1])
     assert ours[~inside] == pytest.approx(np.sign(expected[~inside]) * SCORES[-1])
     assert (KNOTS, SCORES[-1]) == (40, pytest.approx(norm.ppf(1 - 1 / 80)))
-
-
-def test_spreads_beyond_squares_have_a_common_scale():
-    """1e170 squared is infinite, 1e-170 squared is nothing."""
-    for size in (1e170, 1e-140):
-        made = common_stretch([f"a{j}" for j in range(8)], np.tile([3.0, 4.0], 4) * size)
-        assert made == pytest.approx(np.tile([3.0, 4.0], 4) / np.sqrt(12.5))
-
-
-def test_compiled_scores_have_the_same_bits(monkeypatch):
-    """Columns with and without equal knots; values on knots, between them and beyond."""
-    pytest.importorskip("numba")
-    rng = np.random.default_rng(3)
-    X = rng.normal(size=(400, 5))
-    X[:, 1] = X[:, 1].round()
-    X[:40, 0] = np.quantile(X[:, 0], scales.LEVELS)
-    knots = np.ascontiguousarray(np.quantile(X[:, :], scales.LEVELS, axis=0).T)
-    cells = np.vstack([X, 9.0 * X[:50], knots.T])
-    plain = scales.normal_scores(cells, knots)
-    monkeypatch.setattr(scales, "MANY", 10)
-    called = []
-    real = scales.compiled("interpolate")
-    monkeypatch.setattr(scales, "compiled", lambda *name: lambda *of: called.append(name) or real(*of))
-    assert np.array_equal(scales.normal_scores(cells, knots), plain)
-    assert called

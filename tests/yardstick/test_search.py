@@ -54,12 +54,11 @@ def test_exponents_and_bandwidths():
 
 
 def test_several_classes_have_fewer_maps_and_more_tempering():
-    for kind in ("softmax", "one-vs-rest"):
-        assert {m.landmarks for m in tried(400, 80, kind) if m.kind != "axes"} == {60}
-        assert {m.size for m in tried(400, 80, kind)} == {0, 10, 40}
-        assert EFFORTS[kind].levels == (1.0, 4.0, 16.0, 64.0, 256.0)
+    assert {m.landmarks for m in tried(400, 80, "softmax") if m.kind != "axes"} == {60}
+    assert {m.size for m in tried(400, 80, "softmax")} == {0, 10, 40}
+    assert EFFORTS["softmax"].levels == (1.0, 4.0, 16.0, 64.0, 256.0)
     assert EFFORTS["logistic"].levels == (1.0, 2.0, 4.0, 8.0)
-    assert [EFFORTS[kind].short for kind in ("logistic", "one-vs-rest", "softmax")] == [7, 3, 1]
+    assert [EFFORTS[kind].short for kind in ("logistic", "softmax")] == [7, 1]
 
 
 def test_priors_are_half_decades_for_rows_that_count_once():

@@ -41,12 +41,6 @@ def test_it_is_deterministic_in_the_seed():
     assert other.seed == 4
 
 
-@pytest.mark.parametrize("names", [("no", "yes"), (False, True), (0.0, 2.0)])
-def test_names_of_the_classes_do_not_matter(names):
-    renamed = Yardstick.fit(SMALL.with_labels([names[label] for label in SMALL.y]))
-    assert renamed.chosen == small_yardstick().chosen
-
-
 def test_labels_of_rows_without_weight_do_not_matter():
     """Weights are honoured: flipping the labels of rows of weight 0 changes nothing, of weight 1 it does."""
     wrong, bad = flipped(SMALL, 0.3, seed=0)
@@ -55,19 +49,6 @@ def test_labels_of_rows_without_weight_do_not_matter():
     assert right == other
     assert right != small_yardstick().chosen
     assert Yardstick.fit(wrong).chosen != small_yardstick().chosen
-
-
-@pytest.mark.parametrize("n", [20, 21, 33])
-def test_small_test_sets_have_a_yardstick(n):
-    for T in (
-        classes(n, seed=3),
-        numeric_labels(n, seed=3),
-        classes(n, seed=3).with_labels(np.arange(n) % 3),
-    ):
-        yard = Yardstick.fit(T)
-        assert np.isfinite(yard.chosen.held_out)
-        assert yard.features(T).shape == (n, yard.recipe.width)
-        assert yard.chosen.size == yard.recipe.width <= n
 
 
 @pytest.fixture
@@ -92,25 +73,14 @@ def test_a_saved_yardstick_measures_alike(saved):
     assert dw.score(D, SMALL, yardstick=loaded).value == dw.score(D, SMALL, yardstick=made).value
 
 
-def tampered(saved, change):
+@pytest.mark.parametrize(
+    "change", [lambda d: d["model"].update(prior_variance=9.0), lambda d: d.pop("digest")]
+)
+def test_a_tampered_file_is_refused(saved, change):
     content = json.loads(saved.read_text())
     change(content)
     saved.write_text(json.dumps(content))
-    return refusal(Yardstick.load, saved)
-
-
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda d: d["model"].update(prior_variance=9.0),
-        lambda d: d["labels"].update(classes=["1", "0"]),
-        lambda d: d.update(further=1),
-        lambda d: d.pop("rows"),
-        lambda d: d.pop("digest"),
-    ],
-)
-def test_a_tampered_file_is_refused(saved, change):
-    assert "was changed after it was made" in tampered(saved, change)
+    assert "was changed after it was made" in refusal(Yardstick.load, saved)
 
 
 @pytest.mark.parametrize(
@@ -228,8 +198,8 @@ THREE = SMALL.with_labels(np.arange(40) % 3)
     ("test", "options", "words"),
     [
         (SMALL.with_labels([1] * 40), {}, "has the label '1'"),
-        (THREE, {"model": "logistic"}, "suit softmax, one-vs-rest"),
-        (THREE, {"inference": "ep"}, "one-vs-rest"),
+        (THREE, {"model": "logistic"}, "suit softmax"),
+        (THREE, {"inference": "ep"}, "laplace alone"),
         (Dataset(np.ones((40, 3)), SMALL.y), {}, "constant"),
         (Dataset(SMALL.X, SMALL.y, groups=["p"] * 40), {}, "one group"),
         (SMALL, {"model": "linear"}, "suit logistic"),
@@ -241,15 +211,6 @@ THREE = SMALL.with_labels(np.arange(40) % 3)
 )
 def test_what_is_no_test_set_and_no_option(test, options, words):
     assert words in refusal(Yardstick.fit, test, **options)
-
-
-def test_unknown_labels_and_text_for_numeric_labels():
-    yard = small_yardstick()
-    sentence = refusal(yard.targets, SMALL.with_labels(["0"] * 39 + ["maybe"]), "the vendor's data")
-    assert "the vendor's data: label 'maybe'" in sentence
-    assert "'0' and '1'" in sentence
-    linear = Yardstick.fit(numeric_labels(30, seed=0), prior_variance=1.0)
-    assert "text labels" in refusal(linear.targets, SMALL.with_labels(["a", "b"] * 20))
 
 
 def test_a_published_yardstick_measures_alike_and_holds_no_hash_of_labels(tmp_path):

@@ -8,9 +8,6 @@ to 0.28 v² (two) on a first row, and EP by nothing. So an approximate log sum m
 mean of v² over the labels) and FIRST_SLACK for a first row, SLACK for others. Laplace's method keeps to that
 at prior variances up to 10. A forgotten penalty is of first order and a constant of none: both show where
 rows say little, and rows are therefore tried as they are and shrunk.
-
-A composite likelihood (`composite = True` on the class) is that of several labels a row, and does not add up
-over one.
 """
 
 from __future__ import annotations
@@ -52,7 +49,7 @@ def _one_more_row(s: Subject) -> Result:
     meaning = "the evidences of one more row, over its possible labels, add up to that without it"
     if s.exact:
         return s.near(gap, meaning)
-    return of_composite(s, (gap <= step, gap, step, f"{meaning} (nats off; more if rows say much)"))
+    return gap <= step, gap, step, f"{meaning} (nats off; more if rows say much)"
 
 
 def _forecast(s: Subject) -> Result:
@@ -64,7 +61,7 @@ def _forecast(s: Subject) -> Result:
     implied = [np.exp(_ratios(s.fitter, s.data, row, predicted.shape[1])[0]) for row in rows]
     gap = float(np.abs(predicted - implied).max())
     meaning = "predicted probabilities are the ratios of evidences"
-    return s.near(gap, meaning) if s.exact else of_composite(s, (gap <= ROUGH, gap, ROUGH, meaning))
+    return s.near(gap, meaning) if s.exact else (gap <= ROUGH, gap, ROUGH, meaning)
 
 
 def simulated_labels(s: Subject) -> Result:
@@ -86,14 +83,7 @@ def simulated_labels(s: Subject) -> Result:
         gap = abs(float((drawn == labels).all(axis=1).mean()) - told)
         worst = max(worst, (gap, bound), key=_ratio)
     gap, bound = worst
-    return of_composite(s, (gap <= bound, gap, bound, "labels are simulated as often as their evidence says"))
-
-
-def of_composite(s: Subject, result: Result) -> Result:
-    """A sum over labels, which is only reported of a composite likelihood."""
-    if not getattr(s.model, "composite", False):
-        return result
-    return None, *result[1:3], f"{result[3]} (reported: a composite likelihood)"
+    return gap <= bound, gap, bound, "labels are simulated as often as their evidence says"
 
 
 def _ratio(one: tuple[float, float]) -> float:

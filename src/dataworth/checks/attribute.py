@@ -19,7 +19,7 @@ from ..data.dataset import Dataset
 from ..data.labels import Classes
 from ..measure import AFTER, BEFORE, Case
 from ..measure.slices import label_codes
-from ..models import Logistic, OneVsRest
+from ..models import Logistic
 from ..yardstick.kinds import YardstickModel
 from .base import CHEAP, CheckOutcome, Finding, not_run
 from .rows import datasets, some_rows
@@ -89,7 +89,7 @@ def attribute(case: Case) -> CheckOutcome:
     model = case.yardstick.model
     if not hasattr(model, "prior_variance"):
         return not_run("the model has no coefficients")
-    if isinstance(model, Logistic | OneVsRest) and model.inference == "ep":
+    if isinstance(model, Logistic) and model.inference == "ep":
         model = replace(model, inference="laplace")  # it is a difference of two evidences that err alike
     rows = some_rows(len(case.test), ROWS, np.random.default_rng([case.options.seed, 0xD13]))
     some = case.test.take(rows)

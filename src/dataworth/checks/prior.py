@@ -22,7 +22,7 @@ import numpy as np
 from ..arrays import Array, Rows
 from ..data.dataset import Dataset
 from ..measure import Case, PairTable
-from ..models import Linear, OneVsRest, Softmax
+from ..models import Linear, Softmax
 from ..yardstick.candidates import NOISES
 from ..yardstick.kinds import YardstickModel
 from ..yardstick.predictive import half_given_half
@@ -80,8 +80,7 @@ def search_work(case: Case, features: int) -> float:
 def classes_factor(case: Case) -> float:
     """How many times the work of a fit grows, since several classes have several coefficients a feature."""
     model, names = case.yardstick.model, getattr(case.yardstick.labels, "names", ())
-    power = 2 if isinstance(model, Softmax) else 1 if isinstance(model, OneVsRest) else 0
-    return float(len(names) ** power)
+    return float(len(names) ** 2) if isinstance(model, Softmax) else 1.0
 
 
 def prior_edge(case: Case) -> CheckOutcome:

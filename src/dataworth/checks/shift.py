@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.linalg import svd
 
 from ..arrays import Array
 from ..data.dataset import Dataset
@@ -127,12 +128,15 @@ def told_apart(recipe: Recipe, ours: Dataset, theirs: Dataset, rng: np.random.Ge
     stderr = float(np.sqrt((n + m + 1) / (12.0 * n * m)))
     if not X.shape[1]:
         return Apart(0.5, stderr, columns)
+    from sklearn.linear_model import Ridge
+
     goal = np.where(own, 1.0 / n, -1.0 / m) * (n + m)  # both sides have the same say
     areas = []
     for fold in range(FOLDS):
         out = folds == fold
         center = X[~out].mean(axis=0)
-        scores = (X[out] - center) @ ridge(X[~out] - center, goal[~out])
+        told = Ridge(alpha=X.shape[1], fit_intercept=False).fit(X[~out] - center, goal[~out])
+        scores = (X[out] - center) @ told.coef_
         areas.append(area(scores, own[out], np.ones(len(scores))))
     return Apart(float(np.mean(areas)), stderr, columns)
 
@@ -157,29 +161,11 @@ def unseen(raw: Array, flags: Array, rows: NDArray[np.bool_], learned: NDArray[n
     varies = spread > 1e-12 * np.abs(base).max(axis=0, initial=0.0)
     scale = np.divide(1.0, spread, out=np.zeros_like(spread), where=varies)
     X = (raw[rows] - center) * scale
-    axes = principal_axes((base - center) * scale, kept)
+    _, sizes, directions = svd((base - center) * scale, full_matrices=False, lapack_driver="gesvd")
+    axes = directions[:kept][sizes[:kept] > 1e-6 * max(float(sizes[0]), 1e-300)].T
     rest = X - (X @ axes) @ axes.T
     length = np.sqrt((rest**2).sum(axis=1))
     # where the test set does not vary, the only unit is the size of what the rows have
     size = np.maximum(raw.max(axis=0) - center, center - raw.min(axis=0))
     constant = np.divide(raw[rows] - center, size, out=np.zeros_like(X), where=~varies & (size > 0))
     return np.column_stack([rest + constant, length, flags[rows]])
-
-
-def principal_axes(X: Array, kept: int) -> Array:
-    """The first axes of centred rows, in columns; by way of the smaller of the two Gram matrices."""
-    n, columns = X.shape
-    values, vectors = np.linalg.eigh(X.T @ X if columns <= n else X @ X.T)
-    some = np.arange(len(values))[::-1][:kept]
-    some = some[values[some] > 1e-12 * max(float(values[-1]), 1e-300)]
-    axes: Array = vectors[:, some]
-    return axes if columns <= n else X.T @ axes / np.sqrt(values[some])
-
-
-def ridge(X: Array, goal: Array) -> Array:
-    """Coefficients under a penalty of one per column, in the smaller of the two spaces."""
-    n, columns = X.shape
-    if columns <= n:
-        coefficients: Array = np.linalg.solve(X.T @ X + columns * np.eye(columns), X.T @ goal)
-        return coefficients
-    return X.T @ np.linalg.solve(X @ X.T + columns * np.eye(n), goal)

@@ -5,7 +5,7 @@ curve (what n = N/8, N/4, N/2, N rows are worth) still rises at its end, by more
 paired over blocks. A zero then speaks of the size, not of the data.
 
 Too large: an interval over pairs rests on m = min(N_D/n_D, N_T/n_T) disjoint blocks, and eight are wanted.
-The size proposed is the largest that leaves them, if the curve is shown above zero there.
+The size proposed is the largest that leaves them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ..arrays import Array
 from ..measure import MIN_BLOCKS, Arm, Case, Design, Draw, Sample, Scores, over_blocks, select
 from ..measure.evaluate import evaluate
 from ..measure.tempered import Predictions, Task, fit_arm
-from ..models import Fitter, Logistic, OneVsRest, bind
+from ..models import Fitter, Logistic, bind
 from ..parallel import Local
 from .base import CHEAP, CheckOutcome, not_run
 
@@ -65,15 +65,11 @@ def size(case: Case) -> CheckOutcome:
 
 def overlapping(case: Case, blocks: float) -> CheckOutcome:
     """Pairs too large for the data."""
-    curve = size_curve(case) if affordable(case, case.arms[0]) else []
     first = case.design.draw(0)
-    largest = int(min(len(first.arms[case.arms[0]].rows), len(first.test.rows)) * blocks / MIN_BLOCKS)
-    size = propose_size(curve, largest)
+    size = int(min(len(first.arms[case.arms[0]].rows), len(first.test.rows)) * blocks / MIN_BLOCKS)
     told = f"the data hold {blocks:.1f} disjoint blocks of this size, and {MIN_BLOCKS} are wanted"
-    if size is None:
-        return CheckOutcome(True, blocks, f"{told}; no size leaves them and trains, so more rows are needed")
-    why = f" ({shown(curve)})" if curve else ""
-    return CheckOutcome(True, blocks, f"{told}: a size of {size} leaves them{why}")
+    more = f": a size of {size} leaves them" if size > 1 else "; no size leaves them, so more rows are needed"
+    return CheckOutcome(True, blocks, told + more)
 
 
 def too_small(case: Case, arm: Arm, sample: Sample) -> CheckOutcome:
@@ -101,9 +97,9 @@ def too_small(case: Case, arm: Arm, sample: Sample) -> CheckOutcome:
     return CheckOutcome(True, rows / wanted, told)
 
 
-def size_curve(case: Case, arm: Arm | None = None) -> Curve:
+def size_curve(case: Case, arm: Arm) -> Curve:
     """Rows n, mean value and its standard error over a few blocks, for random parts of an arm."""
-    return summary(*curve_values(case, case.arms[0] if arm is None else arm))
+    return summary(*curve_values(case, arm))
 
 
 def curve_values(case: Case, arm: Arm) -> tuple[Array, tuple[int, ...]]:
@@ -112,7 +108,7 @@ def curve_values(case: Case, arm: Arm) -> tuple[Array, tuple[int, ...]]:
     sizes = tuple(sorted({max(1, round(rows * fraction)) for fraction in FRACTIONS}))
     fitter, model = case.pool.fitter, case.yardstick.model
     blocks = len(case.table) if case.options.thorough else min(BLOCKS, len(case.table))
-    if case.options.own_model is None and isinstance(model, Logistic | OneVsRest):
+    if case.options.own_model is None and isinstance(model, Logistic):
         # a curve's shape, not its height: Laplace's method will do
         fitter = bind(replace(model, inference="laplace"), case.pool.X, case.pool.y)
     if len(case.table.reference):
@@ -148,19 +144,6 @@ def affordable(case: Case, arm: Arm) -> bool:
     rows = 4 * float(case.table.column("data_rows", arm).mean()) + float(case.table.test_rows.mean())
     work = min(BLOCKS, len(case.table)) * rows * (case.pool.X.shape[1] + 1) ** 2
     return case.options.thorough or work < CHEAP
-
-
-def propose_size(curve: Curve, largest: int) -> int | None:
-    """The largest size allowed, if the curve is shown above zero at or below it; without a curve, `largest`.
-
-    >>> curve = [(10, 0.1, 0.2), (20, 0.5, 0.2), (40, 1.0, 0.2)]
-    >>> propose_size(curve, 30), propose_size(curve, 12), propose_size([], 12)
-    (30, None, 12)
-    """
-    least = next((n for n, value, stderr in curve if value > SURE * stderr), None)
-    if largest < 2 or (curve and (least is None or least > largest)):
-        return None
-    return largest
 
 
 def shown(curve: Curve) -> str:

@@ -173,7 +173,7 @@ def values(
         ),
     ] = None,
     kind: Annotated[
-        str, word("rest: given all other rows (the default); alone: with no other data; or shapley.")
+        str, word("rest: given all other rows (the default); alone: with no other data.")
     ] = "rest",
     fdr: Annotated[
         float, word("Expected proportion of false entries on the list of rows (default: 0.1).")
@@ -187,7 +187,7 @@ def values(
         ),
     ] = None,
     output: Annotated[
-        Path | None, word("File for all rows: .parquet, .csv or .json.", "--output", "-o", metavar="FILE")
+        Path | None, word("File for all rows: .parquet or .csv.", "--output", "-o", metavar="FILE")
     ] = None,
 ) -> Any:
     """Say which rows carry the information, which labels to look at again, and what sources add (--source).
@@ -216,17 +216,17 @@ def values(
 
 
 @measuring
-def split(
+def contributions(
     data: Annotated[list[Path], file("The datasets of two vendors or more.", "DATA...")], showing: Shown
 ) -> None:
-    """Say what each vendor's data add to the others', and split what all are worth without paying twice.
+    """Say what each vendor's data add to all the others', so that nothing is paid twice.
 
-    Example: dataworth split a.csv b.csv c.csv --test test.csv
+    Example: dataworth contributions a.csv b.csv c.csv --test test.csv
     """
 
 
 @measuring
-def outlook(
+def forecast(
     data: DataFile,
     showing: Shown,
     rows: Annotated[int | None, word("Further rows (default: as many as there are).", "--rows")] = None,
@@ -236,7 +236,7 @@ def outlook(
 ) -> None:
     """Say what more rows like these would be worth, with a range.
 
-    Example: dataworth outlook data.csv --test test.csv --rows 2000
+    Example: dataworth forecast data.csv --test test.csv --rows 2000
     """
 
 

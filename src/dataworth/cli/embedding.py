@@ -26,7 +26,6 @@ from .progress import listen
 
 SCHEMA = "dataworth/embedding/1"
 SUFFIXES = (".parquet", ".npz")
-STORE = ".gradients"
 
 
 def written(source: Path, output: Path, model: str, table: Any, labels: LabelSummary) -> Told:
@@ -45,14 +44,12 @@ def embed_images(
     """Embed the images and write the table, whole or not at all."""
     if output.suffix.lower() not in SUFFIXES:
         raise DataworthError(f"{output}: vectors are written as {' or '.join(SUFFIXES)}: give such a name.")
-    if options.no_cache and options.cache is not None:
-        raise DataworthError("--cache and --no-cache contradict each other: drop one of them.")
     if output.resolve() == source.resolve():
         raise DataworthError(f"{output} holds the images, and would be replaced: write to another file.")
     if options.pca is not None and options.pca < 1:
         raise DataworthError(f"--pca is {options.pca}, but a whole number of at least 1 is expected.")
     check_outputs(output)
-    settings = vars(options) | {"cache": options.cache or not options.no_cache}
+    settings = vars(options) | {"cache": _cache_of(options)}
     settings |= {name: getattr(columns, name) for name in ("label", "group", "attribute", "id", "weights")}
     del settings["no_cache"]
     with listen(quiet, preparing="loading images…") as progress:
@@ -74,6 +71,12 @@ def embed_images(
     return written(source, output, options.model, (n, d, "image"), labels)
 
 
+def _cache_of(options: Embedding) -> Any:
+    if options.no_cache and options.cache is not None:
+        raise DataworthError("--cache and --no-cache contradict each other: drop one of them.")
+    return options.cache or not options.no_cache
+
+
 def _array(made: Embedded, role: str) -> Any:
     values = np.array(made.table[made.roles[role]].to_pylist())
     return values.astype(str) if values.dtype == object else values  # dates, which npz would pickle
@@ -82,10 +85,7 @@ def _array(made: Embedded, role: str) -> Any:
 def embed_pairs(
     source: Path, output: Path, options: Embedding, wanted: Gradients, quiet: bool, engine: Any = None
 ) -> Told:
-    """Embed the pairs into a store beside the table, which is written when all are done.
-
-    The same command continues a store that was interrupted.
-    """
+    """Embed the pairs and write the table; the same command continues one that was interrupted."""
     if output.suffix.lower() != ".parquet":
         raise DataworthError(f"{output}: gradients are written as .parquet: give such a name.")
     if options.model == Embedding.model:
@@ -100,10 +100,9 @@ def embed_pairs(
     if pairs.dropped and not quiet:
         say(f"{source}: {counted(pairs.dropped, 'pair')} left out, empty or one response twice")
     with listen(quiet, preparing="loading the model…") as progress:
-        store = embed_gradients(
+        found = embed_gradients(
             pairs.pairs,
             options.model,
-            output.with_suffix(STORE),
             modules=[name.strip() for name in wanted.modules.split(",")],
             projection=wanted.projection,
             size=wanted.numbers,
@@ -111,10 +110,11 @@ def embed_pairs(
             batch=wanted.responses,
             max_tokens=wanted.max_tokens,
             device=wanted.device,
+            cache=_cache_of(options),
             engine=engine,
             progress=progress,
         )
-    table = gradient_table(store, pairs, wanted.loss, wanted.per_token)
+    table = gradient_table(found, pairs, wanted.loss, wanted.per_token)
     with atomic_write(output) as place:
         parquet.write_table(table, place, write_page_checksum=True)
     labels = summarise_labels(np.array(table[PREFERRED].to_pylist()))

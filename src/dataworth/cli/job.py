@@ -27,13 +27,13 @@ from .files import names_of
 from .options import Columns
 
 ROLES = {"score": ("data", "test"), "audit": ("before", "after", "test"), "rank": ("data", "test")}
-ROLES |= {"values": ROLES["score"], "split": ROLES["rank"], "outlook": ROLES["score"]}
+ROLES |= {"values": ROLES["score"], "contributions": ROLES["rank"], "forecast": ROLES["score"]}
 ROLES |= {"sensitivity": ("data", "after", "test")}
 """Files of each measuring command by their roles, in the order in which its function takes them."""
 OWN: dict[str, dict[str, Any]] = {
     "audit": {"curate": None},
     "values": {"source": None, "kind": "rest", "fdr": 0.1, "cross_fit": None},
-    "outlook": {"rows": None, "target": None},
+    "forecast": {"rows": None, "target": None},
     "sensitivity": {"priors": None},
 }
 """Arguments of one command alone, and their defaults."""

@@ -30,7 +30,7 @@ from .options import Columns, Showing
 from .progress import listen
 
 FITTING = "fitting the yardstick…"
-SEALABLE = ("score", "rank", "split")
+SEALABLE = ("score", "rank", "contributions")
 
 
 class Loaded(NamedTuple):
@@ -144,7 +144,7 @@ def _sealed_files(job: Job, form: str, design: str, explain: bool) -> dict[Path,
             if role != "data" or job.command not in SEALABLE:
                 who = {"test": "a test set", "data": job.command}.get(role, "an audit")
                 raise DataworthError(
-                    f"{path} is sealed, but {who} needs rows: only score, rank and split take it."
+                    f"{path} is sealed, but {who} needs rows: only score, rank and contributions take it."
                 )
             if explain:
                 raise DataworthError(f"{path} is sealed, but --explain needs rows: drop one of them.")
@@ -164,7 +164,7 @@ def measure(job: Job, options: Options, own: Mapping[str, Any], loaded: Loaded, 
     with ExitStack() as stack:
         run = None
         if options.run_dir is not None:
-            run = stack.enter_context(_open_run(job, options, loaded, showing.quiet))
+            run = stack.enter_context(_open_run(job, options, loaded))
         engine = engine_of(options)
         listening = listen(
             showing.quiet,
@@ -198,16 +198,10 @@ def measure(job: Job, options: Options, own: Mapping[str, Any], loaded: Loaded, 
     return found
 
 
-def _open_run(job: Job, options: Options, loaded: Loaded, quiet: bool) -> Run:
-    from dataworth.data.order import canonical
-    from dataworth.measure.ledger import runs_beside
-
+def _open_run(job: Job, options: Options, loaded: Loaded) -> Run:
     run = Run.open(Path(str(options.run_dir)), job.to_config(loaded.hashes, options))
     for note in run.notes:
         say(note)
-    used = runs_beside(run.directory, canonical(loaded.inputs(job.files["test"])).content_hash())
-    if used and options.ledger is None and not quiet:
-        say(used)
     return run
 
 

@@ -70,7 +70,7 @@ class Columns:
     exact_labels: bool = option(False, "Keep labels apart that differ only in case or spaces.", WRITTEN)
     sep: str | None = option(None, "Separator of text files: ';', tab, space, … (default: found).", WRITTEN)
     encoding: str | None = option(None, "Encoding of text files, such as cp1252 (default: found).", WRITTEN)
-    header: str | None = option(None, "yes or no: the first row names the columns (default: found).", WRITTEN)
+    header: str | None = option(None, "yes or no: the first row names the columns (default: yes).", WRITTEN)
     sheet: str | None = option(None, "Sheet of an .xlsx (default: the first with rows).", WRITTEN)
     missing: list[str] | None = option(
         None,

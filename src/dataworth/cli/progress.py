@@ -8,12 +8,11 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
 
 from .guard import say
 
 PATIENCE = 2.0
-"""Seconds of work before a bar appears, or before a log hears what is done, or how much of it."""
+"""Seconds of work before a log hears what is done, or how much of it."""
 LINE_EVERY = 10.0
 """Seconds between two lines in a log."""
 MEASURING = "measuring…"
@@ -92,55 +91,35 @@ class Lines:
 
 
 class Bar(Lines):
-    """Progress on a terminal."""
+    """Progress on a terminal: a status line, then a bar, which are gone when the work is done."""
 
     def __init__(self, jobs: int | None = None, continued: bool = False) -> None:
         super().__init__(jobs, continued)
         from rich.console import Console
-
-        self._console = Console(stderr=True)
-        self._live: Any = None  # the status line, then the bar
-        self._task: Any = None
-        self._begun: float | None = None
-
-    def preparing(self, what: str) -> None:
-        """Show a status line until the work begins."""
-        self.close()
-        self._live = self._console.status(what)
-        self._live.start()
-
-    def expect(self, seconds: float) -> None:
-        """Show the bar at once if the work will last."""
-        self.close()
-        if seconds > LONG:
-            self._write(estimate(seconds, self._jobs, self._continued))
-        self._begun = time.monotonic()
-        if seconds > PATIENCE:
-            self._show()
-
-    def update(self, done: int, total: int) -> None:
-        """Move the bar, which appears when the work has lasted a while."""
-        now = time.monotonic()
-        self._begun = now if self._begun is None else self._begun
-        if self._task is None and now - self._begun > PATIENCE:
-            self.close()
-            self._show()
-        if self._task is not None:
-            self._live.update(self._task, completed=done, total=total)
-
-    def _show(self) -> None:
         from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-        columns = (TextColumn("measuring"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
-        self._live = Progress(*columns, console=self._console, transient=True)
-        self._live.start()
-        self._task = self._live.add_task("measuring", total=None)
+        columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn())
+        self._bar = Progress(*columns, console=Console(stderr=True), transient=True)
+        self._task = self._bar.add_task(MEASURING, total=None)
+
+    def preparing(self, what: str) -> None:
+        """Show what is done."""
+        self._bar.reset(self._task, total=None, description=what)
+        self._bar.start()
+
+    def expect(self, seconds: float) -> None:
+        """Show the bar."""
+        if seconds > LONG:
+            self._write(estimate(seconds, self._jobs, self._continued))
+        self.preparing(MEASURING)
+
+    def update(self, done: int, total: int) -> None:
+        """Move the bar."""
+        self._bar.update(self._task, completed=done, total=total)
 
     def close(self) -> None:
-        """Take whatever is shown off the terminal."""
-        if self._live is not None:
-            self._live.stop()
-        self._live = self._task = None
+        """Take the bar off the terminal."""
+        self._bar.stop()
 
 
 @contextmanager

@@ -9,7 +9,6 @@ from typing import Any
 
 from dataworth.atomic import atomic_write, parse_json, read_whole
 from dataworth.data.io.inputs import Reading, load_inputs
-from dataworth.data.io.streamed import Stream
 from dataworth.data.keys import commit, new_key
 from dataworth.data.sealed import SUFFIX, is_sealed
 from dataworth.errors import DataworthError
@@ -17,7 +16,6 @@ from dataworth.measure.prepare import find_yardstick, modelling_notes
 from dataworth.report import terminal
 from dataworth.valuation.entry import parse_options
 from dataworth.valuation.sealed import Sealed, seal
-from dataworth.valuation.streamed import seal_stream
 from dataworth.wording import counted
 from dataworth.yardstick.yardstick import Yardstick
 
@@ -84,9 +82,9 @@ def commit_file(path: Path, columns: Columns, key: str | None, quiet: bool) -> T
 def read_one(
     path: Path, columns: Columns, quiet: bool, yardstick: Yardstick | None = None, data: bool = False
 ) -> Any:
-    """One file, read as the test set, or as data (which may be read in passes, if there is a yardstick)."""
+    """One file, read as the test set or as data."""
     encode = encoder(columns, None, quiet)
-    reading = Reading(options=columns.roles, streams=yardstick is not None, encode=encode)
+    reading = Reading(options=columns.roles, encode=encode)
     inputs = load_inputs([path], None if data else path, reading, yardstick)
     for line in [] if quiet else inputs.lines():
         say(line)
@@ -109,7 +107,7 @@ def seal_file(
     measure = Yardstick.load(yardstick)
     rows = read_one(data, columns, quiet, measure, data=True)
     with listen(quiet, preparing="sealing…"):
-        sealed = seal_stream(rows, measure) if isinstance(rows, Stream) else seal(rows, measure)
+        sealed = seal(rows, measure)
     sealed.save(output)
     return _sealed_file(output, sealed)
 

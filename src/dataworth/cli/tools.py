@@ -125,7 +125,7 @@ def embed(
     source: Annotated[
         Path,
         file(
-            "A folder or zip with a folder of images per label, or a table that lists images or pairs.",
+            "A folder with a folder of images per label, or a table that lists images or pairs.",
             "SOURCE",
         ),
     ],
@@ -141,7 +141,7 @@ def embed(
 ) -> object:
     """Make vectors of images, or of preference pairs, to measure with the other commands.
 
-    Example: dataworth embed photos.zip/train -o train.parquet
+    Example: dataworth embed photos/train -o train.parquet
 
     Example: dataworth embed pairs.jsonl --gradients --model Qwen/Qwen3-1.7B -o pairs.parquet
     """

@@ -6,7 +6,6 @@ model that measures worth does not: where that is true, it is knowledge, and the
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,8 +25,7 @@ MOST_NAMES = 10
 class RemoveRows(Method):
     """Drop the rows that `bad` marks (a boolean per row), or all of one `group`.
 
-    A group is a value of the attribute or, without one, of the groups; `bound` finds its name in the data by
-    its value (true is the group 1 of a column of booleans, 1.0 the group 1 of numbers).
+    A group is a value of the attribute or, without one, of the groups, as `describe` shows it.
 
     >>> RemoveRows([True, False])(Dataset([[0.0], [1.0]], [0, 1])).y.tolist()
     [1]
@@ -60,16 +58,15 @@ class RemoveRows(Method):
         return data.take(~bad)
 
     def bound(self, data: Dataset) -> RemoveRows:
-        """The same with the group's name as it stands in the data; a group that is not there is refused."""
-        if self.group is None:
-            return self
-        text, names = str(label_keys([self.group])[0]), [str(name) for name in np.unique(_groups(data))]
-        # the one group of that name or, if there is none, of that value
-        alike = [text] if text in names else [name for name in names if _value(name) == _value(text)]
-        if len(alike) == 1:
-            return RemoveRows(group=alike[0])
-        several = ", ".join(map(repr, names[:MOST_NAMES])) + and_more(len(names) - MOST_NAMES)
-        raise DataworthError(f"the data have no rows of group {str(self.group)!r}; there are {several}.")
+        """The same; a group that is not there is refused."""
+        if self.group is not None:
+            names = np.unique(_groups(data)).tolist()
+            if str(label_keys([self.group])[0]) not in names:
+                several = ", ".join(map(repr, names[:MOST_NAMES])) + and_more(len(names) - MOST_NAMES)
+                raise DataworthError(
+                    f"the data have no rows of group {str(self.group)!r}; there are {several}."
+                )
+        return self
 
 
 def _groups(data: Dataset) -> NDArray[np.str_]:
@@ -81,21 +78,6 @@ def _groups(data: Dataset) -> NDArray[np.str_]:
             f"{option('attribute')} or {option('group')}."
         )
     return values
-
-
-def _value(name: str) -> str:
-    """A name as columns of booleans and numbers are named.
-
-    >>> _value("True"), _value("1.0"), _value("2.50"), _value("red")
-    ('1', '1', '2.5', 'red')
-    """
-    if name.lower() in ("true", "false"):
-        return str(int(name.lower() == "true"))
-    try:
-        number = float(name)
-    except ValueError:
-        return name
-    return str(label_keys([number])[0]) if math.isfinite(number) else name
 
 
 @dataclass(frozen=True)

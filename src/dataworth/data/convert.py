@@ -50,9 +50,8 @@ def column_kind(column: Any) -> str:
     return _kind_of_type(column.type)
 
 
-@cache
+@cache  # there may be very many columns, of few types
 def _kind_of_type(kind: Any) -> str:
-    """`column_kind` of a type: there may be very many columns, of few types."""
     import pyarrow.types as t
 
     if t.is_dictionary(kind):

@@ -24,7 +24,6 @@ from ..errors import DataworthError
 
 SUFFIX = ".safetensors"
 SCHEMA = "dataworth/sealed/2"
-WITHOUT_CHECKSUM = "dataworth/sealed/1"
 METADATA = "dataworth"
 """The one entry of the header's metadata, so that equal contents are equal bytes."""
 ARRAYS = ("mean", "precision")
@@ -84,31 +83,27 @@ def _read(path: Path) -> Contents:
     from safetensors.numpy import load
 
     raw = _bytes_of(path)
-    _must(len(raw) >= 8, "empty or cut short, not a sealed file")
     length = int.from_bytes(raw[:8], "little")
-    fits = length <= min(MOST_HEADER, len(raw) - 8)
-    _must(fits, "not a sealed file, or cut short (its header is longer than it can be)")
-    # what the arrays are; whether they fill the file, safetensors checks
-    header = _strict_json(raw[8 : 8 + length], "its header")
-    named = header.keys() == {"__metadata__", *ARRAYS}
-    _must(named, "not a sealed file, which holds a mean, a precision and metadata")
-    told = _told_by(header["__metadata__"])
-    whole = has_checksum(raw, told.pop("checksum", None))
-    _must(whole, "damaged, or changed after it was made (its checksum does not match)")
-    facts = _checked(told)
-    try:
-        arrays = load(raw)
-    except (SafetensorError, ValueError, KeyError, TypeError, OverflowError):
-        raise _BadFile("not a valid safetensors file") from None
+    _must(len(raw) >= 8 and length <= min(MOST_HEADER, len(raw) - 8), "not a sealed file, or cut short")
+    try:  # what the arrays are; whether they fill the file, safetensors checks
+        header = json.loads(raw[8 : 8 + length].decode(), object_pairs_hook=_distinct)
+        _must(header.keys() == {"__metadata__", *ARRAYS}, "not a sealed file (a mean, a precision, metadata)")
+        _must(header["__metadata__"].keys() == {METADATA}, "its metadata are not those of a sealed file")
+        told = json.loads(header["__metadata__"][METADATA], object_pairs_hook=_distinct)
+        _must(told.pop("schema") == SCHEMA, f"not a sealed file of this version ({SCHEMA})")
+        whole = has_checksum(raw, told.pop("checksum"))
+        _must(whole, "damaged, or changed after it was made (its checksum does not match)")
+        facts, arrays = _checked(told), load(raw)
+    except (SafetensorError, ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
+        raise _BadFile("not a valid sealed file") from None
     mean, precision = (arrays[name] for name in ARRAYS)
     _must(mean.dtype == precision.dtype == np.float64, "its numbers are not of type F64")
-    vector = mean.ndim == 1 and 1 <= len(mean) <= MOST_COEFFICIENTS
-    _must(vector, f"its mean is not a vector of 1 to {MOST_COEFFICIENTS} numbers")
-    d = len(mean)
-    _must(precision.shape == (d, d), f"its precision is not {d} × {d}, as its mean of {d} numbers asks for")
-    _must(
-        bool(np.isfinite(mean).all() and np.isfinite(precision).all()), "its mean or precision is not finite"
-    )
+    d = mean.size
+    _must(1 <= d <= MOST_COEFFICIENTS, f"its mean is not a vector of 1 to {MOST_COEFFICIENTS} numbers")
+    shaped = mean.shape == (d,) and precision.shape == (d, d)
+    _must(shaped, f"its precision is not {d} × {d}, as its mean of {d} numbers asks for")
+    finite = bool(np.isfinite(mean).all() and np.isfinite(precision).all())
+    _must(finite, "its mean or precision is not finite")
     _must(np.array_equal(precision, precision.T), "its precision is not symmetric")
     return Contents(mean, precision, facts)
 
@@ -128,35 +123,11 @@ def _bytes_of(path: Path) -> bytes:
         raise DataworthError(f"{path} cannot be read ({error.strerror}): check its permissions.") from error
 
 
-def _strict_json(text: bytes | str, what: str) -> dict[str, Any]:
-    """A JSON object without repeated names, or what is wrong with it."""
-
-    def no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        if len({name for name, _ in pairs}) < len(pairs):
-            raise ValueError
-        return dict(pairs)
-
-    def no_constants(name: str) -> float:
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """A JSON object, if no name stands in it twice."""
+    if len(dict(pairs)) < len(pairs):
         raise ValueError
-
-    try:
-        text = text.decode("utf-8") if isinstance(text, bytes) else text
-        found = json.loads(text, object_pairs_hook=no_repeats, parse_constant=no_constants)
-    except (ValueError, RecursionError):
-        found = None
-    _must(isinstance(found, dict), f"not a sealed file ({what} is no JSON object with distinct names)")
-    return dict(found)
-
-
-def _told_by(metadata: Any) -> dict[str, Any]:
-    """What the metadata say, unchecked; they are of this version."""
-    ours = isinstance(metadata, dict) and isinstance(metadata.get(METADATA), str) and len(metadata) == 1
-    _must(ours, "not a sealed file of dataworth (its metadata say nothing of one)")
-    told = _strict_json(metadata[METADATA], "its metadata")
-    schema = told.pop("schema", None)
-    _must(schema != WITHOUT_CHECKSUM, "made by an earlier version, without a checksum")
-    _must(schema == SCHEMA, f"not a sealed file of this version ({SCHEMA})")
-    return told
+    return dict(pairs)
 
 
 def _checked(facts: dict[str, Any]) -> dict[str, Any]:

@@ -6,6 +6,7 @@ import contextlib
 import hashlib
 import os
 import tempfile
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from io import BytesIO
@@ -49,22 +50,23 @@ def open_cache(cache: bool | str | PathLike[str]) -> Cache | None:
     return Cache(directory)
 
 
-def key(what: str, arrays: list[NDArray[Any]]) -> str:
-    """SHA-256 of a description and of arrays, with their shapes."""
-    digest = hashlib.sha256(what.encode())
-    for array in arrays:
-        digest.update(f"\0{array.dtype.str}{array.shape}\0".encode())
-        digest.update(np.ascontiguousarray(array).tobytes())
+def key(what: str, item: Any) -> str:
+    """SHA-256 of a description and of an item: an array with its shape, or what `repr` says of it."""
+    digest = hashlib.sha256(f"{what}\0".encode())
+    if isinstance(item, np.ndarray):
+        digest.update(f"{item.dtype.str}{item.shape}\0".encode() + np.ascontiguousarray(item).tobytes())
+    else:
+        digest.update(repr(item).encode())
     return digest.hexdigest()
 
 
 @dataclass(frozen=True)
 class Cache:
-    """A directory of matrices by key.
+    """A directory of arrays by key.
 
     >>> cache = Cache(Path(tempfile.mkdtemp()))
     >>> cache.put("ab12", np.ones((2, 3), dtype=np.float32))
-    >>> cache.get("ab12", rows=2).shape, cache.get("cd34", rows=2)
+    >>> cache.get("ab12").shape, cache.get("cd34")
     ((2, 3), None)
     """
 
@@ -73,8 +75,8 @@ class Cache:
     def _path(self, key: str) -> Path:
         return self.directory / key[:2] / f"{key}.vectors"
 
-    def get(self, key: str, rows: int) -> NDArray[np.float32] | None:
-        """The matrix, if it is there, undamaged and of that many rows."""
+    def get(self, key: str) -> NDArray[Any] | None:
+        """The array, if it is there and undamaged."""
         try:
             content = self._path(key).read_bytes()
         except OSError:
@@ -82,14 +84,13 @@ class Cache:
         digest, body = content[:DIGEST], content[DIGEST:]
         if hashlib.sha256(key.encode() + body).digest() != digest:
             return None
-        matrix = np.load(BytesIO(body), allow_pickle=False)
-        fits = matrix.dtype == np.float32 and matrix.ndim == 2 and len(matrix) == rows
-        return matrix if fits else None
+        found: NDArray[Any] = np.load(BytesIO(body), allow_pickle=False)
+        return found
 
-    def put(self, key: str, matrix: NDArray[np.float32]) -> None:
-        """Keep the matrix; whoever reads at the same time sees all of it or nothing."""
+    def put(self, key: str, array: NDArray[Any]) -> None:
+        """Keep the array; whoever reads at the same time sees all of it or nothing."""
         body = BytesIO()
-        np.save(body, matrix, allow_pickle=False)
+        np.save(body, array, allow_pickle=False)
         content = hashlib.sha256(key.encode() + body.getvalue()).digest() + body.getvalue()
         path = self._path(key)
         temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
@@ -102,26 +103,61 @@ class Cache:
                 temporary.unlink(missing_ok=True)
 
 
-def listener(progress: Any) -> Callable[[int, int], Any]:
-    """What hears (done, total): a function, something with such an `update`, or nobody."""
-    return getattr(progress, "update", progress) or (lambda done, total: None)
-
-
 WAITING = 4
 """Pieces for each worker that are made ready together: more would have to be in memory."""
 
 
-def computed(
-    pieces: Iterable[Any], here: Callable[[Any], Any], engine: Engine | None, far: Any, shared: Any
-) -> Iterator[Any]:
-    """What comes of each piece, in their order: here, or by ``far(shared, piece)`` of an engine's workers.
+def vectors_of(
+    items: Iterable[Any],
+    what: str,
+    made: Callable[[Any, list[Any]], Iterable[NDArray[Any]]],
+    shared: Any,
+    *,
+    total: int,
+    together: int,
+    cache: bool | str | PathLike[str] = False,
+    engine: Engine | None = None,
+    progress: Any = None,
+) -> list[NDArray[Any]]:
+    """The array of each item, in order: from the cache, or by ``made(shared, items)``, here or on an engine.
 
-    >>> list(computed([1, 2], lambda piece: 10 * piece, None, None, None))
-    [10, 20]
+    >>> def made(shared, some):
+    ...     return [shared * np.ones(i) for i in some]
+    >>> vectors_of([1, 2, 3], "fives", made, 5.0, total=3, together=2)
+    [array([5.]), array([5., 5.]), array([5., 5., 5.])]
     """
+    store = open_cache(cache)
+    tell = getattr(progress, "update", progress) or (lambda done, total: None)
+    found: dict[int, NDArray[Any]] = {}
+    asked: deque[tuple[int, str]] = deque()
+
+    def missing() -> Iterator[Any]:
+        for i, item in enumerate(items):
+            name = key(what, item) if store else ""
+            known = store.get(name) if store else None
+            if known is None:
+                asked.append((i, name))
+                yield item
+            else:
+                found[i] = known
+                tell(len(found), total)
+
+    tell(0, total)
+    left = missing()
+    pieces = iter(lambda: list(islice(left, together)), [])
+    for piece in _computed(pieces, made, shared, engine):
+        for array in piece:
+            i, name = asked.popleft()
+            if store:
+                store.put(name, array)
+            found[i] = array
+            tell(len(found), total)
+    return [found[i] for i in range(total)]
+
+
+def _computed(pieces: Iterator[Any], made: Any, shared: Any, engine: Engine | None) -> Iterator[Any]:
     if engine is None:
-        yield from map(here, pieces)
+        yield from (made(shared, piece) for piece in pieces)
         return
-    left, workers = iter(pieces), max(1, getattr(engine, "workers", 1))
-    while some := list(islice(left, WAITING * workers)):
-        yield from engine.map(far, some, shared=shared)
+    while some := list(islice(pieces, WAITING * max(1, getattr(engine, "workers", 1)))):
+        yield from engine.map(made, some, shared=shared)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -37,19 +36,6 @@ class Tokens:
 
     def __len__(self) -> int:
         return len(self.ids)
-
-
-def row_hash(prompt: str, chosen: str, rejected: str) -> str:
-    """What names a pair in a manifest.
-
-    >>> row_hash("a", "b", "c")
-    '0bbcc91a2106d72f'
-    """
-    digest = hashlib.blake2b(digest_size=8)
-    for text in (prompt, chosen, rejected):
-        content = text.encode("utf-8", "surrogatepass")
-        digest.update(len(content).to_bytes(8, "little") + content)
-    return digest.hexdigest()
 
 
 class Reader:

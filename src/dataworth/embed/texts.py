@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache as once
-from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 from dataworth.arrays import Array
 from dataworth.data.dataset import Dataset
 from dataworth.data.texts import text_columns, with_vectors
-from dataworth.embed.cache import computed, key, listener, open_cache
+from dataworth.embed.cache import vectors_of
 from dataworth.embed.networks import fingerprint, one_thread, quietly
 from dataworth.errors import DataworthError
 from dataworth.extras import check_installed, needed, short, versions
@@ -54,28 +53,13 @@ def encode(
     names = text_columns(data)
     if not names:
         return data
-    store = open_cache(cache)
     identity = fingerprint(Path(model)) or model
-    what = f"dataworth text 1\0{identity}\0{versions('torch', 'sentence-transformers')}"
-    tell = listener(progress)
+    what = f"dataworth text 2\0{identity}\0{versions('torch', 'sentence-transformers')}"
 
     def vectors(name: str, texts: Sequence[str]) -> Array:
-        places = [key(f"{what}\0{text}", []) if store else "" for text in texts]
-        kept = ((i, store.get(place, 1)) for i, place in enumerate(places)) if store else ()
-        known = {i: vector for i, vector in kept if vector is not None}
-        left = [i for i in range(len(texts)) if i not in known]
-        some = 1 if engine is None else TOGETHER
-        pieces = [left[i : i + some] for i in range(0, len(left), some)]
-        asked = ([texts[i] for i in piece] for piece in pieces)
-        done = computed(asked, partial(_encoded, model), engine, _encoded, model)
-        tell(len(texts) - len(left), len(texts))
-        for piece, found in zip(pieces, done, strict=True):
-            for i, vector in zip(piece, found, strict=True):
-                known[i] = vector[None]
-                if store:
-                    store.put(places[i], vector[None])
-            tell(len(texts) - len(left) + left.index(piece[-1]) + 1, len(texts))
-        return np.array([known[i][0] for i in range(len(texts))], dtype=np.float64)
+        options: Any = {"cache": cache, "engine": engine, "progress": progress}
+        found = vectors_of(texts, what, _encoded, model, total=len(texts), together=TOGETHER, **options)
+        return np.array(found, dtype=np.float64)
 
     return with_vectors(data, names, vectors)
 

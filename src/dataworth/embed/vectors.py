@@ -1,11 +1,8 @@
-"""`embed`: images in, one vector per image out; `embed_table`: the same for a folder, a zip or a table."""
+"""`embed`: images in, one vector per image out; `embed_table`: the same for a folder or a table."""
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache as once
 from functools import lru_cache
 from os import PathLike
 from typing import Any
@@ -17,7 +14,7 @@ from dataworth.arrays import Array
 from dataworth.data.io.images import is_table, read_images
 from dataworth.data.io.roles import Asked
 from dataworth.data.io.tables import with_roles
-from dataworth.embed.cache import computed, key, listener, open_cache
+from dataworth.embed.cache import vectors_of
 from dataworth.embed.images import Images
 from dataworth.embed.networks import NAME, Network, Vectors, efficientnet, in_passes, transformer
 from dataworth.errors import DataworthError
@@ -48,7 +45,7 @@ def embed(
             `transformers`. All but `pixels` need the extra `vision`.
         size: the side of the square that images are resized to (bicubic). By default EfficientNet takes
             images of one size (to 512) as they are, others at 224; a `transformers` model has its own way.
-        batch: images that are decoded, and cached, together; the vectors do not depend on it.
+        batch: images that are decoded together; the vectors do not depend on it.
         cache: True for the user's cache directory (`DATAWORTH_CACHE` sets another), a path, or False.
         engine: where batches are computed (`dataworth.parallel.get_engine`), this process by default;
             workers load the model themselves, by its name or directory.
@@ -63,41 +60,21 @@ def embed(
     network = _network(model, size)
     source = Images(images)
     side = _side(network, source.sizes(), size)
-    store = open_cache(cache) if network.cached else None
-    tell = listener(progress)
-    load = once(network.load)
-    starts = range(0, len(source), batch)
-    parts: dict[int, Vectors] = {}
-    missing: deque[tuple[int, str]] = deque()
-
-    def keep(start: int, vectors: Vectors) -> None:
-        parts[start] = vectors
-        tell(sum(map(len, parts.values())), len(source))
-
-    def prepared() -> Iterator[list[NDArray[Any]]]:
-        for start in starts:
-            rows = range(start, min(start + batch, len(source)))
-            images = [network.prepare(source.pixels(i, side)) for i in rows]
-            name = key(f"dataworth embed 1\0{network.identity}\0{size}", images) if store else ""
-            known = store.get(name, len(rows)) if store else None
-            if known is not None:
-                keep(start, known)
-            else:
-                missing.append((start, name))
-                yield images
-
-    tell(0, len(source))
-    asked = (network.identity, model, size)
-    done = computed(prepared(), lambda images: in_passes(load(), images), engine, _by_worker, asked)
-    for vectors in done:
-        start, name = missing.popleft()
-        keep(start, vectors)
-        if store:
-            store.put(name, vectors)
-    return np.concatenate([parts[start] for start in starts])
+    found = vectors_of(
+        (network.prepare(source.pixels(i, side)) for i in range(len(source))),
+        f"dataworth embed 2\0{network.identity}\0{size}",
+        _made,
+        (network.identity, str(model), size),
+        total=len(source),
+        together=batch,
+        cache=cache if network.cached else False,
+        engine=engine,
+        progress=progress,
+    )
+    return np.stack(found)
 
 
-def _by_worker(shared: tuple[str, str, int | None], images: list[NDArray[Any]]) -> Vectors:
+def _made(shared: tuple[str, str, int | None], images: list[NDArray[Any]]) -> Vectors:
     return in_passes(_loaded(*shared), images)
 
 
@@ -196,7 +173,7 @@ def embed_table(
     weights: str | None = None,
     **options: Any,
 ) -> Embedded:
-    """Embed the images of a folder, a zip or a table.
+    """Embed the images of a folder or a table.
 
     Args:
         source: as in `dataworth.data.io.read_images`; so are image, label, group, attribute, id and

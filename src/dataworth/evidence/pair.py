@@ -122,11 +122,6 @@ def pmi(D: Dataset, T: Dataset, model: Model | None = None, form: str = "evidenc
     several = isinstance(eta, (list, tuple)) and any(isinstance(e, str) or np.ndim(e) for e in eta)
     forms = [Form.parse(form, one) for one in (eta if several else [np.asarray(eta)[()]])]
     model = suited_model(D, T) if model is None else model
-    if getattr(model, "changes_only", False):
-        raise DataworthError(
-            "this model counts one of many symmetric modes, so PMI would be too high by the log of their "
-            "number: use dw.pmi_change(before, after, T, model), in which it cancels."
-        )
     pair = bind_pair(D, T, model)
     found = [one.of(pair) for one in forms]
     at_eta = dict(zip(_names([one.eta for one in forms]), (one.value for one in found), strict=True))

@@ -2,8 +2,7 @@
 
     U(D′, T) − U(D, T) = log p(T|D′) − log p(T|D),   log p(T|D) = log Z(D∪T) − log Z(D)
 
-Z(T) cancels, and with it a constant factor by which all evidences are wrong. Models of whole networks count
-one of many symmetric modes: for them this is the number to report, and `pmi` refuses (`changes_only`).
+Z(T) cancels, and with it a constant factor by which all evidences are wrong.
 """
 
 from __future__ import annotations
@@ -90,14 +89,13 @@ def pmi_change(before: Dataset, after: Dataset, T: Dataset, model: Model) -> PMI
         before: the data as they were.
         after: the data as they are now.
         T: the test set, the same for both.
-        model: any model, also one that `pmi` refuses because it counts one of many symmetric modes.
+        model: any model.
 
     Returns:
         The change in nats, and the two log p(T|D) that it is made of.
 
     Raises:
-        DataworthError: a set is no Dataset of complete rows of numbers, the labels do not suit the model, or
-            a set has no rows and the model needs some.
+        DataworthError: a set is no Dataset of complete rows of numbers, or the labels do not suit the model.
 
     Examples:
         >>> import dataworth as dw
@@ -108,11 +106,6 @@ def pmi_change(before: Dataset, after: Dataset, T: Dataset, model: Model) -> PMI
     """
     parts = {"before": before, "after": after, "T": T}
     check_rows(parts)
-    for name, part in parts.items():
-        if getattr(model, "changes_only", False) and not len(part):
-            raise DataworthError(
-                f"{name} has no rows; symmetric modes cancel only between sets that have some: give rows."
-            )
     fitter, rows, all_weights = pool_of(model, parts)
 
     def log_predictive(name: str) -> float:

@@ -8,10 +8,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from functools import cache
-from importlib import import_module
-from importlib.util import find_spec
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -54,10 +51,6 @@ def best_step(slope_and_bend: Callable[[float], tuple[float, float]], slope_at_z
         if s > LONGEST_STEP:
             return LONGEST_STEP
     return s
-
-
-SMALL = 320
-"""Rows up to which the compiled loop pays; above, LAPACK's own time is all that counts."""
 
 
 class Start(NamedTuple):
@@ -133,40 +126,11 @@ def find_mode(
     """
     start = start or Start()
     coef = np.zeros(geometry.degrees) if start.coef is None else start.coef
-    small = isinstance(geometry, Dual) and 0 < len(geometry.gram) <= SMALL
-    if small and (loop := compiled("dual_mode")):
-        mode = _find_compiled(loop, geometry, counts, coef, offset, start.guess)
-    else:
-        mode = _find(geometry, counts, start._replace(coef=coef), offset)
+    mode = _find(geometry, counts, start._replace(coef=coef), offset)
     if not mode.converged:
         message = f"Newton's method did not converge in {mode.iterations} steps"
         warnings.warn(message, RuntimeWarning, stacklevel=2)
     return mode
-
-
-@cache
-def compiled(name: str, module: str = "kernel") -> Callable[..., Any] | None:
-    """A compiled function of this package, where numba is installed; imported (0.5 s) and compiled when it is
-    first used only."""
-    if find_spec("numba") is None:
-        return None
-    try:
-        function: Callable[..., Any] = getattr(import_module(f".{module}", __package__), name)
-    except Exception as error:  # whatever an import of numba can meet, such as a script called coverage.py
-        message = f"numba is installed but fails ({error}); going on without it, more slowly"
-        warnings.warn(message, RuntimeWarning, stacklevel=2)
-        return None
-    return function
-
-
-def _find_compiled(
-    loop: Callable[..., Any], dual: Any, counts: Counts, coef: Array, offset: Any, guess: Array | None
-) -> Mode:
-    offsets = np.zeros(len(coef)) + offset
-    start = offsets if guess is None else guess
-    found = loop(dual.gram, *counts, coef, offsets, start, guess is not None)
-    coef, f, objective, penalty, factor, iterations, converged = found
-    return Mode(coef, f, objective, penalty, Factor(factor, True), iterations, converged)
 
 
 def _find(geometry: Geometry, counts: Counts, start: Start, offset: Array | float) -> Mode:

@@ -283,8 +283,7 @@ def choose_geometry(X: Array, counts: Array, prior_variance: float) -> tuple[Sta
     if n and needed > MEMORY_LIMIT:
         raise DataworthError(
             f"Softmax on {n} distinct rows with {d} coefficients for each of {classes} classes needs "
-            f"{needed / 1e9:.1f} GB, more than {MEMORY_LIMIT / 1e9:.0f} GB: take fewer rows or features, or "
-            "dw.OneVsRest, which is cheaper."
+            f"{needed / 1e9:.1f} GB, more than {MEMORY_LIMIT / 1e9:.0f} GB: take fewer rows or features."
         )
     if root:
         # columns as given are columns kept apart; only more columns than rows need other coordinates

@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..arrays import Array
-from . import newton
 from .logistic import Counts
 
 NARROW = 1.5
@@ -98,10 +97,8 @@ def tilted_moments(mean: Array, variance: Array, counts: Counts) -> Tilted:
 
 
 def _one_label(mean: Array, spread: Array, count: Array, narrow: NDArray[np.bool_], sign: Array) -> Tilted:
-    """σ(f)^w against N(m, s²), turned back by the sign; compiled where that is possible."""
-    if compiled := newton.compiled("one_label_moments", "tilted_kernel"):
-        result = Tilted(*compiled(mean, spread, count, narrow, *_hermite(), *_legendre()))
-    elif narrow.all():
+    """σ(f)^w against N(m, s²), turned back by the sign."""
+    if narrow.all():
         result = _on_cavity(mean, spread, count)
     else:
         result = Tilted(*np.empty((3, len(mean))))
@@ -160,8 +157,6 @@ def _sigmoid_power(f: Array, count: Array) -> Array:
 
 def _on_falls(mean: Array, spread: Array, counts: Counts) -> Tilted:
     """Pieces that end where the integrand has fallen by given nats, on either side of its mode."""
-    if fast := newton.compiled("two_label_moments", "tilted_kernel"):
-        return Tilted(*fast(mean, spread, *counts, *_legendre()))
     mode = tilted_mode(mean, spread, counts)
     top = _log_tilted(mode[:, None], mean, spread, counts)[:, 0]
     signs, falls = np.tile((-1.0, 1.0), len(FALLS)), np.repeat(FALLS, 2)

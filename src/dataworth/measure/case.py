@@ -199,29 +199,21 @@ class Work:
         return replace(self, plan=replace(self.plan, count=min(pairs, self.plan.count))).through()
 
     def through(self, config: Callable[[], dict[str, Any]] = dict) -> PairTable:
-        """The plan, on the engine and in the run directory of the options; values are beyond proportions."""
-        table = self.measured(config)
-        by_row = any(hasattr(self.pool.fitter, name) for name in ("row_scores", "row_predictives"))
-        if not (self.tempers and by_row):
-            return table
-        tests = (self.plan.design.draw(j).test for j in range(self.plan.count))
-        return table.against(np.array([self.pool.known(test) for test in tests]))
-
-    def measured(self, config: Callable[[], dict[str, Any]]) -> PairTable:
-        """The same, from the prior on."""
+        """The plan, on the engine and in the run directory of the options; rows are worth what they tell
+        beyond proportions."""
         design, count, fitter = self.plan.design, self.plan.count, self.pool.fitter
-        if self.tempers:
-            own = {"bounded": self.bounded, "given": self.given or {}, "ids": self.pool.ids}
-            task = Task.of(design, fitter, count, self.pool.tempering, **own)
-            return self.carry_out(partial(rehearse_whole, task), partial(evaluate_whole, task), config)
-        weighed = Weighed(design, self.pool.tempering, self.tempering)
-        visit = self.visit or Scores(self.options.pmi_form, self.bounded)
-        table = self.carry_out(
-            partial(rehearse, weighed, fitter, count, visit),
-            partial(evaluate, weighed, fitter, count, visit=visit),
-            config,
-        )
-        return replace(table, tempering=dict(self.tempering))
+        if not self.tempers:
+            weighed = Weighed(design, self.pool.tempering, self.tempering)
+            visit = self.visit or Scores(self.options.pmi_form, self.bounded)
+            rehearsal = partial(rehearse, weighed, fitter, count, visit)
+            table = self.carry_out(rehearsal, partial(evaluate, weighed, fitter, count, visit=visit), config)
+            return replace(table, tempering=dict(self.tempering))
+        own = {"bounded": self.bounded, "given": self.given or {}, "ids": self.pool.ids}
+        task = Task.of(design, fitter, count, self.pool.tempering, **own)
+        table = self.carry_out(partial(rehearse_whole, task), partial(evaluate_whole, task), config)
+        if not any(hasattr(fitter, name) for name in ("row_scores", "row_predictives")):
+            return table
+        return table.against(np.array([self.pool.known(test) for test in task.tests]))
 
     def carry_out(
         self,

@@ -10,9 +10,7 @@ above the values that are to count.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -20,60 +18,21 @@ from ..arrays import Array
 from ..errors import DataworthError
 from ..models.base import positive_number
 
-DONE = {"truncate": "truncated", "winsorise": "winsorised"}
-
 
 @dataclass(frozen=True)
 class Clipped:
-    """Values after clipping, and for each column how many of them changed and how far the mean moved.
-
-    `touched` of its rows (blocks or pairs) have a value that changed.
-    """
+    """Values after clipping; of each column how many changed, and how far the mean moved."""
 
     rule: str
     bound: float
     values: Array = field(repr=False)
     changed: tuple[int, ...]
     moved: tuple[float, ...]
-    touched: int
 
     @property
     def share(self) -> float:
         """Changed values, as a share of all."""
         return sum(self.changed) / max(self.values.size, 1)
-
-    def note(self, units: str, what: str, value: float, moved: float) -> str:
-        """What was done, and what it did to the number that counts, in a sentence.
-
-        >>> print(clip(np.array([1.0, 25.0]), winsorise=20).note("pairs", "score", 10.5, -2.5))
-        winsorised at ±20 nats: 1 of 2 pairs; score +10.5 nats, unclipped +13 (moved by −2.5)
-        """
-        text = f"{DONE[self.rule]} at ±{self.bound:g} nats: "
-        if len(self.changed) > 1:
-            text += f"{sum(self.changed)} of {self.values.size} values, in "
-        text += f"{self.touched} of {len(self.values)} {units}"
-        if not self.touched:
-            return f"{text}, which changes nothing"
-        text += " (set to 0)" if self.rule == "truncate" else ""
-        unclipped = f"unclipped {signed(value - moved)} (moved by {signed(moved)})"
-        return f"{text}; {what} {signed(value)} nats, {unclipped}"
-
-    def to_dict(self, arms: Sequence[str], units: str = "pairs") -> dict[str, Any]:
-        """Plain data for JSON, always in nats."""
-        return {
-            "rule": self.rule,
-            "bound": self.bound,
-            "unit": "nats",
-            "values": int(self.values.size),
-            "changed": sum(self.changed),
-            "share": self.share,
-            units: len(self.values),
-            f"{units}_changed": self.touched,
-            "arms": {
-                arm: {"changed": n, "mean_moved": shift}
-                for arm, n, shift in zip(arms, self.changed, self.moved, strict=True)
-            },
-        }
 
 
 def check_clipping(truncate: float | None, winsorise: float | None) -> tuple[str, float] | None:
@@ -108,12 +67,10 @@ def clip(values: Array, truncate: float | None = None, winsorise: float | None =
     values = np.asarray(values, dtype=float)
     beyond = np.abs(values) > M
     clipped = np.where(beyond, 0.0 if rule == "truncate" else np.copysign(M, values), values)
-    columns = values.reshape(len(values), -1)
     # summed over what changed alone: without a change it is exactly 0
-    shifts = (clipped - values).reshape(columns.shape).sum(axis=0) / max(len(values), 1)
-    counts = beyond.reshape(columns.shape).sum(axis=0)
-    touched = int(beyond.reshape(columns.shape).any(axis=1).sum())
-    return Clipped(rule, M, clipped, tuple(int(n) for n in counts), tuple(float(s) for s in shifts), touched)
+    moved = np.atleast_1d((clipped - values).sum(axis=0)) / max(len(values), 1)
+    changed = np.atleast_1d(beyond.sum(axis=0))
+    return Clipped(rule, M, clipped, tuple(changed.tolist()), tuple(moved.tolist()))
 
 
 def signed(nats: float) -> str:

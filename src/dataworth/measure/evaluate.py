@@ -96,18 +96,14 @@ def evaluate(
 def rehearse(design: Design, fitter: Fitter, k: int, visit: Visitor) -> float:
     """Estimated seconds of `evaluate` on one core: one arm of one pair is timed and thrown away."""
     draw = design.draw(0)
-    arm, sample = next(iter(draw.arms.items()))
-    started = time.perf_counter()
-    alone = Work(Prepared((Draw({arm: sample}, draw.test),)), fitter, visit, {})
-    alone = alone._replace(fits={arm: next(iter(Local(1).map(_fit_fixed, [arm], shared=(alone, None))))})
-    fitted = time.perf_counter()
+    first = dict(list(draw.arms.items())[:1])
+    alone = Work(Prepared((Draw(first, draw.test),)), fitter, visit, {})
     seconds = []
     for _ in range(2):  # the first time is cold
         begun = time.perf_counter()
-        list(Local(1).map(_evaluate_chunk, [[0]], shared=alone))
+        list(Local(1).map(_evaluate_pair, [0], shared=alone))
         seconds.append(time.perf_counter() - begun)
-    fit, pair = (fitted - started) * len(draw.arms), min(seconds) * len(draw.arms)
-    return fit + k * pair if design.arms_fixed else k * (fit + pair)
+    return k * len(draw.arms) * min(seconds)
 
 
 def _fixed_fits(work: Work, engine: Engine) -> dict[Arm, Fit]:

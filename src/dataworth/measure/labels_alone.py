@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..arrays import Array
-from ..models import Linear, OneVsRest
+from ..models import Linear
 from ..yardstick.yardstick import Yardstick
 
 SMOOTHING = 0.5
@@ -25,8 +25,8 @@ SMOOTHING = 0.5
 class LabelsAlone:
     """Labels of a test set, of which a block is predicted by all others.
 
-    kind: "classes", each by its proportion; "one-vs-rest", whose score says of every class whether it is the
-    row's; "numbers", Gaussian; "even", classes as likely as each other, for pairs in arbitrary order.
+    kind: "classes", each by its proportion; "numbers", Gaussian; "even", classes as likely as each other,
+    for pairs in arbitrary order.
 
     >>> known = LabelsAlone("classes", np.array([0.0, 0.0, 0.0, 1.0]), np.ones(4), 2)
     >>> round(float(np.exp(known.log_p(np.array([1.0]), np.ones(1)))), 3)  # (0 + ½) / (3 + 1)
@@ -42,8 +42,7 @@ class LabelsAlone:
     def of(cls, yardstick: Yardstick, y: Array, weights: Array | None) -> LabelsAlone:
         """Of a test set's targets on a yardstick."""
         classes = len(getattr(yardstick.labels, "names", ()))
-        kinds = {Linear: "numbers", OneVsRest: "one-vs-rest"}
-        kind = kinds.get(type(yardstick.model), "classes")
+        kind = "numbers" if isinstance(yardstick.model, Linear) else "classes"
         if classes and not yardstick.model.intercept:
             kind = "even"
         return cls(kind, y, np.ones(len(y)) if weights is None else weights, classes)
@@ -61,7 +60,4 @@ class LabelsAlone:
             return float(-np.log(self.classes) * own.sum())
         others = np.bincount(self.y.astype(np.intp), weights=self.weights, minlength=self.classes) - own
         share = (others + SMOOTHING) / (others.sum() + SMOOTHING * self.classes)
-        known = float(own @ np.log(share))
-        if self.kind == "one-vs-rest":
-            known += float((own.sum() - own) @ np.log1p(-share))
-        return known
+        return float(own @ np.log(share))

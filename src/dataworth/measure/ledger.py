@@ -1,23 +1,21 @@
 """A ledger of one test set: how often it was asked, and answers that do not wear it out.
 
-Who may ask a test set again and again learns it by heart: 150 questions, each keeping what scored a little
-higher, made blind changes look informative in 8 of 10. The Ladder (Blum and Hardt 2015) gives a new number
-only if it is better than the best so far beyond the noise,
+150 questions, each keeping what scored a little higher, made blind changes look informative in 8 of 10. The
+Ladder (Blum and Hardt 2015) gives a new number only if it is better than the best so far beyond the noise,
 
     mean_j (u_j − best_j) > t_{1 − LEVEL / 2k} · s.e.,
 
-over blocks of the test set (u: the value of the data, of the data after curation, or of the best candidate),
-and says only that it is not, otherwise. At question k the noise is that of the best
-of k: two standard errors are beaten by chance in one question of forty, so in three or four of 150. What can
-be learned then grows with the number of true improvements, not of questions. The file holds the best answers
-and a key; it stays with whoever holds the test set, and knows it by a keyed hash.
+over blocks of the test set (u: the value of the data, of those after curation, or of the best candidate) at
+question k; otherwise it says only that it is not. What can be learned then grows with the number of true
+improvements, not of questions. The file holds the best answers and a key; it stays with whoever holds the
+test set, and knows it by a keyed hash.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -28,7 +26,7 @@ from ..arrays import Array
 from ..atomic import BLANK, atomic_write, has_checksum, parse_json, read_whole, with_checksum
 from ..data.keys import keyed_hash, new_key
 from ..errors import DataworthError
-from ..wording import counted, option
+from ..wording import option
 from .case import Case
 from .designs import Arm
 from .intervals import t_quantile
@@ -131,16 +129,14 @@ def read(path: Path) -> dict[str, Any]:
     try:
         content = read_whole(path)
         book = parse_json(content)
-        known = isinstance(book, dict) and book["schema"] == SCHEMA
+        known = isinstance(book, dict) and book["schema"] == SCHEMA and isinstance(book["checksum"], str)
         known = known and isinstance(book["queries"], int) and isinstance(book["key"], str)
         known = known and all(map(_is_answer, book["best"].values()))
     except (ValueError, KeyError, TypeError, AttributeError):
         known = False
     if not known:
         raise DataworthError(f"{path} is not a ledger: give one that {option('ledger')} made, or a new file.")
-    # earlier versions wrote none, and the questions that such a file counts must not be lost
-    checksum, keys = book.pop("checksum", None), {"schema", "key", "queries", "best", "test"}
-    if not has_checksum(content, checksum) and (checksum is not None or book.keys() - keys):
+    if not has_checksum(content, book.pop("checksum")):
         raise DataworthError(
             f"{path} was changed after it was written, or damaged (its checksum does not match): restore it."
         )
@@ -171,17 +167,3 @@ def read_table(told: dict[str, Any]) -> PairTable:
     }
     tempering = {Arm(role, name): float(times) for role, name, times in told["tempering"]}
     return PairTable(arms=tuple(Arm(*one) for one in told["arms"]), tempering=tempering, **numbers)
-
-
-def runs_beside(directory: Path, test: str) -> str | None:
-    """Without a ledger: in how many other runs beside this one the test set of that hash was used."""
-    own = directory.resolve()
-    others = [config for config in own.parent.glob("*/config.json") if config.parent.resolve() != own]
-    uses = 0
-    for config in others:
-        with suppress(OSError):  # not ours to read
-            uses += test.encode() in read_whole(config)
-    if not uses:
-        return None
-    runs = f"{counted(uses, 'other run')} beside this one"
-    return f"this test set was used in {runs}: {option('ledger')} counts, and keeps it from wearing out"

@@ -6,13 +6,12 @@ At 3 % positives a model that never says "positive" is right in 97 %. So three m
 - AUC: how often a row of a class gets more probability of it than a row of another (mean over classes);
 - log loss: −log probability of the label, in nats a row.
 
-They are made of all test rows: in a block of twenty there may be no positive at all. In the design *whole*
-their error is by the jackknife over blocks: with θ of all blocks and θ₍ⱼ₎ without the j-th,
+They are made of all test rows: a block of twenty may have no positive. In the design *whole* their error is
+by the jackknife over blocks (Efron and Stein 1981): with θ of all blocks and θ₍ⱼ₎ without the j-th,
 
     pseudo-value_j = B·θ − (B − 1)·θ₍ⱼ₎
 
-is one number a block, whose mean and spread are those of θ (Efron and Stein 1981). In the designs that draw
-pairs each is of the test rows of the pair.
+is one number a block, whose mean and spread are those of θ. In designs that draw pairs each is of one pair.
 """
 
 from __future__ import annotations

@@ -110,7 +110,7 @@ DESIGNS = {
 }
 """By measurement, the default first; *curate* is an audit of a callable."""
 TAKES: dict[str, type] = {"score": Drawing, "audit": Auditing, "curate": Auditing, "rank": Measuring}
-TAKES |= {"values": Valuing, "split": Valuing, "outlook": Valuing}
+TAKES |= {"values": Valuing, "contributions": Valuing, "forecast": Valuing}
 
 
 def option(default: Any, help: str, panel: str | None = None) -> Any:
@@ -130,7 +130,7 @@ class Options:
     yardstick: Yardstick | None = option(None, "A yardstick made before (default: fitted to the test set).")
     model: str | Model = option(
         "auto",
-        "auto (the default), logistic (two classes), softmax or its cheaper one-vs-rest (more), "
+        "auto (the default), logistic (two classes), softmax (more), "
         "or linear (numeric labels); or a model of your own (module:object), on the yardstick's features.",
     )
     inference: str = option(
@@ -199,11 +199,11 @@ class Options:
     )
     jobs: int | None = option(None, "Processes; −1: all cores (default: as many as pay).", "Work")
     engine: str | Engine | None = option(
-        None, "Where the work runs: local, ray or dask (default: as joblib.parallel_config says).", "Work"
+        None, "Where the work runs: local or ray (default: as joblib.parallel_config says).", "Work"
     )
     address: str | None = option(
         None,
-        "Address of the Ray or Dask cluster (default: one connected to before, or a new one).",
+        "Address of the Ray cluster (default: one connected to before, or a new one).",
         "Work",
     )
     run_dir: str | Path | Run | None = option(

@@ -8,11 +8,9 @@ The paper's corollary says k = O(log(1/δ)/ε²), whatever the dimension. With c
     hoeffding   k = 2 M² log(2/δ)/ε²                    guaranteed (the Chernoff argument of the paper)
     bernstein   k = (2 s² + 4Mε/3) log(2/δ)/ε²          guaranteed (|U − E U| ≤ 2M); little more than normal
 
-rounded up. "Guaranteed" takes s and M as true, not as estimated from a few pairs. Values that have no bound
-get one by `clipping`; the mean is then near the expectation of the *clipped* values, which clipping moved.
-
-This is the Monte-Carlo part only. Pairs drawn from one finite dataset overlap and are not independent: beyond
-some k only more rows help, and the intervals of score and audit say how much (`intervals.over_pairs`).
+rounded up. "Guaranteed" takes s and M as true, not estimated; values get a bound by `clipping`, and the mean
+is then near the expectation of the *clipped* values. This is the Monte-Carlo part only: pairs drawn from one
+finite dataset overlap, and beyond some k only more rows help (`intervals.over_pairs`).
 
 Boucheron, Lugosi, Massart (2013), Concentration Inequalities, theorems 2.8 (Hoeffding) and 2.10 (Bernstein).
 """

@@ -1,8 +1,14 @@
-"""The posterior of data that are read in passes, at any tempering.
+"""The posterior of data that are read in passes, at any tempering: sums over rows that no machine holds.
 
 The first pass checks every row and counts what must be known of all: copies of test rows, classes, repeats.
-A sample of the rows gives the coefficients and the curvature to begin with; passes over all rows then lead to
-the mode (`inference.partial_sums`). Another tempering begins where the last one ended.
+A sample of the rows gives the coefficients and the curvature to begin with; each pass of Newton's method then
+adds a few numbers from each partition (`inference.partial_sums`), wherever the engine runs it, in the order
+of the partitions: the result does not depend on which worker was first. Another tempering begins where the
+last one ended.
+
+Making features takes longer than reading. On one machine they are therefore kept, in a temporary file of 4
+bytes a feature and row, and passes read that. Elsewhere each pass makes them anew. Either way they are
+rounded to single precision, so that both give the same bits.
 """
 
 from __future__ import annotations
@@ -10,8 +16,10 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import AbstractContextManager
-from functools import cached_property
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from itertools import chain
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 from typing import Any, NamedTuple
@@ -21,19 +29,19 @@ import numpy as np
 from ..arrays import Array
 from ..data.chance import Sketch
 from ..data.dataset import Dataset
-from ..data.io.streamed import Stream
-from ..data.leaks import LeakScanner, Packed, refuse_all_gone
+from ..data.io.streamed import Piece, Reader, Stream
+from ..data.labels import Classes
+from ..data.leaks import LeakScanner, Overlap, Packed, refuse_all_gone
 from ..errors import DataworthError
 from ..inference.gaussian import divergence_from_prior
 from ..inference.logistic import Counts
-from ..inference.partial_sums import At, SumsAt, find_mode, partial_sums
+from ..inference.partial_sums import At, Sums, combined, find_mode, partial_sums
 from ..models import GaussianPrior, Linear, Logistic
 from ..parallel import Engine, Local, get_engine
 from ..parallel.threads import one_thread
 from ..wording import option
 from ..yardstick.yardstick import Yardstick
 from .options import Options
-from .partition_sums import Chunk, Lens, Looked, Moments, look, moments_over, sums_over
 
 PARALLEL_CELLS = 1 << 28
 """Cells of a file from which processes pay: a pass over fewer takes a second."""
@@ -43,6 +51,149 @@ ROOM = 0.5
 """The proportion of a disk's free room that features may take."""
 ESTIMATED = 0.01
 """Doublings by which an estimated number of different rows may be wrong."""
+SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
+
+
+class Rows(NamedTuple):
+    """Rows as a fit sees them: features in single precision, targets and weights."""
+
+    X: Any
+    y: Array
+    weights: Array
+
+
+class Chunk(NamedTuple):
+    """A partition.
+
+    Once it was looked at: packed flags of rows that are taken out of it, and how many rows were read together
+    each time.
+    """
+
+    number: int
+    piece: Piece
+    gone: Packed | None = None
+    lengths: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Lens:
+    """How partitions are looked at: read, and measured by a yardstick; features are kept in `folder`."""
+
+    reader: Reader
+    yardstick: Yardstick
+    folder: Path | None = None
+
+    @property
+    def width(self) -> int:
+        """Coefficients of the model."""
+        return self.yardstick.recipe.width + int(self.yardstick.model.intercept)
+
+    def kept(self, chunk: Chunk) -> Path:
+        """Where the features of a partition are kept."""
+        assert self.folder is not None
+        return self.folder / f"{chunk.number}"
+
+    def measured(self, data: Dataset) -> Rows:
+        """Some rows of a partition on the yardstick, which have numbers in place of texts."""
+        weights = np.ones(len(data)) if data.weights is None else data.weights
+        X = self.yardstick.recipe.features(data).astype(np.float32)
+        return Rows(X, self.yardstick.targets(data), np.ascontiguousarray(weights))
+
+    def slabs(self, piece: Piece) -> Iterator[tuple[str, Dataset]]:
+        """Rows of a partition, with numbers in place of texts; with what sentences call them."""
+        return ((where, self.yardstick.numbered(data)) for where, data in self.reader.slabs(piece))
+
+    def rows(self, chunk: Chunk) -> Iterator[Rows]:
+        """Rows of a partition, some at a time, without those that are taken out; with features as float64."""
+        first = 0
+        gone = None if chunk.gone is None else np.unpackbits(chunk.gone).astype(bool)
+        for X, y, weights in self._read(chunk):
+            first, start = first + len(y), first
+            found = Rows(X.astype(float), y, weights)
+            if gone is not None and gone[start:first].any():
+                found = Rows(*(part[~gone[start:first]] for part in found))
+            if len(found.y):
+                yield found
+
+    def _read(self, chunk: Chunk) -> Iterator[Rows]:
+        if self.folder is None:
+            yield from (self.measured(data) for _, data in self.slabs(chunk.piece))
+            return
+        with self.kept(chunk).open("rb") as file:
+            for n in chunk.lengths:
+                X = np.fromfile(file, SINGLE, n * self.yardstick.recipe.width).reshape(n, -1)
+                yield Rows(X, np.fromfile(file, DOUBLE, n), np.fromfile(file, DOUBLE, n))
+
+
+class Looked(NamedTuple):
+    """What the first pass tells of a partition.
+
+    met: what it shares with the test set, if there is one. classes: rows of each class.
+    """
+
+    met: Overlap | None
+    sketch: Sketch
+    weight: float
+    classes: Array | None
+    has_ids: bool
+    lengths: tuple[int, ...]
+
+
+def look(shared: tuple[Lens, LeakScanner | None], chunk: Chunk) -> Looked:
+    """The first pass over a partition: everything is checked, and what must be known of all rows counted."""
+    lens, finder = shared
+    try:
+        with nullcontext() if lens.folder is None else lens.kept(chunk).open("wb") as file:
+            return _look(lens, finder, chunk, file)
+    except OSError as error:
+        raise DataworthError(
+            f"features cannot be kept in {lens.folder} ({error.strerror}): set TMPDIR to a directory "
+            "with room."
+        ) from error
+
+
+def _look(lens: Lens, finder: LeakScanner | None, chunk: Chunk, file: Any) -> Looked:
+    met, sketches, weight, has_ids, lengths = [], [], 0.0, False, []
+    labels = lens.yardstick.labels
+    classes = np.zeros(len(labels.names)) if isinstance(labels, Classes) else None
+    for where, data in lens.slabs(chunk.piece):
+        y = lens.yardstick.targets(data, where)
+        lengths.append(len(data))
+        weight += float(len(data) if data.weights is None else data.weights.sum())
+        if classes is not None:
+            classes += np.bincount(y.astype(np.intp), minlength=len(classes))
+        sketches.append(Sketch.of(data.select(lens.yardstick.recipe.columns)))
+        has_ids = data.ids is not None
+        if finder is not None:
+            met.append(finder(data))
+        if file is not None:
+            for part in lens.measured(data):
+                np.ascontiguousarray(part).tofile(file)
+    joined = Overlap.joined(met) if met else None
+    return Looked(joined, Sketch.joined(sketches), weight, classes, has_ids, tuple(lengths))
+
+
+def _sums(shared: tuple[Lens, Array, bool], chunk: Chunk) -> Sums:
+    """What `partial_sums.find_mode` asks for, over the rows of a partition."""
+    lens, theta, curved = shared
+    d = len(theta)
+    nothing = Sums(0.0, np.zeros(d), np.zeros((d, d)) if curved else None, 0.0, 0.0)
+    each = (
+        partial_sums(theta, X, Counts(w * y, w * (1.0 - y)), curved, ones=lens.yardstick.model.intercept)
+        for X, y, w in lens.rows(chunk)
+    )
+    return combined(chain([nothing], each))
+
+
+def _moments(lens: Lens, chunk: Chunk) -> tuple[Array, Array]:
+    """XᵀWX and XᵀWy of a partition: all that numeric labels need, in one pass."""
+    XX, Xy = np.zeros((lens.width, lens.width)), np.zeros(lens.width)
+    for X, y, weights in lens.rows(chunk):
+        whole = np.hstack([X, np.ones((len(X), 1))]) if lens.yardstick.model.intercept else X
+        scaled = whole * np.sqrt(weights)[:, None]
+        XX += scaled.T @ scaled
+        Xy += whole.T @ (weights * y)
+    return XX, Xy
 
 
 class Fitted(NamedTuple):
@@ -107,7 +258,9 @@ class Passes(AbstractContextManager["Passes"]):
         """The first pass: everything is checked, and rows of the test set are found."""
         finder = None if test is None else LeakScanner(test, self.sample)
         every = [Chunk(i, piece) for i, piece in enumerate(self.stream.pieces)]
-        some = [(chunk, one) for chunk, one in self._look(finder, every) if one.sketch.rows]
+        self.made += 1
+        looked = zip(every, self._map(look, every, (self.lens, finder)), strict=True)
+        some = [(chunk, one) for chunk, one in looked if one.sketch.rows]
         chunks, found = [chunk for chunk, _ in some], [one for _, one in some]
         self.sketch = Sketch.joined(one.sketch for one in found)
         self.leaked, self.note = 0, None
@@ -132,13 +285,6 @@ class Passes(AbstractContextManager["Passes"]):
             X = self._design(test)
             self.asked = X.T @ X
 
-    def _look(self, finder: LeakScanner | None, chunks: list[Chunk]) -> Iterator[tuple[Chunk, Looked]]:
-        self.made += 1
-        found = self.engine.map(look, chunks, shared=(self.lens, finder))
-        for chunk, one in zip(chunks, found, strict=True):
-            self._heard()
-            yield chunk, one
-
     @property
     def repeats(self) -> float:
         """How often the data as a whole are repeated (`evidence.tempering.repeats`), by distinct rows."""
@@ -155,7 +301,7 @@ class Passes(AbstractContextManager["Passes"]):
 
     def _fit(self, tempering: float) -> Fitted:
         C = self.model.prior_variance
-        eye = np.eye(self.yardstick.recipe.width + int(self.model.intercept)) / C
+        eye = np.eye(self.lens.width) / C
         with one_thread():  # the last bits depend on the number of threads
             if isinstance(self.model, Linear):
                 XX, Xy = self._moments
@@ -175,19 +321,24 @@ class Passes(AbstractContextManager["Passes"]):
             return Fitted(mode.coef, tempering * point.sums.curvature + eye, C)
 
     @cached_property
-    def _moments(self) -> Moments:
+    def _moments(self) -> tuple[Array, Array]:
         self.made += 1
-        return moments_over(self.engine, self.lens, self.chunks)
+        parts = self._map(_moments, self.chunks, self.lens)
+        return reduce(lambda a, b: (a[0] + b[0], a[1] + b[1]), parts)
 
-    @cached_property
-    def _sums_at(self) -> SumsAt:
-        over = sums_over(self.engine, self.lens, self.chunks, self._heard)
+    def _sums_at(self, theta: Array, curved: bool) -> Sums:
+        """The sums at θ over all partitions, added in their order."""
+        self.made += 1
+        return combined(self._map(_sums, self.chunks, (self.lens, theta, curved)))
 
-        def at(theta: Array, curved: bool) -> Any:
-            self.made += 1
-            return over(theta, curved)
-
-        return at
+    def _map(self, work: Any, chunks: list[Chunk], shared: Any) -> Iterator[Any]:
+        """What the engine makes of partitions; whoever listens is told of each."""
+        for found in self.engine.map(work, chunks, shared=shared):
+            self._told += 1
+            if self.progress is not None:
+                total = len(self.stream.pieces) * max(PASSES, self.made + 1)
+                self.progress.update(self._told, total)
+            yield found
 
     def _start(self, tempering: float) -> At:
         """Where the last fit ended; at first the mode of the sample, with its curvature."""
@@ -212,13 +363,6 @@ class Passes(AbstractContextManager["Passes"]):
         """Features of rows in memory, with a column of ones for the intercept."""
         X = self.yardstick.recipe.features(data)
         return np.hstack([X, np.ones((len(X), 1))]) if self.model.intercept else X
-
-    def _heard(self) -> None:
-        """Tell whoever listens that a piece is done."""
-        self._told += 1
-        if self.progress is not None:
-            total = len(self.stream.pieces) * max(PASSES, self.made + 1)
-            self.progress.update(self._told, total)
 
 
 def _folder(stream: Stream, yardstick: Yardstick, engine: Engine) -> TemporaryDirectory[str] | None:

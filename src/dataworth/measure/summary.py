@@ -10,7 +10,7 @@ import numpy as np
 
 from ..arrays import Array
 from .case import Case
-from .clipping import check_clipping, clip
+from .clipping import check_clipping, clip, signed
 from .designs import AFTER, BEFORE, Arm
 from .intervals import Estimate
 from .metrics import METRICS
@@ -46,8 +46,18 @@ def count(table: PairTable, options: Options, unit: str) -> Counted:
         most = int(np.argmax(np.abs(clipped.moved)))
         what = "score" if len(table.arms) == 1 else f"most moved: score of {table.arms[most]}"
         value, moved = float(counted.pmi[:, most].mean()), clipped.moved[most]
-    names = [str(arm) for arm in table.arms]
-    return Counted(counted, clipped.to_dict(names, unit), (clipped.note(unit, what, value, moved),))
+    told: dict[str, Any] = {
+        "rule": clipped.rule,
+        "bound": clipped.bound,
+        "unit": "nats",
+        "share": clipped.share,
+    }
+    arms = zip(table.arms, clipped.changed, clipped.moved, strict=True)
+    told["arms"] = {str(arm): {"changed": n, "mean_moved": shift} for arm, n, shift in arms}
+    beyond = f"{sum(clipped.changed)} of {table.pmi.size} values in {len(table)} {unit}"
+    note = f"{clipped.rule}d at ±{clipped.bound:g} nats: {beyond}; "
+    note += f"{what} {signed(value)} nats, unclipped {signed(value - moved)} (moved by {signed(moved)})"
+    return Counted(counted, told, (note,))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -29,8 +29,9 @@ class PairTable:
     `pmi`, `accuracy`, `information_gain`, `data_rows`, `unsettled` (fits whose solver did not converge) and
     those of `metrics` are pairs × arms. `log_z_test` is log p(T_j) before any data; `reference` what labels
     alone tell, the zero of `pmi` (`measure.labels_alone`). `tempering` is how many times each arm's rows
-    count where it fares best. `by_row`: of arms whose test rows are predicted one by one, log p of each and
-    whether it is right, in the order of the test set.
+    count where it fares best, `plain` its mean log p of a test row if rows count as given. `by_row`: of arms
+    whose test rows are predicted one by one, log p of each and whether it is right, in the order of the test
+    set.
     """
 
     arms: tuple[Arm, ...]
@@ -39,6 +40,7 @@ class PairTable:
     test_rows: Array
     reference: Array = field(default_factory=lambda: np.zeros(0))
     tempering: dict[Arm, float] = field(default_factory=dict)
+    plain: dict[Arm, float] = field(default_factory=dict)
     by_row: dict[Arm, Array] = field(default_factory=dict)
     pmi, accuracy, information_gain, data_rows = map(_column, COLUMNS[:4])
     balanced_accuracy, auc, log_loss, unsettled = map(_column, COLUMNS[4:])
@@ -102,15 +104,9 @@ class PairTable:
             arms=self.arms + other.arms,
             values=np.concatenate([self.values, other.values], axis=1),
             tempering=self.tempering | other.tempering,
+            plain=self.plain | other.plain,
             by_row=self.by_row | other.by_row,
         )
-
-    def only(self, arms: tuple[Arm, ...]) -> PairTable:
-        """The same pairs with some of the arms."""
-        places = [self.arms.index(arm) for arm in arms]
-        tempering = {arm: times for arm, times in self.tempering.items() if arm in arms}
-        by_row = {arm: rows for arm, rows in self.by_row.items() if arm in arms}
-        return replace(self, arms=arms, values=self.values[:, places], tempering=tempering, by_row=by_row)
 
     def rows(self) -> list[dict[str, float | int | str]]:
         """Long form, for CSV: one record a pair and arm."""

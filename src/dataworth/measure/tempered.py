@@ -114,6 +114,7 @@ def evaluate_whole(
             log_z_test=np.array([fit.log_z for fit in task.fits]),
             test_rows=np.array([len(test.rows) for test in task.tests], dtype=float),
             tempering={arm: float(one["tempering"]) for arm, one in scored.items()},
+            plain={arm: float(one["plain"]) for arm, one in scored.items()},
         ).of_size(len(task.tests))
 
 
@@ -152,7 +153,10 @@ def score_arm(task: Task, arm: Arm) -> dict[str, Any]:
         value = float(min(scores[j], 0.0) if task.bounded else scores[j]) - alone.log_z
         accuracy = rows.accuracy(predicted, j)
         blocks.append([value, accuracy, posterior.gain, posterior.n_rows, *beside[j], unsettled])
-    return {"blocks": blocks, "tempering": posterior.counted * 2.0**best, "rows": kept}
+    plain = float("nan")
+    if kept and task.start is not None:
+        plain = float(rows.scores(-np.log2(posterior.counted)).sum() / rows.weights.sum())
+    return {"blocks": blocks, "tempering": posterior.counted * 2.0**best, "rows": kept, "plain": plain}
 
 
 @dataclass(frozen=True)
@@ -168,7 +172,7 @@ class Predictions:
     weights: Array
     block: Rows
     tempered: tuple[Tempered, ...]
-    refitted: Callable[[int], tuple[Sample, Fit]]
+    refitted: Callable[[float], tuple[Sample, Fit]]
 
     @classmethod
     def of(cls, task: Task, arm: Arm, posterior: ArmPosterior) -> Predictions:
@@ -183,7 +187,7 @@ class Predictions:
             tempered = tuple(Tempered.of(*one, *known) for one in posterior.gaussians)
 
         @cache
-        def refitted(k: int) -> tuple[Sample, Fit]:
+        def refitted(k: float) -> tuple[Sample, Fit]:
             some = reweighed(task.arms[arm], posterior.counted * 2.0**k)
             return some, fitter(some.rows, (posterior.fit,), weights=some.weights, targets=some.targets)
 
@@ -199,7 +203,7 @@ class Predictions:
         """The block of every score."""
         return self.block if self.each else np.arange(len(self.task.tests))
 
-    def scores(self, k: int) -> Array:
+    def scores(self, k: float) -> Array:
         """S[2^k, ·], one number a row; a block, if rows are not predicted one by one."""
         if self.tempered:
             at = [one.at(2.0**k) for one in self.tempered]

@@ -3,11 +3,9 @@
 from .base import Fit, Fitter, Model, Posterior, SliceFitter, bind, positive_number, require_model
 from .categorical import Categorical
 from .gaussian import GaussianPrior, GaussianRows, RowGaussian, with_intercept
-from .laplace_torch import LaplaceTorch
 from .linear import InverseGamma, Linear
 from .logistic import INFERENCES, Logistic, LogisticFitter
 from .neural import Neural
-from .one_vs_rest import OneVsRest
 from .softmax import Softmax
 
 __all__ = [
@@ -18,13 +16,11 @@ __all__ = [
     "GaussianPrior",
     "GaussianRows",
     "InverseGamma",
-    "LaplaceTorch",
     "Linear",
     "Logistic",
     "LogisticFitter",
     "Model",
     "Neural",
-    "OneVsRest",
     "Posterior",
     "RowGaussian",
     "SliceFitter",

@@ -1,4 +1,4 @@
-"""Where the work runs: engines (processes, Ray, Dask), run directories, one thread for linear algebra."""
+"""Where the work runs: engines (processes, Ray), run directories, one thread for linear algebra."""
 
 from __future__ import annotations
 
@@ -8,12 +8,10 @@ from typing import Any, Protocol
 
 from dataworth.errors import DataworthError
 from dataworth.parallel.local import Local
-from dataworth.parallel.on_dask import Dask
 from dataworth.parallel.on_ray import Ray
 
-__all__ = ["Dask", "Engine", "Local", "Ray", "get_engine"]
+__all__ = ["Engine", "Local", "Ray", "get_engine"]
 
-_CLUSTERS: dict[str, type[Dask] | type[Ray]] = {"dask": Dask, "ray": Ray}
 _HERE = ("loky", "multiprocessing", "threading", "sequential")  # joblib's ways of using this machine
 
 
@@ -39,8 +37,8 @@ class Engine(Protocol):
 
 def get_engine(
     name: str | None = None, jobs: int | None = None, address: str | None = None, *, enough: int = 1
-) -> Local | Dask | Ray:
-    """The engine ``name``: local, ray or dask; without a name, the backend of ``joblib.parallel_config``.
+) -> Local | Ray:
+    """The engine ``name``: local or ray; without a name, the backend of ``joblib.parallel_config``.
 
     ``jobs`` chunks run at once (-1: one for each core); by default as many as ``parallel_config`` says, else
     ``enough`` on this machine and all of a cluster. ``address`` is that of a cluster.
@@ -49,31 +47,28 @@ def get_engine(
     Local(jobs=2)
     >>> get_engine("cloud")
     Traceback (most recent call last):
-    dataworth.errors.DataworthError: There is no engine 'cloud': use one of 'local', 'dask', 'ray'.
+    dataworth.errors.DataworthError: There is no engine 'cloud': use 'local' or 'ray'.
     """
-    client = None
     if name is None:
-        name, said, client = _configured()
+        name, said = _configured()
         jobs = said if jobs is None else jobs
-    if name in _CLUSTERS:
-        settings = {} if client is None else {"client": client}
-        return _CLUSTERS[name](address, -1 if jobs is None else jobs, **settings)
+    if name == "ray":
+        return Ray(address, -1 if jobs is None else jobs)
     if name != "local":
-        known = ", ".join(repr(known) for known in ("local", *_CLUSTERS))
-        raise DataworthError(f"There is no engine {name!r}: use one of {known}.")
+        raise DataworthError(f"There is no engine {name!r}: use 'local' or 'ray'.")
     if address is not None:
         raise DataworthError(
-            f"address is {address!r}, but this machine needs none: name the engine too, ray or dask."
+            f"address is {address!r}, but this machine needs none: name the engine too, ray."
         )
     return Local(enough if jobs is None else jobs)
 
 
-def _configured() -> tuple[str, int | None, Any]:
-    """The engine, the number of jobs and the client that ``joblib.parallel_config`` asks for."""
+def _configured() -> tuple[str, int | None]:
+    """The engine and the number of jobs that ``joblib.parallel_config`` asks for."""
     if "joblib" not in sys.modules:  # then nobody can have asked
-        return "local", None, None
+        return "local", None
     from joblib.parallel import BACKENDS, get_active_backend
 
     backend, jobs = get_active_backend()
     name = next((name for name, kind in BACKENDS.items() if kind is type(backend)), type(backend).__name__)
-    return ("local" if name in _HERE else name), jobs, getattr(backend, "client", None)
+    return ("local" if name in _HERE else name), jobs

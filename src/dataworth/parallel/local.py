@@ -15,7 +15,7 @@ import signal
 import threading
 import time
 import warnings
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -23,9 +23,33 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from dataworth.errors import DataworthError
-from dataworth.parallel.chunks import Chunked, check_jobs, keep_memory, pinned
+from dataworth.parallel.threads import one_thread
 
+Chunked = Callable[[Any, Any], Any]
+"""``fn(shared, chunk)``"""
+
+_KEPT = 30 << 20  # bytes; glibc's rule ends at 32 MB
 _ALIGN = 64  # a cache line, so that no mapped array is misaligned
+
+
+def pinned(fn: Chunked, shared: Any, chunk: Any) -> Any:
+    """Return ``fn(shared, chunk)``, computed with one thread."""
+    with one_thread():
+        return fn(shared, chunk)
+
+
+def keep_memory() -> None:
+    """Let this process keep the memory that it frees: a quarter of our time would go to page faults.
+
+    glibc returns what is freed beyond a limit, which grows to the largest block that was ever freed.
+    """
+    bytearray(_KEPT)
+
+
+def check_jobs(jobs: int) -> None:
+    """Refuse a number of jobs that is none."""
+    if not isinstance(jobs, int) or (jobs < 1 and jobs != -1):
+        raise DataworthError(f"jobs is {jobs!r}: give a number of processes from 1 up, or -1 for all cores.")
 
 
 @dataclass(frozen=True)

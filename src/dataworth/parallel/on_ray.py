@@ -9,14 +9,16 @@ from __future__ import annotations
 import logging
 import os
 import socket
+import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 from typing import Any
 
 from dataworth.errors import DataworthError
 from dataworth.extras import needed, short
-from dataworth.parallel.chunks import Chunked, Cluster, Far, check_jobs, in_order, keep_memory
+from dataworth.parallel.local import Chunked, check_jobs, keep_memory, pinned
 from dataworth.version import __version__
 from dataworth.wording import option
 
@@ -29,7 +31,7 @@ PATIENCE = 10.0
 
 
 @dataclass(frozen=True)
-class Ray(Cluster):
+class Ray:
     """Run chunks on a Ray cluster, at most ``jobs`` at once (-1: as many as it has CPUs).
 
     A process has one connection to Ray. If there is none yet, one is made: to ``address``, else to what
@@ -54,22 +56,32 @@ class Ray(Cluster):
         cpus = max(1, int(ray.cluster_resources().get("CPU", 1)))
         return cpus if self.jobs < 0 else min(self.jobs, cpus)
 
+    def map(self, fn: Chunked, chunks: Sequence[Any], *, shared: Any) -> Iterator[Any]:
+        """Yield ``fn(shared, chunk)`` in the order of ``chunks``, each as soon as it is available.
+
+        A single chunk is computed here. Closing the iterator early, Ctrl-C and an exception in ``fn`` end the
+        tasks that are under way.
+        """
+        if len(chunks) < 2:
+            return (pinned(fn, shared, chunk) for chunk in chunks)
+        return self._on_cluster(fn, chunks, shared)
+
     def _on_cluster(self, fn: Chunked, chunks: Sequence[Any], shared: Any) -> Iterator[Any]:
         import ray
         from ray.exceptions import RayError
 
-        held = ray.put((fn, shared))
-        task = ray.remote(num_cpus=1, max_retries=RETRIES)(_in_worker)
-        started = []
-
-        def submit(chunk: Any) -> Any:
-            # In a list, so that Ray leaves it to us to load it: once a worker, not with each chunk.
-            started.append(task.remote([held], __version__, chunk))
-            return started[-1]
-
+        # In a list, so that Ray leaves it to us to load it: once a worker, not with each chunk.
+        held = [ray.put((fn, shared))]
+        task = ray.remote(num_cpus=1, max_retries=RETRIES)(in_worker)
+        tasks = (task.remote(held, __version__, chunk) for chunk in chunks)
+        started = list(islice(tasks, len(chunks) if self.jobs < 0 else self.jobs))
         try:
-            for one in in_order(chunks, self.jobs, submit, lambda running: ray.wait(running)[1]):
-                yield ray.get(one).get()
+            for i in range(len(chunks)):
+                result, error = ray.get(started[i])
+                if error is not None:
+                    raise error
+                started += islice(tasks, 1)
+                yield result
         except RayError as error:
             raise DataworthError(
                 f"A chunk was lost on Ray ({type(error).__name__}), though it was tried {RETRIES + 1} times: "
@@ -86,12 +98,29 @@ class Ray(Cluster):
                     ray.cancel(one, force=force)
 
 
-def _in_worker(held: list[Any], version: str, chunk: Any) -> Far:
-    return Far.of(version, lambda: _receive(held[0]), chunk)
+def in_worker(held: list[Any], version: str, chunk: Any) -> tuple[Any, Exception | None]:
+    """A chunk's result, or the exception, which travels as a result, lest Ray retry it."""
+    try:
+        if version != __version__:
+            raise DataworthError(
+                f"The workers have dataworth {__version__}, and this process has {version}: install the "
+                "same version everywhere."
+            )
+        try:
+            fn, shared = receive(held[0])
+        except Exception as error:
+            raise DataworthError(
+                f"A worker cannot load its work ({short(error)}): install there what is installed here."
+            ) from error
+        return pinned(fn, shared, chunk), None
+    except Exception as error:
+        error.add_note(f"On a worker:\n{traceback.format_exc()}")
+        return None, error
 
 
 @lru_cache(maxsize=1)  # once for each worker and map; the next map replaces it
-def _receive(held: Any) -> Any:
+def receive(held: Any) -> Any:
+    """The function and the shared data."""
     import ray
 
     keep_memory()

@@ -15,7 +15,7 @@ def one_thread() -> Iterator[None]:
     # Only libraries that are already loaded can be limited, and scipy brings one of its own.
     import scipy.linalg  # noqa: F401
 
-    with _pools(frozenset({"sklearn", "torch", "numba"} & sys.modules.keys())).limit(limits=1):
+    with _pools(frozenset({"sklearn", "torch"} & sys.modules.keys())).limit(limits=1):
         yield
 
 

@@ -1,7 +1,7 @@
 """What a result says, before it looks like anything: sections of text, tables, facts and charts.
 
 `documents/` makes one Document of each kind of result; `terminal.py`, `page.py` and `markdown.py` write it,
-and `plot.py` and `svg.py` draw its charts. A chart is data, and its caption says what it shows, so that it
+and `plot.py` draws its charts. A chart is data, and its caption says what it shows, so that it
 can be left out where nothing can be drawn.
 """
 
@@ -18,27 +18,23 @@ Tone = Literal["good", "better", "neutral", "spent", "cost", "bad", "worst", "pl
 
 
 class Look(NamedTuple):
-    """How a tone looks: on a terminal, in a figure (a colour of Okabe and Ito, a shape), in Markdown, and as
-    the path of its shape in a page, whose style has the colours."""
+    """How a tone looks: on a terminal, in a figure (a colour of Okabe and Ito, a shape), and in a word."""
 
     style: str
     colour: str
     shape: str
     emoji: str
-    path: str
 
 
-CIRCLE = "m-5 0a5 5 0 1 1 10 0a5 5 0 1 1-10 0z"
-CROSS = "m-5-7 5 5 5-5 2 2-5 5 5 5-2 2-5-5-5 5-2-2 5-5-5-5z"
 LOOKS: dict[Tone, Look] = {
-    "plain": Look("bold", "#0072B2", "o", "🔵", CIRCLE),
-    "good": Look("bold green", "#009E73", "^", "🟢", "m0-6 6 11h-12z"),
-    "better": Look("bold cyan", "#CC79A7", "P", "🟣", "m-2-6h4v4h4v4h-4v4h-4v-4h-4v-4h4z"),
-    "spent": Look("bold yellow", "#56B4E9", "p", "🟡", "m0-6 6 4-2 7h-8l-2-7z"),
-    "neutral": Look("bold", "#777777", "s", "⚪", "m-5-5h10v10h-10z"),
-    "cost": Look("bold yellow", "#E69F00", "v", "🟤", "m0 6 6-11h-12z"),
-    "bad": Look("bold red", "#D55E00", "D", "🔶", "m0-7 6 7-6 7-6-7z"),
-    "worst": Look("bold red", "#000000", "X", "⚫", CROSS),
+    "plain": Look("bold", "#0072B2", "o", "🔵"),
+    "good": Look("bold green", "#009E73", "^", "🟢"),
+    "better": Look("bold cyan", "#CC79A7", "P", "🟣"),
+    "spent": Look("bold yellow", "#56B4E9", "p", "🟡"),
+    "neutral": Look("bold", "#777777", "s", "⚪"),
+    "cost": Look("bold yellow", "#E69F00", "v", "🟤"),
+    "bad": Look("bold red", "#D55E00", "D", "🔶"),
+    "worst": Look("bold red", "#000000", "X", "⚫"),
 }
 VERDICT_TONES: dict[str | None, Tone] = {
     "informative": "good",
@@ -164,7 +160,6 @@ class Point(NamedTuple):
     x: float
     y: float
     interval: Interval = None
-    tip: str = ""
 
 
 class Series(NamedTuple):
@@ -209,12 +204,6 @@ class Plane(Chart):
     x_zero: bool = False
     corners: Sequence[str] = ()
     chosen: float | None = None
-
-    @property
-    def legend(self) -> list[Series]:
-        """The series that a reader has to tell apart by name."""
-        named = [one for one in self.series if one.name and one.points]
-        return named if len(named) > 1 else []
 
 
 Block = Table | Facts | Chart

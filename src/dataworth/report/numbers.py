@@ -133,9 +133,9 @@ class Unit(NamedTuple):
         """A value and its interval in a chart."""
         return Mark(name, known.value * self.factor, self.interval(known), tone, beside)
 
-    def point(self, x: float, known: Known, tip: str = "") -> Point:
+    def point(self, x: float, known: Known) -> Point:
         """A value and its interval at a place of a plane."""
-        return Point(x, known.value * self.factor, self.interval(known), tip)
+        return Point(x, known.value * self.factor, self.interval(known))
 
 
 def unit_of(bits: bool) -> Unit:

@@ -1,6 +1,6 @@
 "use strict";
 (() => {
-  const root = document.documentElement, theme = document.getElementById("theme"), tip = document.getElementById("tip");
+  const root = document.documentElement, theme = document.getElementById("theme");
   const dark = () => root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
   const name = () => { theme.textContent = dark() ? "Light" : "Dark"; theme.setAttribute("aria-label", "Switch to " + (dark() ? "light" : "dark")); };
   theme.addEventListener("click", () => { root.dataset.theme = dark() ? "light" : "dark"; name(); });
@@ -25,17 +25,4 @@
       });
     });
   }
-  for (const title of document.querySelectorAll(".dw-chart title")) {
-    title.parentNode.dataset.tip = title.textContent;
-    title.remove();
-  }
-  document.addEventListener("pointermove", (event) => {
-    const told = event.target.dataset && event.target.dataset.tip;
-    tip.hidden = !told;
-    if (told) {
-      tip.textContent = told;
-      tip.style.left = Math.max(4, Math.min(event.clientX + 12, innerWidth - tip.offsetWidth - 8)) + "px";
-      tip.style.top = Math.max(4, Math.min(event.clientY + 14, innerHeight - tip.offsetHeight - 8)) + "px";
-    }
-  });
 })();

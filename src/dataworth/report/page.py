@@ -12,8 +12,21 @@ from zlib import crc32
 
 from dataworth.version import __version__
 
-from .document import LOOKS, MAX_LINE, Block, Cell, Chart, Document, Facts, Name, Section, Table, shortened
-from .svg import Safe, el, figure, words
+from .document import (
+    LOOKS,
+    MAX_LINE,
+    Block,
+    Cell,
+    Chart,
+    Document,
+    Facts,
+    Name,
+    Section,
+    Table,
+    shortened,
+)
+from .html import Safe, el, words
+from .plot import svg
 
 READ = (
     (
@@ -79,7 +92,6 @@ def page(document: Document, date: str) -> str:
             id="result",
         ),
         el("footer", el("p", f"Made by dataworth {__version__} on {date}. {ENDS}")),
-        el("div", id="tip", hidden=True),
         el("script", Safe(script)),
     )
     return f"<!doctype html>\n{el('html', head, body, lang='en')}\n"
@@ -103,10 +115,9 @@ def fragment(document: Document) -> str:
 
 
 def _said(document: Document, heading: str) -> list[Safe]:
-    shape = el("path", d=LOOKS[document.answer.tone].path, class_=f"mark {document.answer.tone}")
-    glyph = el("svg", shape, viewBox="-8 -8 16 16", class_="glyph", aria_hidden="true")
+    glyph = el("span", LOOKS[document.answer.tone].emoji, aria_hidden="true")
     told = [
-        el("p", glyph, document.answer.word, class_=f"word {document.answer.tone}"),
+        el("p", glyph, " ", document.answer.word, class_=f"word {document.answer.tone}"),
         el(heading, words(document.answer.sentence)),
         el("p", shortened(document.line, MAX_LINE), class_="interval"),
     ]
@@ -119,6 +130,12 @@ def _answer(document: Document, numbered: count[int]) -> Safe:
     beside = [figure(chart, next(numbered)) for chart in document.charts[:1]]
     hero = el("div", el("div", *_said(document, "h1"), class_="said"), *beside, class_="hero")
     return el("section", hero, class_="answer", aria_label="The answer")
+
+
+def figure(chart: Chart, number: int) -> Safe:
+    """A chart with its caption, which is also its name for those who do not see it."""
+    key = f"figure-{number}"
+    return el("figure", Safe(svg(chart, key)), el("figcaption", chart.caption, id=key))
 
 
 def _section(one: Section, key: str, numbered: count[int]) -> Safe:

@@ -1,61 +1,102 @@
-"""Charts as matplotlib figures."""
+"""Charts by matplotlib: a figure of a document, and each chart of a page as SVG in the page's own colours."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import io
+import re
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import date
 from textwrap import fill
 from typing import Any
 
 from dataworth.version import __version__
 
-from .document import LOOKS, MAX_LINE, Document, Forest, Mark, Plane, shortened
+from .document import LOOKS, MAX_LINE, Chart, Document, Forest, Plane, plain, shortened
 from .numbers import digits_for, number
 
-GREY = "#777777"
-WIDTH = 7.0
-MAX_NAME = 28
+INK, GREY = "#000000", "#777777"
+WIDTH, PAGE_WIDTH = 7.0, 4.3
+"""Inches of a figure, and of a chart in a page, which can be read on a phone."""
+MAX_NAME, MAX_LABEL = 28, 56
 BACKGROUND = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
 """Behind a number, so that no line runs through it."""
+VARIABLES = {"#ffffff": "paper", **{look.colour.lower(): tone for tone, look in LOOKS.items()}}
+"""Colours of the page's style by those of figures, so that a chart follows light, dark and print."""
+NOT_PAGE = re.compile(
+    r"^.*?(?=<svg)|<metadata>.*?</metadata>|<!--.*?-->| xmlns\S*|; stroke-linejoin: miter| id=\"[\w.]+_\d+\"",
+    re.DOTALL,
+)
+"""What matplotlib writes for SVG files: its prologue, and ids that several charts would share."""
 
 
 def figure(document: Document) -> Any:
-    """The charts of a document one below the other, with its headline and what it is made of.
-
-    No pyplot, so no global state.
-    """
-    from matplotlib.figure import Figure
-    from matplotlib.layout_engine import ConstrainedLayoutEngine
-
-    heights = [_height(chart) for chart in document.charts]
-    layout = ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.08)
-    made = Figure(figsize=(WIDTH, 0.9 + sum(heights)), layout=layout)
-    panels = made.subplots(len(heights), 1, height_ratios=heights, squeeze=False).ravel()
-    for axes, chart in zip(panels, document.charts, strict=True):
-        axes.spines[["top", "right"]].set_visible(False)
-        DRAWN[type(chart)](axes, chart)
-    made.suptitle(fill(shortened(document.title, MAX_LINE), 84), x=0.02, ha="left", fontsize=10)
-    said = " · ".join(filter(None, (document.source, f"dataworth {__version__}, {date.today():%Y-%m-%d}")))
-    made.supxlabel(fill(said, 110), x=0.02, ha="left", fontsize=8, color=GREY)
+    """The charts of a document one below the other, with its headline and what it is made of."""
+    with _drawing():
+        made = _panels(document.charts, WIDTH, 0.9)
+        title = fill(shortened(plain(document.title), MAX_LINE), 84)
+        made.suptitle(title, x=0.02, ha="left", fontsize=10)
+        about = (plain(document.source), f"dataworth {__version__}, {date.today():%Y-%m-%d}")
+        said = fill(" · ".join(filter(None, about)), 110)
+        made.supxlabel(said, x=0.02, ha="left", fontsize=8, color=GREY)
     return made
 
 
-def _height(chart: Any) -> float:
-    return 0.7 + 0.5 * len(chart.marks) if isinstance(chart, Forest) else 3.4
+def svg(chart: Chart, key: str) -> str:
+    """A chart for a page, whose element `key` has its name."""
+    file = io.StringIO()
+    with _drawing({"svg.fonttype": "none", "svg.hashsalt": key}), warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Glyph")  # the reader's browser has more letters
+        _panels([chart], PAGE_WIDTH, 0.1).savefig(file, format="svg", transparent=True)
+    drawn = re.sub("#[0-9a-f]{6}", _variable, NOT_PAGE.sub("", file.getvalue()).strip())
+    drawn = re.sub(r"(\.\d)\d+", r"\1", drawn)  # tenths of a point, in a page that stays small
+    return drawn.replace("<svg", f'<svg class="dw-chart" role="img" aria-labelledby="{key}"', 1)
+
+
+def _variable(colour: re.Match[str]) -> str:
+    return f"var(--{VARIABLES[colour[0]]})" if colour[0] in VARIABLES else colour[0]
+
+
+@contextmanager
+def _drawing(more: dict[str, Any] | None = None) -> Iterator[None]:
+    """In names of others $ is a letter."""
+    import matplotlib as mpl
+
+    with mpl.rc_context({"text.parse_math": False, **(more or {})}):
+        yield
+
+
+def _panels(charts: Sequence[Chart], width: float, room: float) -> Any:
+    """Charts one below the other; no pyplot, so no global state."""
+    from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    heights = [0.7 + 0.5 * len(one.marks) if isinstance(one, Forest) else 3.4 for one in charts]
+    layout = ConstrainedLayoutEngine(w_pad=0.12, h_pad=0.08)
+    made = Figure(figsize=(width, room + sum(heights)), layout=layout)
+    panels = made.subplots(len(heights), 1, height_ratios=heights, squeeze=False).ravel()
+    for axes, chart in zip(panels, charts, strict=True):
+        axes.spines[["top", "right"]].set_visible(False)
+        DRAWN[type(chart)](axes, chart)
+    return made
 
 
 def forest(axes: Any, chart: Forest) -> None:
     """Points with intervals, one below the other, each with its value above it."""
     if chart.zero:
-        axes.axvline(0, color="black", linewidth=0.8)
+        axes.axvline(0, color=INK, linewidth=0.8)
     above = {"textcoords": "offset points", "ha": "center", "fontsize": 9, "bbox": BACKGROUND}
     for place, one in enumerate(chart.marks):
-        _interval_mark(axes, one, place)
+        look = LOOKS[one.tone]
+        if one.interval is not None:
+            axes.plot(one.interval, [place, place], color=look.colour, linewidth=2.2, solid_capstyle="butt")
+        axes.plot(one.value, place, look.shape, color=look.colour, markersize=8)
         shown = number(one.value, digits_for(one.value, one.interval), sign=chart.zero)
         axes.annotate(shown, (one.value, place), (0, 9), **above)
-        beside = {"transform": axes.get_yaxis_transform(), "va": "center", "color": LOOKS[one.tone].colour}
+        beside = {"transform": axes.get_yaxis_transform(), "va": "center", "color": look.colour}
         axes.text(1.02, place, one.beside, **beside)
-    axes.set_yticks(range(len(chart.marks)), [shortened(one.name, MAX_NAME) for one in chart.marks])
+    axes.set_yticks(range(len(chart.marks)), [shortened(plain(one.name), MAX_NAME) for one in chart.marks])
     axes.set_ylim(len(chart.marks) - 0.6, -0.7)
     axes.margins(x=0.12)
     axes.spines["left"].set_visible(False)
@@ -63,23 +104,15 @@ def forest(axes: Any, chart: Forest) -> None:
     axes.set_xlabel(chart.unit)
 
 
-def _interval_mark(axes: Any, one: Mark, y: float) -> None:
-    """A value with its interval, along the axis across."""
-    look = LOOKS[one.tone]
-    if one.interval is not None:
-        axes.plot(one.interval, [y, y], color=look.colour, linewidth=2.2, solid_capstyle="butt")
-    axes.plot(one.value, y, look.shape, color=look.colour, markersize=8)
-
-
 def plane(axes: Any, chart: Plane) -> None:
-    """Bins and series between two axes."""
+    """Series between two axes."""
     if chart.log:
         axes.set_xscale("log")
     if chart.chosen is not None:
         axes.axvline(chart.chosen, color=GREY, linewidth=1.0, linestyle="--", label="chosen")
     if chart.x_zero:
-        axes.axvline(0, color="black", linewidth=0.8)
-    axes.axhline(0, color="black", linewidth=0.8)
+        axes.axvline(0, color=INK, linewidth=0.8)
+    axes.axhline(0, color=INK, linewidth=0.8)
     for series in chart.series:
         look = LOOKS[series.tone]
         for point in series.points:
@@ -91,14 +124,16 @@ def plane(axes: Any, chart: Plane) -> None:
             f"{'-' if series.joined else ''}{look.shape}",
             color=look.colour,
             markersize=4 if len(series.points) > 30 else 6,
+            markeredgewidth=0,
             alpha=0.5 if series.faint else 1.0,
-            label=series.name or "_",
+            label=shortened(plain(series.name), MAX_LABEL) or "_",
         )
     corners = ((0.98, 0.95, "right"), (0.98, 0.03, "right"), (0.02, 0.03, "left"), (0.02, 0.95, "left"))
     for (x, y, side), name in zip(corners, chart.corners, strict=False):
         axes.text(x, y, name, transform=axes.transAxes, ha=side, fontsize=8, color=GREY)
-    if chart.legend or chart.chosen is not None:
-        axes.legend(frameon=False, fontsize=9)
+    named = [one for one in chart.series if one.name and one.points]
+    if len(named) > 1 or chart.chosen is not None:
+        axes.legend(frameon=False, fontsize=9, loc="lower left", bbox_to_anchor=(0, 1))
     axes.set_xlabel(chart.across)
     axes.set_ylabel(chart.unit)
 

@@ -37,8 +37,8 @@ DOCUMENTS: dict[str, Callable[[Any, Further, Unit], Document]] = {
     "Demo": demo.document,
     "Sensitivity": sensitivity.document,
     "Values": values.document,
-    "Split": worth.split_document,
-    "Outlook": worth.outlook_document,
+    "Contributions": worth.contributions_document,
+    "Forecast": worth.forecast_document,
     "Description": description.document,
     "Yardstick": shared.yardstick_document,
 }

@@ -1,1 +1,1 @@
-"""What data are worth: score, audit, rank, values of rows, split, outlook, sealed data, sensitivity, demo."""
+"""What data are worth: score, audit, rank, values, contributions, forecast, sealed data, sensitivity."""

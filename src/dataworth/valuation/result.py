@@ -39,7 +39,7 @@ class Shown:
     def report(self, path: str | PathLike[str], bits: bool = False) -> None:
         """Write a report: one page for people who were not there, without any row of the data.
 
-        What has to be measured again for it (parts, other priors, sizes and groups) is on it if the result
+        What has to be measured again for it (parts, other priors, sizes) is on it if the result
         kept its rows (`keep=True`). `path` ends in .html (a page that needs nothing else), .md or .json.
         """
         import_module(REPORTS).write(self, path, bits)
@@ -73,7 +73,7 @@ class Replay:
         """Of a call from Python; `own` are arguments of this function alone, told if they are not None."""
         given = {one.name: getattr(options, one.name) for one in fields(options) if one.name not in NOT_TOLD}
         given = {name: one for name, one in given.items() if one != getattr(Options, name)}
-        several, curate = what in ("rank", "split"), own.pop("curate", None)
+        several, curate = what in ("rank", "contributions"), own.pop("curate", None)
         names = [f"{{{', '.join(f'{name!r}: …' for name in data)}}}"] if several else [*data]
         names += ["test"] if curate is None else ["test=test", f"curate={curate}"]
         told = [f"{name}={value!r}" for name, value in own.items() if value is not None]

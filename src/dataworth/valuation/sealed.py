@@ -26,7 +26,6 @@ import numpy as np
 
 from ..arrays import Array
 from ..data.dataset import Dataset, label_keys
-from ..data.io.streamed import Stream
 from ..data.keys import commit, opens
 from ..data.labels import Classes
 from ..data.sealed import SUFFIX, Contents, is_sealed, read_sealed, write_sealed
@@ -108,7 +107,7 @@ class Sealed:
         digest.update(self.mean.astype("<f8").tobytes() + self.precision.astype("<f8").tobytes())
         return digest.hexdigest()
 
-    def is_of(self, data: Dataset | Stream, key: str) -> bool:
+    def is_of(self, data: Dataset, key: str) -> bool:
         """Whether these are the rows that were sealed, in this order; the key is the vendor's."""
         return opens(data.content_hash(), self.commitment, key)
 
@@ -131,11 +130,11 @@ def seal(data: Dataset, yardstick: Yardstick, *, key: str | None = None) -> Seal
             f"yardstick is a {type(yardstick).__name__}; give a Yardstick: dw.Yardstick.load(path) reads one."
         )
     made = commit(data, key)
-    return replace(seal_with(data, yardstick, yardstick.digest), commitment=made.hash, key=made.key)
+    return replace(seal_with(data, yardstick), commitment=made.hash, key=made.key)
 
 
-def seal_with(data: Dataset, yardstick: Yardstick, digest: str) -> Sealed:
-    """The posterior alone, without a commitment, for a caller that knows the yardstick's digest."""
+def seal_with(data: Dataset, yardstick: Yardstick) -> Sealed:
+    """The posterior alone, without a commitment."""
     check_datasets({"the data": data})
     model = sealing_model(yardstick)
     X, y = yardstick.features(data), yardstick.targets(data)
@@ -143,19 +142,20 @@ def seal_with(data: Dataset, yardstick: Yardstick, digest: str) -> Sealed:
     weights = weights / repeats(distinct_rows(X)[1], y, weights)
     with one_thread():  # the last bits depend on the number of threads
         posterior: Any = model.fit(X, y, weights)
-        mean, precision = posterior.mean, posterior.precision
+        mean, precision = np.asarray(posterior.mean, dtype=float), posterior.precision
     counts, keys = None, label_keys(data.y)
     if isinstance(yardstick.labels, Classes):
         counts = {name: int((keys == name).sum()) for name in yardstick.labels.names}
-    return sealed_as(mean, precision, digest, len(data), float(weights.sum()), counts)
-
-
-def sealed_as(
-    mean: Array, precision: Array, digest: str, rows: int, weight: float, counts: dict[str, int] | None
-) -> Sealed:
-    """A posterior that is not committed to."""
-    mean, precision = np.asarray(mean, dtype=float), 0.5 * (precision + precision.T)
-    return Sealed(mean, precision, digest, rows, weight, counts, version("dataworth"), commitment="")
+    return Sealed(
+        mean,
+        0.5 * (precision + precision.T),
+        yardstick.digest,
+        rows=len(data),
+        weight=float(weights.sum()),
+        counts=counts,
+        version=version("dataworth"),
+        commitment="",
+    )
 
 
 def sealing_model(yardstick: Yardstick) -> Logistic | Linear:
@@ -171,16 +171,12 @@ def sealing_model(yardstick: Yardstick) -> Logistic | Linear:
     )
 
 
-def check_sealed(sealed: Sealed, yardstick: Yardstick, name: str, digest: str | None = None) -> Array:
-    """Refuse what no dataset's posterior can be; return the eigenvalues of C·P, ascending.
-
-    `digest` is the yardstick's, if it is known already: of a large one it takes a while.
-    """
+def check_sealed(sealed: Sealed, yardstick: Yardstick, name: str) -> Array:
+    """Refuse what no dataset's posterior can be; return the eigenvalues of C·P, ascending."""
     model = sealing_model(yardstick)
-    digest = yardstick.digest if digest is None else digest
-    if sealed.yardstick != digest:
+    if sealed.yardstick != yardstick.digest:
         raise DataworthError(
-            f"{name} was sealed on the yardstick {sealed.yardstick[:12]}, this is {digest[:12]}: "
+            f"{name} was sealed on the yardstick {sealed.yardstick[:12]}, this is {yardstick.digest[:12]}: "
             f"give the one that was sent to its vendor, with {option('yardstick')}."
         )
     d = yardstick.recipe.width + int(model.intercept)
@@ -190,7 +186,7 @@ def check_sealed(sealed: Sealed, yardstick: Yardstick, name: str, digest: str | 
             "'dataworth seal'."
         )
     names = yardstick.labels.names if isinstance(yardstick.labels, Classes) else None
-    if (sealed.counts is None) != (names is None) or set(sealed.counts or ()) != set(names or ()):
+    if (None if sealed.counts is None else {*sealed.counts}) != (None if names is None else {*names}):
         raise impossible(name, "its classes are not those of its yardstick")
     C, rows = model.prior_variance, counted(sealed.rows, "row")
     with np.errstate(all="ignore"):
@@ -280,20 +276,19 @@ def measure_sealed(
     opened = {name: c for name, c in candidates.items() if not isinstance(c, Sealed)}
     check_datasets(opened)
     prepared = prepare(what, opened, test, options)
-    yardstick, digest = prepared.yardstick, prepared.yardstick.digest
-    pool = Pool.build(yardstick, {"test": prepared.test}, sealing_model(yardstick))
+    yardstick, model = prepared.yardstick, sealing_model(prepared.yardstick)
+    pool = Pool.build(yardstick, {"test": prepared.test}, model)
     own, doubted = {}, []
     for name, candidate in candidates.items():
         given = prepared.data.get(name, candidate)
-        one = given if isinstance(given, Sealed) else seal_with(given, yardstick, digest)
-        spectrum = check_sealed(one, yardstick, name, digest)
-        gain = divergence_from_prior(spectrum, one.mean, yardstick.model.prior_variance)
+        one = given if isinstance(given, Sealed) else seal_with(given, yardstick)
+        spectrum = check_sealed(one, yardstick, name)
+        gain = divergence_from_prior(spectrum, one.mean, model.prior_variance)
         arm = DATA if what == "score" else Arm("candidate", name)
-        own[arm] = partial(sealed_arm, pool, sealing_model(yardstick), one, name, gain)
+        own[arm] = partial(sealed_arm, pool, model, one, name, gain)
         if isinstance(given, Sealed):
             doubted += doubts(one, yardstick, spectrum, pool.X, name)
-    nothing = Sample(np.arange(0))
-    plan = whole_plan(prepared, dict.fromkeys(own, nothing), pool.samples["test"])
+    plan = whole_plan(prepared, dict.fromkeys(own, Sample(np.arange(0))), pool.samples["test"])
     evidence = replace(prepared, options=replace(options, form="evidence"))
     identity = {name: c.content_hash() for name, c in candidates.items()} if options.run_dir else {}
     table = measure(evidence, pool, plan, own, identity)

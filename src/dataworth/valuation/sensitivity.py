@@ -82,19 +82,16 @@ class Sensitivity(Shown):
         return self.at(self.chosen).conclusion
 
     @property
-    def steady(self) -> bool:
-        """Whether every plausible prior leads to the same conclusion."""
-        return len({point.conclusion for point in self.points if point.plausible}) == 1
-
-    @property
     def robust(self) -> dict[str, bool]:
         """What all plausible priors agree on, each by itself: sign, conclusion, and size (a value within the
         interval at the chosen prior)."""
-        values = [point.value.value for point in self.points if point.plausible]
-        own = self.at(self.chosen).value
+        plausible, own = [point for point in self.points if point.plausible], self.at(self.chosen).value
         low, high = own.interval or (own.value, own.value)
-        size = all(low <= value <= high for value in values)
-        return {"sign": len({value > 0 for value in values}) == 1, "conclusion": self.steady, "size": size}
+        return {
+            "sign": len({point.value.value > 0 for point in plausible}) == 1,
+            "conclusion": len({point.conclusion for point in plausible}) == 1,
+            "size": all(low <= point.value.value <= high for point in plausible),
+        }
 
     @property
     def summary(self) -> str:
@@ -136,7 +133,7 @@ class Sensitivity(Shown):
             "of": self.what,
             "quantity": QUANTITIES[self.what],
         }
-        names = ("chosen", "by_held_out", "by_accuracy", "conclusion", "steady", "robust", "summary", "folds")
+        names = ("chosen", "by_held_out", "by_accuracy", "conclusion", "robust", "summary", "folds")
         told |= {name: getattr(self, name) for name in names}
         told["conclusion_by_accuracy"] = self.at(self.by_accuracy).conclusion
         return told | {"priors": [point.to_dict(unit) for point in self.points]}

@@ -14,7 +14,6 @@ import numpy as np
 
 from ..data.dataset import Dataset
 from ..data.io.streamed import Stream
-from ..data.keys import keyed_hash, new_key
 from ..data.labels import Classes
 from ..errors import DataworthError
 from ..measure import (
@@ -34,8 +33,6 @@ from ..models import Logistic
 from ..models.logistic import MANY
 from ..parallel import Local
 from ..wording import option
-from ..yardstick.yardstick import Yardstick
-from .sealed import Sealed, sealed_as
 
 TEST = "the test set"
 
@@ -54,7 +51,13 @@ def measure_streamed(stream: Stream, test: Dataset, options: Options, name: str,
     # passes are what takes long
     here = replace(prepared, options=replace(options, engine=Local(1)))
     with Passes(stream, yardstick, options, test, name) as passes:
-        refuse_few(passes, name)
+        width, distinct = yardstick.recipe.width + int(passes.model.intercept), passes.sketch.distinct
+        exact = not isinstance(passes.model, Logistic) or passes.model.inference == "laplace"
+        if not exact and distinct < MANY * width:  # passes give Laplace's posterior: EP's where rows are many
+            raise DataworthError(
+                f"{name}: {distinct:,.0f} different rows for {width} coefficients are too few for passes "
+                f"over a file, which need {MANY} for each: load them, without {option('stream')}."
+            )
         pool = Pool.build(yardstick, {TEST: test})
         plan = whole_plan(prepared, {DATA: Sample(np.arange(0))}, pool.samples[TEST])
         table = measure(here, pool, plan, {DATA: partial(streamed_arm, passes, pool)}, identity)
@@ -64,31 +67,6 @@ def measure_streamed(stream: Stream, test: Dataset, options: Options, name: str,
     told = replace(prepared, data={name: passes.sample}, leaked=passes.leaked, passes=passes.made)
     notes = (note for note in (passes.note, absent_classes(passes, name), streamed_note(passes)) if note)
     return Case.of(told, seen, plan, tuple(notes), table=table, arms=(DATA,), **own)
-
-
-def refuse_few(passes: Passes, name: str) -> None:
-    """Passes give Laplace's posterior, which is EP's only where rows are many."""
-    width = passes.yardstick.recipe.width + int(passes.model.intercept)
-    distinct = passes.sketch.distinct
-    if isinstance(passes.model, Logistic) and passes.model.inference != "laplace" and distinct < MANY * width:
-        raise DataworthError(
-            f"{name}: {distinct:,.0f} different rows for {width} coefficients are too few for passes over a "
-            f"file, which need {MANY} for each: load them, without {option('stream')}."
-        )
-
-
-def seal_stream(stream: Stream, yardstick: Yardstick) -> Sealed:
-    """The posterior of a stream on a yardstick, by Laplace's method, to be sent instead of its rows."""
-    name = "the data"
-    with Passes(stream, yardstick, Options(), None, name) as passes:
-        refuse_few(passes, name)
-        fitted = passes.fitted(1.0 / passes.repeats)
-    counts = None
-    if isinstance(yardstick.labels, Classes) and passes.classes is not None:
-        counts = dict(zip(yardstick.labels.names, map(int, passes.classes), strict=True))
-    key, weight = new_key(), passes.weight / passes.repeats
-    made = sealed_as(fitted.mean, fitted.precision, yardstick.digest, passes.rows, weight, counts)
-    return replace(made, commitment=keyed_hash(stream.content_hash(), key), key=key)
 
 
 def streamed_arm(passes: Passes, pool: Pool) -> ArmPosterior:

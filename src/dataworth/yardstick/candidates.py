@@ -106,13 +106,12 @@ class Effort:
     both: tuple[int, int] = (160, 100)
 
 
-SEVERAL = Effort((1.0, 4.0, 16.0, 64.0, 256.0), (1, 1), 0, 3, (10, 40), 60, (40, 60))
+SEVERAL = Effort((1.0, 4.0, 16.0, 64.0, 256.0), (1, 1), 0, 1, (10, 40), 60, (40, 60))
 """A fit of ten classes costs ten to a hundred times that of two, and wants more tempering."""
 EFFORTS = {
     "logistic": Effort((1.0, 2.0, 4.0, 8.0)),
     "linear": Effort(NOISES),
-    "softmax": replace(SEVERAL, short=1),
-    "one-vs-rest": SEVERAL,
+    "softmax": SEVERAL,
 }
 
 

@@ -139,9 +139,7 @@ def read_file(path: str | Path) -> dict[str, Any]:
         raise DataworthError(f"{name} is not a yardstick; {MAKE}.") from None
     if not isinstance(d, dict) or d.get("schema") != SCHEMA:
         raise DataworthError(f"{name} is not a yardstick of this version ({SCHEMA}).")
-    if "checksum" not in d:
-        raise DataworthError(f"{name} has no checksum, as earlier versions wrote it: make it again; {MAKE}.")
-    if not has_checksum(content, d.pop("checksum")):
+    if not has_checksum(content, d.pop("checksum", None)):
         raise DataworthError(
             f"{name} was changed after it was made, or damaged (its checksum does not match): ask for it"
             " again."

@@ -8,18 +8,17 @@ from typing import Any
 
 from ..data.labels import Classes, Numeric
 from ..errors import DataworthError
-from ..models import INFERENCES, Linear, Logistic, OneVsRest, Softmax
+from ..models import INFERENCES, Linear, Logistic, Softmax
 from .file import POSITIVE, items, number, plain, record
 
 KINDS: dict[str, type[Any]] = {
     "logistic": Logistic,
     "linear": Linear,
     "softmax": Softmax,
-    "one-vs-rest": OneVsRest,
 }
 """Models by name. One more is one more line, if it has a `prior_variance` and an `intercept`."""
 MODELS = ("auto", *KINDS)
-YardstickModel = Logistic | Linear | Softmax | OneVsRest
+YardstickModel = Logistic | Linear | Softmax
 
 
 def check_modelling(model: object, inference: object) -> None:
@@ -56,9 +55,7 @@ def maker(
 ) -> Callable[[float, float | None], YardstickModel]:
     """Makes models of a kind from a prior variance and, for numeric labels, a noise variance."""
     if kind == "softmax" and inference == "ep":
-        raise DataworthError(
-            f"inference is {inference!r}, but softmax knows laplace alone: drop it, or use one-vs-rest."
-        )
+        raise DataworthError(f"inference is {inference!r}, but softmax knows laplace alone: drop it.")
     known = {f.name for f in fields(KINDS[kind])}
     given: dict[str, Any] = {"inference": inference, "intercept": intercept}
     if isinstance(labels, Classes):

@@ -26,7 +26,6 @@ from scipy.special import ndtri
 
 from ..arrays import Array, Rows
 from ..errors import DataworthError
-from ..inference.newton import compiled
 from .file import items, number, numbers, text
 
 SCALES = ("each", "common", "rank")
@@ -34,8 +33,6 @@ ALIKE, UNLIKE = 8, 30.0
 """Columns from which those of one name are of one kind, and how much wider than most none of them may be."""
 KNOTS = 40
 """Quantiles a column of the scale `rank`, at (i + ½) / 40."""
-MANY = 1 << 20
-"""Cells above which compiled code is worth its loading."""
 LEVELS = (np.arange(KNOTS) + 0.5) / KNOTS
 SCORES: Array = ndtri(LEVELS)
 
@@ -120,14 +117,8 @@ def normal_scores(X: Array, knots: Array) -> Array:
     >>> normal_scores(np.array([[-9.0], [0.5], [9.0]]), np.linspace(0.0, 1.0, 40)[None, :]).round(2).ravel()
     array([-2.24,  0.  ,  2.24])
     """
-    apart = np.all(np.diff(knots, axis=1) > 0, axis=1)  # all at once: there may be many columns
-    fast = compiled("interpolate") if X.size > MANY and np.any(apart) else None
-    scores = np.empty(X.shape) if fast is None else np.asarray(fast(X, knots, SCORES))
-    for j in np.flatnonzero(~apart) if fast else range(len(knots)):
-        own = knots[j]
-        if apart[j]:
-            scores[:, j] = np.interp(X[:, j], own, SCORES)
-            continue
+    scores = np.empty(X.shape)
+    for j, own in enumerate(knots):
         first = np.flatnonzero(np.append(True, np.diff(own) > 0))
         last = np.append(first[1:], KNOTS) - 1
         scores[:, j] = np.interp(X[:, j], own[first], 0.5 * (SCORES[first] + SCORES[last]))

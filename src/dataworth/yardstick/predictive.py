@@ -122,15 +122,8 @@ def two_classes(known: Known, variance: float, levels: Sequence[float], start: A
     return Told(np.log(np.maximum(_sigmoid(sign * mean, var, levels), LEAST)), coef)
 
 
-def each_class(known: Known, variance: float, levels: Sequence[float], start: Any = None) -> Told:
-    """A logistic regression a class: Σ_c log p_c of "is c or not"."""
-    own, start = _classes(known, variance, levels, start)
-    right = _right(known)
-    return Told(np.log(np.maximum(np.where(right, own, 1.0 - own), LEAST)).sum(axis=2), start)
-
-
 def one_of_classes(known: Known, variance: float, levels: Sequence[float], start: Any = None) -> Told:
-    """The same, of one label among several: p_c / Σ_k p_k. A tenth of the cost of softmax."""
+    """A logistic regression a class, "is c or not": p_c / Σ_k p_k. A tenth of the cost of softmax."""
     own, start = _classes(known, variance, levels, start)
     share = own[:, _right(known)] / own.sum(axis=2)
     return Told(np.log(np.maximum(share, LEAST)), start)
@@ -176,7 +169,6 @@ PREDICT: dict[str, Callable[..., Told]] = {
     "logistic": two_classes,
     "linear": numeric,
     "softmax": softmax,
-    "one-vs-rest": each_class,
 }
 """By the yardstick's kind."""
 

@@ -356,14 +356,8 @@ class Basis:
 def _medians(data: Dataset) -> Array:
     """Of each column of numbers, without what is missing; 0 of other columns, and where all is missing."""
     fill = np.zeros(len(data.columns))
-    numeric = np.array([column.kind in ("numeric", "boolean") for column in data.columns], dtype=bool)
-    for i in range(0, len(fill), SLAB):
-        part = data.X[:, i : i + SLAB]
-        holes = np.isnan(part).any(axis=0)
-        whole = numeric[i : i + SLAB] & ~holes
-        if len(part):
-            fill[i : i + SLAB][whole] = np.median(part[:, whole], axis=0)
-        for j in np.flatnonzero(numeric[i : i + SLAB] & holes):
-            present = part[~np.isnan(part[:, j]), j]
-            fill[i + j] = np.median(present) if len(present) else 0.0
+    for j, column in enumerate(data.columns):
+        present = data.X[~np.isnan(data.X[:, j]), j]
+        if column.kind in ("numeric", "boolean") and len(present):
+            fill[j] = np.median(present)
     return fill

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hmac
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -78,19 +79,8 @@ class Yardstick:
         The best held-out log-likelihood of a row wins, over a ladder of sizes; among those that are as good,
         the sharpest eye. Groups of the test set are never split between halves.
 
-        Args:
-            test: the test set, 20 rows or more.
-            model: a name in `MODELS`; "auto" takes the first that suits the labels.
-            inference: how posteriors of classes are computed; numeric labels have exact ones, whatever it is.
-            prior_variance: the prior to use instead of searching one; rows then count once.
-            seed: of the halves and landmarks.
-
-        Returns:
-            The yardstick, frozen.
-
-        Raises:
-            DataworthError: for too few rows, one class alone, constant features, one group alone, or a model
-                that does not suit the labels.
+        `model` is a name in `MODELS` ("auto": the first that suits the labels); numeric labels have exact
+        posteriors, whatever the `inference`; with a `prior_variance` none is searched, and rows count once.
 
         >>> X = np.random.default_rng(0).normal(size=(40, 2))
         >>> Yardstick.fit(Dataset(X, X[:, 0] > 0), prior_variance=1.0).model
@@ -129,14 +119,7 @@ class Yardstick:
     def numbered(self, data: Dataset) -> Dataset:
         """A dataset with numbers in place of its texts; the same if it has none that the yardstick reads.
 
-        Args:
-            data: rows with the test set's columns.
-
-        Returns:
-            The dataset, with columns `name[0]`, `name[1]`, … in place of each column of texts.
-
-        Raises:
-            DataworthError: if the test set has texts where the data have numbers.
+        Each column of texts becomes columns `name[0]`, `name[1]`, …
 
         >>> X = np.random.default_rng(0).normal(size=(40, 2))
         >>> T = Dataset(X, X[:, 0] > 0)
@@ -154,16 +137,7 @@ class Yardstick:
         return self.recipe.columns if self.texts is None else self.texts.read(self.recipe.columns)
 
     def features(self, data: Dataset) -> Array:
-        """A dataset's features on this yardstick.
-
-        Args:
-            data: rows with the test set's columns, in any order; further columns are ignored.
-
-        Returns:
-            Rows × axes.
-
-        Raises:
-            DataworthError: if a column is missing or of another kind.
+        """Features of a dataset (rows × axes), which has the test set's columns in any order, perhaps more.
 
         >>> X = np.random.default_rng(0).normal(size=(40, 2))
         >>> T = Dataset(X, X[:, 0] > 0)
@@ -175,15 +149,7 @@ class Yardstick:
     def targets(self, data: Dataset, what: str = "the data") -> Array:
         """A dataset's labels as numbers: 0, 1, … for classes, standard units for numeric labels.
 
-        Args:
-            data: rows with labels as in the test set.
-            what: what the data are called if they are refused.
-
-        Returns:
-            One number a row.
-
-        Raises:
-            DataworthError: for a class that the test set does not have, or text where it has numbers.
+        `what` is what the data are called if they are refused, for a label that the test set does not have.
 
         >>> X = np.random.default_rng(0).normal(size=(40, 2))
         >>> yard = Yardstick.fit(Dataset(X, np.where(X[:, 0] > 0, "yes", "no")), prior_variance=1.0)
@@ -236,15 +202,7 @@ class Yardstick:
     def published(self, test: Dataset, key: str) -> Yardstick:
         """The same with a keyed hash of its test set: who has the key can show what it was fitted to.
 
-        Args:
-            test: the test set.
-            key: 16 characters or more, which stay with whoever holds the test set.
-
-        Returns:
-            A yardstick that measures alike, and has the same digest.
-
-        Raises:
-            DataworthError: if the key is too short.
+        The key, of 16 characters or more, stays with whoever holds the test set. The digest stays the same.
 
         >>> X = np.random.default_rng(0).normal(size=(40, 2))
         >>> T = Dataset(X, X[:, 0] > 0)
@@ -255,15 +213,7 @@ class Yardstick:
         return replace(self, test_hash=keyed_hash(test.content_hash(), key))
 
     def is_of(self, test: Dataset, key: str) -> bool:
-        """Whether this is the test set that it was published with, under that key.
-
-        Args:
-            test: a test set.
-            key: the key.
-
-        Returns:
-            Whether both are those of `published`.
-        """
+        """Whether this is the test set that it was published with, under that key."""
         return hmac.compare_digest(self.test_hash, keyed_hash(test.content_hash(), key))
 
     def summary(self) -> dict[str, Any]:
@@ -275,16 +225,13 @@ class Yardstick:
             **vars(self.chosen),
         }
 
-    @property
+    @cached_property
     def digest(self) -> str:
         """A hash of all that measures: equal digests measure alike."""
         return str(self.to_dict()["digest"])
 
     def save(self, path: str | Path) -> None:
-        """Write as JSON.
-
-        Args:
-            path: the file; one that exists is replaced.
+        """Write as JSON; a file that exists is replaced.
 
         >>> import tempfile
         >>> X = np.random.default_rng(0).normal(size=(40, 2))
@@ -298,16 +245,7 @@ class Yardstick:
 
     @classmethod
     def load(cls, path: str | Path) -> Yardstick:
-        """Read what `save` wrote; a file that was altered is refused.
-
-        Args:
-            path: the file.
-
-        Returns:
-            A yardstick that measures as the saved one.
-
-        Raises:
-            DataworthError: if there is no such file, or it is no yardstick, not whole, or was altered.
+        """Read what `save` wrote; a file that was altered, or is no yardstick, is refused.
 
         >>> Yardstick.load("n.json")
         Traceback (most recent call last):

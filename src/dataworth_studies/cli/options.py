@@ -25,6 +25,6 @@ Out = Annotated[
 ]
 Seed = Annotated[int, option("All randomness comes from it (default: 0).")]
 Jobs = Annotated[int, option("Processes (default: all cores).", "--jobs", "-j")]
-Engine = Annotated[str | None, option("Where the work runs: local (the default), ray or dask.")]
-Address = Annotated[str | None, option("Address of the Ray or Dask cluster.")]
+Engine = Annotated[str | None, option("Where the work runs: local (the default) or ray.")]
+Address = Annotated[str | None, option("Address of the Ray cluster.")]
 Quiet = Annotated[bool, option("No progress.", "--quiet", "-q", metavar=" ")]

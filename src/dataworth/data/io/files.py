@@ -22,7 +22,7 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
-from dataworth.data.io.delimited import AS_FOUND, Delimited, sniff, text_batches, unique
+from dataworth.data.io.delimited import AS_FOUND, Delimited, refuse_twice, sniff, text_batches
 from dataworth.data.io.notes import Note, naming
 from dataworth.data.io.tables import HUB, READERS, Part, cleaned, part_of_object, read_excel
 from dataworth.data.memory import refuse_too_large
@@ -102,10 +102,11 @@ def _part_of_files(name: str, how: Delimited) -> Part:
 
 
 def _assembled(found: Sequence[_Content], typed: bool, how: Delimited) -> Part:
-    """What several files hold as one table with distinct names of columns, or a sample of its rows."""
+    """What several files hold as one table, or a sample of its rows."""
     part = Part(None, typed, how=replace(found[0].how, sample=None))
     part.notes = list(dict.fromkeys(note for one in found for note in one.notes))
     names = found[0].names
+    refuse_twice(names)
     if how.sample is None:
         each = [own for one in found if (own := [batch for batch in one.batches() if batch.num_rows])]
         tables = [pa.Table.from_batches(batches) for batches in each]
@@ -122,9 +123,6 @@ def _assembled(found: Sequence[_Content], typed: bool, how: Delimited) -> Part:
             told = f"{part.table.num_rows:,} of its {total:,} rows were drawn at random"
             part.notes.append(Note(told, f"{option('sample')} changes how many"))
             part.total = total
-    own = list(map(str, part.table.column_names))
-    if (distinct := unique(own, part.notes)) != part.table.column_names:
-        part.table = part.table.rename_columns(distinct)
     return part
 
 

@@ -1,17 +1,12 @@
-"""Images with labels: a folder or zip of label folders, or a table with a column of paths or of bytes.
+"""Images with labels: a folder of label folders, or a table with a column of paths or of bytes.
 
-In a folder or zip, `cat/tom.jpg` is an image with the label `cat`, and `cat/tom/1.jpg` one of the group
-`cat/tom`. A part of it is named by its path, also within a zip: `photos.zip/train`. Nothing is unpacked.
+In a folder `cat/tom.jpg` is an image with the label `cat`.
 """
 
 from __future__ import annotations
 
-import lzma
 import os
 import shlex
-import struct
-import zipfile
-import zlib
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -29,11 +24,6 @@ from dataworth.errors import DataworthError
 from dataworth.wording import counted, listed, option
 
 SUFFIXES = (".jpg", ".jpeg", ".png", ".gif", ".bmp", ".webp", ".tif", ".tiff", ".ppm", ".pgm")
-UNPACKING_ERRORS = (
-    OSError, RuntimeError, ValueError, EOFError, zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error,
-)  # fmt: skip
-LARGEST_FILE = 1 << 28
-"""Bytes that an image in a zip may unpack to."""
 
 
 @dataclass(frozen=True)
@@ -49,28 +39,19 @@ class ImageTable:
     notes: tuple[str, ...] = ()
 
 
-class NamedImages(Sequence[Any]):
-    """Images with the names that refusals call them by; those in a zip are unpacked when asked for."""
+class NamedImages(list[Any]):
+    """Paths or bytes of images, with the names that refusals call them by."""
 
-    def __init__(self, items: Sequence[Any], names: Sequence[str], archive: Any = None) -> None:
-        self._items, self.names, self._archive = items, names, archive
-
-    def __len__(self) -> int:
-        return len(self._items)
-
-    def __getitem__(self, i: Any) -> Any:
-        try:
-            return self._items[i] if self._archive is None else self._archive.read(self._items[i])
-        except UNPACKING_ERRORS as error:
-            why = f"cannot be unpacked ({' '.join(str(error).split())[:80]})"
-            raise DataworthError(f"{self.names[i]} {why}: pack it again, without a password.") from error
+    def __init__(self, items: Sequence[Any], names: Sequence[str]) -> None:
+        super().__init__(items)
+        self.names = names
 
 
 def read_images(source: str | PathLike[str], image: str | None = None, **asked: Unpack[Asked]) -> ImageTable:
-    """The images of a folder, of (part of) a zip, or of a table, with the labels and what else is known.
+    """The images of a folder or of a table, with the labels and what else is known.
 
     Args:
-        source: a folder or zip with a folder per label (see `dataworth.data.io.images`), or a table.
+        source: a folder with a folder per label, or a table.
         image: the table's column of images: paths relative to the table's file, or encoded bytes; guessed if
             only one can be.
         asked: label, group, attribute, id, weights: columns of the table, as in `read`. Without an id, a path
@@ -88,25 +69,14 @@ def read_images(source: str | PathLike[str], image: str | None = None, **asked: 
 def is_table(source: str | PathLike[str]) -> bool:
     """Whether images are listed in a file, not laid out in folders."""
     path = Path(source)
-    return not path.is_dir() and split_zip(path) is None
-
-
-def split_zip(source: Path) -> tuple[Path, PurePosixPath] | None:
-    """The zip that a path leads into, and the path within; None if it leads into none.
-
-    >>> split_zip(Path("photos/cat"))
-    """
-    for archive in (source, *source.parents):
-        if archive.suffix.lower() == ".zip" and archive.is_file():
-            return archive, PurePosixPath(source.relative_to(archive).as_posix())
-    return None
+    if path.suffix.lower() == ".zip":
+        raise DataworthError("a zip is not read: unpack it, and give the folder.")
+    return not path.is_dir()
 
 
 def holds_images(source: Path) -> bool:
-    """Whether this is a folder with an image in it, or (part of) a zip."""
-    if source.is_dir():
-        return any(_is_image(PurePosixPath(name)) for name in _walk(source))
-    return split_zip(source) is not None
+    """Whether this is a folder with an image in it."""
+    return source.is_dir() and any(_is_image(PurePosixPath(name)) for name in _walk(source))
 
 
 def refuse_images(source: Any) -> None:
@@ -119,38 +89,31 @@ def refuse_images(source: Any) -> None:
 
 
 def _of_folder(source: Path) -> ImageTable:
-    """The images of a folder, or of (a part of) a zip, with the labels that their folders say."""
-    inside = split_zip(source)
-    found = {PurePosixPath(p): source / p for p in _walk(source)} if inside is None else _entries(*inside)
-    paths = sorted((path for path in found if _is_image(path)), key=str)
-    labels = [path.parts[0] for path in paths]
+    """The images of a folder, with the labels that its folders say."""
+    found = [PurePosixPath(name) for name in _walk(source)]
+    paths = sorted(filter(_is_image, found), key=str)
     if not paths:
         raise DataworthError(f"there are no images ({' '.join(SUFFIXES)}) here: check the path.")
-    for loose in (path for path in paths if len(path.parts) == 1):
-        raise DataworthError(
-            f"{loose} is in no label folder: put each image into a folder named by its label, or list the"
-            " images with their labels in a table."
-        )
+    labels = [path.parts[0] for path in paths]
     if {label.lower() for label in labels} <= SPLITS:
         raise DataworthError(
             f"the folders {', '.join(sorted(set(labels)))} are parts of a dataset, not labels: name one of"
             f" them, such as {source / min(labels)}."
         )
-    columns = {"id": [str(path) for path in paths], "label": labels}
-    notes = []
-    if ignored := len(found) - len(paths):
-        notes.append(f"{counted(ignored, 'file')} ignored in {source}, hidden or no image")
-    if any(len(path.parts) > 2 for path in paths):
-        # An image beside the groups belongs to none: it is a group of its own.
-        columns["group"] = [str(path.parent if len(path.parts) > 2 else path) for path in paths]
-        if len(set(labels)) == 1:
-            place = source / labels[0]
-            notes.append(f"all images are {labels[0]!r}: if its folders are the labels, give {place}")
-    items: list[Any] = [found[path] for path in paths]
-    names = [str(item) if inside is None else f"{inside[0]}/{item.filename}" for item in items]
-    archive = None if inside is None else zipfile.ZipFile(inside[0])
-    roles = {role: role for role in columns}
-    return ImageTable(NamedImages(items, names, archive), pa.table(columns), roles, tuple(notes))
+    for odd in (path for path in paths if len(path.parts) != 2):
+        where = "in no label folder" if len(odd.parts) == 1 else "in a folder within a label folder"
+        raise DataworthError(
+            f"{odd} is {where}: put each image into a folder named by its label, or list the images with"
+            " their labels (and groups) in a table."
+        )
+    items = [source / path for path in paths]
+    ignored = f"{counted(len(found) - len(paths), 'file')} ignored in {source}, hidden or no image"
+    return ImageTable(
+        NamedImages(items, list(map(str, items))),
+        pa.table({"id": list(map(str, paths)), "label": labels}),
+        {"id": "id", "label": "label"},
+        (ignored,) if len(found) > len(paths) else (),
+    )
 
 
 def _is_image(path: PurePosixPath) -> bool:
@@ -171,32 +134,10 @@ def _walk(folder: Path) -> Iterator[str]:
             yield Path(place, name).relative_to(folder).as_posix()
 
 
-def _entries(archive: Path, within: PurePosixPath) -> dict[PurePosixPath, Any]:
-    """The files of a zip below a folder in it, by their paths relative to that."""
-    try:
-        with zipfile.ZipFile(archive) as opened:
-            entries = [entry for entry in opened.infolist() if not entry.is_dir()]
-    except UNPACKING_ERRORS as error:
-        raise DataworthError(f"this cannot be read as a zip ({error}): pack it again.") from error
-    found = {}
-    for entry in entries:
-        path, name = PurePosixPath(entry.filename), entry.filename
-        if path.is_absolute() or ".." in path.parts:
-            raise DataworthError(f"the zip has an entry {name!r}, which leads out of it: pack it again.")
-        if path.is_relative_to(within):
-            if _is_image(path) and entry.file_size > LARGEST_FILE:
-                size = f"{entry.file_size:.1e}"
-                raise DataworthError(f"{name} unpacks to {size} bytes, too many for an image: drop it.")
-            found[path.relative_to(within)] = entry
-    if not found:
-        raise DataworthError(f"the zip has no folder {str(within)!r}: check the path.")
-    return found
-
-
 def _of_table(path: Path, image: str | None, **asked: Unpack[Asked]) -> ImageTable:
     """A table with a column of paths, of encoded images, or of both as Hugging Face's `datasets` writes."""
     part = part_of(path)
-    table, notes = plain_table(part), [f"{note.what} in {path}; {note.choice}" for note in part.notes]
+    table, notes = plain_table(part.table), [f"{note.what} in {path}; {note.choice}" for note in part.notes]
     if image is None:
         found = [name for name in table.column_names if _like_images(table[name])]
         if len(found) != 1:
@@ -214,15 +155,15 @@ def _of_table(path: Path, image: str | None, **asked: Unpack[Asked]) -> ImageTab
         if count := table[name].null_count:
             missing = counted(count, "missing value")
             raise DataworthError(f"column {name!r} has {missing}: fill in, or leave the rows out.")
-    items, names = _items(path, table[image], image)
+    items = _items(path, table[image], image)
     if isinstance(items[0], Path):
         roles.setdefault("id", image)
     else:
         table = table.drop_columns([image])
-    return ImageTable(NamedImages(items, names), table, roles, tuple(notes))
+    return ImageTable(items, table, roles, tuple(notes))
 
 
-def _items(path: Path, column: Any, name: str) -> tuple[list[Any], list[str]]:
+def _items(path: Path, column: Any, name: str) -> NamedImages:
     values = column.to_pylist()
     rows = [f"{path}, row {i + 1}" for i in range(len(values))]
     if pa.types.is_struct(column.type):
@@ -237,7 +178,7 @@ def _items(path: Path, column: Any, name: str) -> tuple[list[Any], list[str]]:
         )
     items = [path.parent / value if isinstance(value, str) else value for value in values]
     names = [str(item) if isinstance(item, Path) else row for item, row in zip(items, rows, strict=True)]
-    return items, names
+    return NamedImages(items, names)
 
 
 def _like_images(column: Any) -> bool:

@@ -56,7 +56,7 @@ class Reading:
                 why = "values are told of rows by their number, which rows of a sample do not have"
             raise DataworthError(f"{why}: leave {option('sample')} out")
         if asked.get("stream") and not self.streams:
-            which = "only score, in its design whole, and seal read data in passes"
+            which = "only score, in its design whole, reads data in passes"
             raise DataworthError(f"{which}: leave {option('stream')} out")
         if asked.get("sample") is None and self.drawn is not None and self.what == "score":
             asked["sample"] = rows_for_pairs(data, self.drawn)

@@ -1,8 +1,7 @@
 """Preferences: a prompt and two responses, one of them chosen.
 
-They come as columns (prompt, chosen, rejected), texts or conversations; as Skywork-Reward-Preference has
-them, two conversations that share all but their last message; or as Stanford SHP does, with `history`,
-`human_ref_A`, `human_ref_B` and `labels`, 1 where A was preferred.
+They come as columns prompt, chosen and rejected, texts or conversations; without a prompt, as two
+conversations that share all but their last message.
 
 A pair becomes one row: its two responses in an order that their hashes give, and a label that says which is
 better. So a pair that was flipped is the same row with another label, and the order tells nothing.
@@ -33,10 +32,6 @@ RESPONSES, PREFERRED, PROMPT, LONGER = "responses", "preferred", "prompt", "long
 PAIR_ROLES = {"label": PREFERRED, "group": PROMPT, "attribute": LONGER, "features": RESPONSES}
 FIRST, SECOND = "first", "second"
 PAIR = ("chosen", "rejected")
-PROMPTS = ("prompt", "question", "instruction", "query", "history", "input", "post")
-SHP = ("human_ref_A", "human_ref_B", "labels")
-TURNS = ("\n\nHuman:", "\n\nAssistant:")
-"""How Anthropic's hh-rlhf writes a conversation as one text."""
 SHOWN = 40
 """Characters of a prompt that name its group, before a hash of all."""
 
@@ -84,7 +79,7 @@ class Preferences:
 def read_preferences(source: str | PathLike[str]) -> Preferences:
     """The pairs of a file or directory; a sentence that begins with its name if it holds none."""
     with naming(source):
-        return preferences_of(plain_table(part_of(source)))
+        return preferences_of(plain_table(part_of(source).table))
 
 
 def are_preferences(names: Sequence[str]) -> bool:
@@ -93,7 +88,12 @@ def are_preferences(names: Sequence[str]) -> bool:
     >>> are_preferences(["prompt", "chosen", "rejected"]), are_preferences(["text", "label"])
     (True, False)
     """
-    return set(PAIR) <= set(names) or set(SHP) <= set(names)
+    if {"human_ref_A", "human_ref_B"} <= set(names):
+        raise DataworthError(
+            "pairs are read as prompt, chosen and rejected: in pandas, frame['chosen'] ="
+            " frame.human_ref_A.where(frame.labels == 1, frame.human_ref_B), and the others likewise"
+        )
+    return set(PAIR) <= set(names)
 
 
 def in_order(one: str, other: str) -> bool:
@@ -113,26 +113,21 @@ def preferences_of(table: Any) -> Preferences:
             "there are no pairs of responses: columns prompt, chosen and rejected are expected, but there are"
             f" {listed(names, 10)}"
         )
-    shp = not set(PAIR) <= set(names)
-    given = next((name for name in PROMPTS if name in names), None)
-    texts = {name: _column(table, name) for name in (*(SHP if shp else PAIR), given) if name is not None}
-    one, other = SHP[:2] if shp else PAIR
-    better = texts.pop(SHP[2]) if shp else [1] * table.num_rows
-    if not set(better) <= {0, 1}:
-        raise DataworthError("labels is 1 where human_ref_A was preferred, else 0: it holds other values")
+    texts = {name: _column(table, name) for name in (PROMPT, *PAIR) if name in names}
     found: list[tuple[str, str, str]] = []
-    for i, first in enumerate(better):
-        (before, a), (also, b) = (_split(texts[name][i], name, i) for name in (one, other))
-        prompt = before if given is None else "\n\n".join(_messages(texts[given][i], given, i))
-        if prompt is None:
+    for i in range(table.num_rows):
+        (*before, a), (*also, b) = (_messages(texts[name][i], name, i) or [""] for name in PAIR)
+        if PROMPT in texts:
+            before = also = _messages(texts[PROMPT][i], PROMPT, i)
+        elif not before:
             raise DataworthError(
-                f"there is no prompt: add a column of that name, or write {one} and {other} as conversations"
+                "there is no prompt: add a column of that name, or write chosen and rejected as conversations"
             )
-        if given is None and before != also:
+        if before != also:
             raise DataworthError(
                 f"the two conversations of pair {i + 1} differ before their last message: add a column prompt"
             )
-        found.append((prompt, a, b) if first else (prompt, b, a))
+        found.append(("\n\n".join(before), a, b))
     rows = [i for i, (_, a, b) in enumerate(found) if a.strip() and b.strip() and a.strip() != b.strip()]
     if not rows:
         raise DataworthError("every pair is empty, or the same response twice: give some that differ")
@@ -143,17 +138,6 @@ def preferences_of(table: Any) -> Preferences:
     clean = (tuple(text.replace(BETWEEN, " ") for text in found[i]) for i in rows)
     prompts, chosen, rejected = zip(*clean, strict=True)
     return Preferences(prompts, chosen, rejected, np.array(rows, dtype=np.intp), len(found) - len(rows))
-
-
-def _split(cell: Any, name: str, row: int) -> tuple[str | None, str]:
-    """What stands before the last message, if anything does, and the last message."""
-    if isinstance(cell, str):
-        if cell.startswith(TURNS[0]) and TURNS[1] in cell:
-            before, turn, last = cell.rpartition(TURNS[1])
-            return before + turn, last.strip()
-        return None, cell
-    *asked, last = _messages(cell, name, row) or [""]
-    return "\n\n".join(asked) if asked else None, last
 
 
 def _messages(cell: Any, name: str, row: int) -> list[str]:
@@ -171,7 +155,7 @@ def _messages(cell: Any, name: str, row: int) -> list[str]:
 
 def _column(table: Any, name: str) -> list[Any]:
     kind = column_kind(table[name])
-    if name != SHP[2] and kind not in ("categorical", "nested"):
+    if kind not in ("categorical", "nested"):
         raise DataworthError(
             f"column {name!r} ({kind}) holds no text: prompts and responses are texts, or conversations"
         )
@@ -181,7 +165,7 @@ def _column(table: Any, name: str) -> list[Any]:
 def pair_table(table: Any) -> tuple[Any, int]:
     """A pyarrow table with a row for each pair: the columns of pairs, and what else the table has."""
     pairs = preferences_of(table)
-    own = {*PAIR, *SHP, *PROMPTS, RESPONSES, PREFERRED, LONGER}
+    own = {*PAIR, PROMPT, RESPONSES, PREFERRED, LONGER}
     rest = table.take(pairs.kept).drop_columns([name for name in table.column_names if name in own])
     for name, values in pairs.columns().items():
         rest = rest.append_column(name, pa.array(values))

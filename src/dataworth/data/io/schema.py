@@ -2,9 +2,9 @@
 
 A `Schema` is fitted once. What a column is, is decided by the first file that has it, the test set before all
 others, or a yardstick before any file; how its numbers or dates are written each file shows itself, and one
-that leaves it open is read as the test set is. The test set never follows the data. `transform` then makes a
-Dataset of a table: of the whole file where it is read into memory, of one batch after another where it is
-streamed. Each cell is converted by itself, so that both give the same bits.
+that leaves it open is read as the test set is. The test set never follows the data: what it leaves open is
+refused. `transform` then makes a Dataset of a table: of the whole file where it is read into memory, of one
+batch after another where it is streamed. Each cell is converted by itself, so that both give the same bits.
 """
 
 from __future__ import annotations
@@ -79,15 +79,14 @@ class ColumnType:
     """What a column is, and how one file writes it.
 
     plain: the type that all its texts have as programs write it, if they do; how: the decimal mark, or the
-    order of day and month, "" where the file shows none; open: a cell that is then read by default; signs:
-    what numbers carry; mixed: why text that looks like numbers is text; notes: what is to be said.
+    order of day and month, "" where both are the same; signs: what numbers carry; mixed: why text that looks
+    like numbers is text; notes: what is to be said.
     """
 
     kind: Is
     plain: Any = None
     how: str = ""
     signs: tuple[str, ...] = ()
-    open: str = ""
     mixed: str = ""
     notes: tuple[Note, ...] = ()
 
@@ -241,7 +240,10 @@ def _type_of(
     if plain is None and found is not None:
         asked = mark if kind == "number" else overrides.dates
         how = found.how or asked or (leading.how if leading else "")
-        made = ColumnType(kind, how=how, signs=found.signs, open="" if how else found.open)
+        if found.open and not how:
+            say = " or ".join(option(OPTIONS[kind], way) for way in WAYS[kind])
+            return made, f"column {name!r} leaves open what {found.open!r} is: say {say}"
+        made = ColumnType(kind, how=how, signs=found.signs)
         such = found.open or found.such or (part.table[name].drop_null()[0].as_py() if part.typed else "")
         plainly = not found.open and not part.typed and re.match(PLAIN, such)
         if such and not plainly and name not in {*part.cleaned, *overrides.numbers}:
@@ -251,17 +253,11 @@ def _type_of(
             notes.append(note_of(kind, f"{name!r} ({such!r} is {shown})"))
     elif plain == pa.float64():
         made = replace(made, how=".")
-    wrong = ""
-    if leading is not None and leading.open and made.how == WAYS[kind][1]:
-        shows = "decimal commas" if kind == "number" else "the day first"
-        say = " or ".join(option(OPTIONS[kind], way) for way in WAYS[kind])
-        left = f"which the test set leaves open ({leading.open!r})"
-        wrong = f"column {name!r} has {shows} here, {left}: say {say}"
     if look.tokens:
         tokens = f"{', '.join(map(repr, sorted(look.tokens)))}, {counted(sum(look.tokens.values()), 'cell')}"
         says = f"{option('categories')} keeps the text"
         notes.append(Note("taken for missing", says, f"{name!r} ({tokens})"))
-    return replace(made, notes=tuple(notes)), wrong
+    return replace(made, notes=tuple(notes)), ""
 
 
 def note_of(kind: str, about: str, plain: bool = False) -> Note:

@@ -149,10 +149,6 @@ def stream_of(
     if any(role.kind == "pair" for role in kept):
         some = f"read some rows, with {option('sample', 10000)}"
         raise DataworthError(f"pairs of responses cannot be read in passes: {some}")
-    for role in kept:
-        if role.kind == "date or time" and schema.types[role.column].open:
-            say = f"say {option('dates', 'dmy')} or {option('dates', 'mdy')}"
-            raise DataworthError(f"column {role.column!r} leaves open which is the day: {say}")
     total = part.table.num_rows if part.total is None else part.total
     reader = Reader(replace(schema, roles=tuple(kept)), part.how)
     return Stream(name, tuple(pieces), reader, sample, total)

@@ -21,7 +21,7 @@ from dataworth.atomic import parse_json
 from dataworth.data.convert import as_frame, column_kind
 from dataworth.data.dataset import Dataset
 from dataworth.data.io.cells import NA_VALUES, plain_values, texts_of
-from dataworth.data.io.delimited import AS_FOUND, Delimited, unique
+from dataworth.data.io.delimited import AS_FOUND, Delimited, refuse_twice
 from dataworth.data.io.notes import Note
 from dataworth.data.vectors import text_key, to_arrow
 from dataworth.errors import DataworthError
@@ -143,14 +143,14 @@ def _classes_of(table: Any) -> dict[str, Any]:
         return {}
 
 
-def plain_table(part: Part) -> Any:
-    """The table of a file, with numbers and dates as such where a text writes them as programs do."""
+def plain_table(table: Any) -> Any:
+    """The table, with numbers and dates as such where a text writes them as programs do."""
     columns = []
-    for column in part.table.columns:
-        text = not part.typed and column_kind(column) == "categorical" and column.null_count < len(column)
+    for column in table.columns:
+        text = column_kind(column) == "categorical" and column.null_count < len(column)
         values = plain_values(texts_of(column)) if text else None
         columns.append(column if values is None else values)
-    return with_columns(part.table, columns)
+    return with_columns(table, columns)
 
 
 def part_of_object(source: Any) -> Part:
@@ -191,7 +191,9 @@ def _of_frame(source: Any) -> Part:
     """A pandas, polars or pyarrow frame."""
     part = Part(None)
     if hasattr(source, "columns") and hasattr(source, "set_axis"):  # pandas, which allows a name twice
-        source = source.set_axis(unique([str(name) for name in source.columns], part.notes), axis=1)
+        names = [str(name) for name in source.columns]
+        refuse_twice(names)
+        source = source.set_axis(names, axis=1)
         index = source.index  # one that says something would be lost unseen
         if index.dtype.kind not in "iu" or index.name is not None or index.nlevels > 1:
             name = f" {index.name!r}" if index.name is not None else ""
@@ -298,7 +300,7 @@ def _read_npz(path: Path) -> Any:
 
 
 def read_excel(path: Path, sheet: str | None, notes: list[Note]) -> Any:
-    """The first sheet with rows, or the one asked for; the first row that is not empty is its header."""
+    """The first sheet, or the one asked for; the first row that is not empty is its header."""
     try:
         import openpyxl
     except ImportError:
@@ -306,21 +308,19 @@ def read_excel(path: Path, sheet: str | None, notes: list[Note]) -> Any:
     book = openpyxl.load_workbook(path, read_only=True, data_only=True)
     try:
         names = book.sheetnames
-        if sheet is not None and sheet not in names:
-            raise DataworthError(f"there is no sheet {sheet!r} among {', '.join(map(repr, names))}")
-        sheets = {n: list(book[n].iter_rows(values_only=True)) for n in names if sheet in (None, n)}
+        used = names[0] if sheet is None else sheet
+        if used not in names:
+            raise DataworthError(f"there is no sheet {used!r} among {', '.join(map(repr, names))}")
+        found = [row for row in book[used].iter_rows(values_only=True) if any(c is not None for c in row)]
     finally:
         book.close()
-    cells = {name: [r for r in rows if any(c is not None for c in r)] for name, rows in sheets.items()}
-    filled = {name: rows for name, rows in cells.items() if rows}
-    if not filled:
-        raise DataworthError("the workbook has no rows: write some to it")
-    used, *others = filled
-    if others:
+    if not found:
+        raise DataworthError(f"the sheet {used!r} has no rows: name another with {option('sheet')}")
+    if others := [name for name in names if sheet is None and name != used]:
         told = f"sheet {used!r} is read, and not {', '.join(map(repr, others))}"
         notes.append(Note(told, f"{option('sheet')} changes that"))
-    width = max(len(row) for row in filled[used])
-    header, *rows = [[*row, *[None] * (width - len(row))] for row in filled[used]]
+    width = max(len(row) for row in found)
+    header, *rows = [[*row, *[None] * (width - len(row))] for row in found]
     titles = ["" if cell is None else str(cell).strip() for cell in header]
     columns = [_excel_column([row[j] for row in rows]) for j in range(width)]
     kept = [j for j in range(width) if titles[j] or columns[j].null_count < len(columns[j])]

@@ -128,7 +128,7 @@ def accuracy(audit: Audit) -> Estimate:
 def _against_control(audit: Audit) -> Estimate | None:
     """The change against the blind control, where that is another."""
     control = audit.control
-    if audit.made_of is not None or control is None or control.selection == audit.delta:
+    if audit.attribution is not None or control is None or control.selection == audit.delta:
         return None
     return Estimate(control.selection, None, control.selection_interval)
 
@@ -140,13 +140,20 @@ def _what_moved(audit: Audit, unit: Unit) -> Section:
     columns = ("measure", "from", "to", "change, 95 % interval")
     table = Table("Before and after curation", columns, [*_lines(audit, unit)], "brief")
     facts = [("In words", describe_per_row(audit.per_row, audit.yardstick, unit))]
-    if (made := audit.made_of) is not None:
-        own, outside = (unit.named(part, sign=True) for part in (made.own, made.outside))
-        arm = next((arm for arm in audit.table.arms if str(arm) == made.strongest), made.strongest)
-        how = "by doing nothing" if made.strongest == "nothing" else f"at best ({shared.arm_label(arm)})"
+    if (made := audit.attribution) is not None:
+        own, outside = (unit.named(part, sign=True) for part in (made.blind_gain, made.external_gain))
+        arm = next((arm for arm in audit.table.arms if str(arm) == made.best_baseline), made.best_baseline)
+        how = "by doing nothing" if made.best_baseline == "nothing" else f"at best ({shared.arm_label(arm)})"
         told = f"{own} is what the data's own models could have done, {how}; {outside} is what only somebody "
         facts.append(("Made of", f"{told}from outside could know"))
     facts.append(("Benchmark", benchmark_sentence(audit, unit)))
+    if (loss := audit.calibration) is not None:
+        raw, tempered = (
+            f"{unit.factor * one:.3f} → {unit.factor * two:.3f}"
+            for one, two in ((loss.raw_before, loss.raw_after), (loss.tempered_before, loss.tempered_after))
+        )
+        told = f"log loss a test row {raw} {unit.name} as trained, {tempered} after one tempering"
+        facts.append(("Calibration", told))
     reason = Facts([("Reason", f"{audit.reason[0].upper()}{audit.reason[1:]}.")])
     return Section("What the change is made of", (table, reason, Facts(facts, "brief")))
 
@@ -158,10 +165,14 @@ def _lines(audit: Audit, unit: Unit) -> Iterator[tuple[str, str, str, str]]:
         (f"PMI, {unit.name} per {per_what(audit.details, audit.table)}", unit, *value),
         (f"PMI, {unit.name} per test row", unit.per_row(audit.table), *value),
     ]
-    if (made := audit.made_of) is not None:
-        middle = audit.before + made.own.value
-        found.append((f"of it, the data's own models, {unit.name}", unit, audit.before, middle, made.own))
-        found.append((f"of it, only from outside, {unit.name}", unit, middle, audit.after, made.outside))
+    if (made := audit.attribution) is not None:
+        middle = audit.before + made.blind_gain.value
+        found.append(
+            (f"of it, the data's own models, {unit.name}", unit, audit.before, middle, made.blind_gain)
+        )
+        found.append(
+            (f"of it, only from outside, {unit.name}", unit, middle, audit.after, made.external_gain)
+        )
     elif (blind := _against_control(audit)) is not None:
         start = audit.after - blind.value
         found.append((f"PMI against the blind control, {unit.name}", unit, start, audit.after, blind))
@@ -195,9 +206,9 @@ def benchmark_sentence(audit: Audit, unit: Unit) -> str:
 def _forest(audit: Audit, unit: Unit) -> Forest:
     tone = VERDICT_TONES.get(audit.verdict, "plain")
     marks = [unit.mark("after − before", delta(audit), tone)]
-    if (made := audit.made_of) is not None:
-        marks.append(unit.mark("the data's own models", made.own))
-        marks.append(unit.mark("only from outside", made.outside, tone))
+    if (made := audit.attribution) is not None:
+        marks.append(unit.mark("the data's own models", made.blind_gain))
+        marks.append(unit.mark("only from outside", made.external_gain, tone))
     elif (blind := _against_control(audit)) is not None:
         marks.append(unit.mark("after − blind control", blind, tone))
     return Forest(
@@ -349,11 +360,8 @@ def _one_by_one(audit: Audit, tone: Tone, unit: Unit) -> Section:
     moved = pmi[:, arms.index("after")] - pmi[:, arms.index("before")]
     rewarded = audit.table.change("accuracy", "after", "before") * bench.unit.factor
     what, across = f"ΔPMI, {unit.name}", f"Δ {bench.change}"
-    points = [
-        Point(x, y, None, f"{i}: {what} {number(y, 2, True)}; {across} {number(x, 2, True)}")
-        for i, (x, y) in enumerate(zip(rewarded.tolist(), moved.tolist(), strict=True), 1)
-    ]
-    mean = Point(float(rewarded.mean()), float(moved.mean()), None, "mean")
+    points = [Point(x, y) for x, y in zip(rewarded.tolist(), moved.tolist(), strict=True)]
+    mean = Point(float(rewarded.mean()), float(moved.mean()))
     share = 100 * float(((rewarded > 0) & (moved < 0)).mean())
     chart = Plane(
         f"Each dot is one of {len(points)} {many}. In {share:.0f} % of {many} the benchmark "

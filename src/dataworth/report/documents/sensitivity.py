@@ -13,7 +13,9 @@ from ..numbers import Unit, number
 
 def document(sensitivity: Sensitivity, further: Further, unit: Unit) -> Document:
     """The value at every prior, and what the test set says of the priors."""
-    word, tone = ("steady", "good") if sensitivity.steady else ("depends on the prior", "neutral")
+    word, tone = (
+        ("steady", "good") if sensitivity.robust["conclusion"] else ("depends on the prior", "neutral")
+    )
     sentence = f"{sensitivity.summary[0].upper()}{sensitivity.summary[1:]}."
     folds = f"{sensitivity.folds}-fold cross-validation on the test set (R² for numeric labels)"
     facts = [
@@ -36,8 +38,7 @@ def value_chart(sensitivity: Sensitivity, unit: Unit) -> Plane:
     """The value over prior variances, with a mark for each conclusion; implausible priors are faint."""
     kinds: dict[tuple[str | None, bool], list[Point]] = defaultdict(list)
     for one in sensitivity.points:
-        tip = f"C = {one.prior_variance:g}: {unit.show(one.value)}"
-        kinds[one.conclusion, one.plausible].append(unit.point(one.prior_variance, one.value, tip))
+        kinds[one.conclusion, one.plausible].append(unit.point(one.prior_variance, one.value))
     series = [
         Series(
             (kind or "no verdict") + ("" if plausible else ", not plausible"),

@@ -11,11 +11,11 @@ from dataworth.checks import CHECKS, Finding
 from dataworth.measure.designs import Arm
 from dataworth.measure.parts import AuditParts, MeanParts
 from dataworth.valuation.audit.audit import Audit
-from dataworth.valuation.outlook import Outlook
+from dataworth.valuation.contributions import Contributions
+from dataworth.valuation.forecast import Forecast
 from dataworth.valuation.rank import Ranking
 from dataworth.valuation.result import Replay, Result
 from dataworth.valuation.score import Score
-from dataworth.valuation.split import Split
 from dataworth.valuation.supplementary import Further
 from dataworth.valuation.values.values import Values
 from dataworth.yardstick.yardstick import Yardstick
@@ -25,7 +25,6 @@ from ..document import (
     Cell,
     Document,
     Facts,
-    Forest,
     Name,
     Plane,
     Point,
@@ -41,7 +40,7 @@ from . import sensitivity
 
 Measured = Score | Audit | Ranking
 """What has checks."""
-Reported = Measured | Values | Split | Outlook
+Reported = Measured | Values | Contributions | Forecast
 KINDS = {"Score": "score", "Audit": "verdict", "Ranking": "ranking"}
 STATES = {True: "fires", False: "passed", None: "not run"}
 TONES: Sequence[Tone] = ("plain", "bad", "good", "better", "spent", "neutral", "worst", "cost")
@@ -156,7 +155,6 @@ def last_sections(result: Measured, further: Further, unit: Unit) -> list[Sectio
         _checks_section(result),
         *parts_section(result, further, unit),
         *_priors_section(further, unit),
-        *_groups_section(further, unit),
         _arms_section(result, unit),
         yardstick_section(result),
         replay_section(result, further.left_out),
@@ -295,7 +293,7 @@ def _priors_section(further: Further, unit: Unit) -> list[Section]:
         for n, value, error in curve:
             y, e = value * unit.factor, error * unit.factor
             shown = f"{number(y, 2)} ± {number(e, 2)}"
-            points.append(Point(n, y, (y - 2 * e, y + 2 * e), f"{n} rows: {shown}"))
+            points.append(Point(n, y, (y - 2 * e, y + 2 * e)))
             rows.append((Cell([Name(name), f", {n} rows"], n), Cell(shown, value)))
         series.append(Series(Name(name), points, tone, joined=True))
     if series:
@@ -304,22 +302,6 @@ def _priors_section(further: Further, unit: Unit) -> list[Section]:
         columns = ("rows", f"PMI, {unit.name}, ± standard error")
         tables.append(Table("The value of random parts of the data", columns, rows, folded=True))
     return [Section("Does the prior, or the size, decide?", (*charts, *tables))] if charts else []
-
-
-def _groups_section(further: Further, unit: Unit) -> list[Section]:
-    if not further.groups:
-        return []
-    several = len({one.dataset for one in further.groups}) > 1
-    rows, marks = [], []
-    for one in further.groups:
-        name = Name(f"{one.group} ({one.dataset})" if several else one.group)
-        marks.append(unit.mark(name, one.value))
-        rows.append((Cell([name]), str(one.rows), unit.cell(one.value)))
-    what, caption = f"PMI, {unit.name} per block", "Each group or source alone"
-    columns = ("group", "rows", f"{what}, 95 % interval")
-    chart = Forest(f"{caption}, as if there were no other rows.", what, marks)
-    table = Table(caption, columns, rows, sorts=True)
-    return [Section("By group", (chart, table))]
 
 
 def yardstick_section(result: Reported, *more: tuple[str, Words]) -> Section:

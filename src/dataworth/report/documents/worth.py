@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataworth.measure.intervals import Estimate
 from dataworth.measure.ladder import Ladder
-from dataworth.valuation.outlook import Outlook
+from dataworth.valuation.contributions import Contributions
+from dataworth.valuation.forecast import Forecast
 from dataworth.valuation.rank import Ranking
 from dataworth.valuation.score import Score
-from dataworth.valuation.split import Split
 from dataworth.valuation.supplementary import Further
 from dataworth.wording import counted
 
@@ -59,8 +59,8 @@ def score_document(score: Score, further: Further, unit: Unit) -> Document:
     worth, bench = unit.named(score), benchmark(score.yardstick, unit)
     many = "pairs" if details.blocks is None else "blocks"
     values = (counted_pmi(score)[:, 0] * unit.factor).tolist()
-    points = [Point(i, value, None, f"{i}: {number(value, 2)}") for i, value in enumerate(values, 1)]
-    mean = unit.point(len(values) + 1, score, worth)
+    points = [Point(i, value) for i, value in enumerate(values, 1)]
+    mean = unit.point(len(values) + 1, score)
     given = shared.of_given(details.data_rows or 0, score.replay.data["data"]["rows"])
     rows = f"{counted(details.data_rows or 0, 'data row')}{given}, {counted(details.test_rows, 'test row')}"
     facts = [
@@ -184,28 +184,28 @@ def _datasets(ranking: Ranking, unit: Unit) -> Table:
     return Table(caption, columns, rows, "brief", sorts=True)
 
 
-# --- a split -----------------------------------------------------------------------------------------------
+# --- contributions ------------------------------------------------------------------------------------------
 
 
-def split_document(split: Split, further: Further, unit: Unit) -> Document:
+def contributions_document(found: Contributions, further: Further, unit: Unit) -> Document:
     """The vendors, the one that adds most first."""
-    block = shared.per_block(split.test_rows, split.blocks)
-    adding = [one.name for one in split.vendors if one.adds.positive]
-    each = ", ".join(f"{one.name} adds {one.adds.value * unit.factor:.2g}" for one in split.vendors)
+    block = shared.per_block(found.test_rows, found.blocks)
+    adding = [one.name for one in found.vendors if one.marginal.positive]
+    each = ", ".join(f"{one.name} adds {one.marginal.value * unit.factor:.2g}" for one in found.vendors)
     marks, rows = [], []
-    for one in split.vendors:
-        tone = "good" if one.adds.positive else "bad" if one.adds.negative else "neutral"
-        marks.append(unit.mark(Name(one.name), one.adds, tone))  # type: ignore[arg-type]
-        share = "–" if one.share is None else f"{one.share:.1%}".replace("-", "−")
-        cells = (Cell(str(one.rows), one.rows), unit.cell(one.alone), unit.cell(one.adds, sign=True))
-        rows.append((Cell([Name(one.name)]), *cells, Cell(share, one.share)))
-    marks.append(unit.mark("shared", split.shared))
+    for one in found.vendors:
+        tone = "good" if one.marginal.positive else "bad" if one.marginal.negative else "neutral"
+        marks.append(unit.mark(Name(one.name), one.marginal, tone))  # type: ignore[arg-type]
+        fraction = "–" if one.fraction is None else f"{one.fraction:.1%}".replace("-", "−")
+        cells = (Cell(str(one.rows), one.rows), unit.cell(one.standalone), unit.cell(one.marginal, sign=True))
+        rows.append((Cell([Name(one.name)]), *cells, Cell(fraction, one.fraction)))
+    marks.append(unit.mark("redundant", found.redundant))
     facts = [
         ("Values", f"{unit.name} per {block}; the 95 % intervals hold for all vendors at once"),
-        ("Shared", f"{unit.named(split.shared)}: what two or more of them have, needed from one only"),
+        ("Redundant", f"{unit.named(found.redundant)}: what two or more of them have, needed from one only"),
         ("Pays", "what each adds: second names, copies, labels of one's own making add nothing on average"),
     ]
-    vendors = len(split.vendors)
+    vendors = len(found.vendors)
     word, sentence = (
         "nobody adds anything that is seen",
         [f"None of {vendors} is shown to add anything to the others."],
@@ -220,7 +220,7 @@ def split_document(split: Split, further: Further, unit: Unit) -> Document:
     answer = Answer(word, "good" if adding else "neutral", sentence, meaning)
     table = Table(
         "Vendors, the one that adds most first",
-        ("dataset", "rows", f"alone, {unit.name}", "adds to the others", "of the total"),
+        ("dataset", "rows", f"standalone, {unit.name}", "adds to the others", "fraction of the total"),
         rows,
         "brief",
         sorts=True,
@@ -231,56 +231,64 @@ def split_document(split: Split, further: Further, unit: Unit) -> Document:
         marks,
     )
     return Document(
-        kind="Split",
-        line=f"{each} of {unit.named(split.total)}".replace("-", "−"),
+        kind="Contributions",
+        line=f"{each} of {unit.named(found.total)}".replace("-", "−"),
         answer=answer,
         charts=(chart,),
         sections=[
             Section("The vendors", (table, Facts(facts, "brief"))),
-            shared.yardstick_section(split),
-            shared.replay_section(split),
+            shared.yardstick_section(found),
+            shared.replay_section(found),
         ],
     )
 
 
-# --- an outlook --------------------------------------------------------------------------------------------
+# --- a forecast ---------------------------------------------------------------------------------------------
 
 
-def outlook_document(outlook: Outlook, further: Further, unit: Unit) -> Document:
+def forecast_document(forecast: Forecast, further: Further, unit: Unit) -> Document:
     """The curve, and how far it can be trusted."""
-    block = shared.per_block(outlook.test_rows, outlook.blocks)
-    gain = number(outlook.gain * unit.factor, unit.digits(outlook), sign=True)
-    falls = "; the value falls as rows are added" if outlook.falls else ""
-    answer = _would_more_help(outlook)
+    block = shared.per_block(forecast.test_rows, forecast.blocks)
+    gain = number(forecast.gain * unit.factor, unit.digits(forecast), sign=True)
+    value = unit.named(forecast)
+    decreasing = "; the value decreases as rows are added" if forecast.decreasing else ""
+    answer = _would_more_help(forecast)
     facts = [
         ("Values", f"{unit.name} per {block}"),
         ("Range", "nine in ten of such forecasts; it holds for rows like these"),
-        ("Laws", f"{outlook.gaussian:.0%} one that levels off, {1 - outlook.gaussian:.0%} the logarithm"),
+        (
+            "Curve models",
+            f"{forecast.gaussian:.0%} one that levels off, {1 - forecast.gaussian:.0%} the logarithm",
+        ),
     ]
-    if outlook.target is not None:
-        needed = f"{outlook.needed} rows in all" if outlook.needed else "not with a hundred times the rows"
-        facts.append(("Target", f"{number(outlook.target * unit.factor, 3)} {unit.name}: {needed}"))
+    if forecast.target is not None:
+        needed = (
+            f"{forecast.rows_for_target} rows in all"
+            if forecast.rows_for_target
+            else "not with a hundred times the rows"
+        )
+        facts.append(("Target", f"{number(forecast.target * unit.factor, 3)} {unit.name}: {needed}"))
     points, rows = [], []
-    for one in outlook.curve:
-        value, how = one.value * unit.factor, "measured" if one.measured else "foretold"
-        points.append(unit.point(one.rows, one, f"{one.rows} rows: {unit.show(one)} ({how})"))
-        shown = Cell(number(value, digits_for(value)), one.value) if one.measured else unit.cell(one)
+    for one in forecast.curve:
+        here, how = one.value * unit.factor, "measured" if one.measured else "extrapolated"
+        points.append(unit.point(one.rows, one))
+        shown = Cell(number(here, digits_for(here)), one.value) if one.measured else unit.cell(one)
         rows.append((Cell(str(one.rows), one.rows), shown, how))
-    n = sum(one.measured for one in outlook.curve)
+    n = sum(one.measured for one in forecast.curve)
     columns = ("rows", f"value, {unit.name}", "conclusion")
     chart = Plane(
-        "Measured on random parts of the data, then foretold; bars are ranges of nine in ten.",
+        "Measured on random parts of the data, then extrapolated; bars are ranges of nine in ten.",
         f"PMI, {unit.name} per block",
         "rows of data",
         [
-            Series("foretold, 90 %", points[n - 1 :], "bad", joined=True),
+            Series("extrapolated, 90 %", points[n - 1 :], "bad", joined=True),
             Series("measured", points[:n], joined=True),
         ],
         log=True,
     )
     return Document(
-        kind="Outlook",
-        line=f"with {outlook.more} more rows {unit.named(outlook)} per block, {gain} to what there is{falls}",
+        kind="Forecast",
+        line=f"with {forecast.n_additional} more rows {value} per block, {gain} to what there is{decreasing}",
         answer=answer,
         charts=(chart,),
         sections=[
@@ -288,21 +296,21 @@ def outlook_document(outlook: Outlook, further: Further, unit: Unit) -> Document
                 "The curve",
                 (Table("Value by size", columns, rows, "brief", sorts=True), Facts(facts, "brief")),
             ),
-            shared.yardstick_section(outlook),
-            shared.replay_section(outlook),
+            shared.yardstick_section(forecast),
+            shared.replay_section(forecast),
         ],
     )
 
 
-def _would_more_help(outlook: Outlook) -> Answer:
-    if outlook.falls:
+def _would_more_help(forecast: Forecast) -> Answer:
+    if forecast.decreasing:
         return Answer(
             "more may hurt",
             "bad",
-            "The value falls as rows are added.",
+            "The value decreases as rows are added.",
             "Look at the labels first: 'dataworth values' says which.",
         )
-    if outlook.interval[0] > outlook.value - outlook.gain:
+    if forecast.interval[0] > forecast.value - forecast.gain:
         return Answer(
             "more would help",
             "good",

@@ -49,7 +49,7 @@ from .arms import Arms, Curated, rate_arms, row_arms, size_arms
 from .attribution import attribute
 from .baselines import all_baselines
 from .methods import Curation, apply_to_draws, bound, curated_whole, default_first, described
-from .verdict import Control, CouldSee, MadeOf, could_see, judge, verdict_of
+from .verdict import Attribution, Calibration, Control, CouldSee, could_see, judge, verdict_of
 
 REPLICATES = 8
 """Random removals in the design *whole*, with which a fall is compared; their spread is part of its error."""
@@ -86,8 +86,9 @@ class Audit(Result):
     before: float = nats()
     after: float = nats()
     control: Control | None
-    made_of: MadeOf | None
+    attribution: Attribution | None
     could_see: CouldSee | None
+    calibration: Calibration | None
     balanced: Balanced | None = nats()
     slices: tuple[Slice, ...] = nats()
     change: dict[str, Any]
@@ -259,8 +260,9 @@ def summarise(
         before=float(table.column("pmi", BEFORE).mean()),
         after=float(table.column("pmi", AFTER).mean()),
         control=found.control,
-        made_of=found.made_of,
+        attribution=found.attribution,
         could_see=could_see(case),
+        calibration=Calibration.of(case),
         balanced=found.balanced,
         slices=shown_slices(case, table.by_row),
         change=change,

@@ -4,7 +4,7 @@ A strategy is given `before`, a budget (how many rows the curation removed, rela
 edited) and out-of-fold predictions, and proposes versions of `before`. `BASELINES` answer every kind of
 change, and a change of several kinds by all of them at once:
 
-    removal      the rows with the lowest self-confidence are removed
+    removal      the rows with the lowest self-confidence are removed; copies; rows least like the test set
     relabelling  of those rows, the ones with a likelier label get it, or all go; rows at random get another
     new rows     the same rows get pseudo-labels
     weights      the same weights go to the most or least confident rows, the smallest margins, or at random
@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...arrays import Array, Flags, Rows
+from ...curation.duplicates import Deduplicate, NearDeduplicate
 from ...data.changes import compare
 from ...data.dataset import Dataset
 from ...data.labels import Classes
@@ -195,6 +196,28 @@ class SameChange:
         )
 
 
+def least_alike(_: Dataset, budget: Budget, out_of_fold: OutOfFold, *rng: object) -> Iterator[Proposal]:
+    """As many rows dropped by resemblance to the test set alone, blind to labels."""
+    if out_of_fold.resemblance is not None:
+        kept = np.sort(lowest_k(out_of_fold.resemblance, budget.rows)[budget.removed :])
+        yield Proposal(kept, out_of_fold.targets[kept], budget.weights[kept])
+
+
+def without_copies(curate: Curation) -> Propose:
+    """At most as many copies dropped as the curation changed rows; none where there are no copies."""
+
+    def propose(
+        before: Dataset, budget: Budget, out_of_fold: OutOfFold, rng: np.random.Generator
+    ) -> Iterator[Proposal]:
+        kept = compare(before, apply(curate, before, before.take([]), rng)).origin
+        gone = np.setdiff1d(np.arange(budget.rows), kept)[: budget.n_changed]
+        if len(gone):
+            rows = np.setdiff1d(np.arange(budget.rows), gone)
+            yield Proposal(rows, out_of_fold.targets[rows], budget.weights[rows])
+
+    return propose
+
+
 def affine_labels(_: Dataset, budget: Budget, out_of_fold: OutOfFold, *rng: object) -> Iterator[Proposal]:
     """All numeric labels moved by the least-squares line from old to new ones: not told which moved."""
     if not out_of_fold.classes:
@@ -254,6 +277,9 @@ def _built_in() -> Iterator[BlindStrategy]:
     def edits(budget: Budget) -> bool:
         return len(budget.edited) > 0
 
+    def removes(budget: Budget) -> bool:
+        return budget.removed > 0
+
     def relabels(budget: Budget) -> bool:
         return budget.relabelled > 0
 
@@ -271,6 +297,9 @@ def _built_in() -> Iterator[BlindStrategy]:
     for learner, order in ORDERS:
         name, words = (f"{one}, weights to {order}" for one in (learner, LEARNERS[learner]))
         yield BlindStrategy(name, words, lambda b: b.reassigned is not None, SameChange(learner, order))
+    yield BlindStrategy("resemblance", "rows least like the test set dropped", removes, least_alike)
+    for curate in (Deduplicate(), NearDeduplicate()):
+        yield BlindStrategy(f"drop, {curate.name}", curate.what, removes, without_copies(curate))
     yield BlindStrategy("random_relabel", "labels changed at random", relabels, SameChange(labels="random"))
     yield BlindStrategy("affine_labels", "all labels rescaled and shifted", relabels, affine_labels)
     for name, (editor, words) in EDITORS.items():

@@ -40,6 +40,7 @@ class OutOfFold:
 
     A prediction is a row of probabilities (n × classes), or of numeric labels one number (n × 1; `classes` is
     0). targets: the rows' own labels as numbers. encode: the labels of a dataset as such numbers.
+    resemblance: probability that a row, its label unseen, is one of the test set's; None if not computed.
     """
 
     targets: Array
@@ -47,6 +48,7 @@ class OutOfFold:
     predictions: Mapping[str, Array]
     added: Mapping[str, Array]
     encode: Callable[[Dataset], Array]
+    resemblance: Array | None = None
 
     @property
     def label_columns(self) -> Array:
@@ -109,6 +111,20 @@ class CrossFit:
         found["pruned_ensemble"] = np.mean(list(again.values()), axis=0)
         others = {} if added is None else self._others(likely, (added[1], self._standard(added[0])))
         return OutOfFold(self.targets, self.classes, found, others, self.yardstick.targets)
+
+    def resemblance(self, test: Dataset) -> Array:
+        """Probability that each row is from the test set: boosting from features alone, out of fold."""
+        rng = np.random.default_rng([self.seed, 0x51A])
+        fold, found = blocks_of_groups(self.together, FOLDS, rng), np.zeros(len(self.data))
+        own, others = self._views[1], self._standard(test)[rng.permutation(len(test))[:MAX_LEARNT]]
+        with one_thread():
+            for k in range(FOLDS):
+                rows = rng.permutation(np.flatnonzero(fold != k))[:MAX_LEARNT]
+                from_test = np.repeat([0.0, 1.0], [len(rows), len(others)])
+                if len(rows) and (fold == k).any():
+                    known = Labelled(np.vstack([own[rows], others]), from_test)
+                    found[fold == k] = boosting(known, own[fold == k], 2)[:, 1]
+        return found
 
     @property
     def classes(self) -> int:

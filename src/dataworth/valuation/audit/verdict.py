@@ -59,16 +59,42 @@ class Control:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MadeOf:
-    """What a rise is made of: ΔPMI = own + outside.
+class Attribution:
+    """What a rise is made of: ΔPMI = blind gain + external gain.
 
-    own: what the strongest of the data's own controls gains, i.e. what its own models could have done with as
-    many rows. outside: what only somebody from outside could know.
+    best_baseline: the strongest blind baseline; blind_gain: what it reaches with as many rows. external_gain:
+    what lies beyond every blind baseline.
     """
 
-    strongest: str
-    own: Estimate = nats()
-    outside: Estimate = nats()
+    best_baseline: str
+    blind_gain: Estimate = nats()
+    external_gain: Estimate = nats()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Calibration:
+    """Log loss of a test row in nats, before and after curation: rows counted as given (`raw`), and with the
+    one tempering that suits each (`tempered`). A rise with a worse raw loss asks for recalibration."""
+
+    raw_before: float = nats()
+    raw_after: float = nats()
+    tempered_before: float = nats()
+    tempered_after: float = nats()
+
+    @classmethod
+    def of(cls, case: Case) -> Calibration | None:
+        """Where test rows are predicted one by one (design *whole*) and rows can be tempered."""
+        table, weights = case.table, case.test.weights
+        if not {BEFORE, AFTER} <= table.by_row.keys() or not np.isfinite(table.plain.get(AFTER, np.nan)):
+            return None
+        rows = float(len(case.test) if weights is None else weights.sum())
+        tempered = {arm: -float(table.by_row[arm][:, 0].sum()) / rows for arm in (BEFORE, AFTER)}
+        return cls(
+            raw_before=-table.plain[BEFORE],
+            raw_after=-table.plain[AFTER],
+            tempered_before=tempered[BEFORE],
+            tempered_after=tempered[AFTER],
+        )
 
 
 class Judged(NamedTuple):
@@ -78,7 +104,7 @@ class Judged(NamedTuple):
     accuracy: Estimate
     benchmark: Estimate
     control: Control | None = None
-    made_of: MadeOf | None = None
+    attribution: Attribution | None = None
     verdict: str | None = None
     reason: str = "equal sizes compare rows, not datasets: there is no verdict"
     balanced: Balanced | None = None
@@ -104,7 +130,7 @@ def judge(plan: Plan, table: PairTable) -> Judged:
     free = None if plan.attribute is None or not table.by_row else balanced(plan.attribute, table.by_row)
     rows = float(table.test_rows.mean())
     made, material = attributed(plan, table)
-    outside = None if made is None else Beyond(made.outside, material)
+    outside = None if made is None else Beyond(made.external_gain, material)
     verdict, reason = decide(delta, selection, benchmark, outside, rows, free)
     return Judged(
         delta, accuracy, benchmark, control, made if delta.positive else None, verdict, reason, free
@@ -118,7 +144,7 @@ class Beyond(NamedTuple):
     material: Estimate
 
 
-def attributed(plan: Plan, table: PairTable) -> tuple[MadeOf | None, Estimate]:
+def attributed(plan: Plan, table: PairTable) -> tuple[Attribution | None, Estimate]:
     """What a change is made of, and what lies beyond blind baselines less a material part of the change.
 
     The strongest baseline (doing nothing is one) is chosen for each block by all *others*: the best of many
@@ -134,10 +160,10 @@ def attributed(plan: Plan, table: PairTable) -> tuple[MadeOf | None, Estimate]:
     chosen = np.full(len(values), same.argmax()) if same.any() else chosen
     best = values[np.arange(len(values)), chosen]
     strongest = arms[int(np.bincount(chosen).argmax())]
-    made = MadeOf(
-        strongest="nothing" if strongest == BEFORE else str(strongest),
-        own=plan.estimate(best - table.column("pmi", BEFORE)),
-        outside=plan.estimate(after - best),
+    made = Attribution(
+        best_baseline="nothing" if strongest == BEFORE else str(strongest),
+        blind_gain=plan.estimate(best - table.column("pmi", BEFORE)),
+        external_gain=plan.estimate(after - best),
     )
     return made, plan.estimate(after - best - MATERIAL * delta)
 

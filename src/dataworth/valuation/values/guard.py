@@ -7,7 +7,6 @@ chose is refused on that test set; `honest` chooses them by one half of it, and 
 
 from __future__ import annotations
 
-import csv
 import hmac
 import json
 from collections.abc import Iterable, Sequence
@@ -28,8 +27,7 @@ from ...wording import counted, option
 from .values import Values, fingerprint, values
 
 ABOUT = "dataworth/values-file/1"
-SUFFIXES = (".parquet", ".json", ".csv")
-JSON_BEGINS = b'{"about": '
+SUFFIXES = (".parquet", ".csv")
 COLUMNS = {"value": 1.0, "log_label": 1.0, "p_wrong": -1.0}
 """What rows can be chosen by, and the sign that brings those to be looked at to the front."""
 BY = "p_wrong"
@@ -68,30 +66,22 @@ def about(values: Values) -> dict[str, Any]:
 
 
 def save_values(values: Values, path: Path) -> None:
-    """Write one row a row."""
-    rows = values.table_rows()
-    if path.suffix == ".json":
-        with atomic_write(path) as place:
-            place.write_text(json.dumps({"about": about(values), "rows": _finite(rows)}) + "\n")
-    elif path.suffix == ".csv":
-        with atomic_write(path) as place, place.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, list(rows[0]), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(_finite(rows))
-        with atomic_write(beside(path)) as place:
-            place.write_text(json.dumps(about(values)) + "\n")
-    else:
-        import pyarrow as pa
-        from pyarrow import parquet
+    """Write one row a row, and what the file is about beside it."""
+    import pyarrow as pa
+    from pyarrow import csv, parquet
 
-        table = pa.Table.from_pylist(rows)
-        told = {"dataworth": json.dumps(about(values))}
-        with atomic_write(path) as place:
-            parquet.write_table(table.replace_schema_metadata(told), place, write_page_checksum=True)
+    table = pa.Table.from_pylist(values.table_rows())
+    with atomic_write(path) as place:
+        if path.suffix == ".csv":
+            csv.write_csv(table, place)
+        else:
+            parquet.write_table(table, place, write_page_checksum=True)
+    with atomic_write(beside(path)) as place:
+        place.write_text(json.dumps(about(values)) + "\n")
 
 
 def beside(path: Path) -> Path:
-    """Where a CSV file's `about` stands.
+    """Where a file's `about` stands.
 
     >>> str(beside(Path("v.csv")))
     'v.csv.about.json'
@@ -101,30 +91,19 @@ def beside(path: Path) -> Path:
 
 def load_values(path: Path) -> Stored | None:
     """A file that `save_values` wrote; None for any other."""
-    try:
-        if path.suffix == ".parquet":
-            from pyarrow import parquet
+    from pyarrow import csv, parquet
 
-            told = parse_json((parquet.read_schema(path).metadata or {})[b"dataworth"])
-            columns = parquet.read_table(path, columns=list(COLUMNS)).to_pydict()
-        elif path.suffix == ".csv":
-            told = parse_json(read_whole(beside(path)))
-            with path.open(encoding="utf-8") as file:
-                rows = list(csv.DictReader(file))
-            columns = {name: [row[name] or "nan" for row in rows] for name in COLUMNS}
-        else:
-            with path.open("rb") as file:
-                if file.read(len(JSON_BEGINS)) != JSON_BEGINS:  # a foreign file, perhaps a large one
-                    return None
-            read = parse_json(read_whole(path))
-            told, rows = read["about"], read["rows"]
-            columns = {name: [row[name] for row in rows] for name in COLUMNS}
+    try:
+        told = parse_json(read_whole(beside(path)))
         if told.get("schema") != ABOUT or not all(isinstance(told[k], str) for k in ("key", "data", "test")):
             return None
-        return Stored(
-            str(path), told, {name: np.array(values, dtype=float) for name, values in columns.items()}
-        )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, NotImplementedError, csv.Error):
+        names = list(COLUMNS)
+        if path.suffix == ".csv":
+            table = csv.read_csv(path, convert_options=csv.ConvertOptions(include_columns=names))
+        else:
+            table = parquet.read_table(path, columns=names)
+        return Stored(str(path), told, {name: table[name].to_numpy().astype(float) for name in names})
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, NotImplementedError):
         return None
 
 
@@ -155,11 +134,6 @@ def removed_rows(before: Dataset, after: Dataset) -> Rows:
 def first_rows(column: Array, sign: float, count: int) -> Rows:
     """The rows that a column would have looked at first."""
     return np.argsort(np.where(np.isnan(column), np.inf, sign * column), kind="stable")[:count]
-
-
-def _finite(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Rows with None for what is not known."""
-    return [{k: None if isinstance(v, float) and v != v else v for k, v in row.items()} for row in rows]
 
 
 def guarded(

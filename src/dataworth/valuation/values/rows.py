@@ -12,11 +12,7 @@ Its standard error over test rows is the jackknife's. Without test row j the val
 for which removing i moves mean and variance of the predictor of t_j by cov(f_i, f_j) times what it moves its
 own: a matrix of products, of which no more than a slab is held.
 
-Two kinds of values do not take the rest for granted. *alone*: the row and the test set, D without any other
-row. *shapley*: the mean of the row's value over subsets of all sizes. One fit of a subset S values all rows
-at once, its members by taking them out and the others by putting them in; sizes are spread evenly, so that
-each has the same weight, and a row's mean at a size takes members and others alike (others alone would see
-small subsets more often than large ones).
+The kind *alone* is the value of the row and the test set, D without any other row.
 """
 
 from __future__ import annotations
@@ -121,15 +117,15 @@ class Fits(NamedTuple):
         return self.joint.log_share - self.alone.log_share
 
 
-def binary_fits(table: Table, y: Array, y_test: Array, moved: float = MOVED) -> Fits:
+def binary_fits(table: Table, y: Array, y_test: Array) -> Fits:
     """Logistic regression by EP, with labels 0 and 1."""
     own, other = table.data.labelled(y), table.test.labelled(y_test)
     data, test = own.counted(len(table.X)), other.counted(len(table.X))
     both = Counts(data.ones + test.ones, data.zeros + test.zeros)
     alone, joint = (see(table.X, table.prior_variance, counts) for counts in (data, both))
     return Fits(
-        toggle_each(alone, data, own, moved),
-        toggle_each(joint, both, own, moved),
+        toggle_each(alone, data, own, MOVED),
+        toggle_each(joint, both, own, MOVED),
         toggle_each(joint, both, other, np.inf),
         joint,
         (table.data.place, table.test.place),
@@ -251,45 +247,7 @@ def listed_at(p_values: Array, fdr: float) -> Flags:
     return np.asarray(false_discovery_control(p_values) <= fdr)
 
 
-SUBSETS = 160
-BINS = 16
-"""Sizes are told apart so finely; within a bin, members and others are averaged."""
-
-
-def shapley(
-    table: Table,
-    fit: Callable[[Table], list[Fits]],
-    seed: int,
-    told: Callable[[int, int], None] | None = None,
-) -> tuple[Array, Array]:
-    """Value of each row over random subsets, and its standard error over test rows and subsets."""
-    n, rng = len(table.data.y), np.random.default_rng([seed, 0x5A9])
-    tested = tested_rows(table)
-    total, square, times = (np.zeros((BINS, n)) for _ in range(3))
-    matrix = np.zeros((n, len(tested)))
-    every = np.arange(n)
-    for k in range(SUBSETS):
-        size = int((n + 1) * (k + rng.random()) / SUBSETS)
-        inside = np.zeros(n, dtype=bool)
-        inside[rng.permutation(n)[:size]] = True
-        some = table.counting(inside)
-        fits = fit(some)
-        value = np.sum([one.value for one in fits], axis=0)
-        place = k * BINS // SUBSETS
-        total[place] += value
-        square[place] += value**2
-        times[place] += 1
-        for one in fits:
-            matrix += pointwise(one, every, tested, some)
-        if told is not None:
-            told(k + 1, SUBSETS)
-    mean = total / times
-    within = np.maximum(square / times - mean**2, 0.0) / np.maximum(times - 1, 1)
-    over_test = spread(table, matrix / SUBSETS, tested)
-    return mean.mean(axis=0), np.sqrt(over_test**2 + within.sum(axis=0) / BINS**2)
-
-
-def fitting(yardstick: Yardstick, moved: float = MOVED) -> Callable[[Table], list[Fits]]:
+def fitting(yardstick: Yardstick) -> Callable[[Table], list[Fits]]:
     """How a table is fitted: exactly, by one logistic regression, or by one a class."""
     model = yardstick.model
     if isinstance(model, Linear):
@@ -300,7 +258,7 @@ def fitting(yardstick: Yardstick, moved: float = MOVED) -> Callable[[Table], lis
 
     def fit(table: Table) -> list[Fits]:
         return [
-            binary_fits(table, (table.data.y == c).astype(float), (table.test.y == c).astype(float), moved)
+            binary_fits(table, (table.data.y == c).astype(float), (table.test.y == c).astype(float))
             for c in chosen
         ]
 

@@ -19,13 +19,9 @@ from ..entry import measurement
 from ..result import BlockResult, Replay, tell
 from .groups import GroupValue, value_groups
 from .label_noise import CrossFit, cross_fitted, trust
-from .rows import Table, class_count, fitting, listed_at, p_below_zero, shapley, standard_errors
+from .rows import Table, class_count, fitting, listed_at, p_below_zero, standard_errors
 
-KINDS = {
-    "rest": "given all other rows",
-    "alone": "with no other data",
-    "shapley": "averaged over subsets of the other rows (Shapley)",
-}
+KINDS = {"rest": "given all other rows", "alone": "with no other data"}
 FDR = 0.1
 QUESTION = "Which rows carry the information, and which labels should be looked at again?"
 
@@ -128,7 +124,7 @@ def values(
     Args:
         D: the data; its `groups` are the sources (annotators, vendors).
         T: the test set; at least 20 rows, unless a yardstick is given.
-        kind: "rest" (given all other rows), "alone" (with no other data) or "shapley" (over subsets).
+        kind: "rest" (given all other rows) or "alone" (with no other data).
         fdr: expected proportion of false entries on the list of rows with a value below zero.
         cross_fit: parts of the test set; labels that the other parts doubt are left out, and the change is
             measured on the part that did not choose them.
@@ -156,13 +152,9 @@ def values(
     prepared, yardstick, own = blocks.prepared, blocks.prepared.yardstick, blocks.prepared.data[DATA]
     table = Table.of(blocks)
     tell_stage(opts.progress, "valuing rows…")
-    if kind == "shapley":
-        told = None if opts.progress is None else opts.progress.update
-        value, stderr = shapley(table, fitting(yardstick, np.inf), opts.seed, told)
-    else:
-        asked = table.counting(kind == "rest")
-        fits = fitting(yardstick)(asked)
-        value, stderr = np.sum([one.value for one in fits], axis=0), standard_errors(asked, fits)
+    asked = table.counting(kind == "rest")
+    fits = fitting(yardstick)(asked)
+    value, stderr = np.sum([one.value for one in fits], axis=0), standard_errors(asked, fits)
     pmi = blocks.worth({"all": blocks.samples[DATA]})["all"]
     tell_stage(opts.progress, "looking for wrong labels…")
     trusted = trust(yardstick, table)

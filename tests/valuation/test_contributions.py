@@ -5,7 +5,7 @@ import pytest
 
 import dataworth as dw
 from dataworth.valuation.blocks import coalitions, shapley_values
-from dataworth.valuation.split import together
+from dataworth.valuation.contributions import together
 
 
 @pytest.fixture(scope="module")
@@ -24,33 +24,33 @@ def yardstick(world):
 
 @pytest.fixture(scope="module")
 def honest(world, yardstick):
-    return dw.split(world[0], world[1], yardstick=yardstick)
+    return dw.contributions(world[0], world[1], yardstick=yardstick)
 
 
-def test_what_each_adds_and_what_is_shared_is_the_total(world, yardstick, honest):
+def test_what_each_adds_and_what_is_redundant_is_the_total(world, yardstick, honest):
     vendors, test = world
     every = dw.Dataset.concat(vendors.values())
     assert honest.total.value == pytest.approx(dw.score(every, test, yardstick=yardstick, ignore="all").value)
     rest = dw.Dataset.concat([vendors["b"], vendors["c"]])
     without = dw.score(rest, test, yardstick=yardstick, ignore="all").value
-    adds = {one.name: one.adds.value for one in honest.vendors}
+    adds = {one.name: one.marginal.value for one in honest.vendors}
     assert adds["a"] == pytest.approx(honest.total.value - without)
-    assert honest.shared.value == pytest.approx(honest.total.value - sum(adds.values()))
+    assert honest.redundant.value == pytest.approx(honest.total.value - sum(adds.values()))
     for one in honest.vendors:
-        assert one.share == pytest.approx(one.adds.value / honest.total.value)
+        assert one.fraction == pytest.approx(one.marginal.value / honest.total.value)
 
 
-def added_by(split, *names):
-    return sum(one.adds.value for one in split.vendors if one.name in names)
+def added_by(found, *names):
+    return sum(one.marginal.value for one in found.vendors if one.name in names)
 
 
 def test_copies_add_nothing(world, yardstick, honest):
     vendors, test = world
     twice = dw.Dataset.concat([vendors["a"], vendors["a"]])
-    doubled = dw.split({**vendors, "a": twice}, test, yardstick=yardstick)
+    doubled = dw.contributions({**vendors, "a": twice}, test, yardstick=yardstick)
     assert added_by(doubled, "a") == pytest.approx(added_by(honest, "a"), abs=1e-9)
     assert any("40 rows that stand in the data already" in note for note in doubled.notes)
-    again = dw.split({**vendors, "d": vendors["a"]}, test, yardstick=yardstick)
+    again = dw.contributions({**vendors, "d": vendors["a"]}, test, yardstick=yardstick)
     assert added_by(again, "a", "d") == pytest.approx(0.0, abs=1e-9)
 
 
@@ -59,7 +59,7 @@ def test_a_second_name_changes_nothing_for_the_others(world, yardstick, honest):
     vendors, test = world
     c = vendors["c"]
     parts = {**vendors, "c": c.take(range(30)), "c too": c.take(range(30, 60))}
-    both = dw.split(parts, test, yardstick=yardstick)
+    both = dw.contributions(parts, test, yardstick=yardstick)
     assert both.total.value == pytest.approx(honest.total.value, abs=1e-6)
     assert added_by(both, "a") == pytest.approx(added_by(honest, "a"), abs=1e-6)
 
@@ -67,7 +67,9 @@ def test_a_second_name_changes_nothing_for_the_others(world, yardstick, honest):
 def test_vendors_who_bring_harm_are_named(world, yardstick):
     vendors, test = world
     wrong = vendors["c"].with_labels(1 - vendors["c"].y)
-    found = dw.split({"a": vendors["a"], "b": vendors["b"], "wrong": wrong}, test, yardstick=yardstick)
+    found = dw.contributions(
+        {"a": vendors["a"], "b": vendors["b"], "wrong": wrong}, test, yardstick=yardstick
+    )
     assert added_by(found, "wrong") < 0.0
     assert any(note.startswith("without wrong the others are worth more") for note in found.notes)
 
@@ -83,15 +85,17 @@ def test_sealed_vendors_are_put_together_by_their_posteriors(world):
     whole = dw.seal(dw.Dataset.concat([numeric["a"], numeric["b"]]), yard)
     np.testing.assert_allclose(both.precision, whole.precision, rtol=1e-8, atol=1e-8)
     np.testing.assert_allclose(both.mean, whole.mean, rtol=1e-7, atol=1e-9)
-    found = dw.split({"a": sealed["a"], "b": numeric["b"]}, test, yardstick=yard)
+    found = dw.contributions({"a": sealed["a"], "b": numeric["b"]}, test, yardstick=yard)
     assert any("posteriors were put together" in note for note in found.notes)
     with pytest.raises(dw.DataworthError, match="sealed data were made for a yardstick: give it"):
-        dw.split(sealed, test)
+        dw.contributions(sealed, test)
 
 
-def test_fewer_than_two_are_no_split(world):
-    with pytest.raises(dw.DataworthError, match="split takes a dict of names and Datasets, with two or more"):
-        dw.split({"a": world[0]["a"]}, world[1])
+def test_fewer_than_two_are_refused(world):
+    with pytest.raises(
+        dw.DataworthError, match="contributions takes a dict of names and Datasets, with two or more"
+    ):
+        dw.contributions({"a": world[0]["a"]}, world[1])
 
 
 def test_sampled_shares_add_up_and_agree_with_exact_ones():

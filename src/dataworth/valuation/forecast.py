@@ -111,7 +111,7 @@ class Curve(NamedTuple):
         power = float(np.clip(np.polyfit(x, y, 1)[0], -1.0, 0.0))
         return np.asarray(np.exp(np.mean(y - power * x) + power * np.log(sizes)))
 
-    def forecast(self, block: float) -> Forecast:
+    def extrapolate(self, block: float) -> Extrapolation:
         """Both models, fitted to all sizes; each has its say by how it predicted the larger parts."""
         sizes, values = (np.array(part) for part in zip(*self.means, strict=True))
         counts = np.array([(self.sizes == k).sum() for k in sizes])
@@ -124,10 +124,10 @@ class Curve(NamedTuple):
             models.append(fitted(sizes, values, weights, block, rates))
         gaussian = 1.0 / (1.0 + np.exp(0.5 * np.clip(misses[1] - misses[0], -700.0, 700.0)))
         sd = float(self.sampling_sd(sizes[-1:])[0])
-        return Forecast(models[0], models[1], float(gaussian), sizes[-1], values[-1], sd, block)
+        return Extrapolation(models[0], models[1], float(gaussian), sizes[-1], values[-1], sd, block)
 
 
-class Forecast(NamedTuple):
+class Extrapolation(NamedTuple):
     """Both models, the Gaussian's weight, the rows and the value that there are, and the error in it."""
 
     logarithm: CurveModel
@@ -180,42 +180,42 @@ class AtSize:
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Outlook(BlockResult):
-    """Values of parts of the data, and the forecast with `more` further rows; nats per block of the test set.
+class Forecast(BlockResult):
+    """Values of parts of the data, and with `n_additional` further rows; nats per block of the test set.
 
-    gain: what the further rows add. falls: whether the value is seen to fall with size, as wrong labels can
-    make it. gaussian: the weight that the Gaussian model has in the forecast, beside the logarithm. needed:
-    rows in all for the target; None if it is not reached with a hundred times the rows.
+    gain: what the further rows add. decreasing: whether the value falls with size, as wrong labels can make
+    it. gaussian: the weight of the Gaussian model, beside the logarithm. rows_for_target: rows in all for the
+    target; None if a hundred times the rows do not reach it.
     """
 
-    schema: ClassVar[str] = "dataworth/outlook/1"
+    schema: ClassVar[str] = "dataworth/forecast/1"
     question: ClassVar[str] = QUESTION
-    more: int
-    have: int
+    n_additional: int
+    n_rows: int
     value: float = nats()
     interval: tuple[float, float] = nats()
     gain: float = nats()
-    falls: bool
+    decreasing: bool
     gaussian: float
     curve: tuple[AtSize, ...]
-    needed: int | None
+    rows_for_target: int | None
     target: float | None = nats()
 
     @property
     def headline(self) -> str:
         """The value with so many more rows, and its range."""
         low, high = self.interval
-        return f"with {self.more} more rows {self.value:.3g} nats per block [{low:.3g}, {high:.3g}]"
+        return f"with {self.n_additional} more rows {self.value:.3g} nats per block [{low:.3g}, {high:.3g}]"
 
     def rows(self) -> list[dict[str, Any]]:
         """One record a size, for CSV."""
         return [tell(one, 1.0) for one in self.curve]
 
 
-@measurement("outlook", "D", test="T")
-def outlook(
+@measurement("forecast", "D", test="T")
+def forecast(
     D: Dataset, T: Dataset, rows: int | None = None, target: float | None = None, **options: Unpack[Valuing]
-) -> Outlook:
+) -> Forecast:
     """What the data would be worth with more rows of their kind, with a range that holds in 90 of 100.
 
     Args:
@@ -226,7 +226,7 @@ def outlook(
         **options: see below.
 
     Returns:
-        An `Outlook`: value and interval with so many more rows, gain, curve, needed.
+        A `Forecast`: value and interval with so many more rows, gain, curve, rows_for_target.
 
     Raises:
         DataworthError: for too few rows, or if data, test set and options do not fit together.
@@ -234,18 +234,18 @@ def outlook(
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(400, 3))
     >>> data = Dataset(X, (X[:, 0] + rng.normal(size=400) > 0).astype(int))
-    >>> found = outlook(data.take(range(200)), data.take(range(200, 400)), rows=200)
-    >>> found.interval[0] < found.value < found.interval[1], found.falls
+    >>> found = forecast(data.take(range(200)), data.take(range(200, 400)), rows=200)
+    >>> found.interval[0] < found.value < found.interval[1], found.decreasing
     (True, False)
     """
-    opts = Options.parse("outlook", options)
-    blocks = Blocks.of("outlook", {DATA: D}, T, opts)
+    opts = Options.parse("forecast", options)
+    blocks = Blocks.of("forecast", {DATA: D}, T, opts)
     prepared, own, whole = blocks.prepared, blocks.prepared.data[DATA], blocks.samples[DATA]
     more = len(own) if rows is None else whole_number(rows, "rows", least=1)
     if target is not None and (isinstance(target, bool) or not isinstance(target, int | float)):
         raise DataworthError(f"target is {target!r}; it must be a number of nats per block.")
     if len(own) < LEAST_ROWS:
-        raise DataworthError(f"the data have {len(own)} rows; an outlook needs {LEAST_ROWS} or more.")
+        raise DataworthError(f"the data have {len(own)} rows; a forecast needs {LEAST_ROWS} or more.")
     rng, samples = np.random.default_rng([opts.seed, 0x0071]), {}
     for proportion in PROPORTIONS:
         size = max(2, round(proportion * len(own)))
@@ -255,27 +255,27 @@ def outlook(
     sizes = [len(sample.rows) for sample in (*samples.values(), whole)]
     curve = Curve(np.array(sizes, dtype=float), np.array([*worth.values()]))
     count, wanted = len(worth["all"]), len(own) + more
-    forecast = curve.forecast(len(prepared.test) / count)
+    ahead = curve.extrapolate(len(prepared.test) / count)
     notes = prepared.notes
     if curve.decreasing:
-        notes += ("the value falls as rows are added: look at the labels first (dataworth values)",)
+        notes += ("the value decreases as rows are added: look at the labels first (dataworth values)",)
     ends = sorted({2 * len(own), 4 * len(own), wanted})
     points = [AtSize(rows=int(k), value=float(u), interval=None, measured=True) for k, u in curve.means]
-    points += [AtSize(rows=k, value=forecast(k), interval=forecast.range(k), measured=False) for k in ends]
-    return Outlook(
-        more=more,
-        have=len(own),
-        value=forecast(wanted),
-        interval=forecast.range(wanted),
-        gain=forecast(wanted) - float(worth["all"].mean()),
-        falls=curve.decreasing,
-        gaussian=forecast.gaussian,
+    points += [AtSize(rows=k, value=ahead(k), interval=ahead.range(k), measured=False) for k in ends]
+    return Forecast(
+        n_additional=more,
+        n_rows=len(own),
+        value=ahead(wanted),
+        interval=ahead.range(wanted),
+        gain=ahead(wanted) - float(worth["all"].mean()),
+        decreasing=curve.decreasing,
+        gaussian=ahead.gaussian,
         curve=tuple(sorted(points, key=lambda one: one.rows)),
-        needed=None if target is None else forecast.rows_for(float(target)),
+        rows_for_target=None if target is None else ahead.rows_for(float(target)),
         target=target,
         test_rows=len(prepared.test),
         blocks=count,
         yardstick=prepared.yardstick,
         notes=notes,
-        replay=Replay.of("outlook", {"data": D}, T, opts, rows=rows, target=target),
+        replay=Replay.of("forecast", {"data": D}, T, opts, rows=rows, target=target),
     )

@@ -1,12 +1,12 @@
 """What each of several vendors adds to the others, and what several of them have.
 
-    U(all, T) = Σ_i [U(all, T) − U(all without i, T)] + shared,
+    U(all, T) = Σ_i [U(all, T) − U(all without i, T)] + redundant,
 
 in nats per block of the test set. What each adds is I(D_i; T | all others). Information given the rest is
 submodular: who comes under two names adds no more in sum than under one, copies add nothing to their
-originals, and labels of one's own making tell nothing new. What is shared, two or more vendors have alike.
+originals, and labels of one's own making tell nothing new. What is redundant, two or more vendors have alike.
 
-So vendors are paid for what they add, and nobody by name for what is shared: no rule can share that out in
+So vendors are paid for what they add, and nobody by name for what is redundant: no rule can share that out in
 full, treat equal data alike, and not reward a second name.
 """
 
@@ -49,42 +49,44 @@ P = TypeVar("P")
 class Vendor:
     """One vendor, in nats per block of the test set: what it adds to all others, and what it is worth alone.
 
-    share: what it adds, as a proportion of what all are worth together; None if that is nothing.
+    fraction: what it adds, as a proportion of what all are worth together; None if that is nothing.
     """
 
     name: str
     rows: int
-    adds: Estimate = nats()
-    alone: Estimate = nats()
-    share: float | None
+    marginal: Estimate = nats()
+    standalone: Estimate = nats()
+    fraction: float | None
 
 
 @dataclass(frozen=True, kw_only=True, repr=False)
-class Split(BlockResult):
+class Contributions(BlockResult):
     """Vendors, the one that adds most first; the total; and what two or more of them have."""
 
-    schema: ClassVar[str] = "dataworth/split/1"
+    schema: ClassVar[str] = "dataworth/contributions/1"
     question: ClassVar[str] = QUESTION
     vendors: tuple[Vendor, ...]
     total: Estimate = nats()
-    shared: Estimate = nats()
+    redundant: Estimate = nats()
     per_block: Mapping[str, Array] = field(metadata={"told": False})
     """What each adds (and `all` are worth together), block by block."""
 
     @property
     def headline(self) -> str:
         """What each adds."""
-        told = ", ".join(f"{one.name} {one.adds.value:.3g}" for one in self.vendors)
-        return f"of {self.total.value:.3g} nats: {told}, shared {self.shared.value:.3g}"
+        told = ", ".join(f"{one.name} {one.marginal.value:.3g}" for one in self.vendors)
+        return f"of {self.total.value:.3g} nats: {told}, redundant {self.redundant.value:.3g}"
 
     def rows(self) -> list[dict[str, Any]]:
         """One record a vendor, for CSV."""
         return [tell(one, 1.0) for one in self.vendors]
 
 
-@measurement("split", "candidates", test="test")
-def split(candidates: Mapping[str, Dataset | Sealed], test: Dataset, **options: Unpack[Valuing]) -> Split:
-    """What each dataset adds to all the others, and what they share.
+@measurement("contributions", "candidates", test="test")
+def contributions(
+    candidates: Mapping[str, Dataset | Sealed], test: Dataset, **options: Unpack[Valuing]
+) -> Contributions:
+    """What each dataset adds to all the others, and what is redundant among them.
 
     Args:
         candidates: datasets of two vendors or more, by name; sealed ones (`dw.seal`) are put together by
@@ -93,7 +95,8 @@ def split(candidates: Mapping[str, Dataset | Sealed], test: Dataset, **options: 
         **options: see below.
 
     Returns:
-        A `Split`: `vendors` (adds, alone, share), `total`, `shared`; intervals hold for all at once.
+        `Contributions`: `vendors` (marginal, standalone, fraction), `total`, `redundant`; intervals hold for
+        all vendors at once.
 
     Raises:
         DataworthError: if there are fewer than two, or if data, test set and options do not fit together.
@@ -102,15 +105,15 @@ def split(candidates: Mapping[str, Dataset | Sealed], test: Dataset, **options: 
     >>> X = rng.normal(size=(300, 2))
     >>> data = Dataset(X, (X[:, 0] + 0.3 * rng.normal(size=300) > 0).astype(int))
     >>> a, b, T = data.take(range(40)), data.take(range(40, 140)), data.take(range(140, 300))
-    >>> found = split({"a": a, "b": b, "copy of a": a}, T)
-    >>> {one.name: round(one.share, 2) for one in found.vendors}
+    >>> found = contributions({"a": a, "b": b, "copy of a": a}, T)
+    >>> {one.name: round(one.fraction, 2) for one in found.vendors}
     {'b': 0.11, 'a': 0.0, 'copy of a': 0.0}
     """
-    opts = Options.parse("split", options)
+    opts = Options.parse("contributions", options)
     names = list(candidates) if isinstance(candidates, Mapping) else []
     if len(names) < 2 or not all(isinstance(name, str) for name in names):
         raise DataworthError(
-            "split takes a dict of names and Datasets, with two or more: {'a': A, 'b': B}; "
+            "contributions takes a dict of names and Datasets, with two or more: {'a': A, 'b': B}; "
             "dw.score says what one is worth."
         )
     measured = _sealed if any(isinstance(one, Sealed) for one in candidates.values()) else _open
@@ -125,21 +128,21 @@ def split(candidates: Mapping[str, Dataset | Sealed], test: Dataset, **options: 
         Vendor(
             name=name,
             rows=rows[name],
-            adds=over_blocks(marginal[name], level),
-            alone=over_blocks(worth[f"alone {name}"], level),
-            share=float(marginal[name].mean()) / total.value if total.value > 0 else None,
+            marginal=over_blocks(marginal[name], level),
+            standalone=over_blocks(worth[f"standalone {name}"], level),
+            fraction=float(marginal[name].mean()) / total.value if total.value > 0 else None,
         )
         for name in rows
     ]
-    return Split(
-        vendors=tuple(sorted(vendors, key=lambda one: -one.adds.value)),
+    return Contributions(
+        vendors=tuple(sorted(vendors, key=lambda one: -one.marginal.value)),
         total=total,
-        shared=over_blocks(worth[ALL] - sum(marginal.values())),
+        redundant=over_blocks(worth[ALL] - sum(marginal.values())),
         test_rows=len(prepared.test),
         blocks=len(worth[ALL]),
         yardstick=prepared.yardstick,
         notes=notes,
-        replay=Replay.of("split", candidates, test, opts),
+        replay=Replay.of("contributions", candidates, test, opts),
         per_block={ALL: worth[ALL], **marginal},
     )
 
@@ -153,7 +156,7 @@ def _asked(parts: Mapping[str, P], together: Callable[[list[P]], P]) -> dict[str
     found = {ALL: together(list(parts.values()))}
     for name, own in parts.items():
         others = [one for other, one in parts.items() if other != name]
-        found |= {f"without {name}": together(others), f"alone {name}": own}
+        found |= {f"without {name}": together(others), f"standalone {name}": own}
     return found
 
 
@@ -162,7 +165,7 @@ def _open(candidates: Mapping[str, Any], test: Dataset, options: Options) -> Mea
 
     A copy has the same features and label, where features tell rows apart; else no row is another's copy.
     """
-    blocks = Blocks.of("split", candidates, test, options)
+    blocks = Blocks.of("contributions", candidates, test, options)
     prepared, columns = blocks.prepared, blocks.prepared.yardstick.recipe.columns
     *codes, own = same_rows(*(d.select(columns) for d in (*prepared.data.values(), prepared.test)))
     every = np.concatenate(codes)
@@ -186,9 +189,9 @@ def _sealed(candidates: Mapping[str, Any], test: Dataset, options: Options) -> M
     if yardstick is None:
         raise DataworthError(f"sealed data were made for a yardstick: give it with {option('yardstick')}.")
     opened = {name: one for name, one in candidates.items() if isinstance(one, Dataset)}
-    prepared, digest = prepare("split", opened, test, options), yardstick.digest
+    prepared = prepare("contributions", opened, test, options)
     sealed = {
-        name: seal_with(prepared.data[name], yardstick, digest) if name in opened else one
+        name: seal_with(prepared.data[name], yardstick) if name in opened else one
         for name, one in candidates.items()
     }
     asked = _asked(sealed, lambda parts: together(parts, yardstick))
