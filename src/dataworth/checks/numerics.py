@@ -122,7 +122,7 @@ def inference(case: Case) -> CheckOutcome:
     if isinstance(model, Linear):
         return not_run("posteriors of numeric labels are exact")
     if not isinstance(model, Logistic):
-        return not_run("softmax knows Laplace's method alone; one-vs-rest can be compared with EP")
+        return not_run("softmax knows Laplace's method alone")
     if model.inference != "laplace":
         told = "posteriors by EP, or of so many rows that Laplace's method gives the same"
         return CheckOutcome(False, None, told)

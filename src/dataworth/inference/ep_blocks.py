@@ -48,7 +48,7 @@ def block_evidences(blocks: Sequence[Block]) -> list[float]:
         left = np.einsum("ij,ij->i", way, way)
         if iteration:
             step = _next_steps(step, last, way)
-        done = left < sites.TOLERANCE
+        done = left < sites.AIM
         found[alive[done]] = log_z[done]
         if done.all():
             break

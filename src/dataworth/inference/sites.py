@@ -118,8 +118,9 @@ FIRST_STEP, LEAST_STEP = 0.8, 0.1
 """Share of the way that sites go towards their new values; never more than all of it."""
 TOLERANCE = 1e-7
 """Sum of squares of what is left of the way, at which to stop: log Z is then within some 2e-6 nats."""
-SETTLED = 1e-20
-"""The same for sites in their last digits, for forms of the score that depend on them to first order."""
+AIM, SETTLED = 1e-12, 1e-20
+"""The same for sites that predict rows, which depend on them to first order (some 1e-6 nats a block); and for
+sites in their last digits, for other forms of the score."""
 PATIENCE = 8
 """Rounds without coming closer, after which to go back: steps that follow the last rounds may lead astray."""
 MAX_ITERATIONS = 1000
@@ -148,12 +149,11 @@ def find_moments(
     counts: Counts,
     start: Sites | None = None,
     offset: Array | float = 0.0,
-    tolerance: float = TOLERANCE,
+    tolerance: float = AIM,
 ) -> Moments:
-    """EP from the sites in `start` until log Z stands still; `offset` as in `find_mode`.
+    """EP from the sites in `start` until they stand still; `offset` as in `find_mode`.
 
-    A smaller `tolerance` asks for better sites than log Z needs; if rounding keeps them from it, that is no
-    failure.
+    `tolerance` asks for better sites than log Z needs; if rounding keeps them from it, that is no failure.
 
     >>> both = Counts(np.array([1.0]), np.array([0.0]))
     >>> fit = find_moments(Dual(np.array([[4.0]])), both)

@@ -29,6 +29,8 @@ NOT_PAGE = re.compile(
     re.DOTALL,
 )
 """What matplotlib writes for SVG files: its prologue, and ids that several charts would share."""
+MARKERS = re.compile(r"<use [^>]*?( style=\"[^\"]*\")/>(?:\s*<use [^>]*?\1/>)+")
+"""Markers of one style, which each has of its own."""
 
 
 def figure(document: Document) -> Any:
@@ -50,7 +52,9 @@ def svg(chart: Chart, key: str) -> str:
         warnings.filterwarnings("ignore", "Glyph")  # the reader's browser has more letters
         _panels([chart], PAGE_WIDTH, 0.1).savefig(file, format="svg", transparent=True)
     drawn = re.sub("#[0-9a-f]{6}", _variable, NOT_PAGE.sub("", file.getvalue()).strip())
-    drawn = re.sub(r"(\.\d)\d+", r"\1", drawn)  # tenths of a point, in a page that stays small
+    # tenths of a point, and one style for many markers, in a page that stays small
+    drawn = re.sub(r"(\.\d)\d+", r"\1", drawn)
+    drawn = MARKERS.sub(lambda run: f"<g{run[1]}>{run[0].replace(run[1], '')}</g>", drawn)
     return drawn.replace("<svg", f'<svg class="dw-chart" role="img" aria-labelledby="{key}"', 1)
 
 
