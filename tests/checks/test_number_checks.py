@@ -193,8 +193,8 @@ def test_fits_that_do_not_converge_are_counted(monkeypatch):
     with pytest.warns(RuntimeWarning, match="EP did not converge"):
         found = finding(dw.score, "DW007", classes(60, 7), held_out(), yardstick=yard, jobs=1)
     assert found.fires
-    assert found.value == 40  # 20 blocks: data and test block
-    assert "40 of 40" in found.detail
+    assert found.value == 20  # of 20 blocks the data's
+    assert "20 of 40" in found.detail
 
 
 # --- DW008 prior-edge ------------------------------------------------------------------------------------
@@ -255,7 +255,7 @@ def elsewhere(monkeypatch, change):
 def test_the_range_fires_where_another_dataset_would_be_best(monkeypatch):
     few, many_rows = classes(15, 7), classes(300, 8)
     candidates, test = {"few": few, "many": many_rows}, classes(400, 3)
-    elsewhere(monkeypatch, lambda table: replace(table, values=table.values[:, ::-1]))
+    elsewhere(monkeypatch, lambda table: replace(table, units=table.units[:, ::-1]))
     found = finding(dw.rank, "DW009", candidates, test, prior_variance=1.0)
     assert found.fires
     assert found.value == 7.0

@@ -208,7 +208,7 @@ def test_without_groups_rows_are_drawn_by_the_documented_rule():
     order = np.random.default_rng([7, 0xB10C]).permutation(23)
     cut = [order[:5], order[5:10], order[10:15], order[15:19], order[19:]]
     for i in range(5):
-        assert (make_whole(7).draw(i).test.rows - 10).tolist() == cut[i].tolist()
+        assert (make_whole(7).draw(i).test.rows - 10).tolist() == sorted(cut[i].tolist())
     design, rng = make_pairs(7), np.random.default_rng([7, 0xDA7A, 3])
     data, test = stratified(design.data.strata, 12, rng), stratified(design.test.strata, 9, rng)
     drawn = design.draw(3)

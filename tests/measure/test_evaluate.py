@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import dataworth as dw
 from dataworth.measure import case as cases
-from dataworth.measure import parts
+from dataworth.measure import parts, tempered
 from dataworth.measure.designs import AFTER, BEFORE, DATA, Sample, Whole
 from dataworth.measure.evaluate import Scores
 from dataworth.measure.options import Options
@@ -57,13 +57,15 @@ def test_pairs_that_were_impossible_are_told():
 
 @pytest.mark.parametrize(("excess", "counted"), [(-0.5, 0), (1.9, 0), (2.1, 1)])
 def test_the_same_of_arms_that_are_tempered(monkeypatch, excess, counted):
-    """Log p(T|D) at most 0, and two nats beyond it a failed solver."""
-    data, said = classes(12, 1), np.array([excess, 0.0, 0.0, -3.0, 0.0, 0.0])
-    pool = Logistic(1.0).bind(data.X, data.y)
+    """Log p(T|D) of blocks at most 0, and two nats beyond it a failed solver."""
+    data, said = classes(12, 1), np.array([excess, -3.0])
+    fitter = Logistic(1.0).bind(data.X, data.y)
     design = Whole({DATA: Sample(np.arange(6))}, Sample(np.arange(6, 12)), 2, seed=0)
     monkeypatch.setattr(Predictions, "scores", lambda *args: said)
+    monkeypatch.setattr(tempered, "predicts_rows", lambda fitter: False)
     for bounded in (True, False):
-        task = Task.of(design, pool, 2, 1.0, bounded=bounded, given={})
+        pool = SimpleNamespace(fitter=fitter, tempering=1.0, ids=None)
+        task = Task.of(design, pool, 2, bounded=bounded, given={})
         found, alone = score_arm(task, DATA)["blocks"], [fit.log_z for fit in task.fits]
         expected = min(excess, 0.0) if bounded else excess
         assert found[0][0] == pytest.approx(expected - alone[0])

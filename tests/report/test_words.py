@@ -98,7 +98,7 @@ def test_an_estimate_is_of_all_arms_whichever_comes_first(monkeypatch, sizes):
     def scored(task, arm):
         now[0] += 1e-3 * (len(task.arms[arm].rows) + 40)
 
-    task = tempered.Task(None, arms, tests, (), 1.0, bounded=True, given={})
+    task = tempered.Task(None, arms, tests, 1.0, bounded=True, given={})
     monkeypatch.setattr(tempered, "score_arm", scored)
     monkeypatch.setattr(tempered, "time", SimpleNamespace(perf_counter=lambda: now[0]))
     assert tempered.rehearse_whole(task) == pytest.approx(sum(1e-3 * (n + 40) for n in sizes))

@@ -349,7 +349,7 @@ def test_another_strategy_is_one_more_opponent():
     arms = {str(arm): arm.label for arm in found.table.arms}
     assert arms["oracle"] == "an oracle"
     assert "baselines=[oracle, random-subset]" in found.replay.command
-    assert found.table.column("data_rows", "random-subset").tolist() == [135.0] * 20
+    assert found.table.column("data_rows", "random-subset").tolist() == [135.0] * len(held_out())
 
 
 def test_installed_packages_add_opponents(monkeypatch):

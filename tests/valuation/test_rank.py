@@ -12,6 +12,7 @@ from scipy import stats
 
 import dataworth as dw
 from dataworth.measure.designs import Arm
+from dataworth.measure.intervals import degrees_of
 from dataworth.measure.table import COLUMNS, PairTable
 from dataworth.valuation.rank import holm, order
 from worlds import classes, flipped, held_out, yardstick
@@ -53,14 +54,15 @@ def test_the_order_of_worth():
 
 
 def test_a_value_is_that_of_the_score_and_its_interval_is_wider():
-    """Three intervals at once: each at 1 − 0.05/3, by Student's t over the same 20 blocks."""
+    """Three intervals at once: each at 1 − 0.05/3, by Student's t over the same 200 rows."""
     result = rank(a=DATA, b=DATA.take(range(40)), c=DATA.take(range(20)))
     alone = dw.score(DATA, held_out(), yardstick=yardstick())
     (a,) = (r for r in result if r.name == "a")
     assert a.value == pytest.approx(alone.value, abs=1e-6)
     assert a.accuracy == alone.accuracy.value
     single, wide = (i[1] - i[0] for i in (alone.interval, a.interval))
-    ratio = stats.t.ppf(1 - 0.05 / 6, 19) / stats.t.ppf(0.975, 19)
+    degrees = degrees_of(alone.table.column("pmi", "data"))
+    ratio = stats.t.ppf(1 - 0.05 / 6, degrees) / stats.t.ppf(0.975, degrees)
     assert ratio > 1
     assert wide / single == pytest.approx(ratio, rel=1e-4)
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from scipy import stats
 from sklearn.linear_model import LogisticRegression, Ridge
 from sklearn.metrics import r2_score
 
@@ -66,7 +67,8 @@ def test_every_block_is_the_mixture_of_what_the_temperings_say_of_its_rows():
     ones = np.array([T.y[rows].sum() for rows in blocks])
     share = (T.y.sum() - ones + 0.5) / (len(T) - 10 + 1.0)
     alone = ones * np.log(share) + (10 - ones) * np.log1p(-share)
-    expected = mixed(np.array(said), blocks) - alone
+    by_hand = mixed(np.array(said))  # each row by what the temperings say of all others
+    expected = np.array([by_hand[rows].sum() for rows in blocks]) - alone
     assert result.table.reference == pytest.approx(alone)
     assert result.table.pmi[:, 0] == pytest.approx(expected, abs=1e-3)
     rows = next(iter(result.table.by_row.values()))
@@ -93,16 +95,25 @@ def test_a_block_has_no_say_in_its_own_tempering():
     assert mixture(said) == pytest.approx(mixed(said))
 
 
-def test_the_interval_is_students_over_blocks():
+def test_the_interval_is_students_over_rows():
+    """Of 200 rows in blocks of ten: the sum over ten rows has √10 times a row's error."""
     result = score()
-    values = result.table.pmi[:, 0]
-    assert len(values) == 20
-    stderr = values.std(ddof=1) / math.sqrt(20)
+    rows = next(iter(result.table.by_row.values()))[:, 0]
+    blocks = Whole({}, Sample(np.arange(200)), 20, seed=0)
+    known = result.table.reference / 10
+    for i in range(20):
+        block = blocks.draw(i).test.rows
+        ones = on_the_yardstick(canonical(held_out())).y
+        share = (ones.sum() - ones[block].sum() + 0.5) / 191.0
+        alone = np.where(ones[block] == 1, np.log(share), np.log1p(-share))
+        assert alone.mean() == pytest.approx(known[i])
+        rows[block] -= alone
+    stderr = 10 * rows.std(ddof=1) / math.sqrt(200)
     assert result.stderr == pytest.approx(stderr)
-    # 2.093 is the two-sided 95 % point of Student's t with 19 degrees of freedom
-    assert result.interval == pytest.approx(
-        (result.value - 2.093 * stderr, result.value + 2.093 * stderr), abs=1e-3
-    )
+    # Student's t, of fewer degrees of freedom than rows where a few of them make the variance
+    t = stats.t.ppf(0.975, 2 * 200 / (stats.kurtosis(rows, fisher=False) - 1))
+    assert 2.0 < t < 2.3
+    assert result.interval == pytest.approx((result.value - t * stderr, result.value + t * stderr), abs=1e-3)
 
 
 def test_accuracy_is_that_of_the_posterior_at_its_tempering():

@@ -58,7 +58,7 @@ def limit_of(case: Case) -> float:
 
 def mean_of(case: Case, table: PairTable, pairs: int | None = None) -> float:
     """The mean of the result's quantity over the first pairs of a table."""
-    return float(case.quantity(table)[:pairs].mean())
+    return float(case.quantity(table if pairs is None else table.first(pairs)).mean())
 
 
 def compared(

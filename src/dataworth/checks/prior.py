@@ -211,6 +211,6 @@ def conclusion(case: Case, table: PairTable) -> str | None:
     word = case.conclude(case.plan, table)
     if case.what != "rank" or len(table.arms) < 2:
         return word
-    first, second = np.argsort(-table.pmi.mean(axis=0), kind="stable")[:2]
-    lead = case.estimate(table.pmi[:, first] - table.pmi[:, second])
+    first, second = sorted(table.arms, key=lambda arm: -float(table.column("pmi", arm).mean()))[:2]
+    lead = case.estimate(table.change("pmi", first, second))
     return word if lead.positive else "a tie"

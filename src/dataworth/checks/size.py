@@ -121,7 +121,7 @@ def curve_values(case: Case, arm: Arm) -> tuple[Array, tuple[int, ...]]:
 def by_row(case: Case, arm: Arm, design: Design, fitter: Fitter, blocks: int) -> Array:
     """Every part predicts the rows of its block at the tempering at which the arm fared best."""
     arms, pool = case.design.draw(0).arms, case.pool
-    task = Task(fitter, arms, (), (), pool.tempering, bounded=True, given={}, ids=pool.ids)
+    task = Task(fitter, arms, (), pool.tempering, bounded=True, given={}, ids=pool.ids)
     k = round(np.log2(case.table.tempering[arm] / fit_arm(task, arms[arm]).counted))
 
     def scores(drawn: Draw) -> list[float]:

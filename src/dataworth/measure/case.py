@@ -12,8 +12,6 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from ..arrays import Array
 from ..data.labels import Classes
 from ..evidence.forms import Form
@@ -208,12 +206,8 @@ class Work:
             rehearsal = partial(rehearse, weighed, fitter, count, visit)
             table = self.carry_out(rehearsal, partial(evaluate, weighed, fitter, count, visit=visit), config)
             return replace(table, tempering=dict(self.tempering))
-        own = {"bounded": self.bounded, "given": self.given or {}, "ids": self.pool.ids}
-        task = Task.of(design, fitter, count, self.pool.tempering, **own)
-        table = self.carry_out(partial(rehearse_whole, task), partial(evaluate_whole, task), config)
-        if not any(hasattr(fitter, name) for name in ("row_scores", "row_predictives")):
-            return table
-        return table.against(np.array([self.pool.known(test) for test in task.tests]))
+        task = Task.of(design, self.pool, count, bounded=self.bounded, given=self.given or {})
+        return self.carry_out(partial(rehearse_whole, task), partial(evaluate_whole, task), config)
 
     def carry_out(
         self,

@@ -94,6 +94,10 @@ class Pile(NamedTuple):
         return groups / max(least, int(np.ceil(size * groups / len(self.groups))))
 
 
+MAX_UNITS = 1000
+"""Draws of the test set that an interval is taken over; of more, its width would hardly be known better."""
+
+
 @dataclass(frozen=True)
 class Whole:
     """Design *whole*: each arm used whole against disjoint blocks of the test set.
@@ -112,12 +116,22 @@ class Whole:
 
     def draw(self, i: int) -> Draw:
         """All arms, and the i-th block of the test set."""
+        return Draw(self.arms, select(self.test, np.flatnonzero(self._parts(self.blocks) == i)))
+
+    def units(self) -> Rows:
+        """What each test row was drawn with: itself or its group; of very many, some are put together."""
+        rows = np.arange(len(self.test.rows)) if self.groups is None else self.groups
+        return rows if int(rows.max(initial=0)) < MAX_UNITS else self._parts(MAX_UNITS)
+
+    def _parts(self, count: int) -> Rows:
+        """The part of each row, of so many of one size as nearly as can be; groups are not split."""
         rng = np.random.default_rng([self.seed, 0xB10C])
-        if self.groups is None:
-            block = np.array_split(rng.permutation(len(self.test.rows)), self.blocks)[i]
-        else:
-            block = np.flatnonzero(blocks_of_groups(self.groups, self.blocks, rng) == i)
-        return Draw(self.arms, select(self.test, block))
+        if self.groups is not None:
+            return blocks_of_groups(self.groups, count, rng)
+        part = np.empty(len(self.test.rows), dtype=np.intp)
+        for i, rows in enumerate(np.array_split(rng.permutation(len(part)), count)):
+            part[rows] = i
+        return part
 
 
 @dataclass(frozen=True)
@@ -166,6 +180,11 @@ class SomeArms:
     def arms_fixed(self) -> bool:
         """As in the design."""
         return self.design.arms_fixed
+
+    def units(self) -> Rows:
+        """As in the design *whole*."""
+        assert isinstance(self.design, Whole)
+        return self.design.units()
 
     def draw(self, i: int) -> Draw:
         """The i-th pair of the design, with the arms that are wanted."""

@@ -1,6 +1,9 @@
 """Intervals that say what they cover.
 
-*whole*: t over disjoint blocks of the test set; covers the sampling of T with D fixed.
+*whole*: t over what the test set was drawn in, its rows or groups of them (blocks of rows where a model does
+not predict rows one by one); covers the sampling of T with D fixed. A variance that a few of them make is not
+known well: with the kurtosis κ of n numbers it has 2n / (κ − 1) degrees of freedom, and at most n − 1 (which
+it has of up to 30, too few to tell κ).
 *pairs*: pairs drawn from one finite dataset overlap, so the spread over pairs is not the error of their
 mean. With m = min(N_D/n_D, N_T/n_T) independent blocks in the data, mean ± t·s·√(1/(m−1) + 1/k).
 """
@@ -15,6 +18,8 @@ import numpy as np
 from ..arrays import Array
 
 LEVEL = 0.95
+FEW = 30
+"""Numbers up to which their kurtosis is not told from chance."""
 NEGLIGIBLE_A_BLOCK, NEGLIGIBLE_A_ROW = 0.02, 0.001
 """Nats a block, and nats a test row: a change below the larger of the two is none, however sure."""
 
@@ -135,7 +140,21 @@ def over_blocks(values: Array, level: float = LEVEL) -> Estimate:
     mean = float(values.mean())
     if len(values) < 2:
         return Estimate(mean, None, None)
-    return make_estimate(mean, float(values.std(ddof=1)) / np.sqrt(len(values)), len(values) - 1, level)
+    stderr = float(values.std(ddof=1)) / np.sqrt(len(values))
+    return make_estimate(mean, stderr, degrees_of(values), level)
+
+
+def degrees_of(values: Array) -> float:
+    """Degrees of freedom of the variance of some numbers, by their kurtosis if they are many.
+
+    >>> round(degrees_of(np.repeat([0.0, 1.0], [380, 20])), 1), degrees_of(np.repeat([0.0, 1.0], 200))
+    (46.9, 399.0)
+    """
+    n, square = len(values), (values - values.mean()) ** 2
+    excess = float((square**2).mean()) - float(square.mean()) ** 2
+    if n <= FEW or excess <= 0.0:
+        return n - 1.0
+    return min(n - 1.0, max(1.0, 2.0 * n * float(square.mean()) ** 2 / excess))
 
 
 def over_pairs(values: Array, blocks: float, level: float = LEVEL) -> Estimate:
@@ -155,7 +174,7 @@ def against_controls(after: Array, controls: Array, level: float = LEVEL) -> Est
     from their mean. The variance is that over blocks of the test set plus s²(1 + 1/R) between replicates,
     degrees of freedom by Welch and Satterthwaite.
     """
-    blocks, replicates = controls.shape
+    replicates = controls.shape[1]
     gap = over_blocks(after - controls.mean(axis=1), level)
     if replicates == 1 or gap.stderr is None:
         return gap
@@ -164,5 +183,5 @@ def against_controls(after: Array, controls: Array, level: float = LEVEL) -> Est
     total = test_variance + control_variance
     if total == 0:
         return gap
-    degrees = total**2 / (test_variance**2 / (blocks - 1) + control_variance**2 / (replicates - 1))
+    degrees = total**2 / (test_variance**2 / gap.degrees + control_variance**2 / (replicates - 1))
     return make_estimate(gap.value, float(np.sqrt(total)), degrees, level)

@@ -29,8 +29,8 @@ class LabelsAlone:
     for pairs in arbitrary order.
 
     >>> known = LabelsAlone("classes", np.array([0.0, 0.0, 0.0, 1.0]), np.ones(4), 2)
-    >>> round(float(np.exp(known.log_p(np.array([1.0]), np.ones(1)))), 3)  # (0 + ½) / (3 + 1)
-    0.125
+    >>> np.exp(known.log_p(np.array([1.0]), np.ones(1))).round(3).tolist()  # (0 + ½) / (3 + 1)
+    [0.125]
     """
 
     kind: str
@@ -47,17 +47,17 @@ class LabelsAlone:
             kind = "even"
         return cls(kind, y, np.ones(len(y)) if weights is None else weights, classes)
 
-    def log_p(self, y: Array, weights: Array) -> float:
-        """Log-probability of some of the rows by all others."""
+    def log_p(self, y: Array, weights: Array) -> Array:
+        """Log-probability of each of some rows by all others."""
         if self.kind == "numbers":
             left = self.weights.sum() - weights.sum()
             mean = (self.weights @ self.y - weights @ y) / left
             square = (self.weights @ (self.y - mean) ** 2 - weights @ (y - mean) ** 2) / left
             spread = max(square, np.finfo(float).tiny) * (1.0 + 1.0 / left)
-            return float(-0.5 * weights @ (np.log(2.0 * np.pi * spread) + (y - mean) ** 2 / spread))
-        own = np.bincount(y.astype(np.intp), weights=weights, minlength=self.classes)
+            return np.asarray(-0.5 * weights * (np.log(2.0 * np.pi * spread) + (y - mean) ** 2 / spread))
         if self.kind == "even":
-            return float(-np.log(self.classes) * own.sum())
+            return np.asarray(-np.log(self.classes) * weights)
+        own = np.bincount(y.astype(np.intp), weights=weights, minlength=self.classes)
         others = np.bincount(self.y.astype(np.intp), weights=self.weights, minlength=self.classes) - own
         share = (others + SMOOTHING) / (others.sum() + SMOOTHING * self.classes)
-        return float(own @ np.log(share))
+        return np.asarray(weights * np.log(share)[y.astype(np.intp)])

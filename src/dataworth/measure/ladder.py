@@ -19,7 +19,7 @@ from ..arrays import Array
 from ..evidence.tempering import climb
 from .case import Case, measure
 from .designs import Arm, Sample, Whole
-from .intervals import Estimate, against_controls, make_estimate, over_blocks
+from .intervals import Estimate, against_controls, over_blocks
 from .tempered import Predictions, Task, fit_arm
 
 FOLDS = 5
@@ -47,20 +47,22 @@ def ladder(case: Case, arm: Arm) -> Ladder | None:
     table, pool = case.table, case.pool
     if not len(table.reference):
         return None
-    own = {"bounded": False, "given": {}, "ids": pool.ids}
-    task = Task.of(case.design, pool.fitter, len(table), pool.tempering, **own)
-    data, best = table.column("pmi", arm), ceiling(task) - table.reference
-    empty = task._replace(arms={OTHERS: Sample(np.zeros(0, dtype=np.intp))})
-    known = Predictions.of(empty, OTHERS, fit_arm(empty, empty.arms[OTHERS]))
-    nothing = known.by_block(known.scores(0)) - table.reference
+    task = Task.of(case.design, pool, len(table), bounded=False, given={})
+    task = task._replace(arms={OTHERS: Sample(np.zeros(0, dtype=np.intp))})
+    assert task.units is not None
+    known = Predictions.of(task, OTHERS, fit_arm(task, task.arms[OTHERS]))
+    nothing, best = (known.values(scores) for scores in (known.scores(0), ceiling(task)))
+    data = table.column("pmi", arm)
     reached = over_blocks(best)
     share = of_ceiling(data, best) if reached.positive else None
     return Ladder(over_blocks(nothing), over_blocks(data), reached, share)
 
 
 def ceiling(task: Task) -> Array:
-    """log p of every block given the rows of other blocks, a fifth of them at a time."""
+    """log p of every row given the rows of other blocks, a fifth of them at a time."""
     folds = [range(f, len(task.tests), FOLDS) for f in range(min(FOLDS, len(task.tests)))]
+    block = np.repeat(np.arange(len(task.tests)), [len(test.rows) for test in task.tests])
+    order = np.concatenate([np.flatnonzero(np.isin(block, fold)) for fold in folds])
     known: list[Predictions] = []
     for fold in folds:
         others = [test for j, test in enumerate(task.tests) if j not in fold]
@@ -70,14 +72,14 @@ def ceiling(task: Task) -> Array:
             np.concatenate([test.weights for test in others]) if weighed else None,
         )
         part = task._replace(arms={OTHERS: sample}, tests=tuple(task.tests[j] for j in fold))
-        part = part._replace(fits=tuple(task.fits[j] for j in fold))
         known.append(Predictions.of(part, OTHERS, fit_arm(part, sample)))
-    block = np.concatenate([np.asarray(fold)[one.unit] for fold, one in zip(folds, known, strict=True)])
 
     def at(k: int) -> Array:
-        return np.concatenate([one.scores(k) for one in known])
+        found = np.empty(len(order))
+        found[order] = np.concatenate([one.scores(k) for one in known])
+        return found
 
-    return np.bincount(block, climb(at, task.start, block)[1], len(task.tests)).astype(float)
+    return climb(at, task.start, task.units)[1]
 
 
 def of_ceiling(data: Array, best: Array) -> Estimate:
@@ -89,7 +91,7 @@ def of_ceiling(data: Array, best: Array) -> Estimate:
     """
     ratio = float(data.mean() / best.mean())
     left = (data - ratio * best) / best.mean()
-    return make_estimate(ratio, float(left.std(ddof=1)) / np.sqrt(len(left)), len(left) - 1)
+    return replace(over_blocks(left + ratio), value=ratio)
 
 
 def beyond_chance(case: Case, arm: Arm) -> Estimate | None:
@@ -105,4 +107,5 @@ def beyond_chance(case: Case, arm: Arm) -> Estimate | None:
     }
     alone = replace(case, options=replace(case.options, run_dir=None, progress=None))
     plan = replace(case.plan, design=replace(design, arms=arms))
-    return against_controls(case.table.column("pmi", arm), measure(alone, case.pool, plan).pmi)
+    permuted = measure(alone, case.pool, plan)
+    return against_controls(case.table.column("pmi", arm), permuted.of_role("pmi", "control"))

@@ -84,7 +84,8 @@ def better(case: Case, old: PairTable, questions: int) -> bool:
     """Whether a case's own answer is better than an old one beyond the noise of so many questions."""
     new, best = told_value(case, case.table), told_value(case, old)
     blocks, before = case.table.log_z_test, old.log_z_test
-    if blocks.shape == before.shape and np.allclose(blocks, before):
+    same = new.shape == best.shape and blocks.shape == before.shape
+    if same and np.allclose(blocks, before):
         gap = new - best  # the same blocks: what is hard in them cancels
         variance = float(gap.var(ddof=1)) / len(gap)
     else:
@@ -98,10 +99,8 @@ def told_value(case: Case, table: PairTable) -> Array:
 
     Not the change from `before`, which whoever asks may choose.
     """
-    if case.what != "rank":
-        return table.column("pmi", case.arms[-1])
-    values: Array = table.pmi[:, int(table.pmi.mean(axis=0).argmax())]
-    return values
+    values: Array = table.pmi
+    return values[:, table.arms.index(case.arms[-1]) if case.what != "rank" else values.mean(axis=0).argmax()]
 
 
 @contextmanager

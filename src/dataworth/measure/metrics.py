@@ -6,19 +6,21 @@ At 3 % positives a model that never says "positive" is right in 97 %. So three m
 - AUC: how often a row of a class gets more probability of it than a row of another (mean over classes);
 - log loss: −log probability of the label, in nats a row.
 
-They are made of all test rows: a block of twenty may have no positive. In the design *whole* their error is
-by the jackknife over blocks (Efron and Stein 1981): with θ of all blocks and θ₍ⱼ₎ without the j-th,
+They are made of all test rows: a block of twenty may have no positive. In the design *whole* each row has a
+number whose mean is the score and whose spread is its error's (the influence function; of the AUC, DeLong's):
 
-    pseudo-value_j = B·θ − (B − 1)·θ₍ⱼ₎
+    balanced accuracy   θ + (right_i − recall_c) / (C p_c)        for a row of class c with proportion p_c
+    AUC, of class c     θ + (P(other below i) − θ) / p_c,   or θ + (P(own above i) − θ) / (1 − p_c)
+    log loss            −log p(y_i | x_i)
 
-is one number a block, whose mean and spread are those of θ. In designs that draw pairs each is of one pair.
+In designs that draw pairs each is of one pair.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from ..arrays import Array, Flags, Rows
+from ..arrays import Array, Flags
 from ..data.dataset import Dataset
 from ..data.labels import Classes
 from ..errors import DataworthError
@@ -75,12 +77,26 @@ def of_pair(fitter: Fitter, fit: Fit, test: Sample) -> list[float]:
     )
 
 
-def of_blocks(told: tuple[Array, Array, Array], block: Rows) -> Array:
-    """Pseudo-values of each, block by block, of chances, labels and weights of rows."""
-    count = int(block.max()) + 1
-    whole = np.array(of_rows(*told))
-    without = np.array([of_rows(*(part[block != j] for part in told)) for j in range(count)])
-    return count * whole - (count - 1) * without
+def by_row(chances: Array, y: Array, weights: Array) -> Array:
+    """One number a row of each score (rows × scores), whose mean by weights is the score.
+
+    >>> chances = np.array([[0.9, 0.1], [0.6, 0.4], [0.7, 0.3], [0.2, 0.8]])
+    >>> by_row(chances, np.array([0, 0, 1, 1]), np.ones(4)).mean(axis=0).round(3).tolist()
+    [0.75, 0.75, 0.511]
+    """
+    balanced, area_under, _ = of_rows(chances, y, weights)
+    found = np.tile([balanced, area_under, 0.0], (len(y), 1))
+    right, present = chances.argmax(axis=1) == y, [c for c in np.unique(y) if weights[y == c].sum() > 0]
+    for c in present:
+        own, share = y == c, float(weights[y == c].sum() / weights.sum())
+        recall = float(np.average(right[own], weights=weights[own]))
+        found[own, 0] += (right[own] - recall) / share / len(present)
+        if share < 1.0:
+            beaten = placements(chances[:, c], own, weights)
+            among = float(np.average(beaten[own], weights=weights[own]))
+            found[:, 1] += (beaten - among) / np.where(own, share, 1.0 - share) / len(present)
+    found[:, 2] = -np.log(np.maximum(chances[np.arange(len(y)), y], LEAST))
+    return found
 
 
 def of_rows(chances: Array, y: Array, weights: Array) -> list[float]:
@@ -101,12 +117,16 @@ def of_rows(chances: Array, y: Array, weights: Array) -> list[float]:
     return [float(np.mean(recalls)), float(np.mean(areas)), loss]
 
 
+def placements(score: Array, positive: Flags, weights: Array) -> Array:
+    """Of a positive how many negatives stand below it, of a negative how many positives above; ties half."""
+    _, place = np.unique(score, return_inverse=True)
+    up, down = np.bincount(place, weights * positive), np.bincount(place, weights * ~positive)
+    below, above = np.cumsum(down) - down / 2, up.sum() - np.cumsum(up) + up / 2
+    return np.where(positive, below[place] / down.sum(), above[place] / up.sum())
+
+
 def area(score: Array, positive: Flags, weights: Array) -> float:
     """Area under the ROC curve: P(score of a positive > of a negative), ties counting half."""
-    _, place = np.unique(score, return_inverse=True)
-    up = np.bincount(place, weights * positive)
-    down = np.bincount(place, weights * ~positive)
-    if not (up.any() and down.any()):
+    if not (weights[positive].any() and weights[~positive].any()):
         return float("nan")
-    below = np.cumsum(down) - down / 2
-    return float(up @ below / (up.sum() * down.sum()))
+    return float(np.average(placements(score, positive, weights)[positive], weights=weights[positive]))

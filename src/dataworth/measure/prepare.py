@@ -119,8 +119,8 @@ class Pool:
         labels = LabelsAlone.of(yardstick, y[start - len(part) :], part.weights)
         return cls(X, y, fitter, samples, labels, tempering)
 
-    def known(self, test: Sample) -> float:
-        """Log-probability of some test rows by the labels of all others."""
+    def known(self, test: Sample) -> Array:
+        """Log-probability of each of some test rows by the labels of all others."""
         return self.labels.log_p(self.y[test.rows], weights_of(test))
 
     def extended(self, X: Array, y: Array, model: Model) -> Pool:
@@ -135,7 +135,8 @@ def find_yardstick(test: Dataset, options: Options) -> Yardstick:
     """The yardstick given, or one fitted to the test set, as the options want it."""
     yardstick = options.yardstick
     if yardstick is None:
-        wanted = {name: getattr(options, name) for name in ("inference", "prior_variance", "seed")}
+        # from the test set alone: the seed of a measurement does not move it (`Yardstick.fit(seed=)` does)
+        wanted = {name: getattr(options, name) for name in ("inference", "prior_variance")}
         return Yardstick.fit(test, model=options.kind, **wanted)
     if not isinstance(yardstick, Yardstick):
         raise DataworthError(

@@ -28,7 +28,9 @@ class PairTable:
 
     `pmi`, `accuracy`, `information_gain`, `data_rows`, `unsettled` (fits whose solver did not converge) and
     those of `metrics` are pairs × arms. `log_z_test` is log p(T_j) before any data; `reference` what labels
-    alone tell, the zero of `pmi` (`measure.labels_alone`). `tempering` is how many times each arm's rows
+    alone tell, the zero of `pmi` (`measure.labels_alone`). `units`: the same numbers of what the test set was
+    drawn in, its rows or groups, on the scale of blocks (units × arms × numbers); estimates are over these,
+    whatever the blocks. `tempering` is how many times each arm's rows
     count where it fares best, `plain` its mean log p of a test row if rows count as given. `by_row`: of arms
     whose test rows are predicted one by one, log p of each and whether it is right, in the order of the test
     set.
@@ -41,6 +43,7 @@ class PairTable:
     reference: Array = field(default_factory=lambda: np.zeros(0))
     tempering: dict[Arm, float] = field(default_factory=dict)
     plain: dict[Arm, float] = field(default_factory=dict)
+    units: Array | None = None
     by_row: dict[Arm, Array] = field(default_factory=dict)
     pmi, accuracy, information_gain, data_rows = map(_column, COLUMNS[:4])
     balanced_accuracy, auc, log_loss, unsettled = map(_column, COLUMNS[4:])
@@ -65,37 +68,38 @@ class PairTable:
     def __len__(self) -> int:
         return len(self.values)
 
-    def against(self, reference: Array) -> PairTable:
-        """The same, with what labels alone tell as zero in place of the yardstick's own prior."""
-        moved = self.with_column("pmi", self.pmi + (self.log_z_test - reference)[:, None])
-        return replace(moved, reference=reference)
+    @property
+    def drawn(self) -> Array:
+        """What estimates are over: units of the test set, or pairs (each × arms × numbers)."""
+        return self.values if self.units is None else self.units
 
     def column(self, name: str, arm: Arm | str) -> Array:
-        """One column of one arm, which may be given by its name."""
+        """One column of one arm, which may be given by its name: over units, or pairs."""
         place = [str(one) for one in self.arms].index(str(arm))
-        values: Array = getattr(self, name)[:, place]
-        return values
+        return np.asarray(self.drawn[:, place, COLUMNS.index(name)])
 
     def change(self, name: str, arm: Arm | str, reference: Arm | str) -> Array:
-        """A column of one arm minus that of another, pair by pair."""
+        """A column of one arm minus that of another, unit by unit or pair by pair."""
         return self.column(name, arm) - self.column(name, reference)
 
     def of_role(self, name: str, role: str) -> Array:
-        """A column of all arms of a role: pairs × arms."""
-        values: Array = getattr(self, name)[:, [arm.role == role for arm in self.arms]]
-        return values
+        """A column of all arms of a role: units or pairs × arms."""
+        places = [arm.role == role for arm in self.arms]
+        return np.asarray(self.drawn[:, places, COLUMNS.index(name)])
 
     def with_column(self, name: str, values: Array | list[int] | list[float]) -> PairTable:
-        """The same table with other values in a column (pairs × arms, or one an arm)."""
+        """The same table with other values in a column (pairs × arms, or one an arm), and without units."""
         table = self.values.copy()
         table[:, :, COLUMNS.index(name)] = values
-        return replace(self, values=table)
+        return replace(self, values=table, units=None)
 
     def first(self, pairs: int) -> PairTable:
-        """The first few pairs."""
+        """The first few pairs, if there are more."""
+        if pairs >= len(self):
+            return self
         names = ("values", "log_z_test", "test_rows", "reference")
         some = {name: getattr(self, name)[:pairs] for name in names}
-        return replace(self, **some)
+        return replace(self, **some, units=None)
 
     def beside(self, other: PairTable) -> PairTable:
         """The same pairs with the arms of another table too."""
@@ -103,6 +107,7 @@ class PairTable:
             self,
             arms=self.arms + other.arms,
             values=np.concatenate([self.values, other.values], axis=1),
+            units=None if self.units is None else np.concatenate([self.units, other.drawn], axis=1),
             tempering=self.tempering | other.tempering,
             plain=self.plain | other.plain,
             by_row=self.by_row | other.by_row,

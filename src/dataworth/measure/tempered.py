@@ -1,9 +1,17 @@
 """The design *whole*: each arm at the tempering that suits it, against every row of the test set.
 
 An arm is fitted once; its posterior predicts each test row, by the mixture over temperings of
-`evidence.tempering`, and rows are added up by block. All that is asked of an arm is its posterior, so rows in
-memory, files that are read in passes and sealed data are scored alike. A model whose posterior is no Gaussian
-is fitted at every tempering; one that cannot predict a row by itself is asked for its evidence of blocks.
+`evidence.tempering`. All that is asked of an arm is its posterior, so rows in memory, files that are read in
+passes and sealed data are scored alike. A model whose posterior is no Gaussian is fitted at every tempering;
+one that cannot predict a row by itself is asked for its evidence of blocks.
+
+Rows are added up by block, the unit in which people are told, and by what the test set was drawn in (rows, or
+groups of them), over which intervals are taken. With K of the latter, weights w_i that sum to W, and V the
+mean of v_i by weights,
+
+    z_g = V + K Σ_{i ∈ g} w_i (v_i − V) / W
+
+has the mean V and, over g, the spread of its sampling: a ratio of two sums where units differ in size.
 """
 
 from __future__ import annotations
@@ -19,16 +27,14 @@ import numpy as np
 from ..arrays import Array, Rows
 from ..evidence.tempering import Tempered, climb, repeats
 from ..models import Fit, Fitter
-from ..models.base import agreement
 from ..models.gaussian import GaussianPrior
 from ..parallel import Engine
 from ..parallel.runs import Run, map_resumable, refusing_foreign
-from .designs import Arm, Design, Sample, reweighed, same_sample, weights_of
+from .designs import Arm, Sample, reweighed, same_sample, weights_of
 from .evaluate import IMPOSSIBLE, fit_both, settled, targets_of
-from .metrics import METRICS, of_blocks
+from .metrics import METRICS, by_row
+from .prepare import Pool
 from .table import PairTable
-
-NOTHING = [float("nan")] * len(METRICS)
 
 
 @dataclass(frozen=True)
@@ -48,33 +54,53 @@ class ArmPosterior:
     counted: float = 1.0
 
 
-class Task(NamedTuple):
-    """What every worker shares: arms and blocks, each block's own fit, and how often data rows count.
+def predicts_rows(fitter: Fitter) -> bool:
+    """Whether a model's posterior predicts rows one by one."""
+    return any(hasattr(fitter, name) for name in ("row_scores", "row_predictives"))
 
-    given: arms that come as posteriors. ids: which rows of the pool are the same.
+
+class Task(NamedTuple):
+    """What every worker shares: arms and blocks, and how often data rows count.
+
+    given: arms that come as posteriors. ids: which rows of the pool are the same. Of the rows of all blocks,
+    one block after the other: units, what each was drawn with, and known, its log p by labels alone. Where
+    rows are not predicted one by one, neither, but each block's own fit.
     """
 
     fitter: Fitter
     arms: Mapping[Arm, Sample]
     tests: tuple[Sample, ...]
-    fits: tuple[Fit, ...]
     tempering: float
     bounded: bool
     given: Mapping[Arm, Callable[[], ArmPosterior]]
     ids: Rows | None = None
+    units: Rows | None = None
+    known: Array | None = None
+    fits: tuple[Fit, ...] = ()
 
     @classmethod
-    def of(cls, design: Design, fitter: Fitter, k: int, tempering: float, **more: Any) -> Task:
+    def of(cls, design: Any, pool: Pool, k: int, **more: Any) -> Task:
         """Arms and the first k blocks of a design."""
         drawn = [design.draw(j) for j in range(k)]
-        tests = tuple(draw.test for draw in drawn)
-        fits = tuple(fitter(test.rows, weights=test.weights) for test in tests)
-        return cls(fitter, drawn[0].arms, tests, fits, tempering, **more)
+        tests, fitter = tuple(draw.test for draw in drawn), pool.fitter
+        task = cls(fitter, drawn[0].arms, tests, pool.tempering, ids=pool.ids, **more)
+        if not predicts_rows(fitter):
+            return task._replace(fits=tuple(fitter(test.rows, weights=test.weights) for test in tests))
+        rows = np.concatenate([test.rows for test in tests])
+        known = np.concatenate([pool.known(test) for test in tests])
+        return task._replace(units=design.units()[rows - rows.min()], known=known)
 
     @property
     def start(self) -> int | None:
         """Where the walk over temperings starts: at the yardstick's. None without weights."""
         return round(np.log2(self.tempering)) if getattr(self.fitter, "takes_weights", True) else None
+
+    def alone(self) -> Array:
+        """Log p of every block without data: by labels alone, or by the prior."""
+        if self.known is None:
+            return np.array([fit.log_z for fit in self.fits])
+        ends = np.cumsum([0, *(len(test.rows) for test in self.tests[:-1])])
+        return np.add.reduceat(self.known, ends)
 
     def posterior(self, arm: Arm) -> ArmPosterior:
         """The arm's posterior, from its rows if it was not given."""
@@ -107,11 +133,18 @@ def evaluate_whole(
     found = map_resumable(engine, score_arm, arms, shared=task, run=run, on_chunk=progress)
     scored = {arm: found[arms.index(twin)] for arm, twin in twins.items()}
     with refusing_foreign(run):
+        parts = ("blocks",) if task.units is None else ("blocks", "units")
+        values, *units = (
+            np.array([one[part] for one in scored.values()], dtype=float).transpose(1, 0, 2) for part in parts
+        )
+        prior = task.alone()
         return PairTable(
             arms=tuple(task.arms),
             by_row={arm: np.array(one["rows"]) for arm, one in scored.items() if one["rows"]},
-            values=np.array([one["blocks"] for one in scored.values()], dtype=float).transpose(1, 0, 2),
-            log_z_test=np.array([fit.log_z for fit in task.fits]),
+            values=values,
+            units=units[0] if units else None,
+            log_z_test=prior,
+            reference=np.zeros(0) if task.known is None else prior,
             test_rows=np.array([len(test.rows) for test in task.tests], dtype=float),
             tempering={arm: float(one["tempering"]) for arm, one in scored.items()},
             plain={arm: float(one["plain"]) for arm, one in scored.items()},
@@ -140,23 +173,35 @@ def score_arm(task: Task, arm: Arm) -> dict[str, Any]:
     """The numbers of `table.COLUMNS` for every block, and the tempering at which they are best."""
     posterior = task.posterior(arm)
     rows = Predictions.of(task, arm, posterior)
-    best, by_row = climb(rows.scores, task.start, rows.unit)
-    scores, predicted = rows.by_block(by_row), rows.predicted(best)
+    best, scores = climb(rows.scores, task.start, rows.unit)
+    predicted = rows.predicted(best)
     # nobody asks for the benchmark of controls, or of parts of the data
-    blind = arm.role in ("control", "own", "part")
-    beside = [NOTHING] * len(task.tests) if blind else rows.metrics(predicted).tolist()
-    kept = [] if arm.role in ("own", "part") else rows.in_order(by_row, predicted)
-    blocks = []
+    beside = rows.benchmarks(predicted, blind=arm.role in ("control", "own", "part"))
+    own = [posterior.gain, posterior.n_rows], [not settled(posterior.fit)]
+    blocks = rows.in_blocks(scores, beside, own)
+    units = None if task.units is None else rows.in_units(scores, beside, own)
     for j, alone in enumerate(task.fits):
-        unsettled = (not settled(posterior.fit)) + (not settled(alone))
-        unsettled += bool(task.bounded and scores[j] > IMPOSSIBLE)
-        value = float(min(scores[j], 0.0) if task.bounded else scores[j]) - alone.log_z
-        accuracy = rows.accuracy(predicted, j)
-        blocks.append([value, accuracy, posterior.gain, posterior.n_rows, *beside[j], unsettled])
+        blocks[j, -1] += (not settled(alone)) + bool(task.bounded and scores[j] > IMPOSSIBLE)
+    kept = np.zeros((0, 2))
+    if rows.each and arm.role not in ("own", "part"):
+        kept = np.column_stack([scores, beside[:, 0]])[np.argsort(rows.rows)]
     plain = float("nan")
-    if kept and task.start is not None:
+    if len(kept) and task.start is not None:
         plain = float(rows.scores(-np.log2(posterior.counted)).sum() / rows.weights.sum())
-    return {"blocks": blocks, "tempering": posterior.counted * 2.0**best, "rows": kept, "plain": plain}
+    tempering = posterior.counted * 2.0**best
+    return {
+        "blocks": blocks.tolist(),
+        "units": None if units is None else units.tolist(),
+        "rows": kept.tolist(),
+        "tempering": tempering,
+        "plain": plain,
+    }
+
+
+def _columns(nats: Array, beside: Array, own: tuple[list[Any], list[Any]]) -> Array:
+    """Numbers in the order of `table.COLUMNS`."""
+    first, last = (np.tile(np.array(part, dtype=float), (len(nats), 1)) for part in own)
+    return np.column_stack([nats, beside[:, :1], first, beside[:, 1:], last])
 
 
 @dataclass(frozen=True)
@@ -196,12 +241,12 @@ class Predictions:
     @property
     def each(self) -> bool:
         """Whether rows are predicted one by one."""
-        return bool(self.tempered) or hasattr(self.fitter, "row_predictives")
+        return predicts_rows(self.fitter)
 
     @property
     def unit(self) -> Rows:
-        """The block of every score."""
-        return self.block if self.each else np.arange(len(self.task.tests))
+        """What every score was drawn with."""
+        return np.arange(len(self.task.tests)) if self.task.units is None else self.task.units
 
     def scores(self, k: float) -> Array:
         """S[2^k, ·], one number a row; a block, if rows are not predicted one by one."""
@@ -216,19 +261,37 @@ class Predictions:
         both = (fit_both(self.fitter, some, test, (fit, alone), joint) for test, alone in pairs)
         return np.array([one.log_z - fit.log_z for one in both])
 
-    def by_block(self, scores: Array) -> Array:
-        """Sums over the rows of every block."""
-        return np.bincount(self.unit, scores, len(self.task.tests)).astype(float)
+    def in_blocks(self, scores: Array, beside: Array, own: tuple[list[Any], list[Any]]) -> Array:
+        """The numbers of `table.COLUMNS`, of every block: nats beyond what is known without data, …"""
+        count = len(self.task.tests)
+        if self.each:
+            nats = np.bincount(self.block, scores - self.task.known, count)
+        else:
+            nats = (np.minimum(scores, 0.0) if self.task.bounded else scores) - self.task.alone()
+        weight = np.bincount(self.block, self.weights, count)
+        sums = [np.bincount(self.block, self.weights * column, count) for column in beside.T]
+        means = [column / np.where(weight > 0, weight, np.nan) for column in sums]
+        return _columns(nats, np.column_stack(means), own)
 
-    def in_order(self, scores: Array, predicted: Array) -> list[list[float]]:
-        """Score, and whether the prediction is right, of every test row in the order of the pool."""
-        if not self.each:
-            return []
-        told = predicted.argmax(axis=1) if predicted.ndim > 1 else predicted
-        y = self.fitter.y[self.rows]
-        right = 1.0 - (y - told) ** 2 if getattr(self.fitter, "numbers", False) else told == y
-        found: list[list[float]] = np.column_stack([scores, right])[np.argsort(self.rows)].tolist()
-        return found
+    def in_units(self, scores: Array, beside: Array, own: tuple[list[Any], list[Any]]) -> Array:
+        """The same of every unit, on the scale of blocks."""
+        return _columns(self.values(scores), self.spread(beside), own)
+
+    def values(self, scores: Array) -> Array:
+        """What scores say beyond what is known without data, nats a block, of every unit."""
+        each = (scores - self.task.known) / np.where(self.weights > 0, self.weights, 1.0)
+        return self.spread(each[:, None])[:, 0] * (self.weights.sum() / len(self.task.tests))
+
+    def spread(self, values: Array) -> Array:
+        """z of every unit, of columns of numbers of rows."""
+        weights, units = self.weights[:, None], self.unit
+        count, total = int(units.max()) + 1, float(self.weights.sum())
+        if not total:
+            return np.full((count, values.shape[1]), np.nan)
+        mean = (weights * values).sum(axis=0) / total
+        left = np.zeros((count, values.shape[1]))
+        np.add.at(left, units, weights * (values - mean))
+        return np.asarray(mean + count * left / total)
 
     def predicted(self, k: int) -> Array:
         """Probabilities of the classes (or the most probable one, or a number) of every row."""
@@ -238,15 +301,19 @@ class Predictions:
         chances = hasattr(self.fitter, "probabilities") and not getattr(self.fitter, "numbers", False)
         return np.asarray((self.fitter.probabilities if chances else self.fitter.predict)(fit, self.rows))
 
-    def accuracy(self, predicted: Array, j: int) -> float:
-        """Of one block; R² of numbers."""
-        own = self.block == j
-        told = predicted[own].argmax(axis=1) if predicted.ndim > 1 else predicted[own]
-        numbers = getattr(self.fitter, "numbers", False)
-        return agreement(told, self.fitter.y[self.rows[own]], self.weights[own], numbers)
+    def benchmarks(self, predicted: Array, blind: bool) -> Array:
+        """Of every row, what accuracy (R² of numbers) and the scores of `metrics` are means of.
 
-    def metrics(self, predicted: Array) -> Array:
-        """Pseudo-values of the other benchmarks, block by block; not a number where there are no chances."""
-        if predicted.ndim < 2:
-            return np.full((len(self.task.tests), len(METRICS)), np.nan)
-        return of_blocks((predicted, self.fitter.y[self.rows].astype(np.intp), self.weights), self.block)
+        Only accuracy where there are no chances, or nobody asks.
+        """
+        y, found = self.fitter.y[self.rows], np.full((len(self.rows), 1 + len(METRICS)), np.nan)
+        if getattr(self.fitter, "numbers", False):
+            around = y - np.average(y, weights=self.weights) if self.weights.any() else y
+            spread = np.average(around**2, weights=self.weights) if around.any() else 0.0
+            found[:, 0] = 1.0 - (y - predicted) ** 2 / (spread or np.nan)
+            return found
+        told = predicted.argmax(axis=1) if predicted.ndim > 1 else predicted
+        found[:, 0] = told == y
+        if predicted.ndim > 1 and not blind:
+            found[:, 1:] = by_row(predicted, y.astype(np.intp), self.weights)
+        return found

@@ -15,7 +15,18 @@ import numpy as np
 
 from ..arrays import Array
 from ..checks.rows import named
-from ..measure import Arm, Measurement, Options, Plan, Pool, Sample, measure, weights_of, whole_plan
+from ..measure import (
+    Arm,
+    Measurement,
+    Options,
+    PairTable,
+    Plan,
+    Pool,
+    Sample,
+    measure,
+    weights_of,
+    whole_plan,
+)
 from ..measure.prepare import prepare
 
 DATA, TEST = "the data", "the test set"
@@ -47,10 +58,14 @@ class Blocks(NamedTuple):
         """The design *whole* of some arms."""
         return whole_plan(self.prepared, arms, self.test)
 
-    def worth(self, samples: Mapping[str, Sample]) -> dict[str, Array]:
-        """PMI of each sample with every block."""
+    def table(self, samples: Mapping[str, Sample]) -> PairTable:
+        """Each sample against every block."""
         arms = {Arm("part", name): sample for name, sample in samples.items()}
-        table = measure(self.prepared, self.pool, self.plan(arms))
+        return measure(self.prepared, self.pool, self.plan(arms))
+
+    def worth(self, samples: Mapping[str, Sample]) -> dict[str, Array]:
+        """What each sample is worth, nats a block, over units of the test set."""
+        table = self.table(samples)
         return {name: table.column("pmi", name) for name in samples}
 
 

@@ -254,7 +254,7 @@ def forecast(
     worth = blocks.worth({**samples, "all": whole})
     sizes = [len(sample.rows) for sample in (*samples.values(), whole)]
     curve = Curve(np.array(sizes, dtype=float), np.array([*worth.values()]))
-    count, wanted = len(worth["all"]), len(own) + more
+    count, wanted = blocks.plan({}).count, len(own) + more
     ahead = curve.extrapolate(len(prepared.test) / count)
     notes = prepared.notes
     if curve.decreasing:

@@ -172,8 +172,9 @@ def alone(data: Sample, drawn: Any, rng: Any) -> dict[Any, Sample]:
 def summarise(case: Case, design: str, rows: int, replay: Replay) -> Score:
     """From the table to the value, its interval and what the checks say."""
     counted = count(case.table, case.options, case.plan.unit)
-    value = case.estimate(counted.table.pmi[:, 0])
-    accuracy = case.estimate(case.table.accuracy[:, 0])
+    (arm,) = case.arms
+    value = case.estimate(counted.table.column("pmi", arm))
+    accuracy = case.estimate(case.table.column("accuracy", arm))
     if isinstance(case.yardstick.labels, Classes):  # R² of numeric labels has no floor
         accuracy = accuracy.within(0.0, 1.0)
     drawn = {} if case.blocks is None else {"monte_carlo_stderr": value.monte_carlo}
@@ -196,4 +197,4 @@ def summarise(case: Case, design: str, rows: int, replay: Replay) -> Score:
 
 def conclusion(plan: Plan, table: PairTable) -> str:
     """Yes, no or cannot tell."""
-    return answer(plan.estimate(table.pmi[:, 0])).partition(":")[0]
+    return answer(plan.estimate(table.column("pmi", table.arms[0]))).partition(":")[0]

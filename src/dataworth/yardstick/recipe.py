@@ -67,7 +67,7 @@ class Recipe:
 
     def features(self, data: Dataset) -> Array:
         """Features of a dataset with (at least) the recipe's columns, a slab of rows at a time."""
-        # equal rows once: the last bits of a product depend on the place of a row, and equal rows are to stay equal
+        # equal rows once, so that they stay equal: a product's last bits depend on the place of a row
         rows, place = distinct_rows(data.select(self.columns).X)
         features = np.empty((len(rows), self.width))
         for i in range(0, len(rows), SLAB):

@@ -357,8 +357,11 @@ def _one_by_one(audit: Audit, tone: Tone, unit: Unit) -> Section:
     bench = benchmark(audit.yardstick, unit)
     many = "pairs" if audit.details.blocks is None else "blocks"
     pmi, arms = counted_pmi(audit) * unit.factor, [str(arm) for arm in audit.table.arms]
-    moved = pmi[:, arms.index("after")] - pmi[:, arms.index("before")]
-    rewarded = audit.table.change("accuracy", "after", "before") * bench.unit.factor
+    places = arms.index("after"), arms.index("before")
+    moved, rewarded = (
+        values[:, places[0]] - values[:, places[1]]
+        for values in (pmi, audit.table.accuracy * bench.unit.factor)
+    )
     what, across = f"ΔPMI, {unit.name}", f"Δ {bench.change}"
     points = [Point(x, y) for x, y in zip(rewarded.tolist(), moved.tolist(), strict=True)]
     mean = Point(float(rewarded.mean()), float(moved.mean()))

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...evidence.tempering import mixture
 from ...measure import (
     AFTER,
     BEFORE,
@@ -147,8 +148,9 @@ class Beyond(NamedTuple):
 def attributed(plan: Plan, table: PairTable) -> tuple[Attribution | None, Estimate]:
     """What a change is made of, and what lies beyond blind baselines less a material part of the change.
 
-    The strongest baseline (doing nothing is one) is chosen for each block by all *others*: the best of many
-    on the very rows it is compared on would be lucky, the less so the more rows there are.
+    The opponent is the mixture of all baselines (doing nothing is one) by what they are worth on all *other*
+    rows, as of temperings: the best of many on the very rows it is compared on would be lucky, the less so
+    the more rows there are, and one that other rows choose is another one at every near tie.
     """
     arms = [BEFORE, *(arm for arm in table.arms if arm.role == "own")]
     delta = table.change("pmi", AFTER, BEFORE)
@@ -156,10 +158,9 @@ def attributed(plan: Plan, table: PairTable) -> tuple[Attribution | None, Estima
         return None, plan.estimate(delta)
     values, after = np.column_stack([table.column("pmi", arm) for arm in arms]), table.column("pmi", AFTER)
     same = np.abs(values - after[:, None]).max(axis=0) < ROUNDING  # a baseline that did the very same
-    chosen = (values.sum(axis=0) - values).argmax(axis=1)
-    chosen = np.full(len(values), same.argmax()) if same.any() else chosen
-    best = values[np.arange(len(values)), chosen]
-    strongest = arms[int(np.bincount(chosen).argmax())]
+    strongest = arms[int((same if same.any() else values.sum(axis=0)).argmax())]
+    of_block = len(values) / len(table)  # units of the test set are on the scale of blocks
+    best = values[:, same.argmax()] if same.any() else of_block * mixture(values.T / of_block)
     made = Attribution(
         best_baseline="nothing" if strongest == BEFORE else str(strongest),
         blind_gain=plan.estimate(best - table.column("pmi", BEFORE)),
@@ -270,7 +271,7 @@ def could_see(case: Case) -> CouldSee | None:
         return None
     rng = np.random.default_rng([case.options.seed, 0x5EE])
     some = case.test.take(np.sort(rng.permutation(len(case.test))[:MOST_ROWS]))
-    yardstick, change = case.yardstick, case.table.change("pmi", AFTER, BEFORE)
+    yardstick, change = case.yardstick, case.estimate(case.table.change("pmi", AFTER, BEFORE))
     seen = sight(
         yardstick.model,
         yardstick.tempering,
@@ -287,9 +288,7 @@ def could_see(case: Case) -> CouldSee | None:
         labels=seen.proportion,
         more_rows=seen.rows,
         of_rows=seen.size,
-        test_rows=undecided(
-            seen, float(change.mean()), float(change.std(ddof=1)) if len(change) > 1 else 0.0
-        ),
+        test_rows=undecided(seen, change.value, (change.stderr or 0.0) * float(np.sqrt(len(case.table)))),
     )
 
 

@@ -135,6 +135,6 @@ def cross_fitted(blocks: Blocks, table: Table, parts: int) -> CrossFit:
         doubted = trust(blocks.prepared.yardstick, chosen).p_wrong > DOUBTED
         left_out.append(int(doubted.sum()))
         samples[f"without {k}"] = select(whole, np.flatnonzero(~doubted))
-    pmi = blocks.worth(samples)
-    change = np.array([pmi[f"without {k}"][j] - pmi["all"][j] for j, k in enumerate(part)])
+    pmi = blocks.table(samples).pmi  # of blocks, in the order of the samples
+    change = pmi[np.arange(plan.count), 1 + part] - pmi[:, 0]
     return CrossFit(parts=parts, left_out=float(np.mean(left_out)), change=over_blocks(change))

@@ -173,7 +173,7 @@ def values(
         groups=() if own.groups is None else value_groups(blocks),
         cross_fit=None if parts is None else cross_fitted(blocks, table, parts),
         total=over_blocks(pmi),
-        blocks=len(pmi),
+        blocks=blocks.plan({}).count,
         kind=kind,
         fdr=float(fdr),
         yardstick=yardstick,
