@@ -61,17 +61,6 @@ class Factor(NamedTuple):
         """Log determinant of the factored matrix."""
         return 2.0 * float(np.log(np.abs(np.diagonal(self.matrix))).sum())
 
-    def reweighed(self, ratio: float) -> Factor:
-        """The factor of I + r·A where this one's matrix is I + A: as if every row counted r times as often.
-
-        >>> Factor(np.array([[2.0]]), True).reweighed(5.0).matrix.tolist()
-        [[4.0]]
-        """
-        normal = self.matrix @ self.matrix.T if self.lower else self.matrix.T @ self.matrix
-        normal *= ratio
-        normal.flat[:: len(normal) + 1] += 1.0 - ratio
-        return cholesky_factor(normal)
-
     def trace_defect(self) -> float:
         """trace of the inverse minus its size, ≤ 0: what the data take from the prior's variance."""
         if not self.matrix.size:

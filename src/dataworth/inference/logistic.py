@@ -26,10 +26,6 @@ class Counts(NamedTuple):
         """Those of some rows."""
         return Counts(self.ones[ids], self.zeros[ids])
 
-    def total(self) -> float:
-        """Weight of all rows."""
-        return float(self.ones.sum() + self.zeros.sum())
-
 
 class Terms(NamedTuple):
     """Log-likelihood, its gradient, its curvature W = −∂²/∂f², and tanh(f/2) = −W′/W."""

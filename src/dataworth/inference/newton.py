@@ -54,12 +54,10 @@ def best_step(slope_and_bend: Callable[[float], tuple[float, float]], slope_at_z
 
 
 class Start(NamedTuple):
-    """Where to begin: coefficients, or a predictor `guess` that no coefficients need have; and the factor of
-    a model much like this one at its mode, with which the first steps are taken."""
+    """Where to begin: coefficients, or a predictor `guess` that no coefficients need have."""
 
     coef: Array | None = None
     guess: Array | None = None
-    factor: Factor | None = None
 
 
 Geometry = Dual | Primal
@@ -171,15 +169,12 @@ def _move(point: _Point, step: Step, size: float, counts: Counts) -> _Point:
 
 
 def _start(geometry: Geometry, counts: Counts, start: Start, offset: Array | float) -> tuple[_Point, bool]:
-    """The point to start at: that of the coefficients, refined with the factor if there is one; or a full
-    Newton step from the guess if it leads up from 0."""
-    coef, guess, factor = start
+    """The point to start at: that of the coefficients, or a full Newton step from the guess if it leads up
+    from 0."""
+    coef, guess = start
     assert coef is not None
     f = geometry.predictor(coef) + offset
     point = _Point(coef, f, terms(f, counts))
-    if factor is not None:
-        standing = Step(np.zeros_like(coef), np.zeros_like(f), 0.0, factor, np.sqrt(point.at.curvature))
-        return _refine(geometry, counts, standing, f, point, _tolerance(point.at))
     if guess is None:
         return point, False
     at = terms(guess, counts)

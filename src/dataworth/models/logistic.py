@@ -18,8 +18,7 @@ from scipy.special import expit, logit, ndtr
 
 from ..arrays import Array, Rows
 from ..errors import DataworthError
-from ..inference.ep_blocks import Block, block_evidences
-from ..inference.geometry import GATHERED, GRAM_LIMIT, Dual, Primal, choose_geometry, largest_square, pick
+from ..inference.geometry import GATHERED, Dual, Primal, choose_geometry, largest_square, pick
 from ..inference.logistic import Counts
 from ..inference.newton import Mode, Start, find_mode
 from ..inference.sites import SETTLED, Moments, Sites, condition, expand, find_moments
@@ -30,7 +29,6 @@ from .gaussian import (
     GaussianPosterior,
     GaussianPrior,
     GaussianRows,
-    Labelled,
     RowGaussian,
     Whitening,
     distinct_rows,
@@ -41,12 +39,12 @@ from .gaussian import (
 INFERENCES = ("auto", "laplace", "ep")
 MANY = 100
 """Distinct rows a coefficient from which Laplace's posterior is EP's for all that a score can tell: scores of
-blocks of ten test rows then differ by less than 0.02 nats on average (tests/inference/test_ep_blocks.py)."""
+blocks of ten test rows then differ by less than 0.02 nats on average (tests/inference/test_ep.py)."""
 POOL_GRAM_ROWS, POOL_GRAM_FEATURES = 4096, 256
 """Pools of at most so many rows (128 MB) with at least so many features have their Gram matrix computed once:
 fits then pick it out. With fewer features multiplying is as fast as picking."""
 BLOCK = 64
-"""Rows of a block up to which n×n is cheaper whatever d is: compiled, 20 rows take a fifteenth of it."""
+"""Rows of a block up to which n×n is cheaper whatever d is."""
 MOST = 0.75
 POLISH = 4
 """Newton steps that bring a converged mode to the last digits, for forms that depend on it to first order."""
@@ -231,9 +229,7 @@ class LogisticFitter(GaussianRows):
         if kind == "primal":
             last = states[-1]
             if len(last.ids) > MOST * len(ids):
-                factor = last.solution.factor if last.kind == "primal" else None
-                ratio = counts.total() / last.counts.total()
-                return Start(last.coordinates(self), factor=factor and factor.reweighed(ratio))
+                return Start(last.coordinates(self))
             share = np.array([max(len(state.ids), 1) for state in states], dtype=float)
             modes = [state.coordinates(self) for state in states]
             return Start(np.average(modes, axis=0, weights=share))
@@ -250,34 +246,23 @@ class LogisticFitter(GaussianRows):
             guess[unseen] = side[unseen] * np.abs(guess[~unseen]).mean()
         return Start(guess=guess)
 
-    def as_prior(self, fit: Fit) -> Whitening:
-        """A fit's N(μ, Σ) as coordinates in which it is standard normal, d×d."""
+    def as_prior(self, fit: Fit) -> GaussianPrior:
+        """Laplace's or EP's Gaussian."""
         state: LogisticState = fit.state
         if state.kind == "primal":
-            return Whitening(state.solution.coef, state.solution.factor.matrix / np.sqrt(self.prior_variance))
+            root = state.solution.factor.matrix / np.sqrt(self.prior_variance)
+            return GaussianPrior(state.solution.coef, root @ root.T)
         tau = state.sites(self.offset[state.ids]).tau
         precision = precision_matrix(self.X[state.ids], tau, self.prior_variance)
-        return GaussianPrior(state.coordinates(self), precision).whitening(len(precision))
+        return GaussianPrior(state.coordinates(self), precision)
 
-    def log_evidences_under(self, prior: Whitening, sets: Sequence[Labelled]) -> list[float]:
-        """Log evidence of each of several sets under another prior; small ones are fitted at once."""
-        tallies = [self.seen(*one) for one in sets]
-        every = self.X[np.concatenate([ids for _, ids in tallies])]
-        ends = np.cumsum([len(ids) for _, ids in tallies])[:-1]
-        known, offsets = np.split(prior.rows(every), ends), np.split(prior.offset(every), ends)
-        small = max(map(len, known), default=0) <= BLOCK and largest_square(every) <= GRAM_LIMIT
-        found, blocks = [0.0] * len(sets), {}
-        for j, ((tally, ids), X, offset) in enumerate(zip(tallies, known, offsets, strict=True)):
-            counts, offset = tally.at(ids), offset + self.offset[ids]
-            if not self.by_ep(len(ids)):
-                found[j] = find_mode(choose_geometry(X, 1.0, few=BLOCK), counts, None, offset).log_z
-            elif small:
-                blocks[j] = Block(X @ X.T, counts, offset)
-            else:
-                found[j] = find_moments(choose_geometry(X, 1.0), counts, None, offset).log_z
-        for j, log_z in zip(blocks, block_evidences(list(blocks.values())), strict=True):
-            found[j] = log_z
-        return found
+    def log_evidence_under(self, prior: Whitening, rows: Rows, weights: Array | None) -> float:
+        """By the inference that suits so many rows."""
+        tally, ids = self.seen(rows, weights)
+        geometry = choose_geometry(prior.rows(self.X[ids]), 1.0, few=BLOCK)
+        offset = prior.offset(self.X[ids]) + self.offset[ids]
+        find = find_moments if self.by_ep(len(ids)) else find_mode
+        return find(geometry, tally.at(ids), None, offset).log_z
 
     def features(self, rows: Rows) -> Array:
         """Distinct rows stand in X once."""
