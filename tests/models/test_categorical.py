@@ -14,6 +14,7 @@ from scipy import integrate, stats
 from dataworth.evidence.forms import FORMS, Form, Pair
 from dataworth.inference.conjugate import log_rising
 from dataworth.models import Categorical
+from reference import sequential_log_p
 from worlds import refusal
 
 seeds = st.integers(0, 2**32 - 1)
@@ -26,21 +27,14 @@ def bare(y):
     return np.empty((len(y), 0)), y
 
 
-def predicted(concentration, classes, labels):
-    """Log probability of the labels, one after the other: P(next = c) = (a + n_c)/(Ka + n)."""
-    counts, total = np.full(classes, float(concentration)), 0.0
-    for label in labels:
-        total += np.log(counts[int(label)] / counts.sum())
-        counts[int(label)] += 1
-    return total
-
-
 @given(seeds, st.integers(2, 6), st.integers(0, 15), st.floats(0.05, 20))
 @checked
 def test_evidence_is_sequential_prediction(seed, classes, n, concentration):
     X, y = bare(np.random.default_rng(seed).integers(0, classes, n))
     posterior = Categorical(concentration, classes).fit(X, y)
-    assert posterior.log_evidence == pytest.approx(predicted(concentration, classes, y), abs=1e-10)
+    assert posterior.log_evidence == pytest.approx(
+        sequential_log_p(np.full(classes, concentration), y), abs=1e-10
+    )
 
 
 @pytest.mark.parametrize("concentration", [0.01, 0.5, 1.0, 7.0])
@@ -134,11 +128,11 @@ def test_a_fitter_counts_the_pool_it_is_bound_to():
     fitter = Categorical().bind(X, y)
     few = fitter(np.array([0, 2]))
     assert few.state.counts.tolist() == [1, 1, 0, 0]  # four classes, since the pool has four
-    assert few.log_z == pytest.approx(predicted(1.0, 4, [0, 1]))
+    assert few.log_z == pytest.approx(sequential_log_p(np.ones(4), [0, 1]))
     assert fitter(np.array([0, 2]), targets=np.array([3.0, 3.0])).state.counts.tolist() == [0, 0, 0, 2]
     weighted = fitter(np.array([0, 2]), weights=np.array([2.0, 0.5]))
     assert weighted.state.counts.tolist() == [2, 0.5, 0, 0]
-    assert fitter(np.array([0, 0, 2, 3])).log_z == pytest.approx(predicted(1.0, 4, [0, 0, 1, 1]))
+    assert fitter(np.array([0, 0, 2, 3])).log_z == pytest.approx(sequential_log_p(np.ones(4), [0, 0, 1, 1]))
     assert fitter.predict(fitter(np.arange(6)), np.arange(2)).tolist() == [1.0, 1.0]
     assert fitter.accuracy(fitter(np.arange(6)), np.arange(6)) == pytest.approx(0.5)
     assert fitter.information_gain(few) == few.state.information_gain()

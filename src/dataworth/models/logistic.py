@@ -18,7 +18,7 @@ from scipy.special import expit, logit, ndtr
 
 from ..arrays import Array, Rows
 from ..errors import DataworthError
-from ..inference.geometry import GATHERED, Dual, Primal, choose_geometry, largest_square, pick
+from ..inference.geometry import GATHERED, Dual, Primal, choose_geometry, largest_square
 from ..inference.logistic import Counts
 from ..inference.newton import Mode, Start, find_mode
 from ..inference.sites import SETTLED, Moments, Sites, condition, expand, find_moments
@@ -40,9 +40,6 @@ INFERENCES = ("auto", "laplace", "ep")
 MANY = 100
 """Distinct rows a coefficient from which Laplace's posterior is EP's for all that a score can tell: scores of
 blocks of ten test rows then differ by less than 0.02 nats on average (tests/inference/test_ep.py)."""
-POOL_GRAM_ROWS, POOL_GRAM_FEATURES = 4096, 256
-"""Pools of at most so many rows (128 MB) with at least so many features have their Gram matrix computed once:
-fits then pick it out. With fewer features multiplying is as fast as picking."""
 BLOCK = 64
 """Rows of a block up to which n×n is cheaper whatever d is."""
 MOST = 0.75
@@ -145,12 +142,6 @@ class LogisticFitter(GaussianRows):
         super().__init__(model, distinct, y, prior)
         self.inference = model.inference
         self._square = largest_square(self.X)
-        self._gram: Array | None = None
-        rows, features = self.X.shape
-        if features >= POOL_GRAM_FEATURES and rows <= min(POOL_GRAM_ROWS, 8 * features):
-            with one_thread():  # the last bits depend on the number of threads
-                self._gram = self.X @ self.X.T
-            self._gram *= self.prior_variance
 
     def fit_rows(self, rows: Rows, start: tuple[Fit, ...], weights: Array, targets: Array) -> Fit:
         """Log evidence of the pool's `rows`, started at earlier fits of their parts."""
@@ -197,7 +188,7 @@ class LogisticFitter(GaussianRows):
 
     def _geometry(self, ids: Rows, counts: Counts) -> Dual | Primal:
         heaviest = max(1.0, float((counts.ones + counts.zeros).max(initial=0.0)))
-        return choose_geometry(self.X, self.prior_variance, ids, heaviest * self._square, self._gram)
+        return choose_geometry(self.X, self.prior_variance, ids, heaviest * self._square)
 
     def _start_sites(self, ids: Rows, counts: Counts, start: tuple[Fit, ...]) -> Sites | None:
         """Each row's site as the last fit that saw it has it; none if most rows were not seen so labelled.
@@ -298,10 +289,7 @@ class LogisticFitter(GaussianRows):
 
     def predictor(self, fit: Fit, ids: Rows) -> Array:
         """The fit's g = Xθ at distinct rows, without the prior's mean."""
-        state: LogisticState = fit.state
-        if self._gram is not None and state.kind == "dual":
-            return pick(self._gram, ids, state.ids) @ state.solution.coef
-        return np.asarray(self.X[ids] @ state.coordinates(self), dtype=float)
+        return np.asarray(self.X[ids] @ fit.state.coordinates(self), dtype=float)
 
     def predict(self, fit: Fit, rows: Rows) -> Array:
         """Class 1 where the linear predictor is positive."""
