@@ -232,11 +232,6 @@ def graded_features(X: Array) -> Array:
     The same model in coordinates that keep strong and weak directions apart, so that rounding in the
     strong ones (1e8, say) cannot drown the weak ones (1). Column-pivoted QR is stable row by row, which
     a singular value decomposition is not.
-
-    >>> X = np.arange(8.0).reshape(2, 4)
-    >>> Z = graded_features(X)
-    >>> Z.shape, bool(np.allclose(Z @ Z.T, X @ X.T))
-    ((2, 2), True)
     """
     X = X[:, np.argsort(-np.abs(X).max(axis=0, initial=0.0), kind="stable")]  # rows of Xᵀ, large ones first
     triangle, order = qr(X.T, mode="r", pivoting=True, check_finite=False)

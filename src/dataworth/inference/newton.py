@@ -34,9 +34,6 @@ def best_step(slope_and_bend: Callable[[float], tuple[float, float]], slope_at_z
 
     By a safeguarded Newton iteration: the bracket [low, high] only shrinks. Steps beyond 1 are allowed: on
     separable classes the mode runs away, and full steps alone need twice as many.
-
-    >>> round(best_step(lambda s: (3.0 - s, -1.0), 3.0), 6)  # of 3s − s²/2
-    3.0
     """
     low, high, s = 0.0, np.inf, 1.0
     for _ in range(TRIALS):
