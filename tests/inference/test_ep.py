@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from scipy.stats import multivariate_normal
 
 from cases import CASES, PRIOR_VARIANCES, WIDE_PRIORS, counts_of, geometries
 from dataworth.inference import tilted as tilted_rules
@@ -15,9 +14,11 @@ from dataworth.models import Linear, Logistic
 from dataworth.models.gaussian import GaussianPrior
 from dataworth.models.logistic import MANY
 from reference import (
+    Gaussian,
     dense_laplace,
     ep_log_z,
     grid_log_z,
+    isotropic,
     sampled_log_z,
     tilted,
     tilted_digits,
@@ -325,11 +326,9 @@ def test_information_gain_is_the_divergence_from_the_prior(inference, n, d, prio
     for prior in (None, GaussianPrior(rng.normal(size=d + 1), np.diag(rng.uniform(0.5, 2.0, d + 1)))):
         model = Logistic(prior_variance, inference)
         posterior = model.fit(X, y, prior=prior)
-        mean0 = np.zeros(d + 1) if prior is None else prior.mean
-        precision0 = np.eye(d + 1) / prior_variance if prior is None else prior.precision
-        shift, covariance = posterior.mean - mean0, np.linalg.inv(posterior.precision)
-        log_dets = np.linalg.slogdet(posterior.precision)[1] - np.linalg.slogdet(precision0)[1]
-        expected = 0.5 * (np.trace(covariance @ precision0) - d - 1 + shift @ precision0 @ shift + log_dets)
+        expected = Gaussian(posterior.mean, posterior.precision).divergence(
+            prior or isotropic(d + 1, prior_variance)
+        )
         assert posterior.information_gain() == pytest.approx(expected, abs=1e-5)
         fitter = model.bind(X, y, prior)
         settled = fitter.settle(fitter(np.arange(n)))
@@ -513,7 +512,7 @@ def test_a_density_is_that_of_its_mean_and_precision(inference):
     X, y, rng = problem(12, 9, 4)
     fit = Logistic(1.0, inference).fit(X, y, prior=random_prior(rng, 5))
     theta, covariance = rng.normal(size=5), np.linalg.inv(fit.precision)
-    expected = multivariate_normal(fit.mean, covariance).logpdf(theta)
+    expected = Gaussian(fit.mean, fit.precision).log_density(theta)
     assert fit.log_density(theta) == pytest.approx(expected, abs=1e-9)
     mean, variance = fit.predictor(X)
     assert mean == pytest.approx(with_ones(X) @ fit.mean, abs=1e-9)
@@ -583,10 +582,7 @@ def test_the_chain_of_batches_is_exact_for_linear(n, d):
         (GaussianPrior(np.zeros(3), np.diag([1.0, np.inf, 1.0])), "not finite"),
     ],
 )
-@over_inferences
-def test_a_prior_that_is_none_is_one_sentence(inference, prior, words):
-    sentence = refusal(
-        Logistic(1.0, inference).fit, np.ones((4, 2)), np.array([0.0, 1.0, 1.0, 0.0]), prior=prior
-    )
+def test_a_prior_that_is_none_is_one_sentence(prior, words):
+    sentence = refusal(Logistic().fit, np.ones((4, 2)), np.array([0.0, 1.0, 1.0, 0.0]), prior=prior)
     assert words in sentence
     assert "prior" in sentence
