@@ -137,6 +137,44 @@ def _eliminate(A, b):
     return b, abs(determinant)
 
 
+class Gaussian(NamedTuple):
+    """N(mean, precision⁻¹), dense."""
+
+    mean: np.ndarray
+    precision: np.ndarray
+
+    def log_density(self, theta):
+        off = theta - self.mean
+        return 0.5 * (np.linalg.slogdet(self.precision)[1] - len(off) * LOG_2_PI - off @ self.precision @ off)
+
+    def divergence(self, other):
+        """KL(self ‖ other), by the textbook."""
+        off = self.mean - other.mean
+        ratio = np.linalg.slogdet(self.precision)[1] - np.linalg.slogdet(other.precision)[1]
+        trace = np.trace(other.precision @ np.linalg.inv(self.precision))
+        return 0.5 * (trace - len(off) + off @ other.precision @ off + ratio)
+
+
+def isotropic(d, prior_variance):
+    """N(0, C·I)."""
+    return Gaussian(np.zeros(d), np.eye(d) / prior_variance)
+
+
+def dense_linear(X, y, weights, prior_variance, noise_variance):
+    """The exact posterior of linear regression, d×d."""
+    precision = np.eye(X.shape[1]) / prior_variance + (X.T * weights) @ X / noise_variance
+    return Gaussian(np.linalg.solve(precision, X.T @ (weights * y) / noise_variance), precision)
+
+
+def sequential_log_p(alpha, labels):
+    """Log probability of labels one after the other: P(next = c) = (α_c + n_c)/(Σα + n)."""
+    counts, total = np.array(alpha, dtype=float), 0.0
+    for label in np.asarray(labels, dtype=int):
+        total += np.log(counts[label] / counts.sum())
+        counts[label] += 1
+    return total
+
+
 class DenseLaplace(NamedTuple):
     """Laplace's Gaussian in plain dense matrices."""
 
@@ -144,12 +182,13 @@ class DenseLaplace(NamedTuple):
     covariance: np.ndarray
     log_z: float
 
+    def gaussian(self):
+        """Without its evidence."""
+        return Gaussian(self.mean, np.linalg.inv(self.covariance))
+
     def information_gain(self, prior_variance: float) -> float:
-        """KL(N(μ, Σ) ‖ N(0, C·I)), written out."""
-        d = len(self.mean)
-        log_det = np.linalg.slogdet(self.covariance)[1]
-        spread = np.trace(self.covariance) / prior_variance + self.mean @ self.mean / prior_variance
-        return 0.5 * (spread - d - log_det + d * np.log(prior_variance))
+        """KL(N(μ, Σ) ‖ N(0, C·I))."""
+        return self.gaussian().divergence(isotropic(len(self.mean), prior_variance))
 
 
 def dense_laplace(X, y, weights, prior_variance, offset=0.0):

@@ -10,12 +10,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scipy import stats
-from scipy.special import betaln, gammaln
+from scipy.special import gammaln
 
 import dataworth as dw
 from dataworth import models
 from dataworth.certify import CHECKS, check_model
 from dataworth.models import Categorical, InverseGamma, Linear, Logistic, SliceFitter, Softmax
+from user_models import Coin
 from worlds import refusal
 
 
@@ -52,38 +53,6 @@ def test_every_model_is_certified(name):
 
 
 # --- models in user code -----------------------------------------------------------------------------------
-
-
-class CoinPosterior:
-    """Beta(a + ones, a + zeros) of p itself, not of a log-ratio: a bounded parameter."""
-
-    def __init__(self, ones, zeros, a=0.8):
-        self.ones, self.zeros = a + ones, a + zeros
-        self.log_evidence = float(betaln(a + ones, a + zeros) - betaln(a, a))
-
-    def log_density(self, theta):
-        return float(stats.beta(self.ones, self.zeros).logpdf(theta[0]))
-
-    def sample(self, rng, m):
-        return rng.beta(self.ones, self.zeros, size=(m, 1))
-
-    def predict_proba(self, X):
-        p = self.ones / (self.ones + self.zeros)
-        return np.tile([1 - p, p], (len(X), 1))
-
-
-@dataclass(frozen=True)
-class Coin:
-    """One class of user code, with `fit` alone (and `simulate`, for what is true of expectations)."""
-
-    exact = True
-
-    def fit(self, X, y, weights=None):
-        w = np.ones(len(y)) if weights is None else weights
-        return CoinPosterior(float(w @ y), float(w @ (1 - y)))
-
-    def simulate(self, rng, X):
-        return (rng.random(len(X)) < rng.beta(0.8, 0.8)).astype(float)
 
 
 class ProbitPosterior:
@@ -259,12 +228,12 @@ class Sure(Coin):
 
 def coin(ones, zeros, a=0.8):
     """The answers of another coin, given what Beta(0.8, 0.8) became."""
-    other = CoinPosterior(ones, zeros, a)
+    other = Coin(a, a).posterior(a + ones, a + zeros)
     return {name: getattr(other, name) for name in ("log_evidence", "log_density", "sample", "predict_proba")}
 
 
 def counts(p):
-    return p.ones - 0.8, p.zeros - 0.8
+    return p.a - 0.8, p.b - 0.8
 
 
 def contrary(p, X, y):
@@ -292,7 +261,7 @@ BROKEN = {
     "not a number": (NAN, "protocol"),
     "not without rows": (NeedsRows(), "no rows"),
     "draws of another": (
-        exactly(lambda p, X, y: {"sample": CoinPosterior(*(0.5 * n for n in counts(p))).sample}),
+        exactly(lambda p, X, y: {"sample": coin(*(0.5 * n for n in counts(p)))["sample"]}),
         "density",
     ),
     "density too large": (
@@ -355,7 +324,7 @@ class Bare:
     """As little as a model can be: an evidence, and no weights."""
 
     def fit(self, X, y):
-        return SimpleNamespace(log_evidence=CoinPosterior(y.sum(), (1 - y).sum()).log_evidence)
+        return SimpleNamespace(log_evidence=Coin().fit(X, y).log_evidence)
 
 
 def test_what_a_model_does_not_offer_is_not_held_against_it():

@@ -9,17 +9,9 @@ import pytest
 from scipy import stats
 
 from dataworth.models import Categorical, InverseGamma, Linear
+from reference import sequential_log_p
 
 # --- labels: every dataset there is, so no Monte Carlo error at all ----------------------------------------
-
-
-def sequential(a, classes, labels):
-    """The truth: P(labels) one after the other."""
-    counts, total = np.full(classes, float(a)), 1.0
-    for label in labels:
-        total *= counts[label] / counts.sum()
-        counts[label] += 1
-    return total
 
 
 def dropped(d, classes):
@@ -55,7 +47,10 @@ def label_violations(log_z, a, classes=3, n=3, m=2):
     evidence = {d: log_z(d) for d in every}
     ours = list(product(range(classes), repeat=n))
     tests = list(product(range(classes), repeat=m))
-    truth = {d: sequential(a, classes, d) for d in [*ours, *tests, *(d + t for d in ours for t in tests)]}
+    truth = {
+        d: np.exp(sequential_log_p(np.full(classes, a), d))
+        for d in [*ours, *tests, *(d + t for d in ours for t in tests)]
+    }
 
     def score(d, t):
         return evidence[d + t] - evidence[d] - evidence[t]
@@ -132,7 +127,7 @@ def bayes_risks(predict, f, a=0.7, classes=3, n=3):
 
     for d in product(range(classes), repeat=n):
         for label in range(classes):
-            p = sequential(a, classes, (*d, label))
+            p = np.exp(sequential_log_p(np.full(classes, a), (*d, label)))
             risk += p * losses(predict(d), label)
             for e, share in f(d, classes).items():
                 joint.setdefault(e, np.zeros(classes))[label] += p * share

@@ -11,7 +11,6 @@ from hypothesis import strategies as st
 from cases import CASES
 from dataworth import Dataset, check_model, pmi
 from dataworth.data.labels import Classes, Numeric, common_classes, is_numeric, learn_targets
-from dataworth.errors import DataworthError
 from dataworth.models import Linear, Logistic, Softmax
 from reference import laplace_log_z, sampled_log_z, tolerance, with_ones
 from worlds import refusal
@@ -293,24 +292,17 @@ def test_what_is_refused(given, words):
 # --- targets ---------------------------------------------------------------------------------------------
 
 
-def test_classes_go_to_numbers_and_back():
-    classes = Classes(("cat", "dog"))
-    assert classes.encode(np.array(["dog", "cat", "dog"])).tolist() == [1.0, 0.0, 1.0]
-    assert classes.decode(np.array([1.0, 0.0])).tolist() == ["dog", "cat"]
-    assert Classes(("0", "1")).encode(np.array([1.0, 0.0])).tolist() == [1.0, 0.0]
-    with pytest.raises(
-        DataworthError,
-        match="after: label 'cow' does not occur in the test set, whose classes are 'cat' and 'dog'",
-    ):
-        classes.encode(np.array(["dog", "cow"]), "after")
-
-
-def test_numeric_labels_go_to_standard_units_and_back():
-    numeric_labels = Numeric(center=10.0, scale=2.0)
-    assert numeric_labels.encode(np.array([10, 14])).tolist() == [0.0, 2.0]
-    assert numeric_labels.decode(np.array([0.0, 2.0])).tolist() == [10.0, 14.0]
-    with pytest.raises(DataworthError, match="before has text labels, but the test set's are numbers"):
-        numeric_labels.encode(np.array(["a"]), "before")
+@pytest.mark.parametrize(
+    ("targets", "labels", "numbers", "stray"),
+    [
+        (Classes(("cat", "dog")), ["dog", "cat", "dog"], [1.0, 0.0, 1.0], "cow"),
+        (Numeric(center=10.0, scale=2.0), [10, 14], [0.0, 2.0], "a"),
+    ],
+)
+def test_labels_go_to_numbers_and_back(targets, labels, numbers, stray):
+    assert targets.encode(np.array(labels)).tolist() == numbers
+    assert targets.decode(np.array(numbers)).tolist() == labels
+    assert "after" in refusal(targets.encode, np.array([stray]), "after")
 
 
 @pytest.mark.parametrize(
@@ -330,18 +322,12 @@ def test_what_is_numeric(y, expected):
 
 
 def test_targets_are_learnt_from_the_test_set():
-    X = np.zeros((4, 1))
+    X, names = np.zeros((4, 1)), [f"n{i:02}" for i in range(21)]
     assert learn_targets(Dataset(X, ["b", "a", "a", "b"])) == Classes(("a", "b"))
     learnt = learn_targets(Dataset(X, [1.5, 2.5, 3.5, 4.5]))
     assert learnt == Numeric(3.0, pytest.approx(np.sqrt(1.25)))
-    with pytest.raises(DataworthError, match="every row of the test set has the label 'a'"):
-        learn_targets(Dataset(X, ["a"] * 4))
-
-
-def test_too_many_classes_in_the_test_set():
-    names = [f"n{i:02}" for i in range(21)]
-    with pytest.raises(DataworthError, match=r"the test set has 21 classes \(n00, .*; at most 20"):
-        learn_targets(Dataset(np.zeros((21, 1)), names))
+    assert "label 'a'" in refusal(learn_targets, Dataset(X, ["a"] * 4))
+    assert "at most 20" in refusal(learn_targets, Dataset(np.zeros((21, 1)), names))
     assert len(learn_targets(Dataset(np.zeros((20, 1)), names[:20])).names) == 20
 
 

@@ -1,65 +1,38 @@
 """Models in user code that take no weights, ignore them or count threads; every public call on one thread."""
 
-from dataclasses import dataclass
 from pydoc import locate as import_string
 
 import numpy as np
 import pytest
-from scipy.special import betaln
 from threadpoolctl import threadpool_info, threadpool_limits
 
 import dataworth as dw
+from user_models import Coin
 from worlds import classes, refusal
 
 D, T = classes(60, seed=1), classes(80, seed=2)
 
 
-@dataclass
-class CoinPosterior:
-    """Beta(1 + ones, 1 + zeros), whatever the features."""
-
-    ones: float
-    zeros: float
-
-    @property
-    def log_evidence(self):
-        return float(betaln(1 + self.ones, 1 + self.zeros))
-
-    def predict_proba(self, X):
-        p = (1 + self.ones) / (2 + self.ones + self.zeros)
-        return np.tile([1 - p, p], (len(X), 1))
-
-
-class Weighted:
-    """What the others are compared with."""
-
-    takes = "two classes"
-
-    def fit(self, X, y, weights=None):
-        w = np.ones(len(y)) if weights is None else np.asarray(weights)
-        return CoinPosterior(float(w @ y), float(w @ (1 - y)))
-
-
-class Unweighted(Weighted):
+class Unweighted(Coin):
     def fit(self, X, y):
-        return CoinPosterior(float(y.sum()), float((1 - y).sum()))
+        return super().fit(X, y)
 
 
-class Ignoring(Weighted):
+class Ignoring(Coin):
     def fit(self, X, y, weights=None):
-        return Unweighted().fit(X, y)
+        return super().fit(X, y)
 
 
-class Refusing(Weighted):
+class Refusing(Coin):
     def fit(self, X, y, weights=None):
         if weights is not None:
             raise NotImplementedError
-        return Unweighted().fit(X, y)
+        return super().fit(X, y)
 
 
-class ByKeyword(Weighted):
+class ByKeyword(Coin):
     def fit(self, X, y, *, weights=None):
-        return Weighted().fit(X, y, weights)
+        return super().fit(X, y, weights)
 
 
 WITHOUT = [Unweighted(), Ignoring(), Refusing()]
@@ -67,20 +40,18 @@ WITHOUT = [Unweighted(), Ignoring(), Refusing()]
 
 @pytest.mark.parametrize("model", [*WITHOUT, ByKeyword()], ids=lambda m: type(m).__name__)
 def test_weights_of_one_are_no_weights_and_whole_ones_repeat_rows(model):
-    assert dw.pmi(D, T, model).value == dw.pmi(D, T, Weighted()).value
+    assert dw.pmi(D, T, model).value == dw.pmi(D, T, Coin()).value
     ones, twice = (dw.Dataset(D.X, D.y, weights=np.full(len(D), w)) for w in (1.0, 2.0))
-    assert dw.pmi(ones, T, model).value == pytest.approx(dw.pmi(D, T, Weighted()).value)
-    assert dw.pmi(twice, T, model).value == pytest.approx(dw.pmi(twice, T, Weighted()).value)
-    assert dw.pmi_change(D, twice, T, model).value == pytest.approx(
-        dw.pmi_change(D, twice, T, Weighted()).value
-    )
+    assert dw.pmi(ones, T, model).value == pytest.approx(dw.pmi(D, T, Coin()).value)
+    assert dw.pmi(twice, T, model).value == pytest.approx(dw.pmi(twice, T, Coin()).value)
+    assert dw.pmi_change(D, twice, T, model).value == pytest.approx(dw.pmi_change(D, twice, T, Coin()).value)
 
 
 @pytest.mark.parametrize("model", WITHOUT, ids=lambda m: type(m).__name__)
 def test_fractional_weights_of_a_model_without_weights_are_refused(model):
     half = dw.Dataset(D.X, D.y, weights=np.full(len(D), 0.5))
     assert "weights" in refusal(dw.pmi, half, T, model)
-    assert dw.pmi(half, T, ByKeyword()).value == dw.pmi(half, T, Weighted()).value
+    assert dw.pmi(half, T, ByKeyword()).value == dw.pmi(half, T, Coin()).value
 
 
 @pytest.mark.parametrize("model", WITHOUT, ids=lambda m: type(m).__name__)
@@ -90,7 +61,7 @@ def test_a_score_by_a_model_without_weights_is_not_tempered(model):
     blocks = [y[plan.design.draw(j).test.rows] for j in range(plan.count)]
 
     def log_z(labels):
-        return betaln(1 + labels.sum(), 1 + (1 - labels).sum())
+        return Coin().fit(None, labels).log_evidence
 
     expected = [log_z(np.r_[y[:60], block]) - log_z(y[:60]) - log_z(block) for block in blocks]
     assert score.value == pytest.approx(np.mean(expected))
@@ -100,7 +71,7 @@ def test_a_score_by_a_model_without_weights_is_not_tempered(model):
     assert not any("tempering" in note for note in dw.score(D, T, model=ByKeyword()).notes)
 
 
-class Watching(Weighted):
+class Watching(Coin):
     """Notes how many threads linear algebra had when it was fitted."""
 
     def __init__(self):
@@ -108,7 +79,7 @@ class Watching(Weighted):
 
     def fit(self, X, y, weights=None):
         self.seen |= {pool["num_threads"] for pool in threadpool_info()}
-        return Weighted().fit(X, y, weights)
+        return Coin().fit(X, y, weights)
 
 
 COMPUTING = {

@@ -25,6 +25,7 @@ from reference import (
     gaussian_log_normaliser,
     gaussian_natural,
     gaussian_prior,
+    sequential_log_p,
 )
 from worlds import refusal
 
@@ -39,15 +40,6 @@ def dirichlet_pmi(alpha, D, T):
     prior = (np.asarray(alpha, dtype=float),)
     posteriors = [dirichlet_posterior(prior, np.asarray(S, dtype=int)) for S in (D, T)]
     return normaliser_pmi(dirichlet_log_normaliser, prior, *posteriors)
-
-
-def predicted(alpha, labels):
-    """Log probability of the labels, one after the other: P(next = c) = (α_c + n_c)/(Σα + n)."""
-    counts, total = np.array(alpha, dtype=float), 0.0
-    for label in labels:
-        total += np.log(counts[label] / counts.sum())
-        counts[label] += 1
-    return total
 
 
 def test_beta_bernoulli_by_gamma_functions_and_by_quadrature():
@@ -72,7 +64,7 @@ def test_dirichlet_categorical_is_sequential_prediction_and_a_ratio_of_gamma_fun
     rng = np.random.default_rng(seed)
     alpha = rng.uniform(0.1, 3.0, classes)
     D, T = rng.integers(0, classes, n), rng.integers(0, classes, m)
-    expected = predicted(alpha, [*D, *T]) - predicted(alpha, D) - predicted(alpha, T)
+    expected = sequential_log_p(alpha, [*D, *T]) - sequential_log_p(alpha, D) - sequential_log_p(alpha, T)
     assert dirichlet_pmi(alpha, D, T) == pytest.approx(expected, abs=1e-10)
     counts = np.bincount(D, minlength=classes)
     posterior = dirichlet_posterior((alpha,), D)
@@ -81,7 +73,7 @@ def test_dirichlet_categorical_is_sequential_prediction_and_a_ratio_of_gamma_fun
         gammaln(alpha.sum()) - gammaln(alpha.sum() + n) + (gammaln(alpha + counts) - gammaln(alpha)).sum()
     )
     assert found == pytest.approx(by_hand, abs=1e-10)
-    assert found == pytest.approx(predicted(alpha, D), abs=1e-10)
+    assert found == pytest.approx(sequential_log_p(alpha, D), abs=1e-10)
     labels, repeats = np.flatnonzero(counts), counts[counts > 0].astype(float)
     assert dirichlet_posterior((alpha,), labels, repeats)[0] == pytest.approx(posterior[0], abs=1e-12)
 

@@ -13,7 +13,6 @@ import pytest
 from scipy.special import log_expit, logsumexp
 
 from dataworth import Dataset, pmi
-from dataworth.errors import DataworthError
 from dataworth.evidence.referee import referee
 from dataworth.inference.geometry import graded_features
 from dataworth.inference.importance import (
@@ -40,7 +39,8 @@ from dataworth.inference.referee import (
     pilot_schedule,
     referee_log_z,
 )
-from dataworth.models import Linear, Logistic
+from dataworth.models import Linear, Logistic, Softmax
+from worlds import refusal
 
 TRUST = 5.0
 
@@ -124,16 +124,13 @@ def test_the_grid_itself_is_fine_enough():
 # --- exact values --------------------------------------------------------------------------------------
 
 
-def test_nothing_has_evidence_one():
+def test_what_does_not_depend_on_coefficients_is_exact():
+    """Nothing has evidence one; without features the evidence is the likelihood."""
     rng = np.random.default_rng(0)
     for X in (np.zeros((0, 3)), np.ones((4, 3))):
         found = referee_log_z(X, Counts(np.zeros(len(X)), np.zeros(len(X))), 1.0, rng)
-        assert (found.log_z, found.error, found.method) == (0.0, 0.0, "exact")
-        assert found.ess == np.inf
-
-
-def test_without_features_the_evidence_is_the_likelihood():
-    found = referee_log_z(np.zeros((3, 0)), labels([1, 1, 0]), 1.0, np.random.default_rng(0), offset=0.5)
+        assert (found.log_z, found.error, found.method, found.ess) == (0.0, 0.0, "exact", np.inf)
+    found = referee_log_z(np.zeros((3, 0)), labels([1, 1, 0]), 1.0, rng, offset=0.5)
     assert found.log_z == pytest.approx(2 * log_expit(0.5) + log_expit(-0.5), abs=1e-12)
     assert found.error == 0.0
 
@@ -275,30 +272,19 @@ def test_a_coarse_schedule_is_unbiased_too():
 # --- refusals ------------------------------------------------------------------------------------------
 
 
-def one_sentence(error):
-    text = str(error.value)
-    assert text.endswith(".")
-    assert ". " not in text
-    assert "\n" not in text
-    return text
-
-
 HARD = simulated(100, 50, seed=4, scale=2.0)
 
 
 @pytest.mark.parametrize("budget", [1, 5_000, 100_000])
 def test_what_cannot_be_established_is_refused(budget):
-    with pytest.raises(RefereeRefuses) as error:
+    with pytest.raises(RefereeRefuses, match=f"{budget:,}"):
         referee_log_z(*HARD, 100.0, np.random.default_rng(17), budget=budget)
-    assert f"{budget:,}" in one_sentence(error)
-    assert isinstance(error.value, DataworthError)
 
 
 def test_an_error_above_the_target_is_refused_with_what_was_reached():
     X, counts = simulated(30, 3, seed=3)
-    with pytest.raises(RefereeRefuses, match="standard error is too large") as error:
+    with pytest.raises(RefereeRefuses, match=r"standard error is too large .*needed: 0.0001 and 400"):
         referee_log_z(X, counts, 1.0, np.random.default_rng(18), target=1e-4, budget=100_000)
-    assert "needed: 0.0001 and 400" in one_sentence(error)
 
 
 def test_every_doubt_is_raised():
@@ -351,20 +337,11 @@ def test_linear_is_exact_and_other_models_are_refused():
     judged = referee(D, T, Linear(2.0, 0.5))
     assert (judged.value, judged.stderr, judged.method) == (pmi(D, T, Linear(2.0, 0.5)).value, 0.0, "exact")
     assert json.loads(json.dumps(judged.to_dict(), allow_nan=False))["joint"]["ess"] is None
-
-    class Other:
-        pass
-
-    with pytest.raises(DataworthError) as error:
-        referee(D, T, Other())
-    assert "Other" in one_sentence(error)
+    assert "Softmax" in refusal(referee, D, T, Softmax())
 
 
 def test_input_is_checked_as_by_pmi():
     T = Dataset(LINE, [0, 0, 1, 0, 1, 0, 1, 1, 1])
-    with pytest.raises(DataworthError, match="takes two Datasets"):
-        referee(LINE, T)
-    with pytest.raises(DataworthError, match="missing"):
-        referee(Dataset([[np.nan]], [1]), T)
-    with pytest.raises(DataworthError, match="target"):
-        referee(T, T, target=0.0)
+    assert "takes two Datasets" in refusal(referee, LINE, T)
+    assert "missing" in refusal(lambda: referee(Dataset([[np.nan]], [1]), T))
+    assert "target" in refusal(referee, T, T, target=0.0)

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import integrate, stats
 
-from dataworth.evidence.forms import FORMS, Form, Pair
 from dataworth.inference.conjugate import log_rising
 from dataworth.models import Categorical
+from reference import sequential_log_p
 from worlds import refusal
 
 seeds = st.integers(0, 2**32 - 1)
@@ -26,21 +26,14 @@ def bare(y):
     return np.empty((len(y), 0)), y
 
 
-def predicted(concentration, classes, labels):
-    """Log probability of the labels, one after the other: P(next = c) = (a + n_c)/(Ka + n)."""
-    counts, total = np.full(classes, float(concentration)), 0.0
-    for label in labels:
-        total += np.log(counts[int(label)] / counts.sum())
-        counts[int(label)] += 1
-    return total
-
-
 @given(seeds, st.integers(2, 6), st.integers(0, 15), st.floats(0.05, 20))
 @checked
 def test_evidence_is_sequential_prediction(seed, classes, n, concentration):
     X, y = bare(np.random.default_rng(seed).integers(0, classes, n))
     posterior = Categorical(concentration, classes).fit(X, y)
-    assert posterior.log_evidence == pytest.approx(predicted(concentration, classes, y), abs=1e-10)
+    assert posterior.log_evidence == pytest.approx(
+        sequential_log_p(np.full(classes, concentration), y), abs=1e-10
+    )
 
 
 @pytest.mark.parametrize("concentration", [0.01, 0.5, 1.0, 7.0])
@@ -99,46 +92,16 @@ def test_draws_stay_finite_where_the_prior_is_all_corners():
     assert np.isfinite(draws).all()
 
 
-@pytest.mark.parametrize("labels", [[], [0, 1, 1], [2] * 9, [0, 0, 1, 2, 2, 1, 0]])
-def test_information_gain_is_the_mean_log_ratio_of_densities(labels):
-    """KL(posterior ‖ prior) by 4,000 draws, within 4.5 standard errors (false alarm 1e-5 each)."""
-    model = Categorical(0.8, 3)
-    posterior, prior = model.fit(*bare(labels)), model.fit(*bare([]))
-    draws = posterior.sample(np.random.default_rng(5), 4000)
-    ratios = np.array([posterior.log_density(t) - prior.log_density(t) for t in draws])
-    error = ratios.std() / np.sqrt(len(ratios))
-    assert abs(posterior.information_gain() - ratios.mean()) <= 4.5 * error + 1e-12
-    assert posterior.information_gain() >= -1e-12
-
-
-@pytest.mark.parametrize("concentration", [0.3, 4.0])
-@pytest.mark.parametrize(("seed", "classes", "n", "m"), [(0, 2, 5, 3), (1, 3, 1, 9), (2, 4, 8, 8)])
-def test_all_forms_are_one_number(seed, classes, n, m, concentration):
-    """Posteriors are exact: evidence, eta at any η, kl and integral agree; kl has no Monte Carlo error."""
-    rng = np.random.default_rng(seed)
-    X, y = bare(rng.integers(0, classes, n + m))
-    fitter = Categorical(concentration, classes).bind(X, y)
-    D, T = np.arange(n), np.arange(n, n + m)
-    pair = Pair(fitter, fitter(D), fitter(T), lambda: fitter(np.r_[D, T]), T, None)
-    value = Form("evidence").of(pair).value
-    for eta in (0, rng.normal(size=classes - 1)):
-        assert Form("eta", eta).of(pair).value == pytest.approx(value, abs=1e-9)
-    assert Form("kl").of(pair) == pytest.approx((value, 0.0), abs=1e-9)
-    assert Form("integral").of(pair) == pytest.approx((value, 0.0), abs=1e-9)
-    for form in set(FORMS) - {"evidence", "eta", "kl", "integral"}:
-        assert "Gaussian posteriors" in refusal(Form(form).of, pair)
-
-
 def test_a_fitter_counts_the_pool_it_is_bound_to():
     X, y = np.zeros((6, 1)), np.array([0.0, 3.0, 1.0, 1.0, 2.0, 1.0])
     fitter = Categorical().bind(X, y)
     few = fitter(np.array([0, 2]))
     assert few.state.counts.tolist() == [1, 1, 0, 0]  # four classes, since the pool has four
-    assert few.log_z == pytest.approx(predicted(1.0, 4, [0, 1]))
+    assert few.log_z == pytest.approx(sequential_log_p(np.ones(4), [0, 1]))
     assert fitter(np.array([0, 2]), targets=np.array([3.0, 3.0])).state.counts.tolist() == [0, 0, 0, 2]
     weighted = fitter(np.array([0, 2]), weights=np.array([2.0, 0.5]))
     assert weighted.state.counts.tolist() == [2, 0.5, 0, 0]
-    assert fitter(np.array([0, 0, 2, 3])).log_z == pytest.approx(predicted(1.0, 4, [0, 0, 1, 1]))
+    assert fitter(np.array([0, 0, 2, 3])).log_z == pytest.approx(sequential_log_p(np.ones(4), [0, 0, 1, 1]))
     assert fitter.predict(fitter(np.arange(6)), np.arange(2)).tolist() == [1.0, 1.0]
     assert fitter.accuracy(fitter(np.arange(6)), np.arange(6)) == pytest.approx(0.5)
     assert fitter.information_gain(few) == few.state.information_gain()

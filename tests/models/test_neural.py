@@ -67,13 +67,17 @@ def rows_and_targets(n=60, inputs=5, classes=2, seed=0):
     return X, score.argmax(axis=1).astype(float)
 
 
-@pytest.mark.parametrize("inference", ["laplace", "ep"])
-@pytest.mark.parametrize("prior_variance", [0.1, 1.0, 30.0])
-def test_two_classes_are_logistic_on_the_bodys_features(prior_variance, inference):
+HEADS = [Logistic(c, inference) for c in (0.1, 1.0, 30.0) for inference in ("laplace", "ep")]
+
+
+@pytest.mark.parametrize("head", [*HEADS, Linear(2.0, 0.3), None], ids=str)
+def test_a_head_has_the_evidence_of_the_bodys_features(head):
+    """Without a head it is Logistic() for two classes and Softmax() for more."""
     body, (X, y) = mlp(), rows_and_targets()
-    head = Logistic(prior_variance, inference)
+    if isinstance(head, Linear):
+        y = np.random.default_rng(4).standard_normal(len(X))
     weights = np.random.default_rng(1).integers(0, 3, len(y)).astype(float)
-    truth = head.fit(mlp_features(body, X), y, weights)
+    truth = (head or Logistic()).fit(mlp_features(body, X), y, weights)
     posterior = Neural(body, head).fit(X, y, weights)
     assert posterior.log_evidence == pytest.approx(truth.log_evidence, abs=TOLERANCE)
     theta = posterior.sample(np.random.default_rng(2), 1)[0]
@@ -81,6 +85,11 @@ def test_two_classes_are_logistic_on_the_bodys_features(prior_variance, inferenc
     fresh = np.random.default_rng(3).standard_normal((300, 5))  # more than a batch, and not a multiple of it
     expected = truth.predict_proba(mlp_features(body, fresh))
     assert np.allclose(posterior.predict_proba(fresh), expected, atol=TOLERANCE)
+    if head is None:
+        _, several = rows_and_targets(classes=3)
+        rows = np.arange(0, len(y), 2)
+        truth = Softmax().bind(mlp_features(body, X), several)(rows).log_z
+        assert Neural(body).bind(X, several)(rows).log_z == pytest.approx(truth, abs=TOLERANCE)
 
 
 def test_three_classes_are_softmax_on_the_features_of_a_convolution():
@@ -97,14 +106,6 @@ def test_three_classes_are_softmax_on_the_features_of_a_convolution():
     assert in_double.log_evidence == pytest.approx(truth.log_evidence, abs=TOLERANCE)
 
 
-def test_numeric_labels_are_linear_on_the_bodys_features():
-    body, (X, _) = mlp(), rows_and_targets()
-    y = np.random.default_rng(4).standard_normal(len(X))
-    truth = Linear(2.0, 0.3).fit(mlp_features(body, X), y)
-    posterior = Neural(body, Linear(2.0, 0.3)).fit(X, y)
-    assert posterior.log_evidence == pytest.approx(truth.log_evidence, abs=TOLERANCE)
-
-
 @pytest.mark.parametrize("form", ["evidence", "eta", "product", "kl", "sealed", "integral"])
 def test_every_form_of_pmi_is_that_of_the_features(form):
     body, (X, y) = mlp(), rows_and_targets()
@@ -113,15 +114,6 @@ def test_every_form_of_pmi_is_that_of_the_features(form):
     assert pmi(D, T, Neural(body, Logistic(2.0)), form).value == pytest.approx(
         pmi(*phi, Logistic(2.0), form).value, abs=TOLERANCE
     )
-
-
-@pytest.mark.parametrize("classes", [2, 3])
-def test_the_default_head_follows_the_labels(classes):
-    body, (X, y) = mlp(), rows_and_targets(classes=classes)
-    head = Logistic() if classes == 2 else Softmax()
-    rows = np.arange(0, len(y), 2)
-    truth = head.bind(mlp_features(body, X), y)(rows).log_z
-    assert Neural(body).bind(X, y)(rows).log_z == pytest.approx(truth, abs=TOLERANCE)
 
 
 @pytest.mark.parametrize("model", [Logistic(2.0), Softmax(), Neural(mlp()), Linear(2.0, 0.5)], ids=str)

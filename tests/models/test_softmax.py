@@ -321,17 +321,16 @@ def test_senseless_models_and_targets():
 def test_labels_choose_the_model_and_models_refuse_labels():
     X = np.arange(8.0)[:, None]
     two, many = dw.Dataset(X, [0, 1] * 4), dw.Dataset(X, ["a", "b", "c", "d"] * 2)
-    numeric_labels = dw.Dataset(X, X[:, 0] + 0.5)
-    assert dw.pmi(two, two).model == repr(Logistic())
-    assert dw.pmi(many, many).model == repr(Softmax())
-    assert dw.pmi(numeric_labels, numeric_labels).model == repr(Linear())
-    assert "4 classes (a, b, c, d); Logistic takes two" in refusal(dw.pmi, many, many, Logistic())
-    assert "labels are numeric (8 distinct numbers); Softmax takes classes" in refusal(
-        dw.pmi, numeric_labels, numeric_labels, Softmax()
-    )
-    assert "labels are text" in refusal(dw.pmi, many, many, Linear())
-    crowd = dw.Dataset(np.zeros((30, 1)), [f"name {i}" for i in range(30)])
-    assert "30 classes" in refusal(dw.pmi, crowd, crowd)
+    numbers, crowd = dw.Dataset(X, X[:, 0] + 0.5), dw.Dataset(np.zeros((30, 1)), [f"n{i}" for i in range(30)])
+    for data, model in ((two, Logistic()), (many, Softmax()), (numbers, Linear())):
+        assert dw.pmi(data, data).model == repr(model)
+    for words, data, model in (
+        ("Logistic takes two", many, Logistic()),
+        ("Softmax takes classes", numbers, Softmax()),
+        ("labels are text", many, Linear()),
+        ("30 classes", crowd, None),
+    ):
+        assert words in refusal(dw.pmi, data, data, model)
 
 
 # --- from end to end --------------------------------------------------------------------------------------

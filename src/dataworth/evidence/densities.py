@@ -18,8 +18,6 @@ from ..models import Fit, Fitter, Posterior
 DRAWS = 4000
 SEED = 0x5EED
 LEAST_EFFECTIVE = 100.0
-POINTS, ROUNDS, DEPTH = 1001, 4, 50.0
-"""A grid of so many points closes in on where an integrand is within so many nats of its peak."""
 
 
 def prior_of(fitter: Fitter) -> Any:
@@ -65,8 +63,8 @@ def has_normaliser(*posteriors: Any) -> bool:
 def integral_by_density(fitter: Fitter, data: Fit, test: Fit) -> tuple[float, float]:
     """Log ∫ p(θ|D) p(θ|T) / p(θ) dθ, with its standard error.
 
-    By log-normalisers where the posteriors have them, by quadrature in one dimension, else by importance
-    sampling from ½ p(θ|D) + ½ p(θ|T). Refuses if too few draws matter.
+    By log-normalisers where the posteriors have them, else by importance sampling from ½ p(θ|D) + ½ p(θ|T).
+    Refuses if too few draws matter.
     """
     prior = prior_of(fitter)
     parts = (data.state, test.state)
@@ -75,14 +73,12 @@ def integral_by_density(fitter: Fitter, data: Fit, test: Fit) -> tuple[float, fl
         return float(value), 0.0
     rng = np.random.default_rng(SEED)
     draws = np.concatenate([p.sample(rng, DRAWS // 2) for p in parts])
-    if draws.shape[1] == 1:
-        return _quadrature(prior, *parts, draws[:, 0]), 0.0
     densities = np.array([log_densities(p, draws) for p in parts])
     log_weights = densities.sum(axis=0) - log_densities(prior, draws)
     log_weights -= np.logaddexp(*densities) - np.log(2.0)
-    top = log_weights.max()
+    top = max(float(log_weights.max()), float(np.finfo(float).min))
     weights = np.exp(log_weights - top)
-    effective = weights.sum() ** 2 / (weights**2).sum()
+    effective = weights.sum() ** 2 / max((weights**2).sum(), 1.0)
     if not effective >= LEAST_EFFECTIVE:
         raise DataworthError(
             f"the integral rests on {effective:.0f} of {len(draws)} draws, {LEAST_EFFECTIVE:.0f} are needed: "
@@ -90,25 +86,6 @@ def integral_by_density(fitter: Fitter, data: Fit, test: Fit) -> tuple[float, fl
         )
     error = weights.std(ddof=1) / weights.mean() / np.sqrt(len(weights))
     return float(top + np.log(weights.mean())), float(error)
-
-
-def _quadrature(prior: Posterior, data: Posterior, test: Posterior, draws: Array) -> float:
-    """One dimension: the trapezoidal rule about the peak, which may lie where neither has draws."""
-    low, high = 2.0 * draws.min() - draws.max(), 2.0 * draws.max() - draws.min()
-    for _ in range(ROUNDS):
-        points = np.linspace(low, high, POINTS)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            of_data, of_test, of_prior = (log_densities(p, points[:, None]) for p in (data, test, prior))
-            values = of_data + of_test - of_prior
-        values[~np.isfinite(values)] = -np.inf
-        top = values.max()
-        if not np.isfinite(top):
-            raise DataworthError(
-                "the two posteriors do not overlap, so their integral is zero: use evidence."
-            )
-        near = np.flatnonzero(values > top - DEPTH)
-        low, high = points[max(near[0] - 1, 0)], points[min(near[-1] + 1, POINTS - 1)]
-    return float(top + np.log(np.trapezoid(np.exp(values - top), points)))
 
 
 def log_densities(posterior: Posterior, draws: Array) -> Array:

@@ -32,7 +32,7 @@ import numpy as np
 from ..arrays import Array
 from ..inference.logistic import Counts, mean_log_likelihood
 from ..models import GaussianPrior, GaussianRows, Linear, Logistic, LogisticFitter
-from ..models.gaussian import GaussianPosterior, Whitening
+from ..models.gaussian import GaussianPosterior
 from .densities import DRAWS, SEED, has_normaliser, log_densities, mean_and_error, prior_of
 from .forms import Pair, conditioned, log_norm_together
 
@@ -78,21 +78,6 @@ class Parts:
         return self.confidence - self.against_test
 
     @property
-    def information_joint(self) -> float:
-        """PI(D∪T) = KL(J ‖ prior): all of the way."""
-        return self.confidence
-
-    @property
-    def data_given_test(self) -> float:
-        """PI(D|T) = KL(J ‖ p(θ|T)): what the data add to one who knows the test set."""
-        return self.against_test
-
-    @property
-    def test_given_data(self) -> float:
-        """PI(T|D) = KL(J ‖ p(θ|D)): what the test set adds to one who knows the data."""
-        return self.against_data
-
-    @property
     def uninformative(self) -> float | None:
         """What the value tends to as a Gaussian prior widens: ½ log |Σ_0|/|Σ_J| − 2 JS − k log 2."""
         if self.variance_reduction is None or self.coefficients is None:
@@ -115,7 +100,9 @@ def parts_of(pair: Pair, value: float | None = None, draws: int = DRAWS, seed: i
     return _sampled_parts(pair, value, draws, seed)
 
 
-def parts_given(model: Logistic | Linear, prior: Whitening, test: tuple[Array, Array, Array | None]) -> Parts:
+def parts_given(
+    model: Logistic | Linear, prior: GaussianPrior, test: tuple[Array, Array, Array | None]
+) -> Parts:
     """The parts of log Z_T[N_D] − log Z_T[prior]: a posterior N_D of the data is the prior of the test rows.
 
     J is the posterior of the test rows under N_D, and log N_D(θ)/p(θ) stands for log p(D|θ) − log Z(D):
@@ -123,20 +110,18 @@ def parts_given(model: Logistic | Linear, prior: Whitening, test: tuple[Array, A
         value = E_J log N_D/p + (E_J log p(T|θ) − log Z_T[p]) − KL(J ‖ p).
 
     `test` are its features, targets and weights.
-
     """
-    precision = prior.root @ prior.root.T
-    given = GaussianPrior(prior.mean, precision)
-    both, alone = (cast(GaussianPosterior, model.fit(*test, prior=one)) for one in (given, None))
+    both, alone = (cast(GaussianPosterior, model.fit(*test, prior=one)) for one in (prior, None))
     d, log_c = len(prior.mean), np.log(model.prior_variance)
     covariance = np.linalg.inv(both.precision)
-    from_data = prior.coordinates(both.mean)
-    square_data = float(from_data @ from_data) + float(np.trace(prior.root.T @ covariance @ prior.root))
+    off = both.mean - prior.mean
+    square_data = float(off @ prior.precision @ off) + float(np.trace(prior.precision @ covariance))
     square_prior = (float(both.mean @ both.mean) + float(np.trace(covariance))) / model.prior_variance
-    by_data = prior.log_det() + 0.5 * (d * log_c - square_data + square_prior)
+    log_det = float(np.linalg.slogdet(prior.precision)[1])
+    by_data = 0.5 * (log_det + d * log_c - square_data + square_prior)
     heard = _mean_log_likelihood(model, both, test)
     confidence, by_test = by_data + heard - both.log_evidence, heard - alone.log_evidence
-    own, other = np.linalg.inv(precision), np.linalg.inv(alone.precision)
+    own, other = np.linalg.inv(prior.precision), np.linalg.inv(alone.precision)
     apart = prior.mean - alone.mean
     middle = 0.5 * (own + other)
     shapes = [float(np.linalg.slogdet(one)[1]) for one in (middle, own, other)]

@@ -13,16 +13,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import qr, solve_triangular
-from scipy.linalg.lapack import dpotrf, dpotrs, dtrtri, spotrf, spotrs
+from scipy.linalg.lapack import dpotrf, dpotrs, dtrtri
 
 from ..arrays import Array
 
 GRAM_LIMIT = 1e9
 """Largest C·‖x‖² for which Gram matrices keep enough digits: their rounding error, about 1e-16·C·‖x‖²,
 enters log Z directly. Beyond it the square-root geometry never squares the condition number."""
-
-ROUGH_LIMIT = 1e4
-"""Largest entry of a matrix whose factor in single precision (7 digits) is still close to the true one."""
 
 SCALED = 64
 SLAB = 4096
@@ -40,14 +37,8 @@ class Factor(NamedTuple):
         """The factored matrix's inverse times `target`."""
         if not self.matrix.size:
             return target  # LAPACK refuses empty matrices
-        solve = spotrs if self.rough else dpotrs  # scipy's cho_solve costs 30 µs more
-        solution, _ = solve(self.matrix, target, lower=int(self.lower))
+        solution, _ = dpotrs(self.matrix, target, lower=int(self.lower))  # cho_solve costs 30 µs more
         return solution
-
-    @property
-    def rough(self) -> bool:
-        """Whether it is in single precision: half the cost, good for a step on the way, not for log det."""
-        return self.matrix.dtype == np.float32
 
     def half_solve(self, target: Array, *, transposed: bool = False) -> Array:
         """L⁻¹ b, or L⁻ᵀ b, of the factored matrix L Lᵀ, which is held as L or as its transpose."""
@@ -61,17 +52,6 @@ class Factor(NamedTuple):
         """Log determinant of the factored matrix."""
         return 2.0 * float(np.log(np.abs(np.diagonal(self.matrix))).sum())
 
-    def reweighed(self, ratio: float) -> Factor:
-        """The factor of I + r·A where this one's matrix is I + A: as if every row counted r times as often.
-
-        >>> Factor(np.array([[2.0]]), True).reweighed(5.0).matrix.tolist()
-        [[4.0]]
-        """
-        normal = self.matrix @ self.matrix.T if self.lower else self.matrix.T @ self.matrix
-        normal *= ratio
-        normal.flat[:: len(normal) + 1] += 1.0 - ratio
-        return cholesky_factor(normal)
-
     def trace_defect(self) -> float:
         """trace of the inverse minus its size, ≤ 0: what the data take from the prior's variance."""
         if not self.matrix.size:
@@ -83,8 +63,7 @@ class Factor(NamedTuple):
 def cholesky_factor(symmetric: Array) -> Factor:
     """Cholesky of a matrix whose upper triangle is given; a failure is never returned as a factor."""
     # the transpose is in LAPACK's order: no copy, and its lower triangle is the one that is given
-    factorise = spotrf if symmetric.dtype == np.float32 else dpotrf
-    factor, info = factorise(symmetric.T, lower=1, clean=1, overwrite_a=1)
+    factor, info = dpotrf(symmetric.T, lower=1, clean=1, overwrite_a=1)
     if info != 0:
         raise np.linalg.LinAlgError(f"Cholesky failed at pivot {info}")
     return Factor(factor, True)
@@ -143,27 +122,24 @@ class Dual:
         """aᵀ K b = aᵀ f_b."""
         return float(coef @ other_f)
 
-    def step(self, coef: Array, gradient: Array, curvature: Array, rough: bool = False) -> Step:
+    def step(self, coef: Array, gradient: Array, curvature: Array) -> Step:
         """Residual form: r = a − ∇, t = B⁻¹ √W K r, Δa = √W t − r, Δf = K Δa, B = I + √W K √W.
 
         The textbook form solves for the new a instead of Δa and loses digits at wide priors. W = 0 is an
-        identity row of B: nothing is ever divided by W. A `rough` step has its factor in single precision;
-        the residual is exact, so the next step mends what it left.
+        identity row of B: nothing is ever divided by W.
         """
         root = np.sqrt(curvature)
-        return self.repeat(coef, gradient, self.factorise(root, rough), root)
+        return self.repeat(coef, gradient, self.factorise(root), root)
 
-    def factorise(self, root: Array, rough: bool = False) -> Factor:
+    def factorise(self, root: Array) -> Factor:
         """The factor of B = I + √W K √W.
 
         One triangle is filled, a slab at a time: half the numbers, each scaled while it is in the cache.
         """
-        rough = rough and float((root * root * np.diagonal(self.gram)).max(initial=0.0)) < ROUGH_LIMIT
-        b = np.empty(self.gram.shape, dtype=np.float32 if rough else np.float64)
-        root = root.astype(b.dtype)
+        b = np.empty(self.gram.shape)
         for i in range(0, len(b), SCALED):
             slab = b[i : i + SCALED, i:]
-            np.multiply(self.gram[i : i + SCALED, i:], root[i:], out=slab, casting="same_kind")
+            np.multiply(self.gram[i : i + SCALED, i:], root[i:], out=slab)
             slab *= root[i : i + SCALED, None]
         b.flat[:: len(b) + 1] += 1.0
         return cholesky_factor(b)
@@ -218,7 +194,7 @@ class Primal:
         """θᵀθ′ / C."""
         return float(coef @ other_coef) / self.prior_variance
 
-    def step(self, coef: Array, gradient: Array, curvature: Array, rough: bool = False) -> Step:
+    def step(self, coef: Array, gradient: Array, curvature: Array) -> Step:
         """Δθ = (I + C XᵀWX)⁻¹ (C Xᵀ∇ − θ)."""
         factor, pull = self.factorise(curvature, gradient)
         return self._step(coef, pull, factor, np.sqrt(curvature))
@@ -256,11 +232,6 @@ def graded_features(X: Array) -> Array:
     The same model in coordinates that keep strong and weak directions apart, so that rounding in the
     strong ones (1e8, say) cannot drown the weak ones (1). Column-pivoted QR is stable row by row, which
     a singular value decomposition is not.
-
-    >>> X = np.arange(8.0).reshape(2, 4)
-    >>> Z = graded_features(X)
-    >>> Z.shape, bool(np.allclose(Z @ Z.T, X @ X.T))
-    ((2, 2), True)
     """
     X = X[:, np.argsort(-np.abs(X).max(axis=0, initial=0.0), kind="stable")]  # rows of Xᵀ, large ones first
     triangle, order = qr(X.T, mode="r", pivoting=True, check_finite=False)
@@ -275,24 +246,17 @@ def largest_square(X: Array) -> float:
     return max((float(np.einsum("ij,ij->i", slab, slab).max()) for slab in slabs), default=0.0)
 
 
-def pick(matrix: Array, rows: NDArray[np.intp], columns: NDArray[np.intp]) -> Array:
-    """The submatrix of some rows and columns; twice as fast as np.ix_."""
-    places = rows[:, None] * matrix.shape[1] + columns
-    return matrix.ravel().take(places)  # `take` from flat places: no copy of the matrix, if it is C-ordered
-
-
 def choose_geometry(
     X: Array,
     prior_variance: float,
     rows: NDArray[np.intp] | None = None,
     square: float | None = None,
-    gram: Array | None = None,
     few: int = 0,
 ) -> Dual | Primal:
     """The cheapest geometry that keeps its digits: n×n below the measured crossover n ≈ 2d, else d×d.
 
-    `rows` selects rows of X; `square` is their largest ‖x‖² (or that of all of X), and `gram` the Gram matrix
-    C·X Xᵀ of all of X, if they are known. Up to `few` rows it is n×n whatever d is.
+    `rows` selects rows of X; `square` is their largest ‖x‖² (or that of all of X), if it is known. Up to
+    `few` rows it is n×n whatever d is.
     """
     n, d = len(X) if rows is None else len(rows), X.shape[1]
     if n and prior_variance * (largest_square(X) if square is None else square) > GRAM_LIMIT:
@@ -301,8 +265,6 @@ def choose_geometry(
         return Primal(own if n >= d else graded_features(own), prior_variance, root=True)
     if n > max(2 * d, few) or n == 0:
         return Primal(X, prior_variance, rows)
-    if gram is not None:
-        return Dual(gram if rows is None else pick(gram, rows, rows))
     own = X if rows is None else X[rows]
     gram = own @ own.T
     gram *= prior_variance

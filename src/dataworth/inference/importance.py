@@ -75,11 +75,7 @@ def log_likelihood(margins: Array, weights: Array) -> tuple[Array, Array]:
 
 
 def blocks(draws: int, rows: int) -> Iterator[slice]:
-    """Slices of the draws whose margins are held at once.
-
-    >>> list(blocks(20, BLOCK))
-    [slice(0, 16, None), slice(16, 20, None)]
-    """
+    """Slices of the draws whose margins are held at once."""
     size = max(16, BLOCK // max(rows, 1))
     for start in range(0, draws, size):
         yield slice(start, min(start + size, draws))

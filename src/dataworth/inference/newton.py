@@ -34,9 +34,6 @@ def best_step(slope_and_bend: Callable[[float], tuple[float, float]], slope_at_z
 
     By a safeguarded Newton iteration: the bracket [low, high] only shrinks. Steps beyond 1 are allowed: on
     separable classes the mode runs away, and full steps alone need twice as many.
-
-    >>> round(best_step(lambda s: (3.0 - s, -1.0), 3.0), 6)  # of 3s − s²/2
-    3.0
     """
     low, high, s = 0.0, np.inf, 1.0
     for _ in range(TRIALS):
@@ -54,12 +51,10 @@ def best_step(slope_and_bend: Callable[[float], tuple[float, float]], slope_at_z
 
 
 class Start(NamedTuple):
-    """Where to begin: coefficients, or a predictor `guess` that no coefficients need have; and the factor of
-    a model much like this one at its mode, with which the first steps are taken."""
+    """Where to begin: coefficients, or a predictor `guess` that no coefficients need have."""
 
     coef: Array | None = None
     guess: Array | None = None
-    factor: Factor | None = None
 
 
 Geometry = Dual | Primal
@@ -134,12 +129,12 @@ def find_mode(
 
 
 def _find(geometry: Geometry, counts: Counts, start: Start, offset: Array | float) -> Mode:
-    point, last = _start(geometry, counts, start, offset)
+    point = _start(geometry, counts, start, offset)
     iterations = 0 if start.guess is None else 1
     while True:
         iterations += 1
         at = point.at
-        step = geometry.step(point.coef, at.gradient, at.curvature, rough=not last)
+        step = geometry.step(point.coef, at.gradient, at.curvature)
         # it is a square, but in floating point can come out below zero, where nothing is left to gain
         decrement = max(step.decrement, 0.0)
         tolerance = _tolerance(at)
@@ -148,10 +143,9 @@ def _find(geometry: Geometry, counts: Counts, start: Start, offset: Array | floa
         if decrement > 0 and not converged and np.abs(step.f).max() > NEAR:
             square = max(geometry.penalty(step.coef, step.coef, step.f), 0.0)
             size = line_search(point.f, step.f, counts, at.gradient, decrement, square)
-        if iterations == MAX_ITERATIONS or (converged and not step.factor.rough):
+        if converged or iterations == MAX_ITERATIONS:
             break
-        point, last = _refine(geometry, counts, step, point.f, _move(point, step, size, counts), tolerance)
-        last = last or converged
+        point = _refine(geometry, counts, step, point.f, _move(point, step, size, counts), tolerance)
     coef, f, at = _move(point, step, size, counts)
     penalty = geometry.penalty(coef, coef, f - offset)
     return Mode(coef, f, at.value - 0.5 * penalty, penalty, step.factor, iterations, converged)
@@ -170,26 +164,23 @@ def _move(point: _Point, step: Step, size: float, counts: Counts) -> _Point:
     return _Point(point.coef + size * step.coef, f, terms(f, counts))
 
 
-def _start(geometry: Geometry, counts: Counts, start: Start, offset: Array | float) -> tuple[_Point, bool]:
-    """The point to start at: that of the coefficients, refined with the factor if there is one; or a full
-    Newton step from the guess if it leads up from 0."""
-    coef, guess, factor = start
+def _start(geometry: Geometry, counts: Counts, start: Start, offset: Array | float) -> _Point:
+    """The point to start at: that of the coefficients, or a full Newton step from the guess if it leads up
+    from 0."""
+    coef, guess = start
     assert coef is not None
     f = geometry.predictor(coef) + offset
     point = _Point(coef, f, terms(f, counts))
-    if factor is not None:
-        standing = Step(np.zeros_like(coef), np.zeros_like(f), 0.0, factor, np.sqrt(point.at.curvature))
-        return _refine(geometry, counts, standing, f, point, _tolerance(point.at))
     if guess is None:
-        return point, False
+        return point
     at = terms(guess, counts)
     # Newton from f, not from coefficients: θ = argmax of the quadratic that touches Ψ's likelihood at f
     pull = at.gradient + at.curvature * (guess - offset)
-    step = geometry.step(np.zeros_like(coef), pull, at.curvature, rough=True)
+    step = geometry.step(np.zeros_like(coef), pull, at.curvature)
     reached = _Point(step.coef, step.f + offset, terms(step.f + offset, counts))
     penalty = geometry.penalty(step.coef, step.coef, step.f)
     if not reached.at.value - 0.5 * penalty > point.at.value - 0.5 * geometry.penalty(coef, coef, point.f):
-        return point, False
+        return point
     return _refine(geometry, counts, step, guess, reached, _tolerance(at))
 
 
@@ -199,15 +190,14 @@ def _tolerance(at: Terms) -> float:
 
 def _refine(
     geometry: Geometry, counts: Counts, step: Step, origin: Array, point: _Point, tolerance: float
-) -> tuple[_Point, bool]:
-    """Further steps with the factor made at `origin`, while it is nearly as good as a new one; with whether
-    the next step, with a new factor, is likely to be the last.
+) -> _Point:
+    """Further steps with the factor made at `origin`, while it is nearly as good as a new one.
 
     W′/W = −tanh(f/2), so a row that moved by δ has its curvature changed by a factor of at most e^δ. While no
     row has moved by more than NEAR, a step with the old factor, at a tenth of the cost, leaves only a
     fraction of the way; it ends where a new factor would find nothing left to do.
     """
-    last, near = _log_det_move(geometry, step, point.at), False
+    last = _log_det_move(geometry, step, point.at)
     for _ in range(REPEATS):
         if np.abs(point.f - origin).max(initial=0.0) > NEAR:
             break
@@ -222,7 +212,7 @@ def _refine(
         if last and (near or move > SLOW * last):
             break
         last = move
-    return point, near
+    return point
 
 
 def _log_det_move(geometry: Geometry, step: Step, at: Terms) -> float:

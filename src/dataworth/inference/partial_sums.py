@@ -54,11 +54,6 @@ def partial_sums(theta: Array, X: Array, counts: Counts, curved: bool = True, *,
     """The sums of one chunk of rows X; `ones` adds a last column of ones, for an intercept.
 
     `counts` are the weights of each row with label 1 and with label 0.
-
-    >>> counts = Counts(np.array([1.0, 0.0]), np.array([0.0, 1.0]))
-    >>> sums = partial_sums(np.zeros(1), np.array([[1.0], [2.0]]), counts)
-    >>> round(sums.value, 4), sums.gradient.tolist(), sums.curvature.tolist(), sums.square
-    (-1.3863, [-0.5], [[1.25]], 4.0)
     """
     d = len(theta)
     value, gradient, mass, square = 0.0, np.zeros(d), 0.0, 0.0
@@ -90,12 +85,7 @@ def _against(rows: Array, weights: Array, ones: bool) -> Array:
 
 
 def combined(parts: Iterable[Sums]) -> Sums:
-    """All chunks together, added in the order in which they come.
-
-    >>> one = Sums(-1.0, np.ones(1), np.eye(1), 0.5, 2.0)
-    >>> combined([one, one]).value
-    -2.0
-    """
+    """All chunks together, added in the order in which they come."""
 
     def add(a: Sums, b: Sums) -> Sums:
         both = None if a.curvature is None or b.curvature is None else a.curvature + b.curvature

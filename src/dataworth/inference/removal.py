@@ -88,13 +88,7 @@ class Labelled(NamedTuple):
 
 
 def see(X: Array, prior_variance: float, counts: Counts, start: Sites | None = None) -> Seen:
-    """Fit the rows that are counted, by EP, and look at all.
-
-    >>> X = np.array([[1.0], [-1.0]])
-    >>> seen = see(X, 1.0, Counts(np.array([1.0, 0.0]), np.array([0.0, 0.0])))
-    >>> bool(np.isclose(seen.mean[0], -seen.mean[1])), round(float(np.exp(seen.log_z)), 6)
-    (True, 0.5)
-    """
+    """Fit the rows that are counted, by EP, and look at all."""
     ids = np.flatnonzero(counts.ones + counts.zeros)
     heaviest = max(1.0, float((counts.ones + counts.zeros).max(initial=0.0)))
     geometry = _geometry(X, prior_variance, ids, heaviest)

@@ -67,14 +67,7 @@ def expand(f: Array, offset: Array | float, counts: Counts) -> Sites:
 
 
 def condition(geometry: Dual | Primal, sites: Sites) -> Conditioned:
-    """Condition the prior on sites: mean and factor.
-
-    >>> one = Dual(np.array([[3.0]]))  # prior variance 3; a site as of one observation 2 with variance 1
-    >>> sites = Sites(np.array([1.0]), np.array([2.0]))
-    >>> given = condition(one, sites)
-    >>> round(float(given.mean[0]), 12), round(given.log_norm(sites), 6)
-    (1.5, 0.806853)
-    """
+    """Condition the prior on sites: mean and factor."""
     tau, nu = sites
     if isinstance(geometry, Dual):
         root = np.sqrt(tau)
@@ -154,11 +147,6 @@ def find_moments(
     """EP from the sites in `start` until they stand still; `offset` as in `find_mode`.
 
     `tolerance` asks for better sites than log Z needs; if rounding keeps them from it, that is no failure.
-
-    >>> both = Counts(np.array([1.0]), np.array([0.0]))
-    >>> fit = find_moments(Dual(np.array([[4.0]])), both)
-    >>> round(float(np.exp(fit.log_z)), 8), fit.converged  # one row: exact, and ½ by symmetry
-    (0.5, True)
     """
     n = len(counts.ones)
     sites = Sites(np.zeros(n), np.zeros(n)) if start is None else start

@@ -30,12 +30,7 @@ class Terms(NamedTuple):
 
 
 def terms(f: Array, counts: Array) -> Terms:
-    """Likelihood terms at f, exact in the tails: 1 − p is summed, never subtracted, where p is near 1.
-
-    >>> t = terms(np.array([[0.0, 800.0]]), np.array([[1.0, 2.0]]))
-    >>> t.value, t.gradient.tolist()
-    (-800.0, [[1.0, -1.0]])
-    """
+    """Likelihood terms at f, exact in the tails: 1 − p is summed, never subtracted, where p is near 1."""
     n = counts.sum(axis=1, keepdims=True)
     rows, top = np.arange(len(f)), f.argmax(axis=1)
     below = f - f[rows, top][:, None]
@@ -67,10 +62,6 @@ def curvature_root(mass: Array, noise: Array) -> Array:
     """S z of each row with S Sᵀ = W, z of K−1 numbers: the multinomial, class after class.
 
     W = Σ_j w_j v_j v_jᵀ with v_j = e_j − Σ_{k>j} e_k p_k/s_j, w_j = n p_j s_j/(p_j + s_j), s_j = Σ_{k>j} p_k.
-
-    >>> W = [curvature_root(np.array([[1.0, 2.0, 3.0]]), z[None])[0] for z in np.eye(2)]
-    >>> (np.transpose(W) @ np.array(W)).round(4).tolist()  # 6 (diag p − ppᵀ)
-    [[0.8333, -0.3333, -0.5], [-0.3333, 1.3333, -1.0], [-0.5, -1.0, 1.5]]
     """
     weights, vectors = conditional(mass)
     return np.asarray(np.einsum("ij,ijk->ik", np.sqrt(weights) * noise, vectors))

@@ -6,10 +6,10 @@ from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import blake2b
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import solve_triangular
 
 from ..arrays import Array, Rows
@@ -17,11 +17,6 @@ from ..errors import DataworthError
 from ..inference.geometry import SLAB, Dual, Factor, Primal, cholesky_factor, choose_geometry, safe_factor
 from ..inference.sites import Conditioned, Sites, condition
 from .base import Fit, Fitter, check_theta
-
-FEW = 8
-"""Columns that are looked at first."""
-Labelled = tuple[Rows, Array | None, Array | None]
-"""Rows of a pool, their weights, and their targets if those are not the pool's."""
 
 
 def distinct_rows(X: Array) -> tuple[Array, Rows]:
@@ -31,34 +26,15 @@ def distinct_rows(X: Array) -> tuple[Array, Rows]:
     >>> rows.ravel().tolist(), ids.tolist()
     ([2.0, 1.0], [0, 1, 0])
     """
-    if X.shape[1] == 0 or len(X) == 0:
-        return X[: min(len(X), 1)], np.zeros(len(X), dtype=np.intp)
-    if len(np.unique(_hash_rows(X[:, :: -(-X.shape[1] // FEW)]))) == len(X):
-        return X, np.arange(len(X))  # a few columns tell all rows apart, as those of measurements do
-    # hash first, compare after: sorting 64-bit hashes is far cheaper than sorting rows
-    keys = np.concatenate([_hash_rows(X[i : i + SLAB]) for i in range(0, len(X), SLAB)])
-    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
-    if len(first) == len(X):
-        return X, np.arange(len(X))
-    same = all(
-        np.array_equal(X[first[inverse[i : i + SLAB]]], X[i : i + SLAB]) for i in range(0, len(X), SLAB)
-    )
-    if not same:  # a collision of hashes: sort the rows themselves
-        packed = (X + 0.0).view(np.dtype((np.void, X.shape[1] * X.itemsize))).ravel()
-        _, first, inverse = np.unique(packed, return_index=True, return_inverse=True)
-    order = np.argsort(first)
-    rank = np.empty_like(order)
-    rank[order] = np.arange(len(order))
-    return X[first[order]], rank[inverse.ravel()]
-
-
-def _hash_rows(X: Array) -> NDArray[np.uint64]:
-    # −0.0 and 0.0 are one value with two bit patterns; adding 0.0 makes them one
-    bits = np.ascontiguousarray(X + 0.0).view(np.uint64)
-    multipliers = np.random.default_rng(0).integers(0, 2**63, size=X.shape[1], dtype=np.uint64) * 2 + 1
-    mixed = bits * multipliers
-    mixed ^= mixed >> np.uint64(29)
-    return mixed.sum(axis=1, dtype=np.uint64)
+    place: dict[bytes, int] = {}
+    ids = np.empty(len(X), dtype=np.intp)
+    for i in range(0, len(X), SLAB):
+        # −0.0 and 0.0 are one value with two bit patterns; adding 0.0 makes them one
+        for j, row in enumerate(np.ascontiguousarray(X[i : i + SLAB] + 0.0), start=i):
+            ids[j] = place.setdefault(blake2b(row, digest_size=16).digest(), len(place))
+    if len(place) == len(X):
+        return X, ids
+    return X[np.unique(ids, return_index=True)[1]], ids
 
 
 def room_for_rows(rows: int, features: int) -> Array:
@@ -246,12 +222,12 @@ class GaussianRows(Fitter):
 
     def log_predictives(self, fit: Fit, sets: Sequence[tuple[Rows, Array | None]]) -> list[float]:
         """The same of several sets of rows, each on its own: the fit is made a prior once."""
-        return self.log_evidences_under(self.as_prior(fit), [(*one, None) for one in sets])
+        prior = self.as_prior(fit).whitening(self.X.shape[1])
+        return [self.log_evidence_under(prior, *one) for one in sets]
 
     def gaussians(self, fit: Fit) -> list[GaussianPrior]:
         """The fit's N(μ, Σ), as the prior of what is seen next."""
-        known = self.as_prior(fit)
-        return [GaussianPrior(known.mean, known.root @ known.root.T)]
+        return [self.as_prior(fit)]
 
     def features(self, rows: Rows) -> Array:
         """Features of rows of the pool, with their column of ones."""
@@ -271,12 +247,12 @@ class GaussianRows(Fitter):
         """log ∫ p(y | f)^w N(f; m, v) df of every row."""
 
     @abstractmethod
-    def as_prior(self, fit: Fit) -> Whitening:
-        """A fit's N(μ, Σ) as coordinates in which it is standard normal, d×d."""
+    def as_prior(self, fit: Fit) -> GaussianPrior:
+        """A fit's N(μ, Σ) in the pool's coordinates, as the prior of what is seen next, d×d."""
 
     @abstractmethod
-    def log_evidences_under(self, prior: Whitening, sets: Sequence[Labelled]) -> list[float]:
-        """Log evidence of each of several sets of rows under another prior than the pool's."""
+    def log_evidence_under(self, prior: Whitening, rows: Rows, weights: Array | None) -> float:
+        """Log evidence of a set of rows under another prior than the pool's."""
 
     def geometry(self, ids: Rows) -> Dual | Primal:
         """The prior at rows of the pool."""

@@ -7,7 +7,6 @@ Costs O(n d²) or O(n² d), whichever is less.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar, NamedTuple
@@ -26,7 +25,6 @@ from .gaussian import (
     GaussianPosterior,
     GaussianPrior,
     GaussianRows,
-    Labelled,
     RowGaussian,
     Whitening,
     precision_matrix,
@@ -238,23 +236,19 @@ class LinearFitter(GaussianRows):
         fit = fit_gaussian(self.X[rows], above, weights, self.prior_variance, self.noise_variance)
         return Fit(fit.log_z, LinearState(fit, rows, weights, targets))
 
-    def as_prior(self, fit: Fit) -> Whitening:
-        """The posterior as coordinates in which it is standard normal, d×d."""
+    def as_prior(self, fit: Fit) -> GaussianPrior:
+        """The exact posterior."""
         known: LinearState = fit.state
-        precision = precision_matrix(
-            self.X[known.rows], known.weights / self.noise_variance, self.prior_variance
+        precision = known.weights / self.noise_variance
+        return GaussianPrior(
+            known.fit.coef, precision_matrix(self.X[known.rows], precision, self.prior_variance)
         )
-        return GaussianPrior(known.fit.coef, precision).whitening(len(precision))
 
-    def log_evidences_under(self, prior: Whitening, sets: Sequence[Labelled]) -> list[float]:
-        """Log evidence of each set under another prior: exact, so that it is p(T | D) if the prior is D's."""
-        found = []
-        for rows, own_weights, own_targets in sets:
-            weights, targets = self.told(rows, own_weights, own_targets)
-            above = targets - self.offset[rows] - prior.offset(self.X[rows])
-            fit = fit_gaussian(prior.rows(self.X[rows]), above, weights, 1.0, self.noise_variance)
-            found.append(fit.log_z)
-        return found
+    def log_evidence_under(self, prior: Whitening, rows: Rows, weights: Array | None) -> float:
+        """Exact, so that it is log p(T | D) if the prior is D's posterior."""
+        own, targets = self.told(rows, weights, None)
+        above = targets - self.offset[rows] - prior.offset(self.X[rows])
+        return fit_gaussian(prior.rows(self.X[rows]), above, own, 1.0, self.noise_variance).log_z
 
     def label_integral(self, mean: Array, variance: Array, weights: Array, targets: Array) -> Array:
         """Of Gaussians, in closed form."""

@@ -18,8 +18,7 @@ from scipy.special import expit, logit, ndtr
 
 from ..arrays import Array, Rows
 from ..errors import DataworthError
-from ..inference.ep_blocks import Block, block_evidences
-from ..inference.geometry import GATHERED, GRAM_LIMIT, Dual, Primal, choose_geometry, largest_square, pick
+from ..inference.geometry import GATHERED, Dual, Primal, choose_geometry, largest_square
 from ..inference.logistic import Counts
 from ..inference.newton import Mode, Start, find_mode
 from ..inference.sites import SETTLED, Moments, Sites, condition, expand, find_moments
@@ -30,7 +29,6 @@ from .gaussian import (
     GaussianPosterior,
     GaussianPrior,
     GaussianRows,
-    Labelled,
     RowGaussian,
     Whitening,
     distinct_rows,
@@ -41,12 +39,9 @@ from .gaussian import (
 INFERENCES = ("auto", "laplace", "ep")
 MANY = 100
 """Distinct rows a coefficient from which Laplace's posterior is EP's for all that a score can tell: scores of
-blocks of ten test rows then differ by less than 0.02 nats on average (tests/inference/test_ep_blocks.py)."""
-POOL_GRAM_ROWS, POOL_GRAM_FEATURES = 4096, 256
-"""Pools of at most so many rows (128 MB) with at least so many features have their Gram matrix computed once:
-fits then pick it out. With fewer features multiplying is as fast as picking."""
+blocks of ten test rows then differ by less than 0.02 nats on average (tests/inference/test_ep.py)."""
 BLOCK = 64
-"""Rows of a block up to which n×n is cheaper whatever d is: compiled, 20 rows take a fifteenth of it."""
+"""Rows of a block up to which n×n is cheaper whatever d is."""
 MOST = 0.75
 POLISH = 4
 """Newton steps that bring a converged mode to the last digits, for forms that depend on it to first order."""
@@ -147,12 +142,6 @@ class LogisticFitter(GaussianRows):
         super().__init__(model, distinct, y, prior)
         self.inference = model.inference
         self._square = largest_square(self.X)
-        self._gram: Array | None = None
-        rows, features = self.X.shape
-        if features >= POOL_GRAM_FEATURES and rows <= min(POOL_GRAM_ROWS, 8 * features):
-            with one_thread():  # the last bits depend on the number of threads
-                self._gram = self.X @ self.X.T
-            self._gram *= self.prior_variance
 
     def fit_rows(self, rows: Rows, start: tuple[Fit, ...], weights: Array, targets: Array) -> Fit:
         """Log evidence of the pool's `rows`, started at earlier fits of their parts."""
@@ -199,7 +188,7 @@ class LogisticFitter(GaussianRows):
 
     def _geometry(self, ids: Rows, counts: Counts) -> Dual | Primal:
         heaviest = max(1.0, float((counts.ones + counts.zeros).max(initial=0.0)))
-        return choose_geometry(self.X, self.prior_variance, ids, heaviest * self._square, self._gram)
+        return choose_geometry(self.X, self.prior_variance, ids, heaviest * self._square)
 
     def _start_sites(self, ids: Rows, counts: Counts, start: tuple[Fit, ...]) -> Sites | None:
         """Each row's site as the last fit that saw it has it; none if most rows were not seen so labelled.
@@ -231,9 +220,7 @@ class LogisticFitter(GaussianRows):
         if kind == "primal":
             last = states[-1]
             if len(last.ids) > MOST * len(ids):
-                factor = last.solution.factor if last.kind == "primal" else None
-                ratio = counts.total() / last.counts.total()
-                return Start(last.coordinates(self), factor=factor and factor.reweighed(ratio))
+                return Start(last.coordinates(self))
             share = np.array([max(len(state.ids), 1) for state in states], dtype=float)
             modes = [state.coordinates(self) for state in states]
             return Start(np.average(modes, axis=0, weights=share))
@@ -250,34 +237,23 @@ class LogisticFitter(GaussianRows):
             guess[unseen] = side[unseen] * np.abs(guess[~unseen]).mean()
         return Start(guess=guess)
 
-    def as_prior(self, fit: Fit) -> Whitening:
-        """A fit's N(μ, Σ) as coordinates in which it is standard normal, d×d."""
+    def as_prior(self, fit: Fit) -> GaussianPrior:
+        """Laplace's or EP's Gaussian."""
         state: LogisticState = fit.state
         if state.kind == "primal":
-            return Whitening(state.solution.coef, state.solution.factor.matrix / np.sqrt(self.prior_variance))
+            root = state.solution.factor.matrix / np.sqrt(self.prior_variance)
+            return GaussianPrior(state.solution.coef, root @ root.T)
         tau = state.sites(self.offset[state.ids]).tau
         precision = precision_matrix(self.X[state.ids], tau, self.prior_variance)
-        return GaussianPrior(state.coordinates(self), precision).whitening(len(precision))
+        return GaussianPrior(state.coordinates(self), precision)
 
-    def log_evidences_under(self, prior: Whitening, sets: Sequence[Labelled]) -> list[float]:
-        """Log evidence of each of several sets under another prior; small ones are fitted at once."""
-        tallies = [self.seen(*one) for one in sets]
-        every = self.X[np.concatenate([ids for _, ids in tallies])]
-        ends = np.cumsum([len(ids) for _, ids in tallies])[:-1]
-        known, offsets = np.split(prior.rows(every), ends), np.split(prior.offset(every), ends)
-        small = max(map(len, known), default=0) <= BLOCK and largest_square(every) <= GRAM_LIMIT
-        found, blocks = [0.0] * len(sets), {}
-        for j, ((tally, ids), X, offset) in enumerate(zip(tallies, known, offsets, strict=True)):
-            counts, offset = tally.at(ids), offset + self.offset[ids]
-            if not self.by_ep(len(ids)):
-                found[j] = find_mode(choose_geometry(X, 1.0, few=BLOCK), counts, None, offset).log_z
-            elif small:
-                blocks[j] = Block(X @ X.T, counts, offset)
-            else:
-                found[j] = find_moments(choose_geometry(X, 1.0), counts, None, offset).log_z
-        for j, log_z in zip(blocks, block_evidences(list(blocks.values())), strict=True):
-            found[j] = log_z
-        return found
+    def log_evidence_under(self, prior: Whitening, rows: Rows, weights: Array | None) -> float:
+        """By the inference that suits so many rows."""
+        tally, ids = self.seen(rows, weights)
+        geometry = choose_geometry(prior.rows(self.X[ids]), 1.0, few=BLOCK)
+        offset = prior.offset(self.X[ids]) + self.offset[ids]
+        find = find_moments if self.by_ep(len(ids)) else find_mode
+        return find(geometry, tally.at(ids), None, offset).log_z
 
     def features(self, rows: Rows) -> Array:
         """Distinct rows stand in X once."""
@@ -313,10 +289,7 @@ class LogisticFitter(GaussianRows):
 
     def predictor(self, fit: Fit, ids: Rows) -> Array:
         """The fit's g = Xθ at distinct rows, without the prior's mean."""
-        state: LogisticState = fit.state
-        if self._gram is not None and state.kind == "dual":
-            return pick(self._gram, ids, state.ids) @ state.solution.coef
-        return np.asarray(self.X[ids] @ state.coordinates(self), dtype=float)
+        return np.asarray(self.X[ids] @ fit.state.coordinates(self), dtype=float)
 
     def predict(self, fit: Fit, rows: Rows) -> Array:
         """Class 1 where the linear predictor is positive."""
