@@ -106,7 +106,7 @@ def as_frame(X: Any, what: str = "X") -> Any:
             _ = frame.columns  # pandas allows a name twice, narwhals says so here
             return frame
     except nw.exceptions.DuplicateError as error:
-        _refuse_twice([str(name) for name in X.columns], what)
+        refuse_twice([str(name) for name in X.columns], what)
         raise DataworthError(f"{what} has a column name more than once: give each its own name") from error
     if type(X).__name__ == "LazyFrame":
         raise DataworthError(f"{what} is a lazy frame, but its rows are needed: collect() it")
@@ -229,14 +229,15 @@ def renamed(columns: tuple[Column, ...], names: Sequence[str] | None) -> tuple[C
             given = f"{counted(len(names), 'name')} for {counted(len(columns), 'column')}"
             raise DataworthError(f"names has {given}: give one per column")
         columns = tuple(replace(column, name=str(name)) for name, column in zip(names, columns, strict=True))
-    _refuse_twice([column.name for column in columns])
+    refuse_twice([column.name for column in columns], "X")
     return columns
 
 
-def _refuse_twice(names: Sequence[str], what: str = "X") -> None:
-    twice = [name for name, times in Counter(names).items() if times > 1]
-    if twice:
-        raise DataworthError(f"{what} has {listed(twice)} more than once: give each column its own name")
+def refuse_twice(names: Sequence[str], what: str = "it") -> None:
+    """A sentence about names that several columns have."""
+    if twice := [name for name, times in Counter(names).items() if times > 1]:
+        line = "frame.loc[:, ~frame.columns.duplicated()] keeps the first"
+        raise DataworthError(f"{what} has {listed(twice)} more than once: name each, or in pandas, {line}")
 
 
 def refuse_infinite(X: Array, columns: Sequence[Column]) -> None:

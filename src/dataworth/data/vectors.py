@@ -43,7 +43,7 @@ def to_arrow(series: Any, name: str) -> Any:
         array = series.to_arrow()
     except (pa.ArrowException, TypeError, ValueError) as error:
         raise DataworthError(
-            f"column {name!r} mixes values of different types: make it all numbers or all text"
+            f"column {name!r} mixes values of different types: frame[{name!r}].astype(str) makes it text"
         ) from error
     return one_array(array)
 
