@@ -27,11 +27,7 @@ class Classes:
     names: tuple[str, ...]
 
     def encode(self, y: NDArray[Any], what: str = "the data") -> Array:
-        """Labels to 0.0, 1.0 and so on.
-
-        >>> Classes(("cat", "dog", "owl")).encode(np.array(["dog", "owl", "cat"])).tolist()
-        [1.0, 2.0, 0.0]
-        """
+        """Labels to 0.0, 1.0 and so on."""
         keys = label_keys(y)
         known = np.isin(keys, self.names)
         if not known.all():
@@ -146,11 +142,7 @@ def _names(labels: Sequence[NDArray[Any]], who: str) -> tuple[str, ...]:
 
 
 def _listed(names: Sequence[str], *, plain: bool = False) -> str:
-    """A few names for a sentence.
-
-    >>> _listed("ab"), _listed("abcdefg"), _listed("abcdefg", plain=True)
-    ("'a' and 'b'", "'a', 'b', 'c', 'd', 'e', …", 'a, b, c, d, e, …')
-    """
+    """A few names for a sentence."""
     shown = [n if plain else repr(n) for n in names[:5]]
     if len(shown) == 2 and not plain:
         return " and ".join(shown)

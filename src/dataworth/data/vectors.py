@@ -27,9 +27,6 @@ def binary_size(X: Array) -> Array:
     """For each column the power of two just above its largest size, 1 where all is 0.
 
     What is divided by it loses no digit, and has squares that neither vanish nor overflow.
-
-    >>> binary_size(np.array([[3.0, -1e-300, 0.0], [1.0, 0.0, 0.0]])) == [4.0, 2.0**-996, 1.0]
-    array([ True,  True,  True])
     """
     largest = np.abs(X).max(axis=0, initial=0.0)
     return np.asarray(np.ldexp(1.0, np.where(largest > 0, np.frexp(largest)[1], 0)))
@@ -235,13 +232,7 @@ class LabelSummary:
 
 
 def summarise_labels(y: NDArray[Any]) -> LabelSummary:
-    """Text and at most 20 distinct whole numbers are classes; other numbers have a range.
-
-    >>> print(summarise_labels(np.array([1, 0, 1])))
-    0: 1, 1: 2
-    >>> print(summarise_labels(np.array([0.5, 2.0])))
-    from 0.5 to 2
-    """
+    """Text and at most 20 distinct whole numbers are classes; other numbers have a range."""
     values, counts = np.unique(y, return_counts=True)
     if y.dtype.kind in "iuf" and (len(values) > 20 or (values != np.round(values)).any()):
         return LabelSummary(None, float(values[0]), float(values[-1]))
@@ -249,9 +240,5 @@ def summarise_labels(y: NDArray[Any]) -> LabelSummary:
 
 
 def label_keys(y: Any) -> NDArray[np.str_]:
-    """Labels as text, so that 1, 1.0 and True are the same label.
-
-    >>> label_keys([True, False]).tolist(), label_keys([1.0, 2.5, -0.0]).tolist(), label_keys([" a"]).tolist()
-    (['1', '0'], ['1', '2.5', '0'], ['a'])
-    """
+    """Labels as text, so that 1, 1.0 and True are the same label."""
     return text_keys(entries(y, "y", "labels", None))

@@ -61,8 +61,8 @@ def read(
     Args:
         source: csv, tsv, txt, xlsx (extra `excel`), json, jsonl, parquet, feather, arrow or npz, by its
             suffix; a directory or a pattern (`part-*.csv`) of these; a pandas, polars or pyarrow frame; a
-            Hugging Face `Dataset`, the directory it was saved to, or `hf:NAME:SPLIT`. An npz holds `X` and `y` (and, if it likes, `groups`, `ids`, `weights`,
-            `attributes`, `names`); they have these roles whatever columns are named in other files.
+            Hugging Face `Dataset`, the directory it was saved to, or `hf:NAME:SPLIT`. An npz holds `X` and
+            `y` (and, if it likes, `groups`, `ids`, `weights`, `attributes`, `names`), which have these roles.
         label: the label column; guessed only if exactly one is named label, target, y, class or outcome.
         features: names or patterns (`emb_*`) of the feature columns; by default all that have no other role.
             A column that only numbers the rows (`rownames`, `Unnamed: 0`, or 1, 2, … n), or is named or looks
