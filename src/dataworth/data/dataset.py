@@ -169,19 +169,13 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
             index = np.zeros(0, dtype=np.intp)
         if index.ndim != 1 or index.dtype.kind not in "biu":
             wrong = f"rows of type {index.dtype} and shape {index.shape}"
-            raise DataworthError(
-                f"take was given {wrong}: give a flat list of row numbers, or a boolean mask"
-            )
+            raise DataworthError(f"take was given {wrong}: give a flat list of row numbers, or a mask")
         n = counted(len(self), "row")
         if index.dtype == bool and len(index) != len(self):
-            raise DataworthError(
-                f"take was given a mask of length {len(index)} for {n}: give one entry per row"
-            )
+            raise DataworthError(f"take was given a mask of length {len(index)} for {n}: give one per row")
         if index.dtype != bool and index.size and (index.min() < 0 or index.max() >= len(self)):
             row = index.min() if index.min() < 0 else index.max()
-            raise DataworthError(
-                f"take was given row {row} of {n}: rows are counted from 0, and all must exist"
-            )
+            raise DataworthError(f"take was given row {row} of {n}: rows are counted from 0")
         every = self._fields().items()
         return self._with(**{name: a[index] for name, a in every if isinstance(a, np.ndarray)})
 

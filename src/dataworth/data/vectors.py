@@ -77,9 +77,7 @@ def as_vector(values: Any, what: str, *, anything: bool = False) -> tuple[NDArra
             whole = plain and array.null_count == 0
             raw = array.to_numpy(zero_copy_only=False) if whole else _objects(array.to_pylist())
     if raw.ndim != 1:
-        raise DataworthError(
-            f"{what} has shape {raw.shape}, but one value per row is needed: give a flat list"
-        )
+        raise DataworthError(f"{what} has shape {raw.shape}, but one value per row is needed: flatten it")
     if raw.dtype.kind == "T":  # numpy's own texts of variable length
         raw = raw.astype(object)
     if raw.dtype.kind == "O":
@@ -87,9 +85,7 @@ def as_vector(values: Any, what: str, *, anything: bool = False) -> tuple[NDArra
     if raw.dtype.kind in "mM" and anything:
         return raw.astype(str), np.isnat(raw)
     if raw.dtype.kind not in "biufU":
-        raise DataworthError(
-            f"{what} is of type {raw.dtype}, but numbers, booleans or text are needed: convert it"
-        )
+        raise DataworthError(f"{what} is of type {raw.dtype}, but numbers or text are needed: convert it")
     return raw, np.isnan(raw) if raw.dtype.kind == "f" else np.zeros(len(raw), dtype=bool)
 
 
@@ -118,10 +114,8 @@ def _from_objects(raw: NDArray[Any], what: str, anything: bool) -> tuple[NDArray
         for value, real in zip(present, reals, strict=True):
             odd = not real and not isinstance(value, str)
             if odd and (not anything or isinstance(value, bytes | list | dict | np.ndarray)):
-                raise DataworthError(
-                    f"{what} holds a value of type {type(value).__name__}, but numbers, booleans or text are"
-                    " expected: convert it"
-                )
+                odd_one = f"{what} holds a value of type {type(value).__name__}"
+                raise DataworthError(f"{odd_one}, but numbers or text are expected: convert it")
             texts.append(text_key(value) if real else str(value))
         values = np.array(texts)
     # Missing entries stand as empty values: the caller refuses them by the mask.
@@ -158,10 +152,8 @@ def as_labels(y: Any, n: int) -> NDArray[Any]:
     values = entries(y, "y", "labels", n)
     if values.dtype.kind == "f":
         if np.isinf(values).any():
-            raise DataworthError(
-                f"y has {counted(int(np.isinf(values).sum()), 'infinite label')}: give finite labels,"
-                " or leave the rows out"
-            )
+            many = counted(int(np.isinf(values).sum()), "infinite label")
+            raise DataworthError(f"y has {many}: give finite labels, or leave the rows out")
         return np.array(values, dtype=np.float64)
     if values.dtype.kind in "bi" or (values.dtype.kind == "u" and (values <= np.iinfo(np.int64).max).all()):
         return np.array(values, dtype=np.int64)
@@ -183,13 +175,10 @@ def as_weights(weights: Any, n: int, *, some: bool = False) -> Array | None:
     result = np.array(values, dtype=np.float64)
     wrong = result[~np.isfinite(result) | (result < 0)]
     if len(wrong):
-        raise DataworthError(
-            f"weights hold {wrong[0]:g}, but finite numbers of at least 0 are needed: correct them"
-        )
+        raise DataworthError(f"weights hold {wrong[0]:g}, but finite numbers ≥ 0 are needed: correct them")
     if n and result.max() > MOST_WEIGHT:
-        raise DataworthError(
-            f"weights hold {result.max():g}, but no row counts more than {MOST_WEIGHT:.0e} times: divide them"
-        )
+        most = f"no row counts more than {MOST_WEIGHT:.0e} times"
+        raise DataworthError(f"weights hold {result.max():g}, but {most}: divide them")
     if n and not result.any() and not some:
         raise DataworthError("weights are all zero, so that no row counts: give some row a positive weight")
     return result
@@ -199,14 +188,11 @@ def entries(given: Any, what: str, noun: str, n: int | None, *, anything: bool =
     """Values, none of them missing; n of them, if that is said."""
     values, missing = as_vector(given, what, anything=anything)
     if n is not None and len(values) != n:
-        raise DataworthError(
-            f"{what} has {len(values)} {noun} for {counted(n, 'row')} of X: give one per row"
-        )
+        rows = f"{len(values)} {noun} for {counted(n, 'row')} of X"
+        raise DataworthError(f"{what} has {rows}: give one per row")
     if missing.any():
-        raise DataworthError(
-            f"{what} has {int(missing.sum())} missing {noun} of {len(missing)}: fill them in, or leave the"
-            " rows out"
-        )
+        some = f"{int(missing.sum())} missing {noun} of {len(missing)}"
+        raise DataworthError(f"{what} has {some}: fill them in, or leave the rows out")
     return values
 
 

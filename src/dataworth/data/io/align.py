@@ -166,7 +166,7 @@ def _gathering(read: Read) -> Iterator[None]:
 def _parsed(options: Mapping[str, Any], columns: Sequence[Column]) -> tuple[Delimited, TypeOverrides]:
     """How files are to be read and what columns are, from what users say."""
     sep, header, sample = (options.get(name) for name in ("sep", "header", "sample"))
-    sep = None if sep is None else SEPARATORS.get(sep, sep)
+    sep = SEPARATORS.get(str(sep), sep)
     if sep is not None and len(sep) != 1:
         raise DataworthError(f"sep is {sep!r}, but one character is expected: give ';', tab or the like")
     if sample is not None and (not isinstance(sample, int) or sample < 1):
@@ -244,10 +244,7 @@ def _assign(read: Read, asked: Mapping[str, Any], lead: Read) -> None:
 
 
 def _leave_out(reads: Sequence[Read], asked: Sequence[set[str]], led: bool, impute: bool) -> None:
-    """Leave columns that say nothing out of all files, if one shows it; constants are those of the lead.
-
-    asked: columns of each that were asked for or have a problem, of which nothing more is to be said.
-    """
+    """Leave columns that say nothing out of all files, if one shows it; not those `asked` for, or wrong."""
     found: dict[str, str] = {}
     for read, own in zip(reads, asked, strict=True):
         first, free = read is reads[0], [role for role in read.roles if role.column not in own]
