@@ -146,7 +146,8 @@ def look_for_leaks(test: Dataset, data: Dataset) -> Look:
     rule = Tally.of(own, other).rule(agreement(test), with_ids)
     if rule is None:
         return Look(np.zeros(len(test), dtype=bool), np.zeros(len(data), dtype=bool), False)
-    return Look(*getattr(overlap, rule), True)
+    found: Equals = getattr(overlap, rule)
+    return Look(found.test, found.data, True)
 
 
 class Equals(NamedTuple):

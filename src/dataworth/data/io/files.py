@@ -106,15 +106,13 @@ def _part_of_files(name: str, how: Delimited) -> Part:
     needed = 0.0
     for file, suffix in zip(files, suffixes, strict=True):
         with naming(Path(file).name if len(files) > 1 else None), reading(suffix):
-            if how.sample is None or suffix not in STREAMED:
+            if how.sample is None and suffix in STREAMED:
                 needed += size_of(file, suffix)[2]
-                part = f"read some rows, with {option('sample', 100_000)}"
-                part = part if suffix in STREAMED else "give a part of it"
-                refuse_too_large(needed, "reading all of it", part)
             found.append(_content(file, suffix, how))
             if odd := set(found[0].names) ^ set(found[-1].names):
                 both = f"{Path(files[0]).name} and {Path(file).name}"
                 raise DataworthError(f"{both} differ in {listed(sorted(odd))}: name files of one table")
+    refuse_too_large(needed, "reading all of it", f"read some rows, with {option('sample', 100_000)}")
     with reading(suffixes[0]):
         part = _assembled(found, suffixes[0] not in (*DELIMITED, ".xlsx"), how)
         # A damaged file can point outside itself, which would end the process later, not raise.
@@ -156,6 +154,7 @@ def _content(file: str, suffix: str, how: Delimited) -> _Content:
         batches = (lambda: table.read().to_batches()) if whole else (lambda: table.iter_batches(1 << 14))
         return _Content(table.schema_arrow.names, batches, how)
     notes = []
+    refuse_too_large(size_of(file, suffix)[2], "reading all of it", "give a part of it")
     table = read_excel(Path(file), how.sheet, notes) if suffix == ".xlsx" else READERS[suffix](Path(file))
     return _Content(table.column_names, table.to_batches, how, notes)
 

@@ -121,8 +121,8 @@ def table_of(source: Any) -> tuple[Any, list[Note]]:
     if type(source).__module__.split(".")[0] == "datasets":
         if isinstance(source, dict):
             if len(source) != 1:
-                names = ", ".join(map(repr, source))
-                raise DataworthError(f"the DatasetDict holds the splits {names}: give one, as data['train']")
+                splits = ", ".join(map(repr, source))
+                raise DataworthError(f"the DatasetDict holds the splits {splits}: give one, as data['train']")
             (source,) = source.values()
         if hasattr(source, "with_format") and hasattr(source, "__len__"):
             # By its own reading, which follows its shuffling and filtering; the table beneath does not.
