@@ -230,22 +230,8 @@ def _words(name: str, rng: np.random.Generator, seeds: Path, folder: Path) -> Ca
     options = [one for p in commands[chosen].params for one in p.opts if one.startswith("--")]
     files = ["good.csv", "y.json", "v.safetensors", "none.csv", ".", "/dev/null", "", "é", "-", "good.csv/x"]
     files.append("x" * 300)
-    odd = [
-        "0",
-        "-1",
-        "1e999",
-        "nan",
-        "a,b",
-        ",",
-        "label",
-        "auto",
-        "\0",
-        "\x1b[31m",
-        "1,2,3",
-        "10" * 30,
-        "a=b",
-    ]
-    odd += ["é", "all", *files]
+    odd = "0 -1 1e999 nan a,b , label auto \0 \x1b[31m 1,2,3 a=b é all".split(" ")  # noqa: SIM905
+    odd += ["10" * 30, *files]
     words = [chosen, *(str(files[k]) for k in rng.integers(len(files), size=rng.integers(0, 3)))]
     if rng.random() < 0.8:
         words += ["--test", "test.csv"]
@@ -276,9 +262,8 @@ def _bomb(name: str, rng: np.random.Generator, seeds: Path, folder: Path) -> Cas
         return Case(name, ["describe", "bad.json"])
     if kind == 3:
         wide = 2000 * n
-        (folder / "bad.csv").write_text(
-            ",".join(f"c{j}" for j in range(wide)) + ("\n" + "1," * (wide - 1) + "0") * 3
-        )
+        names = ",".join(f"c{j}" for j in range(wide))
+        (folder / "bad.csv").write_text(names + ("\n" + "1," * (wide - 1) + "0") * 3)
         return Case(name, ["describe", "bad.csv", "--label", "c0"])
     if kind == 4:
         (folder / "bad.csv").write_text('a,label\n"' + "x" * 10**7 * n + '",1\n2,0\n')
@@ -291,9 +276,8 @@ def _bomb(name: str, rng: np.random.Generator, seeds: Path, folder: Path) -> Cas
         (folder / "bad.parquet").write_bytes(raw.replace(b"\x80\x89z", b"\x80\xa8\xd6\xb9\x07"))
         return Case(name, ["describe", "bad.parquet"])
     if kind == 6:
-        (folder / "bad.jsonl").write_text(
-            '{"a": ' + '{"a": ' * 500 * n + "1" + "}" * 500 * n + ', "label": 1}\n'
-        )
+        deep = '{"a": ' * 500 * n + "1" + "}" * 500 * n
+        (folder / "bad.jsonl").write_text('{"a": ' + deep + ', "label": 1}\n')
         return Case(name, ["describe", "bad.jsonl"])
     if kind == 7:  # an image of 50,000 × 50,000 pixels, and one of 300 MB of zeros
         header = struct.pack(">IIBBBBB", 50_000, 50_000, 8, 2, 0, 0, 0)
@@ -309,11 +293,8 @@ def _bomb(name: str, rng: np.random.Generator, seeds: Path, folder: Path) -> Cas
             for entry in old.namelist():
                 content = old.read(entry)
                 if entry.endswith("sheet1.xml"):
-                    content = (
-                        content.replace(b'r="A2"', b'r="XFD1048576"', 1)
-                        if n == 1
-                        else content + b" " * 150_000_000
-                    )
+                    far = content.replace(b'r="A2"', b'r="XFD1048576"', 1)
+                    content = far if n == 1 else content + b" " * 150_000_000
                 new.writestr(entry, content)
         (folder / "bad.xlsx").write_bytes(made.getvalue())
         return Case(name, ["describe", "bad.xlsx"])

@@ -119,8 +119,8 @@ def test_npz_gives_the_same_dataset(tmp_path):
 @pytest.mark.parametrize(
     ("arrays", "words"),
     [
-        ({"X": np.eye(2)}, "y is missing (it holds X): save it with numpy.savez"),
-        ({"a": np.eye(2)}, "X and y are missing"),
+        ({"X": np.eye(2)}, "but this one X: save it with numpy.savez"),
+        ({"a": np.eye(2)}, "an npz holds X and y, but this one a"),
         ({"X": np.eye(2), "y": [0]}, "one value per row"),
         ({"X": 1, "y": [0, 1]}, "rows × features"),
         ({"X": np.empty((0, 2)), "y": []}, "no rows"),
@@ -323,7 +323,7 @@ DAY = pd.Timestamp("2020-01-01")
     ("extra", "options", "words"),
     [
         ({"s": [{"k": 1}] * 2}, {}, "'s' (nested) cannot be a feature"),
-        ({"s t": [b"k"] * 2, "t": [{"k": 1}] * 2}, {}, "leave them out with exclude='s t,t'"),
+        ({"s t": [b"k"] * 2, "t": [{"k": 1}] * 2}, {}, "leave out with exclude='s t,t'"),
         ({"e": ["[0.1, 0.2 … 0.3]", "[1, -2e-3]"]}, {}, "lists written as text"),
         ({"when": [DAY] * 2}, {"label": "when"}, "'when' (date or time) cannot be the label"),
         ({"e": [[1.0]] * 2}, {"group": "e"}, "'e' (embedding) cannot be the group"),

@@ -12,6 +12,7 @@ from scipy.stats import chi2
 
 from dataworth.data import io
 from dataworth.data.io import ReadingWarning, describe, files, inputs, read
+from dataworth.data.memory import TooLarge
 from dataworth.errors import DataworthError
 
 
@@ -104,6 +105,11 @@ def test_a_file_that_cannot_fit_is_refused_before_it_is_read(tmp_path, monkeypat
     for path in (packed, parquet(tmp_path / "a.parquet", 20_000, 5000)):
         with pytest.raises(DataworthError, match=r"takes about .* GB of memory, .* sample="):
             read(path)
+    (tmp_path / "parts").mkdir()
+    for name in "ab":  # each would fit; together they do not, and are to be streamed
+        parquet(tmp_path / "parts" / f"{name}.parquet", 1500, 500)
+    with pytest.raises(TooLarge):
+        files.part_of(tmp_path / "parts")
     with pytest.warns(ReadingWarning, match="of its 1,000,000 rows"):
         assert len(read(packed, sample=1000, features="a")) == 1000
 

@@ -79,12 +79,11 @@ def test_a_text_that_says_something_is_not_called_missing(cell, told):
     assert ("reads as missing" in note) == told
 
 
-def test_a_command_says_what_took_effect_and_what_did_not(tmp_path):
+def test_a_command_says_what_took_effect(tmp_path):
     path = written(tmp_path / "a.csv", "xx")
-    words = ["commit", str(path), "--missing", "xx", "--missing", "zz", "--impute", "--key", "k" * 16]
+    words = ["commit", str(path), "--missing", "xx", "--impute", "--key", "k" * 16]
     done = CliRunner().invoke(app, words)
     assert done.exit_code == 0
     lines = done.stderr.splitlines()
     assert "dataworth: read as missing, as asked: 'Alter' ('xx', 3 cells); --missing says what is" in lines
-    assert "dataworth: --missing 'zz' stands in no cell" in lines
     assert CliRunner().invoke(app, [*words, "-q"]).stderr == ""

@@ -44,11 +44,7 @@ MIXED = np.uint64(0x9E3779B97F4A7C15)
 
 
 def agreement(test: Dataset) -> float:
-    """How often two rows agree if columns know nothing of each other: Π P(xⱼ = x′ⱼ), from T alone.
-
-    >>> round(agreement(Dataset([[0, 1.5], [0, 1.5], [1, 1.5]], [0, 1, 1])), 3)
-    0.333
-    """
+    """How often two rows agree if columns know nothing of each other: Π P(xⱼ = x′ⱼ), from T alone."""
     product = 1.0
     for column in test.X.T:
         counts = np.unique(column, return_counts=True)[1].astype(float)
@@ -95,12 +91,6 @@ class Tally(NamedTuple):
         """Whether more test rows have an equal in the data than chance explains (see the top of this file).
 
         `luck`: rows of a small T that may repeat without having been seen to.
-
-        >>> cells = np.arange(1000) % 8
-        >>> Tally.of(cells, cells[:500]).beyond_chance(0.0)
-        False
-        >>> Tally.of(np.arange(1000), np.arange(500)).beyond_chance(0.0)
-        True
         """
         m, n = self.test_rows, self.rows
         if n == 0:
@@ -117,22 +107,12 @@ def identify_rows(test: Rows, data: Rows, alike: float = 0.0) -> bool:
     """Whether equal features mean the same row, by the codes of the rows (`same_rows`) of both sets.
 
     `alike` is the probability that two honest rows agree (`agreement`).
-
-    >>> cells = np.arange(1000) % 8
-    >>> identify_rows(cells, cells[:500]), identify_rows(np.arange(1000), np.arange(500))
-    (False, True)
-    >>> identify_rows(np.r_[np.arange(1000), :11], np.arange(500))
-    True
     """
     return Tally.of(test, data).identify(alike)
 
 
 def repeating(codes: Rows) -> int:
-    """Rows that have an equal among the others.
-
-    >>> repeating(np.array([5, 7, 5, 5]))
-    3
-    """
+    """Rows that have an equal among the others."""
     counts = np.unique(codes, return_counts=True)[1]
     return int(counts[counts > 1].sum())
 
@@ -143,10 +123,6 @@ class Sketch(NamedTuple):
     Of all rows the `SIZE` smallest of their hashes are kept, ascending, with how often each was seen. A row
     that is kept at the end was kept from the beginning, so that its count is exact. Of up to `SIZE` different
     rows all are kept; of more, the largest hash kept tells how many there are, to one part in √SIZE.
-
-    >>> sketch = Sketch.of(Dataset([[1.0], [2.0], [1.0]], [0, 1, 1]))
-    >>> sketch.rows, sketch.distinct, sketch.repeating
-    (3, 2.0, 2.0)
     """
 
     hashes: NDArray[np.uint64]

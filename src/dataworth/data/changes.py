@@ -135,10 +135,6 @@ def same_numbers(old: NDArray[Any], new: NDArray[Any], among: NDArray[Any]) -> F
 
     Numbers of few values (`among` all labels) are classes, and texts are no numbers: those are compared as
     they are.
-
-    >>> y = np.linspace(1, 2, 30)
-    >>> same_numbers(y[:2], y[:2] + [1e-7, 1e-3], y).tolist()
-    [True, False]
     """
     numeric = all(one.dtype.kind in "fiu" for one in (old, new, among))
     if not numeric or len(np.unique(among)) <= MOST_CLASSES:
@@ -151,10 +147,6 @@ def which_twins(rows: Rows, labels: NDArray[np.str_], kept: Flags) -> dict[str, 
     """Which labels stayed, and which went, where rows with the same features and several labels lost some.
 
     None if there are no such rows, or if labels are too many to be classes.
-
-    >>> rows, labels = np.array([0, 0, 1, 1, 2]), np.array(["a", "b", "a", "b", "a"])
-    >>> which_twins(rows, labels, np.array([True, False, True, True, False]))
-    {'sets': 2, 'thinned': 1, 'stayed': {'a': 1}, 'gone': {'b': 1}}
     """
     names, place = np.unique(labels, return_inverse=True)
     pairs = np.unique(np.stack([rows, place]), axis=1)

@@ -25,10 +25,6 @@ def clustered_note(data: Dataset) -> str | None:
 
     Rows of one patient are not independent: without groups they stand in different blocks, and intervals come
     out too narrow.
-
-    >>> visits = np.repeat(np.arange(20), 5)
-    >>> clustered_note(Dataset(np.random.default_rng(0).normal(size=(100, 2)), visits % 2, ids=visits))
-    '20 ids name 100 rows: if rows of one belong together, say so with group='
     """
     if data.groups is not None:
         return None

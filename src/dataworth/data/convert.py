@@ -31,8 +31,7 @@ MOST_CATEGORIES = 50
 class Column:
     """One column of `Dataset.X`; one of a kind in `CODED` holds codes into its `categories`, sorted texts.
 
-    Texts and pairs of texts become numbers on the yardstick. A difference is a number that changes its sign
-    where the two things that are compared change places.
+    A difference is a number that changes its sign where the two things that are compared change places.
     """
 
     name: str
@@ -41,12 +40,7 @@ class Column:
 
 
 def column_kind(column: Any) -> str:
-    """What a pyarrow array can serve as: a `Kind`, "embedding" (lists of numbers), or the reason why not.
-
-    >>> import pyarrow as pa
-    >>> column_kind(pa.array([1, 2])), column_kind(pa.array([[0.1], [0.2]])), column_kind(pa.array([b"a"]))
-    ('numeric', 'embedding', 'binary')
-    """
+    """What a pyarrow array can serve as: a `Kind`, "embedding" (lists of numbers), or the reason why not."""
     return _kind_of_type(column.type)
 
 
@@ -78,13 +72,7 @@ def _kind_of_type(kind: Any) -> str:
 
 
 def is_text(texts: Sequence[str], rows: int) -> bool:
-    """Whether different texts, which occur in so many rows, are free text rather than categories or ids.
-
-    >>> is_text(["the parcel never came", "very good, thank you all"], 2), is_text(["red", "light blue"], 2)
-    (True, False)
-    >>> is_text(["I agree with most of it", "I do not agree at all"], 100)
-    False
-    """
+    """Whether different texts, which occur in so many rows, are free text rather than categories or ids."""
     if len(texts) <= rows / 2 and len(texts) <= MOST_CATEGORIES:
         return False
     return sum(len(text.split()) for text in texts) >= LEAST_WORDS * max(1, len(texts))
@@ -105,9 +93,8 @@ def as_frame(X: Any, what: str = "X") -> Any:
         if isinstance(frame, nw.DataFrame):
             _ = frame.columns  # pandas allows a name twice, narwhals says so here
             return frame
-    except nw.exceptions.DuplicateError as error:
-        _refuse_twice([str(name) for name in X.columns], what)
-        raise DataworthError(f"{what} has a column name more than once: give each its own name") from error
+    except nw.exceptions.DuplicateError:
+        refuse_twice([str(name) for name in X.columns], what)
     if type(X).__name__ == "LazyFrame":
         raise DataworthError(f"{what} is a lazy frame, but its rows are needed: collect() it")
     return None
@@ -135,10 +122,8 @@ def from_array(X: Any) -> tuple[Array, tuple[Column, ...]]:
         # Always a copy: the caller may still write to what X shares its memory with.
         matrix = np.array(raw, dtype=np.float64, order="C")
     except (TypeError, ValueError):
-        raise DataworthError(
-            f"X is an array of type {raw.dtype} with values that are not numbers: give numbers or booleans,"
-            " or a frame if some columns are text"
-        ) from None
+        what = f"X is an array of type {raw.dtype} with values that are not numbers"
+        raise DataworthError(f"{what}: give numbers, or a frame if some columns are text") from None
     kind: Kind = "boolean" if raw.dtype.kind == "b" else "numeric"
     return matrix, tuple(Column(f"x{j}", kind) for j in range(matrix.shape[1]))
 
@@ -164,10 +149,8 @@ def from_frame(frame: Any) -> tuple[Array, tuple[Column, ...]]:
             blocks.append(_embedding(array, name))
             columns.extend(Column(f"{name}[{j}]", "numeric") for j in range(blocks[-1].shape[1]))
         else:
-            raise DataworthError(
-                f"column {name!r} is {kind}, but features are numbers, booleans, text or lists of numbers:"
-                " convert it, or leave it out"
-            )
+            kinds = "features are numbers, booleans, text or lists of numbers"
+            raise DataworthError(f"column {name!r} is {kind}, but {kinds}: convert it, or leave it out")
     matrix = np.empty((len(frame), len(columns)))
     end = 0
     for block in blocks:
@@ -209,10 +192,8 @@ def _embedding(array: Any, name: str) -> Array:
     present = ~array.is_null().to_numpy(zero_copy_only=False)
     lengths = np.unique(pc.list_value_length(array.drop_null()).to_numpy(zero_copy_only=False))
     if len(lengths) > 1:
-        raise DataworthError(
-            f"column {name!r} holds lists of different lengths ({lengths[0]} to {lengths[-1]}): give every"
-            " row an embedding of the same length"
-        )
+        different = f"lists of different lengths ({lengths[0]} to {lengths[-1]})"
+        raise DataworthError(f"column {name!r} holds {different}: give every row one of the same length")
     width = int(lengths[0]) if len(lengths) else int(getattr(array.type, "list_size", 0))
     if width == 0 and len(array):
         raise DataworthError(f"column {name!r} holds only empty lists: fill it, or leave it out")
@@ -229,25 +210,23 @@ def renamed(columns: tuple[Column, ...], names: Sequence[str] | None) -> tuple[C
             given = f"{counted(len(names), 'name')} for {counted(len(columns), 'column')}"
             raise DataworthError(f"names has {given}: give one per column")
         columns = tuple(replace(column, name=str(name)) for name, column in zip(names, columns, strict=True))
-    _refuse_twice([column.name for column in columns])
+    refuse_twice([column.name for column in columns], "X")
     return columns
 
 
-def _refuse_twice(names: Sequence[str], what: str = "X") -> None:
-    twice = [name for name, times in Counter(names).items() if times > 1]
-    if twice:
-        raise DataworthError(f"{what} has {listed(twice)} more than once: give each column its own name")
+def refuse_twice(names: Sequence[str], what: str = "it") -> None:
+    """A sentence about names that several columns have."""
+    if twice := [name for name, times in Counter(names).items() if times > 1]:
+        line = "frame.loc[:, ~frame.columns.duplicated()] keeps the first"
+        raise DataworthError(f"{what} has {listed(twice)} more than once: name each, or in pandas, {line}")
 
 
 def refuse_infinite(X: Array, columns: Sequence[Column]) -> None:
     """A sentence that names the columns with infinite values."""
     counts = np.isinf(X).sum(axis=0)
     for j in np.flatnonzero(counts)[:1].tolist():
-        it, rows = ("it", "row") if counts[j] == 1 else ("them", "rows")
-        raise DataworthError(
-            f"column {columns[j].name!r} has {counted(int(counts[j]), 'infinite value')}: replace {it}, or"
-            f" leave the {rows} or the column out"
-        )
+        many = counted(int(counts[j]), "infinite value")
+        raise DataworthError(f"column {columns[j].name!r} has {many}: replace or leave out what is infinite")
 
 
 def refuse_missing(X: Array, columns: Sequence[Column]) -> None:
@@ -255,8 +234,6 @@ def refuse_missing(X: Array, columns: Sequence[Column]) -> None:
     absent = np.isnan(X)
     if absent.any():
         named = [columns[int(j)].name for j in np.flatnonzero(absent.any(axis=0))]
-        raise DataworthError(
-            f"{int(absent.any(axis=1).sum())} of {counted(len(X), 'row')} have missing values, in"
-            f" {listed(named)}: leave them out, fill them in, or keep them with {option('impute', True)}"
-            " (allow_missing=True in dw.Dataset)"
-        )
+        which = f"{int(absent.any(axis=1).sum())} of {counted(len(X), 'row')} have missing values, in"
+        keep = f"keep them with {option('impute', True)} (allow_missing=True in dw.Dataset)"
+        raise DataworthError(f"{which} {listed(named)}: leave them out, fill them in, or {keep}")

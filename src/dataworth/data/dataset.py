@@ -168,20 +168,14 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
         if index.size == 0 and index.dtype != bool:
             index = np.zeros(0, dtype=np.intp)
         if index.ndim != 1 or index.dtype.kind not in "biu":
-            raise DataworthError(
-                f"take was given rows of type {index.dtype} and shape {index.shape}: give a flat list of row"
-                " numbers, or a boolean mask"
-            )
+            wrong = f"rows of type {index.dtype} and shape {index.shape}"
+            raise DataworthError(f"take was given {wrong}: give a flat list of row numbers, or a mask")
         n = counted(len(self), "row")
         if index.dtype == bool and len(index) != len(self):
-            raise DataworthError(
-                f"take was given a mask of length {len(index)} for {n}: give one entry per row"
-            )
+            raise DataworthError(f"take was given a mask of length {len(index)} for {n}: give one per row")
         if index.dtype != bool and index.size and (index.min() < 0 or index.max() >= len(self)):
-            wrong = index.min() if index.min() < 0 else index.max()
-            raise DataworthError(
-                f"take was given row {wrong} of {n}: rows are counted from 0, and all must exist"
-            )
+            row = index.min() if index.min() < 0 else index.max()
+            raise DataworthError(f"take was given row {row} of {n}: rows are counted from 0")
         every = self._fields().items()
         return self._with(**{name: a[index] for name, a in every if isinstance(a, np.ndarray)})
 
@@ -236,10 +230,8 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
             extra = [name for name in part.names if name not in first]
             # Unnamed columns are left to `select`, which says the two numbers of features.
             if extra and not (_unnamed(columns) and _unnamed(part.columns)):
-                raise DataworthError(
-                    f"the datasets have different columns: {listed(extra)} of one is not in the first:"
-                    " give all the same columns"
-                )
+                wrong = f"the datasets have different columns: {listed(extra)} of one is not in the first"
+                raise DataworthError(f"{wrong}: give all the same columns")
         aligned = [part.select(columns) for part in parts]
         joined = {}
         for name in TEXTS:
@@ -274,10 +266,8 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
         place = {name: j for j, name in enumerate(self.names)}
         missing = [c.name for c in columns if c.name not in place]
         if missing:
-            raise DataworthError(
-                f"the rows lack {listed(missing)}, which the other dataset has: add the missing"
-                " columns, or leave them out of both"
-            )
+            lacking = f"the rows lack {listed(missing)}, which the other dataset has"
+            raise DataworthError(f"{lacking}: add the missing columns, or leave them out of both")
         if columns == self.columns:
             return self
         X = np.empty((len(self), len(columns)))

@@ -27,19 +27,13 @@ class Classes:
     names: tuple[str, ...]
 
     def encode(self, y: NDArray[Any], what: str = "the data") -> Array:
-        """Labels to 0.0, 1.0 and so on.
-
-        >>> Classes(("cat", "dog", "owl")).encode(np.array(["dog", "owl", "cat"])).tolist()
-        [1.0, 2.0, 0.0]
-        """
+        """Labels to 0.0, 1.0 and so on."""
         keys = label_keys(y)
         known = np.isin(keys, self.names)
         if not known.all():
             strange = " and ".join(repr(str(k)) for k in np.unique(keys[~known])[:3])
-            raise DataworthError(
-                f"{what}: label {strange} does not occur in the test set, whose classes are "
-                f"{_listed(self.names)}: rename or drop those rows."
-            )
+            known_ones = f"does not occur in the test set, whose classes are {_listed(self.names)}"
+            raise DataworthError(f"{what}: label {strange} {known_ones}: rename or drop those rows.")
         order = np.argsort(self.names)
         return order[np.searchsorted(self.names, keys, sorter=order)].astype(float)
 
@@ -80,16 +74,13 @@ def learn_targets(test: Dataset) -> Classes | Numeric:
         y = test.y.astype(float)
         unit = float(binary_size(y))
         if not 1.0 / LARGEST < unit < LARGEST:
-            raise DataworthError(
-                f"the test set has labels up to {np.abs(y).max():g}, outside {1 / LARGEST:g} … {LARGEST:g}: "
-                "give them in other units."
-            )
+            outside = f"up to {np.abs(y).max():g}, outside {1 / LARGEST:g} … {LARGEST:g}"
+            raise DataworthError(f"the test set has labels {outside}: give them in other units.")
         return Numeric(float(np.mean(y / unit)) * unit, float(np.std(y / unit)) * unit)
     names = _names([test.y], "the test set has")
     if len(names) == 1:
-        raise DataworthError(
-            f"every row of the test set has the label {names[0]!r}; valuing data needs two classes in it."
-        )
+        only = f"every row of the test set has the label {names[0]!r}"
+        raise DataworthError(f"{only}; valuing data needs two classes in it.")
     return Classes(names)
 
 
@@ -146,11 +137,7 @@ def _names(labels: Sequence[NDArray[Any]], who: str) -> tuple[str, ...]:
 
 
 def _listed(names: Sequence[str], *, plain: bool = False) -> str:
-    """A few names for a sentence.
-
-    >>> _listed("ab"), _listed("abcdefg"), _listed("abcdefg", plain=True)
-    ("'a' and 'b'", "'a', 'b', 'c', 'd', 'e', …", 'a, b, c, d, e, …')
-    """
+    """A few names for a sentence."""
     shown = [n if plain else repr(n) for n in names[:5]]
     if len(shown) == 2 and not plain:
         return " and ".join(shown)

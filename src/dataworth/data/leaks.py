@@ -54,26 +54,11 @@ def drop_leaks(test: Dataset, data: Mapping[str, Dataset], *, states: bool = Fal
     Rows are compared by features: ids are often mere row numbers, which every file starts anew. Where both
     sets have ids, equal features under different ids are two rows, unless there are more of them than chance
     explains; where rows agree by chance (a few categories, say), ids alone tell. A row of weight 0 is a row.
-    Groups that stand in both are counted in the note: a patient who taught is no stranger, though the row is
-    another.
-
-    Args:
-        test: the test set, which keeps all its rows.
-        data: the datasets by name.
-        states: the datasets are two states of one, before and after curation. A row that is dropped from one
-            is dropped from the other, even if curation edited it (`compare` says which rows those are).
-
-    >>> test = Dataset(np.arange(40.0).reshape(20, 2), [0, 1] * 10)
-    >>> data = Dataset([[-1.0, 3.0], [4.0, 5.0]], [0, 1])
-    >>> leaks = drop_leaks(test, {"the data": data})
-    >>> leaks.note, len(leaks.data["the data"])
-    ('1 test row also in the data: 1 row taken out of the data', 1)
+    Groups that stand in both are counted in the note. states: the datasets are one, before and after
+    curation, and a row that is dropped from one is dropped from the other, even if curation edited it.
     """
     looks = look_at_states(test, data) if states else {n: look_for_leaks(test, d) for n, d in data.items()}
-    found = np.zeros(len(test), dtype=bool)
-    for look in looks.values():
-        found |= look.test
-    count = int(found.sum())
+    count = int(_any([np.zeros(len(test), dtype=bool), *(look.test for look in looks.values())]).sum())
     refuse_many(count, len(test), max(looks, key=lambda name: int(looks[name].data.sum()), default=""))
     gone = {name: look.data for name, look in looks.items()}
     if count and states:
@@ -154,13 +139,7 @@ class Look(NamedTuple):
 
 
 def look_for_leaks(test: Dataset, data: Dataset) -> Look:
-    """Which rows stand both in the test set and in the data: one batch of a `LeakScanner`.
-
-    >>> test = Dataset([[1.0], [2.0], [3.0]], [0, 1, 1])
-    >>> look = look_for_leaks(test, Dataset([[2.0000001], [7.0]], [1, 0]))
-    >>> look.test.tolist(), look.data.tolist()
-    ([False, True, False], [True, False])
-    """
+    """Which rows stand both in the test set and in the data: one batch of a `LeakScanner`."""
     own, other = same_rows(test, data.select(test.columns), digits=DIGITS)
     overlap = overlap_of(test, data, own, other, np.arange(len(data)))
     with_ids = test.ids is not None and data.ids is not None
@@ -307,12 +286,7 @@ class LeakScanner:
 
 
 def shared_groups(test: Dataset, data: Mapping[str, Dataset]) -> str | None:
-    """A note on groups (patients, documents) that stand both in the data and in the test set.
-
-    >>> test = Dataset([[1.0], [2.0], [3.0]], [0, 1, 1], groups=["a", "a", "b"])
-    >>> shared_groups(test, {"the data": Dataset([[5.0]], [0], groups=["a"])})
-    '1 group of the test set (2 rows) also stands in the data: its rows are not independent of what taught'
-    """
+    """A note on groups (patients, documents) that stand both in the data and in the test set."""
     known = [part.groups for part in data.values() if part.groups is not None]
     if test.groups is None or not known:
         return None

@@ -31,14 +31,7 @@ def free_memory() -> float:
 
 
 def refuse_too_large(needed: float, what: str, instead: str) -> None:
-    """A sentence before what needs so many bytes is begun, if they are more than can be had.
-
-    >>> refuse_too_large(1e15, "reading the file", "read a sample of its rows with --sample 100000")
-    Traceback (most recent call last):
-        ...
-    dataworth.data.memory.TooLarge: reading the file takes about 1,000,000 GB of memory, which is more than \
-there is: read a sample of its rows with --sample 100000
-    """
+    """A sentence before what needs so many bytes is begun, if they are more than can be had."""
     if needed > MOST * free_memory():
         size = f"{needed / 1e9:,.0f} GB" if needed >= 1e10 else f"{needed / 1e9:.1f} GB"
         raise TooLarge(f"{what} takes about {size} of memory, which is more than there is: {instead}")

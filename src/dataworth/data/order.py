@@ -27,23 +27,12 @@ SLAB = 4096
 
 
 def canonical(data: Dataset) -> Dataset:
-    """The same rows in their canonical order; rows that are equal in everything may change places.
-
-    >>> data = Dataset([[3.0, 1.0], [1.0, 2.0], [2.0, 2.0]], ["a", "b", "a"])
-    >>> canonical(data).X.tolist() == canonical(data.take([2, 0, 1])).X.tolist()
-    True
-    """
+    """The same rows in their canonical order; rows that are equal in everything may change places."""
     return data.take(canonical_order(data))
 
 
 def canonical_order(data: Dataset) -> Rows:
-    """Row numbers, in the order of the rows' hashes.
-
-    >>> X = np.random.default_rng(0).normal(size=(9, 3))
-    >>> one, two = Dataset(X, X[:, 0] > 0), Dataset(1000.0 * X[::-1, [2, 0, 1, 1]], X[::-1, 0] > 0)
-    >>> (8 - canonical_order(two)).tolist() == canonical_order(one).tolist()
-    True
-    """
+    """Row numbers, in the order of the rows' hashes."""
     columns = _ranked(data)
     counts = np.ones(len(data), dtype=bool) if data.weights is None else data.weights > 0
     label = _label_ranks(data, _hashes(columns), counts)
@@ -94,11 +83,7 @@ def _ranked(data: Dataset) -> list[Numbers]:
 
 
 def _ranks(X: Array) -> Numbers:
-    """Dense ranks of each column, 0 the least.
-
-    >>> _ranks(np.array([[5.0, 1.0], [6.0, 0.0], [5.0, 1.0], [4.0, 1.0]])).T.tolist()
-    [[1, 2, 1, 0], [1, 0, 1, 1]]
-    """
+    """Dense ranks of each column, 0 the least."""
     known = np.where(np.isnan(X), np.inf, X)
     order = np.argsort(known, axis=0, kind="stable")
     ordered = np.take_along_axis(known, order, axis=0)

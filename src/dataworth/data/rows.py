@@ -45,11 +45,6 @@ def same_rows(*parts: Dataset, digits: int = 6) -> list[Rows]:
 
     Returns:
         One array of whole numbers for each dataset.
-
-    >>> data = Dataset([[1 / 3, 2.0], [0.5, -0.0], [1 / 3, 2.0]], [0, 1, 0])
-    >>> copy = Dataset([[0.333333, 2.0], [0.5, 0.0], [0.34, 2.0]], [0, 1, 0])
-    >>> [codes.tolist() for codes in same_rows(data, copy)]
-    [[0, 1, 0], [0, 1, 2]]
     """
     return equal_and_same(*parts, digits=digits)[1]
 
@@ -66,11 +61,7 @@ def equal_and_same(*parts: Dataset, digits: int) -> tuple[list[Rows], list[Rows]
 
 
 def pair_up(wanted: Rows, given: Rows) -> Rows:
-    """For each of `given` the place of its own copy in `wanted`, the k-th to the k-th; −1 without one.
-
-    >>> pair_up(np.array([7, 5, 7]), np.array([7, 7, 7, 6])).tolist()
-    [0, 2, -1, -1]
-    """
+    """For each of `given` the place of its own copy in `wanted`, the k-th to the k-th; −1 without one."""
     _, codes = np.unique(np.concatenate([wanted, given]), return_inverse=True)
     left, right = codes[: len(wanted)], codes[len(wanted) :]
     stride = max(len(wanted), len(given)) + 1
@@ -78,11 +69,7 @@ def pair_up(wanted: Rows, given: Rows) -> Rows:
 
 
 def first_of(wanted: Rows, given: Rows) -> Rows:
-    """For each of `given` the first place in `wanted` that equals it; −1 without one.
-
-    >>> first_of(np.array([7, 5, 7]), np.array([7, 6])).tolist()
-    [0, -1]
-    """
+    """For each of `given` the first place in `wanted` that equals it; −1 without one."""
     if len(wanted) == 0:
         return np.full(len(given), -1, dtype=np.intp)
     unique, first = np.unique(wanted, return_index=True)
@@ -91,11 +78,7 @@ def first_of(wanted: Rows, given: Rows) -> Rows:
 
 
 def copy_number(codes: Rows) -> Rows:
-    """How many equal codes stand before each.
-
-    >>> copy_number(np.array([5, 7, 5])).tolist()
-    [0, 0, 1]
-    """
+    """How many equal codes stand before each."""
     order = np.argsort(codes, kind="stable")
     ordered = codes[order]
     starts = np.flatnonzero(np.r_[True, ordered[1:] != ordered[:-1]][: len(codes)])

@@ -16,13 +16,7 @@ BETWEEN = "\x1e"
 
 
 def text_columns(data: Dataset) -> list[str]:
-    """Names of the columns that hold texts, or pairs of them.
-
-    >>> import pyarrow as pa
-    >>> said = pa.table({"size": [1, 2], "body": ["it never came to me", "all was well with it"]})
-    >>> text_columns(Dataset(said, [0, 1]))
-    ['body']
-    """
+    """Names of the columns that hold texts, or pairs of them."""
     return [column.name for column in data.columns if column.kind in ("text", "pair")]
 
 
@@ -40,13 +34,6 @@ def with_vectors(
     """The same rows with numbers `name[0]`, `name[1]`, … in place of texts; a pair is v(first) − v(second).
 
     `vectors` makes texts × numbers for a column's name and texts. A missing text is a row of zeros.
-
-    >>> import pyarrow as pa
-    >>> said = pa.table({"size": [1, 2], "body": ["it never came to me", "all was well with it"]})
-    >>> lengths = lambda name, texts: np.array([[len(text)] for text in texts])
-    >>> found = with_vectors(Dataset(said, [0, 1]), ["body"], lengths)
-    >>> found.names, found.X.tolist()
-    (('size', 'body[0]'), [[1.0, 19.0], [2.0, 20.0]])
     """
     if not any(column.name in names for column in data.columns):
         return data

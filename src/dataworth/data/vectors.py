@@ -27,9 +27,6 @@ def binary_size(X: Array) -> Array:
     """For each column the power of two just above its largest size, 1 where all is 0.
 
     What is divided by it loses no digit, and has squares that neither vanish nor overflow.
-
-    >>> binary_size(np.array([[3.0, -1e-300, 0.0], [1.0, 0.0, 0.0]])) == [4.0, 2.0**-996, 1.0]
-    array([ True,  True,  True])
     """
     largest = np.abs(X).max(axis=0, initial=0.0)
     return np.asarray(np.ldexp(1.0, np.where(largest > 0, np.frexp(largest)[1], 0)))
@@ -43,7 +40,7 @@ def to_arrow(series: Any, name: str) -> Any:
         array = series.to_arrow()
     except (pa.ArrowException, TypeError, ValueError) as error:
         raise DataworthError(
-            f"column {name!r} mixes values of different types: make it all numbers or all text"
+            f"column {name!r} mixes values of different types: frame[{name!r}].astype(str) makes it text"
         ) from error
     return one_array(array)
 
@@ -80,9 +77,7 @@ def as_vector(values: Any, what: str, *, anything: bool = False) -> tuple[NDArra
             whole = plain and array.null_count == 0
             raw = array.to_numpy(zero_copy_only=False) if whole else _objects(array.to_pylist())
     if raw.ndim != 1:
-        raise DataworthError(
-            f"{what} has shape {raw.shape}, but one value per row is needed: give a flat list"
-        )
+        raise DataworthError(f"{what} has shape {raw.shape}, but one value per row is needed: flatten it")
     if raw.dtype.kind == "T":  # numpy's own texts of variable length
         raw = raw.astype(object)
     if raw.dtype.kind == "O":
@@ -90,9 +85,7 @@ def as_vector(values: Any, what: str, *, anything: bool = False) -> tuple[NDArra
     if raw.dtype.kind in "mM" and anything:
         return raw.astype(str), np.isnat(raw)
     if raw.dtype.kind not in "biufU":
-        raise DataworthError(
-            f"{what} is of type {raw.dtype}, but numbers, booleans or text are needed: convert it"
-        )
+        raise DataworthError(f"{what} is of type {raw.dtype}, but numbers or text are needed: convert it")
     return raw, np.isnan(raw) if raw.dtype.kind == "f" else np.zeros(len(raw), dtype=bool)
 
 
@@ -121,10 +114,8 @@ def _from_objects(raw: NDArray[Any], what: str, anything: bool) -> tuple[NDArray
         for value, real in zip(present, reals, strict=True):
             odd = not real and not isinstance(value, str)
             if odd and (not anything or isinstance(value, bytes | list | dict | np.ndarray)):
-                raise DataworthError(
-                    f"{what} holds a value of type {type(value).__name__}, but numbers, booleans or text are"
-                    " expected: convert it"
-                )
+                odd_one = f"{what} holds a value of type {type(value).__name__}"
+                raise DataworthError(f"{odd_one}, but numbers or text are expected: convert it")
             texts.append(text_key(value) if real else str(value))
         values = np.array(texts)
     # Missing entries stand as empty values: the caller refuses them by the mask.
@@ -161,10 +152,8 @@ def as_labels(y: Any, n: int) -> NDArray[Any]:
     values = entries(y, "y", "labels", n)
     if values.dtype.kind == "f":
         if np.isinf(values).any():
-            raise DataworthError(
-                f"y has {counted(int(np.isinf(values).sum()), 'infinite label')}: give finite labels,"
-                " or leave the rows out"
-            )
+            many = counted(int(np.isinf(values).sum()), "infinite label")
+            raise DataworthError(f"y has {many}: give finite labels, or leave the rows out")
         return np.array(values, dtype=np.float64)
     if values.dtype.kind in "bi" or (values.dtype.kind == "u" and (values <= np.iinfo(np.int64).max).all()):
         return np.array(values, dtype=np.int64)
@@ -186,13 +175,10 @@ def as_weights(weights: Any, n: int, *, some: bool = False) -> Array | None:
     result = np.array(values, dtype=np.float64)
     wrong = result[~np.isfinite(result) | (result < 0)]
     if len(wrong):
-        raise DataworthError(
-            f"weights hold {wrong[0]:g}, but finite numbers of at least 0 are needed: correct them"
-        )
+        raise DataworthError(f"weights hold {wrong[0]:g}, but finite numbers ≥ 0 are needed: correct them")
     if n and result.max() > MOST_WEIGHT:
-        raise DataworthError(
-            f"weights hold {result.max():g}, but no row counts more than {MOST_WEIGHT:.0e} times: divide them"
-        )
+        most = f"no row counts more than {MOST_WEIGHT:.0e} times"
+        raise DataworthError(f"weights hold {result.max():g}, but {most}: divide them")
     if n and not result.any() and not some:
         raise DataworthError("weights are all zero, so that no row counts: give some row a positive weight")
     return result
@@ -202,14 +188,11 @@ def entries(given: Any, what: str, noun: str, n: int | None, *, anything: bool =
     """Values, none of them missing; n of them, if that is said."""
     values, missing = as_vector(given, what, anything=anything)
     if n is not None and len(values) != n:
-        raise DataworthError(
-            f"{what} has {len(values)} {noun} for {counted(n, 'row')} of X: give one per row"
-        )
+        rows = f"{len(values)} {noun} for {counted(n, 'row')} of X"
+        raise DataworthError(f"{what} has {rows}: give one per row")
     if missing.any():
-        raise DataworthError(
-            f"{what} has {int(missing.sum())} missing {noun} of {len(missing)}: fill them in, or leave the"
-            " rows out"
-        )
+        some = f"{int(missing.sum())} missing {noun} of {len(missing)}"
+        raise DataworthError(f"{what} has {some}: fill them in, or leave the rows out")
     return values
 
 
@@ -235,13 +218,7 @@ class LabelSummary:
 
 
 def summarise_labels(y: NDArray[Any]) -> LabelSummary:
-    """Text and at most 20 distinct whole numbers are classes; other numbers have a range.
-
-    >>> print(summarise_labels(np.array([1, 0, 1])))
-    0: 1, 1: 2
-    >>> print(summarise_labels(np.array([0.5, 2.0])))
-    from 0.5 to 2
-    """
+    """Text and at most 20 distinct whole numbers are classes; other numbers have a range."""
     values, counts = np.unique(y, return_counts=True)
     if y.dtype.kind in "iuf" and (len(values) > 20 or (values != np.round(values)).any()):
         return LabelSummary(None, float(values[0]), float(values[-1]))
@@ -249,9 +226,5 @@ def summarise_labels(y: NDArray[Any]) -> LabelSummary:
 
 
 def label_keys(y: Any) -> NDArray[np.str_]:
-    """Labels as text, so that 1, 1.0 and True are the same label.
-
-    >>> label_keys([True, False]).tolist(), label_keys([1.0, 2.5, -0.0]).tolist(), label_keys([" a"]).tolist()
-    (['1', '0'], ['1', '2.5', '0'], ['a'])
-    """
+    """Labels as text, so that 1, 1.0 and True are the same label."""
     return text_keys(entries(y, "y", "labels", None))

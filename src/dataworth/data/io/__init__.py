@@ -5,18 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
-from os import PathLike
-from pathlib import Path
-from typing import Any, Unpack, cast
+from typing import Any, Unpack
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dataworth.arrays import Flags
 from dataworth.data.dataset import Dataset, LabelSummary, summarise_labels
 from dataworth.data.io.align import Options, Read, release, sentences
 from dataworth.data.io.align import read_together as read_together
 from dataworth.data.io.files import LARGE, columns_if_large
-from dataworth.data.io.images import holds_images
 from dataworth.data.io.images import read_images as read_images
 from dataworth.data.io.notes import ReadingWarning as ReadingWarning
 from dataworth.data.io.notes import refuse_all, warn
@@ -64,9 +61,8 @@ def read(
     Args:
         source: csv, tsv, txt, xlsx (extra `excel`), json, jsonl, parquet, feather, arrow or npz, by its
             suffix; a directory or a pattern (`part-*.csv`) of these; a pandas, polars or pyarrow frame; a
-            Hugging Face `Dataset`, the directory it was saved to, or `hf:NAME:SPLIT`; a Bunch of
-            scikit-learn. An npz holds `X` and `y` (and, if it likes, `groups`, `ids`, `weights`,
-            `attributes`, `names`); they have these roles whatever columns are named in other files.
+            Hugging Face `Dataset`, the directory it was saved to, or `hf:NAME:SPLIT`. An npz holds `X` and
+            `y` (and, if it likes, `groups`, `ids`, `weights`, `attributes`, `names`), which have these roles.
         label: the label column; guessed only if exactly one is named label, target, y, class or outcome.
         features: names or patterns (`emb_*`) of the feature columns; by default all that have no other role.
             A column that only numbers the rows (`rownames`, `Unnamed: 0`, or 1, 2, … n), or is named or looks
@@ -145,8 +141,6 @@ def describe(source: Any, impute: bool = False, **asked: Unpack[Options]) -> Des
     >>> print(about.rows, about.labels, about.missing)
     2 0: 1, 1: 1 {'age': 1}
     """
-    if isinstance(source, str | PathLike) and holds_images(Path(source)):
-        return _describe_images(source)
     if asked.get("sample") is None and (columns := columns_if_large(source)) is not None:
         asked["sample"] = max(MIN_DESCRIBED, min(DESCRIBED, LARGE // (8 * columns)))
     (found,) = read_together([source], impute=impute, **asked)
@@ -174,28 +168,17 @@ def describe(source: Any, impute: bool = False, **asked: Unpack[Options]) -> Des
 
 def _labels(found: Read) -> LabelSummary | None:
     """What the labels are, of the rows that have one."""
-    if found.data is not None:
-        return summarise_labels(found.data.y)
     for role in (role for role in found.roles if role.role == "label"):
         column = found.part.table[role.column]
         present = column.filter(~missing_rows(column))
         with suppress(DataworthError):  # nested, say, which is among the problems
-            return summarise_labels(as_labels(present, len(present)))
+            return summarise_labels(as_labels(present, len(present)) if found.data is None else found.data.y)
     return None
 
 
-def _describe_images(source: str | PathLike[str]) -> Description:
-    """What a folder or zip of images says, before the images are made features."""
-    found = read_images(source)
-    whys = {"label": "the folder", "id": "the path"}
-    roles = [Role(column, cast(Any, role), "categorical", whys[role]) for role, column in found.roles.items()]
-    roles.append(Role("image", "unusable", "image", "make it features with dataworth embed"))
-    labels = summarise_labels(as_labels(found.table["label"], found.table.num_rows))
-    return Description(str(source), found.table.num_rows, tuple(roles), labels, {}, found.notes)
-
-
-def _missing(table: Any, role: Role) -> NDArray[np.bool_]:
-    if role.role == "feature" and role.kind == "embedding":  # missing as a whole, or somewhere within
+def _missing(table: Any, role: Role) -> Flags:
+    """Where a column is missing; an embedding as a whole, or somewhere within."""
+    if role.role == "feature" and role.kind == "embedding":
         block = Dataset(table.select([role.column]), np.zeros(table.num_rows), allow_missing=True)
         return np.asarray(np.isnan(block.X).any(axis=1))
     return missing_rows(table[role.column])

@@ -5,7 +5,6 @@ The test set leads: what its columns are, the others follow. Without one the fir
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -13,13 +12,11 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Unpack
 
-import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from dataworth.data.convert import Column
 from dataworth.data.io import roles as role_of
-from dataworth.data.io.cells import features_of
+from dataworth.data.io.cells import has_hours
 from dataworth.data.io.delimited import Delimited
 from dataworth.data.io.files import part_of, suffix_of
 from dataworth.data.io.images import refuse_images
@@ -33,7 +30,8 @@ from dataworth.data.io.schema import (
     kinds_of,
     missing_values,
     note_of,
-    spellings,
+    respelled,
+    spelled_alike,
     with_labels,
 )
 from dataworth.data.io.streamed import SAMPLE, Piece, pieces_of, stream_of
@@ -66,8 +64,7 @@ class Options(Asked, total=False):
 class Read:
     """One source, as far as it could be read: `data` (a Dataset or a Stream) if nothing stands in the way.
 
-    part: its table, a `Part`; schema: what its columns are; pieces: of what is to be streamed, of which the
-    part is then a sample.
+    pieces: of what is to be streamed, of which the part is then a sample.
     """
 
     source: Any
@@ -106,8 +103,7 @@ def read_together(
     """Read sources of one command; nothing is raised: each says what is wrong with it.
 
     lead: the place of the test set, whose constant columns are left out of all. columns: those of a
-    yardstick, which decide before any file. streams: what does not fit in memory, or is to be, becomes a
-    Stream.
+    yardstick, which decide before any file. streams: what does not fit in memory becomes a Stream.
     """
     options: dict[str, Any] = dict(asked)
     how, overrides = _parsed(options, columns)
@@ -132,16 +128,14 @@ def read_together(
     _leave_out(ordered, free, lead is not None, impute)
     for read in ordered:
         _finish(read, ordered[0], columns, impute)
-    if not options.get("exact_labels"):
-        _spell_alike(ordered)
-    for read in (read for read in ordered if read.pieces and read.data is not None):
+    done = [read for read in ordered if read.data is not None]
+    spelled = {} if options.get("exact_labels") else spelled_alike([read.data.y for read in done])
+    for read in done:
+        _spell(read, spelled)
+    for read in (read for read in done if read.pieces):
         used = columns if first is None or first.data is None else first.data.columns
-        labels = [] if options.get("exact_labels") else [one.data.y for one in (ordered[0], read) if one.data]
-        each = [Counter(y.tolist()).most_common() for y in labels if y.dtype.kind == "U"]
-        spelled = tuple(text for texts in each for text, _ in texts)
         with _gathering(read):
-            schema = replace(read.schema, spelled=spelled, na_values=how.na_values)
-            read.data = stream_of(str(read.source), read.pieces, read.part, schema, read.data, used)
+            read.data = stream_of(str(read.source), read.pieces, read.part, read.schema, read.data, used)
     return reads
 
 
@@ -172,7 +166,7 @@ def _gathering(read: Read) -> Iterator[None]:
 def _parsed(options: Mapping[str, Any], columns: Sequence[Column]) -> tuple[Delimited, TypeOverrides]:
     """How files are to be read and what columns are, from what users say."""
     sep, header, sample = (options.get(name) for name in ("sep", "header", "sample"))
-    sep = None if sep is None else SEPARATORS.get(sep, sep)
+    sep = SEPARATORS.get(str(sep), sep)
     if sep is not None and len(sep) != 1:
         raise DataworthError(f"sep is {sep!r}, but one character is expected: give ';', tab or the like")
     if sample is not None and (not isinstance(sample, int) or sample < 1):
@@ -250,10 +244,7 @@ def _assign(read: Read, asked: Mapping[str, Any], lead: Read) -> None:
 
 
 def _leave_out(reads: Sequence[Read], asked: Sequence[set[str]], led: bool, impute: bool) -> None:
-    """Leave columns that say nothing out of all files, if one shows it; constants are those of the lead.
-
-    asked: columns of each that were asked for or have a problem, of which nothing more is to be said.
-    """
+    """Leave columns that say nothing out of all files, if one shows it; not those `asked` for, or wrong."""
     found: dict[str, str] = {}
     for read, own in zip(reads, asked, strict=True):
         first, free = read is reads[0], [role for role in read.roles if role.column not in own]
@@ -283,14 +274,12 @@ def _finish(read: Read, lead: Read, columns: Sequence[Column], impute: bool) -> 
     features = [role for role in read.roles if role.role == "feature"]
     reasons = {role.column: role.kind for role in features if role.kind not in role_of.FEATURE_KINDS}
     read.problems += role_of.wrong_kinds(read.roles, reasons)
-    read.roles = marked(read.roles, reasons, "unusable")
-    known, hours = {column.name for column in columns}, set()
-    for name in (r.column for r in read.roles if r.role == "feature" and r.kind == "date or time"):
-        timed = f"{name}[hour]" in known or (read is not lead and name in lead.schema.hours)
-        if not timed and f"{name}[day]" not in known and read is lead:
-            clock = features_of(table[name], "").get("[hour]", pa.nulls(0, pa.float64()))
-            timed = bool(pc.any(pc.not_equal(clock, 0.0)).as_py())
-        hours |= {name} if timed else set()
+    read.roles = marked(read.roles, dict.fromkeys(reasons, role_of.UNUSABLE), "unusable")
+    known = {column.name for column in columns}
+    dates = [role.column for role in read.roles if role.role == "feature" and role.kind == "date or time"]
+    hours = {name for name in dates if f"{name}[hour]" in known} | lead.schema.hours
+    if read is lead:  # the hour counts where a date of the test set has one
+        hours |= {name for name in dates if f"{name}[day]" not in known and has_hours(table[name])}
     read.schema = replace(read.schema, roles=tuple(read.roles), hours=frozenset(hours), impute=impute)
     read.problems += missing_values(table, read.roles)
     with _gathering(read):
@@ -299,15 +288,13 @@ def _finish(read: Read, lead: Read, columns: Sequence[Column], impute: bool) -> 
             read.data = with_labels(made, table, read.roles)
 
 
-def _spell_alike(reads: Sequence[Read]) -> None:
+def _spell(read: Read, spelled: Mapping[str, str]) -> None:
     """Give labels that differ only in case or spaces one spelling, and say so."""
-    said = spellings([read.data.y for read in reads if read.data is not None])
-    for read in (read for read in reads if read.data is not None):
-        other = np.array([text in said for text in read.data.y.tolist()], dtype=bool)
-        if other.any():
-            texts = np.unique(read.data.y[other]).tolist()[:5]
-            pairs = ", ".join(f"{text!r} as {said[text]!r}" for text in texts)
-            about = f"{pairs} ({counted(int(other.sum()), 'row')})"
-            says = f"{option('exact_labels', True)} keeps them apart"
-            read.part.notes.append(Note("labels that differ only in case or spaces are one", says, about))
-            read.data = read.data.with_labels([said.get(text, text) for text in read.data.y.tolist()])
+    made = respelled(read.data, spelled)
+    each = zip(read.data.y.tolist(), made.y.tolist(), strict=True)
+    if other := [(text, said) for text, said in each if text != said]:
+        pairs = ", ".join(f"{text!r} as {said!r}" for text, said in sorted(set(other))[:5])
+        about = f"{pairs} ({counted(len(other), 'row')})"
+        says = f"{option('exact_labels', True)} keeps them apart"
+        read.part.notes.append(Note("labels that differ only in case or spaces are one", says, about))
+    read.data, read.schema = made, replace(read.schema, spelled=spelled)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any, Literal, NamedTuple
 
@@ -50,13 +51,7 @@ NUMBER = {
 
 
 def to_numbers(column: Any, mark: str, signs: Sequence[str] = ()) -> Any:
-    """A text column as numbers with this decimal mark; null where a cell is none.
-
-    >>> to_numbers(pa.array(["1.234,50", "1,234", "blue"]), ",").to_pylist()
-    [1234.5, 1.234, None]
-    >>> to_numbers(pa.array(["1'234.5", "-$1,234", "5."]), ".", ["$"]).to_pylist()
-    [1234.5, -1234.0, 5.0]
-    """
+    """A text column as numbers with this decimal mark; null where a cell is none."""
     body = pc.utf8_trim_whitespace(column)
     if signs:
         own = f"(?:{'|'.join(map(re.escape, signs))})"
@@ -69,35 +64,26 @@ def to_numbers(column: Any, mark: str, signs: Sequence[str] = ()) -> Any:
 
 
 def is_null_token(column: Any) -> Any:
-    """Where a text column holds a token for a missing value, as a pyarrow mask.
-
-    >>> is_null_token(pa.array(["k.A.", "5", "?"])).to_pylist()
-    [True, False, True]
-    """
+    """Where a text column holds a token for a missing value, as a pyarrow mask."""
     lower = pc.utf8_lower(pc.utf8_trim_whitespace(column))
     return pc.is_in(lower, value_set=pa.array(NULL_TOKENS, column.type))
 
 
-def plain_values(column: Any) -> Any:
-    """A text column as what all its cells are as programs write it, or None; digits as 007 are text.
+PLAIN_FORMS: dict[str, tuple[Any, ...]] = {
+    r"\d{4}-\d\d-\d\d": (pa.date32(), pa.timestamp("s"), pa.timestamp("us"), pa.timestamp("us", "UTC")),
+    "(true|false)$": (pa.bool_(),),
+    r"-?\d+$": (pa.int64(), pa.float64()),
+    r"[-+]?(\d*\.?\d+|\d+\.|inf|nan)": (pa.float64(),),
+}
+"""How programs write dates, truth values and numbers, and the types that each may have."""
 
-    >>> [str(plain_values(pa.array(some)).type) for some in (["1", None], ["1", "2.5"], ["2021-04-03"])]
-    ['int64', 'double', 'date32[day]']
-    >>> [plain_values(pa.array(some)) for some in (["007"], ["1,5"], ["red"])]
-    [None, None, None]
-    """
+
+def plain_values(column: Any) -> Any:
+    """A text column as what all its cells are as programs write it, or None; digits as 007 are text."""
     # The first cell tells nearly always: a cast that fails takes longer than one that succeeds.
     first = str(column.drop_null()[0].as_py())
-    tried: list[Any] = []
-    if re.match(r"\d{4}-\d\d-\d\d", first):
-        tried = [pa.date32(), pa.timestamp("s"), pa.timestamp("us"), pa.timestamp("us", "UTC")]
-    elif first.lower() in ("true", "false"):
-        tried = [pa.bool_()]
-    elif re.fullmatch(r"-?\d+", first):
-        tried = [pa.int64(), pa.float64()]
-    elif re.match(r"[-+]?(\d*\.?\d+|\d+\.|inf|nan)", first, re.IGNORECASE):
-        tried = [pa.float64()]
-    for kind in tried:
+    forms = (kinds for form, kinds in PLAIN_FORMS.items() if re.match(form, first, re.IGNORECASE))
+    for kind in next(forms, ()):
         try:
             values = column.cast(kind)
         except pa.ArrowInvalid:
@@ -126,29 +112,22 @@ DAY_LONG = 8.64e10
 
 
 def to_instants(column: Any, order: str) -> Any:
-    """A text column as timestamps, with this order of day and month; null where a cell is no date.
-
-    >>> to_instants(pa.array(["3.4.2021", "04/23/2021 2:15 pm", "k.A."]), "mdy").to_pylist()
-    [datetime.datetime(2021, 4, 3, 0, 0), datetime.datetime(2021, 4, 23, 14, 15), None]
-    """
+    """A text column as timestamps, with this order of day and month; null where a cell is no date."""
     forms = list(FORMS[order])
 
     def instant(text: str) -> datetime | None:
-        found = DAY.match(text.strip())
-        if found is None:
+        if (found := DAY.match(text.strip())) is None:
             return None
         day, minutes, seconds, part, half = found.groups()
         for form in forms:
-            try:
+            with suppress(ValueError):
                 when = datetime.strptime(day, form)
                 if minutes:
                     clock = f"{minutes}{seconds or ':00'}{half or ''}"
                     hours = datetime.strptime(clock, "%I:%M:%S%p" if half else "%H:%M:%S")
                     when += hours - datetime(1900, 1, 1) + timedelta(seconds=float(part or 0))
-            except ValueError:
-                continue
-            forms.insert(0, forms.pop(forms.index(form)))  # the next cell is written alike
-            return when
+                forms.insert(0, forms.pop(forms.index(form)))  # the next cell is written alike
+                return when
         return None
 
     coded = column.dictionary_encode()
@@ -176,14 +155,7 @@ class Reading(NamedTuple):
 
 
 def best_reading(column: Any, kind: str) -> Reading:
-    """How the numbers, or the dates, of a text column without missing cells are written.
-
-    >>> found = best_reading(pa.array(["58,20", "1,234", "n/a"]), "number")
-    >>> found.valid.tolist(), found.how, found.such
-    ([True, True, False], ',', '58,20')
-    >>> best_reading(pa.array(["03/04/2021"]), "date").open
-    '03/04/2021'
-    """
+    """How the numbers, or the dates, of a text column without missing cells are written."""
     signs: tuple[str, ...] = ()
     if kind == "number":
         signs = tuple(sign for sign in SIGNS if pc.any(pc.match_substring(column, sign)).as_py())
@@ -197,10 +169,9 @@ def best_reading(column: Any, kind: str) -> Reading:
     best = valid[proven < 0]
     plain, digits = (np.asarray(pc.match_substring_regex(column, form)) for form in (PLAIN, r"^\d+$"))
     odd = such(best & ~plain) or such(best & ~digits)
-    if proven:
-        return Reading(best, WAYS[kind][proven < 0], "", odd, signs)
     differ = np.asarray(pc.fill_null(pc.not_equal(first, second), False))
-    return Reading(best, "", such(differ), odd, signs)
+    how, open_ = (WAYS[kind][proven < 0], "") if proven else ("", such(differ))
+    return Reading(best, how, open_, odd, signs)
 
 
 def read_as(column: Any, kind: str, how: str, signs: Sequence[str] = ()) -> Any:
@@ -213,10 +184,6 @@ def features_of(column: Any, name: str, hours: bool = True) -> dict[str, Any]:
 
     `[elapsed]`, days since 1970; `[day]`, the day of the year; `[weekday]`, a category; `[hour]`, with its
     fraction, if `hours`. A time of day alone has its hour, a duration its days.
-
-    >>> made = features_of(pa.array([datetime(1970, 1, 2, 6, 30), None]), "when")
-    >>> [values[0].as_py() for values in made.values()], made["when[day]"].to_pylist()
-    ([1.2708333333333333, 2.0, 'Fri', 6.5], [2.0, None])
     """
     if isinstance(column, pa.ChunkedArray):
         column = column.combine_chunks()
@@ -237,6 +204,12 @@ def features_of(column: Any, name: str, hours: bool = True) -> dict[str, Any]:
     }
     rest = pc.subtract(stamps, pc.floor_temporal(stamps, unit="day"))
     return made | ({f"{name}[hour]": over(rest, 3.6e9)} if hours else {})
+
+
+def has_hours(column: Any) -> bool:
+    """Whether some of the dates are not at midnight."""
+    clock = features_of(column, "").get("[hour]")
+    return clock is not None and bool(pc.any(pc.not_equal(clock, 0.0)).as_py())
 
 
 class Look(NamedTuple):

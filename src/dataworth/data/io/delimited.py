@@ -10,7 +10,6 @@ import codecs
 import csv
 import io
 import re
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -20,10 +19,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pv
 
+from dataworth.data.convert import refuse_twice
 from dataworth.data.io.cells import NA_VALUES, NUMBER
 from dataworth.data.io.notes import Note
 from dataworth.errors import DataworthError
-from dataworth.wording import listed, option
+from dataworth.wording import option
 
 SEPARATORS = {",": "','", ";": "';'", "\t": "tabs", "|": "'|'"}
 BEGINNING, MIN_LINES, MAX_BEGINNING = 1 << 18, 4, 1 << 26
@@ -34,13 +34,13 @@ MIN_BLOCK, MAX_BLOCK = 1 << 20, 1 << 26
 """Bytes that are parsed together. A line must fit in; and each column gets an array of its own in each block,
 so that a block of few rows with very many columns would be arrays of nothing."""
 MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+EMPTY = "the file is empty: write rows to it"
 
 
 @dataclass(frozen=True)
 class Delimited:
     """How a file is to be read, as asked for; then how its text is written, as found.
 
-    na_values: cells that stand for a missing value, beside the usual ones; sample: rows to draw at random;
     skipped: lines before the rows; line: bytes of a line.
     """
 
@@ -67,7 +67,7 @@ def sniff(path: Path, asked: Delimited, usual: str | None) -> tuple[Delimited, l
             start += stream.read(MAX_BEGINNING)
         whole = not stream.read(1)
     if not start:
-        raise DataworthError("the file is empty: write rows to it")
+        raise DataworthError(EMPTY)
     encoding = asked.encoding or _encoding(path, start)
     try:
         text = codecs.getincrementaldecoder(encoding)().decode(start, final=whole)
@@ -120,9 +120,8 @@ def _trimmed(column: Any) -> Any:
 
 def _encoding(path: Path, start: bytes) -> str:
     """What the mark at the beginning says, else UTF-8 if the whole file is, else Windows-1252."""
-    for mark, encoding in MARKS.items():
-        if start.startswith(mark):
-            return encoding
+    if marked := [encoding for mark, encoding in MARKS.items() if start.startswith(mark)]:
+        return marked[0]
     if b"\0" in start:
         raise DataworthError(
             f"this is no text, or UTF-16 without a mark: say {option('encoding', 'utf-16-le')}"
@@ -140,9 +139,9 @@ def _encoding(path: Path, start: bytes) -> str:
 
 def _with_columns(asked: Delimited, text: str, usual: str | None, notes: list[Note]) -> Delimited:
     """The separator and the names of the columns, from the beginning of a text."""
-    skipped, sep = 0, asked.sep
-    if said := re.match(r"sep=(.)\r?\n", text):  # as Excel writes it
-        skipped, text, sep = 1, text[said.end() :], sep or said[1]
+    said = re.match(r"sep=(.)\r?\n", text)  # as Excel writes it
+    sep = asked.sep or (said and said[1])
+    text = text[said.end() :] if said else text
     if sep is None:
         sep = _separator(text, usual)
         if usual != sep:
@@ -150,21 +149,19 @@ def _with_columns(asked: Delimited, text: str, usual: str | None, notes: list[No
     reader = csv.reader(io.StringIO(text), delimiter=sep)
     first = next(_rows(reader), None)
     if first is None:
-        raise DataworthError("the file is empty: write rows to it")
+        raise DataworthError(EMPTY)
     before = reader.line_num  # more than one, if a name has a line break
-    rows, header = list(_rows(reader)), asked.header
-    if header is None:
+    rows, header = list(_rows(reader)), asked.header is not False
+    if asked.header is None:
         _refuse_headless(first, rows)
-        header = True
     names = [" ".join(cell.split()) if header else f"column {j + 1}" for j, cell in enumerate(first)]
     if (body := rows if header else [first, *rows]) and all(len(row) == len(names) + 1 for row in body):
         # a column that the header lacks: nothing after a last mark, or R's row names
         names = ["rownames", *names] if any(row[-1].strip() for row in body) else [*names, ""]
-    skipped += before * header
     # as pandas names them
     columns = tuple(name or f"Unnamed: {j}" for j, name in enumerate(names))
     refuse_twice(columns)
-    return replace(asked, sep=sep, skipped=skipped, columns=columns)
+    return replace(asked, sep=sep, skipped=bool(said) + before * header, columns=columns)
 
 
 def _rows(reader: Any) -> Iterator[list[str]]:
@@ -175,13 +172,6 @@ def _rows(reader: Any) -> Iterator[list[str]]:
                 yield row
     except csv.Error:
         return
-
-
-def refuse_twice(names: Sequence[str]) -> None:
-    """A sentence about names that several columns have."""
-    if twice := [name for name, times in Counter(names).items() if times > 1]:
-        line = "frame.loc[:, ~frame.columns.duplicated()] keeps the first"
-        raise DataworthError(f"it has {listed(twice)} more than once: name each, or in pandas, {line}")
 
 
 def _separator(text: str, usual: str | None) -> str:

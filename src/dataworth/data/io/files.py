@@ -11,7 +11,7 @@ import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from glob import glob
 from itertools import chain
 from os import PathLike
@@ -22,9 +22,10 @@ import numpy as np
 import pyarrow as pa
 from pyarrow import parquet
 
-from dataworth.data.io.delimited import AS_FOUND, Delimited, refuse_twice, sniff, text_batches
+from dataworth.data.convert import refuse_twice
+from dataworth.data.io.delimited import AS_FOUND, Delimited, sniff, text_batches
 from dataworth.data.io.notes import Note, naming
-from dataworth.data.io.tables import HUB, READERS, Part, cleaned, part_of_object, read_excel
+from dataworth.data.io.tables import HUB, READERS, cleaned, read_excel, table_of
 from dataworth.data.memory import refuse_too_large
 from dataworth.data.sealed import is_sealed
 from dataworth.errors import DataworthError
@@ -34,7 +35,10 @@ DELIMITED = {
     ".csv": ",", ".csv.gz": ",", ".tsv": "\t", ".tsv.gz": "\t", ".tab": "\t", ".txt": None, ".txt.gz": None,
 }  # fmt: skip
 """Suffixes of delimited text, with the separator that each promises."""
+STREAMED = (*DELIMITED, ".parquet")
+"""Suffixes of files of which some rows can be read without the others."""
 SUFFIXES = (*DELIMITED, *READERS, ".parquet", ".xlsx")
+NO_ROWS = "the file has no rows: write some to it"
 TIMES_ITS_TEXT, TIMES_ITS_NUMBERS = 5, 3
 """How much more memory a table takes than its text, or its numbers, while it is read."""
 SMALL, EXPANDED = 100_000_000, 200
@@ -45,6 +49,23 @@ SEED = 0x5A3B1E
 SPLITS = {"train", "training", "test", "testing", "val", "valid", "validation", "dev"}
 URL = re.compile(r"[a-z][a-z0-9+]+:/{1,3}(?=[^/])")
 """A scheme; a path has lost one of its two slashes. A single letter would be a drive."""
+
+
+@dataclass
+class Part:
+    """A table on its way to a Dataset.
+
+    typed: whether its format has types, so that what is text was meant to be; how: how its text is written;
+    total: of how many rows these were drawn, if they were; cleaned: columns in which a cell was taken for
+    missing because the user said so.
+    """
+
+    table: Any
+    typed: bool
+    notes: list[Note]
+    how: Delimited
+    total: int | None = None
+    cleaned: set[str] = field(default_factory=set)
 
 
 class _Content(NamedTuple):
@@ -62,9 +83,8 @@ def part_of(source: Any, how: Delimited = AS_FOUND) -> Part:
     if named and (is_url(str(source)) or not str(source).startswith(HUB)):
         part = _part_of_files(str(source), how)
     else:
-        given = part_of_object(source)
-        content = _Content(given.table.column_names, given.table.to_batches, how, given.notes)
-        part = _assembled([content], True, how)
+        table, notes = table_of(source)
+        part = _assembled([_Content(table.column_names, table.to_batches, how, notes)], True, how)
     part.table, found = cleaned(part.table, how.na_values)
     for name, marker, count in found:
         about = f"{name!r} ({marker!r}, {counted(count, 'cell')})"
@@ -86,9 +106,8 @@ def _part_of_files(name: str, how: Delimited) -> Part:
     needed = 0.0
     for file, suffix in zip(files, suffixes, strict=True):
         with naming(Path(file).name if len(files) > 1 else None), reading(suffix):
-            if how.sample is None and suffix in (*DELIMITED, ".parquet"):
-                size, _, times = size_of(file, suffix)
-                needed += times * size
+            if how.sample is None and suffix in STREAMED:
+                needed += size_of(file, suffix)[2]
             found.append(_content(file, suffix, how))
             if odd := set(found[0].names) ^ set(found[-1].names):
                 both = f"{Path(files[0]).name} and {Path(file).name}"
@@ -103,26 +122,25 @@ def _part_of_files(name: str, how: Delimited) -> Part:
 
 def _assembled(found: Sequence[_Content], typed: bool, how: Delimited) -> Part:
     """What several files hold as one table, or a sample of its rows."""
-    part = Part(None, typed, how=replace(found[0].how, sample=None))
-    part.notes = list(dict.fromkeys(note for one in found for note in one.notes))
+    notes = list(dict.fromkeys(note for one in found for note in one.notes))
+    part = Part(None, typed, notes, replace(found[0].how, sample=None))
     names = found[0].names
     refuse_twice(names)
-    if how.sample is None:
-        each = [own for one in found if (own := [batch for batch in one.batches() if batch.num_rows])]
-        tables = [pa.Table.from_batches(batches) for batches in each]
-        tables = [table if table.column_names == names else table.select(names) for table in tables]
-        if not tables:
-            raise DataworthError("the file has no rows: write some to it")
-        try:
-            part.table = pa.concat_tables(tables, promote_options="permissive") if tables[1:] else tables[0]
-        except pa.ArrowInvalid as error:
-            raise DataworthError("its files have columns of different types: make them the same") from error
-    else:
+    if how.sample is not None:
         part.table, total = sample_of_batches(chain.from_iterable(one.batches() for one in found), how.sample)
         if total > part.table.num_rows:
             told = f"{part.table.num_rows:,} of its {total:,} rows were drawn at random"
             part.notes.append(Note(told, f"{option('sample')} changes how many"))
             part.total = total
+        return part
+    each = [own for one in found if (own := [batch for batch in one.batches() if batch.num_rows])]
+    if not each:
+        raise DataworthError(NO_ROWS)
+    tables = [pa.Table.from_batches(batches).select(names) for batches in each]
+    try:
+        part.table = pa.concat_tables(tables, promote_options="permissive") if tables[1:] else tables[0]
+    except pa.ArrowInvalid as error:
+        raise DataworthError("its files have columns of different types: make them the same") from error
     return part
 
 
@@ -136,8 +154,7 @@ def _content(file: str, suffix: str, how: Delimited) -> _Content:
         batches = (lambda: table.read().to_batches()) if whole else (lambda: table.iter_batches(1 << 14))
         return _Content(table.schema_arrow.names, batches, how)
     notes = []
-    size, _, times = size_of(file, suffix)
-    refuse_too_large(times * size, "reading all of it", "give a part of it")
+    refuse_too_large(size_of(file, suffix)[2], "reading all of it", "give a part of it")
     table = read_excel(Path(file), how.sheet, notes) if suffix == ".xlsx" else READERS[suffix](Path(file))
     return _Content(table.column_names, table.to_batches, how, notes)
 
@@ -146,37 +163,25 @@ def sample_of_batches(batches: Iterable[Any], rows: int) -> tuple[Any, int]:
     """So many rows of a stream of record batches, in their order; and how many there were.
 
     The rows with the n smallest of independent random keys are kept.
-
-    >>> stream = (pa.record_batch({"a": range(10 * i, 10 * i + 10)}) for i in range(100))
-    >>> table, total = sample_of_batches(stream, 5)
-    >>> table.num_rows, total
-    (5, 1000)
     """
     rng = np.random.default_rng(SEED)
     kept: list[Any] = []
     total, keys, highest = 0, np.zeros(0), np.inf
-
-    def lowest() -> None:
-        nonlocal kept, keys
-        table = pa.concat_tables(kept, promote_options="permissive")
-        if len(keys) > rows:
+    for batch in chain(batches, [None]):
+        if batch is not None:
+            own = rng.random(batch.num_rows)
+            total += batch.num_rows
+            low = np.flatnonzero(own < highest)
+            kept.append(pa.Table.from_batches([batch.take(pa.array(low))]))
+            keys = np.concatenate([keys, own[low]])
+        if len(keys) > (rows if batch is None else 2 * rows):
             best = np.sort(np.argpartition(keys, rows)[:rows])
-            table, keys = table.take(pa.array(best)).combine_chunks(), keys[best]
-        kept = [table]
-
-    for batch in batches:
-        own = rng.random(batch.num_rows)
-        total += batch.num_rows
-        low = np.flatnonzero(own < highest)
-        kept.append(pa.Table.from_batches([batch.take(pa.array(low))]))
-        keys = np.concatenate([keys, own[low]])
-        if len(keys) > 2 * rows:
-            lowest()
+            table = pa.concat_tables(kept, promote_options="permissive")
+            kept, keys = [table.take(pa.array(best)).combine_chunks()], keys[best]
             highest = keys.max()
     if total == 0:
-        raise DataworthError("the file has no rows: write some to it")
-    lowest()
-    return kept[0], total
+        raise DataworthError(NO_ROWS)
+    return pa.concat_tables(kept, promote_options="permissive"), total
 
 
 def files_of(name: str) -> list[str]:
@@ -184,10 +189,8 @@ def files_of(name: str) -> list[str]:
     if is_url(name):
         with reading(".parquet"):
             system, place = _system(name)
-            if not any(mark in place for mark in "*?[") and system.isdir(place):
-                place = f"{place.rstrip('/')}/**.parquet"
-            found = sorted(system.glob(place)) if any(mark in place for mark in "*?[") else [place]
-        if not found or not all(file.endswith(".parquet") for file in found):
+            found = sorted(system.glob(f"{place}/**.parquet" if system.isdir(place) else place)) or [place]
+        if not all(file.endswith(".parquet") for file in found):
             raise DataworthError("only Parquet is read from an address: name .parquet files, or copy it here")
         return [system.unstrip_protocol(file) for file in found]
     path = Path(name)
@@ -207,9 +210,8 @@ def is_url(name: str) -> bool:
     >>> is_url("s3://bucket/a.parquet"), is_url("hf:imdb:train"), is_url("C:/a.csv"), is_url("a.csv")
     (True, False, False, False)
     """
-    if name.startswith(HUB):  # hf:NAME:SPLIT is no address, and a name may be a path
-        return name.startswith(("hf://", "hf:/datasets/"))
-    return URL.match(name) is not None
+    # hf:NAME:SPLIT is no address, and a name may be a path
+    return name.startswith(("hf://", "hf:/datasets/")) if name.startswith(HUB) else bool(URL.match(name))
 
 
 def _system(name: str) -> tuple[Any, str]:
@@ -226,9 +228,10 @@ def _system(name: str) -> tuple[Any, str]:
 
 def opened(file: str, **options: Any) -> Any:
     """A Parquet file, here or elsewhere."""
-    system, path = _system(file) if is_url(file) else (None, file)
-    source = path if system is None else system.open(path, "rb")
-    return parquet.ParquetFile(source, page_checksum_verification=True, **options)
+    if is_url(file):
+        system, path = _system(file)
+        return parquet.ParquetFile(system.open(path, "rb"), page_checksum_verification=True, **options)
+    return parquet.ParquetFile(file, page_checksum_verification=True, **options)
 
 
 @contextmanager
@@ -259,10 +262,9 @@ def reading(suffix: str) -> Iterator[None]:
 
 def _checked_suffix(file: str) -> str:
     """The suffix of a file that can be read."""
-    path = Path(file)
+    path, suffix = Path(file), suffix_of(Path(file))
     if is_sealed(path):
         raise DataworthError("these are sealed data, without rows: give rows (only score and rank take it)")
-    suffix = suffix_of(path)
     if is_url(file):
         return suffix
     if not path.exists():
@@ -270,9 +272,8 @@ def _checked_suffix(file: str) -> str:
     if not path.is_file():
         raise DataworthError("this is a pipe or a device, which may have no end: save it as a file")
     if not suffix:
-        known = " ".join(dict.fromkeys(SUFFIXES))
         hint = "save it as .xlsx" if path.suffix.lower() == ".xls" else "convert the file, or rename it"
-        raise DataworthError(f"the suffix is not one of {known}: {hint}")
+        raise DataworthError(f"the suffix is not one of {' '.join(SUFFIXES)}: {hint}")
     return suffix
 
 
@@ -302,19 +303,20 @@ def unpacked_size(path: Path) -> int:
 
 
 def size_of(file: str, suffix: str) -> tuple[int, int, int]:
-    """Bytes of a table's text or numbers, its columns (1 if not known), and how many times that is needed."""
+    """Bytes of a table's text or numbers, its columns (1 if not known), and bytes that reading it takes."""
     if suffix != ".parquet":
-        return unpacked_size(Path(file)), 1, TIMES_ITS_TEXT
+        size = unpacked_size(Path(file))
+        return size, 1, TIMES_ITS_TEXT * size
     with opened(file) as parquet:
         rows, columns = parquet.metadata.num_rows, max(1, parquet.metadata.num_columns)
-    return 8 * rows * columns, columns, TIMES_ITS_NUMBERS
+    return 8 * rows * columns, columns, TIMES_ITS_NUMBERS * 8 * rows * columns
 
 
 def columns_if_large(source: Any) -> int | None:
     """How many columns a large file has (1, if that is not known); None if it is not large."""
     path = Path(source) if isinstance(source, str | PathLike) else Path()
     suffix = suffix_of(path)
-    if path.is_file() and suffix in (*DELIMITED, ".parquet"):
+    if path.is_file() and suffix in STREAMED:
         with suppress(DataworthError), reading(suffix):  # reading says what is wrong
             size, columns, _ = size_of(str(path), suffix)
             return columns if size > LARGE else None

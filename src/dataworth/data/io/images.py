@@ -1,7 +1,4 @@
-"""Images with labels: a folder of label folders, or a table with a column of paths or of bytes.
-
-In a folder `cat/tom.jpg` is an image with the label `cat`.
-"""
+"""Images with labels: a folder in which `cat/tom.jpg` is a `cat`, or a table with their paths or bytes."""
 
 from __future__ import annotations
 
@@ -16,10 +13,11 @@ from typing import Any, Unpack
 import pyarrow as pa
 
 from dataworth.data.convert import column_kind
+from dataworth.data.io.cells import plain_values, texts_of
 from dataworth.data.io.files import SPLITS, part_of
 from dataworth.data.io.notes import naming, refuse_all
 from dataworth.data.io.roles import Asked, assign_roles, wrong_kinds
-from dataworth.data.io.tables import plain_table
+from dataworth.data.io.tables import with_columns
 from dataworth.errors import DataworthError
 from dataworth.wording import counted, listed, option
 
@@ -48,14 +46,13 @@ class NamedImages(list[Any]):
 
 
 def read_images(source: str | PathLike[str], image: str | None = None, **asked: Unpack[Asked]) -> ImageTable:
-    """The images of a folder or of a table, with the labels and what else is known.
+    """The images of a folder with a folder per label, or of a table, with what else is known of them.
 
     Args:
-        source: a folder with a folder per label, or a table.
-        image: the table's column of images: paths relative to the table's file, or encoded bytes; guessed if
-            only one can be.
-        asked: label, group, attribute, id, weights: columns of the table, as in `read`. Without an id, a path
-            serves as one.
+        source: the folder, or the file of the table.
+        image: the table's column of images: paths relative to its file, or encoded bytes; guessed if only one
+            can be.
+        asked: columns of the table, as in `read`. Without an id, a path serves as one.
     """
     path = Path(source)
     with naming(source):
@@ -107,13 +104,10 @@ def _of_folder(source: Path) -> ImageTable:
             " their labels (and groups) in a table."
         )
     items = [source / path for path in paths]
+    table = pa.table({"id": list(map(str, paths)), "label": labels})
     ignored = f"{counted(len(found) - len(paths), 'file')} ignored in {source}, hidden or no image"
-    return ImageTable(
-        NamedImages(items, list(map(str, items))),
-        pa.table({"id": list(map(str, paths)), "label": labels}),
-        {"id": "id", "label": "label"},
-        (ignored,) if len(found) > len(paths) else (),
-    )
+    notes = (ignored,) if len(found) > len(paths) else ()
+    return ImageTable(NamedImages(items, list(map(str, items))), table, {"id": "id", "label": "label"}, notes)
 
 
 def _is_image(path: PurePosixPath) -> bool:
@@ -137,7 +131,8 @@ def _walk(folder: Path) -> Iterator[str]:
 def _of_table(path: Path, image: str | None, **asked: Unpack[Asked]) -> ImageTable:
     """A table with a column of paths, of encoded images, or of both as Hugging Face's `datasets` writes."""
     part = part_of(path)
-    table, notes = plain_table(part.table), [f"{note.what} in {path}; {note.choice}" for note in part.notes]
+    notes = [f"{note.what} in {path}; {note.choice}" for note in part.notes]
+    table = with_columns(part.table, list(map(_plain, part.table.columns)))
     if image is None:
         found = [name for name in table.column_names if _like_images(table[name])]
         if len(found) != 1:
@@ -161,6 +156,13 @@ def _of_table(path: Path, image: str | None, **asked: Unpack[Asked]) -> ImageTab
     else:
         table = table.drop_columns([image])
     return ImageTable(items, table, roles, tuple(notes))
+
+
+def _plain(column: Any) -> Any:
+    """A column, with numbers and dates as such where a text writes them as programs do."""
+    text = column_kind(column) == "categorical" and column.null_count < len(column)
+    values = plain_values(texts_of(column)) if text else None
+    return column if values is None else values
 
 
 def _items(path: Path, column: Any, name: str) -> NamedImages:

@@ -35,10 +35,10 @@ fewer."""
 
 @dataclass(frozen=True)
 class Reading:
-    """How the sources of one measurement are read.
+    """How the sources of one measurement, `what`, are read.
 
-    what: its name. options: of `read`. drawn: rows of a pair, where pairs are drawn. streams: whether data
-    may be read in passes. encode: applied to every Dataset, as an encoder of texts is.
+    drawn: rows of a pair, where pairs are drawn. streams: whether data may be read in passes. encode: applied
+    to every Dataset, as an encoder of texts is.
     """
 
     what: str = ""
@@ -51,9 +51,7 @@ class Reading:
         """The options of `read`, checked; pairs are drawn from a sample of large files."""
         asked = dict(self.options)
         if asked.get("sample") is not None and self.what in ("audit", "curate", "values"):
-            why = "an audit compares the rows of two files, which two samples do not share"
-            if self.what == "values":
-                why = "values are told of rows by their number, which rows of a sample do not have"
+            why = f"{self.what} goes by the rows of whole files, which samples do not share"
             raise DataworthError(f"{why}: leave {option('sample')} out")
         if asked.get("stream") and not self.streams:
             which = "only score, in its design whole, reads data in passes"
@@ -73,8 +71,7 @@ def rows_for_pairs(sources: Iterable[Any], size: int) -> int | None:
 class Inputs:
     """Sources that were read together; `inputs(source)` is the Dataset, or the Stream, of one.
 
-    All are known by the absolute path of a file, and by identity otherwise. notes: what reading decided.
-    remarks: what else a user should hear.
+    All are known by the absolute path of a file, and by identity otherwise.
     """
 
     sources: Mapping[Any, Any]
@@ -117,12 +114,6 @@ def load_inputs(
 
     Raises:
         DataworthError: with every problem of every source, each named by its file.
-
-    >>> import pyarrow as pa
-    >>> some, more = pa.table({"a": [1, 2], "churn": [0, 1]}), pa.table({"a": [5, 7], "churn": [1, 0]})
-    >>> found = load_inputs([some, more], more, Reading(options={"label": "churn"}))
-    >>> len(found(some)), found(more).y.tolist()
-    (2, [1, 0])
     """
     reading = reading or Reading()
     each = {_key(source): source for source in sources}
@@ -132,7 +123,7 @@ def load_inputs(
     asked = reading.asked([source for i, source in enumerate(each.values()) if i != lead])
     # What one file has to leave out need not be in the others.
     found = read_together(
-        list(each.values()), lead=lead, columns=columns, streams=reading.streams, **asked, absent_ok=True
+        [*each.values()], lead=lead, columns=columns, streams=reading.streams, **asked, absent_ok=True
     )
     names = {role.column for one in found for role in one.roles}
     refuse_all([*sentences(found), *_nowhere(asked, names)])
@@ -140,17 +131,10 @@ def load_inputs(
     encode = reading.encode or (lambda data: data)
     data = {key: encode(one.data) for key, one in zip(each, found, strict=True)}
     leading = data[_key(test)] if lead is not None else test
-    given = asked.get("missing") or ()
-    told = [note.about for some in notes.values() for note in some]
-    remarks = [
-        f"{option('missing').rstrip('=')} {marker!r} stands in no cell"
-        for marker in ([given] if isinstance(given, str | int | float) else given)
-        if not any(f" ({str(marker).strip()!r}, " in about for about in told)
-    ]
-    remarks += _misfits(found, data, leading, known)
+    remarks = tuple(_misfits(found, data, leading, known))
     del found
     release()
-    return Inputs(each, data, notes, tuple(remarks))
+    return Inputs(each, data, notes, remarks)
 
 
 def is_table(given: Any) -> bool:
@@ -189,7 +173,7 @@ def _misfits(found: Sequence[Read], data: Mapping[Any, Any], test: Any, known: A
         with naming(source):
             labels = learn_targets(test)
         columns, what = test.columns, "the test set"
-    wrong: list[str] = []
+    wrong, names = [], {column.name for column in columns}
     for one in found:
         rows = data[_key(one.source)]
         rows = rows.sample if isinstance(rows, Stream) else rows
@@ -203,7 +187,7 @@ def _misfits(found: Sequence[Read], data: Mapping[Any, Any], test: Any, known: A
             labels.encode(rows.y, one.name)
         except DataworthError as error:
             wrong.append(str(error).replace("the test set", what))
-        if extra := [name for name in rows.names if name not in {column.name for column in columns}]:
+        if extra := [name for name in rows.names if name not in names]:
             verb = "is" if len(extra) == 1 else "are"
             yield f"{one.name}: {listed(extra)} {verb} not in {what} and {verb} ignored"
     refuse_all(wrong)

@@ -25,9 +25,6 @@ class Note:
     """One decision: what was done, the column (and an example), and the option that decides otherwise.
 
     One that is `plain` is no surprise: Python does not warn of it.
-
-    >>> str(Note("read as text", "numbers= reads numbers", "'zip' (has leading zeros)"))
-    "read as text: 'zip' (has leading zeros); numbers= reads numbers"
     """
 
     decision: str
@@ -45,12 +42,7 @@ class Note:
 
 
 def in_few_lines(notes: Mapping[str, Sequence[Note]]) -> list[str]:
-    """The notes of files, by their names: a line for each decision, with all its columns.
-
-    >>> some = [Note("dates", "exclude= leaves them out", f"{name!r} (such)") for name in "ab"]
-    >>> in_few_lines({"d.csv": some, "t.csv": some[:1]})
-    ["dates: 'a' (such), 'b' (such); exclude= leaves them out"]
-    """
+    """The notes of files, by their names: a line for each decision, with all its columns."""
     columns: dict[tuple[str, str], dict[str, str]] = {}
     files: dict[tuple[str, str], dict[str, None]] = {}
     for name, found in notes.items():
@@ -70,19 +62,9 @@ def in_few_lines(notes: Mapping[str, Sequence[Note]]) -> list[str]:
 
 
 def refuse_all(sentences: Iterable[str]) -> None:
-    """Raise what was found, if anything: one sentence as it is, several together.
-
-    >>> refuse_all([])
-    >>> refuse_all(["one", "two", "one"])
-    Traceback (most recent call last):
-        ...
-    dataworth.errors.Problems: 2 problems: (1) one; (2) two
-    """
-    found = list(dict.fromkeys(sentences))
-    if len(found) == 1:
-        raise DataworthError(found[0])
-    if found:
-        raise Problems(found)
+    """Raise what was found, if anything: one sentence as it is, several together."""
+    if found := list(dict.fromkeys(sentences)):
+        raise Problems(found) if found[1:] else DataworthError(found[0])
 
 
 @contextmanager

@@ -1,10 +1,9 @@
 """Preferences: a prompt and two responses, one of them chosen.
 
 They come as columns prompt, chosen and rejected, texts or conversations; without a prompt, as two
-conversations that share all but their last message.
-
-A pair becomes one row: its two responses in an order that their hashes give, and a label that says which is
-better. So a pair that was flipped is the same row with another label, and the order tells nothing.
+conversations that share all but their last message. A pair becomes one row: its two responses in an order
+that their hashes give, and a label that says which is better. So a flipped pair is the same row with another
+label, and the order tells nothing.
 """
 
 from __future__ import annotations
@@ -22,7 +21,6 @@ from dataworth.arrays import Flags, Rows
 from dataworth.data.convert import column_kind
 from dataworth.data.io.files import part_of
 from dataworth.data.io.notes import naming
-from dataworth.data.io.tables import plain_table
 from dataworth.data.texts import BETWEEN
 from dataworth.errors import DataworthError
 from dataworth.wording import listed
@@ -38,11 +36,7 @@ SHOWN = 40
 
 @dataclass(frozen=True)
 class Preferences:
-    """Prompts with two responses each.
-
-    kept: which rows of the source these are; rows with an empty response, or with one response twice, say
-    nothing and are dropped.
-    """
+    """Prompts with two responses each; kept: which rows of the source these are, for some say nothing."""
 
     prompts: tuple[str, ...]
     chosen: tuple[str, ...]
@@ -79,20 +73,14 @@ class Preferences:
 def read_preferences(source: str | PathLike[str]) -> Preferences:
     """The pairs of a file or directory; a sentence that begins with its name if it holds none."""
     with naming(source):
-        return preferences_of(plain_table(part_of(source).table))
+        return preferences_of(part_of(source).table)
 
 
 def are_preferences(names: Sequence[str]) -> bool:
-    """Whether columns of these names hold pairs of responses.
-
-    >>> are_preferences(["prompt", "chosen", "rejected"]), are_preferences(["text", "label"])
-    (True, False)
-    """
+    """Whether columns of these names hold pairs of responses."""
     if {"human_ref_A", "human_ref_B"} <= set(names):
-        raise DataworthError(
-            "pairs are read as prompt, chosen and rejected: in pandas, frame['chosen'] ="
-            " frame.human_ref_A.where(frame.labels == 1, frame.human_ref_B), and the others likewise"
-        )
+        line = "frame['chosen'] = frame.human_ref_A.where(frame.labels == 1, frame.human_ref_B)"
+        raise DataworthError(f"pairs are read as prompt, chosen and rejected: in pandas, {line}, and so on")
     return set(PAIR) <= set(names)
 
 
@@ -109,32 +97,28 @@ def preferences_of(table: Any) -> Preferences:
     """The pairs of a pyarrow table, by the names of its columns."""
     names = table.column_names
     if not are_preferences(names):
-        raise DataworthError(
-            "there are no pairs of responses: columns prompt, chosen and rejected are expected, but there are"
-            f" {listed(names, 10)}"
-        )
-    texts = {name: _column(table, name) for name in (PROMPT, *PAIR) if name in names}
+        expected = "there are no pairs of responses: columns prompt, chosen and rejected are expected"
+        raise DataworthError(f"{expected}, but there are {listed(names, 10)}")
+    for name in (name for name in (PROMPT, *PAIR) if name in names):
+        if (kind := column_kind(table[name])) not in ("categorical", "nested"):
+            raise DataworthError(f"column {name!r} ({kind}) holds no text: give texts, or conversations")
+    texts = {name: table[name].to_pylist() for name in (PROMPT, *PAIR) if name in names}
     found: list[tuple[str, str, str]] = []
     for i in range(table.num_rows):
         (*before, a), (*also, b) = (_messages(texts[name][i], name, i) or [""] for name in PAIR)
         if PROMPT in texts:
             before = also = _messages(texts[PROMPT][i], PROMPT, i)
         elif not before:
-            raise DataworthError(
-                "there is no prompt: add a column of that name, or write chosen and rejected as conversations"
-            )
+            raise DataworthError("there is no prompt: add a column of that name, or give conversations")
         if before != also:
-            raise DataworthError(
-                f"the two conversations of pair {i + 1} differ before their last message: add a column prompt"
-            )
+            differ = f"the two conversations of pair {i + 1} differ before their last message"
+            raise DataworthError(f"{differ}: add a column prompt")
         found.append(("\n\n".join(before), a, b))
     rows = [i for i, (_, a, b) in enumerate(found) if a.strip() and b.strip() and a.strip() != b.strip()]
     if not rows:
         raise DataworthError("every pair is empty, or the same response twice: give some that differ")
     if empty := [i for i in rows if not found[i][0].strip()]:
-        raise DataworthError(
-            f"pair {empty[0] + 1} has no prompt: fill it in, or leave the pair out (splits go by prompt)"
-        )
+        raise DataworthError(f"pair {empty[0] + 1} has no prompt: fill it in, or leave the pair out")
     clean = (tuple(text.replace(BETWEEN, " ") for text in found[i]) for i in rows)
     prompts, chosen, rejected = zip(*clean, strict=True)
     return Preferences(prompts, chosen, rejected, np.array(rows, dtype=np.intp), len(found) - len(rows))
@@ -147,19 +131,9 @@ def _messages(cell: Any, name: str, row: int) -> list[str]:
     except (TypeError, KeyError):
         said = [None]
     if not all(isinstance(text, str) for text in said):
-        raise DataworthError(
-            f"{name} of pair {row + 1} is neither a text nor a conversation (messages with role and content)"
-        )
+        neither = f"{name} of pair {row + 1} is neither a text nor a conversation"
+        raise DataworthError(f"{neither}: give messages with role and content")
     return said
-
-
-def _column(table: Any, name: str) -> list[Any]:
-    kind = column_kind(table[name])
-    if kind not in ("categorical", "nested"):
-        raise DataworthError(
-            f"column {name!r} ({kind}) holds no text: prompts and responses are texts, or conversations"
-        )
-    return list(table[name].to_pylist())
 
 
 def pair_table(table: Any) -> tuple[Any, int]:

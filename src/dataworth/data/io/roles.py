@@ -39,6 +39,7 @@ NUMBERS_ROWS = "it only numbers or names the rows"
 LIKE_AN_ID = "named like an id"
 NAMES_ROWS = "it seems to name the rows"
 EMPTY, CONSTANT = "it is empty", "it is constant in the test set"
+UNUSABLE = "a feature is a number, a category, a date, a text or an embedding"
 
 
 class Asked(TypedDict, total=False):
@@ -71,14 +72,6 @@ def assign_roles(table: Any, problems: list[str] | None = None, **wishes: Unpack
     never guessed. What is wrong is raised, or gathered in `problems`, so that all of it can be said at once.
     `features` are names, or patterns such as `emb_*`; without them every column left over is a feature,
     except those that `exclude` names. With `absent_ok`, `exclude` may name columns that are not there.
-
-    >>> import pyarrow as pa
-    >>> table = pa.table({"id": [7, 8], "age": [31, 45], "label": ["a", "b"]})
-    >>> for role in assign_roles(table):
-    ...     print(role.column, "→", role.role, "|", role.why)
-    id → id | guessed from its name
-    age → feature | not used otherwise
-    label → label | guessed from its name
     """
     names = list(table.column_names)
     wrong: list[str] = []
@@ -88,14 +81,13 @@ def assign_roles(table: Any, problems: list[str] | None = None, **wishes: Unpack
         if column is not None and _can_be(column, role, names, found, wrong):
             found[column] = role, "asked for"
     chosen = _chosen(wishes.get("features"), names, found, "feature", wrong)
-    absent_ok = wishes.get("absent_ok", False)
-    left_out = _chosen(wishes.get("exclude"), names, found, "excluded", wrong, absent_ok)
-    for name, how in left_out.items():
-        if chosen.pop(name, None) == "named" and how == "named":
+    left_out = _chosen(wishes.get("exclude"), names, found, "excluded", wrong, wishes.get("absent_ok", False))
+    for name, itself in left_out.items():
+        if chosen.pop(name, False) and itself:
             wrong.append(f"column {name!r} was asked for as feature and as excluded: drop one of them")
         found.setdefault(name, ("ignored", "excluded"))
     if wishes.get("label") is None:
-        free = [name for name in names if name not in found and chosen.get(name) != "named"]
+        free = [name for name in names if name not in found and not chosen.get(name)]
         candidates = [name for name in free if name.strip().lower() in LABEL_NAMES]
         if len(candidates) == 1:
             found[candidates[0]] = "label", GUESSED
@@ -109,7 +101,8 @@ def assign_roles(table: Any, problems: list[str] | None = None, **wishes: Unpack
     rest: tuple[RoleName, str] = ("feature", "not used otherwise")
     if wishes.get("features") is not None:
         rest = ("ignored", "not among the features asked for")
-    roles = [Role(f.name, (own := found.get(f.name, rest))[0], column_kind(f), own[1]) for f in table.schema]
+    each = [(field, *found.get(field.name, rest)) for field in table.schema]
+    roles = [Role(field.name, role, column_kind(field), why) for field, role, why in each]
     if not any(role.role == "feature" for role in roles) and not wrong:
         wrong.append(no_feature(names))
     if problems is None:
@@ -129,13 +122,11 @@ def _guess_ids(free: Sequence[str], asked: str | None) -> dict[str, tuple[RoleNa
     """What columns that number or name the rows are: never features, unless asked for."""
     numbers = ("Unnamed: ", "__index_level_")
     rows = [n for n in free if n.strip().lower() in ROW_NUMBER_NAMES or n.startswith(numbers)]
-    found: dict[str, tuple[RoleName, str]] = dict.fromkeys(rows, ("ignored", NUMBERS_ROWS))
     candidates = [name for name in free if name.strip().lower() in ID_NAMES]
+    role: tuple[RoleName, str] = ("ignored", f"one of several named like an id: {option('id')} says which")
     if asked is None and len(candidates) == 1:
-        return found | {candidates[0]: ("id", GUESSED)}
-    why = f"one of several named like an id: name it with {option('id')}"
-    why = why if asked is None else "named like an id, but another was asked for"
-    return found | dict.fromkeys(candidates, ("ignored", why))
+        role = ("id", GUESSED)
+    return dict.fromkeys(rows, ("ignored", NUMBERS_ROWS)) | dict.fromkeys(candidates, role)
 
 
 def _chosen(
@@ -145,20 +136,17 @@ def _chosen(
     what: str,
     problems: list[str],
     absent_ok: bool = False,
-) -> dict[str, str]:
-    """The columns that the names ("named") and patterns ("matched") stand for.
-
-    A pattern may match columns with another role.
-    """
-    chosen: dict[str, str] = {}
+) -> dict[str, bool]:
+    """The columns that names and patterns stand for; True if named itself, for a pattern may match others."""
+    chosen: dict[str, bool] = {}
     for wanted in wishes_of(wishes or (), names):
         if wanted.endswith("*") and wanted not in names:
             matches = [name for name in names if name.startswith(wanted[:-1])]
             if not matches and not absent_ok:
                 problems.append(f"no column matches the {what} pattern {wanted!r}: {_hint(wanted, names)}")
-            chosen = dict.fromkeys(matches, "matched") | chosen
+            chosen = dict.fromkeys(matches, False) | chosen
         elif (wanted in names or not absent_ok) and _can_be(wanted, what, names, asked, problems):
-            chosen[wanted] = "named"
+            chosen[wanted] = True
     return chosen
 
 
@@ -174,9 +162,7 @@ def _can_be(
 ) -> bool:
     """Whether a column that is asked for is there and has no other role; else a sentence says so."""
     if name not in names:
-        hint = _hint(name, names)
-        also = "; data and test set both need it" if role == "label" and not hint.endswith("?") else ""
-        problems.append(f"there is no {role} column {name!r}: {hint}{also}")
+        problems.append(f"there is no {role} column {name!r}: {_hint(name, names)}")
     elif name in asked:
         both = f"as {asked[name][0]} and as {role}"
         problems.append(f"column {name!r} was asked for {both}: give it one role")
@@ -185,19 +171,13 @@ def _can_be(
 
 def _hint(name: str, names: Sequence[str]) -> str:
     lower = {other.lower(): other for other in names}
-    same = name.lower() in lower  # but for its case
-    close = [lower[match] for match in difflib.get_close_matches(name.lower(), lower, n=1 if same else 3)]
+    most = 1 if name.lower() in lower else 3  # the same but for its case
+    close = [lower[match] for match in difflib.get_close_matches(name.lower(), lower, most)]
     return f"did you mean {' or '.join(map(repr, close))}?" if close else f"choose from {listed(names, 10)}"
 
 
 def uninformative(table: Any, roles: Sequence[Role], constants: bool) -> dict[str, str]:
-    """Features that nobody asked for and that say nothing of a row, with why; constants only on request.
-
-    >>> import pyarrow as pa
-    >>> table = pa.table({"a": [1, 2], "b": [7, 7], "user_id": [5, 3], "y": [0, 1]})
-    >>> uninformative(table, assign_roles(table), constants=True)
-    {'b': 'it is constant in the test set', 'user_id': 'named like an id'}
-    """
+    """Features that nobody asked for and that say nothing of a row, with why; constants only on request."""
     found: dict[str, str] = {}
     for role in (role for role in roles if role.role == "feature" and role.why != "asked for"):
         column = table[role.column]
@@ -214,6 +194,10 @@ def uninformative(table: Any, roles: Sequence[Role], constants: bool) -> dict[st
     return found
 
 
+def _names_rows(present: Any) -> bool:
+    return len(present.unique()) > max(MOST_CATEGORIES, len(present) / 2)
+
+
 def named_like_an_id(name: str) -> bool:
     """Whether the last word of a name is id, or another that names rows.
 
@@ -224,19 +208,8 @@ def named_like_an_id(name: str) -> bool:
     return bool(words) and words[-1] in ("id", "ids", "uuid", "guid")
 
 
-def _names_rows(present: Any) -> bool:
-    """Whether different texts name rows: they are more than fifty, and over half of the rows."""
-    return len(present.unique()) > max(MOST_CATEGORIES, len(present) / 2)
-
-
 def numbers_rows(column: Any) -> bool:
-    """Whether a column is 1, 2, … n or 0, 1, … n − 1, in any order: rows may have been shuffled.
-
-    >>> import pyarrow as pa
-    >>> table = pa.table({"a": range(12, 0, -1), "b": [1, *range(1, 12)]})
-    >>> numbers_rows(table["a"]), numbers_rows(table["b"])
-    (True, False)
-    """
+    """Whether a column is 1, 2, … n or 0, 1, … n − 1, in any order: rows may have been shuffled."""
     n = len(column)
     if n < MIN_NUMBERED or column.null_count:
         return False
@@ -278,12 +251,7 @@ def with_kinds(table: Any, roles: Sequence[Role], problems: list[str]) -> list[R
 
 def marked(roles: Sequence[Role], reasons: Mapping[str, str], role: RoleName) -> list[Role]:
     """The roles, with the columns that cannot be used, or are left out, marked so."""
-    no_feature = "a feature is a number, a category, a date, a text or an embedding"
-    return [
-        replace(one, role=role, why=no_feature if why == one.kind else why)
-        if (why := reasons.get(one.column)) else one
-        for one in roles
-    ]  # fmt: skip
+    return [replace(r, role=role, why=reasons[r.column]) if r.column in reasons else r for r in roles]
 
 
 def wrong_kinds(roles: Sequence[Role], unusable: Mapping[str, str] | None = None) -> list[str]:
@@ -297,8 +265,8 @@ def wrong_kinds(roles: Sequence[Role], unusable: Mapping[str, str] | None = None
     if unusable:
         shown = [f"{name!r} ({why})" for name, why in unusable.items()]
         listing = ", ".join(shown[:MAX_SHOWN]) + and_more(len(shown) - MAX_SHOWN)
-        noun, what, it = ("column", "a feature", "it") if len(shown) == 1 else ("columns", "features", "them")
-        how = f"leave {it} out with {option('exclude', ','.join(unusable))}"
+        noun, what = ("column", "a feature") if len(shown) == 1 else ("columns", "features")
+        how = f"leave out with {option('exclude', ','.join(unusable))}"
         how += "; images become features by dataworth embed" if "binary" in unusable.values() else ""
         wrong.append(f"{noun} {listing} cannot be {what}: {how}")
     return wrong

@@ -37,9 +37,10 @@ from dataworth.data.io.cells import (
     read_as,
     texts_of,
 )
+from dataworth.data.io.files import Part
 from dataworth.data.io.notes import Note
 from dataworth.data.io.roles import Role
-from dataworth.data.io.tables import Part, cleaned, differences_of, with_columns
+from dataworth.data.io.tables import cleaned, differences_of, with_columns
 from dataworth.data.vectors import as_labels, as_texts, as_weights, text_keys
 from dataworth.errors import DataworthError
 from dataworth.wording import counted, option
@@ -62,16 +63,11 @@ class TypeOverrides:
 
 def kinds_of(columns: Collection[Column]) -> dict[str, Is]:
     """What the columns of a yardstick are in a file, which has a date for the parts of one."""
-    kinds: dict[str, Is] = {}
-    for column in columns:
-        base, _, part = column.name.partition("[")
-        if part in ("elapsed]", "day]", "weekday]", "hour]"):
-            kinds[base] = "date"
-        elif column.kind in ("categorical", "text"):
-            kinds[column.name] = "text"
-        elif column.kind in ("numeric", "boolean"):
-            kinds[column.name] = "number"
-    return kinds
+    of: dict[str, Is] = {"categorical": "text", "text": "text", "numeric": "number", "boolean": "number"}
+    kinds = {column.name: of[column.kind] for column in columns if column.kind in of}
+    parts = [column.name.partition("[") for column in columns]
+    dates = ("elapsed]", "day]", "weekday]", "hour]")
+    return kinds | {base: "date" for base, _, part in parts if part in dates}
 
 
 @dataclass(frozen=True)
@@ -95,15 +91,15 @@ class ColumnType:
 class Schema:
     """Roles and types of the columns of a file, and what becomes of its cells.
 
-    hours: dates of which the hour counts; spelled: labels in the spelling that counts, most frequent first.
+    hours: dates of which the hour counts; spelled: the spelling of labels (`spelled_alike`).
     """
 
     roles: tuple[Role, ...]
     types: Mapping[str, ColumnType]
+    na_values: tuple[str, ...] = ()
     hours: frozenset[str] = frozenset()
     impute: bool = False
-    na_values: tuple[str, ...] = ()
-    spelled: tuple[str, ...] = ()
+    spelled: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
     def fit(
@@ -111,11 +107,8 @@ class Schema:
     ) -> tuple[Schema, dict[str, str]]:
         """The schema of a file, whose table is then typed by it; and what is wrong with which column.
 
-        Args:
-            part: the file.
-            roles: of its columns; labels, weights and features are typed, others compared as text.
-            overrides: what the user, or a yardstick, says.
-            known: the types of the files before it, the test set first.
+        Labels, weights and features are typed, others compared as text. known: the types of the files before
+        it, the test set first.
         """
         used = {role.column: role.role for role in roles if role.kind != "pair"}
         typed = {name for name, role in used.items() if role in ("label", "weight", "feature")}
@@ -138,7 +131,7 @@ class Schema:
                     problems.setdefault(name, wrong)
             else:
                 types[name] = ColumnType("as it is" if look.kind != "empty" else "empty", look.plain)
-        made = cls(tuple(roles), types)
+        made = cls(tuple(roles), types, part.how.na_values)
         # those that were converted to be looked at
         ready = {name: looks[name].values for name, to in types.items() if to.plain and to.kind != "text"}
         table = with_columns(part.table, [ready.get(n, part.table[n]) for n in part.table.column_names])
@@ -154,9 +147,7 @@ class Schema:
         for problem in [*problems.values(), *missing_values(table, used)]:
             raise DataworthError(problem)
         table.validate(full=True)
-        data = with_labels(self.features(table), table, used, some=True)
-        said = spellings([np.array(self.spelled), data.y]) if self.spelled else {}
-        return data.with_labels([said.get(text, text) for text in data.y.tolist()]) if said else data
+        return respelled(with_labels(self.features(table), table, used, some=True), self.spelled)
 
     def typed(self, table: Any, before: int | None = 0) -> tuple[Any, dict[str, str]]:
         """The table with each column of its type, and what is wrong with which.
@@ -269,21 +260,28 @@ def note_of(kind: str, about: str, plain: bool = False) -> Note:
     return Note("dates, of which days, day of the year and weekday are features", says, about, plain)
 
 
-def spellings(labels: Sequence[NDArray[Any]]) -> dict[str, str]:
-    """What each label that is spelled in several ways is to be: as the first array has it most often.
+def spelled_alike(labels: Sequence[NDArray[Any]]) -> dict[str, str]:
+    """Of labels, whatever their case and spaces, the spelling that the first array has most often.
 
     Labels of one letter are left alone: a and A may well be two.
-
-    >>> spellings([np.array(["yes", "yes", "YES", "no"]), np.array(["No", "a", "A"])])
-    {'YES': 'yes', 'No': 'no'}
     """
     chosen: dict[str, str] = {}
-    said: dict[str, str] = {}
     for array in (array for array in labels if array.dtype.kind == "U"):
         for text, _ in Counter(array.tolist()).most_common():
             if len(text.strip()) > 1:
-                said[text] = chosen.setdefault(" ".join(text.split()).casefold(), text.strip())
-    return {text: spelled for text, spelled in said.items() if text != spelled}
+                chosen.setdefault(_letters(text), text.strip())
+    return chosen
+
+
+def respelled(data: Dataset, chosen: Mapping[str, str]) -> Dataset:
+    """The same rows with labels in the spelling that counts."""
+    texts = data.y.tolist() if data.y.dtype.kind == "U" else []
+    alike = [chosen.get(_letters(text), text) for text in texts]
+    return data if alike == texts else data.with_labels(alike)
+
+
+def _letters(text: str) -> str:
+    return " ".join(text.split()).casefold()
 
 
 def with_labels(features: Dataset, table: Any, roles: Sequence[Role], *, some: bool = False) -> Dataset:
@@ -315,12 +313,7 @@ def missing_values(table: Any, roles: Sequence[Role]) -> list[str]:
 
 
 def converted(column: Any, to: ColumnType) -> tuple[Any, Flags | None]:
-    """A column as the type that it is to be; and where its cells are not of it, if some are not.
-
-    >>> made, wrong = converted(pa.chunked_array([["1,5", "?", "red"]]), ColumnType("number", how=","))
-    >>> made.to_pylist(), wrong.tolist()
-    ([1.5, None, None], [False, False, True])
-    """
+    """A column as the type that it is to be; and where its cells are not of it, if some are not."""
     if (kind := column_kind(column)) != "categorical":
         if to.kind != "text" or kind not in ("numeric", "boolean"):
             return column, None

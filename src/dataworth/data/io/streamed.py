@@ -22,10 +22,9 @@ import pyarrow as pa
 from dataworth.data.convert import Column
 from dataworth.data.dataset import Dataset
 from dataworth.data.io.delimited import Delimited, text_batches
-from dataworth.data.io.files import DELIMITED, files_of, is_url, opened, reading, suffix_of
+from dataworth.data.io.files import DELIMITED, Part, files_of, is_url, opened, reading, suffix_of
 from dataworth.data.io.notes import naming
 from dataworth.data.io.schema import Schema
-from dataworth.data.io.tables import Part
 from dataworth.errors import DataworthError
 from dataworth.wording import option
 
@@ -52,20 +51,18 @@ def pieces_of(source: Any) -> list[Piece]:
     # absolute, for workers may stand elsewhere
     files = [file if is_url(file) else str(Path(file).absolute()) for file in found]
     suffixes = {suffix_of(Path(file)) for file in files}
-    if suffixes == {".parquet"}:
-        pieces = []
-        for file in files:
-            with reading(".parquet"), opened(file) as parquet:
-                about = parquet.metadata
-            sizes = [about.row_group(group).num_rows for group in range(about.num_row_groups)]
-            pieces += [Piece(file, group, sum(sizes[:group])) for group in range(len(sizes))]
-        return pieces
     if suffixes and suffixes <= DELIMITED.keys():
         return [Piece(file) for file in files]
-    raise DataworthError(
-        "it cannot be read in passes (Parquet and text, as .csv, .tsv and .txt, can): read some rows, with"
-        f" {option('sample', 100000)}"
-    )
+    if suffixes != {".parquet"}:
+        some = f"read some rows, with {option('sample', 100000)}"
+        raise DataworthError(f"it cannot be read in passes (Parquet and text can): {some}")
+    pieces = []
+    for file in files:
+        with reading(".parquet"), opened(file) as parquet:
+            about = parquet.metadata
+        sizes = [about.row_group(group).num_rows for group in range(about.num_row_groups)]
+        pieces += [Piece(file, group, sum(sizes[:group])) for group in range(len(sizes))]
+    return pieces
 
 
 @dataclass(frozen=True)
@@ -81,10 +78,8 @@ class Reader:
         for table in self._tables(piece):
             after = before + table.num_rows
             where = f"{piece.path}, rows {before + 1} to {after}"
-            try:
+            with naming(where):
                 made = self.schema.transform(table, before)
-            except DataworthError as error:
-                raise DataworthError(f"{where}: {error}") from error
             yield where, made
             before = after
 
@@ -149,6 +144,5 @@ def stream_of(
     if any(role.kind == "pair" for role in kept):
         some = f"read some rows, with {option('sample', 10000)}"
         raise DataworthError(f"pairs of responses cannot be read in passes: {some}")
-    total = part.table.num_rows if part.total is None else part.total
     reader = Reader(replace(schema, roles=tuple(kept)), part.how)
-    return Stream(name, tuple(pieces), reader, sample, total)
+    return Stream(name, tuple(pieces), reader, sample, part.total or part.table.num_rows)
