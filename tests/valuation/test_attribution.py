@@ -1,7 +1,5 @@
 """What a rise is made of: blind baselines in every design that knows its rows, and what they give away."""
 
-from __future__ import annotations
-
 from functools import cache
 
 import numpy as np

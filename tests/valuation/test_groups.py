@@ -1,7 +1,5 @@
 """Rows that belong together stay together: in blocks, in pairs, in what a method sees and is scored on."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
