@@ -4,8 +4,6 @@ Sizes are small because references are slow (60-digit arithmetic); the difficult
 rows, in the labels, the weights and the scales.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

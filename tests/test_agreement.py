@@ -55,13 +55,3 @@ def test_a_stream_scores_as_its_rows_do(labels, tmp_path):
     streamed = dw.score(file, test, stream=True, **given)
     assert (bool(streamed.details.passes), bool(loaded.details.passes)) == (True, False)
     assert streamed.value == pytest.approx(loaded.value, abs=STREAMED)
-
-
-def test_few_rows_are_loaded_not_streamed(tmp_path):
-    rng = np.random.default_rng(0)
-    lines = [f"{x:.3f},{z:.3f},{'yes' if x > 0 else 'no'}" for x, z in rng.normal(size=(60, 2))]
-    for name, part in {"data": lines[:30], "test": lines[30:]}.items():
-        (tmp_path / f"{name}.csv").write_text("a,b,label\n" + "\n".join(part) + "\n")
-    asked = {"label": "label", "stream": True, "prior_variance": 1.0}
-    with pytest.raises(dw.DataworthError, match="too few for passes"):
-        dw.score(tmp_path / "data.csv", tmp_path / "test.csv", **asked)

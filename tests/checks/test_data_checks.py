@@ -231,7 +231,7 @@ def test_a_value_that_is_shown_is_shown_however_few_the_rows():
 def test_the_size_curve_has_the_rows_and_ends_at_the_score():
     data, test = halves(7)
     result = dw.score(data, test, yardstick=yardstick(test), thorough=True, ignore="all", keep=True)
-    curve = size.size_curve(result.case, result.case.arms[0])
+    curve, _ = size.size_curve(result.case, result.case.arms[0])
     assert [n for n, *_ in curve] == [75, 150, 300, 600]
     # all rows, all blocks: the score itself, but at one tempering instead of a few
     assert curve[-1][1] == pytest.approx(result.value, abs=0.05)

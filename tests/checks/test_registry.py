@@ -19,7 +19,6 @@ def test_doubling_fires_under_a_prior_that_is_far_too_narrow():
     found = check_doubling(Logistic(1e-5), X, y)
     assert found.fires
     assert found.value > 5 * found.stderr
-    assert found.code == "DW001"
     assert not check_doubling(Logistic(1e-3), X, y).fires  # which tempering still mends
 
 
@@ -32,7 +31,6 @@ def test_attribute_that_tells_the_label_fires_even_if_features_show_it(shown):
         X = np.column_stack([X, 3.0 * telling, -telling])
     found = check_attribute(Logistic(1.0), X, y, telling)
     assert found.fires
-    assert found.code == "DW013"
     assert check_attribute(Logistic(1.0), X, y, telling, size=100).value < found.value
 
 

@@ -6,8 +6,6 @@
 The sets are made here or come with scikit-learn. `tests/test_agreement.py` says which answers must agree.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

@@ -6,8 +6,6 @@
 Words are compared as they are, numbers to two hundredths: other machines round otherwise. Hashes are masked.
 """
 
-from __future__ import annotations
-
 import io
 import re
 import sys

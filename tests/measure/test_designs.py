@@ -1,7 +1,5 @@
 """Designs: draws are pure in (seed, i), inside their sets, stratified by a stated rule."""
 
-from __future__ import annotations
-
 from math import floor
 
 import numpy as np
@@ -59,9 +57,6 @@ def same(a, b):
         assert np.array_equal(weights_of(one), weights_of(other))
 
 
-# --- purity ----------------------------------------------------------------------------------------------
-
-
 @pytest.mark.parametrize("make", [make_pairs, make_whole])
 def test_draws_are_pure_in_seed_and_number(make):
     forwards = [make(7).draw(i) for i in range(5)]
@@ -70,9 +65,6 @@ def test_draws_are_pure_in_seed_and_number(make):
     backwards = [design.draw(i) for i in (4, 3, 3, 2, 1, 0)]
     for i, draw in zip((4, 3, 3, 2, 1, 0), backwards, strict=True):
         same(forwards[i], draw)
-
-
-# --- what is drawn ---------------------------------------------------------------------------------------
 
 
 @given(seed=st.integers(0, 2**32 - 1), m=st.integers(2, 60), blocks=st.integers(2, 60))
@@ -121,9 +113,6 @@ def test_every_row_is_drawn_equally_often_within_its_stratum():
     assert np.abs(counts - 800).max() < 5 * np.sqrt(4000 * 0.2 * 0.8)
 
 
-# --- the rule of stratified draws --------------------------------------------------------------------------
-
-
 @given(
     totals=st.lists(st.integers(0, 40), min_size=1, max_size=6).filter(any),
     share=st.floats(0, 1),
@@ -149,9 +138,6 @@ def test_stratified_counts(totals, share, seed):
             c in (floor(s + 1e-9), floor(s - 1e-9) + 1, floor(s - 1e-9))
             for c, s in zip(counts, shares, strict=True)
         )
-
-
-# --- rows that belong together ----------------------------------------------------------------------------
 
 
 layouts = st.lists(st.integers(1, 12), min_size=2, max_size=9)
@@ -216,9 +202,6 @@ def test_without_groups_rows_are_drawn_by_the_documented_rule():
     assert drawn.test.rows.tolist() == (test + 40).tolist()
 
 
-# --- samples ---------------------------------------------------------------------------------------------
-
-
 def test_the_same_sample_in_any_order():
     rows, weights = np.array([3, 1, 2]), np.array([0.5, 1.0, 2.0])
     order = np.array([2, 0, 1])
@@ -228,9 +211,6 @@ def test_the_same_sample_in_any_order():
     assert not same_sample(Sample(rows), Sample(np.array([0, 2, 4])))  # the same sum
     assert not same_sample(Sample(rows), Sample(rows[:2]))
     assert not same_sample(Sample(rows), Sample(rows, None, np.array([1.0, 0.0, 0.0])))
-
-
-# --- a design evaluated is a table of pmi() --------------------------------------------------------------
 
 
 @pytest.mark.parametrize("model", [Logistic(), Linear(noise_variance=0.3)], ids=["logistic", "linear"])

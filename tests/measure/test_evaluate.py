@@ -72,33 +72,6 @@ def test_the_same_of_arms_that_are_tempered(monkeypatch, excess, counted):
         assert [block[-1] for block in found] == [counted if bounded else 0, 0]
 
 
-class Stub:
-    """A form whose value is as given, and a fitter of nothing."""
-
-    def __init__(self, value):
-        self.value = value
-
-    def of(self, pair):
-        return self
-
-    def accuracy(self, *args):
-        return 0.5
-
-    def information_gain(self, *args):
-        return 0.0
-
-
-@pytest.mark.parametrize(("excess", "counted"), [(-0.5, 0), (0.0, 0), (1.9, 0), (2.1, 1), (5.0, 1)])
-def test_two_nats_beyond_the_bound_are_laplaces_and_more_is_a_failed_solver(excess, counted):
-    fit = SimpleNamespace(state=None, log_z=-3.0)
-    pair = SimpleNamespace(data=fit, test=fit, fitter=Stub(0.0), test_rows=None, test_weights=None)
-    value, *_, unsettled = Scores(Stub(3.0 + excess), True)(pair, DATA, Sample(np.arange(4)), 0)
-    assert value == min(3.0 + excess, 3.0)
-    assert unsettled == counted
-    free, *_, unsettled = Scores(Stub(3.0 + excess), False)(pair, DATA, Sample(np.arange(4)), 0)
-    assert (free, unsettled) == (3.0 + excess, 0)
-
-
 @pytest.mark.parametrize(
     ("seconds", "asked", "jobs"), [(7.9, None, 1), (8.1, None, -1), (8.1, 1, 1), (0.1, 2, 2)]
 )

@@ -1,7 +1,5 @@
 """Intervals against hand-computed numbers, scipy.stats and simulation."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

@@ -15,7 +15,7 @@ from dataworth.measure.options import DESIGNS, TAKES, Options
 from dataworth.measure.plans import block_count, for_precision, pair_sizes
 from dataworth.measure.prepare import Measurement
 from dataworth.measure.table import COLUMNS, PairTable
-from worlds import classes, held_out, refusal, yardstick
+from worlds import classes, held_out, refusal
 
 
 def parse(given, what="score"):
@@ -59,7 +59,20 @@ REFUSED = [
     ("the data has only 30 rows", lambda: pair_sizes(30, 100, 10, 31)),
     ("the test set has only 100 rows", lambda: pair_sizes(30, 100, 10, (30, 101))),
     *[("known designs here: whole, pairs", lambda d=d: chosen(design=d)) for d in ("row", "")],
-    *[("uses all rows", lambda o=o: chosen(design="whole", **o)) for o in ({"pairs": 10}, {"size": 10})],
+    *[
+        ("pairs and size mean nothing to it", lambda w=what, n=name: chosen(w, design="whole", **{n: 10}))
+        for what in ("score", "audit", "curate")
+        for name in ("pairs", "size")
+    ],
+    *[
+        (f"the design {design} does not ask", lambda w=what: chosen(w, precision=0.1))
+        for what, design in (("score", "whole"), ("audit", "whole"), ("curate", "method"))
+    ],
+    ("both pairs and precision", lambda: chosen(pairs=10, precision=0.1)),
+    *[
+        (f"there is no option {name!r} of rank", lambda n=name: parse({n: 10}, "rank"))
+        for name in ("precision", "design", "pairs", "size")
+    ],
     ("known designs here: method, whole, pairs", lambda: chosen("curate", design="row")),
     ("pairs is 1", lambda: chosen(pairs=1)),
     ("size is 0", lambda: chosen(design="pairs", size=(5, 0))),
@@ -106,26 +119,6 @@ def test_signatures_show_every_option_with_its_default(what):
         assert parameter.kind is parameter.KEYWORD_ONLY
         assert parameter.default == getattr(Options(), name)
         assert f"    {name}: {Options.__dataclass_fields__[name].metadata['help']}" in FUNCTIONS[what].__doc__
-
-
-def test_an_option_that_a_design_does_not_use_is_refused():
-    """Never passed over in silence, and before any work: the data are none."""
-    T, yard = held_out(), {"yardstick": yardstick()}
-    data = classes(40, seed=1)
-    score = lambda **o: dw.score(data, T, **yard, **o)  # noqa: E731
-    audit = lambda **o: dw.audit(data, data, T, **yard, **o)  # noqa: E731
-    method = lambda **o: dw.audit(data, None, T, curate=lambda D: D, **yard, **o)  # noqa: E731
-    for call in (score, audit):
-        assert "the design whole does not ask" in refusal(call, precision=0.1)
-        assert "the design whole does not ask" in refusal(call, precision=0.1, design="whole")
-        assert "pairs and size mean nothing to it" in refusal(call, design="whole", size=10)
-        assert "pairs and size mean nothing to it" in refusal(call, design="whole", pairs=10)
-        assert "both pairs and precision" in refusal(call, pairs=10, precision=0.1)
-    assert "the design method does not ask" in refusal(method, precision=0.1)
-    assert "pairs and size mean nothing to it" in refusal(method, design="whole", pairs=10)
-    for name, value in {"precision": 0.1, "design": "whole", "pairs": 10, "size": 10}.items():
-        sentence = refusal(dw.rank, {"a": data}, T, **yard, **{name: value})
-        assert f"there is no option {name!r} of rank" in sentence
 
 
 def test_what_determines_a_result_and_what_does_not():

@@ -1,7 +1,5 @@
 """Numbers of pairs: the formulas solved by other means, guarantees by exact probabilities and simulation."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -65,9 +63,6 @@ def test_knowing_more_never_takes_more_pairs(epsilon, delta, bound, share):
     assert pairs_needed(epsilon, delta, **known) <= pairs_needed(epsilon, delta, bound=bound)
 
 
-# Guarantees
-
-
 @pytest.mark.parametrize("p", [0.5, 0.9, 0.99])
 @pytest.mark.parametrize("method", ["chebyshev", "hoeffding", "bernstein"])
 @pytest.mark.parametrize(("epsilon", "delta"), [(0.3, 0.05), (0.1, 0.01), (0.5, 0.3)])
@@ -86,9 +81,6 @@ def test_the_standard_error_is_reached():
         k = pairs_for_error(error, spread)
         assert spread / math.sqrt(k) <= error * (1 + 1e-9)
         assert spread / math.sqrt(max(k - 1, 0.5)) > error
-
-
-# Refusals
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,5 @@
 """Slices and the balanced change: by hand, by simulation, and against what audits print."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import norm

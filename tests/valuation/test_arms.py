@@ -1,7 +1,5 @@
 """Random changes of the same size, and the draws of a method."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -76,9 +74,6 @@ def test_where_no_rows_are_gone_a_fall_is_compared_with_before():
     assert (audit.control.selection, audit.control.value) == (audit.delta, pytest.approx(audit.before))
     assert audit.control.replicates == 1
     assert audit.verdict == "harmful"
-
-
-# Methods
 
 
 def drawn(curate, **options):

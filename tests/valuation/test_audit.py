@@ -1,7 +1,5 @@
 """Audits: verdicts where the truth is known, every design, callables that must not see what scores them."""
 
-from __future__ import annotations
-
 import json
 import math
 
@@ -14,7 +12,6 @@ from threadpoolctl import threadpool_info, threadpool_limits
 import dataworth as dw
 from dataworth.data.dataset import Dataset
 from dataworth.data.order import canonical
-from dataworth.measure.designs import AFTER, BEFORE
 from dataworth.measure.intervals import negligible
 from dataworth.valuation.audit.verdict import VERDICTS
 from dataworth.yardstick.yardstick import Yardstick
@@ -62,21 +59,15 @@ def test_shuffled_labels_are_harmful(options):
     assert result.accuracy_delta < 0
 
 
-@pytest.mark.parametrize("data", [DATA, DATA.take(range(6))])
-def test_doubling_changes_nothing(data):
+@pytest.mark.parametrize("prior_variance", [None, 1e-4, 1e4])
+@pytest.mark.parametrize("data", [DATA, NOISY, DATA.take(range(6))])
+def test_doubling_changes_nothing_under_any_prior(data, prior_variance):
     """Rows count as often as suits them anyway: no chance involved."""
+    yard = yardstick() if prior_variance is None else Yardstick.fit(held_out(), prior_variance=prior_variance)
     rows = np.random.default_rng(0).permutation(np.tile(np.arange(len(data)), 2))
-    result = audit(data, data.take(rows), ignore="all")
+    result = dw.audit(data, data.take(rows), held_out(), yardstick=yard, ignore="all")
     assert abs(result.delta) < negligible(result.details.rows_per_test)
     assert result.verdict == "unchanged"
-
-
-@pytest.mark.parametrize("prior_variance", [1e-4, 1e4])
-def test_doubling_changes_nothing_under_a_wrong_prior_either(prior_variance):
-    yard = Yardstick.fit(held_out(), prior_variance=prior_variance)
-    for data in (DATA, NOISY):
-        result = dw.audit(data, Dataset.concat([data, data]), held_out(), yardstick=yard, ignore="all")
-        assert result.verdict == "unchanged"
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -183,23 +174,19 @@ def test_rows_are_matched_in_the_design_row():
     assert after.std() > 0
 
 
-def test_new_rows_come_at_their_rate_in_the_design_row():
-    new = classes(80, seed=9)
-    result = audit(DATA, Dataset.concat([DATA, new]), design="row", pairs=3, size=40)
-    # 80 new to 160 old: 20 to each 40
-    assert result.table.column("data_rows", "after").tolist() == [60.0] * 3
-    assert result.table.column("data_rows", "control").tolist() == [40.0] * 3
-
-
-def test_sizes_in_the_designs_rate_and_size():
-    rate = audit(NOISY, FILTERED, design="rate", pairs=3, size=40).table
-    assert rate.column("data_rows", "after").tolist() == [26.0] * 3  # 40·104/160
-    assert rate.column("data_rows", "control").tolist() == [26.0] * 3
-    larger = audit(FILTERED, NOISY, design="rate", pairs=3, size=40).table
-    assert larger.column("data_rows", "control").tolist() == [round(40 * 160 / 104)] * 3
-    equal = audit(NOISY, FILTERED, design="size", pairs=3, size=40).table
-    assert equal.arms == (BEFORE, AFTER)
-    assert equal.column("data_rows", "after").tolist() == [40.0] * 3
+@pytest.mark.parametrize(
+    ("design", "before", "after", "rows"),
+    [
+        ("row", DATA, Dataset.concat([DATA, classes(80, seed=9)]), (40, 60, 40)),  # 80 new to 160 old
+        ("rate", NOISY, FILTERED, (40, 26, 26)),  # 40·104/160
+        ("rate", FILTERED, NOISY, (40, 62, 62)),
+        ("size", NOISY, FILTERED, (40, 40)),
+    ],
+)
+def test_rows_of_every_arm_in_the_designs_that_draw(design, before, after, rows):
+    table = audit(before, after, design=design, pairs=3, size=40).table
+    own = [table.column("data_rows", arm).tolist() for arm in ("before", "after", "control")[: len(rows)]]
+    assert own == [[float(n)] * 3 for n in rows]
 
 
 # Callables

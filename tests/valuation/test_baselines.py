@@ -1,7 +1,5 @@
 """Blind baselines: one contract for every strategy, then what each answers to each kind of change."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import cache
 

@@ -1,7 +1,5 @@
 """What an audit could have seen: from probes of the test set, cut as the audit cuts it, and in words."""
 
-from __future__ import annotations
-
 import pytest
 
 import dataworth as dw

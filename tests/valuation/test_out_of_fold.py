@@ -1,7 +1,5 @@
 """Out-of-fold predictions: no row is judged by a model that saw its label, and wrong labels stand out."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.metrics import roc_auc_score

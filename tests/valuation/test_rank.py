@@ -1,7 +1,5 @@
 """Rankings: best first, ties by Holm over paired blocks, intervals that hold for all at once."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np
@@ -31,9 +29,6 @@ def table_of(**columns):
     rows = np.full(len(pmi), 10.0)
     arms = tuple(Arm("candidate", name) for name in columns)
     return PairTable(arms=arms, values=values, log_z_test=-rows, test_rows=rows)
-
-
-# On data
 
 
 def test_the_order_of_worth():
@@ -76,9 +71,6 @@ def test_any_name_will_do():
     assert {r.name: r.rows for r in result} == {n: 10 + i for i, n in enumerate(names)}
 
 
-# From a table
-
-
 def test_differences_to_the_best_are_paired():
     """Against scipy's paired t-test; a large common part of all blocks cancels."""
     rng = np.random.default_rng(0)
@@ -110,9 +102,6 @@ def test_a_gap_that_solvers_may_have_left_is_none_however_even(gap, tied):
     first, second = order(table_of(a=values, b=values - gap), dict.fromkeys("ab", 1))
     assert (first.name, second.tied) == ("a", tied)
     assert second.p_value == (1.0 if tied else pytest.approx(0.0, abs=1e-12))
-
-
-# Holm
 
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=6))

@@ -1,7 +1,5 @@
 """Every kind of result: plain data, pickles, the same bits again; rows are kept only if asked for."""
 
-from __future__ import annotations
-
 import json
 import math
 import pickle
@@ -130,6 +128,7 @@ REFUSED = {
     "returned a ndarray": lambda: dw.audit(DATA, test=held_out(), curate=lambda D: D.X, design="whole"),
     "rank takes a dict": lambda: dw.rank([DATA], held_out()),
     "takes a dict": lambda: dw.rank({}, held_out()),
+    "contributions takes a dict": lambda: dw.contributions({"a": DATA}, held_out()),
     "a is a list": lambda: dw.rank({"a": [1]}, held_out()),
     "b has no rows": lambda: dw.rank({"a": DATA, "b": DATA.take([])}, held_out()),
     "'b': label '7'": lambda: dw.rank(

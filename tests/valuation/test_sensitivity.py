@@ -1,7 +1,5 @@
 """Prior sensitivity, and parts of measured results: against direct measurement, by hand, through commands."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -40,9 +38,6 @@ def audit():
 @pytest.fixture(scope="module")
 def over_priors(audit):
     return sensitivity(audit, priors=[0.01, 1000.0])
-
-
-# --- parts of results --------------------------------------------------------------------------------------
 
 
 def test_parts_of_a_score_are_those_of_whole_blocks(score):
@@ -91,9 +86,6 @@ def test_fewer_pairs_where_all_would_take_long(monkeypatch):
     s = dw.score(NOISY, held_out(), yardstick=yardstick(), **drawn)
     assert (s.parts.pairs, s.parts.all_pairs) == (4, 20)
     assert s.parts.value.value == pytest.approx(s.table.pmi[:4, 0].mean())
-
-
-# --- over priors -------------------------------------------------------------------------------------------
 
 
 def test_every_point_is_a_measurement_of_its_own(audit, over_priors):
@@ -159,51 +151,37 @@ def test_what_is_no_result_and_no_prior_is_refused(score, call, word):
     assert word in refusal(call, score)
 
 
-def point(variance, conclusion, held_out=0.0, accuracy=0.5, plausible=True):
-    return AtPrior(variance, Estimate(1.0, 0.1, (0.8, 1.2)), conclusion, held_out, accuracy, plausible)
+def at(prior, value, conclusion, held_out=0.0, accuracy=0.5, plausible=True):
+    value = Estimate(value, 0.1, (value - 0.2, value + 0.2))
+    return AtPrior(prior, value, conclusion, held_out, accuracy, plausible)
 
 
 def test_what_is_said_of_priors_that_disagree():
-    found = Sensitivity(
-        "audit",
-        (
-            point(0.1, "costly", -3.0, 0.9, plausible=False),
-            point(1.0, "informative", -1.0, 0.8),
-            point(10.0, "inconclusive", -2.0, 0.9),
-        ),
-        chosen=1.0,
-        folds=5,
+    points = (
+        at(0.1, 1.0, "costly", -3.0, 0.9, plausible=False),
+        at(1.0, 1.0, "informative", -1.0, 0.8),
+        at(10.0, 1.0, "inconclusive", -2.0, 0.9),
     )
-    assert not found.robust["conclusion"]
+    found = Sensitivity("audit", points, chosen=1.0, folds=5)
     assert (found.by_held_out, found.by_accuracy) == (1.0, 0.1)  # of equal accuracies the smallest prior
-    assert "but also inconclusive within C = 1 to 10" in found.summary
-    assert (
-        "by cross-validated accuracy (C = 0.1): costly; the same over plausible priors: sign" in found.summary
-    )
     assert found.to_dict()["conclusion_by_accuracy"] == "costly"
-    steady = replace(found, points=(*found.points[:2], point(10.0, "informative", -2.0, 0.9)))
-    assert steady.robust["conclusion"]
-    assert "informative at every plausible prior (C = 1 to 10)" in steady.summary
-    alone = replace(found, points=found.points[:2])
-    assert alone.robust["conclusion"]
-    assert "informative at the chosen prior; no other given prior is plausible" in alone.summary
+    steady, alone = (*points[:2], at(10.0, 1.0, "informative")), points[:2]
+    told = {points: "also inconclusive", steady: "every plausible prior", alone: "no other given prior"}
+    for given, words in told.items():
+        assert words in replace(found, points=given).summary
 
 
-def test_sign_conclusion_and_size_are_robust_each_by_itself():
-    def at(prior, value, conclusion, plausible=True):
-        return AtPrior(
-            prior, Estimate(value, 0.1, (value - 0.2, value + 0.2)), conclusion, 0.0, 0.5, plausible
-        )
-
-    own = at(1.0, 1.0, "informative")
-    cases = [
+@pytest.mark.parametrize(
+    ("other", "expected"),
+    [
         (at(3.0, 1.1, "informative"), (True, True, True)),
         (at(3.0, 1.3, "informative"), (True, True, False)),
         (at(3.0, 1.1, "improved"), (True, False, True)),
         (at(3.0, -0.1, "harmful"), (False, False, False)),
         (at(3.0, -0.1, "harmful", plausible=False), (True, True, True)),
-    ]
-    for other, expected in cases:
-        found = Sensitivity("audit", (own, other), 1.0, 5)
-        assert tuple(found.robust.values()) == expected
-        assert ("not the" in found.summary) == (not all(expected))
+    ],
+)
+def test_sign_conclusion_and_size_are_robust_each_by_itself(other, expected):
+    found = Sensitivity("audit", (at(1.0, 1.0, "informative"), other), 1.0, 5)
+    assert tuple(found.robust.values()) == expected
+    assert ("not the" in found.summary) == (not all(expected))

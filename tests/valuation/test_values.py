@@ -11,13 +11,8 @@ from dataworth.inference.removal import see, toggle_each
 from dataworth.models import Linear
 from dataworth.valuation.values import label_noise as trust_file
 from dataworth.valuation.values.label_noise import trust_classes, trust_numbers
-from dataworth.valuation.values.rows import (
-    Part,
-    Table,
-    binary_fits,
-    gaussian_fits,
-    standard_errors,
-)
+from dataworth.valuation.values.rows import Part, Table, binary_fits, gaussian_fits, standard_errors
+from worlds import refusal
 
 
 def table_of(X, y, n, weight=1.0, groups=None, prior_variance=2.0):
@@ -170,7 +165,7 @@ def found(annotated):
 
 
 def test_rows_and_sources_of_a_dataset(annotated, found):
-    data, test, bad = annotated
+    *_, bad = annotated
     rows = found.rows
     assert rows.p_wrong[bad].mean() > 3 * rows.p_wrong[~bad].mean()
     assert rows.value[bad].mean() < 0 < rows.value[~bad].mean()
@@ -180,8 +175,6 @@ def test_rows_and_sources_of_a_dataset(annotated, found):
     assert [one.name for one in found.groups if one.worse] == ["annotator 1"]
     shares = sum(one.share.value for one in found.groups)
     assert shares == pytest.approx(found.total.value, abs=1e-9)
-    score = dw.score(data, test, prior_variance=2.0, ignore="all")
-    assert found.total.value == pytest.approx(score.value, abs=1e-9)
     assert found.to_dict(bits=True)["rows"]["value"][0] == pytest.approx(rows.value[0] / np.log(2))
 
 
@@ -210,16 +203,12 @@ def test_options_and_data_that_make_no_sense(annotated):
     few = data.take(range(40))
     plain = dw.Dataset(few.X, few.y)
     for name, wrong in (("kind", "best"), ("fdr", 2), ("cross_fit", 1), ("cross_fit", 11)):
-        with pytest.raises(dw.DataworthError, match=f"^{name} is {wrong!r}"):
-            dw.values(plain, test, prior_variance=2.0, **{name: wrong})
-    for groups, sentence in ((["a"] * 40, "of one group, 'a'"), (range(40), "40 groups of one row each")):
-        with pytest.raises(dw.DataworthError, match=sentence):
-            dw.values(dw.Dataset(few.X, few.y, groups=list(map(str, groups))), test, prior_variance=2.0)
-    with pytest.raises(dw.DataworthError, match="the test set has 19 rows; a yardstick needs 20 or more"):
-        dw.values(few, test.take(range(19)))
+        assert f"{name} is {wrong!r}" in refusal(dw.values, plain, test, prior_variance=2.0, **{name: wrong})
+    for groups, words in ((["a"] * 40, "of one group, 'a'"), (range(40), "40 groups of one row each")):
+        grouped = dw.Dataset(few.X, few.y, groups=list(map(str, groups)))
+        assert words in refusal(dw.values, grouped, test, prior_variance=2.0)
     yard = dw.Yardstick.fit(test, prior_variance=2.0)
-    with pytest.raises(dw.DataworthError, match="sealed, and has no rows"):
-        dw.values(dw.seal(few, yard), test, yardstick=yard)
+    assert "sealed, and has no rows" in refusal(dw.values, dw.seal(few, yard), test, yardstick=yard)
 
 
 def test_values_given_the_rows_before_add_up_to_the_whole(world):

@@ -1,17 +1,13 @@
 """Every row of the table of verdicts, at its boundaries and without intervals."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats
 
-import dataworth as dw
 from dataworth.measure.intervals import Estimate, against_controls, make_estimate
 from dataworth.measure.slices import Balanced, Slice
 from dataworth.valuation.audit import verdict as rules
 from dataworth.valuation.audit.verdict import ACCUSED
-from worlds import classes, held_out, yardstick
 
 
 def between(low, high, monte_carlo=0.0):
@@ -214,9 +210,3 @@ def test_inconclusive_says_what_would_decide():
 def test_a_change_of_nothing_is_none(change, word):
     none = Estimate(change, 0.0, (change, change))
     assert decide(none, none, none, (), 20)[0] == word
-
-
-def test_doubled_data_are_unchanged():
-    data = classes(60, seed=1)
-    audit = dw.audit(data, data.take(np.r_[0:60, 0:60]), held_out(), yardstick=yardstick(), ignore="all")
-    assert (audit.verdict, audit.delta) == ("unchanged", pytest.approx(0.0, abs=1e-9))

@@ -1,7 +1,5 @@
 """Row-wise predictive probabilities, against models with weights, quadrature and draws."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.integrate import quad

@@ -21,7 +21,7 @@ from ..measure import AFTER, BEFORE, Case
 from ..measure.slices import label_codes
 from ..models import Logistic
 from ..yardstick.kinds import YardstickModel
-from .base import CHEAP, CheckOutcome, Finding, not_run
+from .base import CHEAP, CheckOutcome, not_run, too_costly
 from .rows import datasets, some_rows
 
 SCALES = (0.1, 0.3, 1.0, 3.0)
@@ -46,20 +46,12 @@ PAIRS = 50
 
 def check_attribute(
     model: YardstickModel, X: Array, y: Array, attribute: Array, size: int | None = None, seed: int = 0
-) -> Finding:
+) -> CheckOutcome:
     """Mean log Bayes factor for adding the attribute as a column (±s) to the features of the test set.
 
     log mean_s Z(T; X, s·a) − log Z(T; X), over draws of `size` rows (all rows at once without it); fires if
     it is above one nat. Features that show the attribute (a colour, in pixels) would hide its worth, so it is
     first taken out of them.
-
-    >>> from dataworth.models import Logistic
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(300, 2))
-    >>> y = (X[:, 0] + rng.normal(size=300) > 0).astype(float)
-    >>> chance, telling = rng.integers(0, 2, 300), np.where(rng.random(300) < 0.9, y, 1 - y)
-    >>> [check_attribute(Logistic(1.0), X, y, a).fires for a in (chance, telling)]
-    [False, True]
     """
     rng = np.random.default_rng([seed, 0xA77B])
     signs = np.where(np.asarray(attribute) > 0, 1.0, -1.0) / np.sqrt(model.prior_variance)
@@ -74,7 +66,7 @@ def check_attribute(
         factors.append(logsumexp(known) - np.log(len(SCALES)) - plain(np.sort(rows)).log_z)
     stderr = None if everything else float(np.std(factors, ddof=1) / np.sqrt(len(factors)))
     value = float(np.mean(factors))
-    return Finding.of("DW013", CheckOutcome(value > TELLING, value, stderr=stderr))
+    return CheckOutcome(value > TELLING, value, stderr=stderr)
 
 
 def attribute(case: Case) -> CheckOutcome:
@@ -107,7 +99,7 @@ def attribute(case: Case) -> CheckOutcome:
         return CheckOutcome(False, 0.0, told)
     fits = len(visible) * (len(SCALES) + 1) * len(y)
     if fits * (X.shape[1] * max(1, len(np.unique(cells)) - 1)) ** 2 > CHEAP and not case.options.thorough:
-        return not_run("slow with so many features and attributes: run it by --thorough (thorough=True)")
+        return too_costly("slow with so many features and attributes")
     seed = case.options.seed
     factors = {str(name): check_attribute(model, X, y, values == name, seed=seed).value for name in visible}
     worst = max(factors, key=lambda name: factors[name] or 0.0)
@@ -138,11 +130,7 @@ def moved(case: Case, before: Dataset) -> bool:
 
 
 def differ(before: Any, after: Any) -> bool:
-    """Whether two lists of counts have different proportions, by χ².
-
-    >>> differ([50, 50], [25, 25]), differ([50, 50], [50, 10])
-    (False, True)
-    """
+    """Whether two lists of counts have different proportions, by χ²."""
     from scipy.stats import chi2_contingency
 
     size = max(len(before), len(after))

@@ -7,7 +7,7 @@ that the score's guarantee rests on does not hold.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal, NamedTuple
@@ -62,23 +62,9 @@ class Finding:
     stands: bool = True
     subject: str | None = None
 
-    @classmethod
-    def of(cls, code: str, seen: CheckOutcome, stands: bool = True) -> Finding:
-        """What was seen, with what it means."""
-        name, meaning, advice = WORDS[code]
-        words = name, seen.fires, seen.value, seen.stderr, meaning, advice, seen.detail
-        return cls(code, *words, stands, seen.subject)
-
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
         return dict(vars(self))
-
-
-def fired(findings: Sequence[Finding]) -> str:
-    """Which checks fired, in a few words."""
-    if not findings:
-        return "unchecked"
-    return f"fired: {', '.join(one.code for one in findings if one.fires) or 'no check'}"
 
 
 @dataclass(frozen=True)
@@ -121,7 +107,8 @@ class Check:
         if why is None and self.needs == "rows" and (case.sealed or case.passes):
             some = "open data only" if case.sealed else "a sample of the rows"
             seen = seen._replace(detail=f"{seen.detail} ({some})")
-        return Finding.of(self.code, seen, self.stands)
+        words = self.name, seen.fires, seen.value, seen.stderr, self.meaning, self.advice, seen.detail
+        return Finding(self.code, *words, self.stands, seen.subject)
 
     def why_not(self, case: Case) -> str | None:
         """Why the check is not run; None if it is."""

@@ -21,7 +21,7 @@ from ..models.base import bind
 from ..yardstick.predictive import both_ways, halves
 from ..yardstick.probes import in_blocks
 from ..yardstick.search import ROWS
-from .base import CheckOutcome, Finding, quietly
+from .base import CheckOutcome, quietly
 from .rows import some_rows
 
 BLOCKS = 20
@@ -32,24 +32,12 @@ NEGLIGIBLE, SURE = 0.02, 2.0
 
 def check_doubling(
     model: Model, X: Array, y: Array, seed: int = 0, groups: Any = None, tempering: float = 1.0
-) -> Finding:
+) -> CheckOutcome:
     """Score of a doubled half of the test set less that of the half itself, on blocks of the other half.
 
     Rows say nothing new the second time. Where that raises the score, the model is less sure than any
     tempering mends: whatever sharpens its posterior then looks informative, self-made labels included.
-
-    >>> from dataworth.models import Logistic
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(200, 3))
-    >>> y = (X[:, 0] + rng.normal(size=200) > 0).astype(float)
-    >>> check_doubling(Logistic(1e-5), X, y).fires, check_doubling(Logistic(1.0), X, y).fires
-    (True, False)
     """
-    return Finding.of("DW001", doubled(model, X, y, seed, groups, tempering))
-
-
-def doubled(model: Model, X: Array, y: Array, seed: int, groups: Any, tempering: float) -> CheckOutcome:
-    """The gain a block, both halves in turn."""
     fitter: Any = bind(model, X, y)
     start = 0 if getattr(fitter, "takes_weights", True) else None
     gains: list[float] = []
@@ -87,4 +75,4 @@ def doubling(case: Case) -> CheckOutcome:
     yard = case.yardstick
     with quietly():
         model, X, y = case.options.own_model or yard.model, yard.features(some), yard.targets(some)
-        return doubled(model, X, y, case.options.seed, some.groups, case.pool.tempering)
+        return check_doubling(model, X, y, case.options.seed, some.groups, case.pool.tempering)

@@ -160,11 +160,7 @@ def prior_range(case: Case) -> CheckOutcome:
 
 
 def in_full(variance: float) -> str:
-    """A prior variance to three digits, without powers of ten.
-
-    >>> in_full(31600.0), in_full(0.00316)
-    ('31,600', '0.00316')
-    """
+    """A prior variance to three digits, without powers of ten: 31,600 or 0.00316."""
     return f"{float(f'{variance:.3g}'):,.10g}"
 
 

@@ -20,6 +20,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from scipy.special import betainc
 
 from ..arrays import Array, Rows
 from ..data.dataset import Dataset
@@ -64,13 +65,7 @@ class Excess(NamedTuple):
 
     @property
     def allowed(self) -> str:
-        """Chance and limit in words.
-
-        >>> Excess(0.01, 0.005, 0.2).allowed
-        'chance brings 0.5%, allowed up to 1.5%'
-        >>> Excess(0.09, 0.07, 0.04).allowed
-        'chance brings 7.0%, and 9.0% one time in 25, which is allowed'
-        """
+        """Chance and limit in words."""
         told = f"chance brings {self.chance:.1%}"
         if self.fires or self.share - self.chance <= MOST_NEAR:
             return f"{told}, allowed up to {self.chance + MOST_NEAR:.1%}"
@@ -94,11 +89,7 @@ def some_rows(count: int, most: int, rng: np.random.Generator) -> Rows:
 
 
 def nearness(distances: Array) -> Array:
-    """ρ = r₁/r_k of each row; 0 where the k nearest are all equal to it.
-
-    >>> nearness(np.array([[1.0, 2.0, 4.0], [0.0, 0.0, 0.0]]))
-    array([0.25, 0.  ])
-    """
+    """ρ = r₁/r_k of each row; 0 where the k nearest are all equal to it."""
     outer = distances[:, -1]
     return np.divide(distances[:, 0], outer, out=np.zeros(len(outer)), where=outer > 0)
 
@@ -106,13 +97,9 @@ def nearness(distances: Array) -> Array:
 def excess(found: Array, nulls: Sequence[tuple[Array, float]]) -> Excess:
     """Rows near another, against what chance brings, at the narrowest radius where they stand out.
 
-    Args:
-        found: ρ of the rows looked at.
-        nulls: ρ of rows that show what chance brings, and how much more often a row looked at has a near one
-            by chance than these. There must be more than all of them show.
+    found: ρ of the rows looked at. nulls: ρ of rows that show what chance brings, and how much more often a
+    row looked at has a near one by chance than these; there must be more than all of them show.
     """
-    from scipy.special import betainc
-
     best = Excess(0.0, 0.0, 1.0)
     for radius in RADII:
         a = int((found < radius).sum())
@@ -132,11 +119,7 @@ def excess(found: Array, nulls: Sequence[tuple[Array, float]]) -> Excess:
 
 
 def neighbours(X: Array, base: Array, k: int) -> tuple[Array, Rows]:
-    """Distances to the k nearest rows of `base`, nearest first, and which they are.
-
-    >>> neighbours(np.array([[0.0]]), np.array([[3.0], [1.0], [9.0]]), 2)
-    (array([[1., 3.]]), array([[1, 0]]))
-    """
+    """Distances to the k nearest rows of `base`, nearest first, and which they are."""
     squares = np.einsum("ij,ij->i", base, base)
     distances, places = np.empty((len(X), k)), np.empty((len(X), k), dtype=np.intp)
     for start in range(0, len(X), BLOCK):

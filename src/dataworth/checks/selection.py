@@ -114,11 +114,7 @@ def moved(case: Case, coded: Coded, columns: int) -> Moved | None:
 
 
 def threshold(columns: int) -> float:
-    """Standard errors that show a difference at 99 % over so many columns, by Bonferroni.
-
-    >>> round(threshold(1), 2), round(threshold(200), 2)
-    (2.58, 4.06)
-    """
+    """Standard errors that show a difference at 99 % over so many columns, by Bonferroni."""
     return float(ndtri(1.0 - (1.0 - SURE) / (2.0 * columns)))
 
 

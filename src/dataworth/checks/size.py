@@ -10,7 +10,6 @@ The size proposed is the largest that leaves them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -84,9 +83,8 @@ def too_small(case: Case, arm: Arm, sample: Sample) -> CheckOutcome:
     told = f"{arm}: {rows} rows for {wanted} coefficients, and its value may be zero"
     if not affordable(case, arm):
         return CheckOutcome(few, rows / wanted, told)
-    values, sizes = curve_values(case, arm)
-    curve = summary(values, sizes)
-    step = over_blocks(values[:, -1] - values[:, -2]) if len(sizes) > 1 else None
+    curve, values = size_curve(case, arm)
+    step = over_blocks(values[:, -1] - values[:, -2]) if len(curve) > 1 else None
     rises = step is not None and step.stderr is not None and step.value > SURE * step.stderr
     if not (few or rises):
         return CheckOutcome(False, rows / wanted, f"{told}; more rows do not raise it ({shown(curve)})")
@@ -97,13 +95,9 @@ def too_small(case: Case, arm: Arm, sample: Sample) -> CheckOutcome:
     return CheckOutcome(True, rows / wanted, told)
 
 
-def size_curve(case: Case, arm: Arm) -> Curve:
-    """Rows n, mean value and its standard error over a few blocks, for random parts of an arm."""
-    return summary(*curve_values(case, arm))
-
-
-def curve_values(case: Case, arm: Arm) -> tuple[Array, tuple[int, ...]]:
-    """What is behind the curve: blocks × sizes, counted from where the result is."""
+def size_curve(case: Case, arm: Arm) -> tuple[Curve, Array]:
+    """Rows n, mean value and its standard error over a few blocks, for random parts of an arm; and what is
+    behind it, blocks × sizes, counted from where the result is."""
     rows = len(case.design.draw(0).arms[arm].rows)
     sizes = tuple(sorted({max(1, round(rows * fraction)) for fraction in FRACTIONS}))
     fitter, model = case.pool.fitter, case.yardstick.model
@@ -112,10 +106,12 @@ def curve_values(case: Case, arm: Arm) -> tuple[Array, tuple[int, ...]]:
         # a curve's shape, not its height: Laplace's method will do
         fitter = bind(replace(model, inference="laplace"), case.pool.X, case.pool.y)
     if len(case.table.reference):
-        return by_row(case, arm, Sizes(case.design, arm, sizes, case.options.seed), fitter, blocks), sizes
-    design = Sizes(case.weighed, arm, sizes, case.options.seed)
-    visit = Scores(case.options.pmi_form)
-    return evaluate(design, fitter, blocks, Local(1), visit=visit).pmi, sizes
+        values = by_row(case, arm, Sizes(case.design, arm, sizes, case.options.seed), fitter, blocks)
+    else:
+        design, visit = Sizes(case.weighed, arm, sizes, case.options.seed), Scores(case.options.pmi_form)
+        values = evaluate(design, fitter, blocks, Local(1), visit=visit).pmi
+    means = [over_blocks(column) for column in values.T]
+    return [(n, e.value, e.stderr or 0.0) for n, e in zip(sizes, means, strict=True)], values
 
 
 def by_row(case: Case, arm: Arm, design: Design, fitter: Fitter, blocks: int) -> Array:
@@ -131,12 +127,6 @@ def by_row(case: Case, arm: Arm, design: Design, fitter: Fitter, blocks: int) ->
 
     told = np.array([scores(design.draw(i)) for i in range(blocks)])
     return np.asarray(told - case.table.reference[:blocks, None])
-
-
-def summary(values: Array, sizes: Sequence[int]) -> Curve:
-    """Means and standard errors over blocks."""
-    means = [over_blocks(column) for column in values.T]
-    return [(n, e.value, e.stderr or 0.0) for n, e in zip(sizes, means, strict=True)]
 
 
 def affordable(case: Case, arm: Arm) -> bool:

@@ -82,10 +82,6 @@ def coalitions(names: Sequence[str], rng: np.random.Generator) -> tuple[list[Coa
     """Coalitions to fit, and the random orders that they come from (none where all coalitions are fitted).
 
     Each order comes with its reverse, which takes out much of the luck.
-
-    >>> found, orders = coalitions(["a", "b"], np.random.default_rng(0))
-    >>> sorted(map(sorted, found)), orders
-    ([['a'], ['a', 'b'], ['b']], [])
     """
     if len(names) <= EXACTLY:
         every = [frozenset(some) for k in range(1, len(names) + 1) for some in combinations(names, k)]

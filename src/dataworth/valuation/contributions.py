@@ -23,15 +23,7 @@ from ..data.dataset import Dataset
 from ..data.leaks import identify_rows
 from ..data.rows import same_rows
 from ..errors import DataworthError
-from ..measure import (
-    LEVEL,
-    Estimate,
-    Measurement,
-    Options,
-    Valuing,
-    over_blocks,
-    select,
-)
+from ..measure import LEVEL, Estimate, Measurement, Options, Valuing, over_blocks, select
 from ..measure.prepare import prepare
 from ..wording import counted, option
 from ..yardstick.yardstick import Yardstick

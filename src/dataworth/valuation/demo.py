@@ -116,16 +116,6 @@ class Digits(NamedTuple):
         test, data, more = np.split(np.arange(len(X)), [TEST_ROWS, TEST_ROWS + DATA_ROWS])
         return cls(whole.take(data), whole.take(more), whole.take(test))
 
-    @property
-    def everything(self) -> Dataset:
-        """All labelled rows that are not for testing."""
-        return AddRows(self.more)(self.data)
-
-    @property
-    def labelled(self) -> Dataset:
-        """Some of them."""
-        return self.everything.take(range(TIDIED_ROWS))
-
 
 def scanned(data: Dataset, rng: np.random.Generator) -> Dataset:
     """The digits with noise, and the scanner to be seen in the margin."""
@@ -157,20 +147,20 @@ def own_right(data: Dataset) -> Flags:
 def demo(seed: int = 0, progress: Progress | None = None, keep: bool = False) -> Demo:
     """Run the audits; the same seed gives the same numbers. `keep` keeps their rows."""
     rng = np.random.default_rng([seed, 0xDE30])
-    digits = Digits.load(rng)
-    data, more, test = digits.data, digits.more, digits.test
+    data, more, test = Digits.load(rng)
     yard = Yardstick.fit(test, seed=seed)
     bad = np.isin(np.arange(DATA_ROWS), rng.permutation(DATA_ROWS)[:FLIPPED])
     raw = data.with_labels(np.where(bad, np.where(data.y == "odd", "even", "odd"), data.y))
     clean = RemoveRows(bad)(raw)
-    labelled = digits.labelled
+    everything = AddRows(more)(data)
+    labelled = everything.take(range(TIDIED_ROWS))
     tidied, own_accuracy = tidy(labelled)
     seen, held = scanned(labelled, rng), scanned(test, rng)
     matched = MatchGroups()(seen, held, rng=rng)
     curated: list[tuple[Dataset, Dataset | Curation]] = [
         (raw, clean),
         (seen, matched),
-        (digits.everything, RandomSubset(1 / 3)),
+        (everything, RandomSubset(1 / 3)),
         (raw, Duplicate(2)(raw)),
         (raw, SelfLabel(more)(raw)),
         (raw, AddRows(more)(raw)),

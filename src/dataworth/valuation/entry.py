@@ -38,14 +38,6 @@ def measurement(what: str, *data: str, test: str, streams: bool = False) -> Call
         *data: the arguments that are data, or a dict of data by name.
         test: the argument that is the test set, which leads the others.
         streams: whether the function also takes data in passes (`Stream`), in its design *whole*.
-
-    >>> import pyarrow as pa
-    >>> @measurement("rank", "data", test="test")
-    ... def rows(data, test, **options):
-    ...     return len(data), sorted(test.y.tolist()), Options.parse("rank", options).seed
-    >>> some, more = pa.table({"a": [1, 2], "churn": [0, 1]}), pa.table({"a": [5, 7], "churn": [1, 0]})
-    >>> rows(some, more, label="churn", seed=1)
-    (2, [0, 1], 1)
     """
 
     def decorate(function: F) -> F:
@@ -92,11 +84,7 @@ def _in_order(arguments: dict[str, Any], test: str) -> dict[str, Any]:
 
 
 def parse_options(what: str, given: Mapping[str, Any]) -> Options:
-    """Options of a measurement, checked once for good: checks to leave out are known by their codes.
-
-    >>> sorted(parse_options("score", {"ignore": "dw002, DW010"}).ignore)
-    ['DW002', 'DW010']
-    """
+    """Options of a measurement, checked once for good: checks to leave out are known by their codes."""
     options = Options.parse(what, given)
     return options if options.ignore is None else replace(options, ignore=check_codes(options.ignore))
 

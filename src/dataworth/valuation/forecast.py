@@ -55,11 +55,7 @@ class CurveModel(NamedTuple):
 
 
 def shape(rows: Array | float, rate: float | None, block: float) -> Array:
-    """The logarithm, or the Gaussian model of a rate.
-
-    >>> bool(shape(1e9, 0.1, 10.0) < 0.5 * np.log(1 + 0.1 * 10.0))
-    True
-    """
+    """The logarithm, or the Gaussian model of a rate."""
     if rate is None:
         return np.asarray(np.log(rows))
     seen, tested = 1.0 + rate * np.asarray(rows, dtype=float), 1.0 + rate * block

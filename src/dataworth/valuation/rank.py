@@ -189,11 +189,7 @@ def order(table: PairTable, rows: Mapping[str, int]) -> list[Ranked]:
 
 
 def holm(p_values: Mapping[str, float]) -> dict[str, float]:
-    """Holm's step-down adjustment.
-
-    >>> holm({"a": 0.01, "b": 0.04, "c": 0.03})
-    {'a': 0.03, 'c': 0.06, 'b': 0.06}
-    """
+    """Holm's step-down adjustment."""
     adjusted: dict[str, float] = {}
     running = 0.0
     for i, name in enumerate(sorted(p_values, key=lambda n: p_values[n])):

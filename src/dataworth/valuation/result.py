@@ -14,7 +14,6 @@ from os import PathLike
 from typing import Any, ClassVar
 
 from ..checks import CHECKS, Finding, run_checks
-from ..checks.base import fired
 from ..data.dataset import Dataset
 from ..data.io.streamed import Stream
 from ..evidence.pair import NATS_PER_BIT
@@ -160,7 +159,9 @@ class Result(Told):
     case: Case | None = field(default=None, metadata={"told": False})
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.headline}, {fired(self.checks)})"
+        fired = ", ".join(one.code for one in self.checks if one.fires) or "no check"
+        told = f"fired: {fired}" if self.checks else "unchecked"
+        return f"{type(self).__name__}({self.headline}, {told})"
 
     def to_dict(self, bits: bool = False, parts: bool = False) -> dict[str, Any]:
         """Plain data for JSON, in nats or in bits; with `parts` also what the values are made of."""

@@ -127,12 +127,8 @@ class Sensitivity(Shown):
     def to_dict(self, bits: bool = False) -> dict[str, Any]:
         """Plain data for JSON, in nats or in bits."""
         unit, name = (NATS_PER_BIT, "bits") if bits else (1.0, "nats")
-        told: dict[str, Any] = {
-            "schema": SCHEMA,
-            "unit": name,
-            "of": self.what,
-            "quantity": QUANTITIES[self.what],
-        }
+        told: dict[str, Any] = {"schema": SCHEMA, "unit": name}
+        told |= {"of": self.what, "quantity": QUANTITIES[self.what]}
         names = ("chosen", "by_held_out", "by_accuracy", "conclusion", "robust", "summary", "folds")
         told |= {name: getattr(self, name) for name in names}
         told["conclusion_by_accuracy"] = self.at(self.by_accuracy).conclusion

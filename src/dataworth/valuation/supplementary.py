@@ -47,17 +47,7 @@ class Further:
 
 
 def further(result: Result) -> Further:
-    """Measure again whatever the result allows.
-
-    >>> import numpy as np
-    >>> import dataworth as dw
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(300, 2))
-    >>> data = dw.Dataset(X, (X[:, 0] + rng.normal(size=300) > 0).astype(int))
-    >>> s = dw.score(data.take(range(200)), data.take(range(200, 300)), keep=True)
-    >>> [rows for rows, _, _ in further(s).sizes["data"]]
-    [25, 50, 100, 200]
-    """
+    """Measure again whatever the result allows."""
     case = result.case
     if case is None:
         why = "sealed data have no rows" if result.details.form == "sealed" else "measure with keep=True"
@@ -99,4 +89,4 @@ def over_sizes(case: Case) -> dict[str, tuple[tuple[int, float, float], ...]]:
     arms = (case.table.arms if case.what == "rank" else case.arms)[:MOST_ARMS]
     if not all(affordable(case, arm) for arm in arms):
         raise DataworthError("measuring again would take long")
-    return {str(arm): tuple(size_curve(case, arm)) for arm in arms}
+    return {str(arm): tuple(size_curve(case, arm)[0]) for arm in arms}

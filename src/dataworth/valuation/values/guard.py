@@ -81,11 +81,7 @@ def save_values(values: Values, path: Path) -> None:
 
 
 def beside(path: Path) -> Path:
-    """Where a file's `about` stands.
-
-    >>> str(beside(Path("v.csv")))
-    'v.csv.about.json'
-    """
+    """Where a file's `about` stands."""
     return path.with_name(f"{path.name}.about.json")
 
 

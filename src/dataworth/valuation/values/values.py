@@ -86,11 +86,8 @@ class Values(BlockResult):
     def to_dict(self, bits: bool = False) -> dict[str, Any]:
         """Plain data for JSON, in nats or in bits."""
         unit = NATS_PER_BIT if bits else 1.0
-        scaled = {"value": unit, "stderr": unit, "log_label": unit}
-        rows = {
-            name: column.tolist() if column.dtype == bool else (column / scaled.get(name, 1.0)).tolist()
-            for name, column in vars(self.rows).items()
-        }
+        in_nats = ("value", "stderr", "log_label")
+        rows = {k: (v / unit if k in in_nats else v).tolist() for k, v in vars(self.rows).items()}
         return {
             "schema": self.schema,
             "unit": "bits" if bits else "nats",
