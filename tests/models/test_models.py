@@ -289,11 +289,12 @@ def test_all_forms_are_one_number(model, d, n, m):
     fitter, D, T = model.bind(*rows_of(model, n + m, d)), np.arange(n), np.arange(n, n + m)
     pair = Pair(fitter, fitter(D), fitter(T), lambda: fitter(np.r_[D, T]), T, None)
     value = Form("evidence").of(pair).value
-    width = d + 2 if isinstance(model, Linear) else model.classes - 1
+    linear = isinstance(model, Linear)
+    width, close = (d + 2, 1e-8) if linear else (model.classes - 1, 1e-9)
     for eta in (0, np.random.default_rng(d).normal(size=width)):
-        assert Form("eta", eta).of(pair).value == pytest.approx(value, abs=1e-8)
-    assert Form("kl").of(pair) == pytest.approx((value, 0.0), abs=1e-7)
-    assert Form("integral").of(pair) == pytest.approx((value, 0.0), abs=1e-8)
+        assert Form("eta", eta).of(pair).value == pytest.approx(value, abs=close)
+    assert Form("kl").of(pair) == pytest.approx((value, 0.0), abs=1e-7 if linear else close)
+    assert Form("integral").of(pair) == pytest.approx((value, 0.0), abs=close)
     for form in ("product", "sealed"):
         assert "Gaussian posteriors" in refusal(Form(form).of, pair)
 
@@ -306,7 +307,8 @@ def test_information_gain_is_the_mean_log_ratio_of_densities(model, n):
     posterior, prior = model.fit(X, y), model.fit(X[:0], y[:0])
     draws = posterior.sample(np.random.default_rng(3), 4000)
     ratios = np.array([posterior.log_density(t) - prior.log_density(t) for t in draws])
-    assert abs(posterior.information_gain() - ratios.mean()) <= 4.5 * ratios.std() / np.sqrt(4000) + 1e-9
+    slack = 1e-9 if isinstance(model, Linear) else 1e-12
+    assert abs(posterior.information_gain() - ratios.mean()) <= 4.5 * ratios.std() / np.sqrt(4000) + slack
     assert (posterior.information_gain() > 0.05) == (n > 0)
 
 

@@ -264,10 +264,10 @@ class Predictions:
     def in_blocks(self, scores: Array, beside: Array, own: tuple[list[Any], list[Any]]) -> Array:
         """The numbers of `table.COLUMNS`, of every block: nats beyond what is known without data, …"""
         count = len(self.task.tests)
+        nats = np.minimum(scores, 0.0) if self.task.bounded else scores
         if self.each:
-            nats = np.bincount(self.block, scores - self.task.known, count)
-        else:
-            nats = (np.minimum(scores, 0.0) if self.task.bounded else scores) - self.task.alone()
+            nats = np.bincount(self.block, nats, count).astype(float)
+        nats = nats - self.task.alone()
         weight = np.bincount(self.block, self.weights, count)
         sums = [np.bincount(self.block, self.weights * column, count) for column in beside.T]
         means = [column / np.where(weight > 0, weight, np.nan) for column in sums]
@@ -279,6 +279,7 @@ class Predictions:
 
     def values(self, scores: Array) -> Array:
         """What scores say beyond what is known without data, nats a block, of every unit."""
+        assert self.task.known is not None
         each = (scores - self.task.known) / np.where(self.weights > 0, self.weights, 1.0)
         return self.spread(each[:, None])[:, 0] * (self.weights.sum() / len(self.task.tests))
 
