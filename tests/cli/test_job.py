@@ -245,8 +245,8 @@ def test_a_run_belongs_to_one_configuration(inside, tmp_path):
     assert config["inputs"][str(inside / "clean.csv")] == dw.read(inside / "clean.csv").content_hash()
     assert not {"truncate", "winsorise"} & set(config["options"])
     for others, told in (
-        (["clean.csv", "--seed", "1"], "(seed: 0 → 1)"),
-        (["half.csv"], "(data: clean.csv → half.csv)"),
+        (["clean.csv", "--seed", "1"], "(seed: 0 → 1"),
+        (["half.csv"], "(data: clean.csv → half.csv"),
         (["clean.csv", "--winsorise", "0.5"], "(winsorise"),
     ):
         outcome = measured("score", *others, "-q", "--run-dir", run)

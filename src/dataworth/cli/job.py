@@ -143,8 +143,8 @@ class Job:
             own["curate"] = with_files(own["curate"], absolute)
         config = {
             "command": self.command,
-            "inputs": dict(inputs),
             "options": {**files, **columns, **given, **own},
+            "inputs": dict(inputs),
         }
         about = {"fail_on": self.fail_on, "strict": self.strict}
         words = {"words": self.command_line(), "words_of": _digest(config)}

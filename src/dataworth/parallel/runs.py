@@ -35,9 +35,7 @@ _TEMPORARY = ".tmp"
 _MARK = "dataworth_run"  # tells our config.json from the many others
 _FORMAT = 1
 _STAGE = 10**9  # more chunks than a stage has
-_ABSENT = object()
 _NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS)
-_NOT_IN_BOTH = ": in one of them only"
 
 
 class Run:
@@ -167,9 +165,6 @@ class Run:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def __repr__(self) -> str:
-        return f"Run({str(self.directory)!r})"
-
 
 def map_resumable(
     engine: Engine,
@@ -295,34 +290,25 @@ def _read_config(directory: Path) -> dict[str, Any] | None:
 def _refuse_other(directory: Path, stored: dict[str, Any], given: dict[str, Any]) -> None:
     differences = list(_differences({**stored, "about": 0}, {**given, "about": 0}))
     if differences:
-        # A file that only one of them has is, as a rule, named among the options too.
-        differences = [d for d in differences if not d.endswith(_NOT_IN_BOTH)] or differences
-        shown = "; ".join(differences[:3])
         more = f"; and {len(differences) - 3} more" if len(differences) > 3 else ""
         raise DataworthError(
-            f"The run in {directory} has another configuration ({shown}{more}): give that one to continue, "
-            "or another directory to start a new run."
+            f"The run in {directory} has another configuration ({'; '.join(differences[:3])}{more}): give "
+            "that one to continue, or another directory to start a new run."
         )
 
 
-def _differences(old: Any, new: Any, path: str = "") -> Iterator[str]:
-    """Yield ``dotted.path: old → new`` for each leaf that differs, ``name: other content`` for each file."""
+def _differences(old: Any, new: Any, name: str = "") -> Iterator[str]:
+    """Yield ``name: old → new`` for each leaf that differs, ``name: other content`` for each file."""
     if isinstance(old, dict) and isinstance(new, dict):
         for key in {**old, **new}:
-            name = key if path in ("", "options") else f"{path}.{key}"
-            name = os.path.basename(key) if path == "inputs" else name
-            yield from _differences(old.get(key, _ABSENT), new.get(key, _ABSENT), name)
-    elif old != new and not (old != old and new != new):  # nan is the same as nan
-        if not any(isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) for value in (old, new)):
-            yield f"{path}: {_short(old)} → {_short(new)}"
-        else:
-            yield path + (_NOT_IN_BOTH if _ABSENT in (old, new) else ": other content")
+            yield from _differences(old.get(key), new.get(key), os.path.basename(key))
+    elif _dumps(old) != _dumps(new):  # as texts: nan is the same as nan
+        hashed = any(re.fullmatch("[0-9a-f]{64}", str(value)) for value in (old, new))
+        yield f"{name}: other content" if hashed else f"{name}: {_short(old)} → {_short(new)}"
 
 
 def _short(value: Any) -> str:
     """A value for a sentence: a file by its name."""
-    if value is _ABSENT or value is None:
-        return "none" if value is None else "absent"
     text = os.path.basename(value) if isinstance(value, str) and os.path.isabs(value) else _dumps(value)
     return text if len(text) <= 60 else text[:57] + "..."
 
