@@ -64,13 +64,6 @@ def test_a_column_that_numbers_the_rows_of_one_file_is_left_out_of_all(inside, t
     assert plain[0] == 0
 
 
-@pytest.mark.parametrize("habit", ["--na", "--na-values"])
-def test_options_of_other_tools_lead_to_ours(habit):
-    code, _, err = call("describe", "no.csv", habit, "-999")
-    assert code == 2
-    assert f"There is no {habit}: --missing says which text stands" in " ".join(err.replace("│", " ").split())
-
-
 def with_columns(path, **columns):
     """The clean data with columns added, replaced, or (None) left out."""
     table = pa.csv.read_csv("clean.csv")

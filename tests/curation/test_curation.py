@@ -189,10 +189,8 @@ GROUPED = Dataset(np.zeros((4, 1)), [0, 0, 1, 1], groups=["a", "b", "a", "b"])
     [
         (lambda: Duplicate(0), "times is 0"),
         (lambda: Resample(0), "size is 0"),
-        (lambda: Reweight("x"), "by is 'x'; it must be one of attributes, classes"),
         (lambda: NearDeduplicate(-1), "distance is -1"),
         (lambda: Synthesize(rows=0), "rows is 0"),
-        (lambda: Synthesize(fraction=0), "fraction is 0"),
         (lambda: Fake(rows=0), "rows is 0"),
         (lambda: Fake(radius=float("inf")), "radius is inf"),
         (lambda: DropLabelIssues(folds=1), "folds is 1"),
@@ -211,7 +209,6 @@ GROUPED = Dataset(np.zeros((4, 1)), [0, 0, 1, 1], groups=["a", "b", "a", "b"])
         (lambda: RandomSubset(1.5), "it must lie above 0"),
         (lambda: made(DropLabelIssues(), Dataset([[0.0], [1.0], [2.0]], [0, 0, 1])), "two of each class"),
         (lambda: MatchGroups()(GROUPED, GROUPED), "attribute= (groups are rows that belong together"),
-        (lambda: Reweight("attributes")(GROUPED, GROUPED), "the data have no attributes"),
         (lambda: RemoveRows(group="c").bound(GROUPED), "no rows of group 'c'; there are 'a', 'b'."),
         (lambda: RemoveRows(group="a").bound(Dataset([[0.0]], [0])), "have no groups"),
     ],
@@ -268,7 +265,7 @@ def test_weights_match_the_test_sets_shares():
         rows = (after.attributes == cell[0]) & (after.y == int(cell[1]))
         assert after.weights[rows].sum() / after.weights.sum() == pytest.approx(share / 8)
         assert np.ptp(after.weights[rows] / old[rows]) < 1e-12, "old weights count within a group"
-    by_class = made(Reweight(by="classes"), data, test).weights
+    by_class = made(Reweight(), data, Dataset(test.X, test.y)).weights
     assert by_class == pytest.approx(np.ones(80))
     heavy = test.with_weights([1, 1, 1, 9, 1, 1, 1, 1])
     assert made(Reweight(), data, heavy).weights[10:40].sum() == pytest.approx(80 * 9 / 16)
@@ -416,7 +413,6 @@ def test_by_name():
         ("remove-rows", "give remove-rows:group=NAME."),
         ("add-rows", "give add-rows:rows=FILE."),
         ("match-group", "did you mean 'match-groups'?"),
-        ("synthesize:rows=50,fraction=1", "rows and fraction both say how many"),
         ("add-rows:rows=x.csv", "no way to read"),
     ],
 )

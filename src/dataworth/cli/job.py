@@ -44,21 +44,6 @@ FILES = ("yardstick", "ledger", "values")
 """Options that name files."""
 REPEATED = ("missing", "report")
 """Options that are given once for each of several values; several of the others stand between commas."""
-LISTS = (
-    "data",
-    "features",
-    "exclude",
-    "categories",
-    "numbers",
-    "missing",
-    "ignore",
-    "slices",
-    "size",
-    "priors",
-)
-"""Of what a configuration may have lists."""
-FLAGS = ("impute", "exact_labels", "stream", "thorough", "strict")
-"""What is true or false."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -208,10 +193,6 @@ def words_of(config: Any, source: Path, folder: Path) -> tuple[list[str], dict[s
             raise DataworthError(f"{source} has {key} that are no JSON object: give names and values.")
     given, pins, about = (dict(config.get(key, {})) for key in KEYS[1:4])
     strict = {"fail_on": about.get("fail_on"), "strict": about.get("strict")}
-    for name, value in {**given, **strict}.items():
-        wrong = isinstance(value, dict) or (isinstance(value, list) and name not in LISTS)
-        if wrong or (name in FLAGS and not isinstance(value, bool | None)):
-            raise DataworthError(f"{source} has {name} {value!r}; give one value, as in --{name}.")
 
     def place(path: Any) -> Any:
         if isinstance(path, list):

@@ -15,7 +15,7 @@ from typer.core import TyperCommand
 from dataworth.measure.options import RARE, TAKES, Options, option
 from dataworth.wording import on_the_command_line
 
-from .guard import end_with_code
+from .guard import EXIT_CODES, end_with_code
 
 PANELS = {"Columns": "Columns (the same in all files)", "Showing": "Output", "Options": "Measuring"}
 """Headings of groups of options in `--help`, where it is not their name."""
@@ -121,8 +121,6 @@ class Embedding:
         None, "Side to resize images to (default: as they are if all are alike, else the model's)."
     )
     batch: int = option(64, "Images that are decoded and cached together (default: 64).")
-    pca: int | None = option(None, "Keep this many principal components.")
-    pca_on: Path | None = option(None, "Images whose principal components to use (default: those embedded).")
     cache: Path | None = option(None, "Directory to keep vectors in (default: the user's cache directory).")
     no_cache: bool = option(False, "Keep no vectors.")
     image: str | None = option(None, "Column of images, paths or bytes; guessed if only one can be.")
@@ -169,6 +167,13 @@ class Takes(Some):
         )
 
 
+app = typer.Typer(
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    epilog=f"Exit codes: {', '.join(f'{code} {what}' for code, what in EXIT_CODES.items())}.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 HELD_OUT = (
     "It is a file of labelled rows that the data are measured on, and that stand in no other file. If there"
     " is none: take a fifth of the rows out of the data, at random, before anything is curated by them (all"
@@ -176,14 +181,9 @@ HELD_OUT = (
 )
 
 
-MISSING = "There is no {}: --missing says which text stands for a missing value, as in --missing -999."
-HABITS = dict.fromkeys(("--na", "--na-values", "--na_values", "--nan", "--null"), MISSING)
-"""Options of other tools, and what does the same here."""
-
-
 class Command(TyperCommand):
-    """A command that says of a test set that is missing what it is, and how to get one; and what options of
-    other tools are called here. `--help` shows the options that most need, `--help-all` all of them."""
+    """A command that says of a test set that is missing what it is, and how to get one. `--help` shows the
+    options that most need, `--help-all` all of them."""
 
     def show_all(self) -> None:
         """Hide no option."""
@@ -200,12 +200,9 @@ class Command(TyperCommand):
         try:
             return super().parse_args(ctx, args)
         except Exception as error:  # click's, which some versions of typer bring under another name
-            what = type(error).__name__
             wrong: Any = error
-            if what == "MissingParameter" and getattr(wrong.param, "name", None) == "test":
+            if type(error).__name__ == "MissingParameter" and getattr(wrong.param, "name", None) == "test":
                 wrong.message = HELD_OUT
-            elif what == "NoSuchOption" and wrong.option_name in HABITS:
-                wrong.message, wrong.possibilities = HABITS[wrong.option_name].format(wrong.option_name), None
             raise
 
 
@@ -279,6 +276,22 @@ def command(function: Callable[..., int | None]) -> Callable[..., None]:
     run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     return run
+
+
+def add_command(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add a command; what it returns is shown, unless that is an exit code."""
+
+    @wraps(function)
+    def run(**values: Any) -> int | None:
+        found = function(**values)
+        if found is None or isinstance(found, int):
+            return found
+        from .show import result
+
+        result(found, next(value for value in values.values() if isinstance(value, Showing)))
+        return None
+
+    return app.command(cls=Command)(command(run))
 
 
 def parameters_of(group: Any, names: list[str]) -> list[inspect.Parameter]:

@@ -43,7 +43,7 @@ NAMES: dict[str, type[Method]] = {
 
 READERS: dict[str, Callable[[str], Any]] = {"int": int, "float": float, "str": str}
 KINDS = {"Dataset": "file", **{kind + may: kind for kind in READERS for may in ("", " | None")}}
-PLACEHOLDERS = {"group": "NAME", "by": "attributes/classes"}
+PLACEHOLDERS = {"group": "NAME"}
 WORDS = {"int": "a whole number", "float": "a number"}
 
 
