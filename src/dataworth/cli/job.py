@@ -139,11 +139,7 @@ class Job:
 def command_line(
     command: str, files: Sequence[Path], told: Mapping[str, Any], options: Mapping[str, Any]
 ) -> str:
-    """The words that make the same result: `told` as they are, options where they are not the usual ones.
-
-    >>> command_line("score", [Path("a.csv")], {"test": "t.csv", "label": None}, {"seed": 3, "jobs": 2})
-    'dataworth score a.csv --test t.csv --seed 3'
-    """
+    """The words that make the same result: `told` as they are, options where they are not the usual ones."""
     usual = {one.name: one.default for one in fields(Options)} | {"seed": None}
     unusual = {
         name: value
@@ -154,11 +150,7 @@ def command_line(
 
 
 def as_words(given: Mapping[str, Any]) -> list[str]:
-    """Options as the command line takes them.
-
-    >>> as_words({"seed": 2, "id": None, "size": [9, 8], "impute": True, "missing": ["a,b", "-9"]})
-    ['--seed', '2', '--size', '9,8', '--impute', '--missing', 'a,b', '--missing', '-9']
-    """
+    """Options as the command line takes them."""
     words = []
     for name, value in given.items():
         flag = f"--{name.replace('_', '-')}"
@@ -236,11 +228,7 @@ def load_model(name: str) -> Any:
 
 
 def parse_size(given: str | None) -> int | tuple[int, int] | None:
-    """N, or N,M.
-
-    >>> parse_size("30"), parse_size("30,20")
-    (30, (30, 20))
-    """
+    """N, or N,M."""
     if given is None:
         return None
     parts = given.split(",")

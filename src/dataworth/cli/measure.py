@@ -232,11 +232,7 @@ def _over_priors(before: Any, after: Any, test: Any, priors: Any = None, **given
 
 
 def numbers(given: Any) -> list[float]:
-    """Positive numbers between commas, or a sentence.
-
-    >>> numbers("0.1, 1,1e3"), numbers([1, 10])
-    ([0.1, 1.0, 1000.0], [1.0, 10.0])
-    """
+    """Positive numbers between commas, or a sentence."""
     parts = given.split(",") if isinstance(given, str) else given
     try:
         found = [float(part) for part in parts]

@@ -32,11 +32,7 @@ def duration(seconds: float) -> str:
 
 
 def estimate(seconds: float, jobs: int | None, continued: bool) -> str:
-    """The sentence before long work.
-
-    >>> estimate(170, 2, False)
-    'about 3 min on 2 cores'
-    """
+    """The sentence before long work."""
     cores = jobs if jobs is not None and jobs > 0 else os.cpu_count() or 1
     less = ", less what is already done" if continued else ""
     return f"about {duration(seconds)} on {cores} core{'s' * (cores > 1)}{less}"

@@ -22,12 +22,7 @@ TURNED = (5, 6, 7, 8)
 
 
 class Images:
-    """Images of any kind, decoded one at a time when they are asked for.
-
-    >>> images = Images(np.zeros((2, 8, 6), dtype=np.uint8))
-    >>> len(images), images.sizes(), images.pixels(0).shape
-    (2, [(8, 6), (8, 6)], (8, 6, 3))
-    """
+    """Images of any kind, decoded one at a time when they are asked for."""
 
     def __init__(self, images: Any) -> None:
         self._items = _sequence(images)

@@ -42,16 +42,6 @@ class Run:
     """One run directory, locked while open: use it in a ``with`` statement.
 
     ``config`` is the configuration as stored, ``notes`` are sentences that a user should see.
-
-    >>> import tempfile
-    >>> folder = tempfile.mkdtemp()
-    >>> with Run.open(folder, {"seed": 0, "about": {"dataworth": "0.1.0"}}) as run:
-    ...     run.append(0, [0.1, float("inf")])
-    ...     run.completed()
-    {0: [0.1, inf]}
-    >>> Run.open(folder, {"seed": 1})  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    dataworth.errors.DataworthError: The run in ... has another configuration (seed: 0 → 1): ...
     """
 
     def __init__(self, directory: Path, config: dict[str, Any], lock: BaseFileLock) -> None:
@@ -180,10 +170,6 @@ def map_resumable(
     Results must be JSON; fresh ones go through JSON too, so that it does not show which were resumed. The
     configuration of ``run`` must determine ``chunks`` and, where it is mapped over several times, their
     order. ``on_chunk(done, total)`` is called once at the start and after each chunk.
-
-    >>> from dataworth.parallel import Local
-    >>> map_resumable(Local(), lambda shared, chunk: {"x": shared / chunk}, [1, 3], shared=1.0, run=None)
-    [{'x': 1.0}, {'x': 0.3333333333333333}]
     """
     total = len(chunks)
     start = 0 if run is None else run.next_stage()
