@@ -1,5 +1,7 @@
 """How far the work is: lines in a log, a bar on a terminal."""
 
+import time
+
 import pytest
 
 from dataworth.cli.progress import Bar, Lines
@@ -23,41 +25,22 @@ def test_a_log_gets_a_line_now_and_then(monkeypatch):
     ]
 
 
-class Clock:
-    """In place of a timer: it goes off when it is told to."""
-
-    def __init__(self, seconds, function, arguments):
-        self.ring = lambda: None if self.cancelled else function(*arguments)
-        self.cancelled = False
-        CLOCKS.append(self)
-
-    def start(self):
-        pass
-
-    def cancel(self):
-        self.cancelled = True
-
-
-CLOCKS = []
-
-
-@pytest.mark.parametrize("done", ["nothing", "expect", "update", "close"])
-def test_a_log_hears_what_lasts_before_the_work(monkeypatch, done):
+@pytest.mark.parametrize(
+    ("done", "told"), [("nothing", "fitting…"), ("expect", "measuring…"), ("update", None)]
+)
+def test_a_log_hears_what_lasts_before_the_work(monkeypatch, done, told):
+    """Work that was expected to be short, and of which no part is done yet, is told as well."""
+    monkeypatch.setattr("dataworth.cli.progress.PATIENCE", 0.05)
     lines = []
-    monkeypatch.setattr("dataworth.cli.progress.threading.Timer", Clock)
     progress = Lines(write=lines.append)
-    progress.preparing("fitting the yardstick…")
-    {
-        "nothing": lambda: None,
-        "expect": lambda: progress.expect(1.0),
-        "update": lambda: progress.update(1, 2),
-        "close": progress.close,
-    }[done]()
-    for clock in CLOCKS:
-        clock.ring()
-    CLOCKS.clear()
-    # work that was expected to be short, and of which no part is done yet, is told as well
-    assert lines == {"nothing": ["fitting the yardstick…"], "expect": ["measuring…"]}.get(done, [])
+    progress.preparing("fitting…")
+    if done == "expect":
+        progress.expect(0.01)
+    elif done == "update":
+        progress.update(1, 2)
+    time.sleep(0.2)
+    progress.close()
+    assert lines == ([told] if told else [])
 
 
 def test_a_bar_shows_how_far_the_work_is():
