@@ -23,18 +23,12 @@ WRITTEN = "How files are written"
 KEYWORD = inspect.Parameter.KEYWORD_ONLY
 SHORT = {"jobs": ("--jobs", "-j"), "quiet": ("--quiet", "-q"), "verbose": ("--verbose", "-v")}
 SHORT |= {"winsorise": ("--winsorise", "--winsorize"), "slices": ("--slice", "--slices")}
-KINDS: dict[str, Any] = {"str": str, "int": int, "bool": bool, "str | None": str | None}
-KINDS |= {
-    "int | None": int | None,
-    "float | None": float | None,
-    "Path | None": Path | None,
-    "list[Path] | None": list[Path] | None,
-    "list[str] | None": list[str] | None,
-}
 WORDS: dict[str, Any] = {"yardstick": Path | None, "run_dir": Path | None, "size": str | None, "eta": str}
 WORDS |= {"ignore": str | None, "slices": str | None, "engine": str | None, "model": str}
 WORDS |= {"ledger": Path | None, "values": Path | None}
 """Options of measurements (`measure.options`) that the command line takes in another form."""
+UNLOADED = dict.fromkeys(("Yardstick", "Model", "Engine", "Run"), Any)
+"""Types of options that are not imported for help."""
 SELDOM = {"text_encoder", "categories", "numbers", "decimal", "dates", "exact_labels", "sep", "encoding"}
 SELDOM |= {"header", "sheet", "missing", "sample", "stream", "bits"}
 """Options about columns and output that `--help-all` shows and `--help` does not."""
@@ -297,9 +291,9 @@ def add_command(function: Callable[..., Any]) -> Callable[..., Any]:
 def parameters_of(group: Any, names: list[str]) -> list[inspect.Parameter]:
     """Fields of a group as what the command line asks for; one that takes no value does not name its type."""
     made = []
+    hints = get_type_hints(group, localns=UNLOADED) | (WORDS if group is Options else {})
     for one in (one for one in fields(group) if one.name in names):
-        kind = WORDS.get(one.name) if group is Options else None
-        kind = kind or KINDS[str(one.type)]
+        kind = hints[one.name]
         flags = SHORT.get(one.name, (f"--{one.name.replace('_', '-')}",))
         settings: dict[str, Any] = {"metavar": " "} if kind is bool else {}
         settings["hidden"] = one.name in (RARE if group is Options else SELDOM)
