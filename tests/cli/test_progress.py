@@ -10,14 +10,14 @@ from dataworth.cli.progress import Bar, Lines
 def test_a_log_gets_a_line_now_and_then(monkeypatch):
     now, lines = [0.0], []
     monkeypatch.setattr("dataworth.cli.progress.time.monotonic", lambda: now[0])
-    progress = Lines(jobs=2, write=lines.append)
+    progress = Lines(lines.append)
     progress.expect(59)
     progress.expect(180)
     for second in range(41):
         now[0] = float(second)
         progress.update(second, 40)
     assert lines == [
-        "about 3 min on 2 cores",
+        "about 3 min",
         "5% done, about 38 s left",  # after two seconds, then every ten
         "30% done, about 28 s left",
         "55% done, about 18 s left",
@@ -32,7 +32,7 @@ def test_a_log_hears_what_lasts_before_the_work(monkeypatch, done, told):
     """Work that was expected to be short, and of which no part is done yet, is told as well."""
     monkeypatch.setattr("dataworth.cli.progress.PATIENCE", 0.05)
     lines = []
-    progress = Lines(write=lines.append)
+    progress = Lines(lines.append)
     progress.preparing("fitting…")
     if done == "expect":
         progress.expect(0.01)

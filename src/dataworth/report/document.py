@@ -186,7 +186,7 @@ class Plane(Chart):
 
     log: the axis across is logarithmic.
     x_zero: also a line at zero of the axis across.
-    corners: names of the quadrants from the upper right, clockwise; the second is shaded.
+    corners: names of the quadrants from the upper right, clockwise.
     chosen: a dashed line at a place of the axis across.
     """
 

@@ -67,7 +67,8 @@ def _drawing(more: dict[str, Any] | None = None) -> Iterator[None]:
     """In names of others $ is a letter."""
     import matplotlib as mpl
 
-    with mpl.rc_context({"text.parse_math": False, **(more or {})}):
+    settings: Any = {"text.parse_math": False, **(more or {})}
+    with mpl.rc_context(settings):
         yield
 
 
