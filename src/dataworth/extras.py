@@ -13,15 +13,7 @@ from dataworth.wording import needs_extra
 
 
 def needed(module: str, what: str, extra: str = "vision") -> Any:
-    """The module, or the sentence that says how to get it.
-
-    >>> needed("json", "this").dumps([1])
-    '[1]'
-    >>> needed("no_such_module", "this model")  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-        ...
-    dataworth.errors.DataworthError: this model needs the extra vision: install dataworth with it, ...
-    """
+    """The module, or the sentence that says how to get it."""
     try:
         return import_module(module)
     except ImportError as error:

@@ -4,7 +4,6 @@ import json
 
 import pyarrow as pa
 import pyarrow.csv
-import pyarrow.feather
 import pyarrow.parquet
 import pytest
 
@@ -62,13 +61,6 @@ def test_a_column_that_numbers_the_rows_of_one_file_is_left_out_of_all(inside, t
     )
     assert numbered == plain
     assert plain[0] == 0
-
-
-@pytest.mark.parametrize("habit", ["--na", "--na-values"])
-def test_options_of_other_tools_lead_to_ours(habit):
-    code, _, err = call("describe", "no.csv", habit, "-999")
-    assert code == 2
-    assert f"There is no {habit}: --missing says which text stands" in " ".join(err.replace("│", " ").split())
 
 
 def with_columns(path, **columns):
@@ -129,3 +121,29 @@ def test_plots(inside, tmp_path, command, suffix, magic):
     code, _, err = measured(command, *MEASURING[command], "--plot", tmp_path / f"p.{suffix}", "-q")
     assert (code, err) == (0, "")
     assert (tmp_path / f"p.{suffix}").read_bytes().startswith(magic)
+
+
+def test_an_audit_finds_the_file_of_values_beside_the_data(inside, tmp_path, monkeypatch):
+    for name in ("raw.csv", "test.csv"):
+        (tmp_path / name).write_bytes((inside / name).read_bytes())
+    monkeypatch.chdir(tmp_path)
+    words = ("--test", "test.csv", "--yardstick", inside / "y.json", "--label", "target", "-q")
+    assert call("values", "raw.csv", *words, "-o", "values.parquet")[0] == 0
+    table = pyarrow.parquet.read_table("values.parquet")
+    assert table.column_names == ["row", "value", "stderr", "log_label", "p_wrong", "harmful"]
+    wrong = table.column("p_wrong").to_pylist()
+    kept = sorted(sorted(range(len(wrong)), key=lambda i: wrong[i])[:-12])
+    pyarrow.csv.write_csv(pyarrow.csv.read_csv("raw.csv").take(kept), "fewer.csv")
+    code, _, err = call("audit", "raw.csv", "fewer.csv", *words)
+    assert code == 2
+    assert "values.parquet puts first by" in err
+
+
+def test_sources_are_named_by_source_and_by_its_older_name(inside):
+    """In values --group is another name of --source."""
+    told = [
+        measured("values", "vendors.csv", name, "vendor", "--json", "-q")[1]
+        for name in ("--source", "--group")
+    ]
+    assert told[0] == told[1]
+    assert sorted(one["name"] for one in json.loads(told[0])["groups"]) == ["x", "y"]

@@ -8,14 +8,14 @@ from dataworth.cli.progress import Bar, Lines
 def test_a_log_gets_a_line_now_and_then(monkeypatch):
     now, lines = [0.0], []
     monkeypatch.setattr("dataworth.cli.progress.time.monotonic", lambda: now[0])
-    progress = Lines(jobs=2, write=lines.append)
+    progress = Lines(lines.append)
     progress.expect(59)
     progress.expect(180)
     for second in range(41):
         now[0] = float(second)
         progress.update(second, 40)
     assert lines == [
-        "about 3 min on 2 cores",
+        "about 3 min",
         "5% done, about 38 s left",  # after two seconds, then every ten
         "30% done, about 28 s left",
         "55% done, about 18 s left",
@@ -45,7 +45,7 @@ CLOCKS = []
 def test_a_log_hears_what_lasts_before_the_work(monkeypatch, done):
     lines = []
     monkeypatch.setattr("dataworth.cli.progress.threading.Timer", Clock)
-    progress = Lines(write=lines.append)
+    progress = Lines(lines.append)
     progress.preparing("fitting the yardstick…")
     {
         "nothing": lambda: None,

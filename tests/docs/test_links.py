@@ -1,9 +1,12 @@
-"""Links between files work on GitHub too; of the site, `mkdocs build --strict` checks pages and headings."""
+"""Links work on GitHub too (of the site, mkdocs checks them); public functions have examples."""
 
+import inspect
 import re
 from pathlib import Path
 
 import pytest
+
+import dataworth as dw
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -19,3 +22,8 @@ def test_a_link_to_a_file_finds_it():
     assert len(links) > 100
     lost = [f"{page.relative_to(ROOT)}: {link}" for page, link in links if not (page.parent / link).exists()]
     assert not lost, lost
+
+
+@pytest.mark.parametrize("name", [name for name in dw.__all__ if inspect.isroutine(getattr(dw, name))])
+def test_a_public_function_has_an_example_which_runs_as_a_doctest(name):
+    assert ">>>" in inspect.getdoc(getattr(dw, name))

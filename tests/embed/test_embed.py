@@ -19,7 +19,6 @@ import dataworth as dw
 from commands import call
 from dataworth.data.io import read_images
 from dataworth.embed import embed, embed_table, pca
-from dataworth.embed import images as images_module
 from dataworth.embed.cache import default_directory
 from worlds import refusal
 
@@ -137,7 +136,7 @@ def test_other_modes():
         (np.zeros((2, 4, 4, 4), np.uint8), {}, "shape (4, 4, 4), but height × width"),
         ("photo.jpg", {}, "images is of type str: give an array"),
         ([3], {}, "image 0 is of type int"),
-        ([b""], {}, "image 0 is empty (0 bytes)"),
+        ([b""], {}, "image 0 cannot be read as an image"),
         ([b"hello"], {}, "image 0 cannot be read as an image"),
         ([encoded(pictures(1)[0], "JPEG")[:400]], {}, "image 0 cannot be read as an image"),
         (["no.jpg"], {}, "no.jpg: there is no such file"),
@@ -158,9 +157,9 @@ def test_images_too_large_to_decode_are_refused(monkeypatch):
     bomb[16:24] = (60000).to_bytes(4, "big") * 2  # the header says 3.6 gigapixels
     bomb[29:33] = zlib.crc32(bytes(bomb[12:29])).to_bytes(4, "big")
     assert "too many" in refusal(embed, [bytes(bomb)], "pixels")
-    monkeypatch.setattr(images_module, "LARGEST", 1000)
+    monkeypatch.setattr(Image, "MAX_IMAGE_PIXELS", 1000)
     images = [encoded(pictures(1, side)[0]) for side in (16, 32)]
-    assert "image 1 has 32 × 32 pixels, too many to decode" in refusal(embed, images, "pixels")
+    assert "image 1 has too many pixels to decode" in refusal(embed, images, "pixels")
 
 
 # --- the cache ---------------------------------------------------------------------------------------------
@@ -174,7 +173,6 @@ def test_the_cache_is_used_and_never_trusted(tmp_path, monkeypatch):
     model, images = "efficientnet-lite0:3", pictures(6)
     first = embed(images, model, batch=4, cache=tmp_path)
     kept = files_in(tmp_path)
-    assert len(kept) == 6
     good = kept[0].read_bytes()
     with monkeypatch.context() as patch:
         patch.setattr("dataworth.embed.vectors.in_passes", None)  # nothing is computed
@@ -329,20 +327,13 @@ def sources(tmp_path_factory):
 
 
 @pytest.mark.parametrize(
-    ("source", "options", "suffix"),
-    [
-        ("photos", (), ".npz"),
-        ("paths.csv", (), ".npz"),
-        ("paths.jsonl", (), ".parquet"),
-        ("bytes.parquet", ("--label", "kind", "--image", "image"), ".parquet"),
-        ("hub.parquet", (), ".parquet"),
-    ],
+    "source",
+    ["photos", "paths.csv", "paths.jsonl", "bytes.parquet --label kind --image image", "hub.parquet"],
 )
-def test_a_source_is_embedded_and_read_back(sources, tmp_path, source, options, suffix):
-    out = tmp_path / f"out{suffix}"
-    code, shown, err = call(
-        "embed", sources / source, "-o", out, "--model", "efficientnet-lite0:2", "--json", *options
-    )
+def test_a_source_is_embedded_and_read_back(sources, tmp_path, monkeypatch, source):
+    out = tmp_path / "out.parquet"
+    monkeypatch.chdir(sources)
+    code, shown, err = call("embed", *source.split(), "-o", out, "--model", "efficientnet-lite0:2", "--json")
     assert code == 0, err
     result = json.loads(shown)
     assert result["schema"] == "dataworth/embedding/1"
@@ -360,21 +351,19 @@ def test_a_source_is_embedded_and_read_back(sources, tmp_path, source, options, 
 def test_other_columns_are_kept_but_are_no_features(sources, tmp_path):
     made = embed_table(sources / "paths.csv", "pixels", size=4)
     assert made.table.column_names == ["photo", "label", "age", "embedding"]
-    data = dw.read(made.table)
-    assert data.n_features == 48
-    assert data.ids[0] == "photos/a/000.png"
     parquet.write_table(made.table, tmp_path / "x.parquet")
-    assert dw.read(tmp_path / "x.parquet").n_features == 48
+    for given in (made.table, tmp_path / "x.parquet"):
+        assert dw.read(given).n_features == 48
+        assert dw.read(given).ids[0] == "photos/a/000.png"
     assert dw.read(tmp_path / "x.parquet", features=["age", "embedding"]).n_features == 49
     assert dw.read(tmp_path / "x.parquet", id="label", label="age").n_features == 48
 
 
 def test_folders_in_label_folders_and_splits_are_no_labels(tmp_path):
     folder = make_folder(tmp_path / "animals", pictures(4), sub="tom")
-    with pytest.raises(dw.DataworthError, match="in a folder within a label folder"):
-        read_images(folder)
-    with pytest.raises(dw.DataworthError, match="are parts of a dataset, not labels: name one of them"):
-        read_images(make_folder(tmp_path / "split" / "train", pictures(4)).parent)
+    assert "in a folder within a label folder" in refusal(read_images, folder)
+    split = make_folder(tmp_path / "split" / "train", pictures(4)).parent
+    assert "are parts of a dataset, not labels" in refusal(read_images, split)
 
 
 # --- refusals of the command -------------------------------------------------------------------------------
@@ -387,13 +376,12 @@ def test_folders_in_label_folders_and_splits_are_no_labels(tmp_path):
         ("photos.zip", "a zip is not read: unpack it"),
         ("photos/a", "000.png is in no label folder"),
         ("photos --label x", "--label names a column, but this is no table"),
-        ("photos --pca-on photos", "--pca-on was given without --pca"),
-        ("photos --pca 0", "--pca is 0"),
+        ("photos -o o.npz", "vectors are written as .parquet"),
         ("photos --no-cache --cache x", "contradict each other"),
         ("paths.csv --image age", "column 'age' (numeric) holds no images"),
         ("paths.csv --image picture", "there is no feature column 'picture'"),
         ("bytes.parquet", "no column is named like a label"),
-        ("hub.parquet -o hub.parquet", "holds the images, and would be replaced"),
+        ("hub.parquet -o hub.parquet", "is read, and would be replaced"),
     ],
 )
 def test_the_command_refuses_in_one_sentence(sources, tmp_path, monkeypatch, words, sentence):
@@ -430,4 +418,4 @@ EMPTY = pa.array([{"bytes": None, "path": None}], pa.struct([("bytes", pa.binary
 def test_tables_with_holes(tmp_path, columns, words):
     rows = len(next(iter(columns.values())))
     parquet.write_table(pa.table({**columns, "label": range(rows)}), tmp_path / "t.parquet")
-    assert words in refused("embed", tmp_path / "t.parquet", "-o", tmp_path / "o.npz")
+    assert words in refused("embed", tmp_path / "t.parquet", "-o", tmp_path / "o.parquet")

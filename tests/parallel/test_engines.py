@@ -4,12 +4,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.linalg
+from tests.chunks import dies, picky
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from dataworth.errors import DataworthError
@@ -29,40 +29,14 @@ def slow(shared, chunk):
     return chunk
 
 
-def picky(shared, chunk):
-    if chunk == shared:
-        raise DataworthError(f"chunk {chunk} is bad")
-    return chunk
-
-
 def threads(shared, chunk):
     return [library["num_threads"] for library in threadpool_info()]
 
 
-def die(shared, chunk):
-    if chunk == 2:
-        os.kill(os.getpid(), signal.SIGKILL)
-    return chunk
-
-
-class Slots:
-    __slots__ = ("X",)
-
-    def __init__(self, X):
-        self.X = X
-
-
-@dataclass(frozen=True)
-class Nested:
-    slots: Slots
-    by_name: dict
-
-
 def inspect(shared, chunk):
     """Describe each array in `shared`: mapped from a file, or writable; and which process is looking."""
-    arrays = [shared.slots.X, shared.by_name["F"], shared.by_name["list"][0]]
     kinds = []
-    for X in arrays:
+    for X in (shared["F"], *shared["list"]):
         base = X
         while isinstance(base, np.ndarray) and base.base is not None:
             base = base.base
@@ -126,17 +100,10 @@ def test_threads_are_restored(jobs):
 
 
 def test_nested_arrays_are_mapped_and_loaded_once():
-    X = np.arange(200_000.0)
-    F = np.asfortranarray(X.reshape(400, 500))
-    shared = Nested(Slots(X), {"F": F, "list": [X[:0]]})
-    views = list(Local(2).map(inspect, range(8), shared=shared))
-    total = float(X.sum())
+    F = np.asfortranarray(np.arange(200_000.0).reshape(400, 500))
+    views = list(Local(2).map(inspect, range(8), shared={"F": F, "list": [F[:0]]}))
     for kinds, _, _ in views:
-        assert kinds == [
-            (True, False, True, total),
-            (True, False, True, float(F.sum())),
-            (True, False, True, 0.0),
-        ]
+        assert kinds == [(True, False, True, float(F.sum())), (True, False, True, 0.0)]
     processes = {process for _, _, process in views}
     assert os.getpid() not in processes
     assert len({(process, address) for _, address, process in views}) == len(processes)
@@ -152,7 +119,7 @@ def test_exceptions_keep_their_type(jobs, temporary):
 
 def test_killed_worker_is_a_sentence(temporary):
     with pytest.raises(DataworthError, match="use fewer jobs"):
-        list(Local(2).map(die, range(6), shared=None))
+        list(Local(2).map(dies, range(6), shared=2))
     assert not leftovers(temporary)
 
 

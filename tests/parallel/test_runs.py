@@ -3,6 +3,7 @@ import errno
 import math
 import os
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -11,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from dataworth.errors import DataworthError
 from dataworth.parallel import Local
 from dataworth.parallel.runs import Run, map_resumable
+from worlds import refusal
 
 SOURCE = Path(__file__).parents[2] / "src"
 CONFIG = {"seed": 0, "model": {"prior": 1.0, "name": "logistic"}, "about": {"dataworth": "0.1.0"}}
@@ -113,9 +114,8 @@ def test_damaged_chunk_is_computed_again(directory, counter):
 def test_new_version_is_noted(directory):
     filled(directory)
     with Run.open(directory, {**CONFIG, "about": {"dataworth": "9.0"}}) as run:
-        assert len(run.notes) == 1
-        assert "0.1.0" in run.notes[0]
-        assert "9.0" in run.notes[0]
+        (note,) = run.notes
+        assert "dataworth 0.1.0 and is continued with 9.0" in note
     with Run.open(directory, {key: CONFIG[key] for key in ("seed", "model")}) as run:
         assert run.notes == []
 
@@ -128,49 +128,47 @@ def test_new_version_is_noted(directory):
             "data: a.csv → b.csv",
         ),
         ({"inputs": {"/x/a.csv": "d" * 64}}, "a.csv: other content"),
-        ({"inputs": {}}, "a.csv: in one of them only"),
-        ({"options": {"data": "/x/a.csv", "seed": None}}, "seed: 0 → none"),
+        ({"inputs": {}}, "a.csv: other content"),
+        ({"options": {"data": "/x/a.csv", "seed": None}}, "seed: 0 → null"),
         ({"test": "e" * 64}, "test: other content"),
     ],
 )
 def test_differences_name_options_and_files_but_no_hashes(directory, change, words):
     config = {"options": {"data": "/x/a.csv", "seed": 0}, "inputs": {"/x/a.csv": "c" * 64}, "test": "c" * 64}
     Run.open(directory, config).close()
-    with pytest.raises(DataworthError, match=re.escape(f"has another configuration ({words}): ")):
-        Run.open(directory, config | change)
+    told = refusal(Run.open, directory, config | change)
+    assert f"has another configuration ({words}" in told
+    assert not re.search("[0-9a-f]{64}", told)
 
 
-@pytest.mark.parametrize(
-    ("name", "content"),
-    [
-        ("thesis.tex", "x"),
-        ("config.json", '{"model_type": "bert"}'),
-        ("config.json", "{"),
-        ("config.json", "[]"),
-    ],
-)
-def test_foreign_directory_is_refused_and_untouched(directory, name, content):
-    directory.mkdir(parents=True)
-    (directory / name).write_text(content)
-    for attempt in (lambda: Run.open(directory, CONFIG), lambda: Run.load(directory)):
-        with pytest.raises(DataworthError, match="run"):
-            attempt()
-    assert [path.name for path in directory.iterdir()] == [name]
-    assert (directory / name).read_text() == content
+def test_a_directory_that_is_no_run_is_refused_and_untouched(directory):
+    """Whatever lies there as config.json, a pipe without an end too."""
+    place = directory / "config.json"
+    for make in (
+        lambda: (directory / "thesis.tex").write_text("x"),
+        lambda: place.write_text('{"model_type": "bert"}'),
+        lambda: place.write_text("{"),
+        lambda: place.write_text("[]"),
+        lambda: place.write_text("[" * 10**5),
+        place.mkdir,
+        lambda: os.mkfifo(place),
+    ):
+        directory.mkdir(parents=True)
+        make()
+        for attempt in (lambda: Run.open(directory, CONFIG), lambda: Run.load(directory)):
+            assert "give a" in refusal(attempt)
+        assert len(list(directory.iterdir())) == 1
+        shutil.rmtree(directory)
 
 
 def test_file_missing_and_unwritable_paths(directory, tmp_path):
-    with pytest.raises(DataworthError, match="does not exist"):
-        Run.load(directory)
+    assert "does not exist" in refusal(Run.load, directory)
     assert not directory.exists()
     file = tmp_path / "file"
     file.touch()
-    with pytest.raises(DataworthError, match="is a file"):
-        Run.open(file, CONFIG)
-    with pytest.raises(DataworthError, match="not a run directory"):
-        Run.load(file)
-    with pytest.raises(DataworthError, match="cannot be written to"):
-        Run.open(file / "run", CONFIG)
+    assert "is a file" in refusal(Run.open, file, CONFIG)
+    assert "not a run directory" in refusal(Run.load, file)
+    assert "cannot be written to" in refusal(Run.open, file / "run", CONFIG)
 
 
 HOLD = """
@@ -188,8 +186,7 @@ def test_locked_by_another_process(directory):
     with script(HOLD, directory) as process:
         assert process.stdout.readline() == "locked\n"
         for attempt in (lambda: Run.open(directory, CONFIG), lambda: Run.load(directory)):
-            with pytest.raises(DataworthError, match="Another process is working"):
-                attempt()
+            assert "Another process is working" in refusal(attempt)
     Run.load(directory).close()  # a killed process holds no lock
 
 
@@ -218,23 +215,8 @@ def test_a_full_or_broken_disk_is_a_sentence_that_says_how_to_go_on(directory, m
         for name in ("write", "fsync"):
             with monkeypatch.context() as patch:
                 patch.setattr(os, name, fail)
-                with pytest.raises(DataworthError, match=r"Input/output error.*dataworth resume"):
-                    run.append(3, 1)
+                assert "Input/output error): make room" in refusal(run.append, 3, 1)
             assert log.read_bytes() == whole
-
-
-@pytest.mark.parametrize("kind", ["directory", "pipe", "deep"])
-def test_a_configuration_that_is_no_plain_file_is_a_sentence(directory, kind):
-    directory.mkdir(parents=True)
-    place = directory / "config.json"
-    {
-        "directory": place.mkdir,
-        "pipe": lambda: os.mkfifo(place),
-        "deep": lambda: place.write_text("[" * 10**5),
-    }[kind]()
-    for attempt in (lambda: Run.open(directory, CONFIG), lambda: Run.load(directory)):
-        with pytest.raises(DataworthError, match=r"config\.json"):
-            attempt()
 
 
 STEPS = """

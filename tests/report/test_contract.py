@@ -23,6 +23,7 @@ from dataworth.report.documents import values as values_document
 from dataworth.report.markdown import folded
 from dataworth.report.numbers import unit_of
 from dataworth.report.page import asset
+from dataworth.report.terminal import tamed
 from dataworth.valuation import supplementary as again
 from dataworth.valuation.audit.verdict import VERDICTS
 from dataworth.valuation.supplementary import Further
@@ -328,3 +329,4 @@ def test_long_tables_are_no_reading_for_a_pull_request():
 def test_names_are_shown_up_to_120_characters():
     assert shortened("x" * 120) == "x" * 120
     assert len(shortened("x" * 121)) == 120
+    assert len(tamed("x" * 10**6)) == 4003

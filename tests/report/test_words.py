@@ -8,11 +8,10 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
 import dataworth as dw
+from commands import call
 from dataworth.checks import CHECKS
-from dataworth.cli.app import app
 from dataworth.measure import tempered
 from dataworth.measure.designs import Arm, Sample
 from dataworth.report.documents.audit import benchmark_sentence
@@ -116,9 +115,9 @@ def test_rows_that_were_taken_out_are_told_where_rows_are_counted():
 
 @pytest.mark.parametrize("command", [["audit", "a.csv", "b.csv"], ["values", "a.csv"]])
 def test_a_missing_test_set_is_explained(command):
-    done = CliRunner().invoke(app, command)
-    told = " ".join(re.sub("[│╭╮╰╯─]", " ", done.output).split())
-    assert done.exit_code == 2
+    code, _, err = call(*command)
+    told = " ".join(re.sub("[│╭╮╰╯─]", " ", err).split())
+    assert code == 2
     assert "Missing option '--test'. It is a file of labelled rows that the data are measured on" in told
 
 

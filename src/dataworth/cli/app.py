@@ -17,9 +17,8 @@ import typer
 
 from dataworth.measure.options import TAKES
 
-from .commands import add_command as command
-from .commands import app
-from .options import PANELS, Columns, DataFile, FailOn, Showing, Some, Strict, Takes, Test, file, word
+from .options import PANELS, Columns, DataFile, FailOn, Showing, Some, Strict, Takes, Test, app, file, word
+from .options import add_command as command
 
 __all__ = ["app"]
 After = Annotated[Path | None, file("The data after curation.", "AFTER")]

@@ -9,14 +9,13 @@ import numpy as np
 import pyarrow.parquet as parquet
 
 from dataworth.atomic import atomic_write
-from dataworth.data.dataset import LabelSummary, summarise_labels
+from dataworth.data.dataset import summarise_labels
 from dataworth.data.io.preferences import PREFERRED, read_preferences
-from dataworth.data.io.tables import NPZ_ROLES
 from dataworth.embed.gradients import LOSSES, embed_gradients, gradient_table
-from dataworth.embed.vectors import Embedded, embed_table
+from dataworth.embed.vectors import embed_table
 from dataworth.errors import DataworthError
 from dataworth.report.terminal import tamed
-from dataworth.wording import counted, listed
+from dataworth.wording import counted
 
 from .files import check_outputs
 from .guard import say
@@ -25,50 +24,44 @@ from .options import Columns, Embedding, Gradients
 from .progress import listen
 
 SCHEMA = "dataworth/embedding/1"
-SUFFIXES = (".parquet", ".npz")
 
 
-def written(source: Path, output: Path, model: str, table: Any, labels: LabelSummary) -> Told:
-    """What was embedded, and where it was written; `table`: rows, features, and what a row is."""
-    rows, features, what = table
-    told = {"source": str(source), "path": str(output), "model": model, "rows": rows, "features": features}
-    size = f"{counted(rows, what)} × {counted(features, 'feature')}"
+def check_output(source: Path, output: Path) -> None:
+    """Refuse a file that cannot be written, or that holds what is read."""
+    if output.suffix.lower() != ".parquet":
+        raise DataworthError(f"{output}: vectors are written as .parquet: give such a name.")
+    if output.resolve() == source.resolve():
+        raise DataworthError(f"{output} is read, and would be replaced: write to another file.")
+    check_outputs(output)
+
+
+def written(source: Path, output: Path, model: str, table: Any, label: str, features: int, what: str) -> Told:
+    """Write the table, whole or not at all; say what was embedded, and where it is."""
+    with atomic_write(output) as place:
+        parquet.write_table(table, place, write_page_checksum=True)
+    values = np.array(table[label].to_pylist())
+    labels = summarise_labels(values.astype(str) if values.dtype == object else values)  # dates
+    told = {"source": str(source), "path": str(output), "model": model, "rows": len(table)}
+    size = f"{counted(len(table), what)} × {counted(features, 'feature')}"
     line = f"{output}: {size} by {model}, labels {labels}"
-    data = {"schema": SCHEMA, **told, "labels": labels.to_dict(), "what": what}
+    data = {"schema": SCHEMA, **told, "features": features, "labels": labels.to_dict(), "what": what}
     return Told(data, line, lambda verbose: tamed(f"{line}."))
 
 
 def embed_images(
     source: Path, output: Path, options: Embedding, columns: Columns, quiet: bool, engine: Any = None
 ) -> Told:
-    """Embed the images and write the table, whole or not at all."""
-    if output.suffix.lower() not in SUFFIXES:
-        raise DataworthError(f"{output}: vectors are written as {' or '.join(SUFFIXES)}: give such a name.")
-    if output.resolve() == source.resolve():
-        raise DataworthError(f"{output} holds the images, and would be replaced: write to another file.")
-    if options.pca is not None and options.pca < 1:
-        raise DataworthError(f"--pca is {options.pca}, but a whole number of at least 1 is expected.")
-    check_outputs(output)
+    """Embed the images and write the table."""
+    check_output(source, output)
     settings = vars(options) | {"cache": _cache_of(options)}
     settings |= {name: getattr(columns, name) for name in ("label", "group", "attribute", "id", "weights")}
     del settings["no_cache"]
     with listen(quiet, preparing="loading images…") as progress:
         made = embed_table(source, **settings, engine=engine, progress=progress)
-    notes = list(made.notes)
-    with atomic_write(output) as place:
-        if output.suffix.lower() == ".npz":
-            dropped = [name for name in made.table.column_names[:-1] if name not in made.roles.values()]
-            if dropped:
-                notes.append(f"an npz has no place for {listed(dropped)}: .parquet keeps all")
-            with place.open("wb") as file:  # a name would be given another suffix
-                np.savez(file, X=made.vectors, **{NPZ_ROLES[role]: _array(made, role) for role in made.roles})
-        else:
-            parquet.write_table(made.table, place, write_page_checksum=True)
-    for note in [] if quiet else notes:
+    for note in [] if quiet else made.notes:
         say(note)
-    n, d = made.vectors.shape
-    labels = summarise_labels(_array(made, "label"))
-    return written(source, output, options.model, (n, d, "image"), labels)
+    features = made.vectors.shape[1]
+    return written(source, output, options.model, made.table, made.roles["label"], features, "image")
 
 
 def _cache_of(options: Embedding) -> Any:
@@ -77,17 +70,11 @@ def _cache_of(options: Embedding) -> Any:
     return options.cache or not options.no_cache
 
 
-def _array(made: Embedded, role: str) -> Any:
-    values = np.array(made.table[made.roles[role]].to_pylist())
-    return values.astype(str) if values.dtype == object else values  # dates, which npz would pickle
-
-
 def embed_pairs(
     source: Path, output: Path, options: Embedding, wanted: Gradients, quiet: bool, engine: Any = None
 ) -> Told:
     """Embed the pairs and write the table; the same command continues one that was interrupted."""
-    if output.suffix.lower() != ".parquet":
-        raise DataworthError(f"{output}: gradients are written as .parquet: give such a name.")
+    check_output(source, output)
     if options.model == Embedding.model:
         raise DataworthError(
             "--gradients needs a language model: name it with --model, a causal one of transformers, its"
@@ -95,7 +82,6 @@ def embed_pairs(
         )
     if wanted.loss not in LOSSES:
         raise DataworthError(f"--loss is {wanted.loss!r}, but one of {', '.join(LOSSES)} is expected.")
-    check_outputs(output)
     pairs = read_preferences(source)
     if pairs.dropped and not quiet:
         say(f"{source}: {counted(pairs.dropped, 'pair')} left out, empty or one response twice")
@@ -115,7 +101,4 @@ def embed_pairs(
             progress=progress,
         )
     table = gradient_table(found, pairs, wanted.loss, wanted.per_token)
-    with atomic_write(output) as place:
-        parquet.write_table(table, place, write_page_checksum=True)
-    labels = summarise_labels(np.array(table[PREFERRED].to_pylist()))
-    return written(source, output, options.model, (len(pairs), wanted.numbers, "pair"), labels)
+    return written(source, output, options.model, table, PREFERRED, wanted.numbers, "pair")

@@ -44,21 +44,6 @@ FILES = ("yardstick", "ledger", "values")
 """Options that name files."""
 REPEATED = ("missing", "report")
 """Options that are given once for each of several values; several of the others stand between commas."""
-LISTS = (
-    "data",
-    "features",
-    "exclude",
-    "categories",
-    "numbers",
-    "missing",
-    "ignore",
-    "slices",
-    "size",
-    "priors",
-)
-"""Of what a configuration may have lists."""
-FLAGS = ("impute", "exact_labels", "stream", "thorough", "strict")
-"""What is true or false."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -143,8 +128,8 @@ class Job:
             own["curate"] = with_files(own["curate"], absolute)
         config = {
             "command": self.command,
-            "inputs": dict(inputs),
             "options": {**files, **columns, **given, **own},
+            "inputs": dict(inputs),
         }
         about = {"fail_on": self.fail_on, "strict": self.strict}
         words = {"words": self.command_line(), "words_of": _digest(config)}
@@ -154,11 +139,7 @@ class Job:
 def command_line(
     command: str, files: Sequence[Path], told: Mapping[str, Any], options: Mapping[str, Any]
 ) -> str:
-    """The words that make the same result: `told` as they are, options where they are not the usual ones.
-
-    >>> command_line("score", [Path("a.csv")], {"test": "t.csv", "label": None}, {"seed": 3, "jobs": 2})
-    'dataworth score a.csv --test t.csv --seed 3'
-    """
+    """The words that make the same result: `told` as they are, options where they are not the usual ones."""
     usual = {one.name: one.default for one in fields(Options)} | {"seed": None}
     unusual = {
         name: value
@@ -169,11 +150,7 @@ def command_line(
 
 
 def as_words(given: Mapping[str, Any]) -> list[str]:
-    """Options as the command line takes them.
-
-    >>> as_words({"seed": 2, "id": None, "size": [9, 8], "impute": True, "missing": ["a,b", "-9"]})
-    ['--seed', '2', '--size', '9,8', '--impute', '--missing', 'a,b', '--missing', '-9']
-    """
+    """Options as the command line takes them."""
     words = []
     for name, value in given.items():
         flag = f"--{name.replace('_', '-')}"
@@ -208,10 +185,6 @@ def words_of(config: Any, source: Path, folder: Path) -> tuple[list[str], dict[s
             raise DataworthError(f"{source} has {key} that are no JSON object: give names and values.")
     given, pins, about = (dict(config.get(key, {})) for key in KEYS[1:4])
     strict = {"fail_on": about.get("fail_on"), "strict": about.get("strict")}
-    for name, value in {**given, **strict}.items():
-        wrong = isinstance(value, dict) or (isinstance(value, list) and name not in LISTS)
-        if wrong or (name in FLAGS and not isinstance(value, bool | None)):
-            raise DataworthError(f"{source} has {name} {value!r}; give one value, as in --{name}.")
 
     def place(path: Any) -> Any:
         if isinstance(path, list):
@@ -255,11 +228,7 @@ def load_model(name: str) -> Any:
 
 
 def parse_size(given: str | None) -> int | tuple[int, int] | None:
-    """N, or N,M.
-
-    >>> parse_size("30"), parse_size("30,20")
-    (30, (30, 20))
-    """
+    """N, or N,M."""
     if given is None:
         return None
     parts = given.split(",")

@@ -57,7 +57,7 @@ def list_curations() -> Told:
         return terminal.listing(
             ("--curate", "what it does", "strategic"),
             rows,
-            "Options stand with their defaults; SIZE, ROWS and FRACTION: as many rows as the data have.",
+            "Options stand with their defaults; SIZE and ROWS: as many rows as the data have.",
             "strategic in the paper's sense: θ → D → f(D), so that it cannot add information.",
         )
 

@@ -16,7 +16,7 @@ from dataworth.data.sealed import is_sealed
 from dataworth.errors import DataworthError
 from dataworth.measure.options import PARSED, Options
 from dataworth.models.base import positive_number
-from dataworth.parallel import Local, get_engine
+from dataworth.parallel import get_engine
 from dataworth.parallel.runs import Run
 from dataworth.valuation.entry import reading_of
 from dataworth.valuation.sealed import Sealed, refuse_unsealable
@@ -165,13 +165,7 @@ def measure(job: Job, options: Options, own: Mapping[str, Any], loaded: Loaded, 
         run = None
         if options.run_dir is not None:
             run = stack.enter_context(_open_run(job, options, loaded))
-        engine = engine_of(options)
-        listening = listen(
-            showing.quiet,
-            options.jobs if isinstance(engine, Local) else engine.workers,
-            run is not None and bool(run.completed()),
-            FITTING if options.yardstick is None else None,
-        )
+        listening = listen(showing.quiet, FITTING if options.yardstick is None else None)
         keep = showing.explain or bool(showing.report) or (showing.verbose and not showing.quiet)
         progress = stack.enter_context(listening)
         given = replace(options, run_dir=run, progress=progress, keep=keep)
@@ -232,11 +226,7 @@ def _over_priors(before: Any, after: Any, test: Any, priors: Any = None, **given
 
 
 def numbers(given: Any) -> list[float]:
-    """Positive numbers between commas, or a sentence.
-
-    >>> numbers("0.1, 1,1e3"), numbers([1, 10])
-    ([0.1, 1.0, 1000.0], [1.0, 10.0])
-    """
+    """Positive numbers between commas, or a sentence."""
     parts = given.split(",") if isinstance(given, str) else given
     try:
         found = [float(part) for part in parts]

@@ -15,7 +15,7 @@ from typer.core import TyperCommand
 from dataworth.measure.options import RARE, TAKES, Options, option
 from dataworth.wording import on_the_command_line
 
-from .guard import end_with_code
+from .guard import EXIT_CODES, end_with_code
 
 PANELS = {"Columns": "Columns (the same in all files)", "Showing": "Output", "Options": "Measuring"}
 """Headings of groups of options in `--help`, where it is not their name."""
@@ -23,18 +23,12 @@ WRITTEN = "How files are written"
 KEYWORD = inspect.Parameter.KEYWORD_ONLY
 SHORT = {"jobs": ("--jobs", "-j"), "quiet": ("--quiet", "-q"), "verbose": ("--verbose", "-v")}
 SHORT |= {"winsorise": ("--winsorise", "--winsorize"), "slices": ("--slice", "--slices")}
-KINDS: dict[str, Any] = {"str": str, "int": int, "bool": bool, "str | None": str | None}
-KINDS |= {
-    "int | None": int | None,
-    "float | None": float | None,
-    "Path | None": Path | None,
-    "list[Path] | None": list[Path] | None,
-    "list[str] | None": list[str] | None,
-}
 WORDS: dict[str, Any] = {"yardstick": Path | None, "run_dir": Path | None, "size": str | None, "eta": str}
 WORDS |= {"ignore": str | None, "slices": str | None, "engine": str | None, "model": str}
 WORDS |= {"ledger": Path | None, "values": Path | None}
 """Options of measurements (`measure.options`) that the command line takes in another form."""
+UNLOADED = dict.fromkeys(("Yardstick", "Model", "Engine", "Run"), Any)
+"""Types of options that are not imported for help."""
 SELDOM = {"text_encoder", "categories", "numbers", "decimal", "dates", "exact_labels", "sep", "encoding"}
 SELDOM |= {"header", "sheet", "missing", "sample", "stream", "bits"}
 """Options about columns and output that `--help-all` shows and `--help` does not."""
@@ -121,8 +115,6 @@ class Embedding:
         None, "Side to resize images to (default: as they are if all are alike, else the model's)."
     )
     batch: int = option(64, "Images that are decoded and cached together (default: 64).")
-    pca: int | None = option(None, "Keep this many principal components.")
-    pca_on: Path | None = option(None, "Images whose principal components to use (default: those embedded).")
     cache: Path | None = option(None, "Directory to keep vectors in (default: the user's cache directory).")
     no_cache: bool = option(False, "Keep no vectors.")
     image: str | None = option(None, "Column of images, paths or bytes; guessed if only one can be.")
@@ -169,6 +161,13 @@ class Takes(Some):
         )
 
 
+app = typer.Typer(
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    epilog=f"Exit codes: {', '.join(f'{code} {what}' for code, what in EXIT_CODES.items())}.",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 HELD_OUT = (
     "It is a file of labelled rows that the data are measured on, and that stand in no other file. If there"
     " is none: take a fifth of the rows out of the data, at random, before anything is curated by them (all"
@@ -176,14 +175,9 @@ HELD_OUT = (
 )
 
 
-MISSING = "There is no {}: --missing says which text stands for a missing value, as in --missing -999."
-HABITS = dict.fromkeys(("--na", "--na-values", "--na_values", "--nan", "--null"), MISSING)
-"""Options of other tools, and what does the same here."""
-
-
 class Command(TyperCommand):
-    """A command that says of a test set that is missing what it is, and how to get one; and what options of
-    other tools are called here. `--help` shows the options that most need, `--help-all` all of them."""
+    """A command that says of a test set that is missing what it is, and how to get one. `--help` shows the
+    options that most need, `--help-all` all of them."""
 
     def show_all(self) -> None:
         """Hide no option."""
@@ -200,12 +194,9 @@ class Command(TyperCommand):
         try:
             return super().parse_args(ctx, args)
         except Exception as error:  # click's, which some versions of typer bring under another name
-            what = type(error).__name__
             wrong: Any = error
-            if what == "MissingParameter" and getattr(wrong.param, "name", None) == "test":
+            if type(error).__name__ == "MissingParameter" and getattr(wrong.param, "name", None) == "test":
                 wrong.message = HELD_OUT
-            elif what == "NoSuchOption" and wrong.option_name in HABITS:
-                wrong.message, wrong.possibilities = HABITS[wrong.option_name].format(wrong.option_name), None
             raise
 
 
@@ -281,12 +272,28 @@ def command(function: Callable[..., int | None]) -> Callable[..., None]:
     return run
 
 
+def add_command(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add a command; what it returns is shown, unless that is an exit code."""
+
+    @wraps(function)
+    def run(**values: Any) -> int | None:
+        found = function(**values)
+        if found is None or isinstance(found, int):
+            return found
+        from .show import result
+
+        result(found, next(value for value in values.values() if isinstance(value, Showing)))
+        return None
+
+    return app.command(cls=Command)(command(run))
+
+
 def parameters_of(group: Any, names: list[str]) -> list[inspect.Parameter]:
     """Fields of a group as what the command line asks for; one that takes no value does not name its type."""
     made = []
+    hints = get_type_hints(group, localns=UNLOADED) | (WORDS if group is Options else {})
     for one in (one for one in fields(group) if one.name in names):
-        kind = WORDS.get(one.name) if group is Options else None
-        kind = kind or KINDS[str(one.type)]
+        kind = hints[one.name]
         flags = SHORT.get(one.name, (f"--{one.name.replace('_', '-')}",))
         settings: dict[str, Any] = {"metavar": " "} if kind is bool else {}
         settings["hidden"] = one.name in (RARE if group is Options else SELDOM)

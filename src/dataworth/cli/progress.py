@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 import time
@@ -31,22 +30,11 @@ def duration(seconds: float) -> str:
     return f"{round(seconds / 60)} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"
 
 
-def estimate(seconds: float, jobs: int | None, continued: bool) -> str:
-    """The sentence before long work.
-
-    >>> estimate(170, 2, False)
-    'about 3 min on 2 cores'
-    """
-    cores = jobs if jobs is not None and jobs > 0 else os.cpu_count() or 1
-    less = ", less what is already done" if continued else ""
-    return f"about {duration(seconds)} on {cores} core{'s' * (cores > 1)}{less}"
-
-
 class Lines:
     """Progress in a pipe or log."""
 
-    def __init__(self, jobs: int | None = None, continued: bool = False, write: Callable[[str], None] = say):
-        self._jobs, self._continued, self._write = jobs, continued, write
+    def __init__(self, write: Callable[[str], None] = say) -> None:
+        self._write = write
         self._started: tuple[float, int] | None = None
         self._counted = (0, 0)
         self._last, self._wait = 0.0, PATIENCE
@@ -64,7 +52,7 @@ class Lines:
         self.close()
         self._started = None
         if seconds > LONG:
-            self._write(estimate(seconds, self._jobs, self._continued))
+            self._write(f"about {duration(seconds)}")
         else:  # it may last all the same, and its first part is counted only when it is done
             self.preparing(f"measuring, about {duration(seconds)}…" if seconds > PATIENCE else MEASURING)
 
@@ -93,8 +81,8 @@ class Lines:
 class Bar(Lines):
     """Progress on a terminal: a status line, then a bar, which are gone when the work is done."""
 
-    def __init__(self, jobs: int | None = None, continued: bool = False) -> None:
-        super().__init__(jobs, continued)
+    def __init__(self) -> None:
+        super().__init__()
         from rich.console import Console
         from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
@@ -110,7 +98,7 @@ class Bar(Lines):
     def expect(self, seconds: float) -> None:
         """Show the bar."""
         if seconds > LONG:
-            self._write(estimate(seconds, self._jobs, self._continued))
+            self._write(f"about {duration(seconds)}")
         self.preparing(MEASURING)
 
     def update(self, done: int, total: int) -> None:
@@ -123,14 +111,12 @@ class Bar(Lines):
 
 
 @contextmanager
-def listen(
-    quiet: bool, jobs: int | None = None, continued: bool = False, preparing: str | None = None
-) -> Iterator[Lines | None]:
+def listen(quiet: bool, preparing: str | None = None) -> Iterator[Lines | None]:
     """Whoever is to hear of the progress, if anybody is."""
     if quiet:
         yield None
         return
-    listener = Bar(jobs, continued) if sys.stderr.isatty() else Lines(jobs, continued)
+    listener = Bar() if sys.stderr.isatty() else Lines()
     try:
         if preparing is not None:
             listener.preparing(preparing)

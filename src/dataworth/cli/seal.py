@@ -146,9 +146,5 @@ def verify_yardstick(test: Path, published: Path, columns: Columns, quiet: bool)
 
 
 def key_file(output: Path) -> Path:
-    """Where the key of a published yardstick is kept.
-
-    >>> str(key_file(Path("y.json")))
-    'y.key.json'
-    """
+    """Where the key of a published yardstick is kept."""
     return output.with_suffix(".key.json")

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Any
 
-from .commands import add_command as command
 from .guard import say
 from .options import FORMATS, Columns, DataFile, Embedding, Gradients, Some, Takes, Talking, file, word
+from .options import add_command as command
 
 
 @command
@@ -129,7 +129,7 @@ def embed(
             "SOURCE",
         ),
     ],
-    output: Annotated[Path, word("Table to write: .parquet or .npz.", "--output", "-o", metavar="FILE")],
+    output: Annotated[Path, word("Table to write: .parquet.", "--output", "-o", metavar="FILE")],
     embedding: Embedding,
     columns: Annotated[Columns, Some("label", "group", "attribute", "id", "weights")],
     wanted: Gradients,

@@ -19,7 +19,6 @@ import numpy as np
 
 from ..arrays import Array
 from ..data.dataset import Dataset, label_keys
-from ..errors import DataworthError
 from ..wording import counted
 from .base import Method, at_least, chance, class_codes, fitted, limit, numbers, with_columns_of
 from .duplicates import codes_with_labels
@@ -88,7 +87,7 @@ class Synthesize(Method):
 
     x | c ~ N(μ_c, Σ_c) with Ledoit and Wolf's Σ_c = (1−s)·S_c + s·(tr S_c/d)·I, each column in units of its
     spread in the class; classes come as often as in the data, by weight. Categories, missing values and
-    groups are drawn each by itself. `rows` says how many, or `fraction` (default: 1).
+    groups are drawn each by itself. `rows` says how many (default: as many as there are).
 
     >>> data = Dataset([[0.0], [0.1], [5.0], [5.1]], ["a", "a", "b", "b"])
     >>> more = Synthesize(rows=100)(data)
@@ -97,22 +96,16 @@ class Synthesize(Method):
     """
 
     rows: int | None = field(default=None, metadata=at_least(1))
-    fraction: float | None = field(default=None, metadata=limit(lambda value: value > 0, "lie above 0"))
 
     name = "synthesize"
     what = "add rows drawn from a model of the data (recursive synthetic data)"
     strategic = True
     why = "the new rows come from a model that saw nothing but the data: θ → D → θ̂ → new rows"
 
-    def __post_init__(self) -> None:
-        if self.rows is not None and self.fraction is not None:
-            raise DataworthError("rows and fraction both say how many rows to add: give one of them.")
-        super().__post_init__()
-
     def __call__(self, data: Dataset, *, rng: np.random.Generator | None = None) -> Dataset:
         """The data, then the synthetic rows."""
         rng, codes = chance(rng), class_codes(data, "a model of each class")
-        count = self.rows or max(1, round((self.fraction or 1.0) * len(data)))
+        count = self.rows or len(data)
         weights = np.ones(len(data)) if data.weights is None else data.weights
         drawn = np.sort(rng.choice(codes.max() + 1, count, p=np.bincount(codes, weights) / weights.sum()))
         X = np.empty((count, data.n_features))

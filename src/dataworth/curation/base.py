@@ -76,14 +76,7 @@ def chance(rng: np.random.Generator | None) -> np.random.Generator:
 
 
 def limit(holds: Callable[[Any], bool], words: str) -> dict[str, Any]:
-    """What an option must be, as metadata of its field; None is no value.
-
-    >>> from dataworth.curation import Duplicate
-    >>> Duplicate(times=0)
-    Traceback (most recent call last):
-        ...
-    dataworth.errors.DataworthError: times is 0; it must be 1 or more.
-    """
+    """What an option must be, as metadata of its field; None is no value."""
     return {"limit": (holds, words)}
 
 
@@ -120,11 +113,7 @@ def numbers(data: Dataset, like: Dataset | None = None) -> Array:
 
 
 def points(data: Dataset) -> Array:
-    """Rows on a common scale: each number in standard deviations; two categories are one unit apart.
-
-    >>> points(Dataset([[10.0], [30.0]], [0, 1])).ravel().tolist()
-    [-1.0, 1.0]
-    """
+    """Rows on a common scale: each number in standard deviations; two categories are one unit apart."""
     X = numbers(data)
     spread = X.std(axis=0)
     varies = spread > 1e-12 * np.abs(X).max(axis=0, initial=0.0)  # rounding alone is no spread
@@ -136,11 +125,7 @@ def points(data: Dataset) -> Array:
 
 
 def strata(data: Dataset) -> list[Rows]:
-    """The rows of each class, in order; numeric labels are one stratum.
-
-    >>> [rows.tolist() for rows in strata(Dataset([[0.0], [1.0], [2.0]], ["b", "a", "b"]))]
-    [[1], [0, 2]]
-    """
+    """The rows of each class, in order; numeric labels are one stratum."""
     if summarise_labels(data.y).classes is None:
         return [np.arange(len(data))]
     keys = label_keys(data.y)

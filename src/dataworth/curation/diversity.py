@@ -23,11 +23,7 @@ def vendi(X: Array) -> float:
 
 
 def mean_cosine(X: Array) -> float:
-    """The mean cosine of two different rows.
-
-    >>> mean_cosine(np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 2.0]])).__round__(6)
-    0.333333
-    """
+    """The mean cosine of two different rows."""
     unit = unit_rows(X)
     n, total = len(unit), unit.sum(axis=0)
     return float((total @ total - (unit**2).sum()) / (n * (n - 1)))

@@ -6,7 +6,7 @@ nothing of the label given the features, θ → D → f(D): the benchmark may ri
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,7 @@ from ..arrays import Array
 from ..data.dataset import Dataset, label_keys
 from ..errors import DataworthError
 from ..wording import option
-from .base import Method, chance, limit
+from .base import Method, chance
 
 
 @dataclass(frozen=True)
@@ -67,22 +67,17 @@ def _refuse_absent(names: NDArray[np.str_], own: NDArray[np.str_]) -> None:
         raise DataworthError(f"the data have no rows of group {missing}, which the test set has: add some.")
 
 
-BY = ("attributes", "classes")
-
-
 @dataclass(frozen=True)
 class Reweight(Method):
     """Importance weights w · q(c) / p(c) for a row of cell c: p is its proportion in the data, q in the test.
 
-    Cells are attribute × label groups, or classes where one of the two has no attributes (`by` chooses).
+    Cells are attribute × label groups, or classes where one of the two has no attributes.
     Their total is as before; a cell that the test set does not have gets the weight 0.
 
     >>> data = Dataset(np.zeros((4, 1)), [0, 0, 0, 1])
     >>> Reweight()(data, Dataset(np.zeros((2, 1)), [0, 1])).weights.round(3).tolist()
     [0.667, 0.667, 0.667, 2.0]
     """
-
-    by: str | None = field(default=None, metadata=limit(BY.__contains__, f"be one of {', '.join(BY)}"))
 
     name = "reweight"
     what = "weight rows so that attribute × label groups, or classes, have the test set's ratios"
@@ -94,11 +89,10 @@ class Reweight(Method):
 
     def __call__(self, data: Dataset, test: Dataset) -> Dataset:
         """The same rows, weighted."""
-        by = self.by or ("classes" if data.attributes is None or test.attributes is None else "attributes")
-        own, wanted = (
-            _cells(d, what) if by == "attributes" else label_keys(d.y)
-            for d, what in ((data, "the data"), (test, "the test set"))
-        )
+        if data.attributes is None or test.attributes is None:
+            own, wanted = label_keys(data.y), label_keys(test.y)
+        else:
+            own, wanted = _cells(data, "the data"), _cells(test, "the test set")
         names = np.unique(wanted)
         _refuse_absent(names, own)
         weights = np.ones(len(data)) if data.weights is None else data.weights

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import MISSING, fields
 from typing import Any, NamedTuple
 
@@ -43,7 +43,7 @@ NAMES: dict[str, type[Method]] = {
 
 READERS: dict[str, Callable[[str], Any]] = {"int": int, "float": float, "str": str}
 KINDS = {"Dataset": "file", **{kind + may: kind for kind in READERS for may in ("", " | None")}}
-PLACEHOLDERS = {"group": "NAME", "by": "attributes/classes"}
+PLACEHOLDERS = {"group": "NAME"}
 WORDS = {"int": "a whole number", "float": "a number"}
 
 
@@ -55,11 +55,7 @@ class Option(NamedTuple):
 
 
 def options_of(name: str) -> dict[str, Option]:
-    """The options of a curation that can be given as text, in order.
-
-    >>> options_of("random-subset")
-    {'fraction': Option(kind='float', default=0.5)}
-    """
+    """The options of a curation that can be given as text, in order."""
     fields_of: Any = fields(_method(name))  # type: ignore[arg-type]
     every = {f.name: Option(KINDS.get(str(f.type), ""), f.default) for f in fields_of}
     return {key: option for key, option in every.items() if option.kind}
@@ -71,10 +67,10 @@ def by_name(name: str, **options: Any) -> Method:
     >>> by_name("random-subset", fraction=0.25)
     RandomSubset(fraction=0.25)
     """
-    method = _method(name)
-    every = {f.name: f.default is MISSING for f in fields(method)}  # type: ignore[arg-type]
-    _check_options(method.name, options, every)
-    return method(**options)
+    try:
+        return _method(name)(**options)
+    except TypeError as error:  # an option that it does not have, or that it needs
+        raise DataworthError(f"{name}: {error}.") from None
 
 
 def parse(text: str, read: Callable[[str], Dataset] | None = None) -> Method:
@@ -101,11 +97,7 @@ def parse(text: str, read: Callable[[str], Dataset] | None = None) -> Method:
 
 
 def split(text: str) -> tuple[str, dict[str, str]]:
-    """Name and options, as text; what does not exist is refused.
-
-    >>> split("duplicate:times=3")
-    ('duplicate', {'times': '3'})
-    """
+    """Name and options, as text; what does not exist is refused."""
     name, colon, rest = text.partition(":")
     method = _method(name.strip())
     name, known = method.name, options_of(method.name)
@@ -114,20 +106,20 @@ def split(text: str) -> tuple[str, dict[str, str]]:
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if not (key and equals and value):
             raise DataworthError(f"{part!r} is no option of a curation: give {name}:key=value,key=value.")
+        if key not in known:
+            has = f"its options are {', '.join(known)}" if known else "it has none"
+            raise DataworthError(f"{name} has no option {key!r}; {has}.")
         if key in given:
             raise DataworthError(f"{name} is given the option {key} twice: give it once.")
         given[key] = value
-    every = {key: option.default is MISSING or key in method.needed for key, option in known.items()}
-    _check_options(name, given, every)
+    for key, option in known.items():
+        if (option.default is MISSING or key in method.needed) and key not in given:
+            raise DataworthError(f"{name} needs the option {key}: give {name}:{written(key, option)}.")
     return name, given
 
 
 def written(key: str, option: Option) -> str:
-    """An option with its default, or with a word for what it takes.
-
-    >>> ", ".join(written(key, option) for key, option in options_of("fake").items())
-    'rows=ROWS, radius=1000.0'
-    """
+    """An option with its default, or with a word for what it takes."""
     if option.default is not None and option.default is not MISSING:
         return f"{key}={option.default}"
     return f"{key}={'FILE' if option.kind == 'file' else PLACEHOLDERS.get(key, key.upper())}"
@@ -140,11 +132,7 @@ def files_of(text: str) -> list[str]:
 
 
 def with_files(text: str, place: Callable[[str], str]) -> str:
-    """The same text with other names for its files; options in the order of the curation's.
-
-    >>> with_files("add-rows:rows=more.csv", lambda path: "/data/" + path)
-    'add-rows:rows=/data/more.csv'
-    """
+    """The same text with other names for its files; options in the order of the curation's."""
     name, given = split(text)
     known = {key: option.kind for key, option in options_of(name).items() if key in given}
     parts = [f"{key}={place(given[key]) if kind == 'file' else given[key]}" for key, kind in known.items()]
@@ -160,15 +148,3 @@ def _method(name: str) -> type[Method]:
             raise DataworthError(f"there is no curation {name!r}: did you mean {meant}?")
         raise DataworthError(f"there is no curation {name!r}; there are {', '.join(NAMES)}.")
     return found
-
-
-def _check_options(name: str, given: Mapping[str, Any], known: Mapping[str, bool]) -> None:
-    """Refuse options that the curation does not have, or that it needs and that are missing."""
-    for key in given:
-        if key not in known:
-            has = f"its options are {', '.join(known)}" if known else "it has none"
-            raise DataworthError(f"{name} has no option {key!r}; {has}.")
-    for key, needed in known.items():
-        if needed and key not in given:
-            how = written(key, options_of(name)[key])
-            raise DataworthError(f"{name} needs the option {key}: give {name}:{how}.")

@@ -62,13 +62,7 @@ def key(what: str, item: Any) -> str:
 
 @dataclass(frozen=True)
 class Cache:
-    """A directory of arrays by key.
-
-    >>> cache = Cache(Path(tempfile.mkdtemp()))
-    >>> cache.put("ab12", np.ones((2, 3), dtype=np.float32))
-    >>> cache.get("ab12").shape, cache.get("cd34")
-    ((2, 3), None)
-    """
+    """A directory of arrays by key."""
 
     directory: Path
 
@@ -119,13 +113,7 @@ def vectors_of(
     engine: Engine | None = None,
     progress: Any = None,
 ) -> list[NDArray[Any]]:
-    """The array of each item, in order: from the cache, or by ``made(shared, items)``, here or on an engine.
-
-    >>> def made(shared, some):
-    ...     return [shared * np.ones(i) for i in some]
-    >>> vectors_of([1, 2, 3], "fives", made, 5.0, total=3, together=2)
-    [array([5.]), array([5., 5.]), array([5., 5., 5.])]
-    """
+    """The array of each item, in order: from the cache, or by ``made(shared, items)``, here or elsewhere."""
     store = open_cache(cache)
     tell = getattr(progress, "update", progress) or (lambda done, total: None)
     found: dict[int, NDArray[Any]] = {}

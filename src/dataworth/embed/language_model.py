@@ -73,11 +73,7 @@ class Reader:
 
 
 def in_batches(tokens: Sequence[Tokens], size: int, window: int) -> list[list[int]]:
-    """Places of tokens in batches of like length, found window by window so that early rows end early.
-
-    >>> in_batches([Tokens((0,) * n, 0) for n in (5, 1, 4, 2, 9)], size=2, window=4)
-    [[1, 3], [2, 0], [4]]
-    """
+    """Places of tokens in batches of like length, found window by window so that early rows end early."""
     batches = []
     for start in range(0, len(tokens), window):
         rows = range(start, min(start + window, len(tokens)))

@@ -92,11 +92,7 @@ class Network:
 
 
 def in_passes(run: Callable[[NDArray[Any]], Vectors], prepared: Sequence[NDArray[Any]]) -> Vectors:
-    """Vectors of prepared images, in passes of one shape, so that neighbours do not matter.
-
-    >>> in_passes(lambda images: images.sum(axis=(1, 2)), [np.full((2, 2), i) for i in range(10)]).tolist()
-    [0, 4, 8, 12, 16, 20, 24, 28, 32, 36]
-    """
+    """Vectors of prepared images, in passes of one shape, so that neighbours do not matter."""
     parts = []
     for start in range(0, len(prepared), PASS):
         images = prepared[start : start + PASS]

@@ -62,13 +62,7 @@ EXACT = 52
 
 
 def dense(gradients: Mapping[str, Floats], size: int, seed: int, block: int = BLOCK) -> Array:
-    """Project gradients, samples × weights for every module; the result is samples × size.
-
-    >>> g = {"a": np.array([[3.0, 4.0]])}
-    >>> found = [float((dense(g, 64, seed) ** 2).sum()) for seed in range(400)]
-    >>> bool(abs(np.mean(found) - 25) < 1)  # ‖g‖² on average
-    True
-    """
+    """Project gradients, samples × weights for every module; the result is samples × size."""
     total: Any = 0.0
     for name, gradient in gradients.items():
         units = np.array([_unit(row) for row in gradient])[:, None]
@@ -87,11 +81,7 @@ def _unit(gradient: Floats) -> float:
 
 
 def side(size: int) -> int:
-    """Rows and columns of the small products that a vector of a size is made of.
-
-    >>> side(1024), side(12), side(7)
-    (4, 2, 1)
-    """
+    """Rows and columns of the small products that a vector of a size is made of."""
     return next(k for k in (4, 2, 1) if size % (k * k) == 0)
 
 

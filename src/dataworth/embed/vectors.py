@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dataworth.arrays import Array
-from dataworth.data.io.images import is_table, read_images
+from dataworth.data.io.images import read_images
 from dataworth.data.io.roles import Asked
 from dataworth.data.io.tables import with_roles
 from dataworth.embed.cache import vectors_of
@@ -19,7 +19,7 @@ from dataworth.embed.images import Images
 from dataworth.embed.networks import NAME, Network, Vectors, efficientnet, in_passes, transformer
 from dataworth.errors import DataworthError
 from dataworth.parallel import Engine
-from dataworth.wording import counted, option
+from dataworth.wording import counted
 
 LARGE = 512
 """Images with a longer side are resized even if all have the same size: networks know no such pictures."""
@@ -142,8 +142,6 @@ def pca(X: Any, k: int, fit_on: Any = None) -> Array:
     return np.asarray((data - found.mean_) @ (found.components_ * signs[:, None]).T)
 
 
-_components = pca  # embed_table has an option of that name
-
 # --- a source of labelled images as a table with their vectors, which `read` takes as it is -----------------
 
 COLUMN = "embedding"
@@ -161,10 +159,8 @@ class Embedded:
 
 def embed_table(
     source: str | PathLike[str],
-    model: str = "efficientnet-lite0",
+    model: str = NAME,
     *,
-    pca: int | None = None,
-    pca_on: str | PathLike[str] | None = None,
     image: str | None = None,
     label: str | None = None,
     group: str | None = None,
@@ -179,34 +175,16 @@ def embed_table(
         source: as in `dataworth.data.io.read_images`; so are image, label, group, attribute, id and
             weights.
         model: as in `embed`; so are the further options size, batch, cache, engine and progress.
-        pca: keep this many principal components,
-        pca_on: of the images of this source instead (all data that are compared must have the same).
     """
-    if pca is None and pca_on is not None:
-        raise DataworthError(
-            f"{option('pca_on')} was given without {option('pca')}: say how many components to keep."
-        )
     columns: Asked = {"label": label, "group": group, "attribute": attribute, "id": id, "weights": weights}
     found = read_images(source, image, **columns)
     if COLUMN in found.table.column_names:
         raise DataworthError(f"{source}: there is a column {COLUMN!r} already: rename it, or leave it out.")
-    notes = list(found.notes)
     vectors = embed(found.images, model, **options)
-    if pca is not None:
-        base = None
-        if pca_on is None:
-            notes.append(
-                f"the principal components are those of {source}: embed what is compared with it with"
-                f" {option('pca_on', str(source))}"
-            )
-        else:
-            other = read_images(pca_on, image, **columns) if is_table(pca_on) else read_images(pca_on)
-            base = embed(other.images, model, **options)
-        vectors = _components(vectors, pca, base).astype(np.float32)
     roles = {**found.roles, "features": COLUMN}
-    facts = {"model": str(model), "size": options.get("size"), "pca": pca}
+    facts = {"model": str(model), "size": options.get("size")}
     table = with_roles(with_vectors(found.table, vectors), roles, embedding=facts)
-    return Embedded(vectors, table, found.roles, tuple(notes))
+    return Embedded(vectors, table, found.roles, tuple(found.notes))
 
 
 def with_vectors(table: Any, vectors: NDArray[np.float32]) -> Any:

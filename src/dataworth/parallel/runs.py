@@ -35,25 +35,13 @@ _TEMPORARY = ".tmp"
 _MARK = "dataworth_run"  # tells our config.json from the many others
 _FORMAT = 1
 _STAGE = 10**9  # more chunks than a stage has
-_ABSENT = object()
 _NO_LOCKS = (errno.ENOLCK, errno.ENOTSUP, errno.ENOSYS)
-_NOT_IN_BOTH = ": in one of them only"
 
 
 class Run:
     """One run directory, locked while open: use it in a ``with`` statement.
 
     ``config`` is the configuration as stored, ``notes`` are sentences that a user should see.
-
-    >>> import tempfile
-    >>> folder = tempfile.mkdtemp()
-    >>> with Run.open(folder, {"seed": 0, "about": {"dataworth": "0.1.0"}}) as run:
-    ...     run.append(0, [0.1, float("inf")])
-    ...     run.completed()
-    {0: [0.1, inf]}
-    >>> Run.open(folder, {"seed": 1})  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    dataworth.errors.DataworthError: The run in ... has another configuration (seed: 0 → 1): ...
     """
 
     def __init__(self, directory: Path, config: dict[str, Any], lock: BaseFileLock) -> None:
@@ -167,9 +155,6 @@ class Run:
     def __exit__(self, *error: object) -> None:
         self.close()
 
-    def __repr__(self) -> str:
-        return f"Run({str(self.directory)!r})"
-
 
 def map_resumable(
     engine: Engine,
@@ -185,10 +170,6 @@ def map_resumable(
     Results must be JSON; fresh ones go through JSON too, so that it does not show which were resumed. The
     configuration of ``run`` must determine ``chunks`` and, where it is mapped over several times, their
     order. ``on_chunk(done, total)`` is called once at the start and after each chunk.
-
-    >>> from dataworth.parallel import Local
-    >>> map_resumable(Local(), lambda shared, chunk: {"x": shared / chunk}, [1, 3], shared=1.0, run=None)
-    [{'x': 1.0}, {'x': 0.3333333333333333}]
     """
     total = len(chunks)
     start = 0 if run is None else run.next_stage()
@@ -295,34 +276,25 @@ def _read_config(directory: Path) -> dict[str, Any] | None:
 def _refuse_other(directory: Path, stored: dict[str, Any], given: dict[str, Any]) -> None:
     differences = list(_differences({**stored, "about": 0}, {**given, "about": 0}))
     if differences:
-        # A file that only one of them has is, as a rule, named among the options too.
-        differences = [d for d in differences if not d.endswith(_NOT_IN_BOTH)] or differences
-        shown = "; ".join(differences[:3])
         more = f"; and {len(differences) - 3} more" if len(differences) > 3 else ""
         raise DataworthError(
-            f"The run in {directory} has another configuration ({shown}{more}): give that one to continue, "
-            "or another directory to start a new run."
+            f"The run in {directory} has another configuration ({'; '.join(differences[:3])}{more}): give "
+            "that one to continue, or another directory to start a new run."
         )
 
 
-def _differences(old: Any, new: Any, path: str = "") -> Iterator[str]:
-    """Yield ``dotted.path: old → new`` for each leaf that differs, ``name: other content`` for each file."""
+def _differences(old: Any, new: Any, name: str = "") -> Iterator[str]:
+    """Yield ``name: old → new`` for each leaf that differs, ``name: other content`` for each file."""
     if isinstance(old, dict) and isinstance(new, dict):
         for key in {**old, **new}:
-            name = key if path in ("", "options") else f"{path}.{key}"
-            name = os.path.basename(key) if path == "inputs" else name
-            yield from _differences(old.get(key, _ABSENT), new.get(key, _ABSENT), name)
-    elif old != new and not (old != old and new != new):  # nan is the same as nan
-        if not any(isinstance(value, str) and re.fullmatch("[0-9a-f]{64}", value) for value in (old, new)):
-            yield f"{path}: {_short(old)} → {_short(new)}"
-        else:
-            yield path + (_NOT_IN_BOTH if _ABSENT in (old, new) else ": other content")
+            yield from _differences(old.get(key), new.get(key), os.path.basename(key))
+    elif _dumps(old) != _dumps(new):  # as texts: nan is the same as nan
+        hashed = any(re.fullmatch("[0-9a-f]{64}", str(value)) for value in (old, new))
+        yield f"{name}: other content" if hashed else f"{name}: {_short(old)} → {_short(new)}"
 
 
 def _short(value: Any) -> str:
     """A value for a sentence: a file by its name."""
-    if value is _ABSENT or value is None:
-        return "none" if value is None else "absent"
     text = os.path.basename(value) if isinstance(value, str) and os.path.isabs(value) else _dumps(value)
     return text if len(text) <= 60 else text[:57] + "..."
 

@@ -70,20 +70,12 @@ Words = str | Sequence[str]
 
 
 def plain(value: str) -> str:
-    """A text whose unseen characters are spelt out.
-
-    >>> plain("a\\u202eb")
-    'a\\\\u202eb'
-    """
+    """A text whose unseen characters are spelt out."""
     return UNSEEN.sub(lambda found: f"\\u{ord(found[0]):04x}", value)
 
 
 def shortened(name: str, longest: int = MAX_NAME) -> str:
-    """A name with its middle left out, if it is very long.
-
-    >>> shortened("abcdefghij", 7)
-    'abc…hij'
-    """
+    """A name with its middle left out, if it is very long."""
     half = (longest - 1) // 2
     return name if len(name) <= longest else f"{name[: longest - 1 - half]}…{name[-half:]}"
 
@@ -194,7 +186,7 @@ class Plane(Chart):
 
     log: the axis across is logarithmic.
     x_zero: also a line at zero of the axis across.
-    corners: names of the quadrants from the upper right, clockwise; the second is shaded.
+    corners: names of the quadrants from the upper right, clockwise.
     chosen: a dashed line at a place of the axis across.
     """
 

@@ -28,11 +28,7 @@ MAX_ROWS = 40
 
 
 def text(value: str) -> str:
-    """A text that is nothing but text: no markup, no mention, one line.
-
-    >>> text("a|b <i>@me")
-    'a\\\\|b &lt;i&gt;@\\u200bme'
-    """
+    """A text that is nothing but text: no markup, no mention, one line."""
     value = " ".join(plain(value).split())
     return SPECIAL.sub(r"\\\1", escape(value, quote=False)).replace("@", "@\u200b")
 

@@ -63,11 +63,7 @@ def number(value: float, digits: int, sign: bool = False) -> str:
 
 
 def bounds(interval: Interval, digits: int) -> str:
-    """An interval in brackets.
-
-    >>> bounds((-0.2, 1.0), 1)
-    '[−0.2, 1.0]'
-    """
+    """An interval in brackets."""
     if interval is None:
         return "no interval"
     return f"[{number(interval[0], digits)}, {number(interval[1], digits)}]"
@@ -76,11 +72,7 @@ def bounds(interval: Interval, digits: int) -> str:
 def with_interval(
     value: float, interval: Interval, unit: str = "", sign: bool = False, digits: int | None = None
 ) -> str:
-    """A value, its unit and its interval, with digits that suit them unless given.
-
-    >>> with_interval(1.2345, (0.9, 1.6), "nats", sign=True)
-    '+1.23 nats [0.90, 1.60]'
-    """
+    """A value, its unit and its interval, with digits that suit them unless given."""
     digits = digits_for(value, interval) if digits is None else digits
     shown = f"{number(value, digits, sign)} {unit}".strip()
     return f"{shown} {bounds(interval, digits)}"
@@ -113,12 +105,7 @@ class Unit(NamedTuple):
         return digits_for(known.value * self.factor, self.interval(known))
 
     def show(self, known: Known, sign: bool = False, digits: int | None = None, unit: str = "") -> str:
-        """A value and its interval.
-
-        >>> from dataworth.measure.intervals import Estimate
-        >>> unit_of(bits=False).show(Estimate(1.2345, None, (0.9, 1.6)), sign=True, unit="nats")
-        '+1.23 nats [0.90, 1.60]'
-        """
+        """A value and its interval."""
         return with_interval(known.value * self.factor, self.interval(known), unit, sign, digits)
 
     def named(self, known: Known, sign: bool = False) -> str:

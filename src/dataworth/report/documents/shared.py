@@ -114,12 +114,7 @@ def yardstick_document(yardstick: Yardstick, further: Further, unit: Unit) -> Do
 
 
 def source(replay: Replay, between: str = ", ") -> str:
-    """Files, or the names of datasets, with their rows: figures are handed on without their command.
-
-    >>> data = {"before": {"rows": 300, "file": "raw.csv"}, "after": {"rows": 240}}
-    >>> source(Replay(command="", seed=0, versions={}, data=data, test={"rows": 400, "file": "t.csv"}), " → ")
-    'raw.csv (300 rows) → after (240 rows), on t.csv (400 rows)'
-    """
+    """Files, or the names of datasets, with their rows: figures are handed on without their command."""
 
     def given(name: str, one: Mapping[str, Any]) -> str:
         return f"{shortened(one.get('file', name), 40)} ({one['rows']} rows)"
@@ -131,11 +126,7 @@ def source(replay: Replay, between: str = ", ") -> str:
 
 
 def of_given(rows: int, given: int) -> str:
-    """Why a file has more rows than were measured, where it has.
-
-    >>> of_given(795, 805), of_given(5, 5)
-    (' of 805 given (10 also stand in the test set)', '')
-    """
+    """Why a file has more rows than were measured, where it has."""
     return "" if rows == given else f" of {given} given ({given - rows} also stand in the test set)"
 
 
