@@ -183,7 +183,7 @@ def bars(records):
         "informative where boosting got worse beyond 2 s.e.": share(
             sure, lambda r: r["boosting_fresh"][0] < -2 * r["boosting_fresh"][1]
         ),
-        "coverage of the rise's interval, fresh rows' error allowed": f"{np.mean(np.abs(z) < 2.093):.1%}",
+        "coverage of the rise's interval, fresh rows' error allowed": f"{np.mean(np.abs(z) < T_95):.1%}",
         "bias": f"mean z {np.mean(z):+.2f}",
         "seconds an audit (median)": f"{np.median([r['seconds'] for r in records]):.2f}",
     }

@@ -128,7 +128,7 @@ def test_if_all_baselines_lose_nothing_is_the_strongest():
 
 @cache
 def learnt():
-    return CrossFit(NOISY, YARD.features(NOISY), YARD, 0)()
+    return CrossFit(NOISY, YARD.features(NOISY), YARD)()
 
 
 def test_what_its_own_ensemble_does_is_recycled():

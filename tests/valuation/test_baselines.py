@@ -42,7 +42,7 @@ def proposals(before, after, yard=YARD, known=None):
     one = curated(before, after)
     budget = budget_of(one, yard)
     new = after.take(one.arms.new)
-    learn = CrossFit(before, yard.features(before), yard, 0)
+    learn = CrossFit(before, yard.features(before), yard)
     known = known or learn((new, yard.features(new)) if budget.added else None)
     made = {}
     for strategy in BASELINES:
@@ -144,7 +144,7 @@ def test_a_removal_is_answered_by_dropping_what_is_least_like_the_test_set():
     """Half of the rows lie elsewhere: a classifier that never sees a label finds them."""
     far = dw.Dataset(CLEAN.X + 4.0, CLEAN.y)
     data = dw.Dataset.concat([CLEAN, far])
-    learners = CrossFit(data, YARD.features(data), YARD, 0)
+    learners = CrossFit(data, YARD.features(data), YARD)
     alike = learners.resemblance(held_out())
     assert np.array_equal(alike, learners.resemblance(held_out().with_labels(held_out().y[::-1])))
     known = replace(learners(), resemblance=alike)

@@ -87,8 +87,11 @@ class Task(NamedTuple):
         if not predicts_rows(fitter):
             return task._replace(fits=tuple(fitter(test.rows, weights=test.weights) for test in tests))
         rows = np.concatenate([test.rows for test in tests])
-        known = np.concatenate([pool.known(test) for test in tests])
-        return task._replace(units=design.units()[rows - rows.min()], known=known)
+        weights = np.concatenate([weights_of(test) for test in tests])
+        units, known = design.units()[rows - rows.min()], np.empty(len(rows))
+        for own in np.split(np.argsort(units, kind="stable"), np.cumsum(np.bincount(units))[:-1]):
+            known[own] = pool.known(Sample(rows[own], weights[own]))
+        return task._replace(units=units, known=known)
 
     @property
     def start(self) -> int | None:

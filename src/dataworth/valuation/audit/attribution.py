@@ -61,7 +61,7 @@ def attribute(
         return case
     alike = None
     if any(one.arms.change.removed for one in curations):
-        learners = CrossFit(before, case.pool.X[: len(before)], case.yardstick, case.options.seed)
+        learners = CrossFit(before, case.pool.X[: len(before)], case.yardstick)
         alike = learners.resemblance(case.test)
     proposed = propose_all(case, curations, before, strategies, alike)
     arms = tuple(dict.fromkeys(arm for one in proposed for arm in one))
@@ -133,7 +133,7 @@ def cross_fitted(
         options.progress.expect(0.0)
     new = [one.after.take(one.arms.new) for one in curations]
     places = np.concatenate([one.arms.after.rows[one.arms.new] for one in curations])
-    learners = CrossFit(before, pool.X[: len(before)], case.yardstick, options.seed, by_group)
+    learners = CrossFit(before, pool.X[: len(before)], case.yardstick, by_group)
     heard = None if options.progress is None else options.progress.update
     added = (Dataset.concat([one for one in new if len(one)]), pool.X[places]) if len(places) else None
     known = learners(added, heard)

@@ -15,6 +15,7 @@ import numpy as np
 
 from ...arrays import Array, Flags, Rows
 from ...data.dataset import Dataset
+from ...data.order import canonical_order
 from ...data.rows import same_rows
 from ...measure import blocks_of_groups, group_codes
 from ...parallel.threads import one_thread
@@ -91,13 +92,12 @@ class CrossFit:
     """Learners to be cross-fitted on a dataset; `features` are its rows on the yardstick.
 
     Rows of a group stand in one fold, unless `by_group` is False, and so do copies, which would tell each
-    other's label.
+    other's label. Folds depend on what the rows say, not on their order.
     """
 
     data: Dataset
     features: Array
     yardstick: Yardstick
-    seed: int
     by_group: bool = True
 
     def __call__(self, added: tuple[Dataset, Array] | None = None, progress: Heard = None) -> OutOfFold:
@@ -114,8 +114,8 @@ class CrossFit:
 
     def resemblance(self, test: Dataset) -> Array:
         """Probability that each row is from the test set: boosting from features alone, out of fold."""
-        rng = np.random.default_rng([self.seed, 0x51A])
-        fold, found = blocks_of_groups(self.together, FOLDS, rng), np.zeros(len(self.data))
+        rng = np.random.default_rng(0x51A)
+        fold, found = self._folds(rng), np.zeros(len(self.data))
         own, others = self._views[1], self._standard(test)[rng.permutation(len(test))[:MAX_LEARNT]]
         with one_thread():
             for k in range(FOLDS):
@@ -142,6 +142,19 @@ class CrossFit:
         groups = group_codes(self.data.groups) if self.by_group else None
         return same_rows(self.data)[0] if groups is None else groups
 
+    def _folds(self, rng: np.random.Generator) -> Rows:
+        """The fold of each row, numbered as the rows stand in canonical order."""
+        order, codes = self._order, self.together
+        _, first, place = np.unique(codes[order], return_index=True, return_inverse=True)
+        fold = np.empty(len(codes), dtype=np.intp)
+        fold[order] = blocks_of_groups(np.argsort(np.argsort(first))[place], FOLDS, rng)
+        return fold
+
+    @cached_property
+    def _order(self) -> Rows:
+        # by features alone: a row's own label is to move nothing of its prediction
+        return canonical_order(self.data.with_labels(np.zeros(len(self.data), dtype=int)))
+
     @cached_property
     def _views(self) -> Views:
         return self.features, self._standard(self.data)
@@ -166,8 +179,7 @@ class CrossFit:
 
         Folds do not look at labels: a row's own moves nothing of its prediction.
         """
-        rng = np.random.default_rng([self.seed, 0xB11D, division])
-        fold = blocks_of_groups(self.together, FOLDS, rng)
+        fold = self._folds(np.random.default_rng([0xB11D, division]))
         found: dict[str, Array] = {}
         with one_thread():
             for k in range(FOLDS):
@@ -195,7 +207,7 @@ class CrossFit:
         """All learners from some rows, on other rows."""
         rows = np.flatnonzero(use)
         if len(rows) > MAX_LEARNT:
-            rows = np.random.default_rng([self.seed, 0xB11E, len(rows)]).permutation(rows)[:MAX_LEARNT]
+            rows = np.random.default_rng([0xB11E, len(rows)]).permutation(rows)[:MAX_LEARNT]
         y, weights = self.targets[rows], None if self.data.weights is None else self.data.weights[rows]
         features, columns = (Labelled(view[rows], y, weights) for view in self._views)
         learners: dict[str, Callable[[], Array]] = {
