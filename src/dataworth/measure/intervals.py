@@ -111,14 +111,18 @@ def t_quantile(degrees: float, level: float = LEVEL) -> float:
     return float(ndtri(tail) if np.isinf(degrees) else stdtrit(degrees, tail))
 
 
+def two_sided(mean: Estimate) -> float:
+    """p-value of a mean that is zero, by Student's t; without an error, nothing is proved."""
+    return min(1.0, 2.0 * replace(mean, value=abs(mean.value)).p_above())
+
+
 def two_sided_p(values: Array) -> float:
-    """p-value of a zero mean over blocks, by Student's t.
+    """p-value of a zero mean of some numbers.
 
     >>> round(two_sided_p(np.array([1.0, 2.0, 3.0])), 3)
     0.074
     """
-    mean = over_blocks(values)
-    return min(1.0, 2.0 * replace(mean, value=abs(mean.value)).p_above())  # one block proves nothing
+    return two_sided(over_blocks(values))
 
 
 def make_estimate(

@@ -170,7 +170,7 @@ class Options:
     slices: str | Collection[str] | None = option(
         None,
         "Columns of the test set, such as 'site,age': who gains and who loses, by their values (the "
-        "attribute is one in any case).",
+        "attribute is one in any case). 'auto' looks at every column, groups and clusters of rows.",
     )
     ignore: str | Collection[str] | None = option(
         None, "Checks to leave out, such as 'DW002,DW010', or 'all'; see 'dataworth checks'.", "Checks"
