@@ -24,6 +24,7 @@ from ..yardstick.yardstick import Yardstick
 from .audit.audit import Audit, audit
 from .audit.methods import Curation
 from .result import Shown
+from .score import Score, score
 
 SCHEMA = "dataworth/demo/1"
 DATA_ROWS, TEST_ROWS, TIDIED_ROWS = 100, 900, 400
@@ -84,15 +85,17 @@ class Chapter:
 
 @dataclass(frozen=True)
 class Demo(Shown):
-    """All chapters."""
+    """All chapters, and what the raw digits are worth."""
 
     audits: tuple[Chapter, ...]
     seed: int
+    raw: Score | None = None
 
     def to_dict(self, bits: bool = False) -> dict[str, Any]:
         """Plain data for JSON."""
         audits = [chapter.to_dict(bits) for chapter in self.audits]
-        return {"schema": SCHEMA, "seed": self.seed, "audits": audits}
+        raw = {} if self.raw is None else {"raw": self.raw.to_dict(bits)}
+        return {"schema": SCHEMA, "seed": self.seed, "audits": audits, **raw}
 
 
 class Digits(NamedTuple):
@@ -175,4 +178,4 @@ def demo(seed: int = 0, progress: Progress | None = None, keep: bool = False) ->
         told.append(Chapter(name, story.format(more=len(more)), result, own))
         if progress is not None:
             progress.update(len(told), len(STORIES))
-    return Demo(tuple(told), seed)
+    return Demo(tuple(told), seed, score(raw, test, yardstick=yard, ignore="all"))

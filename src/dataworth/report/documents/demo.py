@@ -44,7 +44,7 @@ def document(demo: Any, further: Further, unit: Unit) -> Document:
     return Document(
         kind="Demo",
         line=", ".join(f"{chapter.name}: {chapter.audit.verdict}" for chapter in demo.audits),
-        headline=QUESTION,
+        headline=f"{_worth(demo.raw, unit)}{QUESTION}",
         answer=Answer(f"{len(demo.audits)} curations", "plain", QUESTION),
         sections=[
             Section("The curations", (Table(QUESTION, columns, rows, "brief"), facts, charts[1])),
@@ -53,6 +53,15 @@ def document(demo: Any, further: Further, unit: Unit) -> Document:
         charts=charts,
         source="scikit-learn's digits, odd or even; 95 % intervals",
     )
+
+
+def _worth(raw: Any, unit: Unit) -> str:
+    """What the raw digits are worth, beside class proportions and the ceiling."""
+    if raw is None or raw.of_ceiling is None:
+        return ""
+    value, share = unit.named(raw.beyond_proportions), Unit("%", 100.0).named(raw.of_ceiling)
+    told = f"The raw digits are worth {value} per {per_what(raw.details, raw.table)} beyond class proportions"
+    return f"{told}, {share} of the ceiling.\n"
 
 
 def _chapter(chapter: Any, unit: Unit) -> list[Block]:
