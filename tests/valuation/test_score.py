@@ -94,6 +94,14 @@ def test_the_interval_is_students_over_rows():
     assert result.interval == pytest.approx((result.value - t * stderr, result.value + t * stderr), abs=1e-3)
 
 
+def test_a_seed_moves_nothing():
+    """In the design whole: yardstick, units, proportions and temperings depend on the rows alone."""
+    found = [dw.score(DATA, held_out(), seed=seed, ignore="all") for seed in (0, 7)]
+    assert found[0].value == pytest.approx(found[1].value, abs=1e-12)
+    assert found[0].interval == pytest.approx(found[1].interval, abs=1e-12)
+    assert found[0].yardstick.digest == found[1].yardstick.digest
+
+
 def test_accuracy_is_that_of_the_posterior_at_its_tempering():
     """By the sign of the mean predictor; scikit-learn at the same prior agrees where rows count once."""
     by_mode = replace(yardstick(), model=replace(yardstick().model, inference="laplace"))  # as theirs

@@ -225,3 +225,13 @@ def test_repeated_columns_count_once():
     table = pa.table({"kind": ["x", "y"] * 20, "flag": [True, False] * 20, "n": T.X[:, 0]})
     both = Basis.learn(Dataset(table, T.y))
     assert (both.plain.inverse_scale > 0).sum() == 2  # of two categories and a flag one is enough
+
+
+def test_equal_rows_have_equal_features():
+    """To the last bit, wherever they stand: products of matrices round by the place of a row."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 6))
+    recipe = Basis.learn(Dataset(rng.normal(size=(150, 6)), np.arange(150.0))).kernel(0.7, 60, "each")
+    many = X[rng.permutation(np.repeat(np.arange(40), 7))[:277]]
+    found = recipe.features(Dataset(many, np.arange(277.0)))
+    assert len(np.unique(found, axis=0)) == len(np.unique(many, axis=0))
