@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 
 from cases import CASES, PRIOR_VARIANCES, WIDE_PRIORS, counts_of, geometries
 from dataworth.inference import tilted as tilted_rules
+from dataworth.inference.geometry import Primal
 from dataworth.inference.logistic import Counts
-from dataworth.inference.sites import SETTLED, TOLERANCE, Sites, condition, find_moments, marginals
+from dataworth.inference.sites import AIM, SETTLED, TOLERANCE, Sites, condition, find_moments, marginals
 from dataworth.inference.tilted import tilted_mode, tilted_moments
 from dataworth.models import Linear, Logistic
 from dataworth.models.gaussian import GaussianPrior
@@ -586,3 +588,20 @@ def test_a_prior_that_is_none_is_one_sentence(prior, words):
     sentence = refusal(Logistic().fit, np.ones((4, 2)), np.array([0.0, 1.0, 1.0, 0.0]), prior=prior)
     assert words in sentence
     assert "prior" in sentence
+
+
+@pytest.mark.parametrize("C", [0.1, 10.0, 1000.0])
+def test_rows_are_predicted_as_by_sites_in_their_last_digits(C):
+    """Predictions depend on sites to first order, log Z to second: all of 200 rows together to 1e-4 nats."""
+    rng = np.random.default_rng(0)
+    X, others = rng.normal(size=(80, 5)), rng.normal(size=(200, 5))
+    y = (X[:, 0] + rng.normal(size=80) > 0).astype(float)
+    geometry, counts = Primal(X, C), Counts(y, 1.0 - y)
+    told = []
+    for aim in (AIM, SETTLED):
+        fit = find_moments(geometry, counts, tolerance=aim)
+        precision = np.eye(5) / C + X.T @ (fit.sites.tau[:, None] * X)
+        mean, covariance = np.linalg.solve(precision, X.T @ fit.sites.nu), np.linalg.inv(precision)
+        spread = np.sqrt(np.einsum("ij,jk,ik->i", others, covariance, others))
+        told.append(norm.logcdf(others @ mean / np.sqrt(1.0 + spread**2)).sum())
+    assert told[0] == pytest.approx(told[1], abs=1e-4)
