@@ -76,6 +76,8 @@ def attribute(case: Case) -> CheckOutcome:
     before = next(iter(datasets(case).values()), None)
     if before is None or before.attributes is None or case.test.attributes is None:
         return not_run("the data or the test set have no attributes (attribute=, --attribute)")
+    if case.plan.attribute is not None and case.conclude(case.plan, case.table) == "strategic":
+        return not_run("the verdict says it")
     if not moved(case, before):
         return not_run("the curation left the attributes' proportions as they were")
     model = case.yardstick.model

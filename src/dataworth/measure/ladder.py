@@ -18,7 +18,7 @@ import numpy as np
 from ..arrays import Array
 from ..evidence.tempering import climb
 from .case import Case, measure
-from .designs import Arm, Sample, Whole
+from .designs import Arm, Sample, Whole, weights_of
 from .intervals import Estimate, against_controls, over_blocks
 from .tempered import Predictions, Task, fit_arm
 
@@ -59,24 +59,21 @@ def ladder(case: Case, arm: Arm) -> Ladder | None:
 
 
 def ceiling(task: Task) -> Array:
-    """log p of every row given the rows of other blocks, a fifth of them at a time."""
-    folds = [range(f, len(task.tests), FOLDS) for f in range(min(FOLDS, len(task.tests)))]
-    block = np.repeat(np.arange(len(task.tests)), [len(test.rows) for test in task.tests])
-    order = np.concatenate([np.flatnonzero(np.isin(block, fold)) for fold in folds])
+    """log p of every row given four fifths of the others; units, in canonical order, go round."""
+    assert task.units is not None
+    rows = np.concatenate([test.rows for test in task.tests])
+    weights = np.concatenate([weights_of(test) for test in task.tests])
+    folds = [task.units % FOLDS == f for f in range(min(FOLDS, int(task.units.max()) + 1))]
     known: list[Predictions] = []
-    for fold in folds:
-        others = [test for j, test in enumerate(task.tests) if j not in fold]
-        weighed = others[0].weights is not None
-        sample = Sample(
-            np.concatenate([test.rows for test in others]),
-            np.concatenate([test.weights for test in others]) if weighed else None,
-        )
-        part = task._replace(arms={OTHERS: sample}, tests=tuple(task.tests[j] for j in fold))
+    for own in folds:
+        sample = Sample(np.sort(rows[~own]), weights[~own][np.argsort(rows[~own])])
+        part = task._replace(arms={OTHERS: sample}, tests=(Sample(rows[own], weights[own]),))
         known.append(Predictions.of(part, OTHERS, fit_arm(part, sample)))
 
     def at(k: int) -> Array:
-        found = np.empty(len(order))
-        found[order] = np.concatenate([one.scores(k) for one in known])
+        found = np.empty(len(rows))
+        for own, one in zip(folds, known, strict=True):
+            found[own] = one.scores(k)
         return found
 
     return climb(at, task.start, task.units)[1]

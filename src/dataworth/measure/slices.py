@@ -42,6 +42,7 @@ FIFTHS = 5
 """Numeric labels are cut into fifths where labels have to be held fixed."""
 MOST = 20
 """Slices that are shown."""
+ATTRIBUTE_TOO = "; the declared attribute is a slice in any case"
 AUTO, CLUSTERS = "auto", 5
 """What asks for slices to be looked for; clusters of the test set's features among them."""
 LEAST = 8
@@ -265,7 +266,7 @@ def check_slices(test: Dataset, names: Collection[str]) -> None:
         if name not in known | {AUTO, "cluster"}:
             raise DataworthError(
                 f"there is no column {name!r} among the test set's features to slice by; it has "
-                f"{listed(sorted(known), 8)}."
+                f"{listed(sorted(known), 8)}{'' if test.attributes is None else ATTRIBUTE_TOO}."
             )
 
 
@@ -289,7 +290,7 @@ def shown_slices(case: Measurement, by_row: Mapping[Arm, Array]) -> tuple[Slice,
 
 
 def found_slices(case: Measurement, by_row: Mapping[Arm, Array], known: Collection[str]) -> tuple[Slice, ...]:
-    """Slices of all other columns whose change differs from zero, the surest first."""
+    """The surest slices of all other columns whose change differs from zero, those that lose first."""
     from scipy.stats import false_discovery_control
 
     test = case.test
@@ -303,4 +304,5 @@ def found_slices(case: Measurement, by_row: Mapping[Arm, Array], known: Collecti
     sure = np.flatnonzero(false_discovery_control(p) <= 1.0 - LEVEL)
     sure = sure[np.argsort(p[sure], kind="stable")][:MOST]
     level = 1.0 - (1.0 - LEVEL) * len(sure) / len(tried)
-    return tuple(replace(one, change=one.change.at(level)) for _, one in (tried[i] for i in sure))
+    shown = (replace(tried[i][1], change=tried[i][1].change.at(level)) for i in sure)
+    return tuple(sorted(shown, key=lambda one: one.change.value))

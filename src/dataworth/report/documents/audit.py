@@ -95,7 +95,7 @@ def document(audit: Audit, further: Further, unit: Unit) -> Document:
     return Document(
         kind="Audit",
         line=f"{word}{why}: ΔPMI {moved}",
-        headline=f"{word}: {audit.reason if audit.verdict else audit.reason.split(':')[0]}.",
+        headline=f"{word}: {audit.reason if audit.verdict else audit.reason.split(':')[0]}{_also(audit)}.",
         answer=Answer(word, tone, sentence, meaning),
         charts=(_forest(audit, unit), _benchmark_forest(audit, unit)),
         sections=[
@@ -227,6 +227,15 @@ def _benchmark_forest(audit: Audit, unit: Unit) -> Forest:
     )
 
 
+def _also(audit: Audit) -> str:
+    """Where rows were chosen by a column that nobody declared, the other half of the word."""
+    return (
+        "; rows were chosen so that the column goes with the label as in the test set"
+        if "but" in audit.word
+        else ""
+    )
+
+
 def _who_gains(audit: Audit, unit: Unit) -> Iterator[Section]:
     """Slices of the test set, and the test set in which the attribute does not tell the label."""
     if not audit.slices:
@@ -248,7 +257,7 @@ def _who_gains(audit: Audit, unit: Unit) -> Iterator[Section]:
     ]
     marks = [unit.mark(name, change, _tone(change)) for name, _, change, _ in lines]
     chart = Forest(
-        "Who gains and who loses; the intervals of slices hold at once.", f"{unit.name} a row", marks
+        "Who gains and who loses; intervals allow for the number of slices.", f"{unit.name} a row", marks
     )
     yield Section(
         "Who gains and who loses", (Table("Slices of the test set", columns, shown, "brief"), chart)

@@ -106,6 +106,10 @@ class Audit(Result):
         """All that a gate may stop at: the verdict, and *strategic* where a column was found to be."""
         return {self.verdict or "no verdict"} | ({"strategic"} if "but strategic" in self.word else set())
 
+    def to_dict(self, bits: bool = False, parts: bool = False) -> dict[str, Any]:
+        """Plain data for JSON; `word` is the verdict, and the column for which it may be strategic."""
+        return super().to_dict(bits, parts) | {"word": self.word}
+
     @property
     def headline(self) -> str:
         """The verdict and the change, with its interval."""
