@@ -231,7 +231,7 @@ def _also(audit: Audit) -> str:
     """Where rows were chosen by a column that nobody declared, the other half of the word."""
     return (
         "; rows were chosen so that the column goes with the label as in the test set"
-        if "but" in audit.word
+        if "but strategic" in audit.word
         else ""
     )
 
