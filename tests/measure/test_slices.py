@@ -245,3 +245,14 @@ def test_auto_controls_false_discoveries():
         yard = SimpleNamespace(labels=labels, targets=lambda data, own=labels: own.encode(data.y, "it"))
         named += bool(found_slices(SimpleNamespace(test=test, yardstick=yard), by_row, ["cluster"]))
     assert named <= 8
+
+
+def test_a_declared_attribute_keeps_the_name_of_its_column(tmp_path):
+    rng = np.random.default_rng(4)
+    X = pd.DataFrame({"x": rng.normal(size=200), "site": rng.choice(["north", "south"], 200)})
+    X["y"] = np.where(X["x"] + rng.normal(size=200) > 0, "yes", "no")
+    X.to_csv(tmp_path / "all.csv", index=False)
+    data = dw.read(tmp_path / "all.csv", label="y", attribute="site")
+    assert data.take(range(9)).attribute_name == "site"
+    found = dw.audit(data.take(range(60)), data.take(range(100)), data.take(range(100, 200)), slices="site,x")
+    assert {one.column for one in found.slices} == {"site", "x"}

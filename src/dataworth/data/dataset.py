@@ -72,7 +72,7 @@ class Dataset:
 X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
     """
 
-    __slots__ = ("X", "attributes", "columns", "groups", "ids", "weights", "y")
+    __slots__ = ("X", "attribute_name", "attributes", "columns", "groups", "ids", "weights", "y")
 
     X: Array
     y: NDArray[Any]
@@ -80,6 +80,7 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
     ids: NDArray[np.str_] | None
     weights: Array | None
     attributes: NDArray[np.str_] | None
+    attribute_name: str
     columns: tuple[Column, ...]
 
     def __init__(
@@ -106,6 +107,7 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
             columns=columns,
             y=as_labels(y, n),
             weights=as_weights(weights, n),
+            attribute_name="attribute",
             **{name: as_texts(given, name, n) for name, given in zip(TEXTS, texts, strict=True)},
         )
 

@@ -42,7 +42,6 @@ FIFTHS = 5
 """Numeric labels are cut into fifths where labels have to be held fixed."""
 MOST = 20
 """Slices that are shown."""
-ATTRIBUTE_TOO = "; the declared attribute is a slice in any case"
 AUTO, CLUSTERS = "auto", 5
 """What asks for slices to be looked for; clusters of the test set's features among them."""
 LEAST = 8
@@ -233,7 +232,7 @@ def label_codes(yardstick: Yardstick, test: Dataset, y: Array) -> Rows:
 
 
 def columns_of(case: Measurement, names: Sequence[str]) -> list[Column]:
-    """Columns of the test set by name, `attribute`, `group` and `cluster` (k-means) among them."""
+    """Columns of the test set by name, the attribute, `group` and `cluster` (k-means) among them."""
     test = case.test
     labels = label_codes(case.yardstick, test, case.yardstick.targets(test))
     found = []
@@ -245,7 +244,7 @@ def columns_of(case: Measurement, names: Sequence[str]) -> list[Column]:
         elif name == "cluster":
             values = clusters(case.yardstick.features(test))
         else:
-            values = np.asarray(test.attributes if name == "attribute" else test.groups)
+            values = np.asarray(test.attributes if name == test.attribute_name else test.groups)
         found.append(column_of(name, values, labels, test.groups, test.weights))
     return found
 
@@ -260,13 +259,13 @@ def clusters(features: Array) -> NDArray[Any]:
 
 def check_slices(test: Dataset, names: Collection[str]) -> None:
     """Columns that slices are asked of, or a sentence, before anything is measured."""
-    known = {*test.names, *(("attribute",) if test.attributes is not None else ())}
+    known = {*test.names, *((test.attribute_name,) if test.attributes is not None else ())}
     known |= {"group"} if test.groups is not None else set()
     for name in names:
         if name not in known | {AUTO, "cluster"}:
             raise DataworthError(
                 f"there is no column {name!r} among the test set's features to slice by; it has "
-                f"{listed(sorted(known), 8)}{'' if test.attributes is None else ATTRIBUTE_TOO}."
+                f"{listed(sorted(known), 8)}."
             )
 
 
@@ -274,14 +273,14 @@ def attribute_of(case: Measurement) -> Column | None:
     """The attribute that was declared, of an audit's test set."""
     if case.what != "audit" or case.test.attributes is None:
         return None
-    return columns_of(case, ["attribute"])[0]
+    return columns_of(case, [case.test.attribute_name])[0]
 
 
 def shown_slices(case: Measurement, by_row: Mapping[Arm, Array]) -> tuple[Slice, ...]:
     """Slices by the attribute, by the columns that were asked for, and those found by `auto`; at most 20."""
     if not by_row:
         return ()
-    declared = ["attribute"] if attribute_of(case) is not None else []
+    declared = [case.test.attribute_name] if attribute_of(case) is not None else []
     names = [*dict.fromkeys([*declared, *(case.options.slices or ())])]
     columns = columns_of(case, [name for name in names if name != AUTO])
     many = min(MOST, sum(len(slices_of(column, by_row)) for column in columns))

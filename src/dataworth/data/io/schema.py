@@ -292,6 +292,7 @@ def with_labels(features: Dataset, table: Any, roles: Sequence[Role], *, some: b
     return features._with(
         y=as_labels(where["label"], n),
         weights=as_weights(where.get("weight"), n, some=some),
+        attribute_name=next((role.column for role in roles if role.role == "attribute"), "attribute"),
         **{name: as_texts(where.get(role), name, n) for name, role in texts.items()},
     )
 
