@@ -8,6 +8,12 @@ is audited with the site declared (--attribute) and without (DW015 should name o
 by fresh rows on which the site is free.
 
 python benchmarks/strategic.py [--sets reporting] [--worlds 10] [--out results/strategic.json]
+
+With --images DIR (the files of the curation study) the same of the paper's three image sets: rows are removed
+until attribute × label groups stand in the test set's ratios (1:3:3:1). The attribute is declared, or nobody
+says anything: does DW015 name an axis of the features, or do kept rows look more like the test set?
+
+python benchmarks/strategic.py --images ../shared/data [--worlds 10] [--out results/strategic-images.json]
 """
 
 from __future__ import annotations
@@ -104,6 +110,83 @@ def audited(name, seed):
     return found
 
 
+PER_GROUP, RATIOS = 120, (1, 3, 3, 1)
+
+
+def image_changes(lab, seed):
+    """Name, before and after, as rows of the train images: those that stay, and which labels are wrong."""
+    rng = np.random.default_rng([seed, 78])
+    part = lab.pictures.train
+    data = np.concatenate([rng.permutation(np.flatnonzero(part.group == g))[:PER_GROUP] for g in range(4)])
+    groups, right = part.group[data], np.zeros(len(data), dtype=bool)
+    size = np.array(RATIOS) * PER_GROUP // max(RATIOS)
+    kept = np.concatenate([np.flatnonzero(groups == g)[: size[g]] for g in range(4)])
+    some, bad = np.sort(rng.permutation(len(data))[: len(kept)]), rng.random(len(data)) < WRONG / 2
+    yield "strategic removal", (data, right), (data[kept], right[kept])
+    yield "as many at random", (data, right), (data[some], right[some])
+    yield "wrong labels filtered", (data, bad), (data[~bad], right[~bad])
+
+
+def audited_images(name, folder, worlds):
+    """What is said of every change of an image set."""
+    from dataworth_studies.curation import PLANS, Laboratory
+    from dataworth_studies.draws import Setting
+    from dataworth_studies.sets import load_set
+
+    warnings.simplefilter("ignore")
+    pictures = load_set(name, folder, 0)
+    lab, part, found = Laboratory(pictures, pictures.features, 0), pictures.train, []
+    assert name in PLANS
+    test = lab.test_set(Setting((PER_GROUP,) * 4, RATIOS))
+    hidden = dw.Dataset(test.X, test.y)
+    yard = dw.Yardstick.fit(hidden)
+
+    def dataset(rows, bad, declared):
+        values = np.array(pictures.values)[part.attribute[rows]]
+        label = np.where(bad, 1 - part.label[rows], part.label[rows])
+        return dw.Dataset(lab.X[0][rows], label, attributes=values if declared else None)
+
+    for seed in range(worlds):
+        for what, before, after in image_changes(lab, seed):
+            given = [dataset(*one, True) for one in (before, after)]
+            told = dw.audit(*given, test, yardstick=yard, ignore="all")
+            given = [dataset(*one, False) for one in (before, after)]
+            blind = dw.audit(*given, hidden, yardstick=yard, ignore=SLOW)
+            check, free = next(one for one in blind.checks if one.code == "DW015"), told.balanced
+            found.append(
+                {
+                    "set": name,
+                    "world": seed,
+                    "change": what,
+                    "verdict": told.verdict,
+                    "undeclared": blind.verdict,
+                    "named": check.subject if check.fires else None,
+                    "resemblance": next((one for one in blind.notes if "look more like" in one), None),
+                    "per_row": told.per_row,
+                    "accuracy": told.accuracy_delta,
+                    **{k: getattr(free, k).change.to_dict() for k in ("agree", "against") if free},
+                    "balanced": free.change.to_dict() if free else None,
+                }
+            )
+    return found
+
+
+def show_images(records):
+    """By set and change: verdicts, what was noticed without the attribute, and who gains and who loses."""
+    for name, what in dict.fromkeys((one["set"], one["change"]) for one in records):
+        some = [one for one in records if (one["set"], one["change"]) == (name, what)]
+        print(f"{name}: {what} ({len(some)})")
+        for title, key in (("declared", "verdict"), ("not declared", "undeclared")):
+            words = ", ".join(f"{k} {n}" for k, n in Counter(one[key] for one in some).most_common())
+            print(f"    {title}: {words}")
+        axes, alike = (sum(one[k] is not None for one in some) for k in ("named", "resemblance"))
+        print(f"    not declared: DW015 names an axis {axes}, kept rows look like the test set {alike}")
+        means = [np.mean([one[k]["value"] for one in some]) for k in ("agree", "against", "balanced")]
+        told = ", ".join(f"{k} {v:+.3f}" for k, v in zip(("with", "against", "balanced"), means, strict=True))
+        print(f"    nats a row: all {np.mean([one['per_row'] for one in some]):+.3f}, {told}", end="; ")
+        print(f"accuracy {100 * np.mean([one['accuracy'] for one in some]):+.1f}")
+
+
 def show(records):
     """Verdicts by change, what DW015 named, and truth on free rows."""
     for what in dict.fromkeys(one["change"] for one in records):
@@ -130,20 +213,32 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--quick", action="store_true", help="one world of scikit-learn's digits")
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--images", type=Path, metavar="DIR", help="the paper's image sets, from these files")
     parser.add_argument("--read", type=Path, help="print what was kept")
     args = parser.parse_args()
     if args.read:
-        show(json.loads(args.read.read_text())["records"])
+        records = json.loads(args.read.read_text())["records"]
+        (show_images if "agree" in records[0] else show)(records)
+        return
+    if args.images:
+        names = ("colored-mnist", "corrupted-cifar", "stylized-catsdogs")
+        tasks = [delayed(audited_images)(name, args.images, args.worlds) for name in names]
+        keep(args, [one for some in Parallel(args.jobs)(tasks) for one in some], show_images)
         return
     assert set(TABLES["reporting"]) <= set(REPORTING)
     assert set(TABLES["settling"]) <= set(SETTLING)
     tasks = [(name, seed) for name in TABLES[args.sets] for seed in range(args.worlds)]
     tasks = [("digits", 0)] if args.quick else tasks
     found = Parallel(1 if args.quick else args.jobs)(delayed(audited)(*task) for task in tasks)
-    records = [one for some in found for one in some]
+    keep(args, [one for some in found for one in some], show)
+
+
+def keep(args, records, show):
+    """Print, and write what was asked for."""
     show(records)
     if args.out:
-        told = {"command": f"python benchmarks/strategic.py --sets {args.sets} --worlds {args.worlds}"}
+        of = "--images DIR" if args.images else f"--sets {args.sets}"
+        told = {"command": f"python benchmarks/strategic.py {of} --worlds {args.worlds}"}
         told |= {"dataworth": dw.__version__, "python": platform.python_version(), "records": records}
         args.out.write_text(json.dumps(told, indent=1) + "\n")
 

@@ -178,6 +178,22 @@ def test_features_of_test_rows_on_other_rows_fire():
     assert scored("DW003", data, test, axes=2).fires is False
 
 
+@pytest.mark.parametrize("by", [0.01, 0.1])
+def test_shaken_copies_in_columns_of_few_values_fire(by):
+    """All rows there are equal to others, so that no distance tells a copy; honest rare values are none."""
+    rng = np.random.default_rng(3)
+    X = np.column_stack([rng.integers(0, most, 900) for most in (2, 2, 4, 9)]).astype(float)
+    X[::50, 3] = rng.integers(9, 40, 18)  # values that few rows have
+    y = (X.sum(axis=1) + rng.normal(size=900) > 7).astype(int)
+    data, test = dw.Dataset(X[:500], y[:500]), dw.Dataset(X[500:], y[500:])
+    assert scored("DW003", data, test).fires is False
+    copies = test.X[:16] + by * rng.normal(size=(16, 4))
+    leaking = dw.Dataset.concat([data, dw.Dataset(copies, test.y[:16])])
+    finding = scored("DW003", leaking, test)
+    assert finding.fires
+    assert "between the test set's values" in finding.detail
+
+
 def test_labels_that_agree_only_with_the_nearest_row_fire():
     """Rows come in twins, so that copies of test rows lie no nearer to them than test rows to one another.
 

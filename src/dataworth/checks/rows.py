@@ -11,7 +11,9 @@ one another. Labels are not compared. In an audit only the data before curation 
 
 DW003: exact copies of test rows were taken out before anything was measured. It fires if more test rows have
 a row of the data close by than chance brings, or if labels agree with those of the nearest row of the data
-beyond those of the next ones, more than within either set: a copy brings the very label.
+beyond those of the next ones, more than within either set: a copy brings the very label. Distances do not
+see a shaken copy in columns of few values, where all rows are near others: there a row with values that the
+test set lacks is a copy of a test row that has the nearest ones in every column (`snapped`).
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import betainc
 
-from ..arrays import Array, Rows
+from ..arrays import Array, Flags, Rows
 from ..data.dataset import Dataset
 from ..data.labels import Classes
 from ..measure import Case
@@ -46,6 +48,8 @@ ASKED, AMONG = 1000, 5000
 proportion of 1 % is known to within 0.3 %."""
 NEXT = 5
 """Neighbours after the nearest whose labels say what a label there is like."""
+GRID_COLUMNS = 60
+"""Columns that are looked at for values between those of the test set; the first ones."""
 SURE = 3.5
 """Standard errors by which labels of nearest rows must agree more than chance makes them."""
 BLOCK = 100
@@ -227,6 +231,8 @@ def leaks(case: Case) -> CheckOutcome:
             near = excess(across.near, [null])
             surplus = min(stands_out(across.known, among.known), stands_out(across.known, within.known))
             found[name, space] = (near.fires or surplus > SURE, near, surplus)
+        near = shaken(*(np.nan_to_num(part.X, nan=-np.pi) for part in (data, test)), asked, rng)
+        found[name, "between the test set's values"] = (near.fires, near, 0.0)
     if not found:
         return not_run(f"too few rows to tell what is near; {exact}")
     worst = max(found, key=lambda one: (found[one][0], found[one][1].fires, -found[one][1].p))
@@ -237,6 +243,40 @@ def leaks(case: Case) -> CheckOutcome:
         told += f"; labels of nearest rows agree more than chance makes them ({surplus:.1f} standard errors, "
         told += f"allowed up to {SURE})"
     return CheckOutcome(fires, near.share, f"{told}; {exact}")
+
+
+def snapped(X: Array, base: Array) -> Flags:
+    """Which rows of `base` are what is left of a row of X whose cells go to the nearest values in `base`.
+
+    Of columns in which most cells of X are values of `base`. Rows that have these values already do not
+    count: they may be equal by chance.
+
+    >>> base = np.array([[0.0, 1.0], [1.0, 0.0], [1.0, 1.0]])
+    >>> snapped(np.array([[0.02, 0.97], [1.0, 0.0], [0.0, 0.0]]), base).tolist()
+    [True, False, False]
+    """
+    moved, own, other = np.zeros(len(X), dtype=bool), [np.zeros(len(X), int)], [np.zeros(len(base), int)]
+    for column, known in zip(X.T, base.T, strict=True):
+        values, codes = np.unique(known, return_inverse=True)
+        nearest = np.searchsorted((values[1:] + values[:-1]) / 2.0, column)
+        off = ~np.isclose(column, values[nearest], rtol=1e-6)
+        if off.mean() < 0.5:
+            moved, own, other = moved | off, [*own, nearest], [*other, codes]
+    both = np.vstack([np.column_stack(other), np.column_stack(own)[moved]])
+    rows = np.unique(both, axis=0, return_inverse=True)[1].ravel()
+    return np.isin(rows[: len(base)], rows[len(base) :])
+
+
+def shaken(D: Array, T: Array, asked: Rows, rng: np.random.Generator) -> Excess:
+    """Test rows of which the data have copies with other values, against rows of either among their own."""
+    D, T = D[:, :GRID_COLUMNS], T[:, :GRID_COLUMNS]
+    nulls = []
+    for X in (D, T):
+        half = rng.permutation(len(X))
+        hits = snapped(X[half[::2]], X[half[1::2]])
+        # as many rows as the data have would have met more
+        nulls.append((1.0 - hits, max(1.0, 2.0 * len(D) / len(X))))
+    return excess(1.0 - snapped(D, T)[asked], nulls)
 
 
 def stands_out(known: Array, null: Array) -> float:
