@@ -59,18 +59,10 @@ def test_other_files_are_none(tmp_path):
 def test_an_audit_of_what_values_chose_is_refused_on_their_test_set(world, found, after):
     data, test, other = world
     options = {"prior_variance": 2.0, "ignore": "all"}
-    with pytest.raises(
-        dw.DataworthError, match=r"^the 20 removed rows are those that the values puts first by"
-    ):
+    with pytest.raises(dw.DataworthError, match="are those that the values puts first by"):
         dw.audit(data, after, test, values=found, **options)
     told = dw.audit(data, after, other, values=found, **options)
     assert told.details.test_rows == len(other)
-    honest = dw.audit(data, after, test, values=found, honest=True, **options)
-    assert honest.details.test_rows == 60
-    assert honest.change["removed"] == 20
-    assert "20 rows left out by" in " ".join(honest.notes)
-    with pytest.raises(dw.DataworthError, match="it lacks none"):
-        dw.audit(data, data, test, honest=True, **options)
 
 
 def test_four_in_five_of_the_removed_rows_tell(world, found):

@@ -69,9 +69,9 @@ def _own_arguments(job: Job) -> dict[str, Any]:
     if "curate" in own:
         split(own["curate"])
     if job.command == "values":
-        from dataworth.valuation.values.values import check_kind
+        from dataworth.valuation.values.values import check_fdr
 
-        check_kind(own.get("kind", "rest"), own.get("fdr", 0.1))
+        check_fdr(own.get("fdr", 0.1))
     return own
 
 

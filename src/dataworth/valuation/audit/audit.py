@@ -44,7 +44,7 @@ from ...measure.slices import Balanced, Slice, check_slices, shown_slices
 from ...wording import in_nats
 from ..entry import measurement
 from ..result import Replay, Result, nats, rests_on
-from ..values.guard import guarded
+from ..values.guard import refuse_chosen
 from .arms import Arms, Curated, rate_arms, row_arms, size_arms
 from .attribution import attribute
 from .baselines import all_baselines
@@ -171,9 +171,7 @@ def audit(
     if opts.committed is not None:
         check_commitment(before, opts.committed, opts.key)
     if after is not None:
-        after, scored, notes = guarded(before, after, test, opts)
-    elif opts.honest:
-        raise DataworthError("honest chooses rows to leave out, as many as after= lacks: give after=.")
+        refuse_chosen(before, after, test, opts.values)
     designs = DESIGNS["audit"] if curate is None else default_first(curate, DESIGNS["curate"])
     design = opts.choose_design(designs)
     check_slices(scored, opts.slices or ())
