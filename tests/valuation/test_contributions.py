@@ -5,7 +5,6 @@ import pytest
 
 import dataworth as dw
 from dataworth.valuation.blocks import coalitions, shapley_values
-from dataworth.valuation.contributions import together
 
 
 @pytest.fixture(scope="module")
@@ -70,23 +69,6 @@ def test_vendors_who_bring_harm_are_named(world, yardstick):
     )
     assert added_by(found, "wrong") < 0.0
     assert any(note.startswith("without wrong the others are worth more") for note in found.notes)
-
-
-def test_sealed_vendors_are_put_together_by_their_posteriors(world):
-    vendors, test = world
-    rng = np.random.default_rng(0)
-    numeric = {n: d.with_labels(d.X[:, 0] + 0.3 * rng.normal(size=len(d))) for n, d in vendors.items()}
-    test = test.with_labels(test.X[:, 0] + 0.3 * rng.normal(size=len(test)))
-    yard = dw.Yardstick.fit(test, prior_variance=1.0)
-    sealed = {name: dw.seal(data, yard) for name, data in numeric.items()}
-    both = together([sealed["a"], sealed["b"]], yard)
-    whole = dw.seal(dw.Dataset.concat([numeric["a"], numeric["b"]]), yard)
-    np.testing.assert_allclose(both.precision, whole.precision, rtol=1e-8, atol=1e-8)
-    np.testing.assert_allclose(both.mean, whole.mean, rtol=1e-7, atol=1e-9)
-    found = dw.contributions({"a": sealed["a"], "b": numeric["b"]}, test, yardstick=yard)
-    assert any("posteriors were put together" in note for note in found.notes)
-    with pytest.raises(dw.DataworthError, match="sealed data were made for a yardstick: give it"):
-        dw.contributions(sealed, test)
 
 
 def test_sampled_shares_add_up_and_agree_with_exact_ones():

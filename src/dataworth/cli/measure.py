@@ -30,7 +30,7 @@ from .options import Columns, Showing
 from .progress import listen
 
 FITTING = "fitting the yardstick…"
-SEALABLE = ("score", "rank", "contributions")
+SEALABLE = ("score", "rank")
 
 
 class Loaded(NamedTuple):
@@ -143,9 +143,7 @@ def _sealed_files(job: Job, form: str, design: str, explain: bool) -> dict[Path,
         for path in filter(is_sealed, [given] if isinstance(given, Path) else given):
             if role != "data" or job.command not in SEALABLE:
                 who = {"test": "a test set", "data": job.command}.get(role, "an audit")
-                raise DataworthError(
-                    f"{path} is sealed, but {who} needs rows: only score, rank and contributions take it."
-                )
+                raise DataworthError(f"{path} is sealed, but {who} needs rows: only score and rank take it.")
             if explain:
                 raise DataworthError(f"{path} is sealed, but --explain needs rows: drop one of them.")
             refuse_unsealable(form, design)
