@@ -171,9 +171,7 @@ class Result(Told):
         if parts:
             made = self.parts  # type: ignore[attr-defined]
             several = isinstance(made, dict)
-            own = made if several else {"": made}
-            plain = {name: part.to_dict(unit) for name, part in own.items()}
-            told["parts"] = plain if several else plain[""]
+            told["parts"] = {k: v.to_dict(unit) for k, v in made.items()} if several else made.to_dict(unit)
         return told
 
 

@@ -20,13 +20,13 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import Array, Rows
+from ..arrays import Rows
 from ..checks.base import quietly
 from ..checks.prior import HALF_DECADE, PLAUSIBLE, STEPS, Halves, conclusion, on_grid
 from ..errors import DataworthError
 from ..evidence.pair import NATS_PER_BIT
 from ..measure import Estimate, count, group_codes, kept, strata
-from ..models.base import Fitter, bind, positive_number
+from ..models.base import bind, positive_number
 from ..parallel.threads import one_thread
 from .result import Result, Shown
 
@@ -173,7 +173,9 @@ def sensitivity(
         with quietly():  # that a solver has not converged at an extreme prior is no news here
             again = case.table if variance == chosen else case.again(model=model)
             table = count(again, case.options, case.plan.unit).table
-            accuracy = cross_validated(bind(model, halves.features, halves.targets), folds, counted)
+            fitter = bind(model, halves.features, halves.targets)
+            fits = [(fitter(learn, weights=counted[learn]), left) for learn, left in folds]
+            accuracy = float(np.mean([fitter.accuracy(fit, left, counted[left]) for fit, left in fits]))
             held_out = halves.held_out(model)
         value = case.estimate(case.quantity(table))
         plausible = variance == chosen or held_out >= least
@@ -184,11 +186,7 @@ def sensitivity(
 
 
 def around(chosen: float) -> list[float]:
-    """Half-decades to either side, round where the yardstick's own grid is.
-
-    >>> around(3.16)
-    [0.0316, 0.1, 0.316, 1.0, 3.16, 10.0, 31.6, 100.0, 316.0]
-    """
+    """Half-decades to either side, round where the yardstick's own grid is: 0.0316 to 316 around 3.16."""
     steps = [chosen * HALF_DECADE**step for step in range(-STEPS, STEPS + 1) if step]
     return sorted([chosen, *map(on_grid, steps)])
 
@@ -203,9 +201,3 @@ def cross_validation(classes: Rows, groups: Any, seed: int) -> list[tuple[Rows, 
         warnings.simplefilter("ignore", UserWarning)
         splits = kind(FOLDS, shuffle=True, random_state=seed).split(classes, classes, codes)
         return [(learn, left) for learn, left in splits if len(left)]
-
-
-def cross_validated(fitter: Fitter, folds: list[tuple[Rows, Rows]], weights: Array) -> float:
-    """Mean accuracy on rows that were not learnt from."""
-    fits = [(fitter(learn, weights=weights[learn]), left) for learn, left in folds]
-    return float(np.mean([fitter.accuracy(fit, left, weights[left]) for fit, left in fits]))

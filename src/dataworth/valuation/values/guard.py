@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ...arrays import Array, Rows
+from ...arrays import Array
 from ...atomic import atomic_write, parse_json, read_whole
 from ...data.changes import compare
 from ...data.dataset import Dataset
@@ -57,8 +57,7 @@ def about(values: Values) -> dict[str, Any]:
     """What a file of values says of itself; the hashes say nothing to who has not the data and the file."""
     key = new_key()
     data, test = (keyed_hash(one, key) for one in values.hashes)
-    told = {"schema": ABOUT, "fdr": values.fdr, "yardstick": values.yardstick.digest}
-    return {**told, "key": key, "data": data, "test": test}
+    return {"schema": ABOUT, "yardstick": values.yardstick.digest, "key": key, "data": data, "test": test}
 
 
 def save_values(values: Values, path: Path) -> None:
@@ -113,14 +112,10 @@ def chosen_by(stored: Stored, before: Dataset, after: Dataset) -> str | None:
     if not len(gone) or len(gone) == len(before):
         return None
     for name, sign in COLUMNS.items():
-        if len(set(first_rows(stored.columns[name], sign, len(gone))) & set(gone)) >= CHOSEN * len(gone):
+        order = np.argsort(np.nan_to_num(sign * stored.columns[name], nan=np.inf), kind="stable")
+        if np.isin(gone, order[: len(gone)]).sum() >= CHOSEN * len(gone):
             return name
     return None
-
-
-def first_rows(column: Array, sign: float, count: int) -> Rows:
-    """The rows that a column would have looked at first."""
-    return np.argsort(np.where(np.isnan(column), np.inf, sign * column), kind="stable")[:count]
 
 
 def refuse_chosen(
@@ -138,13 +133,10 @@ def refuse_chosen(
 
 def stored_in(given: Values | str | Path | Sequence[Stored] | None) -> list[Stored]:
     """Files of values, or values at hand, in one form; a sentence for what is no such file."""
-    if given is None:
-        return []
     if isinstance(given, Values):
         return [Stored.of(given)]
-    if isinstance(given, str | Path):
-        found = load_values(Path(given))
-        if found is None:
-            raise DataworthError(f"{given} is no file of values: give one of 'dataworth values -o FILE'.")
-        return [found]
-    return list(given)
+    if not isinstance(given, str | Path):
+        return list(given or ())
+    if (found := load_values(Path(given))) is None:
+        raise DataworthError(f"{given} is no file of values: give one of 'dataworth values -o FILE'.")
+    return [found]
