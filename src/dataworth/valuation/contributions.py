@@ -5,9 +5,6 @@
 in nats per block of the test set. What each adds is I(D_i; T | all others). Information given the rest is
 submodular: who comes under two names adds no more in sum than under one, copies add nothing to their
 originals, and labels of one's own making tell nothing new. What is redundant, two or more vendors have alike.
-
-So vendors are paid for what they add, and nobody by name for what is redundant: no rule can share that out in
-full, treat equal data alike, and not reward a second name.
 """
 
 from __future__ import annotations
@@ -29,7 +26,6 @@ from .blocks import Blocks, joined
 from .entry import measurement
 from .result import BlockResult, Replay, nats, tell
 
-QUESTION = "What does each of these datasets add to the others, for someone facing this test set?"
 ALL = "all"
 
 
@@ -52,7 +48,9 @@ class Contributions(BlockResult):
     """Vendors, the one that adds most first; the total; and what two or more of them have."""
 
     schema: ClassVar[str] = "dataworth/contributions/1"
-    question: ClassVar[str] = QUESTION
+    question: ClassVar[str] = (
+        "What does each of these datasets add to the others, for someone facing this test set?"
+    )
     vendors: tuple[Vendor, ...]
     total: Estimate = nats()
     redundant: Estimate = nats()

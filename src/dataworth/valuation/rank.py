@@ -35,8 +35,6 @@ from .entry import measurement
 from .result import Replay, Result, nats, rests_on
 from .sealed import Sealed, measure_sealed, refuse_unsealable
 
-QUESTION = "Which of these datasets, as they are, is worth most to someone facing this test set?"
-
 
 @dataclass(frozen=True, kw_only=True)
 class Ranked:
@@ -136,7 +134,7 @@ def summarise(case: Case, candidates: Mapping[str, Dataset | Sealed], replay: Re
         notes += (f"clipping decides the order: without it, it would be {', '.join(unclipped)}",)
     return Ranking(
         ranking=tuple(ranking),
-        question=QUESTION,
+        question="Which of these datasets, as they are, is worth most to someone facing this test set?",
         replay=replay,
         notes=notes,
         **rests_on(case, counted),

@@ -15,7 +15,6 @@ own: a matrix of products, of which no more than a slab is held.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -223,22 +222,14 @@ def listed_at(p_values: Array, fdr: float) -> Flags:
     return np.asarray(false_discovery_control(p_values) <= fdr)
 
 
-def fitting(yardstick: Yardstick) -> Callable[[Table], list[Fits]]:
-    """How a table is fitted: exactly, by one logistic regression, or by one a class."""
-    model = yardstick.model
+def fits_of(yardstick: Yardstick, table: Table) -> list[Fits]:
+    """A table fitted exactly, by one logistic regression, or by one a class."""
+    model, classes = yardstick.model, class_count(yardstick)
     if isinstance(model, Linear):
-        noise = float(model.noise_variance)  # type: ignore[arg-type]
-        return lambda table: [gaussian_fits(table, noise)]
-    classes = class_count(yardstick)
+        return [gaussian_fits(table, float(model.noise_variance))]  # type: ignore[arg-type]
+    y, tested = table.data.y, table.test.y
     chosen = [1] if classes == 2 else range(classes)
-
-    def fit(table: Table) -> list[Fits]:
-        return [
-            binary_fits(table, (table.data.y == c).astype(float), (table.test.y == c).astype(float))
-            for c in chosen
-        ]
-
-    return fit
+    return [binary_fits(table, (y == c).astype(float), (tested == c).astype(float)) for c in chosen]
 
 
 def class_count(yardstick: Yardstick) -> int:

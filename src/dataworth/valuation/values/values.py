@@ -18,10 +18,9 @@ from ..entry import measurement
 from ..result import BlockResult, Replay, nats
 from .groups import GroupValue, value_groups
 from .label_noise import CrossFit, cross_fitted, trust
-from .rows import Table, class_count, fitting, listed_at, p_below_zero, standard_errors
+from .rows import Table, class_count, fits_of, listed_at, p_below_zero, standard_errors
 
 FDR = 0.1
-QUESTION = "Which rows carry the information, and which labels should be looked at again?"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +57,7 @@ class Values(BlockResult):
     fdr: float
     ids: tuple[str, ...] | None = field(default=None, metadata={"told": False})
     hashes: tuple[str, str] = field(default=("", ""), metadata={"told": False})
-    question: ClassVar[str] = QUESTION
+    question: ClassVar[str] = "Which rows carry the information, and which labels should be looked at again?"
 
     @property
     def headline(self) -> str:
@@ -124,7 +123,7 @@ def values(
     prepared, yardstick, own = blocks.prepared, blocks.prepared.yardstick, blocks.prepared.data[DATA]
     table = Table.of(blocks)
     tell_stage(opts.progress, "valuing rows…")
-    fits = fitting(yardstick)(table)
+    fits = fits_of(yardstick, table)
     value, stderr = np.sum([one.value for one in fits], axis=0), standard_errors(table, fits)
     pmi = blocks.worth({"all": blocks.samples[DATA]})["all"]
     tell_stage(opts.progress, "looking for wrong labels…")
