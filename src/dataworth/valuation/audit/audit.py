@@ -48,7 +48,7 @@ from ..values.guard import refuse_chosen
 from .arms import Arms, Curated, rate_arms, row_arms, size_arms
 from .attribution import attribute
 from .baselines import all_baselines
-from .methods import Curation, apply_to_draws, bound, curated_whole, default_first, described
+from .methods import Curation, apply_to_draws, curated_whole, default_first, described
 from .verdict import Attribution, Calibration, Control, CouldSee, could_see, judge, verdict_of
 
 REPLICATES = 8
@@ -180,7 +180,8 @@ def audit(
     before, scored = yardstick.numbered(before).select(columns), yardstick.numbered(scored)
     about: dict[str, Any] = {}
     if curate is not None:
-        curate = bound(curate, before)
+        if hasattr(curate, "bound") and hasattr(curate, "why"):
+            curate = curate.bound(before)  # as it is meant for these data, or a sentence
         about["curation"], notes = described(curate, before)
     if curate is not None and design != "whole":
         design = "method"

@@ -88,11 +88,6 @@ SENSES = {
 """What the attribute `strategic` of a curation says."""
 
 
-def bound(curate: Curation, data: Dataset) -> Curation:
-    """The callable as it is meant for the whole data, or a sentence if it makes no sense for them."""
-    return curate.bound(data) if hasattr(curate, "bound") and hasattr(curate, "why") else curate
-
-
 def default_first(curate: Curation, designs: tuple[str, ...]) -> tuple[str, ...]:
     """Designs with the callable's own default at the front."""
     return tuple(sorted(designs, key=lambda design: design != getattr(curate, "design", None)))
