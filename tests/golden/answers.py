@@ -17,6 +17,7 @@ import pandas
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
 
 import dataworth as dw
+from dataworth.curation import RandomSubset
 
 FILE = Path(__file__).with_suffix(".json")
 TOLERANCE = 1e-9
@@ -36,8 +37,7 @@ def flipped(data, share, seed, classes=2):
     y = np.array(data.y)
     rows = rng.permutation(len(y))[: round(share * len(y))]
     names = np.unique(y)
-    place = {name: k for k, name in enumerate(names)}
-    y[rows] = [names[(place[y[i]] + 1 + rng.integers(classes - 1)) % classes] for i in rows]
+    y[rows] = [names[(np.searchsorted(names, y[i]) + 1 + rng.integers(classes - 1)) % classes] for i in rows]
     return dw.Dataset(data.X, y, groups=data.groups, weights=data.weights), rows
 
 
@@ -53,12 +53,8 @@ def tables(seed=0):
     rng = np.random.default_rng(seed)
     words = [["sun", "sea", "sand", "boat", "wave"], ["tax", "bank", "loan", "bond", "fee"]]
     kinds = rng.integers(2, size=260)
-    texts = np.array(
-        [
-            " ".join(rng.choice(words[k] if rng.random() < 0.7 else words[1 - k]) for _ in range(4))
-            for k in kinds
-        ]
-    )
+    draw = lambda k: rng.choice(words[k] if rng.random() < 0.7 else words[1 - k])  # noqa: E731
+    texts = np.array([" ".join(draw(k) for _ in range(4)) for k in kinds])
     text = [
         dw.Dataset(pandas.DataFrame({"text": texts[part]}), np.array(["calm", "money"])[kinds[part]])
         for part in (slice(0, 100), slice(100, 260))
@@ -72,14 +68,8 @@ def tables(seed=0):
     chosen = np.isin(patients, ["p0", "p1", "p2", "p3", "p4"])
     noisy = iris.data + rng.normal(0, 0.6, iris.data.shape)
     grouped = [dw.Dataset(noisy[i], binary[i], groups=patients[i]) for i in (chosen, ~chosen)]
-    return {
-        "two": two,
-        "many": many,
-        "numeric": numeric,
-        "text": text,
-        "weights": weighted,
-        "groups": grouped,
-    }
+    made = {"two": two, "many": many, "numeric": numeric, "text": text}
+    return {**made, "weights": weighted, "groups": grouped}
 
 
 def value(result):
@@ -100,70 +90,47 @@ def audited(result):
     }
 
 
-def now(forecast):
-    """What all rows are worth, by the curve of a forecast."""
-    (found,) = [one for one in forecast.curve if one.measured and one.rows == forecast.n_rows]
-    return {"value": found.value}
+def calls():
+    """Every answer by its name, still to be asked for."""
+    sets, made = tables(), {}
+    for name, (data, test) in sets.items():
+        half = len(data) // 2
+        given = data, test, {"a": data.take(range(half)), "b": data.take(range(half, len(data)))}
+        made[f"score/{name}"] = lambda d, t, p: value(dw.score(d, t)), given
+        made[f"values/{name}"] = lambda d, t, p: {"value": dw.values(d, t).total.value}, given
+        if name != "groups":
+            adds = lambda d, t, p: {"value": dw.contributions(p, t).total.value}  # noqa: E731
+            made[f"contributions/{name}"] = adds, given
+        made[f"rank/{name}"] = lambda d, t, p: {one.name: one.value for one in dw.rank(p, t)}, given
+    data, test = sets["two"]
+    labels = np.array(["malignant", "benign"])[load_breast_cancer().target]
+    clean, _ = split_rows(load_breast_cancer().data, labels, 250, 0)
+    fixed = dw.Dataset(data.X, np.asarray(clean.y))
+    kept = data.take(np.flatnonzero(np.asarray(clean.y) == np.asarray(data.y)))
+    numeric, numeric_test = sets["numeric"]
+    drawn, yard = {"pairs": 40, "size": 40}, dw.Yardstick.fit(test)
+    audits = {
+        "whole/filter": lambda: dw.audit(data, kept, test),
+        "whole/correct": lambda: dw.audit(data, fixed, test),
+        "whole/half": lambda: dw.audit(data, data.take(range(125)), test),
+        "row/filter": lambda: dw.audit(data, kept, test, design="row", **drawn),
+        "rate/filter": lambda: dw.audit(data, kept, test, design="rate", **drawn),
+        "size/filter": lambda: dw.audit(data, kept, test, design="size", **drawn),
+        "row/correct": lambda: dw.audit(data, fixed, test, design="row", **drawn),
+        "method/half": lambda: dw.audit(data, test=test, curate=RandomSubset(0.5), **drawn),
+        "whole/numeric": lambda: dw.audit(numeric.take(range(60)), numeric, numeric_test),
+    }
+    made |= {f"audit/{name}": (lambda call: audited(call()), (call,)) for name, call in audits.items()}
+    made["sealed/two"] = lambda: value(dw.score(dw.seal(data, yard), test, yardstick=yard)), ()
+    made["pairs/two"] = lambda: value(dw.score(data, test, **drawn)), ()
+    curve = lambda: dw.forecast(data, test, rows=500).curve  # noqa: E731
+    made["forecast/two"] = lambda: {"value": [one.value for one in curve() if one.measured][-1]}, ()
+    return made
 
 
 def answers(only=""):
     """Every answer by its name."""
-    sets, found = tables(), {}
-
-    def keep(name, call):
-        if only in name:
-            found[name] = call()
-
-    for name, (data, test) in sets.items():
-        keep(f"score/{name}", lambda d=data, t=test: value(dw.score(d, t)))
-        keep(f"values/{name}", lambda d=data, t=test: {"value": dw.values(d, t).total.value})
-        half = len(data) // 2
-        parts = {"a": data.take(range(half)), "b": data.take(range(half, len(data)))}
-        if name != "groups":
-            keep(
-                f"contributions/{name}", lambda p=parts, t=test: {"value": dw.contributions(p, t).total.value}
-            )
-        keep(
-            f"rank/{name}",
-            lambda p=parts, t=test: {one.name: one.value for one in dw.rank(p, t)},
-        )
-    data, test = sets["two"]
-    clean, _ = split_rows(
-        load_breast_cancer().data, np.array(["malignant", "benign"])[load_breast_cancer().target], 250, 0
-    )
-    right = np.asarray(clean.y) == np.asarray(data.y)
-    fixed = dw.Dataset(data.X, np.asarray(clean.y))
-    kept = data.take(np.flatnonzero(right))
-    keep("audit/whole/filter", lambda: audited(dw.audit(data, kept, test)))
-    keep("audit/whole/correct", lambda: audited(dw.audit(data, fixed, test)))
-    keep("audit/whole/half", lambda: audited(dw.audit(data, data.take(range(125)), test)))
-    drawn = {"pairs": 40, "size": 40}
-    for design in ("row", "rate", "size"):
-        keep(
-            f"audit/{design}/filter", lambda d=design: audited(dw.audit(data, kept, test, design=d, **drawn))
-        )
-    keep("audit/row/correct", lambda: audited(dw.audit(data, fixed, test, design="row", **drawn)))
-    from dataworth.curation import RandomSubset
-
-    keep(
-        "audit/method/half",
-        lambda: audited(dw.audit(data, test=test, curate=RandomSubset(0.5), **drawn)),
-    )
-    numeric, numeric_test = sets["numeric"]
-    keep(
-        "audit/whole/numeric",
-        lambda: audited(dw.audit(numeric.take(range(60)), numeric, numeric_test)),
-    )
-    yard = dw.Yardstick.fit(test)
-    keep("sealed/two", lambda: value(dw.score(dw.seal(data, yard), test, yardstick=yard)))
-    keep("pairs/two", lambda: value(dw.score(data, test, pairs=40, size=40)))
-    keep("forecast/two", lambda: now(dw.forecast(data, test, rows=500)))
-    return found
-
-
-def plain(value):
-    """Numbers as JSON keeps them."""
-    return json.loads(json.dumps(value))
+    return {name: call(*given) for name, (call, given) in calls().items() if only in name}
 
 
 def moved(old, new, tolerance=TOLERANCE):
@@ -183,15 +150,13 @@ def moved(old, new, tolerance=TOLERANCE):
 
 def main():
     """Compare or write."""
-    parser = argparse.ArgumentParser(
-        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
-    )
+    parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true")
     parser.add_argument("--only", default="", help="answers whose name holds this text")
     given = parser.parse_args()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        new = plain(answers(given.only))
+        new = json.loads(json.dumps(answers(given.only)))
     if given.write:
         FILE.write_text(json.dumps(new, indent=1, sort_keys=True) + "\n")
         return 0

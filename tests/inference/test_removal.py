@@ -17,7 +17,7 @@ def problem(n=60, d=3, seed=0, weight=1.0):
     X = np.column_stack([rng.normal(size=(n, d)), np.ones(n)])
     y = (X @ rng.normal(size=d + 1) + rng.logistic(size=n) > 0).astype(float)
     own = Counts(weight * y, weight * (1.0 - y))
-    return X, Labelled(np.arange(n), own, y, np.ones(n, dtype=bool))
+    return X, Labelled(np.arange(n), own, y)
 
 
 def without(counts, row):
@@ -50,7 +50,7 @@ def test_equal_rows_are_removed_one_at_a_time():
     X, rows = problem()
     place = np.append(rows.place, [0, 0])
     y = np.append(rows.label, [1.0, 0.0])
-    copies = Labelled(place, Counts(y, 1.0 - y), y, np.ones(len(y), dtype=bool))
+    copies = Labelled(place, Counts(y, 1.0 - y), y)
     counts = copies.counted(len(X))
     seen = see(X, 2.0, counts)
     found = toggle_each(seen, counts, copies).log_share
@@ -58,18 +58,6 @@ def test_equal_rows_are_removed_one_at_a_time():
         left = Counts(counts.ones - (place[k] == np.arange(len(X))) * y[k], counts.zeros.copy())
         left.zeros[place[k]] -= 1.0 - y[k]
         assert found[k] == pytest.approx(seen.log_z - see(X, 2.0, left).log_z, abs=0.01)
-
-
-def test_rows_that_were_not_counted_are_put_in():
-    X, rows = problem()
-    some = rows._replace(inside=np.arange(len(X)) < 40)
-    counts = some.counted(len(X))
-    seen = see(X, 2.0, counts)
-    found = toggle_each(seen, counts, some)
-    more = rows._replace(inside=np.arange(len(X)) < 41).counted(len(X))
-    larger = see(X, 2.0, more)
-    assert found.log_share[40] == pytest.approx(larger.log_z - seen.log_z, abs=0.01)
-    assert found.other_mean[40] == pytest.approx(larger.mean[40], abs=0.02)
 
 
 def test_rows_that_move_their_own_predictor_by_half_are_fitted_again(monkeypatch):

@@ -24,12 +24,11 @@ from dataworth.report.markdown import folded
 from dataworth.report.numbers import unit_of
 from dataworth.report.page import asset
 from dataworth.report.terminal import tamed
-from dataworth.valuation import supplementary as again
 from dataworth.valuation.audit.verdict import VERDICTS
 from dataworth.valuation.supplementary import Further
 from golden import texts
 from golden.texts import BAD, DATA, NOISY, results, shown
-from worlds import held_out, refusal, yardstick
+from worlds import held_out, yardstick
 
 KINDS = [path.stem for path in sorted(texts.FOLDER.glob("*.txt"))]
 SCHEMAS = files("dataworth.report").joinpath("schemas")
@@ -257,26 +256,6 @@ def test_the_ladder_is_told_as_the_score_is():
     assert (
         dw.score(DATA, held_out(), yardstick=yardstick(), ignore="all", **PAIRS).to_dict()["ladder"] is None
     )
-
-
-@pytest.mark.parametrize(
-    ("work", "fits", "others"),
-    [(5e8, 625, 4), (5.1e8, 100, 2), (1e9, 1250, 2), (1e8, 626, 2), (1.1e9, 100, None), (1e8, 1251, None)],
-)
-def test_other_priors_are_measured_while_that_is_cheap(monkeypatch, work, fits, others):
-    """2e9 multiplications and 2,500 fits, for four other priors or two; else none, and it is said."""
-    case = SimpleNamespace(
-        repeated=False,
-        options=SimpleNamespace(own_model=None),
-        yardstick=SimpleNamespace(model=SimpleNamespace(prior_variance=1.0), labels=None),
-        work=lambda: work,
-        table=type("Table", (), {"arms": [None], "__len__": lambda self: fits})(),
-    )
-    monkeypatch.setattr(again, "sensitivity", lambda result, priors: len(priors) - 1)
-    if others is None:
-        assert "'dataworth sensitivity' does" in refusal(again.over_priors, None, case)
-    else:
-        assert again.over_priors(None, case) == others
 
 
 # --- words and looks ---------------------------------------------------------------------------------------

@@ -59,40 +59,29 @@ def test_shuffled_labels_are_harmful(options):
     assert result.accuracy_delta < 0
 
 
-@pytest.mark.parametrize("prior_variance", [None, 1e-4, 1e4])
-@pytest.mark.parametrize("data", [DATA, NOISY, DATA.take(range(6))])
-def test_doubling_changes_nothing_under_any_prior(data, prior_variance):
+@pytest.mark.parametrize(("data", "prior"), [(DATA, None), (NOISY, 1e-4), (DATA.take(range(6)), 1e4)])
+def test_doubling_changes_nothing_under_any_prior(data, prior):
     """Rows count as often as suits them anyway: no chance involved."""
-    yard = yardstick() if prior_variance is None else Yardstick.fit(held_out(), prior_variance=prior_variance)
+    yard = yardstick() if prior is None else Yardstick.fit(held_out(), prior_variance=prior)
     rows = np.random.default_rng(0).permutation(np.tile(np.arange(len(data)), 2))
     result = dw.audit(data, data.take(rows), held_out(), yardstick=yard, ignore="all")
     assert abs(result.delta) < negligible(result.details.rows_per_test)
     assert result.verdict == "unchanged"
 
 
-@pytest.mark.parametrize("seed", range(2))
-def test_self_labelled_rows_are_never_informative(seed):
+def test_self_labelled_rows_are_never_informative():
     """120 rows labelled by a model of the other 40; informative for none of 30 seeds."""
-    data = classes(160, seed=seed)
-    few = data.take(range(40))
-    own = LogisticRegression().fit(few.X, few.y).predict(data.X[40:])
-    result = audit(few, Dataset.concat([few, Dataset(data.X[40:], own)]), seed=seed)
+    few = DATA.take(range(40))
+    own = LogisticRegression().fit(few.X, few.y).predict(DATA.X[40:])
+    result = audit(few, Dataset.concat([few, Dataset(DATA.X[40:], own)]))
     assert result.verdict != "informative"
     assert result.change["new"] == 120
 
 
-@pytest.fixture(scope="module")
-def wide_world():
-    """Twelve features, of which eight rows say little."""
-    T = classes(300, seed=2_000, d=12)
-    return T, Yardstick.fit(T, prior_variance=1.0)
-
-
-def test_truly_new_rows_are_informative_where_data_are_poor(wide_world):
-    """292 rows added to 8; informative for each of 30 seeds."""
-    T, yard = wide_world
-    data = classes(300, seed=1, d=12)
-    result = dw.audit(data.take(range(8)), data, T, yardstick=yard)
+def test_truly_new_rows_are_informative_where_data_are_poor():
+    """292 rows added to 8, which say little of twelve features; informative for each of 30 seeds."""
+    data, T = classes(300, seed=1, d=12), classes(300, seed=2_000, d=12)
+    result = dw.audit(data.take(range(8)), data, T, prior_variance=1.0, ignore="all")
     assert result.verdict == "informative"
     assert (result.change["kept"], result.change["new"], result.change["removed"]) == (8, 292, 0)
 
@@ -143,20 +132,15 @@ def test_edited_features_count_as_they_are_after():
 
 # Designs
 
-DESIGNS = ["whole", "row", "rate", "size", "pairs", "method"]
 
-
-@pytest.mark.parametrize("design", DESIGNS)
+@pytest.mark.parametrize("design", ["whole", "row", "rate", "size", "pairs", "method"])
 def test_every_design_runs_and_says_what_it_answers(design):
     few = {} if design == "whole" else {"pairs": 4, "size": 20}
     given = {"curate": true_rows} if design == "method" else {"after": FILTERED}
     result = audit(NOISY, **given, design=design, **few)
-    plain = json.loads(json.dumps(result.to_dict()))
     assert result.design == ("row" if design == "pairs" else design)
-    assert result.question == plain["question"]
-    assert result.question.endswith("?")
-    assert (result.verdict is None) == (design == "size")
-    assert result.verdict in (None, *VERDICTS)
+    assert result.question == json.loads(json.dumps(result.to_dict()))["question"]
+    assert result.verdict in ((None,) if design == "size" else VERDICTS)
     assert (result.control is None) == (design == "size")
     if design != "whole":
         assert len(result.table) == 4

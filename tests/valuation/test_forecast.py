@@ -42,15 +42,8 @@ def test_a_forecast_follows_the_model_that_predicted_the_larger_parts(rate):
 
 
 def test_ranges_are_made_of_sampling_error_and_growth_and_widen_with_every_doubling():
-    ahead = Extrapolation(
-        CurveModel(0.0, 1.0, None),
-        CurveModel(0.0, 0.0, 1.0),
-        0.0,
-        100.0,
-        float(np.log(100.0)) + 1.0,
-        0.3,
-        12.0,
-    )
+    models, now = (CurveModel(0.0, 1.0, None), CurveModel(0.0, 0.0, 1.0)), float(np.log(100.0)) + 1.0
+    ahead = Extrapolation(*models, 0.0, 100.0, now, 0.3, 12.0)
     assert ahead(200.0) == pytest.approx(np.log(200.0) + 0.7)
     for rows, doublings in ((200.0, 1), (400.0, 2)):
         low, high = ahead.range(rows)

@@ -27,8 +27,9 @@ def test_there_are_no_more_blocks_than_groups():
     assert dw.score(DATA, few, **OPTIONS).details.blocks == 7
     one = dw.Dataset(TEST.X, TEST.y, groups=["t"] * 200)
     assert "all test rows belong to one group" in refusal(dw.score, DATA, one, **OPTIONS)
-    method = {"curate": lambda D, T: D, "design": "whole", **OPTIONS}
-    assert "all test rows belong to one group" in refusal(dw.audit, DATA, test=one, **method)
+    for design in ("whole", "method"):
+        method = {"curate": lambda D, T: D, "design": design, **OPTIONS}
+        assert "all test rows belong to one group" in refusal(dw.audit, DATA, test=one, **method)
 
 
 def whole(rows, groups):
@@ -87,8 +88,6 @@ def test_a_method_sees_a_group_and_is_scored_on_another_however_large_they_are()
     case = dw.audit(DATA, test=large, **options).case
     assert set(seen) == {150, 50}
     assert [len(case.design.draw(i).test.rows) for i in range(6)] == [200 - n for n in seen]
-    one = dw.Dataset(TEST.X, TEST.y, groups=["t"] * 200)
-    assert "all test rows belong to one group" in refusal(dw.audit, DATA, test=one, **options)
 
 
 def test_groups_of_one_row_each_change_nothing():
@@ -103,8 +102,7 @@ def test_groups_of_one_row_each_change_nothing():
 def test_the_size_of_a_pair_is_told_as_it_was_drawn():
     """Six rows of data in groups of 4 are 8, seven test rows in groups of 5 are 10."""
     found = dw.score(DATA, TEST, pairs=4, size=(6, 7), **OPTIONS)
-    assert found.details.size == (8, 10)
-    assert found.table.rows()[0]["data_rows"] == 8
+    assert (found.details.size, found.table.rows()[0]["data_rows"]) == ((8, 10), 8)
     assert found.per_row == pytest.approx(found.value / 10)
 
 

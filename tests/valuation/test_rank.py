@@ -64,9 +64,7 @@ def test_a_value_is_that_of_the_score_and_its_interval_is_wider():
 
 def test_any_name_will_do():
     names = ["test", "", "the test set", "'a'", "a", "control 1", "données"]
-    result = dw.rank(
-        {n: DATA.take(range(10, 20 + i)) for i, n in enumerate(names)}, held_out(), yardstick=yardstick()
-    )
+    result = rank(**{n: DATA.take(range(10, 20 + i)) for i, n in enumerate(names)})
     assert sorted(r.name for r in result) == sorted(names)
     assert {r.name: r.rows for r in result} == {n: 10 + i for i, n in enumerate(names)}
 
@@ -76,10 +74,10 @@ def test_differences_to_the_best_are_paired():
     rng = np.random.default_rng(0)
     common = 100 * rng.normal(size=20)
     a, b, c = (common + shift + rng.normal(size=20) for shift in (1.0, 0.0, 0.5))
-    ranked = order(table_of(b=b, a=a, c=c), {"a": 5, "b": 6, "c": 7})
-    names = sorted("abc", key=lambda n: -{"a": a, "b": b, "c": c}[n].mean())
-    assert [r.name for r in ranked] == names
     columns = {"a": a, "b": b, "c": c}
+    ranked = order(table_of(b=b, a=a, c=c), {"a": 5, "b": 6, "c": 7})
+    names = sorted(columns, key=lambda n: -columns[n].mean())
+    assert [r.name for r in ranked] == names
     best = columns[names[0]]
     tests = {n: stats.ttest_rel(columns[n], best) for n in names[1:]}
     smaller, larger = sorted(t.pvalue for t in tests.values())

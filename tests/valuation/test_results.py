@@ -3,7 +3,7 @@
 import json
 import math
 import pickle
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 import pytest
@@ -21,24 +21,19 @@ def half(D):
     return D.take(range(len(D) // 2))
 
 
-def audit(design, **options):
-    few = {} if design == "whole" else PAIRS
-    return dw.audit(NOISY, FILTERED, held_out(), design=design, **few, **options)
+def audit(**options):
+    return dw.audit(NOISY, FILTERED, held_out(), **options)
 
 
 KINDS = {
     "score whole": lambda **o: dw.score(DATA, held_out(), **o),
     "score pairs": lambda **o: dw.score(DATA, held_out(), **PAIRS, **o),
-    "audit whole": lambda **o: audit("whole", **o),
-    "audit row": lambda **o: audit("row", **o),
-    "audit rate": lambda **o: audit("rate", **o),
-    "audit size": lambda **o: audit("size", **o),
+    "audit whole": audit,
+    **{f"audit {d}": partial(audit, design=d, **PAIRS) for d in ("row", "rate", "size")},
     "audit method": lambda **o: dw.audit(NOISY, test=held_out(), curate=half, **PAIRS, **o),
     "rank": lambda **o: dw.rank({"a": DATA, "b": NOISY}, held_out(), **o),
     "sealed score": lambda **o: dw.score(dw.seal(DATA, yardstick()), held_out(), **o),
-    "sealed rank": lambda **o: dw.rank(
-        {"sealed": dw.seal(DATA, yardstick()), "open": NOISY}, held_out(), **o
-    ),
+    "sealed rank": lambda **o: dw.rank({"s": dw.seal(DATA, yardstick()), "open": NOISY}, held_out(), **o),
 }
 
 
@@ -77,15 +72,12 @@ def test_every_result_is_plain_data_in_nats_and_in_bits(kind):
     nats, bits = (json.loads(json.dumps(result.to_dict(bits=b))) for b in (False, True))
     assert (nats["unit"], bits["unit"]) == ("nats", "bits")
     assert nats["schema"].startswith(f"dataworth/{type(result).__name__.lower()[:4]}")
+    told, other, found = nats, bits, result
     if "ranking" in nats:
         (told, other), found = (one["ranking"][0] for one in (nats, bits)), result[0]
-        headline = {"value": found.value}
-    else:
-        (told, other), found = (nats, bits), result
-        headline = {"delta": found.delta} if "delta" in nats else {"value": found.value}
-    for name, value in headline.items():
-        assert told[name] == value
-    for name in {*headline, "stderr", "interval", "per_row", "information_gain", "before", "after"} & {*told}:
+    counted = {"delta", "value", "stderr", "interval", "per_row", "information_gain", "before", "after"}
+    for name in counted & {*told}:
+        assert name == "interval" or told[name] == getattr(found, name, told[name])
         if told[name] is not None:
             assert np.multiply(other[name], math.log(2)) == pytest.approx(told[name])
     for name in ("accuracy", "accuracy_delta", "p_value"):
@@ -94,10 +86,8 @@ def test_every_result_is_plain_data_in_nats_and_in_bits(kind):
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_seed_determines_everything(kind):
-    one, again, other = (
-        KINDS[kind](yardstick=yardstick(), ignore="all", seed=seed).table.values.tobytes()
-        for seed in (1, 1, 2)
-    )
+    asked = {"yardstick": yardstick(), "ignore": "all"}
+    one, again, other = (KINDS[kind](**asked, seed=seed).table.values.tobytes() for seed in (1, 1, 2))
     assert one == again != other
 
 
@@ -108,35 +98,44 @@ def test_two_processes_give_the_same_bits(kind):
 
 
 REFUSED = {
-    "the data is a list": lambda: dw.score([1, 2], held_out()),
-    "the test set is a ndarray": lambda: dw.score(DATA, held_out().X),
-    "the data has no rows": lambda: dw.score(DATA.take([]), held_out()),
-    "2 features, but 3 are expected": lambda: dw.score(
-        dw.Dataset(DATA.X[:, :2], DATA.y), held_out(), yardstick=yardstick()
-    ),
-    "label '2'": lambda: dw.score(DATA.with_labels([2] * 160), held_out(), yardstick=yardstick()),
-    "keep is 'yes'": lambda: dw.score(DATA, held_out(), keep="yes"),
-    "give either after=": lambda: dw.audit(DATA, test=held_out()),
-    "not both": lambda: dw.audit(DATA, DATA, held_out(), curate=half),
-    "test is a NoneType": lambda: dw.audit(DATA, DATA),
-    "raw.csv: there is no such file": lambda: dw.audit("raw.csv", DATA, held_out()),
-    "after is a ndarray": lambda: dw.audit(DATA, DATA.X, held_out()),
-    "after has no rows": lambda: dw.audit(DATA, DATA.take([]), held_out()),
-    "curate must be a callable": lambda: dw.audit(DATA, test=held_out(), curate="filter"),
-    "must be a callable": lambda: dw.audit(DATA, test=held_out(), curate=lambda D, T, more: D),
-    "curate returned a NoneType": lambda: dw.audit(DATA, test=held_out(), curate=lambda D: None),
-    "returned a ndarray": lambda: dw.audit(DATA, test=held_out(), curate=lambda D: D.X, design="whole"),
-    "rank takes a dict": lambda: dw.rank([DATA], held_out()),
-    "takes a dict": lambda: dw.rank({}, held_out()),
-    "contributions takes a dict": lambda: dw.contributions({"a": DATA}, held_out()),
-    "a is a list": lambda: dw.rank({"a": [1]}, held_out()),
-    "b has no rows": lambda: dw.rank({"a": DATA, "b": DATA.take([])}, held_out()),
-    "'b': label '7'": lambda: dw.rank(
-        {"a": DATA, "b": DATA.with_labels([7] * 160)}, held_out(), yardstick=yardstick()
-    ),
+    "the data is a list": (dw.score, [1, 2]),
+    "the data has no rows": (dw.score, DATA.take([])),
+    "2 features, but 3 are expected": (dw.score, dw.Dataset(DATA.X[:, :2], DATA.y)),
+    "label '2'": (dw.score, DATA.with_labels([2] * 160)),
+    "raw.csv: there is no such file": (dw.audit, "raw.csv", DATA),
+    "after is a ndarray": (dw.audit, DATA, DATA.X),
+    "after has no rows": (dw.audit, DATA, DATA.take([])),
+    "give either after=": (dw.audit, DATA, None),
+    "rank takes a dict": (dw.rank, [DATA]),
+    "takes a dict": (dw.rank, {}),
+    "contributions takes a dict": (dw.contributions, {"a": DATA}),
+    "a is a list": (dw.rank, {"a": [1]}),
+    "b has no rows": (dw.rank, {"a": DATA, "b": DATA.take([])}),
+    "'b': label '7'": (dw.rank, {"a": DATA, "b": DATA.with_labels([7] * 160)}),
 }
 
 
 @pytest.mark.parametrize("word", REFUSED)
 def test_what_is_no_data_is_refused(word):
-    assert word in refusal(REFUSED[word])
+    function, *given = REFUSED[word]
+    assert word in refusal(function, *given, held_out(), yardstick=yardstick())
+
+
+NO_METHODS = {
+    "not both": {"after": DATA, "curate": half},
+    "curate must be a callable": {"curate": "filter"},
+    "must be a callable": {"curate": lambda D, T, more: D},
+    "curate returned a NoneType": {"curate": lambda D: None},
+    "returned a ndarray": {"curate": lambda D: D.X, "design": "whole"},
+    "test is a NoneType": {"after": DATA, "test": None},
+}
+
+
+@pytest.mark.parametrize("word", NO_METHODS)
+def test_what_is_no_method_is_refused(word):
+    assert word in refusal(dw.audit, DATA, **{"test": held_out(), **NO_METHODS[word]})
+
+
+def test_what_is_no_test_set_and_no_answer_is_refused():
+    assert "the test set is a ndarray" in refusal(dw.score, DATA, held_out().X)
+    assert "keep is 'yes'" in refusal(dw.score, DATA, held_out(), keep="yes")

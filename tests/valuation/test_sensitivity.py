@@ -11,12 +11,7 @@ from dataworth.evidence.interpretation import SHOWN
 from dataworth.measure.designs import DATA
 from dataworth.measure.intervals import Estimate
 from dataworth.measure.parts import columns
-from dataworth.valuation.sensitivity import (
-    AtPrior,
-    Sensitivity,
-    cross_validation,
-    sensitivity,
-)
+from dataworth.valuation.sensitivity import AtPrior, Sensitivity, sensitivity
 from dataworth.yardstick.predictive import half_given_half
 from dataworth.yardstick.search import searched
 from worlds import classes, flipped, held_out, refusal, yardstick
@@ -122,25 +117,6 @@ def test_any_prior_within_two_nats_is_plausible(score):
     assert [near[0], near[2]] == [False, True]
 
 
-def test_accuracy_by_cross_validation_with_scikit_learn():
-    """The same folds and prior by scikit-learn, of modes: its C is w·C, the intercept a column of ones."""
-    from sklearn.linear_model import LogisticRegression
-
-    test, yard = canonical(held_out()), yardstick()
-    yard = replace(yard, model=replace(yard.model, inference="laplace"))
-    score = dw.score(NOISY, held_out(), yardstick=yard, ignore="all", keep=True)
-    rng = np.random.default_rng([yard.seed, 0x7E57])
-    sample = test.take(np.sort(rng.permutation(len(test))[:1000]))
-    X = np.column_stack([yard.features(sample), np.ones(len(sample))])
-    y = yard.targets(sample)
-    for point in sensitivity(score, priors=[0.01, 1000.0]).points:
-        C = point.prior_variance * yard.tempering
-        model = LogisticRegression(C=C, fit_intercept=False, tol=1e-10, max_iter=10_000)
-        folds = cross_validation(y.astype(np.intp), None, yard.seed)
-        scores = [model.fit(X[learn], y[learn]).score(X[left], y[left]) for learn, left in folds]
-        assert point.accuracy == pytest.approx(np.mean(scores), abs=1e-9)
-
-
 @pytest.mark.parametrize(
     ("call", "word"),
     [(lambda s: sensitivity(3), "give what score, audit or rank returned")]
@@ -151,20 +127,19 @@ def test_what_is_no_result_and_no_prior_is_refused(score, call, word):
     assert word in refusal(call, score)
 
 
-def at(prior, value, conclusion, held_out=0.0, accuracy=0.5, plausible=True):
+def at(prior, value, conclusion, held_out=0.0, plausible=True):
     value = Estimate(value, 0.1, (value - 0.2, value + 0.2))
-    return AtPrior(prior, value, conclusion, held_out, accuracy, plausible)
+    return AtPrior(prior, value, conclusion, held_out, plausible)
 
 
 def test_what_is_said_of_priors_that_disagree():
     points = (
-        at(0.1, 1.0, "costly", -3.0, 0.9, plausible=False),
-        at(1.0, 1.0, "informative", -1.0, 0.8),
-        at(10.0, 1.0, "inconclusive", -2.0, 0.9),
+        at(0.1, 1.0, "costly", -3.0, plausible=False),
+        at(1.0, 1.0, "informative", -1.0),
+        at(10.0, 1.0, "inconclusive", -2.0),
     )
-    found = Sensitivity("audit", points, chosen=1.0, folds=5)
-    assert (found.by_held_out, found.by_accuracy) == (1.0, 0.1)  # of equal accuracies the smallest prior
-    assert found.to_dict()["conclusion_by_accuracy"] == "costly"
+    found = Sensitivity("audit", points, chosen=1.0)
+    assert found.by_held_out == 1.0
     steady, alone = (*points[:2], at(10.0, 1.0, "informative")), points[:2]
     told = {points: "also inconclusive", steady: "every plausible prior", alone: "no other given prior"}
     for given, words in told.items():
@@ -182,6 +157,6 @@ def test_what_is_said_of_priors_that_disagree():
     ],
 )
 def test_sign_conclusion_and_size_are_robust_each_by_itself(other, expected):
-    found = Sensitivity("audit", (at(1.0, 1.0, "informative"), other), 1.0, 5)
+    found = Sensitivity("audit", (at(1.0, 1.0, "informative"), other), 1.0)
     assert tuple(found.robust.values()) == expected
     assert ("not the" in found.summary) == (not all(expected))

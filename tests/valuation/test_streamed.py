@@ -25,7 +25,7 @@ def agree(whole, passes):
     assert whole.details.passes is None
     assert passes.value == pytest.approx(whole.value, abs=1e-6)
     assert passes.interval == pytest.approx(whole.interval, abs=1e-6)
-    assert np.allclose(passes.table.values, whole.table.values, rtol=1e-6, atol=1e-6)
+    assert np.allclose(passes.table.values, whole.table.values, rtol=1e-6, atol=1e-6, equal_nan=True)
     assert passes.table.tempering == whole.table.tempering
     assert passes.details.data_rows == whole.details.data_rows
     told = [note for note in passes.notes if "passes over the file" not in note]
@@ -59,6 +59,16 @@ def test_a_directory_of_files(numbers, tmp_path, suffix):
     for i, (start, end) in enumerate([(0, 100), (100, 700)]):
         write(rows.slice(start, end - start), tmp_path / f"part-{i}{suffix}")
     agree(whole, dw.score(tmp_path, test, stream=True, **asked))
+
+
+def test_numeric_labels(tmp_path):
+    def of(table):
+        return table.set_column(4, "label", [table["a0"].to_numpy() - table["a1"].to_numpy() ** 2])
+
+    rows, test = of(two_classes(700, 2)), of(two_classes(160, 3))
+    asked = {"prior_variance": 1.0, "ignore": "all"}
+    file = write(rows, tmp_path / "a.csv")
+    agree(dw.score(rows, test, **asked), dw.score(file, test, stream=True, **asked))
 
 
 def test_what_does_not_fit_is_read_in_passes_without_being_asked(numbers, monkeypatch):

@@ -22,11 +22,6 @@ def found(world):
     return dw.values(world[0], world[1], prior_variance=2.0)
 
 
-@pytest.fixture(scope="module")
-def after(world, found):
-    return world[0].take(np.setdiff1d(np.arange(180), found.least_trusted[:20]))
-
-
 @pytest.mark.parametrize("suffix", [".parquet", ".csv"])
 def test_files_are_read_again_and_know_their_test_set(world, found, suffix, tmp_path):
     data, test, other = world
@@ -56,21 +51,14 @@ def test_other_files_are_none(tmp_path):
         dw.audit(*[dw.Dataset(np.eye(30), [0, 1] * 15)] * 3, values=tmp_path / "a.csv")
 
 
-def test_an_audit_of_what_values_chose_is_refused_on_their_test_set(world, found, after):
+def test_an_audit_of_what_values_chose_is_refused_on_their_test_set(world, found):
     data, test, other = world
+    after = data.take(np.setdiff1d(np.arange(180), found.least_trusted[:20]))
     options = {"prior_variance": 2.0, "ignore": "all"}
-    with pytest.raises(
-        dw.DataworthError, match=r"^the 20 removed rows are those that the values puts first by"
-    ):
+    with pytest.raises(dw.DataworthError, match="are those that the values puts first by"):
         dw.audit(data, after, test, values=found, **options)
     told = dw.audit(data, after, other, values=found, **options)
     assert told.details.test_rows == len(other)
-    honest = dw.audit(data, after, test, values=found, honest=True, **options)
-    assert honest.details.test_rows == 60
-    assert honest.change["removed"] == 20
-    assert "20 rows left out by" in " ".join(honest.notes)
-    with pytest.raises(dw.DataworthError, match="it lacks none"):
-        dw.audit(data, data, test, honest=True, **options)
 
 
 def test_four_in_five_of_the_removed_rows_tell(world, found):
@@ -78,11 +66,7 @@ def test_four_in_five_of_the_removed_rows_tell(world, found):
     order = np.argsort(found.rows.value)
     middle = order[80:100]
 
-    def without(chosen):
-        return data.take(
-            np.setdiff1d(np.arange(180), np.concatenate([order[:chosen], middle[: 20 - chosen]]))
-        )
-
-    assert chosen_by(stored, data, without(16)) == "value"
-    assert chosen_by(stored, data, without(14)) is None
+    for chosen, column in ((16, "value"), (14, None)):
+        gone = [*order[:chosen], *middle[: 20 - chosen]]
+        assert chosen_by(stored, data, data.take(np.setdiff1d(np.arange(180), gone))) == column
     assert chosen_by(stored, data, data) is None

@@ -171,9 +171,6 @@ def values(
             panel=PANELS["Columns"],
         ),
     ] = None,
-    kind: Annotated[
-        str, word("rest: given all other rows (the default); alone: with no other data.")
-    ] = "rest",
     fdr: Annotated[
         float, word("Expected proportion of false entries on the list of rows (default: 0.1).")
     ] = 0.1,

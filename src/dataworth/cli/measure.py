@@ -30,7 +30,7 @@ from .options import Columns, Showing
 from .progress import listen
 
 FITTING = "fitting the yardstick…"
-SEALABLE = ("score", "rank", "contributions")
+SEALABLE = ("score", "rank")
 
 
 class Loaded(NamedTuple):
@@ -69,9 +69,9 @@ def _own_arguments(job: Job) -> dict[str, Any]:
     if "curate" in own:
         split(own["curate"])
     if job.command == "values":
-        from dataworth.valuation.values.values import check_kind
+        from dataworth.valuation.values.values import check_fdr
 
-        check_kind(own.get("kind", "rest"), own.get("fdr", 0.1))
+        check_fdr(own.get("fdr", 0.1))
     return own
 
 
@@ -143,9 +143,7 @@ def _sealed_files(job: Job, form: str, design: str, explain: bool) -> dict[Path,
         for path in filter(is_sealed, [given] if isinstance(given, Path) else given):
             if role != "data" or job.command not in SEALABLE:
                 who = {"test": "a test set", "data": job.command}.get(role, "an audit")
-                raise DataworthError(
-                    f"{path} is sealed, but {who} needs rows: only score, rank and contributions take it."
-                )
+                raise DataworthError(f"{path} is sealed, but {who} needs rows: only score and rank take it.")
             if explain:
                 raise DataworthError(f"{path} is sealed, but --explain needs rows: drop one of them.")
             refuse_unsealable(form, design)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..arrays import Array, Flags, Rows
+from ..arrays import Array, Rows
 from .geometry import GRAM_LIMIT, SLAB, Factor, Primal, largest_square
 from .logistic import Counts
 from .sites import Sites, condition, find_moments
@@ -52,7 +52,7 @@ class Seen(NamedTuple):
 
 
 class Toggled(NamedTuple):
-    """Each row's predictor as the fit has it, and with the row out (or in, if the fit has not seen it).
+    """Each row's predictor as the fit has it, and with the row out.
 
     log_share: the row's own share of the log evidence, ℓ(w) − ℓ(0). log_label: log p(label | all others).
     slope, bend: first and second derivative of log_share in the mean without the row.
@@ -69,21 +69,15 @@ class Toggled(NamedTuple):
 
 
 class Labelled(NamedTuple):
-    """Rows at places of a pool: what each adds to the counts there, the label that it says it has.
-
-    inside: whether it was counted.
-    """
+    """Rows at places of a pool: what each adds to the counts there, the label that it says it has."""
 
     place: Rows
     own: Counts
     label: Array
-    inside: Flags
 
     def counted(self, size: int) -> Counts:
         """How often each place is seen with either label."""
-        ones, zeros = (
-            np.bincount(self.place, weights=self.inside * part, minlength=size) for part in self.own
-        )
+        ones, zeros = (np.bincount(self.place, weights=part, minlength=size) for part in self.own)
         return Counts(ones.astype(float, copy=False), zeros.astype(float, copy=False))
 
 
@@ -120,13 +114,13 @@ def _look(X: Array, prior_variance: float, sites: Sites, coef: Array, factor: Fa
 
 
 def toggle_each(seen: Seen, counts: Counts, rows: Labelled, moved: float = MOVED) -> Toggled:
-    """Each row alone, out or in; those that move their own predictor by more than `moved` are refitted."""
+    """Each row alone; those that move their own predictor by more than `moved` are refitted."""
     found = _against(seen, counts, rows, *seen.cavity(rows.place))
-    distance = np.where(rows.inside, np.abs(found.other_mean - found.mean), 0.0)
+    distance = np.abs(found.other_mean - found.mean)
     far = np.argsort(-distance, kind="stable")[:REFITTED]
     for k in far[distance[far] > moved]:
         one = np.array([k])
-        row = Labelled(rows.place[one], rows.own.at(one), rows.label[one], rows.inside[one])
+        row = Labelled(rows.place[one], rows.own.at(one), rows.label[one])
         for whole, part in zip(found, _fitted_without(seen, counts, row), strict=True):
             whole[k] = part[0]
     return found
@@ -136,7 +130,7 @@ def _others(counts: Counts, rows: Labelled) -> Counts:
     """What is counted at each row's place beside the row."""
     every = counts.at(rows.place)
     least = NOTHING * (every.ones + every.zeros)
-    ones, zeros = (a - rows.inside * b for a, b in zip(every, rows.own, strict=True))
+    ones, zeros = (a - b for a, b in zip(every, rows.own, strict=True))
     return Counts(np.where(ones > least, ones, 0.0), np.where(zeros > least, zeros, 0.0))
 
 
@@ -155,8 +149,8 @@ def _against(seen: Seen, counts: Counts, rows: Labelled, mean: Array, variance: 
     return Toggled(
         mean=seen.mean[rows.place],
         variance=seen.variance[rows.place],
-        other_mean=np.where(rows.inside, left_mean, whole.mean),
-        other_variance=np.where(rows.inside, left_variance, whole.variance),
+        other_mean=left_mean,
+        other_variance=left_variance,
         log_share=whole.log_z - base,
         log_label=np.minimum(log_label, 0.0),
         slope=per(whole.mean - left_mean, left_variance),

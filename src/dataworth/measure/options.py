@@ -83,7 +83,6 @@ class Auditing(Drawing, total=False):
     committed: str | None
     key: str | None
     values: Any
-    honest: bool
     baselines: Sequence[Any]
     slices: str | Collection[str] | None
 
@@ -119,7 +118,7 @@ def option(default: Any, help: str, panel: str | None = None) -> Any:
 
 
 RARE = {"model", "inference", "form", "eta", "truncate", "winsorise", "pairs", "size", "precision", "metric"}
-RARE |= {"thorough", "ledger", "committed", "key", "values", "honest", "engine", "address", "prior_variance"}
+RARE |= {"thorough", "ledger", "committed", "key", "values", "engine", "address", "prior_variance"}
 """Options that few need: `--help-all` shows them, `--help` does not."""
 
 
@@ -192,11 +191,6 @@ class Options:
         "chose by this test set is refused.",
         "Guard",
     )
-    honest: bool = option(
-        False,
-        "Choose as many rows to leave out by values on one half of the test set, and audit on the other.",
-        "Guard",
-    )
     jobs: int | None = option(None, "Processes; −1: all cores (default: as many as pay).", "Work")
     engine: str | Engine | None = option(
         None, "Where the work runs: local or ray (default: as joblib.parallel_config says).", "Work"
@@ -254,7 +248,7 @@ class Options:
         check_drawing(parsed.pairs, parsed.size)
         if not isinstance(parsed.ledger, str | Path | None):
             raise DataworthError(f"ledger is {parsed.ledger!r}; give the path of a file.")
-        for name in ("thorough", "keep", "honest"):
+        for name in ("thorough", "keep"):
             if not isinstance(getattr(parsed, name), bool):
                 raise DataworthError(f"{name} is {getattr(parsed, name)!r}; it must be True or False.")
         seed, slices = whole_number(parsed.seed, "seed", least=0), names_of(parsed.slices, "slices")

@@ -16,7 +16,6 @@ from typing import Any
 
 from dataworth.atomic import atomic_write
 from dataworth.errors import DataworthError
-from dataworth.evidence.pair import NATS_PER_BIT
 from dataworth.valuation.result import Result
 from dataworth.valuation.supplementary import Further, further
 
@@ -122,8 +121,8 @@ def report(result: Any, kind: str, bits: bool = False) -> str:
     if kind == ".json":
         told = result.to_dict(**({"bits": bits} if in_bits(result) else {}))
         if isinstance(result, Result):
-            unit = NATS_PER_BIT if bits else 1.0
-            told = result.to_dict(bits, parts=found.parts is not None) | {"further": found.to_dict(unit)}
+            told = result.to_dict(bits, parts=found.parts is not None)
+            told["further"] = {"left_out": list(found.left_out)}
         return json.dumps(finite(told), indent=2, allow_nan=False) + "\n"
     written = {".html": page.page, ".md": markdown}[kind]
     return written(document(result, bits, found), datetime.now(UTC).date().isoformat())

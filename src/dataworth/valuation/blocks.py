@@ -102,11 +102,6 @@ def shapley_values(
 
     One row an order that was drawn (one row alone if all were counted), a column a block; `worth` has every
     coalition that is asked for, the empty one too.
-
-    >>> worth = {frozenset(): 0.0, frozenset("a"): 2.0, frozenset("b"): 1.0, frozenset("ab"): 2.0}
-    >>> found = shapley_values("ab", {some: np.array([u]) for some, u in worth.items()}, [])
-    >>> {name: share.item() for name, share in found.items()}
-    {'a': 1.5, 'b': 0.5}
     """
     if orders:
         met: dict[str, list[Array]] = {name: [] for name in names}

@@ -159,7 +159,6 @@ class Extrapolation(NamedTuple):
         return None if self(sizes[-1]) < target else sizes[bisect_left(sizes, target, key=lambda k: self(k))]
 
 
-QUESTION = "What would more rows like these be worth to someone facing this test set?"
 LEAST_ROWS = 40
 PROPORTIONS, PARTS = (0.0625, 0.125, 0.25, 0.35, 0.5, 0.75), 8
 """Sizes of parts, as proportions of all rows; random parts of each."""
@@ -185,7 +184,7 @@ class Forecast(BlockResult):
     """
 
     schema: ClassVar[str] = "dataworth/forecast/1"
-    question: ClassVar[str] = QUESTION
+    question: ClassVar[str] = "What would more rows like these be worth to someone facing this test set?"
     n_additional: int
     n_rows: int
     value: float = nats()

@@ -35,8 +35,6 @@ from .entry import measurement
 from .result import Replay, Result, nats, rests_on
 from .sealed import Sealed, measure_sealed, refuse_unsealable
 
-QUESTION = "Which of these datasets, as they are, is worth most to someone facing this test set?"
-
 
 @dataclass(frozen=True, kw_only=True)
 class Ranked:
@@ -120,15 +118,10 @@ def rank(candidates: Mapping[str, Dataset | Sealed], test: Dataset, **options: U
         blocks = Blocks.of("rank", candidates, test, opts)
         plan = blocks.plan({Arm("candidate", name): sample for name, sample in blocks.samples.items()})
         table = measure(blocks.prepared, blocks.pool, plan)
-        first = leaders(table, opts)
-        case = Case.of(blocks.prepared, blocks.pool, plan, table=table, arms=first, conclude=best_of)
+        first = by_value(count(table, opts, "blocks").table)[1::-1]  # how far the best stands above the next
+        case = Case.of(blocks.prepared, blocks.pool, plan, table=table, arms=tuple(first), conclude=best_of)
     replay = Replay.of("rank", candidates, test, opts)
     return summarise(answered(case), {**candidates, **case.data}, replay)
-
-
-def leaders(table: PairTable, options: Options) -> tuple[Arm, ...]:
-    """What a ranking is about: how far the best stands above the next."""
-    return tuple(by_value(count(table, options, "blocks").table)[1::-1])
 
 
 def summarise(case: Case, candidates: Mapping[str, Dataset | Sealed], replay: Replay) -> Ranking:
@@ -141,7 +134,7 @@ def summarise(case: Case, candidates: Mapping[str, Dataset | Sealed], replay: Re
         notes += (f"clipping decides the order: without it, it would be {', '.join(unclipped)}",)
     return Ranking(
         ranking=tuple(ranking),
-        question=QUESTION,
+        question="Which of these datasets, as they are, is worth most to someone facing this test set?",
         replay=replay,
         notes=notes,
         **rests_on(case, counted),

@@ -13,6 +13,8 @@ from importlib.metadata import version
 from os import PathLike
 from typing import Any, ClassVar
 
+import numpy as np
+
 from ..checks import CHECKS, Finding, run_checks
 from ..data.dataset import Dataset
 from ..data.io.streamed import Stream
@@ -169,9 +171,7 @@ class Result(Told):
         if parts:
             made = self.parts  # type: ignore[attr-defined]
             several = isinstance(made, dict)
-            own = made if several else {"": made}
-            plain = {name: part.to_dict(unit) for name, part in own.items()}
-            told["parts"] = plain if several else plain[""]
+            told["parts"] = {k: v.to_dict(unit) for k, v in made.items()} if several else made.to_dict(unit)
         return told
 
 
@@ -192,17 +192,20 @@ def tell(value: Any, unit: float) -> dict[str, Any]:
     for one in fields(value):
         if one.metadata.get("told", True):
             name = one.metadata.get("name", one.name)
-            told |= _told(name, getattr(value, one.name), unit, one.metadata.get("nats", False))
+            given = one.metadata.get("nats", False), one.metadata.get("whole", False)
+            told |= _told(name, getattr(value, one.name), unit, *given)
     return told
 
 
-def _told(name: str, value: Any, unit: float, in_nats: bool) -> dict[str, Any]:
+def _told(name: str, value: Any, unit: float, in_nats: bool, whole: bool) -> dict[str, Any]:
     if isinstance(value, Details):
         return {one: plain for one, plain in tell(value, unit).items() if plain is not None}
     if isinstance(value, Yardstick):
         return {name: value.summary()}
     if isinstance(value, Estimate):
         plain = value.to_dict(unit if in_nats else 1.0)
+        if whole:
+            return {name: plain}
         return {name: plain["value"], f"{name.removesuffix('_to_best')}_interval": plain["interval"]}
     if isinstance(value, tuple) and value and hasattr(value[0], "__dataclass_fields__"):
         return {name: [tell(item, unit) for item in value]}
@@ -210,4 +213,6 @@ def _told(name: str, value: Any, unit: float, in_nats: bool) -> dict[str, Any]:
         return {name: tell(value, unit)}
     if in_nats and value is not None:
         value = [bound / unit for bound in value] if isinstance(value, tuple) else value / unit
+    if isinstance(value, np.ndarray):
+        return {name: value.tolist()}
     return {name: list(value) if isinstance(value, tuple) else value}

@@ -60,14 +60,6 @@ class Score(Result):
     design: str
 
     @property
-    def beyond_proportions(self) -> Estimate:
-        """What the data tell beyond the class proportions (or mean and spread) of the test labels: the value.
-
-        In the design *pairs* the value is the PMI, which is counted from the yardstick's prior.
-        """
-        return Estimate(self.value, self.stderr, self.interval)
-
-    @property
     def of_ceiling(self) -> Estimate | None:
         """The share of what the test set's own rows tell of each other; None where that is not shown."""
         return None if self.ladder is None else self.ladder.of_ceiling
@@ -81,7 +73,7 @@ class Score(Result):
     def answer(self) -> str:
         """Whether the dataset is worth anything here: yes, no, or cannot tell, in a sentence."""
         guesses = any(one.code == "DW012" and one.fires for one in self.checks)
-        return answer(self.beyond_proportions, guesses, self.zero)
+        return answer(Estimate(self.value, self.stderr, self.interval), guesses, self.zero)
 
     @property
     def zero(self) -> str:

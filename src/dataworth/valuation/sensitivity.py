@@ -1,11 +1,8 @@
 """How a score, and the conclusion from it, depend on the prior variance C.
 
-The same pairs are measured again with other prior variances. Beside each stand two reasons to choose it, both
-from the test set alone, so that nobody's data can move it:
-
-    held out    mean of Σ log p(row | T_a) over rows of T_b, for halves of the test set, nats a half
-    accuracy    five-fold cross-validated accuracy (R² of numeric labels), by which the paper tunes C,
-                without saying on which data
+The same pairs are measured again with other prior variances. Beside each stands what the test set alone says
+of it, so that nobody's data can move it: held out, the mean of Σ log p(row | T_a) over rows of T_b, for
+halves of the test set, nats a half.
 
 Plausible is a prior that the test set does not exclude (held out within 1.92 nats of the chosen one): what
 check DW009 asks of its range, here of every prior given.
@@ -13,25 +10,20 @@ check DW009 asks of its range, here of every prior given.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
-from ..arrays import Array, Rows
 from ..checks.base import quietly
 from ..checks.prior import HALF_DECADE, PLAUSIBLE, STEPS, Halves, conclusion, on_grid
 from ..errors import DataworthError
 from ..evidence.pair import NATS_PER_BIT
-from ..measure import Estimate, count, group_codes, kept, strata
-from ..models.base import Fitter, bind, positive_number
+from ..measure import Estimate, count, kept
+from ..models.base import positive_number
 from ..parallel.threads import one_thread
 from .result import Result, Shown
 
 SCHEMA = "dataworth/sensitivity/1"
-FOLDS = 5
 QUANTITIES = {"score": "value", "audit": "change", "rank": "lead of the first"}
 
 
@@ -43,14 +35,13 @@ class AtPrior:
     value: Estimate
     conclusion: str | None
     held_out: float
-    accuracy: float
     plausible: bool
 
     def to_dict(self, unit: float = 1.0) -> dict[str, Any]:
         """Plain data for JSON."""
         told = {"prior_variance": self.prior_variance, **self.value.to_dict(unit)}
         told |= {"conclusion": self.conclusion, "held_out": self.held_out / unit}
-        return told | {"accuracy": self.accuracy, "plausible": self.plausible}
+        return told | {"plausible": self.plausible}
 
 
 @dataclass(frozen=True)
@@ -60,7 +51,6 @@ class Sensitivity(Shown):
     what: str
     points: tuple[AtPrior, ...]
     chosen: float
-    folds: int
 
     def at(self, prior_variance: float) -> AtPrior:
         """The point of one prior variance."""
@@ -70,11 +60,6 @@ class Sensitivity(Shown):
     def by_held_out(self) -> float:
         """The prior variance with the best held-out likelihood."""
         return max(self.points, key=lambda point: point.held_out).prior_variance
-
-    @property
-    def by_accuracy(self) -> float:
-        """The prior variance with the best cross-validated accuracy; of equal ones the smallest."""
-        return max(self.points, key=lambda point: point.accuracy).prior_variance
 
     @property
     def conclusion(self) -> str | None:
@@ -104,14 +89,11 @@ class Sensitivity(Shown):
             where = "at the chosen prior; no other given prior is plausible"
         elif others:
             where = f"at the chosen prior, but also {', '.join(others)} within {ends}"
-        paper = self.at(self.by_accuracy)
-        same = "the same" if paper.conclusion == self.conclusion else str(paper.conclusion)
-        by_accuracy = f"by cross-validated accuracy (C = {paper.prior_variance:g}): {same}"
         held = [name for name, holds in self.robust.items() if holds]
         moved = [name for name, holds in self.robust.items() if not holds]
         told = f"the same over plausible priors: {', '.join(held) or 'nothing'}"
         told += f" (not the {', nor the '.join(moved)})" if moved else ""
-        return f"{self.conclusion} {where}; {by_accuracy}; {told}"
+        return f"{self.conclusion} {where}; {told}"
 
     def rows(self) -> list[dict[str, Any]]:
         """One record a prior, for CSV."""
@@ -129,9 +111,8 @@ class Sensitivity(Shown):
         unit, name = (NATS_PER_BIT, "bits") if bits else (1.0, "nats")
         told: dict[str, Any] = {"schema": SCHEMA, "unit": name}
         told |= {"of": self.what, "quantity": QUANTITIES[self.what]}
-        names = ("chosen", "by_held_out", "by_accuracy", "conclusion", "robust", "summary", "folds")
+        names = ("chosen", "by_held_out", "conclusion", "robust", "summary")
         told |= {name: getattr(self, name) for name in names}
-        told["conclusion_by_accuracy"] = self.at(self.by_accuracy).conclusion
         return told | {"priors": [point.to_dict(unit) for point in self.points]}
 
 
@@ -144,6 +125,7 @@ def sensitivity(
     """A score, audit or ranking over prior variances: two decades to either side of its own, or `priors`.
 
     >>> import dataworth as dw
+    >>> import numpy as np
     >>> rng = np.random.default_rng(0)
     >>> X = rng.normal(size=(300, 2))
     >>> data = dw.Dataset(X, (X[:, 0] + rng.normal(size=300) > 0).astype(int))
@@ -163,49 +145,22 @@ def sensitivity(
     grid = sorted({chosen, *given})
     halves = Halves.of(case)
     least = halves.held_out(case.yardstick.model) - PLAUSIBLE
-    counted = case.yardstick.tempering * np.ones(len(halves.targets))
-    if halves.sample.weights is not None:
-        counted *= halves.sample.weights
-    folds = cross_validation(strata(case.yardstick, halves.sample), halves.sample.groups, case.yardstick.seed)
     points = []
     for done, variance in enumerate(grid):
         model = replace(case.yardstick.model, prior_variance=variance)
         with quietly():  # that a solver has not converged at an extreme prior is no news here
             again = case.table if variance == chosen else case.again(model=model)
             table = count(again, case.options, case.plan.unit).table
-            accuracy = cross_validated(bind(model, halves.features, halves.targets), folds, counted)
             held_out = halves.held_out(model)
         value = case.estimate(case.quantity(table))
         plausible = variance == chosen or held_out >= least
-        points.append(AtPrior(variance, value, conclusion(case, table), held_out, accuracy, plausible))
+        points.append(AtPrior(variance, value, conclusion(case, table), held_out, plausible))
         if progress is not None:
             progress(done + 1, len(grid))
-    return Sensitivity(case.what, tuple(points), chosen, len(folds))
+    return Sensitivity(case.what, tuple(points), chosen)
 
 
 def around(chosen: float) -> list[float]:
-    """Half-decades to either side, round where the yardstick's own grid is.
-
-    >>> around(3.16)
-    [0.0316, 0.1, 0.316, 1.0, 3.16, 10.0, 31.6, 100.0, 316.0]
-    """
+    """Half-decades to either side, round where the yardstick's own grid is: 0.0316 to 316 around 3.16."""
     steps = [chosen * HALF_DECADE**step for step in range(-STEPS, STEPS + 1) if step]
     return sorted([chosen, *map(on_grid, steps)])
-
-
-def cross_validation(classes: Rows, groups: Any, seed: int) -> list[tuple[Rows, Rows]]:
-    """Rows to learn from and rows to predict, five times; classes are spread over folds, groups are not."""
-    from sklearn.model_selection import StratifiedGroupKFold, StratifiedKFold
-
-    codes = group_codes(groups)
-    kind = StratifiedKFold if codes is None else StratifiedGroupKFold
-    with warnings.catch_warnings():  # a class of fewer rows than folds is spread as far as it goes
-        warnings.simplefilter("ignore", UserWarning)
-        splits = kind(FOLDS, shuffle=True, random_state=seed).split(classes, classes, codes)
-        return [(learn, left) for learn, left in splits if len(left)]
-
-
-def cross_validated(fitter: Fitter, folds: list[tuple[Rows, Rows]], weights: Array) -> float:
-    """Mean accuracy on rows that were not learnt from."""
-    fits = [(fitter(learn, weights=weights[learn]), left) for learn, left in folds]
-    return float(np.mean([fitter.accuracy(fit, left, weights[left]) for fit, left in fits]))

@@ -65,8 +65,16 @@ def measure_streamed(stream: Stream, test: Dataset, options: Options, name: str,
     seen = Pool.build(yardstick, {name: passes.sample, TEST: test})
     plan = whole_plan(prepared, {DATA: seen.samples[name]}, seen.samples[TEST])
     told = replace(prepared, data={name: passes.sample}, leaked=passes.leaked, passes=passes.made)
-    notes = (note for note in (passes.note, absent_classes(passes, name), streamed_note(passes)) if note)
-    return Case.of(told, seen, plan, tuple(notes), table=table, arms=(DATA,), **own)
+    absent, laplace = None, isinstance(yardstick.labels, Classes)
+    if passes.classes is not None and isinstance(yardstick.labels, Classes):
+        names = [one for one, count in zip(yardstick.labels.names, passes.classes, strict=True) if count]
+        absent = one_class_note(yardstick, Dataset(np.zeros((len(names), 1)), names), name)
+    read = (
+        f"{passes.rows:,} rows were read in {passes.made} passes over the file, never all at once; their "
+        f"posterior is {'that of Laplace, as EP gives it for so many' if laplace else 'exact'}"
+    )
+    notes = tuple(note for note in (passes.note, absent, read) if note)
+    return Case.of(told, seen, plan, notes, table=table, arms=(DATA,), **own)
 
 
 def streamed_arm(passes: Passes, pool: Pool) -> ArmPosterior:
@@ -76,19 +84,3 @@ def streamed_arm(passes: Passes, pool: Pool) -> ArmPosterior:
     fitter = passes.model.bind(pool.X, pool.y, fitted.prior)
     fit = fitter(np.zeros(0, dtype=np.intp))
     return ArmPosterior(fitter, fit, passes.rows, fitted.information_gain(), (fitted.prior,), counted)
-
-
-def streamed_note(passes: Passes) -> str:
-    """How the data were read, and what their posterior rests on."""
-    told = f"{passes.rows:,} rows were read in {passes.made} passes over the file, never all at once"
-    exact = not isinstance(passes.yardstick.labels, Classes)
-    return f"{told}; their posterior is {'exact' if exact else 'that of Laplace, as EP gives it for so many'}"
-
-
-def absent_classes(passes: Passes, name: str) -> str | None:
-    """A note if the data have no rows of some class."""
-    labels = passes.yardstick.labels
-    if passes.classes is None or not isinstance(labels, Classes):
-        return None
-    present = [label for label, count in zip(labels.names, passes.classes, strict=True) if count]
-    return one_class_note(passes.yardstick, Dataset(np.zeros((len(present), 1)), present), name)

@@ -59,7 +59,7 @@ def _worth(raw: Any, unit: Unit) -> str:
     """What the raw digits are worth, beside class proportions and the ceiling."""
     if raw is None or raw.of_ceiling is None:
         return ""
-    value, share = unit.named(raw.beyond_proportions), Unit("%", 100.0).named(raw.of_ceiling)
+    value, share = unit.named(raw), Unit("%", 100.0).named(raw.of_ceiling)
     told = f"The raw digits are worth {value} per {per_what(raw.details, raw.table)} beyond class proportions"
     return f"{told}, {share} of the ceiling.\n"
 

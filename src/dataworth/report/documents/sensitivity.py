@@ -17,11 +17,9 @@ def document(sensitivity: Sensitivity, further: Further, unit: Unit) -> Document
         ("steady", "good") if sensitivity.robust["conclusion"] else ("depends on the prior", "neutral")
     )
     sentence = f"{sensitivity.summary[0].upper()}{sensitivity.summary[1:]}."
-    folds = f"{sensitivity.folds}-fold cross-validation on the test set (R² for numeric labels)"
     facts = [
         ("*", "the yardstick's own prior variance"),
         ("Held out", f"mean log-likelihood of half the test set; best at C = {sensitivity.by_held_out:g}"),
-        ("Accuracy", f"{folds}; best at C = {sensitivity.by_accuracy:g}"),
         ("Plausible", "not excluded by the test set (DW009)"),
     ]
     blocks = (table(sensitivity, unit), Facts(facts, "brief"))
@@ -67,7 +65,6 @@ def table(sensitivity: Sensitivity, unit: Unit) -> Table:
             unit.cell(p.value, sign=True),
             p.conclusion or "no verdict",
             Cell(number(p.held_out * unit.factor, 2), p.held_out),
-            Cell(number(p.accuracy, 4), p.accuracy),
             "yes" if p.plausible else "",
         )
         for p in sensitivity.points
@@ -75,7 +72,7 @@ def table(sensitivity: Sensitivity, unit: Unit) -> Table:
     value = f"{QUANTITIES[sensitivity.what]}, {unit.name}, 95 % interval"
     return Table(
         "The result at other priors; plausible are those that the test set does not exclude",
-        ("C", value, "conclusion", f"held out, {unit.name}", "accuracy, CV", "plausible"),
+        ("C", value, "conclusion", f"held out, {unit.name}", "plausible"),
         rows,
         level="brief",
     )

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from itertools import cycle
 from typing import Any
 
 from dataworth.checks import CHECKS, Finding
@@ -26,17 +24,13 @@ from ..document import (
     Document,
     Facts,
     Name,
-    Plane,
-    Point,
     Section,
-    Series,
     Table,
     Tone,
     Words,
     shortened,
 )
 from ..numbers import Known, Unit, benchmark, counted_pmi, number
-from . import sensitivity
 
 Measured = Score | Audit | Ranking
 """What has checks."""
@@ -145,7 +139,6 @@ def last_sections(result: Measured, further: Further, unit: Unit) -> list[Sectio
     return [
         _checks_section(result),
         *parts_section(result, further, unit),
-        *_priors_section(further, unit),
         _arms_section(result, unit),
         yardstick_section(result),
         replay_section(result, further.left_out),
@@ -270,29 +263,6 @@ def parts_section(result: Measured, further: Further, unit: Unit) -> list[Sectio
         f"labels can raise it.{score}"
     )
     return [Section("Why: parts of the score", (table, Facts([("Read", why)])))]
-
-
-def _priors_section(further: Further, unit: Unit) -> list[Section]:
-    charts: list[Plane] = []
-    tables: list[Table] = []
-    if (found := further.priors) is not None:
-        charts.append(sensitivity.value_chart(found, unit))
-        tables.append(replace(sensitivity.table(found, unit), level="page", folded=True))
-    series, rows = [], []
-    for tone, (name, curve) in zip(cycle(TONES), further.sizes.items(), strict=False):
-        points = []
-        for n, value, error in curve:
-            y, e = value * unit.factor, error * unit.factor
-            shown = f"{number(y, 2)} ± {number(e, 2)}"
-            points.append(Point(n, y, (y - 2 * e, y + 2 * e)))
-            rows.append((Cell([Name(name), f", {n} rows"], n), Cell(shown, value)))
-        series.append(Series(Name(name), points, tone, joined=True))
-    if series:
-        caption = "Against size. Random parts of the data, on a few blocks of the test set; ± 2 s.e."
-        charts.append(Plane(caption, f"PMI, {unit.name}", "rows of data", series, log=True))
-        columns = ("rows", f"PMI, {unit.name}, ± standard error")
-        tables.append(Table("The value of random parts of the data", columns, rows, folded=True))
-    return [Section("Does the prior, or the size, decide?", (*charts, *tables))] if charts else []
 
 
 def yardstick_section(result: Reported, *more: tuple[str, Words]) -> Section:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dataworth.valuation.supplementary import Further
-from dataworth.valuation.values.values import KINDS, Values
+from dataworth.valuation.values.values import Values
 from dataworth.wording import counted
 
 from ..document import (
@@ -37,7 +37,7 @@ MAX_DOTS = 1000
 """Dots of rows that are neither on the list nor doubted."""
 BEWARE = (
     "a value below zero says that these test rows were predicted worse with the row, not that it is wrong; "
-    "judge a change by other test rows (--cross-fit, or dataworth audit --honest)"
+    "judge a change by other test rows (--cross-fit)"
 )
 
 
@@ -92,7 +92,7 @@ def _facts(values: Values, unit: Unit) -> Facts:
         ("Total", f"all rows together: {unit.show(values.total, unit=block)}"),
         (
             "Values",
-            f"{unit.name} that all {values.test_rows} test rows gain by the row, {KINDS[values.kind]}",
+            f"{unit.name} that all {values.test_rows} test rows gain by the row, given all other rows",
         ),
         ("Rows", f"{order}; row 1 is the first row of data; -o FILE has all, counted from 0"),
         ("Trust", "p wrong: probability that the label is wrong, by all other rows and the test set"),

@@ -77,11 +77,7 @@ class Curated(NamedTuple):
 
 
 def reassign_weights(own: Array, given: Array, score: Array) -> Array:
-    """The `given` weights, the largest to the rows with the largest score; other rows keep their `own`.
-
-    >>> reassign_weights(np.ones(3), np.array([2.0, 5.0]), np.array([0.1, 0.9, 0.5])).tolist()
-    [1.0, 5.0, 2.0]
-    """
+    """The `given` weights, the largest to the rows with the largest score; other rows keep their `own`."""
     found, given = own.copy(), np.sort(given)[::-1][: len(own)]
     found[np.argsort(-score, kind="stable")[: len(given)]] = given
     return found

@@ -44,11 +44,11 @@ from ...measure.slices import Balanced, Slice, check_slices, shown_slices
 from ...wording import in_nats
 from ..entry import measurement
 from ..result import Replay, Result, nats, rests_on
-from ..values.guard import guarded
+from ..values.guard import refuse_chosen
 from .arms import Arms, Curated, rate_arms, row_arms, size_arms
 from .attribution import attribute
 from .baselines import all_baselines
-from .methods import Curation, apply_to_draws, bound, curated_whole, default_first, described
+from .methods import Curation, apply_to_draws, curated_whole, default_first, described
 from .verdict import Attribution, Calibration, Control, CouldSee, could_see, judge, verdict_of
 
 REPLICATES = 8
@@ -171,9 +171,7 @@ def audit(
     if opts.committed is not None:
         check_commitment(before, opts.committed, opts.key)
     if after is not None:
-        after, scored, notes = guarded(before, after, test, opts)
-    elif opts.honest:
-        raise DataworthError("honest chooses rows to leave out, as many as after= lacks: give after=.")
+        refuse_chosen(before, after, test, opts.values)
     designs = DESIGNS["audit"] if curate is None else default_first(curate, DESIGNS["curate"])
     design = opts.choose_design(designs)
     check_slices(scored, opts.slices or ())
@@ -182,7 +180,8 @@ def audit(
     before, scored = yardstick.numbered(before).select(columns), yardstick.numbered(scored)
     about: dict[str, Any] = {}
     if curate is not None:
-        curate = bound(curate, before)
+        if hasattr(curate, "bound") and hasattr(curate, "why"):
+            curate = curate.bound(before)  # as it is meant for these data, or a sentence
         about["curation"], notes = described(curate, before)
     if curate is not None and design != "whole":
         design = "method"

@@ -53,7 +53,8 @@ class Cells(NamedTuple):
 def affine_cells(cells: Cells, rng: np.random.Generator, more: Array | None = None) -> Array:
     """Least squares of each column's new cells on the old ones, and on `more`, applied to all rows.
 
-    It repeats rescaling and shifting; missing cells get the mean of the new ones.
+    It repeats rescaling and shifting, with labels also shrinking to class means; missing cells get the mean
+    of the new ones.
     """
     made = cells.X.copy()
     for j, edited, rows in cells.numeric_parts():
@@ -63,11 +64,6 @@ def affine_cells(cells: Cells, rng: np.random.Generator, more: Array | None = No
             line = np.linalg.lstsq(A[cells.rows[edited]], cells.new[edited, j], rcond=None)[0]
             made[rows, j] = A[rows] @ line
     return made
-
-
-def affine_cells_by_label(cells: Cells, rng: np.random.Generator) -> Array:
-    """The same with the row's label among the regressors, as in shrinking to class means."""
-    return affine_cells(cells, rng, cells.label)
 
 
 def class_mean_shrinkage(cells: Cells, rng: np.random.Generator) -> Array:
@@ -112,7 +108,10 @@ def permuted_cells(cells: Cells, rng: np.random.Generator) -> Array:
 Editor = Callable[[Cells, np.random.Generator], Array]
 EDITORS: dict[str, tuple[Editor, str]] = {
     "affine_edit": (affine_cells, "cells rescaled and shifted"),
-    "affine_edit_by_label": (affine_cells_by_label, "cells rescaled and shifted, by label"),
+    "affine_edit_by_label": (
+        lambda cells, rng: affine_cells(cells, rng, cells.label),
+        "cells rescaled and shifted, by label",
+    ),
     "class_mean_edit": (class_mean_shrinkage, "rows shrunk towards their class"),
     "permute_cells": (permuted_cells, "edited cells permuted, on rows at random"),
 }

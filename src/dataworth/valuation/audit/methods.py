@@ -88,28 +88,14 @@ SENSES = {
 """What the attribute `strategic` of a curation says."""
 
 
-def bound(curate: Curation, data: Dataset) -> Curation:
-    """The callable as it is meant for the whole data, or a sentence if it makes no sense for them."""
-    return curate.bound(data) if hasattr(curate, "bound") and hasattr(curate, "why") else curate
-
-
 def default_first(curate: Curation, designs: tuple[str, ...]) -> tuple[str, ...]:
-    """Designs with the callable's own default at the front.
-
-    >>> default_first(len, ("method", "whole"))
-    ('method', 'whole')
-    """
-    own = [design for design in designs if design == getattr(curate, "design", None)]
-    return (*own, *(design for design in designs if design not in own))
+    """Designs with the callable's own default at the front."""
+    return tuple(sorted(designs, key=lambda design: design != getattr(curate, "design", None)))
 
 
 def described(curate: Any, data: Dataset) -> tuple[dict[str, Any], tuple[str, ...]]:
     """What a callable says of itself, as plain data: at least a name; and a note on its place in the paper's
-    sense, if it knows it.
-
-    >>> described(len, Dataset([[0.0]], [0]))
-    ({'name': 'len'}, ())
-    """
+    sense, if it knows it."""
     if not hasattr(curate, "why"):
         return {"name": getattr(curate, "__name__", type(curate).__name__)}, ()
     strategic, why = curate.said(data) if hasattr(curate, "said") else (curate.strategic, curate.why)

@@ -11,13 +11,10 @@ Its standard error over test rows is the jackknife's. Without test row j the val
 
 for which removing i moves mean and variance of the predictor of t_j by cov(f_i, f_j) times what it moves its
 own: a matrix of products, of which no more than a slab is held.
-
-The kind *alone* is the value of the row and the test set, D without any other row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -37,16 +34,15 @@ from ..blocks import DATA, Blocks
 
 
 class Part(NamedTuple):
-    """Rows of the data or of the test set: where they stand, targets, how often each counts, if it does."""
+    """Rows of the data or of the test set: where they stand, targets, how often each counts."""
 
     place: Rows
     y: Array
     weights: Array
-    inside: Flags
 
     def labelled(self, y: Array) -> Labelled:
         """The rows with labels 0 and 1, or soft ones between."""
-        return Labelled(self.place, Counts(self.weights * y, self.weights * (1.0 - y)), y, self.inside)
+        return Labelled(self.place, Counts(self.weights * y, self.weights * (1.0 - y)), y)
 
 
 @dataclass(frozen=True)
@@ -70,9 +66,7 @@ class Table:
         X, place = distinct_rows(pool.X)
 
         def part(sample: Sample, times: float) -> Part:
-            rows = sample.rows
-            every = np.ones(len(rows), dtype=bool)
-            return Part(place[rows], pool.y[rows], times * weights_of(sample), every)
+            return Part(place[sample.rows], pool.y[sample.rows], times * weights_of(sample))
 
         return cls(
             X=with_intercept(X, model.intercept),
@@ -88,10 +82,6 @@ class Table:
         groups = None if self.groups is None else np.unique(self.groups[rows], return_inverse=True)[1]
         some: Any = (part[rows] for part in self.test)
         return replace(self, test=Part(*some), groups=groups)
-
-    def counting(self, rows: Flags | bool) -> Table:
-        """The same with some rows of the data counted, and the others not; all are still looked at."""
-        return replace(self, data=self.data._replace(inside=np.full(len(self.data.y), rows)))
 
 
 MOST_TESTED, MOST_CELLS = 2000, 20_000_000
@@ -138,21 +128,21 @@ def gaussian_fits(table: Table, noise: float) -> Fits:
     n, y = len(data.y), np.concatenate([data.y, test.y])
     X = table.X[np.concatenate([data.place, test.place])]
     tau = np.concatenate([data.weights, test.weights]) / noise
-    joint = np.concatenate([data.inside, test.inside])
-    seen, toggled = [], []
-    for some in (joint & (np.arange(len(y)) < n), joint):
-        seen.append(see_gaussian(X, table.prior_variance, Sites(tau * some, tau * some * y)))
-        toggled.append(_gaussian_toggled(seen[-1], y, tau, noise, some))
+    own, every = (
+        see_gaussian(X, table.prior_variance, Sites(some, some * y))
+        for some in (tau * (np.arange(len(y)) < n), tau)
+    )
+    alone, joint = (_gaussian_toggled(seen, y, tau, noise) for seen in (own, every))
     return Fits(
-        Toggled(*(part[:n] for part in toggled[0])),
-        Toggled(*(part[:n] for part in toggled[1])),
-        Toggled(*(part[n:] for part in toggled[1])),
-        seen[1],
+        Toggled(*(part[:n] for part in alone)),
+        Toggled(*(part[:n] for part in joint)),
+        Toggled(*(part[n:] for part in joint)),
+        every,
         (np.arange(n), np.arange(n, len(y))),
     )
 
 
-def _gaussian_toggled(seen: Seen, y: Array, tau: Array, noise: float, inside: Flags) -> Toggled:
+def _gaussian_toggled(seen: Seen, y: Array, tau: Array, noise: float) -> Toggled:
     """Each row's N(y; f, s²)^w against its cavity N(m, v), with τ = w/s²."""
     mean, variance = seen.cavity(np.arange(len(y)))
     spread = variance + noise
@@ -161,18 +151,8 @@ def _gaussian_toggled(seen: Seen, y: Array, tau: Array, noise: float, inside: Fl
     log_share = 0.5 * (
         bend * (y - mean) ** 2 - np.log1p(tau * variance) - tau * noise * np.log(2.0 * np.pi * noise)
     )
-    with_variance = variance / (1.0 + tau * variance)
-    with_mean = (mean + tau * variance * y) / (1.0 + tau * variance)
-    return Toggled(
-        seen.mean,
-        seen.variance,
-        np.where(inside, mean, with_mean),
-        np.where(inside, variance, with_variance),
-        log_share,
-        log_label,
-        bend * (mean - y),
-        bend,
-    )
+    slope = bend * (mean - y)
+    return Toggled(seen.mean, seen.variance, mean, variance, log_share, log_label, slope, bend)
 
 
 def tested_rows(table: Table) -> Rows:
@@ -190,7 +170,7 @@ def standard_errors(table: Table, fits: list[Fits]) -> Array:
     found = np.empty(len(table.data.y))
     for i in range(0, len(found), SLAB):
         rows = np.arange(i, min(i + SLAB, len(found)))
-        matrix = np.sum([pointwise(one, rows, tested, table) for one in fits], axis=0)
+        matrix = np.sum([pointwise(one, rows, tested) for one in fits], axis=0)
         found[rows] = spread(table, matrix, tested)
     return found
 
@@ -206,14 +186,13 @@ def spread(table: Table, matrix: Array, tested: Rows) -> Array:
     return np.asarray(np.sqrt(matrix.var(axis=1, ddof=1) * matrix.shape[1] * n / len(tested)))
 
 
-def pointwise(fits: Fits, rows: Rows, tested: Rows, table: Table) -> Array:
+def pointwise(fits: Fits, rows: Rows, tested: Rows) -> Array:
     """M_ij of some rows of the data and of the test set."""
     own = Toggled(*(part[rows] for part in fits.joint))
     test = Toggled(*(part[tested] for part in fits.test))
     # what a toggle of i does to any f: cov(f_i, f) · moved in the mean, cov² · widened in the variance
     moved = per(own.other_mean - own.mean, own.variance)
     widened = per(own.other_variance - own.variance, own.variance**2)
-    sign = np.where(table.data.inside[rows], -1.0, 1.0)
     covariance = fits.seen.half(fits.place[0][rows]).T @ fits.seen.half(fits.place[1][tested])
     covariance *= per(test.other_variance, test.variance)  # without test row j
     first = covariance * moved[:, None]
@@ -222,15 +201,11 @@ def pointwise(fits: Fits, rows: Rows, tested: Rows, table: Table) -> Array:
     # ∂/∂v of a Gaussian integral is half its ∂²/∂m²
     change = first * test.slope + 0.5 * first * first * test.bend
     change += covariance * (0.5 * (test.slope**2 + test.bend))
-    return np.asarray(sign[:, None] * change)
+    return np.asarray(-change)
 
 
 def p_below_zero(value: Array, stderr: Array, degrees: float) -> Array:
-    """One-sided p-values of "the value is not below zero", by Student's t; 1 where there is no error.
-
-    >>> p_below_zero(np.array([-2.0, -2.0, 1.0]), np.array([1.0, 0.0, 1.0]), 1e9).round(3).tolist()
-    [0.023, 1.0, 0.841]
-    """
+    """One-sided p-values of "the value is not below zero", by Student's t; 1 where there is no error."""
     known = stderr > 0
     t = np.where(known, value, 0.0) / np.where(known, stderr, 1.0)
     return np.where(known, stdtr(degrees, t), 1.0)
@@ -247,22 +222,14 @@ def listed_at(p_values: Array, fdr: float) -> Flags:
     return np.asarray(false_discovery_control(p_values) <= fdr)
 
 
-def fitting(yardstick: Yardstick) -> Callable[[Table], list[Fits]]:
-    """How a table is fitted: exactly, by one logistic regression, or by one a class."""
-    model = yardstick.model
+def fits_of(yardstick: Yardstick, table: Table) -> list[Fits]:
+    """A table fitted exactly, by one logistic regression, or by one a class."""
+    model, classes = yardstick.model, class_count(yardstick)
     if isinstance(model, Linear):
-        noise = float(model.noise_variance)  # type: ignore[arg-type]
-        return lambda table: [gaussian_fits(table, noise)]
-    classes = class_count(yardstick)
+        return [gaussian_fits(table, float(model.noise_variance))]  # type: ignore[arg-type]
+    y, tested = table.data.y, table.test.y
     chosen = [1] if classes == 2 else range(classes)
-
-    def fit(table: Table) -> list[Fits]:
-        return [
-            binary_fits(table, (table.data.y == c).astype(float), (table.test.y == c).astype(float))
-            for c in chosen
-        ]
-
-    return fit
+    return [binary_fits(table, (y == c).astype(float), (tested == c).astype(float)) for c in chosen]
 
 
 def class_count(yardstick: Yardstick) -> int:

@@ -12,21 +12,18 @@ from ...arrays import Array, Flags
 from ...data.dataset import Dataset, label_keys
 from ...data.leaks import look_for_leaks
 from ...errors import DataworthError
-from ...evidence.pair import NATS_PER_BIT
 from ...measure import Estimate, Options, Valuing, over_blocks, tell_stage, whole_number
 from ..blocks import DATA, Blocks
 from ..entry import measurement
-from ..result import BlockResult, Replay, tell
+from ..result import BlockResult, Replay, nats
 from .groups import GroupValue, value_groups
 from .label_noise import CrossFit, cross_fitted, trust
-from .rows import Table, class_count, fitting, listed_at, p_below_zero, standard_errors
+from .rows import Table, class_count, fits_of, listed_at, p_below_zero, standard_errors
 
-KINDS = {"rest": "given all other rows", "alone": "with no other data"}
 FDR = 0.1
-QUESTION = "Which rows carry the information, and which labels should be looked at again?"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RowValues:
     """One entry a row of the data, in their order; NaN for rows that also stand in the test set.
 
@@ -35,9 +32,9 @@ class RowValues:
     of rows whose value is below zero.
     """
 
-    value: Array
-    stderr: Array
-    log_label: Array
+    value: Array = nats()
+    stderr: Array = nats()
+    log_label: Array = nats()
     p_wrong: Array
     harmful: Flags
 
@@ -56,12 +53,11 @@ class Values(BlockResult):
     rows: RowValues
     groups: tuple[GroupValue, ...]
     cross_fit: CrossFit | None = None
-    total: Estimate
-    kind: str
+    total: Estimate = nats(whole=True)
     fdr: float
-    ids: tuple[str, ...] | None = field(default=None)
-    hashes: tuple[str, str] = ("", "")
-    question: ClassVar[str] = QUESTION
+    ids: tuple[str, ...] | None = field(default=None, metadata={"told": False})
+    hashes: tuple[str, str] = field(default=("", ""), metadata={"told": False})
+    question: ClassVar[str] = "Which rows carry the information, and which labels should be looked at again?"
 
     @property
     def headline(self) -> str:
@@ -83,32 +79,11 @@ class Values(BlockResult):
         columns = {"row": list(range(len(self.rows))), **own, **columns}
         return [dict(zip(columns, cells, strict=True)) for cells in zip(*columns.values(), strict=True)]
 
-    def to_dict(self, bits: bool = False) -> dict[str, Any]:
-        """Plain data for JSON, in nats or in bits."""
-        unit = NATS_PER_BIT if bits else 1.0
-        in_nats = ("value", "stderr", "log_label")
-        rows = {k: (v / unit if k in in_nats else v).tolist() for k, v in vars(self.rows).items()}
-        return {
-            "schema": self.schema,
-            "unit": "bits" if bits else "nats",
-            "kind": self.kind,
-            "fdr": self.fdr,
-            "total": self.total.to_dict(unit),
-            "rows": rows,
-            "groups": [tell(one, unit) for one in self.groups],
-            "cross_fit": None if self.cross_fit is None else tell(self.cross_fit, unit),
-            "test_rows": self.test_rows,
-            "yardstick": self.yardstick.summary(),
-            "notes": list(self.notes),
-            "replay": tell(self.replay, unit),
-        }
-
 
 @measurement("values", "D", test="T")
 def values(
     D: Dataset,
     T: Dataset,
-    kind: str = "rest",
     fdr: float = FDR,
     cross_fit: int | None = None,
     **options: Unpack[Valuing],
@@ -121,7 +96,6 @@ def values(
     Args:
         D: the data; its `groups` are the sources (annotators, vendors).
         T: the test set; at least 20 rows, unless a yardstick is given.
-        kind: "rest" (given all other rows) or "alone" (with no other data).
         fdr: expected proportion of false entries on the list of rows with a value below zero.
         cross_fit: parts of the test set; labels that the other parts doubt are left out, and the change is
             measured on the part that did not choose them.
@@ -143,40 +117,38 @@ def values(
     ([1, 2, 3, 4], True)
     """
     opts = Options.parse("values", options)
-    check_kind(kind, fdr)
+    check_fdr(fdr)
     parts = None if cross_fit is None else whole_number(cross_fit, "cross_fit", least=2)
     blocks = Blocks.of("values", {DATA: D}, T, opts)
     prepared, yardstick, own = blocks.prepared, blocks.prepared.yardstick, blocks.prepared.data[DATA]
     table = Table.of(blocks)
     tell_stage(opts.progress, "valuing rows…")
-    asked = table.counting(kind == "rest")
-    fits = fitting(yardstick)(asked)
-    value, stderr = np.sum([one.value for one in fits], axis=0), standard_errors(asked, fits)
+    fits = fits_of(yardstick, table)
+    value, stderr = np.sum([one.value for one in fits], axis=0), standard_errors(table, fits)
     pmi = blocks.worth({"all": blocks.samples[DATA]})["all"]
     tell_stage(opts.progress, "looking for wrong labels…")
     trusted = trust(yardstick, table)
     degrees = len(table.test.y) - 1.0 if table.groups is None else float(table.groups.max())
     harmful = listed_at(p_below_zero(value, stderr, degrees), fdr)
-    rows = RowValues(value, stderr, trusted.log_label, trusted.p_wrong, harmful)
+    columns = {"value": value, "stderr": stderr, **trusted._asdict(), "harmful": harmful}
     notes = prepared.notes
     if class_count(yardstick) > 2:
         notes += ("several classes: a logistic regression each, class or not; values are their sum",)
     if len(own) < len(D):
         kept = ~look_for_leaks(prepared.test, yardstick.numbered(D)).data
-        rows = RowValues(*(padded(column, kept) for column in vars(rows).values()))
-    changed = {"kind": kind if kind != "rest" else None, "fdr": fdr if fdr != FDR else None}
+        columns = {name: padded(column, kept) for name, column in columns.items()}
+    changed = None if fdr == FDR else fdr
     return Values(
-        rows=rows,
+        rows=RowValues(**columns),
         groups=() if own.groups is None else value_groups(blocks),
         cross_fit=None if parts is None else cross_fitted(blocks, table, parts),
         total=over_blocks(pmi),
         blocks=blocks.plan({}).count,
-        kind=kind,
         fdr=float(fdr),
         yardstick=yardstick,
         notes=notes,
         test_rows=len(prepared.test),
-        replay=Replay.of("values", {"data": D}, T, opts, **changed, cross_fit=cross_fit),
+        replay=Replay.of("values", {"data": D}, T, opts, fdr=changed, cross_fit=cross_fit),
         ids=None if D.ids is None else tuple(map(str, D.ids)),
         hashes=(fingerprint(D), fingerprint(T)),
     )
@@ -194,9 +166,7 @@ def padded(values: Array | Flags, kept: Flags) -> Any:
     return whole
 
 
-def check_kind(kind: object, fdr: object) -> None:
-    """A known kind and a proportion, or a sentence."""
-    if kind not in KINDS:
-        raise DataworthError(f"kind is {kind!r}; known kinds of values: {', '.join(KINDS)}.")
+def check_fdr(fdr: object) -> None:
+    """A proportion, or a sentence."""
     if isinstance(fdr, bool) or not isinstance(fdr, int | float) or not 0 < fdr < 1:
         raise DataworthError(f"fdr is {fdr!r}; it must be a proportion between 0 and 1, such as 0.1.")
