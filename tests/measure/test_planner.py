@@ -8,10 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
-from dataworth.measure.planner import NEEDS, pairs_for_error, pairs_needed
+from dataworth.measure.planner import METHODS, pairs_for_error, pairs_needed
 from worlds import refusal
 
-METHODS = tuple(NEEDS)
 sizes = st.floats(1e-2, 1e2)
 risks = st.floats(1e-9, 0.9)
 checked = settings(max_examples=60, deadline=None, derandomize=True)

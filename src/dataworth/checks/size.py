@@ -52,8 +52,8 @@ class Sizes:
 
 def size(case: Case) -> CheckOutcome:
     """DW010: blocks first, then every dataset whose value may be zero."""
-    if case.blocks is not None and case.blocks < MIN_BLOCKS:
-        return overlapping(case, case.blocks)
+    if case.plan.blocks is not None and case.plan.blocks < MIN_BLOCKS:
+        return overlapping(case, case.plan.blocks)
     arms = case.table.arms if case.what == "rank" else case.arms
     samples = case.design.draw(0).arms
     seen = [too_small(case, arm, samples[arm]) for arm in arms if arm in samples]

@@ -13,6 +13,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable
 from functools import reduce
+from operator import add
 from typing import NamedTuple
 
 import numpy as np
@@ -38,28 +39,24 @@ class Sums(NamedTuple):
     mass: float
     square: float
 
-    def __add__(self, other: Sums) -> Sums:  # type: ignore[override]
-        added = (a + b for a, b in zip(self[:4], other[:4], strict=True))
-        return Sums(*added, max(self.square, other.square))
-
 
 def partial_sums(theta: Array, X: Array, counts: Counts) -> Sums:
     """The sums of one chunk of rows X; `counts` are the weights of each with label 1 and with label 0."""
     d = len(theta)
-    sums = Sums(0.0, np.zeros(d), np.zeros((d, d)), 0.0, 0.0)
+    found = [Sums(0.0, np.zeros(d), np.zeros((d, d)), 0.0, 0.0)]
     for i in range(0, len(X), SLAB):  # what is worked on stays in the cache
         rows, own = X[i : i + SLAB], Counts(counts.ones[i : i + SLAB], counts.zeros[i : i + SLAB])
         at = terms(rows @ theta, own)
         scaled = rows * np.sqrt(at.curvature)[:, None]
         square = np.maximum(own.ones + own.zeros, 1.0) * np.einsum("ij,ij->i", rows, rows)
         mass = float(at.curvature.sum())
-        sums += Sums(at.value, rows.T @ at.gradient, scaled.T @ scaled, mass, float(square.max()))
-    return sums
+        found.append(Sums(at.value, rows.T @ at.gradient, scaled.T @ scaled, mass, float(square.max())))
+    return combined(found)
 
 
 def combined(parts: Iterable[Sums]) -> Sums:
     """All chunks together, added in the order in which they come."""
-    return reduce(Sums.__add__, parts)
+    return reduce(lambda a, b: Sums(*map(add, a[:4], b[:4]), max(a[4], b[4])), parts)  # type: ignore[call-arg]
 
 
 def find_mode(
@@ -75,7 +72,9 @@ def find_mode(
     """
     variance, d = tempering * prior_variance, len(start)
     theta, best, way, halvings = start, -np.inf, np.zeros(d), 0
-    for passes in range(1, MAX_ITERATIONS + 1):
+    converged, passes = False, 0
+    while not converged and passes < MAX_ITERATIONS:
+        passes += 1
         sums = sums_at(theta)
         if variance * sums.square > GRAM_LIMIT:
             raise np.linalg.LinAlgError("C‖x‖² is too large for sums: its digits would be lost")
@@ -95,9 +94,7 @@ def find_mode(
         theta, best, halvings = theta + way, objective, 0
         far = np.sqrt(max(float(way @ sums.curvature @ way), 0.0) / max(sums.mass, 1e-300))
         converged = decrement < SMALL and (0.5 * d + np.sqrt(d * decrement)) * far < TOLERANCE
-        if converged:
-            break
-    else:
+    if not converged:
         warnings.warn(f"Newton's method did not converge in {passes} passes", RuntimeWarning, stacklevel=2)
     # to second order at the last point, where the decrement is below the tolerance
     mode = (theta, np.zeros(0), best + 0.5 * decrement, float(theta @ theta) / prior_variance, factor)

@@ -90,15 +90,9 @@ class Case(Measurement):
         """Which rows are measured against which."""
         return self.plan.design
 
-    @property
-    def blocks(self) -> float | None:
-        """Disjoint blocks in the data, for designs that draw pairs."""
-        return self.plan.blocks
-
-    @property
-    def estimate(self) -> Callable[[Array], Estimate]:
+    def estimate(self, values: Array) -> Estimate:
         """From one number a pair to a mean with its interval."""
-        return self.plan.estimate
+        return self.plan.estimate(values)
 
     def quantity(self, table: PairTable) -> Array:
         """The number that the result is about, pair by pair: a value, or the last arm less the first."""

@@ -106,7 +106,7 @@ def drawn_size(case: Case) -> tuple[int, int] | None:
 
 def pair_notes(value: Estimate, case: Case) -> tuple[str, ...]:
     """What of the error of pairs more pairs would remove, and what only more rows would."""
-    blocks, precision = case.blocks, case.options.precision
+    blocks, precision = case.plan.blocks, case.options.precision
     if blocks is None:
         return ()
     if value.stderr is None:

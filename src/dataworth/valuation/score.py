@@ -177,7 +177,7 @@ def summarise(case: Case, design: str, rows: int, replay: Replay) -> Score:
     accuracy = case.estimate(case.table.column("accuracy", arm))
     if isinstance(case.yardstick.labels, Classes):  # R² of numeric labels has no floor
         accuracy = accuracy.within(0.0, 1.0)
-    drawn = {} if case.blocks is None else {"monte_carlo_stderr": value.monte_carlo}
+    drawn = {} if case.plan.blocks is None else {"monte_carlo_stderr": value.monte_carlo}
     return Score(
         value=value.value,
         stderr=value.stderr,

@@ -39,11 +39,7 @@ SCORES: Array = ndtri(LEVELS)
 
 @dataclass(frozen=True, kw_only=True)
 class Scale:
-    """z ↦ (z − shift) · stretch; with `knots` (columns × 40), (normal score of z − shift) · stretch.
-
-    >>> Scale.learn("each", np.array([[1.0, 0.0], [-1.0, 0.0]]), np.array([1.0, 0.0])).stretch
-    array([1., 0.])
-    """
+    """z ↦ (z − shift) · stretch; with `knots` (columns × 40), (normal score of z − shift) · stretch."""
 
     name: str
     shift: Array
@@ -94,10 +90,6 @@ def common_stretch(names: Sequence[str], spread: Array) -> Array:
 
     Columns are of one kind if they are `ALIKE` or more, their names differ by numbers alone (`px[0]`,
     `px[1]`, …), and none spreads `UNLIKE` times as far as most: another unit, then, is another kind.
-
-    >>> common_stretch([f"px[{i}]" for i in range(9)] + ["age"], np.array([1.0] * 8 + [2.0, 50.0])).round(3)
-    array([0.866, 0.866, 0.866, 0.866, 0.866, 0.866, 0.866, 0.866, 1.732,
-           1.   ])
     """
     stretch = (spread > 0).astype(float)
     stems: dict[str, list[int]] = {}
@@ -112,11 +104,7 @@ def common_stretch(names: Sequence[str], spread: Array) -> Array:
 
 
 def normal_scores(X: Array, knots: Array) -> Array:
-    """Scores of each column by its knots: linear between them, constant beyond, equal knots in their middle.
-
-    >>> normal_scores(np.array([[-9.0], [0.5], [9.0]]), np.linspace(0.0, 1.0, 40)[None, :]).round(2).ravel()
-    array([-2.24,  0.  ,  2.24])
-    """
+    """Scores of each column by its knots: linear between, constant beyond, equal knots in their middle."""
     scores = np.empty(X.shape)
     for j, own in enumerate(knots):
         first = np.flatnonzero(np.append(True, np.diff(own) > 0))
@@ -182,11 +170,7 @@ class Kernel:
 
 
 def squares(X: Array, A: Array) -> Array:
-    """|x − a|² of every row x and every a.
-
-    >>> squares(np.array([[0.0, 0.0], [3.0, 4.0]]), np.array([[0.0, 0.0]])).ravel()
-    array([ 0., 25.])
-    """
+    """|x − a|² of every row x and every a."""
     own, other = (np.einsum("ij,ij->i", rows, rows) for rows in (X, A))
     return np.maximum(own[:, None] + other - 2.0 * X @ A.T, 0.0)
 

@@ -174,11 +174,7 @@ def expanded_names(columns: tuple[Column, ...]) -> list[str]:
 
 
 def repeated(standard: Array) -> Rows:
-    """Columns, in standard units, that equal an earlier one or its negative: they say nothing of their own.
-
-    >>> repeated(np.array([[1.0, 0.0, -1.0, 1.0], [-1.0, 0.0, 1.0, -1.0], [0.0, 0.0, 0.0, 0.0]])).tolist()
-    [2, 3]
-    """
+    """Columns, in standard units, that equal an earlier one or its negative."""
     weight = np.random.default_rng(len(standard)).standard_normal(len(standard))
     mark = weight / np.abs(weight).sum() @ standard  # differs by no more than the columns do anywhere
     found, first = [], -1
@@ -208,9 +204,6 @@ def resolution(X: Array) -> Array:
     """How finely each column's values are told apart, relative to their size.
 
     Whole numbers are exact, whatever they were written as; others that float32 holds were rounded to it.
-
-    >>> resolution(np.array([[0.1, np.float32(0.1), 3.0]])) == [DOUBLE, SINGLE, DOUBLE]
-    array([ True,  True,  True])
     """
     with np.errstate(over="ignore"):
         single = (X.astype(np.float32) == X).all(axis=0) & (np.round(X) != X).any(axis=0)
