@@ -161,16 +161,22 @@ class Prepared:
 
 
 @dataclass(frozen=True)
-class SomeArms:
-    """A design with some of its arms."""
+class Derived:
+    """A design made of another, whose arms change as its do."""
 
     design: Design
-    arms: tuple[Arm, ...]
 
     @property
     def arms_fixed(self) -> bool:
         """As in the design."""
         return self.design.arms_fixed
+
+
+@dataclass(frozen=True)
+class SomeArms(Derived):
+    """A design with some of its arms."""
+
+    arms: tuple[Arm, ...]
 
     def units(self) -> Rows:
         """As in the design *whole*."""
@@ -184,17 +190,11 @@ class SomeArms:
 
 
 @dataclass(frozen=True)
-class Weighed:
+class Weighed(Derived):
     """A design whose data rows count `factor` times, in some arms otherwise; test rows count as they are."""
 
-    design: Design
     factor: float
     others: Mapping[Arm, float] = field(default_factory=dict)
-
-    @property
-    def arms_fixed(self) -> bool:
-        """As in the design."""
-        return self.design.arms_fixed
 
     def draw(self, i: int) -> Draw:
         """The i-th pair of the design."""
@@ -217,10 +217,8 @@ def fingerprint(draws: Iterable[Draw]) -> str:
 def select(sample: Sample, places: Rows) -> Sample:
     """Some of a sample's rows, by their places in it."""
 
-    def some(values: Any) -> Any:
-        return None if values is None else values[places]
-
-    return Sample(sample.rows[places], some(sample.weights), some(sample.targets))
+    some: Any = (None if values is None else values[places] for values in sample)
+    return Sample(*some)
 
 
 def reweighed(sample: Sample, factor: float) -> Sample:
@@ -236,9 +234,8 @@ def same_sample(a: Sample, b: Sample) -> bool:
     # sums are cheaper than sorting, and nearly always enough
     if labelled or len(a.rows) != len(b.rows) or a.rows.sum() != b.rows.sum():
         return False
-    orders = (np.argsort(s.rows, kind="stable") for s in (a, b))
-    ordered = (np.stack([s.rows, weights_of(s)])[:, order] for s, order in zip((a, b), orders, strict=True))
-    return np.array_equal(*ordered)
+    one, other = (np.stack([s.rows, weights_of(s)])[:, np.argsort(s.rows, kind="stable")] for s in (a, b))
+    return np.array_equal(one, other)
 
 
 def weights_of(sample: Sample) -> Array:

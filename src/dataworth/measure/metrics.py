@@ -68,8 +68,8 @@ def of_pair(fitter: Fitter, fit: Fit, test: Sample) -> list[float]:
     """Balanced accuracy, AUC and log loss of a fit on the test rows of a pair; numeric labels have none."""
     if getattr(fitter, "numbers", False) or not hasattr(fitter, "probabilities"):
         return [float("nan")] * len(METRICS)
-    y, weights = fitter.y[test.rows].astype(np.intp), weights_of(test)
-    return of_rows(fitter.probabilities(fit, test.rows), y, weights)
+    chances = fitter.probabilities(fit, test.rows)
+    return of_rows(chances, fitter.y[test.rows].astype(np.intp), weights_of(test))
 
 
 def by_row(chances: Array, y: Array, weights: Array) -> Array:
