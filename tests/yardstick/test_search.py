@@ -99,11 +99,6 @@ def test_the_second_stage_has_the_best_map_of_every_kind_and_scale():
     assert {p.prior for p in points} == {3.16, 10.0, 31.6}
 
 
-def test_the_prior_of_the_model_is_that_of_rows_that_count_w_times():
-    for kind, expected in (("logistic", 10.0 / 4.0), ("linear", 10.0 * 4.0)):
-        assert made(kind=kind).variance(Point(Map("axes", "each"), None, 10.0, 4.0, None)) == expected
-
-
 def point(name, rows):
     return Point(Map(name, "each"), None, 1.0, 1.0, np.asarray(rows, dtype=float))
 
@@ -150,12 +145,10 @@ def test_three_rivals_are_looked_at_and_each_map_once():
 def test_errors_are_by_group():
     """Rows of a group that move together are one observation."""
     T = clustered(20, 5, 0)
-    search = made(test=T)
-    moves = np.random.default_rng(0).normal(size=20)
+    search, moves = made(test=T), np.random.default_rng(0).normal(size=20)
     rows = moves[np.unique(search.sample.groups, return_inverse=True)[1]]
     assert search.stderr(rows) == pytest.approx(moves.std() / np.sqrt(20))
-    plain = made(test=Dataset(T.X, T.y))
-    assert plain.stderr(rows) == pytest.approx(moves.std() / 10)
+    assert made(test=Dataset(T.X, T.y)).stderr(rows) == pytest.approx(moves.std() / 10)
 
 
 def test_held_out_is_every_row_given_the_other_half():
