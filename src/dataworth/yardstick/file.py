@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -97,6 +97,15 @@ def plain(d: dict[str, Any], name: str, kind: type[R]) -> R:
     known = {f.name: str(f.type) for f in fields(kind)}  # type: ignore[arg-type]  # any dataclass
     entry = record(d, name, set(known))
     return kind(**{field: READERS[of](entry, field) for field, of in known.items()})
+
+
+def as_data(value: Any) -> Any:
+    """Arrays as lists, dataclasses as maps of their fields: what the functions above read."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if is_dataclass(value):
+        return {name: as_data(part) for name, part in vars(value).items()}
+    return value
 
 
 SCHEMA = "dataworth/yardstick/3"

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -64,14 +64,9 @@ class Scale:
         scores = normal_scores(standard, self.knots) if self.knots.size else standard
         return np.asarray((scores - self.shift) * self.stretch)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON."""
-        arrays = {name: getattr(self, name).tolist() for name in ("shift", "stretch", "knots")}
-        return {"name": self.name, **arrays}
-
     @classmethod
     def from_dict(cls, d: dict[str, Any], width: int) -> Scale:
-        """The scale that `to_dict` wrote; a reason if none can have."""
+        """The scale of a file; a reason if it can be none."""
         name = text(d, "name")
         if name not in SCALES:
             raise DataworthError("its scale is one that this version does not know")
@@ -140,7 +135,7 @@ class Kernel:
         features = raw(X)
         shift = features.mean(axis=0)
         size = float(np.sqrt(((features - shift) ** 2).sum(axis=1).mean()))
-        return cls(landmarks=landmarks, gamma=gamma, mix=mix / size, shift=shift / size)
+        return replace(raw, mix=mix / size, shift=shift / size)
 
     def __call__(self, X: Array) -> Array:
         """Features of rows."""
@@ -148,18 +143,11 @@ class Kernel:
 
     def scaled(self, factor: float) -> Kernel:
         """The same features, all by a factor."""
-        return Kernel(
-            landmarks=self.landmarks, gamma=self.gamma, mix=self.mix * factor, shift=self.shift * factor
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON."""
-        arrays = {name: getattr(self, name).tolist() for name in ("landmarks", "mix", "shift")}
-        return {"gamma": self.gamma, **arrays}
+        return replace(self, mix=self.mix * factor, shift=self.shift * factor)
 
     @classmethod
     def from_dict(cls, d: dict[str, Any], width: int) -> Kernel:
-        """The kernel that `to_dict` wrote; a reason if none can have."""
+        """The kernel of a file; a reason if it can be none."""
         rows, size = len(items(d, "landmarks")), len(items(d, "shift"))
         return cls(
             landmarks=numbers(d, "landmarks", (rows, width)),

@@ -69,29 +69,21 @@ class Sight:
     @property
     def proportion(self) -> float | None:
         """The least proportion of wrong labels whose removal is shown 4 times in 5; None: none is."""
-        place = self._place
-        logs = np.log(list(self.labels))
-        return None if place is None else float(np.exp(np.interp(place, self._ranks, logs)))
+        found = self._at(np.log(list(self.labels)))
+        return None if found is None else float(np.exp(found))
 
     @property
     def rise(self) -> float | None:
         """The gain of removing those, nats a block."""
-        place = self._place
-        gains = [gain.mean for gain in self.labels.values()]
-        return None if place is None else float(np.interp(place, self._ranks, gains))
+        return self._at([gain.mean for gain in self.labels.values()])
 
     @property
     def rows(self) -> int | None:
         """How many more rows of the same kind are shown 4 times in 5; None: not as many as there are."""
         return self.size - self.size // 2 if self.growth.t(self.blocks) >= needed_t(self.blocks) else None
 
-    @property
-    def _ranks(self) -> Array:
-        return np.arange(len(self.labels), dtype=float)
-
-    @property
-    def _place(self) -> float | None:
-        """Where t reaches what is needed and stays there, linear between two proportions.
+    def _at(self, values: Any) -> float | None:
+        """Values by proportion where t reaches what is needed and stays there, linear between two.
 
         A few rows that happen to matter, of 2 %, are not yet a proportion that is seen: 5, 10 and 20 % of
         wrong labels must be as well.
@@ -101,7 +93,8 @@ class Sight:
         first = int(np.append(-1, np.flatnonzero(t < needed)).max()) + 1
         if first == len(t):
             return None
-        return 0.0 if first == 0 else float(first - (t[first] - needed) / (t[first] - t[first - 1]))
+        place = 0.0 if first == 0 else float(first - (t[first] - needed) / (t[first] - t[first - 1]))
+        return float(np.interp(place, np.arange(len(t)), values))
 
     def needed(self, change: float, sd: float) -> int | None:
         """Test rows that would show a change of this mean and standard deviation a block 4 times in 5."""
