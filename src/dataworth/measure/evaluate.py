@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,12 +32,8 @@ IMPOSSIBLE = 2.0
 method exceeds it by up to 1.7 on a handful of separable rows, solvers that failed by many times that."""
 
 
-class Visitor(Protocol):
-    """What is asked of every arm of every pair; what it returns is kept, so it must be plain numbers."""
-
-    def __call__(self, pair: Pair, arm: Arm, sample: Sample, i: int) -> list[float]:
-        """One arm of the i-th pair."""
-        ...
+Visitor = Callable[[Pair, Arm, Sample, int], list[float]]
+"""What is asked of an arm of the i-th pair; what it returns is kept, so it must be plain numbers."""
 
 
 @dataclass(frozen=True)
