@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -66,16 +67,10 @@ class AuditParts(NamedTuple):
         return {name: part.to_dict(unit) for name, part in self._asdict().items()}
 
 
-class Visit(NamedTuple):
-    """A visitor that says what the PMI of a table is made of; without one, the PMI of whole blocks."""
-
-    table: PairTable | None
-
-    def __call__(self, pair: Pair, arm: Arm, sample: Sample, i: int) -> list[float]:
-        """The parts of one arm, in the order of `SHOWN`."""
-        value = None if self.table is None else float(self.table.column("pmi", arm)[i])
-        parts = parts_of(pair, value, DRAWS, seed=i)
-        return [float(getattr(parts, name)) for name in SHOWN]
+def visit(table: PairTable | None, pair: Pair, arm: Arm, sample: Sample, i: int) -> list[float]:
+    """What the PMI of a table is made of, in the order of `SHOWN`; without one, the PMI of whole blocks."""
+    parts = parts_of(pair, None if table is None else float(table.column("pmi", arm)[i]), DRAWS, seed=i)
+    return [float(getattr(parts, name)) for name in SHOWN]
 
 
 def kept(case: Case | None) -> Case:
@@ -110,8 +105,8 @@ def columns(case: Case, arms: tuple[Arm, ...]) -> dict[Arm, dict[str, Array]]:
     if case.table.tempering and isinstance(case.pool.fitter, LogisticFitter | LinearFitter):
         found = np.stack([_of_blocks(case, arm) for arm in arms], axis=1)
     else:
-        visit = Visit(None if len(case.table.reference) else case.table)
-        found = case.again(pairs=affordable(case, arms), arms=arms, visit=visit).values
+        of = partial(visit, None if len(case.table.reference) else case.table)
+        found = case.again(pairs=affordable(case, arms), arms=arms, visit=of).values
     return {arm: dict(zip(SHOWN, found[:, a].T, strict=True)) for a, arm in enumerate(arms)}
 
 
