@@ -105,6 +105,7 @@ def test_softmax_is_its_posteriors_mean_probability(shape):
     found = predictive.softmax(known, 5.0, (4.0,)).log_p[0]
     assert np.abs(found - expected).max() < 0.15
     assert abs((found - expected).mean()) < 0.03
+    assert predictive.DRAWS == 256
 
 
 @pytest.mark.parametrize("model", [dw.Logistic(0.5), dw.Softmax(0.5, classes=2), dw.Linear(0.5, 0.3)])
