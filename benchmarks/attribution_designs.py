@@ -75,7 +75,7 @@ def main():
             options = {"yardstick": yard, "ignore": "all", "seed": seed, "keep": True}
             whole = dw.audit(noisy, right, test, **options)
             row = dw.audit(noisy, right, test, design="row", **options)
-            shares = share(whole), share(row, row.case.blocks)
+            shares = share(whole), share(row, row.case.plan.blocks)
             z = (shares[0][0] - shares[1][0]) / np.hypot(shares[0][1], shares[1][1])
             blind = dw.audit(noisy, test=test, curate=DropLabelIssues(), **options)
             print(

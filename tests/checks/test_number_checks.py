@@ -16,6 +16,7 @@ from dataworth.checks import CHECKS, prior
 from dataworth.checks.numerics import LEFT_BY_SOLVERS, UNSTATED, limit_of, refereed
 from dataworth.checks.prior import PLAUSIBLE, STEPS, Halves, at, plausible_range
 from dataworth.inference import sites as ep
+from dataworth.measure import weights_of
 from dataworth.yardstick.search import PRIORS
 from dataworth.yardstick.yardstick import Yardstick
 from worlds import classes, flipped, held_out, numeric_labels, yardstick
@@ -42,17 +43,12 @@ def many():
 
 
 def test_limits_are_half_the_interval_or_what_is_stated():
-    scored = dw.score(classes(80, 1), held_out(), yardstick=yardstick(), ignore="all", keep=True)
-    low, high = scored.interval
-    assert limit_of(scored.case) == pytest.approx((high - low) / 2)
-    # pairs so large that there is no interval, and a change that is none
-    few = {"pairs": 3, "size": 60, "keep": True}
-    crowded = dw.score(classes(80, 1), held_out(), yardstick=yardstick(), ignore="all", **few)
-    assert crowded.interval is None
-    assert limit_of(crowded.case) == UNSTATED
-    data = classes(80, 1)
-    same = dw.audit(data, data, held_out(), yardstick=yardstick(), ignore="all", keep=True)
-    assert limit_of(same.case) == LEFT_BY_SOLVERS
+    """Without one, of pairs too large; of a change that is none."""
+    data, asked = classes(80, 1), {"yardstick": yardstick(), "ignore": "all", "keep": True}
+    told = dw.score(data, held_out(), **asked)
+    assert limit_of(told.case) == pytest.approx((told.interval[1] - told.interval[0]) / 2)
+    assert limit_of(dw.score(data, held_out(), pairs=3, size=60, **asked).case) == UNSTATED
+    assert limit_of(dw.audit(data, data, held_out(), **asked).case) == LEFT_BY_SOLVERS
 
 
 def test_forms_fire_where_two_rows_under_a_wide_prior_are_all_but_gaussian():
@@ -62,21 +58,15 @@ def test_forms_fire_where_two_rows_under_a_wide_prior_are_all_but_gaussian():
         assert found.fires is fires
         assert "joint evidence" in found.detail
 
-
-def test_forms_leave_to_dw005_what_the_inference_did():
-    """Laplace is 2 nats off here (the referee says so below), but EP's forms agree."""
+    # Laplace is 2 nats off here (the referee says so below), which is DW005's; EP's forms agree
     found = finding(dw.score, "DW004", *many(), prior_variance=1e3, inference="laplace", **DRAWN)
     assert found.fires is False
     assert abs(found.value) < 0.5
     assert "joint evidence (EP)" in found.detail
-
-
-def test_rows_that_are_predicted_one_by_one_have_one_form_and_no_referee():
-    told = dw.score(classes(60, 6), held_out(), yardstick=yardstick(), thorough=True)
-    for found in told.checks:
-        if found.code in ("DW004", "DW006"):
-            assert found.fires is None
-            assert "one by one" in found.detail
+    for code in ("DW004", "DW006"):  # rows that are predicted one by one have one form and no referee
+        found = finding(dw.score, code, classes(60, 6), held_out(), yardstick=yardstick(), thorough=True)
+        assert found.fires is None
+        assert "one by one" in found.detail
 
 
 @pytest.mark.parametrize("drawn", [{}, {"size": 30, "pairs": 40}])
@@ -90,24 +80,19 @@ def test_a_form_is_compared_with_the_evidence_of_the_same_blocks(form, fires, dr
     fitter, shifts = case.pool.fitter, []
     for i in range(4):
         ((arm, sample),), block = case.weighed.draw(i).arms.items(), case.weighed.draw(i).test
-        counts = np.ones(len(sample.rows)) if sample.weights is None else sample.weights
-        both = np.r_[sample.rows, block.rows], np.r_[counts, np.ones(len(block.rows))]
-        joint, alone = fitter(both[0], weights=both[1]), fitter(sample.rows, weights=counts)
-        evidence = joint.log_z - alone.log_z - fitter(block.rows).log_z
+        counts = weights_of(sample)
+        joint = fitter(np.r_[sample.rows, block.rows], weights=np.r_[counts, np.ones(len(block.rows))])
+        evidence = joint.log_z - fitter(sample.rows, weights=counts).log_z - fitter(block.rows).log_z
         shifts.append(evidence - told.table.column("pmi", arm)[i])
     assert found.fires is fires
     assert found.value == pytest.approx(np.mean(shifts), abs=1e-5)
 
 
-@pytest.mark.parametrize("own", ["laplace", "ep"])
-def test_laplace_fires_at_a_wide_prior_and_nothing_does_at_one_that_fits(own):
-    for variance, fires in ((1e5, own == "laplace"), (1.0, False)):
-        found = finding(dw.score, "DW005", *many(), prior_variance=variance, inference=own, **DRAWN)
-        assert found.fires is fires
-
-
-def test_posteriors_of_rows_one_by_one_are_the_same_by_laplace():
-    """A posterior that is tempered to suit the test set hardly depends on what found it."""
+def test_laplace_fires_at_a_wide_prior_and_nothing_does_at_one_that_fits():
+    for variance, inference, fires in ((1e5, "laplace", True), (1e5, "ep", False), (1.0, "laplace", False)):
+        options = {"prior_variance": variance, "inference": inference, **DRAWN}
+        assert finding(dw.score, "DW005", *many(), **options).fires is fires
+    # a posterior that is tempered to suit the test set hardly depends on what found it
     data, test = many()
     found = finding(dw.score, "DW005", data.take(range(60)), test, prior_variance=1e5, inference="laplace")
     assert found.fires is False
@@ -144,24 +129,17 @@ def test_what_the_referee_samples_is_the_results_quantity(change, pairs):
     data, bad = flipped(classes(60, 1, d=2), 0.2, 1)
     weights = np.random.default_rng(3).uniform(0.5, 2.0, len(data))
     data, test = dw.Dataset(data.X @ [[1.0], [-1.0]], data.y, weights=weights), classes(160, 4, d=2)
-    test, options = (
-        dw.Dataset(test.X @ [[1.0], [-1.0]], test.y),
-        {"ignore": "all", "pairs": pairs, "keep": True},
-    )
+    test = dw.Dataset(test.X @ [[1.0], [-1.0]], test.y)
+    options = {"ignore": "all", "pairs": pairs, "keep": True}
     made = dw.audit(data, data.take(~bad), test, **options) if change else dw.score(data, test, **options)
-    case = made.case
-    fitter = case.pool.fitter
-    truth = []
+    case, fitter, truth = made.case, made.case.pool.fitter, []
+
+    def z(*samples):
+        rows, weights = [s.rows for s in samples], [weights_of(s) for s in samples]
+        return log_z_by_quadrature(fitter, np.concatenate(rows), np.concatenate(weights))
+
     for i in range(2):
         draw = case.weighed.draw(i)
-
-        def z(*samples):
-            rows = np.concatenate([s.rows for s in samples])
-            weights = np.concatenate(
-                [np.ones(len(s.rows)) if s.weights is None else s.weights for s in samples]
-            )
-            return log_z_by_quadrature(fitter, rows, weights)
-
         values = [z(draw.arms[a], draw.test) - z(draw.arms[a]) - z(draw.test) for a in case.arms]
         truth.append(values[-1] - values[0] if change else values[0])
     value, stderr = refereed(case, fitter, 0.03, 2)
@@ -175,45 +153,31 @@ def test_fits_that_do_not_converge_are_counted(monkeypatch):
     monkeypatch.setattr(ep, "MAX_ITERATIONS", 2)
     with pytest.warns(RuntimeWarning, match="EP did not converge"):
         found = finding(dw.score, "DW007", classes(60, 7), held_out(), yardstick=yard, jobs=1)
-    assert found.fires
-    assert found.value == 20  # of 20 blocks the data's
+    assert (found.fires, found.value) == (True, 20)  # of 20 blocks the data's
     assert "20 of 40" in found.detail
 
 
-def separable(n):
-    """One feature that says all: the wider the prior the better."""
-    X = np.random.default_rng(0).normal(size=(n, 1))
-    return dw.Dataset(X, (X[:, 0] > 0).astype(int))
-
-
-@pytest.mark.parametrize("given", [None, PRIORS[-1]])
-def test_the_edge_of_priors_fires_where_a_wider_one_is_better_unless_it_was_given(given):
-    data = separable(1200)
+def test_the_edge_of_priors_fires_where_a_wider_one_is_better_unless_it_was_given():
+    """One feature says all: the wider the prior the better."""
+    X = np.random.default_rng(0).normal(size=(1200, 1))
+    data = dw.Dataset(X, (X[:, 0] > 0).astype(int))
     data, test = data.take(range(200)), data.take(range(200, 1200))
-    found = finding(dw.score, "DW008", data, test, prior_variance=given)
-    assert found.fires is (given is None)
-    assert (found.value > PLAUSIBLE) == (given is None)
-
-
-def test_the_edge_of_noises_fires_below_and_not_above():
-    for noise, fires in ((0.02, True), (0.5, False), (20.0, False)):
+    for given in (None, PRIORS[-1]):
+        found = finding(dw.score, "DW008", data, test, prior_variance=given)
+        assert found.fires is (found.value > PLAUSIBLE) is (given is None)
+    for noise, fires in ((0.02, True), (0.5, False), (20.0, False)):  # an edge below, and none above
         data = numeric_labels(600, 3, noise=noise)
-        found = finding(dw.score, "DW008", data.take(range(200)), data.take(range(200, 600)))
-        assert found.fires is fires, noise
+        assert finding(dw.score, "DW008", data.take(range(200)), data.take(range(200, 600))).fires is fires
 
 
-@pytest.mark.parametrize(
-    ("rows", "sharpness", "given"), [(100, 3.0, None), (200, 1.0, None), (100, 3.0, 0.3)]
-)
+@pytest.mark.parametrize(("rows", "sharpness", "given"), [(200, 1.0, None), (100, 3.0, 0.3)])
 def test_the_range_ends_where_the_test_set_says_so(rows, sharpness, given):
     """Or two decades away."""
     test = classes(rows, 3, d=10, sharpness=sharpness)
     case = dw.score(classes(60, 7, d=10), test, prior_variance=given, ignore="all", keep=True).case
-    parts = Halves.of(case)
+    parts, ends, chosen = Halves.of(case), plausible_range(case), case.yardstick.model.prior_variance
     least = parts.held_out(case.yardstick.model) - 1.92
-    ends = plausible_range(case)
     assert ends
-    chosen = case.yardstick.model.prior_variance
     for end in ends:
         steps = round(abs(2 * np.log10(end / chosen)))
         model = replace(case.yardstick.model, prior_variance=end)
@@ -234,25 +198,20 @@ def test_the_range_fires_where_another_dataset_would_be_best(monkeypatch):
     candidates, test = {"few": few, "many": many_rows}, classes(400, 3)
     elsewhere(monkeypatch, lambda table: replace(table, units=table.units[:, ::-1]))
     found = finding(dw.rank, "DW009", candidates, test, prior_variance=1.0)
-    assert found.fires
-    assert found.value == 7.0
-    assert found.detail == (
-        "'many' with the chosen prior variance, 1; 'few' with 7, which the test set allows as well; "
-        "no other conclusion is allowed"
-    )
+    assert (found.fires, found.value) == (True, 7.0)
+    assert found.detail.startswith("'many' with the chosen prior variance, 1; 'few' with 7, which")
     # the same dataset twice: whichever is first, there is no lead
     same = finding(dw.rank, "DW009", {"a": few, "b": few}, test, prior_variance=1.0)
     assert same.fires is False
     assert "a tie" in same.detail
 
 
-def balanced(table):
-    """The same with changes that are as often up as down."""
-    signs = (-1.0) ** np.arange(len(table))
-    return table.with_column("pmi", signs[:, None] * np.arange(len(table.arms)))
-
-
 def test_what_is_no_longer_shown_is_told_but_does_not_fire(monkeypatch):
+    """Changes that are as often up as down."""
+
+    def balanced(table):
+        return table.with_column("pmi", np.outer((-1.0) ** np.arange(len(table)), np.arange(len(table.arms))))
+
     data, test = classes(300, 7), classes(400, 3)
     elsewhere(monkeypatch, balanced)
     found = finding(dw.audit, "DW009", data, data.take(range(20)), test, prior_variance=1.0)

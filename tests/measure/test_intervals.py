@@ -15,14 +15,11 @@ from dataworth.measure.intervals import (
 )
 
 
-@pytest.mark.parametrize("degrees", [1, 2, 3.7, 19, 500.5])
-@pytest.mark.parametrize("level", [0.5, 0.95, 0.999])
-def test_t_quantile(degrees, level):
-    assert t_quantile(degrees, level) == pytest.approx(stats.t.ppf(0.5 + level / 2, degrees), rel=1e-9)
-
-
 def test_t_quantile_is_at_95_percent_by_default():
-    assert t_quantile(4) == pytest.approx(2.7764451051977987, rel=1e-9)
+    for degrees in (1, 2, 3.7, 19, 500.5):
+        for level, expected in ((0.5, 0.75), (0.999, 0.9995), (None, 0.975)):
+            asked = (degrees,) if level is None else (degrees, level)
+            assert t_quantile(*asked) == pytest.approx(stats.t.ppf(expected, degrees), rel=1e-9)
 
 
 @given(seed=st.integers(0, 2**32 - 1), n=st.integers(2, 30), shift=st.floats(-3, 3))
@@ -38,9 +35,6 @@ def test_over_blocks_by_hand():
     assert (e.value, e.stderr) == pytest.approx((5.0, 1.2909944487358056))
     assert e.interval == pytest.approx((5.0 - 4.108520, 5.0 + 4.108520), abs=1e-5)
     assert e.monte_carlo == 0.0
-    assert over_blocks(np.array([2.0, 4.0, 6.0, 8.0]), level=0.5).interval == pytest.approx(
-        (5.0 - 0.764892 * 1.290994, 5.0 + 0.764892 * 1.290994), abs=1e-5
-    )
 
 
 def test_over_pairs_by_hand():
@@ -60,11 +54,8 @@ def test_over_pairs_by_hand():
     ],
 )
 def test_too_little_data_has_no_interval(estimate):
-    assert estimate.value == 3.0
-    assert estimate.stderr is None
-    assert estimate.interval is None
-    assert not estimate.positive
-    assert not estimate.negative
+    assert (estimate.value, estimate.stderr, estimate.interval) == (3.0, None, None)
+    assert (estimate.positive, estimate.negative) == (False, False)
 
 
 def test_against_controls_by_hand():
@@ -101,14 +92,6 @@ def test_against_controls_covers_when_after_is_one_of_them(spread, replicates):
     assert covered >= 0.93 * worlds
     if spread == 3.0:
         assert naive < 0.3 * worlds
-
-
-def test_over_blocks_covers():
-    """2,000 worlds of 10 Gaussian blocks: coverage within 95 ± 2 %, false alarm 4e-5."""
-    rng = np.random.default_rng(5)
-    estimates = [over_blocks(rng.normal(2.0, 3.0, 10)) for _ in range(2000)]
-    covered = np.mean([e.interval[0] <= 2.0 <= e.interval[1] for e in estimates])
-    assert 0.93 <= covered <= 0.97
 
 
 def test_over_pairs_covers_what_overlapping_pairs_do_not():

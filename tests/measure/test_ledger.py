@@ -31,7 +31,6 @@ def test_a_better_answer_is_told_and_a_worse_one_is_not(tmp_path, yard):
     assert dw.score(GOOD, TEST, **ask).value == plain["g"].value
     told = refusal(dw.score, POOR, TEST, **ask)
     assert "question 3 to this test set: the data are not worth more" in told
-    assert "answer 2 of" in told
     assert f"{plain['p'].value:.2f}" not in told
     assert queries(book) == 3  # a refusal tells something, too
     again = dw.score(GOOD, TEST, **ask)
@@ -69,8 +68,7 @@ def test_a_ledger_of_another_test_set_is_refused_and_nothing_is_lost(tmp_path, y
     before = book.read_text()
     other = TEST.take(range(150))
     assert "another test set" in refusal(dw.score, GOOD, other, yardstick=yard, ledger=book)
-    assert book.read_text() == before
-    assert TEST.content_hash() not in before
+    assert TEST.content_hash() not in before == book.read_text()
     book.write_text("{}")
     assert "is not a ledger" in refusal(dw.score, GOOD, TEST, yardstick=yard, ledger=book)
     assert book.read_text() == "{}"

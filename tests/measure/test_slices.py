@@ -8,11 +8,13 @@ import pytest
 from scipy.stats import norm
 
 import dataworth as dw
+from dataworth.checks import CHECKS
 from dataworth.checks.selection import coded, threshold
 from dataworth.data.labels import learn_targets
 from dataworth.measure.designs import AFTER, BEFORE, Arm
 from dataworth.measure.prepare import change_notes
 from dataworth.measure.slices import at_once, balanced, column_of, found_slices, slices_of
+from dataworth.yardstick.recipe import Basis
 from worlds import refusal
 
 RNG = np.random.default_rng(0)
@@ -136,15 +138,15 @@ def test_a_planted_removal_is_strategic_and_a_repair_is_not():
 
 def test_a_column_that_nobody_declared_is_named():
     before, after, test = planted(declared=False)
-    found = dw.audit(before, after, test, ignore="DW002,DW003,DW009,DW010")
-    check = next(one for one in found.checks if one.code == "DW015")
+    yard, others = dw.Yardstick.fit(test), [check.code for check in CHECKS if check.code != "DW015"]
+    found = dw.audit(before, after, test, yardstick=yard, ignore=others)
+    (check,) = found.checks
     assert (check.fires, check.subject) == (True, "shade")
     assert found.word == f"{found.verdict}, but strategic for 'shade'"
     assert found.word in found.text()
     assert found.words == {found.verdict, "strategic"}
     some = np.sort(np.random.default_rng(0).permutation(len(before))[: len(after)])
-    plain = dw.audit(before, before.take(some), test, ignore="DW002,DW003,DW009,DW010")
-    assert not next(one for one in plain.checks if one.code == "DW015").fires
+    assert not dw.audit(before, before.take(some), test, yardstick=yard, ignore=others).checks[0].fires
 
 
 def test_numeric_labels_are_held_fixed_by_fifths():
@@ -153,9 +155,8 @@ def test_numeric_labels_are_held_fixed_by_fifths():
     y = X[:, 0] + 0.3 * rng.normal(size=300)
     where = np.where(y + 0.5 * rng.normal(size=300) > 0, "high", "low")
     whole = dw.Dataset(X, y, attributes=where)
-    found = dw.audit(
-        whole.take(range(150)), whole.take(range(100)), whole.take(range(150, 300)), ignore="all", keep=True
-    )
+    sets = whole.take(range(150)), whole.take(range(100)), whole.take(range(150, 300))
+    found = dw.audit(*sets, ignore="all", keep=True, prior_variance=1.0)
     assert found.balanced is not None
     assert len(np.unique(found.case.plan.attribute.labels)) == 5
 
@@ -178,28 +179,21 @@ def test_a_column_that_is_not_there_is_refused(slices):
 
 
 def test_at_most_twenty_slices_are_shown():
-    before, after, test = planted(n=200)
-    wide = [dw.Dataset(np.hstack([d.X] * 2), d.y, names=list("abcdefgh")) for d in (before, after, test)]
-    found = dw.audit(*wide, slices=list("abcdefgh"), ignore="all")
+    wide = [dw.Dataset(np.hstack([d.X] * 2), d.y, names=list("abcdefgh")) for d in planted(n=200)]
+    found = dw.audit(*wide, slices=list("abcdefgh"), ignore="all", prior_variance=1.0)
     assert len(found.slices) == 20
 
 
 def test_many_columns_are_looked_at_by_axes():
     """200 columns one by one, more by twenty axes of the features; thresholds are Bonferroni's at 99 %."""
-    before, after, test = planted(declared=False)
-    rng = np.random.default_rng(0)
-    for idle, told in ((196, "of 200 columns"), (197, "axis")):
-        wide = [
-            dw.Dataset(np.hstack([d.X, 0.01 * rng.normal(size=(len(d), idle))]), d.y)
-            for d in (before, after, test)
-        ]
-        yard = dw.Yardstick.fit(wide[2])
-        found = dw.audit(*wide, yardstick=yard, ignore="DW002,DW003,DW005,DW009,DW010,DW014", keep=True)
-        check = next(one for one in found.checks if one.code == "DW015")
-        names = [one.name for one in coded(found.case)]
-        assert len(names) == (200 if idle == 196 else min(20, yard.recipe.width))
-        assert names[0].startswith("axis") == (told == "axis")
-        assert check.fires is not None
+    sets, rng = planted(n=100, declared=False), np.random.default_rng(0)
+    for idle, columns in ((196, 200), (197, 20)):
+        wide = [dw.Dataset(np.hstack([d.X, rng.normal(size=(len(d), idle))]), d.y) for d in sets]
+        yard = SimpleNamespace(recipe=Basis.learn(wide[2]).recipe(30, 0.5))
+        yard.features = yard.recipe.features
+        case = SimpleNamespace(data={"b": wide[0], "a": wide[1]}, test=wide[2], yardstick=yard)
+        names = [one.name for one in coded(case)]
+        assert (len(names), names[0].startswith("axis")) == (columns, columns == 20)
     assert threshold(10) == pytest.approx(norm.isf(0.0005))
 
 
@@ -222,14 +216,15 @@ def test_auto_names_the_slices_that_gain_or_lose():
     data = dw.Dataset(X, np.where(X["x"] + 0.5 * rng.normal(size=900) > 0, "yes", "no"))
     turned = np.where((X["c3"] == "b")[:500], np.where(data.y[:500] == "yes", "no", "yes"), data.y[:500])
     right, test = data.take(range(500)), data.take(range(500, 900))
-    found = dw.audit(right.with_labels(turned), right, test, slices="auto", ignore="all").slices
+    asked = {"slices": "auto", "ignore": "all", "yardstick": dw.Yardstick.fit(test)}
+    found = dw.audit(right.with_labels(turned), right, test, **asked).slices
     sites = [one for one in found if one.column in X.columns[:6]]
     most = max(sites, key=lambda one: one.change.value)
     assert (most.column, most.value) == ("c3", "b")
     assert most.change.positive
     assert len(found) <= 20
     assert all(one.change.positive or one.change.negative for one in found)
-    assert dw.audit(right, right, test, slices="auto", ignore="all").slices == ()
+    assert dw.audit(right, right, test, **asked).slices == ()
 
 
 def test_auto_controls_false_discoveries():
@@ -254,5 +249,6 @@ def test_a_declared_attribute_keeps_the_name_of_its_column(tmp_path):
     X.to_csv(tmp_path / "all.csv", index=False)
     data = dw.read(tmp_path / "all.csv", label="y", attribute="site")
     assert data.take(range(9)).attribute_name == "site"
-    found = dw.audit(data.take(range(60)), data.take(range(100)), data.take(range(100, 200)), slices="site,x")
+    sets = data.take(range(60)), data.take(range(100)), data.take(range(100, 200))
+    found = dw.audit(*sets, slices="site,x", ignore="all", prior_variance=1.0)
     assert {one.column for one in found.slices} == {"site", "x"}

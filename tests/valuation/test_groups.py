@@ -50,11 +50,11 @@ def test_pairs_of_a_score_draw_whole_groups():
 def test_an_interval_over_pairs_rests_on_groups_and_not_on_rows():
     """Pairs of 2 rows draw groups of 4 and of 5: 40 and 40 of them, not 80 and 100 draws of rows."""
     case = dw.score(DATA, TEST, pairs=4, size=2, **OPTIONS).case
-    assert case.blocks == 40
+    assert case.plan.blocks == 40
     plain = dw.Dataset(DATA.X, DATA.y), dw.Dataset(TEST.X, TEST.y)
-    assert dw.score(*plain, pairs=4, size=2, **OPTIONS).case.blocks == 80
+    assert dw.score(*plain, pairs=4, size=2, **OPTIONS).case.plan.blocks == 80
     method = dw.audit(DATA, test=TEST, curate=lambda D, T: D, pairs=4, size=2, **OPTIONS).case
-    assert method.blocks == 20  # a pair shows one group of test rows and scores on another
+    assert method.plan.blocks == 20  # a pair shows one group of test rows and scores on another
 
 
 @given(

@@ -15,15 +15,18 @@ from worlds import classes
 
 shapes = st.tuples(st.integers(8, 40), st.integers(1, 6))
 seeds = st.integers(0, 2**32 - 1)
-exponents = st.floats(-1.0, 2.0)
 quick = settings(max_examples=40, deadline=None)
 
 
+def data(X, **more):
+    """Labels do not matter here."""
+    return Dataset(X, np.arange(len(X)) % 2, **more)
+
+
 def numbers(n, d, seed):
-    """Correlated columns of different spread; labels do not matter here."""
+    """Correlated columns of different spread."""
     rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, d)) @ rng.normal(size=(d, d)) + rng.normal(size=d)
-    return Dataset(X, np.arange(n) % 2)
+    return data(rng.normal(size=(n, d)) @ rng.normal(size=(d, d)) + rng.normal(size=d))
 
 
 def inner_products(features):
@@ -32,11 +35,11 @@ def inner_products(features):
 
 
 @quick
-@given(shapes, seeds, exponents, st.data())
-def test_the_mean_square_is_one_whatever_the_exponent(shape, seed, exponent, data):
+@given(shapes, seeds, st.floats(-1.0, 2.0), st.data())
+def test_the_mean_square_is_one_whatever_the_exponent(shape, seed, exponent, drawn):
     T = numbers(*shape, seed)
     basis = Basis.learn(T)
-    size = data.draw(st.integers(1, basis.on("each").rank))
+    size = drawn.draw(st.integers(1, basis.on("each").rank))
     features = basis.recipe(size, exponent).features(T)
     assert features.shape == (len(T), size)
     assert (features**2).sum(axis=1).mean() == pytest.approx(1.0, rel=1e-9)
@@ -47,7 +50,7 @@ def test_one_half_lies_between():
     """Variances v of the axes become vᵅ, up to one constant."""
     # two columns of correlation ½: eigenvalues 1½ and ½
     a, b = np.array([1.0, 1.0, -1.0, -1.0]), np.array([1.0, -1.0, 1.0, -1.0])
-    T = Dataset(np.column_stack([a, a + np.sqrt(3.0) * b]), [0, 1, 0, 1])
+    T = data(np.column_stack([a, a + np.sqrt(3.0) * b]))
     basis = Basis.learn(T)
     assert basis.on("each").variances == pytest.approx([1.5, 0.5])
     for exponent, ratio in ((0.0, 1.0), (0.5, np.sqrt(3.0)), (1.0, 3.0)):
@@ -55,38 +58,33 @@ def test_one_half_lies_between():
         assert variances[0] / variances[1] == pytest.approx(ratio)
 
 
+fours = {"min_size": 4, "max_size": 4}
+
+
 @quick
 @given(
     seeds,
-    st.lists(st.integers(-8, 8), min_size=4, max_size=4),
-    st.lists(st.floats(-1e8, 1e8), min_size=4, max_size=4),
-    st.lists(st.booleans(), min_size=4, max_size=4),
+    st.lists(st.integers(-8, 8), **fours),
+    st.lists(st.floats(-1e8, 1e8), **fours),
+    st.lists(st.booleans(), **fours),
+    st.permutations(range(4)),
 )
-def test_units_and_origins_of_raw_columns_do_not_matter(seed, powers, shifts, mirrored):
+def test_units_origins_and_order_of_columns_do_not_matter(seed, powers, shifts, mirrored, order):
     """Columns in other units (1e−8 … 1e8), from another origin (up to 1e8 units away), mirrored."""
     rng = np.random.default_rng(seed)
     T, D = rng.normal(size=(30, 4)), rng.normal(size=(10, 4))
     scales = 10.0 ** np.array(powers) * np.where(mirrored, -1.0, 1.0)
 
     def change(X):
-        return Dataset((X + np.array(shifts)) * scales, np.zeros(len(X), dtype=int))
+        return data((X + np.array(shifts)) * scales)
 
-    plain = Basis.learn(Dataset(T, np.zeros(30, dtype=int))).recipe(4, 0.5)
-    changed = Basis.learn(change(T)).recipe(4, 0.5)
-    expected = inner_products(plain.features(Dataset(D, np.zeros(10, dtype=int))))
+    plain = Basis.learn(data(T, names=list("abcd"))).recipe(4, 0.5)
+    expected = plain.features(data(D, names=list("abcd")))
+    found = Basis.learn(change(T)).recipe(4, 0.5).features(change(D))
     # a shift of 1e8 leaves 8 digits of what was there
-    assert inner_products(changed.features(change(D))) == pytest.approx(expected, abs=1e-5)
-
-
-@quick
-@given(shapes, seeds, st.randoms(use_true_random=False))
-def test_the_order_of_columns_does_not_matter_to_the_data(shape, seed, random):
-    T = numbers(*shape, seed)
-    order = random.sample(range(T.n_features), T.n_features)
-    named = Dataset(T.X, T.y, names=[f"c{j}" for j in range(T.n_features)])
-    other = Dataset(T.X[:, order], T.y, names=[f"c{j}" for j in order])
-    recipe = Basis.learn(named).recipe(1, 0.5)
-    assert np.array_equal(recipe.features(other), recipe.features(named))
+    assert inner_products(found) == pytest.approx(inner_products(expected), abs=1e-5)
+    other = data(D[:, order], names=["abcd"[j] for j in order])
+    assert np.array_equal(plain.features(other), expected)
 
 
 @quick
@@ -95,16 +93,11 @@ def test_a_constant_column_has_no_weight(seed, constant):
     """Even where other data vary in it: the test set says nothing about what it does."""
     rng = np.random.default_rng(seed)
     T = rng.normal(size=(20, 3))
-    with_constant = np.insert(T, 1, constant, axis=1)
-    basis = Basis.learn(Dataset(with_constant, np.arange(20) % 2))
+    basis = Basis.learn(data(np.insert(T, 1, constant, axis=1)))
     assert basis.on("each").rank == 3
-    recipe = basis.recipe(3, 0.5)
-    wild = np.insert(T, 1, rng.normal(size=20) * 1e6, axis=1)
-    plain = Basis.learn(Dataset(T, np.arange(20) % 2)).recipe(3, 0.5)
-    expected = inner_products(plain.features(Dataset(T, np.arange(20) % 2)))
-    assert inner_products(recipe.features(Dataset(wild, np.arange(20) % 2))) == pytest.approx(
-        expected, abs=1e-8
-    )
+    wild = basis.recipe(3, 0.5).features(data(np.insert(T, 1, rng.normal(size=20) * 1e6, axis=1)))
+    plain = Basis.learn(data(T)).recipe(3, 0.5).features(data(T))
+    assert inner_products(wild) == pytest.approx(inner_products(plain), abs=1e-8)
 
 
 def table(colours, sizes=None):
@@ -116,10 +109,8 @@ def table(colours, sizes=None):
 def test_categories_equal_their_own_one_hot_columns():
     colours = ["red", "blue", "red", "green", "blue", "red"]
     T = table(colours)
-    by_hand = Dataset(
-        np.column_stack([[c == name for c in colours] for name in ("blue", "green", "red")] + [T.X[:, 1]]),
-        T.y,
-    )
+    one_hot = [[c == name for c in colours] for name in ("blue", "green", "red")]
+    by_hand = data(np.column_stack([*one_hot, T.X[:, 1]]))
     ours, plain = Basis.learn(T), Basis.learn(by_hand)
     assert ours.on("each").rank == plain.on("each").rank == 3  # three exclusive columns are two directions
     assert inner_products(ours.recipe(3, 0.5).features(T)) == pytest.approx(
@@ -133,21 +124,18 @@ def test_an_unknown_category_is_no_known_one():
     recipe = basis.recipe(basis.on("each").rank, 0.5)
     pink = recipe.features(table(["pink", "red"], [3.0, 3.0]))[0]
     # zeros in all three columns, standardised with the test set's means (1/3) and deviations
-    one_hot = np.array([0.0, 0.0, 0.0, 3.0])
     deviations = np.array([np.sqrt(2) / 3] * 3 + [np.sqrt(35 / 12)])
-    means = np.array([1 / 3, 1 / 3, 1 / 3, 2.5])
-    assert pink == pytest.approx(((one_hot - means) / deviations) @ recipe.projection)
+    standard = (np.array([0.0, 0.0, 0.0, 3.0]) - [1 / 3, 1 / 3, 1 / 3, 2.5]) / deviations
+    assert pink == pytest.approx(standard @ recipe.projection)
     assert pink == pytest.approx(recipe.features(table([None], [3.0]))[0], abs=1e-12)
 
 
 def test_missing_numbers_take_the_medians_of_the_test_set():
-    T = Dataset([[1.0, 5.0], [2.0, 7.0], [np.nan, 100.0], [9.0, 8.0]], [0, 1, 0, 1], allow_missing=True)
+    """2 of (1, 2, 9), 7.5 of (5, 7, 8, 100); the data's own numbers play no part."""
+    T = data([[1.0, 5.0], [2.0, 7.0], [np.nan, 100.0], [9.0, 8.0]], allow_missing=True)
     recipe = Basis.learn(T).recipe(2, 0.5)
-    D = Dataset([[np.nan, 6.0], [1e6, np.nan]], [0, 1], allow_missing=True)
-    # medians: 2 of (1, 2, 9), 7.5 of (5, 7, 8, 100); D's own numbers play no part
-    filled = Dataset([[2.0, 6.0], [1e6, 7.5]], [0, 1])
-    assert np.array_equal(recipe.features(D), recipe.features(filled))
-    assert recipe.fill.tolist() == [2.0, 7.5]
+    D = data([[np.nan, 6.0], [1e6, np.nan]], allow_missing=True)
+    assert np.array_equal(recipe.features(D), recipe.features(data([[2.0, 6.0], [1e6, 7.5]])))
 
 
 @pytest.mark.parametrize("scale", ["each", "common", "rank"])
@@ -168,8 +156,7 @@ def test_json_keeps_the_features_of_a_learned_recipe(cut, scale):
 
 
 def with_column(column, seed=0, n=40):
-    X = np.random.default_rng(seed).normal(size=(n, 2))
-    return Dataset(np.column_stack([X, column]), np.arange(n) % 2)
+    return data(np.column_stack([np.random.default_rng(seed).normal(size=(n, 2)), column]))
 
 
 @pytest.mark.parametrize(
@@ -180,7 +167,6 @@ def with_column(column, seed=0, n=40):
         (np.where(np.arange(40) % 2, np.float32(0.1), np.nextafter(np.float32(0.1), np.float32(1))), 2),
         ((np.float32(0.1) + 1e-5 * np.arange(40)).astype(np.float32), 3),
         (10_000_000.0 + np.arange(40) % 2, 3),  # whole numbers are exact: a code, however large
-        (300.0 + 0.001 * (np.arange(40) % 2), 3),
         (1e-304 * np.arange(40), 2),  # digits begin to vanish
         (1e-300 * np.arange(40), 3),  # a unit like any other, and so is 1e300
         (1e300 * np.arange(40), 3),
@@ -193,10 +179,9 @@ def test_a_scale_below_the_resolution_of_the_values_is_no_scale(column, rank):
     assert np.isfinite(basis.plain.inverse_scale).all()
 
 
-@pytest.mark.parametrize("tiny", [1e-33, 1e-20])
-def test_values_far_outside_the_test_set_count_as_far(tiny):
+def test_values_far_outside_the_test_set_count_as_far():
     """A column of size 1e-33 in T, 0.01 in D: 1e31 standard deviations, which left no digit for the rest."""
-    T = with_column(tiny * np.random.default_rng(1).normal(size=40))
+    T = with_column(1e-33 * np.random.default_rng(1).normal(size=40))
     features = Basis.learn(T).recipe(3, 0.5).features(with_column(np.full(40, 0.01)))
     assert 1e4 < np.abs(features).max() < 1e6
 
@@ -216,14 +201,13 @@ def test_repeated_columns_count_once():
     """A column twice, in other units, mirrored, or as a flag beside its category, moves no feature."""
     T = classes(40, seed=0, d=3)
     more = np.column_stack([T.X, 1000.0 * T.X[:, 1] + 3.0, -T.X[:, 0]])
-    here, there = (Dataset(X, T.y, names=list("abcde")[: X.shape[1]]) for X in (T.X, more))
     assert repeated((more - more.mean(axis=0)) / more.std(axis=0)).tolist() == [3, 4]
     nearly = np.column_stack([T.X, T.X[:, 0] + 5e-7 * (T.y - 0.5), T.X[:, 1] + 5e-6 * (T.y - 0.5)])
     assert repeated(nearly).tolist() == [3]  # as far as rounding goes, and no farther
-    plain, other = (Basis.learn(one).recipe(3, 0.5).features(one) for one in (here, there))
+    plain, other = (Basis.learn(one).recipe(3, 0.5).features(one) for one in (data(T.X), data(more)))
     assert np.abs(other) == pytest.approx(np.abs(plain))
-    table = pa.table({"kind": ["x", "y"] * 20, "flag": [True, False] * 20, "n": T.X[:, 0]})
-    both = Basis.learn(Dataset(table, T.y))
+    flagged = pa.table({"kind": ["x", "y"] * 20, "flag": [True, False] * 20, "n": T.X[:, 0]})
+    both = Basis.learn(Dataset(flagged, T.y))
     assert (both.plain.inverse_scale > 0).sum() == 2  # of two categories and a flag one is enough
 
 
@@ -231,7 +215,6 @@ def test_equal_rows_have_equal_features():
     """To the last bit, wherever they stand: products of matrices round by the place of a row."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 6))
-    recipe = Basis.learn(Dataset(rng.normal(size=(150, 6)), np.arange(150.0))).kernel(0.7, 60, "each")
+    recipe = Basis.learn(data(rng.normal(size=(150, 6)))).kernel(0.7, 60, "each")
     many = X[rng.permutation(np.repeat(np.arange(40), 7))[:277]]
-    found = recipe.features(Dataset(many, np.arange(277.0)))
-    assert len(np.unique(found, axis=0)) == len(np.unique(many, axis=0))
+    assert len(np.unique(recipe.features(data(many)), axis=0)) == len(np.unique(many, axis=0))

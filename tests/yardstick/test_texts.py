@@ -47,10 +47,7 @@ def naive(text):
 def test_ngrams_are_those_that_are_written():
     """Equal buckets where n-grams are equal, and hardly any collision among others."""
     for text in ("To be, or not to be: that's the question.", "naïve Ünïcode 漢字 漢字 🙂", "a", ""):
-        found = ngrams.buckets(text)
-        expected = naive(text) if text else []
-        assert len(found) == len(expected)
-        places = {}
+        found, expected, places = ngrams.buckets(text), naive(text) if text else [], {}
         for bucket, gram in zip(found.tolist(), expected, strict=True):
             assert places.setdefault(gram, bucket) == bucket
         assert len(set(places.values())) >= 0.97 * len(places)
@@ -78,8 +75,7 @@ def test_texts_survive_a_file_and_a_forged_one_is_told():
     test, _ = reviews(60, 0)
     made = TextColumns.learn(test)
     written = json.loads(json.dumps(made.to_dict()))
-    again = TextColumns.from_dict(written)
-    assert np.array_equal(again(test).X, made(test).X)
+    assert np.array_equal(TextColumns.from_dict(written)(test).X, made(test).X)
     for change, (value, words) in {"size": (3, "another size"), "axes": ("!", "cannot be read")}.items():
         with pytest.raises(DataworthError, match=words):
             TextColumns.from_dict({"body": {**written["body"], change: value}})
@@ -105,10 +101,8 @@ def test_texts_of_several_datasets_keep_what_they_say():
     assert said == own
     seen = other.select(one.columns)
     assert [seen.columns[0].categories[int(c)] for c in seen.X[:, 0]] == own[20:]
-    few = dw.Dataset(
-        pa.table({"body": ["no"] * 5}), [0] * 5
-    )  # a category by itself, a text beside the others
-    assert few.columns[0].kind == "categorical"
+    few = dw.Dataset(pa.table({"body": ["no"] * 5}), [0] * 5)
+    assert few.columns[0].kind == "categorical"  # by itself; a text beside the others
     assert few.select(one.columns).columns == (Column("body", "text", ("no",)),)
 
 

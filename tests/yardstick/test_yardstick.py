@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from functools import cache, reduce
+from itertools import product
 
 import numpy as np
 import polars as pl
@@ -26,19 +27,13 @@ def small_yardstick():
 
 def test_it_is_fitted_from_the_test_set_alone():
     """Score, audit and rank of very different data use the same yardstick: the one of their test set."""
-    own = Yardstick.fit(SMALL, prior_variance=1.0).digest
+    own, asked = Yardstick.fit(SMALL, prior_variance=1.0), {"prior_variance": 1.0, "ignore": "all"}
     good, bad = classes(60, seed=8, d=2), flipped(classes(20, seed=9, d=2), 0.5, seed=9)[0]
-    assert dw.score(good, SMALL, prior_variance=1.0).yardstick.digest == own
-    assert dw.score(bad, SMALL, prior_variance=1.0).yardstick.digest == own
-    assert dw.audit(bad, good, SMALL, prior_variance=1.0).yardstick.digest == own
-    assert dw.rank({"good": good, "bad": bad}, SMALL, prior_variance=1.0).yardstick.digest == own
-
-
-def test_it_is_deterministic_in_the_seed():
+    results = [dw.score(bad, SMALL, **asked), dw.audit(bad, good, SMALL, **asked)]
+    results.append(dw.rank({"good": good, "bad": bad}, SMALL, **asked))
+    assert [one.yardstick for one in results] == [own] * 3
     assert Yardstick.fit(SMALL).to_dict() == small_yardstick().to_dict()
-    other = Yardstick.fit(SMALL, seed=4)
-    assert other.chosen != small_yardstick().chosen  # other halves
-    assert other.seed == 4
+    assert Yardstick.fit(SMALL, seed=4).chosen != small_yardstick().chosen  # other halves
 
 
 def test_labels_of_rows_without_weight_do_not_matter():
@@ -46,9 +41,7 @@ def test_labels_of_rows_without_weight_do_not_matter():
     wrong, bad = flipped(SMALL, 0.3, seed=0)
     weights = np.where(bad, 0.0, 1.0)
     right, other = (Yardstick.fit(T.with_weights(weights)).chosen for T in (SMALL, wrong))
-    assert right == other
-    assert right != small_yardstick().chosen
-    assert Yardstick.fit(wrong).chosen != small_yardstick().chosen
+    assert right == other != small_yardstick().chosen
 
 
 @pytest.fixture
@@ -63,38 +56,38 @@ def saved(tmp_path):
 
 def test_a_saved_yardstick_measures_alike(saved):
     made = Yardstick.fit(SMALL, seed=2, prior_variance=1.0)
-    made.save(saved)
-    loaded = Yardstick.load(saved)
-    D = classes(30, seed=3, d=2)
+    made.published(SMALL, "a key of our own").save(saved)
+    loaded, D = Yardstick.load(saved), classes(30, seed=3, d=2)
     assert loaded.digest == made.digest == json.loads(saved.read_text())["digest"]
     assert loaded.features(D).tobytes() == made.features(D).tobytes()
     assert loaded.targets(D).tolist() == made.targets(D).tolist()
     assert (loaded.model, loaded.chosen, loaded.labels) == (made.model, made.chosen, made.labels)
-    assert dw.score(D, SMALL, yardstick=loaded).value == dw.score(D, SMALL, yardstick=made).value
-
-
-@pytest.mark.parametrize(
-    "change", [lambda d: d["model"].update(prior_variance=9.0), lambda d: d.pop("digest")]
-)
-def test_a_tampered_file_is_refused(saved, change):
-    content = json.loads(saved.read_text())
-    change(content)
-    saved.write_text(json.dumps(content))
-    assert "was changed after it was made" in refusal(Yardstick.load, saved)
+    # it holds no hash of labels, but who has the key can show what it was fitted to
+    assert SMALL.content_hash() not in saved.read_text()
+    assert loaded.is_of(SMALL, "a key of our own")
+    assert not loaded.is_of(SMALL.with_labels(SMALL.y[::-1]), "a key of our own")
+    assert not loaded.is_of(SMALL, "a key of their own")
 
 
 @pytest.mark.parametrize(
     "content",
     [
-        *(b"", b"{", b"no yardstick", b"\x00\x01", b"\xff\xfe\x00", b"[" * 100_000),
-        *(b"[]", b"3", b"null", b"{}", b'"dataworth/yardstick/3"', b'{"schema": "dataworth/yardstick/99"}'),
+        b"",
+        b"{",
+        b"\x00\x01",
+        b"\xff\xfe\x00",
+        b"[" * 100_000,
+        b"[]",
+        b"null",
+        b"{}",
+        b'"dataworth/yardstick/3"',
     ],
     ids=lambda content: repr(content[:12]),
 )
 def test_a_file_that_is_no_yardstick_is_refused(tmp_path, content):
     (tmp_path / "y.json").write_bytes(content)
-    assert "is not a yardstick" in refusal(Yardstick.load, tmp_path / "y.json")
-    assert "is not a yardstick" in refusal(Yardstick.load, tmp_path)
+    for path in (tmp_path / "y.json", tmp_path):
+        assert "is not a yardstick" in refusal(Yardstick.load, path)
     assert "there is no yardstick at" in refusal(Yardstick.load, tmp_path / "none.json")
 
 
@@ -106,14 +99,6 @@ def signed(content):
 
 def entries(saved):
     return {k: v for k, v in json.loads(saved.read_text()).items() if k not in ("checksum", "digest")}
-
-
-def forged(saved, change):
-    """The sentence for a file whose digest and checksum fit what was changed."""
-    content = entries(saved)
-    content = change(content) or content
-    saved.write_bytes(signed(content))
-    return refusal(Yardstick.load, saved)
 
 
 def places(entry, path=()):
@@ -143,21 +128,18 @@ def test_a_forged_file_is_refused_whatever_was_done_to_it(test, tmp_path):
     found = [place for place in places(content) if place != ("schema",)]
     assert len(found) > 25
     strange = [float("nan"), float("inf"), 10**400, [], {}, [[1.0], [1.0, 2.0]], object, "further", "doubled"]
-    for place in found:
-        for value in strange:
-            broken = json.loads(json.dumps(content))
-            parent = reduce(lambda d, key: d[key], place[:-1], broken)
-            key = place[-1]
-            if value is object:
-                del parent[key]
-            elif value == "doubled" and isinstance(parent[key], list):
-                parent[key] = parent[key] * 2
-            elif value == "further" and isinstance(parent[key], dict):
-                parent[key]["further"] = 1
-            else:
-                parent[key] = value
-            if broken == content or harmless(place, value):
-                continue
+    for place, value in product(found, strange):
+        broken, key = json.loads(json.dumps(content)), place[-1]
+        parent = reduce(lambda d, key: d[key], place[:-1], broken)
+        if value is object:
+            del parent[key]
+        elif value == "doubled" and isinstance(parent[key], list):
+            parent[key] = parent[key] * 2
+        elif value == "further" and isinstance(parent[key], dict):
+            parent[key]["further"] = 1
+        else:
+            parent[key] = value
+        if broken != content and not harmless(place, value):
             path.write_bytes(signed(broken))
             assert "is no whole yardstick" in refusal(Yardstick.load, path), (place, value)
 
@@ -172,7 +154,6 @@ def harmless(place, value):
     ("change", "words"),
     [
         (lambda d: d["labels"].update(classes=["0"]), "two or more different"),
-        (lambda d: d["model"].update(kind="forest"), "does not know"),
         (lambda d: d["model"].update(prior_variance=0.0), "prior_variance is 0, not above 0"),
         (lambda d: d["chosen"].update(size=77), "its size is 77, but"),
         (lambda d: d["chosen"].update(kind="both"), "its kind or scale is not that of its recipe"),
@@ -183,7 +164,12 @@ def harmless(place, value):
     ],
 )
 def test_a_forged_file_is_told_what_is_wrong(saved, change, words):
-    assert words in forged(saved, change)
+    content = entries(saved)
+    change(content)
+    saved.write_text(json.dumps({"checksum": BLANK, **content, "digest": digest_of({})}))
+    assert "was changed after it was made" in refusal(Yardstick.load, saved)
+    saved.write_bytes(signed(content))
+    assert words in refusal(Yardstick.load, saved)
 
 
 def test_too_few_rows():
@@ -198,46 +184,25 @@ THREE = SMALL.with_labels(np.arange(40) % 3)
     ("test", "options", "words"),
     [
         (SMALL.with_labels([1] * 40), {}, "has the label '1'"),
-        (THREE, {"model": "logistic"}, "suit softmax"),
         (THREE, {"inference": "ep"}, "laplace alone"),
         (Dataset(np.ones((40, 3)), SMALL.y), {}, "constant"),
         (Dataset(SMALL.X, SMALL.y, groups=["p"] * 40), {}, "one group"),
+        (THREE, {"model": "logistic"}, "suit softmax"),
         (SMALL, {"model": "linear"}, "suit logistic"),
         (numeric_labels(40, seed=0), {"model": "logistic"}, "suit linear"),
-        (SMALL, {"model": "forest"}, "known models"),
         (SMALL, {"inference": "magic"}, "inference"),
-        *((SMALL, {"prior_variance": c}, "prior_variance") for c in (0.0, -1.0, np.inf, np.nan)),
+        *((SMALL, {"prior_variance": c}, "prior_variance") for c in (0.0, np.inf, np.nan)),
     ],
 )
 def test_what_is_no_test_set_and_no_option(test, options, words):
     assert words in refusal(Yardstick.fit, test, **options)
 
 
-def test_a_published_yardstick_measures_alike_and_holds_no_hash_of_labels(tmp_path):
-    made = small_yardstick()
-    told = made.published(SMALL, "a key of our own")
-    assert told.digest == made.digest
-    told.save(tmp_path / "y.json")
-    loaded = Yardstick.load(tmp_path / "y.json")
-    text = (tmp_path / "y.json").read_text()
-    assert SMALL.content_hash() not in text
-    assert loaded.is_of(SMALL, "a key of our own")
-    assert not loaded.is_of(SMALL.with_labels(SMALL.y[::-1]), "a key of our own")
-    assert not loaded.is_of(SMALL, "a key of their own")
-    assert dw.score(
-        SMALL.take(range(20)), SMALL.take(range(20, 40)), yardstick=loaded, ignore="all"
-    ).value == (
-        dw.score(SMALL.take(range(20)), SMALL.take(range(20, 40)), yardstick=made, ignore="all").value
-    )
-
-
 def test_what_depends_on_labels_is_rounded():
     """A number at full precision would be a hash of the labels: held-out likelihood, sight, centre, scale."""
     chosen = Yardstick.fit(classes(120, seed=3)).chosen
-    assert chosen.held_out == round(chosen.held_out, 2)
-    assert chosen.held_out_stderr == round(chosen.held_out_stderr, 2)
-    assert chosen.sight is None or chosen.sight == round(chosen.sight)
+    told = chosen.held_out, chosen.held_out_stderr, chosen.sight or 0.0
+    assert told == tuple(round(number, digits) for number, digits in zip(told, (2, 2, 0), strict=True))
     assert chosen.prior_variance == float(f"{chosen.prior_variance:.3g}")
     labels = Yardstick.fit(numeric_labels(120, seed=3)).labels
-    assert labels.scale == float(f"{labels.scale:.3e}")
-    assert labels.center == float(f"{labels.center:.6g}")
+    assert (labels.scale, labels.center) == (float(f"{labels.scale:.3e}"), float(f"{labels.center:.6g}"))

@@ -67,6 +67,11 @@ class Finding:
         return dict(vars(self))
 
 
+def _word(place: int) -> Any:
+    """One of the words of a check as its attribute."""
+    return property(lambda check: WORDS[check.code][place])
+
+
 @dataclass(frozen=True)
 class Check:
     """One check, whose words are in `words`.
@@ -85,20 +90,7 @@ class Check:
     stands: bool = True
     prior: bool = False
 
-    @property
-    def name(self) -> str:
-        """In a word."""
-        return WORDS[self.code][0]
-
-    @property
-    def meaning(self) -> str:
-        """What it means that it fires."""
-        return WORDS[self.code][1]
-
-    @property
-    def advice(self) -> str:
-        """What to do then."""
-        return WORDS[self.code][2]
+    name, meaning, advice = map(_word, range(3))
 
     def __call__(self, case: Case) -> Finding:
         """Look at a case."""
@@ -107,8 +99,9 @@ class Check:
         if why is None and self.needs == "rows" and (case.sealed or case.passes):
             some = "open data only" if case.sealed else "a sample of the rows"
             seen = seen._replace(detail=f"{seen.detail} ({some})")
-        words = self.name, seen.fires, seen.value, seen.stderr, self.meaning, self.advice, seen.detail
-        return Finding(self.code, *words, self.stands, seen.subject)
+        name, meaning, advice = WORDS[self.code]
+        told = {"name": name, "meaning": meaning, "advice": advice, **seen._asdict()}
+        return Finding(code=self.code, stands=self.stands, **told)
 
     def why_not(self, case: Case) -> str | None:
         """Why the check is not run; None if it is."""

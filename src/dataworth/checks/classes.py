@@ -39,22 +39,22 @@ def classes(case: Case) -> CheckOutcome:
     fixed = case.design.arms_fixed
     count = 1 if fixed else len(case.table) if case.options.thorough else min(PAIRS, len(case.table))
     draws = [case.design.draw(i) for i in range(count)]
-    shares = {
-        arm: float(np.mean([bool(missing(case.pool.y, d.arms[arm], labels.names)) for d in draws]))
-        for arm in case.arms
-        if arm in draws[0].arms
-    }
-    if not shares:
+
+    def lacking(samples: Iterable[Sample]) -> tuple[float, str]:
+        """In which share of some samples a class is missing, and which."""
+        found = [missing(case.pool.y, sample, labels.names) for sample in samples]
+        return float(np.mean([bool(names) for names in found])), listed(found)
+
+    arms = {arm: lacking(d.arms[arm] for d in draws) for arm in case.arms if arm in draws[0].arms}
+    if not arms:
         return not_run("sealed data have no rows")
-    worst = max(shares, key=lambda arm: shares[arm])
-    share, of = shares[worst], f"{count} pairs looked at"
-    tests = float(np.mean([bool(missing(case.pool.y, d.test, labels.names)) for d in draws]))
+    worst = max(arms, key=lambda arm: arms[arm][0])
+    (share, names), of = arms[worst], f"{count} pairs looked at"
     if share > MOST_DATA:
-        names = listed(missing(case.pool.y, d.arms[worst], labels.names) for d in draws)
         where = "all rows" if fixed else f"{share:.0%} of {of}, allowed in {MOST_DATA:.0%}"
         return CheckOutcome(True, share, f"{worst}: no row with the label {names} in {where}")
+    tests, names = lacking(d.test for d in draws)
     if tests > MOST_TEST and not fixed:
-        names = listed(missing(case.pool.y, d.test, labels.names) for d in draws)
         where = f"{tests:.0%} of {of}, allowed in {MOST_TEST:.0%}"
         return CheckOutcome(True, tests, f"test rows: none with the label {names} in {where}")
     told = f"of {of}, {share:.0%} lack a class in the data, allowed up to {MOST_DATA:.0%}"
@@ -70,9 +70,9 @@ def missing(y: Array, sample: Sample, names: tuple[str, ...]) -> list[str]:
 
 def listed(lacking: Iterable[list[str]]) -> str:
     """The class that is missing most often, and how many others are too."""
-    counts = Counter(name for names in lacking for name in names)
-    (most, _), *others = counts.most_common()
-    return repr(most) + (f" (nor of {len(others)} others)" if others else "")
+    found = Counter(name for names in lacking for name in names).most_common()
+    others = f" (nor of {len(found) - 1} others)" if len(found) > 1 else ""
+    return f"{found[0][0]!r}{others}" if found else ""
 
 
 def against_permuted(case: Case) -> CheckOutcome:

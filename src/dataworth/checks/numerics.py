@@ -46,7 +46,6 @@ OPERATIONS = 2e10
 FEWEST_LIKELIHOODS = 20_000
 """Below so many the referee's own tuning would not fit in."""
 BY_ROW = "test rows are predicted one by one, by one posterior; pairs (size=, --size) can be compared"
-AGAIN_BY_EP = "too many rows and features to do again by EP"
 
 
 def limit_of(case: Case) -> float:
@@ -74,20 +73,28 @@ def compared(
     return CheckOutcome(abs(shift) - SURE * (stderr or 0.0) > limit, shift, told, stderr)
 
 
+def compared_tables(
+    case: Case, own: tuple[str, PairTable | None], other: tuple[str, PairTable | None]
+) -> CheckOutcome:
+    """The same of two tables; none is one that would take too long."""
+    if own[1] is None or other[1] is None:
+        return too_costly("too many rows and features to do again by EP")
+    pairs = len(other[1])
+    return compared(case, (own[0], mean_of(case, own[1], pairs)), (other[0], mean_of(case, other[1])), pairs)
+
+
 def again_by(
     case: Case, model: Model | None = None, form: str | None = None, visit: Visitor | None = None
 ) -> PairTable | None:
     """The first few pairs by another model, form or visitor, as many as are affordable; None if none is."""
-    pairs = PAIRS
-    if not case.options.thorough:
-        features = min(case.pool.X.shape[1] + 1, int(case.table.data_rows.max()))
-        places = [case.table.arms.index(arm) for arm in case.arms]
-        rows = float((case.table.data_rows[:, places] + case.table.test_rows[:, None]).sum(axis=1).max())
-        pairs = min(PAIRS, int(AFFORDABLE / max(rows * (features**2 + SITES), 1.0)))
-    if pairs < 1:
+    features = min(case.pool.X.shape[1] + 1, int(case.table.data_rows.max()))
+    places = [case.table.arms.index(arm) for arm in case.arms]
+    rows = float((case.table.data_rows[:, places] + case.table.test_rows[:, None]).sum(axis=1).max())
+    affordable = PAIRS if case.options.thorough else int(AFFORDABLE / max(rows * (features**2 + SITES), 1.0))
+    if affordable < 1:
         return None
     with quietly():
-        return case.again(model=model, form=form, pairs=pairs, arms=case.arms, visit=visit)
+        return case.again(model=model, form=form, pairs=min(PAIRS, affordable), arms=case.arms, visit=visit)
 
 
 def forms(case: Case) -> CheckOutcome:
@@ -110,10 +117,7 @@ def forms(case: Case) -> CheckOutcome:
         names = "joint evidence (EP)" if laplace else "joint evidence", "by D's posterior (EP)"
     else:
         return not_run("this model has no other form that is good enough to compare with")
-    if own is None or other is None:
-        return too_costly(AGAIN_BY_EP)
-    pairs = len(other)
-    return compared(case, (names[0], mean_of(case, own, pairs)), (names[1], mean_of(case, other)), pairs)
+    return compared_tables(case, (names[0], own), (names[1], other))
 
 
 def inference(case: Case) -> CheckOutcome:
@@ -127,11 +131,7 @@ def inference(case: Case) -> CheckOutcome:
         told = "posteriors by EP, or of so many rows that Laplace's method gives the same"
         return CheckOutcome(False, None, told)
     table = again_by(case, replace(model, inference="ep"))
-    if table is None:
-        return too_costly(AGAIN_BY_EP)
-    pairs = len(table)
-    own = mean_of(case, case.table, pairs)
-    return compared(case, ("Laplace", own), ("EP", mean_of(case, table)), pairs)
+    return compared_tables(case, ("Laplace", case.table), ("EP", table))
 
 
 def referee(case: Case) -> CheckOutcome:

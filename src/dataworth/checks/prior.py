@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 import numpy as np
 
@@ -65,10 +66,9 @@ class Halves:
 
     def held_out(self, model: YardstickModel) -> float:
         """Mean over halves, both ways round, nats a half."""
+        known = self.features, self.targets, self.splits, self.sample.weights
         with quietly():
-            return half_given_half(
-                model, self.tempering, self.features, self.targets, self.splits, self.sample.weights
-            )
+            return half_given_half(model, self.tempering, *known)
 
 
 def search_work(case: Case, features: int) -> float:
@@ -88,7 +88,12 @@ def prior_edge(case: Case) -> CheckOutcome:
     yard = case.yardstick
     if yard.chosen.held_out_stderr is None:
         return not_run("the yardstick was made by hand, not searched for")
-    edges = edges_of(case)
+    prior, edges = searched_prior(case), []
+    at_edge = any(abs(prior / edge - 1.0) < 1e-9 for edge in (PRIORS[0], PRIORS[-1]))
+    if case.options.prior_variance is None and at_edge:
+        edges.append("prior")
+    if yard.chosen.noise_variance == NOISES[0]:
+        edges.append("noise")
     if not edges:
         return CheckOutcome(False, 0.0, "neither prior nor noise is the last one tried")
     spent = NEWTON * (1 + STEPS * len(edges)) * search_work(case, yard.chosen.size)
@@ -108,17 +113,6 @@ def searched_prior(case: Case) -> float:
     """C′ of the search's grid: w·C, or C/s²."""
     chosen = case.yardstick.chosen
     return chosen.prior_variance * chosen.tempering / (chosen.noise_variance or 1.0)
-
-
-def edges_of(case: Case) -> list[str]:
-    """What of the chosen yardstick is the last value tried."""
-    prior, edges = searched_prior(case), []
-    at_edge = any(abs(prior / edge - 1.0) < 1e-9 for edge in (PRIORS[0], PRIORS[-1]))
-    if case.options.prior_variance is None and at_edge:
-        edges.append("prior")
-    if case.yardstick.chosen.noise_variance == NOISES[0]:
-        edges.append("noise")
-    return edges
 
 
 def beyond(case: Case, edges: list[str]) -> Iterator[tuple[str, YardstickModel]]:
@@ -148,12 +142,10 @@ def prior_range(case: Case) -> CheckOutcome:
     if len(ends) * case.work() * classes_factor(case) > AFFORDABLE and not thorough:
         also = " and ".join(map(in_full, ends))
         return too_costly(f"a prior variance of {also} would do as well, but measuring again is costly")
-    told, other = [], None
-    for variance in ends:
-        there = conclusion(case, measured_at(case, variance))
-        told.append(f"{there!r} with {in_full(variance)}")
-        if there != here and not {there, here} & set(UNDECIDED):
-            other = variance
+    found = {variance: conclusion(case, measured_at(case, variance)) for variance in ends}
+    told = [f"{there!r} with {in_full(variance)}" for variance, there in found.items()]
+    changed = [v for v, there in found.items() if there != here and not {there, here} & set(UNDECIDED)]
+    other = changed[-1] if changed else None
     chosen = f"{here!r} with the chosen prior variance, {in_full(case.yardstick.model.prior_variance)}"
     allows = f"{' and '.join(told)}, which the test set allows as well"
     return CheckOutcome(other is not None, other, f"{chosen}; {allows}; no other conclusion is allowed")
@@ -170,19 +162,15 @@ def plausible_range(case: Case) -> list[float]:
     least = parts.held_out(case.yardstick.model) - PLAUSIBLE
     ends = []
     for way in (1 / HALF_DECADE, HALF_DECADE):
-        steps = 0
-        while steps < STEPS and parts.held_out(at(case, way ** (steps + 1))) >= least:
-            steps += 1
-        if steps:
-            ends.append(at(case, way**steps).prior_variance)
-    return ends
+        models = (at(case, way**step) for step in range(1, STEPS + 1))
+        ends += [*takewhile(lambda model: parts.held_out(model) >= least, models)][-1:]
+    return [model.prior_variance for model in ends]
 
 
 def on_grid(variance: float) -> float:
     """The prior variance to three digits, or what stands there on the yardstick's grid."""
-    nearest = min(PRIORS, key=lambda c: abs(np.log(c / variance)))
-    near = abs(np.log(nearest / variance)) < ROUNDED
-    return nearest if near else float(f"{variance:.3g}")
+    near = [c for c in PRIORS if abs(np.log(c / variance)) < ROUNDED]
+    return near[0] if near else float(f"{variance:.3g}")
 
 
 def at(case: Case, factor: float) -> YardstickModel:

@@ -71,9 +71,9 @@ class Excess(NamedTuple):
     def allowed(self) -> str:
         """Chance and limit in words."""
         told = f"chance brings {self.chance:.1%}"
-        if self.fires or self.share - self.chance <= MOST_NEAR:
-            return f"{told}, allowed up to {self.chance + MOST_NEAR:.1%}"
-        return f"{told}, and {self.share:.1%} one time in {1 / self.p:.0f}, which is allowed"
+        if not self.fires and self.share - self.chance > MOST_NEAR:
+            return f"{told}, and {self.share:.1%} one time in {1 / self.p:.0f}, which is allowed"
+        return f"{told}, allowed up to {self.chance + MOST_NEAR:.1%}"
 
 
 def datasets(case: Case) -> dict[str, Dataset]:
@@ -109,11 +109,11 @@ def excess(found: Array, nulls: Sequence[tuple[Array, float]]) -> Excess:
         a = int((found < radius).sum())
         if not a:
             continue
-        tails = []
-        for null, factor in nulls:
-            b, exposure = int((null < radius).sum()), len(null) / factor
-            tail = float(betainc(a, b + 1, len(found) / (len(found) + exposure)))
-            tails.append((tail, min(1.0, b / exposure)))
+        near = [(int((null < radius).sum()), len(null) / factor) for null, factor in nulls]
+        tails = [
+            (float(betainc(a, b + 1, len(found) / (len(found) + exposure))), min(1.0, b / exposure))
+            for b, exposure in near
+        ]
         p, chance = max(tails)
         one = Excess(a / len(found), chance, p)
         if one.fires:
@@ -200,8 +200,7 @@ def leaks(case: Case) -> CheckOutcome:
     elsewhere.
     """
     exact = f"{counted(case.leaked, 'test row')} in the data taken out of them"
-    rng = np.random.default_rng([case.options.seed, 0xD03])
-    yard = case.yardstick
+    rng, yard = np.random.default_rng([case.options.seed, 0xD03]), case.yardstick
     spaces: dict[str, Callable[[Dataset], Array]] = {
         "in all columns": lambda data: yard.recipe.standard(data.X),
         "in the yardstick's features": yard.features,

@@ -77,10 +77,8 @@ def shift(case: Case) -> CheckOutcome:
 def anything_dropped(recipe: Recipe, *sides: Dataset) -> bool:
     """Whether rows have anything that the recipe does not keep."""
     axes = np.linalg.qr(recipe.directions)[0]
-    for data in sides:
-        X = recipe.scaled(data.X)
-        if (np.abs(X - (X @ axes) @ axes.T) > TRACE).any():
-            return True
+    if any((np.abs(X - (X @ axes) @ axes.T) > TRACE).any() for X in (recipe.scaled(one.X) for one in sides)):
+        return True
     raw, flags = columns_of(recipe, *sides)
     return bool(np.ptp(flags, axis=0).any() or np.ptp(raw[:, recipe.inverse_scale == 0], axis=0).any())
 

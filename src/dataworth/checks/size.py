@@ -52,8 +52,8 @@ class Sizes:
 
 def size(case: Case) -> CheckOutcome:
     """DW010: blocks first, then every dataset whose value may be zero."""
-    if case.blocks is not None and case.blocks < MIN_BLOCKS:
-        return overlapping(case, case.blocks)
+    if case.plan.blocks is not None and case.plan.blocks < MIN_BLOCKS:
+        return overlapping(case, case.plan.blocks)
     arms = case.table.arms if case.what == "rank" else case.arms
     samples = case.design.draw(0).arms
     seen = [too_small(case, arm, samples[arm]) for arm in arms if arm in samples]
@@ -75,24 +75,24 @@ def too_small(case: Case, arm: Arm, sample: Sample) -> CheckOutcome:
     """Whether one arm's value is lost in its error for want of rows; its rows by coefficients."""
     value = case.estimate(case.table.column("pmi", arm))
     rows, wanted = len(sample.rows), case.pool.X.shape[1] + 1
-    few = rows < wanted
+    few, share = rows < wanted, rows / wanted
     if value.positive or value.negative:
         why = f" for {wanted} coefficients" if few else ""
-        told = f"{arm}: {rows} rows{why} show a value that is not zero, as asked"
-        return CheckOutcome(False, rows / wanted, told)
+        return CheckOutcome(False, share, f"{arm}: {rows} rows{why} show a value that is not zero, as asked")
     told = f"{arm}: {rows} rows for {wanted} coefficients, and its value may be zero"
     if not affordable(case, arm):
-        return CheckOutcome(few, rows / wanted, told)
+        return CheckOutcome(few, share, told)
     curve, values = size_curve(case, arm)
     step = over_blocks(values[:, -1] - values[:, -2]) if len(curve) > 1 else None
     rises = step is not None and step.stderr is not None and step.value > SURE * step.stderr
+    shown = "value by rows: " + ", ".join(f"{n}: {v:+.2f} ± {stderr:.2f}" for n, v, stderr in curve)
     if not (few or rises):
-        return CheckOutcome(False, rows / wanted, f"{told}; more rows do not raise it ({shown(curve)})")
+        return CheckOutcome(False, share, f"{told}; more rows do not raise it ({shown})")
     n, height, stderr = curve[-1]
-    told = f"{told} ({shown(curve)})"
+    told = f"{told} ({shown})"
     if height > 0 and stderr > 0:  # if it goes on as n does, which it does while there are few
         told += f"; about {int(np.ceil(n * max(2.0, SURE * stderr / height)))} rows would show one"
-    return CheckOutcome(True, rows / wanted, told)
+    return CheckOutcome(True, share, told)
 
 
 def size_curve(case: Case, arm: Arm) -> tuple[Curve, Array]:
@@ -134,8 +134,3 @@ def affordable(case: Case, arm: Arm) -> bool:
     rows = 4 * float(case.table.column("data_rows", arm).mean()) + float(case.table.test_rows.mean())
     work = min(BLOCKS, len(case.table)) * rows * (case.pool.X.shape[1] + 1) ** 2
     return case.options.thorough or work < CHEAP
-
-
-def shown(curve: Curve) -> str:
-    """The curve in words."""
-    return "value by rows: " + ", ".join(f"{n}: {value:+.2f} ± {stderr:.2f}" for n, value, stderr in curve)

@@ -90,15 +90,9 @@ class Case(Measurement):
         """Which rows are measured against which."""
         return self.plan.design
 
-    @property
-    def blocks(self) -> float | None:
-        """Disjoint blocks in the data, for designs that draw pairs."""
-        return self.plan.blocks
-
-    @property
-    def estimate(self) -> Callable[[Array], Estimate]:
+    def estimate(self, values: Array) -> Estimate:
         """From one number a pair to a mean with its interval."""
-        return self.plan.estimate
+        return self.plan.estimate(values)
 
     def quantity(self, table: PairTable) -> Array:
         """The number that the result is about, pair by pair: a value, or the last arm less the first."""
@@ -127,18 +121,15 @@ class Case(Measurement):
         pairs sees each arm at the tempering that was found.
         """
         plan = self.plan if arms is None else replace(self.plan, design=SomeArms(self.design, arms))
-        pool = (
-            self.pool if model is None else replace(self.pool, fitter=bind(model, self.pool.X, self.pool.y))
-        )
-        options = replace(self.options, run_dir=None, progress=None)
+        pool, options = self.pool, replace(self.options, run_dir=None, progress=None)
+        if model is not None:
+            pool = replace(pool, fitter=bind(model, pool.X, pool.y))
         if pairs is not None:  # a few, which need no processes and no estimate of their time
             options = replace(options, engine=Local(1))
         if form is not None:
             options = replace(options, form=form, eta=eta)
-        work = Work(
-            plan, pool, options, isinstance(self.yardstick.labels, Classes), visit, self.table.tempering
-        )
-        return work.first(pairs)
+        bounded = isinstance(self.yardstick.labels, Classes)
+        return Work(plan, pool, options, bounded, visit, self.table.tempering).first(pairs)
 
     @property
     def weighed(self) -> Design:

@@ -36,11 +36,7 @@ class Clipped:
 
 
 def check_clipping(truncate: float | None, winsorise: float | None) -> tuple[str, float] | None:
-    """The rule asked for and its M; none if none is; a sentence if it makes no sense.
-
-    >>> check_clipping(None, 20), check_clipping(None, None)
-    (('winsorise', 20.0), None)
-    """
+    """The rule asked for and its M; none if none is; a sentence if it makes no sense."""
     given = {"truncate": truncate, "winsorise": winsorise}
     asked = [(rule, positive_number(M, f"{rule} (in nats)")) for rule, M in given.items() if M is not None]
     if len(asked) > 1:
@@ -57,8 +53,6 @@ def clip(values: Array, truncate: float | None = None, winsorise: float | None =
     >>> values = np.array([1.0, -30.0, 25.0])
     >>> clip(values, truncate=20).values.tolist(), clip(values, winsorise=20).values.tolist()
     ([1.0, 0.0, 0.0], [1.0, -20.0, 20.0])
-    >>> clip(values, truncate=20).changed
-    (2,)
     """
     asked = check_clipping(truncate, winsorise)
     if asked is None:
@@ -74,9 +68,5 @@ def clip(values: Array, truncate: float | None = None, winsorise: float | None =
 
 
 def signed(nats: float) -> str:
-    """Three digits and a sign.
-
-    >>> signed(-2.5), signed(1234.5)
-    ('−2.5', '+1.23e+03')
-    """
+    """Three digits and a sign."""
     return f"{nats:+.3g}".replace("-", "−")

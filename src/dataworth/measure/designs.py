@@ -26,11 +26,7 @@ class Sample(NamedTuple):
 
 @dataclass(frozen=True)
 class Arm:
-    """One of the datasets that are compared on the same test rows: its role, a name, and words for people.
-
-    >>> str(AFTER), str(Arm("control", "control 3")), Arm("own", "knn", words="nearest neighbours").label
-    ('after', 'control 3', 'nearest neighbours')
-    """
+    """One of the datasets that are compared on the same test rows: its role, a name, and words for people."""
 
     role: Literal["data", "before", "after", "control", "own", "candidate", "part"]
     name: str | None = None
@@ -82,12 +78,7 @@ class Pile(NamedTuple):
         return whole_groups(self.groups, size, rng, least)
 
     def blocks(self, size: int, least: int = 1) -> float:
-        """How many disjoint draws of that size there are: of whole groups there may be fewer than of rows.
-
-        >>> rows, groups = Sample(np.arange(400)), np.repeat(np.arange(20), 20)
-        >>> [Pile(rows, groups, together).blocks(50) for together in (None, groups)]  # 3 groups a draw
-        [8.0, 6.666666666666667]
-        """
+        """How many disjoint draws of that size there are: of whole groups there may be fewer than of rows."""
         if self.groups is None:
             return len(self.strata) / size
         groups = int(self.groups.max()) + 1
@@ -170,16 +161,22 @@ class Prepared:
 
 
 @dataclass(frozen=True)
-class SomeArms:
-    """A design with some of its arms."""
+class Derived:
+    """A design made of another, whose arms change as its do."""
 
     design: Design
-    arms: tuple[Arm, ...]
 
     @property
     def arms_fixed(self) -> bool:
         """As in the design."""
         return self.design.arms_fixed
+
+
+@dataclass(frozen=True)
+class SomeArms(Derived):
+    """A design with some of its arms."""
+
+    arms: tuple[Arm, ...]
 
     def units(self) -> Rows:
         """As in the design *whole*."""
@@ -193,17 +190,11 @@ class SomeArms:
 
 
 @dataclass(frozen=True)
-class Weighed:
+class Weighed(Derived):
     """A design whose data rows count `factor` times, in some arms otherwise; test rows count as they are."""
 
-    design: Design
     factor: float
     others: Mapping[Arm, float] = field(default_factory=dict)
-
-    @property
-    def arms_fixed(self) -> bool:
-        """As in the design."""
-        return self.design.arms_fixed
 
     def draw(self, i: int) -> Draw:
         """The i-th pair of the design."""
@@ -226,36 +217,25 @@ def fingerprint(draws: Iterable[Draw]) -> str:
 def select(sample: Sample, places: Rows) -> Sample:
     """Some of a sample's rows, by their places in it."""
 
-    def some(values: Any) -> Any:
-        return None if values is None else values[places]
-
-    return Sample(sample.rows[places], some(sample.weights), some(sample.targets))
+    some: Any = (None if values is None else values[places] for values in sample)
+    return Sample(*some)
 
 
 def reweighed(sample: Sample, factor: float) -> Sample:
-    """A sample whose rows count so many times.
-
-    >>> reweighed(Sample(np.arange(2), np.array([1.0, 0.5])), 4.0).weights.tolist()
-    [4.0, 2.0]
-    """
-    if factor == 1.0:
-        return sample
-    return sample._replace(weights=factor * weights_of(sample))
+    """A sample whose rows count so many times."""
+    return sample if factor == 1.0 else sample._replace(weights=factor * weights_of(sample))
 
 
 def same_sample(a: Sample, b: Sample) -> bool:
     """Whether two samples hold the same rows, in any order, with the same weights and the pool's labels."""
     if a is b:
         return True
-    labelled = any(s.targets is not None for s in (a, b))
-    if len(a.rows) != len(b.rows) or labelled:
+    labelled = a.targets is not None or b.targets is not None
+    # sums are cheaper than sorting, and nearly always enough
+    if labelled or len(a.rows) != len(b.rows) or a.rows.sum() != b.rows.sum():
         return False
-    if a.rows.sum() != b.rows.sum():  # cheaper than sorting, and nearly always enough
-        return False
-    first, second = np.argsort(a.rows, kind="stable"), np.argsort(b.rows, kind="stable")
-    return np.array_equal(a.rows[first], b.rows[second]) and np.array_equal(
-        weights_of(a)[first], weights_of(b)[second]
-    )
+    one, other = (np.stack([s.rows, weights_of(s)])[:, np.argsort(s.rows, kind="stable")] for s in (a, b))
+    return np.array_equal(one, other)
 
 
 def weights_of(sample: Sample) -> Array:
@@ -268,11 +248,6 @@ def stratified(strata: NDArray[np.intp], size: int, rng: np.random.Generator) ->
 
     Shares are rounded by largest remainder. A stratum whose share rounds to nothing still gives one row,
     taken from the largest, as long as `size` has room for one row of each.
-
-    >>> strata = np.array([0] * 95 + [1] * 5)
-    >>> rows = stratified(strata, 10, np.random.default_rng(0))
-    >>> np.bincount(strata[rows]).tolist()
-    [9, 1]
     """
     totals = np.bincount(strata)
     exact = totals * (size / len(strata))
@@ -296,12 +271,7 @@ def group_codes(groups: NDArray[np.str_] | None) -> Rows | None:
 
 
 def blocks_of_groups(groups: Rows, blocks: int, rng: np.random.Generator) -> Rows:
-    """The block of each row: groups in random order, each to the block that has the fewest rows so far.
-
-    >>> groups = np.repeat(np.arange(6), [5, 1, 1, 1, 1, 1])
-    >>> np.bincount(blocks_of_groups(groups, 2, np.random.default_rng(0))).tolist()
-    [5, 5]
-    """
+    """The block of each row: groups in random order, each to the block that has the fewest rows so far."""
     sizes = np.bincount(groups)
     order = rng.permutation(len(sizes))
     order = order[np.argsort(-sizes[order], kind="stable")]  # large ones first: what follows evens them out
@@ -313,11 +283,7 @@ def blocks_of_groups(groups: Rows, blocks: int, rng: np.random.Generator) -> Row
 
 
 def whole_groups(groups: Rows, size: int, rng: np.random.Generator, least: int = 1) -> Rows:
-    """Places of whole groups, drawn at random until they hold `size` rows or more, and are `least` or more.
-
-    >>> whole_groups(np.array([0, 0, 1, 1, 2, 2]), 3, np.random.default_rng(0)).tolist()
-    [0, 1, 4, 5]
-    """
+    """Places of whole groups, drawn at random until they hold `size` rows or more, and are `least`."""
     sizes = np.bincount(groups)
     order = rng.permutation(len(sizes))
     enough = int(np.searchsorted(np.cumsum(sizes[order]), size)) + 1

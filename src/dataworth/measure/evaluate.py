@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cache, partial
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -32,12 +32,8 @@ IMPOSSIBLE = 2.0
 method exceeds it by up to 1.7 on a handful of separable rows, solvers that failed by many times that."""
 
 
-class Visitor(Protocol):
-    """What is asked of every arm of every pair; what it returns is kept, so it must be plain numbers."""
-
-    def __call__(self, pair: Pair, arm: Arm, sample: Sample, i: int) -> list[float]:
-        """One arm of the i-th pair."""
-        ...
+Visitor = Callable[[Pair, Arm, Sample, int], list[float]]
+"""What is asked of an arm of the i-th pair; what it returns is kept, so it must be plain numbers."""
 
 
 @dataclass(frozen=True)
@@ -117,8 +113,7 @@ def _fixed_fits(work: Work, engine: Engine) -> dict[Arm, Fit]:
 
 
 def _fit_fixed(shared: tuple[Work, Fit | None], arm: Arm) -> Fit:
-    work, first = shared
-    return fit_sample(work.fitter, work.design.draw(0).arms[arm], first)
+    return fit_sample(shared[0].fitter, shared[0].design.draw(0).arms[arm], shared[1])
 
 
 def fit_sample(fitter: Fitter, sample: Sample, first: Fit | None) -> Fit:
@@ -145,10 +140,9 @@ def _evaluate_pair(work: Work, i: int) -> dict[str, Any]:
     near: list[Fit] = []  # the first arm's joint fit, where those of the others begin
     found: dict[Arm, list[float]] = {}
     for arm, sample in draw.arms.items():
-        twin = next((a for a in found if same_sample(draw.arms[a], sample)), None)
-        if twin is not None:
-            # fits of the same rows differ by what the solver leaves; a change of nothing is to be nothing
-            found[arm] = found[twin]
+        # fits of the same rows differ by what the solver leaves; a change of nothing is to be nothing
+        if twins := [found[other] for other in found if same_sample(draw.arms[other], sample)]:
+            found[arm] = twins[0]
             continue
         fit = work.fits[arm] if arm in work.fits else fit_sample(work.fitter, sample, first)
         first = fit if first is None else first

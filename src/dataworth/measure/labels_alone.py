@@ -27,10 +27,6 @@ class LabelsAlone:
 
     kind: "classes", each by its proportion; "numbers", Gaussian; "even", classes as likely as each other,
     for pairs in arbitrary order.
-
-    >>> known = LabelsAlone("classes", np.array([0.0, 0.0, 0.0, 1.0]), np.ones(4), 2)
-    >>> np.exp(known.log_p(np.array([1.0]), np.ones(1))).round(3).tolist()  # (0 + ½) / (3 + 1)
-    [0.125]
     """
 
     kind: str

@@ -80,12 +80,7 @@ def ceiling(task: Task) -> Array:
 
 
 def of_ceiling(data: Array, best: Array) -> Estimate:
-    """The ratio of two means over blocks, its error to first order.
-
-    >>> found = of_ceiling(np.array([1.0, 2.0, 3.0]), np.array([2.0, 4.0, 6.0]))
-    >>> found.value, found.stderr
-    (0.5, 0.0)
-    """
+    """The ratio of two means over blocks, its error to first order."""
     ratio = float(data.mean() / best.mean())
     left = (data - ratio * best) / best.mean()
     return replace(over_blocks(left + ratio), value=ratio)

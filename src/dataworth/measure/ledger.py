@@ -56,8 +56,10 @@ def answered(case: Case) -> Case:
         book["queries"] += len(case.table.arms) if case.what == "rank" else 1
         number, best = book["queries"], book["best"].get(case.what)
         old = None if best is None else read_table(best["table"])
-        if old is not None and case.what != "rank":
-            _refuse_other(case, old)
+        if old is not None and case.what != "rank" and case.arms[-1] not in old.arms:
+            raise DataworthError(
+                f"{case.options.ledger} answers another kind of question: restore it, or give a new file."
+            )
         if old is None or better(case, old, number):
             book["best"][case.what] = {"query": number, "table": write_table(case.table)}
             return replace(case, notes=(*case.notes, f"question {number} to this test set, by its ledger"))
@@ -69,15 +71,6 @@ def answered(case: Case) -> Case:
         f"{case.options.ledger}, so nothing more is told: ask again when the data are better, or take a "
         "fresh test set."
     )
-
-
-def _refuse_other(case: Case, old: PairTable) -> None:
-    """A sentence if an answer of the ledger is not one to this kind of question."""
-    known = {str(arm) for arm in old.arms}
-    if not {str(arm) for arm in case.table.arms if arm.role in ("data", "before", "after")} <= known:
-        raise DataworthError(
-            f"{case.options.ledger} answers another kind of question: restore it, or give a new file."
-        )
 
 
 def better(case: Case, old: PairTable, questions: int) -> bool:
@@ -128,7 +121,7 @@ def read(path: Path) -> dict[str, Any]:
     try:
         content = read_whole(path)
         book = parse_json(content)
-        known = isinstance(book, dict) and book["schema"] == SCHEMA and isinstance(book["checksum"], str)
+        known = book["schema"] == SCHEMA and isinstance(book["checksum"], str)
         known = known and isinstance(book["queries"], int) and isinstance(book["key"], str)
         known = known and all(map(_is_answer, book["best"].values()))
     except (ValueError, KeyError, TypeError, AttributeError):
@@ -161,8 +154,7 @@ def write_table(table: PairTable) -> dict[str, Any]:
 
 def read_table(told: dict[str, Any]) -> PairTable:
     """A table from plain data."""
-    numbers: dict[str, Any] = {
-        name: np.array(told[name], dtype=float) for name in ("values", "log_z_test", "test_rows")
-    }
+    names = ("values", "log_z_test", "test_rows")
+    numbers: dict[str, Any] = {name: np.array(told[name], dtype=float) for name in names}
     tempering = {Arm(role, name): float(times) for role, name, times in told["tempering"]}
     return PairTable(arms=tuple(Arm(*one) for one in told["arms"]), tempering=tempering, **numbers)

@@ -54,11 +54,7 @@ def chosen_metric(asked: str | None, yardstick: Yardstick, test: Dataset) -> str
 
 
 def default_metric(y: Array, classes: int, weights: Array | None = None) -> str:
-    """Accuracy, or balanced accuracy where a class is rare.
-
-    >>> default_metric(np.array([0, 1, 1, 1, 1, 1]), 2), default_metric(np.array([0, 1, 1]), 2)
-    ('balanced_accuracy', 'accuracy')
-    """
+    """Accuracy, or balanced accuracy where a class is rare."""
     counts = np.bincount(y.astype(np.intp), weights, minlength=classes)
     return "balanced_accuracy" if counts.min() < RARE * counts.sum() else "accuracy"
 
@@ -72,20 +68,13 @@ def of_pair(fitter: Fitter, fit: Fit, test: Sample) -> list[float]:
     """Balanced accuracy, AUC and log loss of a fit on the test rows of a pair; numeric labels have none."""
     if getattr(fitter, "numbers", False) or not hasattr(fitter, "probabilities"):
         return [float("nan")] * len(METRICS)
-    return of_rows(
-        fitter.probabilities(fit, test.rows), fitter.y[test.rows].astype(np.intp), weights_of(test)
-    )
+    chances = fitter.probabilities(fit, test.rows)
+    return of_rows(chances, fitter.y[test.rows].astype(np.intp), weights_of(test))
 
 
 def by_row(chances: Array, y: Array, weights: Array) -> Array:
-    """One number a row of each score (rows × scores), whose mean by weights is the score.
-
-    >>> chances = np.array([[0.9, 0.1], [0.6, 0.4], [0.7, 0.3], [0.2, 0.8]])
-    >>> by_row(chances, np.array([0, 0, 1, 1]), np.ones(4)).mean(axis=0).round(3).tolist()
-    [0.75, 0.75, 0.511]
-    """
-    balanced, area_under, _ = of_rows(chances, y, weights)
-    found = np.tile([balanced, area_under, 0.0], (len(y), 1))
+    """One number a row of each score (rows × scores), whose mean by weights is the score."""
+    found = np.tile(of_rows(chances, y, weights), (len(y), 1))
     right, present = chances.argmax(axis=1) == y, [c for c in np.unique(y) if weights[y == c].sum() > 0]
     for c in present:
         own, share = y == c, float(weights[y == c].sum() / weights.sum())
@@ -100,12 +89,7 @@ def by_row(chances: Array, y: Array, weights: Array) -> Array:
 
 
 def of_rows(chances: Array, y: Array, weights: Array) -> list[float]:
-    """The three scores; not a number where a class that they need has no rows.
-
-    >>> chances = np.array([[0.9, 0.1], [0.6, 0.4], [0.7, 0.3], [0.2, 0.8]])
-    >>> np.round(of_rows(chances, np.array([0, 0, 1, 1]), np.ones(4)), 3).tolist()
-    [0.75, 0.75, 0.511]
-    """
+    """The three scores; not a number where a class that they need has no rows."""
     present = [c for c in range(chances.shape[1]) if weights[y == c].sum() > 0]
     if not present:
         return [float("nan")] * len(METRICS)

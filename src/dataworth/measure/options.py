@@ -44,14 +44,24 @@ def tell_stage(progress: Progress | None, what: str) -> None:
         say(what)
 
 
-class Measuring(TypedDict, total=False):
-    """Options of every measurement; `Options` says what each means."""
+class Valuing(TypedDict, total=False):
+    """Options of what is told of rows, sources and further rows; `Options` says what each means."""
 
     yardstick: Yardstick | None
     model: str | Model
-    inference: str
     prior_variance: float | None
     seed: int
+    jobs: int | None
+    engine: str | Engine | None
+    address: str | None
+    run_dir: str | Path | Run | None
+    progress: Progress | None
+
+
+class Measuring(Valuing, total=False):
+    """Options of every measurement."""
+
+    inference: str
     form: str
     eta: Any
     truncate: float | None
@@ -60,12 +70,7 @@ class Measuring(TypedDict, total=False):
     ignore: str | Collection[str] | None
     thorough: bool
     ledger: str | Path | None
-    jobs: int | None
-    engine: str | Engine | None
-    address: str | None
-    run_dir: str | Path | Run | None
     keep: bool
-    progress: Progress | None
 
 
 class Drawing(Measuring, total=False):
@@ -85,20 +90,6 @@ class Auditing(Drawing, total=False):
     values: Any
     baselines: Sequence[Any]
     slices: str | Collection[str] | None
-
-
-class Valuing(TypedDict, total=False):
-    """Options of what is told of rows, sources and further rows."""
-
-    yardstick: Yardstick | None
-    model: str
-    prior_variance: float | None
-    seed: int
-    jobs: int | None
-    engine: str | Engine | None
-    address: str | None
-    run_dir: str | Path | Run | None
-    progress: Progress | None
 
 
 DESIGNS = {

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -66,16 +67,10 @@ class AuditParts(NamedTuple):
         return {name: part.to_dict(unit) for name, part in self._asdict().items()}
 
 
-class Visit(NamedTuple):
-    """A visitor that says what the PMI of a table is made of; without one, the PMI of whole blocks."""
-
-    table: PairTable | None
-
-    def __call__(self, pair: Pair, arm: Arm, sample: Sample, i: int) -> list[float]:
-        """The parts of one arm, in the order of `SHOWN`."""
-        value = None if self.table is None else float(self.table.column("pmi", arm)[i])
-        parts = parts_of(pair, value, DRAWS, seed=i)
-        return [float(getattr(parts, name)) for name in SHOWN]
+def visit(table: PairTable | None, pair: Pair, arm: Arm, sample: Sample, i: int) -> list[float]:
+    """What the PMI of a table is made of, in the order of `SHOWN`; without one, the PMI of whole blocks."""
+    parts = parts_of(pair, None if table is None else float(table.column("pmi", arm)[i]), DRAWS, seed=i)
+    return [float(getattr(parts, name)) for name in SHOWN]
 
 
 def kept(case: Case | None) -> Case:
@@ -108,14 +103,15 @@ def rank_parts(case: Case) -> dict[str, MeanParts]:
 def columns(case: Case, arms: tuple[Arm, ...]) -> dict[Arm, dict[str, Array]]:
     """Every part of every arm, pair by pair."""
     if case.table.tempering and isinstance(case.pool.fitter, LogisticFitter | LinearFitter):
-        return {arm: _of_blocks(case, arm) for arm in arms}
-    visit = Visit(None if len(case.table.reference) else case.table)
-    found = case.again(pairs=affordable(case, arms), arms=arms, visit=visit).values
+        found = np.stack([_of_blocks(case, arm) for arm in arms], axis=1)
+    else:
+        of = partial(visit, None if len(case.table.reference) else case.table)
+        found = case.again(pairs=affordable(case, arms), arms=arms, visit=of).values
     return {arm: dict(zip(SHOWN, found[:, a].T, strict=True)) for a, arm in enumerate(arms)}
 
 
-def _of_blocks(case: Case, arm: Arm) -> dict[str, Array]:
-    """Of the PMI with every block as a whole, at the tempering that the arm was scored at.
+def _of_blocks(case: Case, arm: Arm) -> Array:
+    """Of the PMI with every block as a whole, at the tempering that the arm was scored at (blocks × parts).
 
     Its posterior is the block's prior, whose rows say something of each other, too: this is U(D, T_j), from
     the yardstick's prior, and not the score, which counts rows one by one from class proportions.
@@ -126,9 +122,9 @@ def _of_blocks(case: Case, arm: Arm) -> dict[str, Array]:
     sample = draws[0].arms[arm]
     model: Any = case.options.own_model or case.yardstick.model
     prior = fitter.as_prior(fitter(sample.rows, weights=sample.weights, targets=sample.targets))
-    tests = [draw.test for draw in draws]
-    found = [parts_given(model, prior, (pool.X[t.rows], pool.y[t.rows], t.weights)) for t in tests]
-    return {name: np.array([getattr(parts, name) for parts in found]) for name in SHOWN}
+    tests = (draw.test for draw in draws)
+    found = (parts_given(model, prior, (pool.X[t.rows], pool.y[t.rows], t.weights)) for t in tests)
+    return np.array([[getattr(parts, name) for name in SHOWN] for parts in found])
 
 
 def affordable(case: Case, arms: Sequence[Arm]) -> int:

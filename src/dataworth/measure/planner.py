@@ -22,13 +22,13 @@ import math
 from ..errors import DataworthError
 from ..models.base import positive_number
 
-NEEDS = {
-    "normal": ("spread",),
-    "chebyshev": ("spread",),
-    "hoeffding": ("bound",),
-    "bernstein": ("spread", "bound"),
+METHODS = {
+    "normal": ["spread"],
+    "chebyshev": ["spread"],
+    "hoeffding": ["bound"],
+    "bernstein": ["spread", "bound"],
 }
-GUARANTEED = ("chebyshev", "hoeffding", "bernstein")
+"""What each needs; all but the first are guaranteed."""
 
 
 def pairs_needed(
@@ -48,13 +48,6 @@ def pairs_needed(
     (139, 720)
     >>> pairs_needed(0.5, bound=20.0), pairs_needed(0.5, spread=3.0, bound=20.0)
     (11805, 463)
-    >>> pairs_needed(0.5, bound=3.0), pairs_needed(0.5, spread=3.0, bound=3.0)  # such a spread says nothing
-    (266, 266)
-
-    Half the error takes four times the pairs; a tenth of the risk only 1.6 times (bounded values):
-
-    >>> pairs_needed(0.25, bound=20.0), pairs_needed(0.5, delta=0.005, bound=20.0)
-    (47218, 19173)
     """
     epsilon = positive_number(epsilon, "epsilon (in nats)")
     delta = positive_number(delta, "delta")
@@ -62,8 +55,14 @@ def pairs_needed(
         raise DataworthError(f"delta is {delta!r}; it is a probability of failure: give one between 0 and 1.")
     from scipy.special import ndtri  # scipy.stats takes a second to import
 
-    methods = _choose(method, spread, bound)
-    # what is unknown is not a number, and `_choose` saw to it that no formula needs it
+    known = {"spread": spread, "bound": bound}
+    if method not in (None, *METHODS):
+        raise DataworthError(f"method is {method!r}; known methods: {', '.join(METHODS)}.")
+    if spread is None and bound is None:
+        raise DataworthError("neither spread nor bound is given: the number of pairs depends on one of them.")
+    for name in METHODS.get(str(method), []):
+        if known[name] is None:
+            raise DataworthError(f"the method {method} needs the {name} of the values: give it, in nats.")
     s = math.nan if spread is None else _spread(spread)
     M = math.nan if bound is None else positive_number(bound, "bound (in nats)")
     if s > M:
@@ -78,45 +77,21 @@ def pairs_needed(
         "hoeffding": 2.0 * M * M * risk,
         "bernstein": (2.0 * s * s + 4.0 / 3.0 * M) * risk,
     }
-    return round_up(min(k[name] for name in methods))
+    able = [name for name, needs in METHODS.items() if all(known[one] is not None for one in needs)]
+    able = able[:1] if bound is None else [name for name in able if name != "normal"]
+    return round_up(min(k[name] for name in ([method] if method else able)))
 
 
 def pairs_for_error(stderr: float, spread: float) -> int:
-    """Independent pairs for a standard error of the mean: k = (s/E)².
-
-    >>> pairs_for_error(0.1, spread=2.0)
-    400
-    """
-    ratio = _spread(spread) / positive_number(stderr, "stderr (in nats)")
-    return round_up(ratio * ratio)
+    """Independent pairs for a standard error of the mean: k = (s/E)²."""
+    return round_up((_spread(spread) / positive_number(stderr, "stderr (in nats)")) ** 2)
 
 
 def round_up(k: float) -> int:
-    """The next whole number, 1 at least; what rounding of floats adds is not a pair.
-
-    >>> round_up((0.3 / 0.1) ** 2), round_up(9.1), round_up(0.0)
-    (9, 10, 1)
-    """
+    """The next whole number, 1 at least; what rounding of floats adds is not a pair."""
     if not math.isfinite(k):
         raise DataworthError("so small an epsilon takes more pairs than can be counted: give a larger one.")
     return max(1, math.ceil(k * (1.0 - 1e-12)))
-
-
-def _choose(method: str | None, spread: float | None, bound: float | None) -> tuple[str, ...]:
-    """The method asked for, or those that what is known allows, of which the least number counts."""
-    if method is None:
-        if spread is None and bound is None:
-            raise DataworthError(
-                "neither spread nor bound is given: the number of pairs depends on one of them."
-            )
-        return ("normal",) if bound is None else ("hoeffding",) if spread is None else GUARANTEED
-    if method not in NEEDS:
-        raise DataworthError(f"method is {method!r}; known methods: {', '.join(NEEDS)}.")
-    known = {"spread": spread, "bound": bound}
-    missing = [name for name in NEEDS[method] if known[name] is None]
-    if missing:
-        raise DataworthError(f"the method {method} needs the {missing[0]} of the values: give it, in nats.")
-    return (method,)
 
 
 def _spread(value: float) -> float:

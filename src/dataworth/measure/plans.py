@@ -72,11 +72,8 @@ def for_precision(measurement: Measurement, pool: Pool, plan: Plan) -> Plan:
     pilot = count(measure(alone, pool, replace(plan, count=PILOT)), options, plan.unit).table
     values = pilot.change("pmi", AFTER, BEFORE) if AFTER in pilot.arms else pilot.pmi[:, 0]
     needed = pairs_for_error(options.precision, spread=CAUTION * float(values.std(ddof=1)))
-    notes: tuple[str, ...] = ()
-    if needed > MAX_PRECISION_PAIRS:
-        notes = (
-            f"precision {options.precision:g} would take {needed} pairs; {MAX_PRECISION_PAIRS} were drawn",
-        )
+    note = f"precision {options.precision:g} would take {needed} pairs; {MAX_PRECISION_PAIRS} were drawn"
+    notes = (note,) if needed > MAX_PRECISION_PAIRS else ()
     return replace(plan, count=min(max(needed, PILOT), MAX_PRECISION_PAIRS), notes=notes)
 
 

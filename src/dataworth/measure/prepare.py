@@ -70,15 +70,8 @@ def prepare(what: str, data: Mapping[str, Dataset], test: Dataset, options: Opti
     clustered = clustered_note(test)
     found = [leaks.note if data else None, *single, clustered and f"the test set: {clustered}"]
     notes = [*modelling_notes(yardstick, options), *(note for note in found if note)]
-    return Measurement(
-        what=what,
-        data=leaks.data,
-        test=test,
-        leaked=leaks.found,
-        yardstick=yardstick,
-        options=options,
-        notes=tuple(notes),
-    )
+    own: dict[str, Any] = {"what": what, "yardstick": yardstick, "options": options, "notes": tuple(notes)}
+    return Measurement(data=leaks.data, test=test, leaked=leaks.found, **own)
 
 
 @dataclass(frozen=True)
@@ -176,10 +169,9 @@ def modelling_notes(yardstick: Yardstick, options: Options) -> list[str]:
 
 def check_suits(model: object, labels: Classes | Numeric) -> None:
     """A model of the user's own that takes such labels, or a sentence."""
-    takes = getattr(model, "takes", "classes")
-    given = "numbers" if not isinstance(labels, Classes) else "classes"
-    if given == "classes" and len(getattr(labels, "names", ())) == 2:
-        given = "two classes"
+    takes, given = getattr(model, "takes", "classes"), "numbers"
+    if isinstance(labels, Classes):
+        given = "two classes" if len(labels.names) == 2 else "classes"
     if takes != given and (takes, given) != ("classes", "two classes"):
         raise DataworthError(f"model takes {takes}, but the test set has {given}: give another model.")
 
@@ -221,15 +213,13 @@ def change_notes(yardstick: Yardstick, before: Dataset, after: Dataset, test: Da
         if told:
             notes.append(f"class proportions moved: {', '.join(told)}")
     columns = after.select(test.columns).columns if after.columns != test.columns else after.columns
-    parts = {
-        name: part.select(columns) for name, part in (("before", before), ("after", after), ("test", test))
-    }
+    parts = [part.select(columns).X for part in (before, after, test)]
     for j, column in enumerate(columns):
         if column.kind != "categorical":
             continue
-        seen = {name: set(np.unique(part.X[:, j][~np.isnan(part.X[:, j])])) for name, part in parts.items()}
-        for lost in sorted((seen["test"] & seen["before"]) - seen["after"]):
-            rows = int((parts["test"].X[:, j] == lost).sum())
+        had, has, asked = (set(np.unique(X[~np.isnan(X[:, j]), j])) for X in parts)
+        for lost in sorted((asked & had) - has):
+            rows = int((parts[2][:, j] == lost).sum())
             text = column.categories[int(lost)] if lost >= 0 else "unknown"
             gone = f"after curation {column.name!r} has no {text!r}, which {counted(rows, 'test row')} have"
             notes.append(f"{gone}: if it was recoded, recode the test set likewise")

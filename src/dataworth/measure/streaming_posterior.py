@@ -1,10 +1,9 @@
 """The posterior of data that are read in passes, at any tempering: sums over rows that no machine holds.
 
 The first pass checks every row and counts what must be known of all: copies of test rows, classes, repeats.
-A sample of the rows gives the coefficients and the curvature to begin with; each pass of Newton's method then
-adds a few numbers from each partition (`inference.partial_sums`), wherever the engine runs it, in the order
-of the partitions: the result does not depend on which worker was first. Another tempering begins where the
-last one ended.
+A fit of a sample of the rows is where Newton's method begins; each of its passes then adds up a few numbers
+from each partition (`inference.partial_sums`), wherever the engine runs it, in the order of the partitions:
+the result does not depend on which worker was first.
 
 Making features takes longer than reading. On one machine they are therefore kept, in a temporary file of 4
 bytes a feature and row, and passes read that. Elsewhere each pass makes them anew. Either way they are
@@ -16,10 +15,9 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, ExitStack, nullcontext
 from dataclasses import dataclass
-from functools import cached_property, reduce
-from itertools import chain
+from functools import reduce
 from pathlib import Path
 from tempfile import TemporaryDirectory, gettempdir
 from typing import Any, NamedTuple
@@ -35,7 +33,7 @@ from ..data.leaks import LeakScanner, Overlap, Packed, refuse_all_gone
 from ..errors import DataworthError
 from ..inference.gaussian import divergence_from_prior
 from ..inference.logistic import Counts
-from ..inference.partial_sums import At, Sums, combined, find_mode, partial_sums
+from ..inference.partial_sums import Sums, combined, find_mode, partial_sums
 from ..models import GaussianPrior, Linear, Logistic
 from ..parallel import Engine, Local, get_engine
 from ..parallel.threads import one_thread
@@ -51,28 +49,16 @@ ROOM = 0.5
 """The proportion of a disk's free room that features may take."""
 ESTIMATED = 0.01
 """Doublings by which an estimated number of different rows may be wrong."""
-SINGLE, DOUBLE = np.dtype(np.float32), np.dtype(np.float64)
-
-
-class Rows(NamedTuple):
-    """Rows as a fit sees them: features in single precision, targets and weights."""
-
-    X: Any
-    y: Array
-    weights: Array
+Measured = tuple[Any, Array, Array]
+"""Features of some rows (in single precision), targets and weights."""
 
 
 class Chunk(NamedTuple):
-    """A partition.
-
-    Once it was looked at: packed flags of rows that are taken out of it, and how many rows were read together
-    each time.
-    """
+    """A partition; once it was looked at, packed flags of rows that are taken out of it."""
 
     number: int
     piece: Piece
     gone: Packed | None = None
-    lengths: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -83,46 +69,40 @@ class Lens:
     yardstick: Yardstick
     folder: Path | None = None
 
-    @property
-    def width(self) -> int:
-        """Coefficients of the model."""
-        return self.yardstick.recipe.width + int(self.yardstick.model.intercept)
-
-    def kept(self, chunk: Chunk) -> Path:
-        """Where the features of a partition are kept."""
-        assert self.folder is not None
-        return self.folder / f"{chunk.number}"
-
-    def measured(self, data: Dataset) -> Rows:
+    def measured(self, data: Dataset) -> Measured:
         """Some rows of a partition on the yardstick, which have numbers in place of texts."""
         weights = np.ones(len(data)) if data.weights is None else data.weights
         X = self.yardstick.recipe.features(data).astype(np.float32)
-        return Rows(X, self.yardstick.targets(data), np.ascontiguousarray(weights))
+        return X, self.yardstick.targets(data), np.ascontiguousarray(weights)
 
     def slabs(self, piece: Piece) -> Iterator[tuple[str, Dataset]]:
         """Rows of a partition, with numbers in place of texts; with what sentences call them."""
         return ((where, self.yardstick.numbered(data)) for where, data in self.reader.slabs(piece))
 
-    def rows(self, chunk: Chunk) -> Iterator[Rows]:
-        """Rows of a partition, some at a time, without those that are taken out; with features as float64."""
+    def rows(self, chunk: Chunk) -> Iterator[tuple[Array, Array, Array]]:
+        """Design matrix, targets and weights of a partition, some rows at a time, without those taken out."""
         first = 0
         gone = None if chunk.gone is None else np.unpackbits(chunk.gone).astype(bool)
         for X, y, weights in self._read(chunk):
             first, start = first + len(y), first
-            found = Rows(X.astype(float), y, weights)
+            found = self.design(X), y, weights
             if gone is not None and gone[start:first].any():
-                found = Rows(*(part[~gone[start:first]] for part in found))
-            if len(found.y):
-                yield found
+                found = tuple(part[~gone[start:first]] for part in found)
+            yield found
 
-    def _read(self, chunk: Chunk) -> Iterator[Rows]:
+    def design(self, X: Any) -> Array:
+        """Features, with a column of ones for the intercept."""
+        made = np.ones((len(X), X.shape[1] + int(self.yardstick.model.intercept)))
+        made[:, : X.shape[1]] = X
+        return made
+
+    def _read(self, chunk: Chunk) -> Iterator[Measured]:
         if self.folder is None:
             yield from (self.measured(data) for _, data in self.slabs(chunk.piece))
             return
-        with self.kept(chunk).open("rb") as file:
-            for n in chunk.lengths:
-                X = np.fromfile(file, SINGLE, n * self.yardstick.recipe.width).reshape(n, -1)
-                yield Rows(X, np.fromfile(file, DOUBLE, n), np.fromfile(file, DOUBLE, n))
+        with (self.folder / str(chunk.number)).open("rb") as file:
+            while file.peek(1):
+                yield np.load(file), np.load(file), np.load(file)
 
 
 class Looked(NamedTuple):
@@ -136,93 +116,51 @@ class Looked(NamedTuple):
     weight: float
     classes: Array | None
     has_ids: bool
-    lengths: tuple[int, ...]
 
 
 def look(shared: tuple[Lens, LeakScanner | None], chunk: Chunk) -> Looked:
     """The first pass over a partition: everything is checked, and what must be known of all rows counted."""
     lens, finder = shared
+    met, sketches, weight, has_ids = [], [], 0.0, False
+    labels = lens.yardstick.labels
+    classes = np.zeros(len(labels.names)) if isinstance(labels, Classes) else None
     try:
-        with nullcontext() if lens.folder is None else lens.kept(chunk).open("wb") as file:
-            return _look(lens, finder, chunk, file)
+        with nullcontext() if lens.folder is None else (lens.folder / str(chunk.number)).open("wb") as file:
+            for where, data in lens.slabs(chunk.piece):
+                y = lens.yardstick.targets(data, where)
+                weight += float(len(data) if data.weights is None else data.weights.sum())
+                if classes is not None:
+                    classes += np.bincount(y.astype(np.intp), minlength=len(classes))
+                sketches.append(Sketch.of(data.select(lens.yardstick.recipe.columns)))
+                has_ids = data.ids is not None
+                if finder is not None:
+                    met.append(finder(data))
+                if file is not None:
+                    for part in lens.measured(data):
+                        np.save(file, part)
     except OSError as error:
         raise DataworthError(
             f"features cannot be kept in {lens.folder} ({error.strerror}): set TMPDIR to a directory "
             "with room."
         ) from error
-
-
-def _look(lens: Lens, finder: LeakScanner | None, chunk: Chunk, file: Any) -> Looked:
-    met, sketches, weight, has_ids, lengths = [], [], 0.0, False, []
-    labels = lens.yardstick.labels
-    classes = np.zeros(len(labels.names)) if isinstance(labels, Classes) else None
-    for where, data in lens.slabs(chunk.piece):
-        y = lens.yardstick.targets(data, where)
-        lengths.append(len(data))
-        weight += float(len(data) if data.weights is None else data.weights.sum())
-        if classes is not None:
-            classes += np.bincount(y.astype(np.intp), minlength=len(classes))
-        sketches.append(Sketch.of(data.select(lens.yardstick.recipe.columns)))
-        has_ids = data.ids is not None
-        if finder is not None:
-            met.append(finder(data))
-        if file is not None:
-            for part in lens.measured(data):
-                np.ascontiguousarray(part).tofile(file)
     joined = Overlap.joined(met) if met else None
-    return Looked(joined, Sketch.joined(sketches), weight, classes, has_ids, tuple(lengths))
+    return Looked(joined, Sketch.joined(sketches), weight, classes, has_ids)
 
 
-def _sums(shared: tuple[Lens, Array, bool], chunk: Chunk) -> Sums:
+def _sums(shared: tuple[Lens, Array], chunk: Chunk) -> Sums:
     """What `partial_sums.find_mode` asks for, over the rows of a partition."""
-    lens, theta, curved = shared
-    d = len(theta)
-    nothing = Sums(0.0, np.zeros(d), np.zeros((d, d)) if curved else None, 0.0, 0.0)
-    each = (
-        partial_sums(theta, X, Counts(w * y, w * (1.0 - y)), curved, ones=lens.yardstick.model.intercept)
-        for X, y, w in lens.rows(chunk)
-    )
-    return combined(chain([nothing], each))
+    lens, theta = shared
+    return combined(partial_sums(theta, X, Counts(w * y, w * (1.0 - y))) for X, y, w in lens.rows(chunk))
 
 
 def _moments(lens: Lens, chunk: Chunk) -> tuple[Array, Array]:
     """XᵀWX and XᵀWy of a partition: all that numeric labels need, in one pass."""
-    XX, Xy = np.zeros((lens.width, lens.width)), np.zeros(lens.width)
-    for X, y, weights in lens.rows(chunk):
-        whole = np.hstack([X, np.ones((len(X), 1))]) if lens.yardstick.model.intercept else X
-        scaled = whole * np.sqrt(weights)[:, None]
-        XX += scaled.T @ scaled
-        Xy += whole.T @ (weights * y)
-    return XX, Xy
+    parts = ((X * np.sqrt(w)[:, None], X.T @ (w * y)) for X, y, w in lens.rows(chunk))
+    return _both((scaled.T @ scaled, Xy) for scaled, Xy in parts)
 
 
-class Fitted(NamedTuple):
-    """N(mean, precision⁻¹) of the coefficients, the intercept's last, under N(0, C·I)."""
-
-    mean: Array
-    precision: Array
-    prior_variance: float
-
-    @property
-    def prior(self) -> GaussianPrior:
-        """The same as a prior of other rows."""
-        return GaussianPrior(self.mean, self.precision)
-
-    def information_gain(self) -> float:
-        """KL(posterior ‖ prior)."""
-        spectrum = np.asarray(np.linalg.eigvalsh(self.prior_variance * self.precision), dtype=float)
-        return divergence_from_prior(spectrum, self.mean, self.prior_variance)
-
-
-def model_in_passes(yardstick: Yardstick) -> Logistic | Linear:
-    """The yardstick's model, if its posterior is made of sums; or a sentence."""
-    model = yardstick.model
-    if isinstance(model, Logistic) or (isinstance(model, Linear) and np.isscalar(model.noise_variance)):
-        return model
-    raise DataworthError(
-        f"the yardstick's model is {yardstick.kind}, which is not fitted in passes over a file "
-        f"(two classes and numeric labels are): read some rows, with {option('sample', 100000)}."
-    )
+def _both(parts: Iterator[tuple[Array, Array]]) -> tuple[Array, Array]:
+    return reduce(lambda a, b: (a[0] + b[0], a[1] + b[1]), parts)
 
 
 class Passes(AbstractContextManager["Passes"]):
@@ -234,31 +172,31 @@ class Passes(AbstractContextManager["Passes"]):
     def __init__(
         self, stream: Stream, yardstick: Yardstick, options: Options, test: Dataset | None, name: str
     ) -> None:
-        self.model = model_in_passes(yardstick)
-        self.yardstick, self.stream, self.progress = yardstick, stream, options.progress
+        model = yardstick.model
+        if not isinstance(model, Logistic | Linear) or not np.isscalar(getattr(model, "noise_variance", 1.0)):
+            raise DataworthError(
+                f"the yardstick's model is {yardstick.kind}, which is not fitted in passes over a file "
+                f"(two classes and numeric labels are): read some rows, with {option('sample', 100000)}."
+            )
+        self.model, self.yardstick = model, yardstick
+        self.stream, self.progress = stream, options.progress
         self.engine: Engine = _engine(stream, options)
         self.made, self._told = 1, 0  # one pass drew the sample
-        self._known: dict[float, Fitted] = {}
-        self._last: At | None = None
-        self._folder = _folder(stream, yardstick, self.engine)
-        folder = None if self._folder is None else Path(self._folder.name)
-        self.lens = Lens(stream.reader, yardstick, folder)
         self.sample = yardstick.numbered(stream.sample)
-        try:
+        with ExitStack() as files:
+            folder = _folder(stream, yardstick, self.engine)
+            kept = None if folder is None else Path(files.enter_context(folder))
+            self.lens = Lens(stream.reader, yardstick, kept)
             self._begin(test, name)
-        except BaseException:
-            self.__exit__()
-            raise
+            self._files = files.pop_all()
 
     def __exit__(self, *error: object) -> None:
-        if self._folder is not None:
-            self._folder.cleanup()
+        self._files.close()
 
     def _begin(self, test: Dataset | None, name: str) -> None:
         """The first pass: everything is checked, and rows of the test set are found."""
         finder = None if test is None else LeakScanner(test, self.sample)
         every = [Chunk(i, piece) for i, piece in enumerate(self.stream.pieces)]
-        self.made += 1
         looked = zip(every, self._map(look, every, (self.lens, finder)), strict=True)
         some = [(chunk, one) for chunk, one in looked if one.sketch.rows]
         chunks, found = [chunk for chunk, _ in some], [one for _, one in some]
@@ -271,19 +209,12 @@ class Passes(AbstractContextManager["Passes"]):
             self.leaked, self.note, gone = verdict.found, verdict.note, verdict.gone
             if verdict.rule is not None:
                 self.sample = self.sample.take(~getattr(finder(self.sample), verdict.rule).data)
-        self.chunks = [
-            chunk._replace(gone=out, lengths=one.lengths)
-            for chunk, out, one in zip(chunks, gone, found, strict=True)
-        ]
+        self.chunks = [chunk._replace(gone=out) for chunk, out in zip(chunks, gone, strict=True)]
         self.rows = self.sketch.rows - sum(int(np.unpackbits(own).sum()) for own in gone if own is not None)
         refuse_all_gone(self.rows, self.sketch.rows, name)
         self.weight = sum(one.weight for one in found) * self.rows / max(self.sketch.rows, 1)
         each = [one.classes for one in found if one.classes is not None]
         self.classes: Array | None = np.sum(each, axis=0) if each else None
-        self.asked: Array | None = None
-        if test is not None:
-            X = self._design(test)
-            self.asked = X.T @ X
 
     @property
     def repeats(self) -> float:
@@ -293,46 +224,35 @@ class Passes(AbstractContextManager["Passes"]):
         near = abs(often - round(often)) < (ESTIMATED if self.sketch.full else 1e-9) * often
         return max(1.0, float(round(often))) if near else 1.0
 
-    def fitted(self, tempering: float) -> Fitted:
-        """The posterior with every row counted so many times."""
-        if tempering not in self._known:
-            self._known[tempering] = self._fit(tempering)
-        return self._known[tempering]
-
-    def _fit(self, tempering: float) -> Fitted:
+    @one_thread()  # the last bits depend on the number of threads
+    def fitted(self, tempering: float) -> tuple[GaussianPrior, float]:
+        """The posterior of the coefficients, the intercept's last, with every row counted so many times; and
+        KL(posterior ‖ prior)."""
         C = self.model.prior_variance
-        eye = np.eye(self.lens.width) / C
-        with one_thread():  # the last bits depend on the number of threads
-            if isinstance(self.model, Linear):
-                XX, Xy = self._moments
-                scale = tempering / float(self.model.noise_variance)  # type: ignore[arg-type]
-                precision = scale * XX + eye
-                mean = np.asarray(np.linalg.solve(precision, scale * Xy), dtype=float)
-                return Fitted(mean, precision, C)
+        if isinstance(self.model, Linear):
+            XX, Xy = _both(self._map(_moments, self.chunks, self.lens))
+            scale = tempering / float(self.model.noise_variance)  # type: ignore[arg-type]
+            precision = scale * XX + np.eye(len(Xy)) / C
+            mean = np.asarray(np.linalg.solve(precision, scale * Xy), dtype=float)
+        else:
             try:
-                mode, point = find_mode(self._sums_at, C, self._start(tempering), tempering, self.asked)
+                mode, curvature = find_mode(self._sums_at, C, self._start(tempering), tempering)
             except np.linalg.LinAlgError as error:
                 raise DataworthError(
                     "some rows lie so far out that sums over all of them would lose their digits: correct "
                     f"them, or read some rows, with {option('sample', 100000)}."
                 ) from error
-            self._last = point
-            assert point.sums.curvature is not None
-            return Fitted(mode.coef, tempering * point.sums.curvature + eye, C)
+            mean, precision = mode.coef, tempering * curvature + np.eye(len(curvature)) / C
+        spectrum = np.asarray(np.linalg.eigvalsh(C * precision), dtype=float)
+        return GaussianPrior(mean, precision), divergence_from_prior(spectrum, mean, C)
 
-    @cached_property
-    def _moments(self) -> tuple[Array, Array]:
-        self.made += 1
-        parts = self._map(_moments, self.chunks, self.lens)
-        return reduce(lambda a, b: (a[0] + b[0], a[1] + b[1]), parts)
-
-    def _sums_at(self, theta: Array, curved: bool) -> Sums:
+    def _sums_at(self, theta: Array) -> Sums:
         """The sums at θ over all partitions, added in their order."""
-        self.made += 1
-        return combined(self._map(_sums, self.chunks, (self.lens, theta, curved)))
+        return combined(self._map(_sums, self.chunks, (self.lens, theta)))
 
     def _map(self, work: Any, chunks: list[Chunk], shared: Any) -> Iterator[Any]:
-        """What the engine makes of partitions; whoever listens is told of each."""
+        """One pass: what the engine makes of partitions; whoever listens is told of each."""
+        self.made += 1
         for found in self.engine.map(work, chunks, shared=shared):
             self._told += 1
             if self.progress is not None:
@@ -340,29 +260,22 @@ class Passes(AbstractContextManager["Passes"]):
                 self.progress.update(self._told, total)
             yield found
 
-    def _start(self, tempering: float) -> At:
-        """Where the last fit ended; at first the mode of the sample, with its curvature."""
-        if self._last is not None:
-            return self._last
-        X, y = self._design(self.sample), self.yardstick.targets(self.sample)
+    def _start(self, tempering: float) -> Array:
+        """The mode of the sample, whose rows count for all."""
+        X, y = (
+            self.lens.design(self.yardstick.recipe.features(self.sample)),
+            self.yardstick.targets(self.sample),
+        )
         weights = np.ones(len(y)) if self.sample.weights is None else self.sample.weights
         weights = weights * (self.weight / max(float(weights.sum()), 1e-300))
         counts = Counts(weights * y, weights * (1.0 - y))
-        zero = np.zeros(X.shape[1])
-        first = At(zero, partial_sums(zero, X, counts), zero)
-        mode, point = find_mode(
-            lambda theta, curved: partial_sums(theta, X, counts, curved),
+        mode, _ = find_mode(
+            lambda theta: partial_sums(theta, X, counts),
             self.model.prior_variance,
-            first,
+            np.zeros(X.shape[1]),
             tempering,
         )
-        sums = self._sums_at(mode.coef, False)
-        return At(mode.coef, sums._replace(curvature=point.sums.curvature), None)
-
-    def _design(self, data: Dataset) -> Array:
-        """Features of rows in memory, with a column of ones for the intercept."""
-        X = self.yardstick.recipe.features(data)
-        return np.hstack([X, np.ones((len(X), 1))]) if self.model.intercept else X
+        return mode.coef
 
 
 def _folder(stream: Stream, yardstick: Yardstick, engine: Engine) -> TemporaryDirectory[str] | None:

@@ -46,14 +46,11 @@ def count(table: PairTable, options: Options, unit: str) -> Counted:
         most = int(np.argmax(np.abs(clipped.moved)))
         what = "score" if len(table.arms) == 1 else f"most moved: score of {table.arms[most]}"
         value, moved = float(counted.pmi[:, most].mean()), clipped.moved[most]
-    told: dict[str, Any] = {
-        "rule": clipped.rule,
-        "bound": clipped.bound,
-        "unit": "nats",
-        "share": clipped.share,
-    }
     arms = zip(table.arms, clipped.changed, clipped.moved, strict=True)
-    told["arms"] = {str(arm): {"changed": n, "mean_moved": shift} for arm, n, shift in arms}
+    told = {
+        **{"rule": clipped.rule, "bound": clipped.bound, "unit": "nats", "share": clipped.share},
+        "arms": {str(arm): {"changed": n, "mean_moved": shift} for arm, n, shift in arms},
+    }
     beyond = f"{sum(clipped.changed)} of {table.pmi.size} values in {len(table)} {unit}"
     note = f"{clipped.rule}d at ±{clipped.bound:g} nats: {beyond}; "
     note += f"{what} {signed(value)} nats, unclipped {signed(value - moved)} (moved by {signed(moved)})"
@@ -106,13 +103,12 @@ def drawn_size(case: Case) -> tuple[int, int] | None:
 
 def pair_notes(value: Estimate, case: Case) -> tuple[str, ...]:
     """What of the error of pairs more pairs would remove, and what only more rows would."""
-    blocks, precision = case.blocks, case.options.precision
+    blocks, precision = case.plan.blocks, case.options.precision
     if blocks is None:
         return ()
     if value.stderr is None:
-        return (
-            f"no interval: the data hold only {blocks:.1f} disjoint blocks of this size; use a smaller size",
-        )
+        told = f"no interval: the data hold only {blocks:.1f} disjoint blocks of this size"
+        return (f"{told}; use a smaller size",)
     floor = float(np.sqrt(max(value.stderr**2 - value.monte_carlo**2, 0.0)))
     text = f"of the standard error {value.stderr:.3g} nats, {value.monte_carlo:.2g} is Monte-Carlo error "
     text += f"(more pairs help) and {floor:.3g} comes from finite data (only more rows help)"

@@ -51,12 +51,10 @@ class PairTable:
     @classmethod
     def of(cls, arms: tuple[Arm, ...], rows: Sequence[dict[str, Any]]) -> PairTable:
         """From what the loop keeps."""
-        return cls(
-            arms=arms,
-            values=np.array([row["arms"] for row in rows], dtype=float),
-            log_z_test=np.array([row["log_z_test"] for row in rows], dtype=float),
-            test_rows=np.array([row["test_rows"] for row in rows], dtype=float),
+        values, *test = (
+            np.array([row[name] for row in rows], dtype=float) for name in ("arms", "log_z_test", "test_rows")
         )
+        return cls(arms=arms, values=values, log_z_test=test[0], test_rows=test[1])
 
     def of_size(self, pairs: int) -> PairTable:
         """The table, if it has so many pairs and every column; a ValueError otherwise."""
@@ -95,11 +93,9 @@ class PairTable:
 
     def first(self, pairs: int) -> PairTable:
         """The first few pairs, if there are more."""
-        if pairs >= len(self):
-            return self
         names = ("values", "log_z_test", "test_rows", "reference")
         some = {name: getattr(self, name)[:pairs] for name in names}
-        return replace(self, **some, units=None)
+        return self if pairs >= len(self) else replace(self, **some, units=None)
 
     def beside(self, other: PairTable) -> PairTable:
         """The same pairs with the arms of another table too."""

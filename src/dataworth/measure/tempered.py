@@ -121,10 +121,8 @@ def fit_arm(task: Task, sample: Sample) -> ArmPosterior:
         counted = 1.0 / repeats(rows, targets_of(fitter, sample), weights_of(sample))
         sample = reweighed(sample, counted)
     fit = fitter(sample.rows, weights=sample.weights, targets=sample.targets)
-    gaussians = getattr(fitter, "gaussians", lambda fit: ())(fit)
-    return ArmPosterior(
-        fitter, fit, len(sample.rows), fitter.information_gain(fit), tuple(gaussians), counted
-    )
+    gaussians = tuple(getattr(fitter, "gaussians", lambda fit: ())(fit))
+    return ArmPosterior(fitter, fit, len(sample.rows), fitter.information_gain(fit), gaussians, counted)
 
 
 def evaluate_whole(
@@ -166,10 +164,10 @@ def rehearse_whole(task: Task) -> float:
 
 def _first_alike(task: Task, arm: Arm) -> Arm:
     """The first arm with the same rows: a change of nothing is to be nothing, to the last digit."""
-    if arm in task.given:
-        return arm
-    alike = (one for one in task.arms if one not in task.given)
-    return next(one for one in alike if same_sample(task.arms[one], task.arms[arm]))
+    alike = (
+        one for one in task.arms if one not in task.given and same_sample(task.arms[one], task.arms[arm])
+    )
+    return arm if arm in task.given else next(alike)
 
 
 def score_arm(task: Task, arm: Arm) -> dict[str, Any]:
@@ -191,14 +189,8 @@ def score_arm(task: Task, arm: Arm) -> dict[str, Any]:
     plain = float("nan")
     if len(kept) and task.start is not None:
         plain = float(rows.scores(-np.log2(posterior.counted)).sum() / rows.weights.sum())
-    tempering = posterior.counted * 2.0**best
-    return {
-        "blocks": blocks.tolist(),
-        "units": None if units is None else units.tolist(),
-        "rows": kept.tolist(),
-        "tempering": tempering,
-        "plain": plain,
-    }
+    told = {"blocks": blocks.tolist(), "units": None if units is None else units.tolist()}
+    return {**told, "rows": kept.tolist(), "tempering": posterior.counted * 2.0**best, "plain": plain}
 
 
 def _columns(nats: Array, beside: Array, own: tuple[list[Any], list[Any]]) -> Array:
@@ -229,10 +221,8 @@ class Predictions:
         weights = np.concatenate([weights_of(test) for test in task.tests])
         block = np.repeat(np.arange(len(task.tests)), [len(test.rows) for test in task.tests])
         fitter: Any = task.fitter
-        tempered: tuple[Tempered, ...] = ()
-        if posterior.gaussians:
-            known = fitter.prior_variance, fitter.features(rows)
-            tempered = tuple(Tempered.of(*one, *known) for one in posterior.gaussians)
+        known = (fitter.prior_variance, fitter.features(rows)) if posterior.gaussians else ()
+        tempered = tuple(Tempered.of(*one, *known) for one in posterior.gaussians)
 
         @cache
         def refitted(k: float) -> tuple[Sample, Fit]:

@@ -65,6 +65,11 @@ class Score(Result):
         return None if self.ladder is None else self.ladder.of_ceiling
 
     @property
+    def beyond_proportions(self) -> Estimate:
+        """The value: what the data tell beyond class proportions (numbers: mean and spread) of the test set."""
+        return Estimate(self.value, self.stderr, self.interval)
+
+    @property
     def headline(self) -> str:
         """The value with its interval, and the design."""
         return f"{in_nats(self.value, self.interval)}, design {self.design}"
@@ -73,7 +78,7 @@ class Score(Result):
     def answer(self) -> str:
         """Whether the dataset is worth anything here: yes, no, or cannot tell, in a sentence."""
         guesses = any(one.code == "DW012" and one.fires for one in self.checks)
-        return answer(Estimate(self.value, self.stderr, self.interval), guesses, self.zero)
+        return answer(self.beyond_proportions, guesses, self.zero)
 
     @property
     def zero(self) -> str:
@@ -169,7 +174,7 @@ def summarise(case: Case, design: str, rows: int, replay: Replay) -> Score:
     accuracy = case.estimate(case.table.column("accuracy", arm))
     if isinstance(case.yardstick.labels, Classes):  # R² of numeric labels has no floor
         accuracy = accuracy.within(0.0, 1.0)
-    drawn = {} if case.blocks is None else {"monte_carlo_stderr": value.monte_carlo}
+    drawn = {} if case.plan.blocks is None else {"monte_carlo_stderr": value.monte_carlo}
     return Score(
         value=value.value,
         stderr=value.stderr,

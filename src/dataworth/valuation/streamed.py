@@ -80,7 +80,7 @@ def measure_streamed(stream: Stream, test: Dataset, options: Options, name: str,
 def streamed_arm(passes: Passes, pool: Pool) -> ArmPosterior:
     """The posterior of a stream, by passes to its mode."""
     counted = 1.0 / passes.repeats
-    fitted = passes.fitted(counted)
-    fitter = passes.model.bind(pool.X, pool.y, fitted.prior)
+    posterior, gain = passes.fitted(counted)
+    fitter = passes.model.bind(pool.X, pool.y, posterior)
     fit = fitter(np.zeros(0, dtype=np.intp))
-    return ArmPosterior(fitter, fit, passes.rows, fitted.information_gain(), (fitted.prior,), counted)
+    return ArmPosterior(fitter, fit, passes.rows, gain, (posterior,), counted)

@@ -44,10 +44,6 @@ class Trial:
 
         At full precision these numbers would be functions of the test labels that any guess could be tried
         against; at these they say a few bits of hundreds.
-
-        >>> told = Trial(size=1, prior_variance=0.4, held_out=-0.50885, held_out_stderr=0.022, sight=3.76)
-        >>> told.rounded().held_out, told.rounded().held_out_stderr, told.rounded().sight
-        (-0.51, 0.02, 4.0)
         """
         digits = {"held_out": 2, "held_out_stderr": 2, "sight": 0}
         found = {name: getattr(self, name) for name in digits}
@@ -56,11 +52,7 @@ class Trial:
 
     @property
     def features(self) -> str:
-        """In words.
-
-        >>> Trial(size=1, exponent=0.5, prior_variance=1.0, held_out=-0.5).features
-        '1 principal axis (variance exponent 0.5) of columns scaled each by its own spread'
-        """
+        """In words."""
         axes = f"principal {'axis' if self.size == 1 else 'axes'} (variance exponent {self.exponent or 0:g})"
         kernel = f"features of an RBF kernel (bandwidth {self.bandwidth or 0:g})"
         made = {"axes": axes, "kernel": kernel, "both": f"principal axes and {kernel}"}[self.kind]
@@ -71,9 +63,6 @@ def rounded(labels: Classes | Numeric) -> Classes | Numeric:
     """Numeric labels' centre and scale to what measuring needs.
 
     At full precision they would be functions of the test labels that any guess could be tried against.
-
-    >>> rounded(Numeric(22.403571, 7.489035))
-    Numeric(center=22.404, scale=7.489)
     """
     if isinstance(labels, Classes):
         return labels
@@ -157,11 +146,7 @@ def maps(basis: Basis, effort: Effort) -> Iterator[Map]:
 
 
 def exponents(size: int) -> tuple[float, ...]:
-    """Those that differ: one axis has one variance.
-
-    >>> exponents(1), exponents(10), exponents(11)
-    ((1.0,), (0.0, 0.5, 1.0), (0.5, 1.0))
-    """
+    """Those that differ: one axis has one variance."""
     if size == 1:
         return (1.0,)
     return (0.0, *EXPONENTS) if size <= WHITENED else EXPONENTS

@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -25,13 +25,7 @@ POSITIVE = {"prior_variance", "noise_variance", "reach", "scale", "gamma", "temp
 
 
 def record(d: Any, name: str, keys: set[str]) -> dict[str, Any]:
-    """A map with exactly these keys.
-
-    >>> record({"a": {"b": 1}}, "a", {"b", "c"})
-    Traceback (most recent call last):
-        ...
-    dataworth.errors.DataworthError: its a has no 'c'
-    """
+    """A map with exactly these keys."""
     entry = d[name] if name else d
     if not isinstance(entry, dict):
         raise DataworthError(f"its {name} is no map")
@@ -99,15 +93,19 @@ READERS: dict[str, Callable[..., Any]] = {
 
 
 def plain(d: dict[str, Any], name: str, kind: type[R]) -> R:
-    """A dataclass of numbers from a map of its fields, each of the type that the class gives it.
-
-    >>> from ..data.labels import Numeric
-    >>> plain({"labels": {"center": 1, "scale": 2.5}}, "labels", Numeric)
-    Numeric(center=1.0, scale=2.5)
-    """
+    """A dataclass of numbers from a map of its fields, each of the type that the class gives it."""
     known = {f.name: str(f.type) for f in fields(kind)}  # type: ignore[arg-type]  # any dataclass
     entry = record(d, name, set(known))
     return kind(**{field: READERS[of](entry, field) for field, of in known.items()})
+
+
+def as_data(value: Any) -> Any:
+    """Arrays as lists, dataclasses as maps of their fields: what the functions above read."""
+    if isinstance(value, np.ndarray):
+        return value.tolist()
+    if is_dataclass(value):
+        return {name: as_data(part) for name, part in vars(value).items()}
+    return value
 
 
 SCHEMA = "dataworth/yardstick/3"

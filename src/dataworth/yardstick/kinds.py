@@ -35,11 +35,7 @@ def check_modelling(model: object, inference: object) -> None:
 
 
 def suited_kind(labels: Classes | Numeric, model: str = "auto") -> str:
-    """The name of the model that is asked for, or the first that suits the labels; a sentence if it does not.
-
-    >>> suited_kind(Classes(("a", "b", "c"))), suited_kind(Classes(("a", "b"))), suited_kind(Numeric())
-    ('softmax', 'logistic', 'linear')
-    """
+    """The name of the model that is asked for, or the first that suits the labels; or a sentence."""
     if isinstance(labels, Numeric):
         suited = ["linear"]
     else:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -39,11 +39,7 @@ SCORES: Array = ndtri(LEVELS)
 
 @dataclass(frozen=True, kw_only=True)
 class Scale:
-    """z ↦ (z − shift) · stretch; with `knots` (columns × 40), (normal score of z − shift) · stretch.
-
-    >>> Scale.learn("each", np.array([[1.0, 0.0], [-1.0, 0.0]]), np.array([1.0, 0.0])).stretch
-    array([1., 0.])
-    """
+    """z ↦ (z − shift) · stretch; with `knots` (columns × 40), (normal score of z − shift) · stretch."""
 
     name: str
     shift: Array
@@ -68,14 +64,9 @@ class Scale:
         scores = normal_scores(standard, self.knots) if self.knots.size else standard
         return np.asarray((scores - self.shift) * self.stretch)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON."""
-        arrays = {name: getattr(self, name).tolist() for name in ("shift", "stretch", "knots")}
-        return {"name": self.name, **arrays}
-
     @classmethod
     def from_dict(cls, d: dict[str, Any], width: int) -> Scale:
-        """The scale that `to_dict` wrote; a reason if none can have."""
+        """The scale of a file; a reason if it can be none."""
         name = text(d, "name")
         if name not in SCALES:
             raise DataworthError("its scale is one that this version does not know")
@@ -94,10 +85,6 @@ def common_stretch(names: Sequence[str], spread: Array) -> Array:
 
     Columns are of one kind if they are `ALIKE` or more, their names differ by numbers alone (`px[0]`,
     `px[1]`, …), and none spreads `UNLIKE` times as far as most: another unit, then, is another kind.
-
-    >>> common_stretch([f"px[{i}]" for i in range(9)] + ["age"], np.array([1.0] * 8 + [2.0, 50.0])).round(3)
-    array([0.866, 0.866, 0.866, 0.866, 0.866, 0.866, 0.866, 0.866, 1.732,
-           1.   ])
     """
     stretch = (spread > 0).astype(float)
     stems: dict[str, list[int]] = {}
@@ -112,11 +99,7 @@ def common_stretch(names: Sequence[str], spread: Array) -> Array:
 
 
 def normal_scores(X: Array, knots: Array) -> Array:
-    """Scores of each column by its knots: linear between them, constant beyond, equal knots in their middle.
-
-    >>> normal_scores(np.array([[-9.0], [0.5], [9.0]]), np.linspace(0.0, 1.0, 40)[None, :]).round(2).ravel()
-    array([-2.24,  0.  ,  2.24])
-    """
+    """Scores of each column by its knots: linear between, constant beyond, equal knots in their middle."""
     scores = np.empty(X.shape)
     for j, own in enumerate(knots):
         first = np.flatnonzero(np.append(True, np.diff(own) > 0))
@@ -152,7 +135,7 @@ class Kernel:
         features = raw(X)
         shift = features.mean(axis=0)
         size = float(np.sqrt(((features - shift) ** 2).sum(axis=1).mean()))
-        return cls(landmarks=landmarks, gamma=gamma, mix=mix / size, shift=shift / size)
+        return replace(raw, mix=mix / size, shift=shift / size)
 
     def __call__(self, X: Array) -> Array:
         """Features of rows."""
@@ -160,18 +143,11 @@ class Kernel:
 
     def scaled(self, factor: float) -> Kernel:
         """The same features, all by a factor."""
-        return Kernel(
-            landmarks=self.landmarks, gamma=self.gamma, mix=self.mix * factor, shift=self.shift * factor
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        """Plain data for JSON."""
-        arrays = {name: getattr(self, name).tolist() for name in ("landmarks", "mix", "shift")}
-        return {"gamma": self.gamma, **arrays}
+        return replace(self, mix=self.mix * factor, shift=self.shift * factor)
 
     @classmethod
     def from_dict(cls, d: dict[str, Any], width: int) -> Kernel:
-        """The kernel that `to_dict` wrote; a reason if none can have."""
+        """The kernel of a file; a reason if it can be none."""
         rows, size = len(items(d, "landmarks")), len(items(d, "shift"))
         return cls(
             landmarks=numbers(d, "landmarks", (rows, width)),
@@ -182,11 +158,7 @@ class Kernel:
 
 
 def squares(X: Array, A: Array) -> Array:
-    """|x − a|² of every row x and every a.
-
-    >>> squares(np.array([[0.0, 0.0], [3.0, 4.0]]), np.array([[0.0, 0.0]])).ravel()
-    array([ 0., 25.])
-    """
+    """|x − a|² of every row x and every a."""
     own, other = (np.einsum("ij,ij->i", rows, rows) for rows in (X, A))
     return np.maximum(own[:, None] + other - 2.0 * X @ A.T, 0.0)
 

@@ -124,9 +124,15 @@ def two_classes(known: Known, variance: float, levels: Sequence[float], start: A
 
 def one_of_classes(known: Known, variance: float, levels: Sequence[float], start: Any = None) -> Told:
     """A logistic regression a class, "is c or not": p_c / Σ_k p_k. A tenth of the cost of softmax."""
-    own, start = _classes(known, variance, levels, start)
-    share = own[:, _right(known)] / own.sum(axis=2)
-    return Told(np.log(np.maximum(share, LEAST)), start)
+    span, found, starts = Span.of(known), [], []
+    for c in range(known.classes):
+        own = (known.targets == c).astype(float)
+        mean, var, coef = _logistic(known, span, own, variance, None if start is None else start[c])
+        found.append(_sigmoid(mean, var, levels))
+        starts.append(coef)
+    each = np.stack(found, axis=2)  # levels × rows × classes
+    share = each[:, np.arange(len(known.wanted)), known.wanted.astype(np.intp)] / each.sum(axis=2)
+    return Told(np.log(np.maximum(share, LEAST)), starts)
 
 
 def softmax(known: Known, variance: float, levels: Sequence[float], start: Any = None) -> Told:
@@ -145,7 +151,8 @@ def softmax(known: Known, variance: float, levels: Sequence[float], start: Any =
     covariance = variance * np.einsum("nabd,nd->nab", turned, span.others)
     covariance += variance * np.eye(k) * np.reshape(span.beyond, (-1, 1, 1))
     root = np.linalg.cholesky(covariance + 1e-12 * np.trace(covariance, axis1=1, axis2=2).max() * np.eye(k))
-    spread = np.einsum("nab,sb,ca->nsc", root, draws(k), geometry.Q)
+    drawn = np.random.default_rng(SEED).standard_normal((DRAWS // 2, k))
+    spread = np.einsum("nab,sb,ca->nsc", root, np.vstack([drawn, -drawn]), geometry.Q)
     wanted = known.wanted.astype(np.intp)
     mean = span.others @ mode.coef
     found = []
@@ -173,12 +180,6 @@ PREDICT: dict[str, Callable[..., Told]] = {
 """By the yardstick's kind."""
 
 
-def draws(k: int) -> Array:
-    """Fixed draws of k standard normals, each with its negative."""
-    half = np.random.default_rng(SEED).standard_normal((DRAWS // 2, k))
-    return np.vstack([half, -half])
-
-
 def _logistic(
     known: Known, span: Span, targets: Array, variance: float, start: Array | None
 ) -> tuple[Array, Array, Array | None]:
@@ -201,23 +202,6 @@ def _sigmoid(mean: Array, var: Array, levels: Sequence[float]) -> Array:
     spread = np.sqrt(var)[:, None] * X_NODES
     shares = W_NODES / W_NODES.sum()
     return np.array([expit(mean[:, None] + spread / np.sqrt(level)) @ shares for level in levels])
-
-
-def _classes(known: Known, variance: float, levels: Sequence[float], start: Any) -> tuple[Array, list[Any]]:
-    """Each class's own probability: levels × rows × classes."""
-    span, classes = Span.of(known), known.classes
-    found, starts = [], []
-    for c in range(classes):
-        own = (known.targets == c).astype(float)
-        mean, var, coef = _logistic(known, span, own, variance, None if start is None else start[c])
-        found.append(_sigmoid(mean, var, levels))
-        starts.append(coef)
-    return np.stack(found, axis=2), starts
-
-
-def _right(known: Known) -> Any:
-    """Which class each wanted row is of."""
-    return known.wanted[:, None] == np.arange(known.classes)
 
 
 def half_given_half(

@@ -58,10 +58,6 @@ class Sight:
 
     blocks, rows_a_block: how the test set is cut. size: rows that stood in for the data. labels: the gain of
     removing wrong labels, by their proportion. growth: the gain of half as many rows growing to `size`.
-
-    >>> seen = Sight(20, 20, 200, {0.05: Gain(0.4, 1.0), 0.1: Gain(0.8, 1.0)}, Gain(1.0, 1.0))
-    >>> round(seen.proportion, 3), round(seen.rise, 2), seen.rows
-    (0.079, 0.66, 100)
     """
 
     blocks: int
@@ -73,29 +69,21 @@ class Sight:
     @property
     def proportion(self) -> float | None:
         """The least proportion of wrong labels whose removal is shown 4 times in 5; None: none is."""
-        place = self._place
-        logs = np.log(list(self.labels))
-        return None if place is None else float(np.exp(np.interp(place, self._ranks, logs)))
+        found = self._at(np.log(list(self.labels)))
+        return None if found is None else float(np.exp(found))
 
     @property
     def rise(self) -> float | None:
         """The gain of removing those, nats a block."""
-        place = self._place
-        gains = [gain.mean for gain in self.labels.values()]
-        return None if place is None else float(np.interp(place, self._ranks, gains))
+        return self._at([gain.mean for gain in self.labels.values()])
 
     @property
     def rows(self) -> int | None:
         """How many more rows of the same kind are shown 4 times in 5; None: not as many as there are."""
         return self.size - self.size // 2 if self.growth.t(self.blocks) >= needed_t(self.blocks) else None
 
-    @property
-    def _ranks(self) -> Array:
-        return np.arange(len(self.labels), dtype=float)
-
-    @property
-    def _place(self) -> float | None:
-        """Where t reaches what is needed and stays there, linear between two proportions.
+    def _at(self, values: Any) -> float | None:
+        """Values by proportion where t reaches what is needed and stays there, linear between two.
 
         A few rows that happen to matter, of 2 %, are not yet a proportion that is seen: 5, 10 and 20 % of
         wrong labels must be as well.
@@ -105,25 +93,18 @@ class Sight:
         first = int(np.append(-1, np.flatnonzero(t < needed)).max()) + 1
         if first == len(t):
             return None
-        return 0.0 if first == 0 else float(first - (t[first] - needed) / (t[first] - t[first - 1]))
+        place = 0.0 if first == 0 else float(first - (t[first] - needed) / (t[first] - t[first - 1]))
+        return float(np.interp(place, np.arange(len(t)), values))
 
     def needed(self, change: float, sd: float) -> int | None:
-        """Test rows that would show a change of this mean and standard deviation a block 4 times in 5.
-
-        >>> Sight(20, 10, 100, {}, Gain(0.0, 0.0)).needed(0.5, 1.0)
-        350
-        """
+        """Test rows that would show a change of this mean and standard deviation a block 4 times in 5."""
         if change == 0.0 or not np.isfinite(sd / change):
             return None
         return int(np.ceil((needed_t(self.blocks) * sd / change) ** 2)) * self.rows_a_block
 
 
 def needed_t(blocks: int) -> float:
-    """The t-value that is shown 4 times in 5 at the 95 % level.
-
-    >>> round(needed_t(20), 2)
-    2.95
-    """
+    """The t-value that is shown 4 times in 5 at the 95 % level."""
     degrees = max(1, blocks - 1)
     return float(stdtrit(degrees, SHOWN) + stdtrit(degrees, OFTEN))
 
@@ -140,16 +121,7 @@ def sight(
     seed: int = 0,
     groups: NDArray[np.str_] | None = None,
 ) -> Sight:
-    """Known-answer probes of a model on test rows X with targets y; `size`: of the data, if they are fewer.
-
-    >>> from dataworth.models import Logistic
-    >>> rng = np.random.default_rng(0)
-    >>> X = rng.normal(size=(200, 2))
-    >>> y = (X[:, 0] + 0.3 * rng.normal(size=200) > 0).astype(float)
-    >>> seen = sight(Logistic(10.0), 1.0, X, y, rows_a_block=10, blocks=20)
-    >>> 0.02 <= seen.proportion < 0.1
-    True
-    """
+    """Known-answer probes of a model on test rows X with targets y; `size`: of the data, if fewer."""
     rng = np.random.default_rng([seed, 0x5EE])
     numeric = isinstance(model, Linear)
     score = block_scorer(model, tempering, X, y)
@@ -215,11 +187,7 @@ def wrong(told: Array, bad: Rows, y: Array, numeric: bool, rng: np.random.Genera
 
 
 def in_blocks(rows: Rows, rows_a_block: int) -> list[Rows]:
-    """Blocks of so many rows, two at least; what is left over is left out.
-
-    >>> [block.tolist() for block in in_blocks(np.arange(5), 2)]
-    [[0, 1], [2, 3]]
-    """
+    """Blocks of so many rows, two at least; what is left over is left out."""
     size = max(1, min(rows_a_block, len(rows) // 2))
     return [rows[i : i + size] for i in range(0, len(rows) - size + 1, size)]
 

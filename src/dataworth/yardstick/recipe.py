@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
-from functools import cached_property
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from ..data.dataset import Dataset
 from ..data.vectors import binary_size
 from ..errors import DataworthError
 from ..models.gaussian import distinct_rows
-from .file import items, number, numbers, record
+from .file import as_data, items, number, numbers, record
 from .maps import SCALES, Kernel, Scale, common_stretch
 
 SLAB = 8192
@@ -89,10 +88,6 @@ class Recipe:
         linear = scaled @ self.projection
         return linear if self.kernel is None else np.hstack([linear, self.kernel(scaled)])
 
-    def mapped(self, scale: Scale, projection: Array, kernel: Kernel | None = None) -> Recipe:
-        """The same standard units, on another scale and with another map."""
-        return replace(self, scale=scale, projection=projection, kernel=kernel)
-
     @classmethod
     def plain(cls, columns: tuple[Column, ...]) -> Recipe:
         """Numeric columns as they are."""
@@ -109,16 +104,7 @@ class Recipe:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data for JSON."""
-        arrays = {name: value.tolist() for name, value in vars(self).items() if isinstance(value, np.ndarray)}
-        columns = [[c.name, c.kind, list(c.categories)] for c in self.columns]
-        kernel = None if self.kernel is None else self.kernel.to_dict()
-        return {
-            "columns": columns,
-            **arrays,
-            "scale": self.scale.to_dict(),
-            "kernel": kernel,
-            "reach": self.reach,
-        }
+        return as_data(self) | {"columns": [[c.name, c.kind, list(c.categories)] for c in self.columns]}
 
     @classmethod
     def from_dict(cls, d: dict[str, Any]) -> Recipe:
@@ -155,16 +141,14 @@ def _column(entry: Any) -> Column:
 
 def expand(columns: tuple[Column, ...], X: Array, fill: Array) -> Array:
     """Numbers with missing ones filled; each category a 0/1 column."""
+    filled = np.where(np.isnan(X), fill, X)
     if all(column.kind != "categorical" for column in columns):
-        return np.where(np.isnan(X), fill, X)
-    parts = []
-    for j, column in enumerate(columns):
-        values = X[:, j]
-        if column.kind == "categorical":
-            parts.append((values[:, None] == np.arange(len(column.categories))).astype(float))
-        else:
-            parts.append(np.where(np.isnan(values), fill[j], values)[:, None])
-    return np.hstack(parts)
+        return filled
+    parts = (
+        X[:, [j]] == np.arange(len(column.categories)) if column.kind == "categorical" else filled[:, [j]]
+        for j, column in enumerate(columns)
+    )
+    return np.hstack([part.astype(float) for part in parts])
 
 
 def expanded_names(columns: tuple[Column, ...]) -> list[str]:
@@ -174,24 +158,18 @@ def expanded_names(columns: tuple[Column, ...]) -> list[str]:
 
 
 def repeated(standard: Array) -> Rows:
-    """Columns, in standard units, that equal an earlier one or its negative: they say nothing of their own.
-
-    >>> repeated(np.array([[1.0, 0.0, -1.0, 1.0], [-1.0, 0.0, 1.0, -1.0], [0.0, 0.0, 0.0, 0.0]])).tolist()
-    [2, 3]
-    """
+    """Columns, in standard units, that equal an earlier one or its negative."""
     weight = np.random.default_rng(len(standard)).standard_normal(len(standard))
     mark = weight / np.abs(weight).sum() @ standard  # differs by no more than the columns do anywhere
     found, first = [], -1
     for j in np.argsort(np.abs(mark), kind="stable").tolist():
-        same = first >= 0 and abs(abs(mark[j]) - abs(mark[first])) < SAME
-        same = (
-            same and np.abs(standard[:, j] - np.sign(mark[j] * mark[first]) * standard[:, first]).max() < SAME
-        )
-        if same and mark[j] != 0.0:
-            found.append(max(j, first))
-            first = min(j, first)
-        else:
-            first = j
+        if first >= 0 and mark[j] != 0.0 and abs(abs(mark[j]) - abs(mark[first])) < SAME:
+            sign = np.sign(mark[j] * mark[first])
+            if np.abs(standard[:, j] - sign * standard[:, first]).max() < SAME:
+                found.append(max(j, first))
+                first = min(j, first)
+                continue
+        first = j
     return np.array(sorted(found), dtype=np.intp)
 
 
@@ -208,9 +186,6 @@ def resolution(X: Array) -> Array:
     """How finely each column's values are told apart, relative to their size.
 
     Whole numbers are exact, whatever they were written as; others that float32 holds were rounded to it.
-
-    >>> resolution(np.array([[0.1, np.float32(0.1), 3.0]])) == [DOUBLE, SINGLE, DOUBLE]
-    array([ True,  True,  True])
     """
     with np.errstate(over="ignore"):
         single = (X.astype(np.float32) == X).all(axis=0) & (np.round(X) != X).any(axis=0)
@@ -274,7 +249,9 @@ class Basis:
     plain: Recipe
     standard: Array
     common: Array
+    odd: bool
     seed: int = 0
+    learned: dict[str, Axes] = field(default_factory=dict)
 
     @classmethod
     def learn(cls, data: Dataset, seed: int = 0) -> Basis:
@@ -306,12 +283,7 @@ class Basis:
             projection=np.zeros((len(center), 0)),
         )
         stretch = common_stretch(expanded_names(data.columns), np.where(varies, spread, 0.0))
-        return cls(plain, (X - center) * inverse_scale, stretch, seed)
-
-    @property
-    def odd(self) -> bool:
-        """Whether all columns are differences."""
-        return odd(self.plain.columns)
+        return cls(plain, (X - center) * inverse_scale, stretch, odd(data.columns), seed)
 
     @property
     def scales(self) -> tuple[str, ...]:
@@ -319,36 +291,30 @@ class Basis:
         alike = bool(np.isin(self.common, (0.0, 1.0)).all())
         return tuple(s for s in SCALES if not (s == "common" and alike) and not (s == "rank" and self.odd))
 
-    @cached_property
-    def _learned(self) -> dict[str, Axes]:
-        return {}
-
     def on(self, scale: str) -> Axes:
         """Rows and principal axes on a scale, learned when first asked for."""
-        if scale not in self._learned:
+        if scale not in self.learned:
             made = Scale.learn(scale, self.standard, self.common)
-            self._learned[scale] = Axes.learn(made, made(self.standard))
-        return self._learned[scale]
+            self.learned[scale] = Axes.learn(made, made(self.standard))
+        return self.learned[scale]
 
     def recipe(self, size: int, exponent: float, scale: str = "each") -> Recipe:
         """The first principal axes, their variances raised to `exponent`: 1 as they are, 0 whitened."""
         on = self.on(scale)
-        return self.plain.mapped(on.scale, on.projection(size, exponent))
+        return replace(self.plain, scale=on.scale, projection=on.projection(size, exponent))
 
     def kernel(self, bandwidth: float, landmarks: int, scale: str) -> Recipe:
         """A kernel's features at so many landmarks; bandwidths are in root median squared distances."""
         on = self.on(scale)
         order = np.random.default_rng([self.seed, LANDMARK_SEED]).permutation(len(on.rows))
-        found = Kernel.learn(on.rows, bandwidth, landmarks, order)
-        return self.plain.mapped(on.scale, self.plain.projection, found)
+        return replace(self.plain, scale=on.scale, kernel=Kernel.learn(on.rows, bandwidth, landmarks, order))
 
     def both(self, size: int, bandwidth: float, landmarks: int, scale: str) -> Recipe:
         """Axes and kernel side by side, each with half of the variance."""
-        kernel = self.kernel(bandwidth, landmarks, scale).kernel
-        on, half = self.on(scale), float(np.sqrt(0.5))
-        return self.plain.mapped(
-            on.scale, half * on.projection(size, 1.0), kernel.scaled(half) if kernel else None
-        )
+        made, half = self.kernel(bandwidth, landmarks, scale), float(np.sqrt(0.5))
+        assert made.kernel is not None
+        projection = half * self.on(scale).projection(size, 1.0)
+        return replace(made, projection=projection, kernel=made.kernel.scaled(half))
 
     def features(self, recipe: Recipe) -> Array:
         """Those of the dataset itself, which is on every scale already."""
@@ -356,7 +322,7 @@ class Basis:
 
 
 def _medians(data: Dataset) -> Array:
-    """Of each column of numbers, without what is missing; 0 of other columns, and where all is missing."""
+    """Of each column of numbers, without what is missing; 0 of others, and where all is missing."""
     fill = np.zeros(len(data.columns))
     for j, column in enumerate(data.columns):
         present = data.X[~np.isnan(data.X[:, j]), j]

@@ -67,11 +67,7 @@ def _some(test: Dataset, rng: np.random.Generator) -> Rows:
 
 
 def splits_of(kind: str, rows: int) -> int:
-    """How often a test set is halved for a model of this kind.
-
-    >>> splits_of("logistic", 600), splits_of("logistic", 601), splits_of("softmax", 50)
-    (2, 2, 1)
-    """
+    """How often a test set is halved for a model of this kind."""
     return EFFORTS[kind].splits[rows > 600]
 
 
@@ -210,11 +206,7 @@ class Search:
         return sorted(found, key=lambda p: -self.mean(p.rows))
 
     def ladder(self) -> tuple[int, ...]:
-        """An eighth, a quarter and a half of the rows.
-
-        >>> Search(Dataset(np.zeros((60, 1)), np.zeros(60)), None, None, "logistic", []).ladder()
-        (10, 15, 30)
-        """
+        """An eighth, a quarter and a half of the rows."""
         top = max(SMALLEST, min(len(self.sample) // 2, LARGEST))
         return tuple(sorted({max(SMALLEST, size) for size in (top // 4, top // 2, top)}))
 

@@ -41,12 +41,7 @@ PIECE = 1 << 16
 
 
 def counts(texts: Sequence[str]) -> Any:
-    """Texts × BUCKETS, a sparse matrix of 1 + log(times) for every n-gram that occurs.
-
-    >>> found = counts(["to be or not to be", "To be, or not to be!"])
-    >>> found.shape == (2, BUCKETS), bool(found.max() > 1), int(found[0].nnz) < int(found[1].nnz)
-    (True, True, True)
-    """
+    """Texts × BUCKETS, a sparse matrix of 1 + log(times) for every n-gram that occurs."""
     from scipy.sparse import csr_array
 
     places, values, ends = [], [], [0]
@@ -61,11 +56,7 @@ def counts(texts: Sequence[str]) -> Any:
 
 
 def buckets(text: str) -> NDArray[np.uint32]:
-    """The bucket of every n-gram of a text, in lower case; all white space is one space.
-
-    >>> len(buckets("a b")), len(buckets(""))  # a, b, a b; " a ", "a b", …
-    (9, 0)
-    """
+    """The bucket of every n-gram of a text, in lower case; all white space is one space."""
     tidy = f" {' '.join(text.lower().split())} "
     parts = [_hashes(tidy[i : i + PIECE]) for i in range(0, len(tidy), PIECE)] if tidy.strip() else []
     mixed = np.concatenate([np.zeros(0, dtype=np.uint64), *parts])
@@ -122,12 +113,6 @@ class TextAxes:
     """How texts become numbers.
 
     weights: of every bucket, 0 where none. axes: buckets with a weight × axes.
-
-    >>> texts = ["the cat sat", "the cat ran", "a dog ran", "a dog sat"] * 3
-    >>> found = TextAxes.learn(texts)
-    >>> near = found.vectors(["the cat sat", "the cat hid", "a dog ran off"])
-    >>> bool(near[0] @ near[1] > near[0] @ near[2])
-    True
     """
 
     weights: NDArray[np.float32]

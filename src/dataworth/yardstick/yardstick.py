@@ -266,8 +266,8 @@ class Yardstick:
         labels = read_labels(d)
         recipe = Recipe.from_dict(record(d, "recipe", {f.name for f in fields(Recipe)}))
         chosen = plain(d, "chosen", Trial)
-        made = {"axes": recipe.projection.size > 0, "kernel": recipe.kernel is not None}
-        kind = "both" if all(made.values()) else next((name for name, has in made.items() if has), "axes")
+        axes = "both" if recipe.projection.size else "kernel"
+        kind = "axes" if recipe.kernel is None else axes
         if (chosen.kind, chosen.scale) != (kind, recipe.scale.name):
             raise DataworthError("its kind or scale is not that of its recipe")
         if (chosen.exponent is None) != (kind == "kernel") or (chosen.bandwidth is None) != (kind == "axes"):
