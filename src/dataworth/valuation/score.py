@@ -66,7 +66,7 @@ class Score(Result):
 
     @property
     def beyond_proportions(self) -> Estimate:
-        """The value: what the data tell beyond class proportions (numbers: mean and spread) of the test set."""
+        """The value: what the data tell beyond the test set's class proportions, or mean and spread."""
         return Estimate(self.value, self.stderr, self.interval)
 
     @property
