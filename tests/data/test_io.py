@@ -19,6 +19,7 @@ import pytest
 from dataworth.data.convert import Column
 from dataworth.data.dataset import Dataset
 from dataworth.data.io import ReadingWarning, assign_roles, describe, read
+from dataworth.data.io.notes import refuse_all
 from dataworth.errors import DataworthError, Problems
 
 ROWS = {
@@ -74,7 +75,10 @@ def refusal(path: Path, **options) -> str:
 
 
 def roles_of(columns: dict, **options) -> dict[str, str]:
-    return {r.column: r.role for r in assign_roles(pa.table(columns), **options)}
+    wrong = []
+    roles = assign_roles(pa.table(columns), wrong, **options)
+    refuse_all(wrong)
+    return {role.column: role.role for role in roles}
 
 
 # Formats

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import gzip
 import json
-import sys
 import warnings
 
 import numpy as np
@@ -540,19 +539,3 @@ def test_datasets_are_read_in_their_own_order(hugging_face, table):
     both["test"] = table
     with pytest.raises(DataworthError, match="holds the splits 'train', 'test': give one"):
         read(both)
-
-
-def test_names_of_the_hub(hugging_face, tmp_path, monkeypatch):
-    """A directory stands in for a name: the library takes both, and there is no hub here."""
-    monkeypatch.setattr(hugging_face.config, "HF_DATASETS_CACHE", tmp_path / "cache")
-    (tmp_path / "named").mkdir()
-    FRAME.to_parquet(tmp_path / "named" / "train.parquet")
-    found = read(f"hf:{tmp_path / 'named'}:train", label="churn")
-    assert found.content_hash() == TRUTH.content_hash()
-    with pytest.raises(DataworthError, match="names no split: give hf:NAME:SPLIT"):
-        read("hf:org/name")
-    with pytest.raises(DataworthError, match=r"hf:.*none:train: the hub has no such dataset \("):
-        read(f"hf:{tmp_path / 'none'}:train")
-    monkeypatch.setitem(sys.modules, "datasets", None)
-    with pytest.raises(DataworthError, match=r"needs the extra hf: .*pip install '\.\[hf\]'$"):
-        read("hf:org/name:train")

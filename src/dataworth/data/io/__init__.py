@@ -61,8 +61,8 @@ def read(
     Args:
         source: csv, tsv, txt, xlsx (extra `excel`), json, jsonl, parquet, feather, arrow or npz, by its
             suffix; a directory or a pattern (`part-*.csv`) of these; a pandas, polars or pyarrow frame; a
-            Hugging Face `Dataset`, the directory it was saved to, or `hf:NAME:SPLIT`. An npz holds `X` and
-            `y` (and, if it likes, `groups`, `ids`, `weights`, `attributes`, `names`), which have these roles.
+            Hugging Face `Dataset`, or the directory it was saved to. An npz holds `X` and `y` (and, if it
+            likes, `groups`, `ids`, `weights`, `attributes`, `names`), which have these roles.
         label: the label column; guessed only if exactly one is named label, target, y, class or outcome.
         features: names or patterns (`emb_*`) of the feature columns; by default all that have no other role.
             A column that only numbers the rows (`rownames`, `Unnamed: 0`, or 1, 2, … n), or is named or looks
@@ -147,7 +147,7 @@ def describe(source: Any, impute: bool = False, **asked: Unpack[Options]) -> Des
     if found.part is None:
         refuse_all(sentences([found]))
     table = found.part.table
-    used = [role for role in found.roles if role.role not in ("ignored", "unusable")]
+    used = [role for role in found.roles if role.used]
     incomplete = {role.column: _missing(table, role) for role in used}
     missing = {name: int(rows.sum()) for name, rows in incomplete.items() if rows.any()}
     notes = [str(note) for note in found.notes if not note.decision.endswith(" guessed")]

@@ -175,7 +175,8 @@ def best_reading(column: Any, kind: str) -> Reading:
 
 
 def read_as(column: Any, kind: str, how: str, signs: Sequence[str] = ()) -> Any:
-    """A text column as numbers or dates, in this way; null where a cell is none."""
+    """A text column as numbers or dates, in this way ("": either); null where a cell is none."""
+    how = how or WAYS[kind][0]
     return to_numbers(column, how, signs) if kind == "number" else to_instants(column, how)
 
 

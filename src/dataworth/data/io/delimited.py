@@ -1,8 +1,4 @@
-"""Delimited text: its encoding and separator are found, and pyarrow then reads all cells as text.
-
-What differs from UTF-8 and the suffix's separator is a note with the option that says otherwise. What the
-cells mean is decided later, in one place (`schema`).
-"""
+"""Delimited text: its encoding and separator are found, and pyarrow then reads all cells as text."""
 
 from __future__ import annotations
 
@@ -31,10 +27,8 @@ BEGINNING, MIN_LINES, MAX_BEGINNING = 1 << 18, 4, 1 << 26
 LOOKED_AT = 500
 """Rows of the beginning that are looked at."""
 MIN_BLOCK, MAX_BLOCK = 1 << 20, 1 << 26
-"""Bytes that are parsed together. A line must fit in; and each column gets an array of its own in each block,
-so that a block of few rows with very many columns would be arrays of nothing."""
+"""Bytes that are parsed together: a line must fit in, and each column gets an array of its own in each."""
 MARKS = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
-EMPTY = "the file is empty: write rows to it"
 
 
 @dataclass(frozen=True)
@@ -67,7 +61,7 @@ def sniff(path: Path, asked: Delimited, usual: str | None) -> tuple[Delimited, l
             start += stream.read(MAX_BEGINNING)
         whole = not stream.read(1)
     if not start:
-        raise DataworthError(EMPTY)
+        raise DataworthError("the file is empty: write rows to it")
     encoding = asked.encoding or _encoding(path, start)
     try:
         text = codecs.getincrementaldecoder(encoding)().decode(start, final=whole)
@@ -113,9 +107,8 @@ def text_batches(path: str | Path, how: Delimited, columns: Sequence[str] | None
 def _trimmed(column: Any) -> Any:
     """A column without the spaces around its texts, which hide numbers and missing values."""
     tidy = pc.utf8_trim_whitespace(column)
-    if tidy.equals(column):
-        return column
-    return pc.if_else(pc.is_in(tidy, value_set=pa.array(NA_VALUES)), pa.scalar(None, pa.string()), tidy)
+    missing = pc.is_in(tidy, value_set=pa.array(NA_VALUES))
+    return column if tidy.equals(column) else pc.if_else(missing, pa.scalar(None, pa.string()), tidy)
 
 
 def _encoding(path: Path, start: bytes) -> str:
@@ -126,12 +119,10 @@ def _encoding(path: Path, start: bytes) -> str:
         raise DataworthError(
             f"this is no text, or UTF-16 without a mark: say {option('encoding', 'utf-16-le')}"
         )
-    decoder = codecs.getincrementaldecoder("utf-8")()
     try:
-        with pa.input_stream(str(path)) as stream:
-            while piece := stream.read(1 << 22):
-                decoder.decode(piece)
-        decoder.decode(b"", final=True)
+        with pa.input_stream(str(path)) as stream, io.TextIOWrapper(stream, "utf-8", newline="\n") as text:
+            while text.read(1 << 22):
+                pass
     except UnicodeDecodeError:
         return "cp1252"
     return "utf-8"

@@ -142,8 +142,9 @@ def _of_table(path: Path, image: str | None, **asked: Unpack[Asked]) -> ImageTab
         notes.append(f'image column "{image}" guessed in {path}; say {option("image")} to choose')
     # The images are the one feature; what has no role is kept, but not used.
     asked["features"] = [image]
-    assigned = assign_roles(table, **asked)
-    refuse_all(wrong_kinds(assigned))
+    wrong: list[str] = []
+    assigned = assign_roles(table, wrong, **asked)
+    refuse_all([*wrong, *wrong_kinds(assigned)])
     used = [role for role in assigned if role.role in ("label", "group", "attribute", "id", "weight")]
     roles = {"weights" if role.role == "weight" else role.role: role.column for role in used}
     for name in (image, *roles.values()):

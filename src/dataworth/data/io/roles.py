@@ -11,7 +11,7 @@ from typing import Any, Literal, TypedDict, Unpack
 import numpy as np
 
 from dataworth.data.convert import MOST_CATEGORIES, column_kind, is_text
-from dataworth.data.io.notes import Note, refuse_all
+from dataworth.data.io.notes import Note
 from dataworth.wording import and_more, listed, option
 
 RoleName = Literal["label", "group", "attribute", "id", "weight", "feature", "ignored", "unusable"]
@@ -64,14 +64,17 @@ class Role:
     kind: str
     why: str
 
+    @property
+    def used(self) -> bool:
+        """Whether it is anything."""
+        return self.role not in ("ignored", "unusable")
 
-def assign_roles(table: Any, problems: list[str] | None = None, **wishes: Unpack[Asked]) -> list[Role]:
-    """One role per column of a pyarrow table, in the table's order.
 
-    The label is guessed only if exactly one column is named like one; groups, attributes and weights are
-    never guessed. What is wrong is raised, or gathered in `problems`, so that all of it can be said at once.
-    `features` are names, or patterns such as `emb_*`; without them every column left over is a feature,
-    except those that `exclude` names. With `absent_ok`, `exclude` may name columns that are not there.
+def assign_roles(table: Any, problems: list[str], **wishes: Unpack[Asked]) -> list[Role]:
+    """One role per column of a pyarrow table, in the table's order; what is wrong is added to `problems`.
+
+    The label is guessed only if exactly one column is named like one; groups, attributes and weights never.
+    With `absent_ok`, `exclude` may name columns that are not there.
     """
     names = list(table.column_names)
     wrong: list[str] = []
@@ -95,8 +98,7 @@ def assign_roles(table: Any, problems: list[str] | None = None, **wishes: Unpack
             what = f"no column is named like a label among {listed(names, 30)}"
             what = f"{listed(candidates)} could each be the label" if candidates else what
             wrong.append(f"{what}: name it with {option('label')}")
-    for name in chosen:
-        found.setdefault(name, ("feature", "asked for"))
+    found = dict.fromkeys(chosen, ("feature", "asked for")) | found
     found |= _guess_ids([name for name in names if name not in found], wishes.get("id"))
     rest: tuple[RoleName, str] = ("feature", "not used otherwise")
     if wishes.get("features") is not None:
@@ -105,10 +107,7 @@ def assign_roles(table: Any, problems: list[str] | None = None, **wishes: Unpack
     roles = [Role(field.name, role, column_kind(field), why) for field, role, why in each]
     if not any(role.role == "feature" for role in roles) and not wrong:
         wrong.append(no_feature(names))
-    if problems is None:
-        refuse_all(wrong)
-    else:
-        problems += wrong
+    problems += wrong
     return roles
 
 
@@ -137,7 +136,7 @@ def _chosen(
     problems: list[str],
     absent_ok: bool = False,
 ) -> dict[str, bool]:
-    """The columns that names and patterns stand for; True if named itself, for a pattern may match others."""
+    """The columns that names and patterns stand for; True if named itself, not by a pattern."""
     chosen: dict[str, bool] = {}
     for wanted in wishes_of(wishes or (), names):
         if wanted.endswith("*") and wanted not in names:
@@ -181,29 +180,22 @@ def uninformative(table: Any, roles: Sequence[Role], constants: bool) -> dict[st
     found: dict[str, str] = {}
     for role in (role for role in roles if role.role == "feature" and role.why != "asked for"):
         column = table[role.column]
+        present = column.drop_null() if role.kind == "categorical" else ()
         if role.kind in ("numeric", "categorical", "text") and named_like_an_id(role.column):
             found[role.column] = LIKE_AN_ID
         elif role.kind == "numeric" and numbers_rows(column):
             found[role.column] = NUMBERS_ROWS
         elif role.kind in TEXTUAL and column.null_count == len(column):
             found[role.column] = EMPTY
-        elif role.kind == "categorical" and _names_rows(column.drop_null()):
+        elif present and len(present.unique()) > max(MOST_CATEGORIES, len(present) / 2):
             found[role.column] = NAMES_ROWS
         elif constants and role.kind in TEXTUAL and is_constant(column):
             found[role.column] = CONSTANT
     return found
 
 
-def _names_rows(present: Any) -> bool:
-    return len(present.unique()) > max(MOST_CATEGORIES, len(present) / 2)
-
-
 def named_like_an_id(name: str) -> bool:
-    """Whether the last word of a name is id, or another that names rows.
-
-    >>> [named_like_an_id(name) for name in ("customer_id", "PassengerId", "user ID", "paid", "idle")]
-    [True, True, True, False, False]
-    """
+    """Whether the last word of a name (`customer_id`, `PassengerId`, but not `paid`) is id, or the like."""
     words = [word.lower() for word in WORD.findall(name)]
     return bool(words) and words[-1] in ("id", "ids", "uuid", "guid")
 
@@ -276,8 +268,9 @@ def role_notes(roles: Sequence[Role]) -> list[Note]:
     """What was decided of the roles of columns."""
     notes = []
     for role in roles:
-        name, say = role.column, f"say {option('features')} to use it"
+        name = role.column
         if role.role == "ignored" and role.why == NUMBERS_ROWS:
+            say = f"say {option('features')} to use it"
             notes.append(Note(f'column "{name}" only numbers the rows', say, plain=True))
         elif role.role == "feature" and role.kind == "pair":
             say = f"say {option('label')} to choose"

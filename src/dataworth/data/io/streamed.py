@@ -139,8 +139,7 @@ def stream_of(
 ) -> Stream:
     """What was decided of a sample, for all rows; `columns`: those that are read, of the test set."""
     known = {column.name for column in columns} | {column.name.partition("[")[0] for column in columns}
-    out = ("ignored", "unusable")
-    kept = [r for r in schema.roles if r.role not in out and (r.role != "feature" or r.column in known)]
+    kept = [r for r in schema.roles if r.used and (r.role != "feature" or r.column in known)]
     if any(role.kind == "pair" for role in kept):
         some = f"read some rows, with {option('sample', 10000)}"
         raise DataworthError(f"pairs of responses cannot be read in passes: {some}")
