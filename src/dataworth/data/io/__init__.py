@@ -11,7 +11,7 @@ import numpy as np
 
 from dataworth.arrays import Flags
 from dataworth.data.dataset import Dataset, LabelSummary, summarise_labels
-from dataworth.data.io.align import Options, Read, release, sentences
+from dataworth.data.io.align import Options, release, sentences
 from dataworth.data.io.align import read_together as read_together
 from dataworth.data.io.files import LARGE, columns_if_large
 from dataworth.data.io.images import read_images as read_images
@@ -154,7 +154,12 @@ def describe(source: Any, impute: bool = False, **asked: Unpack[Options]) -> Des
     features = [role for role in used if role.role == "feature"]
     if impute and (holes := int(np.any([incomplete[role.column] for role in features], axis=0).sum())):
         notes.append(f"{counted(holes, 'row')} with missing feature values: they will be filled in")
-    labels = _labels(found)
+    labels = None
+    for column in (table[role.column] for role in found.roles if role.role == "label"):
+        present = column.filter(~missing_rows(column))
+        with suppress(DataworthError):  # nested, say, which is among the problems
+            y = as_labels(present, len(present)) if found.data is None else found.data.y
+            labels = summarise_labels(y)
     several = table.num_rows > 1
     if several and labels is not None and labels.classes is not None and len(labels.classes) == 1:
         notes.append("all labels are the same")
@@ -164,16 +169,6 @@ def describe(source: Any, impute: bool = False, **asked: Unpack[Options]) -> Des
         notes.append(f"constant: {listed(constant)}")
     name, rows = found.name or "frame", found.part.total or table.num_rows
     return Description(name, rows, tuple(found.roles), labels, missing, tuple(notes), tuple(found.problems))
-
-
-def _labels(found: Read) -> LabelSummary | None:
-    """What the labels are, of the rows that have one."""
-    for role in (role for role in found.roles if role.role == "label"):
-        column = found.part.table[role.column]
-        present = column.filter(~missing_rows(column))
-        with suppress(DataworthError):  # nested, say, which is among the problems
-            return summarise_labels(as_labels(present, len(present)) if found.data is None else found.data.y)
-    return None
 
 
 def _missing(table: Any, role: Role) -> Flags:

@@ -22,6 +22,7 @@ from dataworth.errors import DataworthError
 from dataworth.wording import option
 
 SEPARATORS = {",": "','", ";": "';'", "\t": "tabs", "|": "'|'"}
+EMPTY = "the file is empty: write rows to it"
 BEGINNING, MIN_LINES, MAX_BEGINNING = 1 << 18, 4, 1 << 26
 """Bytes that are looked at before the file is read; more, where they hold fewer lines."""
 LOOKED_AT = 500
@@ -61,7 +62,7 @@ def sniff(path: Path, asked: Delimited, usual: str | None) -> tuple[Delimited, l
             start += stream.read(MAX_BEGINNING)
         whole = not stream.read(1)
     if not start:
-        raise DataworthError("the file is empty: write rows to it")
+        raise DataworthError(EMPTY)
     encoding = asked.encoding or _encoding(path, start)
     try:
         text = codecs.getincrementaldecoder(encoding)().decode(start, final=whole)
@@ -168,20 +169,15 @@ def _rows(reader: Any) -> Iterator[list[str]]:
 def _separator(text: str, usual: str | None) -> str:
     """The separator that gives all rows as many columns as the header; of several the one with most."""
     lines = text[:20_000].splitlines()[:50]
-    head = lines[0] if lines else ""
-    best, most = usual or ",", 1
-    tried = [sep for sep in dict.fromkeys((best, *SEPARATORS)) if sep in head]
-    for sep in tried:
-        rows = csv.reader(lines[:-1] if len(lines) > 10 else lines, delimiter=sep)
-        widths = {len(row) for row in _rows(rows)}
-        if len(widths) == 1 and max(widths) > most:
-            best, most = sep, max(widths)
+    head, whole = "".join(lines[:1]), lines[:-1] if len(lines) > 10 else lines
+    tried = [sep for sep in dict.fromkeys((usual or ",", *SEPARATORS)) if sep in head]
     if not tried and usual is None and len(head.split()) > 1:
-        raise DataworthError(
-            "columns are separated by spaces: give the frame pandas.read_csv(file, sep=r'\\s+')"
-        )
-    # no separator fits all rows: one of the header, so that pyarrow says which row differs
-    return best if most > 1 or not tried else tried[0]
+        how = "give the frame pandas.read_csv(file, sep=r'\\s+')"
+        raise DataworthError(f"columns are separated by spaces: {how}")
+    widths = {sep: {len(row) for row in _rows(csv.reader(whole, delimiter=sep))} for sep in tried}
+    fits = {sep: max(found) for sep, found in widths.items() if len(found) == 1 and found != {1}}
+    # where none fits all rows: one of the header, so that pyarrow says which row differs
+    return max(fits, key=fits.__getitem__, default=[*tried, usual or ","][0])
 
 
 def _refuse_headless(row: Sequence[str], rest: Sequence[Sequence[str]]) -> None:

@@ -19,7 +19,10 @@ Wishes = str | Sequence[str] | None
 
 LABEL_NAMES = ("label", "labels", "target", "y", "class", "outcome")
 ID_NAMES = ("id", "ids", "row_id", "rowid", "uuid", "guid", "index")
+ID_WORDS = ("id", "ids", "uuid", "guid")
+"""What a name ends with that is like an id: `customer_id`, `PassengerId`, but not `paid`."""
 ROW_NUMBER_NAMES = ("", "rownames", "row.names", "row_names", "rownumber", "row_number", "row number")
+NUMBERED = ("Unnamed: ", "__index_level_")
 WORD = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 LIST_AS_TEXT = re.compile(r"\s*\[\s*[-+]?[0-9.]+(e[-+]?[0-9]+)?(\s*[,\s].*)?(\]|…|\.\.\.)\s*$", re.DOTALL)
 TEXTUAL = ("numeric", "boolean", "categorical", "date or time")
@@ -99,7 +102,14 @@ def assign_roles(table: Any, problems: list[str], **wishes: Unpack[Asked]) -> li
             what = f"{listed(candidates)} could each be the label" if candidates else what
             wrong.append(f"{what}: name it with {option('label')}")
     found = dict.fromkeys(chosen, ("feature", "asked for")) | found
-    found |= _guess_ids([name for name in names if name not in found], wishes.get("id"))
+    # what numbers or names the rows is no feature, unless asked for
+    lower = {name: name.strip().lower() for name in names if name not in found}
+    numbers = [n for n in lower if lower[n] in ROW_NUMBER_NAMES or n.startswith(NUMBERED)]
+    named = [name for name in lower if lower[name] in ID_NAMES]
+    several = f"one of several named like an id: {option('id')} says which"
+    alone = wishes.get("id") is None and len(named) == 1
+    found |= dict.fromkeys(numbers, ("ignored", NUMBERS_ROWS))
+    found |= dict.fromkeys(named, ("id", GUESSED) if alone else ("ignored", several))
     rest: tuple[RoleName, str] = ("feature", "not used otherwise")
     if wishes.get("features") is not None:
         rest = ("ignored", "not among the features asked for")
@@ -113,19 +123,8 @@ def assign_roles(table: Any, problems: list[str], **wishes: Unpack[Asked]) -> li
 
 def no_feature(names: Sequence[str]) -> str:
     """What is said where nothing is left to learn from."""
-    columns, how = listed(names, 10), option("features")
-    return f"no column is left to be a feature among {columns}: add one, or name some with {how}"
-
-
-def _guess_ids(free: Sequence[str], asked: str | None) -> dict[str, tuple[RoleName, str]]:
-    """What columns that number or name the rows are: never features, unless asked for."""
-    numbers = ("Unnamed: ", "__index_level_")
-    rows = [n for n in free if n.strip().lower() in ROW_NUMBER_NAMES or n.startswith(numbers)]
-    candidates = [name for name in free if name.strip().lower() in ID_NAMES]
-    role: tuple[RoleName, str] = ("ignored", f"one of several named like an id: {option('id')} says which")
-    if asked is None and len(candidates) == 1:
-        role = ("id", GUESSED)
-    return dict.fromkeys(rows, ("ignored", NUMBERS_ROWS)) | dict.fromkeys(candidates, role)
+    what = f"no column is left to be a feature among {listed(names, 10)}"
+    return f"{what}: add one, or name some with {option('features')}"
 
 
 def _chosen(
@@ -181,7 +180,8 @@ def uninformative(table: Any, roles: Sequence[Role], constants: bool) -> dict[st
     for role in (role for role in roles if role.role == "feature" and role.why != "asked for"):
         column = table[role.column]
         present = column.drop_null() if role.kind == "categorical" else ()
-        if role.kind in ("numeric", "categorical", "text") and named_like_an_id(role.column):
+        words = WORD.findall(role.column)
+        if role.kind in ("numeric", "categorical", "text") and words[-1:] and words[-1].lower() in ID_WORDS:
             found[role.column] = LIKE_AN_ID
         elif role.kind == "numeric" and numbers_rows(column):
             found[role.column] = NUMBERS_ROWS
@@ -194,19 +194,11 @@ def uninformative(table: Any, roles: Sequence[Role], constants: bool) -> dict[st
     return found
 
 
-def named_like_an_id(name: str) -> bool:
-    """Whether the last word of a name (`customer_id`, `PassengerId`, but not `paid`) is id, or the like."""
-    words = [word.lower() for word in WORD.findall(name)]
-    return bool(words) and words[-1] in ("id", "ids", "uuid", "guid")
-
-
 def numbers_rows(column: Any) -> bool:
     """Whether a column is 1, 2, … n or 0, 1, … n − 1, in any order: rows may have been shuffled."""
     n = len(column)
-    if n < MIN_NUMBERED or column.null_count:
-        return False
-    first = column[0].as_py()  # which tells nearly always, and there may be very many columns
-    if not 0 <= first <= n or first != int(first):
+    # the first tells nearly always, and there may be very many columns
+    if n < MIN_NUMBERED or column.null_count or not 0 <= (first := column[0].as_py()) <= n or first % 1:
         return False
     ordered = np.sort(column.to_numpy())
     return ordered[0] in (0, 1) and np.array_equal(ordered, np.arange(n) + ordered[0])
@@ -214,10 +206,9 @@ def numbers_rows(column: Any) -> bool:
 
 def is_constant(column: Any) -> bool:
     """Whether a pyarrow column of several rows has one value in all of them, and none missing."""
-    # Two rows tell nearly always, and there may be very many columns.
-    if len(column) < 2 or column.null_count or column[0] != column[1]:
-        return False
-    return len(column.unique()) == 1
+    # two rows tell nearly always, and there may be very many columns
+    same = len(column) > 1 and not column.null_count and column[0] == column[1]
+    return same and len(column.unique()) == 1
 
 
 def with_kinds(table: Any, roles: Sequence[Role], problems: list[str]) -> list[Role]:

@@ -1,9 +1,8 @@
 """Data that are read in passes, some rows at a time, and are never in memory together.
 
-A file larger than memory is pieces: row groups of Parquet, files of text. Where they begin and end is decided
-by the files alone, so that sums over them do not depend on who makes them. What the columns are is decided
-once, by the test set and a sample of the rows, as for data that are read whole: a `Schema` transforms each
-table of rows. What contradicts it (a word where the sample had numbers) is a sentence.
+A file larger than memory is pieces: row groups of Parquet, files of text. The files alone decide where they
+begin and end, so that sums over them do not depend on who makes them. What the columns are is decided once,
+by the test set and a sample of the rows; what contradicts it is a sentence.
 """
 
 from __future__ import annotations
