@@ -6,7 +6,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from dataworth.data.clusters import clustered_note
+from dataworth.data.leaks import clustered_note
 from dataworth.data.dataset import Dataset
 
 

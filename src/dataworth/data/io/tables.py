@@ -45,9 +45,9 @@ def with_roles(table: Any, roles: dict[str, str], **facts: Any) -> Any:
 
 def roles_of(table: Any) -> dict[str, str]:
     """What a table says of its columns; what it does not have, or says badly, is not said."""
-    said = _metadata(table, KEY).get("roles")
-    names = table.column_names if isinstance(said, dict) else []
-    return {role: said[role] for role in ROLE_OPTIONS if names and said.get(role) in names}
+    said: Any = _metadata(table, KEY).get("roles")
+    named = said if isinstance(said, dict) else {}
+    return {role: named[role] for role in ROLE_OPTIONS if named.get(role) in table.column_names}
 
 
 def differences_of(table: Any) -> list[str]:
