@@ -22,6 +22,7 @@ import pyarrow.parquet
 
 from dataworth.atomic import BLANK, CHECKSUM, with_checksum
 from dataworth.embed.images import Images
+from dataworth.embed.labelled import read_images
 from dataworth.parallel.runs import _sha
 from dataworth.yardstick.file import digest_of
 from fuzz_bytes import ODD, changed_json, mutate, repacked
@@ -305,8 +306,6 @@ def _bomb(name: str, rng: np.random.Generator, seeds: Path, folder: Path) -> Cas
 
 def look_at(place: Path) -> None:
     """All that embedding does with images before a network sees them."""
-    from dataworth.data.io.images import read_images
-
     images = Images(read_images(place).images)
     images.sizes()
     for i in range(len(images)):

@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from dataworth.data.leaks import clustered_note
 from dataworth.data.dataset import Dataset
+from dataworth.data.leaks import clustered_note
 
 
 def visits(patients, each, **more):

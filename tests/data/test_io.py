@@ -152,7 +152,7 @@ def test_a_long_line_of_json_and_keys_that_come_late(tmp_path):
 
 def test_refused_paths(tmp_path):
     assert refusal(tmp_path / "none.csv") == "there is no such file: check the path"
-    assert "this is a directory without tables, but a file is expected" in refusal(tmp_path)
+    assert "this is a directory without tables: name a file (dataworth embed" in refusal(tmp_path)
     assert refusal(text(tmp_path, "a", "data.doc")).startswith("the suffix is not one of .csv .csv.gz .tsv")
     assert refusal(text(tmp_path, "a", "data.xls")).endswith(": save it as .xlsx")
 

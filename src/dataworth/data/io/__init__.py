@@ -14,7 +14,6 @@ from dataworth.data.dataset import Dataset, LabelSummary, summarise_labels
 from dataworth.data.io.align import Options, release, sentences
 from dataworth.data.io.align import read_together as read_together
 from dataworth.data.io.files import LARGE, columns_if_large
-from dataworth.data.io.images import read_images as read_images
 from dataworth.data.io.notes import ReadingWarning as ReadingWarning
 from dataworth.data.io.notes import refuse_all, warn
 from dataworth.data.io.roles import Role as Role

@@ -19,7 +19,6 @@ from dataworth.data.io import schema as schemas
 from dataworth.data.io.cells import has_hours
 from dataworth.data.io.delimited import Delimited
 from dataworth.data.io.files import part_of, suffix_of
-from dataworth.data.io.images import refuse_images
 from dataworth.data.io.notes import Note, gathering
 from dataworth.data.io.preferences import PAIR_ROLES, RESPONSES, are_preferences, pair_table
 from dataworth.data.io.roles import Asked, Role, Wishes, assign_roles, marked, wishes_of
@@ -174,7 +173,6 @@ def _parsed(options: Mapping[str, Any], columns: Sequence[Column]) -> tuple[Deli
 
 def _begin(read: Read, how: Delimited, wanted: bool, streams: bool) -> None:
     """The table of a source; a sample of it, where it is to be streamed."""
-    refuse_images(read.source)
     if wanted and how.sample is not None:
         say = f"{option('stream')} reads all rows and {option('sample')} some of them: drop one"
         raise DataworthError(say)

@@ -197,7 +197,8 @@ def files_of(name: str) -> list[str]:
     for suffix in (".parquet", ".arrow", *(s for s in SUFFIXES if s not in (".parquet", ".arrow", ".json"))):
         if files := [str(file) for file in paths if file.name.lower().endswith(suffix)]:
             return files
-    raise DataworthError("this is a directory without tables, but a file is expected: name a file")
+    vectors = "dataworth embed FOLDER -o vectors.parquet makes one of images"
+    raise DataworthError(f"this is a directory without tables: name a file ({vectors})")
 
 
 def is_url(name: str) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from os import PathLike
@@ -56,16 +55,6 @@ def read_images(source: str | PathLike[str], image: str | None = None, **asked: 
         for name in [name for name, column in {"image": image, **asked}.items() if column is not None]:
             raise DataworthError(f"--{name} names a column, but this is no table: its folders say labels.")
         return _of_folder(path)
-
-
-def refuse_images(source: Any) -> None:
-    """A sentence where images are given for a table."""
-    folder = Path(source) if isinstance(source, str | PathLike) else None
-    if folder and folder.is_dir() and any(map(_is_image, _walk(folder))):
-        raise DataworthError(
-            "these are images, but features are numbers: make a table of vectors of them first, with"
-            f" dataworth embed {shlex.quote(str(source))} -o vectors.parquet"
-        )
 
 
 def _of_folder(source: Path) -> ImageTable:
