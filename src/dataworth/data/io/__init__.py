@@ -18,7 +18,6 @@ from dataworth.data.io.notes import ReadingWarning as ReadingWarning
 from dataworth.data.io.notes import refuse_all, warn
 from dataworth.data.io.roles import Role as Role
 from dataworth.data.io.roles import assign_roles as assign_roles
-from dataworth.data.io.roles import is_constant
 from dataworth.data.io.schema import missing_rows
 from dataworth.data.vectors import as_labels
 from dataworth.errors import DataworthError
@@ -162,9 +161,8 @@ def describe(source: Any, impute: bool = False, **asked: Unpack[Options]) -> Des
     several = table.num_rows > 1
     if several and labels is not None and labels.classes is not None and len(labels.classes) == 1:
         notes.append("all labels are the same")
-    plain = {role.column: table[role.column] for role in features if role.kind not in ("embedding", "pair")}
-    empty = [name for name, column in plain.items() if several and column.null_count == table.num_rows]
-    if constant := [name for name, column in plain.items() if name in empty or is_constant(column)]:
+    plain = [role.column for role in features if several and role.kind not in ("embedding", "pair")]
+    if constant := [name for name in plain if len(table[name].unique()) == 1]:
         notes.append(f"constant: {listed(constant)}")
     name, rows = found.name or "frame", found.part.total or table.num_rows
     return Description(name, rows, tuple(found.roles), labels, missing, tuple(notes), tuple(found.problems))

@@ -51,10 +51,7 @@ class Options(Asked, total=False):
 
 @dataclass
 class Read:
-    """One source, as far as it could be read: `data` (a Dataset or a Stream) if nothing stands in the way.
-
-    pieces: of what is to be streamed, of which the part is then a sample.
-    """
+    """One source, as far as it could be read; `pieces` of what is streamed, whose part is then a sample."""
 
     source: Any
     part: Any = None
@@ -91,8 +88,8 @@ def read_together(
 ) -> list[Read]:
     """Read sources of one command; nothing is raised: each says what is wrong with it.
 
-    lead: the place of the test set, whose constant columns are left out of all. columns: those of a
-    yardstick, which decide before any file. streams: what does not fit in memory becomes a Stream.
+    lead: the place of the test set. columns: those of a yardstick, which decide before any file. streams:
+    what does not fit in memory becomes a Stream.
     """
     options: dict[str, Any] = dict(asked)
     how, overrides = _parsed(options, columns)
@@ -121,8 +118,8 @@ def read_together(
     spelled = {} if options.get("exact_labels") else schemas.spelled_alike([read.data.y for read in done])
     for read in done:
         _spell(read, spelled)
+    used = columns if first is None or first.data is None else first.data.columns
     for read in (read for read in done if read.pieces):
-        used = columns if first is None or first.data is None else first.data.columns
         with gathering(read.problems):
             read.data = stream_of(str(read.source), read.pieces, read.part, read.schema, read.data, used)
     return reads
@@ -158,14 +155,9 @@ def _parsed(options: Mapping[str, Any], columns: Sequence[Column]) -> tuple[Deli
     markers = [given] if isinstance(given, str | int | float) else list(given or ())
     if wrong := [one for one in markers if isinstance(one, bool) or not isinstance(one, str | int | float)]:
         raise DataworthError(f"missing is {wrong[0]!r}: give the text, or a list of texts, that stands there")
-    how = Delimited(
-        sep=sep,
-        encoding=options.get("encoding"),
-        header=None if header is None else header in ("yes", True),
-        sheet=options.get("sheet"),
-        sample=sample,
-        na_values=tuple(dict.fromkeys(str(one).strip() for one in markers)),
-    )
+    header = None if header is None else header in ("yes", True)
+    na_values = tuple(dict.fromkeys(str(one).strip() for one in markers))
+    how = Delimited(sep, options.get("encoding"), header, options.get("sheet"), na_values, sample)
     categories, numbers = (wishes_of(options.get(name) or (), ()) for name in ("categories", "numbers"))
     said = options.get("decimal"), options.get("dates"), schemas.kinds_of(columns)
     return how, schemas.TypeOverrides(categories, numbers, *said)
@@ -174,8 +166,8 @@ def _parsed(options: Mapping[str, Any], columns: Sequence[Column]) -> tuple[Deli
 def _begin(read: Read, how: Delimited, wanted: bool, streams: bool) -> None:
     """The table of a source; a sample of it, where it is to be streamed."""
     if wanted and how.sample is not None:
-        say = f"{option('stream')} reads all rows and {option('sample')} some of them: drop one"
-        raise DataworthError(say)
+        both = f"{option('stream')} reads all rows and {option('sample')} some of them"
+        raise DataworthError(f"{both}: drop one")
     try:
         if not (streams and wanted):
             read.part = part_of(read.source, how)
@@ -210,8 +202,8 @@ def _assign(read: Read, asked: Mapping[str, Any], lead: Read) -> None:
     taken = list(named.values())
     said = {role: name for role, name in said.items() if named.get(role) is None and name not in taken}
     guess = next((role.column for role in lead.roles if role.role == "label"), None)
-    follows = read is not lead and named.get("label") is None and "label" not in said
-    if follows := follows and guess in table.column_names:
+    asked_for = named.get("label") is not None or "label" in said
+    if follows := read is not lead and not asked_for and guess in table.column_names:
         named["label"] = guess
     for role in assign_roles(table, read.problems, **(named | said)):
         if role.column in said.values():
@@ -236,8 +228,8 @@ def _leave_out(reads: Sequence[Read], asked: Sequence[set[str]], led: bool, impu
         read.roles = marked(read.roles, gone, "ignored")
         if gone and not read.problems and not any(role.role == "feature" for role in read.roles):
             read.problems.append(role_of.no_feature([role.column for role in read.roles]))
-        # The one column that is named like an id names the rows, if no two rows share a name. Each file by
-        # itself: what it is known by (`content_hash`) must not depend on files beside it.
+        # The one column that is named like an id names the rows, if no two share a name; each file by itself,
+        # for its `content_hash` must not depend on files beside it.
         alike = [i for i, role in enumerate(read.roles) if role.why == role_of.LIKE_AN_ID]
         if len(alike) == 1 and not read.pieces and not any(role.role == "id" for role in read.roles):
             role = read.roles[alike[0]]

@@ -2,7 +2,6 @@
 
 A column of numbers has one decimal mark, a column of dates one order of day and month: the one by which more
 of its cells can be read (`58,20`; `23/04/2021`). Where both read as many (`1,234`; `03/04/2021`) it is open.
-Digits are never rounded on the way: pyarrow parses the text with one decimal point, and rounds correctly.
 """
 
 from __future__ import annotations
@@ -107,8 +106,7 @@ FORMS: dict[str, tuple[str, ...]] = {
 FORMS["mdy"] = tuple(re.sub("%d([-/])%m", r"%m\1%d", form) for form in FORMS["dmy"])
 """Forms of dates as Python writes them; dots mean that the day comes first."""
 WEEKDAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-DAY_LONG = 8.64e10
-"""Microseconds."""
+DAY_LONG = 8.64e10  # microseconds
 
 
 def to_instants(column: Any, order: str) -> Any:

@@ -1,8 +1,7 @@
 """Whatever holds a table, as one: files, directories, patterns and addresses by their suffix, and frames.
 
-Several files with the same columns are one table, and a sample of rows is drawn from the batches of all of
-them: every set of n rows is as likely as any other, and memory does not grow with the files. Every refusal is
-one sentence.
+Several files with the same columns are one table. A sample is drawn from the batches of all of them: every
+set of n rows is as likely as any other, and memory does not grow with the files.
 """
 
 from __future__ import annotations
@@ -55,9 +54,8 @@ URL = re.compile(r"[a-z][a-z0-9+]+:/{1,3}(?=[^/])")
 class Part:
     """A table on its way to a Dataset.
 
-    typed: whether its format has types, so that what is text was meant to be; how: how its text is written;
-    total: of how many rows these were drawn, if they were; cleaned: columns in which a cell was taken for
-    missing because the user said so.
+    typed: whether its format has types; total: of how many rows these were drawn, if they were; cleaned:
+    columns in which a cell was taken for missing because the user said so.
     """
 
     table: Any
@@ -220,10 +218,9 @@ def _system(name: str) -> tuple[Any, str]:
 
 def opened(file: str, **options: Any) -> Any:
     """A Parquet file, here or elsewhere."""
-    if is_url(file):
-        system, path = _system(file)
-        return parquet.ParquetFile(system.open(path, "rb"), page_checksum_verification=True, **options)
-    return parquet.ParquetFile(file, page_checksum_verification=True, **options)
+    system, path = _system(file) if is_url(file) else (None, file)
+    place = system.open(path, "rb") if system else path
+    return parquet.ParquetFile(place, page_checksum_verification=True, **options)
 
 
 @contextmanager

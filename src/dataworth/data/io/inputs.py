@@ -82,11 +82,9 @@ class Inputs:
 
     def reading(self) -> list[dict[str, Any]]:
         """The notes as plain data, each with its files."""
-        where = {
-            note: [str(key) for key, own in self.notes.items() if note in own]
-            for notes in self.notes.values()
-            for note in notes
-        }
+        where: dict[Note, list[str]] = {}
+        for note, key in ((note, str(key)) for key, notes in self.notes.items() for note in notes):
+            where.setdefault(note, []).append(key)
         return [{"what": note.what, "choice": note.choice, "files": own} for note, own in where.items()]
 
     def hashes(self) -> dict[str, str]:

@@ -23,10 +23,7 @@ class ReadingWarning(UserWarning):
 
 @dataclass(frozen=True)
 class Note:
-    """One decision: what was done, the column (and an example), and the option that decides otherwise.
-
-    One that is `plain` is no surprise: Python does not warn of it.
-    """
+    """One decision, and the option that decides otherwise; Python does not warn of one that is `plain`."""
 
     decision: str
     choice: str
@@ -90,7 +87,6 @@ def naming(source: Any) -> Iterator[None]:
 
 def warn(notes: Iterable[Note], name: str | None) -> None:
     """Say in Python what was decided, unless it is no surprise."""
-    for note in notes:
-        if not note.plain:
-            start = "" if name is None else f"{name}: "
-            warnings.warn(f"{start}{note}", ReadingWarning, stacklevel=3)
+    for note in (note for note in notes if not note.plain):
+        told = str(note) if name is None else f"{name}: {note}"
+        warnings.warn(told, ReadingWarning, stacklevel=3)

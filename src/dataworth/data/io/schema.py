@@ -89,18 +89,13 @@ class Schema:
     def fit(
         cls, part: Part, roles: Sequence[Role], overrides: TypeOverrides, known: Mapping[str, ColumnType]
     ) -> tuple[Schema, dict[str, str]]:
-        """The schema of a file, whose table is then typed by it; and what is wrong with which column.
-
-        Labels, weights and features are typed, others compared as text. known: types of the files before it.
-        """
+        """The schema of a file, whose table is then typed; what is wrong; known: types of files before it."""
         used = {role.column: role.role for role in roles if role.kind != "pair"}
+        # others are compared as text
         typed = {name for name, role in used.items() if role in ("label", "weight", "feature")}
         wanted = typed & {*overrides.numbers, *(n for n, kind in overrides.kinds.items() if kind == "number")}
-        texts = {*used} if part.typed else set()  # what their format calls text
-        looks = {
-            name: cells.look_at(part.table[name], name, name in texts - part.cleaned, name in wanted)
-            for name in used
-        }
+        said = {*used} - part.cleaned if part.typed else set()  # what their format calls text
+        looks = {n: cells.look_at(part.table[n], n, n in said, n in wanted) for n in used}
         mark, problems = _decimal_mark(part, looks, typed - set(overrides.categories), overrides.decimal)
         types: dict[str, ColumnType] = {}
         for name, look in looks.items():
@@ -110,11 +105,10 @@ class Schema:
             elif used[name] == "label":  # few different texts are classes
                 written = look.kind == "number" and bool(look.readings)
                 numeric = written and len(part.table[name].unique()) > cells.FEW
-            types[name], wrong = ColumnType("empty" if look.kind == "empty" else "as it is", look.plain), ""
+            types[name] = ColumnType("empty" if look.kind == "empty" else "as it is", look.plain)
             if numeric:
                 types[name], wrong = _type_of(part, name, look, mark, overrides, leading)
-            if wrong:
-                problems.setdefault(name, wrong)
+                problems |= {name: wrong} if wrong and name not in problems else {}
         made = cls(tuple(roles), types, part.how.na_values)
         # those that were converted to be looked at
         ready = {name: looks[name].values for name, to in types.items() if to.plain and to.kind != "text"}

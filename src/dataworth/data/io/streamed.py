@@ -11,7 +11,6 @@ import hashlib
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from functools import cached_property
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,9 +28,8 @@ from dataworth.wording import option
 
 SAMPLE = 20_000
 """Rows that tell what columns hold, that a fit begins with, and that checks look at."""
-CELLS = 1 << 20
-"""Cells that are worked on together: 8 MB of numbers."""
-MAX_ROWS = 1 << 15
+CELLS, MAX_ROWS = 1 << 20, 1 << 15
+"""Cells, and rows, that are worked on together: 8 MB of numbers."""
 BUFFER = 1 << 20
 """Bytes of a column that are fetched together, so that a row group of gigabytes is not."""
 
@@ -117,10 +115,6 @@ class Stream:
 
     def content_hash(self) -> str:
         """SHA-256 of the files, and of what is read of them."""
-        return self._hash
-
-    @cached_property
-    def _hash(self) -> str:
         said = [(role.column, role.role) for role in self.reader.schema.roles]
         digest = hashlib.sha256(repr(said).encode())
         for path in dict.fromkeys(piece.path for piece in self.pieces):
