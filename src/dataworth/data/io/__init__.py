@@ -9,7 +9,6 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from dataworth.arrays import Flags
 from dataworth.data.dataset import Dataset, LabelSummary, summarise_labels
 from dataworth.data.io.align import Options, release, sentences
 from dataworth.data.io.align import read_together as read_together
@@ -112,7 +111,7 @@ def read(
 class Description:
     """A file's rows, the role of each column, its labels, where values are missing, and what to know.
 
-    notes: what was decided, with the option that changes it; problems: what reading would refuse.
+    problems: what reading would refuse.
     """
 
     path: str
@@ -146,7 +145,10 @@ def describe(source: Any, impute: bool = False, **asked: Unpack[Options]) -> Des
         refuse_all(sentences([found]))
     table = found.part.table
     used = [role for role in found.roles if role.used]
-    incomplete = {role.column: _missing(table, role) for role in used}
+    incomplete = {role.column: missing_rows(table[role.column]) for role in used}
+    for name in (role.column for role in used if role.role == "feature" and role.kind == "embedding"):
+        block = Dataset(table.select([name]), np.zeros(table.num_rows), allow_missing=True)
+        incomplete[name] = np.asarray(np.isnan(block.X).any(axis=1))  # as a whole, or within
     missing = {name: int(rows.sum()) for name, rows in incomplete.items() if rows.any()}
     notes = [str(note) for note in found.notes if not note.decision.endswith(" guessed")]
     features = [role for role in used if role.role == "feature"]
@@ -166,11 +168,3 @@ def describe(source: Any, impute: bool = False, **asked: Unpack[Options]) -> Des
         notes.append(f"constant: {listed(constant)}")
     name, rows = found.name or "frame", found.part.total or table.num_rows
     return Description(name, rows, tuple(found.roles), labels, missing, tuple(notes), tuple(found.problems))
-
-
-def _missing(table: Any, role: Role) -> Flags:
-    """Where a column is missing; an embedding as a whole, or somewhere within."""
-    if role.role == "feature" and role.kind == "embedding":
-        block = Dataset(table.select([role.column]), np.zeros(table.num_rows), allow_missing=True)
-        return np.asarray(np.isnan(block.X).any(axis=1))
-    return missing_rows(table[role.column])

@@ -1,7 +1,4 @@
-"""Files of one command, read together: a column is one thing in all of them; all problems are said at once.
-
-The test set leads: what its columns are, the others follow. Without one the first file leads.
-"""
+"""Sources of one command, read together: a column is one thing in all, led by the test set or the first."""
 
 from __future__ import annotations
 

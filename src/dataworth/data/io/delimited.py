@@ -50,10 +50,6 @@ class Delimited:
     line: int = 0
 
 
-AS_FOUND = Delimited()
-"""Nothing asked for."""
-
-
 def sniff(path: Path, asked: Delimited, usual: str | None) -> tuple[Delimited, list[Note]]:
     """How a file is written, and what to say of it; `usual` is the separator that its suffix promises."""
     with pa.input_stream(str(path)) as stream:  # the first lines, and whether they are all

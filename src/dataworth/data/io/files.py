@@ -22,7 +22,7 @@ import pyarrow as pa
 from pyarrow import parquet
 
 from dataworth.data.convert import refuse_twice
-from dataworth.data.io.delimited import AS_FOUND, Delimited, sniff, text_batches
+from dataworth.data.io.delimited import Delimited, sniff, text_batches
 from dataworth.data.io.notes import Note, naming
 from dataworth.data.io.tables import READERS, cleaned, read_excel, table_of
 from dataworth.data.memory import refuse_too_large
@@ -75,8 +75,9 @@ class _Content(NamedTuple):
     notes: Sequence[Note] = ()
 
 
-def part_of(source: Any, how: Delimited = AS_FOUND) -> Part:
+def part_of(source: Any, how: Delimited | None = None) -> Part:
     """The table of a source, or a sample of its rows, with what was decided to read it."""
+    how = how or Delimited()
     if isinstance(source, str | PathLike):
         part = _part_of_files(str(source), how)
     else:
@@ -154,10 +155,7 @@ def _content(file: str, suffix: str, how: Delimited) -> _Content:
 
 
 def sample_of_batches(batches: Iterable[Any], rows: int) -> tuple[Any, int]:
-    """So many rows of a stream of record batches, in their order; and how many there were.
-
-    The rows with the n smallest of independent random keys are kept.
-    """
+    """The rows with the n smallest of independent random keys, in their order; and how many there were."""
     rng = np.random.default_rng(SEED)
     kept: list[Any] = []
     total, keys, highest = 0, np.zeros(0), np.inf

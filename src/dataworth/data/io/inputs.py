@@ -27,10 +27,9 @@ that the interval, whose width goes with √(1/(m − 1) + 1/k), is that of k pa
 
 @dataclass(frozen=True)
 class Reading:
-    """How the sources of one measurement, `what`, are read.
+    """How the sources of one measurement, `what`, are read; drawn: rows of a pair, where pairs are drawn.
 
-    drawn: rows of a pair, where pairs are drawn. streams: whether data may be read in passes. encode: applied
-    to every Dataset, as an encoder of texts is.
+    streams: whether data may be read in passes; encode: applied to every Dataset, as an encoder of texts is.
     """
 
     what: str = ""

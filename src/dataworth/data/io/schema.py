@@ -236,14 +236,11 @@ def note_of(kind: str, about: str, plain: bool = False) -> Note:
 
 
 def spelled_alike(labels: Sequence[NDArray[Any]]) -> dict[str, str]:
-    """Of labels, whatever their case and spaces, the spelling that the first array has most often.
-
-    Labels of one letter are left alone: a and A may well be two.
-    """
+    """Of labels, whatever their case and spaces, the spelling that the first array has most often."""
     chosen: dict[str, str] = {}
     for array in (array for array in labels if array.dtype.kind == "U"):
         for text, _ in Counter(array.tolist()).most_common():
-            if len(text.strip()) > 1:
+            if len(text.strip()) > 1:  # a and A may well be two
                 chosen.setdefault(_letters(text), text.strip())
     return chosen
 

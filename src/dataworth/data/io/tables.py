@@ -1,8 +1,4 @@
-"""Tables of frames and Hugging Face datasets, and of formats that are read whole.
-
-A table that dataworth writes names the roles of its columns in its metadata, so that reading it back needs no
-options; Hugging Face writes names of classes there.
-"""
+"""Tables of frames and of formats that are read whole, and what they say of their columns in metadata."""
 
 from __future__ import annotations
 
