@@ -67,10 +67,8 @@ def atomic_write(path: Path) -> Iterator[Path]:
     try:
         yield temporary
         if not device:
-            with temporary.open("rb+") as file:
-                os.fsync(
-                    file.fileno()
-                )  # before the name: after a power cut it would else be of an empty file
+            with temporary.open("rb+") as file:  # before the name: a power cut would else leave it empty
+                os.fsync(file.fileno())
             os.replace(temporary, path.resolve())
     except BrokenPipeError:
         raise

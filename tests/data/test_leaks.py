@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
 import dataworth as dw
 from dataworth.data.chance import Sketch
 from dataworth.data.dataset import Dataset
-from dataworth.data.leaks import LeakScanner, Overlap, agreement, drop_leaks
+from dataworth.data.leaks import LeakScanner, Overlap, agreement, clustered_note, drop_leaks
 from worlds import classes, refusal
 
 TEST = classes(100, seed=0)
@@ -312,3 +313,27 @@ def test_deduplication_is_no_leak_and_copies_that_a_curation_adds_are():
     more = Dataset.concat([data.take(range(150)), held.take(range(4))])
     found = drop_leaks(held, {"before": data, "after": more}, states=True)
     assert (found.found, len(found.data["after"]), len(found.data["before"])) == (4, 150, 200)
+
+
+@pytest.mark.parametrize(
+    ("name", "patients", "each", "noted"),
+    [
+        ("ids", 40, 10, True), ("ids", 10, 2, True), ("ids", 9, 10, False), ("patient_id", 40, 10, True),
+        ("Subject", 40, 10, True), ("userid", 40, 10, True), ("user.id", 40, 10, True),
+        ("width", 40, 10, False), ("idea", 40, 10, False),
+    ],
+)  # fmt: skip
+def test_rows_that_seem_to_belong_together_get_a_note(name, patients, each, noted):
+    n, names = patients * each, np.repeat(np.arange(patients), each)
+    X = {"x": np.sqrt(np.arange(n))} | ({} if name == "ids" else {name: names})
+    made = [
+        Dataset(pa.table(X), np.arange(n) % 2, ids=names if name == "ids" else None, groups=groups)
+        for groups in (None, names)
+    ]
+    note, grouped = map(clustered_note, made)
+    assert (note is not None) == noted
+    assert grouped is None
+    if noted:
+        what = "ids" if name == "ids" else f"values of {name!r}"
+        assert note.startswith(f"{patients} {what} name {n} rows")
+        assert "group=" in note
