@@ -26,17 +26,13 @@ def rows_of(frame, y, seed):
     return order[canonical_order(Dataset(frame.iloc[order], y[order], allow_missing=True))]
 
 
-def one_hot(frame):
-    return pd.get_dummies(frame, columns=["c"], dtype=float)
-
-
 CHANGES = {
     "nothing": lambda frame: frame,
     "units": lambda frame: frame.assign(a=1000 * frame["a"] + 7, b=-0.01 * frame["b"]),
     "names and order of columns": lambda frame: frame[["d", "b", "c", "a"]].set_axis(list("wxyz"), axis=1),
     "a column twice": lambda frame: frame.assign(e=frame["b"], f=-2 * frame["a"]),
     "a constant": lambda frame: frame.assign(e=3.0),
-    "one-hot": one_hot,
+    "one-hot": lambda frame: pd.get_dummies(frame, columns=["c"], dtype=float),
     "names of categories": lambda frame: frame.assign(c=frame["c"].map({"x": "r", "y": "q", "z": "p"})),
 }
 
