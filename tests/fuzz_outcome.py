@@ -63,11 +63,8 @@ def limited(seconds: float):
             signal.signal(one, handler)
 
 
-@contextmanager
 def quiet():
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        yield
+    return warnings.catch_warnings(action="ignore")
 
 
 @cache

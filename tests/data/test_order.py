@@ -60,13 +60,9 @@ def test_names_of_classes_and_labels_without_weight_do_not_matter(seed):
 
 def test_rows_with_other_labels_or_cells_are_told_apart():
     """Of equal features, the label decides; without that the order given would."""
-    X = np.zeros((6, 2))
-    X[:, 0] = np.arange(6) // 2
-    y = np.array([0, 1] * 3)
-    here = canonical(Dataset(X, y))
-    again = canonical(Dataset(X[::-1], y[::-1]))
-    assert here.X.tolist() == again.X.tolist()
-    assert here.y.tolist() == again.y.tolist()
+    X, y = np.column_stack([np.arange(6) // 2, np.zeros(6)]), np.array([0, 1] * 3)
+    here, again = canonical(Dataset(X, y)), canonical(Dataset(X[::-1], y[::-1]))
+    assert (here.X.tolist(), here.y.tolist()) == (again.X.tolist(), again.y.tolist())
 
 
 @pytest.mark.parametrize("labels", [np.arange(9.0), np.arange(9) % 3, np.array(list("abcabcabc"))])
