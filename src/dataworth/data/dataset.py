@@ -214,12 +214,11 @@ X.reshape(-1, 1) if it is one feature, X.reshape(1, -1) if one row
             kind = min((column.kind for column in kinds[name]), key=WIDEST_FIRST.index)
             texts = sorted({text for column in kinds[name] for text in column.categories})
             columns.append(Column(name, kind, tuple(texts)))
-        for part in parts[1:]:
-            extra = [name for name in part.names if name not in first]
-            # Unnamed columns are left to `select`, which says the two numbers of features.
-            if extra and not (_unnamed(columns) and _unnamed(part.columns)):
-                wrong = f"the datasets have different columns: {listed(extra)} of one is not in the first"
-                raise DataworthError(f"{wrong}: give all the same columns")
+        # unnamed columns are left to `select`, which says the two numbers of features
+        named = [part for part in parts[1:] if not (_unnamed(columns) and _unnamed(part.columns))]
+        if extra := [name for part in named for name in part.names if name not in first]:
+            wrong = f"the datasets have different columns: {listed(extra)} of one is not in the first"
+            raise DataworthError(f"{wrong}: give all the same columns")
         parts = [part.select(columns) for part in parts]
         joined = {}
         for name in TEXTS:

@@ -84,8 +84,7 @@ def drop_leaks(test: Dataset, data: Mapping[str, Dataset], *, states: bool = Fal
 def look_at_states(test: Dataset, data: Mapping[str, Dataset]) -> dict[str, Equals]:
     """Of data before and after curation: rows that stood there before are what they were.
 
-    How often rows are equal by chance is known from the data before, and rows that are new: data without
-    repeats show none, so that their rows would look like copies of the test set's.
+    How often rows are equal by chance is known from the data before: data without repeats do not show it.
     """
     (first, before), (second, after) = data.items()
     if test.ids is not None and before.ids is not None and after.ids is not None:
@@ -102,10 +101,9 @@ def look_at_states(test: Dataset, data: Mapping[str, Dataset]) -> dict[str, Equa
 def refuse_many(count: int, test_rows: int, name: str) -> None:
     """A sentence where more test rows stand in a dataset than leave something to test."""
     if count > MOST_LEAKED * test_rows:
-        raise DataworthError(
-            f"{count} of {test_rows} test rows ({count / test_rows:.0%}) also stand in {name}; "
-            "what was learned from cannot test: remove those rows from the data or from the test set."
-        )
+        told = f"{count} of {test_rows} test rows ({count / test_rows:.0%}) also stand in {name}"
+        how = "what was learned from cannot test: remove those rows from the data or from the test set"
+        raise DataworthError(f"{told}; {how}.")
 
 
 def refuse_all_gone(left: int, rows: int, name: str) -> None:
